@@ -1,0 +1,93 @@
+/// Owning memory of host or device.
+#pragma once
+
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "zhalo/core/exec.hpp"
+#include "zhalo/core/span.hpp"
+
+namespace zhalo {
+
+/// Copies bytes between any two places of `exec`'s machine (host or device, found by the pointers) and waits.
+void copy_bytes(const Exec& exec, void* to, const void* from, std::size_t bytes);
+
+/// Move-only array of `size` elements, uninitialised on purpose. `padding` more elements may be read or written behind the end, so
+/// that vector loads need no tail case. Kernels see Spans, never Buffers.
+template <class T>
+class Buffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  static constexpr Index padding = 64;
+
+  Buffer() = default;
+  /// `purpose` names the buffer in the message of OutOfMemory.
+  Buffer(const Exec& exec, Index size, std::string_view purpose)
+      : pool_(memory(exec)),
+        data_(static_cast<T*>(pool_->allocate(static_cast<std::size_t>(size + padding) * sizeof(T), purpose))),
+        size_(size) {}
+
+  Buffer(Buffer&& other) noexcept
+      : pool_(std::move(other.pool_)),
+        data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)) {}
+  Buffer& operator=(Buffer&& other) noexcept {
+    Buffer moved(std::move(other));
+    swap(moved);
+    return *this;
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() {
+    if (data_ != nullptr) pool_->deallocate(data_);
+  }
+
+  Index size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  Span<T> span() { return {data_, size_}; }
+  Span<const T> span() const { return {data_, size_}; }
+
+  /// Forgets the elements from `size` on; keeps the memory.
+  void shrink(Index size) {
+    ZHALO_EXPECT(size <= size_);
+    size_ = size;
+  }
+
+ private:
+  void swap(Buffer& other) noexcept {
+    std::swap(pool_, other.pool_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+  }
+
+  std::shared_ptr<MemoryPool> pool_;
+  T* data_ = nullptr;
+  Index size_ = 0;
+};
+
+/// The elements as a vector on the host.
+template <class T>
+std::vector<T> to_host(const Exec& exec, Span<const T> from) {
+  std::vector<T> to(static_cast<std::size_t>(from.size()));
+  copy_bytes(exec, to.data(), from.data(), to.size() * sizeof(T));
+  return to;
+}
+template <class T>
+std::vector<T> to_host(const Exec& exec, const Buffer<T>& from) {
+  return to_host(exec, from.span());
+}
+
+/// A copy in the memory of `exec`.
+template <class T>
+Buffer<T> to_exec(const Exec& exec, Span<const T> from, std::string_view purpose) {
+  Buffer<T> to(exec, from.size(), purpose);
+  copy_bytes(exec, to.data(), from.data(), static_cast<std::size_t>(from.size()) * sizeof(T));
+  return to;
+}
+
+}  // namespace zhalo

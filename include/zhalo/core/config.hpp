@@ -1,0 +1,27 @@
+/// Compiler checks and the few macros that every other header may use.
+#pragma once
+
+#if __cplusplus < 202002L
+#error "zhalo needs C++20: with nvcc pass -std=c++20 as a compile option (CMake 3.25 drops CUDA_STANDARD 20 silently)"
+#endif
+
+/// Functions that run on the host and, when nvcc compiles them, on the device.
+#if defined(__CUDACC__)
+#define ZHALO_HD __host__ __device__
+#else
+#define ZHALO_HD
+#endif
+
+/// Debug contracts and bounds checks: on unless NDEBUG is defined.
+#if defined(NDEBUG)
+#define ZHALO_CHECKED 0
+#else
+#define ZHALO_CHECKED 1
+#endif
+
+/// True where the text is being compiled for a device.
+#if defined(__CUDA_ARCH__)
+#define ZHALO_ON_DEVICE 1
+#else
+#define ZHALO_ON_DEVICE 0
+#endif

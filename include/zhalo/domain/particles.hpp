@@ -1,0 +1,84 @@
+/// Particles: the caller's memory, described, or columns of our own.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "zhalo/comm/context.hpp"
+#include "zhalo/core/buffer.hpp"
+
+namespace zhalo {
+
+/// Elements at a fixed distance in bytes: one member of an array of structs, one axis of an (N,3) array, or a plain array.
+template <class T>
+struct Strided {
+  const T* data = nullptr;
+  Index stride_bytes = sizeof(T);
+
+  ZHALO_HD const T& operator[](Index i) const {
+    return *reinterpret_cast<const T*>(reinterpret_cast<const char*>(data) + i * stride_bytes);
+  }
+  explicit ZHALO_HD operator bool() const { return data != nullptr; }
+};
+
+/// A strided column of float or double that is read as double.
+class RealColumn {
+ public:
+  RealColumn() = default;
+  RealColumn(const float* data, Index stride_bytes = sizeof(float)) : data_(data), stride_bytes_(stride_bytes) {}
+  RealColumn(const double* data, Index stride_bytes = sizeof(double))
+      : data_(data), stride_bytes_(stride_bytes), is_double_(true) {}
+
+  ZHALO_HD double operator[](Index i) const {
+    const char* at = static_cast<const char*>(data_) + i * stride_bytes_;
+    return is_double_ ? *reinterpret_cast<const double*>(at) : static_cast<double>(*reinterpret_cast<const float*>(at));
+  }
+  explicit ZHALO_HD operator bool() const { return data_ != nullptr; }
+
+ private:
+  const void* data_ = nullptr;
+  Index stride_bytes_ = 0;
+  bool is_double_ = false;
+};
+
+/// One piece of the caller's memory (of the context's host or device). All columns have `num` elements; only pos is required.
+template <class Real>
+struct ParticleSegment {
+  Index num = 0;
+  std::array<Strided<Real>, 3> pos;   ///< per axis; the third is unused in 2-D
+  std::array<RealColumn, 3> velocity; ///< per axis, or none
+  RealColumn mass;                    ///< or none: then Particles::uniform_mass holds for all
+  Strided<std::uint8_t> type;         ///< or none: all of one type, 0
+
+  /// Views positions that lie as (num, dimensions), row by row.
+  static ParticleSegment interleaved(const Real* pos, Index num, int dimensions = 3);
+  void set_interleaved_velocity(const Real* velocity, int dimensions = 3);
+};
+
+/// The particles of one rank: one or more segments that are never copied, never changed, and must outlive the calls that use them.
+/// A particle's identity is its global index: its place in the order of ranks, then segments, then rows.
+template <class Real>
+struct Particles {
+  int dimensions = 3;
+  double uniform_mass = 1;  ///< of every particle where a segment has no mass column
+  std::vector<ParticleSegment<Real>> segments;
+
+  /// Particles on this rank.
+  Index num() const;
+};
+
+/// Where this rank's particles lie in the global order. Collective.
+struct GlobalRange {
+  Index first = 0;  ///< global index of this rank's first particle
+  Index total = 0;  ///< over all ranks
+};
+GlobalRange global_range(const Communicator& comm, Index num);
+
+extern template struct ParticleSegment<float>;
+extern template struct ParticleSegment<double>;
+extern template struct Particles<float>;
+extern template struct Particles<double>;
+
+}  // namespace zhalo

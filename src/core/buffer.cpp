@@ -1,0 +1,12 @@
+#include "zhalo/core/buffer.hpp"
+
+#include "kernels/kernels.hpp"
+
+namespace zhalo {
+
+void copy_bytes(const Exec& exec, void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  std::visit([&](const auto& e) { kernels::copy_bytes(e, to, from, bytes); }, exec);
+}
+
+}  // namespace zhalo

@@ -1,0 +1,52 @@
+#include "zhalo/core/exec.hpp"
+
+#include <sched.h>
+
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "kernels/kernels.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo {
+
+DeviceReport query_devices() { return kernels::query_devices(); }
+
+int available_threads() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+  const unsigned threads = std::thread::hardware_concurrency();
+  return threads == 0 ? 1 : static_cast<int>(threads);
+}
+
+Exec host_exec(int threads) {
+  if (threads < 0) throw InputError(fmt::format("number of threads is {} (must be 0, for all, or positive)", threads));
+  return Host{threads == 0 ? available_threads() : threads, std::make_shared<MemoryPool>()};
+}
+
+Exec cuda_exec(int device, CUstream_st* stream) {
+  const DeviceReport report = query_devices();
+  if (report.num_devices == 0) throw DeviceError(fmt::format("no CUDA device can be used: {}", report.reason));
+  if (device < 0 || device >= report.num_devices) {
+    throw DeviceError(fmt::format("CUDA device {} does not exist (there are {}, counted from 0)", device, report.num_devices));
+  }
+  kernels::select_device(device);
+  return Cuda{device, stream, std::make_shared<MemoryPool>(kernels::device_memory())};
+}
+
+Exec automatic_exec(int threads) { return query_devices().num_devices > 0 ? cuda_exec() : host_exec(threads); }
+
+std::string describe(const Exec& exec) {
+  if (const auto* host = std::get_if<Host>(&exec)) {
+    return fmt::format("host, {} thread{}, {}", host->threads, host->threads == 1 ? "" : "s", kernels::simd_target());
+  }
+  const int device = std::get<Cuda>(exec).device;
+  return fmt::format("cuda device {}, {}", device, kernels::device_name(device));
+}
+
+const std::shared_ptr<MemoryPool>& memory(const Exec& exec) {
+  return std::visit([](const auto& e) -> const std::shared_ptr<MemoryPool>& { return e.pool; }, exec);
+}
+
+}  // namespace zhalo
