@@ -1,0 +1,55 @@
+/// From a snapshot to Particles: each rank its share.
+#pragma once
+
+#include "zhalo/domain/particles.hpp"
+#include "zhalo/io/snapshot.hpp"
+
+namespace zhalo::io {
+
+/// Particles [first, first + count) of one type, in the order of the files.
+struct TypeRange {
+  int type = 0;
+  Index first = 0;
+  Index count = 0;
+};
+
+/// Which particles are to be used. Their global order is by type, ascending, then the order of the files.
+/// Throws InputError if the list is empty, names a type twice or one that the file has no particles or no Coordinates of.
+void check_types(const SnapshotInfo& info, const std::vector<int>& types);
+
+/// The ranges that a share of the global order of these types covers: at most one per type, empty ones left out.
+std::vector<TypeRange> ranges_of(const SnapshotInfo& info, const std::vector<int>& types, Share share);
+
+/// The columns to load besides positions.
+struct LoadOptions {
+  bool velocities = true;
+  bool ids = true;
+};
+
+/// One rank's share of a snapshot, in the memory of an Exec. Owns the memory that `particles` views.
+template <class Real>
+struct LoadedParticles {
+  Particles<Real> particles;  ///< one segment per range; `type` columns hold the file's type numbers
+  Buffer<std::uint64_t> id;   ///< ParticleIDs in the same order; empty if not loaded or not in the file
+  std::vector<TypeRange> ranges;
+  bool has_velocities = false;
+
+  std::vector<Buffer<Real>> real_columns;
+  std::vector<Buffer<float>> float_columns;
+  std::vector<Buffer<double>> double_columns;
+  Buffer<std::uint8_t> type_numbers;
+};
+
+/// Reads this rank's equal share of all particles of `types`. Collective: an error on one rank is an error on all. Velocities
+/// are peculiar, in the file's unit. Velocities and ids that some used type lacks are left out. Masses are needed: InputError
+/// if a type has none.
+template <class Real>
+LoadedParticles<Real> load_particles(const Context& context, const Snapshot& snapshot, const std::vector<int>& types,
+                                     const LoadOptions& options = {});
+
+extern template LoadedParticles<float> load_particles(const Context&, const Snapshot&, const std::vector<int>&,
+                                                      const LoadOptions&);
+extern template LoadedParticles<double> load_particles(const Context&, const Snapshot&, const std::vector<int>&,
+                                                       const LoadOptions&);
+
+}  // namespace zhalo::io
