@@ -1,0 +1,19 @@
+# Choices for the whole build tree. A project that embeds zhalo makes them itself.
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+  endif()
+  find_program(ZHALO_CCACHE ccache)
+  mark_as_advanced(ZHALO_CCACHE)
+  if(ZHALO_CCACHE)
+    foreach(language C CXX CUDA)
+      if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
+        set(CMAKE_${language}_COMPILER_LAUNCHER "${ZHALO_CCACHE}")
+      endif()
+    endforeach()
+  endif()
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+endif()
+
+# One rounding on every backend: a * b + c is fused only where the text says fma.
+add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>")

@@ -1,0 +1,18 @@
+# The installed package: find_package(zhalo) gives zhalo::zhalo.
+include(CMakePackageConfigHelpers)
+
+set(zhalo_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/zhalo")
+install(
+  TARGETS zhalo
+  EXPORT zhalo
+  RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(EXPORT zhalo NAMESPACE zhalo:: DESTINATION "${zhalo_package_dir}" FILE zhaloTargets.cmake)
+
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/zhaloConfig.cmake.in" "${PROJECT_BINARY_DIR}/zhaloConfig.cmake"
+                              INSTALL_DESTINATION "${zhalo_package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/zhaloConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/zhaloConfig.cmake" "${PROJECT_BINARY_DIR}/zhaloConfigVersion.cmake"
+        DESTINATION "${zhalo_package_dir}")

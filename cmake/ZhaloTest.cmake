@@ -1,0 +1,64 @@
+# zhalo_add_test(NAME name SOURCES file... [LABELS label...] [RANKS n...] [TIMEOUT seconds] [LIBRARIES target...])
+#
+# One Catch2 executable test_<name>. Without RANKS it runs as test <name>, alone and without MPI_Init. With RANKS it runs under mpiexec once
+# per number as <name>.ranks<n>, MPI initialised. Every test has a timeout (120 s unless told): a test that hangs is a failure.
+# ZHALO_DATA_DIR is the folder of the fixtures, as a string literal.
+set(ZHALO_TEST_ENVIRONMENT "" CACHE STRING "NAME=value list for every test (the sanitizer presets set it)")
+
+# Catch2's implementation is slow to compile: once for all tests.
+add_library(zhalo_catch OBJECT "${PROJECT_SOURCE_DIR}/tests/catch.cpp")
+target_link_libraries(zhalo_catch PUBLIC Catch2::Catch2)
+target_compile_features(zhalo_catch PUBLIC cxx_std_20)
+
+function(zhalo_add_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;LABELS;RANKS;LIBRARIES")
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_SOURCES)
+    message(FATAL_ERROR "zhalo_add_test(${ARGV}): NAME and SOURCES are needed, and nothing else is known but LABELS RANKS TIMEOUT LIBRARIES")
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  set(target test_${arg_NAME})
+  set(main "${PROJECT_SOURCE_DIR}/tests/main.cpp")
+  if(arg_RANKS)
+    set(main "${PROJECT_SOURCE_DIR}/tests/main_mpi.cpp")
+  endif()
+  add_executable(${target} ${arg_SOURCES} "${main}")
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_compile_definitions(${target} PRIVATE "ZHALO_DATA_DIR=\"${PROJECT_SOURCE_DIR}/data\"")
+  target_link_libraries(${target} PRIVATE zhalo_catch zhalo::zhalo fmt::fmt Threads::Threads ${arg_LIBRARIES} zhalo_warnings)
+
+  set(tests "")
+  if(arg_RANKS)
+    foreach(ranks IN LISTS arg_RANKS)
+      zhalo_add_mpi_command(NAME ${arg_NAME}.ranks${ranks} RANKS ${ranks} COMMAND ${target})
+      list(APPEND tests ${arg_NAME}.ranks${ranks})
+    endforeach()
+  else()
+    add_test(NAME ${arg_NAME} COMMAND ${target})
+    list(APPEND tests ${arg_NAME})
+  endif()
+  zhalo_set_test_properties(TESTS ${tests} LABELS ${arg_LABELS} TIMEOUT ${arg_TIMEOUT})
+endfunction()
+
+# zhalo_add_mpi_command(NAME test RANKS n COMMAND command...): runs any command on n ranks, more than there are cores if need be.
+function(zhalo_add_mpi_command)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;RANKS" "COMMAND")
+  execute_process(COMMAND "${MPIEXEC_EXECUTABLE}" --version OUTPUT_VARIABLE version ERROR_QUIET)
+  set(oversubscribe "")
+  if(version MATCHES "Open MPI|OpenRTE|PRTE")
+    set(oversubscribe --oversubscribe)
+  endif()
+  add_test(NAME ${arg_NAME} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${arg_RANKS} ${oversubscribe} ${MPIEXEC_PREFLAGS}
+                                    ${arg_COMMAND})
+  set_tests_properties(${arg_NAME} PROPERTIES PROCESSORS ${arg_RANKS})
+endfunction()
+
+# zhalo_set_test_properties(TESTS name... LABELS label... TIMEOUT seconds): what every test of zhalo has.
+function(zhalo_set_test_properties)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "TIMEOUT" "TESTS;LABELS")
+  # Open MPI refuses root unless told twice, and pins all ranks of all tests to the same cores unless told not to.
+  set(environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_hwloc_base_binding_policy=none
+                  OMPI_MCA_rmaps_base_oversubscribe=1 ${ZHALO_TEST_ENVIRONMENT})
+  set_tests_properties(${arg_TESTS} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${environment}")
+endfunction()
