@@ -1,3 +1,3 @@
-#include <catch2/catch.hpp>
+int run_tests(int argc, char** argv);  // catch.cpp
 
-int main(int argc, char** argv) { return Catch::Session().run(argc, argv); }
+int main(int argc, char** argv) { return run_tests(argc, argv); }

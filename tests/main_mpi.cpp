@@ -1,6 +1,9 @@
+#define CATCH_CONFIG_EXTERNAL_INTERFACES
 #include <mpi.h>
 
 #include <catch2/catch.hpp>
+
+int run_tests(int argc, char** argv);  // catch.cpp
 
 namespace {
 
@@ -21,7 +24,7 @@ CATCH_REGISTER_LISTENER(AbortOnFailure)
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  const int failures = Catch::Session().run(argc, argv);
+  const int failures = run_tests(argc, argv);
   MPI_Finalize();
   return failures;
 }
