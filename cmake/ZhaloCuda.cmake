@@ -1,8 +1,6 @@
 # Finds the CUDA toolkit (also where it is usually installed but not on PATH) and enables the language as zhalo needs it.
 # Sets ZHALO_HAVE_CUDA.
-include(CheckLanguage)
-
-set(ZHALO_HAVE_CUDA OFF)
+set(ZHALO_HAVE_CUDA OFF CACHE INTERNAL "Whether this tree compiles kernels/cuda")
 if(ZHALO_CUDA STREQUAL "OFF")
   return()
 endif()
@@ -25,7 +23,7 @@ if(CMAKE_CUDA_COMPILER)
   endif()
   enable_language(CUDA)
   find_package(CUDAToolkit REQUIRED)
-  set(ZHALO_HAVE_CUDA ON)
+  set(ZHALO_HAVE_CUDA ON CACHE INTERNAL "Whether this tree compiles kernels/cuda")
 elseif(ZHALO_CUDA STREQUAL "ON")
   message(FATAL_ERROR "ZHALO_CUDA is ON but no nvcc was found on PATH or in /usr/local/cuda/bin; install the CUDA toolkit, "
                       "set CMAKE_CUDA_COMPILER to its nvcc, or configure with -DZHALO_CUDA=OFF")

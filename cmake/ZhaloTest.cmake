@@ -2,7 +2,9 @@
 #
 # One Catch2 executable test_<name>. Without RANKS it runs as test <name>, alone and without MPI_Init. With RANKS it runs under mpiexec once
 # per number as <name>.ranks<n>, MPI initialised. Every test has a timeout (120 s unless told): a test that hangs is a failure.
-# ZHALO_DATA_DIR is the folder of the fixtures, as a string literal.
+# ZHALO_DATA_DIR is the folder of the fixtures, as a string literal. ZHALO_TEST_PREFIX comes before every test's name, so that one run of
+# ctest can hold several build trees (scripts/test).
+set(ZHALO_TEST_PREFIX "" CACHE STRING "What the names of the tests start with")
 set(ZHALO_TEST_ENVIRONMENT "" CACHE STRING "NAME=value list for every test (the sanitizer presets set it)")
 
 # Catch2's implementation is slow to compile: once for all tests.
@@ -19,6 +21,7 @@ function(zhalo_add_test)
     set(arg_TIMEOUT 120)
   endif()
   set(target test_${arg_NAME})
+  set(name ${ZHALO_TEST_PREFIX}${arg_NAME})
   set(main "${PROJECT_SOURCE_DIR}/tests/main.cpp")
   if(arg_RANKS)
     set(main "${PROJECT_SOURCE_DIR}/tests/main_mpi.cpp")
@@ -31,12 +34,12 @@ function(zhalo_add_test)
   set(tests "")
   if(arg_RANKS)
     foreach(ranks IN LISTS arg_RANKS)
-      zhalo_add_mpi_command(NAME ${arg_NAME}.ranks${ranks} RANKS ${ranks} COMMAND ${target})
-      list(APPEND tests ${arg_NAME}.ranks${ranks})
+      zhalo_add_mpi_command(NAME ${name}.ranks${ranks} RANKS ${ranks} COMMAND ${target})
+      list(APPEND tests ${name}.ranks${ranks})
     endforeach()
   else()
-    add_test(NAME ${arg_NAME} COMMAND ${target})
-    list(APPEND tests ${arg_NAME})
+    add_test(NAME ${name} COMMAND ${target})
+    list(APPEND tests ${name})
   endif()
   zhalo_set_test_properties(TESTS ${tests} LABELS ${arg_LABELS} TIMEOUT ${arg_TIMEOUT})
 endfunction()

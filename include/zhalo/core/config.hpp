@@ -25,3 +25,14 @@
 #else
 #define ZHALO_ON_DEVICE 0
 #endif
+
+/// A contract: checked in Debug builds, nothing otherwise. Include zhalo/core/contracts.hpp to use it.
+#if !ZHALO_CHECKED
+#define ZHALO_EXPECT(condition) static_cast<void>(0)
+#elif ZHALO_ON_DEVICE
+#include <cassert>
+#define ZHALO_EXPECT(condition) assert(condition)
+#else
+#define ZHALO_EXPECT(condition) \
+  (static_cast<bool>(condition) ? static_cast<void>(0) : ::zhalo::contract_failed(#condition, __FILE__, __LINE__))
+#endif

@@ -6,17 +6,7 @@
 
 namespace zhalo {
 
-/// Throws ContractViolation with the place.
+/// What ZHALO_EXPECT(condition) calls on the host when the condition is false: throws ContractViolation with the place.
 [[noreturn]] void contract_failed(const char* condition, const char* file, int line);
 
 }  // namespace zhalo
-
-#if !ZHALO_CHECKED
-#define ZHALO_EXPECT(condition) static_cast<void>(0)
-#elif ZHALO_ON_DEVICE
-#include <cassert>
-#define ZHALO_EXPECT(condition) assert(condition)
-#else
-#define ZHALO_EXPECT(condition) \
-  (static_cast<bool>(condition) ? static_cast<void>(0) : ::zhalo::contract_failed(#condition, __FILE__, __LINE__))
-#endif

@@ -1,0 +1,41 @@
+# One package test: a fresh consumer that finds zhalo by WAY (find_package or add_subdirectory), builds README's program, runs it, and
+# gets the output that README shows.
+function(run)
+  execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+# The first block of README.md that is fenced as `language`.
+function(read_block language result)
+  file(READ "${ZHALO_SOURCE}/README.md" text)
+  string(FIND "${text}" "```${language}\n" start)
+  if(start EQUAL -1)
+    message(FATAL_ERROR "README.md has no block of ${language}")
+  endif()
+  string(LENGTH "```${language}\n" fence)
+  math(EXPR start "${start} + ${fence}")
+  string(SUBSTRING "${text}" ${start} -1 text)
+  string(FIND "${text}" "```" end)
+  string(SUBSTRING "${text}" 0 ${end} text)
+  set(${result} "${text}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE "${WORK}")
+read_block(cpp program)
+read_block(output expected)
+file(WRITE "${WORK}/readme.cpp" "${program}")
+
+set(options -DCMAKE_BUILD_TYPE=${BUILD_TYPE} -DCMAKE_CXX_COMPILER=${COMPILER} "-DREADME_PROGRAM=${WORK}/readme.cpp")
+if(WAY STREQUAL "find_package")
+  run(${CMAKE_COMMAND} --install "${ZHALO_BUILD}" --prefix "${WORK}/prefix")
+  list(APPEND options "-DCMAKE_PREFIX_PATH=${WORK}/prefix;${PREFIX_PATH}")
+else()
+  list(APPEND options -DZHALO_SUBDIRECTORY=${ZHALO_SOURCE} -DBUILD_SHARED_LIBS=ON -DZHALO_CUDA=OFF "-DCMAKE_PREFIX_PATH=${PREFIX_PATH}")
+endif()
+run(${CMAKE_COMMAND} -G Ninja -S "${CMAKE_CURRENT_LIST_DIR}/consumer" -B "${WORK}/build" ${options})
+run(${CMAKE_COMMAND} --build "${WORK}/build" --parallel 2)
+
+execute_process(COMMAND "${WORK}/build/readme" OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+message("${output}")
+if(NOT output STREQUAL expected)
+  message(FATAL_ERROR "README.md shows another output:\n${expected}")
+endif()
