@@ -2,9 +2,8 @@
 /// kernels/host, Cuda versions in kernels/cuda or, in a build without CUDA, in kernels/stub (they throw DeviceError).
 #pragma once
 
-#include "zhalo/core/exec.hpp"
-#include "zhalo/core/span.hpp"
-#include "zhalo/core/types.hpp"
+#include "kernels/views.hpp"
+#include "zhalo/core/buffer.hpp"
 
 namespace zhalo::kernels {
 
@@ -22,5 +21,73 @@ void select_device(int device);
 std::string device_name(int device);
 /// Name of the vector instructions in use, such as "AVX3".
 const char* simd_target();
+
+// ---------------------------------------------------------------- sort
+
+/// Key-value pairs to sort, with as much room again to sort through.
+struct SortPairs {
+  Span<std::uint64_t> keys;
+  Span<LocalIndex> values;
+  Span<std::uint64_t> spare_keys;
+  Span<LocalIndex> spare_values;
+};
+
+/// Sorts by the lowest `bits` bits of the keys (all others must be 0), stably: equal keys keep their order. The result is in keys and
+/// values; the spare room holds anything.
+void sort_pairs(const Host& exec, const SortPairs& pairs, int bits);
+void sort_pairs(const Cuda& exec, const SortPairs& pairs, int bits);
+
+// ---------------------------------------------------------------- domain
+//
+// The templates below are defined in kernels/common and instantiated for E = Host and Cuda and for Real = float and double.
+
+/// One look at all positions, before anything is done with them.
+template <class E, class Real>
+PositionSummary summarize_positions(const E& exec, const ParticlesView<Real>& particles, const Box& box);
+
+/// keys[i] = Morton key of particle i, order[i] = i.
+template <class E, class Real>
+void make_keys(const E& exec, const ParticlesView<Real>& particles, const Frame& frame, Span<std::uint64_t> keys,
+               Span<LocalIndex> order);
+
+/// sorted[i] = wrapped and scaled position of particle order[i].
+template <class E, class Real>
+void gather_positions(const E& exec, const ParticlesView<Real>& particles, const Frame& frame, Span<const LocalIndex> order,
+                      const SortedPositions<Real>& sorted);
+
+// ---------------------------------------------------------------- tree
+
+/// First element of each of the largest Morton cells with at most cut.most elements.
+template <class E>
+Buffer<LocalIndex> cut_cells(const E& exec, const CellCut& cut);
+
+/// to[i] = keys[at[i]].
+template <class E>
+void gather_keys(const E& exec, Span<const std::uint64_t> keys, Span<const LocalIndex> at, Span<std::uint64_t> to);
+
+/// begin and end of every leaf slot.
+template <class E>
+void fill_slots(const E& exec, const LeafSlots& slots);
+
+/// Tight boxes of the leaf slots (plane 0), or of one coarser plane from the plane below it.
+template <class E, class Real>
+void leaf_boxes(const E& exec, const TreeView<Real>& tree);
+template <class E, class Real>
+void plane_boxes(const E& exec, const TreeView<Real>& tree, int plane);
+
+// ---------------------------------------------------------------- friends of friends
+
+/// Makes the parent array and links the particles inside each leaf.
+template <class E, class Real>
+void link_inside(const E& exec, const FofView<Real>& fof);
+
+/// Links the leaves with each other.
+template <class E, class Real>
+void link_between(const E& exec, const FofView<Real>& fof);
+
+/// label[order[i]] = first_index + the smallest order[j] among the j in the set of i. `smallest` is room for one element a particle.
+template <class E>
+void write_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex> order, Span<LocalIndex> smallest,
+                  const LabelTarget& target);
 
 }  // namespace zhalo::kernels

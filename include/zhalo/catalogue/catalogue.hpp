@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "zhalo/core/box.hpp"
+#include "zhalo/core/buffer.hpp"
 #include "zhalo/domain/particles.hpp"
 
 namespace zhalo {

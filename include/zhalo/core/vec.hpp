@@ -1,13 +1,15 @@
 /// A small fixed-size vector for host and device.
 #pragma once
 
+#include <cstddef>
+
 #include "zhalo/core/config.hpp"
 
 namespace zhalo {
 
 template <class T, int N>
 struct Vec {
-  T at[N]{};
+  T at[static_cast<std::size_t>(N)]{};
 
   ZHALO_HD constexpr T& operator[](int i) { return at[i]; }
   ZHALO_HD constexpr const T& operator[](int i) const { return at[i]; }

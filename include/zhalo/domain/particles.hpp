@@ -2,46 +2,12 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
-#include <string>
 #include <vector>
 
 #include "zhalo/comm/context.hpp"
-#include "zhalo/core/buffer.hpp"
+#include "zhalo/core/strided.hpp"
 
 namespace zhalo {
-
-/// Elements at a fixed distance in bytes: one member of an array of structs, one axis of an (N,3) array, or a plain array.
-template <class T>
-struct Strided {
-  const T* data = nullptr;
-  Index stride_bytes = sizeof(T);
-
-  ZHALO_HD const T& operator[](Index i) const {
-    return *reinterpret_cast<const T*>(reinterpret_cast<const char*>(data) + i * stride_bytes);
-  }
-  explicit ZHALO_HD operator bool() const { return data != nullptr; }
-};
-
-/// A strided column of float or double that is read as double.
-class RealColumn {
- public:
-  RealColumn() = default;
-  RealColumn(const float* data, Index stride_bytes = sizeof(float)) : data_(data), stride_bytes_(stride_bytes) {}
-  RealColumn(const double* data, Index stride_bytes = sizeof(double))
-      : data_(data), stride_bytes_(stride_bytes), is_double_(true) {}
-
-  ZHALO_HD double operator[](Index i) const {
-    const char* at = static_cast<const char*>(data_) + i * stride_bytes_;
-    return is_double_ ? *reinterpret_cast<const double*>(at) : static_cast<double>(*reinterpret_cast<const float*>(at));
-  }
-  explicit ZHALO_HD operator bool() const { return data_ != nullptr; }
-
- private:
-  const void* data_ = nullptr;
-  Index stride_bytes_ = 0;
-  bool is_double_ = false;
-};
 
 /// One piece of the caller's memory (of the context's host or device). All columns have `num` elements; only pos is required.
 template <class Real>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "zhalo/core/box.hpp"
+#include "zhalo/core/buffer.hpp"
 #include "zhalo/domain/particles.hpp"
 
 namespace zhalo {

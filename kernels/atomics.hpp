@@ -1,0 +1,63 @@
+/// Relaxed atomic operations on plain memory, the same on host and device. None orders other memory.
+#pragma once
+
+#include "zhalo/core/config.hpp"
+#include "zhalo/core/types.hpp"
+
+#if !ZHALO_ON_DEVICE
+#include <atomic>
+#endif
+
+namespace zhalo::kernels {
+
+template <class T>
+ZHALO_HD T atomic_load(const T& from) {
+#if ZHALO_ON_DEVICE
+  return *const_cast<const volatile T*>(&from);
+#else
+  return std::atomic_ref<T>(const_cast<T&>(from)).load(std::memory_order_relaxed);
+#endif
+}
+
+template <class T>
+ZHALO_HD void atomic_store(T& to, T value) {
+#if ZHALO_ON_DEVICE
+  *const_cast<volatile T*>(&to) = value;
+#else
+  std::atomic_ref<T>(to).store(value, std::memory_order_relaxed);
+#endif
+}
+
+/// Replaces `expected` by `desired`; returns what was there.
+ZHALO_HD inline LocalIndex atomic_compare_exchange(LocalIndex& at, LocalIndex expected, LocalIndex desired) {
+#if ZHALO_ON_DEVICE
+  return atomicCAS(&at, expected, desired);
+#else
+  std::atomic_ref<LocalIndex>(at).compare_exchange_strong(expected, desired, std::memory_order_relaxed);
+  return expected;
+#endif
+}
+
+template <class T>
+ZHALO_HD void atomic_min(T& at, T value) {
+#if ZHALO_ON_DEVICE
+  atomicMin(&at, value);
+#else
+  const std::atomic_ref<T> ref(at);
+  T seen = ref.load(std::memory_order_relaxed);
+  while (value < seen && !ref.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+#endif
+}
+
+/// Adds and returns what was there.
+ZHALO_HD inline Index atomic_add(Index& at, Index value) {
+#if ZHALO_ON_DEVICE
+  return static_cast<Index>(
+      atomicAdd(reinterpret_cast<unsigned long long*>(&at), static_cast<unsigned long long>(value)));
+#else
+  return std::atomic_ref<Index>(at).fetch_add(value, std::memory_order_relaxed);
+#endif
+}
+
+}  // namespace zhalo::kernels

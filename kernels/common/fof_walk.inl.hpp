@@ -1,0 +1,265 @@
+// Linking leaves with each other, for any Group. No include guard: compiled once per GROUP_TARGET.
+
+ZHALO_GROUP_BEGIN
+namespace zhalo::kernels::ZHALO_GROUP_TARGET {
+
+/// Memory of one group: the walk's stack, nodes of plane 1 that are near, and a tile of particles that passed the filter.
+template <class Real>
+struct LinkScratch {
+  static constexpr int max_stack = 384;
+  static constexpr int max_nodes = 256;
+  static constexpr int tile = 64;
+  static constexpr int slack = 64;  ///< a compressed store may write a whole vector
+
+  std::uint32_t stack[max_stack];
+  LocalIndex nodes[max_nodes];
+  LocalIndex index[tile + slack];
+  Real pos[3][tile + slack];
+};
+
+/// Links the leaves below one node with all leaves from the node on; each pair of leaves is met once.
+///
+/// A stack walk from the top plane collects, in a bounded list, the nodes of plane 1 within the linking length; each leaf is tested
+/// against their leaves, and pairs of leaves that are not in one set already are linked particle by particle.
+template <class Group>
+struct LinkBetween : FofGroup<Group> {
+  using Base = FofGroup<Group>;
+  using typename Base::Lane;
+  using typename Base::Real;
+  using Base::fof;
+  using Scratch = LinkScratch<Real>;
+
+  ZHALO_HD void operator()(const Group& g, Index item, Scratch& s) const {
+    const Index node = fof.tree.plane_first[fof.walk_plane] + item;
+    Real lo[3], hi[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      lo[axis] = fof.tree.boxes.lo[axis][node];
+      hi[axis] = fof.tree.boxes.hi[axis][node];
+    }
+    if (!(lo[0] <= hi[0])) return;
+    if (this->near_edge(lo, hi)) {
+      start(g, PeriodicMetric<Group>(g, fof), item, s);
+    } else {
+      start(g, OpenMetric<Group>(g, fof), item, s);
+    }
+  }
+
+ private:
+  static constexpr int plane_shift = 28;  ///< of a stack entry: the plane above, the node below
+
+  /// A leaf, with what is asked of it again and again.
+  struct Leaf {
+    LocalIndex begin;
+    LocalIndex end;
+    Index slot;
+    bool connected;
+  };
+
+  ZHALO_HD Leaf leaf(Index slot) const {
+    return {fof.tree.leaf_begin[slot], fof.tree.leaf_end[slot], slot, fof.connected[slot] != 0};
+  }
+
+  ZHALO_HD Index leaves_below(int plane) const {
+    Index leaves = 1;
+    for (int p = 0; p < plane; ++p) leaves *= fof.tree.fanout;
+    return leaves;
+  }
+
+  template <class Metric>
+  ZHALO_HD void start(const Group& g, const Metric& metric, Index item, Scratch& s) const {
+    Walk walk{item * leaves_below(fof.walk_plane), leaves_below(fof.walk_plane), s};
+    Corners<Group> box;
+    this->broadcast_box(g, fof.tree.plane_first[fof.walk_plane] + item, box);
+    const int top = fof.tree.num_planes - 1;
+    if (top == 0) {
+      g.one([&] { s.nodes[0] = 0; });
+      walk.num_nodes = 1;
+    } else {
+      // The top plane is one node's worth of children: it is expanded as if a node 0 lay above.
+      expand(g, metric, box, {top, 0}, walk);
+    }
+    while (walk.height > 0) {
+      g.sync();
+      const std::uint32_t entry = s.stack[--walk.height];
+      g.sync();
+      const int plane = static_cast<int>(entry >> plane_shift);
+      const Index node = entry & ((std::uint32_t{1} << plane_shift) - 1);
+      expand(g, metric, box, {plane - 1, node * fof.tree.fanout}, walk);
+    }
+    link_near(g, metric, walk);
+  }
+
+  /// Children of one node.
+  struct Siblings {
+    int plane;
+    Index first;
+  };
+
+  /// The leaves that walk together, and how far they are.
+  struct Walk {
+    Index first_leaf;
+    Index num_leaves;
+    Scratch& scratch;
+    int num_nodes = 0;
+    int height = 0;
+  };
+
+  template <class Metric>
+  ZHALO_HD void expand(const Group& g, const Metric& metric, const Corners<Group>& box, const Siblings& siblings,
+                       Walk& walk) const {
+    Scratch& s = walk.scratch;
+    const Index lowest = walk.first_leaf / leaves_below(siblings.plane);  // nodes before it hold earlier leaves only
+    std::uint64_t near = near_nodes(g, metric, box, fof.tree.plane_first[siblings.plane] + siblings.first);
+    if (lowest > siblings.first) near &= ~first_bits(lowest - siblings.first);
+    for (; near != 0; near &= near - 1) {
+      const Index node = siblings.first + lowest_bit(near);
+      if (siblings.plane > 1) {
+        ZHALO_EXPECT(walk.height < Scratch::max_stack);
+        const auto plane = static_cast<std::uint32_t>(siblings.plane);
+        g.one([&] { s.stack[walk.height] = plane << plane_shift | static_cast<std::uint32_t>(node); });
+        ++walk.height;
+        continue;
+      }
+      if (walk.num_nodes == Scratch::max_nodes) {
+        link_near(g, metric, walk);
+        walk.num_nodes = 0;
+      }
+      g.one([&] { s.nodes[walk.num_nodes] = static_cast<LocalIndex>(node); });
+      ++walk.num_nodes;
+    }
+  }
+
+  /// Which of the `fanout` nodes from `first` on (place in the boxes' arrays) are within reach of the box.
+  template <class Metric>
+  ZHALO_HD std::uint64_t near_nodes(const Group& g, const Metric& metric, const Corners<Group>& box, Index first) const {
+    std::uint64_t near = 0;
+    for (int j = 0; j < fof.tree.fanout; j += Group::size) {
+      Corners<Group> other;
+      this->load_boxes(g, first + j, other);
+      const Lane r2 = this->gap2(metric, box, other, g.broadcast(0));
+      std::uint64_t lanes = g.ballot(r2 <= g.broadcast(metric.reach2));
+      if (Metric::periodic) lanes &= g.ballot(other.lo[0] <= other.hi[0]);  // an image of an empty box is not far
+      near |= lanes << j;
+    }
+    return near & first_bits(fof.tree.fanout);
+  }
+
+  template <class Metric>
+  ZHALO_HD void link_near(const Group& g, const Metric& metric, Walk& walk) const {
+    Scratch& s = walk.scratch;
+    g.sync();
+    for (Index slot = walk.first_leaf; slot < walk.first_leaf + walk.num_leaves; ++slot) {
+      const Leaf a = leaf(slot);
+      if (a.begin == a.end) continue;
+      Corners<Group> box;
+      this->broadcast_box(g, slot, box);
+      for (int n = 0; n < walk.num_nodes; ++n) {
+        const Index first = Index{s.nodes[n]} * fof.tree.fanout;
+        if (first + fof.tree.fanout <= slot + 1) continue;
+        std::uint64_t near = near_nodes(g, metric, box, first);
+        if (first <= slot) near &= ~first_bits(slot + 1 - first);
+        for (; near != 0; near &= near - 1) link_leaves(g, metric, a, leaf(first + lowest_bit(near)), s);
+      }
+    }
+    g.sync();
+  }
+
+  template <class Metric>
+  ZHALO_HD void link_leaves(const Group& g, const Metric& metric, const Leaf& a, const Leaf& b, Scratch& s) const {
+    if (a.connected && b.connected && g.any(fof.sets.find(a.begin) == fof.sets.find(b.begin))) return;
+    for (Index j = b.begin; j < b.end; j += Scratch::tile) {
+      const Index num_b = b.end - j < Scratch::tile ? b.end - j : Index{Scratch::tile};
+      const int num_near = filter(g, metric, a.slot, {j, num_b}, s);
+      if (num_near == 0) continue;
+      for (Index i = a.begin; i < a.end; i += Scratch::tile) {
+        const Index num_a = a.end - i < Scratch::tile ? a.end - i : Index{Scratch::tile};
+        if (link_tiles(g, metric, {a, b, i, num_a, num_near}, s)) return;
+      }
+    }
+  }
+
+  struct Run {
+    Index first;
+    Index num;
+  };
+
+  /// Bits of the particles of a run that are within reach of a leaf's box.
+  template <class Metric>
+  ZHALO_HD std::uint64_t near_box(const Group& g, const Metric& metric, const Corners<Group>& box, const Run& run, Index at,
+                                  Lane (&x)[3]) const {
+    this->load_particles(g, run.first + at, x);
+    const Corners<Group> point{{x[0], x[1], x[2]}, {x[0], x[1], x[2]}};
+    const Lane r2 = this->gap2(metric, box, point, g.broadcast(0));
+    return g.ballot(r2 <= g.broadcast(metric.reach2)) & first_bits(run.num - at);
+  }
+
+  /// Puts the particles of a run that are within reach of leaf `slot` into the tile.
+  template <class Metric>
+  ZHALO_HD int filter(const Group& g, const Metric& metric, Index slot, const Run& run, Scratch& s) const {
+    Corners<Group> box;
+    this->broadcast_box(g, slot, box);
+    int count = 0;
+    g.sync();  // the tile may still be read
+    for (Index at = 0; at < run.num; at += Group::size) {
+      Lane x[3];
+      const std::uint64_t near = near_box(g, metric, box, run, at, x);
+      if (near == 0) continue;
+      for (int axis = 0; axis < 3; ++axis) g.compress(near, x[axis], s.pos[axis] + count);
+      g.compress_indices(near, static_cast<LocalIndex>(run.first + at), s.index + count);
+      count += count_bits(near);
+    }
+    g.sync();
+    return count;
+  }
+
+  /// A tile of leaf a's own particles against the filtered tile of leaf b.
+  struct TilePair {
+    Leaf a;
+    Leaf b;
+    Index first;
+    Index num;
+    int num_near;
+  };
+
+  /// True if the leaves are in one set now and nothing is left to find.
+  template <class Metric>
+  ZHALO_HD bool link_tiles(const Group& g, const Metric& metric, const TilePair& pair, Scratch& s) const {
+    Corners<Group> box;
+    this->broadcast_box(g, pair.b.slot, box);
+    std::uint64_t open = first_bits(pair.num_near);  // particles of the tile that may still find something new
+    for (Index at = 0; at < pair.num; at += Group::size) {
+      Lane x[3];
+      std::uint64_t near = near_box(g, metric, box, {pair.first, pair.num}, at, x);
+      for (; near != 0; near &= near - 1) {
+        const LocalIndex i = static_cast<LocalIndex>(pair.first + at + lowest_bit(near));
+        std::uint64_t hits = friends_in_tile(g, metric, i, open, s);
+        if (hits == 0) continue;
+        // In a connected leaf one friend stands for all.
+        if (pair.a.connected) open &= ~hits;
+        if (pair.b.connected) hits &= ~(hits - 1);
+        g.one([&] {
+          for (; hits != 0; hits &= hits - 1) fof.sets.unite(i, s.index[lowest_bit(hits)]);
+        });
+        if (pair.a.connected && pair.b.connected) return true;
+      }
+    }
+    return false;
+  }
+
+  template <class Metric>
+  ZHALO_HD std::uint64_t friends_in_tile(const Group& g, const Metric& metric, Index i, std::uint64_t open,
+                                         const Scratch& s) const {
+    Lane xi[3];
+    this->broadcast_particle(g, i, xi);
+    std::uint64_t found = 0;
+    for (int j = 0; j < Scratch::tile && open >> j != 0; j += Group::size) {
+      const Lane xj[3] = {g.load(s.pos[0] + j), g.load(s.pos[1] + j), g.load(s.pos[2] + j)};
+      const std::uint64_t lanes = (open >> j) & first_bits(Group::size);
+      found |= this->friends(g, metric, this->distance2(metric, xi, xj), i, lanes, [&](int lane) { return s.index[j + lane]; }) << j;
+    }
+    return found;
+  }
+};
+
+}  // namespace zhalo::kernels::ZHALO_GROUP_TARGET
+ZHALO_GROUP_END

@@ -1,0 +1,123 @@
+/// Loops over the host's threads: for_each, transform_reduce, exclusive_scan.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "zhalo/core/exec.hpp"
+#include "zhalo/core/span.hpp"
+
+namespace zhalo::kernels {
+
+/// Elements that one thread takes at a time where the work per element is even.
+inline constexpr Index host_block = 1 << 14;
+
+/// Grain of loops that go through a chunk of elements in order.
+inline Index chunk_of_loop(const Host&) { return host_block; }
+
+/// Keeps the first exception of a parallel region, in which none may escape.
+class FirstError {
+ public:
+  template <class F>
+  void guard(const F& f) noexcept {
+    try {
+      f();
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+    }
+  }
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr error_;
+};
+
+/// Runs task(0) to task(num_tasks - 1), each once, on the threads of `exec`, in any order.
+template <class F>
+void run_tasks(const Host& exec, Index num_tasks, const F& task) {
+  FirstError error;
+#if defined(ZHALO_STD_THREADS)
+  // ThreadSanitizer knows std::thread, but not the OpenMP runtimes.
+  std::atomic<Index> next{0};
+  const auto work = [&] {
+    for (Index t = next++; t < num_tasks; t = next++) error.guard([&] { task(t); });
+  };
+  std::vector<std::thread> threads;
+  const Index extra = std::min<Index>(exec.threads, num_tasks) - 1;
+  for (Index t = 0; t < extra; ++t) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+#else
+  const int threads = static_cast<int>(std::clamp<Index>(num_tasks, 1, exec.threads));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+  for (Index t = 0; t < num_tasks; ++t) error.guard([&] { task(t); });
+#endif
+  error.rethrow();
+}
+
+/// Runs body(first, last) for consecutive blocks of [0, n).
+template <class F>
+void for_each_block(const Host& exec, Index n, Index block, const F& body) {
+  run_tasks(exec, (n + block - 1) / block, [&](Index b) { body(b * block, std::min(n, (b + 1) * block)); });
+}
+
+/// Runs f(i) for every i in [0, n), in any order. f is a value: what a device could run as well.
+template <class F>
+void for_each(const Host& exec, Index n, F f) {
+  static_assert(std::is_trivially_copyable_v<F> && std::is_copy_constructible_v<F>, "values and pointers only");
+  // Few elements are many chunks (see chunk_of_loop): one at a time. Many elements: blocks.
+  const Index block = std::clamp<Index>(n / (Index{exec.threads} * 8), 1, host_block);
+  for_each_block(exec, n, block, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i) f(i);
+  });
+}
+
+/// Combines map(0) .. map(n - 1), from left to right within and over blocks: equal results for any number of threads.
+template <class T, class Map, class Combine>
+T transform_reduce(const Host& exec, Index n, T init, Map map, Combine combine) {
+  std::vector<T> partial(static_cast<std::size_t>((n + host_block - 1) / host_block), init);
+  for_each_block(exec, n, host_block, [&](Index first, Index last) {
+    T sum = init;
+    for (Index i = first; i < last; ++i) sum = combine(sum, map(i));
+    partial[static_cast<std::size_t>(first / host_block)] = sum;
+  });
+  for (const T& sum : partial) init = combine(init, sum);
+  return init;
+}
+
+/// Replaces each element by the sum of those before it; returns the sum of all.
+inline Index exclusive_scan(const Host& exec, Span<Index> values) {
+  const Index num_blocks = (values.size() + host_block - 1) / host_block;
+  std::vector<Index> sums(static_cast<std::size_t>(num_blocks));
+  for_each_block(exec, values.size(), host_block, [&](Index first, Index last) {
+    Index sum = 0;
+    for (Index i = first; i < last; ++i) sum += values[i];
+    sums[static_cast<std::size_t>(first / host_block)] = sum;
+  });
+  Index total = 0;
+  for (Index& sum : sums) {
+    const Index before = total;
+    total += sum;
+    sum = before;
+  }
+  for_each_block(exec, values.size(), host_block, [&](Index first, Index last) {
+    Index sum = sums[static_cast<std::size_t>(first / host_block)];
+    for (Index i = first; i < last; ++i) {
+      const Index value = values[i];
+      values[i] = sum;
+      sum += value;
+    }
+  });
+  return total;
+}
+
+}  // namespace zhalo::kernels

@@ -1,0 +1,103 @@
+// SimdGroup: lanes of a vector register, through Highway. No include guard: compiled once per Highway target.
+
+HWY_BEFORE_NAMESPACE();
+namespace zhalo::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class Real>
+class SimdGroup {
+  using Tag = hn::ScalableTag<Real>;
+  using Vector = hn::Vec<Tag>;
+  using VectorMask = hn::Mask<Tag>;
+
+ public:
+  using real = Real;
+  static constexpr int size = static_cast<int>(hn::MaxLanes(Tag{}));
+
+  struct Mask {
+    VectorMask value;
+  };
+  struct Lane {
+    Vector value;
+
+    friend HWY_INLINE Lane operator-(Lane a, Lane b) { return {hn::Sub(a.value, b.value)}; }
+    friend HWY_INLINE Lane operator*(Lane a, Lane b) { return {hn::Mul(a.value, b.value)}; }
+    friend HWY_INLINE Mask operator<=(Lane a, Lane b) { return {hn::Le(a.value, b.value)}; }
+  };
+
+  HWY_INLINE Lane load(const Real* p) const { return {hn::LoadU(Tag{}, p)}; }
+  HWY_INLINE Lane load_or(const Real* p, Index n, Real fallback) const {
+    const Vector other = hn::Set(Tag{}, fallback);
+    if (n >= size) return {hn::LoadU(Tag{}, p)};
+    return {hn::IfThenElse(first(n), hn::LoadU(Tag{}, p), other)};
+  }
+  HWY_INLINE Lane broadcast(Real v) const { return {hn::Set(Tag{}, v)}; }
+
+  HWY_INLINE std::uint64_t ballot(Mask m) const {
+    std::uint8_t bytes[8] = {};
+    hn::StoreMaskBits(Tag{}, m.value, bytes);
+    std::uint64_t bits = 0;
+    __builtin_memcpy(&bits, bytes, sizeof bits);
+    return bits;
+  }
+
+  HWY_INLINE bool any(bool b) const { return b; }
+
+  /// Through a register and a whole store (`size` elements of `to` may be written): compressing to memory is microcode on AMD.
+  HWY_INLINE void compress(std::uint64_t bits, Lane v, Real* to) const {
+    const VectorMask mask = hn::LoadMaskBits(Tag{}, reinterpret_cast<const std::uint8_t*>(&bits));
+    hn::StoreU(hn::Compress(v.value, mask), Tag{}, to);
+  }
+  HWY_INLINE void compress_indices(std::uint64_t bits, LocalIndex first_index, LocalIndex* to) const {
+    for (; bits != 0; bits &= bits - 1) *to++ = first_index + static_cast<LocalIndex>(lowest_bit(bits));
+  }
+
+  HWY_INLINE Real reduce_min(Lane v) const { return hn::GetLane(hn::MinOfLanes(Tag{}, v.value)); }
+  HWY_INLINE Real reduce_max(Lane v) const { return hn::GetLane(hn::MaxOfLanes(Tag{}, v.value)); }
+
+  template <class F>
+  HWY_INLINE void one(F f) const {
+    f();
+  }
+  template <class F>
+  HWY_INLINE void for_each_lane(Index n, F f) const {
+    for (Index i = 0; i < n; ++i) f(i);
+  }
+  HWY_INLINE void sync() const {}
+
+  static HWY_INLINE Lane abs(Lane a) { return {hn::Abs(a.value)}; }
+  static HWY_INLINE Lane min(Lane a, Lane b) { return {hn::Min(a.value, b.value)}; }
+  static HWY_INLINE Lane max(Lane a, Lane b) { return {hn::Max(a.value, b.value)}; }
+  static HWY_INLINE Lane fma(Lane a, Lane b, Lane c) {
+#if (HWY_ARCH_X86 && HWY_TARGET > HWY_AVX2) || HWY_TARGET == HWY_SCALAR
+    // No instruction for it: Highway would round twice, which would break the promise of equal results on all machines.
+    alignas(64) Real x[hn::MaxLanes(Tag{})], y[hn::MaxLanes(Tag{})], z[hn::MaxLanes(Tag{})];
+    hn::Store(a.value, Tag{}, x);
+    hn::Store(b.value, Tag{}, y);
+    hn::Store(c.value, Tag{}, z);
+    for (int i = 0; i < size; ++i) z[i] = std::fma(x[i], y[i], z[i]);
+    return {hn::Load(Tag{}, z)};
+#else
+    return {hn::MulAdd(a.value, b.value, c.value)};
+#endif
+  }
+
+ private:
+  static HWY_INLINE VectorMask first(Index n) { return hn::FirstN(Tag{}, static_cast<std::size_t>(n)); }
+};
+
+/// Items that one thread takes at a time.
+inline constexpr Index group_block = 64;
+
+/// Runs functor(group, item, scratch) for every item, items spread over threads.
+template <class Functor, class Real>
+void for_each_group(const Host& exec, Index num_items, const Functor& functor, SimdGroup<Real> group) {
+  for_each_block(exec, num_items, group_block, [&](Index first, Index last) HWY_ATTR {
+    typename Functor::Scratch scratch;
+    for (Index item = first; item < last; ++item) functor(group, item, scratch);
+  });
+}
+
+}  // namespace zhalo::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();

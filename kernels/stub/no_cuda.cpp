@@ -1,0 +1,71 @@
+// In place of kernels/cuda where there is no CUDA toolkit: every Cuda overload throws.
+#include "kernels/kernels.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::kernels {
+namespace {
+
+constexpr const char* reason = "zhalo was built without CUDA; build it where nvcc is found, or run on the host";
+
+[[noreturn]] void refuse() { throw DeviceError(reason); }
+
+}  // namespace
+
+void copy_bytes(const Cuda&, void*, const void*, std::size_t) { refuse(); }
+MemoryPool::Source device_memory() { refuse(); }
+DeviceReport query_devices() { return {false, 0, "", reason}; }
+void select_device(int) { refuse(); }
+std::string device_name(int) { refuse(); }
+void sort_pairs(const Cuda&, const SortPairs&, int) { refuse(); }
+
+template <class E, class Real>
+PositionSummary summarize_positions(const E&, const ParticlesView<Real>&, const Box&) {
+  refuse();
+}
+template <class E, class Real>
+void make_keys(const E&, const ParticlesView<Real>&, const Frame&, Span<std::uint64_t>, Span<LocalIndex>) {
+  refuse();
+}
+template <class E, class Real>
+void gather_positions(const E&, const ParticlesView<Real>&, const Frame&, Span<const LocalIndex>, const SortedPositions<Real>&) {
+  refuse();
+}
+template <class E>
+Buffer<LocalIndex> cut_cells(const E&, const CellCut&) {
+  refuse();
+}
+template <class E>
+void gather_keys(const E&, Span<const std::uint64_t>, Span<const LocalIndex>, Span<std::uint64_t>) {
+  refuse();
+}
+template <class E>
+void fill_slots(const E&, const LeafSlots&) {
+  refuse();
+}
+template <class E, class Real>
+void leaf_boxes(const E&, const TreeView<Real>&) {
+  refuse();
+}
+template <class E, class Real>
+void plane_boxes(const E&, const TreeView<Real>&, int) {
+  refuse();
+}
+template <class E, class Real>
+void link_inside(const E&, const FofView<Real>&) {
+  refuse();
+}
+template <class E, class Real>
+void link_between(const E&, const FofView<Real>&) {
+  refuse();
+}
+template <class E>
+void write_labels(const E&, const DisjointSets&, Span<const LocalIndex>, Span<LocalIndex>, const LabelTarget&) {
+  refuse();
+}
+
+}  // namespace zhalo::kernels
+
+// One list of instantiations serves all Execs: see there.
+#define ZHALO_EXEC Cuda
+#include "kernels/common/instantiate.inl.hpp"
+#include "kernels/common/instantiate_groups.inl.hpp"

@@ -1,0 +1,36 @@
+#include "zhalo/domain/particles.hpp"
+
+namespace zhalo {
+
+template <class Real>
+ParticleSegment<Real> ParticleSegment<Real>::interleaved(const Real* pos, Index num, int dimensions) {
+  ParticleSegment segment;
+  segment.num = num;
+  for (int axis = 0; axis < dimensions; ++axis) {
+    segment.pos[static_cast<std::size_t>(axis)] = {pos + axis, dimensions * static_cast<Index>(sizeof(Real))};
+  }
+  return segment;
+}
+
+template <class Real>
+void ParticleSegment<Real>::set_interleaved_velocity(const Real* values, int dimensions) {
+  for (int axis = 0; axis < dimensions; ++axis) {
+    velocity[static_cast<std::size_t>(axis)] = {values + axis, dimensions * static_cast<Index>(sizeof(Real))};
+  }
+}
+
+template <class Real>
+Index Particles<Real>::num() const {
+  Index sum = 0;
+  for (const auto& segment : segments) sum += segment.num;
+  return sum;
+}
+
+GlobalRange global_range(const Communicator& comm, Index num) { return {comm.exclusive_sum(num), comm.sum(num)}; }
+
+template struct ParticleSegment<float>;
+template struct ParticleSegment<double>;
+template struct Particles<float>;
+template struct Particles<double>;
+
+}  // namespace zhalo

@@ -1,0 +1,140 @@
+#include "src/domain/sorted_particles.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/kernels.hpp"
+#include "src/core/validate.hpp"
+
+namespace zhalo {
+namespace {
+
+constexpr int max_bits_per_axis(int dimensions) { return dimensions == 3 ? 21 : 31; }
+
+template <class Real>
+kernels::SegmentView<Real> segment_view(const ParticleSegment<Real>& segment, Index first) {
+  kernels::SegmentView<Real> view;
+  view.first = first;
+  view.num = segment.num;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    view.pos[axis] = segment.pos[axis];
+    view.velocity[axis] = segment.velocity[axis];
+  }
+  view.mass = segment.mass;
+  view.type = segment.type;
+  return view;
+}
+
+/// First of the ranks' bad particles, as a global index.
+Index first_over_ranks(const Communicator& comm, const GlobalRange& range, Index count, Index first) {
+  return comm.min(count > 0 ? range.first + first : std::numeric_limits<Index>::max());
+}
+
+void validate_positions(const Communicator& comm, const GlobalRange& range, const kernels::PositionSummary& summary) {
+  const Index not_finite = comm.sum(summary.num_not_finite);
+  const Index first_not_finite = first_over_ranks(comm, range, summary.num_not_finite, summary.first_not_finite);
+  validate(not_finite == 0, "{} of {} particles have a position that is not finite (NaN or infinite), the first is particle {}; "
+           "remove them or repair the snapshot", not_finite, range.total, first_not_finite);
+  const Index outside = comm.sum(summary.num_outside);
+  const Index first_outside = first_over_ranks(comm, range, summary.num_outside, summary.first_outside);
+  validate(outside == 0, "{} of {} particles lie outside the box, which is not periodic; the first is particle {}; "
+           "give the right box, or none", outside, range.total, first_outside);
+}
+
+}  // namespace
+
+template <class Real>
+DeviceParticles<Real>::DeviceParticles(const Exec& exec, const Particles<Real>& particles) {
+  std::vector<kernels::SegmentView<Real>> views;
+  for (const auto& segment : particles.segments) {
+    if (segment.num > 0) views.push_back(segment_view(segment, view_.num));
+    view_.num += segment.num;
+  }
+  if (views.empty()) views.emplace_back();
+  segments_ = to_exec(exec, Span<const kernels::SegmentView<Real>>(views), "table of particle segments");
+  view_.segments = segments_.span();
+  view_.dimensions = particles.dimensions;
+  view_.uniform_mass = particles.uniform_mass;
+}
+
+template <class Real>
+Extent examine_positions(const Context& context, const kernels::ParticlesView<Real>& particles, const Box& box) {
+  const auto summary =
+      std::visit([&](const auto& exec) { return kernels::summarize_positions(exec, particles, box); }, context.exec);
+  Extent extent;
+  extent.range = global_range(context.comm, particles.num);
+  validate_positions(context.comm, extent.range, summary);
+  for (int axis = 0; axis < 3; ++axis) {
+    extent.lo[axis] = context.comm.min(summary.lo[axis]);
+    extent.hi[axis] = context.comm.max(summary.hi[axis]);
+  }
+  extent.num_wrapped = context.comm.sum(summary.num_wrapped);
+  return extent;
+}
+
+FrameChoice choose_frame(const Box& box, const Extent& extent, double cell, double scale) {
+  FrameChoice choice;
+  kernels::Frame& frame = choice.frame;
+  frame.box = box;
+  frame.scale = scale;
+  double side = 0;
+  for (int axis = 0; axis < box.dimensions; ++axis) {
+    const bool periodic = box.periodic[axis];
+    const bool any = extent.range.total > 0;
+    frame.corner[axis] = periodic ? box.lo[axis] : (any ? extent.lo[axis] : 0);
+    side = std::max(side, periodic ? box.length[axis] : (any ? extent.hi[axis] - extent.lo[axis] : 0));
+  }
+  const int most = max_bits_per_axis(box.dimensions);
+  const double bits = side > cell ? std::ceil(std::log2(side / cell)) : 0;
+  frame.bits_per_axis = static_cast<int>(std::min<double>(bits, most));
+  choice.fine_enough = bits <= most;
+  frame.cells_per_length = side > 0 ? std::ldexp(1.0, frame.bits_per_axis) / side : 0;
+  return choice;
+}
+
+template <class Real>
+kernels::SortedPositions<Real> SortedParticles<Real>::positions() {
+  return {{pos[0].data(), pos[1].data(), pos[2].data()}, order.size()};
+}
+
+template <class Real>
+SortedParticles<Real> sort_particles(const Context& context, const kernels::ParticlesView<Real>& particles,
+                                     const kernels::Frame& frame) {
+  const Index num = particles.num;
+  validate(num <= max_local_particles, "rank {} holds {} particles, the most that one rank can hold is {}; use more ranks",
+           context.comm.rank(), num, max_local_particles);
+  SortedParticles<Real> sorted;
+  sorted.frame = frame;
+  sorted.keys = Buffer<std::uint64_t>(context.exec, num, "keys");
+  sorted.order = Buffer<LocalIndex>(context.exec, num, "sorted order");
+  const auto run = [&](const auto& work) { std::visit(work, context.exec); };
+  {
+    const ScopedTimer timer(context.timers, "keys");
+    run([&](const auto& exec) { kernels::make_keys(exec, particles, frame, sorted.keys.span(), sorted.order.span()); });
+  }
+  {
+    const ScopedTimer timer(context.timers, "sort");
+    Buffer<std::uint64_t> spare_keys(context.exec, num, "sorting of keys");
+    Buffer<LocalIndex> spare_order(context.exec, num, "sorting of keys");
+    const kernels::SortPairs pairs{sorted.keys.span(), sorted.order.span(), spare_keys.span(), spare_order.span()};
+    run([&](const auto& exec) { kernels::sort_pairs(exec, pairs, frame.key_bits()); });
+  }
+  const ScopedTimer timer(context.timers, "gather");
+  for (auto& axis : sorted.pos) axis = Buffer<Real>(context.exec, num, "sorted positions");
+  run([&](const auto& exec) {
+    kernels::gather_positions(exec, particles, frame, Span<const LocalIndex>(sorted.order.span()), sorted.positions());
+  });
+  return sorted;
+}
+
+template class DeviceParticles<float>;
+template class DeviceParticles<double>;
+template Extent examine_positions(const Context&, const kernels::ParticlesView<float>&, const Box&);
+template Extent examine_positions(const Context&, const kernels::ParticlesView<double>&, const Box&);
+template struct SortedParticles<float>;
+template struct SortedParticles<double>;
+template SortedParticles<float> sort_particles(const Context&, const kernels::ParticlesView<float>&, const kernels::Frame&);
+template SortedParticles<double> sort_particles(const Context&, const kernels::ParticlesView<double>&, const kernels::Frame&);
+
+}  // namespace zhalo

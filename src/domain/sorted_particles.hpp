@@ -1,0 +1,60 @@
+/// Particles in Z-order, as the tree and the searches want them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/views.hpp"
+#include "zhalo/core/box.hpp"
+#include "zhalo/core/buffer.hpp"
+#include "zhalo/domain/particles.hpp"
+
+namespace zhalo {
+
+/// The caller's particles as kernels see them; holds the table of segments in the memory of the Exec.
+template <class Real>
+class DeviceParticles {
+ public:
+  DeviceParticles(const Exec& exec, const Particles<Real>& particles);
+  const kernels::ParticlesView<Real>& view() const { return view_; }
+
+ private:
+  Buffer<kernels::SegmentView<Real>> segments_;
+  kernels::ParticlesView<Real> view_;
+};
+
+/// Counts and extent over all ranks, after every position was found to be usable.
+struct Extent {
+  GlobalRange range;
+  Vec3d lo;
+  Vec3d hi;
+  Index num_wrapped = 0;
+};
+
+/// Looks at all positions. Collective. Throws InputError for positions that are not finite or lie outside a box that is not periodic.
+template <class Real>
+Extent examine_positions(const Context& context, const kernels::ParticlesView<Real>& particles, const Box& box);
+
+/// Cells of side `cell` or, if that needs more bits than a key has, as fine as keys allow. True in `fine_enough` if it did not.
+struct FrameChoice {
+  kernels::Frame frame;
+  bool fine_enough = false;
+};
+FrameChoice choose_frame(const Box& box, const Extent& extent, double cell, double scale);
+
+/// Particles of this rank in Z-order: keys, the caller's place of each, coordinates.
+template <class Real>
+struct SortedParticles {
+  kernels::Frame frame;
+  Buffer<std::uint64_t> keys;
+  Buffer<LocalIndex> order;
+  Buffer<Real> pos[3];
+
+  kernels::SortedPositions<Real> positions();
+};
+
+template <class Real>
+SortedParticles<Real> sort_particles(const Context& context, const kernels::ParticlesView<Real>& particles,
+                                     const kernels::Frame& frame);
+
+}  // namespace zhalo

@@ -1,0 +1,132 @@
+#include "zhalo/fof/fof.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/kernels.hpp"
+#include "src/core/validate.hpp"
+#include "src/tree/tree.hpp"
+
+namespace zhalo {
+namespace {
+
+void validate_options(const Box& box, const FofOptions& options) {
+  const double b = options.linking_length;
+  validate(std::isfinite(b) && b > 0, "linking length is {} (must be positive and finite)", b);
+  validate(options.leaf_size >= 1 && options.leaf_size <= kernels::max_leaf_size, "leaf size is {} (must be 1 to {})",
+           options.leaf_size, kernels::max_leaf_size);
+  validate(box.dimensions == 2 || box.dimensions == 3, "the box has {} dimensions (must have 2 or 3)", box.dimensions);
+  for (int axis = 0; axis < box.dimensions; ++axis) {
+    const double length = box.length[axis];
+    validate(std::isfinite(length) && length >= 0 && std::isfinite(box.lo[axis]),
+             "the box has corner {} and length {} on axis {} (must be finite, the length not negative)", box.lo[axis], length, axis);
+    validate(!box.periodic[axis] || length > 0, "axis {} of the box is periodic and has no length; give the box size", axis);
+    validate(!box.periodic[axis] || b <= length / 2,
+             "linking length {} is more than half the periodic box length {} on axis {}: the nearest image is not defined; "
+             "check its unit",
+             b, length, axis);
+  }
+}
+
+/// Bounds of a computed squared distance that leave no doubt about the true one. Float coordinates and differences of near ones are
+/// exact or within half a unit in the last place, and each of the five operations that follow adds as much: 1e-6 covers them eight
+/// times. Across a periodic edge the difference has an absolute error of some units in the last place of the period as well.
+template <class Real>
+kernels::Thresholds<Real> thresholds(double linking_length, double period) {
+  if constexpr (std::is_same_v<Real, double>) {
+    return {linking_length * linking_length, linking_length * linking_length};
+  } else {
+    constexpr double relative = 1e-6;
+    const double absolute = std::sqrt(3.0) * std::ldexp(period, -22);
+    const double below = std::max(0.0, linking_length - absolute);
+    const double above = linking_length + absolute;
+    return {std::nextafter(static_cast<float>(below * below * (1 - relative)), 0.0F),
+            std::nextafter(static_cast<float>(above * above * (1 + relative)), std::numeric_limits<float>::max())};
+  }
+}
+
+/// Fills in all lengths, scaled.
+template <class Real>
+void set_lengths(kernels::FofView<Real>& fof, const Box& box, double linking_length, double scale) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const double b = linking_length * scale;
+  double longest = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const bool periodic = axis < box.dimensions && box.periodic[axis];
+    const double length = box.length[axis] * scale;
+    const double margin = 1.001 * b + 1e-6 * length;
+    fof.exact_period[axis] = periodic ? length : infinity;
+    fof.period[axis] = static_cast<Real>(fof.exact_period[axis]);
+    fof.inner_lo[axis] = static_cast<Real>(periodic ? box.lo[axis] * scale + margin : -infinity);
+    fof.inner_hi[axis] = static_cast<Real>(periodic ? box.lo[axis] * scale + length - margin : infinity);
+    if (periodic) longest = std::max(longest, std::abs(box.lo[axis] * scale) + length);
+  }
+  fof.linking_length2 = b * b;
+  fof.open = thresholds<Real>(b, 0);
+  fof.wrapped = thresholds<Real>(b, longest);
+}
+
+template <class Real>
+void link(const Context& context, const kernels::FofView<Real>& fof) {
+  const ScopedTimer timer(context.timers, "link");
+  std::visit(
+      [&](const auto& exec) {
+        kernels::link_inside(exec, fof);
+        kernels::link_between(exec, fof);
+      },
+      context.exec);
+}
+
+/// Scaled to a linking length between 1 and 2, exactly.
+double scale_for(double linking_length) { return std::ldexp(1.0, -std::ilogb(linking_length)); }
+
+/// Cells of this side are clumps: their diagonal is less than the linking length, by more than any rounding.
+double clump_cell(double linking_length, int dimensions) {
+  return linking_length * (1 - 1e-4) / std::sqrt(static_cast<double>(dimensions));
+}
+
+}  // namespace
+
+template <class Real>
+FofResult friends_of_friends(const Context& context, const Particles<Real>& particles, const Box& box, const FofOptions& options) {
+  validate_options(box, options);
+  validate(box.dimensions == particles.dimensions, "the particles have {} dimensions, the box has {}", particles.dimensions,
+           box.dimensions);
+  const DeviceParticles<Real> input(context.exec, particles);
+  Extent extent;
+  {
+    const ScopedTimer timer(context.timers, "bounds");
+    extent = examine_positions(context, input.view(), box);
+  }
+  const double b = options.linking_length;
+  const FrameChoice choice = choose_frame(box, extent, clump_cell(b, box.dimensions), scale_for(b));
+  SortedParticles<Real> sorted = sort_particles(context, input.view(), choice.frame);
+  const Tree<Real> tree(context, sorted, {options.leaf_size, choice.fine_enough});
+  sorted.keys = {};
+
+  const Index num = particles.num();
+  Buffer<LocalIndex> parent(context.exec, num, "union-find");
+  Buffer<std::uint8_t> connected(context.exec, tree.view().plane_size[0], "union-find");
+  kernels::FofView<Real> fof;
+  fof.tree = tree.view();
+  fof.sets.parent = parent.span();
+  fof.connected = connected.data();
+  fof.walk_plane = fof.tree.num_planes > 1 && std::holds_alternative<Host>(context.exec) ? 1 : 0;
+  set_lengths(fof, box, b, choice.frame.scale);
+  link(context, fof);
+
+  const ScopedTimer timer(context.timers, "labels");
+  Buffer<LocalIndex> smallest(context.exec, num, "labels");
+  FofResult result{Buffer<Index>(context.exec, num, "labels"), extent.num_wrapped, extent.range.total};
+  const kernels::LabelTarget target{extent.range.first, result.label.span()};
+  std::visit(
+      [&](const auto& exec) { kernels::write_labels(exec, fof.sets, sorted.order.span(), smallest.span(), target); },
+      context.exec);
+  return result;
+}
+
+template FofResult friends_of_friends(const Context&, const Particles<float>&, const Box&, const FofOptions&);
+template FofResult friends_of_friends(const Context&, const Particles<double>&, const Box&, const FofOptions&);
+
+}  // namespace zhalo

@@ -1,0 +1,32 @@
+/// The flat plane hierarchy over sorted particles (kernels::TreeView), and who owns its memory.
+#pragma once
+
+#include "src/domain/sorted_particles.hpp"
+
+namespace zhalo {
+
+struct TreeOptions {
+  int leaf_size = 32;
+  /// Cells of equal keys are one leaf of any size.
+  bool equal_keys_stay = false;
+};
+
+template <class Real>
+class Tree {
+ public:
+  /// Builds over the particles, which must outlive the tree; their keys are not needed afterwards.
+  Tree(const Context& context, SortedParticles<Real>& particles, const TreeOptions& options);
+  const kernels::TreeView<Real>& view() const { return view_; }
+
+ private:
+  void make_leaves(const Exec& exec, const SortedParticles<Real>& particles, const TreeOptions& options);
+  void make_planes(const Exec& exec);
+
+  Buffer<LocalIndex> leaf_begin_;
+  Buffer<LocalIndex> leaf_end_;
+  Buffer<Real> lo_[3];
+  Buffer<Real> hi_[3];
+  kernels::TreeView<Real> view_;
+};
+
+}  // namespace zhalo
