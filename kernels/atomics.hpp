@@ -50,13 +50,12 @@ ZHALO_HD void atomic_min(T& at, T value) {
 #endif
 }
 
-/// Adds and returns what was there.
-ZHALO_HD inline Index atomic_add(Index& at, Index value) {
+template <class T>
+ZHALO_HD void atomic_add(T& at, T value) {
 #if ZHALO_ON_DEVICE
-  return static_cast<Index>(
-      atomicAdd(reinterpret_cast<unsigned long long*>(&at), static_cast<unsigned long long>(value)));
+  atomicAdd(&at, value);
 #else
-  return std::atomic_ref<Index>(at).fetch_add(value, std::memory_order_relaxed);
+  std::atomic_ref<T>(at).fetch_add(value, std::memory_order_relaxed);
 #endif
 }
 

@@ -90,4 +90,56 @@ template <class E>
 void write_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex> order, Span<LocalIndex> smallest,
                   const LabelTarget& target);
 
+// ---------------------------------------------------------------- catalogue
+
+/// Looks for masses that are not positive and finite, and types beyond num_types.
+template <class E, class Real>
+ColumnSummary summarize_columns(const E& exec, const ParticlesView<Real>& particles, int num_types);
+
+/// Labels whose root is not among the particles.
+template <class E>
+Index count_bad_labels(const E& exec, const LabelsView& labels);
+
+/// counts[root] = members of the root's group; 0 where no root is.
+template <class E>
+void count_labels(const E& exec, const LabelsView& labels, Span<LocalIndex> counts);
+
+/// Roots of the groups with at least `least` members, ascending.
+template <class E>
+Buffer<LocalIndex> select_groups(const E& exec, Span<const LocalIndex> counts, Index least);
+
+/// Keys that sort groups by size, largest first.
+template <class E>
+void make_size_keys(const E& exec, Span<const LocalIndex> counts, Span<const LocalIndex> roots, Span<std::uint64_t> keys);
+
+/// Takes the lengths of the groups in the order of `roots`, then replaces the count at each root by its row.
+template <class E>
+void number_rows(const E& exec, Span<const LocalIndex> roots, Span<LocalIndex> counts_to_rows, Span<Index> length);
+
+/// group_of[i] = row of particle i's group, or no_group.
+template <class E>
+void assign_groups(const E& exec, const LabelsView& labels, Span<const LocalIndex> rows, Span<Index> group_of);
+
+/// Places of the particles that belong to a group, ascending; and keys that sort them into group order.
+template <class E>
+Buffer<LocalIndex> select_members(const E& exec, Span<const Index> group_of);
+template <class E>
+void make_member_keys(const E& exec, Span<const Index> group_of, Span<const LocalIndex> members, Span<std::uint64_t> keys);
+
+/// indices[i] = first_index + places[i].
+template <class E>
+void make_global(const E& exec, Span<const LocalIndex> places, Index first_index, Span<Index> indices);
+
+/// Copies the elements at the global indices, one behind the other.
+template <class E>
+void gather_elements(const E& exec, const ElementsView& elements, Span<const Index> indices, void* to);
+
+/// Properties of each group.
+template <class E, class Real>
+void sum_groups(const E& exec, const MembersView<Real>& members, Span<GroupRow> rows);
+
+/// Members and mass of each group and type.
+template <class E, class Real>
+void sum_types(const E& exec, const MembersView<Real>& members, const TypeSums& sums);
+
 }  // namespace zhalo::kernels

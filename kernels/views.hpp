@@ -207,4 +207,54 @@ struct FofView {
   }
 };
 
+// ---------------------------------------------------------------- catalogue
+
+/// Labels of a rank's particles in the caller's order; each is the global index of a particle of this rank, the group's root.
+struct LabelsView {
+  Span<const Index> label;
+  Index first_index = 0;  ///< global index of this rank's first particle
+
+  ZHALO_HD Index root(Index i) const { return label[i] - first_index; }
+};
+
+/// A column of elements of any trivially copyable type.
+struct ElementsView {
+  const void* data = nullptr;
+  Index element_size = 0;
+  Index first_index = 0;  ///< global index of the first element
+};
+
+/// Members in group order.
+template <class Real>
+struct MembersView {
+  ParticlesView<Real> particles;
+  Frame frame;                    ///< only its box is used
+  Span<const LocalIndex> member;  ///< places in the caller's order
+  Span<const Index> offset;       ///< first member of each group, and the end
+};
+
+struct GroupRow {
+  double mass;
+  Vec3d centre;
+  Vec3d velocity;
+  double velocity_dispersion;
+  double inertia_radius;
+  double extent_radius;
+};
+
+/// Per group (or block) and type, row by row.
+struct TypeSums {
+  int num_types = 1;
+  Span<Index> length;
+  Span<double> mass;
+};
+
+/// Mass and type columns, looked at before anything is summed. Indices are places on this rank.
+struct ColumnSummary {
+  Index num_bad_mass = 0;
+  Index first_bad_mass = 0;
+  Index num_bad_type = 0;
+  Index first_bad_type = 0;
+};
+
 }  // namespace zhalo::kernels

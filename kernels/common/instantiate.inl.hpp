@@ -16,4 +16,22 @@ template void gather_positions(const ZHALO_EXEC&, const ParticlesView<float>&, c
 template void gather_positions(const ZHALO_EXEC&, const ParticlesView<double>&, const Frame&, Span<const LocalIndex>,
                                const SortedPositions<double>&);
 
+template Index count_bad_labels(const ZHALO_EXEC&, const LabelsView&);
+template void count_labels(const ZHALO_EXEC&, const LabelsView&, Span<LocalIndex>);
+template Buffer<LocalIndex> select_groups(const ZHALO_EXEC&, Span<const LocalIndex>, Index);
+template void make_size_keys(const ZHALO_EXEC&, Span<const LocalIndex>, Span<const LocalIndex>, Span<std::uint64_t>);
+template void number_rows(const ZHALO_EXEC&, Span<const LocalIndex>, Span<LocalIndex>, Span<Index>);
+template void assign_groups(const ZHALO_EXEC&, const LabelsView&, Span<const LocalIndex>, Span<Index>);
+template Buffer<LocalIndex> select_members(const ZHALO_EXEC&, Span<const Index>);
+template void make_member_keys(const ZHALO_EXEC&, Span<const Index>, Span<const LocalIndex>, Span<std::uint64_t>);
+template void make_global(const ZHALO_EXEC&, Span<const LocalIndex>, Index, Span<Index>);
+template void gather_elements(const ZHALO_EXEC&, const ElementsView&, Span<const Index>, void*);
+
+template ColumnSummary summarize_columns(const ZHALO_EXEC&, const ParticlesView<float>&, int);
+template ColumnSummary summarize_columns(const ZHALO_EXEC&, const ParticlesView<double>&, int);
+template void sum_groups(const ZHALO_EXEC&, const MembersView<float>&, Span<GroupRow>);
+template void sum_groups(const ZHALO_EXEC&, const MembersView<double>&, Span<GroupRow>);
+template void sum_types(const ZHALO_EXEC&, const MembersView<float>&, const TypeSums&);
+template void sum_types(const ZHALO_EXEC&, const MembersView<double>&, const TypeSums&);
+
 }  // namespace zhalo::kernels

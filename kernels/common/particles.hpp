@@ -123,4 +123,35 @@ void gather_positions(const E& exec, const ParticlesView<Real>& particles, const
   for_each(exec, particles.num, GatherPosition<Real>{particles, frame, order, sorted});
 }
 
+template <class Real>
+struct SummarizeColumns {
+  ParticlesView<Real> particles;
+  int num_types;
+
+  ZHALO_HD ColumnSummary operator()(Index i) const {
+    const Place<Real> p = particles[i];
+    const double mass = p.segment.mass ? p.segment.mass[p.row] : particles.uniform_mass;
+    const int type = p.segment.type ? p.segment.type[p.row] : 0;
+    const bool bad_mass = !(mass > 0) || mass - mass != 0;
+    const bool bad_type = type >= num_types;
+    return {bad_mass ? 1 : 0, bad_mass ? i : last, bad_type ? 1 : 0, bad_type ? i : last};
+  }
+
+  static constexpr Index last = std::numeric_limits<Index>::max();
+};
+
+struct CombineColumnSummaries {
+  ZHALO_HD ColumnSummary operator()(const ColumnSummary& a, const ColumnSummary& b) const {
+    return {a.num_bad_mass + b.num_bad_mass, a.first_bad_mass < b.first_bad_mass ? a.first_bad_mass : b.first_bad_mass,
+            a.num_bad_type + b.num_bad_type, a.first_bad_type < b.first_bad_type ? a.first_bad_type : b.first_bad_type};
+  }
+};
+
+template <class E, class Real>
+ColumnSummary summarize_columns(const E& exec, const ParticlesView<Real>& particles, int num_types) {
+  using Summarize = SummarizeColumns<Real>;
+  return transform_reduce(exec, particles.num, ColumnSummary{0, Summarize::last, 0, Summarize::last},
+                          Summarize{particles, num_types}, CombineColumnSummaries{});
+}
+
 }  // namespace zhalo::kernels

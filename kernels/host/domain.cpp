@@ -2,6 +2,8 @@
 #include "kernels/kernels.hpp"
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/fof_labels.hpp"
+#include "kernels/common/group_sums.hpp"
+#include "kernels/common/groups.hpp"
 #include "kernels/common/particles.hpp"
 #include "kernels/common/tree.hpp"
 

@@ -63,6 +63,59 @@ void write_labels(const E&, const DisjointSets&, Span<const LocalIndex>, Span<Lo
   refuse();
 }
 
+template <class E, class Real>
+ColumnSummary summarize_columns(const E&, const ParticlesView<Real>&, int) {
+  refuse();
+}
+template <class E>
+Index count_bad_labels(const E&, const LabelsView&) {
+  refuse();
+}
+template <class E>
+void count_labels(const E&, const LabelsView&, Span<LocalIndex>) {
+  refuse();
+}
+template <class E>
+Buffer<LocalIndex> select_groups(const E&, Span<const LocalIndex>, Index) {
+  refuse();
+}
+template <class E>
+void make_size_keys(const E&, Span<const LocalIndex>, Span<const LocalIndex>, Span<std::uint64_t>) {
+  refuse();
+}
+template <class E>
+void number_rows(const E&, Span<const LocalIndex>, Span<LocalIndex>, Span<Index>) {
+  refuse();
+}
+template <class E>
+void assign_groups(const E&, const LabelsView&, Span<const LocalIndex>, Span<Index>) {
+  refuse();
+}
+template <class E>
+Buffer<LocalIndex> select_members(const E&, Span<const Index>) {
+  refuse();
+}
+template <class E>
+void make_member_keys(const E&, Span<const Index>, Span<const LocalIndex>, Span<std::uint64_t>) {
+  refuse();
+}
+template <class E>
+void make_global(const E&, Span<const LocalIndex>, Index, Span<Index>) {
+  refuse();
+}
+template <class E>
+void gather_elements(const E&, const ElementsView&, Span<const Index>, void*) {
+  refuse();
+}
+template <class E, class Real>
+void sum_groups(const E&, const MembersView<Real>&, Span<GroupRow>) {
+  refuse();
+}
+template <class E, class Real>
+void sum_types(const E&, const MembersView<Real>&, const TypeSums&) {
+  refuse();
+}
+
 }  // namespace zhalo::kernels
 
 // One list of instantiations serves all Execs: see there.

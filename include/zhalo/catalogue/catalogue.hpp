@@ -56,8 +56,22 @@ extern template Catalogue make_catalogue(const Context&, const Particles<float>&
 extern template Catalogue make_catalogue(const Context&, const Particles<double>&, const Box&, Span<const Index>,
                                          const CatalogueOptions&);
 
-/// The elements of a per-particle column of any trivially copyable type, picked for this rank's `members`: group order.
+/// A per-particle column of this rank, in the caller's order and in the memory of the context's Exec.
+struct GroupOrderColumn {
+  const void* data = nullptr;
+  Index num = 0;
+  Index element_size = 0;
+};
+/// Copies the elements of the column that belong to this rank's `members`, in their order, to `to`. Collective.
+void gather_in_group_order(const Context& context, const Catalogue& catalogue, const GroupOrderColumn& column, void* to);
+
+/// The elements of a per-particle column of any trivially copyable type (in the caller's order and in the memory of the context's Exec)
+/// that belong to this rank's `members`: group order. Collective. Throws InputError if the column is not of the particles' size.
 template <class T>
-Buffer<T> in_group_order(const Context& context, const Catalogue& catalogue, Span<const T> column);
+Buffer<T> in_group_order(const Context& context, const Catalogue& catalogue, Span<const T> column) {
+  Buffer<T> ordered(context.exec, catalogue.members.size(), "a column in group order");
+  gather_in_group_order(context, catalogue, {column.data(), column.size(), static_cast<Index>(sizeof(T))}, ordered.data());
+  return ordered;
+}
 
 }  // namespace zhalo

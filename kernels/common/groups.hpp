@@ -1,0 +1,167 @@
+/// From labels to groups in their order, and to members in group order.
+#pragma once
+
+#include <limits>
+
+#include "kernels/common/select.hpp"
+
+namespace zhalo::kernels {
+
+inline constexpr LocalIndex no_row = std::numeric_limits<LocalIndex>::max();
+
+struct Fill {
+  Span<LocalIndex> to;
+  LocalIndex value;
+
+  ZHALO_HD void operator()(Index i) const { to[i] = value; }
+};
+
+struct IsBadLabel {
+  LabelsView labels;
+
+  ZHALO_HD Index operator()(Index i) const { return labels.root(i) < 0 || labels.root(i) >= labels.label.size() ? 1 : 0; }
+};
+
+struct Add {
+  ZHALO_HD Index operator()(Index a, Index b) const { return a + b; }
+};
+
+template <class E>
+Index count_bad_labels(const E& exec, const LabelsView& labels) {
+  return transform_reduce(exec, labels.label.size(), Index{0}, IsBadLabel{labels}, Add{});
+}
+
+struct CountLabel {
+  LabelsView labels;
+  Span<LocalIndex> counts;
+
+  ZHALO_HD void operator()(Index i) const { atomic_add(counts[labels.root(i)], LocalIndex{1}); }
+};
+
+template <class E>
+void count_labels(const E& exec, const LabelsView& labels, Span<LocalIndex> counts) {
+  for_each(exec, counts.size(), Fill{counts, 0});
+  for_each(exec, labels.label.size(), CountLabel{labels, counts});
+}
+
+struct IsLarge {
+  Span<const LocalIndex> counts;
+  Index least;
+
+  ZHALO_HD bool operator()(Index i) const { return Index{counts[i]} >= least; }
+};
+
+template <class E>
+Buffer<LocalIndex> select_groups(const E& exec, Span<const LocalIndex> counts, Index least) {
+  return select(exec, counts.size(), IsLarge{counts, least});
+}
+
+struct MakeSizeKey {
+  Span<const LocalIndex> counts;
+  Span<const LocalIndex> roots;
+  Span<std::uint64_t> keys;
+
+  ZHALO_HD void operator()(Index g) const { keys[g] = static_cast<std::uint64_t>(counts.size() - Index{counts[roots[g]]}); }
+};
+
+template <class E>
+void make_size_keys(const E& exec, Span<const LocalIndex> counts, Span<const LocalIndex> roots, Span<std::uint64_t> keys) {
+  for_each(exec, roots.size(), MakeSizeKey{counts, roots, keys});
+}
+
+struct TakeLength {
+  Span<const LocalIndex> counts;
+  Span<const LocalIndex> roots;
+  Span<Index> length;
+
+  ZHALO_HD void operator()(Index g) const { length[g] = counts[roots[g]]; }
+};
+
+struct NumberRow {
+  Span<const LocalIndex> roots;
+  Span<LocalIndex> rows;
+
+  ZHALO_HD void operator()(Index g) const { rows[roots[g]] = static_cast<LocalIndex>(g); }
+};
+
+template <class E>
+void number_rows(const E& exec, Span<const LocalIndex> roots, Span<LocalIndex> counts_to_rows, Span<Index> length) {
+  for_each(exec, roots.size(), TakeLength{counts_to_rows, roots, length});
+  for_each(exec, counts_to_rows.size(), Fill{counts_to_rows, no_row});
+  for_each(exec, roots.size(), NumberRow{roots, counts_to_rows});
+}
+
+struct AssignGroup {
+  LabelsView labels;
+  Span<const LocalIndex> rows;
+  Span<Index> group_of;
+
+  ZHALO_HD void operator()(Index i) const {
+    const LocalIndex row = rows[labels.root(i)];
+    group_of[i] = row == no_row ? no_group : Index{row};
+  }
+};
+
+template <class E>
+void assign_groups(const E& exec, const LabelsView& labels, Span<const LocalIndex> rows, Span<Index> group_of) {
+  for_each(exec, labels.label.size(), AssignGroup{labels, rows, group_of});
+}
+
+struct IsMember {
+  Span<const Index> group_of;
+
+  ZHALO_HD bool operator()(Index i) const { return group_of[i] != no_group; }
+};
+
+template <class E>
+Buffer<LocalIndex> select_members(const E& exec, Span<const Index> group_of) {
+  return select(exec, group_of.size(), IsMember{group_of});
+}
+
+struct MakeMemberKey {
+  Span<const Index> group_of;
+  Span<const LocalIndex> members;
+  Span<std::uint64_t> keys;
+
+  ZHALO_HD void operator()(Index m) const { keys[m] = static_cast<std::uint64_t>(group_of[members[m]]); }
+};
+
+template <class E>
+void make_member_keys(const E& exec, Span<const Index> group_of, Span<const LocalIndex> members, Span<std::uint64_t> keys) {
+  for_each(exec, members.size(), MakeMemberKey{group_of, members, keys});
+}
+
+struct MakeGlobal {
+  Span<const LocalIndex> places;
+  Index first_index;
+  Span<Index> indices;
+
+  ZHALO_HD void operator()(Index i) const { indices[i] = first_index + places[i]; }
+};
+
+template <class E>
+void make_global(const E& exec, Span<const LocalIndex> places, Index first_index, Span<Index> indices) {
+  for_each(exec, places.size(), MakeGlobal{places, first_index, indices});
+}
+
+struct GatherElement {
+  const unsigned char* from;
+  Span<const Index> indices;
+  Index first_index;
+  Index element_size;
+  unsigned char* to;
+
+  ZHALO_HD void operator()(Index i) const {
+    const unsigned char* element = from + (indices[i] - first_index) * element_size;
+    for (Index b = 0; b < element_size; ++b) to[i * element_size + b] = element[b];
+  }
+};
+
+template <class E>
+void gather_elements(const E& exec, const ElementsView& elements, Span<const Index> indices, void* to) {
+  for_each(exec, indices.size(),
+           GatherElement{static_cast<const unsigned char*>(elements.data), indices, elements.first_index, elements.element_size,
+                         static_cast<unsigned char*>(to)});
+}
+
+}  // namespace zhalo::kernels

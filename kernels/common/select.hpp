@@ -1,0 +1,43 @@
+/// Picking the places that fulfil a condition, in order.
+#pragma once
+
+#include "kernels/views.hpp"
+#include "zhalo/core/buffer.hpp"
+
+namespace zhalo::kernels {
+
+/// Counts (or, with `selected`, writes) the places of one chunk that fulfil the condition.
+template <class Condition>
+struct SelectChunk {
+  Condition condition;
+  Index num = 0;
+  Index chunk = 0;
+  Span<Index> counts;         ///< per chunk; after a scan, offsets
+  Span<LocalIndex> selected;  ///< empty: count
+
+  ZHALO_HD void operator()(Index c) const {
+    const Index last = (c + 1) * chunk < num ? (c + 1) * chunk : num;
+    Index found = 0;
+    for (Index i = c * chunk; i < last; ++i) {
+      if (!condition(i)) continue;
+      if (!selected.empty()) selected[counts[c] + found] = static_cast<LocalIndex>(i);
+      ++found;
+    }
+    if (selected.empty()) counts[c] = found;
+  }
+};
+
+/// The i in [0, num) with condition(i), ascending.
+template <class E, class Condition>
+Buffer<LocalIndex> select(const E& exec, Index num, Condition condition) {
+  const Index chunk = chunk_of_loop(exec);
+  const Index num_chunks = (num + chunk - 1) / chunk;
+  Buffer<Index> counts(exec, num_chunks, "counts of a selection");
+  for_each(exec, num_chunks, SelectChunk<Condition>{condition, num, chunk, counts.span(), {}});
+  const Index num_selected = exclusive_scan(exec, counts.span());
+  Buffer<LocalIndex> selected(exec, num_selected, "a selection");
+  if (num_selected > 0) for_each(exec, num_chunks, SelectChunk<Condition>{condition, num, chunk, counts.span(), selected.span()});
+  return selected;
+}
+
+}  // namespace zhalo::kernels
