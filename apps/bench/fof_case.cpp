@@ -1,0 +1,148 @@
+#include "fof_case.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include "resident.hpp"
+#include "zhalo/catalogue/catalogue.hpp"
+#include "zhalo/core/buffer.hpp"
+#include "zhalo/core/timers.hpp"
+#include "zhalo/domain/particles.hpp"
+#include "zhalo/fof/fof.hpp"
+
+namespace zhalo::bench {
+namespace {
+
+/// What one call needs and what it notes.
+class Setup {
+ public:
+  Setup(const FofCase& fof_case, const Cloud& cloud)
+      : box_(Box::periodic_cube(cloud.box_length)), options_{.linking_length = fof_case.length_for(cloud)} {
+    context_.exec = fof_case.make_exec();
+    context_.timers = &timers_;
+    const float* pos = cloud.pos.data();
+    if (std::holds_alternative<Cuda>(context_.exec)) {
+      on_device_ = to_exec(context_.exec, Span<const float>(cloud.pos), "benchmark positions");
+      pos = on_device_.data();
+    }
+    particles_.segments = {ParticleSegment<float>::interleaved(pos, cloud.num())};
+  }
+  Setup(const Setup&) = delete;
+  Setup& operator=(const Setup&) = delete;
+
+  /// Returns when the labels are there: a copy of one of them waits for the device.
+  FofResult find() {
+    FofResult result = friends_of_friends(context_, particles_, box_, options_);
+    const Span<const Index> label = result.label.span();
+    to_host(context_.exec, label.subspan(0, std::min<Index>(1, label.size())));
+    return result;
+  }
+  Catalogue tabulate(const FofResult& result) {
+    return make_catalogue(context_, particles_, box_, result.label.span(), CatalogueOptions{});
+  }
+
+  const Exec& exec() const { return context_.exec; }
+  MemoryPool& pool() const { return *memory(context_.exec); }
+  Timers& timers() { return timers_; }
+
+ private:
+  Box box_;
+  FofOptions options_;
+  Timers timers_;
+  Context context_;
+  Buffer<float> on_device_;
+  Particles<float> particles_;
+};
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Bytes beyond the input, over one call.
+struct Footprint {
+  double pool = 0;
+  std::optional<double> resident_set;
+};
+
+template <class Work>
+Footprint footprint_of(MemoryPool& pool, const Work& work) {
+  reset_resident_peak();
+  const std::optional<Resident> before = resident();
+  const std::size_t in_use = pool.bytes_in_use();
+  pool.reset_peak();
+  work();
+  const std::optional<Resident> after = resident();
+  Footprint result{static_cast<double>(pool.peak_bytes() - in_use), std::nullopt};
+  if (before && after) result.resident_set = static_cast<double>(after->peak - before->now);
+  return result;
+}
+
+/// The first call of a fresh context: its memory is new, so its time and footprint are those of a program that searches once.
+void first_call(benchmark::State& state, Setup& setup, double num) {
+  std::optional<FofResult> groups;
+  const Clock::time_point start = Clock::now();
+  const Footprint search = footprint_of(setup.pool(), [&] { groups = setup.find(); });
+  state.counters["ns_per_particle_first"] = seconds_since(start) * 1e9 / num;
+  state.counters["bytes_per_particle"] = search.pool / num;
+  if (search.resident_set) state.counters["resident_bytes_per_particle"] = *search.resident_set / num;
+
+  const double label_bytes = static_cast<double>(sizeof(Index)) * num;
+  Index num_haloes = 0;
+  const Footprint table = footprint_of(setup.pool(), [&] { num_haloes = setup.tabulate(*groups).num_groups_total; });
+  state.counters["bytes_per_particle_catalogue"] = (table.pool + label_bytes) / num;
+
+  const std::vector<Index> label = to_host(setup.exec(), groups->label);
+  Index num_groups = 0;
+  for (std::size_t i = 0; i < label.size(); ++i) num_groups += label[i] == static_cast<Index>(i) ? 1 : 0;
+  state.counters["groups"] = static_cast<double>(num_groups);
+  state.counters["haloes"] = static_cast<double>(num_haloes);
+}
+
+}  // namespace
+
+double Cloud::mean_separation() const { return box_length / std::cbrt(static_cast<double>(num())); }
+
+const Cloud& CloudStore::get(const CloudSource& source) {
+  if (key_ != source.key) {
+    cloud_ = Cloud{};  // gives the old one back before the new one is made
+    cloud_ = source.make();
+    key_ = source.key;
+  }
+  return cloud_;
+}
+
+void run(benchmark::State& state, const FofCase& fof_case, CloudStore& clouds) {
+  const Cloud& cloud = clouds.get(fof_case.source);
+  const double num = static_cast<double>(cloud.num());
+  Setup setup(fof_case, cloud);
+  first_call(state, setup, num);
+  setup.timers() = Timers{};
+
+  double search_seconds = 0;
+  double catalogue_seconds = 0;
+  for ([[maybe_unused]] auto _ : state) {
+    const Clock::time_point start = Clock::now();
+    const FofResult groups = setup.find();
+    search_seconds += seconds_since(start);
+    state.PauseTiming();
+    const Clock::time_point catalogue_start = Clock::now();
+    const Catalogue catalogue = setup.tabulate(groups);
+    catalogue_seconds += seconds_since(catalogue_start);
+    benchmark::DoNotOptimize(catalogue.num_groups_total);
+    state.ResumeTiming();
+  }
+  const double to_ns = 1e9 / (num * static_cast<double>(state.iterations()));
+  for (const Phase& phase : setup.timers().phases()) state.counters[phase.name] = phase.seconds * to_ns;
+  state.counters["ns_per_particle"] = search_seconds * to_ns;
+  state.counters["catalogue"] = catalogue_seconds * to_ns;
+  state.counters["total"] = (search_seconds + catalogue_seconds) * to_ns;
+}
+
+std::vector<Index> labels(const FofCase& fof_case, const Cloud& cloud) {
+  Setup setup(fof_case, cloud);
+  const FofResult groups = setup.find();
+  return to_host(setup.exec(), groups.label);
+}
+
+}  // namespace zhalo::bench
