@@ -74,7 +74,7 @@ Footprint footprint_of(MemoryPool& pool, const Work& work) {
   work();
   const std::optional<Resident> after = resident();
   Footprint result{static_cast<double>(pool.peak_bytes() - in_use), std::nullopt};
-  if (before && after) result.resident_set = static_cast<double>(after->peak - before->now);
+  if (before && after) result.resident_set = static_cast<double>(std::max(after->peak, before->now) - before->now);
   return result;
 }
 
