@@ -1,6 +1,7 @@
 /// From a snapshot to Particles: each rank its share.
 #pragma once
 
+#include "zhalo/core/buffer.hpp"
 #include "zhalo/domain/particles.hpp"
 #include "zhalo/io/snapshot.hpp"
 
