@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "kernels/common/prefetch.hpp"
 #include "kernels/views.hpp"
 
 namespace zhalo::kernels {
@@ -31,6 +32,8 @@ struct WriteLabel {
   Span<const LocalIndex> order;
   Span<const LocalIndex> smallest;
   LabelTarget target;
+
+  ZHALO_HD void prefetch(Index i) const { prefetch_line(&target.label[order[i]]); }
 
   ZHALO_HD void operator()(Index i) const { target.label[order[i]] = target.first_index + smallest[sets.parent[i]]; }
 };

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "kernels/common/prefetch.hpp"
 #include "kernels/common/select.hpp"
 
 namespace zhalo::kernels {
@@ -34,6 +35,8 @@ Index count_bad_labels(const E& exec, const LabelsView& labels) {
 struct CountLabel {
   LabelsView labels;
   Span<LocalIndex> counts;
+
+  ZHALO_HD void prefetch(Index i) const { prefetch_line(&counts[labels.root(i)]); }
 
   ZHALO_HD void operator()(Index i) const { atomic_add(counts[labels.root(i)], LocalIndex{1}); }
 };
@@ -95,6 +98,8 @@ struct AssignGroup {
   LabelsView labels;
   Span<const LocalIndex> rows;
   Span<Index> group_of;
+
+  ZHALO_HD void prefetch(Index i) const { prefetch_line(&rows[labels.root(i)]); }
 
   ZHALO_HD void operator()(Index i) const {
     const LocalIndex row = rows[labels.root(i)];

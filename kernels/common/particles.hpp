@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kernels/common/morton.hpp"
+#include "kernels/common/prefetch.hpp"
 #include "kernels/views.hpp"
 
 namespace zhalo::kernels {
@@ -107,6 +108,11 @@ struct GatherPosition {
   Frame frame;
   Span<const LocalIndex> order;
   SortedPositions<Real> sorted;
+
+  ZHALO_HD void prefetch(Index i) const {
+    const Place<Real> place = particles[order[i]];
+    prefetch_line(&place.segment.pos[0][place.row]);
+  }
 
   ZHALO_HD void operator()(Index i) const {
     const Vec<Real, 3> pos = particles[order[i]].pos(particles.dimensions);

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/common/prefetch.hpp"
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/span.hpp"
 
@@ -77,7 +78,14 @@ void for_each(const Host& exec, Index n, F f) {
   // Few elements are many chunks (see chunk_of_loop): one at a time. Many elements: blocks.
   const Index block = std::clamp<Index>(n / (Index{exec.threads} * 8), 1, host_block);
   for_each_block(exec, n, block, [&](Index first, Index last) {
-    for (Index i = first; i < last; ++i) f(i);
+    Index i = first;
+    if constexpr (requires { f.prefetch(Index{}); }) {
+      for (; i < last - prefetch_distance; ++i) {
+        f.prefetch(i + prefetch_distance);
+        f(i);
+      }
+    }
+    for (; i < last; ++i) f(i);
   });
 }
 

@@ -136,6 +136,8 @@ Catalogue make_catalogue(const Context& context, const Particles<Real>& particle
   validate(options.min_members >= 1, "a group needs at least {} members (must be at least 1)", options.min_members);
   validate(options.num_types >= 1, "the number of particle types is {} (must be at least 1)", options.num_types);
   validate(label.size() == particles.num(), "there are {} labels for {} particles", label.size(), particles.num());
+  validate(context.comm.size() == 1, "a catalogue is made on one rank, the communicator has {}; start one process",
+           context.comm.size());
   const DeviceParticles<Real> input(exec, particles);
   const GlobalRange range = global_range(context.comm, particles.num());
   const kernels::LabelsView labels{label, range.first};

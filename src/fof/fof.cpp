@@ -93,6 +93,8 @@ FofResult friends_of_friends(const Context& context, const Particles<Real>& part
   validate_options(box, options);
   validate(box.dimensions == particles.dimensions, "the particles have {} dimensions, the box has {}", particles.dimensions,
            box.dimensions);
+  validate(context.comm.size() == 1, "friends-of-friends runs on one rank, the communicator has {}; start one process",
+           context.comm.size());
   const DeviceParticles<Real> input(context.exec, particles);
   Extent extent;
   {
