@@ -56,6 +56,8 @@ struct TypeSummary {
   bool has_velocities = false;
   bool has_ids = false;
   bool double_coordinates = false;  ///< float cannot hold the stored positions: float64, or integers of 32 or 64 bits
+  bool double_velocities = false;
+  bool double_masses = false;
   /// "MassTable", "Masses", "Mass", "DynamicalMasses", "user" or "none".
   std::string mass_source = "none";
   /// The mass of every particle of the type, if the source is MassTable or the user.

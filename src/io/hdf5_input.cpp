@@ -1,0 +1,236 @@
+#include "io/hdf5_input.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::io::hdf5 {
+
+namespace {
+
+/// GADGET's own binary formats 1 and 2 begin with the length of their first record.
+bool is_gadget_binary(const std::string& path) {
+  std::array<char, 4> bytes{};
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(bytes.data(), bytes.size())) return false;
+  const auto starts_with = [&](std::array<char, 4> mark) { return bytes == mark; };
+  return starts_with({0, 1, 0, 0}) || starts_with({0, 0, 1, 0}) || starts_with({8, 0, 0, 0}) || starts_with({0, 0, 0, 8});
+}
+
+void check_before_opening(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) throw FileError(fmt::format("'{}': no such file", path));
+  if (!std::filesystem::is_regular_file(status)) throw FileError(fmt::format("'{}' is not a file", path));
+  if (!std::ifstream(path)) throw FileError(fmt::format("'{}' cannot be read: {}", path, std::strerror(errno)));
+  if (std::filesystem::file_size(path, error) == 0) throw FileError(fmt::format("'{}' is empty", path));
+  if (H5Fis_hdf5(path.c_str()) > 0) return;
+  if (is_gadget_binary(path)) {
+    throw FileError(fmt::format("'{}' is in GADGET's binary format: zhalo reads HDF5 only (SnapFormat 3); convert it", path));
+  }
+  throw FileError(fmt::format("'{}' is not an HDF5 file", path));
+}
+
+std::string why_not_opened() {
+  const std::string reason = last_error();
+  if (reason.find("truncated file") == std::string::npos) return reason;
+  return "it is truncated, parts of it are missing; copy or write it again";
+}
+
+Kind kind_of(hid_t type) {
+  switch (H5Tget_class(type)) {
+    case H5T_FLOAT: return Kind::real;
+    case H5T_INTEGER: return Kind::integer;
+    default: return Kind::other;
+  }
+}
+
+std::string trimmed(std::string text) {
+  text.resize(std::strlen(text.c_str()));
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+InputFile::InputFile(std::string path) : path_(std::move(path)) {
+  check_before_opening(path_);
+  file_ = Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  if (!file_.valid()) throw FileError(fmt::format("'{}' cannot be opened: {}", path_, why_not_opened()));
+}
+
+void InputFile::fail(const std::string& what) const {
+  throw FileError(fmt::format("'{}': {}: {}", path_, what, last_error()));
+}
+
+bool InputFile::has(const std::string& object) const {
+  // H5Lexists wants every group on the way to exist, so each is asked for in turn.
+  for (std::size_t end = object.find('/', 1);; end = object.find('/', end + 1)) {
+    const std::string part = object.substr(0, end);
+    if (H5Lexists(file_.id(), part.c_str(), H5P_DEFAULT) <= 0) return false;
+    if (H5Oexists_by_name(file_.id(), part.c_str(), H5P_DEFAULT) <= 0) return false;
+    if (end == std::string::npos) return true;
+  }
+}
+
+bool InputFile::has_attribute(const std::string& object, const std::string& name) const {
+  return has(object) && H5Aexists_by_name(file_.id(), object.c_str(), name.c_str(), H5P_DEFAULT) > 0;
+}
+
+std::vector<std::string> InputFile::attribute_names(const std::string& object) const {
+  std::vector<std::string> names;
+  if (!has(object)) return names;
+  const Handle group(H5Oopen(file_.id(), object.c_str(), H5P_DEFAULT), H5Oclose);
+  const auto note = [](hid_t, const char* name, const H5A_info_t*, void* data) -> herr_t {
+    static_cast<std::vector<std::string>*>(data)->emplace_back(name);
+    return 0;
+  };
+  hsize_t next = 0;
+  if (H5Aiterate2(group.id(), H5_INDEX_NAME, H5_ITER_INC, &next, note, &names) < 0) {
+    fail(fmt::format("the attributes of /{} cannot be read", object));
+  }
+  return names;
+}
+
+Handle InputFile::open_attribute(const std::string& object, const std::string& name) const {
+  if (!has_attribute(object, name)) return {};
+  Handle attribute(H5Aopen_by_name(file_.id(), object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  if (!attribute.valid()) fail(fmt::format("attribute {} of /{} cannot be read", name, object));
+  return attribute;
+}
+
+template <class T>
+std::optional<std::vector<T>> InputFile::numbers(const std::string& object, const std::string& name, hid_t memory_type) const {
+  const Handle attribute = open_attribute(object, name);
+  if (!attribute.valid()) return std::nullopt;
+  const Handle type(H5Aget_type(attribute.id()), H5Tclose);
+  const Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  const hssize_t size = H5Sget_simple_extent_npoints(space.id());
+  if (kind_of(type.id()) == Kind::other || size < 1) return std::nullopt;
+  std::vector<T> values(static_cast<std::size_t>(size));
+  if (H5Aread(attribute.id(), memory_type, values.data()) < 0) {
+    fail(fmt::format("attribute {} of /{} cannot be read", name, object));
+  }
+  return values;
+}
+
+std::optional<std::vector<double>> InputFile::reals(const std::string& object, const std::string& name) const {
+  return numbers<double>(object, name, H5T_NATIVE_DOUBLE);
+}
+
+std::optional<std::vector<Index>> InputFile::integers(const std::string& object, const std::string& name) const {
+  return numbers<Index>(object, name, H5T_NATIVE_INT64);
+}
+
+std::optional<std::string> InputFile::text(const std::string& object, const std::string& name) const {
+  const Handle attribute = open_attribute(object, name);
+  if (!attribute.valid()) return std::nullopt;
+  const Handle type(H5Aget_type(attribute.id()), H5Tclose);
+  const Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  if (H5Tget_class(type.id()) != H5T_STRING || H5Sget_simple_extent_npoints(space.id()) != 1) return std::nullopt;
+  if (H5Tis_variable_str(type.id()) > 0) {
+    char* words = nullptr;
+    if (H5Aread(attribute.id(), type.id(), &words) < 0 || words == nullptr) return std::nullopt;
+    std::string copy(words);
+    H5free_memory(words);
+    return copy;
+  }
+  std::string words(H5Tget_size(type.id()) + 1, '\0');
+  if (H5Aread(attribute.id(), type.id(), words.data()) < 0) return std::nullopt;
+  return trimmed(std::move(words));
+}
+
+int InputFile::attribute_bytes(const std::string& object, const std::string& name) const {
+  const Handle attribute = open_attribute(object, name);
+  if (!attribute.valid()) return 0;
+  const Handle type(H5Aget_type(attribute.id()), H5Tclose);
+  return static_cast<int>(H5Tget_size(type.id()));
+}
+
+std::optional<DatasetShape> InputFile::shape(const std::string& dataset) const {
+  if (!has(dataset)) return std::nullopt;
+  const Handle set(H5Dopen2(file_.id(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!set.valid()) fail(fmt::format("/{} is no dataset or cannot be opened", dataset));
+  const Handle type(H5Dget_type(set.id()), H5Tclose);
+  const Handle space(H5Dget_space(set.id()), H5Sclose);
+  std::array<hsize_t, H5S_MAX_RANK> extent{};
+  const int rank = H5Sget_simple_extent_dims(space.id(), extent.data(), nullptr);
+  if (rank < 0) fail(fmt::format("the shape of /{} cannot be read", dataset));
+  DatasetShape shape;
+  for (int axis = 0; axis < rank; ++axis) shape.extent.push_back(static_cast<Index>(extent[static_cast<std::size_t>(axis)]));
+  shape.kind = kind_of(type.id());
+  shape.bytes = static_cast<int>(H5Tget_size(type.id()));
+  return shape;
+}
+
+void InputFile::read(const std::string& dataset, Rows rows, hid_t memory_type, void* to) const {
+  const Handle set(H5Dopen2(file_.id(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!set.valid()) fail(fmt::format("/{} cannot be opened", dataset));
+  const Handle space(H5Dget_space(set.id()), H5Sclose);
+  std::array<hsize_t, H5S_MAX_RANK> first{}, count{};
+  if (H5Sget_simple_extent_dims(space.id(), count.data(), nullptr) < 1) fail(fmt::format("/{} is a scalar", dataset));
+  first[0] = static_cast<hsize_t>(rows.first);
+  count[0] = static_cast<hsize_t>(rows.count);
+  const Handle memory(H5Screate_simple(H5Sget_simple_extent_ndims(space.id()), count.data(), nullptr), H5Sclose);
+  const bool ok =
+      H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr) >= 0 &&
+      H5Dread(set.id(), memory_type, memory.id(), space.id(), H5P_DEFAULT, to) >= 0;
+  if (!ok) fail(fmt::format("/{} cannot be read", dataset));
+}
+
+namespace {
+
+/// The first filter that is needed and missing, or empty.
+std::string missing_filter(hid_t properties) {
+  for (int i = 0; i < H5Pget_nfilters(properties); ++i) {
+    std::array<char, 256> name{};
+    unsigned flags = 0, config = 0;
+    std::size_t num_values = 0;
+    const H5Z_filter_t filter = H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &num_values, nullptr, name.size(),
+                                               name.data(), &config);
+    if (filter >= 0 && H5Zfilter_avail(filter) <= 0) return fmt::format("{} (number {})", name.data(), filter);
+  }
+  return {};
+}
+
+std::string virtual_source(hid_t properties, std::size_t i) {
+  std::string name(static_cast<std::size_t>(std::max<ssize_t>(H5Pget_virtual_filename(properties, i, nullptr, 0), 0)), '\0');
+  H5Pget_virtual_filename(properties, i, name.data(), name.size() + 1);
+  return name;
+}
+
+/// HDF5 fills what a missing source file should hold with zeros, silently.
+std::string missing_source(hid_t properties, const std::filesystem::path& directory) {
+  std::size_t num_sources = 0;
+  if (H5Pget_layout(properties) != H5D_VIRTUAL || H5Pget_virtual_count(properties, &num_sources) < 0) return {};
+  for (std::size_t i = 0; i < num_sources; ++i) {
+    const std::string name = virtual_source(properties, i);
+    if (name == "." || std::filesystem::exists(directory / name) || std::filesystem::exists(name)) continue;
+    return (directory / name).string();
+  }
+  return {};
+}
+
+}  // namespace
+
+void InputFile::check_readable(const std::string& dataset) const {
+  const Handle set(H5Dopen2(file_.id(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  const Handle properties(H5Dget_create_plist(set.id()), H5Pclose);
+  if (!properties.valid()) fail(fmt::format("/{} cannot be opened", dataset));
+  if (const std::string filter = missing_filter(properties.id()); !filter.empty()) {
+    throw FileError(fmt::format("'{}': /{} is compressed with {}, which HDF5 lacks here: install that filter and set "
+                                "HDF5_PLUGIN_PATH to its directory",
+                                path_, dataset, filter));
+  }
+  const std::string source = missing_source(properties.id(), std::filesystem::path(path_).parent_path());
+  if (!source.empty()) {
+    throw FileError(fmt::format("'{}' is a virtual file, and '{}', where its /{} lies, is missing", path_, source, dataset));
+  }
+}
+
+}  // namespace zhalo::io::hdf5

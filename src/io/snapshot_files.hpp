@@ -1,0 +1,30 @@
+/// From what the user typed to the files of a snapshot.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace zhalo::io {
+
+/// Name of a file taken apart: "dir/snapshot_007.3.hdf5" is directory "dir", stem "snapshot_007", chunk 3, extension ".hdf5".
+struct FileName {
+  std::string directory;
+  std::string stem;
+  int chunk = -1;  ///< -1 if the name has none
+  std::string extension;
+
+  static FileName of(const std::string& path);
+  /// The path of another chunk.
+  std::string path_of_chunk(int chunk) const;
+};
+
+/// The first file to look into. FileError if there is none, InputError if a directory holds several snapshots.
+std::string find_first_file(const std::string& path);
+
+/// All `num_files` files of the snapshot that `file` belongs to; FileError naming the first that is missing.
+std::vector<std::string> all_chunks(const std::string& file, int num_files);
+
+/// 7 for "snapshot_007", 28 for "snap_028_z000p000", 42 for "snap0042", 0 for "cosmo".
+int snapshot_number(const std::string& stem);
+
+}  // namespace zhalo::io
