@@ -1,4 +1,4 @@
-#include "io/hdf5_handle.hpp"
+#include "src/io/hdf5_handle.hpp"
 
 #include <string_view>
 

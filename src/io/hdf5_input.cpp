@@ -1,4 +1,4 @@
-#include "io/hdf5_input.hpp"
+#include "src/io/hdf5_input.hpp"
 
 #include <fmt/format.h>
 
@@ -64,9 +64,7 @@ InputFile::InputFile(std::string path) : path_(std::move(path)) {
   if (!file_.valid()) throw FileError(fmt::format("'{}' cannot be opened: {}", path_, why_not_opened()));
 }
 
-void InputFile::fail(const std::string& what) const {
-  throw FileError(fmt::format("'{}': {}: {}", path_, what, last_error()));
-}
+void InputFile::fail(const std::string& what) const { throw FileError(fmt::format("'{}': {}: {}", path_, what, last_error())); }
 
 bool InputFile::has(const std::string& object) const {
   // H5Lexists wants every group on the way to exist, so each is asked for in turn.
@@ -177,9 +175,8 @@ void InputFile::read(const std::string& dataset, Rows rows, hid_t memory_type, v
   first[0] = static_cast<hsize_t>(rows.first);
   count[0] = static_cast<hsize_t>(rows.count);
   const Handle memory(H5Screate_simple(H5Sget_simple_extent_ndims(space.id()), count.data(), nullptr), H5Sclose);
-  const bool ok =
-      H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr) >= 0 &&
-      H5Dread(set.id(), memory_type, memory.id(), space.id(), H5P_DEFAULT, to) >= 0;
+  const bool ok = H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr) >= 0 &&
+                  H5Dread(set.id(), memory_type, memory.id(), space.id(), H5P_DEFAULT, to) >= 0;
   if (!ok) fail(fmt::format("/{} cannot be read", dataset));
 }
 
@@ -191,8 +188,8 @@ std::string missing_filter(hid_t properties) {
     std::array<char, 256> name{};
     unsigned flags = 0, config = 0;
     std::size_t num_values = 0;
-    const H5Z_filter_t filter = H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &num_values, nullptr, name.size(),
-                                               name.data(), &config);
+    const H5Z_filter_t filter =
+        H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &num_values, nullptr, name.size(), name.data(), &config);
     if (filter >= 0 && H5Zfilter_avail(filter) <= 0) return fmt::format("{} (number {})", name.data(), filter);
   }
   return {};
@@ -223,9 +220,10 @@ void InputFile::check_readable(const std::string& dataset) const {
   const Handle properties(H5Dget_create_plist(set.id()), H5Pclose);
   if (!properties.valid()) fail(fmt::format("/{} cannot be opened", dataset));
   if (const std::string filter = missing_filter(properties.id()); !filter.empty()) {
-    throw FileError(fmt::format("'{}': /{} is compressed with {}, which HDF5 lacks here: install that filter and set "
-                                "HDF5_PLUGIN_PATH to its directory",
-                                path_, dataset, filter));
+    throw FileError(
+        fmt::format("'{}': /{} is compressed with {}, which HDF5 lacks here: install that filter and set "
+                    "HDF5_PLUGIN_PATH to its directory",
+                    path_, dataset, filter));
   }
   const std::string source = missing_source(properties.id(), std::filesystem::path(path_).parent_path());
   if (!source.empty()) {

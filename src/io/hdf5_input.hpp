@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "io/hdf5_handle.hpp"
+#include "src/io/hdf5_handle.hpp"
 #include "zhalo/core/types.hpp"
 
 namespace zhalo::io::hdf5 {

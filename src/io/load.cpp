@@ -24,10 +24,12 @@ void check_types(const SnapshotInfo& info, const std::vector<int>& types) {
     const bool exists = type >= 0 && type < static_cast<int>(info.types.size());
     if (!exists || info.types[static_cast<std::size_t>(type)].count == 0) {
       throw InputError(fmt::format("'{}' has no particles of type {}; it has type{} {}", info.path, type,
-                                   present.size() == 1 ? "" : "s", present.empty() ? "none" : fmt::format("{}", fmt::join(present, ", "))));
+                                   present.size() == 1 ? "" : "s",
+                                   present.empty() ? "none" : fmt::format("{}", fmt::join(present, ", "))));
     }
     if (!info.types[static_cast<std::size_t>(type)].has_coordinates) {
-      throw InputError(fmt::format("'{}' has no Coordinates of particle type {} (/PartType{}/Coordinates)", info.path, type, type));
+      throw InputError(
+          fmt::format("'{}' has no Coordinates of particle type {} (/PartType{}/Coordinates)", info.path, type, type));
     }
   }
 }
@@ -66,7 +68,8 @@ Buffer<T> read_column(const Exec& exec, Index size, const char* purpose, const R
 template <class Real>
 class Loader {
  public:
-  Loader(const Exec& exec, const Snapshot& snapshot, LoadedParticles<Real>& out) : exec_(exec), snapshot_(snapshot), out_(out) {}
+  Loader(const Exec& exec, const Snapshot& snapshot, LoadedParticles<Real>& out)
+      : exec_(exec), snapshot_(snapshot), out_(out) {}
 
   ParticleSegment<Real> load(const TypeRange& range, Index place) {
     const auto read = [&](Span<Real> xyz) { snapshot_.read_positions(range.type, range.first, xyz); };
@@ -139,9 +142,10 @@ bool all_types(const SnapshotInfo& info, const std::vector<int>& types, bool Typ
 void check_masses(const SnapshotInfo& info, const std::vector<int>& types) {
   for (const int type : types) {
     if (info.types[static_cast<std::size_t>(type)].mass_source != "none") continue;
-    throw InputError(fmt::format("'{}' has no masses of particle type {}: no MassTable entry, Masses, Mass or DynamicalMasses; give "
-                                 "a mass for it",
-                                 info.path, type));
+    throw InputError(
+        fmt::format("'{}' has no masses of particle type {}: no MassTable entry, Masses, Mass or DynamicalMasses; give "
+                    "a mass for it",
+                    info.path, type));
   }
 }
 

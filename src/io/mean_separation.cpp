@@ -58,7 +58,8 @@ void for_each_block(const Snapshot& snapshot, const std::vector<TypeRange>& rang
 }
 
 void widen(MassSummary& summary, double mass) {
-  if (!std::isfinite(mass) || mass < 0) throw InputError(fmt::format("the mass {} of a particle is negative or not finite", mass));
+  if (!std::isfinite(mass) || mass < 0)
+    throw InputError(fmt::format("the mass {} of a particle is negative or not finite", mass));
   summary.min = std::min(summary.min, mass);
   summary.max = std::max(summary.max, mass);
 }
@@ -119,7 +120,8 @@ MeanSeparationRequest parse_mean_separation(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = error == std::errc() && end == text.data() + text.size();
   if (!whole || !(value > 0) || !std::isfinite(value)) {
-    throw InputError(fmt::format("the mean separation '{}' is not understood: it is auto, rho, volume or a positive length", text));
+    throw InputError(
+        fmt::format("the mean separation '{}' is not understood: it is auto, rho, volume or a positive length", text));
   }
   return {MeanSeparationRule::given, value};
 }
@@ -202,17 +204,19 @@ void choose_automatically(const SnapshotInfo& info, const std::vector<int>& type
     result.chosen = *result.from_volume;
     result.how = fmt::format("automatic: from the volume, since the density cannot be had ({})", result.density_note);
   } else {
-    throw InputError(fmt::format("the mean separation cannot be derived: not from the density ({}), and the volume would be wrong "
-                                 "({}); give the mean separation or the linking length itself",
-                                 result.density_note, reason));
+    throw InputError(
+        fmt::format("the mean separation cannot be derived: not from the density ({}), and the volume would be wrong "
+                    "({}); give the mean separation or the linking length itself",
+                    result.density_note, reason));
   }
 }
 
 double demanded(const std::optional<double>& value, const char* rule, const std::string& reason) {
   if (value) return *value;
-  throw InputError(fmt::format("the mean separation cannot be derived from the {}: {}; give the mean separation or the linking "
-                               "length itself",
-                               rule, reason));
+  throw InputError(
+      fmt::format("the mean separation cannot be derived from the {}: {}; give the mean separation or the linking "
+                  "length itself",
+                  rule, reason));
 }
 
 }  // namespace
@@ -223,9 +227,9 @@ MeanSeparation mean_separation(const SnapshotInfo& info, const std::vector<int>&
   from_volume(info, masses, result);
   from_density(info, masses, result);
   if (result.from_volume && result.from_density && std::abs(*result.from_volume / *result.from_density - 1) > 0.01) {
-    result.warning = fmt::format("The mean separations from the volume ({:.6g}) and from the density ({:.6g}) differ by {:.1f}%.",
-                                 *result.from_volume, *result.from_density,
-                                 100 * std::abs(*result.from_volume / *result.from_density - 1));
+    result.warning =
+        fmt::format("The mean separations from the volume ({:.6g}) and from the density ({:.6g}) differ by {:.1f}%.",
+                    *result.from_volume, *result.from_density, 100 * std::abs(*result.from_volume / *result.from_density - 1));
   }
   switch (request.rule) {
     case MeanSeparationRule::automatic: choose_automatically(info, types, masses, result); break;

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "io/snapshot_files.hpp"
-#include "io/snapshot_header.hpp"
-#include "io/snapshot_state.hpp"
+#include "src/io/snapshot_files.hpp"
+#include "src/io/snapshot_header.hpp"
+#include "src/io/snapshot_state.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {
@@ -40,8 +40,8 @@ namespace {
 
 const TypeLayout& layout_of(const Snapshot::State& state, int type) {
   if (type >= 0 && type < static_cast<int>(state.layouts.size())) return state.layouts[static_cast<std::size_t>(type)];
-  throw InputError(fmt::format("'{}' has no particle type {}: its types are 0 to {}", state.info.path, type,
-                               state.layouts.size() - 1));
+  throw InputError(
+      fmt::format("'{}' has no particle type {}: its types are 0 to {}", state.info.path, type, state.layouts.size() - 1));
 }
 
 struct Request {
@@ -93,8 +93,9 @@ void read_column(const Snapshot::State& state, const Request& request, const Col
 template <class Real>
 void read_integer_positions(const Snapshot::State& state, const Request& request, const Column& column, Span<Real> to) {
   if (column.bytes > 8 || !state.info.box_length) {
-    throw InputError(fmt::format("'{}': positions are integers of {} bits{}: zhalo cannot turn them into lengths", state.info.path,
-                                 8 * column.bytes, state.info.box_length ? "" : " and the box size is unknown"));
+    throw InputError(fmt::format("'{}': positions are integers of {} bits{}: zhalo cannot turn them into lengths",
+                                 state.info.path, 8 * column.bytes,
+                                 state.info.box_length ? "" : " and the box size is unknown"));
   }
   constexpr Index block = 1 << 18;  // particles
   std::vector<std::uint64_t> scratch(static_cast<std::size_t>(3 * std::min(block, request.count)));
@@ -144,7 +145,9 @@ void read_any_masses(const Snapshot::State& state, int type, Index first, Span<R
 void Snapshot::read_positions(int type, Index first, Span<float> xyz) const { read_any_positions(*state_, type, first, xyz); }
 void Snapshot::read_positions(int type, Index first, Span<double> xyz) const { read_any_positions(*state_, type, first, xyz); }
 void Snapshot::read_velocities(int type, Index first, Span<float> xyz) const { read_any_velocities(*state_, type, first, xyz); }
-void Snapshot::read_velocities(int type, Index first, Span<double> xyz) const { read_any_velocities(*state_, type, first, xyz); }
+void Snapshot::read_velocities(int type, Index first, Span<double> xyz) const {
+  read_any_velocities(*state_, type, first, xyz);
+}
 void Snapshot::read_masses(int type, Index first, Span<float> mass) const { read_any_masses(*state_, type, first, mass); }
 void Snapshot::read_masses(int type, Index first, Span<double> mass) const { read_any_masses(*state_, type, first, mass); }
 

@@ -1,4 +1,4 @@
-#include "io/snapshot_files.hpp"
+#include "src/io/snapshot_files.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -42,7 +42,8 @@ std::map<std::string, std::string> snapshots_in(const std::string& directory) {
 
 std::string first_file_in(const std::string& directory) {
   const auto snapshots = snapshots_in(directory);
-  if (snapshots.empty()) throw FileError(fmt::format("directory '{}' holds no snapshot: no file ends in .hdf5 or .h5", directory));
+  if (snapshots.empty())
+    throw FileError(fmt::format("directory '{}' holds no snapshot: no file ends in .hdf5 or .h5", directory));
   if (snapshots.size() == 1) return snapshots.begin()->second;
   std::vector<std::string> some;
   for (const auto& [stem, path] : snapshots) {
@@ -83,15 +84,17 @@ std::string find_first_file(const std::string& path) {
   for (const char* ending : {".hdf5", ".0.hdf5", ".h5", ".0.h5"}) {
     if (fs::exists(path + ending, error)) return path + ending;
   }
-  throw FileError(fmt::format("'{}': no such file or directory ('{}.hdf5' and '{}.0.hdf5' do not exist either)", path, path, path));
+  throw FileError(
+      fmt::format("'{}': no such file or directory ('{}.hdf5' and '{}.0.hdf5' do not exist either)", path, path, path));
 }
 
 std::vector<std::string> all_chunks(const std::string& file, int num_files) {
   if (num_files <= 1) return {file};
   const FileName name = FileName::of(file);
   if (name.chunk < 0) {
-    throw FileError(fmt::format("'{}' says that it is one of {} files of a snapshot, but its name has no number: it should be called '{}'",
-                                file, num_files, name.path_of_chunk(0)));
+    throw FileError(
+        fmt::format("'{}' says that it is one of {} files of a snapshot, but its name has no number: it should be called '{}'",
+                    file, num_files, name.path_of_chunk(0)));
   }
   std::vector<std::string> files;
   for (int chunk = 0; chunk < num_files; ++chunk) {

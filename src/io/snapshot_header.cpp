@@ -1,4 +1,4 @@
-#include "io/snapshot_header.hpp"
+#include "src/io/snapshot_header.hpp"
 
 #include <fmt/format.h>
 
@@ -92,7 +92,8 @@ void check_is_snapshot(const InputFile& file) {
     throw InputError(fmt::format("'{}' is SWIFT output of type {}, not a snapshot", file.path(), output));
   }
   if (!file.has("Header")) {
-    throw InputError(fmt::format("'{}' has no /Header: it is no snapshot of GADGET, AREPO, SWIFT, EAGLE or GIZMO", file.path()));
+    throw InputError(
+        fmt::format("'{}' has no /Header: it is no snapshot of GADGET, AREPO, SWIFT, EAGLE or GIZMO", file.path()));
   }
 }
 
@@ -137,8 +138,8 @@ HeaderCounts read_counts(const InputFile& file) {
   counts.mass_table = file.reals("Header", "MassTable").value_or(std::vector<double>{});
   read_totals(file, counts);
   if (counts.in_this_file.empty() && counts.total.empty()) {
-    throw InputError(fmt::format("'{}' states no number of particles (Header/NumPart_ThisFile, NumPart_Total): it is no snapshot",
-                                 file.path()));
+    throw InputError(fmt::format(
+        "'{}' states no number of particles (Header/NumPart_ThisFile, NumPart_Total): it is no snapshot", file.path()));
   }
   const std::size_t num_types = std::max(counts.in_this_file.size(), counts.total.size());
   counts.num_types = static_cast<int>(num_types);
@@ -230,8 +231,7 @@ void read_swift_density(const InputFile& file, const Units& units, Cosmology& co
   const auto internal = [&](const char* unit) { return first_real(file, {"InternalCodeUnits"}, {unit}).value_or(0); };
   const double length = internal("Unit length in cgs (U_L)"), mass = internal("Unit mass in cgs (U_M)");
   const bool same = !(length > 0 && mass > 0) || (length == units.length_in_cm && mass == units.mass_in_g);
-  cosmology.critical_density =
-      same ? *density : *density * (mass / units.mass_in_g) / std::pow(length / units.length_in_cm, 3);
+  cosmology.critical_density = same ? *density : *density * (mass / units.mass_in_g) / std::pow(length / units.length_in_cm, 3);
   cosmology.critical_density_source = "stated in the file";
 }
 
@@ -314,7 +314,8 @@ void settle_assumed_units(SnapshotInfo& info) {
   if (std::abs(ratio * 1e-9 - 1) > 0.05) return;
   info.units.length_in_cm *= 1000;
   derive_gadget_density(gravity_of(info.code), 0, info.units, cosmology);
-  info.notes.push_back("The file states no units; lengths are taken as Mpc/h, because then the mass in the box fits Omega_matter.");
+  info.notes.push_back(
+      "The file states no units; lengths are taken as Mpc/h, because then the mass in the box fits Omega_matter.");
 }
 
 }  // namespace zhalo::io

@@ -1,7 +1,7 @@
 /// The header of a snapshot, whatever the dialect.
 #pragma once
 
-#include "io/hdf5_input.hpp"
+#include "src/io/hdf5_input.hpp"
 #include "zhalo/io/snapshot_info.hpp"
 
 namespace zhalo::io {

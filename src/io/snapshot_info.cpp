@@ -71,9 +71,8 @@ std::string text_of(const TypeSummary& type, const Units& units) {
   if (!type.has_coordinates) return fmt::format("{}, no Coordinates", type.count);
   const char* precision = type.double_coordinates ? "float64" : "float32";
   const std::string mass =
-      type.uniform_mass
-          ? fmt::format("mass {:.9g} {} each (from {})", *type.uniform_mass, units.mass_name(), type.mass_source)
-          : fmt::format("masses from {}", type.mass_source);
+      type.uniform_mass ? fmt::format("mass {:.9g} {} each (from {})", *type.uniform_mass, units.mass_name(), type.mass_source)
+                        : fmt::format("masses from {}", type.mass_source);
   std::string missing;
   if (!type.has_velocities) missing += ", no velocities";
   if (!type.has_ids) missing += ", no ids";
@@ -83,8 +82,9 @@ std::string text_of(const TypeSummary& type, const Units& units) {
 std::string text_of_box(const SnapshotInfo& info) {
   if (!info.box_length) return "unknown size";
   const Vec3d box = *info.box_length;
-  const std::string size = box[0] == box[1] && box[1] == box[2] ? fmt::format("{:.15g}", box[0])
-                                                                : fmt::format("{:.15g} x {:.15g} x {:.15g}", box[0], box[1], box[2]);
+  const std::string size = box[0] == box[1] && box[1] == box[2]
+                               ? fmt::format("{:.15g}", box[0])
+                               : fmt::format("{:.15g} x {:.15g} x {:.15g}", box[0], box[1], box[2]);
   const char* periodic = !info.periodic ? "" : *info.periodic ? ", periodic" : ", not periodic";
   return fmt::format("{} {}{}", size, info.units.length_name(), periodic);
 }
@@ -124,11 +124,13 @@ std::string describe(const SnapshotInfo& info) {
   if (info.num_total() == 0) table.line("Particles", "none");
   table.line("Box", text_of_box(info));
   table.line("Units", text_of(info, info.units));
-  table.line("Velocities", info.velocity_factor == 1 ? "peculiar"
-                                                     : fmt::format("stored ones times {:.6g} are peculiar", info.velocity_factor));
+  table.line("Velocities", info.velocity_factor == 1
+                               ? "peculiar"
+                               : fmt::format("stored ones times {:.6g} are peculiar", info.velocity_factor));
   table.line("Cosmology", text_of(info.cosmology));
   if (info.cosmology.critical_density) {
-    table.line("rho_crit(z=0)", fmt::format("{:.9g} ({})", *info.cosmology.critical_density, info.cosmology.critical_density_source));
+    table.line("rho_crit(z=0)",
+               fmt::format("{:.9g} ({})", *info.cosmology.critical_density, info.cosmology.critical_density_source));
   }
   for (const auto& note : info.notes) table.line("Note", note);
   return std::move(table).text();
@@ -139,9 +141,10 @@ Box simulation_box(const SnapshotInfo& info, Periodicity periodicity) {
   const bool periodic = periodicity == Periodicity::yes || (periodicity == Periodicity::automatic && automatic);
   if (!periodic) return Box::unbounded();
   if (!info.box_length) {
-    throw InputError(fmt::format("'{}' does not state its box size, which a periodic run needs: give the box size, or search without "
-                                 "periodicity",
-                                 info.path));
+    throw InputError(
+        fmt::format("'{}' does not state its box size, which a periodic run needs: give the box size, or search without "
+                    "periodicity",
+                    info.path));
   }
   Box box;
   box.length = *info.box_length;

@@ -1,7 +1,7 @@
 /// Where the particles of an opened snapshot lie.
 #pragma once
 
-#include "io/hdf5_input.hpp"
+#include "src/io/hdf5_input.hpp"
 #include "zhalo/io/snapshot.hpp"
 
 namespace zhalo::io {

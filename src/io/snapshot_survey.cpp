@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "io/snapshot_header.hpp"
-#include "io/snapshot_state.hpp"
+#include "src/io/snapshot_header.hpp"
+#include "src/io/snapshot_state.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {
@@ -93,12 +93,14 @@ Index settle_count(const InputFile& file, int type, const HeaderCounts& header, 
   const Index rows = found.rows.value_or(file.has(fmt::format("PartType{}", type)) ? stated : 0);
   if (rows == stated) return rows;
   if (found.rows && agree_in_low_bits(rows, stated)) {
-    notes.push_back(fmt::format("'{}': NumPart_ThisFile of type {} has lost its high bits ({}); the datasets' length {} is taken.",
-                                file.path(), type, stated, rows));
+    notes.push_back(
+        fmt::format("'{}': NumPart_ThisFile of type {} has lost its high bits ({}); the datasets' length {} is taken.",
+                    file.path(), type, stated, rows));
     return rows;
   }
-  throw InputError(fmt::format("'{}': the header says {} particles of type {}, but /{} has {}: the file is damaged or incomplete",
-                               file.path(), stated, type, found.rows ? found.rows_from : fmt::format("PartType{}", type), rows));
+  throw InputError(
+      fmt::format("'{}': the header says {} particles of type {}, but /{} has {}: the file is damaged or incomplete",
+                  file.path(), stated, type, found.rows ? found.rows_from : fmt::format("PartType{}", type), rows));
 }
 
 /// A column must look alike in every file that has particles of the type.
@@ -131,8 +133,8 @@ void check_totals(const SnapshotInfo& info, const HeaderCounts& header, std::vec
     const Index stated = header.total[type], found = info.types[type].count;
     if (stated == found) continue;
     if (header.total_may_lack_high_bits && agree_in_low_bits(stated, found)) {
-      notes.push_back(fmt::format("NumPart_Total of type {} has lost its high bits ({}); the sum over the files {} is taken.", type,
-                                  stated, found));
+      notes.push_back(fmt::format("NumPart_Total of type {} has lost its high bits ({}); the sum over the files {} is taken.",
+                                  type, stated, found));
       continue;
     }
     throw InputError(fmt::format("'{}': the header says {} particles of type {} in total, but its {} file(s) hold {}",
