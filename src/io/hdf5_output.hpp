@@ -9,8 +9,8 @@
 
 namespace zhalo::io::hdf5 {
 
-/// Every failure is a FileError that names `shown_path` and the reason. A file that is not closed by close() is emptied: HDF5 cannot let go of
-/// a file on a full disk before there is room again for what it still holds.
+/// Every failure is a FileError that names `shown_path` and the reason. A file that is not closed by close() is emptied: HDF5 cannot
+/// let go of a file on a full disk before there is room again for what it still holds.
 class OutputFile {
  public:
   OutputFile(std::string path, std::string shown_path);

@@ -18,7 +18,8 @@ namespace zhalo::io {
 
 namespace {
 
-/// Sums numbers in [0, 1) in fixed point, exactly to 2^-66, so that the result does not depend on the order or on the ranks. Up to 2^40 of them.
+/// Sums numbers in [0, 1) in fixed point, exactly to 2^-66, so that the result does not depend on the order or on the ranks. Up to
+/// 2^40 of them.
 class FixedPointSum {
  public:
   void add(double x) {
@@ -141,10 +142,10 @@ Omega omega_of(const SnapshotInfo& info) {
   const Cosmology& c = info.cosmology;
   if (has_gas(info)) {
     if (c.omega_cdm) return {c.omega_cdm, "Omega_cdm"};
-    if (c.omega_matter && c.omega_baryon) return {*c.omega_matter - *c.omega_baryon, "Omega_m - Omega_b"};
+    if (c.omega_matter && c.omega_baryon) return {*c.omega_matter - *c.omega_baryon, "(Omega_m - Omega_b)"};
     return {std::nullopt, c.omega_matter ? "Omega_b, which a snapshot with gas needs" : "Omega_m"};
   }
-  if (c.omega_cdm && c.omega_baryon) return {*c.omega_cdm + *c.omega_baryon, "Omega_cdm + Omega_b"};
+  if (c.omega_cdm && c.omega_baryon) return {*c.omega_cdm + *c.omega_baryon, "(Omega_cdm + Omega_b)"};
   return {c.omega_matter, "Omega_m"};
 }
 

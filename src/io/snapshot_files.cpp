@@ -43,7 +43,7 @@ std::map<std::string, std::string> snapshots_in(const std::string& directory) {
 std::string first_file_in(const std::string& directory) {
   const auto snapshots = snapshots_in(directory);
   if (snapshots.empty())
-    throw FileError(fmt::format("directory '{}' holds no snapshot: no file ends in .hdf5 or .h5", directory));
+    throw FileError(fmt::format("directory '{}' holds no snapshot: no file in it ends in .hdf5 or .h5", directory));
   if (snapshots.size() == 1) return snapshots.begin()->second;
   std::vector<std::string> some;
   for (const auto& [stem, path] : snapshots) {

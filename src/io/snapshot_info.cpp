@@ -70,9 +70,9 @@ class Table {
 std::string text_of(const TypeSummary& type, const Units& units) {
   if (!type.has_coordinates) return fmt::format("{}, no Coordinates", type.count);
   const char* precision = type.double_coordinates ? "float64" : "float32";
-  const std::string mass =
-      type.uniform_mass ? fmt::format("mass {:.9g} {} each (from {})", *type.uniform_mass, units.mass_name(), type.mass_source)
-                        : fmt::format("masses from {}", type.mass_source);
+  const std::string mass = type.uniform_mass ? fmt::format("mass {:.9g} x {} each (from {})", *type.uniform_mass,
+                                                           units.mass_name(), type.mass_source)
+                                             : fmt::format("masses from {}", type.mass_source);
   std::string missing;
   if (!type.has_velocities) missing += ", no velocities";
   if (!type.has_ids) missing += ", no ids";
@@ -99,7 +99,8 @@ std::string text_of(const SnapshotInfo& info, const Units& units) {
 std::string text_of(const Cosmology& cosmology) {
   std::string text;
   const auto add = [&](const char* name, const std::optional<double>& value) {
-    if (value) text += fmt::format("{}{} {:.6g}", text.empty() ? "" : ", ", name, *value);
+    // GADGET's last redshift is often 2e-16.
+    if (value) text += fmt::format("{}{} {:.6g}", text.empty() ? "" : ", ", name, std::abs(*value) < 1e-12 ? 0 : *value);
   };
   add("a", cosmology.scale_factor);
   add("z", cosmology.redshift);
@@ -124,9 +125,8 @@ std::string describe(const SnapshotInfo& info) {
   if (info.num_total() == 0) table.line("Particles", "none");
   table.line("Box", text_of_box(info));
   table.line("Units", text_of(info, info.units));
-  table.line("Velocities", info.velocity_factor == 1
-                               ? "peculiar"
-                               : fmt::format("stored ones times {:.6g} are peculiar", info.velocity_factor));
+  table.line("Velocities",
+             info.velocity_factor == 1 ? "peculiar" : fmt::format("peculiar = stored x {:.6g}", info.velocity_factor));
   table.line("Cosmology", text_of(info.cosmology));
   if (info.cosmology.critical_density) {
     table.line("rho_crit(z=0)",

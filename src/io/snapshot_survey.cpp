@@ -90,7 +90,13 @@ Index settle_count(const InputFile& file, int type, const HeaderCounts& header, 
   const auto at = static_cast<std::size_t>(type);
   if (header.in_this_file.empty()) return found.rows.value_or(0);
   const Index stated = header.in_this_file[at];
-  const Index rows = found.rows.value_or(file.has(fmt::format("PartType{}", type)) ? stated : 0);
+  const std::string group = fmt::format("PartType{}", type);
+  if (stated != 0 && !file.has(group)) {
+    throw InputError(
+        fmt::format("'{}': the header says {} particles of type {}, but there is no /{}: the file is damaged or incomplete",
+                    file.path(), stated, type, group));
+  }
+  const Index rows = found.rows.value_or(stated);
   if (rows == stated) return rows;
   if (found.rows && agree_in_low_bits(rows, stated)) {
     notes.push_back(
@@ -100,7 +106,7 @@ Index settle_count(const InputFile& file, int type, const HeaderCounts& header, 
   }
   throw InputError(
       fmt::format("'{}': the header says {} particles of type {}, but /{} has {}: the file is damaged or incomplete",
-                  file.path(), stated, type, found.rows ? found.rows_from : fmt::format("PartType{}", type), rows));
+                  file.path(), stated, type, found.rows ? found.rows_from : group, rows));
 }
 
 /// A column must look alike in every file that has particles of the type.
