@@ -22,7 +22,7 @@ if(CMAKE_CUDA_COMPILER)
     set(CMAKE_CUDA_ARCHITECTURES "80-real;90" CACHE STRING "CUDA architectures")
   endif()
   enable_language(CUDA)
-  find_package(CUDAToolkit REQUIRED)
+  include(ZhaloFindCudaToolkit)
   set(ZHALO_HAVE_CUDA ON CACHE INTERNAL "Whether this tree compiles kernels/cuda")
 elseif(ZHALO_CUDA STREQUAL "ON")
   message(FATAL_ERROR "ZHALO_CUDA is ON but no nvcc was found on PATH or in /usr/local/cuda/bin; install the CUDA toolkit, "
