@@ -44,24 +44,20 @@ function(zhalo_add_test)
   zhalo_set_test_properties(TESTS ${tests} LABELS ${arg_LABELS} TIMEOUT ${arg_TIMEOUT})
 endfunction()
 
-# zhalo_add_mpi_command(NAME test RANKS n COMMAND command...): runs any command on n ranks, more than there are cores if need be.
+# zhalo_add_mpi_command(NAME test RANKS n COMMAND command...): runs any command on n ranks, more than there are cores if need be. Give it
+# the common properties with zhalo_set_test_properties.
 function(zhalo_add_mpi_command)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;RANKS" "COMMAND")
-  execute_process(COMMAND "${MPIEXEC_EXECUTABLE}" --version OUTPUT_VARIABLE version ERROR_QUIET)
-  set(oversubscribe "")
-  if(version MATCHES "Open MPI|OpenRTE|PRTE")
-    set(oversubscribe --oversubscribe)
-  endif()
-  add_test(NAME ${arg_NAME} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${arg_RANKS} ${oversubscribe} ${MPIEXEC_PREFLAGS}
-                                    ${arg_COMMAND})
+  add_test(NAME ${arg_NAME} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${arg_RANKS} ${MPIEXEC_PREFLAGS} ${arg_COMMAND})
   set_tests_properties(${arg_NAME} PROPERTIES PROCESSORS ${arg_RANKS})
 endfunction()
 
 # zhalo_set_test_properties(TESTS name... LABELS label... TIMEOUT seconds): what every test of zhalo has.
 function(zhalo_set_test_properties)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "TIMEOUT" "TESTS;LABELS")
-  # Open MPI refuses root unless told twice, and pins all ranks of all tests to the same cores unless told not to.
+  # Open MPI refuses root unless told twice, pins all ranks of all tests to the same cores unless told not to, and looks for ssh, even for
+  # ranks on this machine alone, unless told that it is isolated.
   set(environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_hwloc_base_binding_policy=none
-                  OMPI_MCA_rmaps_base_oversubscribe=1 ${ZHALO_TEST_ENVIRONMENT})
+                  OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_plm=isolated ${ZHALO_TEST_ENVIRONMENT})
   set_tests_properties(${arg_TESTS} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${environment}")
 endfunction()
