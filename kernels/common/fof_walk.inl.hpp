@@ -13,7 +13,6 @@ struct LinkScratch {
 
   std::uint32_t stack[max_stack];
   LocalIndex nodes[max_nodes];
-  LocalIndex index[tile + slack];
   Real pos[3][tile + slack];
 };
 
@@ -167,87 +166,98 @@ struct LinkBetween : FofGroup<Group> {
   template <class Metric>
   ZHALO_HD void link_leaves(const Group& g, const Metric& metric, const Leaf& a, const Leaf& b, Scratch& s) const {
     if (a.connected && b.connected && g.any(fof.sets.find(a.begin) == fof.sets.find(b.begin))) return;
-    for (Index j = b.begin; j < b.end; j += Scratch::tile) {
-      const Index num_b = b.end - j < Scratch::tile ? b.end - j : Index{Scratch::tile};
-      const int num_near = filter(g, metric, a.slot, {j, num_b}, s);
-      if (num_near == 0) continue;
-      for (Index i = a.begin; i < a.end; i += Scratch::tile) {
-        const Index num_a = a.end - i < Scratch::tile ? a.end - i : Index{Scratch::tile};
-        if (link_tiles(g, metric, {a, b, i, num_a, num_near}, s)) return;
+    Corners<Group> box_a, box_b;
+    this->broadcast_box(g, a.slot, box_a);
+    this->broadcast_box(g, b.slot, box_b);
+    for (LocalIndex i = a.begin; i < a.end; i += Scratch::tile) {
+      const std::uint64_t near_a = near_box(g, metric, box_b, {i, a.end});
+      if (near_a == 0) continue;
+      for (LocalIndex j = b.begin; j < b.end; j += Scratch::tile) {
+        const std::uint64_t near_b = filter(g, metric, box_a, {j, b.end}, s);
+        if (near_b != 0 && link_tiles(g, metric, {a.connected, b.connected, i, j, near_a, near_b}, s)) return;
       }
     }
   }
 
+  /// Up to a tile of particles.
   struct Run {
-    Index first;
-    Index num;
+    LocalIndex first;
+    LocalIndex end;
+
+    ZHALO_HD int size() const { return end - first < Scratch::tile ? static_cast<int>(end - first) : Scratch::tile; }
   };
 
-  /// Bits of the particles of a run that are within reach of a leaf's box.
+  /// Lanes whose particle is within reach of the box, of the particles from `at` on.
   template <class Metric>
-  ZHALO_HD std::uint64_t near_box(const Group& g, const Metric& metric, const Corners<Group>& box, const Run& run, Index at,
-                                  Lane (&x)[3]) const {
-    this->load_particles(g, run.first + at, x);
+  ZHALO_HD std::uint64_t near_lanes(const Group& g, const Metric& metric, const Corners<Group>& box, Index at, Lane (&x)[3]) const {
+    this->load_particles(g, at, x);
     const Corners<Group> point{{x[0], x[1], x[2]}, {x[0], x[1], x[2]}};
-    const Lane r2 = this->gap2(metric, box, point, g.broadcast(0));
-    return g.ballot(r2 <= g.broadcast(metric.reach2)) & first_bits(run.num - at);
+    return g.ballot(this->gap2(metric, box, point, g.broadcast(0)) <= g.broadcast(metric.reach2));
   }
 
-  /// Puts the particles of a run that are within reach of leaf `slot` into the tile.
+  /// Which particles of a run are within reach of the box.
   template <class Metric>
-  ZHALO_HD int filter(const Group& g, const Metric& metric, Index slot, const Run& run, Scratch& s) const {
-    Corners<Group> box;
-    this->broadcast_box(g, slot, box);
-    int count = 0;
+  ZHALO_HD std::uint64_t near_box(const Group& g, const Metric& metric, const Corners<Group>& box, const Run& run) const {
+    std::uint64_t near = 0;
+    Lane x[3];
+    for (int at = 0; at < run.size(); at += Group::size) near |= near_lanes(g, metric, box, Index{run.first} + at, x) << at;
+    return near & first_bits(run.size());
+  }
+
+  /// The same, and puts them into the tile, one behind the other.
+  template <class Metric>
+  ZHALO_HD std::uint64_t filter(const Group& g, const Metric& metric, const Corners<Group>& box, const Run& run, Scratch& s) const {
+    std::uint64_t near = 0;
     g.sync();  // the tile may still be read
-    for (Index at = 0; at < run.num; at += Group::size) {
+    for (int at = 0; at < run.size(); at += Group::size) {
       Lane x[3];
-      const std::uint64_t near = near_box(g, metric, box, run, at, x);
-      if (near == 0) continue;
-      for (int axis = 0; axis < 3; ++axis) g.compress(near, x[axis], s.pos[axis] + count);
-      g.compress_indices(near, static_cast<LocalIndex>(run.first + at), s.index + count);
-      count += count_bits(near);
+      const std::uint64_t lanes = near_lanes(g, metric, box, Index{run.first} + at, x) & first_bits(run.size() - at);
+      const int count = count_bits(near);
+      for (int axis = 0; axis < 3; ++axis) g.compress(lanes, x[axis], s.pos[axis] + count);
+      near |= lanes << at;
     }
     g.sync();
-    return count;
+    return near;
   }
 
-  /// A tile of leaf a's own particles against the filtered tile of leaf b.
+  /// Particles of leaf a, by a bit set, against those of leaf b that are in the tile.
   struct TilePair {
-    Leaf a;
-    Leaf b;
-    Index first;
-    Index num;
-    int num_near;
+    bool a_connected;
+    bool b_connected;
+    LocalIndex first_a;
+    LocalIndex first_b;
+    std::uint64_t near_a;
+    std::uint64_t near_b;
+
+    /// Place of the particle that was put into the tile as number t.
+    ZHALO_HD LocalIndex index_b(int t) const {
+      std::uint64_t bits = near_b;
+      for (; t > 0; --t) bits &= bits - 1;
+      return first_b + static_cast<LocalIndex>(lowest_bit(bits));
+    }
   };
 
   /// True if the leaves are in one set now and nothing is left to find.
   template <class Metric>
-  ZHALO_HD bool link_tiles(const Group& g, const Metric& metric, const TilePair& pair, Scratch& s) const {
-    Corners<Group> box;
-    this->broadcast_box(g, pair.b.slot, box);
-    std::uint64_t open = first_bits(pair.num_near);  // particles of the tile that may still find something new
-    for (Index at = 0; at < pair.num; at += Group::size) {
-      Lane x[3];
-      std::uint64_t near = near_box(g, metric, box, {pair.first, pair.num}, at, x);
-      for (; near != 0; near &= near - 1) {
-        const LocalIndex i = static_cast<LocalIndex>(pair.first + at + lowest_bit(near));
-        std::uint64_t hits = friends_in_tile(g, metric, i, open, s);
-        if (hits == 0) continue;
-        // In a connected leaf one friend stands for all.
-        if (pair.a.connected) open &= ~hits;
-        if (pair.b.connected) hits &= ~(hits - 1);
-        g.one([&] {
-          for (; hits != 0; hits &= hits - 1) fof.sets.unite(i, s.index[lowest_bit(hits)]);
-        });
-        if (pair.a.connected && pair.b.connected) return true;
-      }
+  ZHALO_HD bool link_tiles(const Group& g, const Metric& metric, const TilePair& pair, const Scratch& s) const {
+    std::uint64_t open = first_bits(count_bits(pair.near_b));  // particles of the tile that may still find something new
+    for (std::uint64_t near = pair.near_a; near != 0; near &= near - 1) {
+      const LocalIndex i = pair.first_a + static_cast<LocalIndex>(lowest_bit(near));
+      std::uint64_t hits = friends_in_tile(g, metric, i, open, pair, s);
+      if (hits == 0) continue;
+      // In a connected leaf one friend stands for all.
+      if (pair.a_connected) open &= ~hits;
+      if (pair.b_connected) hits &= ~(hits - 1);
+      g.one([&] {
+        for (; hits != 0; hits &= hits - 1) fof.sets.unite(i, pair.index_b(lowest_bit(hits)));
+      });
+      if (pair.a_connected && pair.b_connected) return true;
     }
     return false;
   }
 
   template <class Metric>
-  ZHALO_HD std::uint64_t friends_in_tile(const Group& g, const Metric& metric, Index i, std::uint64_t open,
+  ZHALO_HD std::uint64_t friends_in_tile(const Group& g, const Metric& metric, Index i, std::uint64_t open, const TilePair& pair,
                                          const Scratch& s) const {
     Lane xi[3];
     this->broadcast_particle(g, i, xi);
@@ -255,7 +265,7 @@ struct LinkBetween : FofGroup<Group> {
     for (int j = 0; j < Scratch::tile && open >> j != 0; j += Group::size) {
       const Lane xj[3] = {g.load(s.pos[0] + j), g.load(s.pos[1] + j), g.load(s.pos[2] + j)};
       const std::uint64_t lanes = (open >> j) & first_bits(Group::size);
-      found |= this->friends(g, metric, this->distance2(metric, xi, xj), i, lanes, [&](int lane) { return s.index[j + lane]; }) << j;
+      found |= this->friends(g, metric, this->distance2(metric, xi, xj), i, lanes, [&](int lane) { return pair.index_b(j + lane); }) << j;
     }
     return found;
   }
