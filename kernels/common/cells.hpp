@@ -81,8 +81,8 @@ struct CellCutter : CellCut {
 struct CutChunk {
   CellCutter cutter;
   Index chunk = 0;
-  Span<Index> counts;          ///< per chunk; after a scan, offsets
-  Span<LocalIndex> starts;     ///< empty: count
+  Span<Index> counts;       ///< per chunk; after a scan, offsets
+  Span<LocalIndex> starts;  ///< empty: count
 
   ZHALO_HD void operator()(Index c) const {
     const Index num = cutter.keys.size();

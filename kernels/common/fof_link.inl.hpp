@@ -103,7 +103,8 @@ struct FofGroup {
 
   /// Lanes whose particle (of `count`) is a friend of particle i. Pairs inside the error band are decided in double.
   template <class Metric, class IndexOf>
-  ZHALO_HD std::uint64_t friends(const Group& g, const Metric& metric, Lane r2, Index i, std::uint64_t lanes, IndexOf index_of) const {
+  ZHALO_HD std::uint64_t friends(const Group& g, const Metric& metric, Lane r2, Index i, std::uint64_t lanes,
+                                 IndexOf index_of) const {
     std::uint64_t hits = g.ballot(r2 <= g.broadcast(metric.reach2)) & lanes;
     if (hits == 0) return 0;
     std::uint64_t doubtful = hits & ~g.ballot(r2 <= g.broadcast(metric.within2));
@@ -119,9 +120,9 @@ struct FofGroup {
 template <class Group>
 struct LinkInside : FofGroup<Group> {
   using Base = FofGroup<Group>;
+  using Base::fof;
   using typename Base::Lane;
   using typename Base::Real;
-  using Base::fof;
 
   struct Scratch {};
 
@@ -175,7 +176,8 @@ struct LinkInside : FofGroup<Group> {
       one_component = one_component && component == first_bits(num);
       const LocalIndex root = begin + static_cast<LocalIndex>(seed);
       g.one([&] {
-        for (std::uint64_t bits = component; bits != 0; bits &= bits - 1) fof.sets.parent[Index{begin} + lowest_bit(bits)] = root;
+        for (std::uint64_t bits = component; bits != 0; bits &= bits - 1)
+          fof.sets.parent[Index{begin} + lowest_bit(bits)] = root;
       });
     }
     return one_component;

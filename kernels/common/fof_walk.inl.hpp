@@ -23,9 +23,9 @@ struct LinkScratch {
 template <class Group>
 struct LinkBetween : FofGroup<Group> {
   using Base = FofGroup<Group>;
+  using Base::fof;
   using typename Base::Lane;
   using typename Base::Real;
-  using Base::fof;
   using Scratch = LinkScratch<Real>;
 
   ZHALO_HD void operator()(const Group& g, Index item, Scratch& s) const {
@@ -189,7 +189,8 @@ struct LinkBetween : FofGroup<Group> {
 
   /// Lanes whose particle is within reach of the box, of the particles from `at` on.
   template <class Metric>
-  ZHALO_HD std::uint64_t near_lanes(const Group& g, const Metric& metric, const Corners<Group>& box, Index at, Lane (&x)[3]) const {
+  ZHALO_HD std::uint64_t near_lanes(const Group& g, const Metric& metric, const Corners<Group>& box, Index at,
+                                    Lane (&x)[3]) const {
     this->load_particles(g, at, x);
     const Corners<Group> point{{x[0], x[1], x[2]}, {x[0], x[1], x[2]}};
     return g.ballot(this->gap2(metric, box, point, g.broadcast(0)) <= g.broadcast(metric.reach2));
@@ -206,7 +207,8 @@ struct LinkBetween : FofGroup<Group> {
 
   /// The same, and puts them into the tile, one behind the other.
   template <class Metric>
-  ZHALO_HD std::uint64_t filter(const Group& g, const Metric& metric, const Corners<Group>& box, const Run& run, Scratch& s) const {
+  ZHALO_HD std::uint64_t filter(const Group& g, const Metric& metric, const Corners<Group>& box, const Run& run,
+                                Scratch& s) const {
     std::uint64_t near = 0;
     g.sync();  // the tile may still be read
     for (int at = 0; at < run.size(); at += Group::size) {
@@ -257,15 +259,17 @@ struct LinkBetween : FofGroup<Group> {
   }
 
   template <class Metric>
-  ZHALO_HD std::uint64_t friends_in_tile(const Group& g, const Metric& metric, Index i, std::uint64_t open, const TilePair& pair,
-                                         const Scratch& s) const {
+  ZHALO_HD std::uint64_t friends_in_tile(const Group& g, const Metric& metric, Index i, std::uint64_t open,
+                                         const TilePair& pair, const Scratch& s) const {
     Lane xi[3];
     this->broadcast_particle(g, i, xi);
     std::uint64_t found = 0;
     for (int j = 0; j < Scratch::tile && open >> j != 0; j += Group::size) {
       const Lane xj[3] = {g.load(s.pos[0] + j), g.load(s.pos[1] + j), g.load(s.pos[2] + j)};
       const std::uint64_t lanes = (open >> j) & first_bits(Group::size);
-      found |= this->friends(g, metric, this->distance2(metric, xi, xj), i, lanes, [&](int lane) { return pair.index_b(j + lane); }) << j;
+      found |=
+          this->friends(g, metric, this->distance2(metric, xi, xj), i, lanes, [&](int lane) { return pair.index_b(j + lane); })
+          << j;
     }
     return found;
   }

@@ -36,7 +36,8 @@ Buffer<LocalIndex> select(const E& exec, Index num, Condition condition) {
   for_each(exec, num_chunks, SelectChunk<Condition>{condition, num, chunk, counts.span(), {}});
   const Index num_selected = exclusive_scan(exec, counts.span());
   Buffer<LocalIndex> selected(exec, num_selected, "a selection");
-  if (num_selected > 0) for_each(exec, num_chunks, SelectChunk<Condition>{condition, num, chunk, counts.span(), selected.span()});
+  if (num_selected > 0)
+    for_each(exec, num_chunks, SelectChunk<Condition>{condition, num, chunk, counts.span(), selected.span()});
   return selected;
 }
 

@@ -20,12 +20,14 @@ void validate_columns(const Context& context, const kernels::ParticlesView<Real>
   };
   const Index bad_masses = context.comm.sum(summary.num_bad_mass);
   const Index first_bad_mass = first(summary.num_bad_mass, summary.first_bad_mass);
-  validate(bad_masses == 0, "{} of {} particles have a mass that is not positive and finite, the first is particle {}; "
-           "give masses, or repair the snapshot", bad_masses, range.total, first_bad_mass);
+  validate(bad_masses == 0,
+           "{} of {} particles have a mass that is not positive and finite, the first is particle {}; "
+           "give masses, or repair the snapshot",
+           bad_masses, range.total, first_bad_mass);
   const Index bad_types = context.comm.sum(summary.num_bad_type);
   const Index first_bad_type = first(summary.num_bad_type, summary.first_bad_type);
-  validate(bad_types == 0, "{} of {} particles have a type beyond the {} that were announced, the first is particle {}", bad_types,
-           range.total, num_types, first_bad_type);
+  validate(bad_types == 0, "{} of {} particles have a type beyond the {} that were announced, the first is particle {}",
+           bad_types, range.total, num_types, first_bad_type);
 }
 
 void validate_labels(const Context& context, const kernels::LabelsView& labels) {
@@ -173,7 +175,9 @@ void gather_in_group_order(const Context& context, const Catalogue& catalogue, c
   std::visit([&](const auto& e) { kernels::gather_elements(e, elements, catalogue.members.span(), to); }, context.exec);
 }
 
-template Catalogue make_catalogue(const Context&, const Particles<float>&, const Box&, Span<const Index>, const CatalogueOptions&);
-template Catalogue make_catalogue(const Context&, const Particles<double>&, const Box&, Span<const Index>, const CatalogueOptions&);
+template Catalogue make_catalogue(const Context&, const Particles<float>&, const Box&, Span<const Index>,
+                                  const CatalogueOptions&);
+template Catalogue make_catalogue(const Context&, const Particles<double>&, const Box&, Span<const Index>,
+                                  const CatalogueOptions&);
 
 }  // namespace zhalo

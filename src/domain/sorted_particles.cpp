@@ -34,12 +34,16 @@ Index first_over_ranks(const Communicator& comm, const GlobalRange& range, Index
 void validate_positions(const Communicator& comm, const GlobalRange& range, const kernels::PositionSummary& summary) {
   const Index not_finite = comm.sum(summary.num_not_finite);
   const Index first_not_finite = first_over_ranks(comm, range, summary.num_not_finite, summary.first_not_finite);
-  validate(not_finite == 0, "{} of {} particles have a position that is not finite (NaN or infinite), the first is particle {}; "
-           "remove them or repair the snapshot", not_finite, range.total, first_not_finite);
+  validate(not_finite == 0,
+           "{} of {} particles have a position that is not finite (NaN or infinite), the first is particle {}; "
+           "remove them or repair the snapshot",
+           not_finite, range.total, first_not_finite);
   const Index outside = comm.sum(summary.num_outside);
   const Index first_outside = first_over_ranks(comm, range, summary.num_outside, summary.first_outside);
-  validate(outside == 0, "{} of {} particles lie outside the box, which is not periodic; the first is particle {}; "
-           "give the right box, or none", outside, range.total, first_outside);
+  validate(outside == 0,
+           "{} of {} particles lie outside the box, which is not periodic; the first is particle {}; "
+           "give the right box, or none",
+           outside, range.total, first_outside);
 }
 
 }  // namespace

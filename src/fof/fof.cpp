@@ -20,7 +20,8 @@ void validate_options(const Box& box, const FofOptions& options) {
   for (int axis = 0; axis < box.dimensions; ++axis) {
     const double length = box.length[axis];
     validate(std::isfinite(length) && length >= 0 && std::isfinite(box.lo[axis]),
-             "the box has corner {} and length {} on axis {} (must be finite, the length not negative)", box.lo[axis], length, axis);
+             "the box has corner {} and length {} on axis {} (must be finite, the length not negative)", box.lo[axis], length,
+             axis);
     validate(!box.periodic[axis] || length > 0, "axis {} of the box is periodic and has no length; give the box size", axis);
     validate(!box.periodic[axis] || b <= length / 2,
              "linking length {} is more than half the periodic box length {} on axis {}: the nearest image is not defined; "
@@ -97,7 +98,8 @@ double clump_cell(double linking_length, int dimensions) {
 }  // namespace
 
 template <class Real>
-FofResult friends_of_friends(const Context& context, const Particles<Real>& particles, const Box& box, const FofOptions& options) {
+FofResult friends_of_friends(const Context& context, const Particles<Real>& particles, const Box& box,
+                             const FofOptions& options) {
   validate_options(box, options);
   validate(box.dimensions == particles.dimensions, "the particles have {} dimensions, the box has {}", particles.dimensions,
            box.dimensions);
@@ -130,9 +132,8 @@ FofResult friends_of_friends(const Context& context, const Particles<Real>& part
   Buffer<LocalIndex> smallest(context.exec, num, "labels");
   FofResult result{Buffer<Index>(context.exec, num, "labels"), extent.num_wrapped, extent.range.total};
   const kernels::LabelTarget target{extent.range.first, result.label.span()};
-  std::visit(
-      [&](const auto& exec) { kernels::write_labels(exec, fof.sets, sorted.order.span(), smallest.span(), target); },
-      context.exec);
+  std::visit([&](const auto& exec) { kernels::write_labels(exec, fof.sets, sorted.order.span(), smallest.span(), target); },
+             context.exec);
   return result;
 }
 

@@ -36,7 +36,7 @@ void Tree<Real>::make_leaves(const Exec& exec, const SortedParticles<Real>& part
   const Index num_slots = nodes.size() * view_.fanout;
   leaf_begin_ = Buffer<LocalIndex>(exec, num_slots, "leaves");
   leaf_end_ = Buffer<LocalIndex>(exec, num_slots, "leaves");
-  const kernels::LeafSlots slots{leaves.span(), nodes.span(), particles.order.size(),
+  const kernels::LeafSlots slots{leaves.span(), nodes.span(),       particles.order.size(),
                                  view_.fanout,  leaf_begin_.span(), leaf_end_.span()};
   std::visit([&](const auto& e) { kernels::fill_slots(e, slots); }, exec);
   view_.leaf_begin = leaf_begin_.data();

@@ -16,8 +16,9 @@ struct CatalogueOptions {
   int num_types = 1;
 };
 
-/// One row per group with at least `min_members` members, in one order over all ranks: larger first, then smaller label. This rank
-/// holds rows [first_group, first_group + length.size()). Sums are in float64. Positions are in the unit of the particles, velocities as given.
+/// One row per group with at least `min_members` members, in one order over all ranks: larger first, then smaller label. This
+/// rank holds rows [first_group, first_group + length.size()). Sums are in float64. Positions are in the unit of the particles,
+/// velocities as given.
 struct Catalogue {
   Index num_groups_total = 0;
   Index num_members_total = 0;  ///< over all groups and ranks
@@ -28,8 +29,8 @@ struct Catalogue {
   std::vector<Index> label;   ///< smallest global index
   std::vector<Index> offset;  ///< of the first member in the order of all members
   std::vector<double> mass;
-  std::vector<Vec3d> centre;    ///< of mass, periodic, inside the box
-  std::vector<Vec3d> velocity;  ///< mass-weighted mean; zero without velocities
+  std::vector<Vec3d> centre;                ///< of mass, periodic, inside the box
+  std::vector<Vec3d> velocity;              ///< mass-weighted mean; zero without velocities
   std::vector<double> velocity_dispersion;  ///< sqrt(sum m |v - V|^2 / (M D)) in D dimensions: along one axis
   std::vector<double> inertia_radius;       ///< sqrt(sum m |r - c|^2 / M)
   std::vector<double> extent_radius;        ///< max |r - c|

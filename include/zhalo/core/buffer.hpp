@@ -31,9 +31,7 @@ class Buffer {
         size_(size) {}
 
   Buffer(Buffer&& other) noexcept
-      : pool_(std::move(other.pool_)),
-        data_(std::exchange(other.data_, nullptr)),
-        size_(std::exchange(other.size_, 0)) {}
+      : pool_(std::move(other.pool_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   Buffer& operator=(Buffer&& other) noexcept {
     Buffer moved(std::move(other));
     swap(moved);

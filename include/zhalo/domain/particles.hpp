@@ -13,10 +13,10 @@ namespace zhalo {
 template <class Real>
 struct ParticleSegment {
   Index num = 0;
-  std::array<Strided<Real>, 3> pos;   ///< per axis; the third is unused in 2-D
-  std::array<RealColumn, 3> velocity; ///< per axis, or none
-  RealColumn mass;                    ///< or none: then Particles::uniform_mass holds for all
-  Strided<std::uint8_t> type;         ///< or none: all of one type, 0
+  std::array<Strided<Real>, 3> pos;    ///< per axis; the third is unused in 2-D
+  std::array<RealColumn, 3> velocity;  ///< per axis, or none
+  RealColumn mass;                     ///< or none: then Particles::uniform_mass holds for all
+  Strided<std::uint8_t> type;          ///< or none: all of one type, 0
 
   /// Views positions that lie as (num, dimensions), row by row.
   static ParticleSegment interleaved(const Real* pos, Index num, int dimensions = 3);

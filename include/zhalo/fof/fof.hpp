@@ -28,7 +28,8 @@ struct FofResult {
 /// would decide, double positions in float64. Throws InputError for a linking length that is not positive or too large, for positions
 /// that are not finite or lie outside a box without periodicity (how many, and the first one's global index), OutOfMemory.
 template <class Real>
-FofResult friends_of_friends(const Context& context, const Particles<Real>& particles, const Box& box, const FofOptions& options);
+FofResult friends_of_friends(const Context& context, const Particles<Real>& particles, const Box& box,
+                             const FofOptions& options);
 
 extern template FofResult friends_of_friends(const Context&, const Particles<float>&, const Box&, const FofOptions&);
 extern template FofResult friends_of_friends(const Context&, const Particles<double>&, const Box&, const FofOptions&);
