@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,19 +20,28 @@ struct Phase {
 /// Collects phases in the order in which they first ran; a phase that runs again adds to its seconds. Not thread-safe.
 class Timers {
  public:
+  /// Calls `observer` with the name of each phase that begins from now on: for progress, or to stop by an exception, which passes
+  /// through the computation.
+  void observe(std::function<void(const std::string& name)> observer) { observer_ = std::move(observer); }
+  void begin(const std::string& name) const {
+    if (observer_) observer_(name);
+  }
   void add(const std::string& name, double seconds);
   const std::vector<Phase>& phases() const { return phases_; }
   double total() const;
 
  private:
   std::vector<Phase> phases_;
+  std::function<void(const std::string& name)> observer_;
 };
 
 /// Adds the time from construction to destruction to `timers`, which may be null.
 class ScopedTimer {
  public:
   ScopedTimer(Timers* timers, std::string name)
-      : timers_(timers), name_(std::move(name)), start_(std::chrono::steady_clock::now()) {}
+      : timers_(timers), name_(std::move(name)), start_(std::chrono::steady_clock::now()) {
+    if (timers_ != nullptr) timers_->begin(name_);
+  }
   ~ScopedTimer() {
     if (timers_ != nullptr) timers_->add(name_, seconds());
   }

@@ -1,0 +1,28 @@
+#include "apps/fof/interrupt.hpp"
+
+#include <csignal>
+
+namespace zhalo::fof_app {
+namespace {
+
+// A signal handler can reach nothing else.
+volatile std::sig_atomic_t interrupted = 0;
+
+void note(int) { interrupted = 1; }
+
+}  // namespace
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = note;
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+void check_interrupted() {
+  if (interrupted != 0) throw Interrupted();
+}
+
+}  // namespace zhalo::fof_app

@@ -1,0 +1,147 @@
+#include "apps/fof/json_report.hpp"
+
+#include <fmt/format.h>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::fof_app {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json json_of(const Vec3d& v) { return {v[0], v[1], v[2]}; }
+
+template <class T>
+ordered_json json_of(const std::optional<T>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+ordered_json json_of(const io::Cosmology& c) {
+  return {{"scale_factor", json_of(c.scale_factor)},
+          {"redshift", json_of(c.redshift)},
+          {"hubble", json_of(c.hubble)},
+          {"omega_matter", json_of(c.omega_matter)},
+          {"omega_lambda", json_of(c.omega_lambda)},
+          {"omega_baryon", json_of(c.omega_baryon)},
+          {"omega_cdm", json_of(c.omega_cdm)},
+          {"critical_density", json_of(c.critical_density)}};
+}
+
+ordered_json json_of(const io::SnapshotInfo& info) {
+  ordered_json types = ordered_json::array();
+  for (std::size_t type = 0; type < info.types.size(); ++type) {
+    const io::TypeSummary& t = info.types[type];
+    if (t.count == 0) continue;
+    types.push_back({{"type", type},
+                     {"count", t.count},
+                     {"position_bits", t.double_coordinates ? 64 : 32},
+                     {"mass_source", t.mass_source},
+                     {"uniform_mass", json_of(t.uniform_mass)}});
+  }
+  const io::Units& units = info.units;
+  return {{"path", info.path},
+          {"code", io::name_of(info.code)},
+          {"files", info.files},
+          {"number", info.number},
+          {"types", types},
+          {"box_length", info.box_length ? json_of(*info.box_length) : ordered_json(nullptr)},
+          {"cosmology", json_of(info.cosmology)},
+          {"units",
+           {{"length", units.length_name()},
+            {"mass", units.mass_name()},
+            {"length_in_cm", units.length_in_cm},
+            {"mass_in_g", units.mass_in_g},
+            {"velocity_in_cm_per_s", units.velocity_in_cm_per_s},
+            {"h_free", units.h_free},
+            {"assumed", units.assumed}}},
+          {"notes", info.notes}};
+}
+
+ordered_json json_of(const Linking& linking) {
+  ordered_json separation = nullptr;
+  if (const auto& d = linking.mean_separation) {
+    separation = {{"chosen", d->chosen},
+                  {"how", d->how},
+                  {"from_volume", json_of(d->from_volume)},
+                  {"from_density", json_of(d->from_density)}};
+  }
+  return {{"length", linking.length}, {"ratio", json_of(linking.ratio)}, {"mean_separation", separation}};
+}
+
+ordered_json json_of(const Found& found, Index num_particles) {
+  ordered_json largest = ordered_json::array();
+  for (const GroupRow& row : found.largest) {
+    largest.push_back(
+        {{"length", row.length}, {"mass", row.mass}, {"centre", json_of(row.centre)}, {"velocity", json_of(row.velocity)}});
+  }
+  ordered_json phases = ordered_json::array();
+  for (const Phase& phase : found.phases) {
+    const double rate = phase.seconds > 0 ? static_cast<double>(num_particles) / phase.seconds : 0;
+    phases.push_back({{"name", phase.name}, {"seconds", phase.seconds}, {"particles_per_second", rate}});
+  }
+  return {{"num_groups", found.num_groups},
+          {"num_particles_in_groups", found.num_members},
+          {"num_wrapped", found.num_wrapped},
+          {"largest_groups", largest},
+          {"phases", phases},
+          {"seconds", found.seconds},
+          {"peak_resident_bytes", found.peak_resident},
+          {"peak_pool_bytes", found.peak_pool},
+          {"files", found.files}};
+}
+
+ordered_json json_of(const Estimate& estimate) {
+  return {{"memory_bytes", estimate.memory},
+          {"catalogue_limit_bytes", estimate.catalogue_limit},
+          {"membership_bytes", estimate.membership}};
+}
+
+std::string to_json(const Summary& summary) {
+  const ordered_json all = {{"zhalo_version", ZHALO_VERSION},
+                            {"dry_run", !summary.found},
+                            {"snapshot", json_of(summary.snapshot)},
+                            {"link_types", summary.link_types},
+                            {"num_particles", summary.num_particles},
+                            {"min_size", summary.min_size},
+                            {"periodic", summary.box.any_periodic()},
+                            {"linking", json_of(summary.linking)},
+                            {"runs_on", summary.runs_on},
+                            {"num_ranks", summary.num_ranks},
+                            {"estimate", json_of(summary.estimate)},
+                            {"output", summary.output},
+                            {"warnings", summary.linking.warnings},
+                            {"result", summary.found ? json_of(*summary.found, summary.num_particles) : ordered_json(nullptr)}};
+  return all.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+namespace fs = std::filesystem;
+
+JsonReport::JsonReport(const Communicator& comm, const std::string& path)
+    : comm_(&comm), path_(path == "-" ? "/dev/stdout" : path) {
+  if (path.empty()) return;
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path_, ignored);
+  if (fs::is_directory(status)) throw FileError(fmt::format("--json '{}' is a folder: name a file", path_));
+  if (fs::exists(status) && !fs::is_regular_file(status)) return;
+  files_.emplace(comm, fs::path(path_).parent_path().string());
+  if (comm.rank() == 0) temporary_ = files_->stage(fs::path(path_).filename().string());
+}
+
+void JsonReport::write(const Summary& summary) {
+  if (path_.empty()) return;
+  comm_->together([&] {
+    if (comm_->rank() != 0) return;
+    std::ofstream file(files_ ? temporary_ : path_);
+    file << to_json(summary);
+    file.close();
+    if (!file) throw FileError(fmt::format("'{}' cannot be written; is the disk full?", path_));
+  });
+  if (files_) files_->commit();
+}
+
+}  // namespace zhalo::fof_app

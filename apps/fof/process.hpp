@@ -1,0 +1,29 @@
+/// This process: how it was started and what it used.
+#pragma once
+
+#include <cstddef>
+
+#include "zhalo/comm/communicator.hpp"
+
+namespace zhalo::fof_app {
+
+/// MPI for as long as this object lives, if a launcher started the process (mpirun, srun); else no MPI call is made, which saves
+/// the third of a second that Open MPI takes to start alone.
+class MpiSession {
+ public:
+  MpiSession(int* argc, char*** argv);
+  ~MpiSession();
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+
+  /// All processes of the launcher. Throws InputError if the launcher started several, but MPI sees only one.
+  Communicator communicator() const;
+
+ private:
+  bool active_ = false;
+};
+
+/// Most memory that the process ever had (VmHWM); 0 if the system does not say.
+std::size_t peak_resident_bytes();
+
+}  // namespace zhalo::fof_app

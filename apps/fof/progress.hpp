@@ -1,0 +1,33 @@
+/// What is being done right now: one line that changes on a terminal, a line per phase in a log.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace zhalo::fof_app {
+
+class Progress {
+ public:
+  explicit Progress(bool shown);
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void begin(const std::string& phase);
+  /// Takes the changing line away, so that other text can follow.
+  void clear();
+  /// Since this object was made.
+  double seconds() const;
+
+ private:
+  bool shown_ = false;
+  bool terminal_ = false;
+  bool line_open_ = false;
+  std::string current_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// Writes to standard output at once; what cannot be written (a closed pipe) is lost silently.
+void put(const std::string& text);
+
+}  // namespace zhalo::fof_app

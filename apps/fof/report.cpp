@@ -1,0 +1,125 @@
+#include "apps/fof/report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <array>
+#include <iterator>
+
+namespace zhalo::fof_app {
+namespace {
+
+/// Lines in the style of io::describe.
+class Lines {
+ public:
+  void line(const std::string& name, const std::string& value) {
+    fmt::format_to(std::back_inserter(text_), "{:<12} {}\n", name, value);
+  }
+  void plain(const std::string& text) { text_ += text + "\n"; }
+  std::string text() && { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+std::string bytes_text(std::size_t bytes) {
+  constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
+  return fmt::format("{:.{}f} {}", value, unit == 0 ? 0 : 1, units[unit]);
+}
+
+std::string candidate(const std::optional<double>& value, const std::string& unit, const std::string& note) {
+  return value ? fmt::format("{:.10g} {} from {}", *value, unit, note) : fmt::format("unknown: {}", note);
+}
+
+void add_separation(Lines& lines, const Linking& linking, const std::string& unit) {
+  if (!linking.mean_separation) return lines.line("Separation", "unknown: " + linking.mean_separation_missing);
+  const io::MeanSeparation& d = *linking.mean_separation;
+  lines.line("Separation", fmt::format("{:.10g} {} ({})", d.chosen, unit, d.how));
+  lines.line("  by volume", candidate(d.from_volume, unit, d.volume_note));
+  lines.line("  by density", candidate(d.from_density, unit, d.density_note));
+}
+
+std::string box_text(const Box& box, const std::string& unit) {
+  if (box.volume() <= 0) return "not periodic, without edges";
+  return fmt::format("{}, {:.10g} x {:.10g} x {:.10g} {}", box.any_periodic() ? "periodic" : "not periodic", box.length[0],
+                     box.length[1], box.length[2], unit);
+}
+
+void add_largest(Lines& lines, const Summary& summary, bool verbose) {
+  const io::Units& units = summary.snapshot.units;
+  lines.plain(
+      fmt::format("\n{:>4} {:>11} {:>13}  {}", "", "particles", fmt::format("{}", units.mass_name()),
+                  fmt::format("centre [{}]{}", units.length_name(), verbose ? "; peculiar velocity, unit of the file" : "")));
+  Index row = 0;
+  for (const GroupRow& group : summary.found->largest) {
+    const Vec3d& c = group.centre;
+    const Vec3d& v = group.velocity;
+    lines.plain(fmt::format("{:>4} {:>11} {:>13.6g}  {:12.6g} {:12.6g} {:12.6g}{}", row++, group.length, group.mass, c[0], c[1],
+                            c[2], verbose ? fmt::format("   {:9.4g} {:9.4g} {:9.4g}", v[0], v[1], v[2]) : ""));
+  }
+}
+
+void add_phases(Lines& lines, const Summary& summary) {
+  lines.plain(fmt::format("\n{:<12} {:>10} {:>13}", "Phase", "seconds", "particles/s"));
+  const auto add = [&](const std::string& name, double seconds) {
+    const double rate = static_cast<double>(summary.num_particles) / seconds;
+    lines.plain(fmt::format("{:<12} {:>10.4f} {:>13}", name, seconds, seconds > 0 ? fmt::format("{:.3g}", rate) : "-"));
+  };
+  for (const Phase& phase : summary.found->phases) add(phase.name, phase.seconds);
+  add("all", summary.found->seconds);
+}
+
+}  // namespace
+
+std::string plan_text(const Summary& summary, bool verbose) {
+  Lines lines;
+  const std::string unit = summary.snapshot.units.length_name();
+  lines.plain("");
+  lines.line("Links", fmt::format("{} particles of type {}", summary.num_particles, fmt::join(summary.link_types, ", ")));
+  add_separation(lines, summary.linking, unit);
+  const auto& ratio = summary.linking.ratio;
+  lines.line("Link length", fmt::format("{:.10g} {}{}", summary.linking.length, unit,
+                                        ratio ? fmt::format(", b = {:.6g} mean separations", *ratio) : ""));
+  lines.line("Groups of", fmt::format("{} particles or more", summary.min_size));
+  lines.line("Search box", box_text(summary.box, unit));
+  lines.line("Runs on",
+             summary.num_ranks == 1 ? summary.runs_on : fmt::format("{} ranks, {}", summary.num_ranks, summary.runs_on));
+  if (verbose) {
+    for (const std::string& file : summary.snapshot.files) lines.line("File", file);
+  }
+  return describe(summary.snapshot) + std::move(lines).text() + (verbose ? estimate_text(summary) : "") + "\n";
+}
+
+std::string estimate_text(const Summary& summary) {
+  Lines lines;
+  const Estimate& estimate = summary.estimate;
+  lines.line("Memory", fmt::format("at most {} for the particles and the search", bytes_text(estimate.memory)));
+  lines.line("Catalogue", fmt::format("at most {} in {}", bytes_text(estimate.catalogue_limit), summary.output));
+  if (estimate.membership > 0)
+    lines.line("Membership", fmt::format("{} in {}", bytes_text(estimate.membership), summary.output));
+  return std::move(lines).text();
+}
+
+std::string result_text(const Summary& summary, bool verbose) {
+  const Found& found = *summary.found;
+  Lines lines;
+  const double part = summary.num_particles > 0
+                          ? 100.0 * static_cast<double>(found.num_members) / static_cast<double>(summary.num_particles)
+                          : 0;
+  lines.plain("");
+  lines.line("Groups", fmt::format("{}", found.num_groups));
+  lines.line("In groups", fmt::format("{} of {} particles ({:.2f}%)", found.num_members, summary.num_particles, part));
+  if (found.num_wrapped > 0)
+    lines.line("Wrapped", fmt::format("{} particles lay on or over an edge of the periodic box", found.num_wrapped));
+  if (!found.largest.empty()) add_largest(lines, summary, verbose);
+  add_phases(lines, summary);
+  lines.plain("");
+  lines.line("Peak memory", fmt::format("{} resident, of it {} for particles and search", bytes_text(found.peak_resident),
+                                        bytes_text(found.peak_pool)));
+  for (const std::string& file : found.files) lines.line("Written", file);
+  return std::move(lines).text();
+}
+
+}  // namespace zhalo::fof_app

@@ -1,0 +1,109 @@
+#include "apps/fof/run.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "apps/fof/interrupt.hpp"
+#include "apps/fof/process.hpp"
+#include "zhalo/core/error.hpp"
+#include "zhalo/fof/fof.hpp"
+#include "zhalo/io/catalogue_file.hpp"
+
+namespace zhalo::fof_app {
+namespace {
+
+/// A column where the writers can see it: a copy of device memory, or the host memory itself.
+template <class T>
+class OnHost {
+ public:
+  OnHost(const Exec& exec, const Buffer<T>& column) : view_(column.span()) {
+    if (std::holds_alternative<Host>(exec)) return;
+    copy_ = to_host(exec, column);
+    view_ = copy_;
+  }
+  Span<const T> view() const { return view_; }
+
+ private:
+  std::vector<T> copy_;
+  Span<const T> view_;
+};
+
+io::RunRecord record_of(const Summary& plan) {
+  io::RunRecord run;
+  run.linking_length = plan.linking.length;
+  run.linking_ratio = plan.linking.ratio.value_or(0);
+  if (plan.linking.mean_separation) {
+    run.mean_separation = plan.linking.mean_separation->chosen;
+    run.mean_separation_rule = plan.linking.mean_separation->how;
+  }
+  run.min_members = plan.min_size;
+  run.linked_types = plan.link_types;
+  run.periodic = plan.box.any_periodic();
+  return run;
+}
+
+template <class Real>
+void write(const Context& context, const io::LoadedParticles<Real>& loaded, const Catalogue& catalogue, const Summary& plan,
+           io::StagedFiles& files, bool membership) {
+  const ScopedTimer timer(context.timers, "write");
+  const io::RunRecord run = record_of(plan);
+  const bool has_ids = loaded.id.size() == loaded.particles.num();
+  const Buffer<std::uint64_t> member_id =
+      has_ids ? in_group_order(context, catalogue, loaded.id.span()) : Buffer<std::uint64_t>();
+  write_catalogue(files, catalogue, plan.snapshot, OnHost(context.exec, member_id).view(), run);
+  if (membership) {
+    const OnHost group_of(context.exec, catalogue.group_of);
+    const OnHost id(context.exec, loaded.id);
+    write_membership(files, {loaded.ranges, group_of.view(), id.view()}, plan.snapshot, run);
+  }
+}
+
+std::vector<GroupRow> first_rows(const Catalogue& catalogue, std::size_t most) {
+  std::vector<GroupRow> rows;
+  for (std::size_t i = 0; i < std::min(most, catalogue.length.size()); ++i) {
+    rows.push_back({catalogue.length[i], catalogue.mass[i], catalogue.centre[i], catalogue.velocity[i]});
+  }
+  return rows;
+}
+
+template <class Real>
+Found find_groups_of(const Context& context, const io::Snapshot& snapshot, const Summary& plan, const Options& options,
+                     io::StagedFiles& files) {
+  io::LoadedParticles<Real> loaded;
+  {
+    const ScopedTimer timer(context.timers, "read");
+    loaded = io::load_particles<Real>(context, snapshot, plan.link_types);
+  }
+  FofResult fof = friends_of_friends(context, loaded.particles, plan.box, {.linking_length = plan.linking.length});
+  const CatalogueOptions table{.min_members = plan.min_size, .num_types = static_cast<int>(plan.snapshot.types.size())};
+  const Catalogue catalogue = make_catalogue(context, loaded.particles, plan.box, fof.label.span(), table);
+  fof.label = {};
+  write(context, loaded, catalogue, plan, files, options.membership);
+
+  Found found;
+  found.num_wrapped = fof.num_wrapped;
+  found.num_groups = catalogue.num_groups_total;
+  found.num_members = catalogue.num_members_total;
+  found.largest = first_rows(catalogue, 10);
+  return found;
+}
+
+}  // namespace
+
+Found find_groups(const Context& context, const io::Snapshot& snapshot, const Summary& plan, const Options& options,
+                  io::StagedFiles& files) {
+  Found found = plan.double_positions ? find_groups_of<double>(context, snapshot, plan, options, files)
+                                      : find_groups_of<float>(context, snapshot, plan, options, files);
+  check_interrupted();
+  {
+    const ScopedTimer timer(context.timers, "commit");
+    found.files = files.commit();
+  }
+  for (const Phase& phase : context.timers->phases()) found.phases.push_back({phase.name, context.comm.max(phase.seconds)});
+  const auto largest = [&](std::size_t bytes) { return static_cast<std::size_t>(context.comm.max(static_cast<Index>(bytes))); };
+  found.peak_resident = largest(peak_resident_bytes());
+  found.peak_pool = largest(memory(context.exec)->peak_bytes());
+  return found;
+}
+
+}  // namespace zhalo::fof_app

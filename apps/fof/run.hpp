@@ -1,0 +1,21 @@
+/// The command's two halves: what will be done, and doing it.
+#pragma once
+
+#include "apps/fof/summary.hpp"
+#include "zhalo/io/staged_files.hpp"
+
+namespace zhalo::fof_app {
+
+/// Where to compute. Throws DeviceError if a device is asked for that cannot be used.
+Exec choose_exec(const Options& options);
+
+io::Snapshot open_snapshot(const Context& context, const Options& options);
+
+/// Everything that is known without reading positions: all of a summary but `found`. Collective; throws as the library does.
+Summary plan_run(const Context& context, const io::Snapshot& snapshot, const Options& options);
+
+/// Reads, searches and writes to `files`, which it commits. The phases go to context.timers. Collective.
+Found find_groups(const Context& context, const io::Snapshot& snapshot, const Summary& plan, const Options& options,
+                  io::StagedFiles& files);
+
+}  // namespace zhalo::fof_app

@@ -1,0 +1,58 @@
+/// Everything that a run has to say, for the report in text and in JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/fof/linking.hpp"
+#include "zhalo/catalogue/catalogue.hpp"
+
+namespace zhalo::fof_app {
+
+/// Bytes over all ranks. Groups are bounded by all particles being in groups of the smallest size.
+struct Estimate {
+  std::size_t memory = 0;  ///< for the particles and the search, at most
+  std::size_t catalogue_limit = 0;
+  std::size_t membership = 0;  ///< 0 if it is not asked for
+};
+
+struct GroupRow {
+  Index length = 0;
+  double mass = 0;
+  Vec3d centre;
+  Vec3d velocity;
+};
+
+/// What the search found and what it took.
+struct Found {
+  Index num_wrapped = 0;
+  Index num_groups = 0;
+  Index num_members = 0;
+  std::vector<GroupRow> largest;   ///< of rank 0's rows, at most ten
+  std::vector<Phase> phases;       ///< seconds of the slowest rank
+  double seconds = 0;              ///< from the start to here
+  std::size_t peak_resident = 0;   ///< bytes, of the rank with most; VmHWM, thus with program and libraries
+  std::size_t peak_pool = 0;       ///< bytes, of the rank with most; the columns and work arrays
+  std::vector<std::string> files;  ///< of rank 0
+};
+
+struct Summary {
+  io::SnapshotInfo snapshot;
+  std::vector<int> link_types;
+  Index num_particles = 0;        ///< linked
+  bool double_positions = false;  ///< searched in float64: some linked type is stored so
+  Index min_size = 0;
+  int num_ranks = 1;
+  std::string runs_on;
+  Box box;
+  Linking linking;
+  Estimate estimate;
+  std::string output;
+  std::optional<Found> found;  ///< none after a dry run
+};
+
+/// Of the run that the rest of the summary describes.
+Estimate estimate_needs(const Summary& summary, bool membership);
+
+}  // namespace zhalo::fof_app
