@@ -101,13 +101,27 @@ struct Frame {
     const double hi = lo + length;
     const double value = static_cast<double>(x);
     if (value >= lo && value < hi) return x;
+    if (value == hi) return first_from(lo, Real{});
     double image = value - length * floor((value - lo) / length);
-    if (image < lo) image += length;
+    if (image < lo) {
+      image += length;
+    } else if (image >= hi) {
+      image -= length;
+    }
     const Real rounded = static_cast<Real>(image);
-    return static_cast<double>(rounded) >= hi || static_cast<double>(rounded) < lo ? static_cast<Real>(lo) : rounded;
+    // What rounding moved out of the box goes to its edge, and so does what lies so far out that no digit of its image is left.
+    return static_cast<double>(rounded) >= lo && static_cast<double>(rounded) < hi ? rounded : first_from(lo, Real{});
   }
 
   int key_bits() const { return bits_per_axis * box.dimensions; }
+
+ private:
+  /// The smallest number of Real's that is not below lo.
+  ZHALO_HD static double first_from(double lo, double) { return lo; }
+  ZHALO_HD static float first_from(double lo, float) {
+    const float nearest = static_cast<float>(lo);
+    return static_cast<double>(nearest) < lo ? nextafterf(nearest, INFINITY) : nearest;
+  }
 };
 
 // ---------------------------------------------------------------- tree

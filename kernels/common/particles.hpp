@@ -25,9 +25,10 @@ struct SummarizePosition {
       finite = finite && x - x == 0;
       summary.lo[axis] = summary.hi[axis] = x;
       if (axis >= box.dimensions || box.length[axis] == 0) continue;
-      const bool beyond = x < box.lo[axis] || x > box.lo[axis] + box.length[axis];
-      wrapped = wrapped || (box.periodic[axis] && (beyond || x == box.lo[axis] + box.length[axis]));
-      outside = outside || (!box.periodic[axis] && beyond);
+      const double lo = box.lo[axis];
+      const double hi = lo + box.length[axis];
+      wrapped = wrapped || (box.periodic[axis] && (x < lo || x >= hi));
+      outside = outside || (!box.periodic[axis] && is_beyond(pos[axis], lo, hi));
     }
     if (!finite) return bad(i);
     summary.num_wrapped = wrapped ? 1 : 0;
@@ -36,6 +37,12 @@ struct SummarizePosition {
       summary.first_outside = i;
     }
     return summary;
+  }
+
+  /// Outside [lo, hi], where an edge rounded to the positions' precision is still inside.
+  ZHALO_HD static bool is_beyond(Real x, double lo, double hi) {
+    const double value = static_cast<double>(x);
+    return (value < lo && x < static_cast<Real>(lo)) || (value > hi && x > static_cast<Real>(hi));
   }
 
   /// The summary of no particles.
@@ -89,7 +96,7 @@ struct MakeKey {
     for (int axis = 0; axis < particles.dimensions; ++axis) {
       const double x = static_cast<double>(frame.wrapped(pos[axis], axis));
       const double at = (x - frame.corner[axis]) * frame.cells_per_length;
-      cell[axis] = static_cast<std::uint32_t>(at < 0 ? 0 : (at > last ? last : at));
+      cell[axis] = static_cast<std::uint32_t>(at > 0 ? (at < last ? at : last) : 0);  // NaN, of an extent that overflows, is 0
     }
     keys[i] = particles.dimensions == 3 ? morton3(cell[0], cell[1], cell[2]) : morton2(cell[0], cell[1]);
     order[i] = static_cast<LocalIndex>(i);
@@ -118,7 +125,8 @@ struct GatherPosition {
     const Vec<Real, 3> pos = particles[order[i]].pos(particles.dimensions);
     for (int axis = 0; axis < 3; ++axis) {
       const Real x = axis < particles.dimensions ? frame.wrapped(pos[axis], axis) : Real{0};
-      sorted.axis[axis][i] = static_cast<Real>(x * static_cast<Real>(frame.scale));
+      // In double: the scale may be beyond float although the product is not.
+      sorted.axis[axis][i] = static_cast<Real>(static_cast<double>(x) * frame.scale);
     }
   }
 };

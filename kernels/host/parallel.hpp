@@ -21,6 +21,8 @@ inline constexpr Index host_block = 1 << 14;
 /// Grain of loops that go through a chunk of elements in order.
 inline Index chunk_of_loop(const Host&) { return host_block; }
 
+inline int threads_of(const Host& exec) { return exec.threads > 0 ? exec.threads : available_threads(); }
+
 /// Keeps the first exception of a parallel region, in which none may escape.
 class FirstError {
  public:
@@ -53,12 +55,12 @@ void run_tasks(const Host& exec, Index num_tasks, const F& task) {
     for (Index t = next++; t < num_tasks; t = next++) error.guard([&] { task(t); });
   };
   std::vector<std::thread> threads;
-  const Index extra = std::min<Index>(exec.threads, num_tasks) - 1;
+  const Index extra = std::min<Index>(threads_of(exec), num_tasks) - 1;
   for (Index t = 0; t < extra; ++t) threads.emplace_back(work);
   work();
   for (std::thread& thread : threads) thread.join();
 #else
-  const int threads = static_cast<int>(std::clamp<Index>(num_tasks, 1, exec.threads));
+  const int threads = static_cast<int>(std::clamp<Index>(num_tasks, 1, threads_of(exec)));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
   for (Index t = 0; t < num_tasks; ++t) error.guard([&] { task(t); });
 #endif
@@ -76,7 +78,7 @@ template <class F>
 void for_each(const Host& exec, Index n, F f) {
   static_assert(std::is_trivially_copyable_v<F> && std::is_copy_constructible_v<F>, "values and pointers only");
   // Few elements are many chunks (see chunk_of_loop): one at a time. Many elements: blocks.
-  const Index block = std::clamp<Index>(n / (Index{exec.threads} * 8), 1, host_block);
+  const Index block = std::clamp<Index>(n / (Index{threads_of(exec)} * 8), 1, host_block);
   for_each_block(exec, n, block, [&](Index first, Index last) {
     Index i = first;
     if constexpr (requires { f.prefetch(Index{}); }) {

@@ -112,7 +112,7 @@ void sort_part(const Pairs& pairs, const Pairs& spare, Index num, int bits, cons
 
 /// First pass over all threads: each thread takes one block; the blocks' places are interleaved so that the sort is stable.
 std::vector<Index> partition_parallel(const Host& exec, const Pairs& from, const Pairs& to, Index num, Digit digit) {
-  const Index num_blocks = std::clamp<Index>(num / host_block, 1, exec.threads);
+  const Index num_blocks = std::clamp<Index>(num / host_block, 1, threads_of(exec));
   const auto first_of = [&](Index block) { return num * block / num_blocks; };
   std::vector<Counts> at(static_cast<std::size_t>(num_blocks));
   run_tasks(exec, num_blocks, [&](Index b) {

@@ -39,7 +39,8 @@ Exec automatic_exec(int threads) { return query_devices().num_devices > 0 ? cuda
 
 std::string describe(const Exec& exec) {
   if (const auto* host = std::get_if<Host>(&exec)) {
-    return fmt::format("host, {} thread{}, {}", host->threads, host->threads == 1 ? "" : "s", kernels::simd_target());
+    const int threads = host->threads > 0 ? host->threads : available_threads();
+    return fmt::format("host, {} thread{}, {}", threads, threads == 1 ? "" : "s", kernels::simd_target());
   }
   const int device = std::get<Cuda>(exec).device;
   return fmt::format("cuda device {}, {}", device, kernels::device_name(device));

@@ -1,9 +1,12 @@
 #include "zhalo/domain/particles.hpp"
 
+#include "src/core/validate.hpp"
+
 namespace zhalo {
 
 template <class Real>
 ParticleSegment<Real> ParticleSegment<Real>::interleaved(const Real* pos, Index num, int dimensions) {
+  validate(dimensions == 2 || dimensions == 3, "positions of {} dimensions (must have 2 or 3)", dimensions);
   ParticleSegment segment;
   segment.num = num;
   for (int axis = 0; axis < dimensions; ++axis) {
@@ -14,6 +17,7 @@ ParticleSegment<Real> ParticleSegment<Real>::interleaved(const Real* pos, Index 
 
 template <class Real>
 void ParticleSegment<Real>::set_interleaved_velocity(const Real* values, int dimensions) {
+  validate(dimensions == 2 || dimensions == 3, "velocities of {} dimensions (must have 2 or 3)", dimensions);
   for (int axis = 0; axis < dimensions; ++axis) {
     velocity[static_cast<std::size_t>(axis)] = {values + axis, dimensions * static_cast<Index>(sizeof(Real))};
   }

@@ -26,6 +26,20 @@ kernels::SegmentView<Real> segment_view(const ParticleSegment<Real>& segment, In
   return view;
 }
 
+template <class Real>
+void validate_segments(const Particles<Real>& particles) {
+  validate(particles.dimensions == 2 || particles.dimensions == 3, "the particles have {} dimensions (must have 2 or 3)",
+           particles.dimensions);
+  for (std::size_t s = 0; s < particles.segments.size(); ++s) {
+    const auto& segment = particles.segments[s];
+    validate(segment.num >= 0, "segment {} has {} particles (must not be negative)", s, segment.num);
+    for (int axis = 0; axis < particles.dimensions && segment.num > 0; ++axis) {
+      validate(static_cast<bool>(segment.pos[static_cast<std::size_t>(axis)]),
+               "segment {} has no positions on axis {}, but the particles have {} dimensions", s, axis, particles.dimensions);
+    }
+  }
+}
+
 /// First of the ranks' bad particles, as a global index.
 Index first_over_ranks(const Communicator& comm, const GlobalRange& range, Index count, Index first) {
   return comm.min(count > 0 ? range.first + first : std::numeric_limits<Index>::max());
@@ -50,6 +64,7 @@ void validate_positions(const Communicator& comm, const GlobalRange& range, cons
 
 template <class Real>
 DeviceParticles<Real>::DeviceParticles(const Exec& exec, const Particles<Real>& particles) {
+  validate_segments(particles);
   std::vector<kernels::SegmentView<Real>> views;
   for (const auto& segment : particles.segments) {
     if (segment.num > 0) views.push_back(segment_view(segment, view_.num));

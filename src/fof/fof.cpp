@@ -31,19 +31,24 @@ void validate_options(const Box& box, const FofOptions& options) {
 }
 
 /// Bounds of a computed squared distance that leave no doubt about the true one. Float coordinates and differences of near ones are
-/// exact or within half a unit in the last place, and each of the five operations that follow adds as much: 1e-6 covers them eight
-/// times. Across a periodic edge the difference has an absolute error of some units in the last place of the period as well.
+/// exact or within half a unit in the last place, and so is each operation that follows: five times 2^-24 in all, of which 1e-6 is
+/// three times. Across a periodic edge the difference has an absolute error of some units in the last place of the period as well.
+/// Squares below 1e-30 may have lost digits to underflow: no such pair is friends without the test in double.
 template <class Real>
 kernels::Thresholds<Real> thresholds(double linking_length, double period) {
   if constexpr (std::is_same_v<Real, double>) {
     return {linking_length * linking_length, linking_length * linking_length};
   } else {
     constexpr double relative = 1e-6;
+    constexpr double smallest = 1e-30;
+    constexpr float infinity = std::numeric_limits<float>::infinity();
     const double absolute = std::sqrt(3.0) * std::ldexp(period, -22);
     const double below = std::max(0.0, linking_length - absolute);
     const double above = linking_length + absolute;
-    return {std::nextafter(static_cast<float>(below * below * (1 - relative)), 0.0F),
-            std::nextafter(static_cast<float>(above * above * (1 + relative)), std::numeric_limits<float>::max())};
+    const double within2 = below * below * (1 - relative);
+    const double reach2 = std::max(above * above * (1 + relative), smallest);
+    return {within2 > smallest ? std::nextafter(static_cast<float>(within2), 0.0F) : -1.0F,
+            reach2 < double{std::numeric_limits<float>::max()} ? std::nextafter(static_cast<float>(reach2), infinity) : infinity};
   }
 }
 
@@ -56,12 +61,13 @@ void set_lengths(kernels::FofView<Real>& fof, const Box& box, double linking_len
   for (int axis = 0; axis < 3; ++axis) {
     const bool periodic = axis < box.dimensions && box.periodic[axis];
     const double length = box.length[axis] * scale;
-    const double margin = 1.001 * b + 1e-6 * length;
+    const double farthest = std::abs(box.lo[axis] * scale) + length;
+    const double margin = 1.001 * b + 1e-6 * farthest;  // coordinates are rounded in proportion to their size
     fof.exact_period[axis] = periodic ? length : infinity;
     fof.period[axis] = static_cast<Real>(fof.exact_period[axis]);
     fof.inner_lo[axis] = static_cast<Real>(periodic ? box.lo[axis] * scale + margin : -infinity);
     fof.inner_hi[axis] = static_cast<Real>(periodic ? box.lo[axis] * scale + length - margin : infinity);
-    if (periodic) longest = std::max(longest, std::abs(box.lo[axis] * scale) + length);
+    if (periodic) longest = std::max(longest, farthest);
   }
   fof.linking_length2 = b * b;
   fof.open = thresholds<Real>(b, 0);

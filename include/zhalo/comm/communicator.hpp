@@ -13,13 +13,14 @@
 namespace zhalo {
 
 /// A private duplicate of the caller's MPI communicator: messages of the caller and of zhalo cannot meet, and errors return as
-/// CommunicationError. Without MPI_Init (or default constructed) it is a communicator of one rank, and no MPI call is made.
+/// CommunicationError. Default constructed it is a communicator of one rank, needs no MPI_Init, and makes no MPI call.
 /// Movable; the duplicate is freed with it. Every member function but rank() and size() is collective.
 class Communicator {
  public:
   /// One rank, without MPI.
   Communicator() = default;
-  /// Collective over `parent`. MPI must be initialised by the caller; zhalo never calls MPI_Init.
+  /// Collective over `parent`. MPI must be initialised by the caller; zhalo never calls MPI_Init. InputError if it is not, or if
+  /// `parent` is MPI_COMM_NULL.
   explicit Communicator(MPI_Comm parent);
   ~Communicator();
   Communicator(Communicator&& other) noexcept;

@@ -27,7 +27,7 @@ class Buffer {
   /// `purpose` names the buffer in the message of OutOfMemory.
   Buffer(const Exec& exec, Index size, std::string_view purpose)
       : pool_(memory(exec)),
-        data_(static_cast<T*>(pool_->allocate(static_cast<std::size_t>(size + padding) * sizeof(T), purpose))),
+        data_(static_cast<T*>(pool_->allocate(bytes_for(size), purpose))),
         size_(size) {}
 
   Buffer(Buffer&& other) noexcept
@@ -52,11 +52,19 @@ class Buffer {
 
   /// Forgets the elements from `size` on; keeps the memory.
   void shrink(Index size) {
-    ZHALO_EXPECT(size <= size_);
+    ZHALO_EXPECT(size >= 0 && size <= size_);
     size_ = size;
   }
 
  private:
+  /// What no machine has rather than what a product beyond 64 bits leaves.
+  static std::size_t bytes_for(Index size) {
+    ZHALO_EXPECT(size >= 0);
+    constexpr std::size_t most = std::size_t{1} << 62;
+    const std::size_t elements = static_cast<std::size_t>(size) + static_cast<std::size_t>(padding);
+    return elements < most / sizeof(T) ? elements * sizeof(T) : most;
+  }
+
   void swap(Buffer& other) noexcept {
     std::swap(pool_, other.pool_);
     std::swap(data_, other.data_);

@@ -18,7 +18,7 @@ struct ParticleSegment {
   RealColumn mass;                     ///< or none: then Particles::uniform_mass holds for all
   Strided<std::uint8_t> type;          ///< or none: all of one type, 0
 
-  /// Views positions that lie as (num, dimensions), row by row.
+  /// Views positions that lie as (num, dimensions), row by row; 2 or 3 dimensions, else InputError.
   static ParticleSegment interleaved(const Real* pos, Index num, int dimensions = 3);
   void set_interleaved_velocity(const Real* velocity, int dimensions = 3);
 };
