@@ -21,9 +21,10 @@ class SimdGroup {
   struct Lane {
     Vector value;
 
-    friend HWY_INLINE Lane operator-(Lane a, Lane b) { return {hn::Sub(a.value, b.value)}; }
-    friend HWY_INLINE Lane operator*(Lane a, Lane b) { return {hn::Mul(a.value, b.value)}; }
-    friend HWY_INLINE Mask operator<=(Lane a, Lane b) { return {hn::Le(a.value, b.value)}; }
+    // Members: of friends that are defined here, g++ 12 forgets both the vector target and the inlining.
+    HWY_INLINE Lane operator-(Lane b) const { return {hn::Sub(value, b.value)}; }
+    HWY_INLINE Lane operator*(Lane b) const { return {hn::Mul(value, b.value)}; }
+    HWY_INLINE Mask operator<=(Lane b) const { return {hn::Le(value, b.value)}; }
   };
 
   HWY_INLINE Lane load(const Real* p) const { return {hn::LoadU(Tag{}, p)}; }
