@@ -87,8 +87,8 @@ struct PositionSummary {
 /// squares neither overflow nor underflow, and cut into 2^bits cubic cells an axis.
 struct Frame {
   Box box;
-  Vec3d corner;                ///< of the cells, unscaled
-  double cells_per_length = 0; ///< unscaled
+  Vec3d corner;                 ///< of the cells, unscaled
+  double cells_per_length = 0;  ///< unscaled
   int bits_per_axis = 0;
   double scale = 1;
 
@@ -207,7 +207,7 @@ struct FofView {
   double linking_length2 = 0;
   Real inner_lo[3] = {};  ///< a box inside [inner_lo, inner_hi] has no friends across an edge
   Real inner_hi[3] = {};
-  int walk_plane = 0;     ///< one walk per node of this plane: 0 or 1
+  int walk_plane = 0;  ///< one walk per node of this plane: 0 or 1
 
   /// The definition, in float64 arithmetic.
   ZHALO_HD bool are_friends(Index i, Index j) const {

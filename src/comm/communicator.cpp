@@ -81,8 +81,10 @@ Failure describe_current_exception() {
 Communicator::Communicator(MPI_Comm parent) {
   int initialized = 0;
   MPI_Initialized(&initialized);
-  if (initialized == 0) throw InputError("MPI is not initialised; call MPI_Init first, or default-construct the Communicator of one rank");
-  if (parent == MPI_COMM_NULL) throw InputError("the MPI communicator is MPI_COMM_NULL; only its members may make a Communicator");
+  if (initialized == 0)
+    throw InputError("MPI is not initialised; call MPI_Init first, or default-construct the Communicator of one rank");
+  if (parent == MPI_COMM_NULL)
+    throw InputError("the MPI communicator is MPI_COMM_NULL; only its members may make a Communicator");
   check(MPI_Comm_dup(parent, &comm_), "MPI_Comm_dup");
   check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");

@@ -47,8 +47,9 @@ kernels::Thresholds<Real> thresholds(double linking_length, double period) {
     const double above = linking_length + absolute;
     const double within2 = below * below * (1 - relative);
     const double reach2 = std::max(above * above * (1 + relative), smallest);
-    return {within2 > smallest ? std::nextafter(static_cast<float>(within2), 0.0F) : -1.0F,
-            reach2 < double{std::numeric_limits<float>::max()} ? std::nextafter(static_cast<float>(reach2), infinity) : infinity};
+    return {
+        within2 > smallest ? std::nextafter(static_cast<float>(within2), 0.0F) : -1.0F,
+        reach2 < double{std::numeric_limits<float>::max()} ? std::nextafter(static_cast<float>(reach2), infinity) : infinity};
   }
 }
 

@@ -26,9 +26,7 @@ class Buffer {
   Buffer() = default;
   /// `purpose` names the buffer in the message of OutOfMemory.
   Buffer(const Exec& exec, Index size, std::string_view purpose)
-      : pool_(memory(exec)),
-        data_(static_cast<T*>(pool_->allocate(bytes_for(size), purpose))),
-        size_(size) {}
+      : pool_(memory(exec)), data_(static_cast<T*>(pool_->allocate(bytes_for(size), purpose))), size_(size) {}
 
   Buffer(Buffer&& other) noexcept
       : pool_(std::move(other.pool_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}

@@ -47,17 +47,17 @@ TEST_CASE("brute force: particles beyond a periodic edge are moved inside, the u
 TEST_CASE("verifier: accepts the groups and nothing else") {
   const Cloud<double> cloud = line({0, 1, 2, 4, 5, 9});
   CHECK(are_fof_groups({0, 0, 0, 3, 3, 5}, cloud));
-  CHECK_FALSE(are_fof_groups({0, 0, 2, 3, 3, 5}, cloud));      // split between friends
-  CHECK_FALSE(are_fof_groups({0, 1, 2, 3, 4, 5}, cloud));      // all split
-  CHECK_FALSE(are_fof_groups({0, 0, 0, 0, 0, 5}, cloud));      // merged
-  CHECK_FALSE(are_fof_groups({0, 0, 0, 0, 0, 0}, cloud));      // all merged
-  CHECK_FALSE(are_fof_groups({1, 1, 1, 3, 3, 5}, cloud));      // not the smallest member
-  CHECK_FALSE(are_fof_groups({0, 0, 0, 4, 4, 5}, cloud));      // not the smallest member
-  CHECK_FALSE(are_fof_groups({0, 0, 0, 2, 2, 5}, cloud));      // a member of another group
-  CHECK_FALSE(are_fof_groups({7, 7, 7, 3, 3, 5}, cloud));      // no particle
-  CHECK_FALSE(are_fof_groups({-1, -1, -1, 3, 3, 5}, cloud));   // none
-  CHECK_FALSE(are_fof_groups({0, 0, 0, 3, 3}, cloud));         // one short
-  CHECK_FALSE(are_fof_groups({0, 0, 0, 3, 3, 5, 6}, cloud));   // one too many
+  CHECK_FALSE(are_fof_groups({0, 0, 2, 3, 3, 5}, cloud));     // split between friends
+  CHECK_FALSE(are_fof_groups({0, 1, 2, 3, 4, 5}, cloud));     // all split
+  CHECK_FALSE(are_fof_groups({0, 0, 0, 0, 0, 5}, cloud));     // merged
+  CHECK_FALSE(are_fof_groups({0, 0, 0, 0, 0, 0}, cloud));     // all merged
+  CHECK_FALSE(are_fof_groups({1, 1, 1, 3, 3, 5}, cloud));     // not the smallest member
+  CHECK_FALSE(are_fof_groups({0, 0, 0, 4, 4, 5}, cloud));     // not the smallest member
+  CHECK_FALSE(are_fof_groups({0, 0, 0, 2, 2, 5}, cloud));     // a member of another group
+  CHECK_FALSE(are_fof_groups({7, 7, 7, 3, 3, 5}, cloud));     // no particle
+  CHECK_FALSE(are_fof_groups({-1, -1, -1, 3, 3, 5}, cloud));  // none
+  CHECK_FALSE(are_fof_groups({0, 0, 0, 3, 3}, cloud));        // one short
+  CHECK_FALSE(are_fof_groups({0, 0, 0, 3, 3, 5, 6}, cloud));  // one too many
 }
 
 TEST_CASE("verifier: a merge through a pair that is not adjacent in any order is refused") {
