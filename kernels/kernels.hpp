@@ -13,8 +13,8 @@ namespace zhalo::kernels {
 void copy_bytes(const Host& exec, void* to, const void* from, std::size_t bytes);
 void copy_bytes(const Cuda& exec, void* to, const void* from, std::size_t bytes);
 
-/// How device memory is allocated (plain cudaMalloc), for MemoryPool.
-MemoryPool::Source device_memory();
+/// How memory of a device is allocated (plain cudaMalloc), for MemoryPool.
+MemoryPool::Source device_memory(int device);
 DeviceReport query_devices();
 /// Makes `device` current and checks that it can run this build's kernels.
 void select_device(int device);

@@ -7,6 +7,7 @@ namespace zhalo::kernels::ZHALO_GROUP_TARGET {
 template <class Group>
 struct LeafBox {
   using Real = typename Group::real;
+  static constexpr Real infinity = std::numeric_limits<Real>::infinity();
   TreeView<Real> tree;
 
   struct Scratch {};
@@ -16,11 +17,11 @@ struct LeafBox {
     const Index num = tree.leaf_end[slot] - begin;
     for (int axis = 0; axis < 3; ++axis) {
       const Real* x = tree.pos.axis[axis] + begin;
-      auto lo = g.broadcast(std::numeric_limits<Real>::infinity());
-      auto hi = g.broadcast(-std::numeric_limits<Real>::infinity());
+      auto lo = g.broadcast(infinity);
+      auto hi = g.broadcast(-infinity);
       for (Index i = 0; i < num; i += Group::size) {
-        lo = Group::min(lo, g.load_or(x + i, num - i, std::numeric_limits<Real>::infinity()));
-        hi = Group::max(hi, g.load_or(x + i, num - i, -std::numeric_limits<Real>::infinity()));
+        lo = Group::min(lo, g.load_or(x + i, num - i, infinity));
+        hi = Group::max(hi, g.load_or(x + i, num - i, -infinity));
       }
       const Real smallest = g.reduce_min(lo);
       const Real largest = g.reduce_max(hi);
@@ -36,6 +37,7 @@ struct LeafBox {
 template <class Group>
 struct NodeBox {
   using Real = typename Group::real;
+  static constexpr Real infinity = std::numeric_limits<Real>::infinity();
   TreeView<Real> tree;
   int plane = 0;
 
@@ -46,12 +48,12 @@ struct NodeBox {
     const Index below = tree.plane_size[plane - 1];
     const Index num = first >= below ? 0 : (below - first < tree.fanout ? below - first : Index{tree.fanout});
     for (int axis = 0; axis < 3; ++axis) {
-      auto lo = g.broadcast(std::numeric_limits<Real>::infinity());
-      auto hi = g.broadcast(-std::numeric_limits<Real>::infinity());
+      auto lo = g.broadcast(infinity);
+      auto hi = g.broadcast(-infinity);
       const Index child = tree.plane_first[plane - 1] + first;
       for (Index i = 0; i < num; i += Group::size) {
-        lo = Group::min(lo, g.load_or(tree.boxes.lo[axis] + child + i, num - i, std::numeric_limits<Real>::infinity()));
-        hi = Group::max(hi, g.load_or(tree.boxes.hi[axis] + child + i, num - i, -std::numeric_limits<Real>::infinity()));
+        lo = Group::min(lo, g.load_or(tree.boxes.lo[axis] + child + i, num - i, infinity));
+        hi = Group::max(hi, g.load_or(tree.boxes.hi[axis] + child + i, num - i, -infinity));
       }
       const Real smallest = g.reduce_min(lo);
       const Real largest = g.reduce_max(hi);

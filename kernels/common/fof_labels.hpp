@@ -9,9 +9,10 @@
 namespace zhalo::kernels {
 
 struct ForgetSmallest {
+  static constexpr LocalIndex none = std::numeric_limits<LocalIndex>::max();
   Span<LocalIndex> smallest;
 
-  ZHALO_HD void operator()(Index i) const { smallest[i] = std::numeric_limits<LocalIndex>::max(); }
+  ZHALO_HD void operator()(Index i) const { smallest[i] = none; }
 };
 
 /// Points every element to its root, and notes the smallest index in the caller's order at the root.

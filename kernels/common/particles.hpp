@@ -11,6 +11,8 @@ namespace zhalo::kernels {
 
 template <class Real>
 struct SummarizePosition {
+  static constexpr double inf = std::numeric_limits<double>::infinity();
+  static constexpr Index last = std::numeric_limits<Index>::max();
   ParticlesView<Real> particles;
   Box box;
 
@@ -47,8 +49,6 @@ struct SummarizePosition {
 
   /// The summary of no particles.
   ZHALO_HD static PositionSummary nothing() {
-    constexpr double inf = std::numeric_limits<double>::infinity();
-    constexpr Index last = std::numeric_limits<Index>::max();
     return {{{inf, inf, inf}}, {{-inf, -inf, -inf}}, 0, last, 0, last, 0};
   }
 

@@ -32,7 +32,7 @@ Exec cuda_exec(int device, CUstream_st* stream) {
     throw DeviceError(fmt::format("CUDA device {} does not exist (there are {}, counted from 0)", device, report.num_devices));
   }
   kernels::select_device(device);
-  return Cuda{device, stream, std::make_shared<MemoryPool>(kernels::device_memory())};
+  return Cuda{device, stream, std::make_shared<MemoryPool>(kernels::device_memory(device))};
 }
 
 Exec automatic_exec(int threads) { return query_devices().num_devices > 0 ? cuda_exec() : host_exec(threads); }

@@ -1,0 +1,79 @@
+/// Loops over a device's threads and warps: for_each, for_each_group. Nothing here waits for the device.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+#include "kernels/cuda/error.cuh"
+#include "zhalo/core/exec.hpp"
+#include "zhalo/core/types.hpp"
+
+namespace zhalo::kernels {
+
+/// Grain of loops that go through a chunk of elements in order.
+inline Index chunk_of_loop(const Cuda&) { return 256; }
+
+/// Blocks of a grid: what the hardware takes, the rest is strided over.
+inline unsigned grid_size(Index n, Index per_block) {
+  constexpr Index most = (Index{1} << 31) - 1;
+  return static_cast<unsigned>(std::min(most, (n + per_block - 1) / per_block));
+}
+
+inline constexpr int most_threads = 256;  ///< of a block of for_each
+
+template <class F>
+__global__ void __launch_bounds__(most_threads) run_for_each(Index n, F f) {
+  const Index step = Index{gridDim.x} * blockDim.x;
+  for (Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) f(i);
+}
+
+/// Runs f(i) for every i in [0, n), in any order. f is a value: it is copied to the device and holds device pointers only.
+template <class F>
+void for_each(const Cuda& exec, Index n, F f) {
+  static_assert(std::is_trivially_copyable_v<F> && std::is_copy_constructible_v<F>, "values and device pointers only");
+  if (n == 0) return;
+  // Few elements are long chunks (see chunk_of_loop): small blocks spread them over all multiprocessors.
+  const int threads = n < (1 << 16) ? 32 : most_threads;
+  const DeviceScope scope(exec.device);
+  run_for_each<<<grid_size(n, threads), threads, 0, exec.stream>>>(n, f);
+  ZHALO_CUDA_TRY(cudaGetLastError());
+}
+
+inline constexpr int warp_size = 32;
+inline constexpr std::size_t most_shared_bytes = 48 << 10;  ///< of a block, without asking for more
+
+/// Warps of a block of for_each_group. Few, because a block's room is free again only when its last warp is done; more where there is
+/// no scratch memory, because a multiprocessor holds a limited number of blocks.
+template <class Scratch>
+inline constexpr int warps_per_block =
+    static_cast<int>(std::clamp<std::size_t>(most_shared_bytes / sizeof(Scratch), 1, std::is_empty_v<Scratch> ? 8 : 4));
+
+template <class Functor, class Group>
+__global__ void __launch_bounds__(warps_per_block<typename Functor::Scratch> * warp_size)
+    run_for_each_group(Index num_items, Functor functor, Group group) {
+  using Scratch = typename Functor::Scratch;
+  constexpr int warps = warps_per_block<Scratch>;
+  static_assert(warps * sizeof(Scratch) <= most_shared_bytes);
+  __shared__ Scratch scratch[warps];
+  const int warp = static_cast<int>(threadIdx.x) / warp_size;
+  const Index step = Index{gridDim.x} * warps;
+  for (Index item = Index{blockIdx.x} * warps + warp; item < num_items; item += step) {
+    functor(group, item, scratch[warp]);
+    group.sync();  // the next item uses the same scratch memory
+  }
+}
+
+/// Runs functor(group, item, scratch) for every item, one warp per item.
+template <class Functor, class Group>
+void for_each_group(const Cuda& exec, Index num_items, const Functor& functor, const Group& group) {
+  static_assert(std::is_trivially_copyable_v<Functor>, "values and device pointers only");
+  static_assert(Group::size == warp_size);
+  if (num_items == 0) return;
+  constexpr int warps = warps_per_block<typename Functor::Scratch>;
+  const DeviceScope scope(exec.device);
+  run_for_each_group<<<grid_size(num_items, warps), warps * warp_size, 0, exec.stream>>>(num_items, functor, group);
+  ZHALO_CUDA_TRY(cudaGetLastError());
+}
+
+}  // namespace zhalo::kernels

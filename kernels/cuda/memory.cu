@@ -1,0 +1,160 @@
+// Devices, their memory, and errors.
+#include <array>
+#include <string>
+#include <utility>
+
+#include "kernels/cuda/error.cuh"
+#include "kernels/kernels.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::kernels {
+
+void throw_cuda_error(cudaError_t error, const char* call, const char* file, int line) {
+  static_cast<void>(cudaGetLastError());  // or the next check would report it again
+  const std::string message =
+      std::string(cudaGetErrorName(error)) + " (" + cudaGetErrorString(error) + ") from " + call + " at " + file + ":" + std::to_string(line);
+  if (error == cudaErrorMemoryAllocation) {
+    throw OutOfMemory("out of CUDA device memory: " + message + "; use more devices, or run on the host");
+  }
+  throw DeviceError("the CUDA device failed: " + message);
+}
+
+DeviceScope::DeviceScope(int device) : device_(device) {
+  ZHALO_CUDA_TRY(cudaGetDevice(&before_));
+  if (before_ != device_) ZHALO_CUDA_TRY(cudaSetDevice(device_));
+}
+
+DeviceScope::~DeviceScope() {
+  if (before_ != device_) static_cast<void>(cudaSetDevice(before_));
+}
+
+// ---------------------------------------------------------------- memory
+
+namespace {
+
+// MemoryPool calls plain functions: one set for each device.
+constexpr int most_devices = 64;
+
+/// nullptr if there is no room; an error of the device otherwise.
+void* allocate(int device, std::size_t bytes) {
+  const DeviceScope scope(device);
+  void* block = nullptr;
+  const cudaError_t error = cudaMalloc(&block, bytes);
+  if (error != cudaErrorMemoryAllocation) ZHALO_CUDA_TRY(error);
+  if (error == cudaSuccess) return block;
+  static_cast<void>(cudaGetLastError());
+  return nullptr;
+}
+
+std::size_t available(int device) {
+  const DeviceScope scope(device);
+  std::size_t free_bytes = 0;
+  std::size_t all_bytes = 0;
+  ZHALO_CUDA_TRY(cudaMemGetInfo(&free_bytes, &all_bytes));
+  return free_bytes;
+}
+
+// May run after the driver has shut down; nothing can be done about an error then.
+void deallocate(void* block) { static_cast<void>(cudaFree(block)); }
+
+template <int device>
+constexpr MemoryPool::Source source_of = {[](std::size_t bytes) { return allocate(device, bytes); }, deallocate,
+                                          [] { return available(device); }, "CUDA device"};
+
+template <int... device>
+constexpr std::array<MemoryPool::Source, sizeof...(device)> sources(std::integer_sequence<int, device...>) {
+  return {source_of<device>...};
+}
+
+}  // namespace
+
+MemoryPool::Source device_memory(int device) {
+  static constexpr auto all = sources(std::make_integer_sequence<int, most_devices>{});
+  if (device < 0 || device >= most_devices) {
+    throw DeviceError("CUDA device " + std::to_string(device) + " cannot be used: zhalo knows devices 0 to " +
+                      std::to_string(most_devices - 1) + "; choose with CUDA_VISIBLE_DEVICES");
+  }
+  return all[static_cast<std::size_t>(device)];
+}
+
+void copy_bytes(const Cuda& exec, void* to, const void* from, std::size_t bytes) {
+  const DeviceScope scope(exec.device);
+  ZHALO_CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, exec.stream));
+  ZHALO_CUDA_TRY(cudaStreamSynchronize(exec.stream));
+}
+
+// ---------------------------------------------------------------- devices
+
+namespace {
+
+/// Asked for to learn whether this build has code for a device.
+__global__ void probe() {}
+
+constexpr int architectures[] = {__CUDA_ARCH_LIST__};  // ascending, such as 800, 900
+
+int architecture_of(int device) {
+  int major = 0;
+  int minor = 0;
+  ZHALO_CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  ZHALO_CUDA_TRY(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+  return major * 100 + minor * 10;
+}
+
+std::string version_text(int architecture) { return std::to_string(architecture / 100) + "." + std::to_string(architecture / 10 % 10); }
+
+std::string no_code_for(int device) {
+  return "CUDA device " + std::to_string(device) + " (" + device_name(device) + ") has compute capability " +
+         version_text(architecture_of(device)) + ", this build has code for " + version_text(architectures[0]) +
+         " and later; choose another device with CUDA_VISIBLE_DEVICES or configure with -DCMAKE_CUDA_ARCHITECTURES";
+}
+
+std::string reason_of(cudaError_t error) {
+  if (error == cudaErrorNoDevice) return "this machine has no CUDA device, or none is visible (CUDA_VISIBLE_DEVICES)";
+  if (error == cudaErrorInsufficientDriver) {
+    return "there is no CUDA driver, or it is older than the CUDA " + std::to_string(CUDART_VERSION / 1000) + "." +
+           std::to_string(CUDART_VERSION / 10 % 100) + " that zhalo was built with";
+  }
+  return std::string("CUDA does not start: ") + cudaGetErrorString(error);
+}
+
+}  // namespace
+
+// Makes no context, which would take memory of the device from every process that merely asks.
+DeviceReport query_devices() {
+  DeviceReport report;
+  report.built_with_cuda = true;
+  int num_devices = 0;
+  cudaError_t error = cudaGetDeviceCount(&num_devices);
+  if (error == cudaSuccess && num_devices == 0) error = cudaErrorNoDevice;
+  if (error != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    report.reason = reason_of(error);
+    return report;
+  }
+  report.name = device_name(0);
+  if (architecture_of(0) < architectures[0]) {
+    report.reason = no_code_for(0);
+    return report;
+  }
+  report.num_devices = num_devices;
+  return report;
+}
+
+void select_device(int device) {
+  ZHALO_CUDA_TRY(cudaSetDevice(device));
+  cudaFuncAttributes attributes;
+  const cudaError_t error = cudaFuncGetAttributes(&attributes, probe);
+  if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction) {
+    static_cast<void>(cudaGetLastError());
+    throw DeviceError(no_code_for(device));
+  }
+  ZHALO_CUDA_TRY(error);
+}
+
+std::string device_name(int device) {
+  cudaDeviceProp properties;
+  ZHALO_CUDA_TRY(cudaGetDeviceProperties(&properties, device));
+  return properties.name;
+}
+
+}  // namespace zhalo::kernels
