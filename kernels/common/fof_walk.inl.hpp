@@ -66,26 +66,23 @@ struct LinkBetween : FofGroup<Group> {
 
   template <class Metric>
   ZHALO_HD void start(const Group& g, const Metric& metric, Index item, Scratch& s) const {
-    Walk walk{item * leaves_below(fof.walk_plane), leaves_below(fof.walk_plane), s};
-    Corners<Group> box;
-    this->broadcast_box(g, fof.tree.plane_first[fof.walk_plane] + item, box);
-    const int top = fof.tree.num_planes - 1;
-    if (top == 0) {
+    Walk walk{item, item * leaves_below(fof.walk_plane), s};
+    if (fof.tree.num_planes == 1) {
       g.one([&] { s.nodes[0] = 0; });
       walk.num_nodes = 1;
     } else {
       // The top plane is one node's worth of children: it is expanded as if a node 0 lay above.
-      expand(g, metric, box, {top, 0}, walk);
+      push(g, walk, fof.tree.num_planes, 0);
     }
-    while (walk.height > 0) {
-      g.sync();
-      const std::uint32_t entry = s.stack[--walk.height];
-      g.sync();
-      const int plane = static_cast<int>(entry >> plane_shift);
-      const Index node = entry & ((std::uint32_t{1} << plane_shift) - 1);
-      expand(g, metric, box, {plane - 1, node * fof.tree.fanout}, walk);
+    // One place links, so that the text of linking is compiled in once.
+    while (true) {
+      if (walk.height == 0 || walk.num_nodes + fof.tree.fanout > Scratch::max_nodes) {
+        link_near(g, metric, walk);
+        if (walk.height == 0) return;
+        walk.num_nodes = 0;
+      }
+      expand(g, metric, pop(g, walk), walk);
     }
-    link_near(g, metric, walk);
   }
 
   /// Children of one node.
@@ -96,35 +93,44 @@ struct LinkBetween : FofGroup<Group> {
 
   /// The leaves that walk together, and how far they are.
   struct Walk {
+    Index item;
     Index first_leaf;
-    Index num_leaves;
     Scratch& scratch;
     int num_nodes = 0;
     int height = 0;
   };
 
+  ZHALO_HD void push(const Group& g, Walk& walk, int plane, Index node) const {
+    ZHALO_EXPECT(walk.height < Scratch::max_stack);
+    const auto entry = static_cast<std::uint32_t>(plane) << plane_shift | static_cast<std::uint32_t>(node);
+    g.one([&] { walk.scratch.stack[walk.height] = entry; });
+    ++walk.height;
+  }
+
+  ZHALO_HD Siblings pop(const Group& g, Walk& walk) const {
+    g.sync();
+    const std::uint32_t entry = walk.scratch.stack[--walk.height];
+    g.sync();
+    const int plane = static_cast<int>(entry >> plane_shift);
+    const Index node = entry & ((std::uint32_t{1} << plane_shift) - 1);
+    return {plane - 1, node * fof.tree.fanout};
+  }
+
   template <class Metric>
-  ZHALO_HD void expand(const Group& g, const Metric& metric, const Corners<Group>& box, const Siblings& siblings,
-                       Walk& walk) const {
-    Scratch& s = walk.scratch;
+  ZHALO_HD void expand(const Group& g, const Metric& metric, const Siblings& siblings, Walk& walk) const {
+    Corners<Group> box;  // loaded again each time: on a device, registers are dearer
+    this->broadcast_box(g, fof.tree.plane_first[fof.walk_plane] + walk.item, box);
     const Index lowest = walk.first_leaf / leaves_below(siblings.plane);  // nodes before it hold earlier leaves only
     std::uint64_t near = near_nodes(g, metric, box, fof.tree.plane_first[siblings.plane] + siblings.first);
     if (lowest > siblings.first) near &= ~first_bits(lowest - siblings.first);
     for (; near != 0; near &= near - 1) {
       const Index node = siblings.first + lowest_bit(near);
       if (siblings.plane > 1) {
-        ZHALO_EXPECT(walk.height < Scratch::max_stack);
-        const auto plane = static_cast<std::uint32_t>(siblings.plane);
-        g.one([&] { s.stack[walk.height] = plane << plane_shift | static_cast<std::uint32_t>(node); });
-        ++walk.height;
-        continue;
+        push(g, walk, siblings.plane, node);
+      } else {
+        g.one([&] { walk.scratch.nodes[walk.num_nodes] = static_cast<LocalIndex>(node); });
+        ++walk.num_nodes;
       }
-      if (walk.num_nodes == Scratch::max_nodes) {
-        link_near(g, metric, walk);
-        walk.num_nodes = 0;
-      }
-      g.one([&] { s.nodes[walk.num_nodes] = static_cast<LocalIndex>(node); });
-      ++walk.num_nodes;
     }
   }
 
@@ -147,7 +153,8 @@ struct LinkBetween : FofGroup<Group> {
   ZHALO_HD void link_near(const Group& g, const Metric& metric, Walk& walk) const {
     Scratch& s = walk.scratch;
     g.sync();
-    for (Index slot = walk.first_leaf; slot < walk.first_leaf + walk.num_leaves; ++slot) {
+    const Index end = walk.first_leaf + leaves_below(fof.walk_plane);
+    for (Index slot = walk.first_leaf; slot < end; ++slot) {
       const Leaf a = leaf(slot);
       if (a.begin == a.end) continue;
       Corners<Group> box;
