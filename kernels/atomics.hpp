@@ -1,4 +1,8 @@
 /// Relaxed atomic operations on plain memory, the same on host and device. None orders other memory.
+///
+/// On a device, loads and stores are volatile: the PTX manual gives ld.volatile and st.volatile the meaning of relaxed ones at system
+/// scope, which no stale line of a multiprocessor's own cache can answer; together with atomicCAS and atomicMin (relaxed, device scope)
+/// they are free of data races.
 #pragma once
 
 #include "zhalo/core/config.hpp"
@@ -41,7 +45,8 @@ ZHALO_HD inline LocalIndex atomic_compare_exchange(LocalIndex& at, LocalIndex ex
 template <class T>
 ZHALO_HD void atomic_min(T& at, T value) {
 #if ZHALO_ON_DEVICE
-  atomicMin(&at, value);
+  // Most values change nothing, and atomics on one address queue up where loads do not.
+  if (value < atomic_load(at)) atomicMin(&at, value);
 #else
   const std::atomic_ref<T> ref(at);
   T seen = ref.load(std::memory_order_relaxed);

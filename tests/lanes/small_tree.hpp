@@ -1,0 +1,162 @@
+/// Small trees for the lanes tests, and what friends-of-friends must find in them.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/kernels.hpp"
+#include "src/tree/tree.hpp"
+
+namespace zhalo::test {
+
+/// Particles and a linking length.
+template <class Real>
+struct Cloud {
+  std::string name;
+  Box box;
+  double linking_length = 0;
+  std::vector<Real> pos;  ///< (num, dimensions), row by row
+
+  Index num() const { return static_cast<Index>(pos.size()) / box.dimensions; }
+};
+
+template <class Real>
+Cloud<Real> uniform_cloud(Index num, const Box& box, double linking_length, unsigned seed) {
+  Cloud<Real> cloud{"uniform", box, linking_length, {}};
+  std::mt19937_64 random(seed);
+  for (Index i = 0; i < num * box.dimensions; ++i) {
+    cloud.pos.push_back(static_cast<Real>(static_cast<double>(random() >> 40) / (1 << 24)));
+  }
+  return cloud;
+}
+
+/// Knots of 20 particles; those of one knot are within `radius` of its centre on each axis, some knots lie over the edges.
+template <class Real>
+Cloud<Real> knotted_cloud(Index num, const Box& box, double linking_length, double radius) {
+  Cloud<Real> cloud = uniform_cloud<Real>(num, box, linking_length, 7);
+  cloud.name = "knotted";
+  const Index dimensions = box.dimensions;
+  for (std::size_t i = 0; i < cloud.pos.size(); ++i) {
+    const auto axis = static_cast<Index>(i) % dimensions;
+    const Index knot = static_cast<Index>(i) / (dimensions * 20);
+    const double centre = std::fmod(0.618 * static_cast<double>(knot * dimensions + axis) + 0.01, 1.0);
+    double x = centre + radius * (2 * static_cast<double>(cloud.pos[i]) - 1);
+    if (box.any_periodic()) x -= std::floor(x);
+    cloud.pos[i] = static_cast<Real>(x);
+  }
+  return cloud;
+}
+
+/// side^3 points, exactly the linking length apart, in a periodic box that they fill.
+template <class Real>
+Cloud<Real> lattice_cloud(int side, double spacing) {
+  Cloud<Real> cloud{"lattice", Box::periodic_cube(side * spacing), spacing, {}};
+  for (int i = 0; i < side * side * side; ++i) {
+    for (const int cell : {i % side, i / side % side, i / side / side}) cloud.pos.push_back(static_cast<Real>(cell * spacing));
+  }
+  return cloud;
+}
+
+/// Smallest index of each particle's group, by looking at all pairs in float64.
+template <class Real>
+std::vector<Index> brute_force_labels(const Cloud<Real>& cloud) {
+  const auto num = static_cast<std::size_t>(cloud.num());
+  const auto dimensions = static_cast<std::size_t>(cloud.box.dimensions);
+  const auto are_friends = [&](std::size_t i, std::size_t j) {
+    double r2 = 0;
+    for (std::size_t axis = 0; axis < dimensions; ++axis) {
+      double d = std::abs(static_cast<double>(cloud.pos[i * dimensions + axis]) - static_cast<double>(cloud.pos[j * dimensions + axis]));
+      if (cloud.box.periodic[static_cast<int>(axis)]) d = std::min(d, cloud.box.length[static_cast<int>(axis)] - d);
+      r2 = axis == 0 ? d * d : std::fma(d, d, r2);
+    }
+    return r2 <= cloud.linking_length * cloud.linking_length;
+  };
+  std::vector<Index> label(num);
+  std::vector<bool> seen(num, false);
+  for (std::size_t seed = 0; seed < num; ++seed) {
+    if (seen[seed]) continue;
+    seen[seed] = true;
+    std::vector<std::size_t> open{seed};
+    while (!open.empty()) {
+      const std::size_t i = open.back();
+      open.pop_back();
+      label[i] = static_cast<Index>(seed);
+      for (std::size_t j = 0; j < num; ++j) {
+        if (seen[j] || !are_friends(i, j)) continue;
+        seen[j] = true;
+        open.push_back(j);
+      }
+    }
+  }
+  return label;
+}
+
+/// A tree on the host over a cloud, and room for linking it.
+template <class Real>
+class SmallTree {
+ public:
+  SmallTree(const Cloud<Real>& cloud, int leaf_size) : cloud_(cloud) {
+    Particles<Real> particles;
+    particles.dimensions = cloud.box.dimensions;
+    particles.segments = {ParticleSegment<Real>::interleaved(cloud.pos.data(), cloud.num(), cloud.box.dimensions)};
+    const DeviceParticles<Real> input(context_.exec, particles);
+    const Extent extent = examine_positions(context_, input.view(), cloud.box);
+    const double cell = 0.999 * cloud.linking_length / std::sqrt(static_cast<double>(cloud.box.dimensions));
+    const FrameChoice choice = choose_frame(cloud.box, extent, cell, 1);
+    sorted_ = sort_particles(context_, input.view(), choice.frame);
+    tree_.emplace(context_, sorted_, TreeOptions{leaf_size, choice.fine_enough});
+  }
+
+  const kernels::TreeView<Real>& tree() const { return tree_->view(); }
+  const Host& exec() const { return std::get<Host>(context_.exec); }
+
+  /// Everything for linking, in fresh memory that `parent` and `connected` keep. The error bands are far wider than needed, so that
+  /// pairs are decided in double often.
+  kernels::FofView<Real> fof(Buffer<LocalIndex>& parent, Buffer<std::uint8_t>& connected, int walk_plane) const {
+    parent = Buffer<LocalIndex>(context_.exec, cloud_.num(), "union-find");
+    connected = Buffer<std::uint8_t>(context_.exec, tree().plane_size[0], "union-find");
+    for (std::uint8_t& flag : connected.span()) flag = 2;
+    kernels::FofView<Real> fof;
+    fof.tree = tree();
+    fof.sets.parent = parent.span();
+    fof.connected = connected.data();
+    fof.walk_plane = walk_plane;
+    const double b = cloud_.linking_length;
+    fof.linking_length2 = b * b;
+    fof.open = {static_cast<Real>(b * b * 0.98), static_cast<Real>(b * b * 1.02)};
+    fof.wrapped = {static_cast<Real>(b * b * 0.95), static_cast<Real>(b * b * 1.05)};
+    for (int axis = 0; axis < 3; ++axis) {
+      const bool periodic = cloud_.box.periodic[axis];
+      const double period = periodic ? cloud_.box.length[axis] : std::numeric_limits<double>::infinity();
+      fof.exact_period[axis] = period;
+      fof.period[axis] = static_cast<Real>(period);
+      fof.inner_lo[axis] = static_cast<Real>(periodic ? cloud_.box.lo[axis] + 1.1 * b : -period);
+      fof.inner_hi[axis] = static_cast<Real>(periodic ? cloud_.box.lo[axis] + period - 1.1 * b : period);
+    }
+    return fof;
+  }
+
+  /// Smallest index, in the cloud's order, of each particle's set.
+  std::vector<Index> labels(const kernels::DisjointSets& sets) const {
+    const Index num = cloud_.num();
+    std::vector<Index> smallest(static_cast<std::size_t>(num), num);
+    std::vector<Index> label(static_cast<std::size_t>(num));
+    const auto root = [&](Index i) { return static_cast<std::size_t>(sets.find(static_cast<LocalIndex>(i))); };
+    for (Index i = 0; i < num; ++i) smallest[root(i)] = std::min(smallest[root(i)], Index{sorted_.order.span()[i]});
+    for (Index i = 0; i < num; ++i) label[sorted_.order.span()[i]] = smallest[root(i)];
+    return label;
+  }
+
+ private:
+  Cloud<Real> cloud_;
+  Context context_{{}, host_exec(1), nullptr};
+  SortedParticles<Real> sorted_;
+  std::optional<Tree<Real>> tree_;
+};
+
+}  // namespace zhalo::test
