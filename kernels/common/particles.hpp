@@ -48,9 +48,7 @@ struct SummarizePosition {
   }
 
   /// The summary of no particles.
-  ZHALO_HD static PositionSummary nothing() {
-    return {{{inf, inf, inf}}, {{-inf, -inf, -inf}}, 0, last, 0, last, 0};
-  }
+  ZHALO_HD static PositionSummary nothing() { return {{{inf, inf, inf}}, {{-inf, -inf, -inf}}, 0, last, 0, last, 0}; }
 
   ZHALO_HD static PositionSummary bad(Index i) {
     PositionSummary summary = nothing();

@@ -24,9 +24,9 @@ class DeviceScope {
 }  // namespace zhalo::kernels
 
 /// Every call of CUDA's is wrapped in this.
-#define ZHALO_CUDA_TRY(call)                                                                                   \
-  do {                                                                                                         \
-    if (const cudaError_t zhalo_error = (call); zhalo_error != cudaSuccess) {                                  \
-      ::zhalo::kernels::throw_cuda_error(zhalo_error, #call, __FILE__, __LINE__);                              \
-    }                                                                                                          \
+#define ZHALO_CUDA_TRY(call)                                                      \
+  do {                                                                            \
+    if (const cudaError_t zhalo_error = (call); zhalo_error != cudaSuccess) {     \
+      ::zhalo::kernels::throw_cuda_error(zhalo_error, #call, __FILE__, __LINE__); \
+    }                                                                             \
   } while (false)

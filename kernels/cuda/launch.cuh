@@ -46,15 +46,15 @@ inline constexpr std::size_t most_shared_bytes = 48 << 10;  ///< of a block, wit
 /// Warps of a block of for_each_group. Few, because a block's room is free again only when its last warp is done; more where there is
 /// no scratch memory, because a multiprocessor holds a limited number of blocks.
 template <class Scratch>
-inline constexpr int warps_per_block =
-    static_cast<int>(std::clamp<std::size_t>(most_shared_bytes / sizeof(Scratch), 1, std::is_empty_v<Scratch> ? 8 : 4));
+inline constexpr int warps_per_block = static_cast<int>(std::clamp<std::size_t>(most_shared_bytes / sizeof(Scratch), 1,
+                                                                                std::is_empty_v<Scratch> ? 8 : 4));
 
 /// What the compiler must leave registers for: 4 blocks are 128 registers a thread with scratch memory, 64 without. With no number it
 /// spills registers to memory for more blocks than pay.
 inline constexpr int blocks_per_multiprocessor = 4;
 
 template <class Functor, class Group>
-__global__ void __launch_bounds__(warps_per_block<typename Functor::Scratch> * warp_size, blocks_per_multiprocessor)
+__global__ void __launch_bounds__(warps_per_block<typename Functor::Scratch>* warp_size, blocks_per_multiprocessor)
     run_for_each_group(Index num_items, Functor functor, Group group) {
   using Scratch = typename Functor::Scratch;
   constexpr int warps = warps_per_block<Scratch>;

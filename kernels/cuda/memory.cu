@@ -11,8 +11,8 @@ namespace zhalo::kernels {
 
 void throw_cuda_error(cudaError_t error, const char* call, const char* file, int line) {
   static_cast<void>(cudaGetLastError());  // or the next check would report it again
-  const std::string message =
-      std::string(cudaGetErrorName(error)) + " (" + cudaGetErrorString(error) + ") from " + call + " at " + file + ":" + std::to_string(line);
+  const std::string message = std::string(cudaGetErrorName(error)) + " (" + cudaGetErrorString(error) + ") from " + call +
+                              " at " + file + ":" + std::to_string(line);
   if (error == cudaErrorMemoryAllocation) {
     throw OutOfMemory("out of CUDA device memory: " + message + "; use more devices, or run on the host");
   }
@@ -100,7 +100,9 @@ int architecture_of(int device) {
   return major * 100 + minor * 10;
 }
 
-std::string version_text(int architecture) { return std::to_string(architecture / 100) + "." + std::to_string(architecture / 10 % 10); }
+std::string version_text(int architecture) {
+  return std::to_string(architecture / 100) + "." + std::to_string(architecture / 10 % 10);
+}
 
 std::string no_code_for(int device) {
   return "CUDA device " + std::to_string(device) + " (" + device_name(device) + ") has compute capability " +

@@ -1,9 +1,9 @@
 /// transform_reduce and exclusive_scan, over CUB.
 #pragma once
 
+#include <thrust/iterator/counting_iterator.h>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
-#include <thrust/iterator/counting_iterator.h>
 
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/workspace.cuh"
@@ -19,8 +19,8 @@ T transform_reduce(const Cuda& exec, Index n, T init, Map map, Combine combine) 
   if (n == 0) return init;
   Buffer<T> result(exec, 1, "reduction");
   with_workspace(exec, [&](void* room, std::size_t& bytes) {
-    return cub::DeviceReduce::TransformReduce(room, bytes, thrust::counting_iterator<Index>(0), result.data(), n, combine, map, init,
-                                              exec.stream);
+    return cub::DeviceReduce::TransformReduce(room, bytes, thrust::counting_iterator<Index>(0), result.data(), n, combine, map,
+                                              init, exec.stream);
   });
   copy_bytes(exec, &init, result.data(), sizeof(T));
   return init;

@@ -70,7 +70,8 @@ std::vector<Index> brute_force_labels(const Cloud<Real>& cloud) {
   const auto are_friends = [&](std::size_t i, std::size_t j) {
     double r2 = 0;
     for (std::size_t axis = 0; axis < dimensions; ++axis) {
-      double d = std::abs(static_cast<double>(cloud.pos[i * dimensions + axis]) - static_cast<double>(cloud.pos[j * dimensions + axis]));
+      double d = std::abs(static_cast<double>(cloud.pos[i * dimensions + axis]) -
+                          static_cast<double>(cloud.pos[j * dimensions + axis]));
       if (cloud.box.periodic[static_cast<int>(axis)]) d = std::min(d, cloud.box.length[static_cast<int>(axis)] - d);
       r2 = axis == 0 ? d * d : std::fma(d, d, r2);
     }
