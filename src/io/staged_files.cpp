@@ -28,10 +28,11 @@ std::string parent_of(const std::string& path) {
 /// Makes a directory and its missing parents; returns those that it made, outermost first.
 std::vector<std::string> make_directories(const std::string& path) {
   std::vector<std::string> missing;
-  for (fs::path at = path; !at.empty() && !fs::exists(at); at = at.parent_path()) missing.insert(missing.begin(), at.string());
   std::error_code error;
+  for (fs::path at = path; !at.empty() && !fs::exists(at, error); at = at.parent_path())
+    missing.insert(missing.begin(), at.string());
   fs::create_directories(path, error);
-  if (error || !fs::is_directory(path)) {
+  if (error || !fs::is_directory(path, error)) {
     throw FileError(fmt::format("directory '{}' cannot be made: {}", path, error ? error.message() : "a file has that name"));
   }
   return missing;

@@ -5,7 +5,8 @@
 
 SOURCE is a GADGET-4 snapshot of dark matter at z = 0 (data/gadget4-dm64/snapshot_001.hdf5). Everything in OUTDIR/good holds the same
 particles in the same order, so the same groups must come out of it. OUTDIR/bad holds files of 1000 particles that must be refused.
-OUTDIR/positions.f32, velocities.f32 and ids.u32 are SOURCE's columns as raw numbers.
+OUTDIR/edge has positions at the
+upper edge of the box, OUTDIR/unequal has masses that differ. OUTDIR/positions.f32, velocities.f32 and ids.u32 are SOURCE's columns as raw numbers.
 Needs numpy and h5py.
 """
 
@@ -284,6 +285,21 @@ def swift_distributed(src, out, missing=False):
         os.remove(f"{out}/snap_0001/snap_0001.1.hdf5")
 
 
+# ---- other good input ----
+
+
+def unequal_masses(src, out):
+    """Masses over six decades, and one massless particle; masses.f32 holds them as raw numbers."""
+    path = f"{out}/unequal/snapshot_002.hdf5"
+    write_gadget4(path, src)
+    masses = np.exp(np.random.default_rng(1).normal(0, 3, len(src))).astype(np.float32)
+    masses[len(src) // 2] = 0
+    masses.tofile(f"{out}/masses.f32")
+    with h5py.File(path, "a") as f:
+        f["Header"].attrs["MassTable"] = np.zeros(2)
+        f["PartType1/Masses"] = masses
+
+
 # ---- bad input ----
 
 
@@ -369,6 +385,7 @@ def main(source, out):
     small = src.first(1000)
     for write in (bad_bytes, bad_sets_of_files, bad_contents, bad_positions):
         write(small, f"{out}/bad")
+    unequal_masses(src.first(100001), out)
     write_gadget4(f"{out}/edge/snapshot_003.hdf5", small, pos=np.where(small.pos < 0.05, np.float32(src.box), small.pos))
 
 

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""Checks catalogues that zhalo wrote: layout, what must hold between the columns, and membership.
+
+    check_catalogue.py [--snapshot FILE] OUT...
+
+Each OUT holds one groups_NNN, and maybe membership_NNN.*. With --snapshot (one file, linked type 1) masses, centres, velocities and radii are also
+computed anew from the particles of each group. Prints one line per OUT; the first fault ends it with exit code 1.
+Needs numpy and h5py.
+"""
+
+import argparse
+import glob
+import os
+import sys
+
+import h5py
+import numpy as np
+
+HEADER = ("BoxSize", "Time", "Redshift", "Omega0", "OmegaLambda", "HubbleParam", "NumFiles", "UnitLength_in_cm", "UnitMass_in_g",
+          "UnitVelocity_in_cm_per_s", "Ngroups_ThisFile", "Ngroups_Total", "Nsubgroups_ThisFile", "Nsubgroups_Total",
+          "Nsubhalos_ThisFile", "Nsubhalos_Total", "Nids_ThisFile", "Nids_Total")
+PARAMETERS = ("LinkingLength", "LinkingLengthRatio", "MeanSeparation", "MeanSeparationRule", "MinMembers", "LinkedTypes", "Snapshot",
+              "CodeVersion")
+COLUMNS = {"GroupLen": 1, "GroupLenType": 0, "GroupOffsetType": 0, "GroupMass": 1, "GroupMassType": 0, "GroupPos": 3, "GroupCM": 3,
+           "GroupVel": 3, "GroupVelPeculiar": 3, "GroupVelDispersion": 1, "GroupInertiaRadius": 1, "GroupExtentRadius": 1,
+           "GroupLabel": 1, "GroupOffset": 1, "GroupNsubs": 1, "GroupFirstSub": 1}
+SCALINGS = ("a_scaling", "h_scaling", "length_scaling", "mass_scaling", "velocity_scaling", "to_cgs", "Description")
+
+
+class Fault(Exception):
+    pass
+
+
+def need(condition, words):
+    if not condition:
+        raise Fault(words)
+
+
+def numbered(pattern):
+    """Files with numbers 0, 1, ... without a gap."""
+    paths = glob.glob(pattern)
+    by_number = {int(p.split(".")[-2]): p for p in paths}
+    need(sorted(by_number) == list(range(len(by_number))), f"{pattern}: the numbers are {sorted(by_number)}")
+    return [by_number[k] for k in sorted(by_number)]
+
+
+class Catalogue:
+    """All files of a catalogue, joined."""
+
+    def __init__(self, out):
+        folders = glob.glob(f"{out}/groups_*")
+        need(len(folders) == 1, f"{out} holds {len(folders)} folders groups_NNN")
+        self.number = folders[0][-3:]
+        self.paths = numbered(f"{folders[0]}/fof_subhalo_tab_{self.number}.*.hdf5")
+        need(self.paths, f"{folders[0]} holds no catalogue")
+        need(len(os.listdir(folders[0])) == len(self.paths), f"{folders[0]} holds other files besides")
+        parts, ids = [], []
+        for path in self.paths:
+            with h5py.File(path, "r") as f:
+                self.check_file(path, f)
+                self.header = dict(f["Header"].attrs)
+                parts.append({name: f["Group"][name][:] for name in COLUMNS})
+                ids.append(f["IDs/ID"][:])
+        self.columns = {name: np.concatenate([p[name] for p in parts]) for name in COLUMNS}
+        self.ids = np.concatenate(ids)
+        self.num = len(self.columns["GroupLen"])
+
+    def check_file(self, path, f):
+        need(set(f) == {"Group", "Header", "IDs", "Parameters", "Subhalo"}, f"{path} has the groups {list(f)}")
+        for name in HEADER:
+            need(name in f["Header"].attrs, f"{path} lacks Header/{name}")
+        for name in PARAMETERS:
+            need(name in f["Parameters"].attrs, f"{path} lacks Parameters/{name}")
+        header = f["Header"].attrs
+        need(header["NumFiles"] == len(self.paths), f"{path}: NumFiles is {header['NumFiles']}, there are {len(self.paths)}")
+        need(np.ndim(header["BoxSize"]) == 0, f"{path}: BoxSize is no scalar")
+        need("GroupFOFLinkingLength" in f["Group"].attrs, f"{path} lacks the linking length of /Group")
+        need(set(f["Group"]) == set(COLUMNS), f"{path}: the columns of /Group are {sorted(f['Group'])}")
+        need(len(f["Subhalo"]) == 0, f"{path}: /Subhalo is not empty")
+        self.check_columns(path, f)
+
+    def check_columns(self, path, f):
+        rows = f["Header"].attrs["Ngroups_ThisFile"]
+        num_types = f["Group/GroupLenType"].shape[1]
+        need(num_types >= 6, f"{path} has {num_types} types")
+        for name, width in COLUMNS.items():
+            column = f["Group"][name]
+            shape = (rows,) if width == 1 else (rows, width or num_types)
+            need(column.shape == shape, f"{path}: {name} has the shape {column.shape} instead of {shape}")
+            if column.dtype.kind == "f" or name in ("GroupLen", "GroupLabel"):
+                for scaling in SCALINGS:
+                    need(scaling in column.attrs, f"{path}: {name} lacks {scaling}")
+        need(f["Group/GroupLen"].dtype == np.int32 and f["Group/GroupLenType"].dtype == np.int32, f"{path}: GroupLen is not int32")
+        need(f["Group/GroupOffsetType"].dtype == np.int64, f"{path}: GroupOffsetType is not int64")
+        need(f["IDs/ID"].dtype == np.uint64, f"{path}: IDs are not uint64")
+        need(f["IDs/ID"].shape == (f["Header"].attrs["Nids_ThisFile"],), f"{path}: Nids_ThisFile is wrong")
+
+    def check(self):
+        c, header = self.columns, self.header
+        need(header["Ngroups_Total"] == self.num, "Ngroups_Total is not the sum over the files")
+        need(header["Nids_Total"] == len(self.ids), "Nids_Total is not the sum over the files")
+        length = c["GroupLen"].astype(np.int64)
+        by_type = c["GroupLenType"].astype(np.int64)
+        need(np.array_equal(by_type.sum(1), length), "GroupLenType does not sum to GroupLen")
+        need(len(self.ids) in (0, length.sum()), "there are not as many IDs as members")
+        need(np.all(np.diff(length) <= 0), "groups are not sorted by length")
+        ties = np.diff(length) == 0
+        need(np.all(np.diff(c["GroupLabel"])[ties] > 0), "groups of equal length are not sorted by label")
+        need(np.array_equal(c["GroupOffset"], np.cumsum(length) - length), "GroupOffset is not the running sum of GroupLen")
+        need(np.array_equal(c["GroupOffsetType"], np.cumsum(by_type, 0) - by_type), "GroupOffsetType is not the running sum")
+        need(np.allclose(c["GroupMassType"].sum(1), c["GroupMass"], rtol=1e-12), "GroupMassType does not sum to GroupMass")
+        need(np.all(c["GroupMassType"][by_type == 0] == 0), "mass of a type without members")
+        need(np.array_equal(c["GroupPos"], c["GroupCM"]), "GroupPos differs from GroupCM")
+        need(np.allclose(c["GroupVel"], c["GroupVelPeculiar"] * header["Time"], rtol=1e-12), "GroupVel is not a times the peculiar velocity")
+        need(np.all(c["GroupNsubs"] == 0) and np.all(c["GroupFirstSub"] == -1), "there are subhaloes")
+        need(np.all(c["GroupInertiaRadius"] <= c["GroupExtentRadius"] * (1 + 1e-12)), "the inertia radius exceeds the extent")
+        box = header["BoxSize"]
+        need(box == 0 or np.all((c["GroupPos"] >= 0) & (c["GroupPos"] < box)), "a centre lies outside the box")
+
+
+class Membership:
+    """All files of a membership, joined: per type the group of each particle and its id."""
+
+    def __init__(self, out, number):
+        self.group_of, self.ids = {}, {}
+        self.paths = numbered(f"{out}/membership_{number}.*.hdf5")
+        totals = 0
+        for path in self.paths:
+            with h5py.File(path, "r") as f:
+                totals = f["Header"].attrs["NumPart_Total"]
+                need(f["Header"].attrs["NumFiles"] == len(self.paths), f"{path}: NumFiles is wrong")
+                for group in (g for g in f if g.startswith("PartType")):
+                    self.append(path, f, int(group[8:]))
+        for kind, column in self.group_of.items():
+            need(len(column) == totals[kind], f"NumPart_Total of type {kind} is not the number of rows")
+
+    def append(self, path, f, kind):
+        group = f[f"PartType{kind}"]
+        known = self.group_of.get(kind, np.empty(0, np.int64))
+        need(group.attrs["FirstParticle"] == len(known), f"{path}: FirstParticle of type {kind} leaves a gap")
+        need(len(group["GroupNr"]) == f["Header"].attrs["NumPart_ThisFile"][kind], f"{path}: NumPart_ThisFile is wrong")
+        need(group["GroupNr"].dtype == np.int64, f"{path}: GroupNr is not int64")
+        self.group_of[kind] = np.concatenate([known, group["GroupNr"][:]])
+        self.ids[kind] = np.concatenate([self.ids.get(kind, np.empty(0, np.uint64)), group["ParticleIDs"][:]])
+
+    def check_against(self, catalogue):
+        length = catalogue.columns["GroupLen"]
+        kinds = sorted(self.group_of)
+        for kind in kinds:
+            group_of = self.group_of[kind]
+            need(np.all((group_of >= -1) & (group_of < catalogue.num)), "a group number is out of range")
+            counts = np.bincount(group_of[group_of >= 0], minlength=catalogue.num)
+            need(np.array_equal(counts, catalogue.columns["GroupLenType"][:, kind]), f"membership of type {kind} contradicts GroupLenType")
+        if not kinds:
+            return
+        everyone = np.concatenate([self.group_of[kind] for kind in kinds])
+        ids = np.concatenate([self.ids[kind] for kind in kinds])
+        order = np.argsort(everyone, kind="stable")
+        members = order[np.searchsorted(everyone[order], 0):]  # group by group, each in the order of the snapshot
+        need(len(catalogue.ids) == 0 or np.array_equal(ids[members], catalogue.ids), "IDs are not the members in group order")
+        first = np.cumsum(length) - length
+        need(np.array_equal(members[first], catalogue.columns["GroupLabel"]), "GroupLabel is not the first member's index")
+
+
+def check_properties(catalogue, membership, path):
+    """From the particles, group by group, in float64."""
+    with h5py.File(path, "r") as f:
+        position = f["PartType1/Coordinates"][:].astype(np.float64)
+        velocity = f["PartType1/Velocities"][:].astype(np.float64) * np.sqrt(catalogue.header["Time"])
+        mass = f["Header"].attrs["MassTable"][1]
+        box = float(f["Header"].attrs["BoxSize"])
+        need(np.array_equal(membership.ids[1], f["PartType1/ParticleIDs"][:]), "ParticleIDs are not in the snapshot's order")
+    c = catalogue.columns
+    for group in range(catalogue.num):
+        members = np.flatnonzero(membership.group_of[1] == group)
+        start = position[members[0]]
+        near = start + (position[members] - start + box / 2) % box - box / 2
+        centre = near.mean(0)
+        away = np.sqrt(((near - centre) ** 2).sum(1))
+        mean = velocity[members].mean(0)
+        spread = np.sqrt(((velocity[members] - mean) ** 2).sum() / (3 * len(members)))
+        distance = np.abs((c["GroupPos"][group] - centre + box / 2) % box - box / 2).max()
+        need(distance < 1e-7 * box, f"the centre of group {group} is off by {distance}")
+        for name, expected in (("GroupMass", mass * len(members)), ("GroupVelPeculiar", mean), ("GroupVelDispersion", spread),
+                               ("GroupInertiaRadius", np.sqrt((away**2).mean())), ("GroupExtentRadius", away.max())):
+            need(np.allclose(c[name][group], expected, rtol=1e-6, atol=1e-6), f"{name} of group {group} is {c[name][group]}, not {expected}")
+
+
+def check(out, snapshot=None):
+    catalogue = Catalogue(out)
+    catalogue.check()
+    membership = Membership(out, catalogue.number)
+    if membership.paths:
+        membership.check_against(catalogue)
+    if snapshot:
+        need(membership.paths, f"{out} holds no membership")
+        check_properties(catalogue, membership, snapshot)
+    return f"{out}: {catalogue.num} groups, {len(catalogue.ids)} ids in {len(catalogue.paths)} file(s)"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--snapshot")
+    parser.add_argument("outputs", nargs="+")
+    arguments = parser.parse_args()
+    try:
+        for out in arguments.outputs:
+            print("check_catalogue:", check(out, arguments.snapshot))
+    except Fault as fault:
+        sys.exit(f"check_catalogue: {fault}")
+
+
+if __name__ == "__main__":
+    main()

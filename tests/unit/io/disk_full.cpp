@@ -1,0 +1,102 @@
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <filesystem>
+
+#include "src/io/hdf5_output.hpp"
+#include "zhalo/core/error.hpp"
+#include "zhalo/io/catalogue_file.hpp"
+
+using namespace zhalo;
+using namespace zhalo::io;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A file system in memory with room for so many kilobytes.
+class SmallDisk {
+ public:
+  SmallDisk(const std::string& path, int kilobytes) : path_(path) {
+    fs::create_directories(path_);
+    const std::string options = "size=" + std::to_string(kilobytes) + "k";
+    mounted_ = ::mount("tmpfs", path_.c_str(), "tmpfs", 0, options.c_str()) == 0;
+  }
+  ~SmallDisk() {
+    if (mounted_) ::umount(path_.c_str());
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+  }
+  bool mounted() const { return mounted_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool mounted_ = false;
+};
+
+Index entries_below(const std::string& directory) {
+  Index entries = 0;
+  for ([[maybe_unused]] const auto& entry : fs::recursive_directory_iterator(directory)) ++entries;
+  return entries;
+}
+
+/// 1000 groups of 100 members: about 1.2 MB.
+void write_large_catalogue(const Communicator& comm, const std::string& out) {
+  constexpr std::size_t num = 1000;
+  Catalogue catalogue;
+  catalogue.num_groups_total = num;
+  catalogue.length.assign(num, 100);
+  catalogue.length_by_type = catalogue.length;
+  for (Index g = 0; g < static_cast<Index>(num); ++g) {
+    catalogue.label.push_back(100 * g);
+    catalogue.offset.push_back(100 * g);
+  }
+  catalogue.mass.assign(num, 100.0);
+  catalogue.mass_by_type = catalogue.mass;
+  catalogue.centre.assign(num, Vec3d{});
+  catalogue.velocity = catalogue.centre;
+  catalogue.velocity_dispersion.assign(num, 1.0);
+  catalogue.inertia_radius = catalogue.extent_radius = catalogue.velocity_dispersion;
+  const std::vector<std::uint64_t> ids(100 * num, 7);
+  SnapshotInfo snapshot;
+  snapshot.files = {"snapshot"};
+  snapshot.types.resize(6);
+  StagedFiles files(comm, out);
+  write_catalogue(files, catalogue, snapshot, ids, {.linked_types = {1}});
+  files.commit();
+}
+
+}  // namespace
+
+TEST_CASE("a full disk is one clear error, and nothing is left, wherever it strikes") {
+  const Communicator comm;
+  const std::string path = std::string(ZHALO_SCRATCH_DIR) + "/small_disk";
+  int failures = 0, successes = 0;
+  // From no room for the first byte to room for everything: creation, datasets, attributes and the last flush all meet a full disk.
+  for (int kilobytes = 4; kilobytes <= 2048; kilobytes += kilobytes < 64 ? 4 : 60) {
+    const SmallDisk disk(path, kilobytes);
+    if (!disk.mounted()) {
+      WARN("skipped: a small disk cannot be mounted here (" << std::strerror(errno) << ")");
+      return;
+    }
+    INFO(kilobytes << " KB");
+    try {
+      write_large_catalogue(comm, disk.path());
+      ++successes;
+      CHECK(entries_below(disk.path()) == 2);
+    } catch (const FileError& error) {
+      ++failures;
+      CHECK_THAT(error.what(), Catch::Matchers::Contains("No space left on device") && Catch::Matchers::Contains(disk.path()));
+      CHECK(entries_below(disk.path()) == 0);
+    }
+  }
+  CHECK(failures > 10);
+  CHECK(successes > 3);
+  // HDF5 has let go of every file: it can write again.
+  hdf5::OutputFile file(path + ".hdf5", path + ".hdf5");
+  file.make_group("Header");
+  CHECK_NOTHROW(file.close());
+  fs::remove(path + ".hdf5");
+}

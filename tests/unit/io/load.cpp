@@ -1,0 +1,103 @@
+#include "zhalo/io/load.hpp"
+
+#include <algorithm>
+
+#include "tests/unit/io/source.hpp"
+#include "zhalo/core/error.hpp"
+#include "zhalo/io/mean_separation.hpp"
+
+using namespace zhalo;
+using namespace zhalo::io;
+
+namespace {
+
+std::string good(const std::string& path) { return source::snapshots + "/good/" + path; }
+
+Context world() { return {.comm = Communicator(MPI_COMM_WORLD)}; }
+
+}  // namespace
+
+TEST_CASE("each rank gets its share, in the order of the files") {
+  const Context context = world();
+  const auto loaded = load_particles<float>(context, Snapshot::open(good("split")), {1});
+  const Share share = share_of(source::num, context.comm.rank(), context.comm.size());
+  REQUIRE(loaded.particles.num() == share.count);
+  REQUIRE(loaded.id.size() == share.count);
+  REQUIRE(loaded.particles.segments.size() == 1);
+  const auto& segment = loaded.particles.segments[0];
+  const auto position = source::positions(), velocity = source::velocities();
+  const auto id = source::ids();
+  bool same = true;
+  for (Index i = 0; i < share.count; ++i) {
+    const auto row = static_cast<std::size_t>(share.first + i);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      same = same && segment.pos[axis][i] == position[3 * row + axis] &&
+             segment.velocity[axis][i] == double{velocity[3 * row + axis]};
+    }
+    same = same && loaded.id.data()[i] == id[row] && segment.mass[i] == Approx(source::particle_mass) && segment.type[i] == 1;
+  }
+  CHECK(same);
+}
+
+TEST_CASE("velocities arrive as peculiar ones") {
+  const Snapshot snapshot = Snapshot::open(source::data + "/gadget4-dm64/snapshot_000.hdf5");
+  const Context context = world();
+  const auto loaded = load_particles<float>(context, snapshot, {1});
+  const Share share = share_of(source::num, context.comm.rank(), context.comm.size());
+  std::vector<double> stored(3);
+  snapshot.read_velocities(1, share.first, Span<double>(stored));
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    CHECK(loaded.particles.segments[0].velocity[axis][0] == Approx(stored[axis] * std::sqrt(0.4945390874327027)).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("several types: one type after the other, each with its own masses") {
+  const Context context = world();
+  const auto loaded = load_particles<double>(context, Snapshot::open(good("eagle/snapshot_001_z000p000")), {4, 1});
+  CHECK(context.comm.sum(loaded.particles.num()) == source::num + 5);
+  Index num_stars = 0, num_dark = 0;
+  double mass = 0;
+  for (std::size_t i = 0; i < loaded.ranges.size(); ++i) {
+    const auto& segment = loaded.particles.segments[i];
+    const TypeRange range = loaded.ranges[i];
+    REQUIRE(segment.num == range.count);
+    (range.type == 4 ? num_stars : num_dark) += range.count;
+    for (Index row = 0; row < segment.num; ++row) mass += segment.mass[row];
+    CHECK(segment.type[segment.num - 1] == range.type);
+    CHECK(segment.type[0] == range.type);
+    if (i > 0) CHECK(loaded.ranges[i - 1].type < range.type);
+  }
+  CHECK(context.comm.sum(num_stars) == 5);
+  CHECK(context.comm.sum(num_dark) == source::num);
+  CHECK(context.comm.sum(mass) == Approx(source::num * source::particle_mass + 5 * double{0.1f}).epsilon(1e-12));
+}
+
+TEST_CASE("an error of one rank reaches all") {
+  CHECK_THROWS_AS(load_particles<float>(world(), Snapshot::open(good("split")), {0}), InputError);
+}
+
+TEST_CASE("the mean mass is the same bit for bit on any number of ranks") {
+  const Snapshot snapshot = Snapshot::open(source::snapshots + "/unequal/snapshot_002");
+  const MassSummary alone = summarise_masses(Communicator(), snapshot, {1});
+  const MassSummary shared = summarise_masses(world().comm, snapshot, {1});
+  CHECK(alone.mean == shared.mean);
+  CHECK(alone.count == 100001);
+  CHECK(shared.min == 0);
+
+  const auto masses = source::raw<float>("masses.f32");
+  long double sum = 0;
+  for (const float mass : masses) sum += static_cast<long double>(mass);
+  CHECK(shared.mean == Approx(static_cast<double>(sum / masses.size())).epsilon(1e-15));
+  CHECK(shared.max == double{*std::max_element(masses.begin(), masses.end())});
+  CHECK_FALSE(shared.equal());
+}
+
+TEST_CASE("equal masses have that mass as mean, exactly") {
+  const MassSummary real = summarise_masses(world().comm, Snapshot::open(source::data + "/swift-dm64/snap_0000"), {1});
+  CHECK(real.mean == 6.010562419891357);
+  CHECK(real.equal());
+  const MassSummary table = summarise_masses(world().comm, Snapshot::open(good("split")), {1});
+  CHECK(table.min == table.max);
+  CHECK(table.mean == table.max);
+  CHECK(table.count == source::num);
+}

@@ -1,0 +1,134 @@
+#include "zhalo/io/mean_separation.hpp"
+
+#include <cmath>
+
+#include "tests/unit/io/source.hpp"
+#include "zhalo/core/error.hpp"
+
+using namespace zhalo;
+using namespace zhalo::io;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr double tight = 1e-14;
+
+MeanSeparation of_file(const std::string& path, const char* rule) {
+  const Snapshot snapshot = Snapshot::open(path);
+  return mean_separation(snapshot.info(), {1}, summarise_masses({}, snapshot, {1}), parse_mean_separation(rule));
+}
+
+/// A box of 10^3 in which 1000 particles of mass 0.3 are all the matter: Omega_m 0.3, rho_crit 1. Both rules give 1.
+SnapshotInfo small_box() {
+  SnapshotInfo info;
+  info.types.resize(6);
+  info.types[1].count = 1000;
+  info.box_length = Vec3d{{10, 10, 10}};
+  info.cosmology.omega_matter = 0.3;
+  info.cosmology.omega_baryon = 0.05;
+  info.cosmology.critical_density = 1;
+  return info;
+}
+
+MassSummary masses(double mass, Index count = 1000) { return {count, mass, mass, mass}; }
+
+}  // namespace
+
+TEST_CASE("GADGET-4: the lengths that the code itself logged") {
+  const std::string last = source::data + "/gadget4-dm64/snapshot_001.hdf5";
+  CHECK(0.2 * of_file(last, "volume").chosen == Approx(0.15625).epsilon(tight));
+  CHECK(0.2 * of_file(last, "rho").chosen == Approx(0.15625000000003153).epsilon(1e-12));
+  CHECK(of_file(last, "auto").chosen == of_file(last, "volume").chosen);
+  CHECK(of_file(last, "auto").warning.empty());
+  CHECK(0.2 * of_file(source::data + "/gadget4-dm64/snapshot_000.hdf5", "rho").chosen ==
+        Approx(0.1562500000000171).epsilon(1e-12));
+}
+
+TEST_CASE("SWIFT: the length that the code itself used") {
+  const std::string path = source::data + "/swift-dm64/snap_0000.hdf5";
+  CHECK(0.2 * of_file(path, "rho").chosen == Approx(0.23044019763406123).epsilon(tight));
+  CHECK(0.2 * of_file(path, "volume").chosen == Approx(0.23045722713864311).epsilon(tight));
+  CHECK(of_file(path, "auto").chosen == of_file(path, "volume").chosen);
+}
+
+TEST_CASE("SWIFT with gas: the density is that of cold dark matter") {
+  SnapshotInfo info = Snapshot::open(source::data + "/swift-dm64/snap_0000.hdf5").info();
+  info.types[0].count = source::num;
+  const MassSummary dark{source::num, 5.073851585388184, 5.073851585388184, 5.073851585388184};
+  const MeanSeparation separation = mean_separation(info, {1}, dark);
+  CHECK(0.2 * separation.chosen == Approx(0.23044020054036027).epsilon(tight));
+  CHECK_THAT(separation.how, Contains("gas"));
+}
+
+TEST_CASE("the same file in other styles and units") {
+  const auto b = [](const char* path, const char* rule) {
+    return 0.2 * of_file(source::snapshots + "/good/" + path, rule).chosen;
+  };
+  CHECK(b("arepo/snapdir_001", "auto") == Approx(156.25).epsilon(tight));
+  CHECK(b("arepo/snapdir_001", "rho") == Approx(156.25).epsilon(1e-12));
+  CHECK(b("gizmo/snapdir_001", "auto") == Approx(0.15625).epsilon(tight));
+  CHECK(b("eagle/snapshot_001_z000p000", "auto") == Approx(0.15625).epsilon(tight));
+  CHECK(b("gadget2", "auto") == Approx(0.15625).epsilon(tight));
+  CHECK(b("swift", "auto") == Approx(0.15625 / 0.678).epsilon(tight));
+  CHECK(b("swift", "rho") == Approx(0.15625 / 0.678).epsilon(1e-7));  // masses are in float32 there
+}
+
+TEST_CASE("auto: the volume only for one equal-mass type that fills the box") {
+  const auto rule_of = [](const SnapshotInfo& info, const std::vector<int>& types, const MassSummary& summary) {
+    const MeanSeparation separation = mean_separation(info, types, summary);
+    return separation.chosen == separation.from_volume ? "volume" : "density";
+  };
+  SnapshotInfo info = small_box();
+  CHECK(rule_of(info, {1}, masses(0.3 * 1.009)) == std::string("volume"));
+  CHECK(rule_of(info, {1}, masses(0.3 * 0.991)) == std::string("volume"));
+  CHECK(rule_of(info, {1}, masses(0.3 * 1.011)) == std::string("density"));
+  CHECK(rule_of(info, {1}, masses(0.3 * 0.989)) == std::string("density"));
+  MassSummary unequal = masses(0.301);
+  unequal.min = 0.299;
+  CHECK(rule_of(info, {1}, unequal) == std::string("density"));
+  info.types[2].count = 1;
+  CHECK(rule_of(info, {1, 2}, masses(0.301)) == std::string("density"));
+  info.types[0].count = 1;
+  CHECK(rule_of(info, {1}, masses(0.2505)) == std::string("density"));
+}
+
+TEST_CASE("with gas the baryons are left out") {
+  SnapshotInfo info = small_box();
+  info.types[0].count = 1000;
+  const auto separation = mean_separation(info, {1}, masses(0.25), {MeanSeparationRule::density, 0});
+  CHECK(separation.chosen == Approx(1).epsilon(tight));
+  info.cosmology.omega_baryon.reset();
+  CHECK_THROWS_WITH(mean_separation(info, {1}, masses(0.25), {MeanSeparationRule::density, 0}), Contains("Omega_b"));
+}
+
+TEST_CASE("a zoom: the density, and a word about the difference") {
+  const auto separation = mean_separation(small_box(), {1}, masses(0.3, 10));
+  CHECK(separation.chosen == Approx(1).epsilon(tight));
+  CHECK(separation.from_volume.value() == Approx(std::cbrt(100.0)).epsilon(tight));
+  CHECK_THAT(separation.warning, Contains("differ"));
+}
+
+TEST_CASE("what cannot be had is explained") {
+  SnapshotInfo info = small_box();
+  info.box_length.reset();
+  CHECK_THROWS_WITH(mean_separation(info, {1}, masses(0.3), {MeanSeparationRule::volume, 0}), Contains("box size"));
+  info = small_box();
+  info.cosmology = {};
+  info.cosmology.critical_density_source = "the run is not cosmological";
+  CHECK_THROWS_WITH(mean_separation(info, {1}, masses(0.3), {MeanSeparationRule::density, 0}), Contains("not cosmological"));
+  CHECK(mean_separation(info, {1}, masses(0.3)).chosen == Approx(1));
+  info.types[0].count = 5;
+  CHECK_THROWS_AS(mean_separation(info, {1}, masses(0.3)), InputError);
+  CHECK(mean_separation(info, {1}, masses(0.3), {MeanSeparationRule::given, 0.7}).chosen == 0.7);
+}
+
+TEST_CASE("how the user writes it") {
+  CHECK(parse_mean_separation("auto").rule == MeanSeparationRule::automatic);
+  CHECK(parse_mean_separation("rho").rule == MeanSeparationRule::density);
+  CHECK(parse_mean_separation("volume").rule == MeanSeparationRule::volume);
+  CHECK(parse_mean_separation("0.78125").rule == MeanSeparationRule::given);
+  CHECK(parse_mean_separation("7.8e-1").value == 0.78);
+  for (const char* wrong : {"", "density", "0", "-1", "nan", "inf", "1 Mpc", "1,5"}) {
+    CHECK_THROWS_AS(parse_mean_separation(wrong), InputError);
+  }
+}

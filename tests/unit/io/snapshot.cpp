@@ -1,0 +1,255 @@
+#include "zhalo/io/snapshot.hpp"
+
+#include <cmath>
+
+#include "src/io/snapshot_files.hpp"
+#include "tests/unit/io/source.hpp"
+#include "zhalo/core/error.hpp"
+
+using namespace zhalo;
+using namespace zhalo::io;
+
+namespace {
+
+std::string good(const std::string& path) { return source::snapshots + "/good/" + path; }
+
+/// A way in which the source's particles are written down.
+struct Style {
+  std::string path;
+  Code code;
+  double length_factor = 1;
+  bool double_coordinates = false;
+  std::uint64_t id_offset = 0;
+  std::size_t num_files = 1;
+};
+
+const std::vector<Style>& styles() {
+  static const std::vector<Style> all{
+      {source::data + "/gadget4-dm64/snapshot_001.hdf5", Code::gadget4},
+      {good("split"), Code::gadget4, 1, false, 0, 3},
+      {good("double/snapshot_001"), Code::gadget4, 1, true},
+      {good("ids64"), Code::gadget4, 1, false, std::uint64_t{1} << 40},
+      {good("gadget2"), Code::gadget},
+      {good("flat"), Code::gadget},
+      {good("arepo/snapdir_001"), Code::arepo, 1000, true, 0, 3},
+      {good("eagle/snapshot_001_z000p000"), Code::eagle, 1, true, 0, 2},
+      {good("gizmo/snapdir_001"), Code::gizmo, 1, false, 0, 2},
+      {good("swift/snap_0001.hdf5"), Code::swift, 1 / source::hubble, true},
+      {good("swift_distributed/snap_0001.hdf5"), Code::swift, 1 / source::hubble, true},
+      {good("swift_distributed/snap_0001/snap_0001.1.hdf5"), Code::swift, 1 / source::hubble, true, 0, 2},
+  };
+  return all;
+}
+
+/// Reads all of a type in pieces of odd sizes that cross the files' borders.
+template <class T, class Read>
+std::vector<T> in_pieces(Index count, int components, const Read& read) {
+  std::vector<T> all(static_cast<std::size_t>(count * components));
+  Index size = 1;
+  for (Index first = 0; first < count; first += size, size = 3 * size + 1) {
+    const Index here = std::min(size, count - first);
+    read(first, Span<T>(all.data() + first * components, here * components));
+    if (here < size) break;
+  }
+  return all;
+}
+
+double largest_difference(const std::vector<double>& a, const std::vector<float>& b, double factor) {
+  REQUIRE(a.size() == b.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - factor * double{b[i]}));
+  return largest;
+}
+
+}  // namespace
+
+TEST_CASE("every style holds the same particles") {
+  for (const Style& style : styles()) {
+    INFO(style.path);
+    const Snapshot snapshot = Snapshot::open(style.path);
+    const SnapshotInfo& info = snapshot.info();
+    CHECK(info.code == style.code);
+    CHECK(info.number == 1);
+    REQUIRE(info.files.size() == style.num_files);
+    REQUIRE(info.types.at(1).count == source::num);
+    CHECK(info.types[1].has_coordinates);
+    CHECK(info.types[1].has_velocities);
+    CHECK(info.types[1].has_ids);
+    CHECK(info.types[1].double_coordinates == style.double_coordinates);
+    REQUIRE(info.box_length);
+    CHECK((*info.box_length)[2] == Approx(50 * style.length_factor).epsilon(1e-15));
+
+    const auto position =
+        in_pieces<double>(source::num, 3, [&](Index first, Span<double> to) { snapshot.read_positions(1, first, to); });
+    CHECK(largest_difference(position, source::positions(), style.length_factor) <= 1e-15 * 50 * style.length_factor);
+    const auto velocity =
+        in_pieces<double>(source::num, 3, [&](Index first, Span<double> to) { snapshot.read_velocities(1, first, to); });
+    CHECK(largest_difference(velocity, source::velocities(), 1) == 0);
+    const auto id =
+        in_pieces<std::uint64_t>(source::num, 1, [&](Index first, Span<std::uint64_t> to) { snapshot.read_ids(1, first, to); });
+    const auto source_ids = source::ids();
+    bool same = true;
+    for (std::size_t i = 0; i < id.size(); ++i) same = same && id[i] == source_ids[i] + style.id_offset;
+    CHECK(same);
+  }
+}
+
+TEST_CASE("float and double targets agree") {
+  const Snapshot snapshot = Snapshot::open(good("split"));
+  std::vector<float> single(3 * source::num);
+  std::vector<double> wide(single.size());
+  snapshot.read_positions(1, 0, Span<float>(single));
+  CHECK(single == source::positions());
+  snapshot.read_velocities(1, 0, Span<float>(single));
+  CHECK(single == source::velocities());
+  snapshot.read_masses(1, 0, Span<float>(single));
+  snapshot.read_masses(1, 0, Span<double>(wide));
+  CHECK(single.back() == static_cast<float>(wide.back()));
+}
+
+TEST_CASE("integer positions are fractions of the box") {
+  const auto source_positions = source::positions();
+  for (const int bits : {32, 64}) {
+    const Snapshot snapshot = Snapshot::open(good("integer" + std::to_string(bits)));
+    CHECK(snapshot.info().types[1].double_coordinates);
+    std::vector<double> position(3 * source::num);
+    snapshot.read_positions(1, 0, Span<double>(position));
+    CHECK(largest_difference(position, source_positions, 1) <= 50 * std::ldexp(1.0, -bits) + 1e-14);
+  }
+}
+
+TEST_CASE("masses come from where each code keeps them") {
+  const auto mass_of = [](const std::string& path, int type) {
+    const Snapshot snapshot = Snapshot::open(path);
+    std::vector<double> mass(5);
+    snapshot.read_masses(type, 0, Span<double>(mass));
+    return std::pair(snapshot.info().types[static_cast<std::size_t>(type)].mass_source, mass[4]);
+  };
+  CHECK(mass_of(good("arepo/snapdir_001"), 1).first == "MassTable");
+  CHECK(mass_of(good("arepo/snapdir_001"), 1).second == Approx(source::particle_mass));
+  CHECK(mass_of(good("gizmo/snapdir_001"), 1).first == "Masses");
+  CHECK(mass_of(good("gizmo/snapdir_001"), 1).second == Approx(source::particle_mass));
+  CHECK(mass_of(good("eagle/snapshot_001_z000p000"), 4) == std::pair(std::string("Mass"), double{0.1f}));
+  CHECK(mass_of(good("swift"), 1).second == Approx(source::particle_mass / source::hubble));
+  SnapshotOverrides overrides;
+  overrides.masses[1] = 2.5;
+  const Snapshot snapshot = Snapshot::open(source::snapshots + "/bad/no_masses.hdf5", overrides);
+  CHECK(snapshot.info().types[1].mass_source == "user");
+  CHECK(snapshot.info().types[1].uniform_mass == 2.5);
+}
+
+TEST_CASE("a type without coordinates is there but has none") {
+  const Snapshot snapshot = Snapshot::open(good("arepo/snapdir_001"));
+  CHECK(snapshot.info().types.at(3).count == 7);
+  CHECK_FALSE(snapshot.info().types[3].has_coordinates);
+  std::vector<float> xyz(3);
+  CHECK_THROWS_AS(snapshot.read_positions(3, 0, Span<float>(xyz)), InputError);
+}
+
+TEST_CASE("units and cosmology of each code") {
+  const auto info_of = [](const std::string& path) { return Snapshot::open(path).info(); };
+  SECTION("GADGET-4 at z = 1.02") {
+    const auto info = info_of(source::data + "/gadget4-dm64/snapshot_000.hdf5");
+    CHECK(info.cosmology.scale_factor.value() == Approx(0.4945390874327027).epsilon(1e-15));
+    CHECK(info.velocity_factor == Approx(std::sqrt(0.4945390874327027)).epsilon(1e-15));
+    CHECK(info.cosmology.omega_matter == 0.308);
+    CHECK(info.cosmology.omega_baryon == 0.0482);
+    CHECK(info.units.length_name() == "Mpc/h");
+    CHECK(info.units.mass_name() == "1e10 Msun/h");
+    CHECK(info.periodic == true);
+    CHECK_FALSE(info.units.assumed);
+  }
+  SECTION("AREPO") {
+    const auto info = info_of(good("arepo/snapdir_001"));
+    CHECK(info.units.length_name() == "kpc/h");
+    CHECK(info.cosmology.omega_baryon == 0.0486);
+    // 27.75 (1e10 Msun/h) / (Mpc/h)^3
+    CHECK(info.cosmology.critical_density.value() == Approx(27.75e-9).epsilon(1e-3));
+  }
+  SECTION("EAGLE keeps a in ExpansionFactor") {
+    const auto info = info_of(good("eagle/snapshot_001_z000p000"));
+    CHECK(info.cosmology.scale_factor == 1.0);
+    CHECK(info.units.length_name() == "Mpc/h");
+  }
+  SECTION("GIZMO") {
+    const auto info = info_of(good("gizmo/snapdir_001"));
+    CHECK(info.cosmology.omega_matter == 0.308);
+    CHECK(info.cosmology.omega_baryon == 0.048);
+    CHECK(info.version == "2022");
+    CHECK(info.units.length_name() == "Mpc/h");
+  }
+  SECTION("SWIFT: no h, and internal units that differ from the file's") {
+    const auto info = info_of(good("swift"));
+    CHECK(info.units.length_name() == "Mpc");
+    CHECK(info.units.mass_name() == "1e10 Msun");
+    CHECK(info.cosmology.omega_cdm == 0.26);
+    CHECK(info.velocity_factor == 1);
+    CHECK(info.cosmology.critical_density.value() == Approx(27.75 * 0.678 * 0.678).epsilon(1e-3));
+    CHECK(info.types.size() == 7);
+  }
+  SECTION("a real SWIFT file") {
+    const auto info = info_of(source::data + "/swift-dm64/snap_0000.hdf5");
+    CHECK(info.code == Code::swift);
+    CHECK(info.version == "2026.04");
+    CHECK(info.types.at(1).count == source::num);
+    CHECK(info.types[1].mass_source == "Masses");
+    CHECK(info.box_length.value()[0] == 73.74631268436578);
+    CHECK(info.cosmology.scale_factor.value() == Approx(0.75));
+    CHECK(info.periodic == true);
+  }
+  SECTION("no units stated: the mass in the box tells kpc from Mpc, and the user is told") {
+    const auto info = info_of(good("gadget2"));
+    CHECK(info.units.assumed);
+    CHECK(info.units.length_name() == "Mpc/h");
+    CHECK(info.notes.size() == 1);
+    CHECK(describe(info).find("assumed") != std::string::npos);
+  }
+}
+
+TEST_CASE("the user's word overrides the file's") {
+  SnapshotOverrides overrides;
+  overrides.box_length = 60;
+  overrides.unit_length_in_cm = 3.085678e21;
+  overrides.cosmology.omega_matter = 0.3;
+  const auto info = Snapshot::open(good("split"), overrides).info();
+  CHECK(info.box_length.value() == Vec3d{{60, 60, 60}});
+  CHECK(info.units.length_name() == "kpc/h");
+  CHECK(info.cosmology.omega_matter == 0.3);
+  CHECK(info.cosmology.hubble == 0.678);
+}
+
+TEST_CASE("the table names what was found") {
+  const std::string text = describe(Snapshot::open(good("split")).info());
+  for (const char* word : {"GADGET-4", "snapshot_001.0.hdf5", "262144", "MassTable", "50 Mpc/h", "Omega_m 0.308", "h 0.678"}) {
+    INFO(word);
+    CHECK(text.find(word) != std::string::npos);
+  }
+}
+
+TEST_CASE("the box to search in") {
+  SnapshotInfo info;
+  CHECK_FALSE(simulation_box(info).any_periodic());
+  CHECK_THROWS_AS(simulation_box(info, Periodicity::yes), InputError);
+  info.box_length = Vec3d{{50, 50, 50}};
+  CHECK(simulation_box(info) == Box::periodic_cube(50));
+  CHECK_FALSE(simulation_box(info, Periodicity::no).any_periodic());
+  info.periodic = false;
+  CHECK_FALSE(simulation_box(info).any_periodic());
+  CHECK(simulation_box(info, Periodicity::yes) == Box::periodic_cube(50));
+}
+
+TEST_CASE("numbers of snapshots in their names") {
+  CHECK(snapshot_number("snapshot_007") == 7);
+  CHECK(snapshot_number("snap_028_z000p000") == 28);
+  CHECK(snapshot_number("snap0042") == 42);
+  CHECK(snapshot_number("box_2_snapshot_1234") == 1234);
+  CHECK(snapshot_number("cosmo-dm64") == 0);
+  CHECK(snapshot_number("ics") == 0);
+}
+
+TEST_CASE("any name of a snapshot will do") {
+  for (const char* name : {"split", "split/snapshot_001", "split/snapshot_001.0.hdf5", "split/snapshot_001.2.hdf5"}) {
+    CHECK(Snapshot::open(good(name)).info().files.front() == good("split/snapshot_001.0.hdf5"));
+  }
+  CHECK(Snapshot::open(good("double/snapshot_001")).info().files.front() == good("double/snapshot_001.hdf5"));
+}

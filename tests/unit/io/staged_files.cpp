@@ -1,0 +1,137 @@
+#include "zhalo/io/staged_files.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "zhalo/core/error.hpp"
+
+using namespace zhalo;
+using namespace zhalo::io;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// An empty folder for this number of ranks; collective.
+std::string scratch(const Communicator& comm, const std::string& name) {
+  const fs::path path = fs::path(ZHALO_SCRATCH_DIR) / ("ranks" + std::to_string(comm.size())) / name;
+  if (comm.rank() == 0) {
+    fs::remove_all(path);
+    fs::create_directories(path);
+  }
+  comm.barrier();
+  return path.string();
+}
+
+void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
+std::string read(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Index entries_below(const std::string& directory) {
+  Index entries = 0;
+  for ([[maybe_unused]] const auto& entry : fs::recursive_directory_iterator(directory)) ++entries;
+  return entries;
+}
+
+}  // namespace
+
+TEST_CASE("files appear at the commit, not before") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string place = scratch(comm, "commit");
+  StagedFiles files(comm, place + "/new/deep");
+  files.make_directory("inside");
+  const std::string temporary = files.stage_numbered("inside/table");
+  write(temporary, "whole " + std::to_string(comm.rank()));
+  const std::string final_path = place + "/new/deep/inside/table." + std::to_string(comm.rank()) + ".hdf5";
+  CHECK_FALSE(fs::exists(final_path));
+  CHECK(fs::path(temporary).parent_path() == fs::path(final_path).parent_path());  // a rename, not a copy
+  CHECK(files.commit() == std::vector<std::string>{final_path});
+  CHECK(read(final_path) == "whole " + std::to_string(comm.rank()));
+  CHECK_FALSE(fs::exists(temporary));
+}
+
+TEST_CASE("without a commit nothing is left, and what was there stays") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string place = scratch(comm, "no_commit");
+  if (comm.rank() == 0) write(place + "/table.0.hdf5", "old");
+  comm.barrier();
+  {
+    StagedFiles files(comm, place);
+    files.make_directory("fresh");
+    write(files.stage_numbered("table"), "new");
+    write(files.stage_numbered("fresh/table"), "new");
+    comm.barrier();
+  }
+  comm.barrier();
+  CHECK(entries_below(place) == 1);
+  CHECK(read(place + "/table.0.hdf5") == "old");
+}
+
+TEST_CASE("a rank whose file is missing stops all") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string place = scratch(comm, "one_fails");
+  {
+    StagedFiles files(comm, place);
+    const std::string temporary = files.stage_numbered("table");
+    if (comm.rank() != comm.size() - 1) write(temporary, "new");
+    CHECK_THROWS_AS(files.commit(), FileError);
+  }
+  comm.barrier();
+  CHECK(entries_below(place) == 0);
+}
+
+TEST_CASE("a place that is taken undoes what was renamed") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string place = scratch(comm, "taken");
+  const std::string last = "table." + std::to_string(comm.size() - 1) + ".hdf5";
+  if (comm.rank() == 0) fs::create_directories(fs::path(place) / last / "full");
+  comm.barrier();
+  {
+    StagedFiles files(comm, place);
+    write(files.stage_numbered("table"), "new");
+    CHECK_THROWS_AS(files.commit(), FileError);
+  }
+  comm.barrier();
+  CHECK(entries_below(place) == 2);  // the directory that is in the way, and what is in it
+}
+
+TEST_CASE("numbers beyond the last rank, from an earlier run, go") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string place = scratch(comm, "leftovers");
+  if (comm.rank() == 0) {
+    for (int number = 0; number < 6; ++number) write(place + "/table." + std::to_string(number) + ".hdf5", "old");
+    write(place + "/table.txt", "not ours");
+  }
+  comm.barrier();
+  StagedFiles files(comm, place);
+  write(files.stage_numbered("table"), "new");
+  files.commit();
+  comm.barrier();
+  CHECK(entries_below(place) == comm.size() + 1);
+}
+
+TEST_CASE("directories that cannot be used are named at once") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string place = scratch(comm, "unusable");
+  if (comm.rank() == 0) write(place + "/file", "x");
+  comm.barrier();
+  CHECK_THROWS_WITH(StagedFiles(comm, place + "/file/below"), Catch::Matchers::Contains(place + "/file"));
+  CHECK_THROWS_AS(StagedFiles(comm, place + "/file"), FileError);
+  CHECK_THROWS_AS(StagedFiles(comm, "/proc/zhalo"), FileError);
+  if (::geteuid() == 0) {
+    WARN("root may write everywhere: the test of a read-only directory is skipped");
+    return;
+  }
+  if (comm.rank() == 0) {
+    fs::create_directories(place + "/locked");
+    ::chmod((place + "/locked").c_str(), 0555);
+  }
+  comm.barrier();
+  CHECK_THROWS_WITH(StagedFiles(comm, place + "/locked"), Catch::Matchers::Contains("Permission denied"));
+}
