@@ -26,6 +26,8 @@ class Handle {
 
   hid_t id() const { return id_; }
   bool valid() const { return id_ >= 0; }
+  /// Forgets the identifier, which has been closed already.
+  void release() { id_ = H5I_INVALID_HID; }
   /// False if HDF5 reports a failure, as it does when buffered data cannot be written any more.
   bool close() {
     if (!valid()) return true;

@@ -1,6 +1,8 @@
 #include "src/io/hdf5_output.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "zhalo/core/error.hpp"
@@ -29,9 +31,9 @@ std::vector<hsize_t> extent_of(Span<const T> values, Index columns) {
 
 }  // namespace
 
-OutputFile::OutputFile(std::string path, std::string shown_path) : path_(std::move(path)), shown_path_(std::move(shown_path)) {
+OutputFile::OutputFile(const std::string& path, std::string shown_path) : shown_path_(std::move(shown_path)) {
   const Handle access = strong_close_properties();
-  file_ = Handle(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose);
+  file_ = Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose);
   need(file_.valid(), "cannot be written");
 }
 
@@ -41,9 +43,16 @@ void OutputFile::need(bool ok, const std::string& what) const {
   if (!ok) throw FileError(fmt::format("'{}' {}: {}", shown_path_, what, last_error()));
 }
 
+/// HDF5 cannot let go of a file before it has written what it still holds, and tries again, and crashes, when the program ends. On a
+/// full disk that never succeeds: so the file under its feet is exchanged for one in memory.
 void OutputFile::abandon() noexcept {
   if (!file_.valid()) return;
-  [[maybe_unused]] const int done = ::truncate(path_.c_str(), 0);
+  void* handle = nullptr;
+  const int memory = ::memfd_create("zhalo", MFD_CLOEXEC);
+  if (memory >= 0 && H5Fget_vfd_handle(file_.id(), H5P_DEFAULT, &handle) >= 0) {
+    ::dup3(memory, *static_cast<int*>(handle), O_CLOEXEC);
+  }
+  if (memory >= 0) ::close(memory);
   file_.close();
 }
 
@@ -120,7 +129,8 @@ void OutputFile::dataset(const std::string& name, Span<const std::uint64_t> valu
 
 void OutputFile::close() {
   need(H5Fflush(file_.id(), H5F_SCOPE_LOCAL) >= 0, "cannot be written");
-  need(file_.close(), "cannot be written");
+  need(H5Fclose(file_.id()) >= 0, "cannot be written");
+  file_.release();
 }
 
 }  // namespace zhalo::io::hdf5

@@ -9,11 +9,10 @@
 
 namespace zhalo::io::hdf5 {
 
-/// Every failure is a FileError that names `shown_path` and the reason. A file that is not closed by close() is emptied: HDF5 cannot
-/// let go of a file on a full disk before there is room again for what it still holds.
+/// Every failure is a FileError that names `shown_path` and the reason. What lies at `path` is of use only after close().
 class OutputFile {
  public:
-  OutputFile(std::string path, std::string shown_path);
+  OutputFile(const std::string& path, std::string shown_path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -45,7 +44,6 @@ class OutputFile {
   void abandon() noexcept;
 
   QuietErrors quiet_;
-  std::string path_;
   std::string shown_path_;
   Handle file_;
 };

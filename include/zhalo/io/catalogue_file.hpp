@@ -14,9 +14,9 @@ struct RunRecord {
   double linking_length = 0;  ///< in the file's length unit
   double linking_ratio = 0;   ///< in units of the mean separation; 0 if the length was given
   double mean_separation = 0;
-  std::string mean_separation_rule;  ///< MeanSeparation::how
+  std::string mean_separation_rule{};  ///< MeanSeparation::how
   Index min_members = 0;
-  std::vector<int> linked_types;
+  std::vector<int> linked_types{};
   bool periodic = false;
 };
 
