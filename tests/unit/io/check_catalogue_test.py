@@ -39,9 +39,10 @@ def shuffle_groups(f):
 
 
 def retype(f):
-    lengths = f["Group/GroupLen"][:]
+    lengths, attributes = f["Group/GroupLen"][:], dict(f["Group/GroupLen"].attrs)
     del f["Group/GroupLen"]
     f["Group/GroupLen"] = lengths.astype(np.int64)
+    f["Group/GroupLen"].attrs.update(attributes)
 
 
 FAULTS = [
