@@ -16,7 +16,10 @@
 namespace zhalo {
 namespace {
 
-constexpr std::size_t alignment = 64;
+/// Of blocks: whole cache lines on the host, whole memory transactions on a device.
+constexpr std::size_t alignment = 256;
+/// A free part serves a request that needs at least this share of it: small blocks that stay do not cut up the large ones.
+constexpr std::size_t smallest_share = 16;
 /// Smaller requests are not worth a look at what is available.
 constexpr std::size_t large_request = std::size_t{64} << 20;
 
@@ -49,66 +52,93 @@ MemoryPool::~MemoryPool() { release(); }
 void* MemoryPool::allocate(std::size_t bytes, std::string_view purpose) {
   bytes = rounded_up(bytes);
   const std::lock_guard lock(mutex_);
-  void* block = take_kept_locked(bytes);
+  char* block = take_locked(bytes);
   if (block == nullptr) {
-    make_room_locked(bytes);
-    const bool fits = bytes < large_request || bytes <= source_.available();
-    block = fits ? source_.allocate(bytes) : nullptr;
-    if (block == nullptr) {
+    // Reuse between calls costs little memory beyond what one call needs: what is held stays within 9/8 of the peak of what was in use.
+    const std::size_t needed = std::max(peak_, in_use_ + bytes);
+    release_locked(needed + needed / 8 - bytes);
+    bool added = add_chunk_locked(bytes);
+    if (!added) {
+      release_locked(0);
+      added = add_chunk_locked(bytes);
+    }
+    if (!added) {
       throw OutOfMemory(fmt::format(
           "out of {} memory: {:.3f} GiB are needed for {}, {:.3f} GiB are available and zhalo already uses {:.3f} GiB; "
           "use more ranks or a machine with more memory",
           source_.name, gibibytes(bytes), purpose, gibibytes(source_.available()), gibibytes(in_use_)));
     }
-    used_[block] = bytes;
+    block = take_locked(bytes);
   }
-  in_use_ += used_[block];
+  in_use_ += bytes;
   peak_ = std::max(peak_, in_use_);
   return block;
 }
 
-/// The smallest kept block that fits without wasting more than an eighth.
-void* MemoryPool::take_kept_locked(std::size_t bytes) {
-  const auto found = kept_.lower_bound(bytes);
-  if (found == kept_.end() || found->first > bytes + bytes / 8 + 4096) return nullptr;
-  void* block = found->second;
-  used_[block] = found->first;
-  kept_bytes_ -= found->first;
-  kept_.erase(found);
+/// The front of the smallest free part that is large enough and not far too large, or null.
+char* MemoryPool::take_locked(std::size_t bytes) {
+  const auto found = free_.lower_bound({bytes, nullptr});
+  if (found == free_.end() || found->first / smallest_share > bytes) return nullptr;
+  char* block = found->second;
+  Part& part = parts_.at(block);
+  free_.erase(found);
+  if (part.bytes > bytes) {
+    parts_[block + bytes] = {part.bytes - bytes, false};
+    free_.emplace(part.bytes - bytes, block + bytes);
+  }
+  part = {bytes, true};
   return block;
 }
 
-/// Frees kept blocks, largest first, until kept and used ones together stay within the peak of what was ever in use: reuse between
-/// calls costs no memory beyond what one call needs.
-void MemoryPool::make_room_locked(std::size_t bytes) noexcept {
-  const std::size_t allowed = std::max(peak_, in_use_ + bytes);
-  while (!kept_.empty() && in_use_ + bytes + kept_bytes_ > allowed) {
-    const auto largest = std::prev(kept_.end());
-    source_.deallocate(largest->second);
-    kept_bytes_ -= largest->first;
-    kept_.erase(largest);
-  }
+bool MemoryPool::add_chunk_locked(std::size_t bytes) {
+  if (bytes >= large_request && bytes > source_.available()) return false;
+  char* chunk = static_cast<char*>(source_.allocate(bytes));
+  if (chunk == nullptr) return false;
+  chunks_[chunk] = bytes;
+  parts_[chunk] = {bytes, false};
+  free_.emplace(bytes, chunk);
+  held_ += bytes;
+  return true;
 }
 
 void MemoryPool::deallocate(void* block) noexcept {
   const std::lock_guard lock(mutex_);
-  const auto found = used_.find(block);
-  if (found == used_.end()) return;
-  in_use_ -= found->second;
-  kept_.emplace(found->second, block);
-  kept_bytes_ += found->second;
-  used_.erase(found);
+  const auto found = parts_.find(static_cast<char*>(block));
+  if (found == parts_.end() || !found->second.used) return;
+  found->second.used = false;
+  in_use_ -= found->second.bytes;
+  free_.emplace(found->second.bytes, found->first);
+  if (std::next(found) != parts_.end()) join_locked(found, std::next(found));
+  if (found != parts_.begin()) join_locked(std::prev(found), found);
+}
+
+/// Makes one part of two if both are free and in one chunk.
+void MemoryPool::join_locked(Parts::iterator left, Parts::iterator right) {
+  if (left->second.used || right->second.used || chunks_.contains(right->first)) return;
+  free_.erase({left->second.bytes, left->first});
+  free_.erase({right->second.bytes, right->first});
+  left->second.bytes += right->second.bytes;
+  free_.emplace(left->second.bytes, left->first);
+  parts_.erase(right);
 }
 
 void MemoryPool::release() noexcept {
   const std::lock_guard lock(mutex_);
-  release_locked();
+  release_locked(0);
 }
 
-void MemoryPool::release_locked() noexcept {
-  for (const auto& [bytes, block] : kept_) source_.deallocate(block);
-  kept_.clear();
-  kept_bytes_ = 0;
+/// Gives chunks back, largest first, until no more than so many bytes are held; those with a block in use stay.
+void MemoryPool::release_locked(std::size_t bytes_to_hold) noexcept {
+  for (auto last = free_.end(); last != free_.begin() && held_ > bytes_to_hold;) {
+    const auto [bytes, begin] = *--last;
+    const auto chunk = chunks_.find(begin);
+    if (chunk == chunks_.end() || chunk->second != bytes) continue;
+    source_.deallocate(begin);
+    held_ -= bytes;
+    chunks_.erase(chunk);
+    parts_.erase(begin);
+    last = free_.erase(last);
+  }
 }
 
 std::size_t MemoryPool::bytes_in_use() const {

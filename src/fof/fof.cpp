@@ -86,15 +86,20 @@ void link(const Context& context, const kernels::FofView<Real>& fof) {
       context.exec);
 }
 
-/// Scaled to a linking length between 1 and 2, exactly; but no coordinate may overflow a float, however small the linking length.
+/// Scaled to a linking length between 1 and 2, exactly; but no coordinate may overflow, however small the linking length.
+template <class Real>
 double scale_for(double linking_length, const Box& box, const Extent& extent) {
-  constexpr int largest_exponent = 120;
+  constexpr int largest_exponent = std::numeric_limits<Real>::max_exponent - 8;
   double largest = linking_length;
-  for (int axis = 0; axis < 3; ++axis) {
-    largest = std::max(largest, std::abs(box.lo[axis]) + box.length[axis]);
-    if (extent.range.total > 0) largest = std::max({largest, std::abs(extent.lo[axis]), std::abs(extent.hi[axis])});
+  for (int axis = 0; axis < box.dimensions; ++axis) {
+    if (box.periodic[axis]) {
+      largest = std::max(largest, std::abs(box.lo[axis]) + box.length[axis]);
+    } else if (extent.range.total > 0) {
+      largest = std::max({largest, std::abs(extent.lo[axis]), std::abs(extent.hi[axis])});
+    }
   }
-  return std::ldexp(1.0, std::min(-std::ilogb(linking_length), largest_exponent - std::ilogb(largest)));
+  constexpr int most = std::numeric_limits<double>::max_exponent - 1;
+  return std::ldexp(1.0, std::min({-std::ilogb(linking_length), largest_exponent - std::ilogb(largest), most}));
 }
 
 /// Cells of this side are clumps: their diagonal is less than the linking length, by more than any rounding.
@@ -119,7 +124,7 @@ FofResult friends_of_friends(const Context& context, const Particles<Real>& part
     extent = examine_positions(context, input.view(), box);
   }
   const double b = options.linking_length;
-  const FrameChoice choice = choose_frame(box, extent, clump_cell(b, box.dimensions), scale_for(b, box, extent));
+  const FrameChoice choice = choose_frame(box, extent, clump_cell(b, box.dimensions), scale_for<Real>(b, box, extent));
   SortedParticles<Real> sorted = sort_particles(context, input.view(), choice.frame);
   const Tree<Real> tree(context, sorted, {options.leaf_size, choice.fine_enough});
   sorted.keys = {};

@@ -5,11 +5,15 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string_view>
+#include <utility>
 
 namespace zhalo {
 
-/// Keeps freed blocks for the next call, so that repeated searches neither allocate nor touch fresh pages; counts what is in use.
+/// Keeps freed memory for the next call, so that repeated searches neither allocate nor touch fresh pages; counts what is in use. Large
+/// pieces are cut for smaller requests and joined again; before more is taken from the system than was ever in use at once (and an
+/// eighth), unused pieces are given back.
 ///
 /// Thread-safe. One pool serves host or device blocks, by the functions that it was made with. It must outlive its Buffers.
 class MemoryPool {
@@ -42,15 +46,25 @@ class MemoryPool {
   void reset_peak();
 
  private:
-  void release_locked() noexcept;
-  void* take_kept_locked(std::size_t bytes);
-  void make_room_locked(std::size_t bytes) noexcept;
+  /// Part of a chunk, in use or free; the parts of a chunk lie one behind the other without gaps.
+  struct Part {
+    std::size_t bytes = 0;
+    bool used = false;
+  };
+  using Parts = std::map<char*, Part>;
+  using Free = std::set<std::pair<std::size_t, char*>>;
+
+  char* take_locked(std::size_t bytes);
+  bool add_chunk_locked(std::size_t bytes);
+  void join_locked(Parts::iterator left, Parts::iterator right);
+  void release_locked(std::size_t bytes_to_hold) noexcept;
 
   Source source_;
   mutable std::mutex mutex_;
-  std::multimap<std::size_t, void*> kept_;
-  std::map<void*, std::size_t> used_;
-  std::size_t kept_bytes_ = 0;
+  std::map<char*, std::size_t> chunks_;  ///< what the source gave
+  Parts parts_;
+  Free free_;
+  std::size_t held_ = 0;
   std::size_t in_use_ = 0;
   std::size_t peak_ = 0;
 };
