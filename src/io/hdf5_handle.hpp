@@ -22,6 +22,8 @@ class Handle {
     closer_ = other.closer_;
     return *this;
   }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
   ~Handle() { close(); }
 
   hid_t id() const { return id_; }

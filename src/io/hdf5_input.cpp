@@ -37,7 +37,7 @@ void check_before_opening(const std::string& path) {
 }
 
 std::string why_not_opened() {
-  const std::string reason = last_error();
+  std::string reason = last_error();
   if (reason.find("truncated file") == std::string::npos) return reason;
   return "it is truncated, parts of it are missing; copy or write it again";
 }

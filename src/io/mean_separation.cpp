@@ -65,49 +65,61 @@ void widen(MassSummary& summary, double mass) {
   summary.max = std::max(summary.max, mass);
 }
 
-}  // namespace
-
-MassSummary summarise_masses(const Communicator& comm, const Snapshot& snapshot, const std::vector<int>& types) {
-  const SnapshotInfo& info = snapshot.info();
-  check_types(info, types);
-  MassSummary summary;
-  summary.min = std::numeric_limits<double>::max();
-  std::vector<int> listed;  // types whose masses are in datasets
-  FixedPointSum sum;
+/// The types whose masses must be read: this rank's share of them.
+std::vector<TypeRange> listed_ranges(const Communicator& comm, const SnapshotInfo& info, const std::vector<int>& types) {
+  std::vector<int> listed;
+  Index count = 0;
   for (const int type : types) {
     const TypeSummary& here = info.types[static_cast<std::size_t>(type)];
+    if (here.uniform_mass) continue;
+    listed.push_back(type);
+    count += here.count;
+  }
+  return ranges_of(info, listed, share_of(count, comm.rank(), comm.size()));
+}
+
+/// Smallest and largest mass of this rank's share and of the types that have one mass for all; the number of all particles.
+MassSummary scan_masses(const Snapshot& snapshot, const std::vector<int>& types, const std::vector<TypeRange>& ranges) {
+  MassSummary summary;
+  summary.min = std::numeric_limits<double>::max();
+  for (const int type : types) {
+    const TypeSummary& here = snapshot.info().types[static_cast<std::size_t>(type)];
     summary.count += here.count;
-    if (!here.uniform_mass) listed.push_back(type);
     if (here.uniform_mass) widen(summary, *here.uniform_mass);
   }
-  Index num_listed = 0;
-  for (const int type : listed) num_listed += info.types[static_cast<std::size_t>(type)].count;
-  const auto ranges = ranges_of(info, listed, share_of(num_listed, comm.rank(), comm.size()));
-  comm.together([&] {
-    for_each_block(snapshot, ranges, [&](Span<const double> block) {
-      for (const double mass : block) widen(summary, mass);
-    });
+  for_each_block(snapshot, ranges, [&](Span<const double> block) {
+    for (const double mass : block) widen(summary, mass);
   });
-  summary.min = comm.min(summary.min);
-  summary.max = comm.max(summary.max);
-  if (summary.min == summary.max) {
-    summary.mean = summary.min;
-    return summary;
-  }
+  return summary;
+}
 
+double sum_masses(const Communicator& comm, const Snapshot& snapshot, const std::vector<int>& types, double largest) {
   int exponent = 0;
-  std::frexp(summary.max, &exponent);  // masses times 2^-exponent are below 1, exactly
+  std::frexp(largest, &exponent);  // masses times 2^-exponent are below 1, exactly
+  FixedPointSum sum;
   comm.together([&] {
-    for_each_block(snapshot, ranges, [&](Span<const double> block) {
+    for_each_block(snapshot, listed_ranges(comm, snapshot.info(), types), [&](Span<const double> block) {
       for (const double mass : block) sum.add(std::ldexp(mass, -exponent));
     });
   });
   double total = std::ldexp(sum.total(comm), exponent);
   for (const int type : types) {
-    const TypeSummary& here = info.types[static_cast<std::size_t>(type)];
-    if (here.uniform_mass) total += static_cast<double>(here.count) * *here.uniform_mass;
+    const TypeSummary& here = snapshot.info().types[static_cast<std::size_t>(type)];
+    total += static_cast<double>(here.count) * here.uniform_mass.value_or(0);
   }
-  summary.mean = total / static_cast<double>(summary.count);
+  return total;
+}
+
+}  // namespace
+
+MassSummary summarise_masses(const Communicator& comm, const Snapshot& snapshot, const std::vector<int>& types) {
+  check_types(snapshot.info(), types);
+  MassSummary summary;
+  comm.together([&] { summary = scan_masses(snapshot, types, listed_ranges(comm, snapshot.info(), types)); });
+  summary.min = comm.min(summary.min);
+  summary.max = comm.max(summary.max);
+  const bool one_mass = summary.min == summary.max;
+  summary.mean = one_mass ? summary.max : sum_masses(comm, snapshot, types, summary.max) / static_cast<double>(summary.count);
   return summary;
 }
 

@@ -247,6 +247,10 @@ void read_swift(const InputFile& file, const SnapshotOverrides& overrides, Snaps
   info.units.h_free = true;
   read_units(file, overrides, info.units);
   if (cosmological) read_swift_density(file, info.units, info.cosmology);
+  if (file.text("Header", "OutputType") == "SubSampled") {
+    info.notes.emplace_back(
+        "The file holds a sample of the particles only: a mean separation from the density is not that of the sample.");
+  }
   overlay(info.cosmology, overrides.cosmology);
 }
 
@@ -261,7 +265,7 @@ void read_gadget_family(const InputFile& file, const SnapshotOverrides& override
   if (info.cosmology.scale_factor) {
     info.velocity_factor = std::sqrt(*info.cosmology.scale_factor);
   } else {
-    info.notes.push_back("The file states no scale factor: velocities are taken as peculiar.");
+    info.notes.emplace_back("The file states no scale factor: velocities are taken as peculiar.");
   }
   const double gravity = positive(first_real(file, {"Constants"}, {"GRAVITY"})).value_or(gravity_of(info.code));
   const double hubble = info.units.assumed ? 0 : first_real(file, {"Parameters"}, {"Hubble"}).value_or(0);
@@ -314,7 +318,7 @@ void settle_assumed_units(SnapshotInfo& info) {
   if (std::abs(ratio * 1e-9 - 1) > 0.05) return;
   info.units.length_in_cm *= 1000;
   derive_gadget_density(gravity_of(info.code), 0, info.units, cosmology);
-  info.notes.push_back(
+  info.notes.emplace_back(
       "The file states no units; lengths are taken as Mpc/h, because then the mass in the box fits Omega_matter.");
 }
 

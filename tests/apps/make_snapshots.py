@@ -6,7 +6,8 @@
 SOURCE is a GADGET-4 snapshot of dark matter at z = 0 (data/gadget4-dm64/snapshot_001.hdf5). Everything in OUTDIR/good holds the same
 particles in the same order, so the same groups must come out of it. OUTDIR/bad holds files of 1000 particles that must be refused.
 OUTDIR/edge has positions at the
-upper edge of the box, OUTDIR/unequal has masses that differ. OUTDIR/positions.f32, velocities.f32 and ids.u32 are SOURCE's columns as raw numbers.
+upper edge of the box, OUTDIR/unequal has masses that differ,
+OUTDIR/huge more particles than 32 bits count, OUTDIR/subsampled a sample as SWIFT writes it. OUTDIR/positions.f32, velocities.f32 and ids.u32 are SOURCE's columns as raw numbers.
 Needs numpy and h5py.
 """
 
@@ -300,6 +301,27 @@ def unequal_masses(src, out):
         f["PartType1/Masses"] = masses
 
 
+def huge(src, out):
+    """More particles than 32 bits count, and a header that has lost the high bits; the datasets take no room, since nothing was written."""
+    n = 2**32 + 5
+    for name, high in (("with_high_word", True), ("without_high_word", False)):
+        with create(f"{out}/huge/{name}_004.hdf5") as f:
+            header = write_gadget3_header(f, src, [0, 5, 0, 0, 0, 0], [0, n, 0, 0, 0, 0], 1, src.mass)
+            if not high:
+                del header["NumPart_Total_HighWord"]
+            group = f.create_group("PartType1")
+            group.create_dataset("Coordinates", (n, 3), np.float32, chunks=(1 << 16, 3))
+            group.create_dataset("ParticleIDs", (n,), np.uint64, chunks=(1 << 16,), fillvalue=7)
+
+
+def subsampled(src, out):
+    with create(f"{out}/subsampled/snap_0005.hdf5") as f:
+        write_swift_frame(f, src, len(src), 1, 0)
+        f["Header"].attrs["OutputType"] = b"SubSampled"
+        for name, values in swift_columns(src).items():
+            f[f"PartType1/{name}"] = values
+
+
 # ---- bad input ----
 
 
@@ -386,6 +408,8 @@ def main(source, out):
     for write in (bad_bytes, bad_sets_of_files, bad_contents, bad_positions):
         write(small, f"{out}/bad")
     unequal_masses(src.first(100001), out)
+    huge(src, out)
+    subsampled(small, out)
     write_gadget4(f"{out}/edge/snapshot_003.hdf5", small, pos=np.where(small.pos < 0.05, np.float32(src.box), small.pos))
 
 

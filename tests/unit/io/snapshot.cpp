@@ -206,6 +206,25 @@ TEST_CASE("units and cosmology of each code") {
   }
 }
 
+TEST_CASE("counts that have lost their high bits are taken from the datasets, and the user is told") {
+  for (const bool high_word : {true, false}) {
+    const Snapshot snapshot =
+        Snapshot::open(source::snapshots + "/huge/" + (high_word ? "with" : "without") + "_high_word_004");
+    const SnapshotInfo& info = snapshot.info();
+    CHECK(info.types[1].count == (Index{1} << 32) + 5);
+    CHECK(info.notes.size() >= (high_word ? 1 : 2));  // NumPart_ThisFile, NumPart_Total
+    std::vector<std::uint64_t> ids(10);
+    snapshot.read_ids(1, info.types[1].count - 10, Span<std::uint64_t>(ids));
+    CHECK(ids == std::vector<std::uint64_t>(10, 7));
+  }
+}
+
+TEST_CASE("a sample of the particles is named as such") {
+  const auto info = Snapshot::open(source::snapshots + "/subsampled/snap_0005").info();
+  REQUIRE(info.notes.size() == 1);
+  CHECK(info.notes[0].find("sample") != std::string::npos);
+}
+
 TEST_CASE("the user's word overrides the file's") {
   SnapshotOverrides overrides;
   overrides.box_length = 60;
