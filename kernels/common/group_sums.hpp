@@ -2,6 +2,7 @@
 /// order: equal results for any number of threads, and a large group is shared out.
 #pragma once
 
+#include "kernels/common/prefetch.hpp"
 #include "kernels/views.hpp"
 #include "zhalo/core/buffer.hpp"
 
@@ -100,6 +101,13 @@ struct MemberReader {
 
   ZHALO_HD Place<Real> place(Index m) const { return members.particles[members.member[m]]; }
 
+  /// Members of a group lie anywhere in the caller's order.
+  ZHALO_HD void prefetch(Index m) const {
+    if (m + prefetch_distance >= members.member.size()) return;
+    const Place<Real> p = place(m + prefetch_distance);
+    prefetch_line(&p.segment.pos[0][p.row]);
+  }
+
   ZHALO_HD double mass(const Place<Real>& p) const {
     return p.segment.mass ? p.segment.mass[p.row] : members.particles.uniform_mass;
   }
@@ -142,6 +150,7 @@ struct SumMoments : MemberReader<Real> {
     const Vec3d origin = this->pos(this->place(blocks.offset[blocks.group[block]]));
     Moments sum;
     for (Index m = blocks.begin(block); m < blocks.end(block); ++m) {
+      this->prefetch(m);
       const Place<Real> p = this->place(m);
       const double mass = this->mass(p);
       sum += {mass, this->relative(this->pos(p), origin) * mass, this->velocity(p) * mass};
@@ -162,6 +171,7 @@ struct SumSpreads : MemberReader<Real> {
     const GroupRow& row = rows[blocks.group[block]];
     Spreads sum;
     for (Index m = blocks.begin(block); m < blocks.end(block); ++m) {
+      this->prefetch(m);
       const Place<Real> p = this->place(m);
       const double mass = this->mass(p);
       const double pos2 = square(this->relative(this->pos(p), row.centre));
