@@ -22,7 +22,7 @@ constexpr std::size_t header_bytes = 64 << 10;
 
 }  // namespace
 
-Estimate estimate_needs(const Summary& summary, bool membership) {
+Estimate estimate_needs(const Summary& summary) {
   const std::size_t real_bytes = summary.double_positions ? sizeof(double) : sizeof(float);
   Estimate estimate;
   std::size_t linked = 0;
@@ -34,13 +34,13 @@ Estimate estimate_needs(const Summary& summary, bool membership) {
     const std::size_t id = t.has_ids ? sizeof(std::uint64_t) : 0;
     estimate.memory += count * (3 * real_bytes + velocity + mass + id + search_bytes(real_bytes));
     estimate.catalogue_limit += count * id;
-    if (membership) estimate.membership += count * (sizeof(Index) + id);
+    if (summary.membership) estimate.membership += count * (sizeof(Index) + id);
     linked += count;
   }
   const std::size_t most_groups = linked / static_cast<std::size_t>(summary.min_size);
   estimate.catalogue_limit += header_bytes + most_groups * row_bytes(summary.snapshot);
   estimate.memory += most_groups * group_bytes;
-  if (membership) estimate.membership += header_bytes;
+  if (summary.membership) estimate.membership += header_bytes;
   return estimate;
 }
 

@@ -6,7 +6,7 @@ namespace zhalo::fof_app {
 namespace {
 
 // A signal handler can reach nothing else.
-volatile std::sig_atomic_t interrupted = 0;
+volatile std::sig_atomic_t interrupted = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 void note(int) { interrupted = 1; }
 

@@ -60,9 +60,8 @@ Linking choose_linking(const io::SnapshotInfo& info, const Options& options, con
   }
   check_against_separation(linking, info.units.length_name());
   check_against_box(linking, box, info.units.length_name());
-  if (linking.mean_separation && !linking.mean_separation->warning.empty()) {
-    linking.warnings.push_back(linking.mean_separation->warning);
-  }
+  const bool derived = !options.linking_length && options.mean_separation.rule != io::MeanSeparationRule::given;
+  if (derived && !linking.mean_separation->warning.empty()) linking.warnings.push_back(linking.mean_separation->warning);
   return linking;
 }
 

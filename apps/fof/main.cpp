@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -41,7 +42,7 @@ void run(const Context& context, const Options& options, Progress& progress) {
     return json.write(summary);
   }
   io::StagedFiles files(context.comm, options.output);
-  summary.found = find_groups(context, snapshot, summary, options, files);
+  summary.found = find_groups(context, snapshot, summary, files);
   summary.found->seconds = progress.seconds();
   json.write(summary);
   say(result_text(summary, verbose));
@@ -112,4 +113,9 @@ int guarded_main(int argc, char** argv) {
 
 }  // namespace zhalo::fof_app
 
-int main(int argc, char** argv) { return zhalo::fof_app::guarded_main(argc, argv); }
+int main(int argc, char** argv) {
+  const int status = zhalo::fof_app::guarded_main(argc, argv);
+  // HDF5 tries at the exit to close what it could not close before, as when there is no room for a file, and may crash: skipped.
+  if (status != 0) std::_Exit(status);
+  return status;
+}

@@ -45,6 +45,7 @@ Summary plan_run(const Context& context, const io::Snapshot& snapshot, const Opt
   plan.snapshot = snapshot.info();
   plan.link_types = options.link_types;
   plan.min_size = options.min_size;
+  plan.membership = options.membership;
   plan.num_ranks = context.comm.size();
   plan.runs_on = place_of(options, context.exec);
   plan.output = options.output;
@@ -54,7 +55,7 @@ Summary plan_run(const Context& context, const io::Snapshot& snapshot, const Opt
   plan.num_particles = masses.count;
   plan.linking = choose_linking(plan.snapshot, options, masses, plan.box);
   plan.double_positions = needs_double(plan);
-  plan.estimate = estimate_needs(plan, options.membership);
+  plan.estimate = estimate_needs(plan);
   return plan;
 }
 

@@ -49,9 +49,8 @@ std::string box_text(const Box& box, const std::string& unit) {
 
 void add_largest(Lines& lines, const Summary& summary, bool verbose) {
   const io::Units& units = summary.snapshot.units;
-  lines.plain(
-      fmt::format("\n{:>4} {:>11} {:>13}  {}", "", "particles", fmt::format("{}", units.mass_name()),
-                  fmt::format("centre [{}]{}", units.length_name(), verbose ? "; peculiar velocity, unit of the file" : "")));
+  lines.plain(fmt::format("\n{:>4} {:>11} {:>13}  {}", "", "particles", fmt::format("{}", units.mass_name()),
+                          fmt::format("centre [{}]{}", units.length_name(), verbose ? "; peculiar velocity" : "")));
   Index row = 0;
   for (const GroupRow& group : summary.found->largest) {
     const Vec3d& c = group.centre;
@@ -111,8 +110,10 @@ std::string result_text(const Summary& summary, bool verbose) {
   lines.plain("");
   lines.line("Groups", fmt::format("{}", found.num_groups));
   lines.line("In groups", fmt::format("{} of {} particles ({:.2f}%)", found.num_members, summary.num_particles, part));
-  if (found.num_wrapped > 0)
-    lines.line("Wrapped", fmt::format("{} particles lay on or over an edge of the periodic box", found.num_wrapped));
+  if (found.num_wrapped > 0) {
+    const char* noun = found.num_wrapped == 1 ? "particle" : "particles";
+    lines.line("Wrapped", fmt::format("{} {} outside the periodic box, or on its upper edge", found.num_wrapped, noun));
+  }
   if (!found.largest.empty()) add_largest(lines, summary, verbose);
   add_phases(lines, summary);
   lines.plain("");

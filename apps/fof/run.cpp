@@ -44,18 +44,17 @@ io::RunRecord record_of(const Summary& plan) {
 
 template <class Real>
 void write(const Context& context, const io::LoadedParticles<Real>& loaded, const Catalogue& catalogue, const Summary& plan,
-           io::StagedFiles& files, bool membership) {
+           io::StagedFiles& files) {
   const ScopedTimer timer(context.timers, "write");
   const io::RunRecord run = record_of(plan);
   const bool has_ids = loaded.id.size() == loaded.particles.num();
   const Buffer<std::uint64_t> member_id =
       has_ids ? in_group_order(context, catalogue, loaded.id.span()) : Buffer<std::uint64_t>();
   write_catalogue(files, catalogue, plan.snapshot, OnHost(context.exec, member_id).view(), run);
-  if (membership) {
-    const OnHost group_of(context.exec, catalogue.group_of);
-    const OnHost id(context.exec, loaded.id);
-    write_membership(files, {loaded.ranges, group_of.view(), id.view()}, plan.snapshot, run);
-  }
+  if (!plan.membership) return retire_membership(files, plan.snapshot);
+  const OnHost group_of(context.exec, catalogue.group_of);
+  const OnHost id(context.exec, loaded.id);
+  write_membership(files, {loaded.ranges, group_of.view(), id.view()}, plan.snapshot, run);
 }
 
 std::vector<GroupRow> first_rows(const Catalogue& catalogue, std::size_t most) {
@@ -67,8 +66,7 @@ std::vector<GroupRow> first_rows(const Catalogue& catalogue, std::size_t most) {
 }
 
 template <class Real>
-Found find_groups_of(const Context& context, const io::Snapshot& snapshot, const Summary& plan, const Options& options,
-                     io::StagedFiles& files) {
+Found find_groups_of(const Context& context, const io::Snapshot& snapshot, const Summary& plan, io::StagedFiles& files) {
   io::LoadedParticles<Real> loaded;
   {
     const ScopedTimer timer(context.timers, "read");
@@ -78,7 +76,7 @@ Found find_groups_of(const Context& context, const io::Snapshot& snapshot, const
   const CatalogueOptions table{.min_members = plan.min_size, .num_types = static_cast<int>(plan.snapshot.types.size())};
   const Catalogue catalogue = make_catalogue(context, loaded.particles, plan.box, fof.label.span(), table);
   fof.label = {};
-  write(context, loaded, catalogue, plan, files, options.membership);
+  write(context, loaded, catalogue, plan, files);
 
   Found found;
   found.num_wrapped = fof.num_wrapped;
@@ -90,10 +88,9 @@ Found find_groups_of(const Context& context, const io::Snapshot& snapshot, const
 
 }  // namespace
 
-Found find_groups(const Context& context, const io::Snapshot& snapshot, const Summary& plan, const Options& options,
-                  io::StagedFiles& files) {
-  Found found = plan.double_positions ? find_groups_of<double>(context, snapshot, plan, options, files)
-                                      : find_groups_of<float>(context, snapshot, plan, options, files);
+Found find_groups(const Context& context, const io::Snapshot& snapshot, const Summary& plan, io::StagedFiles& files) {
+  Found found = plan.double_positions ? find_groups_of<double>(context, snapshot, plan, files)
+                                      : find_groups_of<float>(context, snapshot, plan, files);
   check_interrupted();
   {
     const ScopedTimer timer(context.timers, "commit");

@@ -15,7 +15,6 @@ io::Snapshot open_snapshot(const Context& context, const Options& options);
 Summary plan_run(const Context& context, const io::Snapshot& snapshot, const Options& options);
 
 /// Reads, searches and writes to `files`, which it commits. The phases go to context.timers. Collective.
-Found find_groups(const Context& context, const io::Snapshot& snapshot, const Summary& plan, const Options& options,
-                  io::StagedFiles& files);
+Found find_groups(const Context& context, const io::Snapshot& snapshot, const Summary& plan, io::StagedFiles& files);
 
 }  // namespace zhalo::fof_app

@@ -43,6 +43,7 @@ struct Summary {
   Index num_particles = 0;        ///< linked
   bool double_positions = false;  ///< searched in float64: some linked type is stored so
   Index min_size = 0;
+  bool membership = false;  ///< written, too
   int num_ranks = 1;
   std::string runs_on;
   Box box;
@@ -53,6 +54,6 @@ struct Summary {
 };
 
 /// Of the run that the rest of the summary describes.
-Estimate estimate_needs(const Summary& summary, bool membership);
+Estimate estimate_needs(const Summary& summary);
 
 }  // namespace zhalo::fof_app

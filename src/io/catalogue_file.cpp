@@ -236,6 +236,8 @@ void write_catalogue(StagedFiles& files, const Catalogue& catalogue, const Snaps
 
 namespace {
 
+std::string membership_prefix(const SnapshotInfo& snapshot) { return fmt::format("membership_{:03d}", snapshot.number); }
+
 /// Particles by type in the ranges of one rank.
 std::vector<Index> counts_of(const std::vector<TypeRange>& ranges, const SnapshotInfo& snapshot) {
   std::vector<Index> counts(snapshot.types.size());
@@ -259,7 +261,7 @@ void write_ranges(OutputFile& file, const Membership& membership) {
 
 void write_membership(StagedFiles& files, const Membership& membership, const SnapshotInfo& snapshot, const RunRecord& run) {
   const Communicator& comm = files.comm();
-  const std::string prefix = fmt::format("membership_{:03d}", snapshot.number);
+  const std::string prefix = membership_prefix(snapshot);
   const std::vector<Index> counts = counts_of(membership.ranges, snapshot);
   std::vector<Index> totals = counts;
   comm.sum_in_place(totals);
@@ -274,5 +276,7 @@ void write_membership(StagedFiles& files, const Membership& membership, const Sn
     file.close();
   });
 }
+
+void retire_membership(StagedFiles& files, const SnapshotInfo& snapshot) { files.retire_numbered(membership_prefix(snapshot)); }
 
 }  // namespace zhalo::io

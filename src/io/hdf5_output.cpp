@@ -22,6 +22,13 @@ Handle simple_space(const std::vector<hsize_t>& extent) {
   return {H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose};
 }
 
+/// Without the time of creation, which HDF5 would store: the same results are the same bytes.
+Handle timeless_properties() {
+  Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_obj_track_times(properties.id(), false);
+  return properties;
+}
+
 template <class T>
 std::vector<hsize_t> extent_of(Span<const T> values, Index columns) {
   const auto rows = static_cast<hsize_t>(values.size() / columns);
@@ -105,7 +112,8 @@ void OutputFile::attribute(const std::string& object, const std::string& name, c
 
 void OutputFile::write_dataset(const std::string& name, hid_t type, const void* values, std::vector<hsize_t> extent) {
   const Handle space = simple_space(extent);
-  Handle set(H5Dcreate2(file_.id(), name.c_str(), type, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+  const Handle properties = timeless_properties();
+  Handle set(H5Dcreate2(file_.id(), name.c_str(), type, space.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT), H5Dclose);
   const bool empty = extent.front() == 0;
   need(set.valid() && (empty || H5Dwrite(set.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0) && set.close(),
        "cannot be written");

@@ -73,6 +73,7 @@ StagedFiles::StagedFiles(StagedFiles&& other) noexcept
       directory_(std::move(other.directory_)),
       made_directories_(std::exchange(other.made_directories_, {})),
       numbered_(std::exchange(other.numbered_, {})),
+      retired_(std::exchange(other.retired_, {})),
       staged_(std::exchange(other.staged_, {})) {}
 
 StagedFiles::~StagedFiles() { discard(); }
@@ -121,10 +122,10 @@ void rename_into_place(const std::string& from, const std::string& to) {
   if (error) throw FileError(fmt::format("'{}' cannot be put in its place: {}", to, error.message()));
 }
 
-/// Files of an earlier run on more ranks: readers that look for the next number would find them.
-void remove_leftovers(const std::string& prefix, int size) {
+/// Files of an earlier run, from this number on: readers that look for the next number would find them.
+void remove_leftovers(const std::string& prefix, int first) {
   std::error_code error;
-  for (int number = size; fs::remove(fmt::format("{}.{}.hdf5", prefix, number), error); ++number) {
+  for (int number = first; fs::remove(fmt::format("{}.{}.hdf5", prefix, number), error); ++number) {
   }
 }
 
@@ -151,6 +152,7 @@ std::vector<std::string> StagedFiles::commit() {
   made_directories_.clear();
   if (comm_->rank() == 0) {
     for (const auto& prefix : numbered_) remove_leftovers((fs::path(directory_) / prefix).string(), comm_->size());
+    for (const auto& prefix : retired_) remove_leftovers((fs::path(directory_) / prefix).string(), 0);
   }
   comm_->together([&] {
     for (const auto& path : placed) bring_to_disk(parent_of(path));

@@ -41,4 +41,7 @@ struct Membership {
 /// Collective as write_catalogue.
 void write_membership(StagedFiles& files, const Membership& membership, const SnapshotInfo& snapshot, const RunRecord& run);
 
+/// For a run that writes no membership: that of an earlier run, which would contradict the new catalogue, goes at the commit.
+void retire_membership(StagedFiles& files, const SnapshotInfo& snapshot);
+
 }  // namespace zhalo::io

@@ -35,6 +35,9 @@ class StagedFiles {
   /// more ranks, are removed at the commit. Not collective, but all ranks must call it.
   std::string stage_numbered(const std::string& prefix);
 
+  /// Files "PREFIX.RANK.hdf5" of an earlier run are removed at the commit. Not collective, but all ranks must call it.
+  void retire_numbered(const std::string& prefix) { retired_.push_back(prefix); }
+
   /// Brings all staged files of all ranks to the disk and to their names; returns this rank's final paths. Collective;
   /// FileError on every rank if it fails on one.
   std::vector<std::string> commit();
@@ -51,6 +54,7 @@ class StagedFiles {
   std::string directory_;
   std::vector<std::string> made_directories_;  // on rank 0
   std::vector<std::string> numbered_;
+  std::vector<std::string> retired_;
   std::vector<Staged> staged_;
 };
 

@@ -116,6 +116,27 @@ TEST_CASE("numbers beyond the last rank, from an earlier run, go") {
   CHECK(entries_below(place) == comm.size() + 1);
 }
 
+TEST_CASE("files of a retired prefix go at the commit, not before") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string place = scratch(comm, "retired");
+  if (comm.rank() == 0) {
+    for (int number = 0; number < 3; ++number) write(place + "/old." + std::to_string(number) + ".hdf5", "old");
+    write(place + "/older.0.hdf5", "not ours");
+  }
+  comm.barrier();
+  {
+    StagedFiles files(comm, place);
+    files.retire_numbered("old");
+  }
+  comm.barrier();
+  CHECK(entries_below(place) == 4);
+  StagedFiles files(comm, place);
+  files.retire_numbered("old");
+  files.commit();
+  comm.barrier();
+  CHECK(entries_below(place) == 1);
+}
+
 TEST_CASE("directories that cannot be used are named at once") {
   const Communicator comm(MPI_COMM_WORLD);
   const std::string place = scratch(comm, "unusable");

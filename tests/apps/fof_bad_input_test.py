@@ -1,0 +1,170 @@
+"""fof on input that cannot be used: one clear message, exit status 2, nothing left behind, no hang.
+
+  fof_bad_input_test.py PROGRAM DATA SNAPSHOTS
+"""
+import os
+import resource
+import subprocess
+import unittest
+
+import h5py
+import numpy as np
+from fof_case import DATA, GADGET, PROGRAM, SECONDS, SNAPSHOTS, FofCase, main
+
+BAD = SNAPSHOTS / "bad"
+SNAPSHOT = GADGET / "snapshot_001.hdf5"
+
+# File, and words of the message that say what is wrong and where.
+FILES = {
+    "none_such.hdf5": ["none_such.hdf5", "no such file"],
+    "text.hdf5": ["text.hdf5", "not", "HDF5"],
+    "empty.hdf5": ["empty.hdf5", "empty"],
+    "gadget_binary.hdf5": ["gadget_binary.hdf5", "HDF5", "binary"],
+    "truncated.hdf5": ["truncated.hdf5", "truncated"],
+    "missing_chunk": ["snapshot_001.1.hdf5", "missing"],
+    "missing_chunk/snapshot_001.0.hdf5": ["snapshot_001.1.hdf5", "missing"],
+    "no_number.hdf5": ["no_number", "3 files"],
+    "other_snapshot": ["snapshot_001.2.hdf5", "snapshot"],
+    "two_snapshots": ["two_snapshots", "2 snapshots"],
+    "no_snapshot": ["no_snapshot", "no snapshot"],
+    "missing_source/snap_0001.hdf5": ["snap_0001.1.hdf5"],
+    "total_differs": ["1005", "1000"],
+    "count_differs.hdf5": ["count_differs.hdf5", "1010", "1000"],
+    "short_velocities.hdf5": ["short_velocities.hdf5", "Velocities", "999", "1000"],
+    "no_coordinates.hdf5": ["no_coordinates.hdf5", "Coordinates"],
+    "two_columns.hdf5": ["two_columns.hdf5", "Coordinates", "(1000, 2)"],
+    "text_coordinates.hdf5": ["text_coordinates.hdf5", "Coordinates", "number"],
+    "no_group.hdf5": ["no_group.hdf5", "PartType1"],
+    "no_header.hdf5": ["no_header.hdf5", "Header"],
+    "no_counts.hdf5": ["no_counts.hdf5", "NumPart"],
+    "no_masses.hdf5": ["no_masses.hdf5", "mass", "type 1"],
+    "catalogue.hdf5": ["catalogue.hdf5", "catalogue", "not a snapshot"],
+    "nan.hdf5": ["1 of 1000 particles", "not finite", "particle 17"],
+    "infinite.hdf5": ["1 of 1000 particles", "not finite", "particle 3"],
+}
+
+# Options on the real snapshot, and words of the message.
+OPTIONS = {
+    "--rlink -0.2": ["--rlink", "-0.2", "positive"],
+    "--rlink 0": ["--rlink", "positive"],
+    "--rlink nan": ["--rlink", "nan"],
+    "--rlink inf": ["--rlink", "inf"],
+    "--rlink 1e400": ["--rlink"],
+    "--rlink 1e-9": ["linking length", "1e-09", "mean separations"],
+    "--rlink 1e9 --periodic no": ["linking length", "1e+09", "mean separations"],
+    "--rlink-abs -1": ["--rlink-abs", "-1", "positive"],
+    "--rlink-abs 0": ["--rlink-abs", "positive"],
+    "--rlink-abs 26": ["linking length", "26 Mpc/h", "half", "periodic"],
+    "--rlink 0.2 --rlink-abs 0.1": ["--rlink", "--rlink-abs", "both"],
+    "--link-types 5": ["type 5", "type 1"],
+    "--link-types 1,1": ["type 1", "twice"],
+    "--link-types dark": ["--link-types", "dark"],
+    "--link-types 0": ["type 0"],
+    "--meansep big": ["big", "auto, rho, volume"],
+    "--meansep -1": ["mean separation", "-1"],
+    "--min-size 0": ["--min-size", "at least 1"],
+    "--min-size few": ["--min-size", "few"],
+    "--box-size -50": ["--box-size", "-50"],
+    "--periodic perhaps": ["--periodic", "perhaps", "yes"],
+    "--periodic no --box-size 25": ["237266", "outside", "particle 190"],
+    "--device abacus": ["--device", "abacus", "host"],
+    "--threads -1": ["--threads", "-1"],
+    "--threads 100000": ["--threads", "100000"],
+    "-q -v": ["--quiet", "--verbose"],
+    "--no-such-option": ["--no-such-option", "--help"],
+    "another_snapshot.hdf5": ["another_snapshot.hdf5"],
+    "-o": ["-o"],
+}
+
+
+class BadInput(FofCase):
+    def test_files(self):
+        for name, words in FILES.items():
+            with self.subTest(name):
+                self.assert_refused([BAD / name, "-o", "out/deep"], *words)
+
+    def test_options(self):
+        for options, words in OPTIONS.items():
+            with self.subTest(options):
+                self.assert_refused([SNAPSHOT, "--membership", "--json", "report.json", *options.split()], *words)
+
+    def test_no_snapshot(self):
+        self.assert_refused([], "snapshot", "--help")
+
+    def test_box(self):
+        """A box of unknown size stops a periodic run only."""
+        for options in ([], ["--periodic", "yes"]):
+            self.assert_refused([BAD / "no_box.hdf5", *options], "no_box.hdf5", "box size", "--box-size", "--periodic no")
+        self.fof(BAD / "no_box.hdf5", "--box-size", 50, "--meansep", 0.78)
+        self.fof(BAD / "no_box.hdf5", "--periodic", "no", "-o", "open")
+        self.assert_refused([BAD / "no_box.hdf5", "--periodic", "no", "--meansep", "volume"], "volume", "box size is unknown")
+
+    def test_outside(self):
+        """Particle 5 lies at x = -1: wrapped into a periodic box, in place without edges, wrong in a box with edges."""
+        self.assert_refused([BAD / "outside.hdf5", "--periodic", "no", "--box-size", 50], "1 of 1000 particles", "outside", "particle 5")
+        self.assertRegex(self.fof(BAD / "outside.hdf5", "--meansep", 0.78), r"\nWrapped +1 particle ")
+        self.fof(BAD / "outside.hdf5", "--periodic", "no", "--meansep", 0.78, "-o", "open")
+
+    def test_many_bad_positions_are_counted(self):
+        path = self.folder / "some_001.hdf5"
+        with h5py.File(BAD / "nan.hdf5", "r") as source, h5py.File(path, "w") as file:
+            for name in source:
+                source.copy(name, file)
+            pos = file["PartType1/Coordinates"][:]
+            pos[[17, 400, 401], [1, 0, 2]] = np.nan, np.inf, -np.inf
+            file["PartType1/Coordinates"][:] = pos
+        self.assert_refused([path], "3 of 1000 particles", "not finite", "particle 17")
+
+    def test_real_catalogues(self):
+        self.assert_refused([GADGET / "fof_tab_001.hdf5"], "catalogue", "not a snapshot")
+        self.assert_refused([DATA / "swift-dm64" / "fof_output_0000.hdf5"], "not a snapshot")
+
+    def test_device_that_is_not_there(self):
+        self.assert_refused([SNAPSHOT, "--device", "cuda"], "CUDA", CUDA_VISIBLE_DEVICES="")
+
+
+class BadPlaces(FofCase):
+    def test_below_a_regular_file(self):
+        (self.folder / "file").write_text("kept")
+        self.assert_refused([SNAPSHOT, "-o", "file"], "file")
+        self.assert_refused([SNAPSHOT, "-o", "file/out"], "file/out")
+        self.assert_refused([SNAPSHOT, "--json", "file/report.json"], "file")
+        self.assertEqual((self.folder / "file").read_text(), "kept")
+
+    def test_json_that_is_a_folder(self):
+        (self.folder / "folder").mkdir()
+        self.assert_refused([SNAPSHOT, "--json", "folder"], "folder")
+
+    def test_a_folder_in_the_way(self):
+        (self.folder / "out/groups_001/fof_subhalo_tab_001.0.hdf5").mkdir(parents=True)
+        self.assert_refused([SNAPSHOT, "-o", "out"], "fof_subhalo_tab_001.0.hdf5")
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_no_permission(self):
+        (self.folder / "closed").mkdir(mode=0o555)
+        self.assert_refused([SNAPSHOT, "-o", "closed/out"], "closed", "ermission")
+
+    def test_json_on_a_full_disk(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("there is no /dev/full")
+        status, _, errors = self.run_fof(SNAPSHOT, "-q", "--json", "/dev/full")
+        self.assertEqual((status, errors.count("\n")), (2, 1))
+        self.assertIn("/dev/full", errors)
+
+    def test_largest_file_allowed(self):
+        """The system refuses to let a file grow, as on a full disk: at every point of the writing."""
+        def limit(size):
+            return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+        for size in (0, 100, 4096, 40000, 300000, 1000000):
+            with self.subTest(size):
+                result = subprocess.run([PROGRAM, SNAPSHOT, "-q", "--membership"], cwd=self.folder, capture_output=True, text=True,
+                                        check=False, timeout=SECONDS, restore_signals=False, preexec_fn=limit(size))
+                self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
+                self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+                self.assertIn("fof_output", result.stderr)
+                self.assertEqual(self.files(), [])
+
+
+if __name__ == "__main__":
+    main()
