@@ -27,7 +27,8 @@ void make_keys(const E&, const ParticlesView<Real>&, const Frame&, Span<std::uin
   refuse();
 }
 template <class E, class Real>
-void gather_positions(const E&, const ParticlesView<Real>&, const Frame&, Span<const LocalIndex>, const SortedPositions<Real>&) {
+void gather_positions(const E&, const ParticlesView<Real>&, const Frame&, Span<const LocalIndex>,
+                      const SortedPositions<Real>&) {
   refuse();
 }
 template <class E>
