@@ -39,7 +39,7 @@ class Span {
 
   /// The part [first, first + count).
   ZHALO_HD constexpr Span subspan(Index first, Index count) const {
-    ZHALO_EXPECT(first >= 0 && count >= 0 && first + count <= size_);
+    ZHALO_EXPECT(first >= 0 && first <= size_ && count >= 0 && count <= size_ - first);
     return {data_ + first, count};
   }
 

@@ -1,0 +1,242 @@
+/// The plane hierarchy: what a tree must be, checked node by node.
+#include "src/tree/tree.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "apps/bench/points.hpp"
+#include "tests/support/clouds.hpp"
+#include "tests/support/run_fof.hpp"
+
+namespace {
+
+using namespace zhalo;
+using namespace zhalo::testing;
+
+/// A range of sorted elements.
+struct Range {
+  Index begin = 0;
+  Index end = 0;
+};
+
+/// How many leading bits of two keys agree, one after the other.
+int shared_bits(std::uint64_t a, std::uint64_t b, int bits) {
+  int shared = 0;
+  while (shared < bits && (a >> (bits - 1 - shared) & 1U) == (b >> (bits - 1 - shared) & 1U)) ++shared;
+  return shared;
+}
+
+/// Checks that ranges of sorted keys are the largest Morton cells with at most `most` elements.
+void check_cells(const std::vector<std::uint64_t>& keys, int bits, const std::vector<Range>& cells, Index most,
+                 bool equal_keys_stay) {
+  const auto at = [&](Index i) { return keys[static_cast<std::size_t>(i)]; };
+  const Index num = static_cast<Index>(keys.size());
+  Index next = 0;
+  for (const Range& cell : cells) {
+    CAPTURE(cell.begin, cell.end, most, bits);
+    REQUIRE(cell.begin == next);
+    REQUIRE(cell.end > cell.begin);
+    next = cell.end;
+    const int before = cell.begin > 0 ? shared_bits(at(cell.begin - 1), at(cell.begin), bits) : -1;
+    const int after = cell.end < num ? shared_bits(at(cell.end - 1), at(cell.end), bits) : -1;
+    const int inside = shared_bits(at(cell.begin), at(cell.end - 1), bits);
+    const int depth = std::max(before, after) + 1;  // of the largest cell that excludes both neighbours
+    if (depth > bits) {
+      // Part of a run of equal keys that no cell can divide.
+      REQUIRE_FALSE(equal_keys_stay);
+      REQUIRE(inside == bits);
+      REQUIRE(cell.end - cell.begin <= most);
+      if (after == bits) REQUIRE(cell.end - cell.begin == most);
+      continue;
+    }
+    REQUIRE(inside >= depth);
+    if (!(equal_keys_stay && inside == bits)) REQUIRE(cell.end - cell.begin <= most);
+    if (depth == 0) continue;
+    Index parent = 0;
+    for (Index i = 0; i < num; ++i) parent += shared_bits(at(i), at(cell.begin), bits) >= depth - 1 ? 1 : 0;
+    REQUIRE(parent > most);
+  }
+  REQUIRE(next == num);
+}
+
+template <class Real>
+struct Built {
+  Context context;
+  LaidOut<Real> laid_out;
+  DeviceParticles<Real> input;
+  SortedParticles<Real> particles;
+  Tree<Real> tree;
+
+  Built(const Cloud<Real>& cloud, double cell, const TreeOptions& options, const Run& run = {})
+      : context{{}, host_exec(run.threads), nullptr},
+        laid_out(cloud, run.layout),
+        input(context.exec, laid_out.particles()),
+        particles(sorted(cloud, cell)),
+        tree(context, particles, options) {}
+
+ private:
+  SortedParticles<Real> sorted(const Cloud<Real>& cloud, double cell) {
+    const Extent extent = examine_positions(context, input.view(), cloud.box);
+    return sort_particles(context, input.view(), choose_frame(cloud.box, extent, cell, 1).frame);
+  }
+};
+
+template <class Real>
+Range leaf_of(const kernels::TreeView<Real>& tree, Index slot) {
+  return {tree.leaf_begin[slot], tree.leaf_end[slot]};
+}
+
+/// Leaves in order; each node of plane 1 fills its slots from the first on, behind them are empty ones.
+template <class Real>
+void check_leaves(const Built<Real>& built, const TreeOptions& options) {
+  const kernels::TreeView<Real>& tree = built.tree.view();
+  const std::vector<std::uint64_t> keys = to_host(built.context.exec, built.particles.keys);
+  const int bits = built.particles.frame.key_bits();
+  REQUIRE(tree.plane_size[0] % tree.fanout == 0);
+  std::vector<Range> leaves;
+  std::vector<Range> nodes;
+  std::vector<std::uint64_t> leaf_keys;
+  for (Index node = 0; node < tree.plane_size[0] / tree.fanout; ++node) {
+    const Index first_leaf = static_cast<Index>(leaves.size());
+    bool ended = false;
+    for (Index slot = node * tree.fanout; slot < (node + 1) * tree.fanout; ++slot) {
+      const Range leaf = leaf_of(tree, slot);
+      ended = ended || leaf.begin == leaf.end;
+      if (ended) REQUIRE(leaf.begin == leaf.end);
+      if (ended) continue;
+      leaves.push_back(leaf);
+      leaf_keys.push_back(keys[static_cast<std::size_t>(leaf.begin)]);
+    }
+    nodes.push_back({first_leaf, static_cast<Index>(leaves.size())});
+  }
+  check_cells(keys, bits, leaves, options.leaf_size, options.equal_keys_stay);
+  check_cells(leaf_keys, bits, nodes, tree.fanout, false);
+}
+
+template <class Real>
+void check_leaf_box(const kernels::TreeView<Real>& tree, Index slot) {
+  const Range leaf = leaf_of(tree, slot);
+  for (int axis = 0; axis < 3; ++axis) {
+    Real lo = std::numeric_limits<Real>::infinity();
+    Real hi = -lo;
+    for (Index i = leaf.begin; i < leaf.end; ++i) {
+      lo = std::min(lo, tree.pos.axis[axis][i]);
+      hi = std::max(hi, tree.pos.axis[axis][i]);
+    }
+    REQUIRE(tree.boxes.lo[axis][slot] == lo);
+    REQUIRE(tree.boxes.hi[axis][slot] == hi);
+  }
+}
+
+/// The box of a node is exactly that of its children; of none, an empty one.
+template <class Real>
+void check_node_box(const kernels::TreeView<Real>& tree, int plane, Index node) {
+  const Index first = node * tree.fanout;
+  const Index last = std::min(first + tree.fanout, tree.plane_size[plane - 1]);
+  for (int axis = 0; axis < 3; ++axis) {
+    Real lo = std::numeric_limits<Real>::infinity();
+    Real hi = -lo;
+    for (Index child = tree.plane_first[plane - 1] + first; child < tree.plane_first[plane - 1] + last; ++child) {
+      lo = std::min(lo, tree.boxes.lo[axis][child]);
+      hi = std::max(hi, tree.boxes.hi[axis][child]);
+    }
+    REQUIRE(tree.boxes.lo[axis][tree.plane_first[plane] + node] == lo);
+    REQUIRE(tree.boxes.hi[axis][tree.plane_first[plane] + node] == hi);
+  }
+}
+
+template <class Real>
+void check_planes(const kernels::TreeView<Real>& tree) {
+  REQUIRE(tree.num_planes >= 1);
+  REQUIRE(tree.num_planes <= kernels::TreeView<Real>::max_planes);
+  REQUIRE(tree.plane_first[0] == 0);
+  REQUIRE(tree.plane_size[tree.num_planes - 1] <= tree.fanout);
+  for (int plane = 1; plane < tree.num_planes; ++plane) {
+    REQUIRE(tree.plane_first[plane] == tree.plane_first[plane - 1] + tree.plane_size[plane - 1]);
+    REQUIRE(tree.plane_size[plane] % tree.fanout == 0);
+    REQUIRE(tree.plane_size[plane] * tree.fanout >= tree.plane_size[plane - 1]);
+    REQUIRE((tree.plane_size[plane] - tree.fanout) * tree.fanout < tree.plane_size[plane - 1]);
+    for (Index node = 0; node < tree.plane_size[plane]; ++node) check_node_box(tree, plane, node);
+  }
+  for (Index slot = 0; slot < tree.plane_size[0]; ++slot) check_leaf_box(tree, slot);
+}
+
+template <class Real>
+void check_tree(const Cloud<Real>& cloud, double cell, const TreeOptions& options, const Run& run = {}) {
+  const Built<Real> built(cloud, cell, options, run);
+  check_leaves(built, options);
+  check_planes(built.tree.view());
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("trees over random clouds", "", float, double) {
+  for (std::uint64_t seed = 0; seed < (ZHALO_CHECKED ? 150 : 600); ++seed) {
+    CAPTURE(seed, sizeof(TestType));
+    Random random(seed);
+    const Cloud<TestType> cloud = random_cloud<TestType>(random);
+    const TreeOptions options{random.pick({1, 2, 7, 16, 32, 64}), random.one_in(2)};
+    const double cell = cloud.linking_length * random.pick({1.0, 0.1, 10.0});
+    check_tree(cloud, cell, options, {32, 1 + static_cast<int>(seed % 2), Layout::rows});
+  }
+}
+
+TEST_CASE("trees over many particles, whose cells are cut in several chunks at once") {
+  const points::Kind kind = GENERATE(points::Kind::uniform, points::Kind::dense);
+  const auto [leaf_size, cell] = GENERATE(table<int, double>({{32, 1e-4}, {1, 1e-3}, {8, 0.1}}));
+  const bool equal_keys_stay = GENERATE(false, true);
+  const int threads = GENERATE(1, 3);
+  const Cloud<float> cloud{points::make_points(kind, 40'000).pos, Box::periodic_cube(1), 0.1};
+  const Built<float> built(cloud, cell, {leaf_size, equal_keys_stay}, {32, threads, Layout::rows});
+  check_planes(built.tree.view());
+  // Leaf by leaf the definition is slow: the leaves are those of any other number of chunks, and of few particles (above).
+  const std::vector<std::uint64_t> keys = to_host(built.context.exec, built.particles.keys);
+  const int bits = built.particles.frame.key_bits();
+  Index next = 0;
+  for (Index slot = 0; slot < built.tree.view().plane_size[0]; ++slot) {
+    const Range leaf = leaf_of(built.tree.view(), slot);
+    if (leaf.begin == leaf.end) continue;
+    REQUIRE(leaf.begin == next);
+    next = leaf.end;
+    const bool equal = keys[static_cast<std::size_t>(leaf.begin)] == keys[static_cast<std::size_t>(leaf.end - 1)];
+    if (!(equal_keys_stay && equal)) REQUIRE(leaf.end - leaf.begin <= leaf_size);
+    // Its parent cell holds more than a leaf: the elements up to leaf_size further on either side are all that may be in it.
+    const std::uint64_t key = keys[static_cast<std::size_t>(leaf.begin)];
+    const int before = leaf.begin > 0 ? shared_bits(keys[static_cast<std::size_t>(leaf.begin - 1)], key, bits) : -1;
+    const int after = leaf.end < cloud.num() ? shared_bits(key, keys[static_cast<std::size_t>(leaf.end)], bits) : -1;
+    const int depth = std::max(before, after);
+    if (depth < 0 || depth == bits) continue;
+    Index parent = 0;
+    for (Index i = std::max<Index>(0, leaf.begin - leaf_size); i < std::min(cloud.num(), leaf.end + leaf_size); ++i) {
+      parent += shared_bits(keys[static_cast<std::size_t>(i)], key, bits) >= depth ? 1 : 0;
+    }
+    REQUIRE(parent > leaf_size);
+  }
+  REQUIRE(next == cloud.num());
+}
+
+TEST_CASE("trees of one place: a single leaf of any size, or runs of leaf_size") {
+  const Cloud<float> cloud{std::vector<float>(3 * 50'000, 0.5F), Box::unbounded(), 0.1};
+  const Built<float> whole(cloud, 0.1, {32, true});
+  CHECK(leaf_of(whole.tree.view(), 0).end == 50'000);
+  CHECK(whole.tree.view().num_planes == 1);
+  const Built<float> cut(cloud, 0.1, {32, false});
+  check_planes(cut.tree.view());
+  Index leaves = 0;
+  for (Index slot = 0; slot < cut.tree.view().plane_size[0]; ++slot) {
+    const Range leaf = leaf_of(cut.tree.view(), slot);
+    if (leaf.end == leaf.begin) continue;
+    REQUIRE(leaf.begin == 32 * leaves);
+    REQUIRE(leaf.end == std::min<Index>(50'000, 32 * leaves + 32));
+    ++leaves;
+  }
+  CHECK(leaves == 1563);
+}
+
+TEST_CASE("trees of no particles have no leaf") {
+  const Cloud<double> cloud{{}, Box::periodic_cube(1), 0.1};
+  const Built<double> built(cloud, 0.1, {32, true});
+  CHECK(built.tree.view().plane_size[0] == 0);
+  CHECK(built.tree.view().num_planes == 1);
+}
