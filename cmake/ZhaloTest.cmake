@@ -1,9 +1,10 @@
-# zhalo_add_test(NAME name SOURCES file... [LABELS label...] [RANKS n...] [TIMEOUT seconds] [LIBRARIES target...])
+# zhalo_add_test(NAME name SOURCES file... [LABELS label...] [RANKS n...] [TIMEOUT seconds] [LIBRARIES target...]
+#                [ARGUMENTS argument...])
 #
 # One Catch2 executable test_<name>. Without RANKS it runs as test <name>, alone and without MPI_Init. With RANKS it runs under mpiexec once
 # per number as <name>.ranks<n>, MPI initialised. Every test has a timeout (120 s unless told): a test that hangs is a failure.
-# ZHALO_DATA_DIR is the folder of the fixtures, as a string literal. ZHALO_TEST_PREFIX comes before every test's name, so that one run of
-# ctest can hold several build trees (scripts/test).
+# ARGUMENTS go to the program, such as the names of the cases to run. ZHALO_DATA_DIR is the folder of the fixtures, as a string literal.
+# ZHALO_TEST_PREFIX comes before every test's name, so that one run of ctest can hold several build trees (scripts/test).
 set(ZHALO_TEST_PREFIX "" CACHE STRING "What the names of the tests start with")
 set(ZHALO_TEST_ENVIRONMENT "" CACHE STRING "NAME=value list for every test (the sanitizer presets set it)")
 
@@ -13,9 +14,10 @@ target_link_libraries(zhalo_catch PUBLIC Catch2::Catch2)
 target_compile_features(zhalo_catch PUBLIC cxx_std_20)
 
 function(zhalo_add_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;LABELS;RANKS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;LABELS;RANKS;LIBRARIES;ARGUMENTS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_SOURCES)
-    message(FATAL_ERROR "zhalo_add_test(${ARGV}): NAME and SOURCES are needed, and nothing else is known but LABELS RANKS TIMEOUT LIBRARIES")
+    message(FATAL_ERROR "zhalo_add_test(${ARGV}): NAME and SOURCES are needed, and nothing else is known but LABELS RANKS TIMEOUT "
+                        "LIBRARIES ARGUMENTS")
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
@@ -34,11 +36,11 @@ function(zhalo_add_test)
   set(tests "")
   if(arg_RANKS)
     foreach(ranks IN LISTS arg_RANKS)
-      zhalo_add_mpi_command(NAME ${name}.ranks${ranks} RANKS ${ranks} COMMAND ${target})
+      zhalo_add_mpi_command(NAME ${name}.ranks${ranks} RANKS ${ranks} COMMAND ${target} ${arg_ARGUMENTS})
       list(APPEND tests ${name}.ranks${ranks})
     endforeach()
   else()
-    add_test(NAME ${name} COMMAND ${target})
+    add_test(NAME ${name} COMMAND ${target} ${arg_ARGUMENTS})
     list(APPEND tests ${name})
   endif()
   zhalo_set_test_properties(TESTS ${tests} LABELS ${arg_LABELS} TIMEOUT ${arg_TIMEOUT})

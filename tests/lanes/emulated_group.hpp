@@ -22,7 +22,7 @@
 #include "kernels/common/group.hpp"
 #include "kernels/kernels.hpp"
 
-namespace zhalo::test {
+namespace zhalo::testing {
 
 /// What the lanes of one group share.
 template <int N>
@@ -165,7 +165,7 @@ void for_each_emulated(int num_groups, Index num_items, const Functor& functor) 
   }
 }
 
-}  // namespace zhalo::test
+}  // namespace zhalo::testing
 
 // After ZHALO_EMULATED_GROUP.
 #include "kernels/common/boxes.inl.hpp"

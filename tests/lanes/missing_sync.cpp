@@ -10,7 +10,7 @@
 namespace {
 
 using namespace zhalo;
-using namespace zhalo::test;
+using namespace zhalo::testing;
 
 template <class Group>
 void link() {

@@ -1,4 +1,4 @@
-/// Small trees for the lanes tests, and what friends-of-friends must find in them.
+/// Small clouds and trees for the lanes tests.
 #pragma once
 
 #include <cmath>
@@ -11,23 +11,13 @@
 
 #include "kernels/kernels.hpp"
 #include "src/tree/tree.hpp"
+#include "tests/support/brute_force.hpp"
 
-namespace zhalo::test {
-
-/// Particles and a linking length.
-template <class Real>
-struct Cloud {
-  std::string name;
-  Box box;
-  double linking_length = 0;
-  std::vector<Real> pos;  ///< (num, dimensions), row by row
-
-  Index num() const { return static_cast<Index>(pos.size()) / box.dimensions; }
-};
+namespace zhalo::testing {
 
 template <class Real>
 Cloud<Real> uniform_cloud(Index num, const Box& box, double linking_length, unsigned seed) {
-  Cloud<Real> cloud{"uniform", box, linking_length, {}};
+  Cloud<Real> cloud{{}, box, linking_length};
   std::mt19937_64 random(seed);
   for (Index i = 0; i < num * box.dimensions; ++i) {
     cloud.pos.push_back(static_cast<Real>(static_cast<double>(random() >> 40) / (1 << 24)));
@@ -39,7 +29,6 @@ Cloud<Real> uniform_cloud(Index num, const Box& box, double linking_length, unsi
 template <class Real>
 Cloud<Real> knotted_cloud(Index num, const Box& box, double linking_length, double radius) {
   Cloud<Real> cloud = uniform_cloud<Real>(num, box, linking_length, 7);
-  cloud.name = "knotted";
   const Index dimensions = box.dimensions;
   for (std::size_t i = 0; i < cloud.pos.size(); ++i) {
     const auto axis = static_cast<Index>(i) % dimensions;
@@ -55,46 +44,11 @@ Cloud<Real> knotted_cloud(Index num, const Box& box, double linking_length, doub
 /// side^3 points, exactly the linking length apart, in a periodic box that they fill.
 template <class Real>
 Cloud<Real> lattice_cloud(int side, double spacing) {
-  Cloud<Real> cloud{"lattice", Box::periodic_cube(side * spacing), spacing, {}};
+  Cloud<Real> cloud{{}, Box::periodic_cube(side * spacing), spacing};
   for (int i = 0; i < side * side * side; ++i) {
     for (const int cell : {i % side, i / side % side, i / side / side}) cloud.pos.push_back(static_cast<Real>(cell * spacing));
   }
   return cloud;
-}
-
-/// Smallest index of each particle's group, by looking at all pairs in float64.
-template <class Real>
-std::vector<Index> brute_force_labels(const Cloud<Real>& cloud) {
-  const auto num = static_cast<std::size_t>(cloud.num());
-  const auto dimensions = static_cast<std::size_t>(cloud.box.dimensions);
-  const auto are_friends = [&](std::size_t i, std::size_t j) {
-    double r2 = 0;
-    for (std::size_t axis = 0; axis < dimensions; ++axis) {
-      double d = std::abs(static_cast<double>(cloud.pos[i * dimensions + axis]) -
-                          static_cast<double>(cloud.pos[j * dimensions + axis]));
-      if (cloud.box.periodic[static_cast<int>(axis)]) d = std::min(d, cloud.box.length[static_cast<int>(axis)] - d);
-      r2 = axis == 0 ? d * d : std::fma(d, d, r2);
-    }
-    return r2 <= cloud.linking_length * cloud.linking_length;
-  };
-  std::vector<Index> label(num);
-  std::vector<bool> seen(num, false);
-  for (std::size_t seed = 0; seed < num; ++seed) {
-    if (seen[seed]) continue;
-    seen[seed] = true;
-    std::vector<std::size_t> open{seed};
-    while (!open.empty()) {
-      const std::size_t i = open.back();
-      open.pop_back();
-      label[i] = static_cast<Index>(seed);
-      for (std::size_t j = 0; j < num; ++j) {
-        if (seen[j] || !are_friends(i, j)) continue;
-        seen[j] = true;
-        open.push_back(j);
-      }
-    }
-  }
-  return label;
 }
 
 /// A tree on the host over a cloud, and room for linking it.
@@ -160,4 +114,4 @@ class SmallTree {
   std::optional<Tree<Real>> tree_;
 };
 
-}  // namespace zhalo::test
+}  // namespace zhalo::testing

@@ -1,0 +1,129 @@
+// for_each, scan, reduce, sort and memory on every Exec.
+#include "tests/parity/loops.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "tests/parity/backends.hpp"
+#include "tests/support/random.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::testing {
+namespace {
+
+std::vector<Index> random_values(Index num, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<Index> values(static_cast<std::size_t>(num));
+  for (Index& value : values) value = random.below(1000) - 100;
+  return values;
+}
+
+/// Around the sizes of blocks, chunks and grids.
+constexpr Index sizes[] = {0, 1, 2, 255, 256, 257, 16383, 16384, 16385, 65535, 65536, 100001};
+
+std::uint64_t lowest(int bits) { return bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
+
+/// Sorts keys with their places as values, and compares with std::stable_sort.
+void check_sort(const Exec& exec, const std::vector<std::uint64_t>& keys, int bits) {
+  std::vector<LocalIndex> places(keys.size());
+  std::iota(places.begin(), places.end(), LocalIndex{0});
+  const auto num = static_cast<Index>(keys.size());
+  Buffer<std::uint64_t> sorted_keys = upload(exec, keys);
+  Buffer<LocalIndex> sorted_places = upload(exec, places);
+  Buffer<std::uint64_t> spare_keys(exec, num, "test");
+  Buffer<LocalIndex> spare_places(exec, num, "test");
+  const kernels::SortPairs pairs{sorted_keys.span(), sorted_places.span(), spare_keys.span(), spare_places.span()};
+  on(exec, [&](const auto& e) { kernels::sort_pairs(e, pairs, bits); });
+
+  std::stable_sort(places.begin(), places.end(), [&](LocalIndex a, LocalIndex b) { return keys[a] < keys[b]; });
+  std::vector<std::uint64_t> expected;
+  for (const LocalIndex place : places) expected.push_back(keys[place]);
+  INFO(num << " keys of " << bits << " bits");
+  CHECK(to_host(exec, sorted_keys) == expected);
+  CHECK(to_host(exec, sorted_places) == places);
+}
+
+void check_sorts(const Exec& exec, Index num, int bits) {
+  Random random(static_cast<std::uint64_t>(num + bits));
+  std::vector<std::uint64_t> keys(static_cast<std::size_t>(num));
+  for (auto& key : keys) key = random.bits() & lowest(bits);
+  check_sort(exec, keys, bits);
+  for (auto& key : keys) key = (random.bits() % 7 << (bits / 2)) & lowest(bits);  // many duplicates
+  check_sort(exec, keys, bits);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("for_each visits every place once", "[parity][small]", ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  for (const Index num : sizes) {
+    std::vector<Index> expected = random_values(num, 1);
+    Buffer<Index> values = upload(*exec, expected);
+    on(*exec, [&](const auto& e) { add_places(e, values.span()); });
+    for (Index i = 0; i < num; ++i) expected[static_cast<std::size_t>(i)] += i + 1;
+    INFO(num);
+    CHECK(to_host(*exec, values) == expected);
+  }
+}
+
+TEMPLATE_TEST_CASE("exclusive_scan and its total", "[parity][small]", ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  for (const Index num : sizes) {
+    const std::vector<Index> values = random_values(num, 2);
+    Buffer<Index> scanned = upload(*exec, values);
+    const Index total = on(*exec, [&](const auto& e) { return scan(e, scanned.span()); });
+    std::vector<Index> expected(values.size());
+    std::exclusive_scan(values.begin(), values.end(), expected.begin(), Index{0});
+    INFO(num);
+    CHECK(total == std::accumulate(values.begin(), values.end(), Index{0}));
+    CHECK(to_host(*exec, scanned) == expected);
+  }
+}
+
+TEMPLATE_TEST_CASE("transform_reduce", "[parity][small]", ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  for (const Index num : sizes) {
+    const std::vector<Index> values = random_values(num, 3);
+    const Buffer<Index> uploaded = upload(*exec, values);
+    Digest expected{0, std::numeric_limits<Index>::max(), std::numeric_limits<Index>::min(), num};
+    for (const Index value : values) {
+      expected.sum += value;
+      expected.smallest = std::min(expected.smallest, value);
+      expected.largest = std::max(expected.largest, value);
+    }
+    INFO(num);
+    CHECK(on(*exec, [&](const auto& e) { return digest(e, uploaded.span()); }) == expected);
+  }
+}
+
+TEMPLATE_TEST_CASE("sort_pairs equals std::stable_sort for few pairs", "[parity][small]", ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  for (const Index num : {0, 1, 2, 47, 48, 49, 300}) {
+    for (const int bits : {0, 1, 7, 8, 9, 11, 12, 31, 32, 33, 63, 64}) check_sorts(*exec, num, bits);
+  }
+}
+
+TEMPLATE_TEST_CASE("sort_pairs equals std::stable_sort for many pairs", "[parity]", ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  for (const Index num : {16383, 16384, 16385, 100000}) {
+    for (const int bits : {0, 1, 12, 63, 64}) check_sorts(*exec, num, bits);
+  }
+}
+
+TEMPLATE_TEST_CASE("memory that is not there is one clear error", "[parity][small]", ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  CHECK_THROWS_AS(Buffer<double>(*exec, Index{1} << 44, "everything"), OutOfMemory);
+  CHECK_THROWS_WITH(Buffer<double>(*exec, Index{1} << 44, "everything"), Catch::Contains("are needed for everything"));
+  // And what is asked for next is granted.
+  const std::vector<Index> values = random_values(1000, 4);
+  CHECK(to_host(*exec, upload(*exec, values)) == values);
+}
+
+}  // namespace zhalo::testing

@@ -1,0 +1,30 @@
+/// The loops that kernels/common is written in, wrapped so that a test can call them on every Exec.
+#pragma once
+
+#include "zhalo/core/exec.hpp"
+#include "zhalo/core/span.hpp"
+
+namespace zhalo::testing {
+
+struct Digest {
+  Index sum = 0;
+  Index smallest = 0;
+  Index largest = 0;
+  Index count = 0;
+
+  friend bool operator==(const Digest&, const Digest&) = default;
+};
+
+/// to[i] += i + 1, by for_each.
+template <class E>
+void add_places(const E& exec, Span<Index> to);
+
+/// By exclusive_scan: returns the total.
+template <class E>
+Index scan(const E& exec, Span<Index> values);
+
+/// By transform_reduce.
+template <class E>
+Digest digest(const E& exec, Span<const Index> values);
+
+}  // namespace zhalo::testing

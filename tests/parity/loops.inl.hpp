@@ -1,0 +1,47 @@
+// Definitions for loops.hpp, instantiated for the Exec that ZHALO_EXEC names. After the loops of a backend. No include guard.
+#include <limits>
+
+#include "tests/parity/loops.hpp"
+
+namespace zhalo::testing {
+
+struct AddPlace {
+  Span<Index> to;
+
+  ZHALO_HD void operator()(Index i) const { to[i] += i + 1; }
+};
+
+struct DigestOne {
+  Span<const Index> values;
+
+  ZHALO_HD Digest operator()(Index i) const { return {values[i], values[i], values[i], 1}; }
+};
+
+struct CombineDigests {
+  ZHALO_HD Digest operator()(const Digest& a, const Digest& b) const {
+    return {a.sum + b.sum, a.smallest < b.smallest ? a.smallest : b.smallest, a.largest > b.largest ? a.largest : b.largest,
+            a.count + b.count};
+  }
+};
+
+template <class E>
+void add_places(const E& exec, Span<Index> to) {
+  kernels::for_each(exec, to.size(), AddPlace{to});
+}
+
+template <class E>
+Index scan(const E& exec, Span<Index> values) {
+  return kernels::exclusive_scan(exec, values);
+}
+
+template <class E>
+Digest digest(const E& exec, Span<const Index> values) {
+  const Digest nothing{0, std::numeric_limits<Index>::max(), std::numeric_limits<Index>::min(), 0};
+  return kernels::transform_reduce(exec, values.size(), nothing, DigestOne{values}, CombineDigests{});
+}
+
+template void add_places(const ZHALO_EXEC&, Span<Index>);
+template Index scan(const ZHALO_EXEC&, Span<Index>);
+template Digest digest(const ZHALO_EXEC&, Span<const Index>);
+
+}  // namespace zhalo::testing

@@ -1,0 +1,23 @@
+// In a build without CUDA no Exec is a Cuda: these are linked, and never called.
+#include "kernels/kernels.hpp"
+
+namespace zhalo::kernels {
+
+template <class F>
+void for_each(const Cuda&, Index, F) {
+  select_device(0);
+}
+template <class T, class Map, class Combine>
+T transform_reduce(const Cuda&, Index, T init, Map, Combine) {
+  select_device(0);
+  return init;
+}
+inline Index exclusive_scan(const Cuda&, Span<Index>) {
+  select_device(0);
+  return 0;
+}
+
+}  // namespace zhalo::kernels
+
+#define ZHALO_EXEC Cuda
+#include "tests/parity/loops.inl.hpp"
