@@ -173,14 +173,11 @@ struct LinkBetween : FofGroup<Group> {
   template <class Metric>
   ZHALO_HD void link_leaves(const Group& g, const Metric& metric, const Leaf& a, const Leaf& b, Scratch& s) const {
     if (a.connected && b.connected && g.any(fof.sets.find(a.begin) == fof.sets.find(b.begin))) return;
-    Corners<Group> box_a, box_b;
-    this->broadcast_box(g, a.slot, box_a);
-    this->broadcast_box(g, b.slot, box_b);
     for (LocalIndex i = a.begin; i < a.end; i += Scratch::tile) {
-      const std::uint64_t near_a = near_box(g, metric, box_b, {i, a.end});
+      const std::uint64_t near_a = near_box(g, metric, b.slot, {i, a.end});
       if (near_a == 0) continue;
       for (LocalIndex j = b.begin; j < b.end; j += Scratch::tile) {
-        const std::uint64_t near_b = filter(g, metric, box_a, {j, b.end}, s);
+        const std::uint64_t near_b = filter(g, metric, a.slot, {j, b.end}, s);
         if (near_b != 0 && link_tiles(g, metric, {a.connected, b.connected, i, j, near_a, near_b}, s)) return;
       }
     }
@@ -203,9 +200,11 @@ struct LinkBetween : FofGroup<Group> {
     return g.ballot(this->gap2(metric, box, point, g.broadcast(0)) <= g.broadcast(metric.reach2));
   }
 
-  /// Which particles of a run are within reach of the box.
+  /// Which particles of a run are within reach of a leaf's box.
   template <class Metric>
-  ZHALO_HD std::uint64_t near_box(const Group& g, const Metric& metric, const Corners<Group>& box, const Run& run) const {
+  ZHALO_HD std::uint64_t near_box(const Group& g, const Metric& metric, Index slot, const Run& run) const {
+    Corners<Group> box;
+    this->broadcast_box(g, slot, box);
     std::uint64_t near = 0;
     Lane x[3];
     for (int at = 0; at < run.size(); at += Group::size) near |= near_lanes(g, metric, box, Index{run.first} + at, x) << at;
@@ -214,8 +213,9 @@ struct LinkBetween : FofGroup<Group> {
 
   /// The same, and puts them into the tile, one behind the other.
   template <class Metric>
-  ZHALO_HD std::uint64_t filter(const Group& g, const Metric& metric, const Corners<Group>& box, const Run& run,
-                                Scratch& s) const {
+  ZHALO_HD std::uint64_t filter(const Group& g, const Metric& metric, Index slot, const Run& run, Scratch& s) const {
+    Corners<Group> box;
+    this->broadcast_box(g, slot, box);
     std::uint64_t near = 0;
     g.sync();  // the tile may still be read
     for (int at = 0; at < run.size(); at += Group::size) {

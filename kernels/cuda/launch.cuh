@@ -22,8 +22,11 @@ inline unsigned grid_size(Index n, Index per_block) {
 
 inline constexpr int most_threads = 256;  ///< of a block of for_each
 
+// Launch bounds name the blocks per multiprocessor for which registers must be left: without a number the compiler spills registers to
+// memory for more blocks than pay. scripts/check-spills looks.
+
 template <class F>
-__global__ void __launch_bounds__(most_threads) run_for_each(Index n, F f) {
+__global__ void __launch_bounds__(most_threads, 3) run_for_each(Index n, F f) {
   const Index step = Index{gridDim.x} * blockDim.x;
   for (Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) f(i);
 }
@@ -49,8 +52,7 @@ template <class Scratch>
 inline constexpr int warps_per_block = static_cast<int>(std::clamp<std::size_t>(most_shared_bytes / sizeof(Scratch), 1,
                                                                                 std::is_empty_v<Scratch> ? 8 : 4));
 
-/// What the compiler must leave registers for: 4 blocks are 128 registers a thread with scratch memory, 64 without. With no number it
-/// spills registers to memory for more blocks than pay.
+/// Leaves 128 registers a thread with scratch memory, 64 without.
 inline constexpr int blocks_per_multiprocessor = 4;
 
 template <class Functor, class Group>

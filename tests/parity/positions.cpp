@@ -105,7 +105,9 @@ kernels::PositionSummary summarize(const Exec& exec, const Columns<Real>& column
 template <class Real>
 void check_summary(const Exec& exec) {
   Columns<Real> columns = exact_columns<Real>(3, 10);
-  const auto set = [&](Index i, int axis, double x) { columns.pos[static_cast<std::size_t>(3 * i + axis)] = static_cast<Real>(x); };
+  const auto set = [&](Index i, int axis, double x) {
+    columns.pos[static_cast<std::size_t>(3 * i + axis)] = static_cast<Real>(x);
+  };
   set(100, 0, 1.0);
   set(101, 0, -3.0);
   set(102, 0, 0.0);

@@ -126,10 +126,12 @@ TEMPLATE_TEST_CASE("bad input is the same error everywhere", "[parity][small]", 
   if (!exec) return;
   Problem<float> problem = points_problem<float>(points::Kind::uniform, 1000, 0.2);
   problem.columns.pos[3 * 700 + 1] = NAN;
-  CHECK_THROWS_WITH(solve(*exec, problem), Catch::Contains("1 of 1000 particles") && Catch::Contains("the first is particle 700"));
+  CHECK_THROWS_WITH(solve(*exec, problem),
+                    Catch::Contains("1 of 1000 particles") && Catch::Contains("the first is particle 700"));
   problem.columns.pos[3 * 700 + 1] = 0.5F;
   problem.columns.mass[321] = -1;
-  CHECK_THROWS_WITH(solve(*exec, problem), Catch::Contains("1 of 1000 particles") && Catch::Contains("the first is particle 321"));
+  CHECK_THROWS_WITH(solve(*exec, problem),
+                    Catch::Contains("1 of 1000 particles") && Catch::Contains("the first is particle 321"));
 }
 
 }  // namespace zhalo::testing
