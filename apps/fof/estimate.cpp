@@ -5,8 +5,8 @@
 namespace zhalo::fof_app {
 namespace {
 
-/// Bytes per particle of the search at its peak, beyond the columns: keys, orders, sorted positions, tree, labels. Measured from 36
-/// to 46 with float and 52 with double, for clustered and uniform particles, b = 0.01 to 0.5.
+/// Bytes per particle of the search at its peak, beyond the columns: keys, orders, sorted positions, tree, labels. Measured from 34
+/// to 46 with float and 48 to 52 with double, for clustered and uniform particles, b = 0.01 to 0.5.
 std::size_t search_bytes(std::size_t real_bytes) { return 36 + 3 * real_bytes; }
 
 /// A group in memory, as a row and in the buffers of the writer.

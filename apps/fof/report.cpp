@@ -117,8 +117,8 @@ std::string result_text(const Summary& summary, bool verbose) {
   if (!found.largest.empty()) add_largest(lines, summary, verbose);
   add_phases(lines, summary);
   lines.plain("");
-  lines.line("Peak memory", fmt::format("{} resident, of it {} for particles and search", bytes_text(found.peak_resident),
-                                        bytes_text(found.peak_pool)));
+  lines.line("Peak memory",
+             fmt::format("{} resident; particles and search {}", bytes_text(found.peak_resident), bytes_text(found.peak_pool)));
   for (const std::string& file : found.files) lines.line("Written", file);
   return std::move(lines).text();
 }

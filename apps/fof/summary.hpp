@@ -53,7 +53,7 @@ struct Summary {
   std::optional<Found> found;  ///< none after a dry run
 };
 
-/// Of the run that the rest of the summary describes.
+/// Of the run that the rest of the summary describes, as measured on the host.
 Estimate estimate_needs(const Summary& summary);
 
 }  // namespace zhalo::fof_app
