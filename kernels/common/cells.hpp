@@ -79,6 +79,7 @@ struct CellCutter : CellCut {
 
 /// Counts (or, with `starts`, writes) the cells that start in one chunk of elements.
 struct CutChunk {
+  static constexpr bool long_elements = true;
   CellCutter cutter;
   Index chunk = 0;
   Span<Index> counts;       ///< per chunk; after a scan, offsets

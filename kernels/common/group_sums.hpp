@@ -102,7 +102,7 @@ struct MemberReader {
   ZHALO_HD Place<Real> place(Index m) const { return members.particles[members.member[m]]; }
 
   /// Members of a group lie anywhere in the caller's order.
-  ZHALO_HD void prefetch(Index m) const {
+  ZHALO_HD void prefetch_after(Index m) const {
     if (m + prefetch_distance >= members.member.size()) return;
     const Place<Real> p = place(m + prefetch_distance);
     prefetch_line(&p.segment.pos[0][p.row]);
@@ -143,6 +143,7 @@ struct MemberReader {
 
 template <class Real>
 struct SumMoments : MemberReader<Real> {
+  static constexpr bool long_elements = true;
   BlocksView blocks;
   Span<Moments> sums;
 
@@ -150,7 +151,7 @@ struct SumMoments : MemberReader<Real> {
     const Vec3d origin = this->pos(this->place(blocks.offset[blocks.group[block]]));
     Moments sum;
     for (Index m = blocks.begin(block); m < blocks.end(block); ++m) {
-      this->prefetch(m);
+      this->prefetch_after(m);
       const Place<Real> p = this->place(m);
       const double mass = this->mass(p);
       sum += {mass, this->relative(this->pos(p), origin) * mass, this->velocity(p) * mass};
@@ -161,6 +162,7 @@ struct SumMoments : MemberReader<Real> {
 
 template <class Real>
 struct SumSpreads : MemberReader<Real> {
+  static constexpr bool long_elements = true;
   BlocksView blocks;
   Span<const GroupRow> rows;
   Span<Spreads> sums;
@@ -171,7 +173,7 @@ struct SumSpreads : MemberReader<Real> {
     const GroupRow& row = rows[blocks.group[block]];
     Spreads sum;
     for (Index m = blocks.begin(block); m < blocks.end(block); ++m) {
-      this->prefetch(m);
+      this->prefetch_after(m);
       const Place<Real> p = this->place(m);
       const double mass = this->mass(p);
       const double pos2 = square(this->relative(this->pos(p), row.centre));
@@ -239,6 +241,7 @@ void sum_groups(const E& exec, const MembersView<Real>& members, Span<GroupRow> 
 /// Members and mass of each type in one block.
 template <class Real>
 struct SumTypes : MemberReader<Real> {
+  static constexpr bool long_elements = true;
   BlocksView blocks;
   TypeSums sums;  ///< [block][type]
 

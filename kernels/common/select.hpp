@@ -9,6 +9,7 @@ namespace zhalo::kernels {
 /// Counts (or, with `selected`, writes) the places of one chunk that fulfil the condition.
 template <class Condition>
 struct SelectChunk {
+  static constexpr bool long_elements = true;
   Condition condition;
   Index num = 0;
   Index chunk = 0;

@@ -73,12 +73,18 @@ void for_each_block(const Host& exec, Index n, Index block, const F& body) {
   run_tasks(exec, (n + block - 1) / block, [&](Index b) { body(b * block, std::min(n, (b + 1) * block)); });
 }
 
+/// Elements that are worth waking a thread for: those of a functor with `long_elements` are loops of their own, others are cheap.
+template <class F>
+constexpr Index smallest_block() {
+  if constexpr (requires { F::long_elements; }) return 1;
+  return 4096;
+}
+
 /// Runs f(i) for every i in [0, n), in any order. f is a value: what a device could run as well.
 template <class F>
 void for_each(const Host& exec, Index n, F f) {
   static_assert(std::is_trivially_copyable_v<F> && std::is_copy_constructible_v<F>, "values and pointers only");
-  // Few elements are many chunks (see chunk_of_loop): one at a time. Many elements: blocks.
-  const Index block = std::clamp<Index>(n / (Index{threads_of(exec)} * 8), 1, host_block);
+  const Index block = std::clamp<Index>(n / (Index{threads_of(exec)} * 8), smallest_block<F>(), host_block);
   for_each_block(exec, n, block, [&](Index first, Index last) {
     Index i = first;
     if constexpr (requires { f.prefetch(Index{}); }) {
