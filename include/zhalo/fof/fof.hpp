@@ -25,7 +25,8 @@ struct FofResult {
 /// Finds the groups: the connected components of the graph that joins any two friends.
 ///
 /// Collective; the particles are of any order and place. Float positions are decided as float64 arithmetic on the given coordinates
-/// would decide, double positions in float64. Throws InputError for a linking length that is not positive or too large, for positions
+/// would decide, double positions in float64; a particle beyond a periodic edge is moved inside first, and rounded to the positions'
+/// precision. One rank, so far. Throws InputError for a linking length that is not positive or too large, for positions
 /// that are not finite or lie outside a box without periodicity (how many, and the first one's global index), OutOfMemory.
 template <class Real>
 FofResult friends_of_friends(const Context& context, const Particles<Real>& particles, const Box& box,
