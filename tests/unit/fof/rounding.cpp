@@ -93,24 +93,38 @@ TEST_CASE("float pairs that float arithmetic decides wrongly are decided as in f
 }
 
 TEST_CASE("across an edge, a distance that float arithmetic calls zero may be beyond the linking length") {
-  // Floats below 170.3 are 1.5e-5 apart; the linking length is a part of that.
-  const Box box = cube(0, 170.3);
-  float last = static_cast<float>(170.3);
-  if (static_cast<double>(last) >= 170.3) last = std::nextafter(last, 0.0F);
+  // Floats near 170.3 are 1.5e-5 apart. The period as a float is the last place inside the box, almost half a step below the edge.
+  const float last = 170.3F;
+  const double length = static_cast<double>(last) + 0.45 * std::ldexp(1.0, -16);
+  const Box box = cube(0, length);
   int num_friends = 0;
   int num_others = 0;
   for (int i = 0; i < 60; ++i) {
-    for (int j = 0; j < 4; ++j) {
-      const float near_lo = static_cast<float>(i) * 4e-7F;
-      float near_hi = last;
-      for (int step = 0; step < j; ++step) near_hi = std::nextafter(near_hi, 0.0F);
-      const Cloud<float> pair{{near_lo, 1, 1, near_hi, 1, 1}, box, 2e-5};
-      ++(Friends(pair)(0, 1) ? num_friends : num_others);
-      check_pair(pair);
-    }
+    const Cloud<float> pair{{static_cast<float>(i) * 1.2e-7F, 1, 1, last, 1, 1}, box, 1e-5};
+    REQUIRE(friends_in_float(pair));
+    ++(Friends(pair)(0, 1) ? num_friends : num_others);
+    check_pair(pair);
   }
   CHECK(num_friends > 10);
   CHECK(num_others > 10);
+}
+
+TEST_CASE("across an edge far from the origin, where the linking length is less than a rounding step") {
+  // Floats near 1e6 are 1/16 apart. Two rows of particles at the first and the last place of x, friends across the edge only.
+  Box box;
+  box.lo = {{1e6 + 0.03, 0, 0}};
+  box.length = {{0.99, 1, 1}};
+  box.periodic[0] = true;
+  Cloud<float> cloud{{}, box, 0.055};
+  for (const float x : {1e6F + 0.0625F, 1e6F + 1.0F}) {
+    for (int i = 0; i < 64; ++i) {
+      cloud.pos.insert(cloud.pos.end(), {x, 0.06F * static_cast<float>(i % 16), 0.06F * static_cast<float>(i / 16)});
+    }
+  }
+  Label expected;
+  for (Index i = 0; i < 128; ++i) expected.push_back(i % 64);
+  CHECK(brute_force_groups(cloud) == expected);
+  for (const int leaf_size : {1, 4, 64}) CHECK(fof_labels(cloud, {leaf_size, 1}) == expected);
 }
 
 TEST_CASE("double pairs one rounding step around the linking length") {
