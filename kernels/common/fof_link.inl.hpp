@@ -101,16 +101,15 @@ struct FofGroup {
     return near;
   }
 
-  /// Lanes whose particle (of `count`) is a friend of particle i. Pairs inside the error band are decided in double.
-  template <class Metric, class IndexOf>
-  ZHALO_HD std::uint64_t friends(const Group& g, const Metric& metric, Lane r2, Index i, std::uint64_t lanes,
-                                 IndexOf index_of) const {
+  /// Those of `lanes` whose pair, at squared distance r2, are friends. Inside the error band decide(lane) says it, in double.
+  template <class Metric, class Decide>
+  ZHALO_HD std::uint64_t friends(const Group& g, const Metric& metric, Lane r2, std::uint64_t lanes, Decide decide) const {
     std::uint64_t hits = g.ballot(r2 <= g.broadcast(metric.reach2)) & lanes;
     if (hits == 0) return 0;
     std::uint64_t doubtful = hits & ~g.ballot(r2 <= g.broadcast(metric.within2));
     for (; doubtful != 0; doubtful &= doubtful - 1) {
       const int lane = lowest_bit(doubtful);
-      if (!fof.are_friends(i, index_of(lane))) hits &= ~(std::uint64_t{1} << lane);
+      if (!decide(lane)) hits &= ~(std::uint64_t{1} << lane);
     }
     return hits;
   }
@@ -195,7 +194,8 @@ struct LinkInside : FofGroup<Group> {
       Lane xj[3];
       this->load_particles(g, Index{begin} + j, xj);
       const Index first = Index{begin} + j;
-      found |= this->friends(g, metric, this->distance2(metric, xi, xj), i, lanes, [&](int lane) { return first + lane; }) << j;
+      const auto decide = [&](int lane) { return fof.are_friends(i, first + lane); };
+      found |= this->friends(g, metric, this->distance2(metric, xi, xj), lanes, decide) << j;
     }
     return found;
   }

@@ -178,7 +178,7 @@ struct LinkBetween : FofGroup<Group> {
       if (near_a == 0) continue;
       for (LocalIndex j = b.begin; j < b.end; j += Scratch::tile) {
         const std::uint64_t near_b = filter(g, metric, a.slot, {j, b.end}, s);
-        if (near_b != 0 && link_tiles(g, metric, {a.connected, b.connected, i, j, near_a, near_b}, s)) return;
+        if (near_b != 0 && link_tiles(g, metric, {s, a.connected, b.connected, i, j, near_a, near_b})) return;
       }
     }
   }
@@ -231,6 +231,7 @@ struct LinkBetween : FofGroup<Group> {
 
   /// Particles of leaf a, by a bit set, against those of leaf b that are in the tile.
   struct TilePair {
+    const Scratch& tile;
     bool a_connected;
     bool b_connected;
     LocalIndex first_a;
@@ -248,11 +249,11 @@ struct LinkBetween : FofGroup<Group> {
 
   /// True if the leaves are in one set now and nothing is left to find.
   template <class Metric>
-  ZHALO_HD bool link_tiles(const Group& g, const Metric& metric, const TilePair& pair, const Scratch& s) const {
+  ZHALO_HD bool link_tiles(const Group& g, const Metric& metric, const TilePair& pair) const {
     std::uint64_t open = first_bits(count_bits(pair.near_b));  // particles of the tile that may still find something new
     for (std::uint64_t near = pair.near_a; near != 0; near &= near - 1) {
       const LocalIndex i = pair.first_a + static_cast<LocalIndex>(lowest_bit(near));
-      std::uint64_t hits = friends_in_tile(g, metric, i, open, pair, s);
+      std::uint64_t hits = friends_in_tile(g, metric, i, open, pair);
       if (hits == 0) continue;
       // In a connected leaf one friend stands for all.
       if (pair.a_connected) open &= ~hits;
@@ -267,16 +268,16 @@ struct LinkBetween : FofGroup<Group> {
 
   template <class Metric>
   ZHALO_HD std::uint64_t friends_in_tile(const Group& g, const Metric& metric, Index i, std::uint64_t open,
-                                         const TilePair& pair, const Scratch& s) const {
+                                         const TilePair& pair) const {
+    const auto& pos = pair.tile.pos;
     Lane xi[3];
     this->broadcast_particle(g, i, xi);
     std::uint64_t found = 0;
     for (int j = 0; j < Scratch::tile && open >> j != 0; j += Group::size) {
-      const Lane xj[3] = {g.load(s.pos[0] + j), g.load(s.pos[1] + j), g.load(s.pos[2] + j)};
+      const Lane xj[3] = {g.load(pos[0] + j), g.load(pos[1] + j), g.load(pos[2] + j)};
       const std::uint64_t lanes = (open >> j) & first_bits(Group::size);
-      found |=
-          this->friends(g, metric, this->distance2(metric, xi, xj), i, lanes, [&](int lane) { return pair.index_b(j + lane); })
-          << j;
+      const auto decide = [&](int lane) { return fof.are_friends(i, pair.index_b(j + lane)); };
+      found |= this->friends(g, metric, this->distance2(metric, xi, xj), lanes, decide) << j;
     }
     return found;
   }
