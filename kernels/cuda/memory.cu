@@ -83,6 +83,8 @@ void copy_bytes(const Cuda& exec, void* to, const void* from, std::size_t bytes)
   ZHALO_CUDA_TRY(cudaStreamSynchronize(exec.stream));
 }
 
+void wait(const Cuda& exec) noexcept { static_cast<void>(cudaStreamSynchronize(exec.stream)); }
+
 // ---------------------------------------------------------------- devices
 
 namespace {

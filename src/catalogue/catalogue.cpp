@@ -133,7 +133,7 @@ void take_types(const Exec& exec, const kernels::MembersView<Real>& members, Cat
 template <class Real>
 Catalogue make_catalogue(const Context& context, const Particles<Real>& particles, const Box& box, Span<const Index> label,
                          const CatalogueOptions& options) {
-  const ScopedTimer timer(context.timers, "catalogue");
+  const PhaseTimer timer(context, "catalogue");
   const Exec& exec = context.exec;
   validate(options.min_members >= 1, "a group needs at least {} members (must be at least 1)", options.min_members);
   validate(options.num_types >= 1, "the number of particle types is {} (must be at least 1)", options.num_types);

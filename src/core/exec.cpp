@@ -46,6 +46,10 @@ std::string describe(const Exec& exec) {
   return fmt::format("cuda device {}, {}", device, kernels::device_name(device));
 }
 
+void wait(const Exec& exec) noexcept {
+  if (const auto* cuda = std::get_if<Cuda>(&exec)) kernels::wait(*cuda);
+}
+
 const std::shared_ptr<MemoryPool>& memory(const Exec& exec) {
   return std::visit([](const auto& e) -> const std::shared_ptr<MemoryPool>& { return e.pool; }, exec);
 }

@@ -129,17 +129,17 @@ SortedParticles<Real> sort_particles(const Context& context, const kernels::Part
   sorted.order = Buffer<LocalIndex>(context.exec, num, "sorted order");
   const auto run = [&](const auto& work) { std::visit(work, context.exec); };
   {
-    const ScopedTimer timer(context.timers, "keys");
+    const PhaseTimer timer(context, "keys");
     run([&](const auto& exec) { kernels::make_keys(exec, particles, frame, sorted.keys.span(), sorted.order.span()); });
   }
   {
-    const ScopedTimer timer(context.timers, "sort");
+    const PhaseTimer timer(context, "sort");
     Buffer<std::uint64_t> spare_keys(context.exec, num, "sorting of keys");
     Buffer<LocalIndex> spare_order(context.exec, num, "sorting of keys");
     const kernels::SortPairs pairs{sorted.keys.span(), sorted.order.span(), spare_keys.span(), spare_order.span()};
     run([&](const auto& exec) { kernels::sort_pairs(exec, pairs, frame.key_bits()); });
   }
-  const ScopedTimer timer(context.timers, "gather");
+  const PhaseTimer timer(context, "gather");
   for (auto& axis : sorted.pos) axis = Buffer<Real>(context.exec, num, "sorted positions");
   run([&](const auto& exec) {
     kernels::gather_positions(exec, particles, frame, Span<const LocalIndex>(sorted.order.span()), sorted.positions());

@@ -77,7 +77,7 @@ void set_lengths(kernels::FofView<Real>& fof, const Box& box, double linking_len
 
 template <class Real>
 void link(const Context& context, const kernels::FofView<Real>& fof) {
-  const ScopedTimer timer(context.timers, "link");
+  const PhaseTimer timer(context, "link");
   std::visit(
       [&](const auto& exec) {
         kernels::link_inside(exec, fof);
@@ -120,7 +120,7 @@ FofResult friends_of_friends(const Context& context, const Particles<Real>& part
   const DeviceParticles<Real> input(context.exec, particles);
   Extent extent;
   {
-    const ScopedTimer timer(context.timers, "bounds");
+    const PhaseTimer timer(context, "bounds");
     extent = examine_positions(context, input.view(), box);
   }
   const double b = options.linking_length;
@@ -140,7 +140,7 @@ FofResult friends_of_friends(const Context& context, const Particles<Real>& part
   set_lengths(fof, box, b, choice.frame.scale);
   link(context, fof);
 
-  const ScopedTimer timer(context.timers, "labels");
+  const PhaseTimer timer(context, "labels");
   Buffer<LocalIndex> smallest(context.exec, num, "labels");
   FofResult result{Buffer<Index>(context.exec, num, "labels"), extent.num_wrapped, extent.range.total};
   const kernels::LabelTarget target{extent.range.first, result.label.span()};

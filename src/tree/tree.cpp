@@ -15,7 +15,7 @@ constexpr Index rounded_up(Index value, Index multiple) { return (value + multip
 
 template <class Real>
 Tree<Real>::Tree(const Context& context, SortedParticles<Real>& particles, const TreeOptions& options) {
-  const ScopedTimer timer(context.timers, "tree");
+  const PhaseTimer timer(context, "tree");
   view_.pos = particles.positions();
   view_.fanout = std::visit([](const auto& exec) { return fanout_of(exec); }, context.exec);
   make_leaves(context.exec, particles, options);

@@ -15,4 +15,20 @@ struct Context {
   Timers* timers = nullptr;
 };
 
+/// Adds the seconds of a phase to the context's timers. A device works behind the host's back: with timers on, the end of a phase
+/// waits for it.
+class PhaseTimer {
+ public:
+  PhaseTimer(const Context& context, const char* name) : context_(context), timer_(context.timers, name) {}
+  ~PhaseTimer() {
+    if (context_.timers != nullptr) wait(context_.exec);
+  }
+  PhaseTimer(const PhaseTimer&) = delete;
+  PhaseTimer& operator=(const PhaseTimer&) = delete;
+
+ private:
+  const Context& context_;
+  ScopedTimer timer_;
+};
+
 }  // namespace zhalo

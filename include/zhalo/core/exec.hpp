@@ -47,6 +47,9 @@ Exec automatic_exec(int threads = 0);
 /// "host, 8 threads, AVX3" or "cuda device 0, NVIDIA H200".
 std::string describe(const Exec& exec);
 
+/// Waits for all work that was queued; an error of that work is thrown by the next call.
+void wait(const Exec& exec) noexcept;
+
 /// The pool of either kind.
 const std::shared_ptr<MemoryPool>& memory(const Exec& exec);
 
