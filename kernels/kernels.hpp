@@ -19,7 +19,7 @@ void wait(const Cuda& exec) noexcept;
 /// How memory of a device is allocated (plain cudaMalloc), for MemoryPool.
 MemoryPool::Source device_memory(int device);
 DeviceReport query_devices();
-/// Makes `device` current and checks that it can run this build's kernels.
+/// Checks that `device` can run this build's kernels.
 void select_device(int device);
 std::string device_name(int device);
 /// Name of the vector instructions in use, such as "AVX3".

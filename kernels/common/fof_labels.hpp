@@ -15,19 +15,16 @@ struct ForgetSmallest {
   ZHALO_HD void operator()(Index i) const { smallest[i] = none; }
 };
 
-/// Points every element to its root, and notes the smallest index in the caller's order at the root.
+/// Notes the smallest index in the caller's order at each root.
 struct FindSmallest {
   DisjointSets sets;
   Span<const LocalIndex> order;
   Span<LocalIndex> smallest;
 
-  ZHALO_HD void operator()(Index i) const {
-    const LocalIndex root = sets.find(static_cast<LocalIndex>(i));
-    atomic_store(sets.parent[i], root);
-    atomic_min(smallest[root], order[i]);
-  }
+  ZHALO_HD void operator()(Index i) const { atomic_min(smallest[sets.find(static_cast<LocalIndex>(i))], order[i]); }
 };
 
+/// Looks for the root again: while others halve paths, nobody can promise that a parent is a root already.
 struct WriteLabel {
   DisjointSets sets;
   Span<const LocalIndex> order;
@@ -36,7 +33,9 @@ struct WriteLabel {
 
   ZHALO_HD void prefetch(Index i) const { prefetch_line(&target.label[order[i]]); }
 
-  ZHALO_HD void operator()(Index i) const { target.label[order[i]] = target.first_index + smallest[sets.parent[i]]; }
+  ZHALO_HD void operator()(Index i) const {
+    target.label[order[i]] = target.first_index + smallest[sets.find(static_cast<LocalIndex>(i))];
+  }
 };
 
 template <class E>

@@ -1,6 +1,6 @@
 /// Groups: how one text of a hot loop runs on a vector register, on a warp, and on a thread per lane.
 ///
-/// A Group has `size` lanes (4 to 32; no text may assume one). A `Lane` is one Real per lane; everything else is uniform: the same
+/// A Group has `size` lanes (1 to 32; no text may assume one). A `Lane` is one Real per lane; everything else is uniform: the same
 /// in all lanes. A comparison of Lanes gives a `Mask`, which `ballot` turns into an integer with one bit per lane.
 ///
 ///   static constexpr int size;  using real, Lane, Mask;

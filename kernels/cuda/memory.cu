@@ -83,7 +83,14 @@ void copy_bytes(const Cuda& exec, void* to, const void* from, std::size_t bytes)
   ZHALO_CUDA_TRY(cudaStreamSynchronize(exec.stream));
 }
 
-void wait(const Cuda& exec) noexcept { static_cast<void>(cudaStreamSynchronize(exec.stream)); }
+void wait(const Cuda& exec) noexcept {
+  try {
+    const DeviceScope scope(exec.device);
+    static_cast<void>(cudaStreamSynchronize(exec.stream));
+  } catch (const Error&) {
+    // A device that cannot even be selected fails again, with words, at the next call.
+  }
+}
 
 // ---------------------------------------------------------------- devices
 
@@ -145,7 +152,7 @@ DeviceReport query_devices() {
 }
 
 void select_device(int device) {
-  ZHALO_CUDA_TRY(cudaSetDevice(device));
+  const DeviceScope scope(device);
   cudaFuncAttributes attributes;
   const cudaError_t error = cudaFuncGetAttributes(&attributes, probe);
   if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction) {

@@ -2,6 +2,7 @@
 // then sorted on its own, from the lowest digit up where it fits the cache, else by its next highest digit.
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "kernels/host/parallel.hpp"

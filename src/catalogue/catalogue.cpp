@@ -140,6 +140,7 @@ Catalogue make_catalogue(const Context& context, const Particles<Real>& particle
   validate(label.size() == particles.num(), "there are {} labels for {} particles", label.size(), particles.num());
   validate(context.comm.size() == 1, "a catalogue is made on one rank, the communicator has {}; start one process",
            context.comm.size());
+  validate_box(box, particles.dimensions);
   const DeviceParticles<Real> input(exec, particles);
   const GlobalRange range = global_range(context.comm, particles.num());
   const kernels::LabelsView labels{label, range.first};
@@ -164,6 +165,7 @@ Catalogue make_catalogue(const Context& context, const Particles<Real>& particle
   catalogue.members = Buffer<Index>(exec, places.size(), "members in group order");
   std::visit([&](const auto& e) { kernels::make_global(e, places.span(), range.first, catalogue.members.span()); }, exec);
   catalogue.group_of = std::move(order.group_of);
+  wait(exec);
   return catalogue;
 }
 
@@ -173,6 +175,7 @@ void gather_in_group_order(const Context& context, const Catalogue& catalogue, c
            catalogue.group_of.size());
   const kernels::ElementsView elements{column.data, column.element_size, range.first};
   std::visit([&](const auto& e) { kernels::gather_elements(e, elements, catalogue.members.span(), to); }, context.exec);
+  wait(context.exec);
 }
 
 template Catalogue make_catalogue(const Context&, const Particles<float>&, const Box&, Span<const Index>,

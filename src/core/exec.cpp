@@ -51,7 +51,9 @@ void wait(const Exec& exec) noexcept {
 }
 
 const std::shared_ptr<MemoryPool>& memory(const Exec& exec) {
-  return std::visit([](const auto& e) -> const std::shared_ptr<MemoryPool>& { return e.pool; }, exec);
+  const auto& pool = std::visit([](const auto& e) -> const std::shared_ptr<MemoryPool>& { return e.pool; }, exec);
+  if (pool == nullptr) throw InputError("an Exec has no memory pool; make it with host_exec() or cuda_exec()");
+  return pool;
 }
 
 }  // namespace zhalo

@@ -54,7 +54,8 @@ void* MemoryPool::allocate(std::size_t bytes, std::string_view purpose) {
   const std::lock_guard lock(mutex_);
   char* block = take_locked(bytes);
   if (block == nullptr) {
-    // Reuse between calls costs little memory beyond what one call needs: what is held stays within 9/8 of the peak of what was in use.
+    // Reuse between calls costs little memory beyond what one call needs: unused chunks are given back until what is held is within
+    // 9/8 of the peak of what was in use.
     const std::size_t needed = std::max(peak_, in_use_ + bytes);
     release_locked(needed + needed / 8 - bytes);
     bool added = add_chunk_locked(bytes);
@@ -62,23 +63,25 @@ void* MemoryPool::allocate(std::size_t bytes, std::string_view purpose) {
       release_locked(0);
       added = add_chunk_locked(bytes);
     }
-    if (!added) {
+    if (!added) block = take_locked(bytes, AnyPart::yes);
+    if (!added && block == nullptr) {
       throw OutOfMemory(fmt::format(
           "out of {} memory: {:.3f} GiB are needed for {}, {:.3f} GiB are available and zhalo already uses {:.3f} GiB; "
           "use more ranks or a machine with more memory",
           source_.name, gibibytes(bytes), purpose, gibibytes(source_.available()), gibibytes(in_use_)));
     }
-    block = take_locked(bytes);
+    if (added) block = take_locked(bytes);
   }
   in_use_ += bytes;
   peak_ = std::max(peak_, in_use_);
   return block;
 }
 
-/// The front of the smallest free part that is large enough and not far too large, or null.
-char* MemoryPool::take_locked(std::size_t bytes) {
+/// The front of the smallest free part that is large enough and, unless any part will do, not far too large; or null.
+char* MemoryPool::take_locked(std::size_t bytes, AnyPart any) {
   const auto found = free_.lower_bound({bytes, nullptr});
-  if (found == free_.end() || found->first / smallest_share > bytes) return nullptr;
+  if (found == free_.end()) return nullptr;
+  if (any == AnyPart::no && found->first / smallest_share > bytes) return nullptr;
   char* block = found->second;
   Part& part = parts_.at(block);
   free_.erase(found);

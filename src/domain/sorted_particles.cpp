@@ -62,6 +62,18 @@ void validate_positions(const Communicator& comm, const GlobalRange& range, cons
 
 }  // namespace
 
+void validate_box(const Box& box, int dimensions) {
+  validate(box.dimensions == 2 || box.dimensions == 3, "the box has {} dimensions (must have 2 or 3)", box.dimensions);
+  for (int axis = 0; axis < box.dimensions; ++axis) {
+    const double length = box.length[axis];
+    validate(std::isfinite(length) && length >= 0 && std::isfinite(box.lo[axis]),
+             "the box has corner {} and length {} on axis {} (must be finite, the length not negative)", box.lo[axis], length,
+             axis);
+    validate(!box.periodic[axis] || length > 0, "axis {} of the box is periodic and has no length; give the box size", axis);
+  }
+  validate(box.dimensions == dimensions, "the particles have {} dimensions, the box has {}", dimensions, box.dimensions);
+}
+
 template <class Real>
 DeviceParticles<Real>::DeviceParticles(const Exec& exec, const Particles<Real>& particles) {
   validate_segments(particles);
@@ -70,6 +82,9 @@ DeviceParticles<Real>::DeviceParticles(const Exec& exec, const Particles<Real>& 
     if (segment.num > 0) views.push_back(segment_view(segment, view_.num));
     view_.num += segment.num;
   }
+  validate(view_.num <= max_local_particles,
+           "this rank holds {} particles, the most that one rank can hold is {}; use more ranks", view_.num,
+           max_local_particles);
   if (views.empty()) views.emplace_back();
   segments_ = to_exec(exec, Span<const kernels::SegmentView<Real>>(views), "table of particle segments");
   view_.segments = segments_.span();
@@ -107,8 +122,8 @@ FrameChoice choose_frame(const Box& box, const Extent& extent, double cell, doub
   const int most = max_bits_per_axis(box.dimensions);
   const double bits = side > cell ? std::ceil(std::log2(side / cell)) : 0;
   frame.bits_per_axis = static_cast<int>(std::min<double>(bits, most));
-  choice.fine_enough = bits <= most;
   frame.cells_per_length = side > 0 ? std::ldexp(1.0, frame.bits_per_axis) / side : 0;
+  choice.fine_enough = bits <= most && std::isfinite(frame.cells_per_length);
   return choice;
 }
 
@@ -121,8 +136,6 @@ template <class Real>
 SortedParticles<Real> sort_particles(const Context& context, const kernels::ParticlesView<Real>& particles,
                                      const kernels::Frame& frame) {
   const Index num = particles.num;
-  validate(num <= max_local_particles, "rank {} holds {} particles, the most that one rank can hold is {}; use more ranks",
-           context.comm.rank(), num, max_local_particles);
   SortedParticles<Real> sorted;
   sorted.frame = frame;
   sorted.keys = Buffer<std::uint64_t>(context.exec, num, "keys");

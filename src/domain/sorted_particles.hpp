@@ -23,6 +23,9 @@ class DeviceParticles {
   kernels::ParticlesView<Real> view_;
 };
 
+/// Throws InputError unless the box can be used, for particles of so many dimensions.
+void validate_box(const Box& box, int dimensions);
+
 /// Counts and extent over all ranks, after every position was found to be usable.
 struct Extent {
   GlobalRange range;

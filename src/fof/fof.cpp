@@ -16,13 +16,8 @@ void validate_options(const Box& box, const FofOptions& options) {
   validate(std::isfinite(b) && b > 0, "linking length is {} (must be positive and finite)", b);
   validate(options.leaf_size >= 1 && options.leaf_size <= kernels::max_leaf_size, "leaf size is {} (must be 1 to {})",
            options.leaf_size, kernels::max_leaf_size);
-  validate(box.dimensions == 2 || box.dimensions == 3, "the box has {} dimensions (must have 2 or 3)", box.dimensions);
   for (int axis = 0; axis < box.dimensions; ++axis) {
     const double length = box.length[axis];
-    validate(std::isfinite(length) && length >= 0 && std::isfinite(box.lo[axis]),
-             "the box has corner {} and length {} on axis {} (must be finite, the length not negative)", box.lo[axis], length,
-             axis);
-    validate(!box.periodic[axis] || length > 0, "axis {} of the box is periodic and has no length; give the box size", axis);
     validate(!box.periodic[axis] || b <= length / 2,
              "linking length {} is more than half the periodic box length {} on axis {}: the nearest image is not defined; "
              "check its unit",
@@ -112,9 +107,8 @@ double clump_cell(double linking_length, int dimensions) {
 template <class Real>
 FofResult friends_of_friends(const Context& context, const Particles<Real>& particles, const Box& box,
                              const FofOptions& options) {
+  validate_box(box, particles.dimensions);
   validate_options(box, options);
-  validate(box.dimensions == particles.dimensions, "the particles have {} dimensions, the box has {}", particles.dimensions,
-           box.dimensions);
   validate(context.comm.size() == 1, "friends-of-friends runs on one rank, the communicator has {}; start one process",
            context.comm.size());
   const DeviceParticles<Real> input(context.exec, particles);
@@ -146,6 +140,7 @@ FofResult friends_of_friends(const Context& context, const Particles<Real>& part
   const kernels::LabelTarget target{extent.range.first, result.label.span()};
   std::visit([&](const auto& exec) { kernels::write_labels(exec, fof.sets, sorted.order.span(), smallest.span(), target); },
              context.exec);
+  wait(context.exec);
   return result;
 }
 

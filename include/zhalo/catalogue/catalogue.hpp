@@ -47,7 +47,7 @@ struct Catalogue {
 
 /// Makes the table from labels: for each particle, in the caller's order, the smallest global index of its group, as
 /// friends_of_friends returns them. Collective. Throws InputError for min_members < 1, a type >= num_types, or a mass that is
-/// negative or not finite.
+/// not positive and finite; for a box that cannot be used.
 template <class Real>
 Catalogue make_catalogue(const Context& context, const Particles<Real>& particles, const Box& box, Span<const Index> label,
                          const CatalogueOptions& options);

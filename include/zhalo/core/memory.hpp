@@ -26,7 +26,7 @@ class MemoryPool {
     const char* name = "";
   };
 
-  /// Host memory, 64-byte aligned.
+  /// Host memory, aligned for vectors.
   MemoryPool();
   explicit MemoryPool(Source source);
   ~MemoryPool();
@@ -54,7 +54,8 @@ class MemoryPool {
   using Parts = std::map<char*, Part>;
   using Free = std::set<std::pair<std::size_t, char*>>;
 
-  char* take_locked(std::size_t bytes);
+  enum class AnyPart { no, yes };
+  char* take_locked(std::size_t bytes, AnyPart any = AnyPart::no);
   bool add_chunk_locked(std::size_t bytes);
   void join_locked(Parts::iterator left, Parts::iterator right);
   void release_locked(std::size_t bytes_to_hold) noexcept;
