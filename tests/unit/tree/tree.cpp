@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "apps/bench/points.hpp"
+#include "kernels/common/cells.hpp"
 #include "tests/support/clouds.hpp"
 #include "tests/support/run_fof.hpp"
 
@@ -179,6 +180,28 @@ TEMPLATE_TEST_CASE("trees over random clouds", "", float, double) {
     const TreeOptions options{random.pick({1, 2, 7, 16, 32, 64}), random.one_in(2)};
     const double cell = cloud.linking_length * random.pick({1.0, 0.1, 10.0});
     check_tree(cloud, cell, options, {32, 1 + static_cast<int>(seed % 2), Layout::rows});
+  }
+}
+
+TEST_CASE("where a cell starts is seen from any element as from the first one on") {
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    Random random(seed);
+    const int bits = static_cast<int>(1 + random.below(12));
+    std::vector<std::uint64_t> keys(static_cast<std::size_t>(1 + random.below(200)));
+    for (std::uint64_t& key : keys) key = random.bits() >> (64 - bits) >> (random.one_in(3) ? bits / 2 : 0);
+    std::sort(keys.begin(), keys.end());
+    const Index most = 1 + random.below(9);
+    const kernels::CellCutter cutter{{keys, bits, most, random.one_in(2)}};
+    std::vector<Range> cells;
+    for (Index at = 0; at < cutter.keys.size(); at = cells.back().end) cells.push_back({at, cutter.end_of_cell(at)});
+    CAPTURE(seed, bits, most, cutter.equal_keys_stay);
+    check_cells(keys, bits, cells, most, cutter.equal_keys_stay);
+    std::size_t next = 0;
+    for (Index i = 0; i < cutter.keys.size(); ++i) {
+      const bool starts = next < cells.size() && cells[next].begin == i;
+      REQUIRE(cutter.starts_cell(i) == starts);
+      next += starts ? 1 : 0;
+    }
   }
 }
 
