@@ -18,6 +18,8 @@ void wait(const Cuda& exec) noexcept;
 
 /// How memory of a device is allocated (plain cudaMalloc), for MemoryPool.
 MemoryPool::Source device_memory(int device);
+/// Host memory that devices copy from and to at full speed.
+MemoryPool::Source pinned_memory();
 DeviceReport query_devices();
 /// Checks that `device` can run this build's kernels.
 void select_device(int device);

@@ -1,5 +1,6 @@
 // Devices, their memory, and errors.
 #include <array>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -75,6 +76,19 @@ MemoryPool::Source device_memory(int device) {
                       std::to_string(most_devices - 1) + "; choose with CUDA_VISIBLE_DEVICES");
   }
   return all[static_cast<std::size_t>(device)];
+}
+
+MemoryPool::Source pinned_memory() {
+  const auto allocate_pinned = [](std::size_t bytes) -> void* {
+    void* block = nullptr;
+    const cudaError_t error = cudaMallocHost(&block, bytes);
+    if (error != cudaErrorMemoryAllocation) ZHALO_CUDA_TRY(error);
+    if (error == cudaSuccess) return block;
+    static_cast<void>(cudaGetLastError());
+    return nullptr;
+  };
+  const auto unlimited = [] { return std::numeric_limits<std::size_t>::max(); };
+  return {allocate_pinned, [](void* block) { static_cast<void>(cudaFreeHost(block)); }, unlimited, "page-locked host"};
 }
 
 void copy_bytes(const Cuda& exec, void* to, const void* from, std::size_t bytes) {

@@ -1,20 +1,31 @@
 #include "zhalo/comm/communicator.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <array>
-#include <exception>
-#include <limits>
-#include <new>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "kernels/kernels.hpp"
+#include "src/comm/state.hpp"
 #include "zhalo/core/error.hpp"
 
-namespace zhalo {
-namespace {
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 
-void check(int code, const char* operation) {
+namespace zhalo {
+
+// ---------------------------------------------------------------- waiting
+
+void check_mpi(int code, const char* operation) {
   if (code == MPI_SUCCESS) return;
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
@@ -22,159 +33,271 @@ void check(int code, const char* operation) {
   throw CommunicationError(fmt::format("{} failed: {}", operation, std::string(text.data(), static_cast<std::size_t>(length))));
 }
 
-template <class T>
-T reduce_all(MPI_Comm comm, T value, MPI_Datatype type, MPI_Op op) {
-  if (comm == MPI_COMM_NULL) return value;
-  T result = value;
-  check(MPI_Allreduce(&value, &result, 1, type, op, comm), "MPI_Allreduce");
-  return result;
+/// After MPI_Finalize the duplicate is gone already, and with messages under way MPI_Comm_free may wait for ever.
+Communicator::State::~State() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized == 0 && !broken && comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
 }
 
-/// Error types that survive the way to other ranks.
-enum class Kind : int { none, input, file, memory, device, communication, contract, other };
-
-struct Failure {
-  Kind kind = Kind::none;
-  std::string message;
-};
-
-Failure describe_current_exception() {
-  try {
-    throw;
-  } catch (const InputError& e) {
-    return {Kind::input, e.what()};
-  } catch (const FileError& e) {
-    return {Kind::file, e.what()};
-  } catch (const OutOfMemory& e) {
-    return {Kind::memory, e.what()};
-  } catch (const std::bad_alloc&) {
-    return {Kind::memory, "out of host memory in a small allocation; use more ranks or a machine with more memory"};
-  } catch (const DeviceError& e) {
-    return {Kind::device, e.what()};
-  } catch (const CommunicationError& e) {
-    return {Kind::communication, e.what()};
-  } catch (const ContractViolation& e) {
-    return {Kind::contract, e.what()};
-  } catch (const std::exception& e) {
-    return {Kind::other, e.what()};
-  } catch (...) {
-    return {Kind::other, "unknown exception"};
+void Communicator::State::need_whole(const char* operation) const {
+  if (broken) {
+    throw CommunicationError(fmt::format(
+        "{} cannot start: an earlier wait for other ranks was given up, this communicator is of no use any more", operation));
   }
 }
 
-[[noreturn]] void rethrow(const Failure& failure) {
-  switch (failure.kind) {
-    case Kind::input: throw InputError(failure.message);
-    case Kind::file: throw FileError(failure.message);
-    case Kind::memory: throw OutOfMemory(failure.message);
-    case Kind::device: throw DeviceError(failure.message);
-    case Kind::communication: throw CommunicationError(failure.message);
-    case Kind::contract: throw ContractViolation(failure.message);
-    case Kind::none:
-    case Kind::other: break;
+void Communicator::State::wait_until(const char* operation, const std::function<bool()>& done) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto patience = std::chrono::milliseconds(5);
+  constexpr auto nap = std::chrono::microseconds(50);
+  const auto start = Clock::now();
+  while (!done()) {
+    const auto waited = Clock::now() - start;
+    if (waited < patience) {
+      sched_yield();  // ranks may share cores
+      continue;
+    }
+    if (options.timeout_seconds > 0 && waited > std::chrono::duration<double>(options.timeout_seconds)) {
+      broken = true;
+      throw CommunicationError(fmt::format(
+          "{} has waited for other ranks for {:g} s: one of them has ended, hangs, or needs longer; look at the other "
+          "ranks' messages, or raise the limit with ZHALO_TIMEOUT (seconds, 0: none)",
+          operation, options.timeout_seconds));
+    }
+    std::this_thread::sleep_for(nap);
   }
-  throw Error(failure.message);
+}
+
+void Communicator::State::wait(MPI_Request& request, const char* operation) {
+  wait_until(operation, [&] {
+    int done = 0;
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), operation);
+    return done != 0;
+  });
+}
+
+std::shared_ptr<MemoryPool> Communicator::State::staging_for(const Exec& exec) {
+  const bool on_device = std::holds_alternative<Cuda>(exec);
+  if (options.transport != Transport::staged && (!on_device || gpu_aware)) return nullptr;
+  if (staging == nullptr)
+    staging = on_device ? std::make_shared<MemoryPool>(kernels::pinned_memory()) : std::make_shared<MemoryPool>();
+  return staging;
+}
+
+// ---------------------------------------------------------------- making one
+
+namespace {
+
+constexpr double default_timeout_seconds = 1800;
+
+double timeout_of(const CommunicatorOptions& options) {
+  if (options.timeout_seconds >= 0) return options.timeout_seconds;
+  const char* text = std::getenv("ZHALO_TIMEOUT");
+  if (text == nullptr) return default_timeout_seconds;
+  char* end = nullptr;
+  const double seconds = std::strtod(text, &end);
+  if (end == text || *end != '\0' || !(seconds >= 0)) {
+    throw InputError(fmt::format("ZHALO_TIMEOUT is '{}' (must be a number of seconds, 0 for no limit)", text));
+  }
+  return seconds;
+}
+
+bool mpi_says_gpu_aware() {
+#if defined(OMPI_HAVE_MPI_EXT_CUDA) && OMPI_HAVE_MPI_EXT_CUDA
+  return MPIX_Query_cuda_support() == 1;
+#else
+  const char* cray = std::getenv("MPICH_GPU_SUPPORT_ENABLED");
+  return cray != nullptr && std::string_view(cray) == "1";
+#endif
+}
+
+bool wants_gpu_aware(Transport transport) {
+  if (transport != Transport::automatic) return transport == Transport::direct;
+  const char* text = std::getenv("ZHALO_GPU_AWARE_MPI");
+  if (text == nullptr) return mpi_says_gpu_aware();
+  const std::string_view value(text);
+  if (value != "0" && value != "1") throw InputError(fmt::format("ZHALO_GPU_AWARE_MPI is '{}' (must be 0 or 1)", value));
+  return value == "1";
 }
 
 }  // namespace
 
-Communicator::Communicator(MPI_Comm parent) {
+Communicator::Communicator(MPI_Comm parent, const CommunicatorOptions& options) {
   int initialized = 0;
   MPI_Initialized(&initialized);
   if (initialized == 0)
     throw InputError("MPI is not initialised; call MPI_Init first, or default-construct the Communicator of one rank");
   if (parent == MPI_COMM_NULL)
     throw InputError("the MPI communicator is MPI_COMM_NULL; only its members may make a Communicator");
-  check(MPI_Comm_dup(parent, &comm_), "MPI_Comm_dup");
-  check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
-  check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+  state_ = std::make_shared<State>();
+  check_mpi(MPI_Comm_dup(parent, &state_->comm), "MPI_Comm_dup");
+  check_mpi(MPI_Comm_set_errhandler(state_->comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  check_mpi(MPI_Comm_rank(state_->comm, &rank_), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(state_->comm, &size_), "MPI_Comm_size");
+  MPI_Comm node = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split_type(state_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+  MPI_Comm_rank(node, &state_->node_rank);
+  MPI_Comm_size(node, &state_->node_size);
+  MPI_Comm_free(&node);
+  state_->options = options;
+  state_->options.timeout_seconds = default_timeout_seconds;
+  bool gpu_aware = false;
+  together([&] {
+    state_->options.timeout_seconds = timeout_of(options);
+    gpu_aware = wants_gpu_aware(options.transport);
+    if (options.chunk_bytes < 1)
+      throw InputError(fmt::format("the longest message is {} bytes (must be positive)", options.chunk_bytes));
+  });
+  state_->gpu_aware = min(Index{gpu_aware ? 1 : 0}) == 1;
 }
 
-Communicator::~Communicator() { release(); }
+Communicator::~Communicator() = default;
 
 Communicator::Communicator(Communicator&& other) noexcept
-    : comm_(std::exchange(other.comm_, MPI_COMM_NULL)),
-      rank_(std::exchange(other.rank_, 0)),
-      size_(std::exchange(other.size_, 1)) {}
+    : state_(std::move(other.state_)), rank_(std::exchange(other.rank_, 0)), size_(std::exchange(other.size_, 1)) {}
 
 Communicator& Communicator::operator=(Communicator&& other) noexcept {
   if (this == &other) return *this;
-  release();
-  comm_ = std::exchange(other.comm_, MPI_COMM_NULL);
+  state_ = std::move(other.state_);
   rank_ = std::exchange(other.rank_, 0);
   size_ = std::exchange(other.size_, 1);
   return *this;
 }
 
-/// After MPI_Finalize the duplicate is gone already.
-void Communicator::release() noexcept {
-  if (comm_ == MPI_COMM_NULL) return;
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (finalized == 0) MPI_Comm_free(&comm_);
-  comm_ = MPI_COMM_NULL;
-}
+int Communicator::node_rank() const { return state_ ? state_->node_rank : 0; }
+int Communicator::node_size() const { return state_ ? state_->node_size : 1; }
+bool Communicator::is_gpu_aware() const { return state_ && state_->gpu_aware; }
+Index Communicator::bytes_sent() const { return state_ ? state_->bytes_sent : 0; }
 
-void Communicator::barrier() const {
-  if (comm_ != MPI_COMM_NULL) check(MPI_Barrier(comm_), "MPI_Barrier");
-}
-
-Index Communicator::sum(Index value) const { return reduce_all(comm_, value, MPI_INT64_T, MPI_SUM); }
-double Communicator::sum(double value) const { return reduce_all(comm_, value, MPI_DOUBLE, MPI_SUM); }
-Index Communicator::min(Index value) const { return reduce_all(comm_, value, MPI_INT64_T, MPI_MIN); }
-double Communicator::min(double value) const { return reduce_all(comm_, value, MPI_DOUBLE, MPI_MIN); }
-Index Communicator::max(Index value) const { return reduce_all(comm_, value, MPI_INT64_T, MPI_MAX); }
-double Communicator::max(double value) const { return reduce_all(comm_, value, MPI_DOUBLE, MPI_MAX); }
-
-Index Communicator::exclusive_sum(Index value) const {
-  if (comm_ == MPI_COMM_NULL) return 0;
-  Index result = 0;
-  check(MPI_Exscan(&value, &result, 1, MPI_INT64_T, MPI_SUM, comm_), "MPI_Exscan");
-  return rank_ == 0 ? 0 : result;
-}
-
-void Communicator::sum_in_place(Span<Index> values) const {
-  if (comm_ == MPI_COMM_NULL) return;
-  constexpr Index chunk = Index{1} << 30;
-  for (Index first = 0; first < values.size(); first += chunk) {
-    const Index count = std::min(chunk, values.size() - first);
-    check(MPI_Allreduce(MPI_IN_PLACE, values.data() + first, static_cast<int>(count), MPI_INT64_T, MPI_SUM, comm_),
-          "MPI_Allreduce");
-  }
-}
-
-std::string Communicator::broadcast(const std::string& text, int root) const {
-  if (comm_ == MPI_COMM_NULL) return text;
-  std::string result = text;
-  std::int64_t length = static_cast<std::int64_t>(text.size());
-  check(MPI_Bcast(&length, 1, MPI_INT64_T, root, comm_), "MPI_Bcast");
-  result.resize(static_cast<std::size_t>(length));
-  check(MPI_Bcast(result.data(), static_cast<int>(length), MPI_CHAR, root, comm_), "MPI_Bcast");
+Communicator Communicator::split(int colour) const {
+  enter("split");
+  if (state_ == nullptr) return {};
+  MPI_Comm part = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split(state_->comm, colour, rank_, &part), "MPI_Comm_split");
+  Communicator result(part, state_->options);
+  MPI_Comm_free(&part);
   return result;
 }
 
-void Communicator::together(const std::function<void()>& work) const {
-  Failure failure;
-  try {
-    work();
-  } catch (...) {
-    failure = describe_current_exception();
+// ---------------------------------------------------------------- reductions
+
+void Communicator::barrier() const {
+  enter("barrier");
+  if (state_ == nullptr) return;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibarrier(state_->comm, &request), "barrier");
+  state_->wait(request, "barrier");
+}
+
+namespace {
+
+MPI_Datatype type_of(Index) { return MPI_INT64_T; }
+MPI_Datatype type_of(double) { return MPI_DOUBLE; }
+
+}  // namespace
+
+template <class T>
+T Communicator::reduce(T value, MPI_Op op, const char* operation) const {
+  enter(operation);
+  if (state_ == nullptr) return value;
+  T result = value;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(&value, &result, 1, type_of(T{}), op, state_->comm, &request), operation);
+  state_->wait(request, operation);
+  return result;
+}
+
+Index Communicator::sum(Index value) const { return reduce(value, MPI_SUM, "sum over ranks"); }
+double Communicator::sum(double value) const { return reduce(value, MPI_SUM, "sum over ranks"); }
+Index Communicator::min(Index value) const { return reduce(value, MPI_MIN, "minimum over ranks"); }
+double Communicator::min(double value) const { return reduce(value, MPI_MIN, "minimum over ranks"); }
+Index Communicator::max(Index value) const { return reduce(value, MPI_MAX, "maximum over ranks"); }
+double Communicator::max(double value) const { return reduce(value, MPI_MAX, "maximum over ranks"); }
+
+Index Communicator::exclusive_sum(Index value) const {
+  exclusive_sum_in_place({&value, 1});
+  return value;
+}
+
+namespace {
+
+/// Calls `start(part, count, request)` for one part of the values after the other.
+template <class Wait, class Start>
+void in_parts(Span<Index> values, Index chunk_bytes, const Wait& wait, const Start& start) {
+  const Index chunk = std::max<Index>(1, chunk_bytes / static_cast<Index>(sizeof(Index)));
+  for (Index first = 0; first < values.size(); first += chunk) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    start(values.data() + first, static_cast<int>(std::min(chunk, values.size() - first)), request);
+    wait(request);
   }
-  const Index none = std::numeric_limits<Index>::max();
-  const Index first_failed = min(failure.kind == Kind::none ? none : Index{rank_});
-  if (first_failed == none) return;
-  const int culprit = static_cast<int>(first_failed);
-  failure.kind = static_cast<Kind>(std::stoi(broadcast(std::to_string(static_cast<int>(failure.kind)), culprit)));
-  failure.message = broadcast(failure.message, culprit);
-  if (size_ > 1) failure.message = fmt::format("rank {}: {}", culprit, failure.message);
-  rethrow(failure);
+}
+
+}  // namespace
+
+void Communicator::sum_in_place(Span<Index> values) const {
+  constexpr const char* operation = "sum over ranks";
+  enter(operation);
+  if (state_ == nullptr) return;
+  const auto start = [&](Index* part, int count, MPI_Request& request) {
+    check_mpi(MPI_Iallreduce(MPI_IN_PLACE, part, count, MPI_INT64_T, MPI_SUM, state_->comm, &request), operation);
+  };
+  in_parts(
+      values, state_->options.chunk_bytes, [&](MPI_Request& r) { state_->wait(r, operation); }, start);
+}
+
+void Communicator::exclusive_sum_in_place(Span<Index> values) const {
+  constexpr const char* operation = "sum over lower ranks";
+  enter(operation);
+  if (state_ != nullptr) {
+    const auto start = [&](Index* part, int count, MPI_Request& request) {
+      check_mpi(MPI_Iexscan(MPI_IN_PLACE, part, count, MPI_INT64_T, MPI_SUM, state_->comm, &request), operation);
+    };
+    in_parts(
+        values, state_->options.chunk_bytes, [&](MPI_Request& r) { state_->wait(r, operation); }, start);
+  }
+  if (rank_ == 0) std::fill(values.begin(), values.end(), Index{0});
+}
+
+std::string Communicator::broadcast(const std::string& text, int root) const {
+  constexpr const char* operation = "broadcast";
+  enter(operation);
+  if (state_ == nullptr) return text;
+  std::string result = text;
+  std::int64_t length = static_cast<std::int64_t>(text.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibcast(&length, 1, MPI_INT64_T, root, state_->comm, &request), operation);
+  state_->wait(request, operation);
+  result.resize(static_cast<std::size_t>(length));
+  check_mpi(MPI_Ibcast(result.data(), static_cast<int>(length), MPI_CHAR, root, state_->comm, &request), operation);
+  state_->wait(request, operation);
+  return result;
+}
+
+void Communicator::all_gather_bytes(const void* record, void* all, std::size_t bytes) const {
+  constexpr const char* operation = "gathering of records";
+  enter(operation);
+  if (state_ == nullptr) {
+    std::memcpy(all, record, bytes);
+    return;
+  }
+  const int count = static_cast<int>(bytes);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallgather(record, count, MPI_BYTE, all, count, MPI_BYTE, state_->comm, &request), operation);
+  state_->wait(request, operation);
 }
 
 Share share_of(Index total, int rank, int size) {
   const Index base = total / size;
   const Index extra = total % size;
   return {rank * base + std::min<Index>(rank, extra), base + (rank < extra ? 1 : 0)};
+}
+
+int owner_of(Index item, Index total, int size) {
+  const Index base = total / size;
+  const Index extra = total % size;
+  const Index in_longer = extra * (base + 1);
+  return static_cast<int>(item < in_longer ? item / (base + 1) : extra + (item - in_longer) / base);
 }
 
 }  // namespace zhalo

@@ -4,32 +4,63 @@
 #include <mpi.h>
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "zhalo/comm/exchange.hpp"
+#include "zhalo/core/exec.hpp"
 #include "zhalo/core/span.hpp"
 #include "zhalo/core/types.hpp"
 
 namespace zhalo {
 
+/// How arrays in device memory travel. `direct` hands their addresses to MPI, which must be GPU-aware; `staged` copies them through a
+/// bounded buffer in host memory (as it does for host arrays, too). `automatic` is direct for host arrays, and for device arrays if the
+/// environment variable ZHALO_GPU_AWARE_MPI is 1, or is not set and MPI says that it can; any rank's no is a no.
+enum class Transport { automatic, direct, staged };
+
+struct CommunicatorOptions {
+  /// Longest wait for other ranks, after which a CommunicationError names the operation; 0: for ever. Negative: the environment
+  /// variable ZHALO_TIMEOUT if it is set, else half an hour.
+  double timeout_seconds = -1;
+  /// Longest message; longer ones are sent in parts.
+  Index chunk_bytes = Index{1} << 30;
+  Transport transport = Transport::automatic;
+  /// Called before every collective operation with its name: to see, to delay, or to stop by an exception.
+  std::function<void(const char* operation)> observer{};
+};
+
 /// A private duplicate of the caller's MPI communicator: messages of the caller and of zhalo cannot meet, and errors return as
 /// CommunicationError. Default constructed it is a communicator of one rank, needs no MPI_Init, and makes no MPI call.
-/// Movable; the duplicate is freed with it. Every member function but rank() and size() is collective.
+/// Movable; the duplicate is freed with it. Every member function is collective but those that say otherwise.
+///
+/// Errors: a collective begins with the question whether all ranks got there. Where a rank threw instead, and the exception passed
+/// through its together(), all others throw the same from the collective they are in: none waits for the one that left.
 class Communicator {
  public:
   /// One rank, without MPI.
   Communicator() = default;
   /// Collective over `parent`. MPI must be initialised by the caller; zhalo never calls MPI_Init. InputError if it is not, or if
   /// `parent` is MPI_COMM_NULL.
-  explicit Communicator(MPI_Comm parent);
+  explicit Communicator(MPI_Comm parent, const CommunicatorOptions& options = {});
   ~Communicator();
   Communicator(Communicator&& other) noexcept;
   Communicator& operator=(Communicator&& other) noexcept;
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
+  // Not collective.
   int rank() const { return rank_; }
   int size() const { return size_; }
+  /// Rank among, and number of, the ranks on this rank's machine.
+  int node_rank() const;
+  int node_size() const;
+  /// Whether addresses in device memory are handed to MPI.
+  bool is_gpu_aware() const;
+  /// Bytes that this rank sent to others by exchange().
+  Index bytes_sent() const;
 
   void barrier() const;
   Index sum(Index value) const;
@@ -40,22 +71,61 @@ class Communicator {
   double max(double value) const;
   /// Sum over the lower ranks; 0 on rank 0.
   Index exclusive_sum(Index value) const;
-  /// Element-wise sum over ranks, in place.
+  /// Element-wise, in place.
   void sum_in_place(Span<Index> values) const;
+  void exclusive_sum_in_place(Span<Index> values) const;
   /// Copies rank `root`'s text to all.
   std::string broadcast(const std::string& text, int root = 0) const;
 
-  /// Runs `work`; if it throws on any rank, all ranks throw the same error: the one of the lowest rank that failed, with that
-  /// rank's number when there are several. Errors keep their type.
+  /// One record of each rank, in the order of ranks. For small records: every rank holds all of them.
+  template <class T>
+  std::vector<T> all_gather(const T& record) const {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 65536, "a small record without pointers");
+    std::vector<T> all(static_cast<std::size_t>(size_));
+    all_gather_bytes(&record, all.data(), sizeof(T));
+    return all;
+  }
+
+  /// Tells each rank what it will receive if this rank sends `send_counts[r]` elements to rank r. Costs a message per pair that
+  /// exchanges something where these are few, else one all-to-all of counts.
+  ExchangePlan plan_exchange(const std::vector<Index>& send_counts) const;
+  /// Sends and receives all columns at once, in memory of `exec`; waits for what `exec` has queued. Send and receive arrays must not
+  /// overlap. Deterministic: every element has its place.
+  void exchange(const Exec& exec, const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns) const;
+  template <class T>
+  void exchange(const Exec& exec, const ExchangePlan& plan, Span<const T> send, Span<T> receive) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    ZHALO_EXPECT(send.size() == plan.num_sent() && receive.size() == plan.num_received());
+    exchange(exec, plan, {{send.data(), receive.data(), static_cast<Index>(sizeof(T))}});
+  }
+
+  /// Ranks with the same colour become a communicator of their own, in the same order.
+  Communicator split(int colour) const;
+
+  /// Runs `work`, which may itself be collective; if it throws on any rank, all ranks throw the same error: the one of the lowest rank
+  /// that failed, with that rank's number unless all failed alike. Errors keep their type. May be nested.
   void together(const std::function<void()>& work) const;
 
  private:
-  void release() noexcept;
+  struct State;
+  void enter(const char* operation) const;
+  bool is_broken() const;
+  void all_gather_bytes(const void* record, void* all, std::size_t bytes) const;
+  template <class T>
+  T reduce(T value, MPI_Op op, const char* operation) const;
 
-  MPI_Comm comm_ = MPI_COMM_NULL;
+  std::shared_ptr<State> state_;  ///< none without MPI
   int rank_ = 0;
   int size_ = 1;
 };
+
+/// together() for work that returns something.
+template <class Work>
+auto together(const Communicator& comm, const Work& work) {
+  std::vector<decltype(work())> result;  // what it returns need not have an empty state
+  comm.together([&] { result.push_back(work()); });
+  return std::move(result.front());
+}
 
 /// The contiguous share [first, first + count) of `total` items that falls to a rank; shares differ by at most one.
 struct Share {
@@ -63,5 +133,7 @@ struct Share {
   Index count = 0;
 };
 Share share_of(Index total, int rank, int size);
+/// The rank whose share holds item `item` of `total`.
+int owner_of(Index item, Index total, int size);
 
 }  // namespace zhalo

@@ -42,6 +42,12 @@ class CommunicationError : public Error {
   using Error::Error;
 };
 
+/// A caller's observer asked to stop (Timers::observe, CommunicatorOptions::observer).
+class Interrupted : public Error {
+ public:
+  using Error::Error;
+};
+
 /// A contract of zhalo's own code is broken (Debug builds): please report it.
 class ContractViolation : public Error {
  public:

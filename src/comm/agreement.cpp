@@ -1,0 +1,82 @@
+// One rank's exception becomes everybody's.
+//
+// Every collective begins with an all-reduce that tells whether some rank left its work by an exception. The rank that did asks the same
+// question from the handler of its together(); so the two meet wherever each of them is, and no rank waits for one that is gone.
+#include <fmt/format.h>
+
+#include <limits>
+#include <utility>
+
+#include "src/comm/failure.hpp"
+#include "src/comm/state.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo {
+namespace {
+
+constexpr int none = std::numeric_limits<int>::max();
+
+}  // namespace
+
+namespace {
+
+template <class S>
+int smallest(S& state, int value) {
+  int least = value;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(&value, &least, 1, MPI_INT, MPI_MIN, state.comm, &request), "agreement on errors");
+  state.wait(request, "agreement on errors");
+  return least;
+}
+
+template <class S>
+void send_failure(S& state, Failure& failure, int culprit) {
+  int header[2] = {static_cast<int>(failure.kind), static_cast<int>(failure.message.size())};
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibcast(header, 2, MPI_INT, culprit, state.comm, &request), "spreading of an error");
+  state.wait(request, "spreading of an error");
+  failure.kind = static_cast<FailureKind>(header[0]);
+  failure.message.resize(static_cast<std::size_t>(header[1]));
+  check_mpi(MPI_Ibcast(failure.message.data(), header[1], MPI_CHAR, culprit, state.comm, &request), "spreading of an error");
+  state.wait(request, "spreading of an error");
+}
+
+/// Returns if no rank has failed; else throws the failure of the lowest rank that has.
+template <class S>
+void settle(S& state, const Failure& mine, int rank) {
+  const int culprit = smallest(state, mine.kind == FailureKind::none ? none : rank);
+  if (culprit == none) return;
+  Failure shared = mine;
+  send_failure(state, shared, culprit);
+  const bool alike = shared.kind == mine.kind && shared.message == mine.message;
+  if (smallest(state, alike ? 1 : 0) == 0) shared.message = fmt::format("rank {}: {}", culprit, shared.message);
+  throw_agreed(shared, &state);
+}
+
+}  // namespace
+
+void Communicator::enter(const char* operation) const {
+  if (state_ == nullptr) return;
+  state_->need_whole(operation);
+  if (state_->options.observer) state_->options.observer(operation);
+  if (size_ > 1) settle(*state_, {}, rank_);
+}
+
+bool Communicator::is_broken() const { return state_ && state_->broken; }
+
+void Communicator::together(const std::function<void()>& work) const {
+  Failure failure;
+  try {
+    work();
+  } catch (const Agreed& agreed) {
+    if (agreed.among == state_.get() || is_broken()) throw;
+    failure = describe_current_exception();
+  } catch (...) {
+    if (is_broken()) throw;
+    failure = describe_current_exception();
+  }
+  if (size_ > 1) return settle(*state_, failure, rank_);
+  if (failure.kind != FailureKind::none) throw_agreed(failure, state_.get());
+}
+
+}  // namespace zhalo

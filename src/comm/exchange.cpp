@@ -1,0 +1,274 @@
+// Variable all-to-all: counts, then data.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "kernels/kernels.hpp"
+#include "src/comm/state.hpp"
+#include "zhalo/core/buffer.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo {
+namespace {
+
+constexpr const char* counts_operation = "exchange of counts";
+constexpr const char* data_operation = "exchange of data";
+constexpr int counts_tag = 1;
+constexpr int data_tag = 2;
+
+std::vector<Index> offsets_of(const std::vector<Index>& counts) {
+  std::vector<Index> offsets(counts.size() + 1);
+  for (std::size_t r = 0; r < counts.size(); ++r) offsets[r + 1] = offsets[r] + counts[r];
+  return offsets;
+}
+
+/// One message, or its part: bytes at an address, to or from a rank.
+struct Piece {
+  int peer = 0;
+  char* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// Messages of one direction, in the order in which both sides of each pair think of them.
+class Pieces {
+ public:
+  explicit Pieces(std::size_t most_bytes) : most_bytes_(most_bytes) {}
+
+  void add(int peer, void* data, std::size_t bytes) {
+    for (std::size_t first = 0; first < bytes; first += most_bytes_) {
+      all_.push_back({peer, static_cast<char*>(data) + first, std::min(most_bytes_, bytes - first)});
+    }
+  }
+  const std::vector<Piece>& all() const { return all_; }
+  std::size_t longest() const {
+    std::size_t bytes = 0;
+    for (const Piece& piece : all_) bytes = std::max(bytes, piece.bytes);
+    return bytes;
+  }
+
+ private:
+  std::size_t most_bytes_;
+  std::vector<Piece> all_;
+};
+
+constexpr std::size_t staged_piece_bytes = std::size_t{4} << 20;
+constexpr int window = 16;  ///< messages under way, a direction
+
+/// Room for the messages under way, where they do not travel from and to their places directly. Without a pool it is none.
+class Staging {
+ public:
+  Staging(std::shared_ptr<MemoryPool> pool, const Pieces& pieces) : pool_(std::move(pool)), slot_bytes_(pieces.longest()) {
+    if (pool_) block_ = static_cast<char*>(pool_->allocate(window * slot_bytes_, "staging of messages"));
+  }
+  ~Staging() {
+    if (pool_) pool_->deallocate(block_);
+  }
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  bool is_used() const { return pool_ != nullptr; }
+  void* slot(int s) const { return block_ + static_cast<std::size_t>(s) * slot_bytes_; }
+
+ private:
+  std::shared_ptr<MemoryPool> pool_;
+  std::size_t slot_bytes_;
+  char* block_ = nullptr;
+};
+
+struct Route {
+  const Pieces& pieces;
+  const Staging& staging;
+};
+
+/// One direction of an exchange. At most `window` messages are under way, started in order: the earliest unfinished message of all ranks
+/// is under way on both of its sides, so the exchange ends.
+class Stream {
+ public:
+  enum class Direction { send, receive };
+
+  Stream(Direction direction, const Route& route, MPI_Comm comm, const Exec& exec)
+      : direction_(direction), pieces_(route.pieces.all()), staging_(route.staging), comm_(comm), exec_(exec) {
+    requests_.fill(MPI_REQUEST_NULL);
+  }
+
+  /// True when all is done.
+  bool advance() {
+    for (int s = 0; s < window; ++s) {
+      if (requests_[static_cast<std::size_t>(s)] != MPI_REQUEST_NULL) finish(s);
+      if (requests_[static_cast<std::size_t>(s)] == MPI_REQUEST_NULL && next_ < pieces_.size()) start(s);
+    }
+    return done_ == pieces_.size();
+  }
+
+ private:
+  void start(int s) {
+    const auto slot = static_cast<std::size_t>(s);
+    const Piece& piece = pieces_[next_];
+    void* data = staging_.is_used() ? staging_.slot(s) : piece.data;
+    const int count = static_cast<int>(piece.bytes);
+    if (direction_ == Direction::send) {
+      if (staging_.is_used()) copy_bytes(exec_, data, piece.data, piece.bytes);
+      check_mpi(MPI_Isend(data, count, MPI_BYTE, piece.peer, data_tag, comm_, &requests_[slot]), data_operation);
+    } else {
+      check_mpi(MPI_Irecv(data, count, MPI_BYTE, piece.peer, data_tag, comm_, &requests_[slot]), data_operation);
+    }
+    piece_of_[slot] = next_++;
+  }
+
+  void finish(int s) {
+    const auto slot = static_cast<std::size_t>(s);
+    int done = 0;
+    check_mpi(MPI_Test(&requests_[slot], &done, MPI_STATUS_IGNORE), data_operation);
+    if (done == 0) return;
+    const Piece& piece = pieces_[piece_of_[slot]];
+    if (direction_ == Direction::receive && staging_.is_used()) copy_bytes(exec_, piece.data, staging_.slot(s), piece.bytes);
+    ++done_;
+  }
+
+  Direction direction_;
+  const std::vector<Piece>& pieces_;
+  const Staging& staging_;
+  MPI_Comm comm_;
+  const Exec& exec_;
+  std::array<MPI_Request, window> requests_;
+  std::array<std::size_t, window> piece_of_{};
+  std::size_t next_ = 0;
+  std::size_t done_ = 0;
+};
+
+void validate_columns(const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns) {
+  for (const ExchangeColumn& column : columns) {
+    const bool missing =
+        (column.send == nullptr && plan.num_sent() > 0) || (column.receive == nullptr && plan.num_received() > 0);
+    if (missing || column.element_size < 1) throw InputError("a column of an exchange has no memory or no element size");
+  }
+}
+
+/// Plain counts, by one all-to-all.
+template <class S>
+std::vector<Index> all_counts(S& state, const std::vector<Index>& send_counts) {
+  std::vector<Index> counts(send_counts.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ialltoall(send_counts.data(), 1, MPI_INT64_T, counts.data(), 1, MPI_INT64_T, state.comm, &request),
+            counts_operation);
+  state.wait(request, counts_operation);
+  return counts;
+}
+
+/// Counts that are not 0, as messages; who receives how many is found by synchronous sends and a barrier that is not waited for (Hoefler,
+/// Siebert & Lumsdaine 2010, PPoPP, "Scalable communication protocols for dynamic sparse data exchange").
+template <class S>
+std::vector<Index> sparse_counts(S& state, const std::vector<Index>& send_counts) {
+  std::vector<Index> counts(send_counts.size());
+  std::vector<MPI_Request> sends;
+  for (std::size_t r = 0; r < send_counts.size(); ++r) {
+    if (send_counts[r] == 0) continue;
+    sends.emplace_back();
+    check_mpi(MPI_Issend(&send_counts[r], 1, MPI_INT64_T, static_cast<int>(r), counts_tag, state.comm, &sends.back()),
+              counts_operation);
+  }
+  MPI_Request barrier = MPI_REQUEST_NULL;
+  bool in_barrier = false;
+  state.wait_until(counts_operation, [&] {
+    int arrived = 0;
+    MPI_Status status;
+    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, counts_tag, state.comm, &arrived, &status), counts_operation);
+    if (arrived != 0) {
+      Index* count = &counts[static_cast<std::size_t>(status.MPI_SOURCE)];
+      check_mpi(MPI_Recv(count, 1, MPI_INT64_T, status.MPI_SOURCE, counts_tag, state.comm, MPI_STATUS_IGNORE),
+                counts_operation);
+    }
+    int done = 0;
+    if (in_barrier) {
+      check_mpi(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), counts_operation);
+      return done != 0;
+    }
+    check_mpi(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE), counts_operation);
+    if (done != 0) check_mpi(MPI_Ibarrier(state.comm, &barrier), counts_operation);
+    in_barrier = done != 0;
+    return false;
+  });
+  return counts;
+}
+
+}  // namespace
+
+ExchangePlan Communicator::plan_exchange(const std::vector<Index>& send_counts) const {
+  ZHALO_EXPECT(static_cast<int>(send_counts.size()) == size_);
+  constexpr int sparse_share = 8;  // of the ranks: with more partners, one all-to-all of counts is cheaper
+  const auto partners = static_cast<Index>(send_counts.size()) - std::count(send_counts.begin(), send_counts.end(), Index{0});
+  const Index most_partners = max(partners);
+  ExchangePlan plan;
+  plan.send_offset = offsets_of(send_counts);
+  if (state_ == nullptr) {
+    plan.receive_offset = plan.send_offset;
+    return plan;
+  }
+  enter(counts_operation);
+  const bool sparse = most_partners * sparse_share < size_;
+  plan.receive_offset = offsets_of(sparse ? sparse_counts(*state_, send_counts) : all_counts(*state_, send_counts));
+  return plan;
+}
+
+namespace {
+
+/// Messages of one rank to and from all others: first with its neighbours, so that not all send to one rank at a time.
+struct Schedule {
+  Pieces sends;
+  Pieces receives;
+  Index bytes_sent = 0;
+};
+
+Schedule schedule(const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns, int rank, std::size_t piece_bytes) {
+  Schedule result{Pieces(piece_bytes), Pieces(piece_bytes)};
+  const int size = static_cast<int>(plan.send_offset.size()) - 1;
+  const auto add = [](Pieces& pieces, int peer, void* data, const std::vector<Index>& offset, Index element_size) {
+    const auto r = static_cast<std::size_t>(peer);
+    const Index bytes = (offset[r + 1] - offset[r]) * element_size;
+    pieces.add(peer, static_cast<char*>(data) + offset[r] * element_size, static_cast<std::size_t>(bytes));
+    return bytes;
+  };
+  for (int step = 1; step < size; ++step) {
+    for (const ExchangeColumn& column : columns) {
+      void* send = const_cast<void*>(column.send);
+      result.bytes_sent += add(result.sends, (rank + step) % size, send, plan.send_offset, column.element_size);
+      add(result.receives, (rank + size - step) % size, column.receive, plan.receive_offset, column.element_size);
+    }
+  }
+  return result;
+}
+
+void copy_own(const Exec& exec, const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns, int rank) {
+  const auto self = static_cast<std::size_t>(rank);
+  const Index count = plan.send_offset[self + 1] - plan.send_offset[self];
+  for (const ExchangeColumn& column : columns) {
+    const char* from = static_cast<const char*>(column.send) + plan.send_offset[self] * column.element_size;
+    char* to = static_cast<char*>(column.receive) + plan.receive_offset[self] * column.element_size;
+    copy_bytes(exec, to, from, static_cast<std::size_t>(count * column.element_size));
+  }
+}
+
+}  // namespace
+
+void Communicator::exchange(const Exec& exec, const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns) const {
+  validate_columns(plan, columns);
+  zhalo::wait(exec);  // MPI reads what kernels wrote
+  if (state_ == nullptr) return copy_own(exec, plan, columns, rank_);
+  // All that can fail comes before the others are told that this rank takes part.
+  const std::shared_ptr<MemoryPool> pool = state_->staging_for(exec);
+  const auto most = static_cast<std::size_t>(std::min<Index>(state_->options.chunk_bytes, 1 << 30));
+  const Schedule messages = schedule(plan, columns, rank_, pool ? std::min(staged_piece_bytes, most) : most);
+  const Staging sends(pool, messages.sends);
+  const Staging receives(pool, messages.receives);
+  copy_own(exec, plan, columns, rank_);
+  enter(data_operation);
+  state_->bytes_sent += messages.bytes_sent;
+  Stream out(Stream::Direction::send, {messages.sends, sends}, state_->comm, exec);
+  Stream in(Stream::Direction::receive, {messages.receives, receives}, state_->comm, exec);
+  state_->wait_until(data_operation, [&] {
+    const bool received = in.advance();
+    return out.advance() && received;
+  });
+}
+
+}  // namespace zhalo

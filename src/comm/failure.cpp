@@ -1,0 +1,59 @@
+#include "src/comm/failure.hpp"
+
+#include <exception>
+#include <new>
+
+#include "zhalo/core/error.hpp"
+
+namespace zhalo {
+namespace {
+
+template <class E>
+struct AgreedError : E, Agreed {
+  AgreedError(const std::string& message, const void* ranks) : E(message), Agreed{ranks} {}
+};
+
+}  // namespace
+
+Failure describe_current_exception() {
+  try {
+    throw;
+  } catch (const InputError& e) {
+    return {FailureKind::input, e.what()};
+  } catch (const FileError& e) {
+    return {FailureKind::file, e.what()};
+  } catch (const OutOfMemory& e) {
+    return {FailureKind::memory, e.what()};
+  } catch (const std::bad_alloc&) {
+    return {FailureKind::memory, "out of host memory in a small allocation; use more ranks or a machine with more memory"};
+  } catch (const DeviceError& e) {
+    return {FailureKind::device, e.what()};
+  } catch (const CommunicationError& e) {
+    return {FailureKind::communication, e.what()};
+  } catch (const Interrupted& e) {
+    return {FailureKind::interrupted, e.what()};
+  } catch (const ContractViolation& e) {
+    return {FailureKind::contract, e.what()};
+  } catch (const std::exception& e) {
+    return {FailureKind::other, e.what()};
+  } catch (...) {
+    return {FailureKind::other, "unknown exception"};
+  }
+}
+
+void throw_agreed(const Failure& failure, const void* among) {
+  switch (failure.kind) {
+    case FailureKind::input: throw AgreedError<InputError>(failure.message, among);
+    case FailureKind::file: throw AgreedError<FileError>(failure.message, among);
+    case FailureKind::memory: throw AgreedError<OutOfMemory>(failure.message, among);
+    case FailureKind::device: throw AgreedError<DeviceError>(failure.message, among);
+    case FailureKind::communication: throw AgreedError<CommunicationError>(failure.message, among);
+    case FailureKind::interrupted: throw AgreedError<Interrupted>(failure.message, among);
+    case FailureKind::contract: throw AgreedError<ContractViolation>(failure.message, among);
+    case FailureKind::none:
+    case FailureKind::other: break;
+  }
+  throw AgreedError<Error>(failure.message, among);
+}
+
+}  // namespace zhalo

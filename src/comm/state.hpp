@@ -1,0 +1,37 @@
+/// What a Communicator of several ranks holds, and waiting with a limit.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "zhalo/comm/communicator.hpp"
+
+namespace zhalo {
+
+/// Throws CommunicationError with MPI's own words unless the code is MPI_SUCCESS.
+void check_mpi(int code, const char* operation);
+
+struct Communicator::State {
+  MPI_Comm comm = MPI_COMM_NULL;
+  CommunicatorOptions options;
+  bool gpu_aware = false;
+  int node_rank = 0;
+  int node_size = 1;
+  Index bytes_sent = 0;
+  /// A wait ran into the timeout: messages are under way that nobody will take, nothing can be agreed on any more.
+  bool broken = false;
+  std::shared_ptr<MemoryPool> staging;  ///< page-locked memory once a device has needed it
+
+  ~State();
+
+  /// Throws CommunicationError if an earlier wait was given up.
+  void need_whole(const char* operation) const;
+  /// Looks again and again until `done()`; CommunicationError after the timeout.
+  void wait_until(const char* operation, const std::function<bool()>& done);
+  void wait(MPI_Request& request, const char* operation);
+  /// Memory to stage messages of `exec` in, or none if they travel directly.
+  std::shared_ptr<MemoryPool> staging_for(const Exec& exec);
+};
+
+}  // namespace zhalo

@@ -1,0 +1,204 @@
+/// Exchanges of variable size, and errors that meet other ranks' collectives.
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <thread>
+
+#include "tests/support/random.hpp"
+#include "zhalo/comm/context.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace {
+
+using namespace zhalo;
+
+/// Element number i that rank `from` sends to rank `to`.
+Index element(int from, int to, Index i) { return (Index{from} * 1000 + to) * 1000000 + i; }
+
+struct Case {
+  const char* name;
+  Index (*count)(int from, int to, int size);
+};
+
+const Case cases[] = {
+    {"nothing", [](int, int, int) { return Index{0}; }},
+    {"equal", [](int, int, int) { return Index{7}; }},
+    {"uneven", [](int from, int to, int) { return Index{(from * 5 + to * 3) % 11}; }},
+    {"a ring", [](int from, int to, int size) { return to == (from + 1) % size ? Index{5000} : Index{0}; }},
+    {"all to one", [](int from, int to, int size) { return to == size - 1 ? Index{100 * (from + 1)} : Index{0}; }},
+    {"one to all", [](int from, int to, int) { return from == 0 ? Index{3000 + to} : Index{0}; }},
+};
+
+void check_exchange(const Communicator& comm, const Case& which) {
+  INFO(which.name);
+  const Exec exec = host_exec(1);
+  std::vector<Index> counts;
+  std::vector<Index> send;
+  std::vector<std::uint8_t> send_small;
+  for (int to = 0; to < comm.size(); ++to) {
+    counts.push_back(which.count(comm.rank(), to, comm.size()));
+    for (Index i = 0; i < counts.back(); ++i) send.push_back(element(comm.rank(), to, i));
+  }
+  for (const Index value : send) send_small.push_back(static_cast<std::uint8_t>(value % 251));
+  std::vector<Index> expected;
+  for (int from = 0; from < comm.size(); ++from) {
+    for (Index i = 0; i < which.count(from, comm.rank(), comm.size()); ++i) expected.push_back(element(from, comm.rank(), i));
+  }
+  const ExchangePlan plan = comm.plan_exchange(counts);
+  REQUIRE(plan.num_sent() == static_cast<Index>(send.size()));
+  REQUIRE(plan.num_received() == static_cast<Index>(expected.size()));
+  std::vector<Index> received(expected.size() + 1, -1);
+  std::vector<std::uint8_t> received_small(expected.size() + 1, 255);
+  send.push_back(0);  // data() of nothing may be null
+  send_small.push_back(0);
+  comm.exchange(exec, plan, {{send.data(), received.data(), sizeof(Index)}, {send_small.data(), received_small.data(), 1}});
+  CHECK(received.back() == -1);
+  CHECK(received_small.back() == 255);
+  received.pop_back();
+  CHECK(received == expected);
+  bool alike = true;
+  for (std::size_t i = 0; i < expected.size(); ++i) alike = alike && received_small[i] == expected[i] % 251;
+  CHECK(alike);
+
+  std::vector<Index> back(send.size(), -1);
+  received.push_back(0);
+  comm.exchange(exec, plan.reversed(), {{received.data(), back.data(), sizeof(Index)}});
+  back.back() = send.back();
+  CHECK(back == send);
+}
+
+}  // namespace
+
+TEST_CASE("exchange: every element arrives at its place, and goes back") {
+  CommunicatorOptions options;
+  SECTION("as it is") {}
+  SECTION("in short messages") { options.chunk_bytes = 1000; }
+  SECTION("one byte at a time") { options.chunk_bytes = 1; }
+  SECTION("staged") { options.transport = Transport::staged; }
+  SECTION("staged in short messages") {
+    options.transport = Transport::staged;
+    options.chunk_bytes = 56;
+  }
+  const Communicator comm(MPI_COMM_WORLD, options);
+  for (const Case& which : cases) {
+    if (options.chunk_bytes == 1 && which.count(0, 1, 2) > 100) continue;
+    check_exchange(comm, which);
+  }
+}
+
+TEST_CASE("exchange: counts what it sends to others") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::vector<Index> counts(static_cast<std::size_t>(comm.size()), 3);
+  const ExchangePlan plan = comm.plan_exchange(counts);
+  const std::vector<double> send(counts.size() * 3, 1.5);
+  std::vector<double> received(counts.size() * 3);
+  comm.exchange(host_exec(1), plan, Span<const double>(send), Span<double>(received));
+  CHECK(comm.bytes_sent() == 24 * (comm.size() - 1));
+  CHECK(received == send);
+}
+
+TEST_CASE("exchange: messages of the caller that wait for anyone get none of ours") {
+  const Communicator comm(MPI_COMM_WORLD, {.chunk_bytes = 64});
+  int caught = -1;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Irecv(&caught, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request);
+  for (const Case& which : cases) check_exchange(comm, which);
+  int arrived = 0;
+  MPI_Test(&request, &arrived, MPI_STATUS_IGNORE);
+  CHECK(arrived == 0);
+  const int value = 40 + comm.rank();
+  MPI_Send(&value, 1, MPI_INT, comm.rank(), 7, MPI_COMM_WORLD);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  CHECK(caught == value);
+}
+
+TEST_CASE("a rank that throws meets the others in whatever collective they are") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::vector<Index> counts(static_cast<std::size_t>(comm.size()), 1);
+  const auto all_steps = [&](int culprit, int step_of_failure) {
+    int step = 0;
+    const auto maybe = [&] {
+      if (comm.rank() == culprit && step == step_of_failure) throw OutOfMemory("no room at step " + std::to_string(step));
+      ++step;
+    };
+    maybe();
+    comm.barrier();
+    maybe();
+    comm.sum(Index{1});
+    maybe();
+    comm.together([&] {
+      maybe();
+      comm.plan_exchange(counts);
+      maybe();
+    });
+    comm.all_gather(comm.rank());
+    maybe();
+    std::vector<Index> values(10);
+    comm.exclusive_sum_in_place(values);
+    maybe();
+    comm.broadcast("text");
+    maybe();
+  };
+  constexpr int num_steps = 8;
+  for (int culprit = 0; culprit < comm.size(); ++culprit) {
+    for (int step = 0; step < num_steps; ++step) {
+      std::string message;
+      try {
+        comm.together([&] { all_steps(culprit, step); });
+      } catch (const OutOfMemory& error) {
+        message = error.what();
+      }
+      const std::string expected = "no room at step " + std::to_string(step);
+      CHECK(message == (comm.size() > 1 ? "rank " + std::to_string(culprit) + ": " + expected : expected));
+      CHECK(comm.sum(Index{1}) == comm.size());
+    }
+  }
+}
+
+TEST_CASE("an observer delays or stops any collective") {
+  CommunicatorOptions options;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  testing::Random random(static_cast<std::uint64_t>(rank) + 1);
+  int calls = 0;
+  int stop_at = -1;
+  options.observer = [&](const char*) {
+    std::this_thread::sleep_for(std::chrono::microseconds(random.below(2000)));
+    if (++calls == stop_at) throw Interrupted("stopped");
+  };
+  const Communicator comm(MPI_COMM_WORLD, options);
+  for (const Case& which : cases) check_exchange(comm, which);
+  calls = 0;
+  stop_at = rank == comm.size() - 1 ? 3 : -1;
+  const auto work = [&] {
+    for (int i = 0; i < 5; ++i) comm.sum(Index{1});
+  };
+  CHECK_THROWS_AS(comm.together(work), Interrupted);
+  stop_at = -1;
+  CHECK(comm.sum(Index{1}) == comm.size());
+}
+
+TEST_CASE("a part of the ranks works alone") {
+  const Communicator world(MPI_COMM_WORLD);
+  const Communicator half = world.split(world.rank() % 2);
+  CHECK(half.size() == (world.size() + 1 - world.rank() % 2) / 2);
+  CHECK(half.rank() == world.rank() / 2);
+  for (const Case& which : cases) check_exchange(half, which);
+  CHECK(world.node_size() == world.size());
+  CHECK(world.node_rank() == world.rank());
+}
+
+TEST_CASE("shares and their owners") {
+  for (const Index total : {0, 1, 2, 7, 100}) {
+    for (const int size : {1, 2, 3, 8, 150}) {
+      Index next = 0;
+      for (int rank = 0; rank < size; ++rank) {
+        const Share share = share_of(total, rank, size);
+        CHECK(share.first == next);
+        for (Index i = share.first; i < share.first + share.count; ++i) CHECK(owner_of(i, total, size) == rank);
+        next += share.count;
+      }
+      CHECK(next == total);
+    }
+  }
+}
