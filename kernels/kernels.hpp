@@ -60,6 +60,26 @@ template <class E, class Real>
 void gather_positions(const E& exec, const ParticlesView<Real>& particles, const Frame& frame, Span<const LocalIndex> order,
                       const SortedPositions<Real>& sorted);
 
+// ---------------------------------------------------------------- exchange
+
+/// weights[i] = weight of the elements with keys below probes[i].
+template <class E>
+void weigh_below(const E& exec, const KeyWeights& sorted, Span<const std::uint64_t> probes, Span<Index> weights);
+
+/// places[i] = first place before which at least weights[i] lies.
+template <class E>
+void find_weights(const E& exec, Span<const Index> weight_before, Span<const Index> weights, Span<Index> places);
+
+/// places[i] = i.
+template <class E>
+void number(const E& exec, Span<LocalIndex> places);
+
+/// Element i of `to` = element at[i] of `from`; or element at[i] of `to` = element i of `from`. The elements are `at`'s in number.
+template <class E>
+void gather(const E& exec, const MovedColumn& column, Span<const LocalIndex> at);
+template <class E>
+void scatter(const E& exec, const MovedColumn& column, Span<const LocalIndex> at);
+
 // ---------------------------------------------------------------- tree
 
 /// First element of each of the largest Morton cells with at most cut.most elements.

@@ -124,6 +124,21 @@ struct Frame {
   }
 };
 
+// ---------------------------------------------------------------- exchange
+
+/// Ascending keys and the weight of all elements before each place (size + 1), or none where each weighs 1.
+struct KeyWeights {
+  Span<const std::uint64_t> keys;
+  Span<const Index> weight_before;
+};
+
+/// Elements of any trivially copyable type that go to other places.
+struct MovedColumn {
+  const void* from = nullptr;
+  void* to = nullptr;
+  Index element_size = 0;
+};
+
 // ---------------------------------------------------------------- tree
 
 /// How sorted keys are cut into cells: see kernels/common/cells.hpp.

@@ -2,6 +2,12 @@
 
 namespace zhalo::kernels {
 
+template void weigh_below(const ZHALO_EXEC&, const KeyWeights&, Span<const std::uint64_t>, Span<Index>);
+template void find_weights(const ZHALO_EXEC&, Span<const Index>, Span<const Index>, Span<Index>);
+template void number(const ZHALO_EXEC&, Span<LocalIndex>);
+template void gather(const ZHALO_EXEC&, const MovedColumn&, Span<const LocalIndex>);
+template void scatter(const ZHALO_EXEC&, const MovedColumn&, Span<const LocalIndex>);
+
 template Buffer<LocalIndex> cut_cells(const ZHALO_EXEC&, const CellCut&);
 template void gather_keys(const ZHALO_EXEC&, Span<const std::uint64_t>, Span<const LocalIndex>, Span<std::uint64_t>);
 template void fill_slots(const ZHALO_EXEC&, const LeafSlots&);

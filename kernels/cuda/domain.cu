@@ -1,5 +1,6 @@
 #include "kernels/cuda/reduce.cuh"
 // The loops come first: the texts of kernels/common are written in terms of them.
+#include "kernels/common/balance.hpp"
 #include "kernels/common/fof_labels.hpp"
 #include "kernels/common/group_sums.hpp"
 #include "kernels/common/groups.hpp"

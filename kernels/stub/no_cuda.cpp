@@ -34,6 +34,26 @@ void gather_positions(const E&, const ParticlesView<Real>&, const Frame&, Span<c
   refuse();
 }
 template <class E>
+void weigh_below(const E&, const KeyWeights&, Span<const std::uint64_t>, Span<Index>) {
+  refuse();
+}
+template <class E>
+void find_weights(const E&, Span<const Index>, Span<const Index>, Span<Index>) {
+  refuse();
+}
+template <class E>
+void number(const E&, Span<LocalIndex>) {
+  refuse();
+}
+template <class E>
+void gather(const E&, const MovedColumn&, Span<const LocalIndex>) {
+  refuse();
+}
+template <class E>
+void scatter(const E&, const MovedColumn&, Span<const LocalIndex>) {
+  refuse();
+}
+template <class E>
 Buffer<LocalIndex> cut_cells(const E&, const CellCut&) {
   refuse();
 }

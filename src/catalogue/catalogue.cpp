@@ -1,10 +1,10 @@
 #include "zhalo/catalogue/catalogue.hpp"
 
-#include <bit>
 #include <limits>
 
 #include "kernels/kernels.hpp"
 #include "src/core/validate.hpp"
+#include "src/domain/balance.hpp"
 #include "src/domain/sorted_particles.hpp"
 
 namespace zhalo {
@@ -35,8 +35,6 @@ void validate_labels(const Context& context, const kernels::LabelsView& labels) 
   validate(context.comm.sum(bad) == 0, "{} labels are no global index of a particle; take them from friends_of_friends",
            context.comm.sum(bad));
 }
-
-int bits_for(Index largest) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(largest))); }
 
 /// Sorts values by keys, in place.
 void sort(const Exec& exec, Buffer<std::uint64_t>& keys, Buffer<LocalIndex>& values, int bits) {

@@ -1,0 +1,118 @@
+/// Looking up places in sorted keys and in running sums of weights.
+#pragma once
+
+#include "kernels/common/prefetch.hpp"
+#include "kernels/views.hpp"
+
+namespace zhalo::kernels {
+
+/// First place in [0, end) at which `reached` holds, or `end`; it holds from some place on.
+template <class Reached>
+ZHALO_HD Index first_place(Index end, const Reached& reached) {
+  Index low = 0;
+  Index high = end;
+  while (low < high) {
+    const Index middle = low + (high - low) / 2;
+    if (reached(middle)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+struct WeighBelow {
+  KeyWeights sorted;
+  Span<const std::uint64_t> probes;
+  Span<Index> weights;
+
+  ZHALO_HD void operator()(Index i) const {
+    const std::uint64_t probe = probes[i];
+    const Index place = first_place(sorted.keys.size(), [&](Index at) { return sorted.keys[at] >= probe; });
+    weights[i] = sorted.weight_before.empty() ? place : sorted.weight_before[place];
+  }
+};
+
+template <class E>
+void weigh_below(const E& exec, const KeyWeights& sorted, Span<const std::uint64_t> probes, Span<Index> weights) {
+  for_each(exec, probes.size(), WeighBelow{sorted, probes, weights});
+}
+
+struct FindWeight {
+  Span<const Index> weight_before;
+  Span<const Index> weights;
+  Span<Index> places;
+
+  ZHALO_HD void operator()(Index i) const {
+    places[i] = first_place(weight_before.size() - 1, [&](Index at) { return weight_before[at] >= weights[i]; });
+  }
+};
+
+template <class E>
+void find_weights(const E& exec, Span<const Index> weight_before, Span<const Index> weights, Span<Index> places) {
+  for_each(exec, weights.size(), FindWeight{weight_before, weights, places});
+}
+
+struct Number {
+  Span<LocalIndex> places;
+
+  ZHALO_HD void operator()(Index i) const { places[i] = static_cast<LocalIndex>(i); }
+};
+
+template <class E>
+void number(const E& exec, Span<LocalIndex> places) {
+  for_each(exec, places.size(), Number{places});
+}
+
+/// to[i] = from[at[i]], or to[at[i]] = from[i], byte by byte where the size is odd, else by words.
+template <class Word, bool scatters>
+struct MoveElement {
+  const Word* from;
+  Span<const LocalIndex> at;
+  Word* to;
+  Index words;  ///< an element
+
+  ZHALO_HD void prefetch(Index i) const {
+    if (scatters) {
+      prefetch_line(to + Index{at[i]} * words);
+    } else {
+      prefetch_line(from + Index{at[i]} * words);
+    }
+  }
+
+  ZHALO_HD void operator()(Index i) const {
+    const Index source = (scatters ? i : Index{at[i]}) * words;
+    const Index target = (scatters ? Index{at[i]} : i) * words;
+    for (Index w = 0; w < words; ++w) to[target + w] = from[source + w];
+  }
+};
+
+template <bool scatters, class E>
+void move_elements(const E& exec, const MovedColumn& column, Span<const LocalIndex> at) {
+  const auto run = [&](auto word) {
+    using Word = decltype(word);
+    const Index words = column.element_size / static_cast<Index>(sizeof(Word));
+    for_each(exec, at.size(),
+             MoveElement<Word, scatters>{static_cast<const Word*>(column.from), at, static_cast<Word*>(column.to), words});
+  };
+  const auto fits = [&](Index bytes) {
+    const auto places = reinterpret_cast<std::uintptr_t>(column.from) | reinterpret_cast<std::uintptr_t>(column.to);
+    return column.element_size % bytes == 0 && places % static_cast<std::uintptr_t>(bytes) == 0;
+  };
+  if (fits(8)) return run(std::uint64_t{});
+  if (fits(4)) return run(std::uint32_t{});
+  run(std::uint8_t{});
+}
+
+template <class E>
+void gather(const E& exec, const MovedColumn& column, Span<const LocalIndex> at) {
+  move_elements<false>(exec, column, at);
+}
+
+template <class E>
+void scatter(const E& exec, const MovedColumn& column, Span<const LocalIndex> at) {
+  move_elements<true>(exec, column, at);
+}
+
+}  // namespace zhalo::kernels
