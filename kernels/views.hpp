@@ -209,26 +209,42 @@ struct LabelTarget {
   Span<Index> label;
 };
 
+/// A tree whose particles are in sets.
+template <class Real>
+struct LinkedTree {
+  TreeView<Real> tree;
+  std::uint8_t* connected = nullptr;  ///< per leaf slot: all its particles are in one set
+  LocalIndex first_in_sets = 0;       ///< element of the sets that stands for the tree's first particle
+};
+
 /// Everything that linking needs. Lengths are scaled like the sorted coordinates.
 template <class Real>
-struct FofView {
-  TreeView<Real> tree;
+struct FofView : LinkedTree<Real> {
+  /// Those whose leaves walk through the tree: its own, each pair of leaves once, or others, each leaf with all of the tree's.
+  LinkedTree<Real> walkers;
+  bool own_leaves_walk = true;
+  int walk_plane = 0;  ///< one walk per node of this plane of the walkers: 0 or 1
+
   DisjointSets sets;
-  std::uint8_t* connected = nullptr;  ///< per leaf slot: all its particles are in one set
-  Thresholds<Real> open;              ///< for distances that cross no periodic edge
-  Thresholds<Real> wrapped;           ///< for distances that may
-  Real period[3] = {};                ///< infinite where not periodic
+  Thresholds<Real> open;     ///< for distances that cross no periodic edge
+  Thresholds<Real> wrapped;  ///< for distances that may
+  Real period[3] = {};       ///< infinite where not periodic
   double exact_period[3] = {};
   double linking_length2 = 0;
   Real inner_lo[3] = {};  ///< a box inside [inner_lo, inner_hi] has no friends across an edge
   Real inner_hi[3] = {};
-  int walk_plane = 0;  ///< one walk per node of this plane: 0 or 1
 
-  /// The definition, in float64 arithmetic.
-  ZHALO_HD bool are_friends(Index i, Index j) const {
+  void let_own_leaves_walk() {
+    walkers = *this;
+    own_leaves_walk = true;
+  }
+
+  /// The definition, in float64 arithmetic: particle i of `a` (the tree or the walkers) and j of the tree.
+  ZHALO_HD bool are_friends(const LinkedTree<Real>& a, Index i, Index j) const {
     double d[3];
     for (int axis = 0; axis < 3; ++axis) {
-      const double direct = fabs(static_cast<double>(tree.pos.axis[axis][i]) - static_cast<double>(tree.pos.axis[axis][j]));
+      const double direct =
+          fabs(static_cast<double>(a.tree.pos.axis[axis][i]) - static_cast<double>(this->tree.pos.axis[axis][j]));
       const double image = exact_period[axis] - direct;
       d[axis] = image < direct ? image : direct;
     }

@@ -75,22 +75,24 @@ struct FofGroup {
     return Group::fma(z, z, Group::fma(y, y, x * x));
   }
 
-  ZHALO_HD void load_particles(const Group& g, Index first, Lane (&x)[3]) const {
-    for (int axis = 0; axis < 3; ++axis) x[axis] = g.load(fof.tree.pos.axis[axis] + first);
+  using Tree = TreeView<Real>;
+
+  ZHALO_HD static void load_particles(const Group& g, const Tree& tree, Index first, Lane (&x)[3]) {
+    for (int axis = 0; axis < 3; ++axis) x[axis] = g.load(tree.pos.axis[axis] + first);
   }
-  ZHALO_HD void broadcast_particle(const Group& g, Index i, Lane (&x)[3]) const {
-    for (int axis = 0; axis < 3; ++axis) x[axis] = g.broadcast(fof.tree.pos.axis[axis][i]);
+  ZHALO_HD static void broadcast_particle(const Group& g, const Tree& tree, Index i, Lane (&x)[3]) {
+    for (int axis = 0; axis < 3; ++axis) x[axis] = g.broadcast(tree.pos.axis[axis][i]);
   }
-  ZHALO_HD void load_boxes(const Group& g, Index node, Corners<Group>& c) const {
+  ZHALO_HD static void load_boxes(const Group& g, const Tree& tree, Index node, Corners<Group>& c) {
     for (int axis = 0; axis < 3; ++axis) {
-      c.lo[axis] = g.load(fof.tree.boxes.lo[axis] + node);
-      c.hi[axis] = g.load(fof.tree.boxes.hi[axis] + node);
+      c.lo[axis] = g.load(tree.boxes.lo[axis] + node);
+      c.hi[axis] = g.load(tree.boxes.hi[axis] + node);
     }
   }
-  ZHALO_HD void broadcast_box(const Group& g, Index node, Corners<Group>& c) const {
+  ZHALO_HD static void broadcast_box(const Group& g, const Tree& tree, Index node, Corners<Group>& c) {
     for (int axis = 0; axis < 3; ++axis) {
-      c.lo[axis] = g.broadcast(fof.tree.boxes.lo[axis][node]);
-      c.hi[axis] = g.broadcast(fof.tree.boxes.hi[axis][node]);
+      c.lo[axis] = g.broadcast(tree.boxes.lo[axis][node]);
+      c.hi[axis] = g.broadcast(tree.boxes.hi[axis][node]);
     }
   }
 
@@ -136,7 +138,8 @@ struct LinkInside : FofGroup<Group> {
     }
     bool connected = true;
     if (is_clump(lo, hi) || num > max_leaf_size) {
-      g.for_each_lane(num, [&](Index i) { fof.sets.parent[begin + i] = begin; });
+      const LocalIndex first = fof.first_in_sets + begin;
+      g.for_each_lane(num, [&](Index i) { fof.sets.parent[first + i] = first; });
     } else if (this->near_edge(lo, hi)) {
       connected = flood(g, PeriodicMetric<Group>(g, fof), begin, num);
     } else {
@@ -173,10 +176,11 @@ struct LinkInside : FofGroup<Group> {
         frontier |= found;
       }
       one_component = one_component && component == first_bits(num);
-      const LocalIndex root = begin + static_cast<LocalIndex>(seed);
+      const LocalIndex first = fof.first_in_sets + begin;
+      const LocalIndex root = first + static_cast<LocalIndex>(seed);
       g.one([&] {
         for (std::uint64_t bits = component; bits != 0; bits &= bits - 1)
-          fof.sets.parent[Index{begin} + lowest_bit(bits)] = root;
+          fof.sets.parent[Index{first} + lowest_bit(bits)] = root;
       });
     }
     return one_component;
@@ -186,15 +190,15 @@ struct LinkInside : FofGroup<Group> {
   ZHALO_HD std::uint64_t friends_in_leaf(const Group& g, const Metric& metric, LocalIndex begin, LocalIndex i,
                                          std::uint64_t candidates) const {
     Lane xi[3];
-    this->broadcast_particle(g, i, xi);
+    this->broadcast_particle(g, fof.tree, i, xi);
     std::uint64_t found = 0;
     for (int j = 0; j < max_leaf_size && candidates >> j != 0; j += Group::size) {
       const std::uint64_t lanes = (candidates >> j) & first_bits(Group::size);
       if (lanes == 0) continue;
       Lane xj[3];
-      this->load_particles(g, Index{begin} + j, xj);
+      this->load_particles(g, fof.tree, Index{begin} + j, xj);
       const Index first = Index{begin} + j;
-      const auto decide = [&](int lane) { return fof.are_friends(i, first + lane); };
+      const auto decide = [&](int lane) { return fof.are_friends(fof, i, first + lane); };
       found |= this->friends(g, metric, this->distance2(metric, xi, xj), lanes, decide) << j;
     }
     return found;

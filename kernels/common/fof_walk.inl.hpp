@@ -16,7 +16,8 @@ struct LinkScratch {
   Real pos[3][tile + slack];
 };
 
-/// Links the leaves below one node with all leaves from the node on; each pair of leaves is met once.
+/// Links the leaves below one node with all leaves of the tree that are near: with those from the node on where the tree's own leaves
+/// walk, so that each pair of leaves is met once.
 ///
 /// A stack walk from the top plane collects, in a bounded list, the nodes of plane 1 within the linking length; each leaf is tested
 /// against their leaves, and pairs of leaves that are not in one set already are linked particle by particle.
@@ -29,11 +30,11 @@ struct LinkBetween : FofGroup<Group> {
   using Scratch = LinkScratch<Real>;
 
   ZHALO_HD void operator()(const Group& g, Index item, Scratch& s) const {
-    const Index node = fof.tree.plane_first[fof.walk_plane] + item;
+    const Index node = fof.walkers.tree.plane_first[fof.walk_plane] + item;
     Real lo[3], hi[3];
     for (int axis = 0; axis < 3; ++axis) {
-      lo[axis] = fof.tree.boxes.lo[axis][node];
-      hi[axis] = fof.tree.boxes.hi[axis][node];
+      lo[axis] = fof.walkers.tree.boxes.lo[axis][node];
+      hi[axis] = fof.walkers.tree.boxes.hi[axis][node];
     }
     if (!(lo[0] <= hi[0])) return;
     if (this->near_edge(lo, hi)) {
@@ -54,8 +55,8 @@ struct LinkBetween : FofGroup<Group> {
     bool connected;
   };
 
-  ZHALO_HD Leaf leaf(Index slot) const {
-    return {fof.tree.leaf_begin[slot], fof.tree.leaf_end[slot], slot, fof.connected[slot] != 0};
+  ZHALO_HD static Leaf leaf(const LinkedTree<Real>& of, Index slot) {
+    return {of.tree.leaf_begin[slot], of.tree.leaf_end[slot], slot, of.connected[slot] != 0};
   }
 
   ZHALO_HD Index leaves_below(int plane) const {
@@ -119,8 +120,9 @@ struct LinkBetween : FofGroup<Group> {
   template <class Metric>
   ZHALO_HD void expand(const Group& g, const Metric& metric, const Siblings& siblings, Walk& walk) const {
     Corners<Group> box;  // loaded again each time: on a device, registers are dearer
-    this->broadcast_box(g, fof.tree.plane_first[fof.walk_plane] + walk.item, box);
-    const Index lowest = walk.first_leaf / leaves_below(siblings.plane);  // nodes before it hold earlier leaves only
+    this->broadcast_box(g, fof.walkers.tree, fof.walkers.tree.plane_first[fof.walk_plane] + walk.item, box);
+    // Nodes before it hold earlier leaves only.
+    const Index lowest = fof.own_leaves_walk ? walk.first_leaf / leaves_below(siblings.plane) : 0;
     std::uint64_t near = near_nodes(g, metric, box, fof.tree.plane_first[siblings.plane] + siblings.first);
     if (lowest > siblings.first) near &= ~first_bits(lowest - siblings.first);
     for (; near != 0; near &= near - 1) {
@@ -140,7 +142,7 @@ struct LinkBetween : FofGroup<Group> {
     std::uint64_t near = 0;
     for (int j = 0; j < fof.tree.fanout; j += Group::size) {
       Corners<Group> other;
-      this->load_boxes(g, first + j, other);
+      this->load_boxes(g, fof.tree, first + j, other);
       const Lane r2 = this->gap2(metric, box, other, g.broadcast(0));
       std::uint64_t lanes = g.ballot(r2 <= g.broadcast(metric.reach2));
       if (Metric::periodic) lanes &= g.ballot(other.lo[0] <= other.hi[0]);  // an image of an empty box is not far
@@ -155,24 +157,29 @@ struct LinkBetween : FofGroup<Group> {
     g.sync();
     const Index end = walk.first_leaf + leaves_below(fof.walk_plane);
     for (Index slot = walk.first_leaf; slot < end; ++slot) {
-      const Leaf a = leaf(slot);
+      const Leaf a = leaf(fof.walkers, slot);
       if (a.begin == a.end) continue;
+      const Index later = fof.own_leaves_walk ? slot + 1 : 0;  // the first leaf that this one meets
       Corners<Group> box;
-      this->broadcast_box(g, slot, box);
+      this->broadcast_box(g, fof.walkers.tree, slot, box);
       for (int n = 0; n < walk.num_nodes; ++n) {
         const Index first = Index{s.nodes[n]} * fof.tree.fanout;
-        if (first + fof.tree.fanout <= slot + 1) continue;
+        if (first + fof.tree.fanout <= later) continue;
         std::uint64_t near = near_nodes(g, metric, box, first);
-        if (first <= slot) near &= ~first_bits(slot + 1 - first);
-        for (; near != 0; near &= near - 1) link_leaves(g, metric, a, leaf(first + lowest_bit(near)), s);
+        if (first < later) near &= ~first_bits(later - first);
+        for (; near != 0; near &= near - 1) link_leaves(g, metric, a, leaf(fof, first + lowest_bit(near)), s);
       }
     }
     g.sync();
   }
 
+  ZHALO_HD LocalIndex set_of(const LinkedTree<Real>& of, LocalIndex particle) const {
+    return fof.sets.find(of.first_in_sets + particle);
+  }
+
   template <class Metric>
   ZHALO_HD void link_leaves(const Group& g, const Metric& metric, const Leaf& a, const Leaf& b, Scratch& s) const {
-    if (a.connected && b.connected && g.any(fof.sets.find(a.begin) == fof.sets.find(b.begin))) return;
+    if (a.connected && b.connected && g.any(set_of(fof.walkers, a.begin) == set_of(fof, b.begin))) return;
     for (LocalIndex i = a.begin; i < a.end; i += Scratch::tile) {
       const std::uint64_t near_a = near_box(g, metric, b.slot, {i, a.end});
       if (near_a == 0) continue;
@@ -191,36 +198,38 @@ struct LinkBetween : FofGroup<Group> {
     ZHALO_HD int size() const { return end - first < Scratch::tile ? static_cast<int>(end - first) : Scratch::tile; }
   };
 
-  /// Lanes whose particle is within reach of the box, of the particles from `at` on.
+  /// Lanes whose particle is within reach of the box.
   template <class Metric>
-  ZHALO_HD std::uint64_t near_lanes(const Group& g, const Metric& metric, const Corners<Group>& box, Index at,
-                                    Lane (&x)[3]) const {
-    this->load_particles(g, at, x);
+  ZHALO_HD std::uint64_t near_lanes(const Group& g, const Metric& metric, const Corners<Group>& box, const Lane (&x)[3]) const {
     const Corners<Group> point{{x[0], x[1], x[2]}, {x[0], x[1], x[2]}};
     return g.ballot(this->gap2(metric, box, point, g.broadcast(0)) <= g.broadcast(metric.reach2));
   }
 
-  /// Which particles of a run are within reach of a leaf's box.
+  /// Which of a run of walkers are within reach of a leaf's box.
   template <class Metric>
   ZHALO_HD std::uint64_t near_box(const Group& g, const Metric& metric, Index slot, const Run& run) const {
     Corners<Group> box;
-    this->broadcast_box(g, slot, box);
+    this->broadcast_box(g, fof.tree, slot, box);
     std::uint64_t near = 0;
-    Lane x[3];
-    for (int at = 0; at < run.size(); at += Group::size) near |= near_lanes(g, metric, box, Index{run.first} + at, x) << at;
+    for (int at = 0; at < run.size(); at += Group::size) {
+      Lane x[3];
+      this->load_particles(g, fof.walkers.tree, Index{run.first} + at, x);
+      near |= near_lanes(g, metric, box, x) << at;
+    }
     return near & first_bits(run.size());
   }
 
-  /// The same, and puts them into the tile, one behind the other.
+  /// Which of a run of the tree's particles are within reach of a walker's box; puts them into the tile, one behind the other.
   template <class Metric>
   ZHALO_HD std::uint64_t filter(const Group& g, const Metric& metric, Index slot, const Run& run, Scratch& s) const {
     Corners<Group> box;
-    this->broadcast_box(g, slot, box);
+    this->broadcast_box(g, fof.walkers.tree, slot, box);
     std::uint64_t near = 0;
     g.sync();  // the tile may still be read
     for (int at = 0; at < run.size(); at += Group::size) {
       Lane x[3];
-      const std::uint64_t lanes = near_lanes(g, metric, box, Index{run.first} + at, x) & first_bits(run.size() - at);
+      this->load_particles(g, fof.tree, Index{run.first} + at, x);
+      const std::uint64_t lanes = near_lanes(g, metric, box, x) & first_bits(run.size() - at);
       const int count = count_bits(near);
       for (int axis = 0; axis < 3; ++axis) g.compress(lanes, x[axis], s.pos[axis] + count);
       near |= lanes << at;
@@ -259,7 +268,8 @@ struct LinkBetween : FofGroup<Group> {
       if (pair.a_connected) open &= ~hits;
       if (pair.b_connected) hits &= ~(hits - 1);
       g.one([&] {
-        for (; hits != 0; hits &= hits - 1) fof.sets.unite(i, pair.index_b(lowest_bit(hits)));
+        for (; hits != 0; hits &= hits - 1)
+          fof.sets.unite(fof.walkers.first_in_sets + i, fof.first_in_sets + pair.index_b(lowest_bit(hits)));
       });
       if (pair.a_connected && pair.b_connected) return true;
     }
@@ -271,12 +281,12 @@ struct LinkBetween : FofGroup<Group> {
                                          const TilePair& pair) const {
     const auto& pos = pair.tile.pos;
     Lane xi[3];
-    this->broadcast_particle(g, i, xi);
+    this->broadcast_particle(g, fof.walkers.tree, i, xi);
     std::uint64_t found = 0;
     for (int j = 0; j < Scratch::tile && open >> j != 0; j += Group::size) {
       const Lane xj[3] = {g.load(pos[0] + j), g.load(pos[1] + j), g.load(pos[2] + j)};
       const std::uint64_t lanes = (open >> j) & first_bits(Group::size);
-      const auto decide = [&](int lane) { return fof.are_friends(i, pair.index_b(j + lane)); };
+      const auto decide = [&](int lane) { return fof.are_friends(fof.walkers, i, pair.index_b(j + lane)); };
       found |= this->friends(g, metric, this->distance2(metric, xi, xj), lanes, decide) << j;
     }
     return found;

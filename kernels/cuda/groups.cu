@@ -25,7 +25,8 @@ void link_inside(const E& exec, const FofView<Real>& fof) {
 }
 template <class E, class Real>
 void link_between(const E& exec, const FofView<Real>& fof) {
-  for_each_group(exec, fof.tree.plane_size[fof.walk_plane], device::LinkBetween<WarpGroup<Real>>{{fof}}, WarpGroup<Real>{});
+  for_each_group(exec, fof.walkers.tree.plane_size[fof.walk_plane], device::LinkBetween<WarpGroup<Real>>{{fof}},
+                 WarpGroup<Real>{});
 }
 
 }  // namespace zhalo::kernels

@@ -35,7 +35,7 @@ void link_inside(const Host& exec, const FofView<Real>& fof) {
 }
 template <class Real>
 void link_between(const Host& exec, const FofView<Real>& fof) {
-  for_each_group(exec, fof.tree.plane_size[fof.walk_plane], LinkBetween<SimdGroup<Real>>{{fof}}, SimdGroup<Real>{});
+  for_each_group(exec, fof.walkers.tree.plane_size[fof.walk_plane], LinkBetween<SimdGroup<Real>>{{fof}}, SimdGroup<Real>{});
 }
 
 // Highway's dispatch wants plain functions.

@@ -132,6 +132,7 @@ FofResult friends_of_friends(const Context& context, const Particles<Real>& part
   fof.connected = connected.data();
   fof.walk_plane = fof.tree.num_planes > 1 && std::holds_alternative<Host>(context.exec) ? 1 : 0;
   set_lengths(fof, box, b, choice.frame.scale);
+  fof.let_own_leaves_walk();
   link(context, fof);
 
   const PhaseTimer timer(context, "labels");

@@ -93,6 +93,7 @@ class SmallTree {
       fof.inner_lo[axis] = static_cast<Real>(periodic ? cloud_.box.lo[axis] + 1.1 * b : -period);
       fof.inner_hi[axis] = static_cast<Real>(periodic ? cloud_.box.lo[axis] + period - 1.1 * b : period);
     }
+    fof.let_own_leaves_walk();
     return fof;
   }
 
