@@ -70,6 +70,19 @@ void weigh_below(const E& exec, const KeyWeights& sorted, Span<const std::uint64
 template <class E>
 void find_weights(const E& exec, Span<const Index> weight_before, Span<const Index> weights, Span<Index> places);
 
+/// weight_before[i] = weight of the particles order[0] to order[i - 1], up to i = order.size(). Returns how many weigh nothing.
+template <class E>
+Index accumulate_weights(const E& exec, const Strided<std::uint32_t>& weight, Span<const LocalIndex> order,
+                         Span<Index> weight_before);
+
+/// global[i] = global index of the received element order[i], whose place on its rank is place[order[i]].
+template <class E>
+void find_global(const E& exec, const SourcesView& sources, Span<const LocalIndex> place, Span<const LocalIndex> order,
+                 Span<Index> global);
+
+template <class E, class Real>
+void clear(const E& exec, Span<Real> values);
+
 /// places[i] = i.
 template <class E>
 void number(const E& exec, Span<LocalIndex> places);

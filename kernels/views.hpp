@@ -137,6 +137,28 @@ struct MovedColumn {
   const void* from = nullptr;
   void* to = nullptr;
   Index element_size = 0;
+  Index from_stride = 0;  ///< in bytes, where elements are gathered; 0: one behind the other
+};
+
+/// The ranks that received elements came from.
+struct SourcesView {
+  Span<const Index> receive_offset;  ///< by rank, and the end
+  Span<const Index> first;           ///< by rank: global number of its first element
+
+  /// Global number of the received element i, which was number `place` on its rank.
+  ZHALO_HD Index global(Index i, Index place) const {
+    Index low = 0;
+    Index high = first.size() - 1;
+    while (low < high) {
+      const Index middle = (low + high + 1) / 2;
+      if (receive_offset[middle] <= i) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return first[low] + place;
+  }
 };
 
 // ---------------------------------------------------------------- tree

@@ -54,6 +54,62 @@ void find_weights(const E& exec, Span<const Index> weight_before, Span<const Ind
   for_each(exec, weights.size(), FindWeight{weight_before, weights, places});
 }
 
+struct TakeWeight {
+  Strided<std::uint32_t> weight;
+  Span<const LocalIndex> order;
+  Span<Index> weights;
+
+  ZHALO_HD void operator()(Index i) const { weights[i] = i < order.size() ? Index{weight[order[i]]} : 0; }
+};
+
+struct WeighsNothing {
+  Span<const Index> weights;
+
+  ZHALO_HD Index operator()(Index i) const { return weights[i] == 0 ? 1 : 0; }
+};
+
+struct AddWeights {
+  ZHALO_HD Index operator()(Index a, Index b) const { return a + b; }
+};
+
+template <class E>
+Index accumulate_weights(const E& exec, const Strided<std::uint32_t>& weight, Span<const LocalIndex> order,
+                         Span<Index> weight_before) {
+  for_each(exec, order.size() + 1, TakeWeight{weight, order, weight_before});
+  const Index num_zero = transform_reduce(exec, order.size(), Index{0}, WeighsNothing{weight_before}, AddWeights{});
+  exclusive_scan(exec, weight_before);
+  return num_zero;
+}
+
+struct FindGlobal {
+  SourcesView sources;
+  Span<const LocalIndex> place;
+  Span<const LocalIndex> order;
+  Span<Index> global;
+
+  ZHALO_HD void prefetch(Index i) const { prefetch_line(&place[order[i]]); }
+
+  ZHALO_HD void operator()(Index i) const { global[i] = sources.global(order[i], place[order[i]]); }
+};
+
+template <class E>
+void find_global(const E& exec, const SourcesView& sources, Span<const LocalIndex> place, Span<const LocalIndex> order,
+                 Span<Index> global) {
+  for_each(exec, order.size(), FindGlobal{sources, place, order, global});
+}
+
+template <class Real>
+struct Clear {
+  Span<Real> values;
+
+  ZHALO_HD void operator()(Index i) const { values[i] = 0; }
+};
+
+template <class E, class Real>
+void clear(const E& exec, Span<Real> values) {
+  for_each(exec, values.size(), Clear<Real>{values});
+}
+
 struct Number {
   Span<LocalIndex> places;
 
@@ -71,18 +127,19 @@ struct MoveElement {
   const Word* from;
   Span<const LocalIndex> at;
   Word* to;
-  Index words;  ///< an element
+  Index words;   ///< an element
+  Index stride;  ///< from one element to the next where they are gathered, in words
 
   ZHALO_HD void prefetch(Index i) const {
     if (scatters) {
       prefetch_line(to + Index{at[i]} * words);
     } else {
-      prefetch_line(from + Index{at[i]} * words);
+      prefetch_line(from + Index{at[i]} * stride);
     }
   }
 
   ZHALO_HD void operator()(Index i) const {
-    const Index source = (scatters ? i : Index{at[i]}) * words;
+    const Index source = scatters ? i * words : Index{at[i]} * stride;
     const Index target = (scatters ? Index{at[i]} : i) * words;
     for (Index w = 0; w < words; ++w) to[target + w] = from[source + w];
   }
@@ -93,12 +150,15 @@ void move_elements(const E& exec, const MovedColumn& column, Span<const LocalInd
   const auto run = [&](auto word) {
     using Word = decltype(word);
     const Index words = column.element_size / static_cast<Index>(sizeof(Word));
-    for_each(exec, at.size(),
-             MoveElement<Word, scatters>{static_cast<const Word*>(column.from), at, static_cast<Word*>(column.to), words});
+    const Index stride = column.from_stride != 0 ? column.from_stride / static_cast<Index>(sizeof(Word)) : words;
+    for_each(
+        exec, at.size(),
+        MoveElement<Word, scatters>{static_cast<const Word*>(column.from), at, static_cast<Word*>(column.to), words, stride});
   };
   const auto fits = [&](Index bytes) {
     const auto places = reinterpret_cast<std::uintptr_t>(column.from) | reinterpret_cast<std::uintptr_t>(column.to);
-    return column.element_size % bytes == 0 && places % static_cast<std::uintptr_t>(bytes) == 0;
+    return column.element_size % bytes == 0 && column.from_stride % bytes == 0 &&
+           places % static_cast<std::uintptr_t>(bytes) == 0;
   };
   if (fits(8)) return run(std::uint64_t{});
   if (fits(4)) return run(std::uint32_t{});

@@ -4,6 +4,10 @@ namespace zhalo::kernels {
 
 template void weigh_below(const ZHALO_EXEC&, const KeyWeights&, Span<const std::uint64_t>, Span<Index>);
 template void find_weights(const ZHALO_EXEC&, Span<const Index>, Span<const Index>, Span<Index>);
+template Index accumulate_weights(const ZHALO_EXEC&, const Strided<std::uint32_t>&, Span<const LocalIndex>, Span<Index>);
+template void find_global(const ZHALO_EXEC&, const SourcesView&, Span<const LocalIndex>, Span<const LocalIndex>, Span<Index>);
+template void clear(const ZHALO_EXEC&, Span<float>);
+template void clear(const ZHALO_EXEC&, Span<double>);
 template void number(const ZHALO_EXEC&, Span<LocalIndex>);
 template void gather(const ZHALO_EXEC&, const MovedColumn&, Span<const LocalIndex>);
 template void scatter(const ZHALO_EXEC&, const MovedColumn&, Span<const LocalIndex>);

@@ -42,6 +42,18 @@ void find_weights(const E&, Span<const Index>, Span<const Index>, Span<Index>) {
   refuse();
 }
 template <class E>
+Index accumulate_weights(const E&, const Strided<std::uint32_t>&, Span<const LocalIndex>, Span<Index>) {
+  refuse();
+}
+template <class E>
+void find_global(const E&, const SourcesView&, Span<const LocalIndex>, Span<const LocalIndex>, Span<Index>) {
+  refuse();
+}
+template <class E, class Real>
+void clear(const E&, Span<Real>) {
+  refuse();
+}
+template <class E>
 void number(const E&, Span<LocalIndex>) {
   refuse();
 }

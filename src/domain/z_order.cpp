@@ -1,0 +1,98 @@
+#include "zhalo/domain/z_order.hpp"
+
+#include "src/core/validate.hpp"
+#include "src/domain/distribution.hpp"
+
+namespace zhalo {
+
+template <class Real>
+struct ZOrder<Real>::State {
+  const Context& context;
+  DistributedParticles<Real> particles;
+  Extent extent;
+  std::vector<Index> element_size;
+};
+
+template <class Real>
+ZOrder<Real>::ZOrder(const Context& context, const Particles<Real>& particles, const Box& box, const ZOrderOptions& options) {
+  context.comm.together([&] {
+    validate_box(box, particles.dimensions);
+    state_ = std::make_shared<State>(State{context, {}, {}, {}});
+    for (const TravellingColumn& column : options.columns) state_->element_size.push_back(column.element_size);
+    const DeviceParticles<Real> input(context.exec, particles);
+    state_->extent = examine_positions(context, input.view(), box);
+    const kernels::Frame frame = choose_frame(box, state_->extent, 0, 1).frame;
+    state_->particles = distribute_particles(context, input.view(), frame, {options.weight, options.columns});
+    state_->particles.sorted.keys = {};
+  });
+}
+
+template <class Real>
+Index ZOrder<Real>::num() const {
+  return state_->particles.sorted.order.size();
+}
+template <class Real>
+Index ZOrder<Real>::num_origin() const {
+  return state_->particles.sent.size();
+}
+template <class Real>
+Index ZOrder<Real>::num_total() const {
+  return state_->extent.range.total;
+}
+template <class Real>
+Index ZOrder<Real>::first() const {
+  return state_->particles.first;
+}
+template <class Real>
+Index ZOrder<Real>::num_wrapped() const {
+  return state_->extent.num_wrapped;
+}
+
+template <class Real>
+Span<const Real> ZOrder<Real>::pos(int axis) const {
+  validate(axis >= 0 && axis < 3, "there is no axis {} (0 to 2)", axis);
+  return state_->particles.sorted.pos[axis].span();
+}
+
+template <class Real>
+Span<const Index> ZOrder<Real>::global_index() const {
+  return state_->particles.global_index.span();
+}
+
+template <class Real>
+const void* ZOrder<Real>::column_data(int i, Index element_size) const {
+  const auto at = static_cast<std::size_t>(i);
+  validate(i >= 0 && at < state_->element_size.size(), "there is no travelling column {} (there are {})", i,
+           state_->element_size.size());
+  validate(state_->element_size[at] == element_size, "travelling column {} has elements of {} bytes, not {}", i,
+           state_->element_size[at], element_size);
+  return state_->particles.columns[at].data();
+}
+
+template <class Real>
+void ZOrder<Real>::copy_column_bytes(const TravellingColumn& column, void* to, Index capacity) const {
+  const Context& context = state_->context;
+  context.comm.together([&] {
+    validate(capacity >= num(), "the column has {} elements on this rank, the memory given has room for {}", num(), capacity);
+    copy_bytes(context.exec, to, column.data, static_cast<std::size_t>(num() * column.element_size));
+  });
+}
+
+template <class Real>
+void ZOrder<Real>::return_bytes(const TravellingColumn& values, Index num_values, void* to, Index num_to) const {
+  const Context& context = state_->context;
+  context.comm.together([&] {
+    validate(num_values == num() && num_to == num_origin(), "{} values are to go back to {} particles (must be {} and {})",
+             num_values, num_to, num(), num_origin());
+    const Index size = values.element_size;
+    Buffer<std::byte> received(context.exec, num() * size, "results on their way back");
+    const kernels::MovedColumn moved{values.data, received.data(), size};
+    std::visit([&](const auto& e) { kernels::scatter(e, moved, state_->particles.sorted.order.span()); }, context.exec);
+    send_back(context, state_->particles, {received.data(), to, size});
+  });
+}
+
+template class ZOrder<float>;
+template class ZOrder<double>;
+
+}  // namespace zhalo
