@@ -5,6 +5,8 @@
 /// they are free of data races.
 #pragma once
 
+#include <type_traits>
+
 #include "zhalo/core/config.hpp"
 #include "zhalo/core/types.hpp"
 
@@ -46,7 +48,13 @@ template <class T>
 ZHALO_HD void atomic_min(T& at, T value) {
 #if ZHALO_ON_DEVICE
   // Most values change nothing, and atomics on one address queue up where loads do not.
-  if (value < atomic_load(at)) atomicMin(&at, value);
+  if (!(value < atomic_load(at))) return;
+  if constexpr (sizeof(T) == sizeof(long long)) {
+    static_assert(std::is_signed_v<T>);
+    atomicMin(reinterpret_cast<long long*>(&at), static_cast<long long>(value));
+  } else {
+    atomicMin(&at, value);
+  }
 #else
   const std::atomic_ref<T> ref(at);
   T seen = ref.load(std::memory_order_relaxed);

@@ -128,6 +128,33 @@ template <class E>
 void write_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex> order, Span<LocalIndex> smallest,
                   const LabelTarget& target);
 
+// ---------------------------------------------------------------- friends of friends over ranks
+
+/// This rank's particles within reach of any of the boxes, ascending.
+template <class E, class Real>
+Buffer<LocalIndex> select_ghosts(const E& exec, const GhostSearch<Real>& search);
+
+/// roots[i] = root of the set of particles[i].
+template <class E>
+void find_roots(const E& exec, const DisjointSets& sets, Span<const LocalIndex> particles, Span<LocalIndex> roots);
+
+/// One edge per ghost, none where it is in no set of this rank.
+template <class E>
+void find_edges(const E& exec, const DisjointSets& sets, const GhostsView& ghosts, Span<GhostEdge> edges);
+
+/// begin and end of every slot.
+template <class E>
+void fill_even_slots(const E& exec, const EvenSlots& slots);
+
+/// smallest[root] = smallest global index in the root's set; something large where no root is.
+template <class E>
+void find_smallest(const E& exec, const DisjointSets& sets, Span<const Index> global, Span<Index> smallest);
+
+/// label[order[i]] = label_of_root[root of i].
+template <class E>
+void write_set_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex> order, Span<const Index> label_of_root,
+                      Span<Index> label);
+
 // ---------------------------------------------------------------- catalogue
 
 /// Looks for masses that are not positive and finite, and types beyond num_types.

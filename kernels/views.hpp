@@ -274,6 +274,47 @@ struct FofView : LinkedTree<Real> {
   }
 };
 
+// ---------------------------------------------------------------- friends of friends over ranks
+
+/// A box in scaled coordinates.
+struct CoarseBox {
+  Vec3d lo;
+  Vec3d hi;
+};
+
+/// Boxes that one rank publishes: a bit each in a word.
+inline constexpr int most_coarse_boxes = 64;
+
+/// The search for this rank's particles that may have friends in another rank's boxes.
+template <class Real>
+struct GhostSearch {
+  TreeView<Real> tree;
+  Span<const CoarseBox> boxes;  ///< at most most_coarse_boxes
+  double period[3] = {};        ///< infinite where not periodic
+  double reach2 = 0;
+};
+
+/// Particles of other ranks, which are elements of this rank's sets, too.
+struct GhostsView {
+  LocalIndex first_in_sets = 0;
+  SourcesView sources;
+  Span<const LocalIndex> root;  ///< of each ghost's set, on its own rank
+};
+
+/// A set of another rank (by a particle's place in the Z-order of all) that is joined with a set of this rank; remote is -1 for none.
+struct GhostEdge {
+  Index remote = -1;
+  LocalIndex local = 0;
+};
+
+/// Leaves of equal size, in a multiple of the fanout of slots.
+struct EvenSlots {
+  Index num_particles = 0;
+  Index leaf_size = 0;
+  Span<LocalIndex> begin;
+  Span<LocalIndex> end;
+};
+
 // ---------------------------------------------------------------- catalogue
 
 /// Labels of a rank's particles in the caller's order; each is the global index of a particle of this rank, the group's root.

@@ -12,6 +12,14 @@ template void number(const ZHALO_EXEC&, Span<LocalIndex>);
 template void gather(const ZHALO_EXEC&, const MovedColumn&, Span<const LocalIndex>);
 template void scatter(const ZHALO_EXEC&, const MovedColumn&, Span<const LocalIndex>);
 
+template Buffer<LocalIndex> select_ghosts(const ZHALO_EXEC&, const GhostSearch<float>&);
+template Buffer<LocalIndex> select_ghosts(const ZHALO_EXEC&, const GhostSearch<double>&);
+template void find_roots(const ZHALO_EXEC&, const DisjointSets&, Span<const LocalIndex>, Span<LocalIndex>);
+template void find_edges(const ZHALO_EXEC&, const DisjointSets&, const GhostsView&, Span<GhostEdge>);
+template void fill_even_slots(const ZHALO_EXEC&, const EvenSlots&);
+template void find_smallest(const ZHALO_EXEC&, const DisjointSets&, Span<const Index>, Span<Index>);
+template void write_set_labels(const ZHALO_EXEC&, const DisjointSets&, Span<const LocalIndex>, Span<const Index>, Span<Index>);
+
 template Buffer<LocalIndex> cut_cells(const ZHALO_EXEC&, const CellCut&);
 template void gather_keys(const ZHALO_EXEC&, Span<const std::uint64_t>, Span<const LocalIndex>, Span<std::uint64_t>);
 template void fill_slots(const ZHALO_EXEC&, const LeafSlots&);

@@ -65,6 +65,30 @@ template <class E>
 void scatter(const E&, const MovedColumn&, Span<const LocalIndex>) {
   refuse();
 }
+template <class E, class Real>
+Buffer<LocalIndex> select_ghosts(const E&, const GhostSearch<Real>&) {
+  refuse();
+}
+template <class E>
+void find_roots(const E&, const DisjointSets&, Span<const LocalIndex>, Span<LocalIndex>) {
+  refuse();
+}
+template <class E>
+void find_edges(const E&, const DisjointSets&, const GhostsView&, Span<GhostEdge>) {
+  refuse();
+}
+template <class E>
+void fill_even_slots(const E&, const EvenSlots&) {
+  refuse();
+}
+template <class E>
+void find_smallest(const E&, const DisjointSets&, Span<const Index>, Span<Index>) {
+  refuse();
+}
+template <class E>
+void write_set_labels(const E&, const DisjointSets&, Span<const LocalIndex>, Span<const Index>, Span<Index>) {
+  refuse();
+}
 template <class E>
 Buffer<LocalIndex> cut_cells(const E&, const CellCut&) {
   refuse();

@@ -1,105 +1,138 @@
 #include "zhalo/fof/fof.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
+#include <utility>
 
-#include "kernels/kernels.hpp"
 #include "src/core/validate.hpp"
+#include "src/domain/distribution.hpp"
+#include "src/fof/ghosts.hpp"
+#include "src/fof/lengths.hpp"
 #include "src/tree/tree.hpp"
 
 namespace zhalo {
 namespace {
 
-void validate_options(const Box& box, const FofOptions& options) {
-  const double b = options.linking_length;
-  validate(std::isfinite(b) && b > 0, "linking length is {} (must be positive and finite)", b);
-  validate(options.leaf_size >= 1 && options.leaf_size <= kernels::max_leaf_size, "leaf size is {} (must be 1 to {})",
-           options.leaf_size, kernels::max_leaf_size);
-  for (int axis = 0; axis < box.dimensions; ++axis) {
-    const double length = box.length[axis];
-    validate(!box.periodic[axis] || b <= length / 2,
-             "linking length {} is more than half the periodic box length {} on axis {}: the nearest image is not defined; "
-             "check its unit",
-             b, length, axis);
-  }
-}
-
-/// Bounds of a computed squared distance that leave no doubt about the true one. Float coordinates and differences of near ones are
-/// exact or within half a unit in the last place, and so is each operation that follows: five times 2^-24 in all, of which 1e-6 is
-/// three times. Across a periodic edge the difference has an absolute error of some units in the last place of the period as well.
-/// Squares below 1e-30 may have lost digits to underflow: no such pair is friends without the test in double.
+/// The caller's particles and how they are to be sorted.
 template <class Real>
-kernels::Thresholds<Real> thresholds(double linking_length, double period) {
-  if constexpr (std::is_same_v<Real, double>) {
-    return {linking_length * linking_length, linking_length * linking_length};
-  } else {
-    constexpr double relative = 1e-6;
-    constexpr double smallest = 1e-30;
-    constexpr float infinity = std::numeric_limits<float>::infinity();
-    const double absolute = std::sqrt(3.0) * std::ldexp(period, -22);
-    const double below = std::max(0.0, linking_length - absolute);
-    const double above = linking_length + absolute;
-    const double within2 = below * below * (1 - relative);
-    const double reach2 = std::max(above * above * (1 + relative), smallest);
-    return {
-        within2 > smallest ? std::nextafter(static_cast<float>(within2), 0.0F) : -1.0F,
-        reach2 < double{std::numeric_limits<float>::max()} ? std::nextafter(static_cast<float>(reach2), infinity) : infinity};
-  }
-}
+struct Input {
+  const Context& context;
+  const kernels::ParticlesView<Real>& particles;
+  const Box& box;
+  const FofOptions& options;
+  Extent extent;
+  FrameChoice choice;
+};
 
-/// Fills in all lengths, scaled.
+/// Links the particles of this rank among themselves. The sets are in `parent`; the view is of the tree, which must live on.
 template <class Real>
-void set_lengths(kernels::FofView<Real>& fof, const Box& box, double linking_length, double scale) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  const double b = linking_length * scale;
-  double longest = 0;
-  for (int axis = 0; axis < 3; ++axis) {
-    const bool periodic = axis < box.dimensions && box.periodic[axis];
-    const double length = box.length[axis] * scale;
-    const double farthest = std::abs(box.lo[axis] * scale) + length;
-    const double margin = 1.001 * b + 1e-6 * farthest;  // coordinates are rounded in proportion to their size
-    fof.exact_period[axis] = periodic ? length : infinity;
-    fof.period[axis] = static_cast<Real>(fof.exact_period[axis]);
-    fof.inner_lo[axis] = static_cast<Real>(periodic ? box.lo[axis] * scale + margin : -infinity);
-    fof.inner_hi[axis] = static_cast<Real>(periodic ? box.lo[axis] * scale + length - margin : infinity);
-    if (periodic) longest = std::max(longest, farthest);
-  }
-  fof.linking_length2 = b * b;
-  fof.open = thresholds<Real>(b, 0);
-  fof.wrapped = thresholds<Real>(b, longest);
-}
+struct LocalSets {
+  Tree<Real> tree;
+  Buffer<std::uint8_t> connected;
+  LinkedParticles<Real> linked;
 
+  LocalSets(const Input<Real>& input, SortedParticles<Real>& sorted)
+      : tree(input.context, sorted, {input.options.leaf_size, input.choice.fine_enough}) {
+    sorted.keys = {};
+    const Exec& exec = input.context.exec;
+    linked.num = sorted.order.size();
+    linked.parent = Buffer<LocalIndex>(exec, linked.num, "union-find");
+    connected = Buffer<std::uint8_t>(exec, tree.view().plane_size[0], "union-find");
+    kernels::FofView<Real>& fof = linked.fof;
+    fof.tree = tree.view();
+    fof.sets.parent = linked.parent.span();
+    fof.connected = connected.data();
+    fof.walk_plane = fof.tree.num_planes > 1 && std::holds_alternative<Host>(exec) ? 1 : 0;
+    set_lengths(fof, input.box, input.options.linking_length, input.choice.frame.scale);
+    fof.let_own_leaves_walk();
+    const PhaseTimer timer(input.context, "link");
+    std::visit(
+        [&](const auto& e) {
+          kernels::link_inside(e, fof);
+          kernels::link_between(e, fof);
+        },
+        exec);
+  }
+};
+
+/// All particles are here: nothing has to travel.
 template <class Real>
-void link(const Context& context, const kernels::FofView<Real>& fof) {
-  const PhaseTimer timer(context, "link");
+Buffer<Index> labels_of_one_rank(const Input<Real>& input) {
+  const Exec& exec = input.context.exec;
+  SortedParticles<Real> sorted = sort_particles(input.context, input.particles, input.choice.frame);
+  const LocalSets<Real> local(input, sorted);
+  const PhaseTimer timer(input.context, "labels");
+  Buffer<LocalIndex> smallest(exec, local.linked.num, "labels");
+  Buffer<Index> label(exec, local.linked.num, "labels");
+  const kernels::LabelTarget target{input.extent.range.first, label.span()};
   std::visit(
-      [&](const auto& exec) {
-        kernels::link_inside(exec, fof);
-        kernels::link_between(exec, fof);
+      [&](const auto& e) { kernels::write_labels(e, local.linked.fof.sets, sorted.order.span(), smallest.span(), target); },
+      exec);
+  wait(exec);
+  return label;
+}
+
+/// Replaces the smallest index of each set by that of its component over all ranks.
+template <class Real>
+void merge_sets(const Context& context, const LinkedParticles<Real>& linked, const CrossingEdges& edges, Span<Index> smallest,
+                FofStatistics& statistics) {
+  const PhaseTimer timer(context, "merge");
+  const Components components = find_components(context.comm, linked.numbering, edges);
+  statistics.rounds = components.rounds;
+  const Index first = linked.numbering.first[static_cast<std::size_t>(context.comm.rank())];
+  std::vector<LocalIndex> roots;
+  for (const ComponentOf& node : components.nodes) roots.push_back(static_cast<LocalIndex>(node.node - first));
+  const auto places = to_exec(context.exec, Span<const LocalIndex>(roots), "sets with edges");
+  Buffer<Index> gathered(context.exec, places.size(), "sets with edges");
+  std::visit(
+      [&](const auto& e) {
+        kernels::gather(e, {smallest.data(), gathered.data(), sizeof(Index)}, Span<const LocalIndex>(places.span()));
       },
       context.exec);
+  std::vector<Index> value = to_host(context.exec, gathered);
+  take_smallest(context.comm, linked.numbering, components, value);
+  const auto merged = to_exec(context.exec, Span<const Index>(value), "sets with edges");
+  std::visit(
+      [&](const auto& e) {
+        kernels::scatter(e, {merged.data(), smallest.data(), sizeof(Index)}, Span<const LocalIndex>(places.span()));
+      },
+      context.exec);
+  wait(context.exec);
 }
 
-/// Scaled to a linking length between 1 and 2, exactly; but no coordinate may overflow, however small the linking length.
 template <class Real>
-double scale_for(double linking_length, const Box& box, const Extent& extent) {
-  constexpr int largest_exponent = std::numeric_limits<Real>::max_exponent - 8;
-  double largest = linking_length;
-  for (int axis = 0; axis < box.dimensions; ++axis) {
-    if (box.periodic[axis]) {
-      largest = std::max(largest, std::abs(box.lo[axis]) + box.length[axis]);
-    } else if (extent.range.total > 0) {
-      largest = std::max({largest, std::abs(extent.lo[axis]), std::abs(extent.hi[axis])});
-    }
-  }
-  constexpr int most = std::numeric_limits<double>::max_exponent - 1;
-  return std::ldexp(1.0, std::min({-std::ilogb(linking_length), largest_exponent - std::ilogb(largest), most}));
+Numbering number_particles(const Communicator& comm, const DistributedParticles<Real>& particles) {
+  Numbering numbering{comm.all_gather(particles.first)};
+  numbering.first.push_back(comm.sum(particles.sorted.order.size()));
+  return numbering;
 }
 
-/// Cells of this side are clumps: their diagonal is less than the linking length, by more than any rounding.
-double clump_cell(double linking_length, int dimensions) {
-  return linking_length * (1 - 1e-4) / std::sqrt(static_cast<double>(dimensions));
+template <class Real>
+Buffer<Index> labels_over_ranks(const Input<Real>& input, FofStatistics& statistics) {
+  const Context& context = input.context;
+  const Exec& exec = context.exec;
+  DistributedParticles<Real> particles = distribute_particles(context, input.particles, input.choice.frame);
+  LocalSets<Real> local(input, particles.sorted);
+  LinkedParticles<Real>& linked = local.linked;
+  linked.numbering = number_particles(context.comm, particles);
+  statistics.num_local = linked.num;
+  const CrossingEdges edges = link_across_ranks(context, linked, input.options, statistics);
+
+  Buffer<Index> smallest(exec, linked.num, "labels");
+  std::visit([&](const auto& e) { kernels::find_smallest(e, linked.fof.sets, particles.global_index.span(), smallest.span()); },
+             exec);
+  particles.global_index = {};
+  merge_sets(context, linked, edges, smallest.span(), statistics);
+
+  const PhaseTimer timer(context, "labels");
+  Buffer<Index> received(exec, linked.num, "labels");
+  std::visit(
+      [&](const auto& e) {
+        kernels::write_set_labels(e, linked.fof.sets, particles.sorted.order.span(), smallest.span(), received.span());
+      },
+      exec);
+  smallest = {};
+  Buffer<Index> label(exec, input.particles.num, "labels");
+  send_back(context, particles, {received.data(), label.data(), sizeof(Index)});
+  return label;
 }
 
 }  // namespace
@@ -107,42 +140,27 @@ double clump_cell(double linking_length, int dimensions) {
 template <class Real>
 FofResult friends_of_friends(const Context& context, const Particles<Real>& particles, const Box& box,
                              const FofOptions& options) {
-  validate_box(box, particles.dimensions);
-  validate_options(box, options);
-  validate(context.comm.size() == 1, "friends-of-friends runs on one rank, the communicator has {}; start one process",
-           context.comm.size());
-  const DeviceParticles<Real> input(context.exec, particles);
-  Extent extent;
-  {
-    const PhaseTimer timer(context, "bounds");
-    extent = examine_positions(context, input.view(), box);
-  }
-  const double b = options.linking_length;
-  const FrameChoice choice = choose_frame(box, extent, clump_cell(b, box.dimensions), scale_for<Real>(b, box, extent));
-  SortedParticles<Real> sorted = sort_particles(context, input.view(), choice.frame);
-  const Tree<Real> tree(context, sorted, {options.leaf_size, choice.fine_enough});
-  sorted.keys = {};
-
-  const Index num = particles.num();
-  Buffer<LocalIndex> parent(context.exec, num, "union-find");
-  Buffer<std::uint8_t> connected(context.exec, tree.view().plane_size[0], "union-find");
-  kernels::FofView<Real> fof;
-  fof.tree = tree.view();
-  fof.sets.parent = parent.span();
-  fof.connected = connected.data();
-  fof.walk_plane = fof.tree.num_planes > 1 && std::holds_alternative<Host>(context.exec) ? 1 : 0;
-  set_lengths(fof, box, b, choice.frame.scale);
-  fof.let_own_leaves_walk();
-  link(context, fof);
-
-  const PhaseTimer timer(context, "labels");
-  Buffer<LocalIndex> smallest(context.exec, num, "labels");
-  FofResult result{Buffer<Index>(context.exec, num, "labels"), extent.num_wrapped, extent.range.total};
-  const kernels::LabelTarget target{extent.range.first, result.label.span()};
-  std::visit([&](const auto& exec) { kernels::write_labels(exec, fof.sets, sorted.order.span(), smallest.span(), target); },
-             context.exec);
-  wait(context.exec);
-  return result;
+  return together(context.comm, [&] {
+    validate_box(box, particles.dimensions);
+    validate_options(box, options);
+    const DeviceParticles<Real> on_exec(context.exec, particles);
+    Input<Real> input{context, on_exec.view(), box, options, {}, {}};
+    {
+      const PhaseTimer timer(context, "bounds");
+      input.extent = examine_positions(context, on_exec.view(), box);
+    }
+    const double b = options.linking_length;
+    input.choice = choose_frame(box, input.extent, clump_cell(b, box.dimensions), scale_for<Real>(b, box, input.extent));
+    FofResult result;
+    result.num_wrapped = input.extent.num_wrapped;
+    result.num_total = input.extent.range.total;
+    const Index sent_before = context.comm.bytes_sent();
+    result.statistics.num_local = on_exec.view().num;
+    const bool alone = context.comm.size() == 1;
+    result.label = alone ? labels_of_one_rank(input) : labels_over_ranks(input, result.statistics);
+    result.statistics.bytes_sent = context.comm.bytes_sent() - sent_before;
+    return result;
+  });
 }
 
 template FofResult friends_of_friends(const Context&, const Particles<float>&, const Box&, const FofOptions&);

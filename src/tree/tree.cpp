@@ -23,6 +23,26 @@ Tree<Real>::Tree(const Context& context, SortedParticles<Real>& particles, const
 }
 
 template <class Real>
+Tree<Real>::Tree(const Context& context, const kernels::SortedPositions<Real>& pos, int leaf_size) {
+  view_.pos = pos;
+  view_.fanout = std::visit([](const auto& exec) { return fanout_of(exec); }, context.exec);
+  const Index num_leaves = (pos.num + leaf_size - 1) / leaf_size;
+  make_slots(context.exec, rounded_up(num_leaves, view_.fanout));
+  const kernels::EvenSlots slots{pos.num, leaf_size, leaf_begin_.span(), leaf_end_.span()};
+  std::visit([&](const auto& e) { kernels::fill_even_slots(e, slots); }, context.exec);
+  make_planes(context.exec);
+}
+
+template <class Real>
+void Tree<Real>::make_slots(const Exec& exec, Index num_slots) {
+  leaf_begin_ = Buffer<LocalIndex>(exec, num_slots, "leaves");
+  leaf_end_ = Buffer<LocalIndex>(exec, num_slots, "leaves");
+  view_.leaf_begin = leaf_begin_.data();
+  view_.leaf_end = leaf_end_.data();
+  view_.plane_size[0] = num_slots;
+}
+
+template <class Real>
 void Tree<Real>::make_leaves(const Exec& exec, const SortedParticles<Real>& particles, const TreeOptions& options) {
   const auto cut = [&](const kernels::CellCut& cells) {
     return std::visit([&](const auto& e) { return kernels::cut_cells(e, cells); }, exec);
@@ -33,15 +53,10 @@ void Tree<Real>::make_leaves(const Exec& exec, const SortedParticles<Real>& part
   std::visit([&](const auto& e) { kernels::gather_keys(e, particles.keys.span(), leaves.span(), leaf_keys.span()); }, exec);
   const Buffer<LocalIndex> nodes = cut({leaf_keys.span(), bits, view_.fanout, false});
 
-  const Index num_slots = nodes.size() * view_.fanout;
-  leaf_begin_ = Buffer<LocalIndex>(exec, num_slots, "leaves");
-  leaf_end_ = Buffer<LocalIndex>(exec, num_slots, "leaves");
+  make_slots(exec, nodes.size() * view_.fanout);
   const kernels::LeafSlots slots{leaves.span(), nodes.span(),       particles.order.size(),
                                  view_.fanout,  leaf_begin_.span(), leaf_end_.span()};
   std::visit([&](const auto& e) { kernels::fill_slots(e, slots); }, exec);
-  view_.leaf_begin = leaf_begin_.data();
-  view_.leaf_end = leaf_end_.data();
-  view_.plane_size[0] = num_slots;
 }
 
 template <class Real>

@@ -16,10 +16,13 @@ class Tree {
  public:
   /// Builds over the particles, which must outlive the tree; their keys are not needed afterwards.
   Tree(const Context& context, SortedParticles<Real>& particles, const TreeOptions& options);
+  /// Over particles that are in some order already: leaves of equal size, whatever their extent.
+  Tree(const Context& context, const kernels::SortedPositions<Real>& pos, int leaf_size);
   const kernels::TreeView<Real>& view() const { return view_; }
 
  private:
   void make_leaves(const Exec& exec, const SortedParticles<Real>& particles, const TreeOptions& options);
+  void make_slots(const Exec& exec, Index num_slots);
   void make_planes(const Exec& exec);
 
   Buffer<LocalIndex> leaf_begin_;

@@ -1,0 +1,174 @@
+/// Particles that other ranks have to see, and what seeing them tells.
+#pragma once
+
+#include "kernels/common/prefetch.hpp"
+#include "kernels/views.hpp"
+#include "zhalo/core/buffer.hpp"
+
+namespace zhalo::kernels {
+
+/// Whether a box comes within reach of others, in double: positions of either precision are exact there.
+template <class Real>
+struct Reach {
+  GhostSearch<Real> search;
+
+  ZHALO_HD bool reaches(const Vec3d& lo, const Vec3d& hi, Index box) const {
+    double d[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      const double blo = search.boxes[box].lo[axis];
+      const double bhi = search.boxes[box].hi[axis];
+      const double direct = larger(blo - hi[axis], lo[axis] - bhi);
+      const double image = search.period[axis] - (larger(hi[axis], bhi) - smaller(lo[axis], blo));
+      d[axis] = larger(smaller(direct, image), 0);
+    }
+    return d[0] * d[0] + d[1] * d[1] + d[2] * d[2] <= search.reach2;
+  }
+
+  /// The boxes (at most 64) within reach of a leaf, one bit each.
+  ZHALO_HD std::uint64_t near_leaf(Index slot) const {
+    Vec3d lo, hi;
+    for (int axis = 0; axis < 3; ++axis) {
+      lo[axis] = static_cast<double>(search.tree.boxes.lo[axis][slot]);
+      hi[axis] = static_cast<double>(search.tree.boxes.hi[axis][slot]);
+    }
+    std::uint64_t near = 0;
+    for (Index box = 0; box < search.boxes.size(); ++box) {
+      if (reaches(lo, hi, box)) near |= std::uint64_t{1} << static_cast<unsigned>(box);
+    }
+    return near;
+  }
+
+  ZHALO_HD bool is_near(Index particle, std::uint64_t boxes) const {
+    Vec3d x;
+    for (int axis = 0; axis < 3; ++axis) x[axis] = static_cast<double>(search.tree.pos.axis[axis][particle]);
+    for (Index box = 0; boxes >> static_cast<unsigned>(box) != 0; ++box) {
+      if ((boxes >> static_cast<unsigned>(box) & 1) != 0 && reaches(x, x, box)) return true;
+      if (box == 63) break;
+    }
+    return false;
+  }
+
+ private:
+  ZHALO_HD static double larger(double a, double b) { return a > b ? a : b; }
+  ZHALO_HD static double smaller(double a, double b) { return a < b ? a : b; }
+};
+
+/// Counts (or, with `selected`, writes) the particles of one leaf that are within reach.
+template <class Real>
+struct GhostsOfLeaf : Reach<Real> {
+  static constexpr bool long_elements = true;
+  Span<Index> counts;         ///< per leaf slot; after a scan, offsets
+  Span<LocalIndex> selected;  ///< empty: count
+
+  ZHALO_HD void operator()(Index slot) const {
+    const Index begin = this->search.tree.leaf_begin[slot];
+    const Index end = this->search.tree.leaf_end[slot];
+    Index found = 0;
+    const std::uint64_t near = begin == end ? 0 : this->near_leaf(slot);
+    for (Index i = begin; near != 0 && i < end; ++i) {
+      if (!this->is_near(i, near)) continue;
+      if (!selected.empty()) selected[counts[slot] + found] = static_cast<LocalIndex>(i);
+      ++found;
+    }
+    if (selected.empty()) counts[slot] = found;
+  }
+};
+
+template <class E, class Real>
+Buffer<LocalIndex> select_ghosts(const E& exec, const GhostSearch<Real>& search) {
+  const Index num_slots = search.tree.plane_size[0];
+  Buffer<Index> counts(exec, num_slots, "counts of ghosts");
+  for_each(exec, num_slots, GhostsOfLeaf<Real>{{search}, counts.span(), {}});
+  const Index num = exclusive_scan(exec, counts.span());
+  Buffer<LocalIndex> selected(exec, num, "ghosts");
+  if (num > 0) for_each(exec, num_slots, GhostsOfLeaf<Real>{{search}, counts.span(), selected.span()});
+  return selected;
+}
+
+struct FindRoot {
+  DisjointSets sets;
+  Span<const LocalIndex> particles;
+  Span<LocalIndex> roots;
+
+  ZHALO_HD void operator()(Index i) const { roots[i] = sets.find(particles[i]); }
+};
+
+template <class E>
+void find_roots(const E& exec, const DisjointSets& sets, Span<const LocalIndex> particles, Span<LocalIndex> roots) {
+  for_each(exec, particles.size(), FindRoot{sets, particles, roots});
+}
+
+struct FindEdge {
+  DisjointSets sets;
+  GhostsView ghosts;
+  Span<GhostEdge> edges;
+
+  ZHALO_HD void operator()(Index i) const {
+    const LocalIndex root = sets.find(ghosts.first_in_sets + static_cast<LocalIndex>(i));
+    // Sets are known by their smallest element: one with a particle of this rank has its root here.
+    edges[i] = {root < ghosts.first_in_sets ? ghosts.sources.global(i, ghosts.root[i]) : Index{-1}, root};
+  }
+};
+
+template <class E>
+void find_edges(const E& exec, const DisjointSets& sets, const GhostsView& ghosts, Span<GhostEdge> edges) {
+  for_each(exec, edges.size(), FindEdge{sets, ghosts, edges});
+}
+
+struct FillEvenSlot {
+  EvenSlots slots;
+
+  ZHALO_HD void operator()(Index slot) const {
+    const Index begin = slot * slots.leaf_size;
+    const Index end = begin + slots.leaf_size;
+    slots.begin[slot] = static_cast<LocalIndex>(begin < slots.num_particles ? begin : 0);
+    slots.end[slot] =
+        static_cast<LocalIndex>(begin < slots.num_particles ? (end < slots.num_particles ? end : slots.num_particles) : 0);
+  }
+};
+
+template <class E>
+void fill_even_slots(const E& exec, const EvenSlots& slots) {
+  for_each(exec, slots.begin.size(), FillEvenSlot{slots});
+}
+
+// ---------------------------------------------------------------- labels over ranks
+
+struct ForgetSmallestIndex {
+  Span<Index> smallest;
+
+  ZHALO_HD void operator()(Index i) const { smallest[i] = static_cast<Index>(~std::uint64_t{0} >> 1); }
+};
+
+struct FindSmallestIndex {
+  DisjointSets sets;
+  Span<const Index> global;
+  Span<Index> smallest;
+
+  ZHALO_HD void operator()(Index i) const { atomic_min(smallest[sets.find(static_cast<LocalIndex>(i))], global[i]); }
+};
+
+template <class E>
+void find_smallest(const E& exec, const DisjointSets& sets, Span<const Index> global, Span<Index> smallest) {
+  for_each(exec, smallest.size(), ForgetSmallestIndex{smallest});
+  for_each(exec, global.size(), FindSmallestIndex{sets, global, smallest});
+}
+
+struct WriteSetLabel {
+  DisjointSets sets;
+  Span<const LocalIndex> order;
+  Span<const Index> label_of_root;
+  Span<Index> label;
+
+  ZHALO_HD void prefetch(Index i) const { prefetch_line(&label[order[i]]); }
+
+  ZHALO_HD void operator()(Index i) const { label[order[i]] = label_of_root[sets.find(static_cast<LocalIndex>(i))]; }
+};
+
+template <class E>
+void write_set_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex> order, Span<const Index> label_of_root,
+                      Span<Index> label) {
+  for_each(exec, order.size(), WriteSetLabel{sets, order, label_of_root, label});
+}
+
+}  // namespace zhalo::kernels

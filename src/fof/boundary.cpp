@@ -1,0 +1,104 @@
+#include "src/fof/boundary.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "zhalo/core/buffer.hpp"
+
+namespace zhalo {
+namespace {
+
+struct Node {
+  int plane = 0;
+  Index number = 0;
+  kernels::CoarseBox box;
+
+  double diagonal2() const {
+    const Vec3d d = box.hi - box.lo;
+    return d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+  }
+};
+
+/// The nodes [first, first + count) of a plane, without the empty ones.
+template <class Real>
+std::vector<Node> read_nodes(const Exec& exec, const kernels::TreeView<Real>& tree, int plane, Index first) {
+  const Index count = std::min<Index>(tree.fanout, tree.plane_size[plane] - first);
+  std::vector<Node> nodes;
+  if (count <= 0) return nodes;
+  std::vector<Real> lo[3], hi[3];
+  for (int axis = 0; axis < 3; ++axis) {
+    const Index at = tree.plane_first[plane] + first;
+    lo[axis] = to_host(exec, Span<const Real>(tree.boxes.lo[axis] + at, count));
+    hi[axis] = to_host(exec, Span<const Real>(tree.boxes.hi[axis] + at, count));
+  }
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    Node node{plane, first + static_cast<Index>(i), {}};
+    for (int axis = 0; axis < 3; ++axis) {
+      node.box.lo[axis] = static_cast<double>(lo[axis][i]);
+      node.box.hi[axis] = static_cast<double>(hi[axis][i]);
+    }
+    if (node.box.lo[0] <= node.box.hi[0]) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+double gap2(const kernels::CoarseBox& a, const kernels::CoarseBox& b, const ReachedBoxes& reach) {
+  double sum = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const double direct = std::max(b.lo[axis] - a.hi[axis], a.lo[axis] - b.hi[axis]);
+    const double image = reach.period[axis] - (std::max(a.hi[axis], b.hi[axis]) - std::min(a.lo[axis], b.lo[axis]));
+    const double gap = std::max(0.0, std::min(direct, image));
+    sum += gap * gap;
+  }
+  return sum;
+}
+
+}  // namespace
+
+kernels::CoarseBox CoarseBoxes::around_all() const {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  kernels::CoarseBox all{{{infinity, infinity, infinity}}, {{-infinity, -infinity, -infinity}}};
+  for (const kernels::CoarseBox& one : span()) {
+    for (int axis = 0; axis < 3; ++axis) {
+      all.lo[axis] = std::min(all.lo[axis], one.lo[axis]);
+      all.hi[axis] = std::max(all.hi[axis], one.hi[axis]);
+    }
+  }
+  return all;
+}
+
+template <class Real>
+CoarseBoxes coarse_boxes(const Exec& exec, const kernels::TreeView<Real>& tree) {
+  std::vector<Node> nodes = read_nodes(exec, tree, tree.num_planes - 1, 0);
+  while (!nodes.empty()) {
+    const auto smaller = [](const Node& a, const Node& b) {
+      return (a.plane > 0 ? a.diagonal2() : -1) < (b.plane > 0 ? b.diagonal2() : -1);
+    };
+    const auto largest = std::max_element(nodes.begin(), nodes.end(), smaller);
+    if (largest->plane == 0) break;
+    const std::vector<Node> children = read_nodes(exec, tree, largest->plane - 1, largest->number * tree.fanout);
+    if (nodes.size() - 1 + children.size() > kernels::most_coarse_boxes) break;
+    nodes.erase(largest);
+    nodes.insert(nodes.end(), children.begin(), children.end());
+  }
+  CoarseBoxes boxes;
+  for (const Node& node : nodes) boxes.box[static_cast<std::size_t>(boxes.num++)] = node.box;
+  return boxes;
+}
+
+std::vector<Neighbour> higher_neighbours(const Communicator& comm, const CoarseBoxes& own, const ReachedBoxes& reach) {
+  const std::vector<CoarseBoxes> all = comm.all_gather(own);
+  const kernels::CoarseBox mine = own.around_all();
+  std::vector<Neighbour> near;
+  for (int rank = comm.rank() + 1; rank < comm.size(); ++rank) {
+    const CoarseBoxes& boxes = all[static_cast<std::size_t>(rank)];
+    if (own.num == 0 || boxes.num == 0 || gap2(mine, boxes.around_all(), reach) > reach.reach2) continue;
+    near.push_back({rank, boxes});
+  }
+  return near;
+}
+
+template CoarseBoxes coarse_boxes(const Exec&, const kernels::TreeView<float>&);
+template CoarseBoxes coarse_boxes(const Exec&, const kernels::TreeView<double>&);
+
+}  // namespace zhalo

@@ -1,0 +1,36 @@
+/// What each rank tells all others about where its particles are.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "kernels/views.hpp"
+#include "zhalo/comm/context.hpp"
+
+namespace zhalo {
+
+/// Boxes that together hold all particles of a rank; none for an empty rank.
+struct CoarseBoxes {
+  int num = 0;
+  std::array<kernels::CoarseBox, kernels::most_coarse_boxes> box;
+
+  Span<const kernels::CoarseBox> span() const { return {box.data(), num}; }
+  kernels::CoarseBox around_all() const;
+};
+
+/// The nodes of the tree from the top on, the largest ones replaced by their children as long as there is room.
+template <class Real>
+CoarseBoxes coarse_boxes(const Exec& exec, const kernels::TreeView<Real>& tree);
+
+/// Higher ranks whose boxes are within reach of this rank's, the nearest number first. Collective.
+struct Neighbour {
+  int rank = 0;
+  CoarseBoxes boxes;
+};
+struct ReachedBoxes {
+  double period[3] = {};  ///< infinite where not periodic
+  double reach2 = 0;
+};
+std::vector<Neighbour> higher_neighbours(const Communicator& comm, const CoarseBoxes& own, const ReachedBoxes& reach);
+
+}  // namespace zhalo
