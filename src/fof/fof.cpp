@@ -135,6 +135,19 @@ Buffer<Index> labels_over_ranks(const Input<Real>& input, FofStatistics& statist
   return label;
 }
 
+/// What must be the same on all ranks, or they would search for different things.
+void validate_agreement(const Communicator& comm, const Box& box, double linking_length) {
+  struct Request {
+    double linking_length;
+    Box box;
+  };
+  for (const Request& other : comm.all_gather(Request{linking_length, box})) {
+    validate(other.linking_length == linking_length && other.box == box,
+             "linking length or box are not the same on all ranks: {} here, {} elsewhere (lengths); give all ranks the same",
+             linking_length, other.linking_length);
+  }
+}
+
 }  // namespace
 
 template <class Real>
@@ -143,6 +156,7 @@ FofResult friends_of_friends(const Context& context, const Particles<Real>& part
   return together(context.comm, [&] {
     validate_box(box, particles.dimensions);
     validate_options(box, options);
+    validate_agreement(context.comm, box, options.linking_length);
     const DeviceParticles<Real> on_exec(context.exec, particles);
     Input<Real> input{context, on_exec.view(), box, options, {}, {}};
     {

@@ -191,6 +191,9 @@ TEST_CASE("bad input of one rank is an error on all") {
   CHECK_THROWS_WITH(fof_of_part(context, cloud, part, {cloud.linking_length}),
                     Catch::Matchers::StartsWith("1 of 100 particles have a position that is not finite"));
   cloud.pos[3 * 99 + 1] = 0;
-  CHECK_THROWS_WITH(fof_of_part(context, cloud, part, {context.comm.rank() == 0 ? 0.1 : -1}),
+  CHECK_THROWS_WITH(fof_of_part(context, cloud, part, {context.comm.rank() == context.comm.size() - 1 ? -1 : 0.1}),
                     Catch::Matchers::Contains("linking length is -1"));
+  if (context.comm.size() == 1) return;
+  CHECK_THROWS_WITH(fof_of_part(context, cloud, part, {context.comm.rank() == 0 ? 0.1 : 0.2}),
+                    Catch::Matchers::Contains("not the same on all ranks"));
 }

@@ -1,0 +1,219 @@
+/// Particles in Z-order over ranks: the order itself, the columns that travel, and the way back.
+#include "zhalo/domain/z_order.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/support/clouds.hpp"
+#include "tests/support/over_ranks.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace {
+
+using namespace zhalo;
+using namespace zhalo::testing;
+
+/// What a simulation code carries besides positions; known for each global index.
+struct Tag {
+  std::int64_t id;
+  float charge;
+  std::uint8_t kind;
+  bool operator==(const Tag&) const = default;
+};
+
+Tag tag_of(Index i) { return {i * 31 - 7, static_cast<float>(i) * 0.5F, static_cast<std::uint8_t>(i % 6)}; }
+std::int16_t small_of(Index i) { return static_cast<std::int16_t>(i % 30011); }
+std::uint32_t weight_of(Index i) { return static_cast<std::uint32_t>(1 + i % 5 * 100); }
+
+Context make_context() {
+  Context context;
+  context.comm = Communicator(MPI_COMM_WORLD);
+  context.exec = host_exec(2);
+  return context;
+}
+
+/// Morton key by definition: bit by bit, x first.
+template <class Real>
+std::uint64_t key_of(const Cloud<Real>& cloud, Index i) {
+  const int dimensions = cloud.box.dimensions;
+  const int bits = dimensions == 3 ? 21 : 31;
+  std::uint64_t key = 0;
+  for (int bit = bits - 1; bit >= 0; --bit) {
+    for (int axis = 0; axis < dimensions; ++axis) {
+      const double fraction = (static_cast<double>(cloud.at(i, axis)) - cloud.box.lo[axis]) / cloud.box.length[0];
+      const auto cell = static_cast<std::uint64_t>(std::ldexp(fraction, bits));
+      key = key << 1 | (cell >> bit & 1);
+    }
+  }
+  return key;
+}
+
+template <class Real>
+std::vector<Index> expected_order(const Cloud<Real>& cloud) {
+  std::vector<std::pair<std::uint64_t, Index>> order;
+  for (Index i = 0; i < cloud.num(); ++i) order.emplace_back(key_of(cloud, i), i);
+  std::sort(order.begin(), order.end());
+  std::vector<Index> result;
+  for (const auto& [key, i] : order) result.push_back(i);
+  return result;
+}
+
+/// One rank's part with all its columns.
+template <class Real>
+struct Part {
+  Share share;
+  std::vector<Real> rows;
+  std::vector<Tag> tags;
+  std::vector<std::int16_t> smalls;
+  std::vector<std::uint32_t> weights;
+
+  Part(const Cloud<Real>& cloud, Share s) : share(s), rows(rows_of(cloud, s)) {
+    for (Index i = s.first; i < s.first + s.count; ++i) {
+      tags.push_back(tag_of(i));
+      smalls.push_back(small_of(i));
+      smalls.push_back(-1);  // between the elements
+      weights.push_back(weight_of(i));
+    }
+    tags.emplace_back();
+    smalls.push_back(0);
+    weights.push_back(0);
+  }
+
+  ZOrder<Real> sorted(const Context& context, const Box& box, bool weighted) const {
+    Particles<Real> particles;
+    particles.dimensions = box.dimensions;
+    particles.segments.push_back(ParticleSegment<Real>::interleaved(rows.data(), share.count, box.dimensions));
+    ZOrderOptions options;
+    options.columns = {{tags.data(), sizeof(Tag)}, {smalls.data(), 2, 4}};
+    if (weighted) options.weight = {weights.data()};
+    return {context, particles, box, options};
+  }
+};
+
+template <class Real>
+void check_columns(const Context& context, const Cloud<Real>& cloud, const ZOrder<Real>& order,
+                   const std::vector<Index>& expected) {
+  const auto global = to_host(context.exec, order.global_index());
+  CHECK(global == expected);
+  bool right = true;
+  for (Index i = 0; i < order.num(); ++i) {
+    const Index which = global[static_cast<std::size_t>(i)];
+    right = right && order.template column<Tag>(0)[i] == tag_of(which);
+    right = right && order.template column<std::int16_t>(1)[i] == small_of(which);
+    for (int axis = 0; axis < cloud.box.dimensions; ++axis) right = right && order.pos(axis)[i] == cloud.at(which, axis);
+  }
+  CHECK(right);
+}
+
+template <class Real>
+void check_return(const Context& context, const Part<Real>& part, const ZOrder<Real>& order) {
+  std::vector<double> values;
+  for (const Index i : to_host(context.exec, order.global_index())) values.push_back(static_cast<double>(i) * 1.5);
+  std::vector<double> back(static_cast<std::size_t>(part.share.count), -1);
+  order.return_to_origin(Span<const double>(values), Span<double>(back));
+  bool right = true;
+  for (Index i = 0; i < part.share.count; ++i)
+    right = right && back[static_cast<std::size_t>(i)] == static_cast<double>(part.share.first + i) * 1.5;
+  CHECK(right);
+}
+
+template <class Real>
+void check_order(const Cloud<Real>& cloud, Cut cut) {
+  const Context context = make_context();
+  const int rank = context.comm.rank();
+  const int size = context.comm.size();
+  const Part<Real> part(cloud, part_of(cloud.num(), cut, rank, size));
+  const ZOrder<Real> order = part.sorted(context, cloud.box, false);
+  const Share share = share_of(cloud.num(), rank, size);
+  CHECK(order.num() == share.count);
+  CHECK(order.first() == share.first);
+  CHECK(order.num_total() == cloud.num());
+  CHECK(order.num_origin() == part.share.count);
+  check_columns(context, cloud, order, slice(expected_order(cloud), share));
+  check_return(context, part, order);
+}
+
+template <class Real>
+Cloud<Real> cloud_of(Shape shape, Index num, int dimensions = 3) {
+  Cloud<Real> cloud;
+  cloud.box = Box::periodic_cube(1, dimensions);
+  cloud.linking_length = 0.1;
+  Random random(static_cast<std::uint64_t>(num) + 1);
+  const Vec3d extent{{1, 1, 1}};
+  Placer placer(random, shape, extent, 0.25);
+  for (Index i = 0; i < num; ++i) {
+    const Vec3d x = placer.place();
+    for (int axis = 0; axis < dimensions; ++axis) cloud.pos.push_back(static_cast<Real>(std::clamp(x[axis], 0.0, 0.999999)));
+  }
+  return cloud;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("Z-order: every shape, every way to bring the particles", "", float, double) {
+  const Shape shapes[] = {Shape::uniform, Shape::blobs, Shape::lattice, Shape::few_places, Shape::edges, Shape::lines};
+  for (const Shape shape : shapes) {
+    for (const Cut cut : all_cuts) check_order(cloud_of<TestType>(shape, 500), cut);
+  }
+  for (const Index num : {0, 1, 2, 7}) check_order(cloud_of<TestType>(Shape::uniform, num), Cut::even);
+  check_order(cloud_of<TestType>(Shape::uniform, 400, 2), Cut::uneven);
+}
+
+TEST_CASE("Z-order: sorted already, against the order, all equal") {
+  Cloud<double> cloud = cloud_of<double>(Shape::uniform, 300);
+  const std::vector<Index> order = expected_order(cloud);
+  Cloud<double> sorted = cloud;
+  Cloud<double> reversed = cloud;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (int axis = 0; axis < 3; ++axis) {
+      sorted.pos[3 * i + static_cast<std::size_t>(axis)] = cloud.at(order[i], axis);
+      reversed.pos[3 * i + static_cast<std::size_t>(axis)] = cloud.at(order[order.size() - 1 - i], axis);
+    }
+  }
+  for (const Cut cut : all_cuts) {
+    check_order(sorted, cut);
+    check_order(reversed, cut);
+  }
+  cloud.pos.assign(cloud.pos.size(), 0.75);
+  for (const Cut cut : all_cuts) check_order(cloud, cut);
+}
+
+TEST_CASE("Z-order: parts of equal weight") {
+  const Context context = make_context();
+  const Cloud<double> cloud = cloud_of<double>(Shape::blobs, 700);
+  const Part<double> part(cloud, part_of(cloud.num(), Cut::uneven, context.comm.rank(), context.comm.size()));
+  const ZOrder<double> order = part.sorted(context, cloud.box, true);
+  const std::vector<Index> all = expected_order(cloud);
+  check_columns(context, cloud, order, slice(all, {order.first(), order.num()}));
+  check_return(context, part, order);
+  Index weight = 0;
+  Index total = 0;
+  for (const Index i : all) total += weight_of(i);
+  for (const Index i : to_host(context.exec, order.global_index())) weight += weight_of(i);
+  CHECK(std::abs(weight - total / context.comm.size()) <= 402);
+  CHECK(context.comm.sum(order.num()) == cloud.num());
+}
+
+TEST_CASE("Z-order: bad sizes are errors on all ranks, with the number that is needed") {
+  const Context context = make_context();
+  const int size = context.comm.size();
+  const Cloud<float> cloud = cloud_of<float>(Shape::uniform, 50);
+  const Part<float> part(cloud, part_of(cloud.num(), Cut::even, context.comm.rank(), size));
+  const ZOrder<float> order = part.sorted(context, cloud.box, false);
+  std::vector<Tag> room(50);
+  order.copy_column(0, room.data(), 50);
+  CHECK(room[0] == tag_of(order.global_index()[0]));
+  const Share last = share_of(cloud.num(), size - 1, size);
+  const Index capacity = context.comm.rank() == size - 1 ? last.count - 1 : 50;
+  CHECK_THROWS_WITH(
+      order.copy_column(0, room.data(), capacity),
+      Catch::Matchers::Contains("has " + std::to_string(last.count) + " elements on this rank, the memory given has room for " +
+                                std::to_string(last.count - 1)));
+  CHECK_THROWS_WITH(order.column<float>(0), Catch::Matchers::Contains("not 4"));
+  CHECK_THROWS_WITH(order.column<Tag>(2), Catch::Matchers::Contains("no travelling column 2"));
+  std::vector<float> few(static_cast<std::size_t>(order.num() - 1));
+  std::vector<float> back(static_cast<std::size_t>(part.share.count));
+  CHECK_THROWS_AS(order.return_to_origin(Span<const float>(few), Span<float>(back)), InputError);
+}
