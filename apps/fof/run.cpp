@@ -50,7 +50,7 @@ void write(const Context& context, const io::LoadedParticles<Real>& loaded, cons
   const bool has_ids = loaded.id.size() == loaded.particles.num();
   const Buffer<std::uint64_t> member_id =
       has_ids ? in_group_order(context, catalogue, loaded.id.span()) : Buffer<std::uint64_t>();
-  write_catalogue(files, catalogue, plan.snapshot, OnHost(context.exec, member_id).view(), run);
+  write_catalogue(files, {catalogue, OnHost(context.exec, member_id).view()}, plan.snapshot, run);
   if (!plan.membership) return retire_membership(files, plan.snapshot);
   const OnHost group_of(context.exec, catalogue.group_of);
   const OnHost id(context.exec, loaded.id);

@@ -23,24 +23,37 @@ Handle simple_space(const std::vector<hsize_t>& extent) {
 }
 
 /// Without the time of creation, which HDF5 would store: the same results are the same bytes.
-Handle timeless_properties() {
+Handle dataset_properties() {
   Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_obj_track_times(properties.id(), false);
   return properties;
 }
 
-template <class T>
-std::vector<hsize_t> extent_of(Span<const T> values, Index columns) {
-  const auto rows = static_cast<hsize_t>(values.size() / columns);
-  if (columns == 1) return {rows};
-  return {rows, static_cast<hsize_t>(columns)};
+std::vector<hsize_t> extent_of(Index rows, Index columns) {
+  if (columns == 1) return {static_cast<hsize_t>(rows)};
+  return {static_cast<hsize_t>(rows), static_cast<hsize_t>(columns)};
+}
+
+/// A space of `extent` with rows [first, first + count) selected.
+Handle selected_rows(const std::vector<hsize_t>& extent, Index first, Index count) {
+  Handle space = simple_space(extent);
+  std::vector<hsize_t> start(extent.size(), 0), size = extent;
+  start[0] = static_cast<hsize_t>(first);
+  size[0] = static_cast<hsize_t>(count);
+  H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr);
+  return space;
+}
+
+hid_t open_file(const std::string& path, Open how, hid_t access) {
+  if (how == Open::existing) return H5Fopen(path.c_str(), H5F_ACC_RDWR, access);
+  return H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
 }
 
 }  // namespace
 
-OutputFile::OutputFile(const std::string& path, std::string shown_path) : shown_path_(std::move(shown_path)) {
+OutputFile::OutputFile(const std::string& path, std::string shown_path, Open how) : shown_path_(std::move(shown_path)) {
   const Handle access = strong_close_properties();
-  file_ = Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose);
+  file_ = Handle(open_file(path, how, access.id()), H5Fclose);
   need(file_.valid(), "cannot be written");
 }
 
@@ -110,29 +123,46 @@ void OutputFile::attribute(const std::string& object, const std::string& name, c
   write_attribute(object, name, simple_space({values.size()}).id(), H5T_NATIVE_INT64, values.data());
 }
 
-void OutputFile::write_dataset(const std::string& name, hid_t type, const void* values, std::vector<hsize_t> extent) {
+void OutputFile::create_dataset(const std::string& name, hid_t type, const std::vector<hsize_t>& extent,
+                                const Handle& properties) {
   const Handle space = simple_space(extent);
-  const Handle properties = timeless_properties();
   Handle set(H5Dcreate2(file_.id(), name.c_str(), type, space.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT), H5Dclose);
-  const bool empty = extent.front() == 0;
-  need(set.valid() && (empty || H5Dwrite(set.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0) && set.close(),
+  need(set.valid() && set.close(), "cannot be written");
+}
+
+void OutputFile::make_dataset(const std::string& name, const Cells& like, Index rows) {
+  const Handle properties = dataset_properties();
+  H5Pset_alloc_time(properties.id(), H5D_ALLOC_TIME_EARLY);
+  H5Pset_fill_time(properties.id(), H5D_FILL_TIME_NEVER);
+  create_dataset(name, like.type, extent_of(rows, like.columns), properties);
+}
+
+void OutputFile::write_rows(const std::string& name, Index first, const Cells& cells) {
+  if (cells.rows == 0) return;
+  Handle set(H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+  need(set.valid(), "cannot be written");
+  const Handle memory = simple_space(extent_of(cells.rows, cells.columns));
+  const Handle all(H5Dget_space(set.id()), H5Sclose);
+  hsize_t extent[2] = {0, 0};
+  H5Sget_simple_extent_dims(all.id(), extent, nullptr);
+  const Handle rows = selected_rows(extent_of(static_cast<Index>(extent[0]), cells.columns), first, cells.rows);
+  need(H5Dwrite(set.id(), cells.type, memory.id(), rows.id(), H5P_DEFAULT, cells.data) >= 0 && set.close(),
        "cannot be written");
 }
 
-void OutputFile::dataset(const std::string& name, Span<const double> values, Index columns) {
-  write_dataset(name, H5T_NATIVE_DOUBLE, values.data(), extent_of(values, columns));
-}
-
-void OutputFile::dataset(const std::string& name, Span<const Index> values, Index columns) {
-  write_dataset(name, H5T_NATIVE_INT64, values.data(), extent_of(values, columns));
-}
-
-void OutputFile::dataset(const std::string& name, Span<const std::int32_t> values, Index columns) {
-  write_dataset(name, H5T_NATIVE_INT32, values.data(), extent_of(values, columns));
-}
-
-void OutputFile::dataset(const std::string& name, Span<const std::uint64_t> values, Index columns) {
-  write_dataset(name, H5T_NATIVE_UINT64, values.data(), extent_of(values, columns));
+void OutputFile::make_virtual_dataset(const std::string& name, const Cells& like, const std::vector<SourceRows>& sources) {
+  Index rows = 0;
+  for (const SourceRows& source : sources) rows += source.rows;
+  const Handle properties = dataset_properties();
+  Index first = 0;
+  for (const SourceRows& source : sources) {
+    if (source.rows == 0) continue;
+    const Handle place = selected_rows(extent_of(rows, like.columns), first, source.rows);
+    const Handle whole = simple_space(extent_of(source.rows, like.columns));
+    need(H5Pset_virtual(properties.id(), place.id(), source.file.c_str(), name.c_str(), whole.id()) >= 0, "cannot be written");
+    first += source.rows;
+  }
+  create_dataset(name, like.type, extent_of(rows, like.columns), properties);
 }
 
 void OutputFile::close() {

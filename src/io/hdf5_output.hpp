@@ -1,18 +1,50 @@
-/// One HDF5 file that is being written.
+/// One HDF5 file that is being written, by one process at a time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "src/io/hdf5_handle.hpp"
+#include "zhalo/comm/communicator.hpp"
 #include "zhalo/core/span.hpp"
 
 namespace zhalo::io::hdf5 {
 
+inline hid_t native_type(double) { return H5T_NATIVE_DOUBLE; }
+inline hid_t native_type(Index) { return H5T_NATIVE_INT64; }
+inline hid_t native_type(std::int32_t) { return H5T_NATIVE_INT32; }
+inline hid_t native_type(std::uint64_t) { return H5T_NATIVE_UINT64; }
+
+/// Rows of a dataset in somebody else's memory. One-dimensional if there is one column.
+struct Cells {
+  const std::byte* data = nullptr;
+  hid_t type = H5I_INVALID_HID;
+  Index bytes = 0;  ///< of a row
+  Index rows = 0;
+  Index columns = 1;
+
+  Cells part(Share which) const { return {data + which.first * bytes, type, bytes, which.count, columns}; }
+};
+
+template <class T>
+Cells cells_of(Span<const T> values, Index columns = 1) {
+  return {reinterpret_cast<const std::byte*>(values.data()), native_type(T{}), columns * static_cast<Index>(sizeof(T)),
+          values.size() / columns, columns};
+}
+
+/// A whole dataset of the same name in another file, named relative to the directory of the file that shows it.
+struct SourceRows {
+  std::string file;
+  Index rows = 0;
+};
+
+enum class Open { new_file, existing };
+
 /// Every failure is a FileError that names `shown_path` and the reason. What lies at `path` is of use only after close().
 class OutputFile {
  public:
-  OutputFile(const std::string& path, std::string shown_path);
+  OutputFile(const std::string& path, std::string shown_path, Open how = Open::new_file);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -28,18 +60,20 @@ class OutputFile {
   void attribute(const std::string& object, const std::string& name, const std::vector<int>& values);
   void attribute(const std::string& object, const std::string& name, const std::vector<Index>& values);
 
-  /// A dataset of values.size() / columns rows; one-dimensional if columns == 1.
-  void dataset(const std::string& name, Span<const double> values, Index columns = 1);
-  void dataset(const std::string& name, Span<const Index> values, Index columns = 1);
-  void dataset(const std::string& name, Span<const std::int32_t> values, Index columns = 1);
-  void dataset(const std::string& name, Span<const std::uint64_t> values, Index columns = 1);
+  /// A dataset with the type and columns of `like` and this many rows, whose place in the file is fixed now: the file does not
+  /// depend on who fills it, and in which order.
+  void make_dataset(const std::string& name, const Cells& like, Index rows);
+  /// Writes rows [first, first + cells.rows).
+  void write_rows(const std::string& name, Index first, const Cells& cells);
+  /// A dataset that shows those of other files, one after the other.
+  void make_virtual_dataset(const std::string& name, const Cells& like, const std::vector<SourceRows>& sources);
 
   /// Writes what is left; only now the file is whole.
   void close();
 
  private:
   void write_attribute(const std::string& object, const std::string& name, hid_t space, hid_t type, const void* values);
-  void write_dataset(const std::string& name, hid_t type, const void* values, std::vector<hsize_t> extent);
+  void create_dataset(const std::string& name, hid_t type, const std::vector<hsize_t>& extent, const Handle& properties);
   void need(bool ok, const std::string& what) const;
   void abandon() noexcept;
 

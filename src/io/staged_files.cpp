@@ -5,10 +5,11 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <utility>
 
@@ -55,10 +56,16 @@ void check_writable(const std::string& directory, int rank) {
   ::unlink(probe.c_str());
 }
 
+/// Two runs at once, also on different machines, have different names.
+std::string name_of_run() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  return fmt::format("{}-{:x}", ::getpid(), now);
+}
+
 }  // namespace
 
 StagedFiles::StagedFiles(const Communicator& comm, std::string directory)
-    : comm_(&comm), directory_(directory.empty() ? "." : std::move(directory)) {
+    : comm_(&comm), directory_(directory.empty() ? "." : std::move(directory)), run_(comm.broadcast(name_of_run())) {
   try {
     make_directories_from_rank_zero(directory_);
     comm_->together([&] { check_writable(directory_, comm_->rank()); });
@@ -71,10 +78,12 @@ StagedFiles::StagedFiles(const Communicator& comm, std::string directory)
 StagedFiles::StagedFiles(StagedFiles&& other) noexcept
     : comm_(other.comm_),
       directory_(std::move(other.directory_)),
+      run_(std::move(other.run_)),
       made_directories_(std::exchange(other.made_directories_, {})),
       numbered_(std::exchange(other.numbered_, {})),
       retired_(std::exchange(other.retired_, {})),
-      staged_(std::exchange(other.staged_, {})) {}
+      staged_(std::exchange(other.staged_, {})),
+      joined_(std::exchange(other.joined_, {})) {}
 
 StagedFiles::~StagedFiles() { discard(); }
 
@@ -93,17 +102,24 @@ void StagedFiles::make_directory(const std::string& name) {
   comm_->together([&] { check_writable(path, comm_->rank()); });
 }
 
+/// In the same directory, so that a rename is enough.
+std::string StagedFiles::hidden_beside(const std::string& path, const char* ending) const {
+  const fs::path place(path);
+  return (place.parent_path() / fmt::format(".{}.{}.{}", place.filename().string(), run_, ending)).string();
+}
+
 std::string StagedFiles::stage(const std::string& name) {
-  const fs::path final_path = fs::path(directory_) / name;
-  const std::string temporary = fmt::format(".{}.{}.part", final_path.filename().string(), ::getpid());
-  staged_.push_back({(final_path.parent_path() / temporary).string(), final_path.string()});
+  const std::string final_path = (fs::path(directory_) / name).string();
+  staged_.push_back({hidden_beside(final_path, "part"), final_path});
   return staged_.back().temporary;
 }
 
-std::string StagedFiles::stage_numbered(const std::string& prefix) {
-  numbered_.push_back(prefix);
-  return stage(fmt::format("{}.{}.hdf5", prefix, comm_->rank()));
+std::string StagedFiles::join(const std::string& name) {
+  joined_.push_back(hidden_beside((fs::path(directory_) / name).string(), "part"));
+  return joined_.back();
 }
+
+void StagedFiles::claim_numbered(const std::string& prefix, Index num_files) { numbered_.push_back({prefix, num_files}); }
 
 /// Every rank tries to remove the new directories; the last one finds them empty and succeeds.
 void StagedFiles::discard() noexcept {
@@ -122,42 +138,110 @@ void rename_into_place(const std::string& from, const std::string& to) {
   if (error) throw FileError(fmt::format("'{}' cannot be put in its place: {}", to, error.message()));
 }
 
+bool is_file(const std::string& path) {
+  std::error_code ignored;
+  const auto status = fs::symlink_status(path, ignored);
+  return fs::is_regular_file(status) || fs::is_symlink(status);
+}
+
+/// A second name for a file, so that it is never without its own; a new name on file systems that know no second ones.
+void keep_as(const std::string& path, const std::string& name) {
+  if (::link(path.c_str(), name.c_str()) == 0 || ::rename(path.c_str(), name.c_str()) == 0) return;
+  throw FileError(fmt::format("'{}', which is to be replaced, cannot be kept meanwhile: {}", path, std::strerror(errno)));
+}
+
+/// The number of "PREFIX.NUMBER.hdf5"; -1 if the name is not of that form.
+Index number_in(const std::string& name, const std::string& prefix) {
+  const std::string head = prefix + ".", tail = ".hdf5";
+  if (name.size() <= head.size() + tail.size() || name.compare(0, head.size(), head) != 0) return -1;
+  if (name.compare(name.size() - tail.size(), tail.size(), tail) != 0) return -1;
+  const std::string digits = name.substr(head.size(), name.size() - head.size() - tail.size());
+  if (digits.find_first_not_of("0123456789") != std::string::npos || digits.size() > 18) return -1;
+  const Index number = std::stoll(digits);
+  return std::to_string(number) == digits ? number : -1;
+}
+
 /// Files of an earlier run, from this number on: readers that look for the next number would find them.
-void remove_leftovers(const std::string& prefix, int first) {
+std::vector<std::string> leftovers(const std::string& prefix, Index first) {
+  std::vector<std::string> found;
   std::error_code error;
-  for (int number = first; fs::remove(fmt::format("{}.{}.hdf5", prefix, number), error); ++number) {
+  for (const auto& entry : fs::directory_iterator(parent_of(prefix), error)) {
+    const Index number = number_in(entry.path().filename().string(), fs::path(prefix).filename().string());
+    if (number >= first && is_file(entry.path().string())) found.push_back(entry.path().string());
   }
+  return found;
 }
 
 }  // namespace
 
+void StagedFiles::put_in_place() {
+  for (const auto& file : staged_) {
+    if (is_file(file.final_path)) {
+      kept_.push_back({file.final_path, hidden_beside(file.final_path, "old")});
+      keep_as(kept_.back().path, kept_.back().kept_as);
+    }
+    rename_into_place(file.temporary, file.final_path);
+    placed_.push_back(file.final_path);
+  }
+}
+
+void StagedFiles::set_aside_leftovers() {
+  std::vector<std::string> found;
+  for (const auto& [prefix, num_files] : numbered_) {
+    for (const auto& path : leftovers((fs::path(directory_) / prefix).string(), num_files)) found.push_back(path);
+  }
+  for (const auto& name : retired_) found.push_back((fs::path(directory_) / name).string());
+  for (const auto& path : found) {
+    if (!is_file(path)) continue;
+    kept_.push_back({path, hidden_beside(path, "old")});
+    if (::rename(path.c_str(), kept_.back().kept_as.c_str()) != 0) {
+      throw FileError(fmt::format("'{}', of an earlier run, cannot be removed: {}", path, std::strerror(errno)));
+    }
+  }
+}
+
+/// As it was before the commit. What cannot be brought back stays under the name at which it was kept.
+void StagedFiles::undo() noexcept {
+  std::error_code error;
+  for (const auto& path : placed_) {
+    const bool replaced = std::any_of(kept_.begin(), kept_.end(), [&](const Kept& file) { return file.path == path; });
+    if (!replaced) fs::remove(path, error);
+  }
+  for (const auto& file : kept_) {
+    fs::rename(file.kept_as, file.path, error);
+    // A rename does nothing to two names of one file, as there are if the place was never taken.
+    if (!error) fs::remove(file.kept_as, error);
+  }
+  placed_.clear();
+  kept_.clear();
+}
+
 std::vector<std::string> StagedFiles::commit() {
   comm_->together([&] {
+    for (const auto& path : joined_) bring_to_disk(path);
     for (const auto& file : staged_) bring_to_disk(file.temporary);
   });
-  std::vector<std::string> placed;
   try {
     comm_->together([&] {
-      for (const auto& file : staged_) {
-        rename_into_place(file.temporary, file.final_path);
-        placed.push_back(file.final_path);
-      }
+      put_in_place();
+      if (comm_->rank() == 0) set_aside_leftovers();
+    });
+    comm_->together([&] {
+      for (const auto& path : placed_) bring_to_disk(parent_of(path));
     });
   } catch (...) {
-    std::error_code ignored;
-    for (const auto& path : placed) fs::remove(path, ignored);
+    undo();
     throw;
   }
+  std::error_code ignored;
+  for (const auto& file : kept_) fs::remove(file.kept_as, ignored);
+  kept_.clear();
   staged_.clear();
+  joined_.clear();
+  numbered_.clear();
+  retired_.clear();
   made_directories_.clear();
-  if (comm_->rank() == 0) {
-    for (const auto& prefix : numbered_) remove_leftovers((fs::path(directory_) / prefix).string(), comm_->size());
-    for (const auto& prefix : retired_) remove_leftovers((fs::path(directory_) / prefix).string(), 0);
-  }
-  comm_->together([&] {
-    for (const auto& path : placed) bring_to_disk(parent_of(path));
-  });
-  return placed;
+  return std::exchange(placed_, {});
 }
 
 }  // namespace zhalo::io

@@ -20,26 +20,43 @@ struct RunRecord {
   bool periodic = false;
 };
 
-/// Stages `groups_NNN/fof_subhalo_tab_NNN.RANK.hdf5`, NNN being the snapshot's number: this rank's rows. Collective over
-/// files.comm(); call files.commit() afterwards.
+/// How results are laid out on the disk.
+struct WriteOptions {
+  /// Files of each kind, for any number of ranks; 0: one per rank. With fewer files than ranks, file k is that of ranks [k P / K, (k + 1) P / K),
+  /// who write it one after the other; with more, each rank splits its rows evenly over its files.
+  Index num_files = 0;
+  /// Also a file without a number that shows those with numbers as one (HDF5's virtual datasets).
+  bool master = false;
+};
+
+/// This rank's groups, on the host.
+struct Groups {
+  const Catalogue& table;
+  /// ParticleIDs of this rank's members in group order (in_group_order, brought to the host), or empty on all ranks.
+  Span<const std::uint64_t> member_ids;
+};
+
+/// Stages `groups_NNN/fof_subhalo_tab_NNN.K.hdf5`, NNN being the snapshot's number: the rows of all ranks, in the order of the ranks. A rank
+/// holds its own rows only. Collective over files.comm(); call files.commit() afterwards.
 ///
-/// `catalogue.num_types` is that of the snapshot, or 1 with a single linked type; velocities in the catalogue are peculiar.
-/// `member_ids`: ParticleIDs of this rank's members in group order (in_group_order, brought to the host), or empty on all
-/// ranks. Throws FileError with path and reason, also for a full disk.
-void write_catalogue(StagedFiles& files, const Catalogue& catalogue, const SnapshotInfo& snapshot,
-                     Span<const std::uint64_t> member_ids, const RunRecord& run);
+/// The table's `num_types` is that of the snapshot, or 1 with a single linked type; its velocities are peculiar. InputError if rows or ids of
+/// the ranks do not follow one another or numbers contradict each other; FileError with path and reason if a rank cannot write, also for a full
+/// disk. Both on all ranks.
+void write_catalogue(StagedFiles& files, const Groups& groups, const SnapshotInfo& snapshot, const RunRecord& run,
+                     const WriteOptions& options = {});
 
 /// For each particle of this rank the row of its group, in the order of LoadedParticles, on the host.
 struct Membership {
-  std::vector<TypeRange> ranges;  ///< LoadedParticles::ranges
+  std::vector<TypeRange> ranges;  ///< LoadedParticles::ranges: over the ranks each type is covered from its first particle on
   Span<const Index> group_of;     ///< Catalogue::group_of
   Span<const std::uint64_t> id;   ///< or empty on all ranks
 };
 
-/// Stages `membership_NNN.RANK.hdf5`: `PartTypeN/GroupNr` (int64, -1 = in no group) and `PartTypeN/ParticleIDs`, in the
+/// Stages `membership_NNN.K.hdf5`: `PartTypeN/GroupNr` (int64, -1 = in no group) and `PartTypeN/ParticleIDs`, in the
 /// snapshot's order over the files; attribute FirstParticle of PartTypeN is the place of the first row in that order.
-/// Collective as write_catalogue.
-void write_membership(StagedFiles& files, const Membership& membership, const SnapshotInfo& snapshot, const RunRecord& run);
+/// Collective, and errors, as write_catalogue.
+void write_membership(StagedFiles& files, const Membership& membership, const SnapshotInfo& snapshot, const RunRecord& run,
+                      const WriteOptions& options = {});
 
 /// For a run that writes no membership: that of an earlier run, which would contradict the new catalogue, goes at the commit.
 void retire_membership(StagedFiles& files, const SnapshotInfo& snapshot);

@@ -28,18 +28,23 @@ class StagedFiles {
   /// Makes a directory below. Collective.
   void make_directory(const std::string& name);
 
-  /// The temporary path at which to write the file that shall become `directory()/name`. Not collective.
+  /// The temporary path at which to write the file that shall become `directory()/name`. One rank stages a file; it is the same
+  /// path on all. Not collective.
   std::string stage(const std::string& name);
 
-  /// One file per rank, "PREFIX.RANK.hdf5": stages it. Files of the same prefix with a higher number, from an earlier run on
-  /// more ranks, are removed at the commit. Not collective, but all ranks must call it.
-  std::string stage_numbered(const std::string& prefix);
+  /// The temporary path of a file that another rank stages, for a rank that writes to it too. Not collective.
+  std::string join(const std::string& name);
 
-  /// Files "PREFIX.RANK.hdf5" of an earlier run are removed at the commit. Not collective, but all ranks must call it.
-  void retire_numbered(const std::string& prefix) { retired_.push_back(prefix); }
+  /// This run's files of a prefix are "PREFIX.0.hdf5" to "PREFIX.(num_files - 1).hdf5": those with other numbers, which an earlier
+  /// run left, are removed at the commit. Stages nothing. Not collective, but all ranks must call it.
+  void claim_numbered(const std::string& prefix, Index num_files);
 
-  /// Brings all staged files of all ranks to the disk and to their names; returns this rank's final paths. Collective;
-  /// FileError on every rank if it fails on one.
+  /// A file of an earlier run that is removed at the commit. Not collective, but all ranks must call it.
+  void retire(const std::string& name) { retired_.push_back(name); }
+
+  /// Brings all staged files of all ranks to the disk and to their names; returns the final paths of those that this rank staged.
+  /// Collective; FileError on every rank if it fails on one. Then the files that were there before are there again; where even
+  /// that fails they are kept under the names ".NAME.*.old".
   std::vector<std::string> commit();
 
  private:
@@ -47,15 +52,32 @@ class StagedFiles {
     std::string temporary;
     std::string final_path;
   };
+  struct Numbered {
+    std::string prefix;
+    Index num_files = 0;
+  };
+  /// A file of an earlier run and the name under which it is kept until all ranks are done.
+  struct Kept {
+    std::string path;
+    std::string kept_as;
+  };
   void make_directories_from_rank_zero(const std::string& path);
+  std::string hidden_beside(const std::string& path, const char* ending) const;
+  void put_in_place();
+  void set_aside_leftovers();
+  void undo() noexcept;
   void discard() noexcept;
 
   const Communicator* comm_ = nullptr;
   std::string directory_;
-  std::vector<std::string> made_directories_;  // on rank 0
-  std::vector<std::string> numbered_;
+  std::string run_;  // tells temporary names of this run from those of others; the same on all ranks
+  std::vector<std::string> made_directories_;
+  std::vector<Numbered> numbered_;
   std::vector<std::string> retired_;
   std::vector<Staged> staged_;
+  std::vector<std::string> joined_;
+  std::vector<std::string> placed_;  // during the commit: what has its final name
+  std::vector<Kept> kept_;           // during the commit
 };
 
 }  // namespace zhalo::io

@@ -133,7 +133,7 @@ TEST_CASE("a catalogue and its membership, one file per rank") {
   for (Index i = 0; i < share.count; ++i) ids.push_back(id_of(share.first + i));
 
   StagedFiles files(comm, out);
-  write_catalogue(files, catalogue, snapshot, member_ids, run_record());
+  write_catalogue(files, {catalogue, member_ids}, snapshot, run_record());
   write_membership(files, {ranges_of(snapshot, {1, 4}, share), group_of, ids}, snapshot, run_record());
   CHECK_FALSE(fs::exists(table_path(out, comm.rank())));
   const auto written = files.commit();
@@ -165,7 +165,7 @@ TEST_CASE("no groups at all is a valid catalogue") {
   StagedFiles files(comm, out);
   RunRecord run = run_record();
   run.linked_types = {1};
-  write_catalogue(files, catalogue, snapshot_of(invented), {}, run);
+  write_catalogue(files, {catalogue, {}}, snapshot_of(invented), run);
   files.commit();
   const hdf5::InputFile file(table_path(out, comm.rank()));
   CHECK(file.shape("Group/GroupPos").value().extent == std::vector<Index>{0, 3});
@@ -190,7 +190,7 @@ TEST_CASE("one linked type: its column is where tools look for it") {
   StagedFiles files(comm, out);
   RunRecord run = run_record();
   run.linked_types = {4};
-  write_catalogue(files, catalogue, snapshot_of(Invented()), {}, run);
+  write_catalogue(files, {catalogue, {}}, snapshot_of(Invented()), run);
   files.commit();
   if (comm.rank() != 0) return;
   std::vector<Index> lengths(6);
@@ -213,7 +213,7 @@ TEST_CASE("lengths beyond int32 make wide columns on all ranks") {
   StagedFiles files(comm, out);
   RunRecord run = run_record();
   run.linked_types = {1};
-  write_catalogue(files, catalogue, snapshot_of(Invented()), {}, run);
+  write_catalogue(files, {catalogue, {}}, snapshot_of(Invented()), run);
   files.commit();
   const hdf5::InputFile file(table_path(out, comm.rank()));
   CHECK(file.shape("Group/GroupLen").value().bytes == 8);
@@ -228,7 +228,7 @@ TEST_CASE("a run that ends before the commit leaves nothing") {
   const std::string out = scratch(comm, "left");
   {
     StagedFiles files(comm, out);
-    write_catalogue(files, table_of(Invented(), comm), snapshot_of(Invented()), ids_of(Invented(), comm), run_record());
+    write_catalogue(files, {table_of(Invented(), comm), ids_of(Invented(), comm)}, snapshot_of(Invented()), run_record());
   }
   comm.barrier();
   CHECK_FALSE(fs::exists(out));

@@ -39,6 +39,12 @@ Index entries_below(const std::string& directory) {
   return entries;
 }
 
+/// One file per rank, staged.
+std::string stage_table(StagedFiles& files, const std::string& prefix = "table") {
+  files.claim_numbered(prefix, files.comm().size());
+  return files.stage(prefix + "." + std::to_string(files.comm().rank()) + ".hdf5");
+}
+
 }  // namespace
 
 TEST_CASE("files appear at the commit, not before") {
@@ -46,7 +52,7 @@ TEST_CASE("files appear at the commit, not before") {
   const std::string place = scratch(comm, "commit");
   StagedFiles files(comm, place + "/new/deep");
   files.make_directory("inside");
-  const std::string temporary = files.stage_numbered("inside/table");
+  const std::string temporary = stage_table(files, "inside/table");
   write(temporary, "whole " + std::to_string(comm.rank()));
   const std::string final_path = place + "/new/deep/inside/table." + std::to_string(comm.rank()) + ".hdf5";
   CHECK_FALSE(fs::exists(final_path));
@@ -64,8 +70,8 @@ TEST_CASE("without a commit nothing is left, and what was there stays") {
   {
     StagedFiles files(comm, place);
     files.make_directory("fresh");
-    write(files.stage_numbered("table"), "new");
-    write(files.stage_numbered("fresh/table"), "new");
+    write(stage_table(files), "new");
+    write(stage_table(files, "fresh/table"), "new");
     comm.barrier();
   }
   comm.barrier();
@@ -78,7 +84,7 @@ TEST_CASE("a rank whose file is missing stops all") {
   const std::string place = scratch(comm, "one_fails");
   {
     StagedFiles files(comm, place);
-    const std::string temporary = files.stage_numbered("table");
+    const std::string temporary = stage_table(files);
     if (comm.rank() != comm.size() - 1) write(temporary, "new");
     CHECK_THROWS_AS(files.commit(), FileError);
   }
@@ -94,7 +100,7 @@ TEST_CASE("a place that is taken undoes what was renamed") {
   comm.barrier();
   {
     StagedFiles files(comm, place);
-    write(files.stage_numbered("table"), "new");
+    write(stage_table(files), "new");
     CHECK_THROWS_AS(files.commit(), FileError);
   }
   comm.barrier();
@@ -110,7 +116,7 @@ TEST_CASE("numbers beyond the last rank, from an earlier run, go") {
   }
   comm.barrier();
   StagedFiles files(comm, place);
-  write(files.stage_numbered("table"), "new");
+  write(stage_table(files), "new");
   files.commit();
   comm.barrier();
   CHECK(entries_below(place) == comm.size() + 1);
@@ -126,12 +132,12 @@ TEST_CASE("files of a retired prefix go at the commit, not before") {
   comm.barrier();
   {
     StagedFiles files(comm, place);
-    files.retire_numbered("old");
+    files.claim_numbered("old", 0);
   }
   comm.barrier();
   CHECK(entries_below(place) == 4);
   StagedFiles files(comm, place);
-  files.retire_numbered("old");
+  files.claim_numbered("old", 0);
   files.commit();
   comm.barrier();
   CHECK(entries_below(place) == 1);

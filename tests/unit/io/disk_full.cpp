@@ -64,7 +64,7 @@ void write_large_catalogue(const Communicator& comm, const std::string& out) {
   snapshot.files = {"snapshot"};
   snapshot.types.resize(6);
   StagedFiles files(comm, out);
-  write_catalogue(files, catalogue, snapshot, ids, {.linked_types = {1}});
+  write_catalogue(files, {catalogue, ids}, snapshot, {.linked_types = {1}});
   files.commit();
 }
 

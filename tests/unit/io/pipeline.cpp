@@ -38,7 +38,7 @@ Outcome run(const Snapshot& snapshot, const std::string& rule, const std::string
   const RunRecord record{linking_length, 0.2, separation.chosen, separation.how, 32, types, true};
   if (!out.empty()) {
     StagedFiles files(context.comm, std::string(ZHALO_SCRATCH_DIR) + "/" + out);
-    write_catalogue(files, catalogue, info, member_ids, record);
+    write_catalogue(files, {catalogue, member_ids}, info, record);
     write_membership(files, {loaded.ranges, group_of, ids}, info, record);
     files.commit();
   }

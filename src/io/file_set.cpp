@@ -1,0 +1,84 @@
+#include "src/io/file_set.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace zhalo::io {
+
+using hdf5::OutputFile;
+
+namespace {
+
+std::string numbered(const std::string& prefix, Index number) { return fmt::format("{}.{}.hdf5", prefix, number); }
+std::string master_of(const std::string& prefix) { return prefix + ".hdf5"; }
+
+/// As the user will know the file, for messages.
+std::string shown(const StagedFiles& files, const std::string& name) { return files.directory() + "/" + name; }
+
+void write_meanings(OutputFile& file, const FileSet& set) {
+  for (const FileColumn& column : set.columns) {
+    if (column.meaning) write_meaning(file, column.name, set.units, *column.meaning);
+  }
+}
+
+/// All of a numbered file but the rows.
+void write_frame(OutputFile& file, const FileSet& set, const FileView& view) {
+  set.write_header(file, view);
+  for (const FileColumn& column : set.columns)
+    file.make_dataset(column.name, column.cells, column.placement->in_files(view.files).count);
+  write_meanings(file, set);
+}
+
+/// This rank's part of one file; the first rank of the file makes it.
+void write_part(StagedFiles& files, const FileShares& shares, const FileSet& set, Index number) {
+  const std::string name = numbered(set.prefix, number);
+  const bool first = shares.turn() == 0;
+  OutputFile file(first ? files.stage(name) : files.join(name), shown(files, name),
+                  first ? hdf5::Open::new_file : hdf5::Open::existing);
+  if (first) write_frame(file, set, {{number, 1}, shares.num_files()});
+  for (const FileColumn& column : set.columns)
+    file.write_rows(column.name, column.placement->row(number), column.cells.part(column.placement->mine(number)));
+  file.close();
+}
+
+/// HDF5 looks for the sources in the master's own directory.
+void write_master(StagedFiles& files, const FileShares& shares, const FileSet& set) {
+  const std::string name = master_of(set.prefix);
+  const std::string base = std::filesystem::path(set.prefix).filename().string();
+  OutputFile file(files.stage(name), shown(files, name));
+  set.write_header(file, {{0, shares.num_files()}, 1});
+  for (const FileColumn& column : set.columns) {
+    std::vector<hdf5::SourceRows> sources;
+    for (Index number = 0; number < shares.num_files(); ++number)
+      sources.push_back({numbered(base, number), column.placement->in_files({number, 1}).count});
+    file.make_virtual_dataset(column.name, column.cells, sources);
+  }
+  write_meanings(file, set);
+  file.close();
+}
+
+}  // namespace
+
+void write_file_set(StagedFiles& files, const FileShares& shares, const FileSet& set, bool master) {
+  const Communicator& comm = files.comm();
+  files.claim_numbered(set.prefix, shares.num_files());
+  if (!master) files.retire(master_of(set.prefix));
+  for (int turn = 0; turn < shares.num_turns(); ++turn) {
+    comm.together([&] {
+      if (turn != shares.turn()) return;
+      const Share mine = shares.files();
+      for (Index number = mine.first; number < mine.first + mine.count; ++number) write_part(files, shares, set, number);
+    });
+  }
+  comm.together([&] {
+    if (master && comm.rank() == 0) write_master(files, shares, set);
+  });
+}
+
+void retire_file_set(StagedFiles& files, const std::string& prefix) {
+  files.claim_numbered(prefix, 0);
+  files.retire(master_of(prefix));
+}
+
+}  // namespace zhalo::io
