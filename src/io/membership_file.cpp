@@ -109,7 +109,7 @@ void write_membership(StagedFiles& files, const Membership& membership, const Sn
                       const WriteOptions& options) {
   const Communicator& comm = files.comm();
   const FileShares shares(options.num_files, comm.rank(), comm.size());
-  const bool has_ids = comm.sum(membership.id.size()) > 0;
+  const bool has_ids = comm.sum(membership.id.size()) > 0 || comm.sum(membership.group_of.size()) == 0;
   comm.together([&] { check_ranges(membership, snapshot, has_ids); });
   std::vector<Index> totals = counts_of(membership, snapshot);
   comm.sum_in_place(totals);

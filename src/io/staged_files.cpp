@@ -66,6 +66,7 @@ std::string name_of_run() {
 
 StagedFiles::StagedFiles(const Communicator& comm, std::string directory)
     : comm_(&comm), directory_(directory.empty() ? "." : std::move(directory)), run_(comm.broadcast(name_of_run())) {
+  comm_->barrier();  // other ranks may still be removing the directories of an object before this one
   try {
     make_directories_from_rank_zero(directory_);
     comm_->together([&] { check_writable(directory_, comm_->rank()); });

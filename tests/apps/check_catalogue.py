@@ -9,6 +9,7 @@ Needs numpy and h5py.
 """
 
 import argparse
+import contextlib
 import glob
 import os
 import sys
@@ -53,7 +54,9 @@ class Catalogue:
         self.number = folders[0][-3:]
         self.paths = numbered(f"{folders[0]}/fof_subhalo_tab_{self.number}.*.hdf5")
         need(self.paths, f"{folders[0]} holds no catalogue")
-        need(len(os.listdir(folders[0])) == len(self.paths), f"{folders[0]} holds other files besides")
+        self.master = f"{folders[0]}/fof_subhalo_tab_{self.number}.hdf5"
+        need(set(glob.glob(f"{folders[0]}/*")) | set(glob.glob(f"{folders[0]}/.*")) <= {*self.paths, self.master},
+             f"{folders[0]} holds other files besides")
         parts, ids = [], []
         for path in self.paths:
             with h5py.File(path, "r") as f:
@@ -118,12 +121,35 @@ class Catalogue:
         need(box == 0 or np.all((c["GroupPos"] >= 0) & (c["GroupPos"] < box)), "a centre lies outside the box")
 
 
+def check_master(path, paths, in_file, in_all):
+    """The master shows all files as one file does. Attributes `in_file` count a file's rows, `in_all` those of all files."""
+    here = os.getcwd()
+    os.chdir("/")  # HDF5 finds the files beside the master, wherever the reader is
+    try:
+        with h5py.File(path, "r") as master, contextlib.ExitStack() as stack:
+            parts = [stack.enter_context(h5py.File(p, "r")) for p in paths]
+            need(master["Header"].attrs["NumFiles"] == 1, f"{path}: NumFiles is not 1")
+            for one, everything in zip(in_file, in_all):
+                need(np.array_equal(master["Header"].attrs[one], parts[0]["Header"].attrs[everything]), f"{path}: {one} is not {everything}")
+            names = []
+            parts[0].visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
+            for name in names:
+                joined = np.concatenate([f[name][:] for f in parts])
+                need(master[name].dtype == joined.dtype and np.array_equal(master[name][:], joined), f"{path}: {name} is not that of the files")
+                need(master[name].is_virtual or not joined.size, f"{path}: {name} is a copy")
+            kinds = [name for name in master if name.startswith("PartType")]
+            need(all(master[name].attrs["FirstParticle"] == 0 for name in kinds), f"{path}: FirstParticle is not 0")
+    finally:
+        os.chdir(here)
+
+
 class Membership:
     """All files of a membership, joined: per type the group of each particle and its id."""
 
     def __init__(self, out, number):
         self.group_of, self.ids = {}, {}
         self.paths = numbered(f"{out}/membership_{number}.*.hdf5")
+        self.master = f"{out}/membership_{number}.hdf5"
         totals = 0
         for path in self.paths:
             with h5py.File(path, "r") as f:
@@ -187,9 +213,15 @@ def check_properties(catalogue, membership, path):
 
 
 def check(out, snapshot=None):
+    out = os.path.abspath(out)
     catalogue = Catalogue(out)
     catalogue.check()
+    if os.path.exists(catalogue.master):
+        check_master(catalogue.master, catalogue.paths, ("Ngroups_ThisFile", "Nids_ThisFile"), ("Ngroups_Total", "Nids_Total"))
     membership = Membership(out, catalogue.number)
+    need(membership.paths or not os.path.exists(membership.master), f"{membership.master} shows files that are not there")
+    if os.path.exists(membership.master):
+        check_master(membership.master, membership.paths, ("NumPart_ThisFile",), ("NumPart_Total",))
     if membership.paths:
         membership.check_against(catalogue)
     if snapshot:

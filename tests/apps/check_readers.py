@@ -22,7 +22,7 @@ class Expected:
     def __init__(self, out):
         folder = glob.glob(f"{out}/groups_*")[0]
         self.number = folder[-3:]
-        self.paths = sorted(glob.glob(f"{folder}/*.hdf5"), key=lambda path: int(path.split(".")[-2]))
+        self.paths = sorted(glob.glob(f"{folder}/*.*.hdf5"), key=lambda path: int(path.split(".")[-2]))
         with_column = [h5py.File(path, "r") for path in self.paths]
         self.length = np.concatenate([f["Group/GroupLen"][:] for f in with_column])
         self.position = np.concatenate([f["Group/GroupPos"][:] for f in with_column])

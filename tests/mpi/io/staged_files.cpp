@@ -107,6 +107,77 @@ TEST_CASE("a place that is taken undoes what was renamed") {
   CHECK(entries_below(place) == 2);  // the directory that is in the way, and what is in it
 }
 
+TEST_CASE("a commit that fails on one rank brings back what was there on all") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string place = scratch(comm, "brought_back");
+  const auto path = [&](int number) { return place + "/table." + std::to_string(number) + ".hdf5"; };
+  const int last = comm.size() - 1;
+  if (comm.rank() == 0) {
+    for (int number = 0; number < comm.size() + 3; ++number) {
+      if (number != last) write(path(number), "old " + std::to_string(number));
+    }
+    fs::create_directories(fs::path(path(last)) / "full");  // takes the place of the last rank's file
+    for (const char* name : {"/table.hdf5", "/other.0.hdf5", "/mine"}) write(place + name, "old");
+  }
+  comm.barrier();
+  const Index before = entries_below(place);
+  comm.barrier();
+  {
+    StagedFiles files(comm, place);
+    if (comm.rank() == 0) write(files.stage("mine"), "new");
+    write(stage_table(files), "new");
+    files.claim_numbered("other", 0);
+    files.retire("table.hdf5");
+    CHECK_THROWS_WITH(files.commit(), Catch::Matchers::Contains(path(last)));
+  }
+  comm.barrier();
+  CHECK(entries_below(place) == before);
+  for (int number = 0; number < comm.size() + 3; ++number) {
+    if (number != last) CHECK(read(path(number)) == "old " + std::to_string(number));
+  }
+  for (const char* name : {"/table.hdf5", "/other.0.hdf5", "/mine"}) CHECK(read(place + name) == "old");
+}
+
+TEST_CASE("a file of several ranks: one stages it, the others join") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string place = scratch(comm, "shared");
+  StagedFiles files(comm, place);
+  files.claim_numbered("table", 1);
+  const std::string temporary = comm.rank() == 0 ? files.stage("table.0.hdf5") : files.join("table.0.hdf5");
+  CHECK(temporary == comm.broadcast(temporary));
+  for (int turn = 0; turn < comm.size(); ++turn) {
+    if (turn == comm.rank()) std::ofstream(temporary, std::ios::app) << turn;
+    comm.barrier();
+  }
+  CHECK(files.commit() == (comm.rank() == 0 ? std::vector<std::string>{place + "/table.0.hdf5"} : std::vector<std::string>{}));
+  CHECK(entries_below(place) == 1);
+  CHECK(read(place + "/table.0.hdf5") == std::string("01234").substr(0, static_cast<std::size_t>(comm.size())));
+}
+
+TEST_CASE("leftovers go by the number of files, not of ranks, also behind gaps") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string place = scratch(comm, "claimed");
+  if (comm.rank() == 0) {
+    for (const char* name : {"0", "1", "2", "3", "7", "12"}) write(place + "/table." + name + ".hdf5", "old");
+    for (const char* name : {"table.07.hdf5", "table.x.hdf5", "table.4.hdf5.bak", "tables.4.hdf5", "table..hdf5"}) {
+      write(place + "/" + name, "not ours");
+    }
+    write(place + "/table.hdf5", "retired");
+  }
+  comm.barrier();
+  StagedFiles files(comm, place);
+  files.claim_numbered("table", 2);
+  files.retire("table.hdf5");
+  files.retire("never there");
+  if (comm.rank() == 0) {
+    for (const char* name : {"table.0.hdf5", "table.1.hdf5"}) write(files.stage(name), "new");
+  }
+  files.commit();
+  comm.barrier();
+  CHECK(entries_below(place) == 2 + 5);
+  CHECK(read(place + "/table.1.hdf5") == "new");
+}
+
 TEST_CASE("numbers beyond the last rank, from an earlier run, go") {
   const Communicator comm(MPI_COMM_WORLD);
   const std::string place = scratch(comm, "leftovers");

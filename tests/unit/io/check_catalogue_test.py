@@ -18,6 +18,8 @@ def first(pattern):
 
 
 TABLE = first("groups_*/*.0.hdf5")
+MASTER = first("groups_*/fof_subhalo_tab_[0-9][0-9][0-9].hdf5")
+MEMBERSHIP_MASTER = first("membership_[0-9][0-9][0-9].hdf5")
 MEMBERSHIP = first("membership_*.0.hdf5")
 
 
@@ -45,6 +47,30 @@ def retype(f):
     f["Group/GroupLen"].attrs.update(attributes)
 
 
+def copy(name):
+    def fault(f):
+        values = f[name][:]
+        del f[name]
+        f[name] = values
+    return fault
+
+
+def skip(name):
+    """The second file's rows are not shown."""
+    def fault(f):
+        sources = f[name].virtual_sources()
+        layout = h5py.VirtualLayout(f[name].shape, f[name].dtype)
+        for number, source in enumerate(sources):
+            if number == 1:
+                continue
+            low, high = source.vspace.get_select_bounds()
+            rows = high[0] + 1 - low[0]
+            layout[low[0]:high[0] + 1] = h5py.VirtualSource(source.file_name, name, shape=(rows, *f[name].shape[1:]))
+        del f[name]
+        f.create_virtual_dataset(name, layout)
+    return fault
+
+
 FAULTS = [
     (TABLE, change("Group/GroupLen", 3, 1), "GroupLen"),
     (TABLE, change("Group/GroupOffsetType", (5, 1), 1), "GroupOffsetType"),
@@ -59,6 +85,11 @@ FAULTS = [
     (TABLE, lambda f: f["Header"].attrs.__delitem__("Nsubgroups_ThisFile"), "Nsubgroups_ThisFile"),
     (TABLE, lambda f: f["Header"].attrs.__setitem__("NumFiles", 7), "NumFiles"),
     (TABLE, lambda f: f["Group"].__delitem__("GroupCM"), "columns"),
+    (MASTER, lambda f: f["Header"].attrs.__setitem__("Ngroups_ThisFile", 1), "Ngroups_ThisFile"),
+    (MASTER, lambda f: f["Header"].attrs.__setitem__("NumFiles", 3), "NumFiles"),
+    (MASTER, copy("Group/GroupMass"), "copy"),
+    (MASTER, skip("Group/GroupPos"), "GroupPos"),
+    (MEMBERSHIP_MASTER, lambda f: f["PartType1"].attrs.__setitem__("FirstParticle", 2), "FirstParticle"),
     (MEMBERSHIP, change("PartType1/GroupNr", 0, 1), "GroupLenType"),
     (MEMBERSHIP, lambda f: f["PartType1"].attrs.__setitem__("FirstParticle", 2), "FirstParticle"),
 ]

@@ -43,7 +43,7 @@ Index entries_below(const std::string& directory) {
 }
 
 /// 1000 groups of 100 members: about 1.2 MB.
-void write_large_catalogue(const Communicator& comm, const std::string& out) {
+void write_large_catalogue(const Communicator& comm, const std::string& out, const WriteOptions& options) {
   constexpr std::size_t num = 1000;
   Catalogue catalogue;
   catalogue.num_groups_total = num;
@@ -64,28 +64,26 @@ void write_large_catalogue(const Communicator& comm, const std::string& out) {
   snapshot.files = {"snapshot"};
   snapshot.types.resize(6);
   StagedFiles files(comm, out);
-  write_catalogue(files, {catalogue, ids}, snapshot, {.linked_types = {1}});
+  write_catalogue(files, {catalogue, ids}, snapshot, {.linked_types = {1}}, options);
   files.commit();
 }
 
-}  // namespace
-
-TEST_CASE("a full disk is one clear error, and nothing is left, wherever it strikes") {
+/// From no room for the first byte to room for everything: creation, datasets, attributes and the last flush all meet a full disk.
+void check_every_size(const std::string& path, const WriteOptions& options) {
   const Communicator comm;
-  const std::string path = std::string(ZHALO_SCRATCH_DIR) + "/small_disk";
+  const Index num_entries = 1 + options.num_files + (options.master ? 1 : 0);  // with the directory
   int failures = 0, successes = 0;
-  // From no room for the first byte to room for everything: creation, datasets, attributes and the last flush all meet a full disk.
   for (int kilobytes = 4; kilobytes <= 2048; kilobytes += kilobytes < 64 ? 4 : 60) {
     const SmallDisk disk(path, kilobytes);
     if (!disk.mounted()) {
       WARN("skipped: a small disk cannot be mounted here (" << std::strerror(errno) << ")");
       return;
     }
-    INFO(kilobytes << " KB");
+    INFO(kilobytes << " KB, " << options.num_files << " files");
     try {
-      write_large_catalogue(comm, disk.path());
+      write_large_catalogue(comm, disk.path(), options);
       ++successes;
-      CHECK(entries_below(disk.path()) == 2);
+      CHECK(entries_below(disk.path()) == num_entries);
     } catch (const FileError& error) {
       ++failures;
       CHECK_THAT(error.what(), Catch::Matchers::Contains("No space left on device") && Catch::Matchers::Contains(disk.path()));
@@ -94,6 +92,14 @@ TEST_CASE("a full disk is one clear error, and nothing is left, wherever it stri
   }
   CHECK(failures > 10);
   CHECK(successes > 3);
+}
+
+}  // namespace
+
+TEST_CASE("a full disk is one clear error, and nothing is left, wherever it strikes") {
+  const std::string path = std::string(ZHALO_SCRATCH_DIR) + "/small_disk";
+  check_every_size(path, {.num_files = 1});
+  check_every_size(path, {.num_files = 3, .master = true});
   // HDF5 has let go of every file: it can write again.
   hdf5::OutputFile file(path + ".hdf5", path + ".hdf5");
   file.make_group("Header");

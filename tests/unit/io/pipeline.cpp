@@ -38,8 +38,9 @@ Outcome run(const Snapshot& snapshot, const std::string& rule, const std::string
   const RunRecord record{linking_length, 0.2, separation.chosen, separation.how, 32, types, true};
   if (!out.empty()) {
     StagedFiles files(context.comm, std::string(ZHALO_SCRATCH_DIR) + "/" + out);
-    write_catalogue(files, {catalogue, member_ids}, info, record);
-    write_membership(files, {loaded.ranges, group_of, ids}, info, record);
+    const WriteOptions layout{.num_files = 3, .master = true};
+    write_catalogue(files, {catalogue, member_ids}, info, record, layout);
+    write_membership(files, {loaded.ranges, group_of, ids}, info, record, layout);
     files.commit();
   }
   return {catalogue.length, group_of, catalogue.mass.at(0)};

@@ -1,0 +1,131 @@
+/// What goes wrong on one rank while several write: the same error on all, nothing left, and nothing lost.
+#include <sys/resource.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <filesystem>
+
+#include "tests/mpi/io/invented.hpp"
+#include "zhalo/core/error.hpp"
+
+using namespace zhalo;
+using namespace zhalo::io;
+using namespace invented;
+using Catch::Matchers::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string scratch(const Communicator& comm, const std::string& name) {
+  const fs::path path = fs::path(ZHALO_SCRATCH_DIR) / ("ranks" + std::to_string(comm.size())) / name;
+  if (comm.rank() == 0) {
+    fs::remove_all(path);
+    fs::create_directories(path);
+  }
+  comm.barrier();
+  return path.string();
+}
+
+Index entries_below(const std::string& directory) {
+  Index entries = 0;
+  for ([[maybe_unused]] const auto& entry : fs::recursive_directory_iterator(directory)) ++entries;
+  return entries;
+}
+
+void lift_limit(int) {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/// The next write of this process beyond so many bytes of a file fails, once.
+void fail_one_write_beyond(rlim_t bytes) {
+  std::signal(SIGXFSZ, lift_limit);
+  rlimit limit{};
+  ::getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = bytes;
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+void write_even(StagedFiles& files, const World& world, const WriteOptions& options) {
+  const Communicator& comm = files.comm();
+  const auto share = [&](Index total) { return share_of(total, comm.rank(), comm.size()); };
+  const auto ids = member_ids_of(world, share(world.num_members()));
+  write_catalogue(files, {table_of(world, share(world.num_groups)), ids}, snapshot_of(world), run_record(), options);
+}
+
+/// The message of the error that `work` throws on this rank.
+template <class Work>
+std::string message_of(Work work) {
+  try {
+    work();
+  } catch (const FileError& error) {
+    return std::string("FileError ") + error.what();
+  } catch (const InputError& error) {
+    return std::string("InputError ") + error.what();
+  }
+  return "none";
+}
+
+void check_same_on_all(const Communicator& comm, const std::string& message, const std::string& words) {
+  CHECK(message == comm.broadcast(message));
+  CHECK_THAT(message, Contains(words));
+}
+
+}  // namespace
+
+TEST_CASE("a rank that cannot write stops all, whatever its turn") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string out = scratch(comm, "cannot_write");
+  const World world(19, 5, 0);
+  for (const Index num_files : {1, 2, 0, 2 * comm.size() + 1}) {
+    for (int culprit = 0; culprit < comm.size(); ++culprit) {
+      // Beyond 1 byte nothing can be written; beyond 9000 the frame fits and rows do not.
+      for (const rlim_t bytes : {rlim_t{1}, rlim_t{9000}}) {
+        INFO("files " << num_files << ", culprit " << culprit << ", bytes " << bytes);
+        StagedFiles files(comm, out + "/new");
+        if (comm.rank() == culprit) fail_one_write_beyond(bytes);
+        const std::string message = message_of([&] { write_even(files, world, {.num_files = num_files}); });
+        lift_limit(0);
+        check_same_on_all(comm, message, "File too large");
+        check_same_on_all(comm, message, out + "/new/groups_042/fof_subhalo_tab_042.");
+        if (comm.size() > 1) check_same_on_all(comm, message, "rank " + std::to_string(culprit) + ":");
+      }
+      comm.barrier();
+      CHECK(entries_below(out) == 0);
+      comm.barrier();
+    }
+  }
+}
+
+TEST_CASE("rows, ids and particles that do not follow one another are refused on all ranks") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string out = scratch(comm, "refused");
+  const World world;
+  const SnapshotInfo snapshot = snapshot_of(world);
+  const int last = comm.size() - 1;
+  StagedFiles files(comm, out);
+  const auto share = [&](Index total) { return share_of(total, comm.rank(), comm.size()); };
+  const auto write = [&](const Catalogue& catalogue, Span<const std::uint64_t> ids, const WriteOptions& options) {
+    return message_of([&] { write_catalogue(files, {catalogue, ids}, snapshot, run_record(), options); });
+  };
+  const Catalogue good = table_of(world, share(world.num_groups));
+  Catalogue gap = table_of(world, share(world.num_groups));
+  if (comm.rank() == last) gap.first_group += 1;
+  check_same_on_all(comm, write(gap, {}, {}), "InputError");
+  auto ids = member_ids_of(world, share(world.num_members()));
+  if (comm.rank() == last) ids.pop_back();
+  check_same_on_all(comm, write(good, ids, {}), "ids for");
+  check_same_on_all(comm, write(good, {}, {.num_files = -1}), "-1 files");
+
+  const auto write_particles = [&](const ParticleColumns& of, Span<const std::uint64_t> id) {
+    return message_of([&] { write_membership(files, {of.ranges, of.group_of, id}, snapshot, run_record()); });
+  };
+  ParticleColumns shifted(world, share(world.num_particles()));
+  if (comm.rank() == last) shifted.ranges.back().first += 1;
+  check_same_on_all(comm, write_particles(shifted, shifted.ids), "do not follow one another");
+  const ParticleColumns particles(world, share(world.num_particles()));
+  const std::vector<std::uint64_t> one_id{7};
+  check_same_on_all(comm, write_particles(particles, comm.rank() == last ? one_id : particles.ids), "ids");
+}
