@@ -7,8 +7,8 @@
 
 namespace zhalo::io {
 
-/// This rank's rows in the types and units of the files. Holds what differs from the catalogue, and views the rest of it: the catalogue must
-/// outlive it.
+/// This rank's rows in the types and units of the files. Holds what differs from the catalogue, and views the rest of it: the
+/// catalogue must outlive it.
 class GroupTable {
  public:
   /// Collective.

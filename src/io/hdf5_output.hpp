@@ -74,6 +74,7 @@ class OutputFile {
  private:
   void write_attribute(const std::string& object, const std::string& name, hid_t space, hid_t type, const void* values);
   void create_dataset(const std::string& name, hid_t type, const std::vector<hsize_t>& extent, const Handle& properties);
+  void reserve_space();
   void need(bool ok, const std::string& what) const;
   void abandon() noexcept;
 

@@ -22,8 +22,8 @@ struct RunRecord {
 
 /// How results are laid out on the disk.
 struct WriteOptions {
-  /// Files of each kind, for any number of ranks; 0: one per rank. With fewer files than ranks, file k is that of ranks [k P / K, (k + 1) P / K),
-  /// who write it one after the other; with more, each rank splits its rows evenly over its files.
+  /// Files of each kind, for any number of ranks; 0: one per rank. With fewer files than ranks, file k is that of ranks
+  /// [k P / K, (k + 1) P / K), who write it one after the other; with more, each rank splits its rows evenly over its files.
   Index num_files = 0;
   /// Also a file without a number that shows those with numbers as one (HDF5's virtual datasets).
   bool master = false;
@@ -36,12 +36,12 @@ struct Groups {
   Span<const std::uint64_t> member_ids;
 };
 
-/// Stages `groups_NNN/fof_subhalo_tab_NNN.K.hdf5`, NNN being the snapshot's number: the rows of all ranks, in the order of the ranks. A rank
-/// holds its own rows only. Collective over files.comm(); call files.commit() afterwards.
+/// Stages `groups_NNN/fof_subhalo_tab_NNN.K.hdf5`, NNN being the snapshot's number: the rows of all ranks, in the order of the
+/// ranks. A rank holds its own rows only. Collective over files.comm(); call files.commit() afterwards.
 ///
-/// The table's `num_types` is that of the snapshot, or 1 with a single linked type; its velocities are peculiar. InputError if rows or ids of
-/// the ranks do not follow one another or numbers contradict each other; FileError with path and reason if a rank cannot write, also for a full
-/// disk. Both on all ranks.
+/// The table's `num_types` is that of the snapshot, or 1 with a single linked type; its velocities are peculiar. InputError if
+/// rows or ids of the ranks do not follow one another or numbers contradict each other; FileError with path and reason if a rank
+/// cannot write, also for a full disk. Both on all ranks.
 void write_catalogue(StagedFiles& files, const Groups& groups, const SnapshotInfo& snapshot, const RunRecord& run,
                      const WriteOptions& options = {});
 
