@@ -169,14 +169,14 @@ void OutputFile::make_virtual_dataset(const std::string& name, const Cells& like
 }
 
 /// Room on the disk for the whole file. HDF5 crashes when the program ends if it fails to write what it holds, so it is asked to only once
-/// that cannot fail for want of space. File systems that cannot reserve are taken at their word.
+/// that cannot fail for want of space. File systems that cannot reserve are taken at their word. The length stays HDF5's to set.
 void OutputFile::reserve_space() {
   void* handle = nullptr;
   hsize_t size = 0;
   if (H5Fget_vfd_handle(file_.id(), H5P_DEFAULT, &handle) < 0 || H5Fget_filesize(file_.id(), &size) < 0) return;
   int failed = 0;
   do {
-    failed = ::fallocate(*static_cast<int*>(handle), 0, 0, static_cast<off_t>(size)) == 0 ? 0 : errno;
+    failed = ::fallocate(*static_cast<int*>(handle), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(size)) == 0 ? 0 : errno;
   } while (failed == EINTR);
   if (failed == ENOSPC || failed == EDQUOT || failed == EFBIG)
     throw FileError(fmt::format("'{}' cannot be written: {}", shown_path_, std::strerror(failed)));

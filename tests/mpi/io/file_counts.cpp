@@ -180,7 +180,7 @@ void check_any_number_of_files(const World& world, const std::string& name, cons
         for (const auto& prefix : prefixes) {
           const contents::File expected = contents::read(numbered(reference, prefix, 0));
           check_set(out, prefix, num_files, expected);
-          if (asked == 1) CHECK(bytes_of(numbered(out, prefix, 0)) == bytes_of(numbered(reference, prefix, 0)));
+          if (asked == 1) CHECK((bytes_of(numbered(out, prefix, 0)) == bytes_of(numbered(reference, prefix, 0))));
           if (asked == 2) continue;
           const contents::File master = contents::read(out + "/" + prefix + ".hdf5");
           CHECK(master.attributes == expected.attributes);
