@@ -40,6 +40,8 @@ Estimate estimate_needs(const Summary& summary) {
   const std::size_t most_groups = linked / static_cast<std::size_t>(summary.min_size);
   estimate.catalogue_limit += header_bytes + most_groups * row_bytes(summary.snapshot);
   estimate.memory += most_groups * group_bytes;
+  const auto ranks = static_cast<std::size_t>(summary.places.num_ranks);
+  estimate.memory_per_rank = (estimate.memory + ranks - 1) / ranks;
   if (summary.membership) estimate.membership += header_bytes;
   return estimate;
 }

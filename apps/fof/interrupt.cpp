@@ -2,11 +2,14 @@
 
 #include <csignal>
 
+#include "zhalo/core/error.hpp"
+
 namespace zhalo::fof_app {
 namespace {
 
 // A signal handler can reach nothing else.
 volatile std::sig_atomic_t interrupted = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+bool too_late = false;                       // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 void note(int) { interrupted = 1; }
 
@@ -22,7 +25,9 @@ void catch_interrupts() {
 }
 
 void check_interrupted() {
-  if (interrupted != 0) throw Interrupted();
+  if (interrupted != 0 && !too_late) throw Interrupted("interrupted");
 }
+
+void finish_without_interrupts() { too_late = true; }
 
 }  // namespace zhalo::fof_app

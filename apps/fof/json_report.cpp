@@ -71,6 +71,8 @@ ordered_json json_of(const Linking& linking) {
   return {{"length", linking.length}, {"ratio", json_of(linking.ratio)}, {"mean_separation", separation}};
 }
 
+std::size_t bytes(double value) { return static_cast<std::size_t>(value); }
+
 ordered_json json_of(const Found& found, Index num_particles) {
   ordered_json largest = ordered_json::array();
   for (const GroupRow& row : found.largest) {
@@ -78,9 +80,14 @@ ordered_json json_of(const Found& found, Index num_particles) {
         {{"length", row.length}, {"mass", row.mass}, {"centre", json_of(row.centre)}, {"velocity", json_of(row.velocity)}});
   }
   ordered_json phases = ordered_json::array();
-  for (const Phase& phase : found.phases) {
-    const double rate = phase.seconds > 0 ? static_cast<double>(num_particles) / phase.seconds : 0;
-    phases.push_back({{"name", phase.name}, {"seconds", phase.seconds}, {"particles_per_second", rate}});
+  for (const PhaseSpread& phase : found.measured.phases) {
+    const double seconds = phase.seconds.max;
+    const double rate = seconds > 0 ? static_cast<double>(num_particles) / seconds : 0;
+    phases.push_back({{"name", phase.name},
+                      {"seconds", seconds},
+                      {"mean_seconds", phase.seconds.mean},
+                      {"imbalance", phase.seconds.imbalance()},
+                      {"particles_per_second", rate}});
   }
   return {{"num_groups", found.num_groups},
           {"num_particles_in_groups", found.num_members},
@@ -88,13 +95,17 @@ ordered_json json_of(const Found& found, Index num_particles) {
           {"largest_groups", largest},
           {"phases", phases},
           {"seconds", found.seconds},
-          {"peak_resident_bytes", found.peak_resident},
-          {"peak_pool_bytes", found.peak_pool},
+          {"particles_per_rank", {{"min", found.fewest_particles}, {"max", found.most_particles}}},
+          {"peak_resident_bytes", bytes(found.measured.peak_resident.max)},
+          {"mean_peak_resident_bytes", bytes(found.measured.peak_resident.mean)},
+          {"peak_pool_bytes", bytes(found.measured.peak_pool.max)},
+          {"mean_peak_pool_bytes", bytes(found.measured.peak_pool.mean)},
           {"files", found.files}};
 }
 
 ordered_json json_of(const Estimate& estimate) {
   return {{"memory_bytes", estimate.memory},
+          {"memory_bytes_per_rank", estimate.memory_per_rank},
           {"catalogue_limit_bytes", estimate.catalogue_limit},
           {"membership_bytes", estimate.membership}};
 }
@@ -108,8 +119,11 @@ std::string to_json(const Summary& summary) {
                             {"min_size", summary.min_size},
                             {"periodic", summary.box.any_periodic()},
                             {"linking", json_of(summary.linking)},
-                            {"runs_on", summary.runs_on},
-                            {"num_ranks", summary.num_ranks},
+                            {"runs_on", summary.places.runs_on},
+                            {"num_ranks", summary.places.num_ranks},
+                            {"num_machines", summary.places.num_machines},
+                            {"transport", summary.places.transport},
+                            {"ranks", summary.places.map},
                             {"estimate", json_of(summary.estimate)},
                             {"output", summary.output},
                             {"warnings", summary.linking.warnings},

@@ -1,10 +1,13 @@
 /// fof SNAPSHOT: friends-of-friends groups of a snapshot, as a catalogue.
 
 #include <fmt/format.h>
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <utility>
+#include <thread>
+#include <variant>
 
 #include "apps/fof/interrupt.hpp"
 #include "apps/fof/json_report.hpp"
@@ -19,6 +22,7 @@ namespace {
 
 constexpr int exit_user_error = 2;
 constexpr int exit_internal_error = 1;
+constexpr int exit_ranks_lost = 3;
 constexpr int exit_interrupted = 130;
 
 void warn(const Summary& summary) {
@@ -48,26 +52,23 @@ void run(const Context& context, const Options& options, Progress& progress) {
   say(result_text(summary, verbose));
 }
 
-/// Does what the command line says; all ranks return, or all throw the same.
-void start(Communicator world, int argc, char** argv) {
-  const auto request = parse_options(argc, argv);
+/// Does what the command line says, or its text. Collective.
+void start(Context& context, bool launched, const std::variant<Options, std::string>& request) {
+  const bool first = context.comm.rank() == 0;
   if (const auto* text = std::get_if<std::string>(&request)) {
-    if (world.rank() == 0) put(*text);
+    if (first) put(*text);
     return;
   }
   const auto& options = std::get<Options>(request);
-  if (world.size() > 1) {
-    throw InputError(fmt::format(
-        "started on {} ranks, and the search runs on one; start one process (--threads sets its threads)", world.size()));
-  }
-  Progress progress(world.rank() == 0 && options.verbosity != Verbosity::quiet);
+  Progress progress(first && options.verbosity != Verbosity::quiet, launched);
   Timers timers;
   timers.observe([&](const std::string& phase) {
     check_interrupted();
     progress.begin(phase);
   });
-  catch_interrupts();
-  run({std::move(world), choose_exec(options), &timers}, options, progress);
+  context.timers = &timers;
+  context.exec = choose_exec(context.comm, options.place);
+  run(context, options, progress);
 }
 
 /// Status of the process for what went wrong, and the words for it.
@@ -89,24 +90,40 @@ Failure describe_current_exception() {
     return {exit_user_error, error.what()};
   } catch (const Interrupted& error) {
     return {exit_interrupted, error.what()};
+  } catch (const CommunicationError& error) {
+    return {exit_ranks_lost, error.what()};
   } catch (const std::exception& error) {
     return {exit_internal_error, fmt::format("internal error: {}", error.what())};
   }
+}
+
+void tell(const Failure& failure) { fmt::print(stderr, "fof: error: {}\n", failure.message); }
+
+/// For when some ranks are gone or hang: MPI_Finalize would wait for them. Every rank that waited in vain comes here, so the lowest speaks
+/// first and ends them all; the others speak only if they are still there after a while.
+void end_without_agreement(const MpiSession& mpi, const Failure& failure) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(500) * std::min(mpi.rank(), 8));
+  tell(failure);
+  mpi.end_all(failure.status);
+  std::_Exit(failure.status);
 }
 
 }  // namespace
 
 int guarded_main(int argc, char** argv) {
   const MpiSession mpi(&argc, &argv);
-  int rank = 0;
   try {
-    Communicator world = mpi.communicator();
-    rank = world.rank();
-    start(std::move(world), argc, argv);
+    CommunicatorOptions options;
+    options.observer = [](const char*) { check_interrupted(); };
+    Context context{.comm = mpi.communicator(options)};
+    catch_interrupts();
+    // One rank's exception is everybody's: all leave with the same status, and rank 0 speaks for all.
+    context.comm.together([&] { start(context, mpi.is_active(), parse_options(argc, argv)); });
     return 0;
   } catch (...) {
     const Failure failure = describe_current_exception();
-    if (rank == 0) fmt::print(stderr, "fof: error: {}\n", failure.message);
+    if (failure.status == exit_ranks_lost) end_without_agreement(mpi, failure);
+    if (mpi.rank() == 0) tell(failure);
     return failure.status;
   }
 }

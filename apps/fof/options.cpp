@@ -20,7 +20,8 @@ constexpr const char* examples =
     "  fof snap.hdf5 --link-types 0,1,4 --meansep rho --membership\n"
     "  fof snap.hdf5 --dry-run                             what is in the file, and what a run needs\n"
     "Lengths are in the snapshot's unit. Results: OUT/groups_NNN/fof_subhalo_tab_NNN.0.hdf5 and\n"
-    "OUT/membership_NNN.0.hdf5 for snapshot number NNN; earlier ones are replaced when the new are whole.";
+    "OUT/membership_NNN.0.hdf5 for snapshot number NNN; earlier ones are replaced when the new are whole.\n"
+    "Under mpirun or srun each rank takes its share of the particles (docs/slurm.md).";
 
 class HelpFormat : public CLI::Formatter {
  public:
@@ -43,8 +44,8 @@ void add_search_options(CLI::App& app, Options& options, Words& words) {
 void add_run_options(CLI::App& app, Options& options, Words& words) {
   app.add_option("-o,--output", options.output, "Folder of the results [fof_output]")->type_name("OUT");
   app.add_flag("--membership", options.membership, "Also write every particle's group, in the snapshot's order");
-  app.add_option("--device", words.device, "auto (CUDA if there is a device), host or cuda")->type_name("WHICH");
-  app.add_option("--threads", words.threads, "Host threads [OMP_NUM_THREADS, or 0: all that the process may use]")
+  app.add_option("--device", words.device, "auto (CUDA if there is a device), host, cuda or cuda:NUMBER")->type_name("WHICH");
+  app.add_option("--threads", words.threads, "Host threads per rank [OMP_NUM_THREADS, or 0: a fair share of the cores]")
       ->type_name("N");
   app.add_flag("--dry-run", options.dry_run, "Show snapshot, linking length, memory and output size; search nothing");
   app.add_option("--json", options.json, "Write the report for machines; - is standard output")->type_name("FILE");

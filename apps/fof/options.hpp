@@ -6,12 +6,12 @@
 #include <variant>
 #include <vector>
 
+#include "zhalo/comm/place.hpp"
 #include "zhalo/io/mean_separation.hpp"
 #include "zhalo/io/snapshot_info.hpp"
 
 namespace zhalo::fof_app {
 
-enum class Device { automatic, host, cuda };
 enum class Verbosity { quiet, normal, verbose };
 
 struct Options {
@@ -25,8 +25,7 @@ struct Options {
   std::optional<double> box_length;
   std::string output = "fof_output";
   bool membership = false;
-  Device device = Device::automatic;
-  int threads = 0;  ///< 0: all that the process may use
+  PlaceRequest place;
   bool dry_run = false;
   std::string json;  ///< empty: none; "-": standard output
   Verbosity verbosity = Verbosity::normal;

@@ -13,22 +13,7 @@ bool needs_double(const Summary& plan) {
                      [&](int type) { return plan.snapshot.types[static_cast<std::size_t>(type)].double_coordinates; });
 }
 
-std::string place_of(const Options& options, const Exec& exec) {
-  const DeviceReport report = query_devices();
-  const bool fell_back = options.device == Device::automatic && report.built_with_cuda && report.num_devices == 0;
-  return describe(exec) + (fell_back ? fmt::format(" (no CUDA device: {})", report.reason) : "");
-}
-
 }  // namespace
-
-Exec choose_exec(const Options& options) {
-  switch (options.device) {
-    case Device::host: return host_exec(options.threads);
-    case Device::cuda: return cuda_exec();
-    case Device::automatic: break;
-  }
-  return automatic_exec(options.threads);
-}
 
 io::Snapshot open_snapshot(const Context& context, const Options& options) {
   const ScopedTimer timer(context.timers, "open");
@@ -46,8 +31,7 @@ Summary plan_run(const Context& context, const io::Snapshot& snapshot, const Opt
   plan.link_types = options.link_types;
   plan.min_size = options.min_size;
   plan.membership = options.membership;
-  plan.num_ranks = context.comm.size();
-  plan.runs_on = place_of(options, context.exec);
+  plan.places = survey_places(context, options.place.processor == Processor::automatic);
   plan.output = options.output;
   plan.box = choose_box(plan.snapshot, options);
   const ScopedTimer timer(context.timers, "masses");

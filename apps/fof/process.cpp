@@ -1,6 +1,7 @@
 #include "apps/fof/process.hpp"
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -15,11 +16,13 @@
 namespace zhalo::fof_app {
 namespace {
 
-/// Tasks of the Slurm step that this process is in; srun sets it, a batch script alone does not.
-int slurm_tasks() {
-  const char* text = std::getenv("SLURM_STEP_NUM_TASKS");
-  return text == nullptr ? 1 : std::atoi(text);
+int number_from_environment(const char* name, int otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::atoi(text);
 }
+
+/// Tasks of the Slurm step that this process is in; srun sets it, a batch script alone does not.
+int slurm_tasks() { return number_from_environment("SLURM_STEP_NUM_TASKS", 1); }
 
 /// Open MPI, MPICH and its relatives, PMIx launchers, Slurm with several tasks.
 bool started_by_launcher() {
@@ -40,8 +43,25 @@ MpiSession::~MpiSession() {
   if (active_) MPI_Finalize();
 }
 
-Communicator MpiSession::communicator() const {
-  Communicator comm = active_ ? Communicator(MPI_COMM_WORLD) : Communicator();
+int MpiSession::rank() const {
+  int rank = 0;
+  int size = 1;
+  if (active_) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+  }
+  return size == 1 && slurm_tasks() > 1 ? number_from_environment("SLURM_PROCID", 0) : rank;
+}
+
+void MpiSession::end_all(int status) const {
+  if (!active_) return;
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size > 1) MPI_Abort(MPI_COMM_WORLD, status);
+}
+
+Communicator MpiSession::communicator(const CommunicatorOptions& options) const {
+  Communicator comm = active_ ? Communicator(MPI_COMM_WORLD, options) : Communicator();
   if (comm.size() == 1 && slurm_tasks() > 1) {
     throw InputError(
         fmt::format("srun started {} tasks, but MPI sees one: all would do the same work; "
@@ -60,6 +80,12 @@ std::size_t peak_resident_bytes() {
     file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
   }
   return 0;
+}
+
+std::string machine_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  return name.data();
 }
 
 }  // namespace zhalo::fof_app

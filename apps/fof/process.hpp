@@ -16,8 +16,16 @@ class MpiSession {
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
 
+  bool is_active() const { return active_; }
+
+  /// Among the processes that the launcher started, also where MPI does not know of them.
+  int rank() const;
+
   /// All processes of the launcher. Throws InputError if the launcher started several, but MPI sees only one.
-  Communicator communicator() const;
+  Communicator communicator(const CommunicatorOptions& options) const;
+
+  /// Ends all processes at once if there are several: for when some of them are gone, and MPI_Finalize would wait for them.
+  void end_all(int status) const;
 
  private:
   bool active_ = false;
@@ -25,5 +33,8 @@ class MpiSession {
 
 /// Most memory that the process ever had (VmHWM); 0 if the system does not say.
 std::size_t peak_resident_bytes();
+
+/// The machine's name.
+std::string machine_name();
 
 }  // namespace zhalo::fof_app

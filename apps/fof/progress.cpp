@@ -7,7 +7,7 @@
 
 namespace zhalo::fof_app {
 
-Progress::Progress(bool shown) : shown_(shown), terminal_(::isatty(STDOUT_FILENO) == 1) {}
+Progress::Progress(bool shown, bool launched) : shown_(shown), terminal_(!launched && ::isatty(STDOUT_FILENO) == 1) {}
 
 void Progress::begin(const std::string& phase) {
   if (!shown_ || phase == current_) return;

@@ -8,7 +8,8 @@ namespace zhalo::fof_app {
 
 class Progress {
  public:
-  explicit Progress(bool shown);
+  /// `launched`: by mpirun or srun. Some give rank 0 a terminal of their own, which says nothing about where the text ends up.
+  Progress(bool shown, bool launched);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -60,14 +60,40 @@ void add_largest(Lines& lines, const Summary& summary, bool verbose) {
   }
 }
 
+/// Seconds are those of the slowest rank; max/mean is how much longer it took than the mean of all.
 void add_phases(Lines& lines, const Summary& summary) {
-  lines.plain(fmt::format("\n{:<12} {:>10} {:>13}", "Phase", "seconds", "particles/s"));
-  const auto add = [&](const std::string& name, double seconds) {
+  const bool alone = summary.places.num_ranks == 1;
+  lines.plain(fmt::format("\n{:<12} {:>10} {:>13}{}", "Phase", "seconds", "particles/s", alone ? "" : "  max/mean"));
+  const auto add = [&](const std::string& name, double seconds, const std::string& imbalance) {
     const double rate = static_cast<double>(summary.num_particles) / seconds;
-    lines.plain(fmt::format("{:<12} {:>10.4f} {:>13}", name, seconds, seconds > 0 ? fmt::format("{:.3g}", rate) : "-"));
+    const std::string rate_text = seconds > 0 ? fmt::format("{:.3g}", rate) : "-";
+    lines.plain(fmt::format("{:<12} {:>10.4f} {:>13}{}", name, seconds, rate_text, imbalance));
   };
-  for (const Phase& phase : summary.found->phases) add(phase.name, phase.seconds);
-  add("all", summary.found->seconds);
+  for (const PhaseSpread& phase : summary.found->measured.phases) {
+    add(phase.name, phase.seconds.max, alone ? "" : fmt::format(" {:>9.2f}", phase.seconds.imbalance()));
+  }
+  add("all", summary.found->seconds, "");
+}
+
+std::string spread_text(const Spread& bytes, bool alone) {
+  const auto text = [](double value) { return bytes_text(static_cast<std::size_t>(value)); };
+  return alone ? text(bytes.max) : fmt::format("{} (mean {})", text(bytes.max), text(bytes.mean));
+}
+
+void add_memory(Lines& lines, const Summary& summary) {
+  const Measured& measured = summary.found->measured;
+  const bool alone = summary.places.num_ranks == 1;
+  lines.line("Peak memory", fmt::format("{}{} resident; particles and search {}", alone ? "" : "of the rank with most, ",
+                                        spread_text(measured.peak_resident, alone), spread_text(measured.peak_pool, alone)));
+}
+
+void add_places(Lines& lines, const Summary& summary, bool verbose) {
+  const Places& places = summary.places;
+  lines.line("Runs on", places.runs_on);
+  if (places.num_ranks == 1) return;
+  lines.line("Messages", places.transport);
+  if (!verbose) return;
+  for (std::size_t rank = 0; rank < places.map.size(); ++rank) lines.line(fmt::format("  rank {}", rank), places.map[rank]);
 }
 
 }  // namespace
@@ -83,8 +109,7 @@ std::string plan_text(const Summary& summary, bool verbose) {
                                         ratio ? fmt::format(", b = {:.6g} mean separations", *ratio) : ""));
   lines.line("Groups of", fmt::format("{} particles or more", summary.min_size));
   lines.line("Search box", box_text(summary.box, unit));
-  lines.line("Runs on",
-             summary.num_ranks == 1 ? summary.runs_on : fmt::format("{} ranks, {}", summary.num_ranks, summary.runs_on));
+  add_places(lines, summary, verbose);
   if (verbose) {
     for (const std::string& file : summary.snapshot.files) lines.line("File", file);
   }
@@ -94,7 +119,11 @@ std::string plan_text(const Summary& summary, bool verbose) {
 std::string estimate_text(const Summary& summary) {
   Lines lines;
   const Estimate& estimate = summary.estimate;
-  lines.line("Memory", fmt::format("at most {} for the particles and the search", bytes_text(estimate.memory)));
+  const int ranks = summary.places.num_ranks;
+  lines.line(
+      "Memory",
+      fmt::format("at most {} for the particles and the search{}", bytes_text(estimate.memory),
+                  ranks == 1 ? "" : fmt::format(", {} on each of {} ranks", bytes_text(estimate.memory_per_rank), ranks)));
   lines.line("Catalogue", fmt::format("at most {} in {}", bytes_text(estimate.catalogue_limit), summary.output));
   if (estimate.membership > 0)
     lines.line("Membership", fmt::format("{} in {}", bytes_text(estimate.membership), summary.output));
@@ -110,6 +139,8 @@ std::string result_text(const Summary& summary, bool verbose) {
   lines.plain("");
   lines.line("Groups", fmt::format("{}", found.num_groups));
   lines.line("In groups", fmt::format("{} of {} particles ({:.2f}%)", found.num_members, summary.num_particles, part));
+  if (summary.places.num_ranks > 1)
+    lines.line("Per rank", fmt::format("{} to {} particles read", found.fewest_particles, found.most_particles));
   if (found.num_wrapped > 0) {
     const char* noun = found.num_wrapped == 1 ? "particle" : "particles";
     lines.line("Wrapped", fmt::format("{} {} outside the periodic box, or on its upper edge", found.num_wrapped, noun));
@@ -117,8 +148,7 @@ std::string result_text(const Summary& summary, bool verbose) {
   if (!found.largest.empty()) add_largest(lines, summary, verbose);
   add_phases(lines, summary);
   lines.plain("");
-  lines.line("Peak memory",
-             fmt::format("{} resident; particles and search {}", bytes_text(found.peak_resident), bytes_text(found.peak_pool)));
+  add_memory(lines, summary);
   for (const std::string& file : found.files) lines.line("Written", file);
   return std::move(lines).text();
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "apps/fof/interrupt.hpp"
-#include "apps/fof/process.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/fof/fof.hpp"
 #include "zhalo/io/catalogue_file.hpp"
@@ -80,6 +79,8 @@ Found find_groups_of(const Context& context, const io::Snapshot& snapshot, const
 
   Found found;
   found.num_wrapped = fof.num_wrapped;
+  found.most_particles = context.comm.max(loaded.particles.num());
+  found.fewest_particles = context.comm.min(loaded.particles.num());
   found.num_groups = catalogue.num_groups_total;
   found.num_members = catalogue.num_members_total;
   found.largest = first_rows(catalogue, 10);
@@ -94,12 +95,10 @@ Found find_groups(const Context& context, const io::Snapshot& snapshot, const Su
   check_interrupted();
   {
     const ScopedTimer timer(context.timers, "commit");
+    finish_without_interrupts();
     found.files = files.commit();
   }
-  for (const Phase& phase : context.timers->phases()) found.phases.push_back({phase.name, context.comm.max(phase.seconds)});
-  const auto largest = [&](std::size_t bytes) { return static_cast<std::size_t>(context.comm.max(static_cast<Index>(bytes))); };
-  found.peak_resident = largest(peak_resident_bytes());
-  found.peak_pool = largest(memory(context.exec)->peak_bytes());
+  found.measured = measure(context);
   return found;
 }
 

@@ -6,9 +6,6 @@
 
 namespace zhalo::fof_app {
 
-/// Where to compute. Throws DeviceError if a device is asked for that cannot be used.
-Exec choose_exec(const Options& options);
-
 io::Snapshot open_snapshot(const Context& context, const Options& options);
 
 /// Everything that is known without reading positions: all of a summary but `found`. Collective; throws as the library does.

@@ -6,13 +6,16 @@
 #include <vector>
 
 #include "apps/fof/linking.hpp"
+#include "apps/fof/measure.hpp"
+#include "apps/fof/places.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 
 namespace zhalo::fof_app {
 
-/// Bytes over all ranks. Groups are bounded by all particles being in groups of the smallest size.
+/// Bytes. Groups are bounded by all particles being in groups of the smallest size.
 struct Estimate {
-  std::size_t memory = 0;  ///< for the particles and the search, at most
+  std::size_t memory = 0;           ///< for the particles and the search, at most, over all ranks
+  std::size_t memory_per_rank = 0;  ///< at most
   std::size_t catalogue_limit = 0;
   std::size_t membership = 0;  ///< 0 if it is not asked for
 };
@@ -29,11 +32,11 @@ struct Found {
   Index num_wrapped = 0;
   Index num_groups = 0;
   Index num_members = 0;
-  std::vector<GroupRow> largest;   ///< of rank 0's rows, at most ten
-  std::vector<Phase> phases;       ///< seconds of the slowest rank
+  Index most_particles = 0;       ///< that a rank read
+  Index fewest_particles = 0;     ///< that a rank read
+  std::vector<GroupRow> largest;  ///< of rank 0's rows, at most ten
+  Measured measured;
   double seconds = 0;              ///< from the start to here
-  std::size_t peak_resident = 0;   ///< bytes, of the rank with most; VmHWM, thus with program and libraries
-  std::size_t peak_pool = 0;       ///< bytes, of the rank with most; the columns and work arrays
   std::vector<std::string> files;  ///< of rank 0
 };
 
@@ -44,8 +47,7 @@ struct Summary {
   bool double_positions = false;  ///< searched in float64: some linked type is stored so
   Index min_size = 0;
   bool membership = false;  ///< written, too
-  int num_ranks = 1;
-  std::string runs_on;
+  Places places;
   Box box;
   Linking linking;
   Estimate estimate;

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <sstream>
 #include <utility>
 
@@ -27,15 +26,20 @@ T choice(const char* name, const std::string& word, const std::vector<std::pair<
   throw InputError(fmt::format("{} is '{}' (must be {})", name, word, fmt::join(known, ", ")));
 }
 
-/// OMP_NUM_THREADS, or 0 if it is not set or says nothing clear. Of a list "4,2" the first counts: one level is used.
-int threads_from_environment() {
-  const char* text = std::getenv("OMP_NUM_THREADS");
-  if (text == nullptr) return 0;
-  const std::string_view value(text);
-  int threads = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), threads);
-  const bool whole = end == value.data() + value.size() || *end == ',';
-  return error == std::errc() && whole && threads > 0 ? threads : 0;
+/// "auto", "host", "cuda" or "cuda:2".
+void parse_device(const std::string& word, PlaceRequest& place) {
+  const std::string_view numbered = "cuda:";
+  if (word.rfind(numbered, 0) == 0) {
+    const char* begin = word.data() + numbered.size();
+    const auto [end, error] = std::from_chars(begin, word.data() + word.size(), place.device);
+    demand(error == std::errc() && end == word.data() + word.size() && place.device >= 0,
+           fmt::format("--device is '{}' (must be cuda: and a number such as cuda:1)", word));
+    place.processor = Processor::cuda;
+    return;
+  }
+  place.processor = choice<Processor>(
+      "--device", word,
+      {{"auto", Processor::automatic}, {"host", Processor::host}, {"cuda", Processor::cuda}, {"cuda:N", Processor::cuda}});
 }
 
 /// "1" or "0,1,4".
@@ -62,9 +66,10 @@ void take(const Words& words, Options& options) {
   options.periodicity = choice<io::Periodicity>(
       "--periodic", words.periodic,
       {{"auto", io::Periodicity::automatic}, {"yes", io::Periodicity::yes}, {"no", io::Periodicity::no}});
-  options.device =
-      choice<Device>("--device", words.device, {{"auto", Device::automatic}, {"host", Device::host}, {"cuda", Device::cuda}});
-  options.threads = words.threads ? *words.threads : threads_from_environment();
+  parse_device(words.device, options.place);
+  demand(!words.threads || (*words.threads >= 0 && *words.threads <= 4096),
+         fmt::format("--threads is {} (must be 0, for a fair share of the cores, to 4096)", words.threads.value_or(0)));
+  options.place.threads = words.threads.value_or(-1);
   if (words.quiet) options.verbosity = Verbosity::quiet;
   if (words.verbose) options.verbosity = Verbosity::verbose;
 }
@@ -78,8 +83,6 @@ void check(const Options& options) {
   demand(!options.box_length || positive(*options.box_length),
          fmt::format("--box-size is {} (must be positive and finite)", options.box_length.value_or(0)));
   demand(options.min_size >= 1, fmt::format("--min-size is {} (must be at least 1)", options.min_size));
-  demand(options.threads >= 0 && options.threads <= 4096,
-         fmt::format("--threads is {} (must be 0, for all, to 4096)", options.threads));
   demand(!options.output.empty(), "-o is empty: name a folder for the results");
 }
 

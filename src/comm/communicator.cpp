@@ -180,6 +180,16 @@ Communicator Communicator::split(int colour) const {
   return result;
 }
 
+Communicator Communicator::split_by_machine() const {
+  enter("split by machine");
+  if (state_ == nullptr) return {};
+  MPI_Comm part = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split_type(state_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part), "MPI_Comm_split_type");
+  Communicator result(part, state_->options);
+  MPI_Comm_free(&part);
+  return result;
+}
+
 // ---------------------------------------------------------------- reductions
 
 void Communicator::barrier() const {

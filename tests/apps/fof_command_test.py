@@ -212,14 +212,6 @@ class Processes(FofCase):
         self.assertEqual((status, errors), (0, ""))
         self.assertRegex(output, r"\nGroups +468\n")
 
-    @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
-    def test_several_ranks_are_refused_once(self):
-        status, output, errors = self.run_fof(SNAPSHOT, launcher=(MPIEXEC, "-n", "3"))
-        self.assertEqual((status, output), (2, ""))
-        self.assertEqual(errors.count("fof: error: "), 1, errors)
-        self.assertIn("3 ranks", errors)
-        self.assertEqual(self.files(), [])
-
     def test_srun_without_mpi_is_refused(self):
         self.assert_refused([SNAPSHOT], "4 tasks", "--mpi", SLURM_STEP_NUM_TASKS="4")
 

@@ -101,6 +101,8 @@ class Communicator {
 
   /// Ranks with the same colour become a communicator of their own, in the same order.
   Communicator split(int colour) const;
+  /// The ranks of each machine (those that can share memory) become a communicator of their own, in the same order.
+  Communicator split_by_machine() const;
 
   /// Runs `work`, which may itself be collective; if it throws on any rank, all ranks throw the same error: the one of the lowest rank
   /// that failed, with that rank's number unless all failed alike. Errors keep their type. May be nested.
