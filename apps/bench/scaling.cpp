@@ -1,0 +1,120 @@
+/// zhalo_scaling, under mpirun: what a search over ranks sends, keeps, and takes. Its figures are those of docs/scaling.md.
+
+#include <mpi.h>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+#include "apps/bench/points.hpp"
+#include "zhalo/catalogue/catalogue.hpp"
+#include "zhalo/core/error.hpp"
+#include "zhalo/fof/fof.hpp"
+
+namespace {
+
+using namespace zhalo;
+
+struct Options {
+  std::string kind = "uniform";
+  Index num = 1000000;
+  double ratio = 0.2;  ///< of the mean separation
+  int repeats = 3;
+  int threads = 1;
+};
+
+/// Rank 0 makes the points; each rank gets its share.
+std::vector<float> spread_points(const Communicator& comm, const Options& options) {
+  points::Points made;
+  std::vector<Index> counts(static_cast<std::size_t>(comm.size()));
+  if (comm.rank() == 0) {
+    made = points::make_points(points::kind_of(options.kind), options.num);
+    for (int r = 0; r < comm.size(); ++r) counts[static_cast<std::size_t>(r)] = 3 * share_of(options.num, r, comm.size()).count;
+  }
+  const ExchangePlan plan = comm.plan_exchange(counts);
+  std::vector<float> mine(static_cast<std::size_t>(plan.num_received()));
+  comm.exchange(host_exec(1), plan, Span<const float>(made.pos), Span<float>(mine));
+  return mine;
+}
+
+struct Run {
+  double seconds = 0;
+  FofStatistics statistics;
+  std::vector<Phase> phases;
+};
+
+Run run_once(const Context& base, const Particles<float>& particles, double linking_length, Timers& timers) {
+  base.comm.barrier();
+  const auto start = std::chrono::steady_clock::now();
+  const FofResult found = friends_of_friends(base, particles, Box::periodic_cube(1), {linking_length});
+  base.comm.barrier();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return {seconds, found.statistics, timers.phases()};
+}
+
+void report(const Context& context, const Options& options, const Run& run) {
+  const Communicator& comm = context.comm;
+  const FofStatistics& s = run.statistics;
+  const auto num = static_cast<double>(options.num);
+  const auto per_particle = [&](Index mine) { return static_cast<double>(comm.sum(mine)) / num; };
+  const Index peak = comm.max(static_cast<Index>(memory(context.exec)->peak_bytes()));
+  const double most = static_cast<double>(peak) * comm.size() / num;
+  const double ghosts = per_particle(s.ghosts_sent);
+  const double edges = per_particle(s.edges);
+  const double bytes = per_particle(s.bytes_sent);
+  const double imbalance = static_cast<double>(comm.max(s.ghosts_received)) * comm.size() / std::max(1.0, ghosts * num);
+  std::string text = fmt::format(
+      "{:>10} N {:>10} b {:.3f} ranks {:>3}: {:8.3f} s {:8.1f} ns/particle/rank | ghosts {:.5f} (most/mean {:.2f}) edges "
+      "{:.6f} "
+      "rounds {} | sent {:.1f} B, peak {:.1f} B a particle |",
+      options.kind, options.num, options.ratio, comm.size(), run.seconds, run.seconds * 1e9 / num * comm.size(), ghosts,
+      imbalance, edges, s.rounds, bytes, most);
+  for (const Phase& phase : run.phases) text += fmt::format(" {} {:.3f}", phase.name, comm.max(phase.seconds));
+  if (comm.rank() == 0) fmt::print("{}\n", text);
+}
+
+void measure(const Options& options) {
+  Context context;
+  context.comm = Communicator(MPI_COMM_WORLD);
+  context.exec = host_exec(options.threads);
+  const std::vector<float> pos = spread_points(context.comm, options);
+  Particles<float> particles;
+  particles.segments.push_back(ParticleSegment<float>::interleaved(pos.data(), static_cast<Index>(pos.size()) / 3));
+  const double linking_length = options.ratio / std::cbrt(static_cast<double>(options.num));
+  Run best;
+  for (int i = 0; i < options.repeats; ++i) {
+    Timers timers;
+    context.timers = &timers;
+    const Run run = run_once(context, particles, linking_length, timers);
+    if (i == 0 || run.seconds < best.seconds) best = run;
+  }
+  report(context, options, best);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  Options options;
+  CLI::App app("Bytes, rounds, memory and time of friends-of-friends over ranks; start it with mpirun.");
+  app.add_option("--kind", options.kind, "uniform, clustered or dense")->capture_default_str();
+  app.add_option("--particles", options.num, "over all ranks")->capture_default_str();
+  app.add_option("--rlink", options.ratio, "linking length in mean separations")->capture_default_str();
+  app.add_option("--repeats", options.repeats, "the fastest one is told")->capture_default_str();
+  app.add_option("--threads", options.threads, "per rank")->capture_default_str();
+  int status = 0;
+  try {
+    app.parse(argc, argv);
+    measure(options);
+  } catch (const CLI::ParseError& error) {
+    status = app.exit(error);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "zhalo_scaling: error: {}\n", error.what());
+    status = 1;
+  }
+  MPI_Finalize();
+  return status;
+}
