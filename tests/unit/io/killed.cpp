@@ -36,6 +36,8 @@ std::map<std::string, std::string> visible_files(const std::string& directory) {
   return files;
 }
 
+void rest() { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
+
 enum class Until { catalogue, all, commit };
 
 void write(const std::string& out, const World& world, Index num_files, Until end) {
@@ -51,9 +53,10 @@ void write(const std::string& out, const World& world, Index num_files, Until en
   files.commit();
 }
 
-/// Runs `work` in a process of its own that is killed after this time, if it has not ended before. True if it was killed.
-template <class Work>
-bool killed(Work work, std::chrono::milliseconds after) {
+/// Runs `work` in a process of its own that is killed after this time, if it has not ended before. True if it was killed. Until then calls
+/// `watch` again and again.
+template <class Work, class Watch>
+bool killed(Work work, std::chrono::milliseconds after, Watch watch) {
   const pid_t child = ::fork();
   if (child == 0) {
     work();
@@ -63,7 +66,7 @@ bool killed(Work work, std::chrono::milliseconds after) {
   int status = 0;
   while (::waitpid(child, &status, WNOHANG) == 0) {
     if (std::chrono::steady_clock::now() > end) ::kill(child, SIGKILL);
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    watch();
   }
   return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
@@ -76,7 +79,7 @@ TEST_CASE("killed before the commit: every final name is as it was") {
   const auto before = visible_files(out);
   REQUIRE(before.size() == 8);
   for (const Until end : {Until::catalogue, Until::all}) {
-    REQUIRE(killed([&] { write(out, World(10), 2, end); }, std::chrono::seconds(20)));
+    REQUIRE(killed([&] { write(out, World(10), 2, end); }, std::chrono::seconds(20), rest));
     CHECK(visible_files(out) == before);
   }
   write(out, World(10), 2, Until::commit);  // the next run is not disturbed by what a killed one left
@@ -90,6 +93,11 @@ TEST_CASE("killed before the commit: every final name is as it was") {
 TEST_CASE("killed at any moment: every final name has a whole file") {
   const std::string out = scratch("any_moment");
   constexpr int num_files = 6;
+  const auto path_of = [&](int number) { return out + "/table." + std::to_string(number) + ".hdf5"; };
+  int missing = 0;
+  const auto watch = [&] {
+    for (int number = 0; number < num_files; ++number) missing += ::access(path_of(number).c_str(), R_OK) == 0 ? 0 : 1;
+  };
   const auto write_version = [&](int version) {
     const Communicator alone;
     StagedFiles files(alone, out);
@@ -103,7 +111,8 @@ TEST_CASE("killed at any moment: every final name has a whole file") {
     const auto work = [&] {
       for (int version = 1;; ++version) write_version(version);
     };
-    REQUIRE(killed(work, std::chrono::milliseconds(10 + round)));
+    REQUIRE(killed(work, std::chrono::milliseconds(20 + round), watch));
+    CHECK(missing == 0);
     const auto found = visible_files(out);
     REQUIRE(found.size() == num_files);
     for (const auto& [path, bytes] : found) CHECK((bytes.size() == 5000 && bytes == std::string(5000, bytes[0])));
