@@ -4,6 +4,7 @@
 // question from the handler of its together(); so the two meet wherever each of them is, and no rank waits for one that is gone.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -22,23 +23,29 @@ namespace {
 
 template <class S>
 int smallest(S& state, int value) {
-  int least = value;
+  Wire<int> wire(state.broken, 2);
+  wire[0] = value;
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallreduce(&value, &least, 1, MPI_INT, MPI_MIN, state.comm, &request), "agreement on errors");
+  check_mpi(MPI_Iallreduce(&wire[0], &wire[1], 1, MPI_INT, MPI_MIN, state.comm, &request), "agreement on errors");
   state.wait(request, "agreement on errors");
-  return least;
+  return wire[1];
 }
 
 template <class S>
 void send_failure(S& state, Failure& failure, int culprit) {
-  int header[2] = {static_cast<int>(failure.kind), static_cast<int>(failure.message.size())};
+  const char* operation = "spreading of an error";
+  Wire<int> header(state.broken, 2);
+  header[0] = static_cast<int>(failure.kind);
+  header[1] = static_cast<int>(failure.message.size());
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Ibcast(header, 2, MPI_INT, culprit, state.comm, &request), "spreading of an error");
-  state.wait(request, "spreading of an error");
-  failure.kind = static_cast<FailureKind>(header[0]);
-  failure.message.resize(static_cast<std::size_t>(header[1]));
-  check_mpi(MPI_Ibcast(failure.message.data(), header[1], MPI_CHAR, culprit, state.comm, &request), "spreading of an error");
-  state.wait(request, "spreading of an error");
+  check_mpi(MPI_Ibcast(header.data(), 2, MPI_INT, culprit, state.comm, &request), operation);
+  state.wait(request, operation);
+  const auto size = static_cast<std::size_t>(header[1]);
+  Wire<char> text(state.broken, size);
+  std::copy_n(failure.message.data(), std::min(size, failure.message.size()), text.data());
+  check_mpi(MPI_Ibcast(text.data(), header[1], MPI_CHAR, culprit, state.comm, &request), operation);
+  state.wait(request, operation);
+  failure = {static_cast<FailureKind>(header[0]), {text.data(), size}};
 }
 
 /// Returns if no rank has failed; else throws the failure of the lowest rank that has.

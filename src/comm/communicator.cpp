@@ -52,7 +52,15 @@ void Communicator::State::wait_until(const char* operation, const std::function<
   constexpr auto patience = std::chrono::milliseconds(5);
   constexpr auto nap = std::chrono::microseconds(50);
   const auto start = Clock::now();
-  while (!done()) {
+  const auto is_done = [&] {
+    try {
+      return done();
+    } catch (...) {
+      broken = true;  // MPI or a device failed with messages under way
+      throw;
+    }
+  };
+  while (!is_done()) {
     const auto waited = Clock::now() - start;
     if (waited < patience) {
       sched_yield();  // ranks may share cores
@@ -90,6 +98,7 @@ std::shared_ptr<MemoryPool> Communicator::State::staging_for(const Exec& exec) {
 namespace {
 
 constexpr double default_timeout_seconds = 1800;
+constexpr Index most_chunk_bytes = Index{1} << 30;
 
 double timeout_of(const CommunicatorOptions& options) {
   if (options.timeout_seconds >= 0) return options.timeout_seconds;
@@ -146,9 +155,11 @@ Communicator::Communicator(MPI_Comm parent, const CommunicatorOptions& options) 
   together([&] {
     state_->options.timeout_seconds = timeout_of(options);
     gpu_aware = wants_gpu_aware(options.transport);
-    if (options.chunk_bytes < 1)
-      throw InputError(fmt::format("the longest message is {} bytes (must be positive)", options.chunk_bytes));
+    if (options.chunk_bytes < 1 || options.chunk_bytes > most_chunk_bytes)
+      throw InputError(fmt::format("the longest message is {} bytes (must be 1 to {})", options.chunk_bytes, most_chunk_bytes));
   });
+  // Both sides of a message must think alike of its parts.
+  state_->options.chunk_bytes = min(options.chunk_bytes);
   state_->gpu_aware = min(Index{gpu_aware ? 1 : 0}) == 1;
 }
 
@@ -211,11 +222,12 @@ template <class T>
 T Communicator::reduce(T value, MPI_Op op, const char* operation) const {
   enter(operation);
   if (state_ == nullptr) return value;
-  T result = value;
+  Wire<T> wire(state_->broken, 2);
+  wire[0] = value;
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallreduce(&value, &result, 1, type_of(T{}), op, state_->comm, &request), operation);
+  check_mpi(MPI_Iallreduce(&wire[0], &wire[1], 1, type_of(T{}), op, state_->comm, &request), operation);
   state_->wait(request, operation);
-  return result;
+  return wire[1];
 }
 
 Index Communicator::sum(Index value) const { return reduce(value, MPI_SUM, "sum over ranks"); }
@@ -230,58 +242,45 @@ Index Communicator::exclusive_sum(Index value) const {
   return value;
 }
 
-namespace {
-
-/// Calls `start(part, count, request)` for one part of the values after the other.
-template <class Wait, class Start>
-void in_parts(Span<Index> values, Index chunk_bytes, const Wait& wait, const Start& start) {
-  const Index chunk = std::max<Index>(1, chunk_bytes / static_cast<Index>(sizeof(Index)));
-  for (Index first = 0; first < values.size(); first += chunk) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    start(values.data() + first, static_cast<int>(std::min(chunk, values.size() - first)), request);
-    wait(request);
-  }
-}
-
-}  // namespace
-
-void Communicator::sum_in_place(Span<Index> values) const {
-  constexpr const char* operation = "sum over ranks";
-  enter(operation);
-  if (state_ == nullptr) return;
-  const auto start = [&](Index* part, int count, MPI_Request& request) {
-    check_mpi(MPI_Iallreduce(MPI_IN_PLACE, part, count, MPI_INT64_T, MPI_SUM, state_->comm, &request), operation);
-  };
-  in_parts(
-      values, state_->options.chunk_bytes, [&](MPI_Request& r) { state_->wait(r, operation); }, start);
-}
+void Communicator::sum_in_place(Span<Index> values) const { reduce_in_place(values, Prefix::no, "sum over ranks"); }
 
 void Communicator::exclusive_sum_in_place(Span<Index> values) const {
-  constexpr const char* operation = "sum over lower ranks";
-  enter(operation);
-  if (state_ != nullptr) {
-    const auto start = [&](Index* part, int count, MPI_Request& request) {
-      check_mpi(MPI_Iexscan(MPI_IN_PLACE, part, count, MPI_INT64_T, MPI_SUM, state_->comm, &request), operation);
-    };
-    in_parts(
-        values, state_->options.chunk_bytes, [&](MPI_Request& r) { state_->wait(r, operation); }, start);
-  }
+  reduce_in_place(values, Prefix::yes, "sum over lower ranks");
   if (rank_ == 0) std::fill(values.begin(), values.end(), Index{0});
+}
+
+void Communicator::reduce_in_place(Span<Index> values, Prefix prefix, const char* operation) const {
+  enter(operation);
+  if (state_ == nullptr) return;
+  const Index most = std::max<Index>(1, state_->options.chunk_bytes / static_cast<Index>(sizeof(Index)));
+  for (Index first = 0; first < values.size(); first += most) {
+    const Span<Index> part = values.subspan(first, std::min(most, values.size() - first));
+    const int count = static_cast<int>(part.size());
+    Wire<Index> wire(state_->broken, static_cast<std::size_t>(count));
+    std::copy(part.begin(), part.end(), wire.data());
+    MPI_Request request = MPI_REQUEST_NULL;
+    const auto start = prefix == Prefix::yes ? MPI_Iexscan : MPI_Iallreduce;
+    check_mpi(start(MPI_IN_PLACE, wire.data(), count, MPI_INT64_T, MPI_SUM, state_->comm, &request), operation);
+    state_->wait(request, operation);
+    std::copy_n(wire.data(), count, part.begin());
+  }
 }
 
 std::string Communicator::broadcast(const std::string& text, int root) const {
   constexpr const char* operation = "broadcast";
   enter(operation);
   if (state_ == nullptr) return text;
-  std::string result = text;
-  std::int64_t length = static_cast<std::int64_t>(text.size());
+  Wire<std::int64_t> length(state_->broken, 1);
+  length[0] = static_cast<std::int64_t>(text.size());
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Ibcast(&length, 1, MPI_INT64_T, root, state_->comm, &request), operation);
+  check_mpi(MPI_Ibcast(length.data(), 1, MPI_INT64_T, root, state_->comm, &request), operation);
   state_->wait(request, operation);
-  result.resize(static_cast<std::size_t>(length));
-  check_mpi(MPI_Ibcast(result.data(), static_cast<int>(length), MPI_CHAR, root, state_->comm, &request), operation);
+  const auto size = static_cast<std::size_t>(length[0]);
+  Wire<char> characters(state_->broken, size);
+  if (rank_ == root) std::copy(text.begin(), text.end(), characters.data());
+  check_mpi(MPI_Ibcast(characters.data(), static_cast<int>(size), MPI_CHAR, root, state_->comm, &request), operation);
   state_->wait(request, operation);
-  return result;
+  return {characters.data(), size};
 }
 
 void Communicator::all_gather_bytes(const void* record, void* all, std::size_t bytes) const {
@@ -291,10 +290,15 @@ void Communicator::all_gather_bytes(const void* record, void* all, std::size_t b
     std::memcpy(all, record, bytes);
     return;
   }
+  const std::size_t all_bytes = bytes * static_cast<std::size_t>(size_);
+  Wire<char> send(state_->broken, bytes);
+  Wire<char> received(state_->broken, all_bytes);
+  std::memcpy(send.data(), record, bytes);
   const int count = static_cast<int>(bytes);
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallgather(record, count, MPI_BYTE, all, count, MPI_BYTE, state_->comm, &request), operation);
+  check_mpi(MPI_Iallgather(send.data(), count, MPI_BYTE, received.data(), count, MPI_BYTE, state_->comm, &request), operation);
   state_->wait(request, operation);
+  std::memcpy(all, received.data(), all_bytes);
 }
 
 Share share_of(Index total, int rank, int size) {

@@ -51,7 +51,6 @@ class Pieces {
   std::vector<Piece> all_;
 };
 
-constexpr std::size_t staged_piece_bytes = std::size_t{4} << 20;
 constexpr int window = 16;  ///< messages under way, a direction
 
 /// Room for the messages under way, where they do not travel from and to their places directly. Without a pool it is none.
@@ -90,6 +89,16 @@ class Stream {
       : direction_(direction), pieces_(route.pieces.all()), staging_(route.staging), comm_(comm), exec_(exec) {
     requests_.fill(MPI_REQUEST_NULL);
   }
+  /// Where a wait was given up, what still comes must not be written to memory that is freed.
+  ~Stream() {
+    for (MPI_Request& request : requests_) {
+      if (request == MPI_REQUEST_NULL) continue;
+      if (direction_ == Direction::receive) MPI_Cancel(&request);
+      MPI_Request_free(&request);
+    }
+  }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
 
   /// True when all is done.
   bool advance() {
@@ -147,12 +156,15 @@ void validate_columns(const ExchangePlan& plan, const std::vector<ExchangeColumn
 /// Plain counts, by one all-to-all.
 template <class S>
 std::vector<Index> all_counts(S& state, const std::vector<Index>& send_counts) {
-  std::vector<Index> counts(send_counts.size());
+  const std::size_t size = send_counts.size();
+  Wire<Index> send(state.broken, size);
+  Wire<Index> received(state.broken, size);
+  std::copy(send_counts.begin(), send_counts.end(), send.data());
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Ialltoall(send_counts.data(), 1, MPI_INT64_T, counts.data(), 1, MPI_INT64_T, state.comm, &request),
+  check_mpi(MPI_Ialltoall(send.data(), 1, MPI_INT64_T, received.data(), 1, MPI_INT64_T, state.comm, &request),
             counts_operation);
   state.wait(request, counts_operation);
-  return counts;
+  return {received.data(), received.data() + size};
 }
 
 /// Counts that are not 0, as messages; who receives how many is found by synchronous sends and a barrier that is not waited for (Hoefler,
@@ -256,8 +268,7 @@ void Communicator::exchange(const Exec& exec, const ExchangePlan& plan, const st
   if (state_ == nullptr) return copy_own(exec, plan, columns, rank_);
   // All that can fail comes before the others are told that this rank takes part.
   const std::shared_ptr<MemoryPool> pool = state_->staging_for(exec);
-  const auto most = static_cast<std::size_t>(std::min<Index>(state_->options.chunk_bytes, 1 << 30));
-  const Schedule messages = schedule(plan, columns, rank_, pool ? std::min(staged_piece_bytes, most) : most);
+  const Schedule messages = schedule(plan, columns, rank_, static_cast<std::size_t>(state_->options.chunk_bytes));
   const Staging sends(pool, messages.sends);
   const Staging receives(pool, messages.receives);
   copy_own(exec, plan, columns, rank_);

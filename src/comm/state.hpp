@@ -34,4 +34,23 @@ struct Communicator::State {
   std::shared_ptr<MemoryPool> staging_for(const Exec& exec);
 };
 
+/// Memory that MPI reads and writes. When a wait was given up, MPI may still do so: then it is never freed.
+template <class T>
+class Wire {
+ public:
+  Wire(const bool& broken, std::size_t size) : broken_(broken), values_(new T[size]) {}
+  ~Wire() {
+    if (!broken_) delete[] values_;
+  }
+  Wire(const Wire&) = delete;
+  Wire& operator=(const Wire&) = delete;
+
+  T* data() { return values_; }
+  T& operator[](std::size_t i) { return values_[i]; }
+
+ private:
+  const bool& broken_;
+  T* values_;
+};
+
 }  // namespace zhalo

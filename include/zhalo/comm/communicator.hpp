@@ -25,8 +25,8 @@ struct CommunicatorOptions {
   /// Longest wait for other ranks, after which a CommunicationError names the operation; 0: for ever. Negative: the environment
   /// variable ZHALO_TIMEOUT if it is set, else half an hour.
   double timeout_seconds = -1;
-  /// Longest message; longer ones are sent in parts.
-  Index chunk_bytes = Index{1} << 30;
+  /// Longest message; longer ones are sent in parts, and staging takes 32 times this. The smallest of all ranks' counts. Up to 1 GiB.
+  Index chunk_bytes = Index{4} << 20;
   Transport transport = Transport::automatic;
   /// Called before every collective operation with its name: to see, to delay, or to stop by an exception.
   std::function<void(const char* operation)> observer{};
@@ -115,6 +115,8 @@ class Communicator {
   void all_gather_bytes(const void* record, void* all, std::size_t bytes) const;
   template <class T>
   T reduce(T value, MPI_Op op, const char* operation) const;
+  enum class Prefix { no, yes };
+  void reduce_in_place(Span<Index> values, Prefix prefix, const char* operation) const;
 
   std::shared_ptr<State> state_;  ///< none without MPI
   int rank_ = 0;
