@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <algorithm>
-#include <optional>
 
 #include "apps/fof/run.hpp"
 #include "zhalo/io/load.hpp"
@@ -19,10 +18,9 @@ io::Snapshot open_snapshot(const Context& context, const Options& options) {
   const ScopedTimer timer(context.timers, "open");
   io::SnapshotOverrides overrides;
   overrides.box_length = options.box_length;
-  std::optional<io::Snapshot> snapshot;
-  context.comm.together([&] { snapshot = io::Snapshot::open(options.snapshot, overrides); });
-  io::check_types(snapshot->info(), options.link_types);
-  return *snapshot;
+  io::Snapshot snapshot = io::Snapshot::open(context.comm, options.snapshot, overrides);
+  io::check_types(snapshot.info(), options.link_types);
+  return snapshot;
 }
 
 Summary plan_run(const Context& context, const io::Snapshot& snapshot, const Options& options) {

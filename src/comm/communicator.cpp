@@ -14,12 +14,9 @@
 #include <fmt/format.h>
 
 #include "kernels/kernels.hpp"
+#include "src/comm/gpu_query.hpp"
 #include "src/comm/state.hpp"
 #include "zhalo/core/error.hpp"
-
-#if __has_include(<mpi-ext.h>)
-#include <mpi-ext.h>
-#endif
 
 namespace zhalo {
 
@@ -110,15 +107,6 @@ double timeout_of(const CommunicatorOptions& options) {
     throw InputError(fmt::format("ZHALO_TIMEOUT is '{}' (must be a number of seconds, 0 for no limit)", text));
   }
   return seconds;
-}
-
-bool mpi_says_gpu_aware() {
-#if defined(OMPI_HAVE_MPI_EXT_CUDA) && OMPI_HAVE_MPI_EXT_CUDA
-  return MPIX_Query_cuda_support() == 1;
-#else
-  const char* cray = std::getenv("MPICH_GPU_SUPPORT_ENABLED");
-  return cray != nullptr && std::string_view(cray) == "1";
-#endif
 }
 
 bool wants_gpu_aware(Transport transport) {

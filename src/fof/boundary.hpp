@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "kernels/views.hpp"
+#include "kernels/kernels.hpp"
 #include "zhalo/comm/context.hpp"
 
 namespace zhalo {

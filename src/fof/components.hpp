@@ -14,8 +14,8 @@ struct Numbering {
   int owner(Index number) const;
 };
 
-/// Edges between this rank's nodes and those of others, by the other rank: those with rank r are node[offset[r]] to node[offset[r + 1] - 1].
-/// The two ranks of a pair hold the same edges in the same order, each with its own node, as a number of the Numbering.
+/// Edges between this rank's nodes and those of others, by the other rank: those with rank r are node[offset[r]] to
+/// node[offset[r + 1] - 1]. The two ranks of a pair hold the same edges in the same order, each with its own node (its number).
 struct CrossingEdges {
   std::vector<Index> node;
   std::vector<Index> offset;  ///< size() + 1

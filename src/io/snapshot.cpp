@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/io/snapshot_archive.hpp"
 #include "src/io/snapshot_files.hpp"
 #include "src/io/snapshot_header.hpp"
 #include "src/io/snapshot_state.hpp"
@@ -34,6 +35,13 @@ Snapshot Snapshot::open(const std::string& path, const SnapshotOverrides& overri
   survey_types(*state, overrides);
   settle_assumed_units(info);
   return Snapshot(std::move(state));
+}
+
+Snapshot Snapshot::open(const Communicator& comm, const std::string& path, const SnapshotOverrides& overrides) {
+  return together(comm, [&] {
+    const std::string bytes = comm.rank() == 0 ? to_bytes(*open(path, overrides).state_) : std::string();
+    return Snapshot(std::make_shared<State>(from_bytes(comm.broadcast(bytes))));
+  });
 }
 
 namespace {

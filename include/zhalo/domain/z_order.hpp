@@ -28,8 +28,8 @@ struct ZOrderOptions {
 /// global index, and cut into parts: the ranks' numbers differ by at most one, whatever the particles (or the weights, by at most one
 /// particle's). Everything travels in one exchange. Results per particle go back to the caller's order and rank.
 ///
-/// The context must outlive it. Owns its memory, in that of the context's Exec; copies are handles of the same order. Arrays of num() elements have room behind their
-/// end (Buffer::padding) that may be read.
+/// The context must outlive it. Owns its memory, in that of the context's Exec; copies are handles of the same order. Arrays of num()
+/// elements have room behind their end (Buffer::padding) that may be read.
 template <class Real>
 class ZOrder {
  public:

@@ -101,3 +101,34 @@ TEST_CASE("equal masses have that mass as mean, exactly") {
   CHECK(table.mean == table.max);
   CHECK(table.count == source::num);
 }
+
+TEST_CASE("one rank looks into the files, and all know the same") {
+  const Context context = world();
+  for (const std::string path : {"split", "arepo/snapdir_001", "eagle/snapshot_001_z000p000"}) {
+    const Snapshot alone = Snapshot::open(good(path));
+    const Snapshot shared = Snapshot::open(context.comm, good(path));
+    const SnapshotInfo& a = alone.info();
+    const SnapshotInfo& b = shared.info();
+    CHECK(describe(a) == describe(b));
+    CHECK(a.files == b.files);
+    CHECK(a.stem == b.stem);
+    CHECK(a.number == b.number);
+    CHECK(a.box_length == b.box_length);
+    CHECK(a.cosmology.omega_matter == b.cosmology.omega_matter);
+    CHECK(a.cosmology.critical_density == b.cosmology.critical_density);
+    CHECK(a.velocity_factor == b.velocity_factor);
+    CHECK(a.notes == b.notes);
+    std::vector<double> expected(3), found(3);
+    for (int type = 0; type < static_cast<int>(a.types.size()); ++type) {
+      const TypeSummary& known = a.types[static_cast<std::size_t>(type)];
+      CHECK(known.count == b.types[static_cast<std::size_t>(type)].count);
+      CHECK(known.uniform_mass == b.types[static_cast<std::size_t>(type)].uniform_mass);
+      if (known.count == 0 || !known.has_coordinates) continue;
+      alone.read_positions(type, known.count - 1, Span<double>(expected));
+      shared.read_positions(type, known.count - 1, Span<double>(found));
+      CHECK(found == expected);
+    }
+  }
+  CHECK_THROWS_AS(Snapshot::open(context.comm, good("no_such_snapshot")), FileError);
+  CHECK(context.comm.sum(Index{1}) == context.comm.size());
+}
