@@ -2,6 +2,7 @@
 /// kernels/host, Cuda versions in kernels/cuda or, in a build without CUDA, in kernels/stub (they throw DeviceError).
 #pragma once
 
+#include "kernels/catalogue_views.hpp"
 #include "kernels/views.hpp"
 #include "zhalo/core/buffer.hpp"
 
@@ -161,9 +162,11 @@ void write_set_labels(const E& exec, const DisjointSets& sets, Span<const LocalI
 template <class E, class Real>
 ColumnSummary summarize_columns(const E& exec, const ParticlesView<Real>& particles, int num_types);
 
-/// Labels whose root is not among the particles.
+/// Labels that are not below num_total, or negative.
 template <class E>
-Index count_bad_labels(const E& exec, const LabelsView& labels);
+Index count_bad_labels(const E& exec, Span<const Index> label, Index num_total);
+
+// Of one rank that works alone: labels are places of its own particles.
 
 /// counts[root] = members of the root's group; 0 where no root is.
 template <class E>
@@ -199,9 +202,69 @@ void make_global(const E& exec, Span<const LocalIndex> places, Index first_index
 template <class E>
 void gather_elements(const E& exec, const ElementsView& elements, Span<const Index> indices, void* to);
 
-/// Properties of each group.
+// Of ranks that work together: labels, lengths and rows are sorted and seen as runs.
+
+/// First element of each run of equal keys.
+template <class E>
+Buffer<LocalIndex> select_run_starts(const E& exec, Span<const std::uint64_t> keys);
+
+/// Elements of each run; sums over each run of the values (which lie in the former order).
+template <class E>
+void count_runs(const E& exec, const RunsView& runs, Span<Index> counts);
+template <class E>
+void sum_runs(const E& exec, const RunsView& runs, Span<const Index> values, Span<Index> sums);
+/// to[i] = value of the run that element i (in the former order) is in.
+template <class E>
+void spread_runs(const E& exec, const RunsView& runs, Span<const Index> values, Span<Index> to);
+
+/// The places with at least that length; and keys that sort lengths, the longest first.
+template <class E>
+Buffer<LocalIndex> select_long(const E& exec, Span<const Index> lengths, Index least);
+template <class E>
+void make_length_keys(const E& exec, Span<const Index> lengths, Index longest, Span<std::uint64_t> keys);
+
+template <class E>
+void fill(const E& exec, Span<Index> to, Index value);
+/// to[at[i]] = first + i.
+template <class E>
+void scatter_numbers(const E& exec, Span<const LocalIndex> at, Index first, Span<Index> to);
+
+/// Copies the chosen particles' columns.
 template <class E, class Real>
-void sum_groups(const E& exec, const MembersView<Real>& members, Span<GroupRow> rows);
+void pack_particles(const E& exec, const ParticlesView<Real>& particles, Span<const LocalIndex> at,
+                    const PackedColumns<Real>& to);
+
+// Sums over members.
+
+/// From ascending rows without gaps, one per member, where each row begins, and the end.
+template <class E>
+void find_rows(const E& exec, Span<const std::uint64_t> rows, Span<Index> offset);
+
+/// Owns what BlocksView shows.
+struct GroupBlocks {
+  Buffer<Index> first_block;
+  Buffer<LocalIndex> group;
+
+  BlocksView view(Span<const Index> offset) const { return {offset, first_block.span(), group.span()}; }
+};
+template <class E>
+GroupBlocks make_blocks(const E& exec, Span<const Index> offset);
+
+/// Position of each group's first member.
+template <class E, class Real>
+void first_positions(const E& exec, const MembersView<Real>& members, Span<Vec3d> origin);
+
+/// Sums of each group about its origin; and the columns that follow from them.
+template <class E, class Real>
+void sum_moments(const E& exec, const MembersView<Real>& members, Span<const Vec3d> origin, Span<Moments> sums);
+template <class E>
+void finish_moments(const E& exec, const Frame& frame, Span<const Vec3d> origin, Span<const Moments> sums, Span<GroupRow> rows);
+
+/// Sums of each group about its centre and its mean velocity; and the columns that follow from them.
+template <class E, class Real>
+void sum_spreads(const E& exec, const MembersView<Real>& members, Span<const GroupRow> rows, Span<Spreads> sums);
+template <class E>
+void finish_spreads(const E& exec, Span<const Spreads> sums, int dimensions, Span<GroupRow> rows);
 
 /// Members and mass of each group and type.
 template <class E, class Real>

@@ -3,29 +3,9 @@
 #pragma once
 
 #include "kernels/common/prefetch.hpp"
-#include "kernels/views.hpp"
-#include "zhalo/core/buffer.hpp"
+#include "kernels/kernels.hpp"
 
 namespace zhalo::kernels {
-
-inline constexpr Index members_per_block = 512;
-
-/// The blocks of all groups, one behind the other.
-struct BlocksView {
-  Span<const Index> offset;       ///< first member of each group, and the end
-  Span<const Index> first_block;  ///< of each group, and the end
-  Span<const LocalIndex> group;   ///< of each block
-
-  ZHALO_HD Index begin(Index block) const {
-    const Index g = group[block];
-    return offset[g] + (block - first_block[g]) * members_per_block;
-  }
-  ZHALO_HD Index end(Index block) const {
-    const Index last = offset[Index{group[block]} + 1];
-    const Index full = begin(block) + members_per_block;
-    return full < last ? full : last;
-  }
-};
 
 struct CountBlocks {
   Span<const Index> offset;
@@ -47,17 +27,9 @@ struct NameBlocks {
   }
 };
 
-/// Owns what BlocksView shows.
-struct Blocks {
-  Buffer<Index> first_block;
-  Buffer<LocalIndex> group;
-
-  BlocksView view(Span<const Index> offset) const { return {offset, first_block.span(), group.span()}; }
-};
-
 template <class E>
-Blocks make_blocks(const E& exec, Span<const Index> offset) {
-  Blocks blocks;
+GroupBlocks make_blocks(const E& exec, Span<const Index> offset) {
+  GroupBlocks blocks;
   blocks.first_block = Buffer<Index>(exec, offset.size(), "blocks of group members");
   for_each(exec, offset.size(), CountBlocks{offset, blocks.first_block.span()});
   const Index num_blocks = exclusive_scan(exec, blocks.first_block.span());
@@ -65,34 +37,6 @@ Blocks make_blocks(const E& exec, Span<const Index> offset) {
   for_each(exec, offset.size() - 1, NameBlocks{blocks.first_block.span(), blocks.group.span()});
   return blocks;
 }
-
-/// What the first look at all members adds up: positions relative to the group's first member, at its nearest image.
-struct Moments {
-  double mass = 0;
-  Vec3d pos;
-  Vec3d velocity;
-
-  ZHALO_HD Moments& operator+=(const Moments& other) {
-    mass += other.mass;
-    pos += other.pos;
-    velocity += other.velocity;
-    return *this;
-  }
-};
-
-/// What the second look adds up, about the centre and the mean velocity.
-struct Spreads {
-  double velocity2 = 0;
-  double pos2 = 0;
-  double largest_pos2 = 0;
-
-  ZHALO_HD Spreads& operator+=(const Spreads& other) {
-    velocity2 += other.velocity2;
-    pos2 += other.pos2;
-    largest_pos2 = other.largest_pos2 > largest_pos2 ? other.largest_pos2 : largest_pos2;
-    return *this;
-  }
-};
 
 /// A member as the sums want it.
 template <class Real>
@@ -142,19 +86,32 @@ struct MemberReader {
 };
 
 template <class Real>
+struct TakeOrigin : MemberReader<Real> {
+  Span<Vec3d> origin;
+
+  ZHALO_HD void operator()(Index g) const { origin[g] = this->pos(this->place(this->members.blocks.offset[g])); }
+};
+
+template <class E, class Real>
+void first_positions(const E& exec, const MembersView<Real>& members, Span<Vec3d> origin) {
+  for_each(exec, origin.size(), TakeOrigin<Real>{{members}, origin});
+}
+
+template <class Real>
 struct SumMoments : MemberReader<Real> {
   static constexpr bool long_elements = true;
-  BlocksView blocks;
+  Span<const Vec3d> origin;
   Span<Moments> sums;
 
   ZHALO_HD void operator()(Index block) const {
-    const Vec3d origin = this->pos(this->place(blocks.offset[blocks.group[block]]));
+    const BlocksView& blocks = this->members.blocks;
+    const Vec3d from = origin[blocks.group[block]];
     Moments sum;
     for (Index m = blocks.begin(block); m < blocks.end(block); ++m) {
       this->prefetch_after(m);
       const Place<Real> p = this->place(m);
       const double mass = this->mass(p);
-      sum += {mass, this->relative(this->pos(p), origin) * mass, this->velocity(p) * mass};
+      sum += {mass, this->relative(this->pos(p), from) * mass, this->velocity(p) * mass};
     }
     sums[block] = sum;
   }
@@ -163,13 +120,13 @@ struct SumMoments : MemberReader<Real> {
 template <class Real>
 struct SumSpreads : MemberReader<Real> {
   static constexpr bool long_elements = true;
-  BlocksView blocks;
   Span<const GroupRow> rows;
   Span<Spreads> sums;
 
   ZHALO_HD static double square(const Vec3d& v) { return v[0] * v[0] + v[1] * v[1] + v[2] * v[2]; }
 
   ZHALO_HD void operator()(Index block) const {
+    const BlocksView& blocks = this->members.blocks;
     const GroupRow& row = rows[blocks.group[block]];
     Spreads sum;
     for (Index m = blocks.begin(block); m < blocks.end(block); ++m) {
@@ -184,38 +141,62 @@ struct SumSpreads : MemberReader<Real> {
 };
 
 template <class Sum>
-ZHALO_HD Sum sum_of_blocks(const BlocksView& blocks, Span<const Sum> sums, Index g) {
-  Sum sum;
-  for (Index b = blocks.first_block[g]; b < blocks.first_block[g + 1]; ++b) sum += sums[b];
-  return sum;
+struct AddBlocks {
+  BlocksView blocks;
+  Span<const Sum> of_blocks;
+  Span<Sum> of_groups;
+
+  ZHALO_HD void operator()(Index g) const {
+    Sum sum;
+    for (Index b = blocks.first_block[g]; b < blocks.first_block[g + 1]; ++b) sum += of_blocks[b];
+    of_groups[g] = sum;
+  }
+};
+
+template <class E, class Real>
+void sum_moments(const E& exec, const MembersView<Real>& members, Span<const Vec3d> origin, Span<Moments> sums) {
+  Buffer<Moments> of_blocks(exec, members.blocks.group.size(), "sums over groups");
+  for_each(exec, of_blocks.size(), SumMoments<Real>{{members}, origin, of_blocks.span()});
+  for_each(exec, sums.size(), AddBlocks<Moments>{members.blocks, of_blocks.span(), sums});
 }
 
-template <class Real>
-struct FinishMoments : MemberReader<Real> {
-  BlocksView blocks;
+template <class E, class Real>
+void sum_spreads(const E& exec, const MembersView<Real>& members, Span<const GroupRow> rows, Span<Spreads> sums) {
+  Buffer<Spreads> of_blocks(exec, members.blocks.group.size(), "sums over groups");
+  for_each(exec, of_blocks.size(), SumSpreads<Real>{{members}, rows, of_blocks.span()});
+  for_each(exec, sums.size(), AddBlocks<Spreads>{members.blocks, of_blocks.span(), sums});
+}
+
+struct FinishMoments {
+  Frame frame;
+  Span<const Vec3d> origin;
   Span<const Moments> sums;
   Span<GroupRow> rows;
 
   ZHALO_HD void operator()(Index g) const {
-    const Moments sum = sum_of_blocks(blocks, sums, g);
-    const Vec3d origin = this->pos(this->place(blocks.offset[g]));
+    const Moments sum = sums[g];
     GroupRow& row = rows[g];
     row.mass = sum.mass;
     for (int axis = 0; axis < 3; ++axis) {
-      row.centre[axis] = this->members.frame.wrapped(origin[axis] + sum.pos[axis] / sum.mass, axis);
+      row.centre[axis] = frame.wrapped(origin[g][axis] + sum.pos[axis] / sum.mass, axis);
       row.velocity[axis] = sum.velocity[axis] / sum.mass;
     }
   }
 };
 
+template <class E>
+void finish_moments(const E& exec, const Frame& frame, Span<const Vec3d> origin, Span<const Moments> sums,
+                    Span<GroupRow> rows) {
+  for_each(exec, rows.size(), FinishMoments{frame, origin, sums, rows});
+}
+
 struct FinishSpreads {
-  BlocksView blocks;
   Span<const Spreads> sums;
   int dimensions;
   Span<GroupRow> rows;
 
   ZHALO_HD void operator()(Index g) const {
-    const Spreads sum = sum_of_blocks(blocks, sums, g);
+    const Spreads sum = sums[g];
     GroupRow& row = rows[g];
     row.velocity_dispersion = sqrt(sum.velocity2 / (row.mass * dimensions));
     row.inertia_radius = sqrt(sum.pos2 / row.mass);
@@ -223,29 +204,19 @@ struct FinishSpreads {
   }
 };
 
-template <class E, class Real>
-void sum_groups(const E& exec, const MembersView<Real>& members, Span<GroupRow> rows) {
-  const Blocks owned = make_blocks(exec, members.offset);
-  const BlocksView blocks = owned.view(members.offset);
-  const Index num_blocks = blocks.group.size();
-  {
-    Buffer<Moments> sums(exec, num_blocks, "sums over groups");
-    for_each(exec, num_blocks, SumMoments<Real>{{members}, blocks, sums.span()});
-    for_each(exec, rows.size(), FinishMoments<Real>{{members}, blocks, sums.span(), rows});
-  }
-  Buffer<Spreads> sums(exec, num_blocks, "sums over groups");
-  for_each(exec, num_blocks, SumSpreads<Real>{{members}, blocks, rows, sums.span()});
-  for_each(exec, rows.size(), FinishSpreads{blocks, sums.span(), members.particles.dimensions, rows});
+template <class E>
+void finish_spreads(const E& exec, Span<const Spreads> sums, int dimensions, Span<GroupRow> rows) {
+  for_each(exec, rows.size(), FinishSpreads{sums, dimensions, rows});
 }
 
 /// Members and mass of each type in one block.
 template <class Real>
 struct SumTypes : MemberReader<Real> {
   static constexpr bool long_elements = true;
-  BlocksView blocks;
   TypeSums sums;  ///< [block][type]
 
   ZHALO_HD void operator()(Index block) const {
+    const BlocksView& blocks = this->members.blocks;
     const Index first = block * sums.num_types;
     for (int t = 0; t < sums.num_types; ++t) {
       sums.length[first + t] = 0;
@@ -281,14 +252,12 @@ struct FinishTypes {
 
 template <class E, class Real>
 void sum_types(const E& exec, const MembersView<Real>& members, const TypeSums& sums) {
-  const Blocks owned = make_blocks(exec, members.offset);
-  const BlocksView blocks = owned.view(members.offset);
-  const Index num = blocks.group.size() * sums.num_types;
-  Buffer<Index> length(exec, num, "sums over types");
-  Buffer<double> mass(exec, num, "sums over types");
+  const Index num_blocks = members.blocks.group.size();
+  Buffer<Index> length(exec, num_blocks * sums.num_types, "sums over types");
+  Buffer<double> mass(exec, num_blocks * sums.num_types, "sums over types");
   const TypeSums of_blocks{sums.num_types, length.span(), mass.span()};
-  for_each(exec, blocks.group.size(), SumTypes<Real>{{members}, blocks, of_blocks});
-  for_each(exec, sums.length.size(), FinishTypes{blocks, of_blocks, sums});
+  for_each(exec, num_blocks, SumTypes<Real>{{members}, of_blocks});
+  for_each(exec, sums.length.size(), FinishTypes{members.blocks, of_blocks, sums});
 }
 
 }  // namespace zhalo::kernels

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "kernels/catalogue_views.hpp"
 #include "kernels/common/prefetch.hpp"
 #include "kernels/common/select.hpp"
 
@@ -18,9 +19,10 @@ struct Fill {
 };
 
 struct IsBadLabel {
-  LabelsView labels;
+  Span<const Index> label;
+  Index num_total;
 
-  ZHALO_HD Index operator()(Index i) const { return labels.root(i) < 0 || labels.root(i) >= labels.label.size() ? 1 : 0; }
+  ZHALO_HD Index operator()(Index i) const { return label[i] < 0 || label[i] >= num_total ? 1 : 0; }
 };
 
 struct Add {
@@ -28,8 +30,8 @@ struct Add {
 };
 
 template <class E>
-Index count_bad_labels(const E& exec, const LabelsView& labels) {
-  return transform_reduce(exec, labels.label.size(), Index{0}, IsBadLabel{labels}, Add{});
+Index count_bad_labels(const E& exec, Span<const Index> label, Index num_total) {
+  return transform_reduce(exec, label.size(), Index{0}, IsBadLabel{label, num_total}, Add{});
 }
 
 struct CountLabel {

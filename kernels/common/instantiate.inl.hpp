@@ -35,7 +35,7 @@ template void gather_positions(const ZHALO_EXEC&, const ParticlesView<float>&, c
 template void gather_positions(const ZHALO_EXEC&, const ParticlesView<double>&, const Frame&, Span<const LocalIndex>,
                                const SortedPositions<double>&);
 
-template Index count_bad_labels(const ZHALO_EXEC&, const LabelsView&);
+template Index count_bad_labels(const ZHALO_EXEC&, Span<const Index>, Index);
 template void count_labels(const ZHALO_EXEC&, const LabelsView&, Span<LocalIndex>);
 template Buffer<LocalIndex> select_groups(const ZHALO_EXEC&, Span<const LocalIndex>, Index);
 template void make_size_keys(const ZHALO_EXEC&, Span<const LocalIndex>, Span<const LocalIndex>, Span<std::uint64_t>);
@@ -48,8 +48,28 @@ template void gather_elements(const ZHALO_EXEC&, const ElementsView&, Span<const
 
 template ColumnSummary summarize_columns(const ZHALO_EXEC&, const ParticlesView<float>&, int);
 template ColumnSummary summarize_columns(const ZHALO_EXEC&, const ParticlesView<double>&, int);
-template void sum_groups(const ZHALO_EXEC&, const MembersView<float>&, Span<GroupRow>);
-template void sum_groups(const ZHALO_EXEC&, const MembersView<double>&, Span<GroupRow>);
+template Buffer<LocalIndex> select_run_starts(const ZHALO_EXEC&, Span<const std::uint64_t>);
+template void count_runs(const ZHALO_EXEC&, const RunsView&, Span<Index>);
+template void sum_runs(const ZHALO_EXEC&, const RunsView&, Span<const Index>, Span<Index>);
+template void spread_runs(const ZHALO_EXEC&, const RunsView&, Span<const Index>, Span<Index>);
+template Buffer<LocalIndex> select_long(const ZHALO_EXEC&, Span<const Index>, Index);
+template void make_length_keys(const ZHALO_EXEC&, Span<const Index>, Index, Span<std::uint64_t>);
+template void fill(const ZHALO_EXEC&, Span<Index>, Index);
+template void scatter_numbers(const ZHALO_EXEC&, Span<const LocalIndex>, Index, Span<Index>);
+template void pack_particles(const ZHALO_EXEC&, const ParticlesView<float>&, Span<const LocalIndex>,
+                             const PackedColumns<float>&);
+template void pack_particles(const ZHALO_EXEC&, const ParticlesView<double>&, Span<const LocalIndex>,
+                             const PackedColumns<double>&);
+template void find_rows(const ZHALO_EXEC&, Span<const std::uint64_t>, Span<Index>);
+template GroupBlocks make_blocks(const ZHALO_EXEC&, Span<const Index>);
+template void first_positions(const ZHALO_EXEC&, const MembersView<float>&, Span<Vec3d>);
+template void first_positions(const ZHALO_EXEC&, const MembersView<double>&, Span<Vec3d>);
+template void sum_moments(const ZHALO_EXEC&, const MembersView<float>&, Span<const Vec3d>, Span<Moments>);
+template void sum_moments(const ZHALO_EXEC&, const MembersView<double>&, Span<const Vec3d>, Span<Moments>);
+template void finish_moments(const ZHALO_EXEC&, const Frame&, Span<const Vec3d>, Span<const Moments>, Span<GroupRow>);
+template void sum_spreads(const ZHALO_EXEC&, const MembersView<float>&, Span<const GroupRow>, Span<Spreads>);
+template void sum_spreads(const ZHALO_EXEC&, const MembersView<double>&, Span<const GroupRow>, Span<Spreads>);
+template void finish_spreads(const ZHALO_EXEC&, Span<const Spreads>, int, Span<GroupRow>);
 template void sum_types(const ZHALO_EXEC&, const MembersView<float>&, const TypeSums&);
 template void sum_types(const ZHALO_EXEC&, const MembersView<double>&, const TypeSums&);
 

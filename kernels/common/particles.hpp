@@ -3,9 +3,9 @@
 
 #include <limits>
 
+#include "kernels/catalogue_views.hpp"
 #include "kernels/common/morton.hpp"
 #include "kernels/common/prefetch.hpp"
-#include "kernels/views.hpp"
 
 namespace zhalo::kernels {
 
@@ -164,6 +164,44 @@ ColumnSummary summarize_columns(const E& exec, const ParticlesView<Real>& partic
   using Summarize = SummarizeColumns<Real>;
   return transform_reduce(exec, particles.num, ColumnSummary{0, Summarize::last, 0, Summarize::last},
                           Summarize{particles, num_types}, CombineColumnSummaries{});
+}
+
+template <class Real>
+struct PackParticle {
+  ParticlesView<Real> particles;
+  Span<const LocalIndex> at;
+  PackedColumns<Real> to;
+
+  ZHALO_HD void prefetch(Index i) const {
+    const Place<Real> p = particles[at[i]];
+    prefetch_line(&p.segment.pos[0][p.row]);
+  }
+
+  template <class T>
+  ZHALO_HD static void put(Span<T> column, Index place, double value) {
+    if (!column.empty()) column[place] = static_cast<T>(value);
+  }
+
+  ZHALO_HD void operator()(Index i) const {
+    const Place<Real> p = particles[at[i]];
+    const double mass = p.segment.mass ? p.segment.mass[p.row] : particles.uniform_mass;
+    for (int axis = 0; axis < particles.dimensions; ++axis) {
+      const Index place = i * particles.dimensions + axis;
+      const double velocity = p.segment.velocity[axis] ? p.segment.velocity[axis][p.row] : 0;
+      if (!to.pos.empty()) to.pos[place] = p.segment.pos[axis][p.row];
+      put(to.velocity_float, place, velocity);
+      put(to.velocity, place, velocity);
+    }
+    put(to.mass_float, i, mass);
+    put(to.mass, i, mass);
+    put(to.type, i, p.segment.type ? p.segment.type[p.row] : 0);
+  }
+};
+
+template <class E, class Real>
+void pack_particles(const E& exec, const ParticlesView<Real>& particles, Span<const LocalIndex> at,
+                    const PackedColumns<Real>& to) {
+  for_each(exec, at.size(), PackParticle<Real>{particles, at, to});
 }
 
 }  // namespace zhalo::kernels

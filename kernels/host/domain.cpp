@@ -7,6 +7,7 @@
 #include "kernels/common/group_sums.hpp"
 #include "kernels/common/groups.hpp"
 #include "kernels/common/particles.hpp"
+#include "kernels/common/runs.hpp"
 #include "kernels/common/tree.hpp"
 
 #define ZHALO_EXEC Host

@@ -127,7 +127,7 @@ ColumnSummary summarize_columns(const E&, const ParticlesView<Real>&, int) {
   refuse();
 }
 template <class E>
-Index count_bad_labels(const E&, const LabelsView&) {
+Index count_bad_labels(const E&, Span<const Index>, Index) {
   refuse();
 }
 template <class E>
@@ -166,8 +166,68 @@ template <class E>
 void gather_elements(const E&, const ElementsView&, Span<const Index>, void*) {
   refuse();
 }
+template <class E>
+Buffer<LocalIndex> select_run_starts(const E&, Span<const std::uint64_t>) {
+  refuse();
+}
+template <class E>
+void count_runs(const E&, const RunsView&, Span<Index>) {
+  refuse();
+}
+template <class E>
+void sum_runs(const E&, const RunsView&, Span<const Index>, Span<Index>) {
+  refuse();
+}
+template <class E>
+void spread_runs(const E&, const RunsView&, Span<const Index>, Span<Index>) {
+  refuse();
+}
+template <class E>
+Buffer<LocalIndex> select_long(const E&, Span<const Index>, Index) {
+  refuse();
+}
+template <class E>
+void make_length_keys(const E&, Span<const Index>, Index, Span<std::uint64_t>) {
+  refuse();
+}
+template <class E>
+void fill(const E&, Span<Index>, Index) {
+  refuse();
+}
+template <class E>
+void scatter_numbers(const E&, Span<const LocalIndex>, Index, Span<Index>) {
+  refuse();
+}
 template <class E, class Real>
-void sum_groups(const E&, const MembersView<Real>&, Span<GroupRow>) {
+void pack_particles(const E&, const ParticlesView<Real>&, Span<const LocalIndex>, const PackedColumns<Real>&) {
+  refuse();
+}
+template <class E>
+void find_rows(const E&, Span<const std::uint64_t>, Span<Index>) {
+  refuse();
+}
+template <class E>
+GroupBlocks make_blocks(const E&, Span<const Index>) {
+  refuse();
+}
+template <class E, class Real>
+void first_positions(const E&, const MembersView<Real>&, Span<Vec3d>) {
+  refuse();
+}
+template <class E, class Real>
+void sum_moments(const E&, const MembersView<Real>&, Span<const Vec3d>, Span<Moments>) {
+  refuse();
+}
+template <class E>
+void finish_moments(const E&, const Frame&, Span<const Vec3d>, Span<const Moments>, Span<GroupRow>) {
+  refuse();
+}
+template <class E, class Real>
+void sum_spreads(const E&, const MembersView<Real>&, Span<const GroupRow>, Span<Spreads>) {
+  refuse();
+}
+template <class E>
+void finish_spreads(const E&, Span<const Spreads>, int, Span<GroupRow>) {
   refuse();
 }
 template <class E, class Real>

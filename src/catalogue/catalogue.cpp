@@ -1,10 +1,13 @@
 #include "zhalo/catalogue/catalogue.hpp"
 
 #include <limits>
+#include <numeric>
 
 #include "kernels/kernels.hpp"
+#include "src/catalogue/group_order.hpp"
+#include "src/catalogue/members.hpp"
+#include "src/catalogue/properties.hpp"
 #include "src/core/validate.hpp"
-#include "src/domain/balance.hpp"
 #include "src/domain/sorted_particles.hpp"
 
 namespace zhalo {
@@ -30,100 +33,91 @@ void validate_columns(const Context& context, const kernels::ParticlesView<Real>
            bad_types, range.total, num_types, first_bad_type);
 }
 
-void validate_labels(const Context& context, const kernels::LabelsView& labels) {
-  const Index bad = std::visit([&](const auto& exec) { return kernels::count_bad_labels(exec, labels); }, context.exec);
-  validate(context.comm.sum(bad) == 0, "{} labels are no global index of a particle; take them from friends_of_friends",
-           context.comm.sum(bad));
+void validate_labels(const Context& context, Span<const Index> label, Index num_total) {
+  const Index here =
+      std::visit([&](const auto& exec) { return kernels::count_bad_labels(exec, label, num_total); }, context.exec);
+  const Index bad = context.comm.sum(here);
+  validate(bad == 0, "{} labels are no global index of a particle; take them from friends_of_friends", bad);
 }
 
-/// Sorts values by keys, in place.
-void sort(const Exec& exec, Buffer<std::uint64_t>& keys, Buffer<LocalIndex>& values, int bits) {
-  Buffer<std::uint64_t> spare_keys(exec, keys.size(), "sorting into group order");
-  Buffer<LocalIndex> spare_values(exec, keys.size(), "sorting into group order");
-  const kernels::SortPairs pairs{keys.span(), values.span(), spare_keys.span(), spare_values.span()};
-  std::visit([&](const auto& e) { kernels::sort_pairs(e, pairs, bits); }, exec);
-}
+/// What all ranks must have given alike: collectives that follow from it would not meet.
+struct Request {
+  int dimensions;
+  Box box;
+  Index min_members;
+  int num_types;
 
-/// Groups in their order, and each particle's row.
-struct Order {
-  Buffer<LocalIndex> roots;
-  Buffer<Index> length;
-  Buffer<Index> group_of;
+  friend bool operator==(const Request&, const Request&) = default;
 };
 
-Order order_groups(const Exec& exec, const kernels::LabelsView& labels, Index min_members) {
-  const Index num = labels.label.size();
-  Order order;
-  Buffer<LocalIndex> counts(exec, num, "members of each group");
-  std::visit(
-      [&](const auto& e) {
-        kernels::count_labels(e, labels, counts.span());
-        order.roots = kernels::select_groups(e, counts.span(), min_members);
-      },
-      exec);
-  Buffer<std::uint64_t> keys(exec, order.roots.size(), "sorting of groups");
-  std::visit([&](const auto& e) { kernels::make_size_keys(e, counts.span(), order.roots.span(), keys.span()); }, exec);
-  sort(exec, keys, order.roots, bits_for(num));
-  order.length = Buffer<Index>(exec, order.roots.size(), "group lengths");
-  order.group_of = Buffer<Index>(exec, num, "group of each particle");
-  std::visit(
-      [&](const auto& e) {
-        kernels::number_rows(e, order.roots.span(), counts.span(), order.length.span());
-        kernels::assign_groups(e, labels, counts.span(), order.group_of.span());
-      },
-      exec);
-  return order;
+void validate_request(const Communicator& comm, const Request& request) {
+  validate(request.min_members >= 1, "a group needs at least {} members (must be at least 1)", request.min_members);
+  validate(request.num_types >= 1, "the number of particle types is {} (must be at least 1)", request.num_types);
+  validate_box(request.box, request.dimensions);
+  const std::vector<Request> of_ranks = comm.all_gather(request);
+  for (std::size_t rank = 1; rank < of_ranks.size(); ++rank) {
+    validate(
+        of_ranks[rank] == of_ranks[0],
+        "ranks 0 and {} want catalogues with different dimensions, boxes, min_members or num_types; give all ranks the same",
+        rank);
+  }
 }
 
-/// Places of the members, group by group.
-Buffer<LocalIndex> order_members(const Exec& exec, const Order& order) {
-  const Span<const Index> group_of = order.group_of.span();
-  auto members = std::visit([&](const auto& e) { return kernels::select_members(e, group_of); }, exec);
-  Buffer<std::uint64_t> keys(exec, members.size(), "sorting into group order");
-  std::visit([&](const auto& e) { kernels::make_member_keys(e, group_of, members.span(), keys.span()); }, exec);
-  sort(exec, keys, members, bits_for(order.roots.size()));
-  return members;
-}
-
-void take_order(const Exec& exec, const Order& order, Index first_index, Catalogue& catalogue) {
-  catalogue.length = to_host(exec, order.length);
-  for (const LocalIndex root : to_host(exec, order.roots)) catalogue.label.push_back(first_index + root);
-  Index sum = 0;
+void take_order(const Communicator& comm, GroupOrder& order, Catalogue& catalogue) {
+  catalogue.num_groups_total = order.num_total;
+  catalogue.first_group = share_of(order.num_total, comm.rank(), comm.size()).first;
+  catalogue.length = std::move(order.length);
+  catalogue.label = std::move(order.label);
+  catalogue.group_of = std::move(order.group_of);
+  const Index num = std::accumulate(catalogue.length.begin(), catalogue.length.end(), Index{0});
+  Index offset = comm.exclusive_sum(num);
   for (const Index length : catalogue.length) {
-    catalogue.offset.push_back(sum);
-    sum += length;
+    catalogue.offset.push_back(offset);
+    offset += length;
   }
-  catalogue.num_groups_total = static_cast<Index>(catalogue.length.size());
-  catalogue.num_members_total = sum;
+  catalogue.num_members_total = comm.sum(num);
+  catalogue.first_member = share_of(catalogue.num_members_total, comm.rank(), comm.size()).first;
 }
 
 template <class Real>
-void take_rows(const Exec& exec, const kernels::MembersView<Real>& members, Catalogue& catalogue) {
-  Buffer<kernels::GroupRow> rows(exec, members.offset.size() - 1, "group properties");
-  std::visit([&](const auto& e) { kernels::sum_groups(e, members, rows.span()); }, exec);
-  for (const kernels::GroupRow& row : to_host(exec, rows)) {
-    catalogue.mass.push_back(row.mass);
-    catalogue.centre.push_back(row.centre);
-    catalogue.velocity.push_back(row.velocity);
-    catalogue.velocity_dispersion.push_back(row.velocity_dispersion);
-    catalogue.inertia_radius.push_back(row.inertia_radius);
-    catalogue.extent_radius.push_back(row.extent_radius);
-  }
+Catalogue make(const Context& context, const Particles<Real>& particles, const Box& box, Span<const Index> label,
+               const CatalogueOptions& options) {
+  const Exec& exec = context.exec;
+  validate_request(context.comm, {particles.dimensions, box, options.min_members, options.num_types});
+  validate(label.size() == particles.num(), "there are {} labels for {} particles", label.size(), particles.num());
+  const DeviceParticles<Real> input(exec, particles);
+  const GlobalRange range = global_range(context.comm, particles.num());
+  validate_columns(context, input.view(), range, options.num_types);
+  validate_labels(context, label, range.total);
+
+  Catalogue catalogue;
+  catalogue.num_types = options.num_types;
+  GroupOrder order = order_groups(context, label, {range.total, options.min_members});
+  take_order(context.comm, order, catalogue);
+  const Members members = order_members(context, catalogue.group_of.span(), catalogue.num_groups_total);
+  catalogue.members = global_indices(context, members, range.first);
+  catalogue.plan = members.plan;
+  const MemberParticles<Real> of_members(context, particles, input.view(), members.plan.get());
+  sum_properties(context, members, of_members.view(), box, catalogue);
+  wait(exec);
+  return catalogue;
 }
 
-template <class Real>
-void take_types(const Exec& exec, const kernels::MembersView<Real>& members, Catalogue& catalogue) {
-  if (catalogue.num_types == 1) {
-    catalogue.length_by_type = catalogue.length;
-    catalogue.mass_by_type = catalogue.mass;
-    return;
+/// Brings the elements to the ranks that have them in group order, and there into that order.
+void gather_over_ranks(const Context& context, const GroupOrderPlan& plan, const GroupOrderColumn& column, void* to) {
+  const Exec& exec = context.exec;
+  const auto room = [&](Index num) {
+    return Buffer<unsigned char>(exec, num * column.element_size, "a column in group order");
+  };
+  Buffer<unsigned char> came = room(plan.exchange.num_received());
+  {
+    Buffer<unsigned char> sent = room(plan.sent.size());
+    const kernels::MovedColumn moved{column.data, sent.data(), column.element_size};
+    std::visit([&](const auto& e) { kernels::gather(e, moved, plan.sent.span()); }, exec);
+    context.comm.exchange(exec, plan.exchange, {{sent.data(), came.data(), column.element_size}});
   }
-  const Index num = (members.offset.size() - 1) * catalogue.num_types;
-  Buffer<Index> length(exec, num, "group lengths by type");
-  Buffer<double> mass(exec, num, "group masses by type");
-  std::visit([&](const auto& e) { kernels::sum_types(e, members, {catalogue.num_types, length.span(), mass.span()}); }, exec);
-  catalogue.length_by_type = to_host(exec, length);
-  catalogue.mass_by_type = to_host(exec, mass);
+  const kernels::MovedColumn moved{came.data(), to, column.element_size};
+  std::visit([&](const auto& e) { kernels::gather(e, moved, plan.arrived.span()); }, exec);
 }
 
 }  // namespace
@@ -132,48 +126,23 @@ template <class Real>
 Catalogue make_catalogue(const Context& context, const Particles<Real>& particles, const Box& box, Span<const Index> label,
                          const CatalogueOptions& options) {
   const PhaseTimer timer(context, "catalogue");
-  const Exec& exec = context.exec;
-  validate(options.min_members >= 1, "a group needs at least {} members (must be at least 1)", options.min_members);
-  validate(options.num_types >= 1, "the number of particle types is {} (must be at least 1)", options.num_types);
-  validate(label.size() == particles.num(), "there are {} labels for {} particles", label.size(), particles.num());
-  validate(context.comm.size() == 1, "a catalogue is made on one rank, the communicator has {}; start one process",
-           context.comm.size());
-  validate_box(box, particles.dimensions);
-  const DeviceParticles<Real> input(exec, particles);
-  const GlobalRange range = global_range(context.comm, particles.num());
-  const kernels::LabelsView labels{label, range.first};
-  validate_columns(context, input.view(), range, options.num_types);
-  validate_labels(context, labels);
-
-  Order order = order_groups(exec, labels, options.min_members);
-  const Buffer<LocalIndex> places = order_members(exec, order);
-  Catalogue catalogue;
-  catalogue.num_types = options.num_types;
-  take_order(exec, order, range.first, catalogue);
-
-  std::vector<Index> ends = catalogue.offset;
-  ends.push_back(catalogue.num_members_total);
-  const Buffer<Index> offset = to_exec(exec, Span<const Index>(ends), "group offsets");
-  kernels::Frame frame;
-  frame.box = box;
-  const kernels::MembersView<Real> members{input.view(), frame, places.span(), offset.span()};
-  take_rows(exec, members, catalogue);
-  take_types(exec, members, catalogue);
-
-  catalogue.members = Buffer<Index>(exec, places.size(), "members in group order");
-  std::visit([&](const auto& e) { kernels::make_global(e, places.span(), range.first, catalogue.members.span()); }, exec);
-  catalogue.group_of = std::move(order.group_of);
-  wait(exec);
-  return catalogue;
+  return together(context.comm, [&] { return make(context, particles, box, label, options); });
 }
 
 void gather_in_group_order(const Context& context, const Catalogue& catalogue, const GroupOrderColumn& column, void* to) {
-  const GlobalRange range = global_range(context.comm, column.num);
-  validate(column.num == catalogue.group_of.size(), "the column has {} elements for {} particles", column.num,
-           catalogue.group_of.size());
-  const kernels::ElementsView elements{column.data, column.element_size, range.first};
-  std::visit([&](const auto& e) { kernels::gather_elements(e, elements, catalogue.members.span(), to); }, context.exec);
-  wait(context.exec);
+  context.comm.together([&] {
+    validate(column.num == catalogue.group_of.size(), "the column has {} elements for {} particles", column.num,
+             catalogue.group_of.size());
+    validate(context.comm.min(column.element_size) == context.comm.max(column.element_size),
+             "the column's elements have different sizes on different ranks");
+    if (catalogue.plan) {
+      gather_over_ranks(context, *catalogue.plan, column, to);
+    } else {
+      const kernels::ElementsView elements{column.data, column.element_size, 0};
+      std::visit([&](const auto& e) { kernels::gather_elements(e, elements, catalogue.members.span(), to); }, context.exec);
+    }
+    wait(context.exec);
+  });
 }
 
 template Catalogue make_catalogue(const Context&, const Particles<float>&, const Box&, Span<const Index>,

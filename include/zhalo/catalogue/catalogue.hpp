@@ -1,6 +1,7 @@
 /// Groups as a table: order, members, properties.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "zhalo/core/box.hpp"
@@ -16,9 +17,13 @@ struct CatalogueOptions {
   int num_types = 1;
 };
 
+struct GroupOrderPlan;
+
 /// One row per group with at least `min_members` members, in one order over all ranks: larger first, then smaller label. This
-/// rank holds rows [first_group, first_group + length.size()). Sums are in float64. Positions are in the unit of the particles,
-/// velocities as given.
+/// rank holds rows [first_group, first_group + length.size()): share_of(num_groups_total, rank, size). Sums are in float64. Positions
+/// are in the unit of the particles, velocities as given.
+///
+/// Order and members are equal for any number of ranks, bit for bit; sums differ by rounding, because parts of a group are added by rank.
 struct Catalogue {
   Index num_groups_total = 0;
   Index num_members_total = 0;  ///< over all groups and ranks
@@ -39,15 +44,23 @@ struct Catalogue {
   std::vector<Index> length_by_type;  ///< [group][type], row by row
   std::vector<double> mass_by_type;   ///< [group][type], row by row
 
-  /// Global indices of the members, group by group, ascending in each group. Memory of the context's Exec.
+  /// Global indices of the members, group by group, ascending in each group: on this rank, share_of(num_members_total, rank, size) of
+  /// them, so that a group may go on on the next rank. Memory of the context's Exec.
   Buffer<Index> members;
   /// For each particle of this rank, in the caller's order: its group's row in the order of all ranks, or no_group.
   Buffer<Index> group_of;
+
+  /// With several ranks, what brings further columns to the ranks of their members: 4 bytes for each particle of this rank that is in a
+  /// group, and 4 for each of `members`, in memory of the context's Exec, and some words per rank. None on one rank.
+  std::shared_ptr<const GroupOrderPlan> plan;
 };
 
 /// Makes the table from labels: for each particle, in the caller's order, the smallest global index of its group, as
-/// friends_of_friends returns them. Collective. Throws InputError for min_members < 1, a type >= num_types, or a mass that is
-/// not positive and finite; for a box that cannot be used.
+/// friends_of_friends returns them (in memory of the context's Exec). Collective. Each rank needs memory in proportion to its own particles
+/// and to its share of all members, whatever the groups are.
+///
+/// Throws, the same on all ranks: InputError for min_members < 1, a type >= num_types, a mass that is not positive and finite, a label that
+/// is no global index, or a box that cannot be used; if ranks differ in box, dimensions or options; and what went wrong on any rank.
 template <class Real>
 Catalogue make_catalogue(const Context& context, const Particles<Real>& particles, const Box& box, Span<const Index> label,
                          const CatalogueOptions& options);
@@ -63,16 +76,20 @@ struct GroupOrderColumn {
   Index num = 0;
   Index element_size = 0;
 };
-/// Copies the elements of the column that belong to this rank's `members`, in their order, to `to`. Collective.
+/// Writes the elements of the column (of whichever rank) that belong to this rank's `members`, in their order, to `to`, which has room for
+/// members.size() elements. Collective, over the ranks that made the catalogue. Throws InputError if a column is not of the size of
+/// its rank's particles.
 void gather_in_group_order(const Context& context, const Catalogue& catalogue, const GroupOrderColumn& column, void* to);
 
 /// The elements of a per-particle column of any trivially copyable type (in the caller's order and in the memory of the context's Exec)
-/// that belong to this rank's `members`: group order. Collective. Throws InputError if the column is not of the particles' size.
+/// that belong to this rank's `members`: group order. Collective. Throws as gather_in_group_order.
 template <class T>
 Buffer<T> in_group_order(const Context& context, const Catalogue& catalogue, Span<const T> column) {
-  Buffer<T> ordered(context.exec, catalogue.members.size(), "a column in group order");
-  gather_in_group_order(context, catalogue, {column.data(), column.size(), static_cast<Index>(sizeof(T))}, ordered.data());
-  return ordered;
+  return together(context.comm, [&] {
+    Buffer<T> ordered(context.exec, catalogue.members.size(), "a column in group order");
+    gather_in_group_order(context, catalogue, {column.data(), column.size(), static_cast<Index>(sizeof(T))}, ordered.data());
+    return ordered;
+  });
 }
 
 }  // namespace zhalo

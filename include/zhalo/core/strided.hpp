@@ -33,6 +33,7 @@ class RealColumn {
     return is_double_ ? *reinterpret_cast<const double*>(at) : static_cast<double>(*reinterpret_cast<const float*>(at));
   }
   ZHALO_HD explicit operator bool() const { return data_ != nullptr; }
+  bool is_double() const { return is_double_; }
 
  private:
   const void* data_ = nullptr;

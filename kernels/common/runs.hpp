@@ -1,0 +1,134 @@
+/// Runs of equal keys in sorted order: labels and rows of groups whose particles lie on several ranks.
+#pragma once
+
+#include "kernels/catalogue_views.hpp"
+#include "kernels/common/balance.hpp"
+#include "kernels/common/select.hpp"
+
+namespace zhalo::kernels {
+
+struct StartsRun {
+  Span<const std::uint64_t> keys;
+
+  ZHALO_HD bool operator()(Index i) const { return i == 0 || keys[i] != keys[i - 1]; }
+};
+
+template <class E>
+Buffer<LocalIndex> select_run_starts(const E& exec, Span<const std::uint64_t> keys) {
+  return select(exec, keys.size(), StartsRun{keys});
+}
+
+struct CountRun {
+  RunsView runs;
+  Span<Index> counts;
+
+  ZHALO_HD void operator()(Index run) const { counts[run] = runs.end(run) - runs.start[run]; }
+};
+
+template <class E>
+void count_runs(const E& exec, const RunsView& runs, Span<Index> counts) {
+  for_each(exec, counts.size(), CountRun{runs, counts});
+}
+
+struct SumRun {
+  RunsView runs;
+  Span<const Index> values;
+  Span<Index> sums;
+
+  ZHALO_HD void operator()(Index run) const {
+    Index sum = 0;
+    for (Index i = runs.start[run]; i < runs.end(run); ++i) sum += values[runs.order[i]];
+    sums[run] = sum;
+  }
+};
+
+template <class E>
+void sum_runs(const E& exec, const RunsView& runs, Span<const Index> values, Span<Index> sums) {
+  for_each(exec, sums.size(), SumRun{runs, values, sums});
+}
+
+/// A long run is not one thread's work: each element looks for its run.
+struct SpreadRun {
+  RunsView runs;
+  Span<const Index> values;
+  Span<Index> to;
+
+  ZHALO_HD void prefetch(Index i) const { prefetch_line(&to[runs.order[i]]); }
+
+  ZHALO_HD void operator()(Index i) const {
+    const Index run = first_place(runs.start.size(), [&](Index at) { return Index{runs.start[at]} > i; }) - 1;
+    to[runs.order[i]] = values[run];
+  }
+};
+
+template <class E>
+void spread_runs(const E& exec, const RunsView& runs, Span<const Index> values, Span<Index> to) {
+  for_each(exec, runs.order.size(), SpreadRun{runs, values, to});
+}
+
+struct IsLong {
+  Span<const Index> lengths;
+  Index least;
+
+  ZHALO_HD bool operator()(Index i) const { return lengths[i] >= least; }
+};
+
+template <class E>
+Buffer<LocalIndex> select_long(const E& exec, Span<const Index> lengths, Index least) {
+  return select(exec, lengths.size(), IsLong{lengths, least});
+}
+
+struct MakeLengthKey {
+  Span<const Index> lengths;
+  Index longest;
+  Span<std::uint64_t> keys;
+
+  ZHALO_HD void operator()(Index g) const { keys[g] = static_cast<std::uint64_t>(longest - lengths[g]); }
+};
+
+template <class E>
+void make_length_keys(const E& exec, Span<const Index> lengths, Index longest, Span<std::uint64_t> keys) {
+  for_each(exec, lengths.size(), MakeLengthKey{lengths, longest, keys});
+}
+
+struct FillIndices {
+  Span<Index> to;
+  Index value;
+
+  ZHALO_HD void operator()(Index i) const { to[i] = value; }
+};
+
+template <class E>
+void fill(const E& exec, Span<Index> to, Index value) {
+  for_each(exec, to.size(), FillIndices{to, value});
+}
+
+struct ScatterNumber {
+  Span<const LocalIndex> at;
+  Index first;
+  Span<Index> to;
+
+  ZHALO_HD void operator()(Index i) const { to[at[i]] = first + i; }
+};
+
+template <class E>
+void scatter_numbers(const E& exec, Span<const LocalIndex> at, Index first, Span<Index> to) {
+  for_each(exec, at.size(), ScatterNumber{at, first, to});
+}
+
+struct MarkRow {
+  Span<const std::uint64_t> rows;
+  Span<Index> offset;
+
+  ZHALO_HD void operator()(Index i) const {
+    if (i == 0 || rows[i] != rows[i - 1]) offset[static_cast<Index>(rows[i] - rows[0])] = i;
+    if (i + 1 == rows.size()) offset[offset.size() - 1] = rows.size();
+  }
+};
+
+template <class E>
+void find_rows(const E& exec, Span<const std::uint64_t> rows, Span<Index> offset) {
+  for_each(exec, rows.size(), MarkRow{rows, offset});
+}
+
+}  // namespace zhalo::kernels

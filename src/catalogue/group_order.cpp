@@ -1,0 +1,192 @@
+// On one rank, labels are places: members are counted in an array, and its entries become rows.
+//
+// On several, each rank sorts its labels and keeps (label, members) pairs. They are brought into one order by label, in even parts; so no
+// rank has more pairs than its share of them, whichever labels are frequent. There the members are added up, the groups that are large
+// enough are brought into one order by length, and their rows travel back both ways.
+#include "src/catalogue/group_order.hpp"
+
+#include "kernels/kernels.hpp"
+#include "src/catalogue/bring.hpp"
+#include "src/catalogue/spanning_runs.hpp"
+#include "src/domain/balance.hpp"
+
+namespace zhalo {
+namespace {
+
+// ---------------------------------------------------------------- one rank
+
+/// Rows of groups, by root, from the largest on.
+Buffer<LocalIndex> sort_roots(const Exec& exec, Span<const LocalIndex> counts, Index min_members) {
+  auto roots = std::visit([&](const auto& e) { return kernels::select_groups(e, counts, min_members); }, exec);
+  Buffer<std::uint64_t> keys(exec, roots.size(), "sorting of groups");
+  Buffer<std::uint64_t> spare_keys(exec, roots.size(), "sorting of groups");
+  Buffer<LocalIndex> spare_roots(exec, roots.size(), "sorting of groups");
+  const kernels::SortPairs pairs{keys.span(), roots.span(), spare_keys.span(), spare_roots.span()};
+  std::visit(
+      [&](const auto& e) {
+        kernels::make_size_keys(e, counts, roots.span(), keys.span());
+        kernels::sort_pairs(e, pairs, bits_for(counts.size()));
+      },
+      exec);
+  return roots;
+}
+
+GroupOrder order_alone(const Exec& exec, const kernels::LabelsView& labels, Index min_members) {
+  const Index num = labels.label.size();
+  Buffer<LocalIndex> counts(exec, num, "members of each group");
+  std::visit([&](const auto& e) { kernels::count_labels(e, labels, counts.span()); }, exec);
+  const Buffer<LocalIndex> roots = sort_roots(exec, counts.span(), min_members);
+  Buffer<Index> length(exec, roots.size(), "group lengths");
+  GroupOrder order;
+  order.group_of = Buffer<Index>(exec, num, "group of each particle");
+  std::visit(
+      [&](const auto& e) {
+        kernels::number_rows(e, roots.span(), counts.span(), length.span());
+        kernels::assign_groups(e, labels, counts.span(), order.group_of.span());
+      },
+      exec);
+  order.num_total = roots.size();
+  order.length = to_host(exec, length);
+  for (const LocalIndex root : to_host(exec, roots)) order.label.push_back(Index{root});
+  return order;
+}
+
+// ---------------------------------------------------------------- several ranks
+
+/// Elements sorted by their labels.
+struct LabelRuns {
+  Buffer<LocalIndex> order;  ///< former place of each element
+  Buffer<LocalIndex> start;  ///< first element of each run
+  Buffer<std::uint64_t> label;
+
+  kernels::RunsView view() const { return {order.span(), start.span()}; }
+};
+
+LabelRuns make_runs(const Exec& exec, Buffer<std::uint64_t> labels, int bits) {
+  LabelRuns runs;
+  runs.order = sort_places(exec, labels.span(), bits);
+  runs.start = std::visit([&](const auto& e) { return kernels::select_run_starts(e, labels.span()); }, exec);
+  runs.label = Buffer<std::uint64_t>(exec, runs.start.size(), "labels");
+  std::visit([&](const auto& e) { kernels::gather_keys(e, labels.span(), runs.start.span(), runs.label.span()); }, exec);
+  return runs;
+}
+
+LabelRuns make_local_runs(const Exec& exec, Span<const Index> label, int bits) {
+  Buffer<std::uint64_t> labels(exec, label.size(), "sorting of labels");
+  copy_bytes(exec, labels.data(), label.data(), static_cast<std::size_t>(label.size()) * sizeof(Index));
+  return make_runs(exec, std::move(labels), bits);
+}
+
+SpanningRuns spanning_runs(const Context& context, const LabelRuns& runs) {
+  const Index num = runs.label.size();
+  if (num == 0) return {context, 0, 0, 0};
+  const auto label = [&](Index run) {
+    return static_cast<Index>(to_host(context.exec, runs.label.span().subspan(run, 1)).front());
+  };
+  return {context, num, label(0), label(num - 1)};
+}
+
+/// Members of each label of this rank. Those of a label that begins on a lower rank are counted there: here it has none.
+Buffer<Index> add_members(const Context& context, const LabelRuns& runs, const SpanningRuns& spanning,
+                          Span<const Index> counts) {
+  Buffer<Index> members(context.exec, runs.label.size(), "members of each label");
+  std::visit([&](const auto& e) { kernels::sum_runs(e, runs.view(), counts, members.span()); }, context.exec);
+  spanning.sum(members.span());
+  if (spanning.first_is_continued()) {
+    const Index none = 0;
+    copy_bytes(context.exec, members.data(), &none, sizeof(Index));
+  }
+  return members;
+}
+
+/// Elements of a column that lie at the places.
+template <class T>
+Buffer<T> taken(const Exec& exec, Span<const T> column, Span<const LocalIndex> at) {
+  Buffer<T> result(exec, at.size(), "chosen elements");
+  const kernels::MovedColumn moved{column.data(), result.data(), static_cast<Index>(sizeof(T))};
+  std::visit([&](const auto& e) { kernels::gather(e, moved, at); }, exec);
+  return result;
+}
+
+/// Labels and lengths of groups.
+struct Groups {
+  Buffer<std::uint64_t> label;
+  Buffer<Index> length;
+};
+
+/// Sorts by length, stably; returns the former place of each, and leaves the keys.
+Buffer<LocalIndex> sort_by_length(const Exec& exec, Span<const Index> length, Index longest, Buffer<std::uint64_t>& keys) {
+  keys = Buffer<std::uint64_t>(exec, length.size(), "sorting of groups");
+  std::visit([&](const auto& e) { kernels::make_length_keys(e, length, longest, keys.span()); }, exec);
+  return sort_places(exec, keys.span(), bits_for(longest));
+}
+
+/// Brings groups, whose labels ascend on each rank and over ranks, into their order; returns the row of each.
+Buffer<Index> number_groups(const Context& context, const Groups& groups, Index num_particles, GroupOrder& order) {
+  const Exec& exec = context.exec;
+  Buffer<std::uint64_t> keys;
+  const Buffer<LocalIndex> sent = sort_by_length(exec, groups.length.span(), num_particles, keys);
+  const ExchangePlan plan = plan_even_parts(context, {keys.span(), bits_for(num_particles)});
+  const auto label = bring(context, plan, taken(exec, groups.label.span(), sent.span()), "labels of groups");
+  const auto length = bring(context, plan, taken(exec, groups.length.span(), sent.span()), "group lengths");
+  const Buffer<LocalIndex> places = sort_by_length(exec, length.span(), num_particles, keys);
+  for (const std::uint64_t value : to_host(exec, taken(exec, label.span(), places.span())))
+    order.label.push_back(static_cast<Index>(value));
+  order.length = to_host(exec, taken(exec, length.span(), places.span()));
+  order.num_total = context.comm.sum(groups.label.size());
+
+  const Index first_row = share_of(order.num_total, context.comm.rank(), context.comm.size()).first;
+  Buffer<Index> rows(exec, places.size(), "rows of groups");
+  std::visit([&](const auto& e) { kernels::scatter_numbers(e, places.span(), first_row, rows.span()); }, exec);
+  const Buffer<Index> came_back = bring(context, plan.reversed(), std::move(rows), "rows of groups");
+  Buffer<Index> result(exec, groups.label.size(), "rows of groups");
+  const kernels::MovedColumn moved{came_back.data(), result.data(), sizeof(Index)};
+  std::visit([&](const auto& e) { kernels::scatter(e, moved, sent.span()); }, exec);
+  return result;
+}
+
+/// Row of each label, no_group where it has too few members.
+Buffer<Index> rows_of_labels(const Context& context, const LabelRuns& runs, Span<const Index> members,
+                             const GroupLimits& limits, GroupOrder& order) {
+  const Exec& exec = context.exec;
+  const auto selected = std::visit([&](const auto& e) { return kernels::select_long(e, members, limits.min_members); }, exec);
+  const Groups groups{taken<std::uint64_t>(exec, runs.label.span(), selected.span()), taken(exec, members, selected.span())};
+  const Buffer<Index> rows = number_groups(context, groups, limits.num_particles, order);
+  Buffer<Index> result(exec, runs.label.size(), "rows of labels");
+  const kernels::MovedColumn moved{rows.data(), result.data(), sizeof(Index)};
+  std::visit(
+      [&](const auto& e) {
+        kernels::fill(e, result.span(), no_group);
+        kernels::scatter(e, moved, selected.span());
+      },
+      exec);
+  return result;
+}
+
+}  // namespace
+
+GroupOrder order_groups(const Context& context, Span<const Index> label, const GroupLimits& limits) {
+  const Exec& exec = context.exec;
+  if (context.comm.size() == 1) return order_alone(exec, {label, 0}, limits.min_members);
+  const int bits = bits_for(limits.num_particles);
+  const LabelRuns local = make_local_runs(exec, label, bits);
+  Buffer<Index> counts(exec, local.label.size(), "members of each label");
+  std::visit([&](const auto& e) { kernels::count_runs(e, local.view(), counts.span()); }, exec);
+  const ExchangePlan plan = plan_even_parts(context, {local.label.span(), bits});
+  const Buffer<Index> counts_of_ranks = bring(context, plan, std::move(counts), "members of each label");
+  const LabelRuns labels = make_runs(exec, bring(context, plan, local.label.span(), "labels"), bits);
+
+  GroupOrder order;
+  const SpanningRuns spanning = spanning_runs(context, labels);
+  const Buffer<Index> members = add_members(context, labels, spanning, counts_of_ranks.span());
+  Buffer<Index> rows = rows_of_labels(context, labels, members.span(), limits, order);
+  spanning.spread(rows.span());
+  Buffer<Index> answers(exec, labels.order.size(), "rows of labels");
+  std::visit([&](const auto& e) { kernels::spread_runs(e, labels.view(), rows.span(), answers.span()); }, exec);
+  rows = bring(context, plan.reversed(), std::move(answers), "rows of labels");
+  order.group_of = Buffer<Index>(exec, label.size(), "group of each particle");
+  std::visit([&](const auto& e) { kernels::spread_runs(e, local.view(), rows.span(), order.group_of.span()); }, exec);
+  return order;
+}
+
+}  // namespace zhalo

@@ -1,0 +1,168 @@
+#include "src/catalogue/members.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "src/catalogue/bring.hpp"
+#include "src/domain/balance.hpp"
+
+namespace zhalo {
+namespace {
+
+/// This rank's particles that belong to groups, by row and place.
+Members order_own_members(const Exec& exec, Span<const Index> group_of, int bits) {
+  Members members;
+  members.place = std::visit([&](const auto& e) { return kernels::select_members(e, group_of); }, exec);
+  const Index num = members.place.size();
+  members.row = Buffer<std::uint64_t>(exec, num, "sorting into group order");
+  Buffer<std::uint64_t> spare_rows(exec, num, "sorting into group order");
+  Buffer<LocalIndex> spare_places(exec, num, "sorting into group order");
+  const kernels::SortPairs pairs{members.row.span(), members.place.span(), spare_rows.span(), spare_places.span()};
+  std::visit(
+      [&](const auto& e) {
+        kernels::make_member_keys(e, group_of, members.place.span(), members.row.span());
+        kernels::sort_pairs(e, pairs, bits);
+      },
+      exec);
+  return members;
+}
+
+}  // namespace
+
+Members order_members(const Context& context, Span<const Index> group_of, Index num_groups) {
+  const int bits = bits_for(num_groups);
+  Members own = order_own_members(context.exec, group_of, bits);
+  if (context.comm.size() == 1) return own;
+  auto plan = std::make_shared<GroupOrderPlan>();
+  plan->exchange = plan_even_parts(context, {own.row.span(), bits});
+  plan->sent = std::move(own.place);
+  Members members;
+  members.row = bring(context, plan->exchange, std::move(own.row), "rows of members");
+  plan->arrived = sort_places(context.exec, members.row.span(), bits);
+  members.plan = std::move(plan);
+  return members;
+}
+
+Buffer<Index> global_indices(const Context& context, const Members& members, Index first_index) {
+  const Exec& exec = context.exec;
+  const auto places = members.plan ? members.plan->sent.span() : members.place.span();
+  Buffer<Index> indices(exec, places.size(), "members in group order");
+  std::visit([&](const auto& e) { kernels::make_global(e, places, first_index, indices.span()); }, exec);
+  if (!members.plan) return indices;
+  const Buffer<Index> came = bring(context, members.plan->exchange, std::move(indices), "members in group order");
+  Buffer<Index> ordered(exec, came.size(), "members in group order");
+  const kernels::MovedColumn moved{came.data(), ordered.data(), sizeof(Index)};
+  std::visit([&](const auto& e) { kernels::gather(e, moved, members.plan->arrived.span()); }, exec);
+  return ordered;
+}
+
+namespace {
+
+/// Columns of all ranks: which there are, and in which precision they travel so that nothing is lost.
+struct Traits {
+  bool has_velocity = false;
+  bool has_double_velocity = false;
+  bool has_mass = false;
+  bool has_double_mass = false;
+  bool has_type = false;
+  /// Masses of particles without a column lie between these.
+  double least_uniform_mass = std::numeric_limits<double>::infinity();
+  double largest_uniform_mass = 0;
+
+  bool has_one_mass() const { return !has_mass && least_uniform_mass >= largest_uniform_mass; }
+  /// A uniform mass is given in double.
+  bool needs_double_mass() const { return has_double_mass || largest_uniform_mass > 0; }
+
+  void add(const Traits& other) {
+    has_velocity = has_velocity || other.has_velocity;
+    has_double_velocity = has_double_velocity || other.has_double_velocity;
+    has_mass = has_mass || other.has_mass;
+    has_double_mass = has_double_mass || other.has_double_mass;
+    has_type = has_type || other.has_type;
+    least_uniform_mass = std::min(least_uniform_mass, other.least_uniform_mass);
+    largest_uniform_mass = std::max(largest_uniform_mass, other.largest_uniform_mass);
+  }
+};
+
+template <class Real>
+Traits traits_of(const ParticleSegment<Real>& segment, double uniform_mass) {
+  Traits traits;
+  if (segment.num == 0) return traits;
+  for (const RealColumn& axis : segment.velocity) {
+    traits.has_velocity = traits.has_velocity || axis;
+    traits.has_double_velocity = traits.has_double_velocity || (axis && axis.is_double());
+  }
+  traits.has_type = static_cast<bool>(segment.type);
+  traits.has_mass = static_cast<bool>(segment.mass);
+  traits.has_double_mass = segment.mass && segment.mass.is_double();
+  if (!segment.mass) traits.least_uniform_mass = traits.largest_uniform_mass = uniform_mass;
+  return traits;
+}
+
+template <class Real>
+Traits agree_on_traits(const Communicator& comm, const Particles<Real>& particles) {
+  Traits mine;
+  for (const auto& segment : particles.segments) mine.add(traits_of(segment, particles.uniform_mass));
+  Traits all;
+  for (const Traits& of_rank : comm.all_gather(mine)) all.add(of_rank);
+  return all;
+}
+
+/// What travels, and where from.
+template <class Real>
+struct Journey {
+  const Context& context;
+  const kernels::ParticlesView<Real>& from;
+  const GroupOrderPlan& plan;
+
+  /// One of the columns, whose rows have `width` elements.
+  template <class T>
+  Buffer<T> bring(Span<T> kernels::PackedColumns<Real>::*column, Index width) const {
+    Buffer<T> packed(context.exec, plan.sent.size() * width, "columns of members");
+    kernels::PackedColumns<Real> to;
+    to.*column = packed.span();
+    std::visit([&](const auto& e) { kernels::pack_particles(e, from, plan.sent.span(), to); }, context.exec);
+    return bring_rows(context, plan.exchange, packed, width, "columns of members");
+  }
+};
+
+}  // namespace
+
+template <class Real>
+MemberParticles<Real>::MemberParticles(const Context& context, const Particles<Real>& particles,
+                                       const kernels::ParticlesView<Real>& view, const GroupOrderPlan* plan)
+    : view_(view) {
+  if (plan == nullptr) return;
+  using Columns = kernels::PackedColumns<Real>;
+  const Traits traits = agree_on_traits(context.comm, particles);
+  const Journey<Real> journey{context, view, *plan};
+  const int dimensions = view.dimensions;
+  kernels::SegmentView<Real> segment;
+  segment.num = plan->exchange.num_received();
+  const auto row = [dimensions](auto size) { return dimensions * static_cast<Index>(size); };
+  pos_ = journey.bring(&Columns::pos, dimensions);
+  for (int axis = 0; axis < dimensions; ++axis) segment.pos[axis] = {pos_.data() + axis, row(sizeof(Real))};
+  if (traits.has_double_velocity) {
+    velocity_ = journey.bring(&Columns::velocity, dimensions);
+    for (int axis = 0; axis < dimensions; ++axis) segment.velocity[axis] = {velocity_.data() + axis, row(sizeof(double))};
+  } else if (traits.has_velocity) {
+    velocity_float_ = journey.bring(&Columns::velocity_float, dimensions);
+    for (int axis = 0; axis < dimensions; ++axis) segment.velocity[axis] = {velocity_float_.data() + axis, row(sizeof(float))};
+  }
+  if (traits.has_one_mass()) {
+    view_.uniform_mass = traits.largest_uniform_mass;
+  } else if (traits.needs_double_mass()) {
+    segment.mass = (mass_ = journey.bring(&Columns::mass, 1)).data();
+  } else {
+    segment.mass = (mass_float_ = journey.bring(&Columns::mass_float, 1)).data();
+  }
+  if (traits.has_type) segment.type = {(type_ = journey.bring(&Columns::type, 1)).data()};
+  segments_ = to_exec(context.exec, Span<const kernels::SegmentView<Real>>(&segment, 1), "table of particle segments");
+  view_.segments = segments_.span();
+  view_.num = segment.num;
+}
+
+template class MemberParticles<float>;
+template class MemberParticles<double>;
+
+}  // namespace zhalo

@@ -1,0 +1,47 @@
+/// Members in group order, in even parts over the ranks.
+#pragma once
+
+#include "kernels/kernels.hpp"
+#include "zhalo/catalogue/catalogue.hpp"
+
+namespace zhalo {
+
+/// How columns get from the caller's order and rank to group order: kept in the Catalogue where there are several ranks.
+struct GroupOrderPlan {
+  Buffer<LocalIndex> sent;     ///< places of the elements that are sent
+  ExchangePlan exchange;       ///< to the ranks that have them in group order
+  Buffer<LocalIndex> arrived;  ///< places, among those that came, in group order
+};
+
+/// This rank's part of the members of all groups.
+struct Members {
+  Buffer<std::uint64_t> row;             ///< of each member, ascending
+  Buffer<LocalIndex> place;              ///< of each member: among the particles of this rank, or among those that came
+  std::shared_ptr<GroupOrderPlan> plan;  ///< none on one rank
+};
+
+/// Puts the members of groups into their order: by row, then by global index. Collective.
+Members order_members(const Context& context, Span<const Index> group_of, Index num_groups);
+
+/// Global indices of the members. Collective.
+Buffer<Index> global_indices(const Context& context, const Members& members, Index first_index);
+
+/// The particles to which Members::place refers: those of the caller, or copies of those that came.
+template <class Real>
+class MemberParticles {
+ public:
+  /// Collective. `particles` and their view must outlive it.
+  MemberParticles(const Context& context, const Particles<Real>& particles, const kernels::ParticlesView<Real>& view,
+                  const GroupOrderPlan* plan);
+  const kernels::ParticlesView<Real>& view() const { return view_; }
+
+ private:
+  kernels::ParticlesView<Real> view_;
+  Buffer<Real> pos_;
+  Buffer<float> velocity_float_, mass_float_;
+  Buffer<double> velocity_, mass_;
+  Buffer<std::uint8_t> type_;
+  Buffer<kernels::SegmentView<Real>> segments_;
+};
+
+}  // namespace zhalo

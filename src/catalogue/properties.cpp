@@ -1,0 +1,188 @@
+#include "src/catalogue/properties.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "src/catalogue/bring.hpp"
+#include "src/catalogue/spanning_runs.hpp"
+
+namespace zhalo {
+namespace {
+
+/// Rows that have members on this rank, consecutive: the first and the last may have more on others.
+struct LocalRows {
+  Index first = 0;
+  Buffer<Index> offset;  ///< first member on this rank of each, and the end
+
+  Index num() const { return offset.size() - 1; }
+};
+
+LocalRows find_local_rows(const Exec& exec, Span<const std::uint64_t> row) {
+  LocalRows rows;
+  const auto at = [&](Index m) { return static_cast<Index>(to_host(exec, row.subspan(m, 1)).front()); };
+  if (!row.empty()) rows.first = at(0);
+  const Index num = row.empty() ? 0 : at(row.size() - 1) - rows.first + 1;
+  rows.offset = Buffer<Index>(exec, num + 1, "group offsets");
+  if (row.empty()) {
+    const Index none = 0;
+    copy_bytes(exec, rows.offset.data(), &none, sizeof(Index));
+  }
+  std::visit([&](const auto& e) { kernels::find_rows(e, row, rows.offset.span()); }, exec);
+  return rows;
+}
+
+/// Every rank with a part of a group's members adds up all parts, in the order of ranks, and so knows its centre and mean velocity.
+/// Positions are relative to the group's first member on all of them.
+template <class Real>
+Buffer<kernels::GroupRow> sum_rows(const Context& context, const kernels::MembersView<Real>& members,
+                                   const SpanningRuns& spanning) {
+  const Exec& exec = context.exec;
+  const Index num = members.blocks.offset.size() - 1;
+  Buffer<kernels::GroupRow> rows(exec, num, "group properties");
+  {
+    Buffer<Vec3d> origin(exec, num, "first members of groups");
+    std::visit([&](const auto& e) { kernels::first_positions(e, members, origin.span()); }, exec);
+    spanning.spread(origin.span());
+    Buffer<kernels::Moments> sums(exec, num, "sums over groups");
+    std::visit([&](const auto& e) { kernels::sum_moments(e, members, origin.span(), sums.span()); }, exec);
+    spanning.sum(sums.span());
+    std::visit([&](const auto& e) { kernels::finish_moments(e, members.frame, origin.span(), sums.span(), rows.span()); },
+               exec);
+  }
+  Buffer<kernels::Spreads> sums(exec, num, "sums over groups");
+  std::visit([&](const auto& e) { kernels::sum_spreads(e, members, rows.span(), sums.span()); }, exec);
+  spanning.sum(sums.span());
+  const int dimensions = members.particles.dimensions;
+  std::visit([&](const auto& e) { kernels::finish_spreads(e, sums.span(), dimensions, rows.span()); }, exec);
+  return rows;
+}
+
+/// Lengths and masses by type, [row][type].
+struct TypeColumns {
+  Buffer<Index> length;
+  Buffer<double> mass;
+};
+
+/// A few types of one row.
+struct TypePart {
+  static constexpr int most = 8;
+  std::array<Index, most> length{};
+  std::array<double, most> mass{};
+
+  TypePart& operator+=(const TypePart& other) {
+    for (std::size_t t = 0; t < most; ++t) {
+      length[t] += other.length[t];
+      mass[t] += other.mass[t];
+    }
+    return *this;
+  }
+};
+
+/// Adds up the types of the rows that other ranks have a part of, a few types at a time.
+void sum_spanning_types(const Context& context, const SpanningRuns& spanning, int num_types, TypeColumns& columns) {
+  if (context.comm.size() == 1) return;
+  const Index num_rows = columns.length.size() / num_types;
+  for (int first = 0; first < num_types; first += TypePart::most) {
+    const auto copy = [&](auto* to, const auto* from) {
+      const int num = std::min(TypePart::most, num_types - first);
+      copy_bytes(context.exec, to, from, static_cast<std::size_t>(num) * sizeof(*to));
+    };
+    std::array<TypePart, 2> ends;
+    const std::array<Index, 2> at{first, (num_rows - 1) * num_types + first};
+    for (std::size_t end = 0; end < 2 && num_rows > 0; ++end) {
+      copy(ends[end].length.data(), columns.length.data() + at[end]);
+      copy(ends[end].mass.data(), columns.mass.data() + at[end]);
+    }
+    spanning.sum(ends[0], ends[1]);
+    for (std::size_t end = 0; end < 2 && end < static_cast<std::size_t>(num_rows); ++end) {
+      copy(columns.length.data() + at[end], ends[end].length.data());
+      copy(columns.mass.data() + at[end], ends[end].mass.data());
+    }
+  }
+}
+
+template <class Real>
+TypeColumns sum_types(const Context& context, const kernels::MembersView<Real>& members, const SpanningRuns& spanning,
+                      int num_types) {
+  const Index num = (members.blocks.offset.size() - 1) * num_types;
+  TypeColumns columns{Buffer<Index>(context.exec, num, "group lengths by type"),
+                      Buffer<double>(context.exec, num, "group masses by type")};
+  const kernels::TypeSums sums{num_types, columns.length.span(), columns.mass.span()};
+  std::visit([&](const auto& e) { kernels::sum_types(e, members, sums); }, context.exec);
+  sum_spanning_types(context, spanning, num_types, columns);
+  return columns;
+}
+
+/// The way of finished rows from the rank of their first members to the rank that has the rows.
+class WayHome {
+ public:
+  /// `num` rows from `first` on are here, of which `skipped` began on lower ranks. Collective.
+  WayHome(const Context& context, Share here, Index skipped, Index num_total) : context_(context), skipped_(skipped) {
+    const int size = context.comm.size();
+    if (size == 1) return;
+    std::vector<Index> counts;
+    for (int rank = 0; rank < size; ++rank) {
+      const Share home = share_of(num_total, rank, size);
+      const Index begin = std::max(home.first, here.first + skipped);
+      const Index end = std::min(home.first + home.count, here.first + here.count);
+      counts.push_back(std::max<Index>(end - begin, 0));
+    }
+    plan_ = context.comm.plan_exchange(counts);
+  }
+
+  /// A column whose rows have `width` elements. Collective.
+  template <class T>
+  std::vector<T> bring(const Buffer<T>& rows, Index width = 1) const {
+    if (context_.comm.size() == 1) return to_host(context_.exec, rows);
+    Buffer<T> received(context_.exec, plan_.num_received() * width, "group properties");
+    const Index bytes = width * static_cast<Index>(sizeof(T));
+    context_.comm.exchange(context_.exec, plan_, {{rows.data() + skipped_ * width, received.data(), bytes}});
+    return to_host(context_.exec, received);
+  }
+
+ private:
+  const Context& context_;
+  Index skipped_;
+  ExchangePlan plan_;
+};
+
+void take_rows(const std::vector<kernels::GroupRow>& rows, Catalogue& catalogue) {
+  for (const kernels::GroupRow& row : rows) {
+    catalogue.mass.push_back(row.mass);
+    catalogue.centre.push_back(row.centre);
+    catalogue.velocity.push_back(row.velocity);
+    catalogue.velocity_dispersion.push_back(row.velocity_dispersion);
+    catalogue.inertia_radius.push_back(row.inertia_radius);
+    catalogue.extent_radius.push_back(row.extent_radius);
+  }
+}
+
+}  // namespace
+
+template <class Real>
+void sum_properties(const Context& context, const Members& members, const kernels::ParticlesView<Real>& particles,
+                    const Box& box, Catalogue& catalogue) {
+  const Exec& exec = context.exec;
+  const LocalRows rows = find_local_rows(exec, members.row.span());
+  const auto blocks = std::visit([&](const auto& e) { return kernels::make_blocks(e, rows.offset.span()); }, exec);
+  kernels::Frame frame;
+  frame.box = box;
+  const Span<const LocalIndex> places = members.plan ? members.plan->arrived.span() : members.place.span();
+  const kernels::MembersView<Real> view{particles, frame, places, blocks.view(rows.offset.span())};
+  const SpanningRuns spanning(context, rows.num(), rows.first, rows.first + rows.num() - 1);
+  const WayHome home(context, {rows.first, rows.num()}, spanning.first_is_continued() ? 1 : 0, catalogue.num_groups_total);
+  take_rows(home.bring(sum_rows(context, view, spanning)), catalogue);
+  if (catalogue.num_types == 1) {
+    catalogue.length_by_type = catalogue.length;
+    catalogue.mass_by_type = catalogue.mass;
+    return;
+  }
+  const TypeColumns types = sum_types(context, view, spanning, catalogue.num_types);
+  catalogue.length_by_type = home.bring(types.length, catalogue.num_types);
+  catalogue.mass_by_type = home.bring(types.mass, catalogue.num_types);
+}
+
+template void sum_properties(const Context&, const Members&, const kernels::ParticlesView<float>&, const Box&, Catalogue&);
+template void sum_properties(const Context&, const Members&, const kernels::ParticlesView<double>&, const Box&, Catalogue&);
+
+}  // namespace zhalo

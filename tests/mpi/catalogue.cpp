@@ -1,0 +1,384 @@
+/// The catalogue on several ranks: against the definitions, and against one rank.
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "tests/mpi/catalogue_case.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::testing {
+namespace {
+
+// ---------------------------------------------------------------- samples
+
+/// Positions, velocities and masses that are exact in single precision, so that float and double columns hold the same.
+void fill_columns(Sample& sample, Random& random, double spread) {
+  const int dimensions = sample.box.dimensions;
+  std::map<Index, Vec3d> centres;
+  for (const Index label : sample.label) {
+    Vec3d place;
+    for (int axis = 0; axis < dimensions; ++axis) place[axis] = random.uniform();
+    const Vec3d& centre = centres.try_emplace(label, place).first->second;
+    for (int axis = 0; axis < dimensions; ++axis) {
+      const double x = centre[axis] + spread * random.uniform(-0.5, 0.5);
+      const double inside = x - std::floor(x);
+      const double image = sample.box.periodic[axis] && random.one_in(8) ? random.pick({-1.0, 1.0}) : 0.0;
+      sample.pos.push_back((image + std::floor(inside * 0x1p20) * 0x1p-20) * sample.box.length[axis] + sample.box.lo[axis]);
+      sample.velocity.push_back(std::floor(random.uniform(-300, 300) * 16) / 16);
+    }
+    sample.mass.push_back(0.5 + static_cast<double>(random.below(1000)) / 1024);
+    sample.type.push_back(static_cast<std::uint8_t>(random.below(sample.options.num_types)));
+  }
+}
+
+Sample make_sample(
+    const std::string& name, Index num, double spread, const std::function<Index(Index)>& part,
+    const std::function<void(Sample&)>& change = [](Sample&) {}) {
+  Sample sample;
+  sample.name = name;
+  std::vector<Index> parts;
+  for (Index i = 0; i < num; ++i) parts.push_back(part(i));
+  sample.label = labels_of(parts);
+  change(sample);
+  Random random(7);
+  fill_columns(sample, random, spread);
+  return sample;
+}
+
+std::vector<Sample> all_samples(int size) {
+  const Random random(11);
+  const auto shared = std::make_shared<Random>(random);
+  const auto any_of = [shared](Index parts) { return [shared, parts](Index) { return shared->below(parts); }; };
+  std::vector<Sample> samples;
+  samples.push_back(make_sample("random groups", 900, 0.1, any_of(90)));
+  samples.push_back(
+      make_sample("random groups, most too small", 900, 0.1, any_of(200), [](Sample& s) { s.options.min_members = 6; }));
+  samples.push_back(make_sample("one group with everything", 700, 0.2, [](Index) { return Index{0}; }));
+  samples.push_back(make_sample("one group all over the box", 700, 1, [](Index) { return Index{0}; }));
+  samples.push_back(make_sample(
+      "every particle a group", 300, 0, [](Index i) { return i; },
+      [](Sample& s) {
+        s.options = {1, 3};
+      }));
+  samples.push_back(make_sample("no group", 300, 0, [](Index i) { return i; }));
+  samples.push_back(make_sample(
+      "one particle", 1, 0, [](Index i) { return i; },
+      [](Sample& s) {
+        s.options = {1, 1};
+      }));
+  samples.push_back(make_sample(
+      "fewer particles than ranks", std::max(1, size - 1), 0.1, [](Index i) { return i / 2; },
+      [](Sample& s) {
+        s.options = {1, 2};
+      }));
+  samples.push_back(make_sample("nothing", 0, 0, [](Index i) { return i; }));
+  samples.push_back(make_sample("groups of equal length", 800, 0.1, [](Index i) { return (i * 37) % 100; }));
+  samples.push_back(make_sample("equal length, labels all low", 800, 0.1, [](Index i) { return i % 100; }));
+  samples.push_back(make_sample("equal length, one after the other", 800, 0.1, [](Index i) { return i / 8; }));
+  samples.push_back(
+      make_sample("a giant and many small ones", 1000, 0.3, [](Index i) { return i % 3 != 0 ? Index{-1} : i / 12; }));
+  samples.push_back(make_sample("two giants over the box", 1000, 1, [](Index i) { return i % 2; }));
+  samples.push_back(make_sample("twenty types", 600, 0.1, any_of(5), [](Sample& s) { s.options.num_types = 20; }));
+  samples.push_back(make_sample("one type", 600, 0.1, any_of(5), [](Sample& s) { s.options.num_types = 1; }));
+  samples.push_back(make_sample("a plane", 500, 0.4, any_of(20), [](Sample& s) { s.box = Box::periodic_cube(4, 2); }));
+  samples.push_back(make_sample("an open box", 500, 0.4, any_of(20), [](Sample& s) {
+    s.box = Box::unbounded();
+    s.box.length = {{2, 2, 2}};
+  }));
+  samples.push_back(make_sample("an axis with edges", 500, 0.9, any_of(4), [](Sample& s) {
+    s.box.periodic[1] = false;
+    s.box.lo = {{-0.5, 2, 8}};
+    s.box.length = {{1, 2, 4}};
+  }));
+  return samples;
+}
+
+/// Particles per rank.
+std::vector<std::vector<Index>> distributions(Index num, int size) {
+  const auto last = static_cast<std::size_t>(size - 1);
+  std::vector<std::vector<Index>> all(4, std::vector<Index>(last + 1));
+  Random random(3);
+  for (int rank = 0; rank < size; ++rank) all[0][static_cast<std::size_t>(rank)] = share_of(num, rank, size).count;
+  all[1][last] = num;
+  all[2][last / 2] = num;
+  for (Index i = 0; i < num; ++i) ++all[3][static_cast<std::size_t>(random.below(random.below(size) + 1))];
+  return all;
+}
+
+// ---------------------------------------------------------------- running and comparing
+
+struct Odd {
+  std::uint8_t byte[3];
+  static Odd of(Index i) {
+    return {{static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(i >> 8), static_cast<std::uint8_t>(7)}};
+  }
+};
+
+Table table_of(const Exec& exec, const Catalogue& c) {
+  return {c.length,
+          c.label,
+          c.offset,
+          to_host(exec, c.members),
+          to_host(exec, c.group_of),
+          c.length_by_type,
+          c.mass,
+          c.velocity_dispersion,
+          c.inertia_radius,
+          c.extent_radius,
+          c.mass_by_type,
+          c.centre,
+          c.velocity};
+}
+
+template <class T>
+std::vector<T> part_of(const std::vector<T>& all, Share share, Index width = 1) {
+  return {all.begin() + share.first * width, all.begin() + (share.first + share.count) * width};
+}
+
+/// Equal but for rounding, of which sums of numbers as large as `scale` have some.
+bool close(const std::vector<double>& a, const std::vector<double>& b, double scale) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!(std::abs(a[i] - b[i]) <= 1e-12 * std::abs(b[i]) + 2e-15 * scale)) return false;
+  }
+  return true;
+}
+
+bool close(const std::vector<Vec3d>& a, const std::vector<Vec3d>& b, double scale, const Box& box) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (int axis = 0; axis < 3; ++axis) {
+      double apart = std::abs(a[i][axis] - b[i][axis]);
+      if (box.periodic[axis] && scale == box.length[0]) apart = std::min(apart, std::abs(apart - box.length[axis]));
+      if (!(apart <= 1e-12 * scale)) return false;
+    }
+  }
+  return true;
+}
+
+/// `rows`, `members` and `particles`: those of `all` that belong to this rank.
+void check_part(const Table& mine, const Table& all, const Sample& sample, const Catalogue& table, Share particles) {
+  const Share rows{table.first_group, static_cast<Index>(mine.length.size())};
+  const Share members{table.first_member, static_cast<Index>(mine.members.size())};
+  const Index num_types = sample.options.num_types;
+  CHECK(mine.length == part_of(all.length, rows));
+  CHECK(mine.label == part_of(all.label, rows));
+  CHECK(mine.offset == part_of(all.offset, rows));
+  CHECK(mine.members == part_of(all.members, members));
+  CHECK(mine.group_of == part_of(all.group_of, particles));
+  CHECK(mine.length_by_type == part_of(all.length_by_type, rows, num_types));
+  const double length = sample.box.length[0];
+  CHECK(close(mine.mass, part_of(all.mass, rows), 0));
+  CHECK(close(mine.mass_by_type, part_of(all.mass_by_type, rows, num_types), 0));
+  CHECK(close(mine.centre, part_of(all.centre, rows), length, sample.box));
+  CHECK(close(mine.velocity, part_of(all.velocity, rows), 300, sample.box));
+  CHECK(close(mine.velocity_dispersion, part_of(all.velocity_dispersion, rows), 300));
+  CHECK(close(mine.inertia_radius, part_of(all.inertia_radius, rows), length));
+  CHECK(close(mine.extent_radius, part_of(all.extent_radius, rows), length));
+}
+
+void check_columns(const Context& context, const Catalogue& catalogue, Share particles) {
+  std::vector<Index> index(static_cast<std::size_t>(particles.count));
+  std::iota(index.begin(), index.end(), particles.first);
+  std::vector<Odd> odd;
+  for (const Index i : index) odd.push_back(Odd::of(i));
+  const auto index_there = to_exec(context.exec, Span<const Index>(index), "test");
+  const auto odd_there = to_exec(context.exec, Span<const Odd>(odd), "test");
+  const auto members = to_host(context.exec, catalogue.members);
+  CHECK(to_host(context.exec, in_group_order(context, catalogue, index_there.span())) == members);
+  bool alike = true;
+  const auto ordered = to_host(context.exec, in_group_order(context, catalogue, odd_there.span()));
+  REQUIRE(ordered.size() == members.size());
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    const Odd expected = Odd::of(members[m]);
+    alike = alike && std::equal(expected.byte, expected.byte + 3, ordered[m].byte);
+  }
+  CHECK(alike);
+}
+
+template <class Real>
+void check_sample(const Context& context, Sample sample, const std::vector<Index>& counts, Columns columns) {
+  INFO(sample.name << ", columns " << static_cast<int>(columns) << ", rank 0 has " << counts[0]);
+  drop_missing(sample, counts, columns);
+  const int rank = context.comm.rank();
+  const Share share{std::accumulate(counts.begin(), counts.begin() + rank, Index{0}), counts[static_cast<std::size_t>(rank)]};
+  const Part<Real> part(context.exec, sample, share, rank, columns);
+  const auto found = make_catalogue(context, part.particles(), sample.box, part.label(), sample.options);
+
+  Context alone;
+  alone.exec = context.exec;
+  const Part<Real> whole(alone.exec, sample, {0, sample.num()}, 0, Columns::all);
+  const auto one = make_catalogue(alone, whole.particles(), sample.box, whole.label(), sample.options);
+  const Table of_one = table_of(alone.exec, one);
+  const Arithmetic arithmetic(sample);
+  check_part(of_one, arithmetic.table(), sample, one, {0, sample.num()});
+
+  const auto num_groups = static_cast<Index>(of_one.length.size());
+  const auto num_members = static_cast<Index>(of_one.members.size());
+  CHECK(found.num_groups_total == num_groups);
+  CHECK(found.num_members_total == num_members);
+  CHECK(found.num_types == sample.options.num_types);
+  const Share rows = share_of(num_groups, rank, context.comm.size());
+  const Share members = share_of(num_members, rank, context.comm.size());
+  CHECK(found.first_group == rows.first);
+  CHECK(static_cast<Index>(found.length.size()) == rows.count);
+  CHECK(found.first_member == members.first);
+  CHECK(found.members.size() == members.count);
+  check_part(table_of(context.exec, found), of_one, sample, found, share);
+  check_columns(context, found, share);
+}
+
+Context make_context(const CommunicatorOptions& options = {}) {
+  Context context;
+  context.comm = Communicator(MPI_COMM_WORLD, options);
+  context.exec = host_exec(1);
+  return context;
+}
+
+constexpr Columns every_choice[] = {Columns::all, Columns::single, Columns::mixed, Columns::none, Columns::uniform_by_rank};
+
+/// Every sample; distributions and columns in turn, so that each meets each in some sample.
+template <class Real>
+void check_all(const Context& context) {
+  int turn = 0;
+  for (const Sample& sample : all_samples(context.comm.size())) {
+    for (const auto& counts : distributions(sample.num(), context.comm.size())) {
+      check_sample<Real>(context, sample, counts, every_choice[turn++ % 5]);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the catalogue of any number of ranks is that of one: float") { check_all<float>(make_context()); }
+TEST_CASE("the catalogue of any number of ranks is that of one: double") { check_all<double>(make_context()); }
+
+TEST_CASE("the catalogue of a device's particles on several ranks") {
+  if (query_devices().num_devices == 0) return;
+  Context context = make_context();
+  context.exec = cuda_exec();
+  check_all<float>(context);
+}
+
+TEST_CASE("every choice of columns, in short messages and with delays") {
+  CommunicatorOptions options;
+  options.chunk_bytes = 1000 * 8;
+  SECTION("direct") {}
+  SECTION("staged") { options.transport = Transport::staged; }
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  Random random(static_cast<std::uint64_t>(rank) + 1);
+  options.observer = [&](const char*) { std::this_thread::sleep_for(std::chrono::microseconds(random.below(300))); };
+  const Context context = make_context(options);
+  const Index num = 3000;
+  const auto sample = make_sample("a giant, delayed", num, 0.3, [](Index i) { return i % 3 != 0 ? Index{-1} : i / 12; });
+  for (const Columns columns : every_choice) {
+    for (const auto& counts : distributions(num, context.comm.size())) check_sample<float>(context, sample, counts, columns);
+    check_sample<double>(context, sample, distributions(num, context.comm.size())[3], columns);
+  }
+}
+
+TEST_CASE("what a rank needs does not grow with the ranks, whatever the groups are") {
+  Context context = make_context();
+  const Index per_rank = 4000;
+  const int size = context.comm.size();
+  const Index num = per_rank * size;
+  const auto peak = [&](const char* name, const std::function<Index(Index)>& part) {
+    Sample sample = make_sample(name, num, 0.1, part, [](Sample& s) { s.options = {1, 1}; });
+    Context measured = make_context();
+    const Share share{context.comm.rank() * per_rank, per_rank};
+    const Part<float> mine(context.exec, sample, share, 0, Columns::single);
+    const auto catalogue = make_catalogue(measured, mine.particles(), sample.box, mine.label(), sample.options);
+    CHECK(catalogue.num_members_total == num);
+    return static_cast<double>(memory(measured.exec)->peak_bytes()) / static_cast<double>(per_rank);
+  };
+  const std::vector<double> bytes{
+      peak("singles", [](Index i) { return i; }),
+      peak("all labels are the first rank's, every rank has each", [&](Index i) { return i % per_rank; }),
+      peak("one group", [](Index) { return Index{0}; }),
+      peak("pairs far apart", [&](Index i) { return std::min(i, num - 1 - i); }),
+  };
+  // What one rank takes for as many particles that are all groups of their own, and a little.
+  for (const double of_case : bytes) CHECK(of_case < 320);
+}
+
+TEST_CASE("an error on one rank at any collective is everybody's, and nobody waits") {
+  int calls = 0;
+  int stop_at = -1;
+  CommunicatorOptions options;
+  options.observer = [&](const char*) {
+    if (++calls == stop_at) throw Interrupted("stopped");
+  };
+  const Context context = make_context(options);
+  const int size = context.comm.size();
+  const int rank = context.comm.rank();
+  const Index num = 500;
+  Sample sample = make_sample("interrupted", num, 0.1, [](Index i) { return i % 2 == 0 ? 0 : i / 10; });
+  const Share share = share_of(num, rank, size);
+  const Part<float> part(context.exec, sample, share, rank, Columns::mixed);
+  const auto work = [&] {
+    const auto catalogue = make_catalogue(context, part.particles(), sample.box, part.label(), sample.options);
+    return in_group_order(context, catalogue, part.label()).size();
+  };
+  calls = 0;
+  const Index num_members = work();
+  const int num_calls = calls;
+  CHECK(num_calls > (size > 1 ? 40 : 10));
+  for (int n = 1; n <= num_calls; ++n) {
+    const int culprit = n % size;
+    calls = 0;
+    stop_at = rank == culprit ? n : -1;
+    std::string message;
+    try {
+      work();
+    } catch (const Interrupted& error) {
+      message = error.what();
+    }
+    stop_at = -1;
+    CHECK(message == (size > 1 ? "rank " + std::to_string(culprit) + ": stopped" : "stopped"));
+    CHECK(context.comm.sum(Index{1}) == size);
+  }
+  CHECK(work() == num_members);
+}
+
+TEST_CASE("bad input on one rank is the same error on all") {
+  const Context context = make_context();
+  const int size = context.comm.size();
+  const int last = size - 1;
+  const int rank = context.comm.rank();
+  const Index num = 100 * size;
+  Sample sample = make_sample("bad", num, 0.1, [](Index i) { return i / 7; });
+  const auto run = [&](const Sample& given, const CatalogueOptions& options) {
+    const Part<float> part(context.exec, given, {100 * rank, 100}, rank, Columns::all);
+    make_catalogue(context, part.particles(), given.box, part.label(), options);
+  };
+  const auto fails = [&](const Sample& given, const CatalogueOptions& options, const std::string& text) {
+    CHECK_THROWS_AS(run(given, options), InputError);
+    CHECK_THROWS_WITH(run(given, options), Catch::Contains(text));
+  };
+  Sample bad = sample;
+  bad.mass[static_cast<std::size_t>(num - 3)] = 0;
+  fails(bad, sample.options, "1 of " + std::to_string(num) + " particles have a mass");
+  fails(bad, sample.options, "the first is particle " + std::to_string(num - 3));
+  bad = sample;
+  bad.label[static_cast<std::size_t>(num - 3)] = num;
+  bad.label[0] = -1;
+  fails(bad, sample.options, "2 labels are no global index");
+  fails(sample, {0, 3}, "a group needs at least 0 members");
+  fails(sample, {2, 1}, "have a type beyond the 1");
+  if (size > 1) {
+    fails(sample, {rank == last ? 3 : 2, 3}, "ranks 0 and " + std::to_string(last) + " want catalogues with different");
+    bad = sample;
+    if (rank == last) bad.box.length[1] = 2;
+    fails(bad, sample.options, "ranks 0 and " + std::to_string(last) + " want catalogues with different");
+  }
+  const Part<float> part(context.exec, sample, {100 * rank, 100}, rank, Columns::all);
+  const auto catalogue = make_catalogue(context, part.particles(), sample.box, part.label(), sample.options);
+  const auto short_column = part.label().subspan(0, rank == last ? 99 : 100);
+  CHECK_THROWS_WITH(in_group_order(context, catalogue, short_column), Catch::Contains("the column has 99 elements for 100"));
+  CHECK(in_group_order(context, catalogue, part.label()).size() == catalogue.members.size());
+}
+
+}  // namespace zhalo::testing

@@ -1,0 +1,231 @@
+/// Groups made by hand, their table by plain arithmetic, and the same particles laid out over ranks in many ways.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "tests/support/random.hpp"
+#include "zhalo/catalogue/catalogue.hpp"
+
+namespace zhalo::testing {
+
+/// All particles of all ranks. Masses, velocities and types are what each particle effectively has.
+struct Sample {
+  std::string name;
+  Box box = Box::periodic_cube(1);
+  CatalogueOptions options{2, 3};
+  std::vector<Index> label;
+  std::vector<double> pos;       ///< row by row
+  std::vector<double> velocity;  ///< row by row
+  std::vector<double> mass;
+  std::vector<std::uint8_t> type;
+
+  Index num() const { return static_cast<Index>(label.size()); }
+};
+
+/// Smallest index of each part from any numbering of parts.
+inline std::vector<Index> labels_of(const std::vector<Index>& part) {
+  std::map<Index, Index> smallest;
+  std::vector<Index> label;
+  for (std::size_t i = 0; i < part.size(); ++i)
+    label.push_back(smallest.try_emplace(part[i], static_cast<Index>(i)).first->second);
+  return label;
+}
+
+/// A group table on one host, as vectors.
+struct Table {
+  std::vector<Index> length, label, offset, members, group_of, length_by_type;
+  std::vector<double> mass, velocity_dispersion, inertia_radius, extent_radius, mass_by_type;
+  std::vector<Vec3d> centre, velocity;
+};
+
+/// The definitions, one after the other.
+class Arithmetic {
+ public:
+  explicit Arithmetic(const Sample& sample) : sample_(sample) {
+    std::map<Index, std::vector<Index>> groups;
+    for (Index i = 0; i < sample.num(); ++i) groups[sample.label[static_cast<std::size_t>(i)]].push_back(i);
+    std::vector<std::pair<Index, Index>> order;  // -length, label
+    for (const auto& [label, members] : groups) {
+      const auto length = static_cast<Index>(members.size());
+      if (length >= sample.options.min_members) order.emplace_back(-length, label);
+    }
+    std::sort(order.begin(), order.end());
+    table_.group_of.assign(sample.label.size(), no_group);
+    for (const auto& [length, label] : order) add(groups[label]);
+  }
+  const Table& table() const { return table_; }
+
+ private:
+  double mass(Index i) const { return sample_.mass[static_cast<std::size_t>(i)]; }
+  Vec3d row(const std::vector<double>& column, Index i) const {
+    Vec3d x;
+    for (int axis = 0; axis < sample_.box.dimensions; ++axis) {
+      x[axis] = column[static_cast<std::size_t>(i * sample_.box.dimensions + axis)];
+    }
+    return x;
+  }
+  Vec3d nearest(Vec3d x) const {
+    for (int axis = 0; axis < 3; ++axis) {
+      if (!sample_.box.periodic[axis]) continue;
+      if (x[axis] > sample_.box.length[axis] / 2) x[axis] -= sample_.box.length[axis];
+      if (x[axis] < -sample_.box.length[axis] / 2) x[axis] += sample_.box.length[axis];
+    }
+    return x;
+  }
+  Vec3d wrapped(Vec3d x) const {
+    for (int axis = 0; axis < 3; ++axis) {
+      const double length = sample_.box.length[axis];
+      if (sample_.box.periodic[axis]) x[axis] -= length * std::floor((x[axis] - sample_.box.lo[axis]) / length);
+    }
+    return x;
+  }
+  static double square(const Vec3d& v) { return v[0] * v[0] + v[1] * v[1] + v[2] * v[2]; }
+
+  void add(const std::vector<Index>& members) {
+    table_.label.push_back(members.front());
+    table_.offset.push_back(static_cast<Index>(table_.members.size()));
+    table_.length.push_back(static_cast<Index>(members.size()));
+    const auto num_types = static_cast<std::size_t>(sample_.options.num_types);
+    const std::size_t first_type = table_.length_by_type.size();
+    table_.length_by_type.resize(first_type + num_types);
+    table_.mass_by_type.resize(first_type + num_types);
+    const Vec3d origin = wrapped(row(sample_.pos, members.front()));
+    double total = 0;
+    Vec3d centre, velocity;
+    for (const Index i : members) {
+      table_.group_of[static_cast<std::size_t>(i)] = static_cast<Index>(table_.label.size()) - 1;
+      table_.members.push_back(i);
+      const std::size_t type = first_type + sample_.type[static_cast<std::size_t>(i)];
+      table_.length_by_type[type] += 1;
+      table_.mass_by_type[type] += mass(i);
+      total += mass(i);
+      centre += nearest(wrapped(row(sample_.pos, i)) - origin) * mass(i);
+      velocity += row(sample_.velocity, i) * mass(i);
+    }
+    table_.mass.push_back(total);
+    table_.centre.push_back(wrapped(origin + centre * (1 / total)));
+    table_.velocity.push_back(velocity * (1 / total));
+    add_spreads(members);
+  }
+
+  void add_spreads(const std::vector<Index>& members) {
+    double velocity2 = 0, pos2 = 0, largest = 0;
+    for (const Index i : members) {
+      const double r2 = square(nearest(wrapped(row(sample_.pos, i)) - table_.centre.back()));
+      velocity2 += mass(i) * square(row(sample_.velocity, i) - table_.velocity.back());
+      pos2 += mass(i) * r2;
+      largest = std::max(largest, r2);
+    }
+    const double total = table_.mass.back();
+    table_.velocity_dispersion.push_back(std::sqrt(velocity2 / (total * sample_.box.dimensions)));
+    table_.inertia_radius.push_back(std::sqrt(pos2 / total));
+    table_.extent_radius.push_back(std::sqrt(largest));
+  }
+
+  const Sample& sample_;
+  Table table_;
+};
+
+/// Which columns a caller has. The values of those that are missing are set in the sample to what holds instead.
+enum class Columns { none, all, single, mixed, uniform_by_rank };
+inline constexpr double uniform_mass = 0.75;
+
+/// One rank's particles in the memory of an Exec: two segments, whose columns may differ.
+template <class Real>
+class Part {
+ public:
+  /// Particles [first, first + num) of the sample, as rank `rank` has them.
+  Part(const Exec& exec, const Sample& sample, Share share, int rank, Columns columns)
+      : exec_(exec), sample_(sample), columns_(columns) {
+    particles_.dimensions = sample.box.dimensions;
+    particles_.uniform_mass = columns == Columns::uniform_by_rank ? 1.0 + rank : uniform_mass;
+    const Index cut = share.count / 3;
+    add({share.first, cut}, 2 * rank);
+    add({share.first + cut, share.count - cut}, 2 * rank + 1);
+    label_ = keep(piece(sample.label, share, 1));
+  }
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+
+  const Particles<Real>& particles() const { return particles_; }
+  Span<const Index> label() const { return {reinterpret_cast<const Index*>(label_), particles_.num()}; }
+
+ private:
+  template <class T>
+  static std::vector<T> piece(const std::vector<T>& column, Share share, Index width) {
+    return {column.begin() + share.first * width, column.begin() + (share.first + share.count) * width};
+  }
+  template <class T>
+  const void* keep(const std::vector<T>& values) {
+    Buffer<unsigned char> kept(exec_, static_cast<Index>(values.size() * sizeof(T)), "test");
+    copy_bytes(exec_, kept.data(), values.data(), values.size() * sizeof(T));
+    memory_.push_back(std::move(kept));
+    return memory_.back().data();
+  }
+  template <class T>
+  const T* keep_as(const std::vector<double>& column, Share share, Index width) {
+    const std::vector<double> values = piece(column, share, width);
+    return static_cast<const T*>(keep(std::vector<T>(values.begin(), values.end())));
+  }
+
+  /// Velocities, masses and types in single precision are exact: see make_sample.
+  void add(Share share, int which) {
+    const int dimensions = sample_.box.dimensions;
+    const auto* pos = keep_as<Real>(sample_.pos, share, dimensions);
+    auto segment = ParticleSegment<Real>::interleaved(pos, share.count, dimensions);
+    const bool mixed = columns_ == Columns::mixed;
+    const bool any = columns_ == Columns::all || columns_ == Columns::single;
+    const bool in_double = columns_ == Columns::all || (mixed && which % 3 == 1);
+    if (any || (mixed && which % 4 != 0)) add_velocity(segment, share, in_double);
+    if (any || (mixed && which % 5 != 1)) add_mass(segment, share, in_double);
+    if (any || (mixed && which % 2 != 0))
+      segment.type = {static_cast<const std::uint8_t*>(keep(piece(sample_.type, share, 1)))};
+    particles_.segments.push_back(segment);
+  }
+  void add_velocity(ParticleSegment<Real>& segment, Share share, bool in_double) {
+    const int dimensions = sample_.box.dimensions;
+    const double* doubles = keep_as<double>(sample_.velocity, share, dimensions);
+    const float* floats = keep_as<float>(sample_.velocity, share, dimensions);
+    for (int axis = 0; axis < dimensions; ++axis) {
+      const auto a = static_cast<std::size_t>(axis);
+      segment.velocity[a] =
+          in_double ? RealColumn(doubles + axis, dimensions * Index{8}) : RealColumn(floats + axis, dimensions * Index{4});
+    }
+  }
+  void add_mass(ParticleSegment<Real>& segment, Share share, bool in_double) {
+    segment.mass =
+        in_double ? RealColumn(keep_as<double>(sample_.mass, share, 1)) : RealColumn(keep_as<float>(sample_.mass, share, 1));
+  }
+
+  const Exec& exec_;
+  const Sample& sample_;
+  Columns columns_;
+  Particles<Real> particles_;
+  std::vector<Buffer<unsigned char>> memory_;
+  const void* label_ = nullptr;
+};
+
+/// Puts into the sample what holds for particles of segments without a column. The same rules as in Part::add.
+inline void drop_missing(Sample& sample, const std::vector<Index>& counts, Columns columns) {
+  if (columns == Columns::all || columns == Columns::single) return;
+  const auto dimensions = static_cast<std::size_t>(sample.box.dimensions);
+  std::size_t i = 0;
+  for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+    for (Index k = 0; k < counts[rank]; ++k, ++i) {
+      const std::size_t which = 2 * rank + (k < counts[rank] / 3 ? 0 : 1);
+      const bool mixed = columns == Columns::mixed;
+      if (!mixed || which % 4 == 0)
+        std::fill_n(sample.velocity.begin() + static_cast<std::ptrdiff_t>(i * dimensions), dimensions, 0.0);
+      if (!mixed || which % 5 == 1)
+        sample.mass[i] = columns == Columns::uniform_by_rank ? 1.0 + static_cast<double>(rank) : uniform_mass;
+      if (!mixed || which % 2 == 0) sample.type[i] = 0;
+    }
+  }
+}
+
+}  // namespace zhalo::testing
