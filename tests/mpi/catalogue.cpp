@@ -13,7 +13,7 @@ namespace {
 
 // ---------------------------------------------------------------- samples
 
-/// Positions, velocities and masses that are exact in single precision, so that float and double columns hold the same.
+/// Positions are exact in single precision, so that they are the same for float and double.
 void fill_columns(Sample& sample, Random& random, double spread) {
   const int dimensions = sample.box.dimensions;
   std::map<Index, Vec3d> centres;
@@ -26,9 +26,9 @@ void fill_columns(Sample& sample, Random& random, double spread) {
       const double inside = x - std::floor(x);
       const double image = sample.box.periodic[axis] && random.one_in(8) ? random.pick({-1.0, 1.0}) : 0.0;
       sample.pos.push_back((image + std::floor(inside * 0x1p20) * 0x1p-20) * sample.box.length[axis] + sample.box.lo[axis]);
-      sample.velocity.push_back(std::floor(random.uniform(-300, 300) * 16) / 16);
+      sample.velocity.push_back(random.uniform(-300, 300));
     }
-    sample.mass.push_back(0.5 + static_cast<double>(random.below(1000)) / 1024);
+    sample.mass.push_back(random.uniform(0.5, 1.5));
     sample.type.push_back(static_cast<std::uint8_t>(random.below(sample.options.num_types)));
   }
 }
@@ -201,7 +201,7 @@ void check_columns(const Context& context, const Catalogue& catalogue, Share par
 template <class Real>
 void check_sample(const Context& context, Sample sample, const std::vector<Index>& counts, Columns columns) {
   INFO(sample.name << ", columns " << static_cast<int>(columns) << ", rank 0 has " << counts[0]);
-  drop_missing(sample, counts, columns);
+  settle_columns(sample, counts, columns);
   const int rank = context.comm.rank();
   const Share share{std::accumulate(counts.begin(), counts.begin() + rank, Index{0}), counts[static_cast<std::size_t>(rank)]};
   const Part<Real> part(context.exec, sample, share, rank, columns);

@@ -13,7 +13,7 @@
 
 namespace zhalo::testing {
 
-/// All particles of all ranks. Masses, velocities and types are what each particle effectively has.
+/// All particles of all ranks.
 struct Sample {
   std::string name;
   Box box = Box::periodic_cube(1);
@@ -131,9 +131,29 @@ class Arithmetic {
   Table table_;
 };
 
-/// Which columns a caller has. The values of those that are missing are set in the sample to what holds instead.
+/// Which columns a caller has.
 enum class Columns { none, all, single, mixed, uniform_by_rank };
 inline constexpr double uniform_mass = 0.75;
+
+/// How one segment holds a column.
+enum class Held { missing, in_float, in_double };
+struct Holding {
+  Held velocity = Held::missing;
+  Held mass = Held::missing;
+  bool type = false;
+};
+
+/// Of segment `which`, two a rank.
+inline Holding holding_of(Columns columns, Index which) {
+  if (columns == Columns::all) return {Held::in_double, Held::in_double, true};
+  if (columns == Columns::single) return {Held::in_float, Held::in_float, true};
+  if (columns != Columns::mixed) return {};
+  const Held some = which % 3 == 1 ? Held::in_double : Held::in_float;
+  return {which % 4 == 0 ? Held::missing : some, which % 5 == 1 ? Held::missing : some, which % 2 != 0};
+}
+
+/// Of the particles of a rank, those in its first segment.
+inline Index cut_of(Index num) { return num / 3; }
 
 /// One rank's particles in the memory of an Exec: two segments, whose columns may differ.
 template <class Real>
@@ -144,7 +164,7 @@ class Part {
       : exec_(exec), sample_(sample), columns_(columns) {
     particles_.dimensions = sample.box.dimensions;
     particles_.uniform_mass = columns == Columns::uniform_by_rank ? 1.0 + rank : uniform_mass;
-    const Index cut = share.count / 3;
+    const Index cut = cut_of(share.count);
     add({share.first, cut}, 2 * rank);
     add({share.first + cut, share.count - cut}, 2 * rank + 1);
     label_ = keep(piece(sample.label, share, 1));
@@ -173,33 +193,21 @@ class Part {
     return static_cast<const T*>(keep(std::vector<T>(values.begin(), values.end())));
   }
 
-  /// Velocities, masses and types in single precision are exact: see make_sample.
-  void add(Share share, int which) {
+  void add(Share share, Index which) {
     const int dimensions = sample_.box.dimensions;
     const auto* pos = keep_as<Real>(sample_.pos, share, dimensions);
     auto segment = ParticleSegment<Real>::interleaved(pos, share.count, dimensions);
-    const bool mixed = columns_ == Columns::mixed;
-    const bool any = columns_ == Columns::all || columns_ == Columns::single;
-    const bool in_double = columns_ == Columns::all || (mixed && which % 3 == 1);
-    if (any || (mixed && which % 4 != 0)) add_velocity(segment, share, in_double);
-    if (any || (mixed && which % 5 != 1)) add_mass(segment, share, in_double);
-    if (any || (mixed && which % 2 != 0))
-      segment.type = {static_cast<const std::uint8_t*>(keep(piece(sample_.type, share, 1)))};
+    const Holding holding = holding_of(columns_, which);
+    const auto velocity = [&](const auto* values) {
+      for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimensions); ++axis)
+        segment.velocity[axis] = RealColumn(values + axis, dimensions * static_cast<Index>(sizeof *values));
+    };
+    if (holding.velocity == Held::in_float) velocity(keep_as<float>(sample_.velocity, share, dimensions));
+    if (holding.velocity == Held::in_double) velocity(keep_as<double>(sample_.velocity, share, dimensions));
+    if (holding.mass == Held::in_float) segment.mass = keep_as<float>(sample_.mass, share, 1);
+    if (holding.mass == Held::in_double) segment.mass = keep_as<double>(sample_.mass, share, 1);
+    if (holding.type) segment.type = {static_cast<const std::uint8_t*>(keep(piece(sample_.type, share, 1)))};
     particles_.segments.push_back(segment);
-  }
-  void add_velocity(ParticleSegment<Real>& segment, Share share, bool in_double) {
-    const int dimensions = sample_.box.dimensions;
-    const double* doubles = keep_as<double>(sample_.velocity, share, dimensions);
-    const float* floats = keep_as<float>(sample_.velocity, share, dimensions);
-    for (int axis = 0; axis < dimensions; ++axis) {
-      const auto a = static_cast<std::size_t>(axis);
-      segment.velocity[a] =
-          in_double ? RealColumn(doubles + axis, dimensions * Index{8}) : RealColumn(floats + axis, dimensions * Index{4});
-    }
-  }
-  void add_mass(ParticleSegment<Real>& segment, Share share, bool in_double) {
-    segment.mass =
-        in_double ? RealColumn(keep_as<double>(sample_.mass, share, 1)) : RealColumn(keep_as<float>(sample_.mass, share, 1));
   }
 
   const Exec& exec_;
@@ -210,20 +218,22 @@ class Part {
   const void* label_ = nullptr;
 };
 
-/// Puts into the sample what holds for particles of segments without a column. The same rules as in Part::add.
-inline void drop_missing(Sample& sample, const std::vector<Index>& counts, Columns columns) {
-  if (columns == Columns::all || columns == Columns::single) return;
+/// Puts into the sample what its particles effectively have: single precision where they are held so, and what holds without a column.
+inline void settle_columns(Sample& sample, const std::vector<Index>& counts, Columns columns) {
+  const auto held = [](double value, Held how, double without) {
+    if (how == Held::missing) return without;
+    return how == Held::in_float ? static_cast<double>(static_cast<float>(value)) : value;
+  };
   const auto dimensions = static_cast<std::size_t>(sample.box.dimensions);
   std::size_t i = 0;
   for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+    const double without = columns == Columns::uniform_by_rank ? 1.0 + static_cast<double>(rank) : uniform_mass;
     for (Index k = 0; k < counts[rank]; ++k, ++i) {
-      const std::size_t which = 2 * rank + (k < counts[rank] / 3 ? 0 : 1);
-      const bool mixed = columns == Columns::mixed;
-      if (!mixed || which % 4 == 0)
-        std::fill_n(sample.velocity.begin() + static_cast<std::ptrdiff_t>(i * dimensions), dimensions, 0.0);
-      if (!mixed || which % 5 == 1)
-        sample.mass[i] = columns == Columns::uniform_by_rank ? 1.0 + static_cast<double>(rank) : uniform_mass;
-      if (!mixed || which % 2 == 0) sample.type[i] = 0;
+      const Holding holding = holding_of(columns, static_cast<Index>(2 * rank) + (k < cut_of(counts[rank]) ? 0 : 1));
+      for (std::size_t a = i * dimensions; a < (i + 1) * dimensions; ++a)
+        sample.velocity[a] = held(sample.velocity[a], holding.velocity, 0);
+      sample.mass[i] = held(sample.mass[i], holding.mass, without);
+      if (!holding.type) sample.type[i] = 0;
     }
   }
 }
