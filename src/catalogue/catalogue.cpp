@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "kernels/kernels.hpp"
 #include "src/catalogue/group_order.hpp"
@@ -94,11 +95,11 @@ Catalogue make(const Context& context, const Particles<Real>& particles, const B
   catalogue.num_types = options.num_types;
   GroupOrder order = order_groups(context, label, {range.total, options.min_members});
   take_order(context.comm, order, catalogue);
-  const Members members = order_members(context, catalogue.group_of.span(), catalogue.num_groups_total);
+  Members members = order_members(context, catalogue.group_of.span(), catalogue.num_groups_total);
   catalogue.members = global_indices(context, members, range.first);
   catalogue.plan = members.plan;
-  const MemberParticles<Real> of_members(context, particles, input.view(), members.plan.get());
-  sum_properties(context, members, of_members.view(), box, catalogue);
+  const MemberParticles<Real> of_members(context, particles, input.view(), catalogue.plan.get());
+  sum_properties(context, std::move(members), of_members.view(), box, catalogue);
   wait(exec);
   return catalogue;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "src/catalogue/bring.hpp"
 #include "src/catalogue/spanning_runs.hpp"
@@ -17,7 +18,8 @@ struct LocalRows {
   Index num() const { return offset.size() - 1; }
 };
 
-LocalRows find_local_rows(const Exec& exec, Span<const std::uint64_t> row) {
+LocalRows find_local_rows(const Exec& exec, const Buffer<std::uint64_t>& of_members) {
+  const Span<const std::uint64_t> row = of_members.span();
   LocalRows rows;
   const auto at = [&](Index m) { return static_cast<Index>(to_host(exec, row.subspan(m, 1)).front()); };
   if (!row.empty()) rows.first = at(0);
@@ -160,10 +162,10 @@ void take_rows(const std::vector<kernels::GroupRow>& rows, Catalogue& catalogue)
 }  // namespace
 
 template <class Real>
-void sum_properties(const Context& context, const Members& members, const kernels::ParticlesView<Real>& particles,
-                    const Box& box, Catalogue& catalogue) {
+void sum_properties(const Context& context, Members members, const kernels::ParticlesView<Real>& particles, const Box& box,
+                    Catalogue& catalogue) {
   const Exec& exec = context.exec;
-  const LocalRows rows = find_local_rows(exec, members.row.span());
+  const LocalRows rows = find_local_rows(exec, std::exchange(members.row, {}));
   const auto blocks = std::visit([&](const auto& e) { return kernels::make_blocks(e, rows.offset.span()); }, exec);
   kernels::Frame frame;
   frame.box = box;
@@ -182,7 +184,7 @@ void sum_properties(const Context& context, const Members& members, const kernel
   catalogue.mass_by_type = home.bring(types.mass, catalogue.num_types);
 }
 
-template void sum_properties(const Context&, const Members&, const kernels::ParticlesView<float>&, const Box&, Catalogue&);
-template void sum_properties(const Context&, const Members&, const kernels::ParticlesView<double>&, const Box&, Catalogue&);
+template void sum_properties(const Context&, Members, const kernels::ParticlesView<float>&, const Box&, Catalogue&);
+template void sum_properties(const Context&, Members, const kernels::ParticlesView<double>&, const Box&, Catalogue&);
 
 }  // namespace zhalo
