@@ -5,96 +5,11 @@
 #include <functional>
 #include <thread>
 
-#include "tests/mpi/catalogue_case.hpp"
+#include "tests/mpi/catalogue_samples.hpp"
 #include "tests/parity/backends.hpp"
-#include "zhalo/core/error.hpp"
 
 namespace zhalo::testing {
 namespace {
-
-// ---------------------------------------------------------------- samples
-
-/// Positions are exact in single precision, so that they are the same for float and double.
-void fill_columns(Sample& sample, Random& random, double spread) {
-  const int dimensions = sample.box.dimensions;
-  std::map<Index, Vec3d> centres;
-  for (const Index label : sample.label) {
-    Vec3d place;
-    for (int axis = 0; axis < dimensions; ++axis) place[axis] = random.uniform();
-    const Vec3d& centre = centres.try_emplace(label, place).first->second;
-    for (int axis = 0; axis < dimensions; ++axis) {
-      const double x = centre[axis] + spread * random.uniform(-0.5, 0.5);
-      const double inside = x - std::floor(x);
-      const double image = sample.box.periodic[axis] && random.one_in(8) ? random.pick({-1.0, 1.0}) : 0.0;
-      sample.pos.push_back((image + std::floor(inside * 0x1p20) * 0x1p-20) * sample.box.length[axis] + sample.box.lo[axis]);
-      sample.velocity.push_back(random.uniform(-300, 300));
-    }
-    sample.mass.push_back(random.uniform(0.5, 1.5));
-    sample.type.push_back(static_cast<std::uint8_t>(random.below(sample.options.num_types)));
-  }
-}
-
-Sample make_sample(
-    const std::string& name, Index num, double spread, const std::function<Index(Index)>& part,
-    const std::function<void(Sample&)>& change = [](Sample&) {}) {
-  Sample sample;
-  sample.name = name;
-  std::vector<Index> parts;
-  for (Index i = 0; i < num; ++i) parts.push_back(part(i));
-  sample.label = labels_of(parts);
-  change(sample);
-  Random random(7);
-  fill_columns(sample, random, spread);
-  return sample;
-}
-
-std::vector<Sample> all_samples(int size) {
-  const Random random(11);
-  const auto shared = std::make_shared<Random>(random);
-  const auto any_of = [shared](Index parts) { return [shared, parts](Index) { return shared->below(parts); }; };
-  std::vector<Sample> samples;
-  samples.push_back(make_sample("random groups", 900, 0.1, any_of(90)));
-  samples.push_back(
-      make_sample("random groups, most too small", 900, 0.1, any_of(200), [](Sample& s) { s.options.min_members = 6; }));
-  samples.push_back(make_sample("one group with everything", 700, 0.2, [](Index) { return Index{0}; }));
-  samples.push_back(make_sample("one group all over the box", 700, 1, [](Index) { return Index{0}; }));
-  samples.push_back(make_sample(
-      "every particle a group", 300, 0, [](Index i) { return i; },
-      [](Sample& s) {
-        s.options = {1, 3};
-      }));
-  samples.push_back(make_sample("no group", 300, 0, [](Index i) { return i; }));
-  samples.push_back(make_sample(
-      "one particle", 1, 0, [](Index i) { return i; },
-      [](Sample& s) {
-        s.options = {1, 1};
-      }));
-  samples.push_back(make_sample(
-      "fewer particles than ranks", std::max(1, size - 1), 0.1, [](Index i) { return i / 2; },
-      [](Sample& s) {
-        s.options = {1, 2};
-      }));
-  samples.push_back(make_sample("nothing", 0, 0, [](Index i) { return i; }));
-  samples.push_back(make_sample("groups of equal length", 800, 0.1, [](Index i) { return (i * 37) % 100; }));
-  samples.push_back(make_sample("equal length, labels all low", 800, 0.1, [](Index i) { return i % 100; }));
-  samples.push_back(make_sample("equal length, one after the other", 800, 0.1, [](Index i) { return i / 8; }));
-  samples.push_back(
-      make_sample("a giant and many small ones", 1000, 0.3, [](Index i) { return i % 3 != 0 ? Index{-1} : i / 12; }));
-  samples.push_back(make_sample("two giants over the box", 1000, 1, [](Index i) { return i % 2; }));
-  samples.push_back(make_sample("twenty types", 600, 0.1, any_of(5), [](Sample& s) { s.options.num_types = 20; }));
-  samples.push_back(make_sample("one type", 600, 0.1, any_of(5), [](Sample& s) { s.options.num_types = 1; }));
-  samples.push_back(make_sample("a plane", 500, 0.4, any_of(20), [](Sample& s) { s.box = Box::periodic_cube(4, 2); }));
-  samples.push_back(make_sample("an open box", 500, 0.4, any_of(20), [](Sample& s) {
-    s.box = Box::unbounded();
-    s.box.length = {{2, 2, 2}};
-  }));
-  samples.push_back(make_sample("an axis with edges", 500, 0.9, any_of(4), [](Sample& s) {
-    s.box.periodic[1] = false;
-    s.box.lo = {{-0.5, 2, 8}};
-    s.box.length = {{1, 2, 4}};
-  }));
-  return samples;
-}
 
 /// Particles per rank.
 std::vector<std::vector<Index>> distributions(Index num, int size) {
@@ -184,6 +99,7 @@ void check_columns(const Context& context, const Catalogue& catalogue, Share par
   std::vector<Index> index(static_cast<std::size_t>(particles.count));
   std::iota(index.begin(), index.end(), particles.first);
   std::vector<Odd> odd;
+  odd.reserve(index.size());
   for (const Index i : index) odd.push_back(Odd::of(i));
   const auto index_there = to_exec(context.exec, Span<const Index>(index), "test");
   const auto odd_there = to_exec(context.exec, Span<const Odd>(odd), "test");
@@ -229,13 +145,6 @@ void check_sample(const Context& context, Sample sample, const std::vector<Index
   CHECK(found.members.size() == members.count);
   check_part(table_of(context.exec, found), of_one, sample, found, share);
   check_columns(context, found, share);
-}
-
-Context make_context(const CommunicatorOptions& options = {}) {
-  Context context;
-  context.comm = Communicator(MPI_COMM_WORLD, options);
-  context.exec = host_exec(1);
-  return context;
 }
 
 constexpr Columns every_choice[] = {Columns::all, Columns::single, Columns::mixed, Columns::none, Columns::uniform_by_rank};
@@ -290,7 +199,7 @@ TEST_CASE("what a rank needs does not grow with the ranks, whatever the groups a
   const auto peak = [&](const char* name, const std::function<Index(Index)>& part) {
     Sample sample = make_sample(name, num, 0.1, part, [](Sample& s) { s.options = {1, 1}; });
     Context measured = make_context();
-    const Share share{context.comm.rank() * per_rank, per_rank};
+    const Share share{Index{context.comm.rank()} * per_rank, per_rank};
     const Part<float> mine(context.exec, sample, share, 0, Columns::single);
     const auto catalogue = make_catalogue(measured, mine.particles(), sample.box, mine.label(), sample.options);
     CHECK(catalogue.num_members_total == num);
@@ -304,83 +213,6 @@ TEST_CASE("what a rank needs does not grow with the ranks, whatever the groups a
   };
   // What one rank takes for as many particles that are all groups of their own, and a little.
   for (const double of_case : bytes) CHECK(of_case < 320);
-}
-
-TEST_CASE("an error on one rank at any collective is everybody's, and nobody waits") {
-  int calls = 0;
-  int stop_at = -1;
-  CommunicatorOptions options;
-  options.observer = [&](const char*) {
-    if (++calls == stop_at) throw Interrupted("stopped");
-  };
-  const Context context = make_context(options);
-  const int size = context.comm.size();
-  const int rank = context.comm.rank();
-  const Index num = 500;
-  Sample sample = make_sample("interrupted", num, 0.1, [](Index i) { return i % 2 == 0 ? 0 : i / 10; });
-  const Share share = share_of(num, rank, size);
-  const Part<float> part(context.exec, sample, share, rank, Columns::mixed);
-  const auto work = [&] {
-    const auto catalogue = make_catalogue(context, part.particles(), sample.box, part.label(), sample.options);
-    return in_group_order(context, catalogue, part.label()).size();
-  };
-  calls = 0;
-  const Index num_members = work();
-  const int num_calls = calls;
-  CHECK(num_calls > (size > 1 ? 40 : 10));
-  for (int n = 1; n <= num_calls; ++n) {
-    const int culprit = n % size;
-    calls = 0;
-    stop_at = rank == culprit ? n : -1;
-    std::string message;
-    try {
-      work();
-    } catch (const Interrupted& error) {
-      message = error.what();
-    }
-    stop_at = -1;
-    CHECK(message == (size > 1 ? "rank " + std::to_string(culprit) + ": stopped" : "stopped"));
-    CHECK(context.comm.sum(Index{1}) == size);
-  }
-  CHECK(work() == num_members);
-}
-
-TEST_CASE("bad input on one rank is the same error on all") {
-  const Context context = make_context();
-  const int size = context.comm.size();
-  const int last = size - 1;
-  const int rank = context.comm.rank();
-  const Index num = 100 * size;
-  Sample sample = make_sample("bad", num, 0.1, [](Index i) { return i / 7; });
-  const auto run = [&](const Sample& given, const CatalogueOptions& options) {
-    const Part<float> part(context.exec, given, {100 * rank, 100}, rank, Columns::all);
-    make_catalogue(context, part.particles(), given.box, part.label(), options);
-  };
-  const auto fails = [&](const Sample& given, const CatalogueOptions& options, const std::string& text) {
-    CHECK_THROWS_AS(run(given, options), InputError);
-    CHECK_THROWS_WITH(run(given, options), Catch::Contains(text));
-  };
-  Sample bad = sample;
-  bad.mass[static_cast<std::size_t>(num - 3)] = 0;
-  fails(bad, sample.options, "1 of " + std::to_string(num) + " particles have a mass");
-  fails(bad, sample.options, "the first is particle " + std::to_string(num - 3));
-  bad = sample;
-  bad.label[static_cast<std::size_t>(num - 3)] = num;
-  bad.label[0] = -1;
-  fails(bad, sample.options, "2 labels are no global index");
-  fails(sample, {0, 3}, "a group needs at least 0 members");
-  fails(sample, {2, 1}, "have a type beyond the 1");
-  if (size > 1) {
-    fails(sample, {rank == last ? 3 : 2, 3}, "ranks 0 and " + std::to_string(last) + " want catalogues with different");
-    bad = sample;
-    if (rank == last) bad.box.length[1] = 2;
-    fails(bad, sample.options, "ranks 0 and " + std::to_string(last) + " want catalogues with different");
-  }
-  const Part<float> part(context.exec, sample, {100 * rank, 100}, rank, Columns::all);
-  const auto catalogue = make_catalogue(context, part.particles(), sample.box, part.label(), sample.options);
-  const auto short_column = part.label().subspan(0, rank == last ? 99 : 100);
-  CHECK_THROWS_WITH(in_group_order(context, catalogue, short_column), Catch::Contains("the column has 99 elements for 100"));
-  CHECK(in_group_order(context, catalogue, part.label()).size() == catalogue.members.size());
 }
 
 }  // namespace zhalo::testing
