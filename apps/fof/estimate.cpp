@@ -18,7 +18,14 @@ std::size_t row_bytes(const io::SnapshotInfo& info) {
   return 200 + 24 * columns;
 }
 
+/// Of a file, with room for the groups and attributes that it has.
 constexpr std::size_t header_bytes = 64 << 10;
+
+/// Of each kind.
+std::size_t num_files(const Summary& summary) {
+  const Index numbered = summary.files.num_files > 0 ? summary.files.num_files : summary.places.num_ranks;
+  return static_cast<std::size_t>(numbered + (summary.files.master ? 1 : 0));
+}
 
 }  // namespace
 
@@ -38,11 +45,11 @@ Estimate estimate_needs(const Summary& summary) {
     linked += count;
   }
   const std::size_t most_groups = linked / static_cast<std::size_t>(summary.min_size);
-  estimate.catalogue_limit += header_bytes + most_groups * row_bytes(summary.snapshot);
+  estimate.catalogue_limit += num_files(summary) * header_bytes + most_groups * row_bytes(summary.snapshot);
   estimate.memory += most_groups * group_bytes;
   const auto ranks = static_cast<std::size_t>(summary.places.num_ranks);
   estimate.memory_per_rank = (estimate.memory + ranks - 1) / ranks;
-  if (summary.membership) estimate.membership += header_bytes;
+  if (summary.membership) estimate.membership += num_files(summary) * header_bytes;
   return estimate;
 }
 

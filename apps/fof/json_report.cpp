@@ -73,6 +73,17 @@ ordered_json json_of(const Linking& linking) {
 
 std::size_t bytes(double value) { return static_cast<std::size_t>(value); }
 
+ordered_json json_of(const Exchanged& exchanged) {
+  const auto json_of_spread = [](const Spread& spread) {
+    return ordered_json{{"max", spread.max}, {"mean", spread.mean}, {"imbalance", spread.imbalance()}};
+  };
+  return {{"searched", json_of_spread(exchanged.searched)},
+          {"ghosts_sent", json_of_spread(exchanged.ghosts)},
+          {"edges", exchanged.edges},
+          {"rounds", exchanged.rounds},
+          {"bytes_sent", json_of_spread(exchanged.bytes)}};
+}
+
 ordered_json json_of(const Found& found, Index num_particles) {
   ordered_json largest = ordered_json::array();
   for (const GroupRow& row : found.largest) {
@@ -100,6 +111,8 @@ ordered_json json_of(const Found& found, Index num_particles) {
           {"mean_peak_resident_bytes", bytes(found.measured.peak_resident.mean)},
           {"peak_pool_bytes", bytes(found.measured.peak_pool.max)},
           {"mean_peak_pool_bytes", bytes(found.measured.peak_pool.mean)},
+          {"exchanged", json_of(found.exchanged)},
+          {"num_files", found.num_files},
           {"files", found.files}};
 }
 

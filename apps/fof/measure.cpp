@@ -22,6 +22,12 @@ std::vector<std::string> common_names(const Context& context) {
 
 Spread spread_of(const Communicator& comm, double value) { return {comm.max(value), comm.sum(value) / comm.size()}; }
 
+Exchanged exchanged_over_ranks(const Communicator& comm, const FofStatistics& mine) {
+  const auto spread = [&](Index count) { return spread_of(comm, static_cast<double>(count)); };
+  return {spread(mine.num_local), spread(mine.ghosts_sent), comm.sum(mine.edges), comm.max(mine.rounds),
+          spread(mine.bytes_sent)};
+}
+
 Measured measure(const Context& context) {
   Measured measured;
   double rest = context.timers->total();

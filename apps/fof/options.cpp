@@ -44,6 +44,8 @@ void add_search_options(CLI::App& app, Options& options, Words& words) {
 void add_run_options(CLI::App& app, Options& options, Words& words) {
   app.add_option("-o,--output", options.output, "Folder of the results [fof_output]")->type_name("OUT");
   app.add_flag("--membership", options.membership, "Also write every particle's group, in the snapshot's order");
+  app.add_option("--files", options.files.num_files, "Files of each kind [0: one per rank]")->type_name("K");
+  app.add_flag("--master", options.files.master, "Also a file that shows those of each kind as one (HDF5 virtual datasets)");
   app.add_option("--device", words.device, "auto (CUDA if there is a device), host, cuda or cuda:NUMBER")->type_name("WHICH");
   app.add_option("--threads", words.threads, "Host threads per rank [OMP_NUM_THREADS, or 0: a fair share of the cores]")
       ->type_name("N");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "zhalo/comm/place.hpp"
+#include "zhalo/io/catalogue_file.hpp"
 #include "zhalo/io/mean_separation.hpp"
 #include "zhalo/io/snapshot_info.hpp"
 
@@ -25,6 +26,7 @@ struct Options {
   std::optional<double> box_length;
   std::string output = "fof_output";
   bool membership = false;
+  io::WriteOptions files;
   PlaceRequest place;
   bool dry_run = false;
   std::string json;  ///< empty: none; "-": standard output

@@ -29,6 +29,7 @@ Summary plan_run(const Context& context, const io::Snapshot& snapshot, const Opt
   plan.link_types = options.link_types;
   plan.min_size = options.min_size;
   plan.membership = options.membership;
+  plan.files = options.files;
   plan.places = survey_places(context, options.place.processor == Processor::automatic);
   plan.output = options.output;
   plan.box = choose_box(plan.snapshot, options);

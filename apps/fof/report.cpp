@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <algorithm>
 #include <array>
 #include <iterator>
 
@@ -87,6 +88,26 @@ void add_memory(Lines& lines, const Summary& summary) {
                                         spread_text(measured.peak_resident, alone), spread_text(measured.peak_pool, alone)));
 }
 
+void add_exchanged(Lines& lines, const Summary& summary) {
+  const Exchanged& exchanged = summary.found->exchanged;
+  lines.line("Searched", fmt::format("{:.0f} particles on the rank with most, max/mean {:.4f}", exchanged.searched.max,
+                                     exchanged.searched.imbalance()));
+  lines.line("Ghosts", fmt::format("{:.0f} particles sent by the rank with most (mean {:.1f})", exchanged.ghosts.max,
+                                   exchanged.ghosts.mean));
+  lines.line("Merged", fmt::format("{} links between ranks, in {} rounds", exchanged.edges, exchanged.rounds));
+  lines.line("Sent",
+             fmt::format("{} by the rank with most (mean {})", bytes_text(static_cast<std::size_t>(exchanged.bytes.max)),
+                         bytes_text(static_cast<std::size_t>(exchanged.bytes.mean))));
+}
+
+void add_files(Lines& lines, const Found& found) {
+  constexpr std::size_t most = 8;
+  const std::size_t shown = std::min(most, found.files.size());
+  for (std::size_t i = 0; i < shown; ++i) lines.line("Written", found.files[i]);
+  const Index more = found.num_files - static_cast<Index>(shown);
+  if (more > 0) lines.line("", fmt::format("and {} more file{}", more, more == 1 ? "" : "s"));
+}
+
 void add_places(Lines& lines, const Summary& summary, bool verbose) {
   const Places& places = summary.places;
   lines.line("Runs on", places.runs_on);
@@ -149,7 +170,8 @@ std::string result_text(const Summary& summary, bool verbose) {
   add_phases(lines, summary);
   lines.plain("");
   add_memory(lines, summary);
-  for (const std::string& file : found.files) lines.line("Written", file);
+  if (verbose && summary.places.num_ranks > 1) add_exchanged(lines, summary);
+  add_files(lines, found);
   return std::move(lines).text();
 }
 

@@ -49,11 +49,11 @@ void write(const Context& context, const io::LoadedParticles<Real>& loaded, cons
   const bool has_ids = loaded.id.size() == loaded.particles.num();
   const Buffer<std::uint64_t> member_id =
       has_ids ? in_group_order(context, catalogue, loaded.id.span()) : Buffer<std::uint64_t>();
-  write_catalogue(files, {catalogue, OnHost(context.exec, member_id).view()}, plan.snapshot, run);
+  write_catalogue(files, {catalogue, OnHost(context.exec, member_id).view()}, plan.snapshot, run, plan.files);
   if (!plan.membership) return retire_membership(files, plan.snapshot);
   const OnHost group_of(context.exec, catalogue.group_of);
   const OnHost id(context.exec, loaded.id);
-  write_membership(files, {loaded.ranges, group_of.view(), id.view()}, plan.snapshot, run);
+  write_membership(files, {loaded.ranges, group_of.view(), id.view()}, plan.snapshot, run, plan.files);
 }
 
 std::vector<GroupRow> first_rows(const Catalogue& catalogue, std::size_t most) {
@@ -79,6 +79,7 @@ Found find_groups_of(const Context& context, const io::Snapshot& snapshot, const
 
   Found found;
   found.num_wrapped = fof.num_wrapped;
+  found.exchanged = exchanged_over_ranks(context.comm, fof.statistics);
   found.most_particles = context.comm.max(loaded.particles.num());
   found.fewest_particles = context.comm.min(loaded.particles.num());
   found.num_groups = catalogue.num_groups_total;
@@ -97,6 +98,7 @@ Found find_groups(const Context& context, const io::Snapshot& snapshot, const Su
     const ScopedTimer timer(context.timers, "commit");
     finish_without_interrupts();
     found.files = files.commit();
+    found.num_files = context.comm.sum(static_cast<Index>(found.files.size()));
   }
   found.measured = measure(context);
   return found;

@@ -36,8 +36,10 @@ struct Found {
   Index fewest_particles = 0;     ///< that a rank read
   std::vector<GroupRow> largest;  ///< of rank 0's rows, at most ten
   Measured measured;
+  Exchanged exchanged;
   double seconds = 0;              ///< from the start to here
-  std::vector<std::string> files;  ///< of rank 0
+  std::vector<std::string> files;  ///< that rank 0 wrote first
+  Index num_files = 0;             ///< over all ranks
 };
 
 struct Summary {
@@ -47,6 +49,7 @@ struct Summary {
   bool double_positions = false;  ///< searched in float64: some linked type is stored so
   Index min_size = 0;
   bool membership = false;  ///< written, too
+  io::WriteOptions files;
   Places places;
   Box box;
   Linking linking;

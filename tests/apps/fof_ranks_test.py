@@ -1,0 +1,159 @@
+"""fof on any number of ranks writes what one rank writes: groups, order, counts and ids bit for bit, sums to 1e-12.
+
+  fof_ranks_test.py PROGRAM DATA SNAPSHOTS
+"""
+import json
+import re
+import shutil
+import unittest
+
+import h5py
+import numpy as np
+from check_catalogue import Catalogue, Membership, check
+from fof_case import GADGET, SNAPSHOTS, SWIFT, FofCase, main
+
+MPIEXEC = shutil.which("mpiexec")
+RANKS = (1, 2, 3, 4, 5, 8, 16)
+GOOD = SNAPSHOTS / "good"
+
+
+def on(ranks):
+    return (MPIEXEC, "-n", str(ranks))
+
+
+@unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+class Ranks(FofCase):
+    def results(self, out):
+        """The catalogue and the membership, put together from all files; sound in themselves."""
+        check(str(self.folder / out))
+        catalogue = Catalogue(str(self.folder / out))
+        return catalogue, Membership(str(self.folder / out), catalogue.number)
+
+    def on_ranks(self, ranks, snapshot, *options, out="ranks"):
+        status, output, errors = self.run_fof(snapshot, "--membership", "-o", out, *options, launcher=on(ranks))
+        self.assertEqual((status, errors), (0, ""))
+        return output
+
+    def assert_equal(self, ours, expected):
+        """Two results: floating sums to 1e-12 of the column's size, all else bit for bit."""
+        (catalogue, membership), (table, members) = ours, expected
+        np.testing.assert_array_equal(catalogue.ids, table.ids)
+        for name, column in table.columns.items():
+            if column.dtype.kind == "f":
+                scale = np.abs(column).max(initial=0)
+                np.testing.assert_allclose(catalogue.columns[name], column, rtol=1e-12, atol=1e-12 * scale, err_msg=name)
+            else:
+                np.testing.assert_array_equal(catalogue.columns[name], column, err_msg=name)
+        self.assertEqual(set(membership.group_of), set(members.group_of))
+        for kind, group_of in members.group_of.items():
+            np.testing.assert_array_equal(membership.group_of[kind], group_of)
+            np.testing.assert_array_equal(membership.ids[kind], members.ids[kind])
+
+    def check(self, snapshot, *options, ranks=RANKS, num_files=None):
+        self.fof(snapshot, "--membership", "-o", "one", *options)
+        expected = self.results("one")
+        for number in ranks:
+            with self.subTest(snapshot=snapshot.name, ranks=number):
+                self.on_ranks(number, snapshot, *options)
+                ours = self.results("ranks")
+                self.assertEqual((len(ours[0].paths), len(ours[1].paths)), (num_files or number,) * 2)
+                self.assert_equal(ours, expected)
+        return expected
+
+    def test_gadget(self):
+        catalogue, _ = self.check(GADGET / "snapshot_001.hdf5")
+        self.assertEqual(catalogue.num, 468)
+
+    def test_swift(self):
+        catalogue, _ = self.check(SWIFT / "snap_0000.hdf5", "--meansep", "rho")
+        self.assertEqual(catalogue.num, 452)
+
+    def test_one_group_of_nearly_all(self):
+        catalogue, _ = self.check(GADGET / "snapshot_000.hdf5", "--rlink-abs", 1.0, "--min-size", 1, ranks=(3,))
+        self.assertGreater(catalogue.columns["GroupLen"][0], 200000)
+
+    def test_every_particle_its_own_group(self):
+        catalogue, _ = self.check(GOOD / "eagle" / "snapshot_001_z000p000", "--link-types", 4, "--rlink-abs", 1e-4, "--min-size", 1,
+                                  "--meansep", 1, ranks=(2, 3, 8))
+        self.assertEqual(catalogue.columns["GroupLen"].tolist(), [1] * 5)
+
+    def test_many_files_and_types(self):
+        self.check(GOOD / "split", ranks=(3,))
+        self.check(GOOD / "swift_distributed" / "snap_0001.hdf5", "--meansep", "volume", ranks=(5,))
+        self.check(GOOD / "double" / "snapshot_001.hdf5", ranks=(2,))
+        self.check(GOOD / "eagle" / "snapshot_001_z000p000", "--link-types", "4,1", "--rlink-abs", 0.15625, ranks=(4,))
+
+    def test_masses_of_six_decades(self):
+        snapshot = self.folder / "unequal_002.hdf5"
+        shutil.copy(SNAPSHOTS / "unequal" / "snapshot_002.hdf5", snapshot)
+        with h5py.File(snapshot, "r+") as file:  # the one without mass is refused
+            masses = file["PartType1/Masses"][:]
+            file["PartType1/Masses"][:] = np.where(masses > 0, masses, 1)
+        self.check(snapshot, "--rlink-abs", 0.15625, ranks=(2, 4))
+
+    def test_more_ranks_than_particles(self):
+        """Eight ranks and the five particles of type 4, and none in any group: files of ranks without rows are whole."""
+        eagle = GOOD / "eagle" / "snapshot_001_z000p000"
+        self.check(eagle, "--link-types", 4, "--rlink-abs", 20, "--min-size", 2, "--meansep", 1, ranks=(8,))
+        catalogue, _ = self.check(eagle, "--link-types", 4, "--rlink-abs", 1e-4, "--meansep", 1, ranks=(8,))
+        self.assertEqual(catalogue.num, 0)
+
+    def test_any_number_of_files_and_a_master(self):
+        snapshot = GADGET / "snapshot_001.hdf5"
+        for ranks, files in ((1, 3), (4, 1), (3, 2), (2, 5)):
+            with self.subTest(ranks=ranks, files=files):
+                expected = self.check(snapshot, "--files", files, "--master", ranks=(ranks,), num_files=files)
+                self.check_masters(*expected)
+        self.on_ranks(2, snapshot)
+        names = [path for path in self.files() if path.startswith("ranks/") and path.endswith("hdf5")]
+        self.assertEqual(len(names), 4, names)  # neither masters nor files with higher numbers are left
+
+    def check_masters(self, catalogue, membership):
+        with h5py.File(self.folder / "ranks/groups_001/fof_subhalo_tab_001.hdf5", "r") as file:
+            np.testing.assert_array_equal(file["IDs/ID"][:], catalogue.ids)
+            for name, column in catalogue.columns.items():
+                np.testing.assert_allclose(file["Group"][name][:], column, rtol=1e-12, atol=1e-12 * np.abs(column).max())
+            self.assertEqual(file["Header"].attrs["NumFiles"], 1)
+        with h5py.File(self.folder / "ranks/membership_001.hdf5", "r") as file:
+            np.testing.assert_array_equal(file["PartType1/GroupNr"][:], membership.group_of[1])
+
+
+@unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+class Reports(FofCase):
+    SNAPSHOT = GADGET / "snapshot_001.hdf5"
+
+    def test_text_comes_once_and_says_what_the_ranks_did(self):
+        status, text, errors = self.run_fof(self.SNAPSHOT, "-v", "--threads", 1, launcher=on(3))
+        self.assertEqual((status, errors), (0, ""))
+        for pattern in (r"\nRuns on +3 ranks on 1 machine: 3 x \(host, 1 thread, \w+\)", r"\nMessages +host memory", r"\n  rank 2 +\S+, host",
+                        r"\nMemory +at most .* on each of 3 ranks", r"\nGroups +468\n", r"\nPer rank +87381 to 87382 particles read\n",
+                        r"\nlink +\d+\.\d+ +[\d.e+]+ +\d+\.\d\d\n", r"\nPeak memory +of the rank with most, [\d.]+ MiB \(mean [\d.]+ MiB\)",
+                        r"\nSearched +8738[12] particles", r"\nGhosts +\d+ particles", r"\nMerged +\d+ links between ranks, in \d+ rounds",
+                        r"\n +0 +5870 +23921\.2", r"\nWritten .*\n +and 2 more files\n"):
+            self.assertEqual(len(re.findall(pattern, text)), 1, pattern)
+        self.assertNotIn("\033", text)
+
+    def test_json(self):
+        status, _, errors = self.run_fof(self.SNAPSHOT, "-q", "--json", "report.json", "--threads", 1, launcher=on(4))
+        self.assertEqual((status, errors), (0, ""))
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertEqual((report["num_ranks"], report["num_machines"], report["transport"], len(report["ranks"])), (4, 1, "host memory", 4))
+        estimate, result = report["estimate"], report["result"]
+        self.assertEqual(estimate["memory_bytes_per_rank"], -(-estimate["memory_bytes"] // 4))
+        self.assertGreaterEqual(estimate["memory_bytes_per_rank"], result["peak_pool_bytes"])
+        self.assertEqual(result["particles_per_rank"], {"min": 65536, "max": 65536})
+        self.assertGreaterEqual(result["peak_pool_bytes"], result["mean_peak_pool_bytes"])
+        self.assertGreater(result["peak_resident_bytes"], result["peak_pool_bytes"])
+        for phase in result["phases"]:
+            self.assertGreaterEqual(phase["seconds"], phase["mean_seconds"])
+            self.assertTrue(1 <= phase["imbalance"] <= 4.0001, phase)
+        exchanged = result["exchanged"]
+        self.assertEqual(exchanged["searched"]["mean"], 65536)
+        self.assertTrue(0 < exchanged["ghosts_sent"]["mean"] < 65536)
+        self.assertTrue(0 < exchanged["edges"] and 0 < exchanged["rounds"])
+        self.assertGreater(exchanged["bytes_sent"]["max"], 0)
+        self.assertEqual(result["num_files"], 4)
+
+
+if __name__ == "__main__":
+    main()
