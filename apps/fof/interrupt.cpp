@@ -28,6 +28,11 @@ void check_interrupted() {
   if (interrupted != 0 && !too_late) throw Interrupted("interrupted");
 }
 
+void release_interrupts() {
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+}
+
 void finish_without_interrupts() { too_late = true; }
 
 }  // namespace zhalo::fof_app

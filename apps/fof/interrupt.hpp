@@ -12,4 +12,7 @@ void check_interrupted();
 /// From now on check_interrupted never throws: the results are being put in their places.
 void finish_without_interrupts();
 
+/// From now on signals end the process at once: there is nothing left to clean up.
+void release_interrupts();
+
 }  // namespace zhalo::fof_app

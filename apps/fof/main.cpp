@@ -102,6 +102,7 @@ void tell(const Failure& failure) { fmt::print(stderr, "fof: error: {}\n", failu
 /// For when some ranks are gone or hang: MPI_Finalize would wait for them. Every rank that waited in vain comes here, so the lowest speaks
 /// first and ends them all; the others speak only if they are still there after a while.
 void end_without_agreement(const MpiSession& mpi, const Failure& failure) {
+  release_interrupts();  // the launcher ends the others by signals
   std::this_thread::sleep_for(std::chrono::milliseconds(500) * std::min(mpi.rank(), 8));
   tell(failure);
   mpi.end_all(failure.status);

@@ -1,0 +1,141 @@
+"""fof on several ranks when something goes wrong: one message, one exit status, nothing half-written, no hang.
+
+  fof_ranks_failure_test.py PROGRAM DATA SNAPSHOTS
+"""
+import os
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+from fof_case import GADGET, PROGRAM, SECONDS, SNAPSHOTS, FofCase, main
+
+MPIEXEC = shutil.which("mpiexec")
+SNAPSHOT = GADGET / "snapshot_001.hdf5"
+CATALOGUE = "fof_output/groups_001/fof_subhalo_tab_001.{}.hdf5"
+BAD = SNAPSHOTS / "bad"
+RANKS = 3
+
+# Arguments, and words of the message.
+REFUSED = {
+    (BAD / "none_such.hdf5",): ["none_such.hdf5", "no such file"],
+    (BAD / "truncated.hdf5",): ["truncated.hdf5", "truncated"],
+    (BAD / "missing_chunk",): ["snapshot_001.1.hdf5", "missing"],
+    (BAD / "no_masses.hdf5",): ["no_masses.hdf5", "type 1"],
+    (BAD / "nan.hdf5",): ["1 of 1000 particles", "particle 17"],
+    (SNAPSHOT, "--rlink", "-1"): ["--rlink", "positive"],
+    (SNAPSHOT, "--rlink-abs", "26"): ["half"],
+    (SNAPSHOT, "--files", "-1"): ["--files", "-1"],
+    (SNAPSHOT, "--device", "cuda:x"): ["--device", "cuda:x"],
+    (SNAPSHOT, "--device", "cuda:4000"): ["CUDA"],
+    (SNAPSHOT, "--no-such-option"): ["--no-such-option"],
+    (SNAPSHOT, "-o", "/proc/nowhere"): ["/proc/nowhere"],
+    (SNAPSHOT, "--periodic", "no", "--box-size", "25"): ["outside", "particle 190"],
+}
+
+
+def ranks_of(process):
+    """Process numbers of the ranks that a running mpiexec has started, by rank."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if (folder / "exe").resolve() != PROGRAM.resolve():
+                continue
+            variables = dict(line.split("=", 1) for line in (folder / "environ").read_text().split("\0") if "=" in line)
+            if variables.get("FOF_TEST") == str(process.args[-1]):
+                found[int(variables["OMPI_COMM_WORLD_RANK"])] = int(folder.name)
+        except (OSError, PermissionError):
+            continue
+    return found
+
+
+@unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+class Failures(FofCase):
+    def setUp(self):
+        super().setUp()
+        self.before = self.files()
+
+    def launch(self, *arguments, **environment):
+        """A run under mpiexec whose ranks ranks_of() finds."""
+        command = [MPIEXEC, "-n", str(RANKS), PROGRAM, *map(str, arguments), "-o", self.folder / "fof_output"]
+        return subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                env={**os.environ, **environment, "FOF_TEST": str(command[-1])})
+
+    def wait_for(self, process, phase):
+        for line in process.stdout:
+            if line.split()[-1:] == [phase]:
+                return
+        self.fail(f"the run ended before '{phase}'")
+
+    def end_of(self, process):
+        output, errors = process.communicate(timeout=SECONDS)
+        return process.returncode, output, errors
+
+    def whole_looking(self):
+        """Files that a reader would take for results."""
+        return [path for path in self.files() if path.endswith(".hdf5") and not Path(path).name.startswith(".")]
+
+    def test_bad_input_is_told_once(self):
+        for arguments, words in REFUSED.items():
+            with self.subTest(arguments):
+                status, _, errors = self.run_fof(*arguments, "--membership", launcher=(MPIEXEC, "-n", str(RANKS)))
+                self.assertEqual(status, 2, errors)
+                self.assertEqual(errors.count("fof: error: "), 1, errors)
+                message = next(line for line in errors.splitlines() if line.startswith("fof: error: "))
+                for word in words:
+                    self.assertIn(str(word), message)
+                self.assertEqual(self.files(), self.before)
+
+    def test_full_disk_of_one_rank(self):
+        """Rank 1 may write 8 KiB a file; its error is everybody's, and names it."""
+        script = 'if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then trap "" XFSZ; ulimit -f 16; fi; exec "$@"'
+        status, _, errors = self.run_fof(SNAPSHOT, "--membership", launcher=(MPIEXEC, "-n", str(RANKS), "sh", "-c", script, "sh"))
+        self.assertEqual((status, errors.count("fof: error: rank 1: ")), (2, 1), errors)
+        self.assertIn("fof_output", errors)
+        self.assertEqual(self.files(), self.before)
+
+    def test_a_signal_to_one_rank_ends_all(self):
+        for phase, rank, number in (("open", 1, signal.SIGTERM), ("read", 0, signal.SIGINT), ("sort", 2, signal.SIGTERM),
+                                    ("link", 1, signal.SIGTERM)):
+            with self.subTest(phase=phase, rank=rank):
+                process = self.launch(SNAPSHOT, "--membership")
+                self.wait_for(process, phase)
+                os.kill(ranks_of(process)[rank], number)
+                status, _, errors = self.end_of(process)
+                self.assertEqual((status, errors.count("fof: error: ")), (130, 1), errors)
+                self.assertIn("interrupted", errors)
+                self.assertEqual(self.files(), self.before)
+
+    def test_a_killed_rank_ends_the_job_and_leaves_earlier_results(self):
+        for earlier in (False, True):
+            if earlier:
+                self.fof(SNAPSHOT, "--min-size", 1000)
+                contents = (self.folder / CATALOGUE.format(0)).read_bytes()
+            for phase, rank in (("read", 2), ("link", 0), ("write", 1)):
+                with self.subTest(phase=phase, rank=rank, earlier=earlier):
+                    process = self.launch(SNAPSHOT, "--membership")
+                    self.wait_for(process, phase)
+                    os.kill(ranks_of(process)[rank], signal.SIGKILL)
+                    status, _, errors = self.end_of(process)
+                    self.assertNotEqual(status, 0, errors)
+                    self.assertEqual(self.whole_looking(), [CATALOGUE.format(0)] if earlier else [])
+                    if earlier:
+                        self.assertEqual((self.folder / CATALOGUE.format(0)).read_bytes(), contents)
+
+    def test_a_rank_that_hangs_is_given_up(self):
+        process = self.launch(SNAPSHOT, ZHALO_TIMEOUT="2")
+        self.wait_for(process, "sort")
+        os.kill(ranks_of(process)[1], signal.SIGSTOP)
+        begin = time.monotonic()
+        status, _, errors = self.end_of(process)
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertEqual(status, 3, errors)
+        self.assertEqual(errors.count("fof: error: "), 1, errors)
+        self.assertIn("waited for other ranks for 2 s", errors)
+        self.assertEqual(self.whole_looking(), [])
+
+
+if __name__ == "__main__":
+    main()
