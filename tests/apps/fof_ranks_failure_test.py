@@ -60,8 +60,17 @@ class Failures(FofCase):
     def launch(self, *arguments, **environment):
         """A run under mpiexec whose ranks ranks_of() finds."""
         command = [MPIEXEC, "-n", str(RANKS), PROGRAM, *map(str, arguments), "-o", self.folder / "fof_output"]
-        return subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                env={**os.environ, **environment, "FOF_TEST": str(command[-1])})
+        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env={**os.environ, **environment, "FOF_TEST": str(command[-1])})
+        self.addCleanup(self.clean_up, process)
+        return process
+
+    def clean_up(self, process):
+        if process.poll() is None:
+            process.terminate()
+            process.wait(SECONDS)
+        process.stdout.close()
+        process.stderr.close()
 
     def wait_for(self, process, phase):
         for line in process.stdout:
@@ -91,7 +100,8 @@ class Failures(FofCase):
     def test_full_disk_of_one_rank(self):
         """Rank 1 may write 8 KiB a file; its error is everybody's, and names it."""
         script = 'if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then trap "" XFSZ; ulimit -f 16; fi; exec "$@"'
-        status, _, errors = self.run_fof(SNAPSHOT, "--membership", launcher=(MPIEXEC, "-n", str(RANKS), "sh", "-c", script, "sh"))
+        status, _, errors = self.run_fof(SNAPSHOT, "--membership", OMPI_MCA_btl="tcp,self",  # shared memory would be files, too
+                                         launcher=(MPIEXEC, "-n", str(RANKS), "sh", "-c", script, "sh"))
         self.assertEqual((status, errors.count("fof: error: rank 1: ")), (2, 1), errors)
         self.assertIn("fof_output", errors)
         self.assertEqual(self.files(), self.before)
@@ -113,7 +123,7 @@ class Failures(FofCase):
             if earlier:
                 self.fof(SNAPSHOT, "--min-size", 1000)
                 contents = (self.folder / CATALOGUE.format(0)).read_bytes()
-            for phase, rank in (("read", 2), ("link", 0), ("write", 1)):
+            for phase, rank in (("write", 1),) if earlier else (("read", 2), ("link", 0)):
                 with self.subTest(phase=phase, rank=rank, earlier=earlier):
                     process = self.launch(SNAPSHOT, "--membership")
                     self.wait_for(process, phase)
