@@ -19,6 +19,14 @@ SWIFT = DATA / "swift-dm64"
 SECONDS = 120  # until a run counts as hanging
 
 
+def environment_of(launcher, **changes):
+    """Ours, changed; a variable that is None is not set."""
+    variables = {name: value for name, value in {**os.environ, **changes}.items() if value is not None}
+    if launcher and "ASAN_OPTIONS" in variables:  # MPI libraries keep memory until the process ends
+        variables["ASAN_OPTIONS"] += ":detect_leaks=0"
+    return variables
+
+
 class FofCase(unittest.TestCase):
     """Each test has its own empty folder, in which the command runs."""
 
@@ -29,11 +37,8 @@ class FofCase(unittest.TestCase):
 
     def run_fof(self, *arguments, launcher=(), **environment):
         """Exit status, output and errors. A variable of the environment that is None is not set."""
-        variables = {name: value for name, value in {**os.environ, **environment}.items() if value is not None}
-        if launcher and "ASAN_OPTIONS" in variables:  # MPI libraries keep memory until the process ends
-            variables["ASAN_OPTIONS"] += ":detect_leaks=0"
         result = subprocess.run([*launcher, PROGRAM, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True, check=False,
-                                stdin=subprocess.DEVNULL, timeout=SECONDS, env=variables)
+                                stdin=subprocess.DEVNULL, timeout=SECONDS, env=environment_of(launcher, **environment))
         return result.returncode, result.stdout, result.stderr
 
     def fof(self, *arguments, **environment):

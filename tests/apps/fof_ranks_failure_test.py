@@ -6,11 +6,12 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 from pathlib import Path
 
-from fof_case import GADGET, PROGRAM, SECONDS, SNAPSHOTS, FofCase, main
+from fof_case import GADGET, PROGRAM, SECONDS, SNAPSHOTS, FofCase, environment_of, main
 
 MPIEXEC = shutil.which("mpiexec")
 SNAPSHOT = GADGET / "snapshot_001.hdf5"
@@ -57,11 +58,22 @@ class Failures(FofCase):
         super().setUp()
         self.before = self.files()
 
-    def launch(self, *arguments, **environment):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.statuses = Path(holder.name)
+        # mpiexec gives one status for all ranks, and may end the others at the first that is not 0: each rank's own goes to a file.
+        script = f'"$@"; echo $? >"{holder.name}/$OMPI_COMM_WORLD_RANK"'
+        self.launcher = [MPIEXEC, "-n", str(RANKS), "sh", "-c", script, "sh"]
+
+    def assert_all_end_with(self, status):
+        statuses = {path.name: path.read_text() for path in self.statuses.iterdir()}
+        self.assertEqual(statuses, {str(rank): f"{status}\n" for rank in range(RANKS)})
+
+    def launch(self, *arguments, launcher=(MPIEXEC, "-n", str(RANKS)), **environment):
         """A run under mpiexec whose ranks ranks_of() finds."""
-        command = [MPIEXEC, "-n", str(RANKS), PROGRAM, *map(str, arguments), "-o", self.folder / "fof_output"]
+        command = [*launcher, PROGRAM, *map(str, arguments), "-o", self.folder / "fof_output"]
         process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   env={**os.environ, **environment, "FOF_TEST": str(command[-1])})
+                                   env=environment_of(command, **environment, FOF_TEST=str(command[-1])))
         self.addCleanup(self.clean_up, process)
         return process
 
@@ -89,12 +101,11 @@ class Failures(FofCase):
     def test_bad_input_is_told_once(self):
         for arguments, words in REFUSED.items():
             with self.subTest(arguments):
-                status, _, errors = self.run_fof(*arguments, "--membership", launcher=(MPIEXEC, "-n", str(RANKS)))
-                self.assertEqual(status, 2, errors)
-                self.assertEqual(errors.count("fof: error: "), 1, errors)
-                message = next(line for line in errors.splitlines() if line.startswith("fof: error: "))
+                _, _, errors = self.run_fof(*arguments, "--membership", "-q", launcher=self.launcher)
+                self.assertEqual((errors.count("fof: error: "), errors.count("\n")), (1, 1), errors)
                 for word in words:
-                    self.assertIn(str(word), message)
+                    self.assertIn(str(word), errors)
+                self.assert_all_end_with(2)
                 self.assertEqual(self.files(), self.before)
 
     def test_full_disk_of_one_rank(self):
@@ -110,12 +121,13 @@ class Failures(FofCase):
         for phase, rank, number in (("open", 1, signal.SIGTERM), ("read", 0, signal.SIGINT), ("sort", 2, signal.SIGTERM),
                                     ("link", 1, signal.SIGTERM)):
             with self.subTest(phase=phase, rank=rank):
-                process = self.launch(SNAPSHOT, "--membership")
+                process = self.launch(SNAPSHOT, "--membership", launcher=self.launcher)
                 self.wait_for(process, phase)
                 os.kill(ranks_of(process)[rank], number)
-                status, _, errors = self.end_of(process)
-                self.assertEqual((status, errors.count("fof: error: ")), (130, 1), errors)
-                self.assertIn("interrupted", errors)
+                _, _, errors = self.end_of(process)
+                self.assertEqual((errors.count("fof: error: "), errors.count("\n")), (1, 1), errors)
+                self.assertIn(f"rank {rank}: interrupted", errors)
+                self.assert_all_end_with(130)
                 self.assertEqual(self.files(), self.before)
 
     def test_a_killed_rank_ends_the_job_and_leaves_earlier_results(self):
