@@ -7,6 +7,7 @@ namespace toy {
 namespace {
 
 constexpr int cells = 16;  // per axis
+constexpr std::size_t num_cells = std::size_t{cells} * cells * cells;
 constexpr int sweeps = 8;
 constexpr int steps_between_exchanges = 5;
 constexpr double time_step = 0.05;
@@ -35,8 +36,7 @@ std::size_t place(int i, int j, int k) {
 
 }  // namespace
 
-Simulation::Simulation(MPI_Comm comm, std::uint64_t num_bodies)
-    : comm_(comm), count_(cells * cells * cells), potential_(count_.size()) {
+Simulation::Simulation(MPI_Comm comm, std::uint64_t num_bodies) : comm_(comm), count_(num_cells), potential_(num_cells) {
   MPI_Comm_rank(comm, &rank_);
   MPI_Comm_size(comm, &size_);
   mean_count_ = static_cast<double>(num_bodies) / static_cast<double>(count_.size());

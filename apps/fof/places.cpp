@@ -1,7 +1,6 @@
 #include "apps/fof/places.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -47,10 +46,9 @@ std::string runs_on(const std::vector<Place>& all, int num_machines) {
       ++known->second;
     }
   }
-  std::vector<std::string> words;
-  for (const auto& [name, number] : kinds) words.push_back(fmt::format("{} x ({})", number, name));
-  return fmt::format("{} on {}: {}", count(static_cast<Index>(all.size()), "rank"), count(num_machines, "machine"),
-                     fmt::join(words, ", "));
+  std::string words;
+  for (const auto& [name, number] : kinds) words += fmt::format("{}{} x ({})", words.empty() ? ": " : ", ", number, name);
+  return fmt::format("{} on {}{}", count(static_cast<Index>(all.size()), "rank"), count(num_machines, "machine"), words);
 }
 
 }  // namespace
