@@ -1,4 +1,4 @@
-/// A small simulation with its own data and its own decomposition: what a code looks like before it calls zhalo. It includes nothing of zhalo.
+/// A small simulation with its own data and its own decomposition, as a code is before it calls zhalo: nothing of zhalo is included here.
 ///
 /// Two species of bodies attract each other in a periodic box. Gravity comes from a mesh that every rank holds: bodies are counted per
 /// cell, the counts are summed over the ranks, and a few sweeps of relaxation solve for the potential. Counts are whole numbers, so the
