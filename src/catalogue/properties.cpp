@@ -33,6 +33,13 @@ LocalRows find_local_rows(const Exec& exec, const Buffer<std::uint64_t>& of_memb
   return rows;
 }
 
+/// One rank has all rows, and knows their offsets.
+LocalRows all_rows(const Exec& exec, const Catalogue& catalogue) {
+  std::vector<Index> ends = catalogue.offset;
+  ends.push_back(catalogue.num_members_total);
+  return {0, to_exec(exec, Span<const Index>(ends), "group offsets")};
+}
+
 /// Every rank with a part of a group's members adds up all parts, in the order of ranks, and so knows its centre and mean velocity.
 /// Positions are relative to the group's first member on all of them.
 template <class Real>
@@ -165,7 +172,8 @@ template <class Real>
 void sum_properties(const Context& context, Members members, const kernels::ParticlesView<Real>& particles, const Box& box,
                     Catalogue& catalogue) {
   const Exec& exec = context.exec;
-  const LocalRows rows = find_local_rows(exec, std::exchange(members.row, {}));
+  const LocalRows rows = members.plan ? find_local_rows(exec, members.row) : all_rows(exec, catalogue);
+  members.row = {};
   const auto blocks = std::visit([&](const auto& e) { return kernels::make_blocks(e, rows.offset.span()); }, exec);
   kernels::Frame frame;
   frame.box = box;
