@@ -8,6 +8,8 @@
 set(ZHALO_TEST_PREFIX "" CACHE STRING "What the names of the tests start with")
 set(ZHALO_TEST_ENVIRONMENT "" CACHE STRING "NAME=value list for every test (the sanitizer presets set it)")
 
+set(ZHALO_TEST_MOST_RANKS 16 CACHE STRING "Tests on more ranks are left out (the sanitizer presets, whose ranks are slow, set it)")
+
 # Catch2's implementation is slow to compile: once for all tests.
 add_library(zhalo_catch OBJECT "${PROJECT_SOURCE_DIR}/tests/catch.cpp")
 target_link_libraries(zhalo_catch PUBLIC Catch2::Catch2)
@@ -36,6 +38,9 @@ function(zhalo_add_test)
   set(tests "")
   if(arg_RANKS)
     foreach(ranks IN LISTS arg_RANKS)
+      if(ranks GREATER ZHALO_TEST_MOST_RANKS)
+        continue()
+      endif()
       zhalo_add_mpi_command(NAME ${name}.ranks${ranks} RANKS ${ranks} COMMAND ${target} ${arg_ARGUMENTS})
       list(APPEND tests ${name}.ranks${ranks})
     endforeach()
@@ -43,7 +48,9 @@ function(zhalo_add_test)
     add_test(NAME ${name} COMMAND ${target} ${arg_ARGUMENTS})
     list(APPEND tests ${name})
   endif()
-  zhalo_set_test_properties(TESTS ${tests} LABELS ${arg_LABELS} TIMEOUT ${arg_TIMEOUT})
+  if(tests)
+    zhalo_set_test_properties(TESTS ${tests} LABELS ${arg_LABELS} TIMEOUT ${arg_TIMEOUT})
+  endif()
 endfunction()
 
 # zhalo_add_mpi_command(NAME test RANKS n COMMAND command...): runs any command on n ranks, more than there are cores if need be. Give it
