@@ -53,17 +53,44 @@ double gap2(const kernels::CoarseBox& a, const kernels::CoarseBox& b, const Reac
   return sum;
 }
 
+/// Nodes that are looked at before boxes are joined: enough to follow a rank's borders, few enough to read one by one.
+constexpr std::size_t most_nodes = 512;
+
+kernels::CoarseBox around(const kernels::CoarseBox& a, const kernels::CoarseBox& b) {
+  kernels::CoarseBox both = a;
+  for (int axis = 0; axis < 3; ++axis) {
+    both.lo[axis] = std::min(both.lo[axis], b.lo[axis]);
+    both.hi[axis] = std::max(both.hi[axis], b.hi[axis]);
+  }
+  return both;
+}
+
+/// Half of a box's surface: the particles within a short reach of it are in proportion.
+double surface(const kernels::CoarseBox& box) {
+  const Vec3d d = box.hi - box.lo;
+  return d[0] * d[1] + d[1] * d[2] + d[2] * d[0];
+}
+
+/// Joins the two neighbours in Z-order whose common box adds the least surface.
+void join_cheapest(std::vector<kernels::CoarseBox>& boxes) {
+  std::size_t best = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i + 1 < boxes.size(); ++i) {
+    const double added = surface(around(boxes[i], boxes[i + 1])) - surface(boxes[i]) - surface(boxes[i + 1]);
+    if (added >= least) continue;
+    least = added;
+    best = i;
+  }
+  boxes[best] = around(boxes[best], boxes[best + 1]);
+  boxes.erase(boxes.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+}
+
 }  // namespace
 
 kernels::CoarseBox CoarseBoxes::around_all() const {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   kernels::CoarseBox all{{{infinity, infinity, infinity}}, {{-infinity, -infinity, -infinity}}};
-  for (const kernels::CoarseBox& one : span()) {
-    for (int axis = 0; axis < 3; ++axis) {
-      all.lo[axis] = std::min(all.lo[axis], one.lo[axis]);
-      all.hi[axis] = std::max(all.hi[axis], one.hi[axis]);
-    }
-  }
+  for (const kernels::CoarseBox& one : span()) all = around(all, one);
   return all;
 }
 
@@ -75,14 +102,15 @@ CoarseBoxes coarse_boxes(const Exec& exec, const kernels::TreeView<Real>& tree) 
       return (a.plane > 0 ? a.diagonal2() : -1) < (b.plane > 0 ? b.diagonal2() : -1);
     };
     const auto largest = std::max_element(nodes.begin(), nodes.end(), smaller);
-    if (largest->plane == 0) break;
+    if (largest->plane == 0 || nodes.size() + static_cast<std::size_t>(tree.fanout) > most_nodes) break;
     const std::vector<Node> children = read_nodes(exec, tree, largest->plane - 1, largest->number * tree.fanout);
-    if (nodes.size() - 1 + children.size() > kernels::most_coarse_boxes) break;
-    nodes.erase(largest);
-    nodes.insert(nodes.end(), children.begin(), children.end());
+    nodes.insert(nodes.erase(largest), children.begin(), children.end());
   }
+  std::vector<kernels::CoarseBox> all;
+  for (const Node& node : nodes) all.push_back(node.box);
+  while (all.size() > kernels::most_coarse_boxes) join_cheapest(all);
   CoarseBoxes boxes;
-  for (const Node& node : nodes) boxes.box[static_cast<std::size_t>(boxes.num++)] = node.box;
+  for (const kernels::CoarseBox& box : all) boxes.box[static_cast<std::size_t>(boxes.num++)] = box;
   return boxes;
 }
 

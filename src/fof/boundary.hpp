@@ -18,7 +18,8 @@ struct CoarseBoxes {
   kernels::CoarseBox around_all() const;
 };
 
-/// The nodes of the tree from the top on, the largest ones replaced by their children as long as there is room.
+/// From the nodes of the tree: the largest ones are replaced by their children until there are some hundred, then neighbours in Z-order
+/// are joined where that costs least.
 template <class Real>
 CoarseBoxes coarse_boxes(const Exec& exec, const kernels::TreeView<Real>& tree);
 
