@@ -103,7 +103,7 @@ void tell(const Failure& failure) { fmt::print(stderr, "fof: error: {}\n", failu
 /// first and ends them all; the others speak only if they are still there after a while.
 void end_without_agreement(const MpiSession& mpi, const Failure& failure) {
   release_interrupts();  // the launcher ends the others by signals
-  std::this_thread::sleep_for(std::chrono::milliseconds(500) * std::min(mpi.rank(), 8));
+  std::this_thread::sleep_for(std::chrono::seconds(2) * std::min(mpi.rank(), 3));
   tell(failure);
   mpi.end_all(failure.status);
   std::_Exit(failure.status);

@@ -57,6 +57,7 @@ class Failures(FofCase):
     def setUp(self):
         super().setUp()
         self.before = self.files()
+        self.earlier = False
 
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
@@ -84,15 +85,34 @@ class Failures(FofCase):
         process.stdout.close()
         process.stderr.close()
 
-    def wait_for(self, process, phase):
-        for line in process.stdout:
-            if line.split()[-1:] == [phase]:
-                return
-        self.fail(f"the run ended before '{phase}'")
+    def send(self, number, rank, phase, **how):
+        """Status and errors of a run one of whose ranks gets a signal in that phase. On a busy machine this test may be too slow, and the run
+        end before: then again."""
+        for _ in range(5):
+            process = self.launch(SNAPSHOT, "--membership", **how)
+            self.assertTrue(any(line.split()[-1:] == [phase] for line in process.stdout), f"there is no '{phase}'")
+            try:
+                os.kill(ranks_of(process)[rank], number)
+            except (KeyError, ProcessLookupError):
+                pass
+            errors = process.communicate(timeout=SECONDS)[1]
+            if not errors and process.returncode == 0 and len(self.whole_looking()) == 2 * RANKS:
+                self.forget_results()
+                continue
+            return process.returncode, errors
+        self.fail("every run was too fast")
 
-    def end_of(self, process):
-        output, errors = process.communicate(timeout=SECONDS)
-        return process.returncode, output, errors
+    def forget_results(self):
+        shutil.rmtree(self.folder / "fof_output")
+        for path in self.statuses.iterdir():
+            path.unlink()
+        self.make_earlier()
+
+    def make_earlier(self):
+        """Results of an earlier run, where the test wants them."""
+        if self.earlier:
+            self.fof(SNAPSHOT, "--min-size", 1000)
+            self.contents = (self.folder / CATALOGUE.format(0)).read_bytes()
 
     def whole_looking(self):
         """Files that a reader would take for results."""
@@ -121,38 +141,26 @@ class Failures(FofCase):
         for phase, rank, number in (("open", 1, signal.SIGTERM), ("read", 0, signal.SIGINT), ("sort", 2, signal.SIGTERM),
                                     ("link", 1, signal.SIGTERM)):
             with self.subTest(phase=phase, rank=rank):
-                process = self.launch(SNAPSHOT, "--membership", launcher=self.launcher)
-                self.wait_for(process, phase)
-                os.kill(ranks_of(process)[rank], number)
-                _, _, errors = self.end_of(process)
+                _, errors = self.send(number, rank, phase, launcher=self.launcher)
                 self.assertEqual((errors.count("fof: error: "), errors.count("\n")), (1, 1), errors)
                 self.assertIn(f"rank {rank}: interrupted", errors)
                 self.assert_all_end_with(130)
                 self.assertEqual(self.files(), self.before)
 
     def test_a_killed_rank_ends_the_job_and_leaves_earlier_results(self):
-        for earlier in (False, True):
-            if earlier:
-                self.fof(SNAPSHOT, "--min-size", 1000)
-                contents = (self.folder / CATALOGUE.format(0)).read_bytes()
-            for phase, rank in (("write", 1),) if earlier else (("read", 2), ("link", 0)):
-                with self.subTest(phase=phase, rank=rank, earlier=earlier):
-                    process = self.launch(SNAPSHOT, "--membership")
-                    self.wait_for(process, phase)
-                    os.kill(ranks_of(process)[rank], signal.SIGKILL)
-                    status, _, errors = self.end_of(process)
-                    self.assertNotEqual(status, 0, errors)
-                    self.assertEqual(self.whole_looking(), [CATALOGUE.format(0)] if earlier else [])
-                    if earlier:
-                        self.assertEqual((self.folder / CATALOGUE.format(0)).read_bytes(), contents)
+        for phase, rank, self.earlier in (("read", 2, False), ("link", 0, False), ("link", 1, True)):
+            with self.subTest(phase=phase, rank=rank, earlier=self.earlier):
+                self.make_earlier()
+                status, errors = self.send(signal.SIGKILL, rank, phase)
+                self.assertNotEqual(status, 0, errors)
+                self.assertEqual(self.whole_looking(), [CATALOGUE.format(0)] if self.earlier else [])
+                if self.earlier:
+                    self.assertEqual((self.folder / CATALOGUE.format(0)).read_bytes(), self.contents)
 
     def test_a_rank_that_hangs_is_given_up(self):
-        process = self.launch(SNAPSHOT, ZHALO_TIMEOUT="2")
-        self.wait_for(process, "sort")
-        os.kill(ranks_of(process)[1], signal.SIGSTOP)
         begin = time.monotonic()
-        status, _, errors = self.end_of(process)
-        self.assertLess(time.monotonic() - begin, 30)
+        status, errors = self.send(signal.SIGSTOP, 1, "sort", ZHALO_TIMEOUT="2")
+        self.assertLess(time.monotonic() - begin, 60)
         self.assertEqual(status, 3, errors)
         self.assertEqual(errors.count("fof: error: "), 1, errors)
         self.assertIn("waited for other ranks for 2 s", errors)
