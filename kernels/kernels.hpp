@@ -14,8 +14,9 @@ namespace zhalo::kernels {
 void copy_bytes(const Host& exec, void* to, const void* from, std::size_t bytes);
 void copy_bytes(const Cuda& exec, void* to, const void* from, std::size_t bytes);
 
-/// Waits for all work that was queued; its errors stay for the next call.
+/// Waits for all work that was queued; its errors stay for the next call, or are thrown.
 void wait(const Cuda& exec) noexcept;
+void synchronise(const Cuda& exec);
 
 /// How memory of a device is allocated (plain cudaMalloc), for MemoryPool.
 MemoryPool::Source device_memory(int device);

@@ -289,6 +289,7 @@ inline constexpr int most_coarse_boxes = 64;
 template <class Real>
 struct GhostSearch {
   TreeView<Real> tree;
+  CoarseBox hull;               ///< around all of them
   Span<const CoarseBox> boxes;  ///< at most most_coarse_boxes
   double period[3] = {};        ///< infinite where not periodic
   double reach2 = 0;

@@ -12,38 +12,45 @@ template <class Real>
 struct Reach {
   GhostSearch<Real> search;
 
-  ZHALO_HD bool reaches(const Vec3d& lo, const Vec3d& hi, Index box) const {
+  ZHALO_HD bool reaches(const CoarseBox& a, const CoarseBox& b) const {
     double d[3];
     for (int axis = 0; axis < 3; ++axis) {
-      const double blo = search.boxes[box].lo[axis];
-      const double bhi = search.boxes[box].hi[axis];
-      const double direct = larger(blo - hi[axis], lo[axis] - bhi);
-      const double image = search.period[axis] - (larger(hi[axis], bhi) - smaller(lo[axis], blo));
+      const double direct = larger(b.lo[axis] - a.hi[axis], a.lo[axis] - b.hi[axis]);
+      const double image = search.period[axis] - (larger(a.hi[axis], b.hi[axis]) - smaller(a.lo[axis], b.lo[axis]));
       d[axis] = larger(smaller(direct, image), 0);
     }
     return d[0] * d[0] + d[1] * d[1] + d[2] * d[2] <= search.reach2;
   }
 
+  /// Box of a node of the tree, by its place among all nodes' boxes.
+  ZHALO_HD CoarseBox box_of(Index node) const {
+    CoarseBox box;
+    for (int axis = 0; axis < 3; ++axis) {
+      box.lo[axis] = static_cast<double>(search.tree.boxes.lo[axis][node]);
+      box.hi[axis] = static_cast<double>(search.tree.boxes.hi[axis][node]);
+    }
+    return box;
+  }
+
+  ZHALO_HD bool is_near_hull(Index node) const { return reaches(box_of(node), search.hull); }
+
   /// The boxes (at most 64) within reach of a leaf, one bit each.
   ZHALO_HD std::uint64_t near_leaf(Index slot) const {
-    Vec3d lo, hi;
-    for (int axis = 0; axis < 3; ++axis) {
-      lo[axis] = static_cast<double>(search.tree.boxes.lo[axis][slot]);
-      hi[axis] = static_cast<double>(search.tree.boxes.hi[axis][slot]);
-    }
+    const CoarseBox leaf = box_of(slot);
     std::uint64_t near = 0;
+    if (!reaches(leaf, search.hull)) return 0;
     for (Index box = 0; box < search.boxes.size(); ++box) {
-      if (reaches(lo, hi, box)) near |= std::uint64_t{1} << static_cast<unsigned>(box);
+      if (reaches(leaf, search.boxes[box])) near |= std::uint64_t{1} << static_cast<unsigned>(box);
     }
     return near;
   }
 
   ZHALO_HD bool is_near(Index particle, std::uint64_t boxes) const {
-    Vec3d x;
-    for (int axis = 0; axis < 3; ++axis) x[axis] = static_cast<double>(search.tree.pos.axis[axis][particle]);
-    for (Index box = 0; boxes >> static_cast<unsigned>(box) != 0; ++box) {
-      if ((boxes >> static_cast<unsigned>(box) & 1) != 0 && reaches(x, x, box)) return true;
-      if (box == 63) break;
+    CoarseBox point;
+    for (int axis = 0; axis < 3; ++axis) point.lo[axis] = static_cast<double>(search.tree.pos.axis[axis][particle]);
+    point.hi = point.lo;
+    for (Index box = 0; box < search.boxes.size(); ++box) {
+      if ((boxes >> static_cast<unsigned>(box) & 1) != 0 && reaches(point, search.boxes[box])) return true;
     }
     return false;
   }
@@ -53,35 +60,50 @@ struct Reach {
   ZHALO_HD static double smaller(double a, double b) { return a < b ? a : b; }
 };
 
-/// Counts (or, with `selected`, writes) the particles of one leaf that are within reach.
+/// Counts (or, with `selected`, writes) the particles within reach below one node of plane 1, or in one leaf where that is the top.
 template <class Real>
-struct GhostsOfLeaf : Reach<Real> {
+struct GhostsOfNode : Reach<Real> {
   static constexpr bool long_elements = true;
-  Span<Index> counts;         ///< per leaf slot; after a scan, offsets
+  int plane = 0;              ///< of the nodes
+  Span<Index> counts;         ///< per node; after a scan, offsets
   Span<LocalIndex> selected;  ///< empty: count
 
-  ZHALO_HD void operator()(Index slot) const {
+  ZHALO_HD void operator()(Index node) const {
+    const TreeView<Real>& tree = this->search.tree;
+    Index found = 0;
+    if (this->is_near_hull(tree.plane_first[plane] + node)) {
+      const Index leaves = plane == 0 ? 1 : tree.fanout;
+      for (Index slot = node * leaves; slot < (node + 1) * leaves && slot < tree.plane_size[0]; ++slot) {
+        found += ghosts_of_leaf(slot, selected.empty() ? 0 : counts[node] + found);
+      }
+    }
+    if (selected.empty()) counts[node] = found;
+  }
+
+ private:
+  ZHALO_HD Index ghosts_of_leaf(Index slot, Index place) const {
     const Index begin = this->search.tree.leaf_begin[slot];
     const Index end = this->search.tree.leaf_end[slot];
     Index found = 0;
     const std::uint64_t near = begin == end ? 0 : this->near_leaf(slot);
     for (Index i = begin; near != 0 && i < end; ++i) {
       if (!this->is_near(i, near)) continue;
-      if (!selected.empty()) selected[counts[slot] + found] = static_cast<LocalIndex>(i);
+      if (!selected.empty()) selected[place + found] = static_cast<LocalIndex>(i);
       ++found;
     }
-    if (selected.empty()) counts[slot] = found;
+    return found;
   }
 };
 
 template <class E, class Real>
 Buffer<LocalIndex> select_ghosts(const E& exec, const GhostSearch<Real>& search) {
-  const Index num_slots = search.tree.plane_size[0];
-  Buffer<Index> counts(exec, num_slots, "counts of ghosts");
-  for_each(exec, num_slots, GhostsOfLeaf<Real>{{search}, counts.span(), {}});
+  const int plane = search.tree.num_planes > 1 ? 1 : 0;
+  const Index num_nodes = search.tree.plane_size[plane];
+  Buffer<Index> counts(exec, num_nodes, "counts of ghosts");
+  for_each(exec, num_nodes, GhostsOfNode<Real>{{search}, plane, counts.span(), {}});
   const Index num = exclusive_scan(exec, counts.span());
   Buffer<LocalIndex> selected(exec, num, "ghosts");
-  if (num > 0) for_each(exec, num_slots, GhostsOfLeaf<Real>{{search}, counts.span(), selected.span()});
+  if (num > 0) for_each(exec, num_nodes, GhostsOfNode<Real>{{search}, plane, counts.span(), selected.span()});
   return selected;
 }
 

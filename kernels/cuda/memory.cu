@@ -97,6 +97,11 @@ void copy_bytes(const Cuda& exec, void* to, const void* from, std::size_t bytes)
   ZHALO_CUDA_TRY(cudaStreamSynchronize(exec.stream));
 }
 
+void synchronise(const Cuda& exec) {
+  const DeviceScope scope(exec.device);
+  ZHALO_CUDA_TRY(cudaStreamSynchronize(exec.stream));
+}
+
 void wait(const Cuda& exec) noexcept {
   try {
     const DeviceScope scope(exec.device);

@@ -13,6 +13,7 @@ constexpr const char* reason = "zhalo was built without CUDA; build it where nvc
 
 void copy_bytes(const Cuda&, void*, const void*, std::size_t) { refuse(); }
 void wait(const Cuda&) noexcept {}
+void synchronise(const Cuda&) { refuse(); }
 MemoryPool::Source device_memory(int) { refuse(); }
 MemoryPool::Source pinned_memory() { refuse(); }
 DeviceReport query_devices() { return {false, 0, "", reason}; }

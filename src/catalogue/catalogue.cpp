@@ -126,8 +126,10 @@ void gather_over_ranks(const Context& context, const GroupOrderPlan& plan, const
 template <class Real>
 Catalogue make_catalogue(const Context& context, const Particles<Real>& particles, const Box& box, Span<const Index> label,
                          const CatalogueOptions& options) {
-  const PhaseTimer timer(context, "catalogue");
-  return together(context.comm, [&] { return make(context, particles, box, label, options); });
+  return together(context.comm, [&] {
+    const PhaseTimer timer(context, "catalogue");
+    return make(context, particles, box, label, options);
+  });
 }
 
 void gather_in_group_order(const Context& context, const Catalogue& catalogue, const GroupOrderColumn& column, void* to) {

@@ -17,16 +17,12 @@ namespace {
 
 constexpr int none = std::numeric_limits<int>::max();
 
-}  // namespace
-
-namespace {
-
 template <class S>
 int smallest(S& state, int value) {
   Wire<int> wire(state.broken, 2);
   wire[0] = value;
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallreduce(&wire[0], &wire[1], 1, MPI_INT, MPI_MIN, state.comm, &request), "agreement on errors");
+  state.check(MPI_Iallreduce(&wire[0], &wire[1], 1, MPI_INT, MPI_MIN, state.comm, &request), "agreement on errors");
   state.wait(request, "agreement on errors");
   return wire[1];
 }
@@ -38,12 +34,12 @@ void send_failure(S& state, Failure& failure, int culprit) {
   header[0] = static_cast<int>(failure.kind);
   header[1] = static_cast<int>(failure.message.size());
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Ibcast(header.data(), 2, MPI_INT, culprit, state.comm, &request), operation);
+  state.check(MPI_Ibcast(header.data(), 2, MPI_INT, culprit, state.comm, &request), operation);
   state.wait(request, operation);
   const auto size = static_cast<std::size_t>(header[1]);
   Wire<char> text(state.broken, size);
   std::copy_n(failure.message.data(), std::min(size, failure.message.size()), text.data());
-  check_mpi(MPI_Ibcast(text.data(), header[1], MPI_CHAR, culprit, state.comm, &request), operation);
+  state.check(MPI_Ibcast(text.data(), header[1], MPI_CHAR, culprit, state.comm, &request), operation);
   state.wait(request, operation);
   failure = {static_cast<FailureKind>(header[0]), {text.data(), size}};
 }
@@ -69,6 +65,16 @@ void Communicator::enter(const char* operation) const {
   if (size_ > 1) settle(*state_, {}, rank_);
 }
 
+/// A failure must not be lost because the others cannot be told.
+void Communicator::tell_others(const Failure& failure) const {
+  try {
+    settle(*state_, failure, rank_);
+  } catch (const CommunicationError& error) {
+    if (!is_broken() || failure.kind == FailureKind::none) throw;
+    throw CommunicationError(fmt::format("{} (and this went before: {})", error.what(), failure.message));
+  }
+}
+
 bool Communicator::is_broken() const { return state_ && state_->broken; }
 
 void Communicator::together(const std::function<void()>& work) const {
@@ -82,7 +88,7 @@ void Communicator::together(const std::function<void()>& work) const {
     if (is_broken()) throw;
     failure = describe_current_exception();
   }
-  if (size_ > 1) return settle(*state_, failure, rank_);
+  if (size_ > 1) return tell_others(failure);
   if (failure.kind != FailureKind::none) throw_agreed(failure, state_.get());
 }
 

@@ -44,21 +44,17 @@ void Communicator::State::need_whole(const char* operation) const {
   }
 }
 
-void Communicator::State::wait_until(const char* operation, const std::function<bool()>& done) {
+void Communicator::State::wait_until(const char* operation, const std::function<Seen()>& look) {
   using Clock = std::chrono::steady_clock;
   constexpr auto patience = std::chrono::milliseconds(5);
   constexpr auto nap = std::chrono::microseconds(50);
-  const auto start = Clock::now();
-  const auto is_done = [&] {
-    try {
-      return done();
-    } catch (...) {
-      broken = true;  // MPI or a device failed with messages under way
-      throw;
-    }
-  };
-  while (!is_done()) {
-    const auto waited = Clock::now() - start;
+  auto last_progress = Clock::now();
+  while (true) {
+    const Seen seen = look();
+    if (seen == Seen::all) return;
+    const auto now = Clock::now();
+    if (seen == Seen::progress) last_progress = now;
+    const auto waited = now - last_progress;
     if (waited < patience) {
       sched_yield();  // ranks may share cores
       continue;
@@ -77,17 +73,23 @@ void Communicator::State::wait_until(const char* operation, const std::function<
 void Communicator::State::wait(MPI_Request& request, const char* operation) {
   wait_until(operation, [&] {
     int done = 0;
-    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), operation);
-    return done != 0;
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), operation);
+    return done != 0 ? Seen::all : Seen::nothing;
   });
+}
+
+void Communicator::State::check(int code, const char* operation) {
+  broken = broken || code != MPI_SUCCESS;
+  check_mpi(code, operation);
 }
 
 std::shared_ptr<MemoryPool> Communicator::State::staging_for(const Exec& exec) {
   const bool on_device = std::holds_alternative<Cuda>(exec);
   if (options.transport != Transport::staged && (!on_device || gpu_aware)) return nullptr;
-  if (staging == nullptr)
-    staging = on_device ? std::make_shared<MemoryPool>(kernels::pinned_memory()) : std::make_shared<MemoryPool>();
-  return staging;
+  std::shared_ptr<MemoryPool>& pool = on_device ? pinned_staging : staging;
+  if (pool == nullptr)
+    pool = on_device ? std::make_shared<MemoryPool>(kernels::pinned_memory()) : std::make_shared<MemoryPool>();
+  return pool;
 }
 
 // ---------------------------------------------------------------- making one
@@ -195,7 +197,7 @@ void Communicator::barrier() const {
   enter("barrier");
   if (state_ == nullptr) return;
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Ibarrier(state_->comm, &request), "barrier");
+  state_->check(MPI_Ibarrier(state_->comm, &request), "barrier");
   state_->wait(request, "barrier");
 }
 
@@ -213,7 +215,7 @@ T Communicator::reduce(T value, MPI_Op op, const char* operation) const {
   Wire<T> wire(state_->broken, 2);
   wire[0] = value;
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallreduce(&wire[0], &wire[1], 1, type_of(T{}), op, state_->comm, &request), operation);
+  state_->check(MPI_Iallreduce(&wire[0], &wire[1], 1, type_of(T{}), op, state_->comm, &request), operation);
   state_->wait(request, operation);
   return wire[1];
 }
@@ -248,7 +250,7 @@ void Communicator::reduce_in_place(Span<Index> values, Prefix prefix, const char
     std::copy(part.begin(), part.end(), wire.data());
     MPI_Request request = MPI_REQUEST_NULL;
     const auto start = prefix == Prefix::yes ? MPI_Iexscan : MPI_Iallreduce;
-    check_mpi(start(MPI_IN_PLACE, wire.data(), count, MPI_INT64_T, MPI_SUM, state_->comm, &request), operation);
+    state_->check(start(MPI_IN_PLACE, wire.data(), count, MPI_INT64_T, MPI_SUM, state_->comm, &request), operation);
     state_->wait(request, operation);
     std::copy_n(wire.data(), count, part.begin());
   }
@@ -261,12 +263,12 @@ std::string Communicator::broadcast(const std::string& text, int root) const {
   Wire<std::int64_t> length(state_->broken, 1);
   length[0] = static_cast<std::int64_t>(text.size());
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Ibcast(length.data(), 1, MPI_INT64_T, root, state_->comm, &request), operation);
+  state_->check(MPI_Ibcast(length.data(), 1, MPI_INT64_T, root, state_->comm, &request), operation);
   state_->wait(request, operation);
   const auto size = static_cast<std::size_t>(length[0]);
   Wire<char> characters(state_->broken, size);
   if (rank_ == root) std::copy(text.begin(), text.end(), characters.data());
-  check_mpi(MPI_Ibcast(characters.data(), static_cast<int>(size), MPI_CHAR, root, state_->comm, &request), operation);
+  state_->check(MPI_Ibcast(characters.data(), static_cast<int>(size), MPI_CHAR, root, state_->comm, &request), operation);
   state_->wait(request, operation);
   return {characters.data(), size};
 }
@@ -284,7 +286,8 @@ void Communicator::all_gather_bytes(const void* record, void* all, std::size_t b
   std::memcpy(send.data(), record, bytes);
   const int count = static_cast<int>(bytes);
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallgather(send.data(), count, MPI_BYTE, received.data(), count, MPI_BYTE, state_->comm, &request), operation);
+  state_->check(MPI_Iallgather(send.data(), count, MPI_BYTE, received.data(), count, MPI_BYTE, state_->comm, &request),
+                operation);
   state_->wait(request, operation);
   std::memcpy(all, received.data(), all_bytes);
 }

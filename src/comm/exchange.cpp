@@ -89,7 +89,7 @@ class Stream {
       : direction_(direction), pieces_(route.pieces.all()), staging_(route.staging), comm_(comm), exec_(exec) {
     requests_.fill(MPI_REQUEST_NULL);
   }
-  /// Where a wait was given up, what still comes must not be written to memory that is freed.
+  /// Where a wait was given up, as little as possible shall still come: what cannot be cancelled any more is written on arrival.
   ~Stream() {
     for (MPI_Request& request : requests_) {
       if (request == MPI_REQUEST_NULL) continue;
@@ -100,14 +100,14 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /// True when all is done.
-  bool advance() {
+  void advance() {
     for (int s = 0; s < window; ++s) {
       if (requests_[static_cast<std::size_t>(s)] != MPI_REQUEST_NULL) finish(s);
       if (requests_[static_cast<std::size_t>(s)] == MPI_REQUEST_NULL && next_ < pieces_.size()) start(s);
     }
-    return done_ == pieces_.size();
   }
+  std::size_t num_done() const { return done_; }
+  bool is_done() const { return done_ == pieces_.size(); }
 
  private:
   void start(int s) {
@@ -161,8 +161,8 @@ std::vector<Index> all_counts(S& state, const std::vector<Index>& send_counts) {
   Wire<Index> received(state.broken, size);
   std::copy(send_counts.begin(), send_counts.end(), send.data());
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Ialltoall(send.data(), 1, MPI_INT64_T, received.data(), 1, MPI_INT64_T, state.comm, &request),
-            counts_operation);
+  state.check(MPI_Ialltoall(send.data(), 1, MPI_INT64_T, received.data(), 1, MPI_INT64_T, state.comm, &request),
+              counts_operation);
   state.wait(request, counts_operation);
   return {received.data(), received.data() + size};
 }
@@ -172,33 +172,35 @@ std::vector<Index> all_counts(S& state, const std::vector<Index>& send_counts) {
 template <class S>
 std::vector<Index> sparse_counts(S& state, const std::vector<Index>& send_counts) {
   std::vector<Index> counts(send_counts.size());
+  Wire<Index> sent(state.broken, send_counts.size());
+  std::copy(send_counts.begin(), send_counts.end(), sent.data());
   std::vector<MPI_Request> sends;
   for (std::size_t r = 0; r < send_counts.size(); ++r) {
     if (send_counts[r] == 0) continue;
     sends.emplace_back();
-    check_mpi(MPI_Issend(&send_counts[r], 1, MPI_INT64_T, static_cast<int>(r), counts_tag, state.comm, &sends.back()),
-              counts_operation);
+    state.check(MPI_Issend(&sent[r], 1, MPI_INT64_T, static_cast<int>(r), counts_tag, state.comm, &sends.back()),
+                counts_operation);
   }
   MPI_Request barrier = MPI_REQUEST_NULL;
   bool in_barrier = false;
   state.wait_until(counts_operation, [&] {
     int arrived = 0;
     MPI_Status status;
-    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, counts_tag, state.comm, &arrived, &status), counts_operation);
+    state.check(MPI_Iprobe(MPI_ANY_SOURCE, counts_tag, state.comm, &arrived, &status), counts_operation);
     if (arrived != 0) {
       Index* count = &counts[static_cast<std::size_t>(status.MPI_SOURCE)];
-      check_mpi(MPI_Recv(count, 1, MPI_INT64_T, status.MPI_SOURCE, counts_tag, state.comm, MPI_STATUS_IGNORE),
-                counts_operation);
+      state.check(MPI_Recv(count, 1, MPI_INT64_T, status.MPI_SOURCE, counts_tag, state.comm, MPI_STATUS_IGNORE),
+                  counts_operation);
     }
     int done = 0;
     if (in_barrier) {
-      check_mpi(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), counts_operation);
-      return done != 0;
+      state.check(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), counts_operation);
+      return done != 0 ? S::Seen::all : S::Seen::nothing;
     }
-    check_mpi(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE), counts_operation);
-    if (done != 0) check_mpi(MPI_Ibarrier(state.comm, &barrier), counts_operation);
+    state.check(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE), counts_operation);
+    if (done != 0) state.check(MPI_Ibarrier(state.comm, &barrier), counts_operation);
     in_barrier = done != 0;
-    return false;
+    return arrived != 0 ? S::Seen::progress : S::Seen::nothing;
   });
   return counts;
 }
@@ -250,6 +252,11 @@ Schedule schedule(const ExchangePlan& plan, const std::vector<ExchangeColumn>& c
   return result;
 }
 
+/// Waits for what `exec` has queued; an error of that work is thrown here, where the others can still be told.
+void synchronise(const Exec& exec) {
+  if (const auto* cuda = std::get_if<Cuda>(&exec)) kernels::synchronise(*cuda);
+}
+
 void copy_own(const Exec& exec, const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns, int rank) {
   const auto self = static_cast<std::size_t>(rank);
   const Index count = plan.send_offset[self + 1] - plan.send_offset[self];
@@ -264,7 +271,7 @@ void copy_own(const Exec& exec, const ExchangePlan& plan, const std::vector<Exch
 
 void Communicator::exchange(const Exec& exec, const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns) const {
   validate_columns(plan, columns);
-  zhalo::wait(exec);  // MPI reads what kernels wrote
+  synchronise(exec);  // MPI reads what kernels wrote
   if (state_ == nullptr) return copy_own(exec, plan, columns, rank_);
   // All that can fail comes before the others are told that this rank takes part.
   const std::shared_ptr<MemoryPool> pool = state_->staging_for(exec);
@@ -276,10 +283,18 @@ void Communicator::exchange(const Exec& exec, const ExchangePlan& plan, const st
   state_->bytes_sent += messages.bytes_sent;
   Stream out(Stream::Direction::send, {messages.sends, sends}, state_->comm, exec);
   Stream in(Stream::Direction::receive, {messages.receives, receives}, state_->comm, exec);
-  state_->wait_until(data_operation, [&] {
-    const bool received = in.advance();
-    return out.advance() && received;
-  });
+  try {
+    state_->wait_until(data_operation, [&] {
+      const std::size_t before = out.num_done() + in.num_done();
+      in.advance();
+      out.advance();
+      if (in.is_done() && out.is_done()) return State::Seen::all;
+      return in.num_done() + out.num_done() > before ? State::Seen::progress : State::Seen::nothing;
+    });
+  } catch (...) {
+    state_->broken = true;  // MPI or a device failed with messages under way
+    throw;
+  }
 }
 
 }  // namespace zhalo

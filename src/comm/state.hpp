@@ -21,14 +21,18 @@ struct Communicator::State {
   Index bytes_sent = 0;
   /// A wait ran into the timeout: messages are under way that nobody will take, nothing can be agreed on any more.
   bool broken = false;
-  std::shared_ptr<MemoryPool> staging;  ///< page-locked memory once a device has needed it
+  std::shared_ptr<MemoryPool> staging;         ///< of messages of host memory
+  std::shared_ptr<MemoryPool> pinned_staging;  ///< page-locked, of messages of device memory
 
   ~State();
 
   /// Throws CommunicationError if an earlier wait was given up.
   void need_whole(const char* operation) const;
-  /// Looks again and again until `done()`; CommunicationError after the timeout.
-  void wait_until(const char* operation, const std::function<bool()>& done);
+  /// Looks again and again until `look()` says that all is done; CommunicationError after the timeout without progress.
+  enum class Seen { nothing, progress, all };
+  void wait_until(const char* operation, const std::function<Seen()>& look);
+  /// check_mpi for the start of an operation: a failure leaves the others in it.
+  void check(int code, const char* operation);
   void wait(MPI_Request& request, const char* operation);
   /// Memory to stage messages of `exec` in, or none if they travel directly.
   std::shared_ptr<MemoryPool> staging_for(const Exec& exec);

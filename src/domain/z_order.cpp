@@ -13,10 +13,40 @@ struct ZOrder<Real>::State {
   std::vector<Index> element_size;
 };
 
+namespace {
+
+/// What ranks that send to each other must have in common.
+void validate_agreement(const Communicator& comm, const Box& box, const ZOrderOptions& options, Index num) {
+  struct Request {
+    Box box;
+    Index num_columns;
+    Index sizes;  ///< of elements, by place
+    int weights;  ///< 0 or 1; 2 where there is nothing to weigh
+  };
+  Request mine{box, static_cast<Index>(options.columns.size()), 0, num == 0 ? 2 : (options.weight ? 1 : 0)};
+  Index place = 1;
+  for (const TravellingColumn& column : options.columns) mine.sizes += place++ * column.element_size;
+  int weights = mine.weights;
+  for (const Request& other : comm.all_gather(mine)) {
+    validate(other.box == box, "the box is not the same on all ranks; give all ranks the same");
+    validate(
+        other.num_columns == mine.num_columns && other.sizes == mine.sizes,
+        "the ranks do not give the same travelling columns ({} here, {} elsewhere, or other sizes); ranks without particles "
+        "must give them too",
+        mine.num_columns, other.num_columns);
+    if (other.weights == 2) continue;
+    validate(weights == 2 || other.weights == weights, "some ranks give weights and others do not");
+    weights = other.weights;
+  }
+}
+
+}  // namespace
+
 template <class Real>
 ZOrder<Real>::ZOrder(const Context& context, const Particles<Real>& particles, const Box& box, const ZOrderOptions& options) {
   context.comm.together([&] {
     validate_box(box, particles.dimensions);
+    validate_agreement(context.comm, box, options, particles.num());
     state_ = std::make_shared<State>(State{context, {}, {}, {}});
     for (const TravellingColumn& column : options.columns) state_->element_size.push_back(column.element_size);
     const DeviceParticles<Real> input(context.exec, particles);
@@ -70,11 +100,12 @@ const void* ZOrder<Real>::column_data(int i, Index element_size) const {
 }
 
 template <class Real>
-void ZOrder<Real>::copy_column_bytes(const TravellingColumn& column, void* to, Index capacity) const {
+void ZOrder<Real>::copy_column_bytes(int i, Index element_size, void* to, Index capacity) const {
   const Context& context = state_->context;
   context.comm.together([&] {
+    const void* column = column_data(i, element_size);
     validate(capacity >= num(), "the column has {} elements on this rank, the memory given has room for {}", num(), capacity);
-    copy_bytes(context.exec, to, column.data, static_cast<std::size_t>(num() * column.element_size));
+    copy_bytes(context.exec, to, column, static_cast<std::size_t>(num() * element_size));
   });
 }
 

@@ -114,16 +114,26 @@ CoarseBoxes coarse_boxes(const Exec& exec, const kernels::TreeView<Real>& tree) 
   return boxes;
 }
 
+CoarseBoxes CoarseBoxes::near(const CoarseBoxes& others, const ReachedBoxes& reach) const {
+  CoarseBoxes result;
+  if (others.num == 0) return result;
+  const kernels::CoarseBox hull = others.around_all();
+  for (const kernels::CoarseBox& one : span()) {
+    const auto is_near = [&](const kernels::CoarseBox& other) { return gap2(one, other, reach) <= reach.reach2; };
+    const auto all = others.span();
+    if (is_near(hull) && std::any_of(all.begin(), all.end(), is_near)) result.box[static_cast<std::size_t>(result.num++)] = one;
+  }
+  return result;
+}
+
 std::vector<Neighbour> higher_neighbours(const Communicator& comm, const CoarseBoxes& own, const ReachedBoxes& reach) {
   const std::vector<CoarseBoxes> all = comm.all_gather(own);
-  const kernels::CoarseBox mine = own.around_all();
-  std::vector<Neighbour> near;
+  std::vector<Neighbour> neighbours;
   for (int rank = comm.rank() + 1; rank < comm.size(); ++rank) {
-    const CoarseBoxes& boxes = all[static_cast<std::size_t>(rank)];
-    if (own.num == 0 || boxes.num == 0 || gap2(mine, boxes.around_all(), reach) > reach.reach2) continue;
-    near.push_back({rank, boxes});
+    const CoarseBoxes near = all[static_cast<std::size_t>(rank)].near(own, reach);
+    if (near.num > 0) neighbours.push_back({rank, near});
   }
-  return near;
+  return neighbours;
 }
 
 template CoarseBoxes coarse_boxes(const Exec&, const kernels::TreeView<float>&);

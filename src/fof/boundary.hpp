@@ -9,6 +9,11 @@
 
 namespace zhalo {
 
+struct ReachedBoxes {
+  double period[3] = {};  ///< infinite where not periodic
+  double reach2 = 0;
+};
+
 /// Boxes that together hold all particles of a rank; none for an empty rank.
 struct CoarseBoxes {
   int num = 0;
@@ -16,6 +21,8 @@ struct CoarseBoxes {
 
   Span<const kernels::CoarseBox> span() const { return {box.data(), num}; }
   kernels::CoarseBox around_all() const;
+  /// Those within reach of any of the others.
+  CoarseBoxes near(const CoarseBoxes& others, const ReachedBoxes& reach) const;
 };
 
 /// From the nodes of the tree: the largest ones are replaced by their children until there are some hundred, then neighbours in Z-order
@@ -23,15 +30,12 @@ struct CoarseBoxes {
 template <class Real>
 CoarseBoxes coarse_boxes(const Exec& exec, const kernels::TreeView<Real>& tree);
 
-/// Higher ranks whose boxes are within reach of this rank's, the nearest number first. Collective.
+/// A rank, and those of its boxes that are within reach.
 struct Neighbour {
   int rank = 0;
   CoarseBoxes boxes;
 };
-struct ReachedBoxes {
-  double period[3] = {};  ///< infinite where not periodic
-  double reach2 = 0;
-};
+/// Higher ranks with boxes within reach of this rank's, in their order. Collective.
 std::vector<Neighbour> higher_neighbours(const Communicator& comm, const CoarseBoxes& own, const ReachedBoxes& reach);
 
 }  // namespace zhalo

@@ -28,7 +28,7 @@ template <class Real>
 class GhostQueue {
  public:
   GhostQueue(const Context& context, const LinkedParticles<Real>& particles, Index batch)
-      : context_(context), tree_(particles.fof.tree), batch_(batch) {
+      : context_(context), tree_(particles.fof.tree), num_particles_(particles.num), batch_(batch) {
     for (int axis = 0; axis < 3; ++axis) reach_.period[axis] = particles.fof.exact_period[axis];
     constexpr double rounding = 1e-9;
     reach_.reach2 = particles.fof.linking_length2 * (1 + rounding) + std::numeric_limits<double>::min();
@@ -44,14 +44,16 @@ class GhostQueue {
   };
   Batch take() {
     Batch taken{{}, std::vector<Index>(static_cast<std::size_t>(context_.comm.size()))};
-    Buffer<LocalIndex> room(context_.exec, batch_, "ghosts to send");
+    const auto neighbours_left = static_cast<Index>(neighbours_.size() - next_);
+    const Index most = std::min(batch_, list_.size() - taken_ + neighbours_left * num_particles_);
+    Buffer<LocalIndex> room(context_.exec, most, "ghosts to send");
     Index num = 0;
-    while (num < batch_ && !is_empty()) {
+    while (num < most && !is_empty()) {
       if (taken_ == list_.size()) {
         fill_list();
         continue;
       }
-      const Index count = std::min(batch_ - num, list_.size() - taken_);
+      const Index count = std::min(most - num, list_.size() - taken_);
       copy_bytes(context_.exec, room.data() + num, list_.data() + taken_, static_cast<std::size_t>(count) * sizeof(LocalIndex));
       taken.counts[static_cast<std::size_t>(neighbours_[next_ - 1].rank)] += count;
       taken_ += count;
@@ -65,7 +67,7 @@ class GhostQueue {
  private:
   void fill_list() {
     const auto boxes = to_exec(context_.exec, neighbours_[next_].boxes.span(), "boxes of another rank");
-    kernels::GhostSearch<Real> search{tree_, boxes.span(), {}, reach_.reach2};
+    kernels::GhostSearch<Real> search{tree_, neighbours_[next_].boxes.around_all(), boxes.span(), {}, reach_.reach2};
     std::copy(reach_.period, reach_.period + 3, search.period);
     list_ = std::visit([&](const auto& e) { return kernels::select_ghosts(e, search); }, context_.exec);
     taken_ = 0;
@@ -74,6 +76,7 @@ class GhostQueue {
 
   const Context& context_;
   kernels::TreeView<Real> tree_;
+  Index num_particles_;
   Index batch_;
   ReachedBoxes reach_;
   std::vector<Neighbour> neighbours_;

@@ -13,6 +13,8 @@ void validate_options(const Box& box, const FofOptions& options) {
   validate(std::isfinite(b) && b > 0, "linking length is {} (must be positive and finite)", b);
   validate(options.leaf_size >= 1 && options.leaf_size <= kernels::max_leaf_size, "leaf size is {} (must be 1 to {})",
            options.leaf_size, kernels::max_leaf_size);
+  validate(options.ghost_batch >= 0, "the ghosts sent at a time are {} (must be positive, or 0 to choose)",
+           options.ghost_batch);
   for (int axis = 0; axis < box.dimensions; ++axis) {
     const double length = box.length[axis];
     validate(!box.periodic[axis] || b <= length / 2,

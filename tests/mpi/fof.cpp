@@ -10,6 +10,7 @@
 
 #include "tests/support/clouds.hpp"
 #include "tests/support/over_ranks.hpp"
+#include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace {
@@ -196,4 +197,31 @@ TEST_CASE("bad input of one rank is an error on all") {
   if (context.comm.size() == 1) return;
   CHECK_THROWS_WITH(fof_of_part(context, cloud, part, {context.comm.rank() == 0 ? 0.1 : 0.2}),
                     Catch::Matchers::Contains("not the same on all ranks"));
+}
+
+TEST_CASE("an observer of phases that throws on one rank ends the call on all") {
+  Context context = make_context({.timeout_seconds = 20});
+  const Cloud<float> cloud = periodic_cloud<float>(400, 0.05, Shape::blobs, 10);
+  const Share part = part_of(cloud.num(), Cut::even, context.comm.rank(), context.comm.size());
+  const std::vector<float> rows = rows_of(cloud, part);
+  Particles<float> particles;
+  particles.segments.push_back(ParticleSegment<float>::interleaved(rows.data(), part.count));
+  const auto find = [&] {
+    const FofResult found = friends_of_friends(context, particles, cloud.box, {cloud.linking_length});
+    make_catalogue(context, particles, cloud.box, found.label.span(), {.min_members = 2});
+  };
+  Timers seen;
+  context.timers = &seen;
+  find();
+  const int culprit = context.comm.size() - 1;
+  for (const Phase& phase : seen.phases()) {
+    INFO(phase.name);
+    Timers timers;
+    timers.observe([&](const std::string& name) {
+      if (context.comm.rank() == culprit && name == phase.name) throw Interrupted("stopped");
+    });
+    context.timers = &timers;
+    CHECK_THROWS_AS(find(), Interrupted);
+    CHECK(!context.comm.is_broken());
+  }
 }

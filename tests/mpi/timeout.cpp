@@ -21,3 +21,18 @@ TEST_CASE("a wait that is too long is given up, with the operation's name; then 
   CHECK(std::chrono::duration<double>(Clock::now() - start).count() < 1.4);
   CHECK_THROWS_WITH(comm.barrier(), Catch::Matchers::Contains("barrier") && Catch::Matchers::Contains("given up"));
 }
+
+TEST_CASE("what one rank has to say is not lost when the others cannot be told") {
+  using namespace zhalo;
+  CommunicatorOptions options;
+  options.timeout_seconds = 0.3;
+  const Communicator comm(MPI_COMM_WORLD, options);
+  if (comm.rank() == 1) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    return;
+  }
+  const auto work = [&] { comm.together([] { throw FileError("the disk is full"); }); };
+  CHECK_THROWS_WITH(work(),
+                    Catch::Matchers::Contains("has waited for other ranks") && Catch::Matchers::Contains("the disk is full"));
+  CHECK(comm.is_broken());
+}

@@ -217,3 +217,29 @@ TEST_CASE("Z-order: bad sizes are errors on all ranks, with the number that is n
   std::vector<float> back(static_cast<std::size_t>(part.share.count));
   CHECK_THROWS_AS(order.return_to_origin(Span<const float>(few), Span<float>(back)), InputError);
 }
+
+TEST_CASE("Z-order: ranks that do not ask for the same are told so, and can go on") {
+  const Context context = make_context();
+  if (context.comm.size() == 1) return;
+  const bool odd = context.comm.rank() == 1;
+  const Cloud<float> cloud = cloud_of<float>(Shape::uniform, 400);
+  const Part<float> part(cloud, part_of(cloud.num(), Cut::even, context.comm.rank(), context.comm.size()));
+  Particles<float> particles;
+  particles.segments.push_back(ParticleSegment<float>::interleaved(part.rows.data(), part.share.count));
+  const TravellingColumn tags{part.tags.data(), sizeof(Tag)};
+  const auto sort = [&](const Box& box, const ZOrderOptions& options) {
+    return ZOrder<float>(context, particles, box, options);
+  };
+  ZOrderOptions differing;
+  if (!odd) differing.columns = {tags};
+  CHECK_THROWS_WITH(sort(cloud.box, differing), Catch::Matchers::Contains("the same travelling columns"));
+  differing.columns = {{part.weights.data(), odd ? Index{2} : Index{4}}};
+  CHECK_THROWS_WITH(sort(cloud.box, differing), Catch::Matchers::Contains("the same travelling columns"));
+  ZOrderOptions weighted;
+  if (odd) weighted.weight = {part.weights.data()};
+  CHECK_THROWS_WITH(sort(cloud.box, weighted), Catch::Matchers::Contains("some ranks give weights"));
+  CHECK_THROWS_WITH(sort(Box::periodic_cube(odd ? 2 : 1), {}), Catch::Matchers::Contains("not the same on all ranks"));
+  const ZOrder<float> order = sort(cloud.box, {.columns = {tags}});
+  CHECK_THROWS_AS(order.copy_column<Tag>(odd ? 1 : 0, static_cast<Tag*>(nullptr), 0), InputError);
+  check_return(context, part, order);
+}

@@ -16,14 +16,16 @@
 
 namespace zhalo {
 
+struct Failure;
+
 /// How arrays in device memory travel. `direct` hands their addresses to MPI, which must be GPU-aware; `staged` copies them through a
 /// bounded buffer in host memory (as it does for host arrays, too). `automatic` is direct for host arrays, and for device arrays if the
 /// environment variable ZHALO_GPU_AWARE_MPI is 1, or is not set and MPI says that it can; any rank's no is a no.
 enum class Transport { automatic, direct, staged };
 
 struct CommunicatorOptions {
-  /// Longest wait for other ranks, after which a CommunicationError names the operation; 0: for ever. Negative: the environment
-  /// variable ZHALO_TIMEOUT if it is set, else half an hour.
+  /// Longest wait for other ranks without any message coming or going, after which a CommunicationError names the operation; 0: for
+  /// ever. Negative: the environment variable ZHALO_TIMEOUT if it is set, else half an hour. Making a communicator waits without limit.
   double timeout_seconds = -1;
   /// Longest message; longer ones are sent in parts, and staging takes 32 times this. The smallest of all ranks' counts. Up to 1 GiB.
   Index chunk_bytes = Index{4} << 20;
@@ -59,6 +61,8 @@ class Communicator {
   int node_size() const;
   /// Whether addresses in device memory are handed to MPI.
   bool is_gpu_aware() const;
+  /// Whether a wait for other ranks was given up, or MPI failed: every collective throws CommunicationError from then on.
+  bool is_broken() const;
   /// Bytes that this rank sent to others by exchange().
   Index bytes_sent() const;
 
@@ -105,13 +109,14 @@ class Communicator {
   Communicator split_by_machine() const;
 
   /// Runs `work`, which may itself be collective; if it throws on any rank, all ranks throw the same error: the one of the lowest rank
-  /// that failed, with that rank's number unless all failed alike. Errors keep their type. May be nested.
+  /// that failed, with that rank's number unless all failed alike. zhalo's errors keep their type, others become zhalo::Error. May be
+  /// nested.
   void together(const std::function<void()>& work) const;
 
  private:
   struct State;
   void enter(const char* operation) const;
-  bool is_broken() const;
+  void tell_others(const Failure& failure) const;
   void all_gather_bytes(const void* record, void* all, std::size_t bytes) const;
   template <class T>
   T reduce(T value, MPI_Op op, const char* operation) const;

@@ -33,8 +33,11 @@ struct ZOrderOptions {
 template <class Real>
 class ZOrder {
  public:
-  /// Collective. Throws InputError as friends_of_friends for positions and box, and for weights of 0; OutOfMemory.
+  /// Collective. Throws InputError as friends_of_friends for positions and box, for weights of 0, and if the ranks do not give the same
+  /// box, the same columns by number and size, and weights all or none (a rank without particles gives its columns too, with data or
+  /// not); OutOfMemory.
   ZOrder(const Context& context, const Particles<Real>& particles, const Box& box, const ZOrderOptions& options = {});
+  ZOrder(Context&&, const Particles<Real>&, const Box&, const ZOrderOptions& = {}) = delete;
 
   Index num() const;          ///< on this rank now
   Index num_origin() const;   ///< that this rank brought
@@ -56,7 +59,7 @@ class ZOrder {
   /// with the number needed, if that is too few on one.
   template <class T>
   void copy_column(int i, T* to, Index capacity) const {
-    copy_column_bytes({column_data(i, static_cast<Index>(sizeof(T))), static_cast<Index>(sizeof(T))}, to, capacity);
+    copy_column_bytes(i, static_cast<Index>(sizeof(T)), to, capacity);
   }
 
   /// One value per particle of this rank, in Z-order, becomes one value per particle that this rank brought, in the caller's order.
@@ -70,7 +73,7 @@ class ZOrder {
 
  private:
   const void* column_data(int i, Index element_size) const;
-  void copy_column_bytes(const TravellingColumn& column, void* to, Index capacity) const;
+  void copy_column_bytes(int i, Index element_size, void* to, Index capacity) const;
   void return_bytes(const TravellingColumn& values, Index num_values, void* to, Index num_to) const;
 
   std::shared_ptr<State> state_;

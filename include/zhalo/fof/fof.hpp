@@ -22,9 +22,9 @@ struct FofStatistics {
   Index num_local = 0;        ///< particles that this rank searched
   Index ghosts_sent = 0;      ///< particles sent to higher ranks that may hold friends of them
   Index ghosts_received = 0;  ///< particles that lower ranks sent
-  Index edges = 0;            ///< pairs of sets, one here and one on a lower rank, that were found to be one group
-  Index rounds = 0;           ///< exchanges until all ranks agreed on the groups; the same on all ranks
-  Index bytes_sent = 0;       ///< to other ranks, in all exchanges
+  Index edges = 0;   ///< pairs of sets, one here and one on a lower rank, that were found to be one group; some more than once
+  Index rounds = 0;  ///< exchanges until all ranks agreed on the groups; the same on all ranks
+  Index bytes_sent = 0;  ///< to other ranks, in all exchanges
 };
 
 /// The groups, and what was met on the way.
