@@ -46,7 +46,8 @@ struct Run {
   FofStatistics statistics;
   std::vector<Phase> phases;
   Buffer<Index> label;
-  Index peak = 0;  ///< bytes
+  Index peak = 0;         ///< bytes
+  Index collectives = 0;  ///< each with a question before it
 };
 
 /// What the catalogue of these groups costs, in bytes.
@@ -83,8 +84,10 @@ void report(const Context& context, const Options& options, const Run& run, cons
   std::string text =
       fmt::format("{} N {} b {:g} ranks {}: {:.3f} s\n", options.kind, options.num, options.ratio, comm.size(), run.seconds);
   text += fmt::format(
-      "  search     a particle: ghosts {:.5f} (most/mean {:.2f}), edges {:.6f}, sent {:.1f} B, peak {:.1f} B; rounds {}\n",
-      ghosts, ghosts > 0 ? most(s.ghosts_received) / ghosts : 0, mean(s.edges), mean(s.bytes_sent), most(run.peak), s.rounds);
+      "  search     a particle: ghosts {:.5f} (most/mean {:.2f}), edges {:.6f}, sent {:.1f} B, peak {:.1f} B; rounds {}, "
+      "collectives {}\n",
+      ghosts, ghosts > 0 ? most(s.ghosts_received) / ghosts : 0, mean(s.edges), mean(s.bytes_sent), most(run.peak), s.rounds,
+      run.collectives);
   text += fmt::format("  catalogue  a particle: sent {:.1f} B, peak {:.1f} B; {} groups\n", mean(cost.sent), most(cost.peak),
                       cost.num_groups);
   text += "  seconds   ";
@@ -94,7 +97,10 @@ void report(const Context& context, const Options& options, const Run& run, cons
 
 void measure(const Options& options) {
   Context context;
-  context.comm = Communicator(MPI_COMM_WORLD);
+  Index collectives = 0;
+  CommunicatorOptions observed;
+  observed.observer = [&](const char*) { ++collectives; };
+  context.comm = Communicator(MPI_COMM_WORLD, observed);
   context.exec = host_exec(options.threads);
   const std::vector<float> pos = spread_points(context.comm, options);
   Particles<float> particles;
@@ -105,7 +111,9 @@ void measure(const Options& options) {
     Timers timers;
     context.timers = &timers;
     memory(context.exec)->reset_peak();
+    collectives = 0;
     Run run = run_once(context, particles, linking_length, timers);
+    run.collectives = collectives;
     run.peak = static_cast<Index>(memory(context.exec)->peak_bytes());
     if (i == 0 || run.seconds < best.seconds) best = std::move(run);
   }
