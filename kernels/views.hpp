@@ -257,7 +257,7 @@ struct FofView : LinkedTree<Real> {
   Real inner_hi[3] = {};
 
   void let_own_leaves_walk() {
-    walkers = *this;
+    walkers = {this->tree, this->connected, this->first_in_sets};
     own_leaves_walk = true;
   }
 

@@ -24,7 +24,10 @@ struct Communicator::State {
   std::shared_ptr<MemoryPool> staging;         ///< of messages of host memory
   std::shared_ptr<MemoryPool> pinned_staging;  ///< page-locked, of messages of device memory
 
+  State() = default;
   ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
   /// Throws CommunicationError if an earlier wait was given up.
   void need_whole(const char* operation) const;

@@ -138,7 +138,8 @@ DistributedParticles<Real> distribute_particles(const Context& context, const ke
   columns.add_to(exec, num, exchanged);
   context.comm.exchange(exec, result.plan, exchanged);
   result.sent = std::move(local.order);
-  local = {};
+  local.keys = {};
+  for (auto& axis : local.pos) axis = {};
 
   SortedParticles<Real>& sorted = result.sorted;
   sorted.frame = frame;

@@ -107,6 +107,7 @@ CoarseBoxes coarse_boxes(const Exec& exec, const kernels::TreeView<Real>& tree) 
     nodes.insert(nodes.erase(largest), children.begin(), children.end());
   }
   std::vector<kernels::CoarseBox> all;
+  all.reserve(nodes.size());
   for (const Node& node : nodes) all.push_back(node.box);
   while (all.size() > kernels::most_coarse_boxes) join_cheapest(all);
   CoarseBoxes boxes;

@@ -12,7 +12,7 @@ struct Message {
   Index node = 0;
   Index value = 0;
 
-  friend auto operator<=>(const Message&, const Message&) = default;
+  friend bool operator<(const Message& a, const Message& b) { return a.node != b.node ? a.node < b.node : a.value < b.value; }
 };
 
 template <class T>
