@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -65,11 +66,14 @@ std::string name_of_run() {
 }  // namespace
 
 StagedFiles::StagedFiles(const Communicator& comm, std::string directory)
-    : comm_(&comm), directory_(directory.empty() ? "." : std::move(directory)), run_(comm.broadcast(name_of_run())) {
-  comm_->barrier();  // other ranks may still be removing the directories of an object before this one
+    : comm_(&comm), directory_(directory.empty() ? "." : std::move(directory)) {
   try {
-    make_directories_from_rank_zero(directory_);
-    comm_->together([&] { check_writable(directory_, comm_->rank()); });
+    comm_->together([&] {
+      run_ = comm_->broadcast(name_of_run());
+      comm_->barrier();  // other ranks may still be removing the directories of an object before this one
+      make_directories_from_rank_zero(directory_);
+      check_writable(directory_, comm_->rank());
+    });
   } catch (...) {
     discard();
     throw;
@@ -98,9 +102,11 @@ void StagedFiles::make_directories_from_rank_zero(const std::string& path) {
 }
 
 void StagedFiles::make_directory(const std::string& name) {
-  const std::string path = (fs::path(directory_) / name).string();
-  make_directories_from_rank_zero(path);
-  comm_->together([&] { check_writable(path, comm_->rank()); });
+  comm_->together([&] {
+    const std::string path = (fs::path(directory_) / name).string();
+    make_directories_from_rank_zero(path);
+    check_writable(path, comm_->rank());
+  });
 }
 
 /// In the same directory, so that a rename is enough.
@@ -109,9 +115,9 @@ std::string StagedFiles::hidden_beside(const std::string& path, const char* endi
   return (place.parent_path() / fmt::format(".{}.{}.{}", place.filename().string(), run_, ending)).string();
 }
 
-std::string StagedFiles::stage(const std::string& name) {
+std::string StagedFiles::stage(const std::string& name, Appears when) {
   const std::string final_path = (fs::path(directory_) / name).string();
-  staged_.push_back({hidden_beside(final_path, "part"), final_path});
+  staged_.push_back({hidden_beside(final_path, "part"), final_path, when});
   return staged_.back().temporary;
 }
 
@@ -173,25 +179,34 @@ std::vector<std::string> leftovers(const std::string& prefix, Index first) {
   return found;
 }
 
-}  // namespace
-
-void StagedFiles::put_in_place() {
-  for (const auto& file : staged_) {
-    if (is_file(file.final_path)) {
-      kept_.push_back({file.final_path, hidden_beside(file.final_path, "old")});
-      keep_as(kept_.back().path, kept_.back().kept_as);
-    }
-    rename_into_place(file.temporary, file.final_path);
-    placed_.push_back(file.final_path);
-  }
+/// Each once.
+void bring_parents_to_disk(const std::vector<std::string>& paths) {
+  std::set<std::string> parents;
+  for (const auto& path : paths) parents.insert(parent_of(path));
+  for (const auto& parent : parents) bring_to_disk(parent);
 }
 
-void StagedFiles::set_aside_leftovers() {
+}  // namespace
+
+/// Files of an earlier run that this rank takes away: those that its own replace, and on rank 0 those that nothing replaces.
+std::vector<std::string> StagedFiles::earlier_files(Appears which) const {
   std::vector<std::string> found;
+  for (const auto& file : staged_) {
+    if (file.appears == which && !single_) found.push_back(file.final_path);
+  }
+  if (comm_->rank() != 0) return found;
+  if (which == Appears::last) {
+    for (const auto& name : retired_) found.push_back((fs::path(directory_) / name).string());
+    return found;
+  }
   for (const auto& [prefix, num_files] : numbered_) {
     for (const auto& path : leftovers((fs::path(directory_) / prefix).string(), num_files)) found.push_back(path);
   }
-  for (const auto& name : retired_) found.push_back((fs::path(directory_) / name).string());
+  return found;
+}
+
+void StagedFiles::set_aside(Appears which) {
+  const std::vector<std::string> found = earlier_files(which);
   for (const auto& path : found) {
     if (!is_file(path)) continue;
     kept_.push_back({path, hidden_beside(path, "old")});
@@ -199,22 +214,61 @@ void StagedFiles::set_aside_leftovers() {
       throw FileError(fmt::format("'{}', of an earlier run, cannot be removed: {}", path, std::strerror(errno)));
     }
   }
+  bring_parents_to_disk(found);
 }
 
-/// As it was before the commit. What cannot be brought back stays under the name at which it was kept.
-void StagedFiles::undo() noexcept {
+void StagedFiles::put_in_place(Appears which) {
+  for (const auto& file : staged_) {
+    if (file.appears != which) continue;
+    if (single_ && is_file(file.final_path)) {
+      kept_.push_back({file.final_path, hidden_beside(file.final_path, "old")});
+      keep_as(kept_.back().path, kept_.back().kept_as);
+    }
+    rename_into_place(file.temporary, file.final_path);
+    placed_.push_back(file.final_path);
+  }
+  bring_parents_to_disk(placed_);
+}
+
+/// Wherever a rank is stopped, what has its name is all of the earlier run or all of this one: ranks begin a step when all have ended the one
+/// before. Files that show others are the first to go and the last to come.
+void StagedFiles::replace_all() {
+  comm_->together([&] { single_ = comm_->sum(static_cast<Index>(staged_.size())) == 1; });
+  comm_->together([&] { set_aside(Appears::last); });
+  comm_->together([&] { set_aside(Appears::in_any_order); });
+  comm_->together([&] { put_in_place(Appears::in_any_order); });
+  comm_->together([&] { put_in_place(Appears::last); });
+}
+
+void StagedFiles::remove_placed() noexcept {
   std::error_code error;
   for (const auto& path : placed_) {
     const bool replaced = std::any_of(kept_.begin(), kept_.end(), [&](const Kept& file) { return file.path == path; });
-    if (!replaced) fs::remove(path, error);
+    if (!single_ || !replaced) fs::remove(path, error);
   }
+  placed_.clear();
+}
+
+void StagedFiles::bring_back() noexcept {
+  std::error_code error;
   for (const auto& file : kept_) {
     fs::rename(file.kept_as, file.path, error);
     // A rename does nothing to two names of one file, as there are if the place was never taken.
     if (!error) fs::remove(file.kept_as, error);
   }
-  placed_.clear();
   kept_.clear();
+}
+
+/// As it was before the commit. What cannot be brought back stays under the name at which it was kept; so does everything if ranks are lost:
+/// their new files may be in place, and must not meet old ones.
+void StagedFiles::undo() noexcept {
+  if (comm_->is_broken()) return;
+  try {
+    comm_->together([&] { remove_placed(); });
+    comm_->together([&] { bring_back(); });
+  } catch (...) {
+    return;  // the error that led here is the one to tell
+  }
 }
 
 std::vector<std::string> StagedFiles::commit() {
@@ -223,13 +277,7 @@ std::vector<std::string> StagedFiles::commit() {
     for (const auto& file : staged_) bring_to_disk(file.temporary);
   });
   try {
-    comm_->together([&] {
-      put_in_place();
-      if (comm_->rank() == 0) set_aside_leftovers();
-    });
-    comm_->together([&] {
-      for (const auto& path : placed_) bring_to_disk(parent_of(path));
-    });
+    replace_all();
   } catch (...) {
     undo();
     throw;

@@ -10,7 +10,8 @@ namespace zhalo::io {
 
 /// Files of all ranks that are written under temporary names beside their places and renamed together at the end. What is not
 /// committed is removed by the destructor, with the directories that were made for it if they are empty; files that were there
-/// before stay untouched until the commit.
+/// before stay untouched until the commit. The files of one object are one result: old and new ones are never seen together, also if the
+/// process or the machine stops during the commit.
 class StagedFiles {
  public:
   /// Makes `directory` if it is missing and makes sure that every rank can write there. Collective; FileError.
@@ -28,9 +29,12 @@ class StagedFiles {
   /// Makes a directory below. Collective.
   void make_directory(const std::string& name);
 
+  /// A file that shows what others hold appears when they are there, and an earlier one goes before them.
+  enum class Appears { in_any_order, last };
+
   /// The temporary path at which to write the file that shall become `directory()/name`. One rank stages a file; it is the same
   /// path on all. Not collective.
-  std::string stage(const std::string& name);
+  std::string stage(const std::string& name, Appears when = Appears::in_any_order);
 
   /// The temporary path of a file that another rank stages, for a rank that writes to it too. Not collective.
   std::string join(const std::string& name);
@@ -39,18 +43,21 @@ class StagedFiles {
   /// run left, are removed at the commit. Stages nothing. Not collective, but all ranks must call it.
   void claim_numbered(const std::string& prefix, Index num_files);
 
-  /// A file of an earlier run that is removed at the commit. Not collective, but all ranks must call it.
+  /// A file of an earlier run that is removed at the commit, before all others. Not collective, but all ranks must call it.
   void retire(const std::string& name) { retired_.push_back(name); }
 
-  /// Brings all staged files of all ranks to the disk and to their names; returns the final paths of those that this rank staged.
+  /// Brings all staged files of all ranks to the disk and to their names; returns the final paths of those that this rank staged. First all
+  /// ranks move earlier files aside, to ".NAME.*.old", then all rename the new ones; whoever looks meanwhile finds some missing. A single file
+  /// takes the place of the earlier one at once.
   /// Collective; FileError on every rank if it fails on one. Then the files that were there before are there again; where even
-  /// that fails they are kept under the names ".NAME.*.old".
+  /// that fails, and where ranks are lost (CommunicationError) or killed, they stay under the names ".NAME.*.old".
   std::vector<std::string> commit();
 
  private:
   struct Staged {
     std::string temporary;
     std::string final_path;
+    Appears appears = Appears::in_any_order;
   };
   struct Numbered {
     std::string prefix;
@@ -63,8 +70,12 @@ class StagedFiles {
   };
   void make_directories_from_rank_zero(const std::string& path);
   std::string hidden_beside(const std::string& path, const char* ending) const;
-  void put_in_place();
-  void set_aside_leftovers();
+  std::vector<std::string> earlier_files(Appears which) const;
+  void set_aside(Appears which);
+  void put_in_place(Appears which);
+  void replace_all();
+  void remove_placed() noexcept;
+  void bring_back() noexcept;
   void undo() noexcept;
   void discard() noexcept;
 
@@ -78,6 +89,7 @@ class StagedFiles {
   std::vector<std::string> joined_;
   std::vector<std::string> placed_;  // during the commit: what has its final name
   std::vector<Kept> kept_;           // during the commit
+  bool single_ = false;              // during the commit: all ranks together have one file
 };
 
 }  // namespace zhalo::io

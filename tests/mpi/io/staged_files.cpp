@@ -3,9 +3,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "zhalo/core/error.hpp"
 
@@ -136,6 +138,43 @@ TEST_CASE("a commit that fails on one rank brings back what was there on all") {
     if (number != last) CHECK(read(path(number)) == "old " + std::to_string(number));
   }
   for (const char* name : {"/table.hdf5", "/other.0.hdf5", "/mine"}) CHECK(read(place + name) == "old");
+}
+
+TEST_CASE("no new file is seen while another rank still has to take an old one away") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string place = scratch(comm, "steps");
+  const int last = comm.size() - 1;
+  const std::string first_path = place + "/table.0.hdf5", last_path = place + "/table." + std::to_string(last) + ".hdf5";
+  const std::string own_path = place + "/table." + std::to_string(comm.rank()) + ".hdf5", master_path = place + "/table.hdf5";
+  const auto others = [](int number) { return "other." + std::to_string(number) + ".hdf5"; };
+  constexpr int num_others = 300;  // so that the last rank needs long to reach its table
+  write(own_path, "old");
+  if (comm.rank() == 0) write(master_path, "old");
+  comm.barrier();
+  StagedFiles files(comm, place);
+  if (comm.rank() == last) {
+    for (int number = 0; number < num_others; ++number) write(files.stage(others(number)), "new");
+  }
+  write(stage_table(files), "new");
+  if (comm.rank() == 0) write(files.stage("table.hdf5", StagedFiles::Appears::last), "new");
+  std::atomic<bool> done{false};
+  int mixed = 0, early = 0;
+  std::thread watcher([&] {
+    // What is seen second was there when the first was, too: an old file never comes back, a new one never goes.
+    while (!done) {
+      if (read(first_path) == "new" && read(last_path) == "old") ++mixed;
+      if (read(master_path) == "old" && !fs::exists(last_path) && read(master_path) == "old") ++early;
+      if (read(master_path) == "new" && !fs::exists(last_path)) ++early;
+    }
+  });
+  files.commit();
+  done = true;
+  watcher.join();
+  CHECK(mixed == 0);
+  CHECK(early == 0);
+  CHECK(read(own_path) == "new");
+  comm.barrier();
+  CHECK(entries_below(place) == num_others + comm.size() + 1);
 }
 
 TEST_CASE("a file of several ranks: one stages it, the others join") {

@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <csignal>
@@ -90,31 +91,78 @@ TEST_CASE("killed before the commit: every final name is as it was") {
   for (const auto& [path, bytes] : expected) CHECK(found.at(out + path.substr(undisturbed.size())) == bytes);
 }
 
-TEST_CASE("killed at any moment: every final name has a whole file") {
+namespace {
+
+std::string name_of(int number) { return "table." + std::to_string(number) + ".hdf5"; }
+
+/// Files number 0 to num_files - 1, all with the same letter, and if asked for a master with it, too.
+void write_version(const std::string& out, int version, int num_files, bool master) {
+  const Communicator alone;
+  StagedFiles files(alone, out);
+  const auto fill = [&](const std::string& path) {
+    std::ofstream(path) << std::string(5000, static_cast<char>('a' + version % 26));
+  };
+  files.claim_numbered("table", num_files);
+  for (int number = 0; number < num_files; ++number) fill(files.stage(name_of(number)));
+  if (master) fill(files.stage("table.hdf5", StagedFiles::Appears::last));
+  if (!master) files.retire("table.hdf5");
+  files.commit();
+}
+
+/// All that can be seen is whole and of one version, and a master is not there without the files that it shows.
+void check_set(const std::map<std::string, std::string>& found, std::size_t num_with_master) {
+  for (const auto& [path, bytes] : found) {
+    CHECK((bytes.size() == 5000 && bytes == std::string(5000, bytes[0])));
+    CHECK(bytes[0] == found.begin()->second[0]);
+  }
+  const auto is_master = [](const auto& file) { return fs::path(file.first).filename() == "table.hdf5"; };
+  if (std::any_of(found.begin(), found.end(), is_master)) CHECK(found.size() == num_with_master);
+}
+
+}  // namespace
+
+TEST_CASE("stopped or killed at any moment: old and new files are never seen together") {
   const std::string out = scratch("any_moment");
   constexpr int num_files = 6;
-  const auto path_of = [&](int number) { return out + "/table." + std::to_string(number) + ".hdf5"; };
+  write_version(out, 0, num_files, true);
+  std::size_t fewest = num_files + 1;
+  for (int round = 0; round < 5; ++round) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      for (int version = 1;; ++version) write_version(out, version, num_files, true);
+    }
+    for (int look = 0; look < 200; ++look) {
+      std::this_thread::sleep_for(std::chrono::microseconds(100 + 37 * (look % 64)));
+      ::kill(child, SIGSTOP);
+      int status = 0;
+      REQUIRE((::waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status)));
+      const auto found = visible_files(out);
+      check_set(found, num_files + 1);
+      fewest = std::min(fewest, found.size());
+      ::kill(child, SIGCONT);
+    }
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    check_set(visible_files(out), num_files + 1);
+  }
+  CHECK(fewest < num_files);               // it was looked during commits, too
+  write_version(out, 0, num_files, true);  // the next run is not disturbed by what a killed one left
+  CHECK(visible_files(out).size() == num_files + 1);
+}
+
+TEST_CASE("killed at any moment: a file that is alone is never missing") {
+  const std::string out = scratch("alone");
+  write_version(out, 0, 1, false);
   int missing = 0;
-  const auto watch = [&] {
-    for (int number = 0; number < num_files; ++number) missing += ::access(path_of(number).c_str(), R_OK) == 0 ? 0 : 1;
-  };
-  const auto write_version = [&](int version) {
-    const Communicator alone;
-    StagedFiles files(alone, out);
-    for (int number = 0; number < num_files; ++number)
-      std::ofstream(files.stage("table." + std::to_string(number) + ".hdf5"))
-          << std::string(5000, static_cast<char>('a' + version % 26));
-    files.commit();
-  };
-  write_version(0);
-  for (int round = 0; round < 20; ++round) {
+  const auto watch = [&] { missing += ::access((out + "/" + name_of(0)).c_str(), R_OK) == 0 ? 0 : 1; };
+  for (int round = 0; round < 10; ++round) {
     const auto work = [&] {
-      for (int version = 1;; ++version) write_version(version);
+      for (int version = 1;; ++version) write_version(out, version, 1, false);
     };
     REQUIRE(killed(work, std::chrono::milliseconds(20 + round), watch));
     CHECK(missing == 0);
     const auto found = visible_files(out);
-    REQUIRE(found.size() == num_files);
-    for (const auto& [path, bytes] : found) CHECK((bytes.size() == 5000 && bytes == std::string(5000, bytes[0])));
+    CHECK(found.size() == 1);
+    check_set(found, 2);
   }
 }
