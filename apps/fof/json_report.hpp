@@ -9,8 +9,8 @@
 
 namespace zhalo::fof_app {
 
-/// A JSON file that appears whole or not at all. Something that is no regular file (a pipe, "-" for standard output) is written to
-/// as it is. Writes from rank 0.
+/// A JSON file that appears whole or not at all. "-", or any name of it, is standard output, and a file that is no regular one (a pipe, a device) is written to as
+/// it is. Rank 0 looks at the path and writes.
 class JsonReport {
  public:
   /// Makes sure that the file can be written; an empty path is no report. Collective; FileError. The communicator must outlive it.
@@ -20,8 +20,13 @@ class JsonReport {
   void write(const Summary& summary);
 
  private:
+  enum class Target { none, standard_output, file_as_it_is, staged_file, folder };
+  static Target target_of(const std::string& path);
+  void put_out(const std::string& text) const;
+
   const Communicator* comm_;
   std::string path_;
+  Target target_ = Target::none;  ///< as rank 0 sees it; the same on all ranks
   std::string temporary_;
   std::optional<io::StagedFiles> files_;
 };

@@ -99,11 +99,12 @@ Failure describe_current_exception() {
 
 void tell(const Failure& failure) { fmt::print(stderr, "fof: error: {}\n", failure.message); }
 
-/// For when some ranks are gone or hang: MPI_Finalize would wait for them. Every rank that waited in vain comes here, so the lowest speaks
-/// first and ends them all; the others speak only if they are still there after a while.
+/// For when some ranks are gone or hang: MPI_Finalize would wait for them. A rank that has something else to tell than that it waited tells it at
+/// once. Of those that waited in vain the lowest speaks first and ends them all; the others speak only if they are still there after a while.
 void end_without_agreement(const MpiSession& mpi, const Failure& failure) {
+  using std::chrono::seconds;
   release_interrupts();  // the launcher ends the others by signals
-  std::this_thread::sleep_for(std::chrono::seconds(2) * std::min(mpi.rank(), 3));
+  if (failure.status == exit_ranks_lost) std::this_thread::sleep_for(seconds(1) + seconds(2) * std::min(mpi.rank(), 3));
   tell(failure);
   mpi.end_all(failure.status);
   std::_Exit(failure.status);
@@ -113,17 +114,19 @@ void end_without_agreement(const MpiSession& mpi, const Failure& failure) {
 
 int guarded_main(int argc, char** argv) {
   const MpiSession mpi(&argc, &argv);
+  Context context;
   try {
     CommunicatorOptions options;
     options.observer = [](const char*) { check_interrupted(); };
-    Context context{.comm = mpi.communicator(options)};
+    context.comm = mpi.communicator(options);
     catch_interrupts();
     // One rank's exception is everybody's: all leave with the same status, and rank 0 speaks for all.
     context.comm.together([&] { start(context, mpi.is_active(), parse_options(argc, argv)); });
     return 0;
   } catch (...) {
     const Failure failure = describe_current_exception();
-    if (failure.status == exit_ranks_lost) end_without_agreement(mpi, failure);
+    // A broken communicator has spread nothing: rank 0 may know of nothing, or wait.
+    if (failure.status == exit_ranks_lost || context.comm.is_broken()) end_without_agreement(mpi, failure);
     if (mpi.rank() == 0) tell(failure);
     return failure.status;
   }

@@ -46,9 +46,8 @@ void write(const Context& context, const io::LoadedParticles<Real>& loaded, cons
            io::StagedFiles& files) {
   const ScopedTimer timer(context.timers, "write");
   const io::RunRecord run = record_of(plan);
-  const bool has_ids = loaded.id.size() == loaded.particles.num();
   const Buffer<std::uint64_t> member_id =
-      has_ids ? in_group_order(context, catalogue, loaded.id.span()) : Buffer<std::uint64_t>();
+      loaded.has_ids ? in_group_order(context, catalogue, loaded.id.span()) : Buffer<std::uint64_t>();
   write_catalogue(files, {catalogue, OnHost(context.exec, member_id).view()}, plan.snapshot, run, plan.files);
   if (!plan.membership) return retire_membership(files, plan.snapshot);
   const OnHost group_of(context.exec, catalogue.group_of);

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <sstream>
 #include <utility>
 
@@ -84,8 +83,8 @@ void check(const Options& options) {
   demand(!options.box_length || positive(*options.box_length),
          fmt::format("--box-size is {} (must be positive and finite)", options.box_length.value_or(0)));
   demand(options.min_size >= 1, fmt::format("--min-size is {} (must be at least 1)", options.min_size));
-  demand(options.files.num_files >= 0 && options.files.num_files <= std::numeric_limits<int>::max(),
-         fmt::format("--files is {} (must be at least 1, or 0 for one per rank)", options.files.num_files));
+  demand(options.files.num_files >= 0 && options.files.num_files <= io::most_files,
+         fmt::format("--files is {} (must be 1 to {}, or 0 for one per rank)", options.files.num_files, io::most_files));
   demand(!options.output.empty(), "-o is empty: name a folder for the results");
 }
 

@@ -29,16 +29,14 @@ void check_rows(const Communicator& comm, const Catalogue& catalogue, Index num_
   const Index before = comm.exclusive_sum(rows), total = comm.sum(rows);
   const Index members = comm.sum(std::accumulate(catalogue.length.begin(), catalogue.length.end(), Index{0}));
   const Index ids = comm.sum(num_ids);
-  comm.together([&] {
-    if (total != catalogue.num_groups_total || (rows > 0 && catalogue.first_group != before)) {
-      throw InputError(
-          fmt::format("the catalogue's rows do not follow one another over the ranks: {} in all, where {} are "
-                      "announced; here the first is {}, after {} on lower ranks",
-                      total, catalogue.num_groups_total, catalogue.first_group, before));
-    }
-    if (ids != 0 && ids != members)
-      throw InputError(fmt::format("there are {} ids for {} members of groups; give one for each or none", ids, members));
-  });
+  if (total != catalogue.num_groups_total || (rows > 0 && catalogue.first_group != before)) {
+    throw InputError(
+        fmt::format("the catalogue's rows do not follow one another over the ranks: {} in all, where {} are "
+                    "announced; here the first is {}, after {} on lower ranks",
+                    total, catalogue.num_groups_total, catalogue.first_group, before));
+  }
+  if (ids != 0 && ids != members)
+    throw InputError(fmt::format("there are {} ids for {} members of groups; give one for each or none", ids, members));
 }
 
 void write_counts(OutputFile& file, const FileView& view, const Placement& groups, const Placement& ids) {
@@ -50,13 +48,12 @@ void write_counts(OutputFile& file, const FileView& view, const Placement& group
   count("Nids_Total", ids.total());
 }
 
-}  // namespace
-
-void write_catalogue(StagedFiles& files, const Groups& groups, const SnapshotInfo& snapshot, const RunRecord& run,
-                     const WriteOptions& options) {
+/// May throw on one rank only.
+void write_rows(StagedFiles& files, const Groups& groups, const SnapshotInfo& snapshot, const RunRecord& run,
+                const WriteOptions& options) {
   const Communicator& comm = files.comm();
-  const FileShares shares(options.num_files, comm.rank(), comm.size());
-  comm.together([&] { check_types(groups.table, snapshot, run); });
+  const FileShares shares = file_shares(comm, options);
+  check_types(groups.table, snapshot, run);
   check_rows(comm, groups.table, groups.member_ids.size());
   const GroupTable table(comm, groups.table, snapshot, run);
   const Placement group_rows(comm, shares, static_cast<Index>(groups.table.length.size()));
@@ -77,6 +74,13 @@ void write_catalogue(StagedFiles& files, const Groups& groups, const SnapshotInf
   };
   files.make_directory("groups_" + number);
   write_file_set(files, shares, set, options.master);
+}
+
+}  // namespace
+
+void write_catalogue(StagedFiles& files, const Groups& groups, const SnapshotInfo& snapshot, const RunRecord& run,
+                     const WriteOptions& options) {
+  files.comm().together([&] { write_rows(files, groups, snapshot, run, options); });
 }
 
 }  // namespace zhalo::io

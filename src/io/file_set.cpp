@@ -46,7 +46,7 @@ void write_part(StagedFiles& files, const FileShares& shares, const FileSet& set
 void write_master(StagedFiles& files, const FileShares& shares, const FileSet& set) {
   const std::string name = master_of(set.prefix);
   const std::string base = std::filesystem::path(set.prefix).filename().string();
-  OutputFile file(files.stage(name), shown(files, name));
+  OutputFile file(files.stage(name, StagedFiles::Appears::last), shown(files, name));
   set.write_header(file, {{0, shares.num_files()}, 1});
   for (const FileColumn& column : set.columns) {
     std::vector<hdf5::SourceRows> sources;
@@ -65,15 +65,13 @@ void write_file_set(StagedFiles& files, const FileShares& shares, const FileSet&
   files.claim_numbered(set.prefix, shares.num_files());
   if (!master) files.retire(master_of(set.prefix));
   for (int turn = 0; turn < shares.num_turns(); ++turn) {
-    comm.together([&] {
+    comm.together([&] {  // a turn ends when all ranks are here
       if (turn != shares.turn()) return;
       const Share mine = shares.files();
       for (Index number = mine.first; number < mine.first + mine.count; ++number) write_part(files, shares, set, number);
     });
   }
-  comm.together([&] {
-    if (master && comm.rank() == 0) write_master(files, shares, set);
-  });
+  if (master && comm.rank() == 0) write_master(files, shares, set);
 }
 
 void retire_file_set(StagedFiles& files, const std::string& prefix) {

@@ -35,7 +35,7 @@ struct FileSet {
 };
 
 /// Stages all files of the set; those of earlier runs that it does not replace go at the commit. Ranks that share a file write it in turns,
-/// each its own rows. Collective; FileError on all ranks if one cannot write.
+/// each its own rows. Collective, to be run in Communicator::together: FileError, maybe on one rank only, if it cannot write.
 void write_file_set(StagedFiles& files, const FileShares& shares, const FileSet& set, bool master);
 
 /// Files of such a set, from an earlier run, go at the commit. Not collective, but all ranks must call it.

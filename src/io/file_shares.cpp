@@ -2,17 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <limits>
 #include <numeric>
 
 #include "zhalo/core/contracts.hpp"
 #include "zhalo/core/error.hpp"
+#include "zhalo/io/catalogue_file.hpp"
 
 namespace zhalo::io {
 
 FileShares::FileShares(Index num_files, int rank, int num_ranks) : num_files_(num_files == 0 ? num_ranks : num_files) {
-  if (num_files < 0 || num_files > std::numeric_limits<int>::max())
-    throw InputError(fmt::format("a catalogue cannot have {} files; ask for at least 1, or for 0: one per rank", num_files));
+  if (num_files < 0 || num_files > most_files) {
+    throw InputError(
+        fmt::format("a catalogue cannot have {} files; ask for 1 to {}, beyond which file systems and readers give up, "
+                    "or for 0: one per rank",
+                    num_files, most_files));
+  }
   if (num_files_ > num_ranks) {
     files_.first = rank * num_files_ / num_ranks;
     files_.count = (rank + 1) * num_files_ / num_ranks - files_.first;
@@ -21,6 +25,17 @@ FileShares::FileShares(Index num_files, int rank, int num_ranks) : num_files_(nu
   files_ = {((rank + 1) * num_files_ - 1) / num_ranks, 1};
   turn_ = rank - static_cast<int>(files_.first * num_ranks / num_files_);
   num_turns_ = static_cast<int>((num_ranks + num_files_ - 1) / num_files_);
+}
+
+FileShares file_shares(const Communicator& comm, const WriteOptions& options) {
+  const Index fewest = comm.min(options.num_files), most = comm.max(options.num_files);
+  const Index masters = comm.sum(options.master ? Index{1} : Index{0});
+  if (fewest != most || (masters != 0 && masters != comm.size())) {
+    throw InputError(
+        fmt::format("the ranks ask for {} to {} files, {} of {} with a master; give the same WriteOptions on all ranks", fewest,
+                    most, masters, comm.size()));
+  }
+  return {options.num_files, comm.rank(), comm.size()};
 }
 
 Placement::Placement(const Communicator& comm, const FileShares& shares, Index count)

@@ -7,11 +7,13 @@
 
 namespace zhalo::io {
 
+struct WriteOptions;
+
 /// P ranks share K numbered files. With K <= P file k is that of ranks [k P / K, (k + 1) P / K), who write it one after the
 /// other; with K > P rank r alone writes files [r K / P, (r + 1) K / P). So the files hold what the ranks have, in their order.
 class FileShares {
  public:
-  /// `num_files` 0: one per rank. InputError if it is negative or beyond the range of int.
+  /// `num_files` 0: one per rank. InputError if it is negative or more than most_files and ranks.
   FileShares(Index num_files, int rank, int num_ranks);
 
   Index num_files() const { return num_files_; }
@@ -28,6 +30,9 @@ class FileShares {
   int turn_ = 0;
   int num_turns_ = 1;
 };
+
+/// Of this rank. Collective; InputError also if the ranks have different options.
+FileShares file_shares(const Communicator& comm, const WriteOptions& options);
 
 /// Where items of one kind (groups, ids, particles of a type) lie in the files. The items of a rank are split evenly over its
 /// files.

@@ -162,6 +162,7 @@ LoadedParticles<Real> load_share(const Context& context, const Snapshot& snapsho
   LoadedParticles<Real> loaded;
   loaded.ranges = ranges_of(info, types, share);
   loaded.has_velocities = options.velocities && all_types(info, types, &TypeSummary::has_velocities);
+  loaded.has_ids = options.ids && all_types(info, types, &TypeSummary::has_ids);
   std::vector<std::uint8_t> numbers;
   for (const auto& range : loaded.ranges) numbers.push_back(static_cast<std::uint8_t>(range.type));
   loaded.type_numbers = to_exec<std::uint8_t>(context.exec, numbers, "type numbers");
@@ -170,7 +171,7 @@ LoadedParticles<Real> load_share(const Context& context, const Snapshot& snapsho
   for (std::size_t i = 0; i < loaded.ranges.size(); ++i) {
     loaded.particles.segments.push_back(loader.load(loaded.ranges[i], static_cast<Index>(i)));
   }
-  if (!options.ids || !all_types(info, types, &TypeSummary::has_ids)) return loaded;
+  if (!loaded.has_ids) return loaded;
   loaded.id = read_column<std::uint64_t>(context.exec, share.count, "ids of the snapshot", [&](Span<std::uint64_t> id) {
     Index done = 0;
     for (const auto& range : loaded.ranges) {

@@ -97,10 +97,8 @@ double sum_masses(const Communicator& comm, const Snapshot& snapshot, const std:
   int exponent = 0;
   std::frexp(largest, &exponent);  // masses times 2^-exponent are below 1, exactly
   FixedPointSum sum;
-  comm.together([&] {
-    for_each_block(snapshot, listed_ranges(comm, snapshot.info(), types), [&](Span<const double> block) {
-      for (const double mass : block) sum.add(std::ldexp(mass, -exponent));
-    });
+  for_each_block(snapshot, listed_ranges(comm, snapshot.info(), types), [&](Span<const double> block) {
+    for (const double mass : block) sum.add(std::ldexp(mass, -exponent));
   });
   double total = std::ldexp(sum.total(comm), exponent);
   for (const int type : types) {
@@ -113,14 +111,15 @@ double sum_masses(const Communicator& comm, const Snapshot& snapshot, const std:
 }  // namespace
 
 MassSummary summarise_masses(const Communicator& comm, const Snapshot& snapshot, const std::vector<int>& types) {
-  check_types(snapshot.info(), types);
-  MassSummary summary;
-  comm.together([&] { summary = scan_masses(snapshot, types, listed_ranges(comm, snapshot.info(), types)); });
-  summary.min = comm.min(summary.min);
-  summary.max = comm.max(summary.max);
-  const bool one_mass = summary.min == summary.max;
-  summary.mean = one_mass ? summary.max : sum_masses(comm, snapshot, types, summary.max) / static_cast<double>(summary.count);
-  return summary;
+  return together(comm, [&] {
+    check_types(snapshot.info(), types);
+    MassSummary summary = scan_masses(snapshot, types, listed_ranges(comm, snapshot.info(), types));
+    summary.min = comm.min(summary.min);
+    summary.max = comm.max(summary.max);
+    const bool one_mass = summary.min == summary.max;
+    summary.mean = one_mass ? summary.max : sum_masses(comm, snapshot, types, summary.max) / static_cast<double>(summary.count);
+    return summary;
+  });
 }
 
 // ---- the rules ----

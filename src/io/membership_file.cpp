@@ -65,13 +65,12 @@ std::vector<TypeRows> rows_by_type(const Communicator& comm, const FileShares& s
     TypeRange range{type, 0, 0};
     for (const TypeRange& mine : membership.ranges) range = mine.type == type ? mine : range;
     const Index before = comm.exclusive_sum(range.count);
-    comm.together([&] {
-      if (range.count == 0 || range.first == before) return;
+    if (range.count > 0 && range.first != before) {
       throw InputError(
           fmt::format("the particles of type {} do not follow one another over the ranks: this rank's begin at {}, "
                       "lower ranks have {}",
                       type, range.first, before));
-    });
+    }
     rows.push_back({range, begin, Placement(comm, shares, range.count)});
     begin += range.count;
   }
@@ -103,14 +102,13 @@ void write_types(OutputFile& file, const FileView& view, const std::vector<TypeR
   file.attribute("Header", "NumPart_Total", totals);
 }
 
-}  // namespace
-
-void write_membership(StagedFiles& files, const Membership& membership, const SnapshotInfo& snapshot, const RunRecord& run,
-                      const WriteOptions& options) {
+/// May throw on one rank only.
+void write_particles(StagedFiles& files, const Membership& membership, const SnapshotInfo& snapshot, const RunRecord& run,
+                     const WriteOptions& options) {
   const Communicator& comm = files.comm();
-  const FileShares shares(options.num_files, comm.rank(), comm.size());
+  const FileShares shares = file_shares(comm, options);
   const bool has_ids = comm.sum(membership.id.size()) > 0 || comm.sum(membership.group_of.size()) == 0;
-  comm.together([&] { check_ranges(membership, snapshot, has_ids); });
+  check_ranges(membership, snapshot, has_ids);
   std::vector<Index> totals = counts_of(membership, snapshot);
   comm.sum_in_place(totals);
   const std::vector<TypeRows> rows = rows_by_type(comm, shares, membership, types_of(totals, run));
@@ -125,6 +123,13 @@ void write_membership(StagedFiles& files, const Membership& membership, const Sn
     write_run(file, snapshot, run);
   };
   write_file_set(files, shares, set, options.master);
+}
+
+}  // namespace
+
+void write_membership(StagedFiles& files, const Membership& membership, const SnapshotInfo& snapshot, const RunRecord& run,
+                      const WriteOptions& options) {
+  files.comm().together([&] { write_particles(files, membership, snapshot, run, options); });
 }
 
 void retire_membership(StagedFiles& files, const SnapshotInfo& snapshot) { retire_file_set(files, prefix_of(snapshot)); }

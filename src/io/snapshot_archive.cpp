@@ -98,28 +98,42 @@ struct is_vector : std::false_type {};
 template <class T>
 struct is_vector<std::vector<T>> : std::true_type {};
 
+// Bindings name all members: a new one stops the compilation until it is passed, too.
+
 template <class Archive, class C>
-void pass_members(Archive& a, C& c) requires(std::is_same_v<std::remove_const_t<C>, Cosmology>) {
-  pass_each(a, c.scale_factor, c.redshift, c.hubble, c.omega_matter, c.omega_lambda, c.omega_baryon, c.omega_cdm,
-            c.critical_density, c.critical_density_source);
+void pass_members(Archive& archive, C& cosmology) requires(std::is_same_v<std::remove_const_t<C>, Cosmology>) {
+  auto& [scale_factor, redshift, hubble, matter, lambda, baryon, cdm, critical_density, source] = cosmology;
+  pass_each(archive, scale_factor, redshift, hubble, matter, lambda, baryon, cdm, critical_density, source);
+}
+template <class Archive, class U>
+void pass_members(Archive& archive, U& units) requires(std::is_same_v<std::remove_const_t<U>, Units>) {
+  auto& [length, mass, velocity, h_free, assumed] = units;
+  pass_each(archive, length, mass, velocity, h_free, assumed);
 }
 template <class Archive, class T>
-void pass_members(Archive& a, T& t) requires(std::is_same_v<std::remove_const_t<T>, TypeSummary>) {
-  pass_each(a, t.count, t.has_coordinates, t.has_velocities, t.has_ids, t.double_coordinates, t.double_velocities,
-            t.double_masses, t.mass_source, t.uniform_mass);
+void pass_members(Archive& archive, T& type) requires(std::is_same_v<std::remove_const_t<T>, TypeSummary>) {
+  auto& [count, coordinates, velocities, ids, double_coordinates, double_velocities, double_masses, source, mass] = type;
+  pass_each(archive, count, coordinates, velocities, ids, double_coordinates, double_velocities, double_masses, source, mass);
 }
 template <class Archive, class C>
-void pass_members(Archive& a, C& c) requires(std::is_same_v<std::remove_const_t<C>, Column>) {
-  pass_each(a, c.name, c.integer, c.bytes);
+void pass_members(Archive& archive, C& column) requires(std::is_same_v<std::remove_const_t<C>, Column>) {
+  auto& [name, integer, bytes] = column;
+  pass_each(archive, name, integer, bytes);
 }
 template <class Archive, class L>
-void pass_members(Archive& a, L& l) requires(std::is_same_v<std::remove_const_t<L>, TypeLayout>) {
-  pass_each(a, l.position, l.velocity, l.mass, l.id, l.first_of_file);
+void pass_members(Archive& archive, L& layout) requires(std::is_same_v<std::remove_const_t<L>, TypeLayout>) {
+  auto& [position, velocity, mass, id, first_of_file] = layout;
+  pass_each(archive, position, velocity, mass, id, first_of_file);
 }
 template <class Archive, class I>
-void pass_members(Archive& a, I& i) requires(std::is_same_v<std::remove_const_t<I>, SnapshotInfo>) {
-  pass_each(a, i.code, i.version, i.path, i.files, i.stem, i.number, i.types, i.box_length, i.periodic, i.cosmology, i.units,
-            i.velocity_factor, i.notes);
+void pass_members(Archive& archive, I& info) requires(std::is_same_v<std::remove_const_t<I>, SnapshotInfo>) {
+  auto& [code, version, path, files, stem, number, types, box, periodic, cosmology, units, velocity_factor, notes] = info;
+  pass_each(archive, code, version, path, files, stem, number, types, box, periodic, cosmology, units, velocity_factor, notes);
+}
+template <class Archive, class S>
+void pass_members(Archive& archive, S& state) requires(std::is_same_v<std::remove_const_t<S>, Snapshot::State>) {
+  auto& [info, layouts] = state;
+  pass_each(archive, info, layouts);
 }
 
 template <class Archive, class Value>
@@ -131,7 +145,7 @@ void pass(Archive& archive, Value& value) {
     pass_optional(archive, value);
   } else if constexpr (is_vector<Plain>::value) {
     pass_all(archive, value);
-  } else if constexpr (std::is_trivially_copyable_v<Plain>) {
+  } else if constexpr (std::is_arithmetic_v<Plain> || std::is_enum_v<Plain> || std::is_same_v<Plain, Vec3d>) {
     archive.plain(value);
   } else {
     pass_members(archive, value);
@@ -142,14 +156,14 @@ void pass(Archive& archive, Value& value) {
 
 std::string to_bytes(const Snapshot::State& state) {
   Writer writer;
-  pass_each(writer, state.info, state.layouts);
+  pass(writer, state);
   return writer.bytes;
 }
 
 Snapshot::State from_bytes(const std::string& bytes) {
   Reader reader(bytes);
   Snapshot::State state;
-  pass_each(reader, state.info, state.layouts);
+  pass(reader, state);
   return state;
 }
 

@@ -93,12 +93,15 @@ StagedFiles::StagedFiles(StagedFiles&& other) noexcept
 StagedFiles::~StagedFiles() { discard(); }
 
 void StagedFiles::make_directories_from_rank_zero(const std::string& path) {
-  std::string made;
-  comm_->together([&] {
-    if (comm_->rank() == 0) made = fmt::format("{}", fmt::join(make_directories(path), "\n"));
-  });
-  std::istringstream lines(comm_->broadcast(made));
-  for (std::string line; std::getline(lines, line);) made_directories_.push_back(line);
+  const bool first = comm_->rank() == 0;
+  std::vector<std::string> made;
+  if (first) made = make_directories(path);
+  // Rank 0 notes them before others can stop it.
+  made_directories_.insert(made_directories_.end(), made.begin(), made.end());
+  std::istringstream lines(comm_->broadcast(fmt::format("{}", fmt::join(made, "\n"))));
+  for (std::string line; std::getline(lines, line);) {
+    if (!first) made_directories_.push_back(line);
+  }
 }
 
 void StagedFiles::make_directory(const std::string& name) {

@@ -62,6 +62,8 @@ OPTIONS = {
     "--link-types 0": ["type 0"],
     "--meansep big": ["big", "auto, rho, volume"],
     "--meansep -1": ["mean separation", "-1"],
+    "--files -1": ["--files", "1 to 1000000"],
+    "--files 1000001": ["--files", "1 to 1000000"],
     "--min-size 0": ["--min-size", "at least 1"],
     "--min-size few": ["--min-size", "few"],
     "--box-size -50": ["--box-size", "-50"],

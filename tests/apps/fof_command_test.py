@@ -167,6 +167,20 @@ class Files(FofCase):
     def test_json_to_standard_output(self):
         self.assertEqual(json.loads(self.fof(SNAPSHOT, "-q", "--json", "-"))["result"]["num_groups"], 468)
 
+    def test_json_to_standard_output_that_is_a_file(self):
+        """By its own name, and by one such as /dev/stdout, which must not be replaced by a file."""
+        (self.folder / "stdout").symlink_to("/proc/self/fd/1")
+        for name in ("-", "stdout"):
+            with self.subTest(name):
+                with open(self.folder / "log", "w", encoding="utf-8") as log:
+                    subprocess.run([PROGRAM, SNAPSHOT, "-v", "--dry-run", "--json", name], cwd=self.folder, stdout=log, check=True, timeout=SECONDS)
+                text = (self.folder / "log").read_text()
+                self.assertIn("\nLink length ", text)
+                begin = text.index("\n{\n") + 1
+                self.assertEqual(json.JSONDecoder().raw_decode(text[begin:])[0]["num_particles"], 262144)
+                self.assertTrue((self.folder / "stdout").is_symlink())
+                self.assertEqual(self.files(), ["log", "stdout"])
+
 
 class Options(FofCase):
     def test_help_fits_a_screen_and_its_examples_parse(self):

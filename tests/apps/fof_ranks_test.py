@@ -97,6 +97,26 @@ class Ranks(FofCase):
         catalogue, _ = self.check(eagle, "--link-types", 4, "--rlink-abs", 1e-4, "--meansep", 1, ranks=(8,))
         self.assertEqual(catalogue.num, 0)
 
+    def test_no_ids_on_more_ranks_than_particles(self):
+        """A rank without particles knows, too, that there are no ids."""
+        snapshot = self.folder / "snapshot_001.hdf5"
+        with h5py.File(snapshot, "w") as file, h5py.File(GADGET / "snapshot_001.hdf5", "r") as source:
+            for group in ("Header", "Parameters"):
+                if group in source:
+                    source.copy(group, file)
+            file["Header"].attrs["NumPart_ThisFile"] = file["Header"].attrs["NumPart_Total"] = np.array([0, 3], np.uint64)
+            file["Header"].attrs["MassTable"] = np.array([0.0, 1.0])
+            file["PartType1/Coordinates"] = np.array([[1, 1, 1], [1.1, 1, 1], [9, 9, 9]], np.float32)
+            file["PartType1/Velocities"] = np.zeros((3, 3), np.float32)
+        for ranks in (1, 5):
+            self.on_ranks(ranks, snapshot, "--rlink-abs", 0.2, "--min-size", 2)
+            numbers = []
+            for rank in range(ranks):
+                with h5py.File(self.folder / f"ranks/membership_001.{rank}.hdf5", "r") as file:
+                    self.assertEqual(list(file["PartType1"]), ["GroupNr"])
+                    numbers += file["PartType1/GroupNr"][:].tolist()
+            self.assertEqual(numbers, [0, 0, -1])
+
     def test_any_number_of_files_and_a_master(self):
         snapshot = GADGET / "snapshot_001.hdf5"
         for ranks, files in ((1, 3), (4, 1), (3, 2), (2, 5)):
@@ -153,6 +173,14 @@ class Reports(FofCase):
         self.assertTrue(0 < exchanged["edges"] and 0 < exchanged["rounds"])
         self.assertGreater(exchanged["bytes_sent"]["max"], 0)
         self.assertEqual(result["num_files"], 4)
+
+    def test_json_is_where_rank_0_sees_it(self):
+        """Each rank has a folder of its own; in that of rank 1 the report's name is taken."""
+        (self.folder / "1" / "report.json").mkdir(parents=True)
+        script = 'mkdir -p $OMPI_COMM_WORLD_RANK; cd $OMPI_COMM_WORLD_RANK; exec "$@"'
+        status, _, errors = self.run_fof(self.SNAPSHOT, "-q", "--dry-run", "--json", "report.json", launcher=(*on(2), "sh", "-c", script, "sh"))
+        self.assertEqual((status, errors), (0, ""))
+        self.assertEqual(self.files(), ["0", "0/report.json", "1", "1/report.json"])
 
 
 if __name__ == "__main__":

@@ -20,10 +20,14 @@ struct RunRecord {
   bool periodic = false;
 };
 
-/// How results are laid out on the disk.
+/// Files of each kind that may be asked for. Each has some 30 datasets of its own, and each rank counts the rows of all files.
+constexpr Index most_files = 1000000;
+
+/// How results are laid out on the disk; the same on all ranks.
 struct WriteOptions {
   /// Files of each kind, for any number of ranks; 0: one per rank. With fewer files than ranks, file k is that of ranks
-  /// [k P / K, (k + 1) P / K), who write it one after the other; with more, each rank splits its rows evenly over its files.
+  /// [k P / K, (k + 1) P / K), who write it one after the other; with more, each rank splits its rows evenly over its files. At most
+  /// most_files.
   Index num_files = 0;
   /// Also a file without a number that shows those with numbers as one (HDF5's virtual datasets).
   bool master = false;
@@ -40,7 +44,7 @@ struct Groups {
 /// ranks. A rank holds its own rows only. Collective over files.comm(); call files.commit() afterwards.
 ///
 /// The table's `num_types` is that of the snapshot, or 1 with a single linked type; its velocities are peculiar. InputError if
-/// rows or ids of the ranks do not follow one another or numbers contradict each other; FileError with path and reason if a rank
+/// rows or ids of the ranks do not follow one another, numbers contradict each other, or options differ; FileError with path and reason if a rank
 /// cannot write, also for a full disk. Both on all ranks.
 void write_catalogue(StagedFiles& files, const Groups& groups, const SnapshotInfo& snapshot, const RunRecord& run,
                      const WriteOptions& options = {});

@@ -33,7 +33,8 @@ struct LoadedParticles {
   Particles<Real> particles;  ///< one segment per range; `type` columns hold the file's type numbers
   Buffer<std::uint64_t> id;   ///< ParticleIDs in the same order; empty if not loaded or not in the file
   std::vector<TypeRange> ranges;
-  bool has_velocities = false;
+  bool has_velocities = false;  ///< the same on all ranks
+  bool has_ids = false;         ///< the same on all ranks, also on those without particles
 
   std::vector<Buffer<Real>> real_columns;
   std::vector<Buffer<float>> float_columns;

@@ -76,6 +76,26 @@ TEST_CASE("an error of one rank reaches all") {
   CHECK_THROWS_AS(load_particles<float>(world(), Snapshot::open(good("split")), {0}), InputError);
 }
 
+TEST_CASE("a type that only one rank asks for in vain stops all") {
+  const Context context = world();
+  const Snapshot snapshot = Snapshot::open(good("split"));
+  const bool odd_one = context.comm.rank() == context.comm.size() - 1;
+  std::string message;
+  try {
+    summarise_masses(context.comm, snapshot, {odd_one ? 99 : 1});
+  } catch (const InputError& error) {
+    message = error.what();
+  }
+  CHECK_THAT(message, Catch::Matchers::Contains("type 99"));
+  CHECK(message == context.comm.broadcast(message));
+}
+
+TEST_CASE("ids that are not loaded are absent on all ranks, also on those without particles") {
+  const Snapshot snapshot = Snapshot::open(good("eagle/snapshot_001_z000p000"));
+  CHECK(load_particles<float>(world(), snapshot, {4}).has_ids);
+  CHECK_FALSE(load_particles<float>(world(), snapshot, {4}, {.ids = false}).has_ids);
+}
+
 TEST_CASE("the mean mass is the same bit for bit on any number of ranks") {
   const Snapshot snapshot = Snapshot::open(source::snapshots + "/unequal/snapshot_002");
   const MassSummary alone = summarise_masses(Communicator(), snapshot, {1});
