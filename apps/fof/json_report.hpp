@@ -9,8 +9,8 @@
 
 namespace zhalo::fof_app {
 
-/// A JSON file that appears whole or not at all. "-", or any name of it, is standard output, and a file that is no regular one (a pipe, a device) is written to as
-/// it is. Rank 0 looks at the path and writes.
+/// A JSON file that appears whole or not at all. "-", or any name of it, is standard output, and a file that is no regular one (a
+/// pipe, a device) is written to as it is. Rank 0 looks at the path and writes.
 class JsonReport {
  public:
   /// Makes sure that the file can be written; an empty path is no report. Collective; FileError. The communicator must outlive it.

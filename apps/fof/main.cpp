@@ -99,8 +99,9 @@ Failure describe_current_exception() {
 
 void tell(const Failure& failure) { fmt::print(stderr, "fof: error: {}\n", failure.message); }
 
-/// For when some ranks are gone or hang: MPI_Finalize would wait for them. A rank that has something else to tell than that it waited tells it at
-/// once. Of those that waited in vain the lowest speaks first and ends them all; the others speak only if they are still there after a while.
+/// For when some ranks are gone or hang: MPI_Finalize would wait for them. A rank that has something else to tell than that it
+/// waited tells it at once. Of those that waited in vain the lowest speaks first and ends them all; the others speak only if they
+/// are still there after a while.
 void end_without_agreement(const MpiSession& mpi, const Failure& failure) {
   using std::chrono::seconds;
   release_interrupts();  // the launcher ends the others by signals

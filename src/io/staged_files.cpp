@@ -233,8 +233,8 @@ void StagedFiles::put_in_place(Appears which) {
   bring_parents_to_disk(placed_);
 }
 
-/// Wherever a rank is stopped, what has its name is all of the earlier run or all of this one: ranks begin a step when all have ended the one
-/// before. Files that show others are the first to go and the last to come.
+/// Wherever a rank is stopped, what has its name is of the earlier run or of this one, never of both: ranks begin a step when all have
+/// ended the one before. Files that show others are the first to go and the last to come.
 void StagedFiles::replace_all() {
   comm_->together([&] { single_ = comm_->sum(static_cast<Index>(staged_.size())) == 1; });
   comm_->together([&] { set_aside(Appears::last); });
@@ -262,8 +262,8 @@ void StagedFiles::bring_back() noexcept {
   kept_.clear();
 }
 
-/// As it was before the commit. What cannot be brought back stays under the name at which it was kept; so does everything if ranks are lost:
-/// their new files may be in place, and must not meet old ones.
+/// As it was before the commit. What cannot be brought back stays under the name at which it was kept; so does everything if
+/// ranks are lost: their new files may be in place, and must not meet old ones.
 void StagedFiles::undo() noexcept {
   if (comm_->is_broken()) return;
   try {

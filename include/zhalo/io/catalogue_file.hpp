@@ -44,8 +44,8 @@ struct Groups {
 /// ranks. A rank holds its own rows only. Collective over files.comm(); call files.commit() afterwards.
 ///
 /// The table's `num_types` is that of the snapshot, or 1 with a single linked type; its velocities are peculiar. InputError if
-/// rows or ids of the ranks do not follow one another, numbers contradict each other, or options differ; FileError with path and reason if a rank
-/// cannot write, also for a full disk. Both on all ranks.
+/// rows or ids of the ranks do not follow one another, numbers contradict each other, or options differ; FileError with path and
+/// reason if a rank cannot write, also for a full disk. Both on all ranks.
 void write_catalogue(StagedFiles& files, const Groups& groups, const SnapshotInfo& snapshot, const RunRecord& run,
                      const WriteOptions& options = {});
 

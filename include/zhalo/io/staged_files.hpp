@@ -47,10 +47,10 @@ class StagedFiles {
   void retire(const std::string& name) { retired_.push_back(name); }
 
   /// Brings all staged files of all ranks to the disk and to their names; returns the final paths of those that this rank staged. First all
-  /// ranks move earlier files aside, to ".NAME.*.old", then all rename the new ones; whoever looks meanwhile finds some missing. A single file
-  /// takes the place of the earlier one at once.
-  /// Collective; FileError on every rank if it fails on one. Then the files that were there before are there again; where even
-  /// that fails, and where ranks are lost (CommunicationError) or killed, they stay under the names ".NAME.*.old".
+  /// ranks move earlier files aside, to ".NAME.*.old", then all rename the new ones; whoever looks meanwhile finds some missing.
+  /// A single file takes the place of the earlier one at once. Collective; FileError on every rank if it fails on one. Then the
+  /// files that were there before are there again; where even that fails, and where ranks are lost (CommunicationError) or
+  /// killed, they stay under the names ".NAME.*.old".
   std::vector<std::string> commit();
 
  private:

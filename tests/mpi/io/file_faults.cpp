@@ -139,7 +139,8 @@ TEST_CASE("rows, ids and particles that do not follow one another are refused on
 
 namespace {
 
-/// All that is collective here, on a communicator whose rank `culprit` throws at the collective operation with this number. The number of them.
+/// All that is collective here, on a communicator whose rank `culprit` throws at the collective operation with this number. The
+/// number of them.
 int write_with_fault(const std::string& out, int culprit, int at, std::string& message) {
   int count = 0;
   bool armed = false;  // once the communicator is made
