@@ -200,7 +200,7 @@ TEST_CASE("bad input of one rank is an error on all") {
 }
 
 TEST_CASE("an observer of phases that throws on one rank ends the call on all") {
-  Context context = make_context({.timeout_seconds = 20});
+  Context context = make_context({.timeout_seconds = 100});
   const Cloud<float> cloud = periodic_cloud<float>(400, 0.05, Shape::blobs, 10);
   const Share part = part_of(cloud.num(), Cut::even, context.comm.rank(), context.comm.size());
   const std::vector<float> rows = rows_of(cloud, part);
