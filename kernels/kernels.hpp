@@ -211,9 +211,9 @@ Buffer<LocalIndex> select_run_starts(const E& exec, Span<const std::uint64_t> ke
 
 /// Elements of each run; sums over each run of the values (which lie in the former order).
 template <class E>
-void count_runs(const E& exec, const RunsView& runs, Span<Index> counts);
+void count_runs(const E& exec, const RunsView& runs, Span<LocalIndex> counts);
 template <class E>
-void sum_runs(const E& exec, const RunsView& runs, Span<const Index> values, Span<Index> sums);
+void sum_runs(const E& exec, const RunsView& runs, Span<const LocalIndex> values, Span<Index> sums);
 /// to[i] = value of the run that element i (in the former order) is in.
 template <class E>
 void spread_runs(const E& exec, const RunsView& runs, Span<const Index> values, Span<Index> to);

@@ -49,8 +49,8 @@ template void gather_elements(const ZHALO_EXEC&, const ElementsView&, Span<const
 template ColumnSummary summarize_columns(const ZHALO_EXEC&, const ParticlesView<float>&, int);
 template ColumnSummary summarize_columns(const ZHALO_EXEC&, const ParticlesView<double>&, int);
 template Buffer<LocalIndex> select_run_starts(const ZHALO_EXEC&, Span<const std::uint64_t>);
-template void count_runs(const ZHALO_EXEC&, const RunsView&, Span<Index>);
-template void sum_runs(const ZHALO_EXEC&, const RunsView&, Span<const Index>, Span<Index>);
+template void count_runs(const ZHALO_EXEC&, const RunsView&, Span<LocalIndex>);
+template void sum_runs(const ZHALO_EXEC&, const RunsView&, Span<const LocalIndex>, Span<Index>);
 template void spread_runs(const ZHALO_EXEC&, const RunsView&, Span<const Index>, Span<Index>);
 template Buffer<LocalIndex> select_long(const ZHALO_EXEC&, Span<const Index>, Index);
 template void make_length_keys(const ZHALO_EXEC&, Span<const Index>, Index, Span<std::uint64_t>);

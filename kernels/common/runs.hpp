@@ -20,19 +20,19 @@ Buffer<LocalIndex> select_run_starts(const E& exec, Span<const std::uint64_t> ke
 
 struct CountRun {
   RunsView runs;
-  Span<Index> counts;
+  Span<LocalIndex> counts;
 
-  ZHALO_HD void operator()(Index run) const { counts[run] = runs.end(run) - runs.start[run]; }
+  ZHALO_HD void operator()(Index run) const { counts[run] = static_cast<LocalIndex>(runs.end(run) - runs.start[run]); }
 };
 
 template <class E>
-void count_runs(const E& exec, const RunsView& runs, Span<Index> counts) {
+void count_runs(const E& exec, const RunsView& runs, Span<LocalIndex> counts) {
   for_each(exec, counts.size(), CountRun{runs, counts});
 }
 
 struct SumRun {
   RunsView runs;
-  Span<const Index> values;
+  Span<const LocalIndex> values;
   Span<Index> sums;
 
   ZHALO_HD void operator()(Index run) const {
@@ -43,7 +43,7 @@ struct SumRun {
 };
 
 template <class E>
-void sum_runs(const E& exec, const RunsView& runs, Span<const Index> values, Span<Index> sums) {
+void sum_runs(const E& exec, const RunsView& runs, Span<const LocalIndex> values, Span<Index> sums) {
   for_each(exec, sums.size(), SumRun{runs, values, sums});
 }
 

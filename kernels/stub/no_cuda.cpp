@@ -172,11 +172,11 @@ Buffer<LocalIndex> select_run_starts(const E&, Span<const std::uint64_t>) {
   refuse();
 }
 template <class E>
-void count_runs(const E&, const RunsView&, Span<Index>) {
+void count_runs(const E&, const RunsView&, Span<LocalIndex>) {
   refuse();
 }
 template <class E>
-void sum_runs(const E&, const RunsView&, Span<const Index>, Span<Index>) {
+void sum_runs(const E&, const RunsView&, Span<const LocalIndex>, Span<Index>) {
   refuse();
 }
 template <class E>

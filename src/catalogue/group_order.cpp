@@ -88,7 +88,7 @@ SpanningRuns spanning_runs(const Context& context, const LabelRuns& runs) {
 
 /// Members of each label of this rank. Those of a label that begins on a lower rank are counted there: here it has none.
 Buffer<Index> add_members(const Context& context, const LabelRuns& runs, const SpanningRuns& spanning,
-                          Span<const Index> counts) {
+                          Span<const LocalIndex> counts) {
   Buffer<Index> members(context.exec, runs.label.size(), "members of each label");
   std::visit([&](const auto& e) { kernels::sum_runs(e, runs.view(), counts, members.span()); }, context.exec);
   spanning.sum(members.span());
@@ -163,27 +163,49 @@ Buffer<Index> rows_of_labels(const Context& context, const LabelRuns& runs, Span
   return result;
 }
 
+/// Labels of all ranks, in even parts, and the members of each; the row of each, once it is known.
+struct SharedLabels {
+  LabelRuns runs;
+  SpanningRuns spanning;
+  Buffer<Index> members;
+};
+
+/// Labels and numbers of members of this rank's particles go to where the labels are added up. What is not needed on the way back is
+/// freed: where nearly every particle has a label of its own, this is where memory is short.
+SharedLabels share_labels(const Context& context, LabelRuns& local, const ExchangePlan& plan, int bits) {
+  const Exec& exec = context.exec;
+  Buffer<LocalIndex> counts(exec, local.label.size(), "members of each label");
+  std::visit([&](const auto& e) { kernels::count_runs(e, local.view(), counts.span()); }, exec);
+  const Buffer<LocalIndex> counts_of_ranks = bring(context, plan, std::move(counts), "members of each label");
+  LabelRuns runs = make_runs(exec, bring(context, plan, std::move(local.label), "labels"), bits);
+  const SpanningRuns spanning = spanning_runs(context, runs);
+  Buffer<Index> members = add_members(context, runs, spanning, counts_of_ranks.span());
+  return {std::move(runs), spanning, std::move(members)};
+}
+
+/// The row of each label of this rank's particles.
+Buffer<Index> ask_for_rows(const Context& context, LabelRuns& local, const GroupLimits& limits, GroupOrder& order) {
+  const int bits = bits_for(limits.num_particles);
+  const ExchangePlan plan = plan_even_parts(context, {local.label.span(), bits});
+  SharedLabels labels = share_labels(context, local, plan, bits);
+  Buffer<Index> rows = rows_of_labels(context, labels.runs, labels.members.span(), limits, order);
+  labels.members = {};
+  labels.runs.label = {};
+  labels.spanning.spread(rows.span());
+  Buffer<Index> answers(context.exec, labels.runs.order.size(), "rows of labels");
+  std::visit([&](const auto& e) { kernels::spread_runs(e, labels.runs.view(), rows.span(), answers.span()); }, context.exec);
+  rows = {};
+  return bring(context, plan.reversed(), std::move(answers), "rows of labels");
+}
+
 }  // namespace
 
 GroupOrder order_groups(const Context& context, Span<const Index> label, const GroupLimits& limits) {
   const Exec& exec = context.exec;
   if (context.comm.size() == 1) return order_alone(exec, {label, 0}, limits.min_members);
-  const int bits = bits_for(limits.num_particles);
-  const LabelRuns local = make_local_runs(exec, label, bits);
-  Buffer<Index> counts(exec, local.label.size(), "members of each label");
-  std::visit([&](const auto& e) { kernels::count_runs(e, local.view(), counts.span()); }, exec);
-  const ExchangePlan plan = plan_even_parts(context, {local.label.span(), bits});
-  const Buffer<Index> counts_of_ranks = bring(context, plan, std::move(counts), "members of each label");
-  const LabelRuns labels = make_runs(exec, bring(context, plan, local.label.span(), "labels"), bits);
-
+  LabelRuns local = make_local_runs(exec, label, bits_for(limits.num_particles));
   GroupOrder order;
-  const SpanningRuns spanning = spanning_runs(context, labels);
-  const Buffer<Index> members = add_members(context, labels, spanning, counts_of_ranks.span());
-  Buffer<Index> rows = rows_of_labels(context, labels, members.span(), limits, order);
-  spanning.spread(rows.span());
-  Buffer<Index> answers(exec, labels.order.size(), "rows of labels");
-  std::visit([&](const auto& e) { kernels::spread_runs(e, labels.view(), rows.span(), answers.span()); }, exec);
-  rows = bring(context, plan.reversed(), std::move(answers), "rows of labels");
+  const Buffer<Index> rows = ask_for_rows(context, local, limits, order);
   order.group_of = Buffer<Index>(exec, label.size(), "group of each particle");
   std::visit([&](const auto& e) { kernels::spread_runs(e, local.view(), rows.span(), order.group_of.span()); }, exec);
   return order;
