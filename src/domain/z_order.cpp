@@ -47,12 +47,13 @@ ZOrder<Real>::ZOrder(const Context& context, const Particles<Real>& particles, c
   context.comm.together([&] {
     validate_box(box, particles.dimensions);
     validate_agreement(context.comm, box, options, particles.num());
-    state_ = std::make_shared<State>(State{context, {}, {}, {}});
-    for (const TravellingColumn& column : options.columns) state_->element_size.push_back(column.element_size);
     const DeviceParticles<Real> input(context.exec, particles);
-    state_->extent = examine_positions(context, input.view(), box);
-    const kernels::Frame frame = choose_frame(box, state_->extent, 0, 1).frame;
-    state_->particles = distribute_particles(context, input.view(), frame, {options.weight, options.columns});
+    const Extent extent = examine_positions(context, input.view(), box);
+    const kernels::Frame frame = choose_frame(box, extent, 0, 1).frame;
+    std::vector<Index> sizes;
+    for (const TravellingColumn& column : options.columns) sizes.push_back(column.element_size);
+    state_ = std::make_shared<State>(
+        State{context, distribute_particles(context, input.view(), frame, {options.weight, options.columns}), extent, sizes});
     state_->particles.sorted.keys = {};
   });
 }

@@ -13,6 +13,7 @@ class GroupTable {
  public:
   /// Collective.
   GroupTable(const Communicator& comm, const Catalogue& catalogue, const SnapshotInfo& snapshot, const RunRecord& run);
+  ~GroupTable() = default;
   GroupTable(const GroupTable&) = delete;
   GroupTable& operator=(const GroupTable&) = delete;
 

@@ -90,13 +90,13 @@ void pass_each(Archive& archive, Values&... values) {
 }
 
 template <class T>
-struct is_optional : std::false_type {};
+struct IsOptional : std::false_type {};
 template <class T>
-struct is_optional<std::optional<T>> : std::true_type {};
+struct IsOptional<std::optional<T>> : std::true_type {};
 template <class T>
-struct is_vector : std::false_type {};
+struct IsVector : std::false_type {};
 template <class T>
-struct is_vector<std::vector<T>> : std::true_type {};
+struct IsVector<std::vector<T>> : std::true_type {};
 
 // Bindings name all members: a new one stops the compilation until it is passed, too.
 
@@ -141,9 +141,9 @@ void pass(Archive& archive, Value& value) {
   using Plain = std::remove_const_t<Value>;
   if constexpr (std::is_same_v<Plain, std::string>) {
     archive.text(value);
-  } else if constexpr (is_optional<Plain>::value) {
+  } else if constexpr (IsOptional<Plain>::value) {
     pass_optional(archive, value);
-  } else if constexpr (is_vector<Plain>::value) {
+  } else if constexpr (IsVector<Plain>::value) {
     pass_all(archive, value);
   } else if constexpr (std::is_arithmetic_v<Plain> || std::is_enum_v<Plain> || std::is_same_v<Plain, Vec3d>) {
     archive.plain(value);
