@@ -144,7 +144,8 @@ class Reports(FofCase):
     def test_text_comes_once_and_says_what_the_ranks_did(self):
         status, text, errors = self.run_fof(self.SNAPSHOT, "-v", "--threads", 1, launcher=on(3))
         self.assertEqual((status, errors), (0, ""))
-        for pattern in (r"\nRuns on +3 ranks on 1 machine: 3 x \(host, 1 thread, \w+\)", r"\nMessages +host memory", r"\n  rank 2 +\S+, host",
+        for pattern in (r"\nRuns on +3 ranks on 1 machine: 3 x \(host, 1 thread, \w+(?: \(no CUDA device: .*\))?\)\n", r"\nMessages +host memory",
+                        r"\n  rank 2 +\S+, host",
                         r"\nMemory +at most .* on each of 3 ranks", r"\nGroups +468\n", r"\nPer rank +87381 to 87382 particles read\n",
                         r"\nlink +\d+\.\d+ +[\d.e+]+ +\d+\.\d\d\n", r"\nPeak memory +of the rank with most, [\d.]+ MiB \(mean [\d.]+ MiB\)",
                         r"\nSearched +8738[12] particles", r"\nGhosts +\d+ particles", r"\nMerged +\d+ links between ranks, in \d+ rounds",
