@@ -1,0 +1,78 @@
+/// Running a functor of the user's for many elements, on the host or on a device: the one public header with device code.
+///
+/// A file that is compiled by nvcc runs its functors on either; one that is compiled by any other compiler runs them on the host.
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+
+#include "zhalo/core/error.hpp"
+#include "zhalo/core/exec.hpp"
+#include "zhalo/core/types.hpp"
+
+namespace zhalo {
+
+/// A callable that takes a range, by reference: it must live on.
+struct RangeFunction {
+  const void* object = nullptr;
+  void (*call)(const void* object, Index first, Index last) = nullptr;
+};
+/// Calls it for consecutive blocks of [0, num), spread over the threads of the host; the first exception is thrown on.
+void run_blocks(const Host& exec, Index num, Index block, const RangeFunction& function);
+
+#if defined(__CUDACC__)
+
+template <class F>
+__global__ void run_functor(Index num, F f) {
+  const Index step = Index{gridDim.x} * blockDim.x;
+  for (Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x; i < num; i += step) f(i);
+}
+
+template <class F>
+void for_each_on(const Cuda& exec, Index num, F f) {
+  constexpr Index threads = 128;
+  constexpr Index most_blocks = Index{1} << 20;
+  int before = 0;
+  cudaError_t status = cudaGetDevice(&before);
+  if (status == cudaSuccess) status = cudaSetDevice(exec.device);
+  if (status == cudaSuccess) {
+    const auto blocks = static_cast<unsigned>(std::min(most_blocks, (num + threads - 1) / threads));
+    run_functor<<<blocks, static_cast<unsigned>(threads), 0, exec.stream>>>(num, f);
+    status = cudaGetLastError();
+    cudaSetDevice(before);
+  }
+  if (status != cudaSuccess)
+    throw DeviceError(std::string("a functor could not be started on the device: ") + cudaGetErrorString(status));
+}
+
+#else
+
+template <class F>
+void for_each_on(const Cuda&, Index, F) {
+  throw DeviceError(
+      "the functor was compiled for the host only and cannot run on a device; compile its file with nvcc, or choose the host");
+}
+
+#endif
+
+template <class F>
+void for_each_on(const Host& exec, Index num, F f) {
+  constexpr Index block = 512;
+  const auto run = [](const void* object, Index first, Index last) {
+    const F& functor = *static_cast<const F*>(object);
+    for (Index i = first; i < last; ++i) functor(i);
+  };
+  run_blocks(exec, num, block, {&f, run});
+}
+
+/// Runs f(i) for every i in [0, num), in any order and at the same time. `f` is a value, copied to where it runs: trivially copyable, its
+/// operator() const marked ZHALO_HD, its pointers to memory of the Exec. On a device the work is queued on the Exec's stream. Throws
+/// DeviceError for a device if this file was not compiled by nvcc.
+template <class F>
+void for_each(const Exec& exec, Index num, F f) {
+  static_assert(std::is_trivially_copyable_v<F>, "a functor is copied to the device: it may hold values and pointers only");
+  if (num == 0) return;
+  std::visit([&](const auto& place) { for_each_on(place, num, f); }, exec);
+}
+
+}  // namespace zhalo

@@ -1,0 +1,136 @@
+/// Neighbours as functors see them, on host and device.
+#pragma once
+
+#include <cmath>
+
+#include "zhalo/core/span.hpp"
+#include "zhalo/core/vec.hpp"
+
+namespace zhalo {
+
+/// Values of particles that a search can meet, by place: this rank's own, then those that came from other ranks.
+template <class T>
+struct PlacedColumn {
+  const T* own = nullptr;
+  const T* fetched = nullptr;
+  LocalIndex num_own = 0;
+
+  ZHALO_HD const T& operator[](LocalIndex place) const { return place < num_own ? own[place] : fetched[place - num_own]; }
+};
+
+/// The neighbours of one query, nearest first, those at equal distances by global index. A view: valid while the functor runs.
+template <class Real>
+struct Neighbours {
+  Index num = 0;
+  const Real* scaled_distance2 = nullptr;
+  const LocalIndex* place = nullptr;
+  PlacedColumn<Index> global_index;
+  PlacedColumn<Real> pos[3];
+  Vec<Real, 3> query_pos;
+  Vec3d period;           ///< scaled; infinite where not periodic
+  double unit = 1;        ///< of scaled lengths, a power of two
+  Index query_index = 0;  ///< global index of the query, among the queries
+  LocalIndex query_place = 0;
+
+  /// How many were found: k, or fewer where there are not so many (within the radius).
+  ZHALO_HD Index size() const { return num; }
+  /// Squared distance, as it was found in the positions' precision.
+  ZHALO_HD double distance2(Index i) const { return static_cast<double>(scaled_distance2[i]) * unit * unit; }
+  /// Distance; the root is taken in the positions' precision.
+  ZHALO_HD double distance(Index i) const { return static_cast<double>(static_cast<Real>(sqrt(scaled_distance2[i]))) * unit; }
+  /// Global index of the neighbour, among the particles.
+  ZHALO_HD Index index(Index i) const { return global_index[place[i]]; }
+  /// Neighbour minus query, to the nearest periodic image.
+  ZHALO_HD Vec3d separation(Index i) const {
+    Vec3d d;
+    for (int axis = 0; axis < 3; ++axis) {
+      const double direct = static_cast<double>(pos[axis][place[i]]) - static_cast<double>(query_pos[axis]);
+      const double half = period[axis] / 2;
+      d[axis] = (direct > half ? direct - period[axis] : (direct < -half ? direct + period[axis] : direct)) * unit;
+    }
+    return d;
+  }
+};
+
+/// One particle column at the neighbours of one query.
+template <class T>
+struct NeighbourColumn {
+  PlacedColumn<T> column;
+  const LocalIndex* place = nullptr;
+  LocalIndex query_place = 0;
+
+  ZHALO_HD const T& operator[](Index i) const { return column[place[i]]; }
+  /// The query's own value; only of a search among the particles themselves.
+  ZHALO_HD const T& of_query() const { return column[query_place]; }
+};
+
+/// Lists of neighbours of some queries, one row each.
+template <class Real>
+struct NeighbourRows {
+  Index num = 0;                    ///< rows
+  Index k = 0;                      ///< elements a row; 0: rows of any length
+  Span<const Index> row_offset;     ///< where k is 0: first element of each row, and the end
+  Span<const LocalIndex> count;     ///< where k is not 0: neighbours found for each row
+  const Real* distance2 = nullptr;  ///< scaled
+  const LocalIndex* place = nullptr;
+
+  const Real* query_pos[3] = {};  ///< of row 0 and on
+  const Index* query_index = nullptr;
+  LocalIndex first_query_place = 0;  ///< where queries are particles: place of row 0's
+  PlacedColumn<Index> global_index;
+  PlacedColumn<Real> pos[3];
+  Vec3d period;
+  double unit = 1;
+
+  ZHALO_HD Index first(Index row) const { return k == 0 ? row_offset[row] : row * k; }
+  ZHALO_HD Index size(Index row) const { return k == 0 ? row_offset[row + 1] - row_offset[row] : Index{count[row]}; }
+
+  ZHALO_HD Neighbours<Real> operator[](Index row) const {
+    Neighbours<Real> n;
+    n.num = size(row);
+    n.scaled_distance2 = distance2 + first(row);
+    n.place = place + first(row);
+    n.global_index = global_index;
+    for (int axis = 0; axis < 3; ++axis) {
+      n.pos[axis] = pos[axis];
+      n.query_pos[axis] = query_pos[axis][row];
+    }
+    n.period = period;
+    n.unit = unit;
+    n.query_index = query_index[row];
+    n.query_place = first_query_place + static_cast<LocalIndex>(row);
+    return n;
+  }
+};
+
+/// Any number of columns, in one trivially copyable value.
+template <class... T>
+struct PlacedColumns {};
+template <class First, class... Rest>
+struct PlacedColumns<First, Rest...> {
+  PlacedColumn<First> first;
+  PlacedColumns<Rest...> rest;
+};
+
+/// results[row] = functor(neighbours of the row, each column at the neighbours).
+template <class Real, class Functor, class Result, class... Columns>
+struct ReduceRow {
+  NeighbourRows<Real> rows;
+  PlacedColumns<Columns...> columns;
+  Functor functor;
+  Span<Result> results;
+
+  ZHALO_HD void operator()(Index row) const { results[row] = call(rows[row], columns); }
+
+ private:
+  template <class First, class... Rest, class... Bound>
+  ZHALO_HD Result call(const Neighbours<Real>& near, const PlacedColumns<First, Rest...>& left, const Bound&... bound) const {
+    return call(near, left.rest, bound..., NeighbourColumn<First>{left.first, near.place, near.query_place});
+  }
+  template <class... Bound>
+  ZHALO_HD Result call(const Neighbours<Real>& near, const PlacedColumns<>&, const Bound&... bound) const {
+    return functor(near, bound...);
+  }
+};
+
+}  // namespace zhalo

@@ -1,0 +1,102 @@
+/// The k nearest neighbours of each query, exactly.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "zhalo/core/box.hpp"
+#include "zhalo/core/buffer.hpp"
+#include "zhalo/domain/particles.hpp"
+#include "zhalo/domain/z_order.hpp"
+
+namespace zhalo {
+
+/// Most neighbours that can be asked for.
+inline constexpr int most_neighbours = 4096;
+
+struct KnnOptions {
+  /// Neighbours per query, 1 to most_neighbours.
+  int k = 8;
+  /// Among the particles themselves: each particle is its own nearest neighbour (distance 0). Queries of their own are never left out.
+  bool include_self = true;
+  /// Neighbours at distances <= max_radius only, in the unit of the positions; must not be negative.
+  double max_radius = std::numeric_limits<double>::infinity();
+  /// Particles per tree leaf, 1 to 64: changes the speed, never the neighbours.
+  int leaf_size = 32;
+  /// Memory for the lists that exist at a time on each rank; 0: 32 MiB on the host, 512 MiB on a device. Lists of one leaf always do.
+  Index chunk_bytes = 0;
+};
+
+/// What the search did on this rank.
+struct KnnStatistics {
+  Index num_wrapped = 0;     ///< over all ranks: particles and queries that lay outside a periodic axis
+  Index num_particles = 0;   ///< over all ranks
+  Index num_queries = 0;     ///< over all ranks
+  Index leaves_visited = 0;  ///< by queries: leaves whose particles were tested
+  Index pairs_tested = 0;    ///< distances that were computed in them
+  Index fetched = 0;         ///< particles that other ranks sent; one may come several times
+  Index chunks = 0;          ///< in which the lists were made; the same on all ranks
+  Index bytes_sent = 0;      ///< to other ranks
+};
+
+enum class RowOrder {
+  caller,  ///< one row per query of this rank, in the caller's order
+  z_order  ///< as the search has them: queries along the Z-order, in even parts over the ranks; see KnnResult::query
+};
+
+/// What is wanted of each neighbour.
+struct KnnOutput {
+  bool distances = true;
+  bool indices = true;
+  bool places = false;
+  std::vector<TravellingColumn> columns{};  ///< of the particles: the neighbours' values
+  RowOrder order = RowOrder::caller;
+};
+
+/// Where a particle is in the caller's memory; rank -1 for none.
+struct ParticlePlace {
+  std::int32_t rank = -1;
+  LocalIndex place = 0;  ///< on that rank, over its segments
+};
+
+/// Rows of k neighbours, one per query, nearest first; equal distances in the order of global indices. Rows with fewer than k neighbours
+/// are filled up with distance infinity, index -1, rank -1, and zero bytes in columns. Memory of the context's Exec; what was not asked
+/// for is empty.
+template <class Real>
+struct KnnResult {
+  Index num_rows = 0;
+  int k = 0;
+  Buffer<Real> distance;        ///< (num_rows, k)
+  Buffer<Index> index;          ///< (num_rows, k): global indices of particles
+  Buffer<ParticlePlace> place;  ///< (num_rows, k)
+  std::vector<Buffer<std::byte>> columns;
+  Buffer<Index> query;  ///< RowOrder::z_order: global index of each row's query
+  KnnStatistics statistics;
+
+  /// Column number i of the output, (num_rows, k) elements.
+  template <class T>
+  Span<const T> column(int i) const {
+    const Buffer<std::byte>& bytes = columns.at(static_cast<std::size_t>(i));
+    return {reinterpret_cast<const T*>(bytes.data()), num_rows * k};
+  }
+};
+
+/// Finds the k nearest particles of every particle.
+///
+/// Collective; particles of any order and place, on any rank; they are not changed. Distances are computed in the positions' own precision,
+/// to the nearest periodic image, sqrt(fma(z, z, fma(y, y, x * x))); neighbours are ordered by squared distance, then by global index.
+/// Results do not depend on the number of ranks or threads nor on the backend, bit for bit. A particle beyond a periodic edge is moved
+/// inside first. Throws InputError for k outside 1..most_neighbours, max_radius negative or NaN, positions that are not finite or lie
+/// outside a box without periodicity, options or columns that differ between ranks; OutOfMemory.
+template <class Real>
+KnnResult<Real> knn(const Context& context, const Particles<Real>& particles, const Box& box, const KnnOptions& options,
+                    const KnnOutput& output = {});
+
+/// Finds the k nearest particles of every query: places that are no particles (a coincident particle is a neighbour at distance 0).
+/// Queries may lie anywhere where the box is not bounded, and travel as particles do.
+template <class Real>
+KnnResult<Real> knn(const Context& context, const Particles<Real>& particles, const Particles<Real>& queries, const Box& box,
+                    const KnnOptions& options, const KnnOutput& output = {});
+
+}  // namespace zhalo

@@ -1,0 +1,79 @@
+/// Lists of neighbours, made chunk by chunk so that they never exist all at once: what knn, the reductions and the searches within a
+/// radius are made of.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "zhalo/core/neighbours.hpp"
+#include "zhalo/knn/knn.hpp"
+
+namespace zhalo {
+
+/// What to list for each query: the k nearest within max_radius or, with k == 0, all within max_radius.
+struct NeighbourSearch {
+  int k = 0;
+  double max_radius = std::numeric_limits<double>::infinity();
+  bool include_self = true;
+  int leaf_size = 32;
+  Index chunk_bytes = 0;
+  std::vector<TravellingColumn> columns{};  ///< of the particles
+
+  NeighbourSearch() = default;
+  NeighbourSearch(const KnnOptions& options, std::vector<TravellingColumn> travelling)
+      : k(options.k),
+        max_radius(options.max_radius),
+        include_self(options.include_self),
+        leaf_size(options.leaf_size),
+        chunk_bytes(options.chunk_bytes),
+        columns(std::move(travelling)) {}
+};
+
+/// Iterates over chunks of queries. All members are collective; all ranks see the same number of chunks, some of them empty.
+///
+///   NeighbourLists<Real> lists(context, particles, nullptr, box, search);
+///   while (lists.next()) { ... lists.rows() ... lists.put(values, sizeof(T), result); }
+template <class Real>
+class NeighbourLists {
+ public:
+  /// Sorts particles and queries (nullptr: the particles themselves) and builds the tree. Throws as knn. The context must outlive it.
+  NeighbourLists(const Context& context, const Particles<Real>& particles, const Particles<Real>* queries, const Box& box,
+                 const NeighbourSearch& search);
+
+  /// Makes the next chunk's lists; false when there are no more. What rows() and column() showed before is gone then.
+  bool next();
+  const NeighbourRows<Real>& rows() const;
+  /// Column number i of the search, for the particles of the rows.
+  template <class T>
+  PlacedColumn<T> column(int i) const {
+    const ColumnBytes bytes = column_bytes(i, static_cast<Index>(sizeof(T)));
+    return {static_cast<const T*>(bytes.own), static_cast<const T*>(bytes.fetched), bytes.num_own};
+  }
+  /// Where the caller has the particles of the rows: of its own rank and of others.
+  PlacedColumn<ParticlePlace> origins();
+
+  /// Brings one value per row of this chunk (in the order of rows) to the query's rank: `result` has one element for each query of
+  /// this rank, in the caller's order.
+  void put(const void* values, Index element_size, void* result);
+
+  Index num_queries() const;   ///< that this rank brought
+  Index num_searched() const;  ///< rows over all chunks on this rank
+  const KnnStatistics& statistics() const;
+
+  struct State;
+
+ private:
+  struct ColumnBytes {
+    const void* own;
+    const void* fetched;
+    LocalIndex num_own;
+  };
+  ColumnBytes column_bytes(int i, Index element_size) const;
+
+  std::shared_ptr<State> state_;
+};
+
+extern template class NeighbourLists<float>;
+extern template class NeighbourLists<double>;
+
+}  // namespace zhalo
