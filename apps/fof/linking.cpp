@@ -65,15 +65,4 @@ Linking choose_linking(const io::SnapshotInfo& info, const Options& options, con
   return linking;
 }
 
-Box choose_box(const io::SnapshotInfo& info, const Options& options) {
-  Box box;
-  try {
-    box = io::simulation_box(info, options.periodicity);
-  } catch (const InputError& error) {
-    throw InputError(fmt::format("{} (--box-size, --periodic no)", error.what()));
-  }
-  if (!box.any_periodic() && options.box_length) box.length = {{*options.box_length, *options.box_length, *options.box_length}};
-  return box;
-}
-
 }  // namespace zhalo::fof_app

@@ -20,8 +20,4 @@ struct Linking {
 /// Throws InputError if the mean separation is needed and unknown, or the length makes no sense in this box.
 Linking choose_linking(const io::SnapshotInfo& info, const Options& options, const io::MassSummary& masses, const Box& box);
 
-/// The box to search in. A size that the user gave bounds the particles also without periodicity. Throws InputError as
-/// io::simulation_box.
-Box choose_box(const io::SnapshotInfo& info, const Options& options);
-
 }  // namespace zhalo::fof_app

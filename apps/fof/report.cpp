@@ -3,32 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
-#include <array>
-#include <iterator>
+
+#include "apps/common/report_parts.hpp"
 
 namespace zhalo::fof_app {
 namespace {
 
-/// Lines in the style of io::describe.
-class Lines {
- public:
-  void line(const std::string& name, const std::string& value) {
-    fmt::format_to(std::back_inserter(text_), "{:<12} {}\n", name, value);
-  }
-  void plain(const std::string& text) { text_ += text + "\n"; }
-  std::string text() && { return std::move(text_); }
-
- private:
-  std::string text_;
-};
-
-std::string bytes_text(std::size_t bytes) {
-  constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
-  return fmt::format("{:.{}f} {}", value, unit == 0 ? 0 : 1, units[unit]);
-}
+using app::bytes_text;
+using app::Lines;
 
 std::string candidate(const std::optional<double>& value, const std::string& unit, const std::string& note) {
   return value ? fmt::format("{:.10g} {} from {}", *value, unit, note) : fmt::format("unknown: {}", note);
@@ -40,12 +22,6 @@ void add_separation(Lines& lines, const Linking& linking, const std::string& uni
   lines.line("Separation", fmt::format("{:.10g} {} ({})", d.chosen, unit, d.how));
   lines.line("  by volume", candidate(d.from_volume, unit, d.volume_note));
   lines.line("  by density", candidate(d.from_density, unit, d.density_note));
-}
-
-std::string box_text(const Box& box, const std::string& unit) {
-  if (box.volume() <= 0) return "not periodic, without edges";
-  return fmt::format("{}, {:.10g} x {:.10g} x {:.10g} {}", box.any_periodic() ? "periodic" : "not periodic", box.length[0],
-                     box.length[1], box.length[2], unit);
 }
 
 void add_largest(Lines& lines, const Summary& summary, bool verbose) {
@@ -61,33 +37,6 @@ void add_largest(Lines& lines, const Summary& summary, bool verbose) {
   }
 }
 
-/// Seconds are those of the slowest rank; max/mean is how much longer it took than the mean of all.
-void add_phases(Lines& lines, const Summary& summary) {
-  const bool alone = summary.places.num_ranks == 1;
-  lines.plain(fmt::format("\n{:<12} {:>10} {:>13}{}", "Phase", "seconds", "particles/s", alone ? "" : "  max/mean"));
-  const auto add = [&](const std::string& name, double seconds, const std::string& imbalance) {
-    const double rate = static_cast<double>(summary.num_particles) / seconds;
-    const std::string rate_text = seconds > 0 ? fmt::format("{:.3g}", rate) : "-";
-    lines.plain(fmt::format("{:<12} {:>10.4f} {:>13}{}", name, seconds, rate_text, imbalance));
-  };
-  for (const PhaseSpread& phase : summary.found->measured.phases) {
-    add(phase.name, phase.seconds.max, alone ? "" : fmt::format(" {:>9.2f}", phase.seconds.imbalance()));
-  }
-  add("all", summary.found->seconds, "");
-}
-
-std::string spread_text(const Spread& bytes, bool alone) {
-  const auto text = [](double value) { return bytes_text(static_cast<std::size_t>(value)); };
-  return alone ? text(bytes.max) : fmt::format("{} (mean {})", text(bytes.max), text(bytes.mean));
-}
-
-void add_memory(Lines& lines, const Summary& summary) {
-  const Measured& measured = summary.found->measured;
-  const bool alone = summary.places.num_ranks == 1;
-  lines.line("Peak memory", fmt::format("{}{} resident; particles and search {}", alone ? "" : "of the rank with most, ",
-                                        spread_text(measured.peak_resident, alone), spread_text(measured.peak_pool, alone)));
-}
-
 void add_exchanged(Lines& lines, const Summary& summary) {
   const Exchanged& exchanged = summary.found->exchanged;
   lines.line("Searched", fmt::format("{:.0f} particles on the rank with most, max/mean {:.4f}", exchanged.searched.max,
@@ -98,23 +47,6 @@ void add_exchanged(Lines& lines, const Summary& summary) {
   lines.line("Sent",
              fmt::format("{} by the rank with most (mean {})", bytes_text(static_cast<std::size_t>(exchanged.bytes.max)),
                          bytes_text(static_cast<std::size_t>(exchanged.bytes.mean))));
-}
-
-void add_files(Lines& lines, const Found& found) {
-  constexpr std::size_t most = 8;
-  const std::size_t shown = std::min(most, found.files.size());
-  for (std::size_t i = 0; i < shown; ++i) lines.line("Written", found.files[i]);
-  const Index more = found.num_files - static_cast<Index>(shown);
-  if (more > 0) lines.line("", fmt::format("and {} more file{}", more, more == 1 ? "" : "s"));
-}
-
-void add_places(Lines& lines, const Summary& summary, bool verbose) {
-  const Places& places = summary.places;
-  lines.line("Runs on", places.runs_on);
-  if (places.num_ranks == 1) return;
-  lines.line("Messages", places.transport);
-  if (!verbose) return;
-  for (std::size_t rank = 0; rank < places.map.size(); ++rank) lines.line(fmt::format("  rank {}", rank), places.map[rank]);
 }
 
 }  // namespace
@@ -129,8 +61,8 @@ std::string plan_text(const Summary& summary, bool verbose) {
   lines.line("Link length", fmt::format("{:.10g} {}{}", summary.linking.length, unit,
                                         ratio ? fmt::format(", b = {:.6g} mean separations", *ratio) : ""));
   lines.line("Groups of", fmt::format("{} particles or more", summary.min_size));
-  lines.line("Search box", box_text(summary.box, unit));
-  add_places(lines, summary, verbose);
+  lines.line("Search box", app::box_text(summary.box, unit));
+  add_places(lines, summary.places, verbose);
   if (verbose) {
     for (const std::string& file : summary.snapshot.files) lines.line("File", file);
   }
@@ -167,11 +99,12 @@ std::string result_text(const Summary& summary, bool verbose) {
     lines.line("Wrapped", fmt::format("{} {} outside the periodic box, or on its upper edge", found.num_wrapped, noun));
   }
   if (!found.largest.empty()) add_largest(lines, summary, verbose);
-  add_phases(lines, summary);
+  const app::Run run{found.measured, found.seconds, summary.num_particles, summary.places.num_ranks == 1};
+  add_phases(lines, run);
   lines.plain("");
-  add_memory(lines, summary);
+  add_memory(lines, run);
   if (verbose && summary.places.num_ranks > 1) add_exchanged(lines, summary);
-  add_files(lines, found);
+  app::add_files(lines, found.files, found.num_files);
   return std::move(lines).text();
 }
 

@@ -1,31 +1,15 @@
 #include "apps/fof/run.hpp"
 
-#include <fmt/format.h>
 #include <algorithm>
 
-#include "apps/fof/interrupt.hpp"
+#include "apps/common/interrupt.hpp"
+#include "apps/common/on_host.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/fof/fof.hpp"
 #include "zhalo/io/catalogue_file.hpp"
 
 namespace zhalo::fof_app {
 namespace {
-
-/// A column where the writers can see it: a copy of device memory, or the host memory itself.
-template <class T>
-class OnHost {
- public:
-  OnHost(const Exec& exec, const Buffer<T>& column) : view_(column.span()) {
-    if (std::holds_alternative<Host>(exec)) return;
-    copy_ = to_host(exec, column);
-    view_ = copy_;
-  }
-  Span<const T> view() const { return view_; }
-
- private:
-  std::vector<T> copy_;
-  Span<const T> view_;
-};
 
 io::RunRecord record_of(const Summary& plan) {
   io::RunRecord run;
@@ -48,10 +32,10 @@ void write(const Context& context, const io::LoadedParticles<Real>& loaded, cons
   const io::RunRecord run = record_of(plan);
   const Buffer<std::uint64_t> member_id =
       loaded.has_ids ? in_group_order(context, catalogue, loaded.id.span()) : Buffer<std::uint64_t>();
-  write_catalogue(files, {catalogue, OnHost(context.exec, member_id).view()}, plan.snapshot, run, plan.files);
+  write_catalogue(files, {catalogue, app::OnHost(context.exec, member_id).view()}, plan.snapshot, run, plan.files);
   if (!plan.membership) return retire_membership(files, plan.snapshot);
-  const OnHost group_of(context.exec, catalogue.group_of);
-  const OnHost id(context.exec, loaded.id);
+  const app::OnHost group_of(context.exec, catalogue.group_of);
+  const app::OnHost id(context.exec, loaded.id);
   write_membership(files, {loaded.ranges, group_of.view(), id.view()}, plan.snapshot, run, plan.files);
 }
 
@@ -92,14 +76,14 @@ Found find_groups_of(const Context& context, const io::Snapshot& snapshot, const
 Found find_groups(const Context& context, const io::Snapshot& snapshot, const Summary& plan, io::StagedFiles& files) {
   Found found = plan.double_positions ? find_groups_of<double>(context, snapshot, plan, files)
                                       : find_groups_of<float>(context, snapshot, plan, files);
-  check_interrupted();
+  app::check_interrupted();
   {
     const ScopedTimer timer(context.timers, "commit");
-    finish_without_interrupts();
+    app::finish_without_interrupts();
     found.files = files.commit();
     found.num_files = context.comm.sum(static_cast<Index>(found.files.size()));
   }
-  found.measured = measure(context);
+  found.measured = app::measure(context);
   return found;
 }
 

@@ -6,8 +6,6 @@
 
 namespace zhalo::fof_app {
 
-io::Snapshot open_snapshot(const Context& context, const Options& options);
-
 /// Everything that is known without reading positions: all of a summary but `found`. Collective; throws as the library does.
 Summary plan_run(const Context& context, const io::Snapshot& snapshot, const Options& options);
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "apps/common/places.hpp"
+#include "apps/fof/exchanged.hpp"
 #include "apps/fof/linking.hpp"
-#include "apps/fof/measure.hpp"
-#include "apps/fof/places.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 
 namespace zhalo::fof_app {
@@ -35,7 +35,7 @@ struct Found {
   Index most_particles = 0;       ///< that a rank read
   Index fewest_particles = 0;     ///< that a rank read
   std::vector<GroupRow> largest;  ///< of rank 0's rows, at most ten
-  Measured measured;
+  app::Measured measured;
   Exchanged exchanged;
   double seconds = 0;              ///< from the start to here
   std::vector<std::string> files;  ///< that rank 0 wrote first
@@ -50,7 +50,7 @@ struct Summary {
   Index min_size = 0;
   bool membership = false;  ///< written, too
   io::WriteOptions files;
-  Places places;
+  app::Places places;
   Box box;
   Linking linking;
   Estimate estimate;

@@ -1,21 +1,16 @@
 /// The command line's words and their meaning.
 #pragma once
 
+#include "apps/common/words.hpp"
 #include "apps/fof/options.hpp"
 
 namespace zhalo::fof_app {
 
 /// What is on the command line, before it is understood.
-struct Words {
+struct Words : app::CommonWords {
   std::string mean_separation = "auto";
-  std::string periodic = "auto";
-  std::string device = "auto";
   std::string link_types = "1";
   std::optional<double> linking_ratio;
-  std::optional<int> threads;
-  bool quiet = false;
-  bool verbose = false;
-  bool version = false;
 };
 
 /// Turns words into options and checks all of these. Throws InputError.

@@ -6,7 +6,7 @@
 
 #include "zhalo/comm/context.hpp"
 
-namespace zhalo::fof_app {
+namespace zhalo::app {
 
 struct Places {
   int num_ranks = 1;
@@ -19,4 +19,4 @@ struct Places {
 /// Collective. `wants_device`: where there is none, the reason is told.
 Places survey_places(const Context& context, bool wants_device);
 
-}  // namespace zhalo::fof_app
+}  // namespace zhalo::app

@@ -1,7 +1,7 @@
 /// Stopping in order when the user asks: temporary files go, and nothing half-written stays.
 #pragma once
 
-namespace zhalo::fof_app {
+namespace zhalo::app {
 
 /// From now on the first SIGINT or SIGTERM is only noted; the second ends the process at once.
 void catch_interrupts();
@@ -15,4 +15,4 @@ void finish_without_interrupts();
 /// From now on signals end the process at once: there is nothing left to clean up.
 void release_interrupts();
 
-}  // namespace zhalo::fof_app
+}  // namespace zhalo::app

@@ -5,7 +5,7 @@
 
 #include "zhalo/comm/communicator.hpp"
 
-namespace zhalo::fof_app {
+namespace zhalo::app {
 
 /// MPI for as long as this object lives, if a launcher started the process (mpirun, srun); else no MPI call is made, which saves
 /// the third of a second that Open MPI takes to start alone.
@@ -37,4 +37,4 @@ std::size_t peak_resident_bytes();
 /// The machine's name.
 std::string machine_name();
 
-}  // namespace zhalo::fof_app
+}  // namespace zhalo::app

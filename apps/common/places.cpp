@@ -1,13 +1,13 @@
-#include "apps/fof/places.hpp"
+#include "apps/common/places.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "apps/fof/process.hpp"
+#include "apps/common/process.hpp"
 
-namespace zhalo::fof_app {
+namespace zhalo::app {
 namespace {
 
 /// A text of bounded length, to be sent.
@@ -69,4 +69,4 @@ Places survey_places(const Context& context, bool wants_device) {
   return places;
 }
 
-}  // namespace zhalo::fof_app
+}  // namespace zhalo::app

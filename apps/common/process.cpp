@@ -1,4 +1,4 @@
-#include "apps/fof/process.hpp"
+#include "apps/common/process.hpp"
 
 #include <mpi.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 #include "zhalo/core/error.hpp"
 
-namespace zhalo::fof_app {
+namespace zhalo::app {
 namespace {
 
 int number_from_environment(const char* name, int otherwise) {
@@ -88,4 +88,4 @@ std::string machine_name() {
   return name.data();
 }
 
-}  // namespace zhalo::fof_app
+}  // namespace zhalo::app

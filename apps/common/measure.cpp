@@ -1,11 +1,11 @@
-#include "apps/fof/measure.hpp"
+#include "apps/common/measure.hpp"
 
 #include <algorithm>
 #include <sstream>
 
-#include "apps/fof/process.hpp"
+#include "apps/common/process.hpp"
 
-namespace zhalo::fof_app {
+namespace zhalo::app {
 namespace {
 
 /// Rank 0's names of phases, for all ranks to speak of the same ones.
@@ -21,12 +21,6 @@ std::vector<std::string> common_names(const Context& context) {
 }  // namespace
 
 Spread spread_of(const Communicator& comm, double value) { return {comm.max(value), comm.sum(value) / comm.size()}; }
-
-Exchanged exchanged_over_ranks(const Communicator& comm, const FofStatistics& mine) {
-  const auto spread = [&](Index count) { return spread_of(comm, static_cast<double>(count)); };
-  return {spread(mine.num_local), spread(mine.ghosts_sent), comm.sum(mine.edges), comm.max(mine.rounds),
-          spread(mine.bytes_sent)};
-}
 
 Measured measure(const Context& context) {
   Measured measured;
@@ -45,4 +39,4 @@ Measured measure(const Context& context) {
   return measured;
 }
 
-}  // namespace zhalo::fof_app
+}  // namespace zhalo::app

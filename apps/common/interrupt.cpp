@@ -1,10 +1,10 @@
-#include "apps/fof/interrupt.hpp"
+#include "apps/common/interrupt.hpp"
 
 #include <csignal>
 
 #include "zhalo/core/error.hpp"
 
-namespace zhalo::fof_app {
+namespace zhalo::app {
 namespace {
 
 // A signal handler can reach nothing else.
@@ -35,4 +35,4 @@ void release_interrupts() {
 
 void finish_without_interrupts() { too_late = true; }
 
-}  // namespace zhalo::fof_app
+}  // namespace zhalo::app

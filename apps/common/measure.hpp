@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "zhalo/fof/fof.hpp"
+#include "zhalo/comm/context.hpp"
 
-namespace zhalo::fof_app {
+namespace zhalo::app {
 
 /// Of a number that each rank has.
 struct Spread {
@@ -27,21 +27,10 @@ struct Measured {
   Spread peak_pool;      ///< bytes; the columns and work arrays
 };
 
-/// What the search sent between ranks.
-struct Exchanged {
-  Spread searched;   ///< particles on a rank
-  Spread ghosts;     ///< particles that a rank sent to others
-  Index edges = 0;   ///< between sets on different ranks, over all ranks
-  Index rounds = 0;  ///< until all ranks agreed on the groups
-  Spread bytes;      ///< that a rank sent
-};
-
-Spread spread_of(const Communicator& comm, double value);
-
 /// Collective.
-Exchanged exchanged_over_ranks(const Communicator& comm, const FofStatistics& mine);
+Spread spread_of(const Communicator& comm, double value);
 
 /// Collective. The phases are those of context.timers on rank 0; what other ranks noted under further names is "other".
 Measured measure(const Context& context);
 
-}  // namespace zhalo::fof_app
+}  // namespace zhalo::app

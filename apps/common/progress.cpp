@@ -1,13 +1,15 @@
-#include "apps/fof/progress.hpp"
+#include "apps/common/progress.hpp"
 
 #include <unistd.h>
 
 #include <fmt/format.h>
 #include <cstdio>
+#include <utility>
 
-namespace zhalo::fof_app {
+namespace zhalo::app {
 
-Progress::Progress(bool shown, bool launched) : shown_(shown), terminal_(!launched && ::isatty(STDOUT_FILENO) == 1) {}
+Progress::Progress(std::string command, bool shown, bool launched)
+    : command_(std::move(command)), shown_(shown), terminal_(!launched && ::isatty(STDOUT_FILENO) == 1) {}
 
 void Progress::begin(const std::string& phase) {
   if (!shown_ || phase == current_) return;
@@ -25,6 +27,16 @@ void Progress::clear() {
   line_open_ = false;
 }
 
+void Progress::say(const std::string& text) {
+  clear();
+  if (shown_) put(text);
+}
+
+void Progress::warn(const std::string& sentence) {
+  clear();
+  if (shown_) fmt::print(stderr, "{}: warning: {}\n", command_, sentence);
+}
+
 double Progress::seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
 
 void put(const std::string& text) {
@@ -32,4 +44,4 @@ void put(const std::string& text) {
   std::fflush(stdout);
 }
 
-}  // namespace zhalo::fof_app
+}  // namespace zhalo::app

@@ -1,0 +1,26 @@
+/// What the main functions of all commands do: ranks, signals, and what went wrong as words and as the status of the process.
+#pragma once
+
+#include <functional>
+
+#include "apps/common/options.hpp"
+#include "apps/common/progress.hpp"
+#include "zhalo/comm/context.hpp"
+
+namespace zhalo::app {
+
+/// How the process came to be, for a command's body.
+struct Launch {
+  const char* command = "";  ///< its name, with which messages begin
+  bool by_launcher = false;  ///< mpirun or srun
+};
+
+/// Runs `body`, which is collective over all ranks; returns the status for main: 0, 1 for an internal error, 2 for one of input, files,
+/// devices or memory, 3 for lost ranks, 130 after a signal. Rank 0 says what it was, once for all.
+int run_command(const char* name, int argc, char** argv, const std::function<void(Context&, const Launch&)>& body);
+
+/// Chooses where to compute and runs `work` with timers that show their phases and heed signals. Collective.
+void run_with_progress(Context& context, const Launch& launch, const CommonOptions& options,
+                       const std::function<void(Progress&)>& work);
+
+}  // namespace zhalo::app

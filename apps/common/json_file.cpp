@@ -1,0 +1,72 @@
+#include "apps/common/json_file.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Also as /dev/stdout, which may be a regular file by another name.
+bool is_standard_output(const std::string& path) {
+  struct stat named {};
+  struct stat output {};
+  if (path == "-") return true;
+  if (::stat(path.c_str(), &named) != 0 || ::fstat(STDOUT_FILENO, &output) != 0) return false;
+  return named.st_dev == output.st_dev && named.st_ino == output.st_ino;
+}
+
+}  // namespace
+
+JsonFile::Target JsonFile::target_of(const std::string& path) {
+  if (path.empty()) return Target::none;
+  if (is_standard_output(path)) return Target::standard_output;
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (fs::is_directory(status)) return Target::folder;
+  return fs::exists(status) && !fs::is_regular_file(status) ? Target::file_as_it_is : Target::staged_file;
+}
+
+JsonFile::JsonFile(const Communicator& comm, const std::string& path) : comm_(&comm), path_(path) {
+  comm.together([&] {
+    // Other machines may see other files at the same path: rank 0 decides.
+    const Target mine = comm.rank() == 0 ? target_of(path) : Target::none;
+    target_ = static_cast<Target>(comm.max(static_cast<Index>(mine)));
+    if (target_ == Target::folder) throw FileError(fmt::format("--json '{}' is a folder: name a file", path));
+    if (target_ != Target::staged_file) return;
+    files_.emplace(comm, fs::path(path).parent_path().string());
+    if (comm.rank() == 0) temporary_ = files_->stage(fs::path(path).filename().string());
+  });
+}
+
+void JsonFile::put_out(const std::string& text) const {
+  if (target_ == Target::standard_output) {
+    const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+    if (std::fflush(stdout) != 0 || !whole)
+      throw FileError(fmt::format("--json '{}': standard output cannot be written to; is the disk full?", path_));
+    return;
+  }
+  std::ofstream file(target_ == Target::staged_file ? temporary_ : path_);
+  file << text;
+  file.close();
+  if (!file) throw FileError(fmt::format("'{}' cannot be written; is the disk full?", path_));
+}
+
+void JsonFile::write(const std::string& text) {
+  if (target_ == Target::none) return;
+  comm_->together([&] {
+    if (comm_->rank() == 0) put_out(text);
+    if (files_) files_->commit();
+  });
+}
+
+}  // namespace zhalo::app

@@ -1,0 +1,82 @@
+#include "apps/common/json_parts.hpp"
+
+namespace zhalo::app {
+
+namespace {
+
+ordered_json json_of_cosmology(const io::Cosmology& c) {
+  return {{"scale_factor", json_of(c.scale_factor)},
+          {"redshift", json_of(c.redshift)},
+          {"hubble", json_of(c.hubble)},
+          {"omega_matter", json_of(c.omega_matter)},
+          {"omega_lambda", json_of(c.omega_lambda)},
+          {"omega_baryon", json_of(c.omega_baryon)},
+          {"omega_cdm", json_of(c.omega_cdm)},
+          {"critical_density", json_of(c.critical_density)}};
+}
+
+}  // namespace
+
+ordered_json json_of(const Vec3d& v) { return {v[0], v[1], v[2]}; }
+
+ordered_json json_of(const io::SnapshotInfo& info) {
+  ordered_json types = ordered_json::array();
+  for (std::size_t type = 0; type < info.types.size(); ++type) {
+    const io::TypeSummary& t = info.types[type];
+    if (t.count == 0) continue;
+    types.push_back({{"type", type},
+                     {"count", t.count},
+                     {"position_bits", t.double_coordinates ? 64 : 32},
+                     {"mass_source", t.mass_source},
+                     {"uniform_mass", json_of(t.uniform_mass)}});
+  }
+  const io::Units& units = info.units;
+  return {{"path", info.path},
+          {"code", io::name_of(info.code)},
+          {"files", info.files},
+          {"number", info.number},
+          {"types", types},
+          {"box_length", info.box_length ? json_of(*info.box_length) : ordered_json(nullptr)},
+          {"cosmology", json_of_cosmology(info.cosmology)},
+          {"units",
+           {{"length", units.length_name()},
+            {"mass", units.mass_name()},
+            {"length_in_cm", units.length_in_cm},
+            {"mass_in_g", units.mass_in_g},
+            {"velocity_in_cm_per_s", units.velocity_in_cm_per_s},
+            {"h_free", units.h_free},
+            {"assumed", units.assumed}}},
+          {"notes", info.notes}};
+}
+
+ordered_json json_of(const Spread& spread) {
+  return {{"max", spread.max}, {"mean", spread.mean}, {"imbalance", spread.imbalance()}};
+}
+
+ordered_json json_of_phases(const Measured& measured, Index num_particles) {
+  ordered_json phases = ordered_json::array();
+  for (const PhaseSpread& phase : measured.phases) {
+    const double seconds = phase.seconds.max;
+    const double rate = seconds > 0 ? static_cast<double>(num_particles) / seconds : 0;
+    phases.push_back({{"name", phase.name},
+                      {"seconds", seconds},
+                      {"mean_seconds", phase.seconds.mean},
+                      {"imbalance", phase.seconds.imbalance()},
+                      {"particles_per_second", rate}});
+  }
+  return phases;
+}
+
+ordered_json json_of_memory(const Measured& measured) {
+  const auto bytes = [](double value) { return static_cast<std::size_t>(value); };
+  return {{"peak_resident_bytes", bytes(measured.peak_resident.max)},
+          {"mean_peak_resident_bytes", bytes(measured.peak_resident.mean)},
+          {"peak_pool_bytes", bytes(measured.peak_pool.max)},
+          {"mean_peak_pool_bytes", bytes(measured.peak_pool.mean)}};
+}
+
+std::string text_of(const ordered_json& report) {
+  return report.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace zhalo::app

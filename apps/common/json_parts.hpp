@@ -1,0 +1,33 @@
+/// What the reports for machines of all commands have in common.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "apps/common/measure.hpp"
+#include "zhalo/core/vec.hpp"
+#include "zhalo/io/snapshot_info.hpp"
+
+namespace zhalo::app {
+
+using nlohmann::ordered_json;
+
+ordered_json json_of(const Vec3d& v);
+ordered_json json_of(const io::SnapshotInfo& info);
+/// Maximum, mean and imbalance.
+ordered_json json_of(const Spread& spread);
+/// Of each phase its seconds and the particles per second.
+ordered_json json_of_phases(const Measured& measured, Index num_particles);
+/// Names and values of the peak memory, to be put into a report.
+ordered_json json_of_memory(const Measured& measured);
+
+template <class T>
+ordered_json json_of(const std::optional<T>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+/// The report's text; bytes that are no UTF-8 are replaced.
+std::string text_of(const ordered_json& report);
+
+}  // namespace zhalo::app

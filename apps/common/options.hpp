@@ -1,0 +1,27 @@
+/// What the users of all commands can ask for.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "zhalo/comm/place.hpp"
+#include "zhalo/io/catalogue_file.hpp"
+#include "zhalo/io/snapshot_info.hpp"
+
+namespace zhalo::app {
+
+enum class Verbosity { quiet, normal, verbose };
+
+struct CommonOptions {
+  std::string snapshot;
+  io::Periodicity periodicity = io::Periodicity::automatic;
+  std::optional<double> box_length;
+  io::WriteOptions files;
+  PlaceRequest place;
+  bool dry_run = false;
+  std::string json;  ///< empty: none; "-": standard output
+  Verbosity verbosity = Verbosity::normal;
+};
+
+}  // namespace zhalo::app

@@ -1,0 +1,72 @@
+#include "apps/common/report_parts.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace zhalo::app {
+
+namespace {
+
+std::string spread_text(const Spread& bytes, bool alone) {
+  const auto text = [](double value) { return bytes_text(static_cast<std::size_t>(value)); };
+  return alone ? text(bytes.max) : fmt::format("{} (mean {})", text(bytes.max), text(bytes.mean));
+}
+
+}  // namespace
+
+void Lines::line(const std::string& name, const std::string& value) {
+  fmt::format_to(std::back_inserter(text_), "{:<12} {}\n", name, value);
+}
+
+std::string bytes_text(std::size_t bytes) {
+  constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
+  return fmt::format("{:.{}f} {}", value, unit == 0 ? 0 : 1, units[unit]);
+}
+
+std::string box_text(const Box& box, const std::string& unit) {
+  if (box.volume() <= 0) return "not periodic, without edges";
+  return fmt::format("{}, {:.10g} x {:.10g} x {:.10g} {}", box.any_periodic() ? "periodic" : "not periodic", box.length[0],
+                     box.length[1], box.length[2], unit);
+}
+
+void add_places(Lines& lines, const Places& places, bool verbose) {
+  lines.line("Runs on", places.runs_on);
+  if (places.num_ranks == 1) return;
+  lines.line("Messages", places.transport);
+  if (!verbose) return;
+  for (std::size_t rank = 0; rank < places.map.size(); ++rank) lines.line(fmt::format("  rank {}", rank), places.map[rank]);
+}
+
+void add_phases(Lines& lines, const Run& run) {
+  lines.plain(fmt::format("\n{:<12} {:>10} {:>13}{}", "Phase", "seconds", "particles/s", run.alone ? "" : "  max/mean"));
+  const auto add = [&](const std::string& name, double seconds, const std::string& imbalance) {
+    const double rate = static_cast<double>(run.num_particles) / seconds;
+    const std::string rate_text = seconds > 0 ? fmt::format("{:.3g}", rate) : "-";
+    lines.plain(fmt::format("{:<12} {:>10.4f} {:>13}{}", name, seconds, rate_text, imbalance));
+  };
+  for (const PhaseSpread& phase : run.measured.phases) {
+    add(phase.name, phase.seconds.max, run.alone ? "" : fmt::format(" {:>9.2f}", phase.seconds.imbalance()));
+  }
+  add("all", run.seconds, "");
+}
+
+void add_memory(Lines& lines, const Run& run) {
+  lines.line("Peak memory",
+             fmt::format("{}{} resident; particles and search {}", run.alone ? "" : "of the rank with most, ",
+                         spread_text(run.measured.peak_resident, run.alone), spread_text(run.measured.peak_pool, run.alone)));
+}
+
+void add_files(Lines& lines, const std::vector<std::string>& files, Index num_files) {
+  constexpr std::size_t most = 8;
+  const std::size_t shown = std::min(most, files.size());
+  for (std::size_t i = 0; i < shown; ++i) lines.line("Written", files[i]);
+  const Index more = num_files - static_cast<Index>(shown);
+  if (more > 0) lines.line("", fmt::format("and {} more file{}", more, more == 1 ? "" : "s"));
+}
+
+}  // namespace zhalo::app

@@ -1,0 +1,49 @@
+/// What the reports for people of all commands have in common.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/common/measure.hpp"
+#include "apps/common/places.hpp"
+#include "zhalo/core/box.hpp"
+
+namespace zhalo::app {
+
+/// Lines in the style of io::describe.
+class Lines {
+ public:
+  void line(const std::string& name, const std::string& value);
+  void plain(const std::string& text) { text_ += text + "\n"; }
+  std::string text() && { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+/// "1.5 MiB".
+std::string bytes_text(std::size_t bytes);
+
+/// Of the box to search in; `unit` of lengths.
+std::string box_text(const Box& box, const std::string& unit);
+
+/// Where the ranks are and how they send; each of them if `verbose`.
+void add_places(Lines& lines, const Places& places, bool verbose);
+
+/// What a run measured, for a table.
+struct Run {
+  const Measured& measured;
+  double seconds = 0;  ///< of all
+  Index num_particles = 0;
+  bool alone = true;  ///< one rank
+};
+
+/// Seconds are those of the slowest rank; max/mean is how much longer it took than the mean of all.
+void add_phases(Lines& lines, const Run& run);
+void add_memory(Lines& lines, const Run& run);
+
+/// Paths of what was written: those of this rank, and how many there are on all.
+void add_files(Lines& lines, const std::vector<std::string>& files, Index num_files);
+
+}  // namespace zhalo::app

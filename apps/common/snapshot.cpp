@@ -1,0 +1,35 @@
+#include "apps/common/snapshot.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::app {
+
+io::Snapshot open_snapshot(const Context& context, const CommonOptions& options, const std::vector<int>& types) {
+  const ScopedTimer timer(context.timers, "open");
+  io::SnapshotOverrides overrides;
+  overrides.box_length = options.box_length;
+  io::Snapshot snapshot = io::Snapshot::open(context.comm, options.snapshot, overrides);
+  io::check_types(snapshot.info(), types);
+  return snapshot;
+}
+
+Box choose_box(const io::SnapshotInfo& info, const CommonOptions& options) {
+  Box box;
+  try {
+    box = io::simulation_box(info, options.periodicity);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{} (--box-size, --periodic no)", error.what()));
+  }
+  if (!box.any_periodic() && options.box_length) box.length = {{*options.box_length, *options.box_length, *options.box_length}};
+  return box;
+}
+
+bool needs_double(const io::SnapshotInfo& info, const std::vector<int>& types) {
+  return std::any_of(types.begin(), types.end(),
+                     [&](int type) { return info.types[static_cast<std::size_t>(type)].double_coordinates; });
+}
+
+}  // namespace zhalo::app

@@ -1,0 +1,22 @@
+/// The snapshot that a command works on, and its box.
+#pragma once
+
+#include <vector>
+
+#include "apps/common/options.hpp"
+#include "zhalo/comm/context.hpp"
+#include "zhalo/io/load.hpp"
+
+namespace zhalo::app {
+
+/// Collective. Throws InputError also if the snapshot lacks one of the types.
+io::Snapshot open_snapshot(const Context& context, const CommonOptions& options, const std::vector<int>& types);
+
+/// The box to search in. A size that the user gave bounds the particles also without periodicity. Throws InputError as
+/// io::simulation_box.
+Box choose_box(const io::SnapshotInfo& info, const CommonOptions& options);
+
+/// float cannot hold the positions of some of the types.
+bool needs_double(const io::SnapshotInfo& info, const std::vector<int>& types);
+
+}  // namespace zhalo::app
