@@ -66,7 +66,12 @@ ZHALO_HD void atomic_min(T& at, T value) {
 template <class T>
 ZHALO_HD void atomic_add(T& at, T value) {
 #if ZHALO_ON_DEVICE
-  atomicAdd(&at, value);
+  if constexpr (sizeof(T) == sizeof(long long)) {
+    static_assert(std::is_integral_v<T>);
+    atomicAdd(reinterpret_cast<unsigned long long*>(&at), static_cast<unsigned long long>(value));
+  } else {
+    atomicAdd(&at, value);
+  }
 #else
   std::atomic_ref<T>(at).fetch_add(value, std::memory_order_relaxed);
 #endif

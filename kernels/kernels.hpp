@@ -3,8 +3,10 @@
 #pragma once
 
 #include "kernels/catalogue_views.hpp"
+#include "kernels/neighbour_views.hpp"
 #include "kernels/views.hpp"
 #include "zhalo/core/buffer.hpp"
+#include "zhalo/core/for_each.hpp"
 
 namespace zhalo::kernels {
 
@@ -28,6 +30,11 @@ void select_device(int device);
 std::string device_name(int device);
 /// Name of the vector instructions in use, such as "AVX3".
 const char* simd_target();
+
+// ---------------------------------------------------------------- functors of the user's
+
+/// Calls the function for consecutive blocks of [0, num), spread over the threads.
+void run_blocks(const Host& exec, Index num, Index block, const RangeFunction& function);
 
 // ---------------------------------------------------------------- sort
 
@@ -156,6 +163,47 @@ void find_smallest(const E& exec, const DisjointSets& sets, Span<const Index> gl
 template <class E>
 void write_set_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex> order, Span<const Index> label_of_root,
                       Span<Index> label);
+
+// ---------------------------------------------------------------- neighbours
+
+/// Smallest global index of the particles below each node of search.tree, by its place in the boxes' arrays.
+template <class E, class Real>
+void find_smallest_indices(const E& exec, const SearchView<Real>& search, Span<Index> smallest);
+
+/// The k nearest of the tree's particles for each query in `num_leaves` leaves.
+template <class E, class Real>
+void find_nearest(const E& exec, const SearchView<Real>& search, Index num_leaves, const BestRows<Real>& rows);
+
+/// The tree's particles within reach of each query: counts, or (where rows.offset is given) what was counted.
+template <class E, class Real>
+void find_within(const E& exec, const SearchView<Real>& search, Index num_leaves, const WithinRows<Real>& rows);
+
+/// Sorts rows of any length by (squared distance, global index).
+template <class E, class Real>
+void sort_rows(const E& exec, Span<const Index> offset, const WithinRows<Real>& rows, PlacedColumn<Index> global_index);
+
+/// Distances (in the unit of the positions) and global indices of `num` rows.
+template <class E, class Real>
+void write_rows(const E& exec, Index num, const BestRows<Real>& rows, PlacedColumn<Index> global_index, double unit,
+                const RowOutput<Real>& to);
+
+/// Elements of a column at the neighbours of count.size() rows.
+template <class E, class Real>
+void gather_neighbours(const E& exec, const PlacedBytes& column, const BestRows<Real>& rows, Span<const LocalIndex> count,
+                       const MissingBytes& to);
+
+/// How far, squared, the rows of each leaf of queries reach: to the k-th neighbour, infinitely where fewer were found.
+template <class E, class Real>
+void find_reach(const E& exec, const SearchView<Real>& search, const BestRows<Real>& rows, Span<Real> reach2);
+
+/// The particles in leaves that a ball touches, ascending.
+template <class E, class Real>
+Buffer<LocalIndex> select_in_balls(const E& exec, const BallsView<Real>& balls);
+
+/// Where the particles that were received and sorted came from.
+template <class E>
+void find_origins(const E& exec, const SourcesView& sources, Span<const LocalIndex> order, Span<const Index> global_index,
+                  Span<ParticlePlace> origins);
 
 // ---------------------------------------------------------------- catalogue
 

@@ -5,96 +5,31 @@ namespace zhalo::kernels::ZHALO_GROUP_TARGET {
 
 /// Distances where no image is nearer.
 template <class Group>
-struct OpenMetric {
-  using Lane = typename Group::Lane;
-  static constexpr bool periodic = false;
-
+struct OpenMetric : OpenSpace<Group> {
   ZHALO_HD OpenMetric(const Group&, const FofView<typename Group::real>& fof)
       : within2(fof.open.within2), reach2(fof.open.reach2) {}
 
-  ZHALO_HD Lane difference(int, Lane a, Lane b) const { return Group::abs(a - b); }
-  /// Distance between the intervals [alo, ahi] and [blo, bhi]; negative where they overlap.
-  ZHALO_HD Lane gap(int, Lane alo, Lane ahi, Lane blo, Lane bhi) const { return Group::max(blo - ahi, alo - bhi); }
-
   typename Group::real within2;
   typename Group::real reach2;
 };
 
-/// Distances to the nearest periodic image. An axis without periodicity has an infinite period.
+/// Distances to the nearest periodic image.
 template <class Group>
-struct PeriodicMetric {
-  using Lane = typename Group::Lane;
-  static constexpr bool periodic = true;
-
+struct PeriodicMetric : PeriodicSpace<Group> {
   ZHALO_HD PeriodicMetric(const Group& g, const FofView<typename Group::real>& fof)
-      : within2(fof.wrapped.within2),
-        reach2(fof.wrapped.reach2),
-        period{g.broadcast(fof.period[0]), g.broadcast(fof.period[1]), g.broadcast(fof.period[2])} {}
-
-  ZHALO_HD Lane difference(int axis, Lane a, Lane b) const {
-    const Lane direct = Group::abs(a - b);
-    return Group::min(direct, period[axis] - direct);
-  }
-  ZHALO_HD Lane gap(int axis, Lane alo, Lane ahi, Lane blo, Lane bhi) const {
-    const Lane direct = Group::max(blo - ahi, alo - bhi);
-    return Group::min(direct, period[axis] - (Group::max(ahi, bhi) - Group::min(alo, blo)));
-  }
+      : PeriodicSpace<Group>(g, fof.period), within2(fof.wrapped.within2), reach2(fof.wrapped.reach2) {}
 
   typename Group::real within2;
   typename Group::real reach2;
-  Lane period[3];
 };
 
 template <class Group>
-struct Corners {
-  typename Group::Lane lo[3];
-  typename Group::Lane hi[3];
-};
-
-template <class Group>
-struct FofGroup {
+struct FofGroup : TreeGroup<Group> {
   using Real = typename Group::real;
   using Lane = typename Group::Lane;
   FofView<Real> fof;
 
-  template <class Metric>
-  ZHALO_HD Lane distance2(const Metric& metric, const Lane (&a)[3], const Lane (&b)[3]) const {
-    const Lane x = metric.difference(0, a[0], b[0]);
-    const Lane y = metric.difference(1, a[1], b[1]);
-    const Lane z = metric.difference(2, a[2], b[2]);
-    return Group::fma(z, z, Group::fma(y, y, x * x));
-  }
-
-  /// Squared distance between boxes; never more, in floating point, than that of any two points in them, because every
-  /// step is monotone under rounding and is the same as in distance2.
-  template <class Metric>
-  ZHALO_HD Lane gap2(const Metric& metric, const Corners<Group>& a, const Corners<Group>& b, Lane zero) const {
-    const Lane x = Group::max(metric.gap(0, a.lo[0], a.hi[0], b.lo[0], b.hi[0]), zero);
-    const Lane y = Group::max(metric.gap(1, a.lo[1], a.hi[1], b.lo[1], b.hi[1]), zero);
-    const Lane z = Group::max(metric.gap(2, a.lo[2], a.hi[2], b.lo[2], b.hi[2]), zero);
-    return Group::fma(z, z, Group::fma(y, y, x * x));
-  }
-
-  using Tree = TreeView<Real>;
-
-  ZHALO_HD static void load_particles(const Group& g, const Tree& tree, Index first, Lane (&x)[3]) {
-    for (int axis = 0; axis < 3; ++axis) x[axis] = g.load(tree.pos.axis[axis] + first);
-  }
-  ZHALO_HD static void broadcast_particle(const Group& g, const Tree& tree, Index i, Lane (&x)[3]) {
-    for (int axis = 0; axis < 3; ++axis) x[axis] = g.broadcast(tree.pos.axis[axis][i]);
-  }
-  ZHALO_HD static void load_boxes(const Group& g, const Tree& tree, Index node, Corners<Group>& c) {
-    for (int axis = 0; axis < 3; ++axis) {
-      c.lo[axis] = g.load(tree.boxes.lo[axis] + node);
-      c.hi[axis] = g.load(tree.boxes.hi[axis] + node);
-    }
-  }
-  ZHALO_HD static void broadcast_box(const Group& g, const Tree& tree, Index node, Corners<Group>& c) {
-    for (int axis = 0; axis < 3; ++axis) {
-      c.lo[axis] = g.broadcast(tree.boxes.lo[axis][node]);
-      c.hi[axis] = g.broadcast(tree.boxes.hi[axis][node]);
-    }
-  }
+  FofGroup(const FofView<Real>& view) : fof(view) {}
 
   /// Whether points of the box may have friends across a periodic edge.
   ZHALO_HD bool near_edge(const Real (&lo)[3], const Real (&hi)[3]) const {

@@ -12,6 +12,7 @@
 ///   void compress(uint64 bits, Lane v, Real* to) the lanes whose bit is set, one behind the other, to shared memory
 ///   void compress_indices(uint64 bits, LocalIndex first, LocalIndex* to)   the same for first + lane
 ///   Real reduce_min(Lane v), reduce_max(Lane v)  needs all lanes
+///   void move(const T* from, Index n, T* to)     moves n elements, to the same or a higher address; memory of one group, in order
 ///   void one(f)                                  f() in a single lane
 ///   void for_each_lane(Index n, f)               f(i) for i in [0, n), shared out to the lanes
 ///   void sync()                                  orders shared memory between lanes
@@ -52,6 +53,14 @@ ZHALO_HD inline int lowest_bit(std::uint64_t bits) {
   return __ffsll(static_cast<long long>(bits)) - 1;
 #else
   return std::countr_zero(bits);
+#endif
+}
+
+ZHALO_HD inline int highest_bit(std::uint64_t bits) {
+#if ZHALO_ON_DEVICE
+  return 63 - __clzll(static_cast<long long>(bits));
+#else
+  return 63 - std::countl_zero(bits);
 #endif
 }
 

@@ -5,6 +5,8 @@
 #include "kernels/cuda/warp_group.cuh"
 #include "kernels/kernels.hpp"
 // After the group.
+#include "kernels/common/tree_group.inl.hpp"
+// After distances.
 #include "kernels/common/boxes.inl.hpp"
 #include "kernels/common/fof_link.inl.hpp"
 #include "kernels/common/fof_walk.inl.hpp"

@@ -28,6 +28,18 @@ struct WarpGroup {
     if (has_lane(bits)) to[rank_in(bits)] = first + static_cast<LocalIndex>(lane());
   }
 
+  /// From the end on, so that nothing is overwritten before it was read.
+  template <class T>
+  __device__ void move(const T* from, Index n, T* to) const {
+    for (Index end = n; end > 0; end -= size) {
+      const Index i = end - 1 - lane();
+      const T value = i >= 0 ? from[i] : T{};
+      sync();
+      if (i >= 0) to[i] = value;
+      sync();
+    }
+  }
+
   __device__ real reduce_min(Lane v) const {
     for (int step = size / 2; step > 0; step /= 2) v = min(v, __shfl_xor_sync(all, v, step));
     return v;

@@ -14,6 +14,8 @@
 
 #include "kernels/host/simd_group.inl.hpp"
 // After the group.
+#include "kernels/common/tree_group.inl.hpp"
+// After distances.
 #include "kernels/common/boxes.inl.hpp"
 #include "kernels/common/fof_link.inl.hpp"
 #include "kernels/common/fof_walk.inl.hpp"

@@ -51,7 +51,14 @@ class SimdGroup {
     hn::StoreU(hn::Compress(v.value, mask), Tag{}, to);
   }
   HWY_INLINE void compress_indices(std::uint64_t bits, LocalIndex first_index, LocalIndex* to) const {
-    for (; bits != 0; bits &= bits - 1) *to++ = first_index + static_cast<LocalIndex>(lowest_bit(bits));
+    const hn::Rebind<LocalIndex, Tag> tag;
+    const auto mask = hn::LoadMaskBits(tag, reinterpret_cast<const std::uint8_t*>(&bits));
+    hn::StoreU(hn::Compress(hn::Iota(tag, first_index), mask), tag, to);
+  }
+
+  template <class T>
+  HWY_INLINE void move(const T* from, Index n, T* to) const {
+    __builtin_memmove(to, from, static_cast<std::size_t>(n) * sizeof(T));
   }
 
   HWY_INLINE Real reduce_min(Lane v) const { return hn::GetLane(hn::MinOfLanes(Tag{}, v.value)); }

@@ -121,18 +121,25 @@ Buffer<Index> global_indices(const Context& context, const ExchangePlan& plan, c
 template <class Real>
 DistributedParticles<Real> distribute_particles(const Context& context, const kernels::ParticlesView<Real>& particles,
                                                 const kernels::Frame& frame, const DistributionOptions& options) {
-  const Exec& exec = context.exec;
   SortedParticles<Real> local = sort_particles(context, particles, frame);
+  const Buffer<Index> weights = weights_before(context, options.weight, local.order.span());
+  ExchangePlan plan = plan_even_parts(context, {local.keys.span(), frame.key_bits(), weights.span()});
+  return distribute_sorted(context, std::move(local), std::move(plan), options.columns);
+}
+
+template <class Real>
+DistributedParticles<Real> distribute_sorted(const Context& context, SortedParticles<Real> local, ExchangePlan plan,
+                                             const std::vector<TravellingColumn>& travelling) {
+  const Exec& exec = context.exec;
   const PhaseTimer timer(context, "distribute");
+  const kernels::Frame frame = local.frame;
+  const Index num_brought = local.order.size();
   DistributedParticles<Real> result;
-  {
-    const Buffer<Index> weights = weights_before(context, options.weight, local.order.span());
-    result.plan = plan_even_parts(context, {local.keys.span(), frame.key_bits(), weights.span()});
-  }
+  result.plan = std::move(plan);
   const Index num = result.plan.num_received();
   validate(num <= max_local_particles, "a rank would hold {} particles, the most is {}; use more ranks", num,
            max_local_particles);
-  Columns columns(exec, options.columns, local.order.span());
+  Columns columns(exec, travelling, local.order.span());
   Received<Real> received(exec, num);
   std::vector<ExchangeColumn> exchanged = columns_of(local, received);
   columns.add_to(exec, num, exchanged);
@@ -145,7 +152,7 @@ DistributedParticles<Real> distribute_particles(const Context& context, const ke
   sorted.frame = frame;
   sorted.order = sort_places(exec, received.keys.span(), frame.key_bits());
   sorted.keys = std::move(received.keys);
-  const GlobalRange range = global_range(context.comm, particles.num);
+  const GlobalRange range = global_range(context.comm, num_brought);
   result.global_index = global_indices(context, result.plan, {range.first, received.place.span(), sorted.order.span()});
   received.place = {};
   arrange(exec, received, sorted);
@@ -168,6 +175,10 @@ template DistributedParticles<float> distribute_particles(const Context&, const 
                                                           const kernels::Frame&, const DistributionOptions&);
 template DistributedParticles<double> distribute_particles(const Context&, const kernels::ParticlesView<double>&,
                                                            const kernels::Frame&, const DistributionOptions&);
+template DistributedParticles<float> distribute_sorted(const Context&, SortedParticles<float>, ExchangePlan,
+                                                       const std::vector<TravellingColumn>&);
+template DistributedParticles<double> distribute_sorted(const Context&, SortedParticles<double>, ExchangePlan,
+                                                        const std::vector<TravellingColumn>&);
 template void send_back(const Context&, const DistributedParticles<float>&, const ReturnedColumn&);
 template void send_back(const Context&, const DistributedParticles<double>&, const ReturnedColumn&);
 

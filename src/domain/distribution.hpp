@@ -32,6 +32,11 @@ template <class Real>
 DistributedParticles<Real> distribute_particles(const Context& context, const kernels::ParticlesView<Real>& particles,
                                                 const kernels::Frame& frame, const DistributionOptions& options = {});
 
+/// The same for particles that are sorted on this rank already, by a plan of the caller's. Collective.
+template <class Real>
+DistributedParticles<Real> distribute_sorted(const Context& context, SortedParticles<Real> local, ExchangePlan plan,
+                                             const std::vector<TravellingColumn>& travelling);
+
 /// Elements in the order of `sorted.order`'s numbers (as received) to the caller's order and rank. Collective.
 struct ReturnedColumn {
   const void* from = nullptr;

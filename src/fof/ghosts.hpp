@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "kernels/kernels.hpp"
-#include "src/fof/boundary.hpp"
+#include "src/tree/coarse_boxes.hpp"
 #include "src/fof/components.hpp"
 #include "zhalo/fof/fof.hpp"
 

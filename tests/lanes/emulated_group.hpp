@@ -95,6 +95,17 @@ class EmulatedGroup {
     if (has(bits)) to[rank_in(bits)] = first + static_cast<LocalIndex>(lane_);
   }
 
+  template <class T>
+  void move(const T* from, Index n, T* to) const {
+    for (Index end = n; end > 0; end -= N) {
+      const Index i = end - 1 - lane_;
+      const T value = i >= 0 ? from[i] : T{};
+      sync();
+      if (i >= 0) to[i] = value;
+      sync();
+    }
+  }
+
   real reduce_min(Lane v) const {
     return reduce(v, [](real a, real b) { return min(a, b); });
   }
@@ -168,6 +179,13 @@ void for_each_emulated(int num_groups, Index num_items, const Functor& functor) 
 }  // namespace zhalo::testing
 
 // After ZHALO_EMULATED_GROUP.
+#include "kernels/common/tree_group.inl.hpp"
+// After distances.
 #include "kernels/common/boxes.inl.hpp"
 #include "kernels/common/fof_link.inl.hpp"
 #include "kernels/common/fof_walk.inl.hpp"
+#include "kernels/common/neighbour_walk.inl.hpp"
+// After the walk.
+#include "kernels/common/best_list.inl.hpp"
+#include "kernels/common/nearest.inl.hpp"
+#include "kernels/common/within.inl.hpp"

@@ -41,6 +41,23 @@ Index count_wrapped(const Cloud<Real>& cloud) {
   return count;
 }
 
+/// x moved into a periodic axis. One period at a time; the image that is rounded to or beyond an edge is the lower edge.
+template <class Real>
+Real moved_inside(Real x, const Box& box, int axis) {
+  if (!box.periodic[axis]) return x;
+  const double lo = box.lo[axis];
+  const double hi = lo + box.length[axis];
+  double image = static_cast<double>(x);
+  if (image >= lo && image < hi) return x;
+  if (image == hi) image = lo;
+  while (image >= hi) image -= box.length[axis];
+  while (image < lo) image += box.length[axis];
+  const Real rounded = static_cast<Real>(image);
+  if (static_cast<double>(rounded) >= lo && static_cast<double>(rounded) < hi) return rounded;
+  const Real edge = static_cast<Real>(lo);
+  return static_cast<double>(edge) < lo ? std::nextafter(edge, std::numeric_limits<Real>::infinity()) : edge;
+}
+
 /// Particles inside the box, as three coordinates each, and the test for friends.
 class Friends {
  public:
@@ -48,7 +65,8 @@ class Friends {
   explicit Friends(const Cloud<Real>& cloud) : box_(cloud.box), b2_(cloud.linking_length * cloud.linking_length) {
     for (Index i = 0; i < cloud.num(); ++i) {
       Vec3d x;
-      for (int axis = 0; axis < box_.dimensions; ++axis) x[axis] = static_cast<double>(inside(cloud.at(i, axis), axis));
+      for (int axis = 0; axis < box_.dimensions; ++axis)
+        x[axis] = static_cast<double>(moved_inside(cloud.at(i, axis), box_, axis));
       pos_.push_back(x);
     }
   }
@@ -67,23 +85,6 @@ class Friends {
   }
 
  private:
-  /// One period at a time; the image that is rounded to or beyond an edge is the lower edge.
-  template <class Real>
-  Real inside(Real x, int axis) const {
-    if (!box_.periodic[axis]) return x;
-    const double lo = box_.lo[axis];
-    const double hi = lo + box_.length[axis];
-    double image = static_cast<double>(x);
-    if (image >= lo && image < hi) return x;
-    if (image == hi) image = lo;
-    while (image >= hi) image -= box_.length[axis];
-    while (image < lo) image += box_.length[axis];
-    const Real rounded = static_cast<Real>(image);
-    if (static_cast<double>(rounded) >= lo && static_cast<double>(rounded) < hi) return rounded;
-    const Real edge = static_cast<Real>(lo);
-    return static_cast<double>(edge) < lo ? std::nextafter(edge, std::numeric_limits<Real>::infinity()) : edge;
-  }
-
   Box box_;
   double b2_;
   std::vector<Vec3d> pos_;

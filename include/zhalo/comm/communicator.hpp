@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -130,10 +131,10 @@ class Communicator {
 
 /// together() for work that returns something.
 template <class Work>
-auto together(const Communicator& comm, const Work& work) {
-  std::vector<decltype(work())> result;  // what it returns need not have an empty state
-  comm.together([&] { result.push_back(work()); });
-  return std::move(result.front());
+auto together(const Communicator& comm, const Work& work) -> decltype(work()) {
+  std::optional<decltype(work())> result;
+  comm.together([&] { result.emplace(work()); });
+  return std::move(*result);
 }
 
 /// The contiguous share [first, first + count) of `total` items that falls to a rank; shares differ by at most one.

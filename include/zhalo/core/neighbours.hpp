@@ -8,6 +8,12 @@
 
 namespace zhalo {
 
+/// Where a particle is in the caller's memory; rank -1 for none.
+struct ParticlePlace {
+  std::int32_t rank = -1;
+  LocalIndex place = 0;  ///< on that rank, over its segments
+};
+
 /// Values of particles that a search can meet, by place: this rank's own, then those that came from other ranks.
 template <class T>
 struct PlacedColumn {

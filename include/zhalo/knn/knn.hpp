@@ -7,6 +7,7 @@
 
 #include "zhalo/core/box.hpp"
 #include "zhalo/core/buffer.hpp"
+#include "zhalo/core/neighbours.hpp"
 #include "zhalo/domain/particles.hpp"
 #include "zhalo/domain/z_order.hpp"
 
@@ -54,14 +55,8 @@ struct KnnOutput {
   RowOrder order = RowOrder::caller;
 };
 
-/// Where a particle is in the caller's memory; rank -1 for none.
-struct ParticlePlace {
-  std::int32_t rank = -1;
-  LocalIndex place = 0;  ///< on that rank, over its segments
-};
-
 /// Rows of k neighbours, one per query, nearest first; equal distances in the order of global indices. Rows with fewer than k neighbours
-/// are filled up with distance infinity, index -1, rank -1, and zero bytes in columns. Memory of the context's Exec; what was not asked
+/// are filled up with distance infinity, index -1, rank -1 (all bits set), and zero bytes in columns. Memory of the context's Exec; what was not asked
 /// for is empty.
 template <class Real>
 struct KnnResult {

@@ -46,11 +46,16 @@ class NeighbourLists {
   /// Column number i of the search, for the particles of the rows.
   template <class T>
   PlacedColumn<T> column(int i) const {
-    const ColumnBytes bytes = column_bytes(i, static_cast<Index>(sizeof(T)));
-    return {static_cast<const T*>(bytes.own), static_cast<const T*>(bytes.fetched), bytes.num_own};
+    const RawColumn raw = raw_column(i, static_cast<Index>(sizeof(T)));
+    return {static_cast<const T*>(raw.own), static_cast<const T*>(raw.fetched), raw.num_own};
   }
-  /// Where the caller has the particles of the rows: of its own rank and of others.
-  PlacedColumn<ParticlePlace> origins();
+  struct RawColumn {
+    const void* own;
+    const void* fetched;
+    LocalIndex num_own;
+  };
+  /// The same without its type. InputError if there is none or its elements have another size.
+  RawColumn raw_column(int i, Index element_size) const;
 
   /// Brings one value per row of this chunk (in the order of rows) to the query's rank: `result` has one element for each query of
   /// this rank, in the caller's order.
@@ -63,13 +68,6 @@ class NeighbourLists {
   struct State;
 
  private:
-  struct ColumnBytes {
-    const void* own;
-    const void* fetched;
-    LocalIndex num_own;
-  };
-  ColumnBytes column_bytes(int i, Index element_size) const;
-
   std::shared_ptr<State> state_;
 };
 

@@ -14,10 +14,14 @@ struct ReachedBoxes {
   double reach2 = 0;
 };
 
+/// Whether two boxes come within reach of each other.
+bool is_within(const kernels::CoarseBox& a, const kernels::CoarseBox& b, const ReachedBoxes& reach);
+
 /// Boxes that together hold all particles of a rank; none for an empty rank.
 struct CoarseBoxes {
   int num = 0;
   std::array<kernels::CoarseBox, kernels::most_coarse_boxes> box;
+  std::array<Index, kernels::most_coarse_boxes> count;  ///< particles in each
 
   Span<const kernels::CoarseBox> span() const { return {box.data(), num}; }
   kernels::CoarseBox around_all() const;

@@ -1,4 +1,4 @@
-#include "src/fof/boundary.hpp"
+#include "src/tree/coarse_boxes.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -19,7 +19,17 @@ struct Node {
   }
 };
 
-/// The nodes [first, first + count) of a plane, without the empty ones.
+/// Particles before each leaf slot, and all.
+template <class Real>
+std::vector<Index> particles_before(const Exec& exec, const kernels::TreeView<Real>& tree) {
+  const auto begin = to_host(exec, Span<const LocalIndex>(tree.leaf_begin, tree.plane_size[0]));
+  const auto end = to_host(exec, Span<const LocalIndex>(tree.leaf_end, tree.plane_size[0]));
+  std::vector<Index> before{0};
+  for (std::size_t slot = 0; slot < begin.size(); ++slot) before.push_back(before.back() + Index{end[slot] - begin[slot]});
+  return before;
+}
+
+/// The nodes from `first` on that have one parent, without the empty ones.
 template <class Real>
 std::vector<Node> read_nodes(const Exec& exec, const kernels::TreeView<Real>& tree, int plane, Index first) {
   const Index count = std::min<Index>(tree.fanout, tree.plane_size[plane] - first);
@@ -71,21 +81,38 @@ double surface(const kernels::CoarseBox& box) {
   return d[0] * d[1] + d[1] * d[2] + d[2] * d[0];
 }
 
+struct Counted {
+  kernels::CoarseBox box;
+  Index count;
+};
+
+template <class Real>
+Index count_below(const kernels::TreeView<Real>& tree, const Node& node, const std::vector<Index>& before) {
+  Index leaves = 1;
+  for (int plane = 0; plane < node.plane; ++plane) leaves *= tree.fanout;
+  const auto at = [&](Index slot) { return before[static_cast<std::size_t>(std::min(slot, tree.plane_size[0]))]; };
+  return at((node.number + 1) * leaves) - at(node.number * leaves);
+}
+
 /// Joins the two neighbours in Z-order whose common box adds the least surface.
-void join_cheapest(std::vector<kernels::CoarseBox>& boxes) {
+void join_cheapest(std::vector<Counted>& boxes) {
   std::size_t best = 0;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i + 1 < boxes.size(); ++i) {
-    const double added = surface(around(boxes[i], boxes[i + 1])) - surface(boxes[i]) - surface(boxes[i + 1]);
+    const double added = surface(around(boxes[i].box, boxes[i + 1].box)) - surface(boxes[i].box) - surface(boxes[i + 1].box);
     if (added >= least) continue;
     least = added;
     best = i;
   }
-  boxes[best] = around(boxes[best], boxes[best + 1]);
+  boxes[best] = {around(boxes[best].box, boxes[best + 1].box), boxes[best].count + boxes[best + 1].count};
   boxes.erase(boxes.begin() + static_cast<std::ptrdiff_t>(best) + 1);
 }
 
 }  // namespace
+
+bool is_within(const kernels::CoarseBox& a, const kernels::CoarseBox& b, const ReachedBoxes& reach) {
+  return gap2(a, b, reach) <= reach.reach2;
+}
 
 kernels::CoarseBox CoarseBoxes::around_all() const {
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -96,6 +123,7 @@ kernels::CoarseBox CoarseBoxes::around_all() const {
 
 template <class Real>
 CoarseBoxes coarse_boxes(const Exec& exec, const kernels::TreeView<Real>& tree) {
+  const std::vector<Index> before = particles_before(exec, tree);
   std::vector<Node> nodes = read_nodes(exec, tree, tree.num_planes - 1, 0);
   while (!nodes.empty()) {
     const auto smaller = [](const Node& a, const Node& b) {
@@ -106,12 +134,15 @@ CoarseBoxes coarse_boxes(const Exec& exec, const kernels::TreeView<Real>& tree) 
     const std::vector<Node> children = read_nodes(exec, tree, largest->plane - 1, largest->number * tree.fanout);
     nodes.insert(nodes.erase(largest), children.begin(), children.end());
   }
-  std::vector<kernels::CoarseBox> all;
+  std::vector<Counted> all;
   all.reserve(nodes.size());
-  for (const Node& node : nodes) all.push_back(node.box);
+  for (const Node& node : nodes) all.push_back({node.box, count_below(tree, node, before)});
   while (all.size() > kernels::most_coarse_boxes) join_cheapest(all);
   CoarseBoxes boxes;
-  for (const kernels::CoarseBox& box : all) boxes.box[static_cast<std::size_t>(boxes.num++)] = box;
+  for (const Counted& one : all) {
+    boxes.box[static_cast<std::size_t>(boxes.num)] = one.box;
+    boxes.count[static_cast<std::size_t>(boxes.num++)] = one.count;
+  }
   return boxes;
 }
 
@@ -119,10 +150,12 @@ CoarseBoxes CoarseBoxes::near(const CoarseBoxes& others, const ReachedBoxes& rea
   CoarseBoxes result;
   if (others.num == 0) return result;
   const kernels::CoarseBox hull = others.around_all();
-  for (const kernels::CoarseBox& one : span()) {
-    const auto is_near = [&](const kernels::CoarseBox& other) { return gap2(one, other, reach) <= reach.reach2; };
+  for (std::size_t i = 0; i < static_cast<std::size_t>(num); ++i) {
+    const auto is_near = [&](const kernels::CoarseBox& other) { return is_within(box[i], other, reach); };
     const auto all = others.span();
-    if (is_near(hull) && std::any_of(all.begin(), all.end(), is_near)) result.box[static_cast<std::size_t>(result.num++)] = one;
+    if (!is_near(hull) || std::none_of(all.begin(), all.end(), is_near)) continue;
+    result.box[static_cast<std::size_t>(result.num)] = box[i];
+    result.count[static_cast<std::size_t>(result.num++)] = count[i];
   }
   return result;
 }

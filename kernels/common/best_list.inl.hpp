@@ -1,0 +1,122 @@
+// The list of the k best of one query, for any Group. No include guard: compiled once per GROUP_TARGET.
+
+ZHALO_GROUP_BEGIN
+namespace zhalo::kernels::ZHALO_GROUP_TARGET {
+
+/// Keeps a row ascending by (squared distance, global index), at most k elements. What is found is staged in scratch memory; a full
+/// stage is sorted by counting for each element those before it, which needs no branches, and merged into the row.
+template <class Group>
+struct BestList {
+  using Real = typename Group::real;
+  using Scratch = NeighbourScratch<Real>;
+
+  BestRows<Real> rows;
+  PlacedColumn<Index> global_index;
+
+  /// Takes the lanes whose bit is set: particles first_place + lane.
+  ZHALO_HD void add(const Group& g, std::uint64_t lanes, typename Group::Lane r2, LocalIndex first_place, int& staged,
+                    Scratch& s) const {
+    g.compress(lanes, r2, s.staged2 + staged);
+    g.compress_indices(lanes, first_place, s.staged + staged);
+    staged += count_bits(lanes);
+  }
+
+  /// Merges the staged into a row of `found`; returns how many it holds then.
+  ZHALO_HD LocalIndex flush(const Group& g, Index row, LocalIndex found, int staged, Scratch& s) const {
+    if (staged == 0) return found;
+    g.sync();
+    sort_stage(g, staged, s);
+    g.sync();
+    const Index num_new = staged < rows.k ? Index{staged} : rows.k;
+    Real* distance2 = rows.distance2 + row * rows.k;
+    LocalIndex* place = rows.place + row * rows.k;
+    if (found == 0) {
+      g.for_each_lane(num_new, [&](Index i) {
+        distance2[i] = s.sorted2[i];
+        place[i] = s.sorted[i];
+      });
+    } else {
+      merge(g, {distance2, place, static_cast<Index>(found)}, num_new, s);
+    }
+    g.sync();
+    const Index sum = found + num_new;
+    return static_cast<LocalIndex>(sum < rows.k ? sum : rows.k);
+  }
+
+ private:
+  struct Row {
+    Real* distance2;
+    LocalIndex* place;
+    Index num;
+  };
+
+  ZHALO_HD void sort_stage(const Group& g, int staged, Scratch& s) const {
+    for (int i = 0; i < staged; ++i) {
+      const Real value = s.staged2[i];
+      int before = 0;
+      for (int j = 0; j < staged; j += Group::size) {
+        const auto other = g.load(s.staged2 + j);
+        const std::uint64_t present = first_bits(staged - j);
+        const std::uint64_t not_above = g.ballot(other <= g.broadcast(value)) & present;
+        const std::uint64_t not_below = g.ballot(g.broadcast(value) <= other) & present;
+        before += count_bits(not_above & ~not_below);
+        const std::uint64_t own = i >= j && i - j < Group::size ? std::uint64_t{1} << (i - j) : 0;
+        std::uint64_t equal = not_above & not_below & ~own;
+        for (; equal != 0; equal &= equal - 1) {
+          if (global_index[s.staged[j + lowest_bit(equal)]] < global_index[s.staged[i]]) ++before;
+        }
+      }
+      g.one([&] {
+        s.sorted2[before] = value;
+        s.sorted[before] = s.staged[i];
+      });
+    }
+  }
+
+  /// Elements of the row that come before the sorted element i.
+  ZHALO_HD Index count_before(const Row& row, Index i, const Scratch& s) const {
+    Index low = 0;
+    Index high = row.num;
+    while (low < high) {
+      const Index middle = (low + high) / 2;
+      const Real r2 = row.distance2[middle];
+      const bool before =
+          r2 < s.sorted2[i] || (r2 == s.sorted2[i] && global_index[row.place[middle]] < global_index[s.sorted[i]]);
+      if (before) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  /// From the last new element to the first: what comes behind it moves up by the number of new ones before that.
+  ZHALO_HD void merge(const Group& g, const Row& row, Index num_new, Scratch& s) const {
+    LocalIndex* before = s.staged;  // what was staged lies in s.sorted now
+    g.for_each_lane(num_new, [&](Index i) { before[i] = static_cast<LocalIndex>(count_before(row, i, s)); });
+    g.sync();
+    Index end = row.num;
+    for (Index i = num_new - 1; i >= 0; --i) {
+      const Index first = before[i];
+      const Index to = first + i + 1;
+      const Index room = rows.k - to;
+      const Index moved = end - first < room ? end - first : room;
+      if (moved > 0) {
+        g.move(row.distance2 + first, moved, row.distance2 + to);
+        g.move(row.place + first, moved, row.place + to);
+      }
+      if (room >= 0) {
+        g.one([&] {
+          row.distance2[to - 1] = s.sorted2[i];
+          row.place[to - 1] = s.sorted[i];
+        });
+      }
+      g.sync();
+      end = first;
+    }
+  }
+};
+
+}  // namespace zhalo::kernels::ZHALO_GROUP_TARGET
+ZHALO_GROUP_END

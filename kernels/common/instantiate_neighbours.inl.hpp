@@ -1,0 +1,25 @@
+// Explicit instantiations of the templates of kernels.hpp that have to do with neighbours, for the Exec that ZHALO_EXEC names. No include
+// guard.
+
+namespace zhalo::kernels {
+
+template void find_smallest_indices(const ZHALO_EXEC&, const SearchView<float>&, Span<Index>);
+template void find_smallest_indices(const ZHALO_EXEC&, const SearchView<double>&, Span<Index>);
+template void sort_rows(const ZHALO_EXEC&, Span<const Index>, const WithinRows<float>&, PlacedColumn<Index>);
+template void sort_rows(const ZHALO_EXEC&, Span<const Index>, const WithinRows<double>&, PlacedColumn<Index>);
+template void write_rows(const ZHALO_EXEC&, Index, const BestRows<float>&, PlacedColumn<Index>, double,
+                         const RowOutput<float>&);
+template void write_rows(const ZHALO_EXEC&, Index, const BestRows<double>&, PlacedColumn<Index>, double,
+                         const RowOutput<double>&);
+template void gather_neighbours(const ZHALO_EXEC&, const PlacedBytes&, const BestRows<float>&, Span<const LocalIndex>,
+                                const MissingBytes&);
+template void gather_neighbours(const ZHALO_EXEC&, const PlacedBytes&, const BestRows<double>&, Span<const LocalIndex>,
+                                const MissingBytes&);
+template void find_reach(const ZHALO_EXEC&, const SearchView<float>&, const BestRows<float>&, Span<float>);
+template void find_reach(const ZHALO_EXEC&, const SearchView<double>&, const BestRows<double>&, Span<double>);
+template Buffer<LocalIndex> select_in_balls(const ZHALO_EXEC&, const BallsView<float>&);
+template Buffer<LocalIndex> select_in_balls(const ZHALO_EXEC&, const BallsView<double>&);
+template void find_origins(const ZHALO_EXEC&, const SourcesView&, Span<const LocalIndex>, Span<const Index>,
+                           Span<ParticlePlace>);
+
+}  // namespace zhalo::kernels

@@ -1,0 +1,7 @@
+#include "kernels/cuda/reduce.cuh"
+#include "kernels/kernels.hpp"
+// The loops come first: the texts of kernels/common are written in terms of them.
+#include "kernels/common/neighbours.hpp"
+
+#define ZHALO_EXEC Cuda
+#include "kernels/common/instantiate_neighbours.inl.hpp"

@@ -1,0 +1,96 @@
+/// The views of the searches for neighbours: trivially copyable, pointing to memory of the Exec. Lengths are scaled like the sorted
+/// coordinates.
+#pragma once
+
+#include "kernels/views.hpp"
+#include "zhalo/core/neighbours.hpp"
+
+namespace zhalo::kernels {
+
+/// A place that stands for no particle.
+inline constexpr LocalIndex no_place = ~LocalIndex{0};
+
+/// What a search had to look at.
+struct SearchWork {
+  Index leaves = 0;  ///< visited by queries, one by one
+  Index pairs = 0;   ///< distances computed in them
+};
+
+/// A tree to search in, and queries: those of some leaves of another tree, or of the same.
+template <class Real>
+struct SearchView {
+  TreeView<Real> tree;
+  PlacedColumn<Index> global_index;  ///< the tree's places are [first_place, first_place + tree.pos.num)
+  LocalIndex first_place = 0;
+  Span<const Index> smallest_index;  ///< of the particles below each node of the tree
+
+  TreeView<Real> queries;
+  Index first_slot = 0;                ///< of the leaves whose queries are looked at
+  LocalIndex first_query = 0;          ///< that belongs to row 0
+  bool queries_are_particles = false;  ///< the queries' tree is the tree
+  bool leave_out_self = false;
+
+  Real period[3] = {};   ///< infinite where not periodic
+  Real edge_lo[3] = {};  ///< of the box, infinite where not periodic
+  Real edge_hi[3] = {};
+  Real reach2 = 0;             ///< squared: neighbours further away are none
+  SearchWork* work = nullptr;  ///< sums, or none
+};
+
+/// Rows of the k nearest so far, ascending by (squared distance, global index).
+template <class Real>
+struct BestRows {
+  Index k = 0;
+  Real* distance2 = nullptr;
+  LocalIndex* place = nullptr;
+  LocalIndex* count = nullptr;
+  bool resume = false;  ///< rows hold what was found elsewhere; else they begin empty
+};
+
+/// Rows of all neighbours within reach, in no order.
+template <class Real>
+struct WithinRows {
+  LocalIndex* count = nullptr;    ///< of each row: neighbours found so far
+  const Index* offset = nullptr;  ///< of each row's first element; none: count only
+  Real* distance2 = nullptr;
+  LocalIndex* place = nullptr;
+};
+
+/// Where rows of the k nearest go; what is empty is not wanted.
+template <class Real>
+struct RowOutput {
+  Span<Real> distance;
+  Span<Index> index;
+};
+
+/// Elements of any type that particles have, by place.
+struct PlacedBytes {
+  const void* own = nullptr;
+  const void* fetched = nullptr;
+  LocalIndex num_own = 0;
+  Index element_size = 0;
+};
+
+/// Where elements of neighbours go, and the byte that fills those of no neighbour.
+struct MissingBytes {
+  void* to = nullptr;
+  unsigned char missing = 0;
+};
+
+/// A box of queries and how far they reach, squared.
+template <class Real>
+struct Ball {
+  Real lo[3];
+  Real hi[3];
+  Real reach2;
+};
+
+/// A tree, and balls that touch some of its leaves.
+template <class Real>
+struct BallsView {
+  TreeView<Real> tree;
+  Span<const Ball<Real>> balls;
+  Real period[3] = {};
+};
+
+}  // namespace zhalo::kernels

@@ -1,0 +1,55 @@
+// In place of kernels/cuda where there is no CUDA toolkit: see no_cuda.cpp.
+#include "kernels/kernels.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::kernels {
+namespace {
+
+[[noreturn]] void refuse() {
+  throw DeviceError("zhalo was built without CUDA; build it where nvcc is found, or run on the host");
+}
+
+}  // namespace
+
+template <class E, class Real>
+void find_smallest_indices(const E&, const SearchView<Real>&, Span<Index>) {
+  refuse();
+}
+template <class E, class Real>
+void find_nearest(const E&, const SearchView<Real>&, Index, const BestRows<Real>&) {
+  refuse();
+}
+template <class E, class Real>
+void find_within(const E&, const SearchView<Real>&, Index, const WithinRows<Real>&) {
+  refuse();
+}
+template <class E, class Real>
+void sort_rows(const E&, Span<const Index>, const WithinRows<Real>&, PlacedColumn<Index>) {
+  refuse();
+}
+template <class E, class Real>
+void write_rows(const E&, Index, const BestRows<Real>&, PlacedColumn<Index>, double, const RowOutput<Real>&) {
+  refuse();
+}
+template <class E, class Real>
+void gather_neighbours(const E&, const PlacedBytes&, const BestRows<Real>&, Span<const LocalIndex>, const MissingBytes&) {
+  refuse();
+}
+template <class E, class Real>
+void find_reach(const E&, const SearchView<Real>&, const BestRows<Real>&, Span<Real>) {
+  refuse();
+}
+template <class E, class Real>
+Buffer<LocalIndex> select_in_balls(const E&, const BallsView<Real>&) {
+  refuse();
+}
+template <class E>
+void find_origins(const E&, const SourcesView&, Span<const LocalIndex>, Span<const Index>, Span<ParticlePlace>) {
+  refuse();
+}
+
+}  // namespace zhalo::kernels
+
+#define ZHALO_EXEC Cuda
+#include "kernels/common/instantiate_nearest.inl.hpp"
+#include "kernels/common/instantiate_neighbours.inl.hpp"

@@ -1,0 +1,199 @@
+#include "src/knn/fetch.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace zhalo {
+namespace {
+
+template <class Real>
+kernels::CoarseBox box_of(const Ball<Real>& ball) {
+  kernels::CoarseBox box;
+  for (int axis = 0; axis < 3; ++axis) {
+    box.lo[axis] = static_cast<double>(ball.lo[axis]);
+    box.hi[axis] = static_cast<double>(ball.hi[axis]);
+  }
+  return box;
+}
+
+/// Squared, of the two places of two boxes that are furthest from each other.
+double largest_distance2(const kernels::CoarseBox& a, const kernels::CoarseBox& b, const double (&period)[3]) {
+  double sum = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const double direct = std::max(a.hi[axis] - b.lo[axis], b.hi[axis] - a.lo[axis]);
+    const double d = std::min(direct, period[axis] / 2);
+    sum += d * d;
+  }
+  return sum;
+}
+
+/// What rounding may do to distances in float.
+constexpr double rounding = 1e-5;
+
+/// Particles of other ranks and what is known of them, on their way.
+template <class Real>
+class Transfer {
+ public:
+  Transfer(const Context& context, const ExchangePlan& plan, Span<const LocalIndex> at)
+      : context_(context), plan_(plan), at_(at) {}
+
+  template <class T>
+  void add(const T* from, Buffer<T>& to) {
+    to = Buffer<T>(context_.exec, plan_.num_received(), "particles of other ranks");
+    add_bytes(from, to.data(), static_cast<Index>(sizeof(T)));
+  }
+  void add_bytes(const void* from, void* to, Index element_size) {
+    sent_.emplace_back(context_.exec, at_.size() * element_size, "particles for other ranks");
+    const kernels::MovedColumn moved{from, sent_.back().data(), element_size};
+    std::visit([&](const auto& e) { kernels::gather(e, moved, at_); }, context_.exec);
+    columns_.push_back({sent_.back().data(), to, element_size});
+  }
+  void run() const { context_.comm.exchange(context_.exec, plan_, columns_); }
+
+ private:
+  const Context& context_;
+  const ExchangePlan& plan_;
+  Span<const LocalIndex> at_;
+  std::vector<Buffer<std::byte>> sent_;
+  std::vector<ExchangeColumn> columns_;
+};
+
+}  // namespace
+
+template <class Real>
+Fetcher<Real>::Fetcher(const Context& context, PlacedParticles<Real>& particles, const kernels::SearchView<Real>& search,
+                       const std::vector<TravellingColumn>& columns)
+    : context_(context), particles_(particles), search_(search) {
+  for (const TravellingColumn& column : columns) element_size_.push_back(column.element_size);
+  boxes_ = context.comm.all_gather(coarse_boxes(context.exec, search.tree));
+  for (int axis = 0; axis < 3; ++axis) reached_.period[axis] = static_cast<double>(search.period[axis]);
+}
+
+template <class Real>
+Real Fetcher<Real>::reach_of(const Ball<Real>& ball, Index num) const {
+  struct Counted {
+    double distance2;
+    Index count;
+  };
+  std::vector<Counted> all;
+  const kernels::CoarseBox box = box_of(ball);
+  for (const CoarseBoxes& boxes : boxes_) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(boxes.num); ++i)
+      all.push_back({largest_distance2(box, boxes.box[i], reached_.period), boxes.count[i]});
+  }
+  std::sort(all.begin(), all.end(), [](const Counted& a, const Counted& b) { return a.distance2 < b.distance2; });
+  Index count = 0;
+  for (const Counted& one : all) {
+    count += one.count;
+    if (count >= num) return static_cast<Real>(one.distance2 * (1 + rounding)) + std::numeric_limits<Real>::min();
+  }
+  return std::numeric_limits<Real>::infinity();
+}
+
+template <class Real>
+std::vector<std::vector<Ball<Real>>> Fetcher<Real>::requests_of(const std::vector<Ball<Real>>& balls) const {
+  std::vector<std::vector<Ball<Real>>> requests(boxes_.size());
+  for (std::size_t rank = 0; rank < boxes_.size(); ++rank) {
+    if (static_cast<int>(rank) == context_.comm.rank() || boxes_[rank].num == 0) continue;
+    const kernels::CoarseBox hull = boxes_[rank].around_all();
+    for (const Ball<Real>& ball : balls) {
+      ReachedBoxes reach = reached_;
+      reach.reach2 = static_cast<double>(ball.reach2) * (1 + rounding) + static_cast<double>(std::numeric_limits<Real>::min());
+      if (!is_within(box_of(ball), hull, reach)) continue;
+      const auto boxes = boxes_[rank].span();
+      const bool near =
+          std::any_of(boxes.begin(), boxes.end(), [&](const auto& box) { return is_within(box_of(ball), box, reach); });
+      if (near) requests[rank].push_back(ball);
+    }
+  }
+  return requests;
+}
+
+/// This rank's particles that the others ask for, rank by rank.
+template <class Real>
+Buffer<LocalIndex> Fetcher<Real>::select(const std::vector<Ball<Real>>& balls, const ExchangePlan& plan,
+                                         std::vector<Index>& counts) const {
+  const Exec& exec = context_.exec;
+  std::vector<Buffer<LocalIndex>> parts;
+  Index num = 0;
+  for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+    const Index first = plan.receive_offset[rank];
+    const Index asked = plan.receive_offset[rank + 1] - first;
+    if (asked == 0) continue;
+    const auto on_exec = to_exec(exec, Span<const Ball<Real>>(balls).subspan(first, asked), "balls of other ranks");
+    kernels::BallsView<Real> view{search_.tree, on_exec.span(), {}};
+    std::copy(search_.period, search_.period + 3, view.period);
+    parts.push_back(std::visit([&](const auto& e) { return kernels::select_in_balls(e, view); }, exec));
+    wait(exec);
+    counts[rank] = parts.back().size();
+    num += counts[rank];
+  }
+  Buffer<LocalIndex> selected(exec, num, "particles for other ranks");
+  Index at = 0;
+  for (const Buffer<LocalIndex>& part : parts) {
+    copy_bytes(exec, selected.data() + at, part.data(), static_cast<std::size_t>(part.size()) * sizeof(LocalIndex));
+    at += part.size();
+  }
+  return selected;
+}
+
+template <class Real>
+FetchedParticles<Real> Fetcher<Real>::fetch(const std::vector<Ball<Real>>& balls, int leaf_size) const {
+  const Communicator& comm = context_.comm;
+  std::vector<Ball<Real>> sent;
+  std::vector<Index> counts;
+  for (const std::vector<Ball<Real>>& request : requests_of(balls)) {
+    counts.push_back(static_cast<Index>(request.size()));
+    sent.insert(sent.end(), request.begin(), request.end());
+  }
+  const ExchangePlan asking = comm.plan_exchange(counts);
+  std::vector<Ball<Real>> asked(static_cast<std::size_t>(asking.num_received()));
+  comm.exchange(host_exec(1), asking, Span<const Ball<Real>>(sent), Span<Ball<Real>>(asked));
+
+  std::fill(counts.begin(), counts.end(), 0);
+  const Buffer<LocalIndex> selected = select(asked, asking, counts);
+  const ExchangePlan plan = comm.plan_exchange(counts);
+  FetchedParticles<Real> fetched;
+  Transfer<Real> transfer(context_, plan, selected.span());
+  for (std::size_t axis = 0; axis < 3; ++axis) transfer.add(particles_.sorted.pos[axis].data(), fetched.pos[axis]);
+  transfer.add(particles_.global_index.data(), fetched.global_index);
+  for (std::size_t i = 0; i < element_size_.size(); ++i) {
+    fetched.columns.emplace_back(context_.exec, plan.num_received() * element_size_[i], "particles of other ranks");
+    transfer.add_bytes(particles_.columns[i].data(), fetched.columns.back().data(), element_size_[i]);
+  }
+  transfer.run();
+  const kernels::SortedPositions<Real> pos{{fetched.pos[0].data(), fetched.pos[1].data(), fetched.pos[2].data()},
+                                           fetched.num()};
+  if (fetched.num() > 0) fetched.tree = std::make_unique<Tree<Real>>(context_, pos, leaf_size);
+  return fetched;
+}
+
+template <class Real>
+std::vector<Ball<Real>> balls_of(const Exec& exec, const kernels::SearchView<Real>& search, const Chunk& chunk,
+                                 const kernels::BestRows<Real>& rows) {
+  Buffer<Real> reach(exec, chunk.num_slots, "reach of queries");
+  const bool known = rows.count != nullptr;
+  if (known) std::visit([&](const auto& e) { kernels::find_reach(e, search, rows, reach.span()); }, exec);
+  const std::vector<Real> reach2 = known ? to_host(exec, reach) : std::vector<Real>(static_cast<std::size_t>(chunk.num_slots));
+  std::vector<Real> lo[3], hi[3];
+  for (int axis = 0; axis < 3; ++axis) {
+    lo[axis] = to_host(exec, Span<const Real>(search.queries.boxes.lo[axis] + chunk.first_slot, chunk.num_slots));
+    hi[axis] = to_host(exec, Span<const Real>(search.queries.boxes.hi[axis] + chunk.first_slot, chunk.num_slots));
+  }
+  std::vector<Ball<Real>> balls;
+  for (std::size_t i = 0; i < reach2.size(); ++i) {
+    if (!(lo[0][i] <= hi[0][i])) continue;  // no queries
+    balls.push_back({{lo[0][i], lo[1][i], lo[2][i]}, {hi[0][i], hi[1][i], hi[2][i]}, reach2[i]});
+  }
+  return balls;
+}
+
+template class Fetcher<float>;
+template class Fetcher<double>;
+template std::vector<Ball<float>> balls_of(const Exec&, const kernels::SearchView<float>&, const Chunk&,
+                                           const kernels::BestRows<float>&);
+template std::vector<Ball<double>> balls_of(const Exec&, const kernels::SearchView<double>&, const Chunk&,
+                                            const kernels::BestRows<double>&);
+
+}  // namespace zhalo

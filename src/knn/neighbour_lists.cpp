@@ -1,0 +1,124 @@
+#include "zhalo/knn/neighbour_lists.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "src/core/validate.hpp"
+#include "src/knn/row_search.hpp"
+#include "src/knn/way_back.hpp"
+
+namespace zhalo {
+namespace {
+
+void validate_search(const NeighbourSearch& search) {
+  validate(search.k >= 0 && search.k <= most_neighbours, "k is {} (must be 1 to {})", search.k, most_neighbours);
+  validate(search.max_radius >= 0, "the radius is {} (must not be negative)", search.max_radius);
+  validate(search.k > 0 || std::isfinite(search.max_radius), "the radius is {} (must be finite)", search.max_radius);
+  validate(search.leaf_size >= 1 && search.leaf_size <= kernels::max_leaf_size, "leaf size is {} (must be 1 to {})",
+           search.leaf_size, kernels::max_leaf_size);
+  validate(search.chunk_bytes >= 0, "chunk_bytes is {} (must not be negative)", search.chunk_bytes);
+  for (const TravellingColumn& column : search.columns)
+    validate(column.element_size > 0, "a column has elements of {} bytes", column.element_size);
+}
+
+/// What ranks that search together must have in common.
+void validate_agreement(const Communicator& comm, const NeighbourSearch& search, const Box& box, bool has_queries) {
+  struct Request {
+    Box box;
+    double max_radius;
+    Index num_columns;
+    Index sizes;  ///< of elements, by place
+    int k;
+    bool include_self;
+    bool has_queries;
+  };
+  Request mine{box,        search.max_radius, static_cast<Index>(search.columns.size()), 0, search.k, search.include_self,
+               has_queries};
+  Index place = 1;
+  for (const TravellingColumn& column : search.columns) mine.sizes += place++ * column.element_size;
+  for (const Request& other : comm.all_gather(mine)) {
+    const bool same = other.k == mine.k && other.max_radius == mine.max_radius && other.include_self == mine.include_self &&
+                      other.box == box && other.has_queries == has_queries;
+    validate(same,
+             "k, radius, include_self, box or the presence of queries are not the same on all ranks: k {} here, {} elsewhere; "
+             "give all ranks the same",
+             mine.k, other.k);
+    validate(
+        other.num_columns == mine.num_columns && other.sizes == mine.sizes,
+        "the ranks do not give the same columns ({} here, {} elsewhere, or other sizes); ranks without particles must give "
+        "them too",
+        mine.num_columns, other.num_columns);
+  }
+}
+
+}  // namespace
+
+template <class Real>
+struct NeighbourLists<Real>::State {
+  const Context& context;
+  RowSearch<Real> rows;
+  std::optional<WayBack<Real>> way_back;  ///< of the chunk
+};
+
+template <class Real>
+NeighbourLists<Real>::NeighbourLists(const Context& context, const Particles<Real>& particles, const Particles<Real>* queries,
+                                     const Box& box, const NeighbourSearch& search) {
+  context.comm.together([&] {
+    validate_box(box, particles.dimensions);
+    if (queries != nullptr) validate_box(box, queries->dimensions);
+    validate_search(search);
+    validate_agreement(context.comm, search, box, queries != nullptr);
+    state_ = std::make_shared<State>(State{
+        context, RowSearch<Real>(context, place_particles(context, particles, queries, box, search.columns), box, search), {}});
+  });
+}
+
+template <class Real>
+bool NeighbourLists<Real>::next() {
+  return together(state_->context.comm, [&] {
+    state_->way_back.reset();
+    return state_->rows.next();
+  });
+}
+
+template <class Real>
+const NeighbourRows<Real>& NeighbourLists<Real>::rows() const {
+  return state_->rows.view();
+}
+
+template <class Real>
+typename NeighbourLists<Real>::RawColumn NeighbourLists<Real>::raw_column(int i, Index element_size) const {
+  const kernels::PlacedBytes bytes = state_->rows.column(i);
+  validate(bytes.element_size == element_size, "column {} has elements of {} bytes, not {}", i, bytes.element_size,
+           element_size);
+  return {bytes.own, bytes.fetched, bytes.num_own};
+}
+
+template <class Real>
+void NeighbourLists<Real>::put(const void* values, Index element_size, void* result) {
+  const Context& context = state_->context;
+  context.comm.together([&] {
+    const Chunk& chunk = state_->rows.chunk();
+    if (!state_->way_back) state_->way_back.emplace(context, state_->rows.queries(), chunk.first_query, chunk.num_queries);
+    state_->way_back->put(values, element_size, result);
+  });
+}
+
+template <class Real>
+Index NeighbourLists<Real>::num_queries() const {
+  return state_->rows.queries().num_brought;
+}
+template <class Real>
+Index NeighbourLists<Real>::num_searched() const {
+  return state_->rows.queries().num();
+}
+
+template <class Real>
+const KnnStatistics& NeighbourLists<Real>::statistics() const {
+  return state_->rows.statistics();
+}
+
+template class NeighbourLists<float>;
+template class NeighbourLists<double>;
+
+}  // namespace zhalo

@@ -1,0 +1,45 @@
+/// Particles and queries of a search: in Z-order, on the ranks where they are searched, with the way back.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "src/domain/distribution.hpp"
+#include "zhalo/knn/neighbour_lists.hpp"
+
+namespace zhalo {
+
+/// This rank's part of the Z-order.
+template <class Real>
+struct PlacedParticles {
+  SortedParticles<Real> sorted;  ///< `order`: places among what came (of one rank: among what it brought)
+  Buffer<Index> global_index;
+  std::vector<Buffer<std::byte>> columns;
+  std::vector<Index> received_offset;  ///< by rank, in the numbering of sorted.order
+  std::vector<Index> first_index;      ///< by rank: global index of the first that it brought
+  Index num_brought = 0;               ///< by this rank
+
+  Index num() const { return sorted.order.size(); }
+};
+
+/// What a search looks in and for.
+template <class Real>
+struct SearchInput {
+  PlacedParticles<Real> particles;
+  std::optional<PlacedParticles<Real>> queries;  ///< none: the particles themselves
+  Index num_wrapped = 0;                         ///< over all ranks
+  Index num_particles = 0;                       ///< over all ranks
+  Index num_queries = 0;                         ///< over all ranks
+};
+
+/// Checks, sorts, and (with several ranks) brings particles and queries together: each rank gets an even part of the Z-order of both.
+/// Collective. `queries` may be nullptr.
+template <class Real>
+SearchInput<Real> place_particles(const Context& context, const Particles<Real>& particles, const Particles<Real>* queries,
+                                  const Box& box, const std::vector<TravellingColumn>& columns);
+
+/// Where the sorted particles [first, first + origins.size()) came from.
+template <class Real>
+void find_origins(const Exec& exec, const PlacedParticles<Real>& particles, Index first, Span<ParticlePlace> origins);
+
+}  // namespace zhalo

@@ -1,0 +1,274 @@
+#include "src/knn/row_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "src/core/validate.hpp"
+
+namespace zhalo {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// The largest Real that is not above the value.
+template <class Real>
+Real rounded_down(double value) {
+  if (value > static_cast<double>(std::numeric_limits<Real>::max())) return std::numeric_limits<Real>::infinity();
+  const Real nearest = static_cast<Real>(value);
+  return static_cast<double>(nearest) > value ? std::nextafter(nearest, -std::numeric_limits<Real>::infinity()) : nearest;
+}
+
+constexpr Index default_chunk_bytes(const Host&) { return Index{32} << 20; }
+constexpr Index default_chunk_bytes(const Cuda&) { return Index{512} << 20; }
+
+}  // namespace
+
+template <class Real>
+RowSearch<Real>::RowSearch(const Context& context, SearchInput<Real> input, const Box& box, const NeighbourSearch& options)
+    : context_(context), options_(options), input_(std::make_unique<SearchInput<Real>>(std::move(input))) {
+  const TreeOptions leaves{options.leaf_size, false};
+  tree_ = std::make_unique<Tree<Real>>(context, input_->particles.sorted, leaves);
+  if (input_->queries) query_tree_ = std::make_unique<Tree<Real>>(context, input_->queries->sorted, leaves);
+  input_->particles.sorted.keys = {};
+  if (input_->queries) input_->queries->sorted.keys = {};
+  if (options_.chunk_bytes == 0)
+    options_.chunk_bytes = std::visit([](const auto& e) { return default_chunk_bytes(e); }, context.exec);
+  set_space(box);
+  prepare();
+}
+
+template <class Real>
+void RowSearch<Real>::set_space(const Box& box) {
+  const double scale = input_->particles.sorted.frame.scale;
+  for (int axis = 0; axis < 3; ++axis) {
+    const bool periodic = axis < box.dimensions && box.periodic[axis];
+    const double length = box.length[axis] * scale;
+    const double lo = box.lo[axis] * scale;
+    const double margin = 1e-6 * (std::abs(lo) + length);  // coordinates are rounded in proportion to their size
+    search_.period[axis] = static_cast<Real>(periodic ? length : infinity);
+    search_.edge_lo[axis] = static_cast<Real>(periodic ? lo + margin : -infinity);
+    search_.edge_hi[axis] = static_cast<Real>(periodic ? lo + length - margin : infinity);
+    view_.period[axis] = periodic ? length : infinity;
+  }
+  const double reach = options_.max_radius * scale;
+  search_.reach2 = rounded_down<Real>(reach * reach);
+  view_.unit = 1 / scale;
+}
+
+template <class Real>
+void RowSearch<Real>::prepare() {
+  const Exec& exec = context_.exec;
+  PlacedParticles<Real>& particles = input_->particles;
+  search_.tree = tree_->view();
+  search_.queries = query_tree_ ? query_tree_->view() : search_.tree;
+  search_.queries_are_particles = !query_tree_;
+  search_.leave_out_self = !query_tree_ && !options_.include_self;
+  search_.global_index = {particles.global_index.data(), nullptr, static_cast<LocalIndex>(particles.num())};
+  const kernels::TreeView<Real>& tree = search_.tree;
+  smallest_ =
+      Buffer<Index>(exec, tree.plane_first[tree.num_planes - 1] + tree.plane_size[tree.num_planes - 1], "indices of nodes");
+  std::visit([&](const auto& e) { kernels::find_smallest_indices(e, search_, smallest_.span()); }, exec);
+  search_.smallest_index = smallest_.span();
+  const std::vector<kernels::SearchWork> none(1);
+  work_ = to_exec(exec, Span<const kernels::SearchWork>(none), "work of a search");
+  search_.work = work_.data();
+  if (context_.comm.size() > 1) fetcher_.emplace(context_, particles, search_, options_.columns);
+  chunks_.emplace(exec, search_.queries);
+  statistics_.num_wrapped = input_->num_wrapped;
+  statistics_.num_particles = input_->num_particles;
+  statistics_.num_queries = input_->num_queries;
+}
+
+template <class Real>
+Index RowSearch<Real>::most_neighbours_listed() const {
+  return std::max<Index>(1, options_.chunk_bytes / static_cast<Index>(sizeof(Real) + sizeof(LocalIndex)));
+}
+
+/// A chunk within a radius is shortened when its neighbours have been counted.
+template <class Real>
+Index RowSearch<Real>::most_queries() const {
+  constexpr Index guess = 32;
+  return std::max<Index>(1, most_neighbours_listed() / (options_.k > 0 ? options_.k : guess));
+}
+
+template <class Real>
+kernels::SearchView<Real> RowSearch<Real>::search_of_chunk() const {
+  kernels::SearchView<Real> search = search_;
+  search.first_slot = chunk_.first_slot;
+  search.first_query = static_cast<LocalIndex>(chunk_.first_query);
+  search.global_index = view_.global_index;
+  return search;
+}
+
+template <class Real>
+std::optional<kernels::SearchView<Real>> RowSearch<Real>::search_of_fetched() const {
+  if (!fetched_ || fetched_->num() == 0) return std::nullopt;
+  kernels::SearchView<Real> search = search_of_chunk();
+  search.tree = fetched_->tree->view();
+  search.first_place = static_cast<LocalIndex>(input_->particles.num());
+  search.queries_are_particles = false;
+  search.leave_out_self = false;
+  search.smallest_index = smallest_fetched_.span();
+  return search;
+}
+
+/// Brings what the balls touch on other ranks, and shows it behind this rank's own particles.
+template <class Real>
+void RowSearch<Real>::fetch(const std::vector<Ball<Real>>& balls) {
+  fetched_.reset();
+  const PhaseTimer timer(context_, "fetch");
+  fetched_.emplace(fetcher_->fetch(balls, options_.leaf_size));
+  statistics_.fetched += fetched_->num();
+  view_.global_index.fetched = fetched_->global_index.data();
+  for (int axis = 0; axis < 3; ++axis) view_.pos[axis].fetched = fetched_->pos[axis].data();
+  if (fetched_->num() == 0) return;
+  const Exec& exec = context_.exec;
+  validate(input_->particles.num() + fetched_->num() <= max_local_particles,
+           "a rank would hold {} particles and fetched ones, the most is {}; use more ranks",
+           input_->particles.num() + fetched_->num(), max_local_particles);
+  const kernels::TreeView<Real>& tree = fetched_->tree->view();
+  smallest_fetched_ =
+      Buffer<Index>(exec, tree.plane_first[tree.num_planes - 1] + tree.plane_size[tree.num_planes - 1], "indices of nodes");
+  const auto search = search_of_fetched();
+  std::visit([&](const auto& e) { kernels::find_smallest_indices(e, *search, smallest_fetched_.span()); }, exec);
+}
+
+template <class Real>
+void RowSearch<Real>::make_room(Index num_neighbours) {
+  if (distance2_.size() >= num_neighbours) return;
+  distance2_ = {};
+  place_ = {};
+  distance2_ = Buffer<Real>(context_.exec, num_neighbours, "lists of neighbours");
+  place_ = Buffer<LocalIndex>(context_.exec, num_neighbours, "lists of neighbours");
+}
+
+template <class Real>
+void RowSearch<Real>::clear_counts() {
+  const std::vector<LocalIndex> none(static_cast<std::size_t>(chunk_.num_queries));
+  copy_bytes(context_.exec, count_.data(), none.data(), none.size() * sizeof(LocalIndex));
+}
+
+template <class Real>
+void RowSearch<Real>::find_nearest() {
+  const Exec& exec = context_.exec;
+  make_room(chunk_.num_queries * options_.k);
+  kernels::BestRows<Real> rows{options_.k, distance2_.data(), place_.data(), count_.data(), false};
+  const auto search = [&](const kernels::SearchView<Real>& view) {
+    const PhaseTimer timer(context_, "search");
+    std::visit([&](const auto& e) { kernels::find_nearest(e, view, chunk_.num_slots, rows); }, exec);
+  };
+  if (input_->particles.num() > 0) {
+    search(search_of_chunk());
+  } else {
+    clear_counts();
+  }
+  if (!fetcher_) return;
+  std::vector<Ball<Real>> balls = balls_of(exec, search_of_chunk(), chunk_, rows);
+  const Index needed = options_.k + (search_.leave_out_self ? 1 : 0);
+  for (Ball<Real>& ball : balls) {
+    if (ball.reach2 == std::numeric_limits<Real>::infinity())
+      ball.reach2 = std::min(search_.reach2, fetcher_->reach_of(ball, needed));
+  }
+  fetch(balls);
+  rows.resume = true;
+  if (const auto elsewhere = search_of_fetched()) search(*elsewhere);
+}
+
+template <class Real>
+void RowSearch<Real>::find_within() {
+  const Exec& exec = context_.exec;
+  if (fetcher_) {
+    std::vector<Ball<Real>> balls = balls_of(exec, search_of_chunk(), chunk_, kernels::BestRows<Real>{});
+    for (Ball<Real>& ball : balls) ball.reach2 = search_.reach2;
+    fetch(balls);
+  }
+  kernels::WithinRows<Real> rows{count_.data(), nullptr, nullptr, nullptr};
+  const auto search = [&] {
+    const PhaseTimer timer(context_, "search");
+    clear_counts();
+    const auto elsewhere = search_of_fetched();
+    std::visit(
+        [&](const auto& e) {
+          if (input_->particles.num() > 0) kernels::find_within(e, search_of_chunk(), chunk_.num_slots, rows);
+          if (elsewhere) kernels::find_within(e, *elsewhere, chunk_.num_slots, rows);
+        },
+        exec);
+  };
+  search();
+  std::vector<Index> before{0};
+  for (const LocalIndex count : to_host(exec, Span<const LocalIndex>(count_.data(), chunk_.num_queries)))
+    before.push_back(before.back() + Index{count});
+  chunk_ = chunks_->shorten(chunk_, before, most_neighbours_listed());
+  before.resize(static_cast<std::size_t>(chunk_.num_queries) + 1);
+  offset_ = {};
+  offset_ = to_exec(exec, Span<const Index>(before), "offsets of lists");
+  make_room(before.back());
+  rows = {count_.data(), offset_.data(), distance2_.data(), place_.data()};
+  search();
+  std::visit([&](const auto& e) { kernels::sort_rows(e, offset_.span(), rows, view_.global_index); }, exec);
+}
+
+template <class Real>
+void RowSearch<Real>::show() {
+  const PlacedParticles<Real>& of = queries();
+  view_.num = chunk_.num_queries;
+  view_.k = options_.k;
+  view_.row_offset = offset_.span();
+  view_.count = count_.span();
+  view_.distance2 = distance2_.data();
+  view_.place = place_.data();
+  for (std::size_t axis = 0; axis < 3; ++axis) view_.query_pos[axis] = of.sorted.pos[axis].data() + chunk_.first_query;
+  view_.query_index = of.global_index.data() + chunk_.first_query;
+  view_.first_query_place = static_cast<LocalIndex>(chunk_.first_query);
+}
+
+template <class Real>
+bool RowSearch<Real>::next() {
+  fetched_.reset();
+  if (context_.comm.max(Index{chunks_->is_at_end() ? 0 : 1}) == 0) {
+    note_work();
+    return false;
+  }
+  const Index sent_before = context_.comm.bytes_sent();
+  chunk_ = chunks_->peek(most_queries());
+  const PlacedParticles<Real>& particles = input_->particles;
+  view_.global_index = search_.global_index;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    view_.pos[axis] = {particles.sorted.pos[axis].data(), nullptr, static_cast<LocalIndex>(particles.num())};
+  if (count_.size() < chunk_.num_queries)
+    count_ = Buffer<LocalIndex>(context_.exec, chunk_.num_queries, "counts of neighbours");
+  if (options_.k > 0) {
+    find_nearest();
+  } else {
+    find_within();
+  }
+  chunks_->advance(chunk_);
+  show();
+  wait(context_.exec);
+  ++statistics_.chunks;
+  statistics_.bytes_sent += context_.comm.bytes_sent() - sent_before;
+  return true;
+}
+
+template <class Real>
+void RowSearch<Real>::note_work() {
+  const kernels::SearchWork work = to_host(context_.exec, work_).front();
+  statistics_.leaves_visited = work.leaves;
+  statistics_.pairs_tested = work.pairs;
+}
+
+template <class Real>
+kernels::PlacedBytes RowSearch<Real>::column(int i) const {
+  const std::vector<Buffer<std::byte>>& columns = input_->particles.columns;
+  const auto at = static_cast<std::size_t>(i);
+  validate(i >= 0 && at < columns.size(), "there is no column {} (there are {})", i, columns.size());
+  return {columns[at].data(), fetched_ ? fetched_->columns[at].data() : nullptr,
+          static_cast<LocalIndex>(input_->particles.num()), options_.columns[at].element_size};
+}
+
+template class RowSearch<float>;
+template class RowSearch<double>;
+
+}  // namespace zhalo

@@ -1,0 +1,67 @@
+/// The search itself: chunk by chunk, among this rank's particles and then among those that other ranks send.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "src/knn/chunks.hpp"
+#include "src/knn/fetch.hpp"
+#include "src/knn/placed_particles.hpp"
+#include "src/tree/tree.hpp"
+
+namespace zhalo {
+
+template <class Real>
+class RowSearch {
+ public:
+  /// The context must outlive it. Collective.
+  RowSearch(const Context& context, SearchInput<Real> input, const Box& box, const NeighbourSearch& options);
+
+  /// Lists the neighbours of the next chunk; false if there is none on any rank. Collective.
+  bool next();
+
+  const NeighbourRows<Real>& view() const { return view_; }
+  const Chunk& chunk() const { return chunk_; }
+  const PlacedParticles<Real>& queries() const { return input_->queries ? *input_->queries : input_->particles; }
+  kernels::PlacedBytes column(int i) const;
+  const KnnStatistics& statistics() const { return statistics_; }
+
+ private:
+  void set_space(const Box& box);
+  void prepare();
+  Index most_queries() const;
+  Index most_neighbours_listed() const;
+  kernels::SearchView<Real> search_of_chunk() const;
+  std::optional<kernels::SearchView<Real>> search_of_fetched() const;
+  void fetch(const std::vector<Ball<Real>>& balls);
+  void make_room(Index num_neighbours);
+  void clear_counts();
+  void find_nearest();
+  void find_within();
+  void show();
+  void note_work();
+
+  const Context& context_;
+  NeighbourSearch options_;
+  std::unique_ptr<SearchInput<Real>> input_;  ///< stays where it is: trees point into it
+  std::unique_ptr<Tree<Real>> tree_;
+  std::unique_ptr<Tree<Real>> query_tree_;  ///< none: the same
+  Buffer<Index> smallest_;
+  Buffer<Index> smallest_fetched_;
+  kernels::SearchView<Real> search_;
+  std::optional<Fetcher<Real>> fetcher_;
+  std::optional<Chunks> chunks_;
+
+  Chunk chunk_;
+  std::optional<FetchedParticles<Real>> fetched_;
+  Buffer<Real> distance2_;
+  Buffer<LocalIndex> place_;
+  Buffer<LocalIndex> count_;
+  Buffer<Index> offset_;
+  Buffer<kernels::SearchWork> work_;
+  NeighbourRows<Real> view_;
+  KnnStatistics statistics_;
+};
+
+}  // namespace zhalo

@@ -1,0 +1,79 @@
+/// The library's neighbours of a cloud, as rows.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/brute_neighbours.hpp"
+#include "zhalo/knn/knn.hpp"
+
+namespace zhalo::testing {
+
+template <class Real>
+using NeighbourTable = std::vector<std::vector<FoundNeighbour<Real>>>;
+
+template <class Real>
+Particles<Real> particles_of(const Cloud<Real>& cloud) {
+  Particles<Real> particles;
+  particles.dimensions = cloud.box.dimensions;
+  particles.segments = {ParticleSegment<Real>::interleaved(cloud.pos.data(), cloud.num(), cloud.box.dimensions)};
+  return particles;
+}
+
+inline KnnOptions options_of(const Wanted& wanted) {
+  return {.k = static_cast<int>(wanted.k), .include_self = wanted.include_self, .max_radius = wanted.max_radius};
+}
+
+/// Rows without what fills them up.
+template <class Real>
+NeighbourTable<Real> table_of(const Exec& exec, const KnnResult<Real>& result) {
+  const std::vector<Real> distance = to_host(exec, result.distance);
+  const std::vector<Index> index = to_host(exec, result.index);
+  NeighbourTable<Real> table;
+  for (Index row = 0; row < result.num_rows; ++row) {
+    table.emplace_back();
+    for (std::size_t at = static_cast<std::size_t>(row * result.k); at < static_cast<std::size_t>((row + 1) * result.k); ++at) {
+      if (index[at] >= 0) table.back().push_back({distance[at], index[at]});
+    }
+  }
+  return table;
+}
+
+template <class Real>
+NeighbourTable<Real> knn_table(const Context& context, const Cloud<Real>& cloud, const KnnOptions& options) {
+  return table_of(context.exec, knn(context, particles_of(cloud), cloud.box, options));
+}
+template <class Real>
+NeighbourTable<Real> knn_table(const Context& context, const Cloud<Real>& cloud, const Cloud<Real>& queries,
+                               const KnnOptions& options) {
+  return table_of(context.exec, knn(context, particles_of(cloud), particles_of(queries), cloud.box, options));
+}
+
+/// Where two tables differ first, in words; empty if they are equal.
+template <class Real>
+std::string difference(const NeighbourTable<Real>& found, const NeighbourTable<Real>& wanted) {
+  if (found.size() != wanted.size()) return fmt::format("{} rows, not {}", found.size(), wanted.size());
+  for (std::size_t row = 0; row < found.size(); ++row) {
+    if (found[row].size() != wanted[row].size())
+      return fmt::format("row {} has {} neighbours, not {}", row, found[row].size(), wanted[row].size());
+    for (std::size_t i = 0; i < found[row].size(); ++i) {
+      const FoundNeighbour<Real>& a = found[row][i];
+      const FoundNeighbour<Real>& b = wanted[row][i];
+      if (!(a == b))
+        return fmt::format("row {}, place {}: {} at {}, not {} at {}", row, i, a.index, a.distance, b.index, b.distance);
+    }
+  }
+  return {};
+}
+
+template <class Real>
+NeighbourTable<Real> brute_table(const Cloud<Real>& cloud, const Wanted& wanted) {
+  const BruteNeighbours<Real> brute(cloud);
+  NeighbourTable<Real> table;
+  for (Index i = 0; i < cloud.num(); ++i) table.push_back(brute.of_particle(i, wanted));
+  return table;
+}
+
+}  // namespace zhalo::testing

@@ -1,0 +1,36 @@
+// Neighbours of small clouds of every kind equal those of brute force, ties included.
+#include <catch2/catch.hpp>
+
+#include "tests/support/clouds.hpp"
+#include "tests/support/run_knn.hpp"
+
+namespace zhalo::testing {
+namespace {
+
+Context small_context() {
+  Context context;
+  context.exec = host_exec(2);
+  return context;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("neighbours of random clouds are those of brute force", "[knn]", float, double) {
+  const Context context = small_context();
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    Random random(seed);
+    const Cloud<TestType> cloud = random_cloud<TestType>(random);
+    Wanted wanted;
+    wanted.k = random.pick(
+        {Index{1}, Index{2}, Index{7}, Index{8}, Index{16}, Index{32}, Index{33}, Index{64}, Index{133}, Index{1000}});
+    wanted.include_self = random.one_in(2);
+    if (random.one_in(3)) wanted.max_radius = cloud.linking_length;
+    KnnOptions options = options_of(wanted);
+    options.leaf_size = random.pick({1, 5, 32, 64});
+    if (random.one_in(2)) options.chunk_bytes = 1000;
+    INFO("seed " << seed << ", k " << wanted.k << ", " << cloud.num() << " particles, dimensions " << cloud.box.dimensions);
+    REQUIRE(difference(knn_table(context, cloud, options), brute_table(cloud, wanted)) == "");
+  }
+}
+
+}  // namespace zhalo::testing
