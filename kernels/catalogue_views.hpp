@@ -5,13 +5,24 @@
 
 namespace zhalo::kernels {
 
-/// Labels of a rank's particles in the caller's order.
+/// Labels of a rank's particles in the caller's order; no_group where a particle belongs to none.
 struct LabelsView {
   Span<const Index> label;
   Index first_index = 0;  ///< global index of this rank's first particle
 
   /// The labels of one rank that works alone are indices of its own particles.
   ZHALO_HD Index root(Index i) const { return label[i] - first_index; }
+  ZHALO_HD bool has_group(Index i) const { return label[i] != no_group; }
+};
+
+/// Some of the types that a column of std::uint8_t can hold.
+struct TypeSet {
+  std::uint64_t words[4] = {};
+
+  ZHALO_HD bool has(int type) const { return (words[type / 64] >> (type % 64) & 1) != 0; }
+  void add(int type) { words[type / 64] |= std::uint64_t{1} << (type % 64); }
+
+  friend bool operator==(const TypeSet&, const TypeSet&) = default;
 };
 
 /// Sorted elements, seen as runs of equal keys.

@@ -211,15 +211,25 @@ void find_origins(const E& exec, const SourcesView& sources, Span<const LocalInd
 template <class E, class Real>
 ColumnSummary summarize_columns(const E& exec, const ParticlesView<Real>& particles, int num_types);
 
-/// Labels that are not below num_total, or negative.
+/// Labels that are neither no_group nor in [0, num_total).
 template <class E>
 Index count_bad_labels(const E& exec, Span<const Index> label, Index num_total);
 
+/// marks[i] = 1 if particle i is of one of the types, else 0.
+template <class E, class Real>
+void mark_types(const E& exec, const ParticlesView<Real>& particles, const TypeSet& types, Span<LocalIndex> marks);
+
+/// label[i] = candidate[i], or no_group where neighbour[i] is negative: there is none.
+template <class E>
+void take_labels(const E& exec, Span<const Index> neighbour, Span<const Index> candidate, Span<Index> label);
+
 // Of one rank that works alone: labels are places of its own particles.
 
-/// counts[root] = members of the root's group; 0 where no root is.
+/// counts[root] = members of the root's group; 0 where no root is. With marks (1 or 0 for each particle), the marked members.
 template <class E>
 void count_labels(const E& exec, const LabelsView& labels, Span<LocalIndex> counts);
+template <class E>
+void count_marked_labels(const E& exec, const LabelsView& labels, Span<const LocalIndex> marks, Span<LocalIndex> counts);
 
 /// Roots of the groups with at least `least` members, ascending.
 template <class E>
@@ -257,9 +267,12 @@ void gather_elements(const E& exec, const ElementsView& elements, Span<const Ind
 template <class E>
 Buffer<LocalIndex> select_run_starts(const E& exec, Span<const std::uint64_t> keys);
 
-/// Elements of each run; sums over each run of the values (which lie in the former order).
+/// Elements of each run; what they weigh, given the weight before each element and of all (size + 1); sums over each run of the values
+/// (which lie in the former order).
 template <class E>
 void count_runs(const E& exec, const RunsView& runs, Span<LocalIndex> counts);
+template <class E>
+void weigh_runs(const E& exec, const RunsView& runs, Span<const Index> weight_before, Span<LocalIndex> weights);
 template <class E>
 void sum_runs(const E& exec, const RunsView& runs, Span<const LocalIndex> values, Span<Index> sums);
 /// to[i] = value of the run that element i (in the former order) is in.

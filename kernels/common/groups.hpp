@@ -22,7 +22,7 @@ struct IsBadLabel {
   Span<const Index> label;
   Index num_total;
 
-  ZHALO_HD Index operator()(Index i) const { return label[i] < 0 || label[i] >= num_total ? 1 : 0; }
+  ZHALO_HD Index operator()(Index i) const { return label[i] < no_group || label[i] >= num_total ? 1 : 0; }
 };
 
 struct Add {
@@ -38,15 +38,48 @@ struct CountLabel {
   LabelsView labels;
   Span<LocalIndex> counts;
 
-  ZHALO_HD void prefetch(Index i) const { prefetch_line(&counts[labels.root(i)]); }
+  ZHALO_HD void prefetch(Index i) const {
+    if (labels.has_group(i)) prefetch_line(&counts[labels.root(i)]);
+  }
 
-  ZHALO_HD void operator()(Index i) const { atomic_add(counts[labels.root(i)], LocalIndex{1}); }
+  ZHALO_HD void operator()(Index i) const {
+    if (labels.has_group(i)) atomic_add(counts[labels.root(i)], LocalIndex{1});
+  }
 };
 
 template <class E>
 void count_labels(const E& exec, const LabelsView& labels, Span<LocalIndex> counts) {
   for_each(exec, counts.size(), Fill{counts, 0});
   for_each(exec, labels.label.size(), CountLabel{labels, counts});
+}
+
+struct CountMarkedLabel {
+  LabelsView labels;
+  Span<const LocalIndex> marks;
+  Span<LocalIndex> counts;
+
+  ZHALO_HD void operator()(Index i) const {
+    if (marks[i] != 0 && labels.has_group(i)) atomic_add(counts[labels.root(i)], LocalIndex{1});
+  }
+};
+
+template <class E>
+void count_marked_labels(const E& exec, const LabelsView& labels, Span<const LocalIndex> marks, Span<LocalIndex> counts) {
+  for_each(exec, counts.size(), Fill{counts, 0});
+  for_each(exec, labels.label.size(), CountMarkedLabel{labels, marks, counts});
+}
+
+struct TakeLabel {
+  Span<const Index> neighbour;
+  Span<const Index> candidate;
+  Span<Index> label;
+
+  ZHALO_HD void operator()(Index i) const { label[i] = neighbour[i] < 0 ? no_group : candidate[i]; }
+};
+
+template <class E>
+void take_labels(const E& exec, Span<const Index> neighbour, Span<const Index> candidate, Span<Index> label) {
+  for_each(exec, label.size(), TakeLabel{neighbour, candidate, label});
 }
 
 struct IsLarge {
@@ -101,10 +134,12 @@ struct AssignGroup {
   Span<const LocalIndex> rows;
   Span<Index> group_of;
 
-  ZHALO_HD void prefetch(Index i) const { prefetch_line(&rows[labels.root(i)]); }
+  ZHALO_HD void prefetch(Index i) const {
+    if (labels.has_group(i)) prefetch_line(&rows[labels.root(i)]);
+  }
 
   ZHALO_HD void operator()(Index i) const {
-    const LocalIndex row = rows[labels.root(i)];
+    const LocalIndex row = labels.has_group(i) ? rows[labels.root(i)] : no_row;
     group_of[i] = row == no_row ? no_group : Index{row};
   }
 };

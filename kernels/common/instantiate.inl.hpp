@@ -36,7 +36,11 @@ template void gather_positions(const ZHALO_EXEC&, const ParticlesView<double>&, 
                                const SortedPositions<double>&);
 
 template Index count_bad_labels(const ZHALO_EXEC&, Span<const Index>, Index);
+template void mark_types(const ZHALO_EXEC&, const ParticlesView<float>&, const TypeSet&, Span<LocalIndex>);
+template void mark_types(const ZHALO_EXEC&, const ParticlesView<double>&, const TypeSet&, Span<LocalIndex>);
+template void take_labels(const ZHALO_EXEC&, Span<const Index>, Span<const Index>, Span<Index>);
 template void count_labels(const ZHALO_EXEC&, const LabelsView&, Span<LocalIndex>);
+template void count_marked_labels(const ZHALO_EXEC&, const LabelsView&, Span<const LocalIndex>, Span<LocalIndex>);
 template Buffer<LocalIndex> select_groups(const ZHALO_EXEC&, Span<const LocalIndex>, Index);
 template void make_size_keys(const ZHALO_EXEC&, Span<const LocalIndex>, Span<const LocalIndex>, Span<std::uint64_t>);
 template void number_rows(const ZHALO_EXEC&, Span<const LocalIndex>, Span<LocalIndex>, Span<Index>);
@@ -50,6 +54,7 @@ template ColumnSummary summarize_columns(const ZHALO_EXEC&, const ParticlesView<
 template ColumnSummary summarize_columns(const ZHALO_EXEC&, const ParticlesView<double>&, int);
 template Buffer<LocalIndex> select_run_starts(const ZHALO_EXEC&, Span<const std::uint64_t>);
 template void count_runs(const ZHALO_EXEC&, const RunsView&, Span<LocalIndex>);
+template void weigh_runs(const ZHALO_EXEC&, const RunsView&, Span<const Index>, Span<LocalIndex>);
 template void sum_runs(const ZHALO_EXEC&, const RunsView&, Span<const LocalIndex>, Span<Index>);
 template void spread_runs(const ZHALO_EXEC&, const RunsView&, Span<const Index>, Span<Index>);
 template Buffer<LocalIndex> select_long(const ZHALO_EXEC&, Span<const Index>, Index);

@@ -159,6 +159,23 @@ struct CombineColumnSummaries {
   }
 };
 
+template <class Real>
+struct MarkType {
+  ParticlesView<Real> particles;
+  TypeSet types;
+  Span<LocalIndex> marks;
+
+  ZHALO_HD void operator()(Index i) const {
+    const auto p = particles[i];
+    marks[i] = types.has(p.segment.type ? p.segment.type[p.row] : 0) ? 1 : 0;
+  }
+};
+
+template <class E, class Real>
+void mark_types(const E& exec, const ParticlesView<Real>& particles, const TypeSet& types, Span<LocalIndex> marks) {
+  for_each(exec, marks.size(), MarkType<Real>{particles, types, marks});
+}
+
 template <class E, class Real>
 ColumnSummary summarize_columns(const E& exec, const ParticlesView<Real>& particles, int num_types) {
   using Summarize = SummarizeColumns<Real>;

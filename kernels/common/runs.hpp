@@ -30,6 +30,21 @@ void count_runs(const E& exec, const RunsView& runs, Span<LocalIndex> counts) {
   for_each(exec, counts.size(), CountRun{runs, counts});
 }
 
+struct WeighRun {
+  RunsView runs;
+  Span<const Index> weight_before;
+  Span<LocalIndex> weights;
+
+  ZHALO_HD void operator()(Index run) const {
+    weights[run] = static_cast<LocalIndex>(weight_before[runs.end(run)] - weight_before[runs.start[run]]);
+  }
+};
+
+template <class E>
+void weigh_runs(const E& exec, const RunsView& runs, Span<const Index> weight_before, Span<LocalIndex> weights) {
+  for_each(exec, weights.size(), WeighRun{runs, weight_before, weights});
+}
+
 struct SumRun {
   RunsView runs;
   Span<const LocalIndex> values;

@@ -131,8 +131,20 @@ template <class E>
 Index count_bad_labels(const E&, Span<const Index>, Index) {
   refuse();
 }
+template <class E, class Real>
+void mark_types(const E&, const ParticlesView<Real>&, const TypeSet&, Span<LocalIndex>) {
+  refuse();
+}
+template <class E>
+void take_labels(const E&, Span<const Index>, Span<const Index>, Span<Index>) {
+  refuse();
+}
 template <class E>
 void count_labels(const E&, const LabelsView&, Span<LocalIndex>) {
+  refuse();
+}
+template <class E>
+void count_marked_labels(const E&, const LabelsView&, Span<const LocalIndex>, Span<LocalIndex>) {
   refuse();
 }
 template <class E>
@@ -173,6 +185,10 @@ Buffer<LocalIndex> select_run_starts(const E&, Span<const std::uint64_t>) {
 }
 template <class E>
 void count_runs(const E&, const RunsView&, Span<LocalIndex>) {
+  refuse();
+}
+template <class E>
+void weigh_runs(const E&, const RunsView&, Span<const Index>, Span<LocalIndex>) {
   refuse();
 }
 template <class E>

@@ -38,7 +38,10 @@ void validate_labels(const Context& context, Span<const Index> label, Index num_
   const Index here =
       std::visit([&](const auto& exec) { return kernels::count_bad_labels(exec, label, num_total); }, context.exec);
   const Index bad = context.comm.sum(here);
-  validate(bad == 0, "{} labels are no global index of a particle; take them from friends_of_friends", bad);
+  validate(
+      bad == 0,
+      "{} labels are neither no_group nor a global index of a particle; take them from friends_of_friends or attach_particles",
+      bad);
 }
 
 /// What all ranks must have given alike: collectives that follow from it would not meet.
@@ -47,6 +50,7 @@ struct Request {
   Box box;
   Index min_members;
   int num_types;
+  kernels::TypeSet counted;
 
   friend bool operator==(const Request&, const Request&) = default;
 };
@@ -57,11 +61,32 @@ void validate_request(const Communicator& comm, const Request& request) {
   validate_box(request.box, request.dimensions);
   const std::vector<Request> of_ranks = comm.all_gather(request);
   for (std::size_t rank = 1; rank < of_ranks.size(); ++rank) {
-    validate(
-        of_ranks[rank] == of_ranks[0],
-        "ranks 0 and {} want catalogues with different dimensions, boxes, min_members or num_types; give all ranks the same",
-        rank);
+    validate(of_ranks[rank] == of_ranks[0],
+             "ranks 0 and {} want catalogues with different dimensions, boxes, min_members or types; give all ranks the same",
+             rank);
   }
+}
+
+/// All types if none is named.
+kernels::TypeSet counted_types(const CatalogueOptions& options) {
+  kernels::TypeSet types;
+  for (const int type : options.counted_types) {
+    validate(type >= 0 && type < options.num_types && type < 256,
+             "type {} is to count for the smallest group (there are 0 to {})", type, options.num_types - 1);
+    types.add(type);
+  }
+  return types;
+}
+
+template <class Real>
+GroupOrder order_by_size(const Context& context, const kernels::ParticlesView<Real>& particles, Span<const Index> label,
+                         const kernels::TypeSet& counted, const GroupLimits& limits) {
+  Buffer<LocalIndex> marks;
+  if (limits.only_marked) {
+    marks = Buffer<LocalIndex>(context.exec, particles.num, "particles that count");
+    std::visit([&](const auto& e) { kernels::mark_types(e, particles, counted, marks.span()); }, context.exec);
+  }
+  return order_groups(context, {label, marks.span()}, limits);
 }
 
 void take_order(const Communicator& comm, GroupOrder& order, Catalogue& catalogue) {
@@ -84,16 +109,18 @@ template <class Real>
 Catalogue make(const Context& context, const Particles<Real>& particles, const Box& box, Span<const Index> label,
                const CatalogueOptions& options) {
   const Exec& exec = context.exec;
-  validate_request(context.comm, {particles.dimensions, box, options.min_members, options.num_types});
+  const kernels::TypeSet counted = counted_types(options);
+  validate_request(context.comm, {particles.dimensions, box, options.min_members, options.num_types, counted});
   validate(label.size() == particles.num(), "there are {} labels for {} particles", label.size(), particles.num());
   const DeviceParticles<Real> input(exec, particles);
   const GlobalRange range = global_range(context.comm, particles.num());
   validate_columns(context, input.view(), range, options.num_types);
   validate_labels(context, label, range.total);
 
+  const GroupLimits limits{range.total, options.min_members, !options.counted_types.empty()};
   Catalogue catalogue;
   catalogue.num_types = options.num_types;
-  GroupOrder order = order_groups(context, label, {range.total, options.min_members});
+  GroupOrder order = order_by_size(context, input.view(), label, counted, limits);
   take_order(context.comm, order, catalogue);
   Members members = order_members(context, catalogue.group_of.span(), catalogue.num_groups_total);
   catalogue.members = global_indices(context, members, range.first);

@@ -1,12 +1,14 @@
 // On one rank, labels are places: members are counted in an array, and its entries become rows.
 //
-// On several, each rank sorts its labels and keeps (label, members) pairs. They are brought into one order by label, in even parts; so no
-// rank has more pairs than its share of them, whichever labels are frequent. There the members are added up, the groups that are large
-// enough are brought into one order by length, and their rows travel back both ways.
+// On several, each rank sorts its labels and keeps (label, members) pairs, and how many of the members count for the smallest group. They
+// are brought into one order by label, in even parts; so no rank has more pairs than its share of them, whichever labels are frequent.
+// There the members are added up, the groups that are large enough are brought into one order by length, and their rows travel back both
+// ways.
 #include "src/catalogue/group_order.hpp"
 
 #include "kernels/kernels.hpp"
 #include "src/catalogue/bring.hpp"
+#include "src/catalogue/sort_members.hpp"
 #include "src/catalogue/spanning_runs.hpp"
 #include "src/domain/balance.hpp"
 
@@ -15,9 +17,24 @@ namespace {
 
 // ---------------------------------------------------------------- one rank
 
-/// Rows of groups, by root, from the largest on.
-Buffer<LocalIndex> sort_roots(const Exec& exec, Span<const LocalIndex> counts, Index min_members) {
-  auto roots = std::visit([&](const auto& e) { return kernels::select_groups(e, counts, min_members); }, exec);
+/// Roots of the groups that are large enough.
+Buffer<LocalIndex> select_roots(const Exec& exec, const LabelledParticles& particles, Span<const LocalIndex> counts,
+                                const GroupLimits& limits) {
+  const auto select = [&](Span<const LocalIndex> of_groups) {
+    return std::visit([&](const auto& e) { return kernels::select_groups(e, of_groups, limits.min_members); }, exec);
+  };
+  if (!limits.only_marked) return select(counts);
+  Buffer<LocalIndex> marked(exec, counts.size(), "members that count");
+  std::visit(
+      [&](const auto& e) {
+        kernels::count_marked_labels(e, {particles.label, 0}, particles.marks, marked.span());
+      },
+      exec);
+  return select(marked.span());
+}
+
+/// Sorts groups, by root, from the largest on.
+void sort_roots(const Exec& exec, Span<const LocalIndex> counts, Buffer<LocalIndex>& roots) {
   Buffer<std::uint64_t> keys(exec, roots.size(), "sorting of groups");
   Buffer<std::uint64_t> spare_keys(exec, roots.size(), "sorting of groups");
   Buffer<LocalIndex> spare_roots(exec, roots.size(), "sorting of groups");
@@ -28,14 +45,15 @@ Buffer<LocalIndex> sort_roots(const Exec& exec, Span<const LocalIndex> counts, I
         kernels::sort_pairs(e, pairs, bits_for(counts.size()));
       },
       exec);
-  return roots;
 }
 
-GroupOrder order_alone(const Exec& exec, const kernels::LabelsView& labels, Index min_members) {
+GroupOrder order_alone(const Exec& exec, const LabelledParticles& particles, const GroupLimits& limits) {
+  const kernels::LabelsView labels{particles.label, 0};
   const Index num = labels.label.size();
   Buffer<LocalIndex> counts(exec, num, "members of each group");
   std::visit([&](const auto& e) { kernels::count_labels(e, labels, counts.span()); }, exec);
-  const Buffer<LocalIndex> roots = sort_roots(exec, counts.span(), min_members);
+  Buffer<LocalIndex> roots = select_roots(exec, particles, counts.span(), limits);
+  sort_roots(exec, counts.span(), roots);
   Buffer<Index> length(exec, roots.size(), "group lengths");
   GroupOrder order;
   order.group_of = Buffer<Index>(exec, num, "group of each particle");
@@ -62,19 +80,25 @@ struct LabelRuns {
   kernels::RunsView view() const { return {order.span(), start.span()}; }
 };
 
-LabelRuns make_runs(const Exec& exec, Buffer<std::uint64_t> labels, int bits) {
+/// From sorted labels and the former place of each.
+LabelRuns find_runs(const Exec& exec, const Buffer<std::uint64_t>& labels, Buffer<LocalIndex> order) {
   LabelRuns runs;
-  runs.order = sort_places(exec, labels.span(), bits);
+  runs.order = std::move(order);
   runs.start = std::visit([&](const auto& e) { return kernels::select_run_starts(e, labels.span()); }, exec);
   runs.label = Buffer<std::uint64_t>(exec, runs.start.size(), "labels");
   std::visit([&](const auto& e) { kernels::gather_keys(e, labels.span(), runs.start.span(), runs.label.span()); }, exec);
   return runs;
 }
 
+LabelRuns make_runs(const Exec& exec, Buffer<std::uint64_t> labels, int bits) {
+  Buffer<LocalIndex> order = sort_places(exec, labels.span(), bits);
+  return find_runs(exec, labels, std::move(order));
+}
+
+/// Particles without a label are in no run.
 LabelRuns make_local_runs(const Exec& exec, Span<const Index> label, int bits) {
-  Buffer<std::uint64_t> labels(exec, label.size(), "sorting of labels");
-  copy_bytes(exec, labels.data(), label.data(), static_cast<std::size_t>(label.size()) * sizeof(Index));
-  return make_runs(exec, std::move(labels), bits);
+  SortedMembers members = sort_members(exec, label, bits);
+  return find_runs(exec, members.group, std::move(members.place));
 }
 
 SpanningRuns spanning_runs(const Context& context, const LabelRuns& runs) {
@@ -145,14 +169,24 @@ Buffer<Index> number_groups(const Context& context, const Groups& groups, Index 
   return result;
 }
 
+/// Labels of all ranks, in even parts, and the members of each; the row of each, once it is known.
+struct SharedLabels {
+  LabelRuns runs;
+  SpanningRuns spanning;
+  Buffer<Index> members;
+  Buffer<Index> marked;  ///< members that count; empty if all do
+};
+
 /// Row of each label, no_group where it has too few members.
-Buffer<Index> rows_of_labels(const Context& context, const LabelRuns& runs, Span<const Index> members,
-                             const GroupLimits& limits, GroupOrder& order) {
+Buffer<Index> rows_of_labels(const Context& context, const SharedLabels& labels, const GroupLimits& limits, GroupOrder& order) {
   const Exec& exec = context.exec;
-  const auto selected = std::visit([&](const auto& e) { return kernels::select_long(e, members, limits.min_members); }, exec);
-  const Groups groups{taken<std::uint64_t>(exec, runs.label.span(), selected.span()), taken(exec, members, selected.span())};
+  const Span<const Index> members = labels.members.span();
+  const Span<const Index> counted = limits.only_marked ? labels.marked.span() : members;
+  const auto selected = std::visit([&](const auto& e) { return kernels::select_long(e, counted, limits.min_members); }, exec);
+  const Groups groups{taken<std::uint64_t>(exec, labels.runs.label.span(), selected.span()),
+                      taken(exec, members, selected.span())};
   const Buffer<Index> rows = number_groups(context, groups, limits.num_particles, order);
-  Buffer<Index> result(exec, runs.label.size(), "rows of labels");
+  Buffer<Index> result(exec, members.size(), "rows of labels");
   const kernels::MovedColumn moved{rows.data(), result.data(), sizeof(Index)};
   std::visit(
       [&](const auto& e) {
@@ -163,33 +197,53 @@ Buffer<Index> rows_of_labels(const Context& context, const LabelRuns& runs, Span
   return result;
 }
 
-/// Labels of all ranks, in even parts, and the members of each; the row of each, once it is known.
-struct SharedLabels {
-  LabelRuns runs;
-  SpanningRuns spanning;
-  Buffer<Index> members;
+/// Members of each of this rank's labels.
+struct LocalCounts {
+  Buffer<LocalIndex> members;
+  Buffer<LocalIndex> marked;  ///< those that count; empty if all do
 };
+
+LocalCounts count_members(const Exec& exec, const LabelRuns& local, Span<const LocalIndex> marks, bool only_marked) {
+  LocalCounts counts;
+  counts.members = Buffer<LocalIndex>(exec, local.label.size(), "members of each label");
+  std::visit([&](const auto& e) { kernels::count_runs(e, local.view(), counts.members.span()); }, exec);
+  if (!only_marked) return counts;
+  Buffer<Index> before(exec, local.order.size() + 1, "members that count");
+  counts.marked = Buffer<LocalIndex>(exec, local.label.size(), "members that count");
+  std::visit(
+      [&](const auto& e) {
+        kernels::accumulate_weights(e, {marks.data()}, local.order.span(), before.span());
+        kernels::weigh_runs(e, local.view(), before.span(), counts.marked.span());
+      },
+      exec);
+  return counts;
+}
 
 /// Labels and numbers of members of this rank's particles go to where the labels are added up. What is not needed on the way back is
 /// freed: where nearly every particle has a label of its own, this is where memory is short.
-SharedLabels share_labels(const Context& context, LabelRuns& local, const ExchangePlan& plan, int bits) {
-  const Exec& exec = context.exec;
-  Buffer<LocalIndex> counts(exec, local.label.size(), "members of each label");
-  std::visit([&](const auto& e) { kernels::count_runs(e, local.view(), counts.span()); }, exec);
-  const Buffer<LocalIndex> counts_of_ranks = bring(context, plan, std::move(counts), "members of each label");
-  LabelRuns runs = make_runs(exec, bring(context, plan, std::move(local.label), "labels"), bits);
+SharedLabels share_labels(const Context& context, LabelRuns& local, LocalCounts counts, const ExchangePlan& plan,
+                          const GroupLimits& limits) {
+  const Buffer<LocalIndex> members_of_ranks = bring(context, plan, std::move(counts.members), "members of each label");
+  Buffer<LocalIndex> marked_of_ranks;
+  if (limits.only_marked) marked_of_ranks = bring(context, plan, std::move(counts.marked), "members that count");
+  LabelRuns runs =
+      make_runs(context.exec, bring(context, plan, std::move(local.label), "labels"), bits_for(limits.num_particles));
   const SpanningRuns spanning = spanning_runs(context, runs);
-  Buffer<Index> members = add_members(context, runs, spanning, counts_of_ranks.span());
-  return {std::move(runs), spanning, std::move(members)};
+  Buffer<Index> members = add_members(context, runs, spanning, members_of_ranks.span());
+  Buffer<Index> marked;
+  if (limits.only_marked) marked = add_members(context, runs, spanning, marked_of_ranks.span());
+  return {std::move(runs), spanning, std::move(members), std::move(marked)};
 }
 
 /// The row of each label of this rank's particles.
-Buffer<Index> ask_for_rows(const Context& context, LabelRuns& local, const GroupLimits& limits, GroupOrder& order) {
-  const int bits = bits_for(limits.num_particles);
-  const ExchangePlan plan = plan_even_parts(context, {local.label.span(), bits});
-  SharedLabels labels = share_labels(context, local, plan, bits);
-  Buffer<Index> rows = rows_of_labels(context, labels.runs, labels.members.span(), limits, order);
+Buffer<Index> ask_for_rows(const Context& context, LabelRuns& local, Span<const LocalIndex> marks, const GroupLimits& limits,
+                           GroupOrder& order) {
+  const ExchangePlan plan = plan_even_parts(context, {local.label.span(), bits_for(limits.num_particles)});
+  SharedLabels labels =
+      share_labels(context, local, count_members(context.exec, local, marks, limits.only_marked), plan, limits);
+  Buffer<Index> rows = rows_of_labels(context, labels, limits, order);
   labels.members = {};
+  labels.marked = {};
   labels.runs.label = {};
   labels.spanning.spread(rows.span());
   Buffer<Index> answers(context.exec, labels.runs.order.size(), "rows of labels");
@@ -200,14 +254,19 @@ Buffer<Index> ask_for_rows(const Context& context, LabelRuns& local, const Group
 
 }  // namespace
 
-GroupOrder order_groups(const Context& context, Span<const Index> label, const GroupLimits& limits) {
+GroupOrder order_groups(const Context& context, const LabelledParticles& particles, const GroupLimits& limits) {
   const Exec& exec = context.exec;
-  if (context.comm.size() == 1) return order_alone(exec, {label, 0}, limits.min_members);
-  LabelRuns local = make_local_runs(exec, label, bits_for(limits.num_particles));
+  if (context.comm.size() == 1) return order_alone(exec, particles, limits);
+  LabelRuns local = make_local_runs(exec, particles.label, bits_for(limits.num_particles));
   GroupOrder order;
-  const Buffer<Index> rows = ask_for_rows(context, local, limits, order);
-  order.group_of = Buffer<Index>(exec, label.size(), "group of each particle");
-  std::visit([&](const auto& e) { kernels::spread_runs(e, local.view(), rows.span(), order.group_of.span()); }, exec);
+  const Buffer<Index> rows = ask_for_rows(context, local, particles.marks, limits, order);
+  order.group_of = Buffer<Index>(exec, particles.label.size(), "group of each particle");
+  std::visit(
+      [&](const auto& e) {
+        kernels::fill(e, order.group_of.span(), no_group);
+        kernels::spread_runs(e, local.view(), rows.span(), order.group_of.span());
+      },
+      exec);
   return order;
 }
 

@@ -17,12 +17,20 @@ struct GroupOrder {
   Buffer<Index> group_of;
 };
 
+/// Of this rank, in the caller's order.
+struct LabelledParticles {
+  Span<const Index> label;  ///< or no_group
+  /// On all ranks if only some count for the smallest group: 1 for each of these, else 0.
+  Span<const LocalIndex> marks;
+};
+
 struct GroupLimits {
-  Index num_particles = 0;  ///< over all ranks: labels are below
-  Index min_members = 1;
+  Index num_particles = 0;   ///< over all ranks: labels are below
+  Index min_members = 1;     ///< that count
+  bool only_marked = false;  ///< whether only marked particles count
 };
 
 /// Collective. Memory is proportional to this rank's particles, whatever the groups are.
-GroupOrder order_groups(const Context& context, Span<const Index> label, const GroupLimits& limits);
+GroupOrder order_groups(const Context& context, const LabelledParticles& particles, const GroupLimits& limits);
 
 }  // namespace zhalo

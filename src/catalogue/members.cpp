@@ -4,40 +4,19 @@
 #include <limits>
 
 #include "src/catalogue/bring.hpp"
+#include "src/catalogue/sort_members.hpp"
 #include "src/domain/balance.hpp"
 
 namespace zhalo {
-namespace {
-
-/// This rank's particles that belong to groups, by row and place.
-Members order_own_members(const Exec& exec, Span<const Index> group_of, int bits) {
-  Members members;
-  members.place = std::visit([&](const auto& e) { return kernels::select_members(e, group_of); }, exec);
-  const Index num = members.place.size();
-  members.row = Buffer<std::uint64_t>(exec, num, "sorting into group order");
-  Buffer<std::uint64_t> spare_rows(exec, num, "sorting into group order");
-  Buffer<LocalIndex> spare_places(exec, num, "sorting into group order");
-  const kernels::SortPairs pairs{members.row.span(), members.place.span(), spare_rows.span(), spare_places.span()};
-  std::visit(
-      [&](const auto& e) {
-        kernels::make_member_keys(e, group_of, members.place.span(), members.row.span());
-        kernels::sort_pairs(e, pairs, bits);
-      },
-      exec);
-  return members;
-}
-
-}  // namespace
-
 Members order_members(const Context& context, Span<const Index> group_of, Index num_groups) {
   const int bits = bits_for(num_groups);
-  Members own = order_own_members(context.exec, group_of, bits);
-  if (context.comm.size() == 1) return own;
+  SortedMembers own = sort_members(context.exec, group_of, bits);
+  if (context.comm.size() == 1) return {std::move(own.group), std::move(own.place), nullptr};
   auto plan = std::make_shared<GroupOrderPlan>();
-  plan->exchange = plan_even_parts(context, {own.row.span(), bits});
+  plan->exchange = plan_even_parts(context, {own.group.span(), bits});
   plan->sent = std::move(own.place);
   Members members;
-  members.row = bring(context, plan->exchange, std::move(own.row), "rows of members");
+  members.row = bring(context, plan->exchange, std::move(own.group), "rows of members");
   plan->arrived = sort_places(context.exec, members.row.span(), bits);
   members.plan = std::move(plan);
   return members;

@@ -49,18 +49,28 @@ class Arithmetic {
   explicit Arithmetic(const Sample& sample) : sample_(sample) {
     std::map<Index, std::vector<Index>> groups;
     for (Index i = 0; i < sample.num(); ++i) groups[sample.label[static_cast<std::size_t>(i)]].push_back(i);
+    groups.erase(no_group);
     std::vector<std::pair<Index, Index>> order;  // -length, label
     for (const auto& [label, members] : groups) {
-      const auto length = static_cast<Index>(members.size());
-      if (length >= sample.options.min_members) order.emplace_back(-length, label);
+      if (counted(members) >= sample.options.min_members) order.emplace_back(-static_cast<Index>(members.size()), label);
     }
     std::sort(order.begin(), order.end());
     table_.group_of.assign(sample.label.size(), no_group);
-    for (const auto& [length, label] : order) add(groups[label]);
+    for (const auto& [length, label] : order) {
+      table_.label.push_back(label);
+      add(groups[label]);
+    }
   }
   const Table& table() const { return table_; }
 
  private:
+  /// Members of the types that count.
+  Index counted(const std::vector<Index>& members) const {
+    const std::vector<int>& types = sample_.options.counted_types;
+    return std::count_if(members.begin(), members.end(), [&](Index i) {
+      return types.empty() || std::count(types.begin(), types.end(), sample_.type[static_cast<std::size_t>(i)]) > 0;
+    });
+  }
   double mass(Index i) const { return sample_.mass[static_cast<std::size_t>(i)]; }
   Vec3d row(const std::vector<double>& column, Index i) const {
     Vec3d x;
@@ -87,7 +97,6 @@ class Arithmetic {
   static double square(const Vec3d& v) { return v[0] * v[0] + v[1] * v[1] + v[2] * v[2]; }
 
   void add(const std::vector<Index>& members) {
-    table_.label.push_back(members.front());
     table_.offset.push_back(static_cast<Index>(table_.members.size()));
     table_.length.push_back(static_cast<Index>(members.size()));
     const auto num_types = static_cast<std::size_t>(sample_.options.num_types);

@@ -108,12 +108,15 @@ TEST_CASE("bad input on one rank is the same error on all") {
   fails(bad, sample.options, "the first is particle " + std::to_string(num - 3));
   bad = sample;
   bad.label[static_cast<std::size_t>(num - 3)] = num;
-  bad.label[0] = -1;
-  fails(bad, sample.options, "2 labels are no global index");
+  bad.label[0] = -2;
+  fails(bad, sample.options, "2 labels are neither no_group nor a global index");
   fails(sample, {0, 3}, "a group needs at least 0 members");
   fails(sample, {2, 1}, "have a type beyond the 1");
+  fails(sample, {2, 3, {3}}, "type 3 is to count for the smallest group (there are 0 to 2)");
+  fails(sample, {2, 3, {-1}}, "type -1 is to count for the smallest group");
   if (size > 1) {
     fails(sample, {rank == last ? 3 : 2, 3}, "ranks 0 and " + std::to_string(last) + " want catalogues with different");
+    fails(sample, {2, 3, rank == last ? std::vector<int>{1} : std::vector<int>{}}, "want catalogues with different");
     bad = sample;
     if (rank == last) bad.box.length[1] = 2;
     fails(bad, sample.options, "ranks 0 and " + std::to_string(last) + " want catalogues with different");

@@ -93,11 +93,37 @@ inline void add_options_and_boxes(Samples& samples) {
   }));
 }
 
+/// Particles that were attached: some to no group, some to groups whose label is none of their members.
+inline void add_attached(Samples& samples) {
+  const auto lose = [](Index one_in, const CatalogueOptions& options) {
+    return [one_in, options](Sample& sample) {
+      Random random(5);
+      for (Index& label : sample.label) label = random.one_in(static_cast<int>(one_in)) ? no_group : label;
+      sample.options = options;
+    };
+  };
+  samples.push_back(make_sample("some in no group", 900, 0.1, any_of(60), lose(3, {2, 3})));
+  samples.push_back(make_sample("hardly any in a group", 900, 0.1, any_of(300), lose(50, {1, 3})));
+  samples.push_back(make_sample("all in no group", 300, 0.1, any_of(3), lose(1, {1, 3})));
+  samples.push_back(make_sample("one type counts", 900, 0.1, any_of(90), with({4, 3, {1}})));
+  samples.push_back(make_sample("two of twenty types count", 900, 0.1, any_of(30), with({4, 20, {19, 0}})));
+  samples.push_back(make_sample("one type counts, some in no group", 900, 0.1, any_of(60), lose(4, {4, 3, {2}})));
+  const auto giant = [](Index i) { return i % 3 != 0 ? Index{-1} : i / 12; };
+  samples.push_back(make_sample("a giant, one type counts", 1000, 0.3, giant, lose(5, {2, 3, {0}})));
+  samples.push_back(make_sample(
+      "the last label alone, one type counts", 700, 0.2, [](Index) { return Index{0}; },
+      [](Sample& s) {
+        s.label.assign(s.label.size(), s.num() - 1);
+        s.options = {1, 3, {1}};
+      }));
+}
+
 inline Samples all_samples(int size) {
   Samples samples;
   add_extremes(samples, size);
   add_orders(samples);
   add_options_and_boxes(samples);
+  add_attached(samples);
   return samples;
 }
 

@@ -11,17 +11,20 @@
 namespace zhalo {
 
 struct CatalogueOptions {
-  /// Groups with fewer members are left out; at least 1.
+  /// Groups with fewer members (of the types that count) are left out; at least 1.
   Index min_members = 32;
   /// Particle types that may occur in the `type` columns: 0 to num_types - 1.
   int num_types = 1;
+  /// Types whose particles count for min_members, such as the linked ones; empty: all. They change which groups there are, never their
+  /// order, lengths and sums: these are of all members.
+  std::vector<int> counted_types{};
 };
 
 struct GroupOrderPlan;
 
-/// One row per group with at least `min_members` members, in one order over all ranks: larger first, then smaller label. This
-/// rank holds rows [first_group, first_group + length.size()): share_of(num_groups_total, rank, size). Sums are in float64. Positions
-/// are in the unit of the particles, velocities as given.
+/// One row per group with at least `min_members` members, in one order over all ranks: larger first (by all members, whichever count
+/// for min_members), then smaller label. This rank holds rows [first_group, first_group + length.size()):
+/// share_of(num_groups_total, rank, size). Sums are in float64. Positions are in the unit of the particles, velocities as given.
 ///
 /// Order and members are equal for any number of ranks, bit for bit; sums differ by rounding, because parts of a group are added by rank.
 struct Catalogue {
@@ -31,7 +34,7 @@ struct Catalogue {
   Index first_member = 0;  ///< place of `members[0]` in the order of all members
 
   std::vector<Index> length;  ///< members
-  std::vector<Index> label;   ///< smallest global index
+  std::vector<Index> label;   ///< as given: of friends_of_friends, the smallest global index of a linked particle
   std::vector<Index> offset;  ///< of the first member in the order of all members
   std::vector<double> mass;
   std::vector<Vec3d> centre;                ///< of mass, periodic, inside the box
@@ -55,12 +58,17 @@ struct Catalogue {
   std::shared_ptr<const GroupOrderPlan> plan;
 };
 
-/// Makes the table from labels: for each particle, in the caller's order, the smallest global index of its group, as
-/// friends_of_friends returns them (in memory of the context's Exec). Collective. Each rank needs memory in proportion to its own particles
-/// and to its share of all members, whatever the groups are.
+/// Makes the table from labels (in memory of the context's Exec): for each particle, in the caller's order, the number of its group,
+/// from 0 to below the number of all particles, the same for all members and for no others; or no_group, and the particle is in no
+/// group. friends_of_friends returns such numbers: smallest global indices. Where other particles were attached
+/// (zhalo/catalogue/attach.hpp), the labels remain those of the linked particles, thus smallest indices in the order of these; the
+/// catalogue only needs numbers that do not depend on the ranks, so that its order does not.
 ///
-/// Throws, the same on all ranks: InputError for min_members < 1, a type >= num_types, a mass that is not positive and finite, a label that
-/// is no global index, or a box that cannot be used; if ranks differ in box, dimensions or options; and what went wrong on any rank.
+/// Collective. Each rank needs memory in proportion to its own particles and to its share of all members, whatever the groups are.
+///
+/// Throws, the same on all ranks: InputError for min_members < 1, a type >= num_types, a counted type that is none of them, a mass that
+/// is not positive and finite, a label that is neither no_group nor a global index, or a box that cannot be used; if ranks differ in
+/// box, dimensions or options; and what went wrong on any rank.
 template <class Real>
 Catalogue make_catalogue(const Context& context, const Particles<Real>& particles, const Box& box, Span<const Index> label,
                          const CatalogueOptions& options);
