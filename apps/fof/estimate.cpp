@@ -34,8 +34,7 @@ std::size_t num_files(const Summary& summary) {
 Estimate estimate_needs(const Summary& summary) {
   const std::size_t real_bytes = summary.double_positions ? sizeof(double) : sizeof(float);
   Estimate estimate;
-  std::size_t linked = 0;
-  for (const int type : summary.link_types) {
+  for (const int type : all_types(summary.link_types, summary.attach)) {
     const io::TypeSummary& t = summary.snapshot.types.at(static_cast<std::size_t>(type));
     const auto count = static_cast<std::size_t>(t.count);
     const std::size_t velocity = t.has_velocities ? 3 * real_bytes : 0;
@@ -44,9 +43,9 @@ Estimate estimate_needs(const Summary& summary) {
     estimate.memory += count * (3 * real_bytes + velocity + mass + id + search_bytes(real_bytes, summary.places.num_ranks));
     estimate.catalogue_limit += count * id;
     if (summary.membership) estimate.membership += count * (sizeof(Index) + id);
-    linked += count;
   }
-  const std::size_t most_groups = linked / static_cast<std::size_t>(summary.min_size);
+  const Index counted = summary.attach.only_linked_count ? summary.num_linked : summary.num_particles();
+  const auto most_groups = static_cast<std::size_t>(std::min(summary.num_linked, counted / summary.min_size));
   estimate.catalogue_limit += num_files(summary) * header_bytes + most_groups * row_bytes(summary.snapshot);
   estimate.memory += most_groups * group_bytes;
   const auto ranks = static_cast<std::size_t>(summary.places.num_ranks);

@@ -29,6 +29,15 @@ ordered_json json_of(const Exchanged& exchanged) {
           {"bytes_sent", json_of(exchanged.bytes)}};
 }
 
+/// Of the run's parameters; null if nothing is attached. A radius without bound is null.
+ordered_json json_of_attach(const Summary& summary) {
+  if (summary.attach.types.empty()) return nullptr;
+  return {{"types", summary.attach.types},
+          {"num_particles", summary.num_attachable},
+          {"radius_in_linking_lengths", summary.attach.radius},
+          {"radius", summary.attach.radius * summary.linking.length}};
+}
+
 ordered_json json_of(const Found& found, Index num_particles) {
   ordered_json largest = ordered_json::array();
   for (const GroupRow& row : found.largest) {
@@ -37,6 +46,7 @@ ordered_json json_of(const Found& found, Index num_particles) {
   }
   ordered_json result = {{"num_groups", found.num_groups},
                          {"num_particles_in_groups", found.num_members},
+                         {"members_by_type", found.members_by_type},
                          {"num_wrapped", found.num_wrapped},
                          {"largest_groups", largest},
                          {"phases", json_of_phases(found.measured, num_particles)},
@@ -57,23 +67,27 @@ ordered_json json_of(const Estimate& estimate) {
 }  // namespace
 
 std::string to_json(const Summary& summary) {
-  const ordered_json all = {{"zhalo_version", ZHALO_VERSION},
-                            {"dry_run", !summary.found},
-                            {"snapshot", json_of(summary.snapshot)},
-                            {"link_types", summary.link_types},
-                            {"num_particles", summary.num_particles},
-                            {"min_size", summary.min_size},
-                            {"periodic", summary.box.any_periodic()},
-                            {"linking", json_of(summary.linking)},
-                            {"runs_on", summary.places.runs_on},
-                            {"num_ranks", summary.places.num_ranks},
-                            {"num_machines", summary.places.num_machines},
-                            {"transport", summary.places.transport},
-                            {"ranks", summary.places.map},
-                            {"estimate", json_of(summary.estimate)},
-                            {"output", summary.output},
-                            {"warnings", summary.linking.warnings},
-                            {"result", summary.found ? json_of(*summary.found, summary.num_particles) : ordered_json(nullptr)}};
+  const ordered_json all = {
+      {"zhalo_version", ZHALO_VERSION},
+      {"dry_run", !summary.found},
+      {"snapshot", json_of(summary.snapshot)},
+      {"link_types", summary.link_types},
+      {"num_particles", summary.num_particles()},
+      {"num_linked", summary.num_linked},
+      {"attach", json_of_attach(summary)},
+      {"min_size", summary.min_size},
+      {"min_counts", summary.attach.only_linked_count ? "linkers" : "all"},
+      {"periodic", summary.box.any_periodic()},
+      {"linking", json_of(summary.linking)},
+      {"runs_on", summary.places.runs_on},
+      {"num_ranks", summary.places.num_ranks},
+      {"num_machines", summary.places.num_machines},
+      {"transport", summary.places.transport},
+      {"ranks", summary.places.map},
+      {"estimate", json_of(summary.estimate)},
+      {"output", summary.output},
+      {"warnings", summary.linking.warnings},
+      {"result", summary.found ? json_of(*summary.found, summary.num_particles()) : ordered_json(nullptr)}};
   return app::text_of(all);
 }
 

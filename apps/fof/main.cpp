@@ -16,7 +16,7 @@ namespace {
 void run(const Context& context, const Options& options, app::Progress& progress) {
   const bool verbose = options.verbosity == app::Verbosity::verbose;
   app::JsonFile json(context.comm, options.json);
-  const io::Snapshot snapshot = app::open_snapshot(context, options, options.link_types);
+  const io::Snapshot snapshot = app::open_snapshot(context, options, all_types(options.link_types, options.attach));
   Summary summary = plan_run(context, snapshot, options);
   progress.say(plan_text(summary, verbose));
   for (const std::string& warning : summary.linking.warnings) progress.warn(warning);

@@ -6,6 +6,7 @@ Summary plan_run(const Context& context, const io::Snapshot& snapshot, const Opt
   Summary plan;
   plan.snapshot = snapshot.info();
   plan.link_types = options.link_types;
+  plan.attach = options.attach;
   plan.min_size = options.min_size;
   plan.membership = options.membership;
   plan.files = options.files;
@@ -14,9 +15,10 @@ Summary plan_run(const Context& context, const io::Snapshot& snapshot, const Opt
   plan.box = app::choose_box(plan.snapshot, options);
   const ScopedTimer timer(context.timers, "masses");
   const io::MassSummary masses = io::summarise_masses(context.comm, snapshot, options.link_types);
-  plan.num_particles = masses.count;
+  plan.num_linked = masses.count;
+  for (const int type : plan.attach.types) plan.num_attachable += plan.snapshot.types[static_cast<std::size_t>(type)].count;
   plan.linking = choose_linking(plan.snapshot, options, masses, plan.box);
-  plan.double_positions = app::needs_double(plan.snapshot, plan.link_types);
+  plan.double_positions = app::needs_double(plan.snapshot, all_types(plan.link_types, plan.attach));
   plan.estimate = estimate_needs(plan);
   return plan;
 }

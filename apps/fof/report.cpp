@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
+#include <cmath>
 
 #include "apps/common/report_parts.hpp"
 
@@ -22,6 +23,33 @@ void add_separation(Lines& lines, const Linking& linking, const std::string& uni
   lines.line("Separation", fmt::format("{:.10g} {} ({})", d.chosen, unit, d.how));
   lines.line("  by volume", candidate(d.from_volume, unit, d.volume_note));
   lines.line("  by density", candidate(d.from_density, unit, d.density_note));
+}
+
+void add_attach(Lines& lines, const Summary& summary, const std::string& unit) {
+  const Attach& attach = summary.attach;
+  if (attach.types.empty()) return;
+  const double radius = attach.radius * summary.linking.length;
+  lines.line(
+      "Attaches",
+      fmt::format("{} particles of type {} to the nearest linked one{}", summary.num_attachable, fmt::join(attach.types, ", "),
+                  std::isfinite(radius) ? fmt::format(" within {:.10g} {}, {:.6g} linking lengths", radius, unit, attach.radius)
+                                        : " at any distance"));
+}
+
+/// Members of all groups; where types are attached, also by type.
+void add_members(Lines& lines, const Summary& summary) {
+  const auto line = [&](const std::string& name, Index members, Index particles) {
+    const double part = particles > 0 ? 100.0 * static_cast<double>(members) / static_cast<double>(particles) : 0;
+    lines.line(name, fmt::format("{} of {} particles ({:.2f}%)", members, particles, part));
+  };
+  line("In groups", summary.found->num_members, summary.num_particles());
+  if (summary.attach.types.empty()) return;
+  std::vector<int> types = all_types(summary.link_types, summary.attach);
+  std::sort(types.begin(), types.end());
+  for (const int type : types) {
+    const auto at = static_cast<std::size_t>(type);
+    line(fmt::format("  type {}", type), summary.found->members_by_type[at], summary.snapshot.types[at].count);
+  }
 }
 
 void add_largest(Lines& lines, const Summary& summary, bool verbose) {
@@ -55,12 +83,14 @@ std::string plan_text(const Summary& summary, bool verbose) {
   Lines lines;
   const std::string unit = summary.snapshot.units.length_name();
   lines.plain("");
-  lines.line("Links", fmt::format("{} particles of type {}", summary.num_particles, fmt::join(summary.link_types, ", ")));
+  lines.line("Links", fmt::format("{} particles of type {}", summary.num_linked, fmt::join(summary.link_types, ", ")));
   add_separation(lines, summary.linking, unit);
   const auto& ratio = summary.linking.ratio;
   lines.line("Link length", fmt::format("{:.10g} {}{}", summary.linking.length, unit,
                                         ratio ? fmt::format(", b = {:.6g} mean separations", *ratio) : ""));
-  lines.line("Groups of", fmt::format("{} particles or more", summary.min_size));
+  add_attach(lines, summary, unit);
+  lines.line("Groups of",
+             fmt::format("{} {}particles or more", summary.min_size, summary.attach.only_linked_count ? "linked " : ""));
   lines.line("Search box", app::box_text(summary.box, unit));
   add_places(lines, summary.places, verbose);
   if (verbose) {
@@ -86,12 +116,9 @@ std::string estimate_text(const Summary& summary) {
 std::string result_text(const Summary& summary, bool verbose) {
   const Found& found = *summary.found;
   Lines lines;
-  const double part = summary.num_particles > 0
-                          ? 100.0 * static_cast<double>(found.num_members) / static_cast<double>(summary.num_particles)
-                          : 0;
   lines.plain("");
   lines.line("Groups", fmt::format("{}", found.num_groups));
-  lines.line("In groups", fmt::format("{} of {} particles ({:.2f}%)", found.num_members, summary.num_particles, part));
+  add_members(lines, summary);
   if (summary.places.num_ranks > 1)
     lines.line("Per rank", fmt::format("{} to {} particles read", found.fewest_particles, found.most_particles));
   if (found.num_wrapped > 0) {
@@ -99,7 +126,7 @@ std::string result_text(const Summary& summary, bool verbose) {
     lines.line("Wrapped", fmt::format("{} {} outside the periodic box, or on its upper edge", found.num_wrapped, noun));
   }
   if (!found.largest.empty()) add_largest(lines, summary, verbose);
-  const app::Run run{found.measured, found.seconds, summary.num_particles, summary.places.num_ranks == 1};
+  const app::Run run{found.measured, found.seconds, summary.num_particles(), summary.places.num_ranks == 1};
   add_phases(lines, run);
   lines.plain("");
   add_memory(lines, run);

@@ -4,8 +4,8 @@
 
 #include "apps/common/interrupt.hpp"
 #include "apps/common/on_host.hpp"
+#include "apps/fof/attach.hpp"
 #include "zhalo/core/error.hpp"
-#include "zhalo/fof/fof.hpp"
 #include "zhalo/io/catalogue_file.hpp"
 
 namespace zhalo::fof_app {
@@ -21,6 +21,9 @@ io::RunRecord record_of(const Summary& plan) {
   }
   run.min_members = plan.min_size;
   run.linked_types = plan.link_types;
+  run.attached_types = plan.attach.types;
+  run.attach_radius = plan.attach.radius;
+  run.only_linked_count = plan.attach.only_linked_count;
   run.periodic = plan.box.any_periodic();
   return run;
 }
@@ -47,26 +50,42 @@ std::vector<GroupRow> first_rows(const Catalogue& catalogue, std::size_t most) {
   return rows;
 }
 
+CatalogueOptions catalogue_options(const Summary& plan) {
+  CatalogueOptions options{.min_members = plan.min_size, .num_types = static_cast<int>(plan.snapshot.types.size())};
+  if (plan.attach.only_linked_count) options.counted_types = plan.link_types;
+  return options;
+}
+
+/// Members of all groups on all ranks.
+std::vector<Index> count_by_type(const Communicator& comm, const Catalogue& catalogue) {
+  const auto num_types = static_cast<std::size_t>(catalogue.num_types);
+  std::vector<Index> counts(num_types);
+  for (std::size_t at = 0; at < catalogue.length_by_type.size(); ++at) counts[at % num_types] += catalogue.length_by_type[at];
+  comm.sum_in_place(counts);
+  return counts;
+}
+
 template <class Real>
 Found find_groups_of(const Context& context, const io::Snapshot& snapshot, const Summary& plan, io::StagedFiles& files) {
   io::LoadedParticles<Real> loaded;
   {
     const ScopedTimer timer(context.timers, "read");
-    loaded = io::load_particles<Real>(context, snapshot, plan.link_types);
+    loaded = io::load_particles<Real>(context, snapshot, all_types(plan.link_types, plan.attach));
   }
-  FofResult fof = friends_of_friends(context, loaded.particles, plan.box, {.linking_length = plan.linking.length});
-  const CatalogueOptions table{.min_members = plan.min_size, .num_types = static_cast<int>(plan.snapshot.types.size())};
-  const Catalogue catalogue = make_catalogue(context, loaded.particles, plan.box, fof.label.span(), table);
-  fof.label = {};
+  Grouped grouped = link_and_attach(context, loaded, plan);
+  const Catalogue catalogue =
+      make_catalogue(context, loaded.particles, plan.box, grouped.label.span(), catalogue_options(plan));
+  grouped.label = {};
   write(context, loaded, catalogue, plan, files);
 
   Found found;
-  found.num_wrapped = fof.num_wrapped;
-  found.exchanged = exchanged_over_ranks(context.comm, fof.statistics);
+  found.num_wrapped = grouped.num_wrapped;
+  found.exchanged = exchanged_over_ranks(context.comm, grouped.statistics);
   found.most_particles = context.comm.max(loaded.particles.num());
   found.fewest_particles = context.comm.min(loaded.particles.num());
   found.num_groups = catalogue.num_groups_total;
   found.num_members = catalogue.num_members_total;
+  found.members_by_type = count_by_type(context.comm, catalogue);
   found.largest = first_rows(catalogue, 10);
   return found;
 }

@@ -32,6 +32,7 @@ struct Found {
   Index num_wrapped = 0;
   Index num_groups = 0;
   Index num_members = 0;
+  std::vector<Index> members_by_type;
   Index most_particles = 0;       ///< that a rank read
   Index fewest_particles = 0;     ///< that a rank read
   std::vector<GroupRow> largest;  ///< of rank 0's rows, at most ten
@@ -45,8 +46,10 @@ struct Found {
 struct Summary {
   io::SnapshotInfo snapshot;
   std::vector<int> link_types;
-  Index num_particles = 0;        ///< linked
-  bool double_positions = false;  ///< searched in float64: some linked type is stored so
+  Attach attach;
+  Index num_linked = 0;
+  Index num_attachable = 0;       ///< particles of the types that are attached
+  bool double_positions = false;  ///< searched in float64: some type is stored so
   Index min_size = 0;
   bool membership = false;  ///< written, too
   io::WriteOptions files;
@@ -56,6 +59,8 @@ struct Summary {
   Estimate estimate;
   std::string output;
   std::optional<Found> found;  ///< none after a dry run
+
+  Index num_particles() const { return num_linked + num_attachable; }
 };
 
 /// Of the run that the rest of the summary describes, as measured on the host.

@@ -10,6 +10,9 @@ namespace zhalo::fof_app {
 struct Words : app::CommonWords {
   std::string mean_separation = "auto";
   std::string link_types = "1";
+  std::string attach_types;
+  std::string min_counts = "all";
+  std::optional<std::string> attach_radius;
   std::optional<double> linking_ratio;
 };
 

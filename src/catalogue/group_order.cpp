@@ -18,7 +18,7 @@ namespace {
 // ---------------------------------------------------------------- one rank
 
 /// Roots of the groups that are large enough.
-Buffer<LocalIndex> select_roots(const Exec& exec, const LabelledParticles& particles, Span<const LocalIndex> counts,
+Buffer<LocalIndex> select_roots(const Exec& exec, const LabelledMembers& particles, Span<const LocalIndex> counts,
                                 const GroupLimits& limits) {
   const auto select = [&](Span<const LocalIndex> of_groups) {
     return std::visit([&](const auto& e) { return kernels::select_groups(e, of_groups, limits.min_members); }, exec);
@@ -47,7 +47,7 @@ void sort_roots(const Exec& exec, Span<const LocalIndex> counts, Buffer<LocalInd
       exec);
 }
 
-GroupOrder order_alone(const Exec& exec, const LabelledParticles& particles, const GroupLimits& limits) {
+GroupOrder order_alone(const Exec& exec, const LabelledMembers& particles, const GroupLimits& limits) {
   const kernels::LabelsView labels{particles.label, 0};
   const Index num = labels.label.size();
   Buffer<LocalIndex> counts(exec, num, "members of each group");
@@ -254,7 +254,7 @@ Buffer<Index> ask_for_rows(const Context& context, LabelRuns& local, Span<const 
 
 }  // namespace
 
-GroupOrder order_groups(const Context& context, const LabelledParticles& particles, const GroupLimits& limits) {
+GroupOrder order_groups(const Context& context, const LabelledMembers& particles, const GroupLimits& limits) {
   const Exec& exec = context.exec;
   if (context.comm.size() == 1) return order_alone(exec, particles, limits);
   LabelRuns local = make_local_runs(exec, particles.label, bits_for(limits.num_particles));

@@ -18,7 +18,7 @@ struct GroupOrder {
 };
 
 /// Of this rank, in the caller's order.
-struct LabelledParticles {
+struct LabelledMembers {
   Span<const Index> label;  ///< or no_group
   /// On all ranks if only some count for the smallest group: 1 for each of these, else 0.
   Span<const LocalIndex> marks;
@@ -31,6 +31,6 @@ struct GroupLimits {
 };
 
 /// Collective. Memory is proportional to this rank's particles, whatever the groups are.
-GroupOrder order_groups(const Context& context, const LabelledParticles& particles, const GroupLimits& limits);
+GroupOrder order_groups(const Context& context, const LabelledMembers& particles, const GroupLimits& limits);
 
 }  // namespace zhalo

@@ -65,6 +65,11 @@ void write_run(OutputFile& file, const SnapshotInfo& snapshot, const RunRecord& 
   file.attribute(group, "MeanSeparationRule", run.mean_separation_rule);
   file.attribute(group, "MinMembers", run.min_members);
   file.attribute(group, "LinkedTypes", run.linked_types);
+  if (!run.attached_types.empty()) {
+    file.attribute(group, "AttachedTypes", run.attached_types);
+    file.attribute(group, "AttachRadius", run.attach_radius);
+    file.attribute(group, "MinCounts", std::string(run.only_linked_count ? "linkers" : "all"));
+  }
   file.attribute(group, "Periodic", run.periodic ? 1 : 0);
   file.attribute(group, "LengthUnit", snapshot.units.length_name());
   file.attribute(group, "MassUnit", snapshot.units.mass_name());

@@ -95,7 +95,7 @@ void GroupTable::append_numbers(std::vector<FileColumn>& columns, const Placemen
   append("GroupOffset", cells_of(Span<const Index>(catalogue_->offset)),
          "Place of the first member's ID in /IDs/ID, counted over all files");
   append("GroupLabel", cells_of(Span<const Index>(catalogue_->label)),
-         "Smallest index of a member in the order of the snapshot, over all linked types and files");
+         "Smallest index of a linked member in the order of the snapshot, over all linked types and files");
   append("GroupNsubs", cells_of(Span<const std::int32_t>(num_subs_)), "Number of subhaloes: none are searched for");
   append("GroupFirstSub", cells_of(Span<const std::int32_t>(first_sub_)), "First subhalo: -1, none");
 }

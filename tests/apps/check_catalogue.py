@@ -62,6 +62,7 @@ class Catalogue:
             with h5py.File(path, "r") as f:
                 self.check_file(path, f)
                 self.header = dict(f["Header"].attrs)
+                self.linked_types = sorted(f["Parameters"].attrs["LinkedTypes"])
                 parts.append({name: f["Group"][name][:] for name in COLUMNS})
                 ids.append(f["IDs/ID"][:])
         self.columns = {name: np.concatenate([p[name] for p in parts]) for name in COLUMNS}
@@ -170,7 +171,6 @@ class Membership:
         self.ids[kind] = np.concatenate([self.ids.get(kind, np.empty(0, np.uint64)), group["ParticleIDs"][:]])
 
     def check_against(self, catalogue):
-        length = catalogue.columns["GroupLen"]
         kinds = sorted(self.group_of)
         for kind in kinds:
             group_of = self.group_of[kind]
@@ -184,8 +184,10 @@ class Membership:
         order = np.argsort(everyone, kind="stable")
         members = order[np.searchsorted(everyone[order], 0):]  # group by group, each in the order of the snapshot
         need(len(catalogue.ids) == 0 or np.array_equal(ids[members], catalogue.ids), "IDs are not the members in group order")
-        first = np.cumsum(length) - length
-        need(np.array_equal(members[first], catalogue.columns["GroupLabel"]), "GroupLabel is not the first member's index")
+        linked = np.concatenate([self.group_of[kind] for kind in kinds if kind in catalogue.linked_types])
+        first = np.full(catalogue.num, len(linked))
+        np.minimum.at(first, linked[linked >= 0], np.flatnonzero(linked >= 0))
+        need(np.array_equal(first, catalogue.columns["GroupLabel"]), "GroupLabel is not the first linked member's index")
 
 
 def check_properties(catalogue, membership, path):

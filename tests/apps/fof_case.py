@@ -16,6 +16,7 @@ import numpy as np
 PROGRAM, DATA, SNAPSHOTS = (Path(argument).absolute() for argument in (sys.argv + ["."] * 3)[1:4])
 GADGET = DATA / "gadget4-dm64"
 SWIFT = DATA / "swift-dm64"
+GAS = DATA / "swift-gas64"
 SECONDS = 120  # until a run counts as hanging
 
 

@@ -10,7 +10,7 @@ import unittest
 import h5py
 import numpy as np
 from check_catalogue import Catalogue, Membership, check
-from fof_case import GADGET, SNAPSHOTS, SWIFT, FofCase, main
+from fof_case import GADGET, GAS, SNAPSHOTS, SWIFT, FofCase, main
 
 MPIEXEC = shutil.which("mpiexec")
 RANKS = (1, 2, 3, 4, 5, 8, 16)
@@ -66,6 +66,12 @@ class Ranks(FofCase):
     def test_swift(self):
         catalogue, _ = self.check(SWIFT / "snap_0000.hdf5", "--meansep", "rho")
         self.assertEqual(catalogue.num, 452)
+
+    def test_attached_gas(self):
+        catalogue, _ = self.check(GAS / "snap_0000.hdf5", "--meansep", "rho", "--attach-types", 0, "--attach-radius", 1, "--min-counts",
+                                  "linkers", ranks=(2, 3, 5, 8))
+        self.assertEqual(catalogue.num, 382)
+        self.check(GAS / "snap_0000.hdf5", "--meansep", "rho", "--attach-types", 0, ranks=(4,))
 
     def test_one_group_of_nearly_all(self):
         catalogue, _ = self.check(GADGET / "snapshot_000.hdf5", "--rlink-abs", 1.0, "--min-size", 1, ranks=(3,))

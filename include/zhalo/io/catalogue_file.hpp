@@ -17,6 +17,9 @@ struct RunRecord {
   std::string mean_separation_rule{};  ///< MeanSeparation::how
   Index min_members = 0;
   std::vector<int> linked_types{};
+  std::vector<int> attached_types{};
+  double attach_radius = 0;        ///< to the nearest linked particle, in linking lengths, if types were attached
+  bool only_linked_count = false;  ///< for min_members
   bool periodic = false;
 };
 
