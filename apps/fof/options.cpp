@@ -11,7 +11,7 @@ constexpr const char* examples =
     "  fof snapshot_007.hdf5                               groups for b = 0.2 into ./fof_output\n"
     "  fof snapdir_099 --rlink 0.168 --min-size 20 -o out  a snapshot of many files\n"
     "  fof snap.hdf5 --link-types 0,1,4 --meansep rho --membership\n"
-    "  fof snap.hdf5 --attach-types 0,4,5                  gas, stars and black holes join the groups of type 1\n"
+    "  fof snap.hdf5 --attach-types 0,4,5                  gas, stars, black holes join the groups\n"
     "  fof snap.hdf5 --dry-run                             what is in the file, and what a run needs\n"
     "Lengths are in the snapshot's unit. Results: OUT/groups_NNN/fof_subhalo_tab_NNN.0.hdf5 and\n"
     "OUT/membership_NNN.0.hdf5 for snapshot number NNN; earlier ones are replaced when the new are whole.\n"
@@ -29,11 +29,11 @@ void add_search_options(CLI::App& command, Options& options, Words& words) {
   command.add_option("--link-types", words.link_types, "Particle types to link, such as 1 or 0,1,4 [1]")->type_name("T,..");
   command
       .add_option("--attach-types", words.attach_types,
-                  "Particle types that join the group of their nearest linked particle, such as 0,4,5 [none]")
+                  "Types that join the nearest linked particle's group, such as 0,4,5 [none]")
       ->type_name("T,..");
   command
       .add_option("--attach-radius", words.attach_radius,
-                  "How near that must be: in linking lengths, or inf [4, as GADGET-4 and AREPO; SWIFT: 1]")
+                  "How near: in linking lengths, or inf [4, as GADGET-4, AREPO; SWIFT: 1]")
       ->type_name("R");
   app::add_box_options(command, options, words);
 }

@@ -193,8 +193,9 @@ class Options(FofCase):
         for example in examples:
             with self.subTest(example):
                 self.assert_refused(shlex.split(example)[1:], "no such file")
-        for option in ("--rlink", "--rlink-abs", "--meansep", "--min-size", "--link-types", "--periodic", "--box-size", "--output",
-                       "--membership", "--device", "--threads", "--dry-run", "--json", "--quiet", "--verbose"):
+        for option in ("--rlink", "--rlink-abs", "--meansep", "--min-size", "--link-types", "--attach-types",
+                       "--attach-radius", "--min-counts", "--periodic", "--box-size", "--output", "--membership", "--device",
+                       "--threads", "--dry-run", "--json", "--quiet", "--verbose"):
             self.assertIn(option, text)
 
     def test_version(self):
