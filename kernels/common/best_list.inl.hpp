@@ -44,33 +44,57 @@ struct BestList {
   }
 
  private:
+  static constexpr Real infinity = std::numeric_limits<Real>::infinity();
+
   struct Row {
     Real* distance2;
     LocalIndex* place;
     Index num;
   };
 
+  /// By counting for each element those that are not above it.
   ZHALO_HD void sort_stage(const Group& g, int staged, Scratch& s) const {
+    g.for_each_lane(Group::size, [&](Index i) { s.staged2[staged + i] = infinity; });
+    g.sync();
+    std::uint64_t seen[2] = {};
+    bool distinct = true;
     for (int i = 0; i < staged; ++i) {
       const Real value = s.staged2[i];
-      int before = 0;
-      for (int j = 0; j < staged; j += Group::size) {
-        const auto other = g.load(s.staged2 + j);
-        const std::uint64_t present = first_bits(staged - j);
-        const std::uint64_t not_above = g.ballot(other <= g.broadcast(value)) & present;
-        const std::uint64_t not_below = g.ballot(g.broadcast(value) <= other) & present;
-        before += count_bits(not_above & ~not_below);
-        const std::uint64_t own = i >= j && i - j < Group::size ? std::uint64_t{1} << (i - j) : 0;
-        std::uint64_t equal = not_above & not_below & ~own;
-        for (; equal != 0; equal &= equal - 1) {
-          if (global_index[s.staged[j + lowest_bit(equal)]] < global_index[s.staged[i]]) ++before;
-        }
-      }
-      g.one([&] {
-        s.sorted2[before] = value;
-        s.sorted[before] = s.staged[i];
-      });
+      int place = -1;
+      for (int j = 0; j < staged; j += Group::size) place += count_bits(g.ballot(g.load(s.staged2 + j) <= g.broadcast(value)));
+      const std::uint64_t bit = std::uint64_t{1} << (place % 64);
+      distinct = distinct && (seen[place / 64] & bit) == 0;
+      seen[place / 64] |= bit;
+      put(g, i, place, s);
     }
+    if (distinct) return;
+    // Elements with the same distance were all put at the last place of them.
+    g.sync();
+    for (int i = 0; i < staged; ++i) put(g, i, place_of(g, i, staged, s), s);
+  }
+
+  ZHALO_HD static void put(const Group& g, int i, int place, Scratch& s) {
+    g.one([&] {
+      s.sorted2[place] = s.staged2[i];
+      s.sorted[place] = s.staged[i];
+    });
+  }
+
+  /// Place in the order of (squared distance, global index).
+  ZHALO_HD int place_of(const Group& g, int i, int staged, const Scratch& s) const {
+    const Real value = s.staged2[i];
+    int before = 0;
+    for (int j = 0; j < staged; j += Group::size) {
+      const auto other = g.load(s.staged2 + j);
+      const std::uint64_t not_above = g.ballot(other <= g.broadcast(value));
+      const std::uint64_t not_below = g.ballot(g.broadcast(value) <= other);
+      before += count_bits(not_above & ~not_below);
+      const std::uint64_t own = i >= j && i - j < Group::size ? std::uint64_t{1} << (i - j) : 0;
+      for (std::uint64_t equal = not_above & not_below & ~own; equal != 0; equal &= equal - 1) {
+        if (global_index[s.staged[j + lowest_bit(equal)]] < global_index[s.staged[i]]) ++before;
+      }
+    }
+    return before;
   }
 
   /// Elements of the row that come before the sorted element i.

@@ -5,6 +5,12 @@ namespace zhalo::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// Masks are integers in registers of their own (AVX-512).
+template <class AnyMask>
+inline constexpr bool has_mask_register = requires(AnyMask m) {
+  requires std::is_integral_v<decltype(m.raw)>;
+};
+
 template <class Real>
 class SimdGroup {
   using Tag = hn::ScalableTag<Real>;
@@ -36,24 +42,26 @@ class SimdGroup {
   HWY_INLINE Lane broadcast(Real v) const { return {hn::Set(Tag{}, v)}; }
 
   HWY_INLINE std::uint64_t ballot(Mask m) const {
-    std::uint8_t bytes[8] = {};
-    hn::StoreMaskBits(Tag{}, m.value, bytes);
-    std::uint64_t bits = 0;
-    __builtin_memcpy(&bits, bytes, sizeof bits);
-    return bits;
+    if constexpr (has_mask_register<VectorMask>) {
+      return m.value.raw;  // Highway's way goes through memory
+    } else {
+      std::uint8_t bytes[8] = {};
+      hn::StoreMaskBits(Tag{}, m.value, bytes);
+      std::uint64_t bits = 0;
+      __builtin_memcpy(&bits, bytes, sizeof bits);
+      return bits;
+    }
   }
 
   HWY_INLINE bool any(bool b) const { return b; }
 
   /// Through a register and a whole store (`size` elements of `to` may be written): compressing to memory is microcode on AMD.
   HWY_INLINE void compress(std::uint64_t bits, Lane v, Real* to) const {
-    const VectorMask mask = hn::LoadMaskBits(Tag{}, reinterpret_cast<const std::uint8_t*>(&bits));
-    hn::StoreU(hn::Compress(v.value, mask), Tag{}, to);
+    hn::StoreU(hn::Compress(v.value, mask_of(Tag{}, bits)), Tag{}, to);
   }
   HWY_INLINE void compress_indices(std::uint64_t bits, LocalIndex first_index, LocalIndex* to) const {
     const hn::Rebind<LocalIndex, Tag> tag;
-    const auto mask = hn::LoadMaskBits(tag, reinterpret_cast<const std::uint8_t*>(&bits));
-    hn::StoreU(hn::Compress(hn::Iota(tag, first_index), mask), tag, to);
+    hn::StoreU(hn::Compress(hn::Iota(tag, first_index), mask_of(tag, bits)), tag, to);
   }
 
   template <class T>
@@ -92,6 +100,16 @@ class SimdGroup {
   }
 
  private:
+  template <class AnyTag>
+  static HWY_INLINE auto mask_of(AnyTag tag, std::uint64_t bits) {
+    using AnyMask = hn::Mask<AnyTag>;
+    if constexpr (has_mask_register<AnyMask>) {
+      return AnyMask{static_cast<decltype(AnyMask::raw)>(bits)};
+    } else {
+      return hn::LoadMaskBits(tag, reinterpret_cast<const std::uint8_t*>(&bits));
+    }
+  }
+
   static HWY_INLINE VectorMask first(Index n) { return hn::FirstN(Tag{}, static_cast<std::size_t>(n)); }
 };
 
