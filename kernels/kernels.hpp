@@ -200,6 +200,17 @@ void find_reach(const E& exec, const SearchView<Real>& search, const BestRows<Re
 template <class E, class Real>
 Buffer<LocalIndex> select_in_balls(const E& exec, const BallsView<Real>& balls);
 
+/// The library's own reductions of rows.
+template <class E, class Real>
+void reduce_kth_radius(const E& exec, const NeighbourRows<Real>& rows, Span<double> results);
+template <class E, class Real>
+void reduce_mean_radius(const E& exec, const NeighbourRows<Real>& rows, Span<double> results);
+template <class E, class Real>
+void reduce_density(const E& exec, const NeighbourRows<Real>& rows, const QuantityColumns& columns, SphKernel kernel,
+                    Span<double> results);
+template <class E, class Real>
+void reduce_dispersion(const E& exec, const NeighbourRows<Real>& rows, const QuantityColumns& columns, Span<double> results);
+
 /// Where the particles that were received and sorted came from.
 template <class E>
 void find_origins(const E& exec, const SourcesView& sources, Span<const LocalIndex> order, Span<const Index> global_index,

@@ -4,6 +4,7 @@
 
 #include "kernels/views.hpp"
 #include "zhalo/core/neighbours.hpp"
+#include "zhalo/core/reductions.hpp"
 
 namespace zhalo::kernels {
 
@@ -75,6 +76,13 @@ struct PlacedBytes {
 struct MissingBytes {
   void* to = nullptr;
   unsigned char missing = 0;
+};
+
+/// What velocity dispersions and densities are made of; velocities lie row by row, `dimensions` numbers each.
+struct QuantityColumns {
+  PlacedColumn<double> mass;
+  PlacedColumn<double> velocity;
+  int dimensions = 3;
 };
 
 /// A box of queries and how far they reach, squared.

@@ -19,6 +19,14 @@ template void find_reach(const ZHALO_EXEC&, const SearchView<float>&, const Best
 template void find_reach(const ZHALO_EXEC&, const SearchView<double>&, const BestRows<double>&, Span<double>);
 template Buffer<LocalIndex> select_in_balls(const ZHALO_EXEC&, const BallsView<float>&);
 template Buffer<LocalIndex> select_in_balls(const ZHALO_EXEC&, const BallsView<double>&);
+template void reduce_kth_radius(const ZHALO_EXEC&, const NeighbourRows<float>&, Span<double>);
+template void reduce_mean_radius(const ZHALO_EXEC&, const NeighbourRows<float>&, Span<double>);
+template void reduce_density(const ZHALO_EXEC&, const NeighbourRows<float>&, const QuantityColumns&, SphKernel, Span<double>);
+template void reduce_dispersion(const ZHALO_EXEC&, const NeighbourRows<float>&, const QuantityColumns&, Span<double>);
+template void reduce_kth_radius(const ZHALO_EXEC&, const NeighbourRows<double>&, Span<double>);
+template void reduce_mean_radius(const ZHALO_EXEC&, const NeighbourRows<double>&, Span<double>);
+template void reduce_density(const ZHALO_EXEC&, const NeighbourRows<double>&, const QuantityColumns&, SphKernel, Span<double>);
+template void reduce_dispersion(const ZHALO_EXEC&, const NeighbourRows<double>&, const QuantityColumns&, Span<double>);
 template void find_origins(const ZHALO_EXEC&, const SourcesView&, Span<const LocalIndex>, Span<const Index>,
                            Span<ParticlePlace>);
 

@@ -43,6 +43,22 @@ template <class E, class Real>
 Buffer<LocalIndex> select_in_balls(const E&, const BallsView<Real>&) {
   refuse();
 }
+template <class E, class Real>
+void reduce_kth_radius(const E&, const NeighbourRows<Real>&, Span<double>) {
+  refuse();
+}
+template <class E, class Real>
+void reduce_mean_radius(const E&, const NeighbourRows<Real>&, Span<double>) {
+  refuse();
+}
+template <class E, class Real>
+void reduce_density(const E&, const NeighbourRows<Real>&, const QuantityColumns&, SphKernel, Span<double>) {
+  refuse();
+}
+template <class E, class Real>
+void reduce_dispersion(const E&, const NeighbourRows<Real>&, const QuantityColumns&, Span<double>) {
+  refuse();
+}
 template <class E>
 void find_origins(const E&, const SourcesView&, Span<const LocalIndex>, Span<const Index>, Span<ParticlePlace>) {
   refuse();

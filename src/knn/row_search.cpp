@@ -197,6 +197,7 @@ void RowSearch<Real>::find_within() {
         exec);
   };
   search();
+  if (options_.counts_only) return;
   std::vector<Index> before{0};
   for (const LocalIndex count : to_host(exec, Span<const LocalIndex>(count_.data(), chunk_.num_queries)))
     before.push_back(before.back() + Index{count});
@@ -221,6 +222,7 @@ void RowSearch<Real>::show() {
   view_.place = place_.data();
   for (std::size_t axis = 0; axis < 3; ++axis) view_.query_pos[axis] = of.sorted.pos[axis].data() + chunk_.first_query;
   view_.query_index = of.global_index.data() + chunk_.first_query;
+  view_.queries_are_particles = search_.queries_are_particles;
   view_.first_query_place = static_cast<LocalIndex>(chunk_.first_query);
 }
 

@@ -35,11 +35,17 @@ struct Neighbours {
   Vec<Real, 3> query_pos;
   Vec3d period;           ///< scaled; infinite where not periodic
   double unit = 1;        ///< of scaled lengths, a power of two
+  Index k = 0;            ///< 0: all within a radius
   Index query_index = 0;  ///< global index of the query, among the queries
   LocalIndex query_place = 0;
+  bool query_is_particle = false;
 
   /// How many were found: k, or fewer where there are not so many (within the radius).
   ZHALO_HD Index size() const { return num; }
+  /// k; or, where all within a radius are listed, how many these are.
+  ZHALO_HD Index wanted() const { return k > 0 ? k : num; }
+  /// Whether the i-th neighbour is the query itself.
+  ZHALO_HD bool is_query(Index i) const { return query_is_particle && place[i] == query_place; }
   /// Squared distance, as it was found in the positions' precision.
   ZHALO_HD double distance2(Index i) const { return static_cast<double>(scaled_distance2[i]) * unit * unit; }
   /// Distance; the root is taken in the positions' precision.
@@ -83,6 +89,7 @@ struct NeighbourRows {
   const Real* query_pos[3] = {};  ///< of row 0 and on
   const Index* query_index = nullptr;
   LocalIndex first_query_place = 0;  ///< where queries are particles: place of row 0's
+  bool queries_are_particles = false;
   PlacedColumn<Index> global_index;
   PlacedColumn<Real> pos[3];
   Vec3d period;
@@ -103,7 +110,9 @@ struct NeighbourRows {
     }
     n.period = period;
     n.unit = unit;
+    n.k = k;
     n.query_index = query_index[row];
+    n.query_is_particle = queries_are_particles;
     n.query_place = first_query_place + static_cast<LocalIndex>(row);
     return n;
   }
@@ -136,6 +145,26 @@ struct ReduceRow {
   template <class... Bound>
   ZHALO_HD Result call(const Neighbours<Real>& near, const PlacedColumns<>&, const Bound&... bound) const {
     return functor(near, bound...);
+  }
+};
+
+/// functor(neighbours of the row, i, each column at the neighbours) for each neighbour i.
+template <class Real, class Functor, class... Columns>
+struct VisitPairs {
+  NeighbourRows<Real> rows;
+  PlacedColumns<Columns...> columns;
+  Functor functor;
+
+  ZHALO_HD void operator()(Index row) const { visit(rows[row], columns); }
+
+ private:
+  template <class First, class... Rest, class... Bound>
+  ZHALO_HD void visit(const Neighbours<Real>& near, const PlacedColumns<First, Rest...>& left, const Bound&... bound) const {
+    visit(near, left.rest, bound..., NeighbourColumn<First>{left.first, near.place, near.query_place});
+  }
+  template <class... Bound>
+  ZHALO_HD void visit(const Neighbours<Real>& near, const PlacedColumns<>&, const Bound&... bound) const {
+    for (Index i = 0; i < near.size(); ++i) functor(near, i, bound...);
   }
 };
 

@@ -18,6 +18,7 @@ struct NeighbourSearch {
   int leaf_size = 32;
   Index chunk_bytes = 0;
   std::vector<TravellingColumn> columns{};  ///< of the particles
+  bool counts_only = false;                 ///< with k == 0: rows have counts, and no neighbours
 
   NeighbourSearch() = default;
   NeighbourSearch(const KnnOptions& options, std::vector<TravellingColumn> travelling)

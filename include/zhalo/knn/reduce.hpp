@@ -44,36 +44,29 @@ struct Reduction {
                 "what a reduction returns travels between ranks: it must be trivially copyable");
 };
 
-template <class Real, class Result, class Functor, class... Columns>
-class RowReducer {
- public:
-  RowReducer(const Context& context, NeighbourLists<Real>& lists, const Functor& functor)
-      : context_(context), lists_(lists), functor_(functor) {}
+template <class... T>
+struct ColumnTypes {};
 
-  void run(Span<Result> result) {
-    while (lists_.next()) {
-      Buffer<Result> values(context_.exec, lists_.rows().num, "reduced values");
-      for_each(context_.exec, lists_.rows().num,
-               ReduceRow<Real, Functor, Result, Columns...>{lists_.rows(), columns(0, Types<Columns...>{}), functor_,
-                                                            values.span()});
-      lists_.put(values.data(), static_cast<Index>(sizeof(Result)), result.data());
-    }
-  }
+template <class Real>
+PlacedColumns<> placed_columns_from(const NeighbourLists<Real>&, int, ColumnTypes<>) {
+  return {};
+}
+template <class Real, class First, class... Rest>
+PlacedColumns<First, Rest...> placed_columns_from(const NeighbourLists<Real>& lists, int i, ColumnTypes<First, Rest...>) {
+  return {lists.template column<First>(i), placed_columns_from(lists, i + 1, ColumnTypes<Rest...>{})};
+}
+/// The columns of the search, for functors.
+template <class Real, class... Columns>
+PlacedColumns<Columns...> placed_columns(const NeighbourLists<Real>& lists) {
+  return placed_columns_from(lists, 0, ColumnTypes<Columns...>{});
+}
 
- private:
-  template <class... T>
-  struct Types {};
-
-  PlacedColumns<> columns(int, Types<>) const { return {}; }
-  template <class First, class... Rest>
-  PlacedColumns<First, Rest...> columns(int i, Types<First, Rest...>) const {
-    return {lists_.template column<First>(i), columns(i + 1, Types<Rest...>{})};
-  }
-
-  const Context& context_;
-  NeighbourLists<Real>& lists_;
-  const Functor& functor_;
-};
+/// Lets the columns travel with the particles. InputError unless each has an element for each particle of this rank.
+template <class... Columns>
+void add_columns(NeighbourSearch& search, Index num_particles, const ParticleColumn<Columns>&... columns) {
+  (validate_column(columns.name, columns.num, num_particles), ...);
+  (search.columns.push_back({columns.data, static_cast<Index>(sizeof(Columns)), columns.stride_bytes}), ...);
+}
 
 /// Reduces into the caller's memory (of the Exec): one element per query of this rank, in the caller's order. See knn_reduce.
 template <class Real, class Functor, class Result, class... Columns>
@@ -83,12 +76,16 @@ KnnStatistics reduce_neighbours(const Context& context, const Particles<Real>& p
   static_assert(std::is_same_v<typename Reduction<Real, Functor, Columns...>::Result, Result>,
                 "the result column has another type than the reduction returns");
   return together(context.comm, [&] {
-    (validate_column(columns.name, columns.num, particles.num()), ...);
-    (search.columns.push_back({columns.data, static_cast<Index>(sizeof(Columns)), columns.stride_bytes}), ...);
-    const Index num_queries = queries == nullptr ? particles.num() : queries->num();
-    validate_column("the result", result.size(), num_queries);
+    add_columns(search, particles.num(), columns...);
+    validate_column("the result", result.size(), queries == nullptr ? particles.num() : queries->num());
     NeighbourLists<Real> lists(context, particles, queries, box, search);
-    RowReducer<Real, Result, Functor, Columns...>(context, lists, functor).run(result);
+    while (lists.next()) {
+      Buffer<Result> values(context.exec, lists.rows().num, "reduced values");
+      for_each(context.exec, lists.rows().num,
+               ReduceRow<Real, Functor, Result, Columns...>{lists.rows(), placed_columns<Real, Columns...>(lists), functor,
+                                                            values.span()});
+      lists.put(values.data(), static_cast<Index>(sizeof(Result)), result.data());
+    }
     return lists.statistics();
   });
 }

@@ -1,0 +1,125 @@
+/// Reductions of neighbours that are ready to use, on host and device: see knn_reduce and neighbour_quantity.
+#pragma once
+
+#include <cmath>
+
+#include "zhalo/core/neighbours.hpp"
+
+namespace zhalo {
+
+/// Distance to the k-th neighbour; infinite where there are fewer than k.
+struct KthRadius {
+  template <class Real>
+  ZHALO_HD double operator()(const Neighbours<Real>& near) const {
+    return near.size() < near.wanted() ? static_cast<double>(INFINITY) : near.distance(near.size() - 1);
+  }
+};
+
+/// Mean distance to the neighbours, the query itself left out; 0 where there are none.
+struct MeanRadius {
+  template <class Real>
+  ZHALO_HD double operator()(const Neighbours<Real>& near) const {
+    double sum = 0;
+    Index num = 0;
+    for (Index i = 0; i < near.size(); ++i) {
+      if (near.is_query(i)) continue;
+      sum += near.distance(i);
+      ++num;
+    }
+    return num > 0 ? sum / static_cast<double>(num) : 0;
+  }
+};
+
+/// Mean of a column of numbers over the neighbours; 0 where there are none.
+template <class T>
+struct MeanOf {
+  template <class Real>
+  ZHALO_HD double operator()(const Neighbours<Real>& near, const NeighbourColumn<T>& column) const {
+    double sum = 0;
+    for (Index i = 0; i < near.size(); ++i) sum += static_cast<double>(column[i]);
+    return near.size() > 0 ? sum / static_cast<double>(near.size()) : 0;
+  }
+};
+
+enum class SphKernel { cubic_spline, wendland_c2, wendland_c4 };
+
+/// Smoothed-particle-hydrodynamics kernel W(r, H) of support radius H: W = 0 for r >= H, and its integral over space is 1.
+///
+/// Cubic spline: Monaghan & Lattanzio 1985, A&A 149, 135, as Springel 2005, MNRAS 364, 1105, eq. 4 scales it; Wendland C2 and C4:
+/// Dehnen & Aly 2012, MNRAS 425, 1068, table 1.
+struct SphWeight {
+  SphKernel kernel = SphKernel::cubic_spline;
+  int dimensions = 3;
+
+  ZHALO_HD double operator()(double r, double support) const {
+    const double q = r / support;
+    if (!(q < 1)) return 0;
+    const double volume = dimensions == 3 ? support * support * support : support * support;
+    return norm() * shape(q) / volume;
+  }
+
+ private:
+  static constexpr double pi = 3.14159265358979323846;
+
+  ZHALO_HD double norm() const {
+    const bool solid = dimensions == 3;
+    switch (kernel) {
+      case SphKernel::cubic_spline: return (solid ? 8.0 : 40.0 / 7) / pi;
+      case SphKernel::wendland_c2: return (solid ? 21.0 / 2 : 7.0) / pi;
+      default: return (solid ? 495.0 / 32 : 9.0) / pi;
+    }
+  }
+  ZHALO_HD double shape(double q) const {
+    const double u = 1 - q;
+    const double u2 = u * u;
+    switch (kernel) {
+      case SphKernel::cubic_spline: return q < 0.5 ? 1 - 6 * q * q * u : 2 * u2 * u;
+      case SphKernel::wendland_c2: return u2 * u2 * (1 + 4 * q);
+      default: return u2 * u2 * u2 * (1 + 6 * q + 35.0 / 3 * q * q);
+    }
+  }
+};
+
+/// Density at the query: the neighbours' masses, weighted by a kernel whose support is the distance to the last neighbour listed, which
+/// thus counts nothing itself. Infinite where that distance is 0, and 0 where there is no neighbour.
+struct SphDensity {
+  SphWeight weight;
+
+  template <class Real, class Mass>
+  ZHALO_HD double operator()(const Neighbours<Real>& near, const NeighbourColumn<Mass>& mass) const {
+    if (near.size() == 0) return 0;
+    const double support = near.distance(near.size() - 1);
+    if (support == 0) return static_cast<double>(INFINITY);
+    double sum = 0;
+    for (Index i = 0; i < near.size(); ++i) sum += static_cast<double>(mass[i]) * weight(near.distance(i), support);
+    return sum;
+  }
+};
+
+/// Velocity dispersion of the neighbours along one axis: sqrt(sum m |v - V|^2 / (M D)) about their mass-weighted mean V, in D dimensions; 0
+/// where there are none.
+template <int dimensions>
+struct VelocityDispersion {
+  template <class Real, class Mass, class Component>
+  ZHALO_HD double operator()(const Neighbours<Real>& near, const NeighbourColumn<Mass>& mass,
+                             const NeighbourColumn<Vec<Component, dimensions>>& velocity) const {
+    double total = 0;
+    Vec<double, dimensions> mean;
+    for (Index i = 0; i < near.size(); ++i) {
+      const auto m = static_cast<double>(mass[i]);
+      total += m;
+      for (int axis = 0; axis < dimensions; ++axis) mean[axis] += m * static_cast<double>(velocity[i][axis]);
+    }
+    if (!(total > 0)) return 0;
+    double sum = 0;
+    for (Index i = 0; i < near.size(); ++i) {
+      for (int axis = 0; axis < dimensions; ++axis) {
+        const double d = static_cast<double>(velocity[i][axis]) - mean[axis] / total;
+        sum += static_cast<double>(mass[i]) * d * d;
+      }
+    }
+    return sqrt(sum / (total * dimensions));
+  }
+};
+
+}  // namespace zhalo

@@ -1,0 +1,140 @@
+#include "zhalo/knn/quantities.hpp"
+
+#include "kernels/kernels.hpp"
+#include "src/core/validate.hpp"
+#include "src/domain/sorted_particles.hpp"
+#include "zhalo/knn/neighbour_lists.hpp"
+
+namespace zhalo {
+namespace {
+
+bool needs_mass(Quantity quantity) { return quantity == Quantity::density || quantity == Quantity::velocity_dispersion; }
+
+template <class Real>
+void validate_velocities(const Particles<Real>& particles) {
+  for (std::size_t s = 0; s < particles.segments.size(); ++s) {
+    const ParticleSegment<Real>& segment = particles.segments[s];
+    for (std::size_t axis = 0; segment.num > 0 && axis < static_cast<std::size_t>(particles.dimensions); ++axis)
+      validate(static_cast<bool>(segment.velocity[axis]),
+               "segment {} has no velocities on axis {}, which a velocity dispersion needs", s, axis);
+  }
+}
+
+/// Masses and velocities of this rank's particles, one behind the other, as double.
+template <class Real>
+class QuantityInput {
+ public:
+  QuantityInput(const Context& context, const Particles<Real>& particles, Quantity quantity)
+      : dimensions_(particles.dimensions) {
+    const Index num = particles.num();
+    if (!needs_mass(quantity)) return;
+    mass_ = Buffer<double>(context.exec, num, "masses");
+    if (quantity == Quantity::velocity_dispersion) {
+      validate_velocities(particles);
+      velocity_ = Buffer<double>(context.exec, num * dimensions_, "velocities");
+    }
+    const DeviceParticles<Real> on_exec(context.exec, particles);
+    Buffer<LocalIndex> all(context.exec, num, "places of particles");
+    kernels::PackedColumns<Real> to;
+    to.mass = mass_.span();
+    to.velocity = velocity_.span();
+    std::visit(
+        [&](const auto& e) {
+          kernels::number(e, all.span());
+          kernels::pack_particles(e, on_exec.view(), Span<const LocalIndex>(all.span()), to);
+        },
+        context.exec);
+    wait(context.exec);
+    columns_.push_back({mass_.data(), static_cast<Index>(sizeof(double))});
+    if (quantity == Quantity::velocity_dispersion)
+      columns_.push_back({velocity_.data(), static_cast<Index>(sizeof(double)) * dimensions_});
+  }
+
+  const std::vector<TravellingColumn>& travelling() const { return columns_; }
+
+  kernels::QuantityColumns placed(const NeighbourLists<Real>& lists) const {
+    kernels::QuantityColumns placed;
+    placed.dimensions = dimensions_;
+    if (!columns_.empty()) placed.mass = lists.template column<double>(0);
+    if (columns_.size() > 1) {
+      const auto raw = lists.raw_column(1, columns_[1].element_size);
+      placed.velocity = {static_cast<const double*>(raw.own), static_cast<const double*>(raw.fetched), raw.num_own};
+    }
+    return placed;
+  }
+
+ private:
+  int dimensions_;
+  Buffer<double> mass_;
+  Buffer<double> velocity_;
+  std::vector<TravellingColumn> columns_;
+};
+
+/// Particles, and queries or nullptr.
+template <class Real>
+struct Request {
+  const Particles<Real>& particles;
+  const Particles<Real>* queries;
+};
+
+void validate_options(const Communicator& comm, const KnnOptions& options, const QuantityOptions& quantity) {
+  validate(options.k >= 1 && options.k <= most_neighbours, "k is {} (must be 1 to {})", options.k, most_neighbours);
+  const Index word = static_cast<Index>(quantity.quantity) * 16 + static_cast<Index>(quantity.kernel);
+  validate(comm.min(word) == comm.max(word), "the ranks do not want the same quantity; give all ranks the same");
+}
+
+template <class E, class Real>
+void reduce(const E& exec, const NeighbourRows<Real>& rows, const kernels::QuantityColumns& columns,
+            const QuantityOptions& options, Span<double> results) {
+  switch (options.quantity) {
+    case Quantity::kth_radius: return kernels::reduce_kth_radius(exec, rows, results);
+    case Quantity::mean_radius: return kernels::reduce_mean_radius(exec, rows, results);
+    case Quantity::density: return kernels::reduce_density(exec, rows, columns, options.kernel, results);
+    case Quantity::velocity_dispersion: return kernels::reduce_dispersion(exec, rows, columns, results);
+  }
+}
+
+template <class Real>
+Buffer<double> find(const Context& context, const Request<Real>& request, const Box& box, const KnnOptions& options,
+                    const QuantityOptions& quantity) {
+  return together(context.comm, [&] {
+    validate_options(context.comm, options, quantity);
+    const QuantityInput<Real> input =
+        together(context.comm, [&] { return QuantityInput<Real>(context, request.particles, quantity.quantity); });
+    const Particles<Real>& of = request.queries != nullptr ? *request.queries : request.particles;
+    NeighbourLists<Real> lists(context, request.particles, request.queries, box, {options, input.travelling()});
+    Buffer<double> result(context.exec, of.num(), "quantities of neighbours");
+    while (lists.next()) {
+      const NeighbourRows<Real>& rows = lists.rows();
+      Buffer<double> values(context.exec, rows.num, "a chunk of quantities");
+      std::visit([&](const auto& e) { reduce(e, rows, input.placed(lists), quantity, values.span()); }, context.exec);
+      lists.put(values.data(), static_cast<Index>(sizeof(double)), result.data());
+    }
+    return result;
+  });
+}
+
+}  // namespace
+
+template <class Real>
+Buffer<double> neighbour_quantity(const Context& context, const Particles<Real>& particles, const Box& box,
+                                  const KnnOptions& options, const QuantityOptions& quantity) {
+  return find<Real>(context, {particles, nullptr}, box, options, quantity);
+}
+
+template <class Real>
+Buffer<double> neighbour_quantity(const Context& context, const Particles<Real>& particles, const Particles<Real>& queries,
+                                  const Box& box, const KnnOptions& options, const QuantityOptions& quantity) {
+  return find<Real>(context, {particles, &queries}, box, options, quantity);
+}
+
+template Buffer<double> neighbour_quantity(const Context&, const Particles<float>&, const Box&, const KnnOptions&,
+                                           const QuantityOptions&);
+template Buffer<double> neighbour_quantity(const Context&, const Particles<double>&, const Box&, const KnnOptions&,
+                                           const QuantityOptions&);
+template Buffer<double> neighbour_quantity(const Context&, const Particles<float>&, const Particles<float>&, const Box&,
+                                           const KnnOptions&, const QuantityOptions&);
+template Buffer<double> neighbour_quantity(const Context&, const Particles<double>&, const Particles<double>&, const Box&,
+                                           const KnnOptions&, const QuantityOptions&);
+
+}  // namespace zhalo

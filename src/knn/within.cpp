@@ -1,0 +1,46 @@
+#include "zhalo/knn/within.hpp"
+
+#include "kernels/kernels.hpp"
+
+namespace zhalo {
+namespace {
+
+template <class Real>
+Buffer<Index> count(const Context& context, const Particles<Real>& particles, const Particles<Real>* queries, const Box& box,
+                    const WithinOptions& options) {
+  return together(context.comm, [&] {
+    NeighbourSearch search = options.search();
+    search.counts_only = true;
+    NeighbourLists<Real> lists(context, particles, queries, box, search);
+    Buffer<LocalIndex> counts(context.exec, lists.num_queries(), "counts of neighbours");
+    while (lists.next()) lists.put(lists.rows().count.data(), static_cast<Index>(sizeof(LocalIndex)), counts.data());
+    Buffer<Index> result(context.exec, counts.size(), "counts of neighbours");
+    std::visit([&](const auto& e) { kernels::make_global(e, Span<const LocalIndex>(counts.span()), 0, result.span()); },
+               context.exec);
+    wait(context.exec);
+    return result;
+  });
+}
+
+}  // namespace
+
+template <class Real>
+Buffer<Index> count_within(const Context& context, const Particles<Real>& particles, const Box& box,
+                           const WithinOptions& options) {
+  return count<Real>(context, particles, nullptr, box, options);
+}
+
+template <class Real>
+Buffer<Index> count_within(const Context& context, const Particles<Real>& particles, const Particles<Real>& queries,
+                           const Box& box, const WithinOptions& options) {
+  return count<Real>(context, particles, &queries, box, options);
+}
+
+template Buffer<Index> count_within(const Context&, const Particles<float>&, const Box&, const WithinOptions&);
+template Buffer<Index> count_within(const Context&, const Particles<double>&, const Box&, const WithinOptions&);
+template Buffer<Index> count_within(const Context&, const Particles<float>&, const Particles<float>&, const Box&,
+                                    const WithinOptions&);
+template Buffer<Index> count_within(const Context&, const Particles<double>&, const Particles<double>&, const Box&,
+                                    const WithinOptions&);
+
+}  // namespace zhalo
