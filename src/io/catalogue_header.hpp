@@ -5,28 +5,28 @@
 #include <utility>
 
 #include "src/io/hdf5_output.hpp"
-#include "zhalo/io/catalogue_file.hpp"
+#include "zhalo/io/result_file.hpp"
 
 namespace zhalo::io {
-
-/// Powers with which a quantity scales, and what it is.
-struct Meaning {
-  double a = 0, h = 0, length = 0, mass = 0, velocity = 0;
-  std::string text{};
-};
 
 inline Meaning of_length(std::string text) { return {.a = 1, .h = -1, .length = 1, .text = std::move(text)}; }
 inline Meaning of_mass(std::string text) { return {.h = -1, .mass = 1, .text = std::move(text)}; }
 inline Meaning of_velocity(double a, std::string text) { return {.a = a, .velocity = 1, .text = std::move(text)}; }
 inline Meaning of_number(std::string text) { return {.text = std::move(text)}; }
 
-/// The attributes that GADGET-4 gives its datasets.
+/// The attributes that GADGET-4 gives its datasets, and the unit in words.
 void write_meaning(hdf5::OutputFile& file, const std::string& dataset, const Units& units, const Meaning& meaning);
 
 /// Makes /Header with what all kinds of files have.
 void write_common_header(hdf5::OutputFile& file, Index num_files, const SnapshotInfo& snapshot);
 
-/// Makes /Parameters.
+/// Attributes of a group or dataset.
+void write_notes(hdf5::OutputFile& file, const std::string& object, const std::vector<Note>& notes);
+
+/// Makes /Parameters with what wrote the file, from which snapshot, and its cosmology and units.
+void write_origin(hdf5::OutputFile& file, const SnapshotInfo& snapshot);
+
+/// Makes /Parameters: the origin, and how groups were found.
 void write_run(hdf5::OutputFile& file, const SnapshotInfo& snapshot, const RunRecord& run);
 
 }  // namespace zhalo::io

@@ -13,12 +13,15 @@ namespace {
 std::string numbered(const std::string& prefix, Index number) { return fmt::format("{}.{}.hdf5", prefix, number); }
 std::string master_of(const std::string& prefix) { return prefix + ".hdf5"; }
 
+bool is_single(const FileShares& shares, const FileSet& set) { return set.single_is_whole && shares.num_files() == 1; }
+
 /// As the user will know the file, for messages.
 std::string shown(const StagedFiles& files, const std::string& name) { return files.directory() + "/" + name; }
 
 void write_meanings(OutputFile& file, const FileSet& set) {
   for (const FileColumn& column : set.columns) {
     if (column.meaning) write_meaning(file, column.name, set.units, *column.meaning);
+    write_notes(file, column.name, column.notes);
   }
 }
 
@@ -32,7 +35,7 @@ void write_frame(OutputFile& file, const FileSet& set, const FileView& view) {
 
 /// This rank's part of one file; the first rank of the file makes it.
 void write_part(StagedFiles& files, const FileShares& shares, const FileSet& set, Index number) {
-  const std::string name = numbered(set.prefix, number);
+  const std::string name = is_single(shares, set) ? master_of(set.prefix) : numbered(set.prefix, number);
   const bool first = shares.turn() == 0;
   OutputFile file(first ? files.stage(name) : files.join(name), shown(files, name),
                   first ? hdf5::Open::new_file : hdf5::Open::existing);
@@ -62,8 +65,9 @@ void write_master(StagedFiles& files, const FileShares& shares, const FileSet& s
 
 void write_file_set(StagedFiles& files, const FileShares& shares, const FileSet& set, bool master) {
   const Communicator& comm = files.comm();
-  files.claim_numbered(set.prefix, shares.num_files());
-  if (!master) files.retire(master_of(set.prefix));
+  const bool single = is_single(shares, set);
+  files.claim_numbered(set.prefix, single ? 0 : shares.num_files());
+  if (!single && !master) files.retire(master_of(set.prefix));
   for (int turn = 0; turn < shares.num_turns(); ++turn) {
     comm.together([&] {  // a turn ends when all ranks are here
       if (turn != shares.turn()) return;
@@ -71,7 +75,7 @@ void write_file_set(StagedFiles& files, const FileShares& shares, const FileSet&
       for (Index number = mine.first; number < mine.first + mine.count; ++number) write_part(files, shares, set, number);
     });
   }
-  if (master && comm.rank() == 0) write_master(files, shares, set);
+  if (master && !single && comm.rank() == 0) write_master(files, shares, set);
 }
 
 void retire_file_set(StagedFiles& files, const std::string& prefix) {

@@ -17,6 +17,7 @@ struct FileColumn {
   hdf5::Cells cells;
   const Placement* placement = nullptr;
   std::optional<Meaning> meaning{};
+  std::vector<Note> notes{};  ///< further attributes
 };
 
 /// What a file shows: a numbered file itself; the master all of them, as a set of one file.
@@ -30,6 +31,8 @@ struct FileSet {
   std::string prefix;
   std::vector<FileColumn> columns;
   Units units;
+  /// A set of one file is "PREFIX.hdf5" itself, and needs no master.
+  bool single_is_whole = false;
   /// Makes the groups and writes their attributes.
   std::function<void(hdf5::OutputFile&, const FileView&)> write_header;
 };

@@ -12,6 +12,7 @@
 namespace zhalo::io::hdf5 {
 
 inline hid_t native_type(double) { return H5T_NATIVE_DOUBLE; }
+inline hid_t native_type(float) { return H5T_NATIVE_FLOAT; }
 inline hid_t native_type(Index) { return H5T_NATIVE_INT64; }
 inline hid_t native_type(std::int32_t) { return H5T_NATIVE_INT32; }
 inline hid_t native_type(std::uint64_t) { return H5T_NATIVE_UINT64; }

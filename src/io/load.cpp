@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "src/io/read_column.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {
@@ -51,32 +52,19 @@ std::vector<TypeRange> ranges_of(const SnapshotInfo& info, const std::vector<int
 
 namespace {
 
-/// A column in the memory of `exec`, read straight into place on the host.
-template <class T, class Read>
-Buffer<T> read_column(const Exec& exec, Index size, const char* purpose, const Read& read) {
-  if (std::holds_alternative<Host>(exec)) {
-    Buffer<T> column(exec, size, purpose);
-    read(column.span());
-    return column;
-  }
-  Buffer<T> staging(host_exec(), size, purpose);
-  read(staging.span());
-  return to_exec<T>(exec, staging.span(), purpose);
-}
-
 /// Reads one range after the other; `out` receives the columns.
 template <class Real>
 class Loader {
  public:
-  Loader(const Exec& exec, const Snapshot& snapshot, LoadedParticles<Real>& out)
-      : exec_(exec), snapshot_(snapshot), out_(out) {}
+  Loader(const Exec& exec, const Snapshot& snapshot, const LoadOptions& options, LoadedParticles<Real>& out)
+      : exec_(exec), snapshot_(snapshot), options_(options), out_(out) {}
 
   ParticleSegment<Real> load(const TypeRange& range, Index place) {
     const auto read = [&](Span<Real> xyz) { snapshot_.read_positions(range.type, range.first, xyz); };
     out_.real_columns.push_back(read_column<Real>(exec_, 3 * range.count, "positions of the snapshot", read));
     auto segment = ParticleSegment<Real>::interleaved(out_.real_columns.back().data(), range.count);
     if (out_.has_velocities) add_velocity(range, segment);
-    add_mass(range, segment);
+    if (options_.masses) add_mass(range, segment);
     segment.type = {out_.type_numbers.data() + place, 0};
     return segment;
   }
@@ -132,6 +120,7 @@ class Loader {
 
   const Exec& exec_;
   const Snapshot& snapshot_;
+  const LoadOptions& options_;
   LoadedParticles<Real>& out_;
 };
 
@@ -154,7 +143,7 @@ LoadedParticles<Real> load_share(const Context& context, const Snapshot& snapsho
                                  const LoadOptions& options) {
   const SnapshotInfo& info = snapshot.info();
   check_types(info, types);
-  check_masses(info, types);
+  if (options.masses) check_masses(info, types);
   Index total = 0;
   for (const int type : types) total += info.types[static_cast<std::size_t>(type)].count;
 
@@ -167,7 +156,7 @@ LoadedParticles<Real> load_share(const Context& context, const Snapshot& snapsho
   for (const auto& range : loaded.ranges) numbers.push_back(static_cast<std::uint8_t>(range.type));
   loaded.type_numbers = to_exec<std::uint8_t>(context.exec, numbers, "type numbers");
 
-  Loader<Real> loader(context.exec, snapshot, loaded);
+  Loader<Real> loader(context.exec, snapshot, options, loaded);
   for (std::size_t i = 0; i < loaded.ranges.size(); ++i) {
     loaded.particles.segments.push_back(loader.load(loaded.ranges[i], static_cast<Index>(i)));
   }

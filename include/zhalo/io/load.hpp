@@ -7,6 +7,9 @@
 
 namespace zhalo::io {
 
+/// Instead of a particle type: places that are no particles (load_places).
+constexpr int no_type = -1;
+
 /// Particles [first, first + count) of one type, in the order of the files.
 struct TypeRange {
   int type = 0;
@@ -25,6 +28,7 @@ std::vector<TypeRange> ranges_of(const SnapshotInfo& info, const std::vector<int
 struct LoadOptions {
   bool velocities = true;
   bool ids = true;
+  bool masses = true;
 };
 
 /// One rank's share of a snapshot, in the memory of an Exec. Owns the memory that `particles` views.
@@ -43,8 +47,8 @@ struct LoadedParticles {
 };
 
 /// Reads this rank's equal share of all particles of `types`. Collective: an error on one rank is an error on all. Velocities
-/// are peculiar, in the file's unit. Velocities and ids that some used type lacks are left out. Masses are needed: InputError
-/// if a type has none.
+/// are peculiar, in the file's unit. Velocities and ids that some used type lacks are left out. Masses are needed unless
+/// they are not to be loaded: InputError if a type has none.
 template <class Real>
 LoadedParticles<Real> load_particles(const Context& context, const Snapshot& snapshot, const std::vector<int>& types,
                                      const LoadOptions& options = {});
