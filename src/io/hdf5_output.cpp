@@ -32,9 +32,9 @@ Handle dataset_properties() {
   return properties;
 }
 
-std::vector<hsize_t> extent_of(Index rows, Index columns) {
-  if (columns == 1) return {static_cast<hsize_t>(rows)};
-  return {static_cast<hsize_t>(rows), static_cast<hsize_t>(columns)};
+std::vector<hsize_t> extent_of(Index rows, const Cells& like) {
+  if (like.columns == 1 && !like.table) return {static_cast<hsize_t>(rows)};
+  return {static_cast<hsize_t>(rows), static_cast<hsize_t>(like.columns)};
 }
 
 /// A space of `extent` with rows [first, first + count) selected.
@@ -137,18 +137,18 @@ void OutputFile::make_dataset(const std::string& name, const Cells& like, Index 
   const Handle properties = dataset_properties();
   H5Pset_alloc_time(properties.id(), H5D_ALLOC_TIME_EARLY);
   H5Pset_fill_time(properties.id(), H5D_FILL_TIME_NEVER);
-  create_dataset(name, like.type, extent_of(rows, like.columns), properties);
+  create_dataset(name, like.type, extent_of(rows, like), properties);
 }
 
 void OutputFile::write_rows(const std::string& name, Index first, const Cells& cells) {
   if (cells.rows == 0) return;
   Handle set(H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
   need(set.valid(), "cannot be written");
-  const Handle memory = simple_space(extent_of(cells.rows, cells.columns));
+  const Handle memory = simple_space(extent_of(cells.rows, cells));
   const Handle all(H5Dget_space(set.id()), H5Sclose);
   hsize_t extent[2] = {0, 0};
   H5Sget_simple_extent_dims(all.id(), extent, nullptr);
-  const Handle rows = selected_rows(extent_of(static_cast<Index>(extent[0]), cells.columns), first, cells.rows);
+  const Handle rows = selected_rows(extent_of(static_cast<Index>(extent[0]), cells), first, cells.rows);
   need(H5Dwrite(set.id(), cells.type, memory.id(), rows.id(), H5P_DEFAULT, cells.data) >= 0 && set.close(),
        "cannot be written");
 }
@@ -160,12 +160,12 @@ void OutputFile::make_virtual_dataset(const std::string& name, const Cells& like
   Index first = 0;
   for (const SourceRows& source : sources) {
     if (source.rows == 0) continue;
-    const Handle place = selected_rows(extent_of(rows, like.columns), first, source.rows);
-    const Handle whole = simple_space(extent_of(source.rows, like.columns));
+    const Handle place = selected_rows(extent_of(rows, like), first, source.rows);
+    const Handle whole = simple_space(extent_of(source.rows, like));
     need(H5Pset_virtual(properties.id(), place.id(), source.file.c_str(), name.c_str(), whole.id()) >= 0, "cannot be written");
     first += source.rows;
   }
-  create_dataset(name, like.type, extent_of(rows, like.columns), properties);
+  create_dataset(name, like.type, extent_of(rows, like), properties);
 }
 
 /// Room on the disk for the whole file. HDF5 crashes when the program ends if it fails to write what it holds, so it is asked to only once

@@ -17,15 +17,16 @@ inline hid_t native_type(Index) { return H5T_NATIVE_INT64; }
 inline hid_t native_type(std::int32_t) { return H5T_NATIVE_INT32; }
 inline hid_t native_type(std::uint64_t) { return H5T_NATIVE_UINT64; }
 
-/// Rows of a dataset in somebody else's memory. One-dimensional if there is one column.
+/// Rows of a dataset in somebody else's memory. One-dimensional if there is one column, unless it is to be a table.
 struct Cells {
   const std::byte* data = nullptr;
   hid_t type = H5I_INVALID_HID;
   Index bytes = 0;  ///< of a row
   Index rows = 0;
   Index columns = 1;
+  bool table = false;
 
-  Cells part(Share which) const { return {data + which.first * bytes, type, bytes, which.count, columns}; }
+  Cells part(Share which) const { return {data + which.first * bytes, type, bytes, which.count, columns, table}; }
 };
 
 template <class T>

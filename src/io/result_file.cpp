@@ -14,8 +14,13 @@ using hdf5::OutputFile;
 
 namespace {
 
+Index numbers_in_row(const ResultColumn& column) { return std::max(column.width, Index{1}); }
+
 hdf5::Cells cells_of(const ResultColumn& column) {
-  return std::visit([&](const auto& values) { return hdf5::cells_of(values, column.width); }, column.values);
+  hdf5::Cells cells =
+      std::visit([&](const auto& values) { return hdf5::cells_of(values, numbers_in_row(column)); }, column.values);
+  cells.table = column.width > 0;
+  return cells;
 }
 
 /// Room in the headers for every type that the snapshot or the results have.
@@ -33,9 +38,9 @@ void check_results(const Results& results, std::size_t num_types) {
   const Index rows = num_rows(results.ranges);
   for (const ResultColumn& column : results.columns) {
     const Index size = std::visit([](const auto& values) { return Index{values.size()}; }, column.values);
-    if (column.width < 1 || size != rows * column.width)
+    if (column.width < 0 || size != rows * numbers_in_row(column))
       throw InputError(fmt::format("'{}' has {} numbers for {} particles (must be {} for each)", column.name, size, rows,
-                                   std::max(column.width, Index{1})));
+                                   numbers_in_row(column)));
   }
 }
 

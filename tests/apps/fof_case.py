@@ -1,68 +1,19 @@
-"""What the tests of the command fof share: running it in an empty folder, reading what it wrote.
-
-Every test script is called with  PROGRAM DATA SNAPSHOTS [unittest arguments]:  the command, the folder of the real snapshots, and the
-folder that make_snapshots.py filled.
-"""
-import os
-import subprocess
-import sys
-import tempfile
-import unittest
-from pathlib import Path
-
+"""What the tests of the command fof share: running it in an empty folder, reading what it wrote."""
 import h5py
 import numpy as np
+from command_case import DATA, GADGET, GAS, PROGRAM, SECONDS, SNAPSHOTS, SWIFT, CommandCase, environment_of, main
 
-PROGRAM, DATA, SNAPSHOTS = (Path(argument).absolute() for argument in (sys.argv + ["."] * 3)[1:4])
-GADGET = DATA / "gadget4-dm64"
-SWIFT = DATA / "swift-dm64"
-GAS = DATA / "swift-gas64"
-SECONDS = 120  # until a run counts as hanging
+__all__ = ["DATA", "GADGET", "GAS", "PROGRAM", "SECONDS", "SNAPSHOTS", "SWIFT", "FofCase", "environment_of", "main"]
 
 
-def environment_of(launcher, **changes):
-    """Ours, changed; a variable that is None is not set."""
-    variables = {name: value for name, value in {**os.environ, **changes}.items() if value is not None}
-    if launcher and "ASAN_OPTIONS" in variables:  # MPI libraries keep memory until the process ends
-        variables["ASAN_OPTIONS"] += ":detect_leaks=0"
-    return variables
-
-
-class FofCase(unittest.TestCase):
-    """Each test has its own empty folder, in which the command runs."""
-
-    def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = Path(holder.name)
-
-    def run_fof(self, *arguments, launcher=(), **environment):
-        """Exit status, output and errors. A variable of the environment that is None is not set."""
-        result = subprocess.run([*launcher, PROGRAM, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True, check=False,
-                                stdin=subprocess.DEVNULL, timeout=SECONDS, env=environment_of(launcher, **environment))
-        return result.returncode, result.stdout, result.stderr
+class FofCase(CommandCase):
+    def run_fof(self, *arguments, **environment):
+        """Exit status, output and errors."""
+        return self.run_command(*arguments, **environment)
 
     def fof(self, *arguments, **environment):
         """Output of a run that must succeed without a word on standard error."""
-        status, output, errors = self.run_fof(*arguments, **environment)
-        self.assertEqual((status, errors), (0, ""))
-        return output
-
-    def assert_refused(self, arguments, *words, **environment):
-        """One error that has all these words (after warnings, maybe), status 2, and nothing left behind."""
-        before = self.files()
-        status, _, errors = self.run_fof(*arguments, **environment)
-        self.assertEqual(status, 2, errors)
-        *warnings, error = errors.splitlines()
-        self.assertTrue(error.startswith("fof: error: "), errors)
-        self.assertTrue(all(line.startswith("fof: warning: ") for line in warnings), errors)
-        for word in words:
-            self.assertIn(str(word), error)
-        self.assertEqual(self.files(), before)
-
-    def files(self):
-        """Everything in the folder of the test."""
-        return sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*"))
+        return self.succeed(*arguments, **environment)
 
     def catalogue(self, number, out="fof_output"):
         """The table and the header of a catalogue of one file."""
@@ -86,7 +37,3 @@ class FofCase(unittest.TestCase):
         np.testing.assert_array_equal(ours[expected[rows]], group[rows])
         self.assertEqual(len(np.unique(ours)), len(ours))
         return ours
-
-
-def main():
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])

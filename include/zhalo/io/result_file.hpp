@@ -19,14 +19,15 @@ struct Meaning {
 /// A named value for an attribute.
 struct Note {
   std::string name;
-  std::variant<double, Index, std::string, std::vector<int>> value;
+  std::variant<double, Index, std::string, std::vector<int>, std::vector<Index>> value;
 };
 
 /// One dataset: for each particle of this rank one row of numbers, on the host.
 struct ResultColumn {
   std::string name;
   std::variant<Span<const float>, Span<const double>, Span<const Index>> values;  ///< row by row
-  Index width = 1;                                                                ///< numbers in a row
+  /// Numbers in a row of a dataset of shape (N, width); 0: one number each, shape (N).
+  Index width = 0;
   Meaning meaning{};
   std::vector<Note> notes{};  ///< attributes of the dataset, besides those of the meaning
 };

@@ -43,7 +43,7 @@ struct Numbers {
                                                         : ranges_of(snapshot, types, share);
     results.columns = {{"Distances", Span<const float>(floats), 3, {.a = 1, .h = -1, .length = 1, .text = "how far"}},
                        {"Indices", Span<const Index>(integers), 3, {.text = "which"}, {{"Missing", Index{-1}}}},
-                       {"Density", Span<const double>(doubles), 1, {.a = -3, .h = 2, .length = -3, .mass = 1}}};
+                       {"Density", Span<const double>(doubles), 0, {.a = -3, .h = 2, .length = -3, .mass = 1}}};
     results.parameters = {{"K", Index{3}}, {"MaxRadius", 1.5}, {"Kernel", std::string("cubic")}, {"Types", types}};
   }
 };
@@ -153,6 +153,20 @@ TEST_CASE("the rows of particles of two types are in the snapshot's order, for a
   }
 }
 
+TEST_CASE("a row of one number may be a table") {
+  const World world;
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string out = scratch(comm, "table");
+  StagedFiles files(comm, out);
+  Numbers mine(snapshot_of(world), {4}, share_of(world.num_stars, comm.rank(), comm.size()));
+  mine.results.columns[2].width = 1;
+  write_results(files, "r", mine.results, snapshot_of(world), {.num_files = 1});
+  files.commit();
+  comm.barrier();
+  const contents::File file = contents::read(out + "/r.hdf5");
+  CHECK(file.datasets.at("PartType4/Density").extent == std::vector<hsize_t>{static_cast<hsize_t>(world.num_stars), 1});
+}
+
 TEST_CASE("units and meanings are attributes") {
   const World world;
   const Communicator comm(MPI_COMM_WORLD);
@@ -204,6 +218,7 @@ TEST_CASE("results that do not fit are refused on all ranks, and nothing is left
     CHECK_THROWS_AS(write_results(files, "r", mine.results, snapshot), InputError);
   };
   refused([](Results& r) { r.columns[1].width = 2; });
+  refused([](Results& r) { r.columns[1].width = -1; });
   refused([](Results& r) { r.columns[2].values = Span<const double>(); });
   refused([](Results& r) { r.ranges[0].first += 1; });
   refused([](Results& r) { r.ranges[0].type = 17; });
