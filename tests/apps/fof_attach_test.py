@@ -173,8 +173,8 @@ class Scipy(AttachCase):
 
 
 class Reports(AttachCase):
-    def report(self, *options):
-        self.fof(SNAPSHOT, "-q", "--json", "report.json", "--attach-types", 0, "--meansep", "rho", *options)
+    def report(self, *options, ranks=1):
+        self.run_on(ranks, SNAPSHOT, "--json", "report.json", "--attach-types", 0, "--meansep", "rho", *options)
         return json.loads((self.folder / "report.json").read_text())
 
     def test_json(self):
@@ -186,14 +186,14 @@ class Reports(AttachCase):
         result = report["result"]
         self.assertEqual(result["members_by_type"][:2], [17692, 49147])
         self.assertEqual((result["num_groups"], result["num_particles_in_groups"]), (382, 17692 + 49147))
-        self.assertIsNone(self.report("--attach-radius", "inf", "--dry-run")["attach"]["radius"])
+        self.assertIsNone(self.report("--attach-radius", "inf")["attach"]["radius"])
 
     def test_estimates_bound_what_is_used(self):
-        for options in ((), ("--attach-radius", "inf")):
-            report = self.report("--membership", *options)
+        for options, ranks in (((), 1), (("--attach-radius", "inf"), 4 if MPIEXEC else 1)):
+            report = self.report("--files", 1, *options, ranks=ranks)
             estimate, used = report["estimate"], report["result"]["peak_pool_bytes"]
-            self.assertGreaterEqual(estimate["memory_bytes"], used)
-            self.assertLess(estimate["memory_bytes"], 2 * used)
+            self.assertGreaterEqual(estimate["memory_bytes_per_rank"], used)
+            self.assertLess(estimate["memory_bytes_per_rank"], 2 * used)
             for size, path in zip(("catalogue_limit_bytes", "membership_bytes"), report["result"]["files"]):
                 self.assertGreaterEqual(estimate[size], (self.folder / path).stat().st_size)
 
