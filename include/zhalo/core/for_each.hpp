@@ -20,7 +20,12 @@ struct RangeFunction {
 /// Calls it for consecutive blocks of [0, num), spread over the threads of the host; the first exception is thrown on.
 void run_blocks(const Host& exec, Index num, Index block, const RangeFunction& function);
 
+// What differs between compilers is in namespaces of its own: a program may be made of files of both kinds.
 #if defined(__CUDACC__)
+inline namespace compiled_for_devices {
+
+/// Whether the functors of this file can run on a device.
+inline constexpr bool functors_run_on_devices = true;
 
 template <class F>
 __global__ void run_functor(Index num, F f) {
@@ -45,7 +50,11 @@ void for_each_on(const Cuda& exec, Index num, F f) {
     throw DeviceError(std::string("a functor could not be started on the device: ") + cudaGetErrorString(status));
 }
 
+}  // namespace compiled_for_devices
 #else
+inline namespace compiled_for_host {
+
+inline constexpr bool functors_run_on_devices = false;
 
 template <class F>
 void for_each_on(const Cuda&, Index, F) {
@@ -53,6 +62,7 @@ void for_each_on(const Cuda&, Index, F) {
       "the functor was compiled for the host only and cannot run on a device; compile its file with nvcc, or choose the host");
 }
 
+}  // namespace compiled_for_host
 #endif
 
 template <class F>
