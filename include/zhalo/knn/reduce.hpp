@@ -63,7 +63,8 @@ PlacedColumns<Columns...> placed_columns(const NeighbourLists<Real>& lists) {
 
 /// Lets the columns travel with the particles. InputError unless each has an element for each particle of this rank.
 template <class... Columns>
-void add_columns(NeighbourSearch& search, Index num_particles, const ParticleColumn<Columns>&... columns) {
+void add_columns([[maybe_unused]] NeighbourSearch& search, [[maybe_unused]] Index num_particles,
+                 const ParticleColumn<Columns>&... columns) {
   (validate_column(columns.name, columns.num, num_particles), ...);
   (search.columns.push_back({columns.data, static_cast<Index>(sizeof(Columns)), columns.stride_bytes}), ...);
 }

@@ -1,0 +1,144 @@
+// Quantities of neighbourhoods: kernels are normalised, and each quantity is what its definition gives on the full lists.
+#include <catch2/catch.hpp>
+
+#include "tests/support/clouds.hpp"
+#include "tests/support/run_knn.hpp"
+#include "zhalo/core/error.hpp"
+#include "zhalo/knn/quantities.hpp"
+
+namespace zhalo::testing {
+namespace {
+
+/// Particles with masses and velocities.
+struct Fluid {
+  Cloud<float> cloud;
+  std::vector<double> mass;
+  std::vector<double> velocity;
+
+  Fluid(Index num, int dimensions) {
+    Random random(7);
+    cloud.box = Box::periodic_cube(2, dimensions);
+    for (Index i = 0; i < num * dimensions; ++i) {
+      cloud.pos.push_back(static_cast<float>(random.uniform(0, 2)));
+      velocity.push_back(random.uniform(-3, 5));
+    }
+    for (Index i = 0; i < num; ++i) mass.push_back(random.uniform(0.5, 2));
+  }
+
+  Particles<float> particles() const {
+    Particles<float> all = particles_of(cloud);
+    all.segments[0].mass = RealColumn(mass.data());
+    all.segments[0].set_interleaved_velocity(nullptr, cloud.box.dimensions);
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(cloud.box.dimensions); ++axis)
+      all.segments[0].velocity[axis] =
+          RealColumn(velocity.data() + axis, cloud.box.dimensions * static_cast<Index>(sizeof(double)));
+    return all;
+  }
+  double v(Index i, int axis) const { return velocity[static_cast<std::size_t>(i * cloud.box.dimensions + axis)]; }
+};
+
+std::vector<double> quantity_of(const Fluid& fluid, const KnnOptions& options, const QuantityOptions& quantity) {
+  Context context;
+  context.exec = host_exec(2);
+  return to_host(context.exec, neighbour_quantity(context, fluid.particles(), fluid.cloud.box, options, quantity));
+}
+
+/// By quadrature over shells, of a kernel written out anew: Dehnen & Aly (2012), table 1, in their (1 - q)+ notation.
+double unnormalised(SphKernel kernel, double q) {
+  const auto plus = [](double x) { return std::max(0.0, x); };
+  switch (kernel) {
+    case SphKernel::cubic_spline: return std::pow(plus(1 - q), 3) - 4 * std::pow(plus(0.5 - q), 3);
+    case SphKernel::wendland_c2: return std::pow(plus(1 - q), 4) * (1 + 4 * q);
+    default: return std::pow(plus(1 - q), 6) * (1 + 6 * q + 35 * q * q / 3);
+  }
+}
+
+template <class F>
+double integral_over_space(int dimensions, double support, F f) {
+  constexpr int steps = 20000;
+  double sum = 0;
+  for (int i = 0; i < steps; ++i) {
+    const double r = (i + 0.5) * support / steps;
+    sum += f(r) * (dimensions == 3 ? 4 * M_PI * r * r : 2 * M_PI * r) * support / steps;
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("SPH kernels are normalised and have their shape", "[knn]") {
+  for (const int dimensions : {2, 3}) {
+    for (const auto kernel : {SphKernel::cubic_spline, SphKernel::wendland_c2, SphKernel::wendland_c4}) {
+      const SphWeight weight{kernel, dimensions};
+      const double support = 1.7;
+      CHECK(integral_over_space(dimensions, support, [&](double r) { return weight(r, support); }) == Approx(1).epsilon(1e-6));
+      const double norm = integral_over_space(dimensions, support, [&](double r) { return unnormalised(kernel, r / support); });
+      for (const double q : {0.0, 0.1, 0.49, 0.5, 0.51, 0.9, 0.999})
+        CHECK(weight(q * support, support) == Approx(unnormalised(kernel, q) / norm).epsilon(1e-6));
+      CHECK(weight(support, support) == 0);
+      CHECK(weight(2 * support, support) == 0);
+    }
+  }
+}
+
+TEST_CASE("quantities are those of the full lists", "[knn]") {
+  const int dimensions = GENERATE(2, 3);
+  const bool include_self = GENERATE(true, false);
+  const Fluid fluid(500, dimensions);
+  const Index k = 20;
+  const KnnOptions options{.k = 20, .include_self = include_self, .chunk_bytes = 5000};
+  const auto table = brute_table(fluid.cloud, {.k = k, .include_self = include_self});
+  const auto radius = quantity_of(fluid, options, {Quantity::kth_radius});
+  const auto mean = quantity_of(fluid, options, {Quantity::mean_radius});
+  const auto dispersion = quantity_of(fluid, options, {Quantity::velocity_dispersion});
+  const auto density = quantity_of(fluid, options, {Quantity::density, SphKernel::wendland_c2});
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    double sum = 0, total = 0, rho = 0;
+    Vec3d momentum;
+    const double support = static_cast<double>(table[i].back().distance);
+    for (const auto& n : table[i]) {
+      const double m = fluid.mass[static_cast<std::size_t>(n.index)];
+      sum += static_cast<double>(n.distance);
+      total += m;
+      const double q = static_cast<double>(n.distance) / support;
+      rho += m * unnormalised(SphKernel::wendland_c2, q);
+      for (int axis = 0; axis < dimensions; ++axis) momentum[axis] += m * fluid.v(n.index, axis);
+    }
+    double square = 0;
+    for (const auto& n : table[i]) {
+      for (int axis = 0; axis < dimensions; ++axis)
+        square += fluid.mass[static_cast<std::size_t>(n.index)] * std::pow(fluid.v(n.index, axis) - momentum[axis] / total, 2);
+    }
+    const double norm = integral_over_space(dimensions, 1, [](double q) { return unnormalised(SphKernel::wendland_c2, q); });
+    REQUIRE(radius[i] == support);
+    REQUIRE(mean[i] == Approx(sum / static_cast<double>(include_self ? k - 1 : k)).epsilon(1e-12));
+    REQUIRE(density[i] == Approx(rho / norm / std::pow(support, dimensions)).epsilon(1e-6));
+    REQUIRE(dispersion[i] == Approx(std::sqrt(square / (total * dimensions))).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("quantities of few neighbours and of coincident ones", "[knn]") {
+  Fluid fluid(3, 3);
+  const KnnOptions options{.k = 8};
+  CHECK(std::isinf(quantity_of(fluid, options, {Quantity::kth_radius})[1]));
+  CHECK(std::isfinite(quantity_of(fluid, options, {Quantity::mean_radius})[1]));
+  fluid.cloud.pos.assign(9, 0.5F);
+  CHECK(std::isinf(quantity_of(fluid, {.k = 2}, {Quantity::density})[0]));
+  CHECK(quantity_of(fluid, {.k = 2}, {Quantity::mean_radius})[0] == 0);
+  CHECK(quantity_of(fluid, {.k = 1, .include_self = false, .max_radius = 0}, {Quantity::mean_radius})[0] == 0);
+  const Fluid alone(1, 3);
+  CHECK(quantity_of(alone, {.k = 4, .include_self = false}, {Quantity::density})[0] == 0);
+  CHECK(quantity_of(alone, {.k = 4, .include_self = false}, {Quantity::velocity_dispersion})[0] == 0);
+}
+
+TEST_CASE("a velocity dispersion needs velocities", "[knn]") {
+  Context context;
+  const Fluid fluid(10, 3);
+  CHECK_THROWS_WITH(
+      neighbour_quantity(context, particles_of(fluid.cloud), fluid.cloud.box, {.k = 2}, {Quantity::velocity_dispersion}),
+      "segment 0 has no velocities on axis 0, which a velocity dispersion needs");
+  CHECK_THROWS_WITH(neighbour_quantity(context, fluid.particles(), fluid.cloud.box, {.k = 0}, {Quantity::density}),
+                    Catch::Contains("k is 0 (must be 1 to 4096)"));
+}
+
+}  // namespace zhalo::testing

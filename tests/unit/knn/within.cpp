@@ -1,0 +1,118 @@
+// Searches within a radius: counts, reductions and pairs equal those of brute force.
+#include <catch2/catch.hpp>
+
+#include <atomic>
+
+#include "tests/support/clouds.hpp"
+#include "tests/support/run_knn.hpp"
+#include "zhalo/core/error.hpp"
+#include "zhalo/knn/within.hpp"
+
+namespace zhalo::testing {
+namespace {
+
+Context small_context() {
+  Context context;
+  context.exec = host_exec(2);
+  return context;
+}
+
+/// What a reduction can see of a row, in one number that depends on the order.
+struct Digest {
+  ZHALO_HD double operator()(const Neighbours<float>& near, const NeighbourColumn<int>& column) const {
+    double digest = 0;
+    for (Index i = 0; i < near.size(); ++i)
+      digest = digest * 0.75 + static_cast<double>(near.index(i)) + near.distance(i) + column[i];
+    return digest;
+  }
+};
+
+/// Counts pairs nearer than half the radius.
+struct CountClose {
+  double half;
+  std::atomic<Index>* counter;
+
+  void operator()(const Neighbours<float>& near, Index i) const {
+    if (near.distance(i) < half) counter->fetch_add(1);
+  }
+};
+
+/// A cloud, and brute force's neighbours within its linking length.
+struct Case {
+  Cloud<float> cloud;
+  Wanted wanted;
+  NeighbourTable<float> table;
+
+  explicit Case(std::uint64_t seed) {
+    Random random(seed);
+    cloud = random_cloud<float>(random);
+    wanted = {.k = 0, .include_self = random.one_in(2), .max_radius = cloud.linking_length};
+    table = brute_table(cloud, wanted);
+  }
+
+  WithinOptions options() const {
+    return {.radius = cloud.linking_length, .include_self = wanted.include_self, .leaf_size = 16, .chunk_bytes = 700};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("neighbours within a radius are those of brute force", "[knn]") {
+  const Context context = small_context();
+  for (std::uint64_t seed = 1000; seed < 1150; ++seed) {
+    const Case test(seed);
+    INFO("seed " << seed);
+    std::vector<int> column;
+    for (Index i = 0; i < test.cloud.num(); ++i) column.push_back(static_cast<int>(i * 7 % 11));
+    std::vector<Index> counts;
+    std::vector<double> digests;
+    Index close = 0;
+    for (const auto& row : test.table) {
+      counts.push_back(static_cast<Index>(row.size()));
+      digests.push_back(0);
+      for (const auto& n : row) {
+        digests.back() = digests.back() * 0.75 + static_cast<double>(n.index) + static_cast<double>(n.distance) +
+                         column[static_cast<std::size_t>(n.index)];
+        close += static_cast<double>(n.distance) < test.cloud.linking_length / 2 ? 1 : 0;
+      }
+    }
+    const auto particles = particles_of(test.cloud);
+    REQUIRE(to_host(context.exec, count_within(context, particles, test.cloud.box, test.options())) == counts);
+    const ParticleColumn travelling("column", Span<const int>(column));
+    REQUIRE(to_host(context.exec, reduce_within(context, particles, test.cloud.box, test.options(), Digest{}, travelling)) ==
+            digests);
+    std::atomic<Index> counter{0};
+    for_each_neighbour_within(context, particles, test.cloud.box, test.options(),
+                              CountClose{test.cloud.linking_length / 2, &counter});
+    REQUIRE(counter == close);
+  }
+}
+
+TEST_CASE("neighbours within a radius of queries of their own", "[knn]") {
+  const Context context = small_context();
+  Random random(3);
+  Cloud<float> cloud{{}, Box::periodic_cube(1), 0.2};
+  Cloud<float> queries = cloud;
+  fill(cloud, random, Shape::uniform, 300);
+  fill(queries, random, Shape::uniform, 70);
+  const BruteNeighbours<float> brute(cloud);
+  std::vector<Index> counts;
+  for (Index i = 0; i < queries.num(); ++i)
+    counts.push_back(static_cast<Index>(brute.of(queries, i, {.k = 0, .max_radius = 0.2}).size()));
+  CHECK(to_host(context.exec, count_within(context, particles_of(cloud), particles_of(queries), cloud.box, {.radius = 0.2})) ==
+        counts);
+}
+
+TEST_CASE("a radius that cannot be searched, and a column of the wrong size", "[knn]") {
+  const Context context = small_context();
+  const Case test(1000);
+  const auto particles = particles_of(test.cloud);
+  for (const double radius : {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
+    CHECK_THROWS_WITH(count_within(context, particles, test.cloud.box, {.radius = radius}), Catch::Contains("the radius is"));
+  const std::vector<int> column(3);
+  CHECK_THROWS_WITH(reduce_within(context, particles, test.cloud.box, test.options(), Digest{},
+                                  ParticleColumn("column", Span<const int>(column))),
+                    Catch::Contains("column has 3 elements on this rank"));
+}
+
+}  // namespace zhalo::testing
