@@ -41,7 +41,9 @@ std::string power_of(const std::string& unit, double power) {
 std::string unit_text(const Units& units, const Meaning& meaning) {
   std::string text;
   const auto add = [&](const std::string& unit, double power) {
-    if (power != 0) text += (text.empty() ? "" : " ") + power_of(unit, power);
+    if (power == 0) return;
+    if (!text.empty()) text += " ";
+    text += power_of(unit, power);
   };
   const bool alone = (meaning.mass != 0) + (meaning.length != 0) + (meaning.velocity != 0) == 1;
   add(alone ? units.mass_name() : fmt::format("({})", units.mass_name()), meaning.mass);
