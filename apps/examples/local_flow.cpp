@@ -1,5 +1,5 @@
-/// local_flow [PARTICLES]: density and flow around each particle by a reduction of its own (docs/neighbours.md). The same file is compiled by
-/// a host compiler and, where there is a CUDA toolkit, by nvcc.
+/// local_flow [PARTICLES]: density and flow around each particle by a reduction of its own (docs/neighbours.md). The same file is
+/// compiled by a host compiler and, where there is a CUDA toolkit, by nvcc.
 
 #include <mpi.h>
 

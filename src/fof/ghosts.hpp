@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "kernels/kernels.hpp"
-#include "src/tree/coarse_boxes.hpp"
 #include "src/fof/components.hpp"
+#include "src/tree/coarse_boxes.hpp"
 #include "zhalo/fof/fof.hpp"
 
 namespace zhalo {

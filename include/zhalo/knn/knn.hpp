@@ -56,8 +56,8 @@ struct KnnOutput {
 };
 
 /// Rows of k neighbours, one per query, nearest first; equal distances in the order of global indices. Rows with fewer than k neighbours
-/// are filled up with distance infinity, index -1, rank -1 (all bits set), and zero bytes in columns. Memory of the context's Exec; what was not asked
-/// for is empty.
+/// are filled up with distance infinity, index -1, rank -1 (all bits set), and zero bytes in columns. Memory of the context's Exec; what
+/// was not asked for is empty.
 template <class Real>
 struct KnnResult {
   Index num_rows = 0;

@@ -18,8 +18,8 @@ struct QuantityOptions {
   SphKernel kernel = SphKernel::cubic_spline;  ///< of the density
 };
 
-/// The quantity of each particle's k nearest neighbours: in the caller's order, in memory of the context's Exec. Sums run over the neighbours in
-/// their order, so results are equal bit for bit for any number of ranks and threads. Collective; throws as knn.
+/// The quantity of each particle's k nearest neighbours: in the caller's order, in memory of the context's Exec. Sums run over the
+/// neighbours in their order, so results are equal bit for bit for any number of ranks and threads. Collective; throws as knn.
 template <class Real>
 Buffer<double> neighbour_quantity(const Context& context, const Particles<Real>& particles, const Box& box,
                                   const KnnOptions& options, const QuantityOptions& quantity);

@@ -99,8 +99,8 @@ KnnStatistics reduce_neighbours(const Context& context, const Particles<Real>& p
 ///   };
 ///   auto mean = knn_reduce(context, particles, box, {.k = 32}, MeanMass{}, ParticleColumn("mass", mass));
 ///
-/// Collective. The functor runs on the Exec: for a device compile the file with nvcc. Throws as knn, and InputError for a column that has not
-/// one element per particle.
+/// Collective. The functor runs on the Exec: for a device compile the file with nvcc. Throws as knn, and InputError for a column that
+/// has not one element per particle.
 template <class Real, class Functor, class... Columns>
 auto knn_reduce(const Context& context, const Particles<Real>& particles, const Box& box, const KnnOptions& options,
                 const Functor& functor, const ParticleColumn<Columns>&... columns) {

@@ -33,8 +33,8 @@ template <class Real>
 Buffer<Index> count_within(const Context& context, const Particles<Real>& particles, const Particles<Real>& queries,
                            const Box& box, const WithinOptions& options);
 
-/// knn_reduce over all neighbours within the radius, nearest first. Lists are made chunk by chunk: those of the queries of one leaf have to fit
-/// into memory. Collective; throws as knn_reduce.
+/// knn_reduce over all neighbours within the radius, nearest first. Lists are made chunk by chunk: those of the queries of one leaf have to
+/// fit into memory. Collective; throws as knn_reduce.
 template <class Real, class Functor, class... Columns>
 auto reduce_within(const Context& context, const Particles<Real>& particles, const Box& box, const WithinOptions& options,
                    const Functor& functor, const ParticleColumn<Columns>&... columns) {
