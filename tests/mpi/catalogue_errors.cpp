@@ -19,7 +19,8 @@ TEST_CASE("an error on one rank at any collective is everybody's, and nobody wai
   const int size = context.comm.size();
   const int rank = context.comm.rank();
   const Index num = 500;
-  Sample sample = make_sample("interrupted", num, 0.1, [](Index i) { return i % 2 == 0 ? 0 : i / 10; });
+  const auto part_of = [](Index i) { return i % 2 == 0 ? 0 : i / 10; };
+  Sample sample = make_sample("interrupted", num, 0.1, part_of, with({2, 3, {0, 1}}));
   const Share share = share_of(num, rank, size);
   const Part<float> part(context.exec, sample, share, rank, Columns::mixed);
   const auto work = [&] {
