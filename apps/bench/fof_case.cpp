@@ -1,15 +1,12 @@
 #include "fof_case.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <optional>
 
-#include "resident.hpp"
+#include "footprint.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/timers.hpp"
-#include "zhalo/domain/particles.hpp"
 #include "zhalo/fof/fof.hpp"
 
 namespace zhalo::bench {
@@ -19,28 +16,22 @@ namespace {
 class Setup {
  public:
   Setup(const FofCase& fof_case, const Cloud& cloud)
-      : box_(Box::periodic_cube(cloud.box_length)), options_{.linking_length = fof_case.length_for(cloud)} {
-    context_.exec = fof_case.make_exec();
-    context_.timers = &timers_;
-    const float* pos = cloud.pos.data();
-    if (std::holds_alternative<Cuda>(context_.exec)) {
-      on_device_ = to_exec(context_.exec, Span<const float>(cloud.pos), "benchmark positions");
-      pos = on_device_.data();
-    }
-    particles_.segments = {ParticleSegment<float>::interleaved(pos, cloud.num())};
-  }
+      : box_(Box::periodic_cube(cloud.box_length)),
+        options_{.linking_length = fof_case.length_for(cloud)},
+        context_{.comm = {}, .exec = fof_case.make_exec(), .timers = &timers_},
+        cloud_(context_.exec, cloud) {}
   Setup(const Setup&) = delete;
   Setup& operator=(const Setup&) = delete;
 
   /// Returns when the labels are there: a copy of one of them waits for the device.
   FofResult find() {
-    FofResult result = friends_of_friends(context_, particles_, box_, options_);
+    FofResult result = friends_of_friends(context_, cloud_.particles(), box_, options_);
     const Span<const Index> label = result.label.span();
     to_host(context_.exec, label.subspan(0, std::min<Index>(1, label.size())));
     return result;
   }
   Catalogue tabulate(const FofResult& result) {
-    return make_catalogue(context_, particles_, box_, result.label.span(), CatalogueOptions{});
+    return make_catalogue(context_, cloud_.particles(), box_, result.label.span(), CatalogueOptions{});
   }
 
   const Exec& exec() const { return context_.exec; }
@@ -52,31 +43,8 @@ class Setup {
   FofOptions options_;
   Timers timers_;
   Context context_;
-  Buffer<float> on_device_;
-  Particles<float> particles_;
+  PlacedCloud cloud_;
 };
-
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-/// Bytes beyond the input, over one call.
-struct Footprint {
-  double pool = 0;
-  std::optional<double> resident_set;
-};
-
-template <class Work>
-Footprint footprint_of(MemoryPool& pool, const Work& work) {
-  reset_resident_peak();
-  const std::optional<Resident> before = resident();
-  const std::size_t in_use = pool.bytes_in_use();
-  pool.reset_peak();
-  work();
-  const std::optional<Resident> after = resident();
-  Footprint result{static_cast<double>(pool.peak_bytes() - in_use), std::nullopt};
-  if (before && after) result.resident_set = static_cast<double>(std::max(after->peak, before->now) - before->now);
-  return result;
-}
 
 /// The first call of a fresh context: its memory is new, so its time and footprint are those of a program that searches once.
 void first_call(benchmark::State& state, Setup& setup, double num) {
@@ -100,17 +68,6 @@ void first_call(benchmark::State& state, Setup& setup, double num) {
 }
 
 }  // namespace
-
-double Cloud::mean_separation() const { return box_length / std::cbrt(static_cast<double>(num())); }
-
-const Cloud& CloudStore::get(const CloudSource& source) {
-  if (key_ != source.key) {
-    cloud_ = Cloud{};  // gives the old one back before the new one is made
-    cloud_ = source.make();
-    key_ = source.key;
-  }
-  return cloud_;
-}
 
 void run(benchmark::State& state, const FofCase& fof_case, CloudStore& clouds) {
   const Cloud& cloud = clouds.get(fof_case.source);

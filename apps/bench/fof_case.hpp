@@ -4,39 +4,14 @@
 #include <benchmark/benchmark.h>
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "cloud.hpp"
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/types.hpp"
 
 namespace zhalo::bench {
-
-/// Float positions, (num, 3), in a periodic cube.
-struct Cloud {
-  std::vector<float> pos;
-  double box_length = 1;
-
-  Index num() const { return static_cast<Index>(pos.size() / 3); }
-  double mean_separation() const;
-};
-
-/// Makes or reads a cloud when its first case runs.
-struct CloudSource {
-  std::string key;
-  std::function<Cloud()> make;
-};
-
-/// Keeps the cloud that was used last, so that consecutive cases share it and memory holds one.
-class CloudStore {
- public:
-  const Cloud& get(const CloudSource& source);
-
- private:
-  std::string key_;
-  Cloud cloud_;
-};
 
 struct FofCase {
   std::string name;

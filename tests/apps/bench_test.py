@@ -1,4 +1,4 @@
-"""zhalo_bench: the names of its cases, its counters, files of points in and out, and its errors.
+"""zhalo_bench: the names of its cases, its counters, files of points and neighbours, and its errors.
 
   bench_test.py PROGRAM
 """
@@ -41,6 +41,14 @@ def components(points, length, box):
     return [root(i) for i in range(len(points))]
 
 
+def nearest(points, k, box):
+    """For each point the distances in float64 of its k nearest, itself included, by comparing all pairs."""
+    def distance(p, q):
+        return math.sqrt(sum(min(abs(a - b), box - abs(a - b)) ** 2 for a, b in zip(p, q)))
+
+    return [sorted(distance(p, q) for q in points)[:k] for p in points]
+
+
 class Bench(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -57,17 +65,23 @@ class Bench(unittest.TestCase):
 
     def test_names_of_cases(self):
         status, output, _ = run("--benchmark_list_tests", "--benchmark_filter=threads:")
-        wanted = {f"fof/{kind}/{num}/b{b}/threads:{threads}" for kind in ("uniform", "clustered") for num in ("1e5", "1e6", "1e7")
-                  for b in ("0.2", "0.7") for threads in (1, 2)}
+        points = [f"{kind}/{num}" for kind in ("uniform", "clustered") for num in ("1e5", "1e6", "1e7")]
+        searches = [f"fof/{one}/b{b}" for one in points for b in ("0.2", "0.7")]
+        searches += [f"knn/{what}/{one}/k{k}" for what in ("self", "queries", "reduce") for one in points for k in (8, 16, 32, 64)]
+        wanted = {f"{search}/threads:{threads}" for search in searches for threads in (1, 2)}
         self.assertEqual((status, set(output.split())), (0, wanted))
+
+    def cases_of(self, regex, *arguments):
+        """What google-benchmark reports of the cases that match."""
+        out = self.path / "out.json"
+        status, _, errors = run(*arguments, "--benchmark_min_time=0.001", f"--benchmark_filter={regex}", f"--benchmark_out={out}",
+                                "--benchmark_out_format=json")
+        self.assertEqual(status, 0, errors)
+        return json.loads(out.read_text())["benchmarks"]
 
     def test_counters_of_a_file(self):
         points, _ = self.write_points("clustered", "3e4")
-        out = self.path / "out.json"
-        status, _, errors = run("--points", points, "--box", 1, "--benchmark_min_time=0.001", "--benchmark_filter=threads:",
-                                f"--benchmark_out={out}", "--benchmark_out_format=json")
-        self.assertEqual(status, 0, errors)
-        cases = json.loads(out.read_text())["benchmarks"]
+        cases = self.cases_of("fof/.*threads:", "--points", points, "--box", 1)
         self.assertEqual([case["name"] for case in cases],
                          [f"fof/points/b{b}/threads:{threads}" for b in (0.2, 0.7) for threads in (1, 2)])
         for case in cases:
@@ -90,6 +104,45 @@ class Bench(unittest.TestCase):
         self.assertEqual(found, components(points, length, box))
         self.assertLess(len(set(found)), 400)
 
+    def check_neighbour_counters(self, case, num, k):
+        phases = sum(case[phase] for phase in ("keys", "sort", "gather", "tree", "search"))
+        self.assertGreater(phases, 0)
+        self.assertLessEqual(phases, case["ns_per_query"])
+        self.assertGreater(case["ns_per_query_first"], 0)
+        self.assertGreater(case["bytes_per_query"], 0)
+        self.assertGreaterEqual(case["pairs_per_query"], k)  # each neighbour was looked at
+        self.assertLessEqual(case["pairs_per_query"], num)
+        self.assertGreaterEqual(case["leaves_per_query"], 1)
+
+    def test_neighbours_of_a_file(self):
+        points, _ = self.write_points("clustered", "1e4")
+        cases = self.cases_of("knn/.*threads:", "--points", points, "--box", 1)
+        self.assertEqual([case["name"] for case in cases],
+                         [f"knn/points/k{k}/threads:{threads}" for k in (8, 16, 32, 64) for threads in (1, 2)])
+        for case in cases:
+            self.check_neighbour_counters(case, 10000, int(case["name"].split("/")[2][1:]))
+
+    def test_neighbours_of_queries_and_reduced(self):
+        queries, reduced = self.cases_of("knn/(queries|reduce)/uniform/1e5/k8/threads:1$")
+        self.check_neighbour_counters(queries, 100000, 8)
+        self.assertGreater(reduced["search"], 0)
+        self.assertGreater(reduced["bytes_per_query"], 0)
+        self.assertNotIn("pairs_per_query", reduced)
+
+    def test_written_neighbours_are_the_nearest(self):
+        num, k = 400, 5
+        path, points = self.write_points("uniform", num)
+        out = self.path / "neighbours"
+        self.assertEqual(run("--points", path, "--box", 1, "--write-neighbours", out, "--k", k)[0], 0)
+        data = out.read_bytes()
+        self.assertEqual(len(data), num * k * (4 + 8))
+        distance, index = array.array("f", data[:4 * num * k]), array.array("q", data[4 * num * k:])
+        for i, row in enumerate(nearest(points, k, 1.0)):
+            self.assertEqual(index[i * k], i)
+            self.assertEqual(len(set(index[i * k:(i + 1) * k])), k)
+            for wanted, found in zip(row, distance[i * k:(i + 1) * k]):
+                self.assertAlmostEqual(wanted, found, delta=1e-6)
+
     def test_points_are_what_was_asked_for(self):
         _, points = self.write_points("uniform", "1e3")
         self.assertEqual(len(points), 1000)
@@ -102,6 +155,7 @@ class Bench(unittest.TestCase):
                                    (["--nonsense"], "unknown option '--nonsense'"),
                                    (["--write-points", self.path / "x", "--kind", "lumpy"], "must be uniform, clustered or dense"),
                                    (["--write-points", self.path / "no" / "x"], "cannot write"),
+                                   (["--points", short, "--write-neighbours", self.path / "x"], "not a multiple of 12"),
                                    (["--points", short, "--rlink-abs", "-1"], "--rlink-abs")):
             status, _, errors = run(*arguments)
             self.assertEqual(status, 2, arguments)

@@ -1,0 +1,93 @@
+#include "cases.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "apps/bench/points.hpp"
+
+namespace zhalo::bench {
+namespace {
+
+constexpr double linking_lengths[] = {0.2, 0.7};
+constexpr int neighbour_numbers[] = {8, 16, 32, 64};
+
+/// Adds the case on each Exec of interest.
+template <class Case>
+void add_on_all_execs(std::vector<Case>& cases, const Case& one) {
+  for (const int threads : {1, 2}) {
+    cases.push_back(one);
+    cases.back().name += fmt::format("/threads:{}", threads);
+    cases.back().make_exec = [threads] { return host_exec(threads); };
+  }
+  if (query_devices().num_devices > 0) {
+    cases.push_back(one);
+    cases.back().name += "/exec:cuda";
+    cases.back().make_exec = [] { return cuda_exec(); };
+  }
+}
+
+CloudSource source_of(const PointsFile& file) {
+  return {"file", [file] { return read_points(file.path, file.box_length); }};
+}
+
+/// Generated points by their names: "clustered", "1e6".
+struct Sort {
+  std::string kind;
+  std::string size;
+  Index num = 0;
+
+  CloudSource source(std::uint64_t seed) const {
+    return {fmt::format("{}/{}/{}", kind, size, seed), [sort = *this, seed] {
+              return Cloud{points::make_points(points::kind_of(sort.kind), sort.num, seed).pos, 1};
+            }};
+  }
+};
+
+void add_generated(Cases& cases, const Sort& sort) {
+  const std::string points = fmt::format("{}/{}", sort.kind, sort.size);
+  const CloudSource particles = sort.source(1);
+  for (const double b : linking_lengths) {
+    add_on_all_execs(cases.fof, FofCase{fmt::format("fof/{}/b{}", points, b), particles, b, false, {}});
+  }
+  for (const int k : neighbour_numbers) {
+    add_on_all_execs(cases.knn, KnnCase{fmt::format("knn/self/{}/k{}", points, k), particles, {}, k, false, {}});
+    add_on_all_execs(cases.knn, KnnCase{fmt::format("knn/queries/{}/k{}", points, k), particles, sort.source(2), k, false, {}});
+    add_on_all_execs(cases.knn, KnnCase{fmt::format("knn/reduce/{}/k{}", points, k), particles, {}, k, true, {}});
+  }
+}
+
+}  // namespace
+
+Cases generated_cases() {
+  Cases cases;
+  for (const char* kind : {"uniform", "clustered"}) {
+    add_generated(cases, {kind, "1e5", 100'000});
+    add_generated(cases, {kind, "1e6", 1'000'000});
+    add_generated(cases, {kind, "1e7", 10'000'000});
+  }
+  return cases;
+}
+
+Cases file_cases(const PointsFile& file) {
+  Cases cases;
+  const CloudSource source = source_of(file);
+  if (file.linking_length > 0) {
+    const std::string name = fmt::format("fof/points/rlink:{}", file.linking_length);
+    add_on_all_execs(cases.fof, FofCase{name, source, file.linking_length, true, {}});
+    return cases;
+  }
+  for (const double b : linking_lengths) {
+    add_on_all_execs(cases.fof, FofCase{fmt::format("fof/points/b{}", b), source, b, false, {}});
+  }
+  for (const int k : neighbour_numbers) {
+    add_on_all_execs(cases.knn, KnnCase{fmt::format("knn/points/k{}", k), source, {}, k, false, {}});
+  }
+  return cases;
+}
+
+KnnCase neighbours_case(const PointsFile& file, int k) {
+  return {fmt::format("knn/points/k{}", k), source_of(file), {}, k, false, [] { return host_exec(1); }};
+}
+
+}  // namespace zhalo::bench

@@ -1,0 +1,33 @@
+/// Which cases there are. Their names are in docs/benchmarks.md; scripts rely on them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fof_case.hpp"
+#include "knn_case.hpp"
+
+namespace zhalo::bench {
+
+/// The caller's own points.
+struct PointsFile {
+  std::string path;
+  double box_length = 1;
+  double linking_length = 0;  ///< in the file's unit; 0: fractions of the mean separation
+};
+
+struct Cases {
+  std::vector<FofCase> fof;
+  std::vector<KnnCase> knn;
+};
+
+/// Cases of one cloud follow each other.
+Cases generated_cases();
+
+/// Of the caller's points; with a linking length only groups.
+Cases file_cases(const PointsFile& file);
+
+/// The k nearest neighbours of the caller's points, on one thread.
+KnnCase neighbours_case(const PointsFile& file, int k);
+
+}  // namespace zhalo::bench
