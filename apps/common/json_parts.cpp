@@ -53,16 +53,16 @@ ordered_json json_of(const Spread& spread) {
   return {{"max", spread.max}, {"mean", spread.mean}, {"imbalance", spread.imbalance()}};
 }
 
-ordered_json json_of_phases(const Measured& measured, Index num_particles) {
+ordered_json json_of_phases(const Measured& measured, Index num, const char* rate) {
   ordered_json phases = ordered_json::array();
   for (const PhaseSpread& phase : measured.phases) {
     const double seconds = phase.seconds.max;
-    const double rate = seconds > 0 ? static_cast<double>(num_particles) / seconds : 0;
+    const double per_second = seconds > 0 ? static_cast<double>(num) / seconds : 0;
     phases.push_back({{"name", phase.name},
                       {"seconds", seconds},
                       {"mean_seconds", phase.seconds.mean},
                       {"imbalance", phase.seconds.imbalance()},
-                      {"particles_per_second", rate}});
+                      {rate, per_second}});
   }
   return phases;
 }

@@ -17,8 +17,8 @@ ordered_json json_of(const Vec3d& v);
 ordered_json json_of(const io::SnapshotInfo& info);
 /// Maximum, mean and imbalance.
 ordered_json json_of(const Spread& spread);
-/// Of each phase its seconds and the particles per second.
-ordered_json json_of_phases(const Measured& measured, Index num_particles);
+/// Of each phase its seconds and how many of `num` items it did in a second, under the name `rate`.
+ordered_json json_of_phases(const Measured& measured, Index num, const char* rate = "particles_per_second");
 /// Names and values of the peak memory, to be put into a report.
 ordered_json json_of_memory(const Measured& measured);
 

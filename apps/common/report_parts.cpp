@@ -43,9 +43,9 @@ void add_places(Lines& lines, const Places& places, bool verbose) {
 }
 
 void add_phases(Lines& lines, const Run& run) {
-  lines.plain(fmt::format("\n{:<12} {:>10} {:>13}{}", "Phase", "seconds", "particles/s", run.alone ? "" : "  max/mean"));
+  lines.plain(fmt::format("\n{:<12} {:>10} {:>13}{}", "Phase", "seconds", run.items + "/s", run.alone ? "" : "  max/mean"));
   const auto add = [&](const std::string& name, double seconds, const std::string& imbalance) {
-    const double rate = static_cast<double>(run.num_particles) / seconds;
+    const double rate = static_cast<double>(run.num_items) / seconds;
     const std::string rate_text = seconds > 0 ? fmt::format("{:.3g}", rate) : "-";
     lines.plain(fmt::format("{:<12} {:>10.4f} {:>13}{}", name, seconds, rate_text, imbalance));
   };

@@ -35,8 +35,9 @@ void add_places(Lines& lines, const Places& places, bool verbose);
 struct Run {
   const Measured& measured;
   double seconds = 0;  ///< of all
-  Index num_particles = 0;
-  bool alone = true;  ///< one rank
+  Index num_items = 0;
+  bool alone = true;               ///< one rank
+  std::string items{"particles"};  ///< what is counted
 };
 
 /// Seconds are those of the slowest rank; max/mean is how much longer it took than the mean of all.

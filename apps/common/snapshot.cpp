@@ -7,11 +7,12 @@
 
 namespace zhalo::app {
 
-io::Snapshot open_snapshot(const Context& context, const CommonOptions& options, const std::vector<int>& types) {
+io::Snapshot open_snapshot(const Context& context, const std::string& path, std::optional<double> box_length,
+                           const std::vector<int>& types) {
   const ScopedTimer timer(context.timers, "open");
   io::SnapshotOverrides overrides;
-  overrides.box_length = options.box_length;
-  io::Snapshot snapshot = io::Snapshot::open(context.comm, options.snapshot, overrides);
+  overrides.box_length = box_length;
+  io::Snapshot snapshot = io::Snapshot::open(context.comm, path, overrides);
   io::check_types(snapshot.info(), types);
   return snapshot;
 }

@@ -1,6 +1,8 @@
 /// The snapshot that a command works on, and its box.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "apps/common/options.hpp"
@@ -9,8 +11,9 @@
 
 namespace zhalo::app {
 
-/// Collective. Throws InputError also if the snapshot lacks one of the types.
-io::Snapshot open_snapshot(const Context& context, const CommonOptions& options, const std::vector<int>& types);
+/// `box_length`: the user's word, if any. Collective. Throws InputError also if the snapshot lacks one of the types.
+io::Snapshot open_snapshot(const Context& context, const std::string& path, std::optional<double> box_length,
+                           const std::vector<int>& types);
 
 /// The box to search in. A size that the user gave bounds the particles also without periodicity. Throws InputError as
 /// io::simulation_box.

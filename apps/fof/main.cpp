@@ -2,6 +2,7 @@
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "apps/common/command.hpp"
 #include "apps/common/json_file.hpp"
@@ -16,7 +17,8 @@ namespace {
 void run(const Context& context, const Options& options, app::Progress& progress) {
   const bool verbose = options.verbosity == app::Verbosity::verbose;
   app::JsonFile json(context.comm, options.json);
-  const io::Snapshot snapshot = app::open_snapshot(context, options, all_types(options.link_types, options.attach));
+  const std::vector<int> types = all_types(options.link_types, options.attach);
+  const io::Snapshot snapshot = app::open_snapshot(context, options.snapshot, options.box_length, types);
   Summary summary = plan_run(context, snapshot, options);
   progress.say(plan_text(summary, verbose));
   for (const std::string& warning : summary.linking.warnings) progress.warn(warning);

@@ -1,0 +1,25 @@
+/// The files that a run writes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "zhalo/comm/communicator.hpp"
+
+namespace zhalo::knn_app {
+
+struct OutputName {
+  std::string directory;  ///< empty: the current one
+  std::string name;       ///< without ".hdf5"
+
+  /// For the user: "out/results.hdf5", "out/results.0.hdf5 to out/results.3.hdf5".
+  std::string shown(Index num_files) const;
+};
+
+/// From what the user gave (empty: after the snapshot's number). Throws InputError for folders.
+OutputName name_output(const std::string& given, int snapshot_number);
+
+/// Throws InputError, as seen by rank 0, if the run would replace or remove a file that it reads. Collective.
+void check_inputs_stay(const Communicator& comm, const OutputName& output, const std::vector<std::string>& inputs);
+
+}  // namespace zhalo::knn_app

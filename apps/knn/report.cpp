@@ -1,0 +1,110 @@
+#include "apps/knn/report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <cmath>
+
+#include "apps/common/report_parts.hpp"
+#include "apps/knn/reductions.hpp"
+
+namespace zhalo::knn_app {
+namespace {
+
+using app::bytes_text;
+using app::Lines;
+
+std::string queries_text(const Summary& summary) {
+  if (!summary.query)
+    return summary.options.include_self ? "the particles, each its own first neighbour" : "the particles, without themselves";
+  const QuerySummary& query = *summary.query;
+  if (!query.is_snapshot) return fmt::format("{} places in {}", query.count, query.path);
+  return fmt::format("{} particles of type {} in {}", query.count, fmt::join(query.types, ", "), query.path);
+}
+
+std::string neighbours_text(const Summary& summary) {
+  const double radius = summary.options.max_radius;
+  if (std::isinf(radius)) return fmt::format("{} of each", summary.options.k);
+  return fmt::format("{} of each, within {:.10g} {}", summary.options.k, radius, summary.snapshot.units.length_name());
+}
+
+std::string results_text(const Options& options) {
+  std::vector<std::string> names;
+  if (options.lists) names = {"Distances", "Indices"};
+  for (const Quantity quantity : options.reductions) {
+    const bool density = quantity == Quantity::density;
+    names.push_back(traits_of(quantity).dataset + (density ? fmt::format(" ({})", name_of(options.kernel)) : ""));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void add_columns(Lines& lines, const Found& found) {
+  lines.plain(fmt::format("{:<20} {:>12} {:>12} {:>12}", "", "min", "mean", "max"));
+  for (const ColumnSummary& column : found.columns) {
+    const Index missing = column.total - column.finite;
+    lines.plain(fmt::format("{:<20} {:>12.6g} {:>12.6g} {:>12.6g}{}", column.name, column.min, column.mean, column.max,
+                            missing == 0 ? "" : fmt::format("  {} without", missing)));
+  }
+}
+
+void add_search(Lines& lines, const Summary& summary) {
+  const KnnStatistics& search = *summary.found->search;
+  const auto queries = static_cast<double>(std::max(summary.num_queries, Index{1}));
+  lines.line("Searched",
+             fmt::format("{:.1f} leaves and {:.1f} particles per query", static_cast<double>(search.leaves_visited) / queries,
+                         static_cast<double>(search.pairs_tested) / queries));
+  if (summary.places.num_ranks > 1)
+    lines.line("Sent", fmt::format("{} between ranks, {} particles fetched",
+                                   bytes_text(static_cast<std::size_t>(search.bytes_sent)), search.fetched));
+}
+
+}  // namespace
+
+std::string plan_text(const Summary& summary, bool verbose) {
+  Lines lines;
+  lines.plain("");
+  lines.line("Particles", fmt::format("{} of type {}", summary.num_particles, fmt::join(summary.options.types, ", ")));
+  lines.line("Queries", queries_text(summary));
+  lines.line("Neighbours", neighbours_text(summary));
+  lines.line("Results", results_text(summary.options));
+  lines.line("Search box", app::box_text(summary.box, summary.snapshot.units.length_name()));
+  add_places(lines, summary.places, verbose);
+  if (verbose) {
+    for (const std::string& file : summary.snapshot.files) lines.line("File", file);
+  }
+  return describe(summary.snapshot) + std::move(lines).text() + (verbose ? estimate_text(summary) : "") + "\n";
+}
+
+std::string estimate_text(const Summary& summary) {
+  Lines lines;
+  const Estimate& estimate = summary.estimate;
+  const int ranks = summary.places.num_ranks;
+  lines.line(
+      "Memory",
+      fmt::format("at most {} for particles, search and results{}", bytes_text(estimate.memory),
+                  ranks == 1 ? "" : fmt::format(", {} on each of {} ranks", bytes_text(estimate.memory_per_rank), ranks)));
+  lines.line("Output", fmt::format("{} in {}", bytes_text(estimate.output), summary.output.shown(summary.num_files)));
+  return std::move(lines).text();
+}
+
+std::string result_text(const Summary& summary, bool verbose) {
+  const Found& found = *summary.found;
+  Lines lines;
+  lines.plain("");
+  add_columns(lines, found);
+  if (summary.places.num_ranks > 1)
+    lines.line("Per rank", fmt::format("{} to {} queries read", found.fewest_queries, found.most_queries));
+  if (found.search && found.search->num_wrapped > 0) {
+    const Index wrapped = found.search->num_wrapped;
+    const char* noun = wrapped == 1 ? "position" : "positions";
+    lines.line("Wrapped", fmt::format("{} {} outside the periodic box, or on its upper edge", wrapped, noun));
+  }
+  const app::Run run{found.measured, found.seconds, summary.num_queries, summary.places.num_ranks == 1, "queries"};
+  add_phases(lines, run);
+  lines.plain("");
+  add_memory(lines, run);
+  if (verbose && found.search) add_search(lines, summary);
+  app::add_files(lines, found.files, found.num_files);
+  return std::move(lines).text();
+}
+
+}  // namespace zhalo::knn_app

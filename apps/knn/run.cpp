@@ -1,0 +1,134 @@
+#include "apps/knn/run.hpp"
+
+#include <deque>
+#include <type_traits>
+
+#include "apps/common/interrupt.hpp"
+#include "apps/common/on_host.hpp"
+#include "apps/knn/reductions.hpp"
+#include "apps/knn/results.hpp"
+
+namespace zhalo::knn_app {
+namespace {
+
+/// What was read; without queries the particles ask for themselves.
+template <class Real>
+struct Input {
+  io::LoadedParticles<Real> particles;
+  std::optional<io::LoadedParticles<Real>> queries;
+
+  const io::LoadedParticles<Real>& asking() const { return queries ? *queries : particles; }
+};
+
+template <class Real>
+Input<Real> load(const Context& context, const Sources& sources, const Summary& plan) {
+  const ScopedTimer timer(context.timers, "read");
+  const io::LoadOptions wanted{
+      .velocities = any_needs_velocities(plan.options), .ids = false, .masses = any_needs_masses(plan.options)};
+  const io::LoadOptions positions{.velocities = false, .ids = false, .masses = false};
+  Input<Real> input;
+  input.particles = io::load_particles<Real>(context, sources.particles, plan.options.types, wanted);
+  if (sources.query_snapshot)
+    input.queries = io::load_particles<Real>(context, *sources.query_snapshot, plan.query->types, positions);
+  if (sources.query_places) input.queries = io::load_places<Real>(context, *sources.query_places);
+  return input;
+}
+
+KnnOptions options_of(const Summary& plan) {
+  return {.k = plan.options.k, .include_self = plan.options.include_self, .max_radius = plan.options.max_radius};
+}
+
+template <class Real>
+KnnResult<Real> list(const Context& context, const Input<Real>& input, const Summary& plan) {
+  if (input.queries) return knn(context, input.particles.particles, input.queries->particles, plan.box, options_of(plan));
+  return knn(context, input.particles.particles, plan.box, options_of(plan));
+}
+
+template <class Real>
+Buffer<double> reduce(const Context& context, const Input<Real>& input, const Summary& plan, Quantity quantity) {
+  const QuantityOptions wanted{quantity, plan.options.kernel};
+  const Particles<Real>& particles = input.particles.particles;
+  if (!input.queries) return neighbour_quantity(context, particles, plan.box, options_of(plan), wanted);
+  return neighbour_quantity(context, particles, input.queries->particles, plan.box, options_of(plan), wanted);
+}
+
+/// Results as they were found, and where the writer can see them.
+template <class Real>
+struct Columns {
+  KnnResult<Real> lists;
+  std::vector<Buffer<double>> reduced;
+  std::optional<app::OnHost<Real>> distance;
+  std::optional<app::OnHost<Index>> index;
+  std::deque<app::OnHost<double>> reduced_on_host;
+};
+
+template <class Real>
+Columns<Real> find(const Context& context, const Input<Real>& input, const Summary& plan) {
+  Columns<Real> columns;
+  for (const Quantity quantity : plan.options.reductions) columns.reduced.push_back(reduce(context, input, plan, quantity));
+  if (plan.options.lists) columns.lists = list(context, input, plan);
+  return columns;
+}
+
+template <class Real>
+io::Results results_of(const Context& context, Columns<Real>& columns, const io::LoadedParticles<Real>& asking,
+                       const Summary& plan) {
+  io::Results results = describe_results(plan);
+  results.ranges = asking.ranges;
+  if (plan.options.lists) {
+    columns.distance.emplace(context.exec, columns.lists.distance);
+    columns.index.emplace(context.exec, columns.lists.index);
+    results.columns.push_back(distance_column(plan, columns.distance->view()));
+    results.columns.push_back(index_column(plan, columns.index->view()));
+  }
+  for (std::size_t i = 0; i < columns.reduced.size(); ++i) {
+    columns.reduced_on_host.emplace_back(context.exec, columns.reduced[i]);
+    results.columns.push_back(reduced_column(plan, plan.options.reductions[i], columns.reduced_on_host.back().view()));
+  }
+  return results;
+}
+
+KnnStatistics over_ranks(const Communicator& comm, const KnnStatistics& mine) {
+  KnnStatistics all = mine;
+  for (Index KnnStatistics::*part :
+       {&KnnStatistics::leaves_visited, &KnnStatistics::pairs_tested, &KnnStatistics::fetched, &KnnStatistics::bytes_sent})
+    all.*part = comm.sum(mine.*part);
+  return all;
+}
+
+template <class Real>
+Found find_neighbours_of(const Context& context, const Sources& sources, const Summary& plan, io::StagedFiles& files) {
+  const Input<Real> input = load<Real>(context, sources, plan);
+  Columns<Real> columns = find(context, input, plan);
+  const io::Results results = results_of(context, columns, input.asking(), plan);
+  {
+    const ScopedTimer timer(context.timers, "write");
+    io::write_results(files, plan.output.name, results, plan.snapshot, plan.options.files);
+  }
+  Found found;
+  for (const io::ResultColumn& column : results.columns) {
+    if (column.name != "Indices") found.columns.push_back(summarise(context.comm, column));
+  }
+  if (plan.options.lists) found.search = over_ranks(context.comm, columns.lists.statistics);
+  found.most_queries = context.comm.max(input.asking().particles.num());
+  found.fewest_queries = context.comm.min(input.asking().particles.num());
+  return found;
+}
+
+}  // namespace
+
+Found find_neighbours(const Context& context, const Sources& sources, const Summary& plan, io::StagedFiles& files) {
+  Found found = plan.double_positions ? find_neighbours_of<double>(context, sources, plan, files)
+                                      : find_neighbours_of<float>(context, sources, plan, files);
+  app::check_interrupted();
+  {
+    const ScopedTimer timer(context.timers, "commit");
+    app::finish_without_interrupts();
+    found.files = files.commit();
+    found.num_files = context.comm.sum(static_cast<Index>(found.files.size()));
+  }
+  found.measured = app::measure(context);
+  return found;
+}
+
+}  // namespace zhalo::knn_app

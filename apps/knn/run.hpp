@@ -1,0 +1,28 @@
+/// The command's two halves: what will be done, and doing it.
+#pragma once
+
+#include <optional>
+
+#include "apps/knn/summary.hpp"
+#include "zhalo/io/places.hpp"
+#include "zhalo/io/staged_files.hpp"
+
+namespace zhalo::knn_app {
+
+/// What is read. Of queries one of the two, or none: then the particles ask for themselves.
+struct Sources {
+  io::Snapshot particles;
+  std::optional<io::Snapshot> query_snapshot{};
+  std::optional<io::PlaceFile> query_places{};
+};
+
+/// Collective; throws as the library does.
+Sources open_sources(const Context& context, const Options& options);
+
+/// Everything that is known without reading positions: all of a summary but `found`. Collective; throws as the library does.
+Summary plan_run(const Context& context, const Sources& sources, const Options& options);
+
+/// Reads, searches and writes to `files`, which it commits. The phases go to context.timers. Collective.
+Found find_neighbours(const Context& context, const Sources& sources, const Summary& plan, io::StagedFiles& files);
+
+}  // namespace zhalo::knn_app

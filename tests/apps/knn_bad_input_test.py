@@ -1,0 +1,149 @@
+"""The command knn on bad input: one clear message, status 2, and nothing left behind.
+
+  knn_bad_input_test.py PROGRAM DATA SNAPSHOTS
+"""
+import os
+import resource
+import shutil
+import subprocess
+import unittest
+
+import h5py
+import numpy as np
+from command_case import PROGRAM, SECONDS, SNAPSHOTS
+from knn_case import KnnCase, main
+
+BAD = SNAPSHOTS / "bad"
+MPIEXEC = shutil.which("mpiexec")
+
+# Options on a snapshot of types 0 and 1, and words of the message.
+OPTIONS = {
+    "-k 0": ["-k", "0", "1 to 4096"],
+    "-k -3": ["-k", "-3", "1 to 4096"],
+    "-k 5000": ["-k", "5000", "1 to 4096"],
+    "-k 99999999999999": ["-k", "99999999999999"],
+    "-k many": ["-k", "many"],
+    "-k 2.5": ["-k", "2.5"],
+    "--max-radius -1": ["--max-radius", "-1", "negative"],
+    "--max-radius nan": ["--max-radius", "nan"],
+    "--max-radius far": ["--max-radius", "far"],
+    "--types 5": ["type 5", "types 0, 1"],
+    "--types 1,1": ["type 1", "twice"],
+    "--types dark": ["--types", "dark"],
+    "--reduce median": ["--reduce", "median", "kth, mean-radius, density, sigma-v"],
+    "--reduce kth,": ["--reduce", "''"],
+    "--reduce kth,kth": ["--reduce", "kth", "twice"],
+    "--reduce kth --kernel c2": ["--kernel", "--reduce density"],
+    "--reduce density --kernel c6": ["--kernel", "c6", "cubic, c2, c4"],
+    "--query none.hdf5": ["none.hdf5", "no such file"],
+    "--query-types 1": ["--query-types", "--query"],
+    "--query places.hdf5 --query-types 1": ["--query-types", "places.hdf5"],
+    "--query places.hdf5 --exclude-self": ["--exclude-self", "--query"],
+    "--query text.txt": ["text.txt", "HDF5"],
+    "--query flat.hdf5": ["flat.hdf5", "/Coordinates", "(30)", "(N, 3)"],
+    "--query integers.hdf5": ["integers.hdf5", "/Coordinates", "real numbers"],
+    "--query empty.hdf5": ["empty.hdf5", "no snapshot"],
+    "--query other_001 --query-types 4": ["other_001", "type 4"],
+    "--query kpc_001": ["kpc_001", "kpc/h", "Mpc/h"],
+    "--query nan.hdf5": ["not finite"],
+    "--periodic no --box-size 5": ["outside"],
+    "--periodic perhaps": ["--periodic", "perhaps"],
+    "--box-size -1": ["--box-size", "-1"],
+    "--device abacus": ["--device", "abacus"],
+    "--threads -1": ["--threads", "-1"],
+    "--files -1": ["--files", "1 to 1000000"],
+    "--no-such-option": ["--no-such-option", "knn --help"],
+    "-q -v": ["--quiet", "--verbose"],
+    "-o folder": ["-o", "folder", "name a file"],
+    "-o folder/": ["-o", "folder/", "name a file"],
+    "-o text.txt/out.hdf5": ["text.txt"],
+    "-o snapshot_007.hdf5": ["snapshot_007.hdf5", "is read"],
+    "-o snapshot_007": ["snapshot_007.hdf5", "is read"],
+    "-o ./folder/../snapshot_007.hdf5": ["snapshot_007.hdf5", "is read"],
+    "--query other_001 -o other_001.hdf5": ["other_001.0.hdf5", "is read"],
+    "--query places.hdf5 -o places.hdf5": ["places.hdf5", "is read"],
+    "another_snapshot.hdf5": ["another_snapshot.hdf5"],
+}
+
+
+class BadInput(KnnCase):
+    def setUp(self):
+        super().setUp()
+        self.snapshot({0: 20, 1: 50})
+        self.snapshot({1: 20}, name="other_001", num_files=2)
+        self.snapshot({1: 20}, name="kpc_001")
+        with h5py.File(self.folder / "kpc_001.hdf5", "r+") as file:
+            file["Header"].attrs["UnitLength_in_cm"] = 3.085678e21
+        for name, values in (("places", np.ones((10, 3))), ("flat", np.ones(30)), ("integers", np.ones((10, 3), np.int64)),
+                             ("nan", np.full((10, 3), np.nan))):
+            with h5py.File(self.folder / f"{name}.hdf5", "w") as file:
+                file["Coordinates"] = values
+        h5py.File(self.folder / "empty.hdf5", "w").close()
+        (self.folder / "text.txt").write_text("1 2 3\n")
+        (self.folder / "folder").mkdir()
+
+    def test_options(self):
+        for options, words in OPTIONS.items():
+            with self.subTest(options):
+                self.assert_refused(["snapshot_007.hdf5", "--json", "report.json", *options.split()], *words)
+
+    def test_on_ranks(self):
+        """All ranks leave, and one speaks."""
+        if not MPIEXEC:
+            self.skipTest("there is no mpiexec")
+        for options in ("-k 0", "--query nan.hdf5", "-o snapshot_007.hdf5", "--query none.hdf5", "-o text.txt/out.hdf5"):
+            with self.subTest(options):
+                before = self.files()
+                status, _, errors = self.run_command("snapshot_007.hdf5", *options.split(), launcher=(MPIEXEC, "-n", "3"))
+                self.assertEqual((status, errors.count("knn: error: ")), (2, 1), errors)
+                self.assertEqual(self.files(), before)
+
+    def test_no_snapshot(self):
+        self.assert_refused([], "snapshot", "knn --help")
+
+    def test_snapshots(self):
+        for name, words in {"none_such.hdf5": ["no such file"], "text.hdf5": ["HDF5"], "truncated.hdf5": ["truncated"],
+                            "no_coordinates.hdf5": ["Coordinates"], "catalogue.hdf5": ["not a snapshot"],
+                            "nan.hdf5": ["1 of 1000 particles", "not finite"], "no_box.hdf5": ["--box-size", "--periodic no"]}.items():
+            with self.subTest(name):
+                self.assert_refused([BAD / name, "-k", 4, "-o", "deep/out.hdf5"], *words)
+
+    def test_missing_columns(self):
+        self.snapshot({1: 20}, name="bare_001").write(self.folder / "bare_001", masses=False, velocities=False)
+        self.assert_refused(["bare_001", "--reduce", "density"], "bare_001", "masses", "type 1")
+        self.assert_refused(["bare_001", "--reduce", "sigma-v"], "bare_001", "velocities", "type 1")
+
+    def test_folders_in_the_way(self):
+        (self.folder / "out.hdf5").mkdir()
+        self.assert_refused(["snapshot_007", "-k", 4, "-o", "out"], "out.hdf5")
+        (self.folder / "many.1.hdf5").mkdir()
+        self.assert_refused(["snapshot_007", "-k", 4, "-o", "many", "--files", 2], "many.1.hdf5")
+
+    def test_what_was_there_stays(self):
+        """A run that fails leaves the results of the one before."""
+        self.succeed("snapshot_007", "-k", 2, "-q", "-o", "out.hdf5")
+        before = (self.folder / "out.hdf5").read_bytes()
+        self.assert_refused(["snapshot_007", "--query", "nan.hdf5", "-o", "out.hdf5"], "not finite")
+        self.assertEqual((self.folder / "out.hdf5").read_bytes(), before)
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_no_permission(self):
+        (self.folder / "closed").mkdir(mode=0o555)
+        self.assert_refused(["snapshot_007", "-k", 2, "-o", "closed/out.hdf5"], "closed", "ermission")
+
+    def test_largest_file_allowed(self):
+        """The system refuses to let a file grow, as on a full disk."""
+        before = self.files()
+        for size in (0, 100, 4096, 10000):
+            with self.subTest(size):
+                result = subprocess.run([PROGRAM, "snapshot_007.hdf5", "-k", "32", "-q", "-o", "out.hdf5"], cwd=self.folder, text=True,
+                                        capture_output=True, check=False, timeout=SECONDS, restore_signals=False,
+                                        preexec_fn=lambda limit=size: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+                self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
+                self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+                self.assertIn("out.hdf5", result.stderr)
+                self.assertEqual(self.files(), before)
+
+
+if __name__ == "__main__":
+    main()
