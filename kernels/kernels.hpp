@@ -184,7 +184,7 @@ void sort_rows(const E& exec, Span<const Index> offset, const WithinRows<Real>& 
 
 /// Distances (in the unit of the positions) and global indices of `num` rows.
 template <class E, class Real>
-void write_rows(const E& exec, Index num, const BestRows<Real>& rows, PlacedColumn<Index> global_index, double unit,
+void write_rows(const E& exec, Index num, const BestRows<Real>& rows, PlacedColumn<Index> global_index,
                 const RowOutput<Real>& to);
 
 /// Elements of a column at the neighbours of count.size() rows.

@@ -62,6 +62,7 @@ template <class Real>
 struct RowOutput {
   Span<Real> distance;
   Span<Index> index;
+  double unit = 1;  ///< of the rows' lengths, in that of the positions
 };
 
 /// Elements of any type that particles have, by place.

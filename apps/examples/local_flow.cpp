@@ -80,9 +80,9 @@ std::vector<Flow> measure(const zhalo::Context& context, const Sphere& sphere) {
   const auto velocity = to_exec(context.exec, zhalo::Span<const Velocity>(sphere.velocity), "velocities");
   const auto num = static_cast<Index>(sphere.mass.size());
   const zhalo::Particles<float> particles{.segments = {zhalo::ParticleSegment<float>::interleaved(pos.data(), num)}};
-  const zhalo::Buffer<Flow> flow =
-      zhalo::knn_reduce(context, particles, zhalo::Box::unbounded(), {.k = 32}, MeasureFlow{},
-                        zhalo::ParticleColumn("mass", mass.span()), zhalo::ParticleColumn("velocity", velocity.span()));
+  const zhalo::Buffer<Flow> flow = zhalo::knn_reduce(context, particles, zhalo::Box::unbounded(), {.k = 32},
+                                                     zhalo::reduction(MeasureFlow{}, zhalo::ParticleColumn("mass", mass.span()),
+                                                                      zhalo::ParticleColumn("velocity", velocity.span())));
   return to_host(context.exec, flow);
 }
 // [reduce]

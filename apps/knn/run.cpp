@@ -40,7 +40,8 @@ KnnOptions options_of(const Summary& plan) {
 
 template <class Real>
 KnnResult<Real> list(const Context& context, const Input<Real>& input, const Summary& plan) {
-  if (input.queries) return knn(context, input.particles.particles, input.queries->particles, plan.box, options_of(plan));
+  if (input.queries)
+    return knn(context, QueriesAmong{input.queries->particles, input.particles.particles}, plan.box, options_of(plan));
   return knn(context, input.particles.particles, plan.box, options_of(plan));
 }
 
@@ -49,7 +50,7 @@ Buffer<double> reduce(const Context& context, const Input<Real>& input, const Su
   const QuantityOptions wanted{quantity, plan.options.kernel};
   const Particles<Real>& particles = input.particles.particles;
   if (!input.queries) return neighbour_quantity(context, particles, plan.box, options_of(plan), wanted);
-  return neighbour_quantity(context, particles, input.queries->particles, plan.box, options_of(plan), wanted);
+  return neighbour_quantity(context, QueriesAmong{input.queries->particles, particles}, plan.box, options_of(plan), wanted);
 }
 
 /// Results as they were found, and where the writer can see them.

@@ -7,10 +7,8 @@ template void find_smallest_indices(const ZHALO_EXEC&, const SearchView<float>&,
 template void find_smallest_indices(const ZHALO_EXEC&, const SearchView<double>&, Span<Index>);
 template void sort_rows(const ZHALO_EXEC&, Span<const Index>, const WithinRows<float>&, PlacedColumn<Index>);
 template void sort_rows(const ZHALO_EXEC&, Span<const Index>, const WithinRows<double>&, PlacedColumn<Index>);
-template void write_rows(const ZHALO_EXEC&, Index, const BestRows<float>&, PlacedColumn<Index>, double,
-                         const RowOutput<float>&);
-template void write_rows(const ZHALO_EXEC&, Index, const BestRows<double>&, PlacedColumn<Index>, double,
-                         const RowOutput<double>&);
+template void write_rows(const ZHALO_EXEC&, Index, const BestRows<float>&, PlacedColumn<Index>, const RowOutput<float>&);
+template void write_rows(const ZHALO_EXEC&, Index, const BestRows<double>&, PlacedColumn<Index>, const RowOutput<double>&);
 template void gather_neighbours(const ZHALO_EXEC&, const PlacedBytes&, const BestRows<float>&, Span<const LocalIndex>,
                                 const MissingBytes&);
 template void gather_neighbours(const ZHALO_EXEC&, const PlacedBytes&, const BestRows<double>&, Span<const LocalIndex>,

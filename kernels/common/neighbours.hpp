@@ -108,7 +108,6 @@ struct WriteRow {
   static constexpr Real infinity = std::numeric_limits<Real>::infinity();
   BestRows<Real> rows;
   PlacedColumn<Index> global_index;
-  double unit;
   RowOutput<Real> to;
 
   ZHALO_HD void operator()(Index row) const {
@@ -118,7 +117,7 @@ struct WriteRow {
       const Index at = first + i;
       if (!to.distance.empty()) {
         const Real r = i < found ? static_cast<Real>(sqrt(rows.distance2[at])) : infinity;
-        to.distance[at] = static_cast<Real>(static_cast<double>(r) * unit);
+        to.distance[at] = static_cast<Real>(static_cast<double>(r) * to.unit);
       }
       if (!to.index.empty()) to.index[at] = i < found ? global_index[rows.place[at]] : Index{-1};
     }
@@ -126,9 +125,9 @@ struct WriteRow {
 };
 
 template <class E, class Real>
-void write_rows(const E& exec, Index num, const BestRows<Real>& rows, PlacedColumn<Index> global_index, double unit,
+void write_rows(const E& exec, Index num, const BestRows<Real>& rows, PlacedColumn<Index> global_index,
                 const RowOutput<Real>& to) {
-  for_each(exec, num, WriteRow<Real>{rows, global_index, unit, to});
+  for_each(exec, num, WriteRow<Real>{rows, global_index, to});
 }
 
 /// to[row][i] = element of the row's i-th neighbour; bytes `missing` where there is none.

@@ -28,7 +28,7 @@ void sort_rows(const E&, Span<const Index>, const WithinRows<Real>&, PlacedColum
   refuse();
 }
 template <class E, class Real>
-void write_rows(const E&, Index, const BestRows<Real>&, PlacedColumn<Index>, double, const RowOutput<Real>&) {
+void write_rows(const E&, Index, const BestRows<Real>&, PlacedColumn<Index>, const RowOutput<Real>&) {
   refuse();
 }
 template <class E, class Real>

@@ -19,7 +19,7 @@ AttachResult attach_particles(const Context& context, const LabelledParticles<Re
     KnnOutput wanted;
     wanted.distances = false;
     wanted.columns = {{linked.label.data(), static_cast<Index>(sizeof(Index))}};
-    const KnnResult<Real> found = knn(context, linked.particles, others, box, nearest, wanted);
+    const KnnResult<Real> found = knn(context, QueriesAmong{others, linked.particles}, box, nearest, wanted);
 
     AttachResult result;
     result.num_wrapped = found.statistics.num_wrapped;

@@ -54,10 +54,10 @@ class ResultWriter {
     const NeighbourRows<Real>& rows = lists_.rows();
     Buffer<T> values(context_.exec, rows.num * rows.k, "a chunk of results");
     kernels::RowOutput<Real> output;
+    output.unit = rows.unit;
     if constexpr (std::is_same_v<T, Real>) output.distance = values.span();
     if constexpr (std::is_same_v<T, Index>) output.index = values.span();
-    std::visit([&](const auto& e) { kernels::write_rows(e, rows.num, best, rows.global_index, rows.unit, output); },
-               context_.exec);
+    std::visit([&](const auto& e) { kernels::write_rows(e, rows.num, best, rows.global_index, output); }, context_.exec);
     keep(values.data(), static_cast<Index>(sizeof(T)), to.data());
   }
 
@@ -105,23 +105,16 @@ Buffer<ParticlePlace> places_of(const Context& context, Index num) {
   return to_exec(context.exec, Span<const ParticlePlace>(places), "places of particles");
 }
 
-/// Particles, and queries or nullptr.
 template <class Real>
-struct Request {
-  const Particles<Real>& particles;
-  const Particles<Real>* queries;
-};
-
-template <class Real>
-KnnResult<Real> find(const Context& context, const Request<Real>& request, const Box& box, const KnnOptions& options,
+KnnResult<Real> find(const Context& context, const SearchedParticles<Real>& searched, const Box& box, const KnnOptions& options,
                      const KnnOutput& output) {
   return together(context.comm, [&] {
     validate(options.k >= 1 && options.k <= most_neighbours, "k is {} (must be 1 to {})", options.k, most_neighbours);
     validate_output(context.comm, output);
     NeighbourSearch search(options, output.columns);
-    const Buffer<ParticlePlace> places = output.places ? places_of(context, request.particles.num()) : Buffer<ParticlePlace>();
+    const Buffer<ParticlePlace> places = output.places ? places_of(context, searched.particles.num()) : Buffer<ParticlePlace>();
     if (output.places) search.columns.push_back({places.data(), static_cast<Index>(sizeof(ParticlePlace))});
-    NeighbourLists<Real> lists(context, request.particles, request.queries, box, search);
+    NeighbourLists<Real> lists(context, searched, box, search);
     ResultWriter<Real> writer(context, lists, options, output);
     while (lists.next()) writer.write_chunk();
     return writer.take();
@@ -133,20 +126,18 @@ KnnResult<Real> find(const Context& context, const Request<Real>& request, const
 template <class Real>
 KnnResult<Real> knn(const Context& context, const Particles<Real>& particles, const Box& box, const KnnOptions& options,
                     const KnnOutput& output) {
-  return find<Real>(context, {particles, nullptr}, box, options, output);
+  return find<Real>(context, particles, box, options, output);
 }
 
 template <class Real>
-KnnResult<Real> knn(const Context& context, const Particles<Real>& particles, const Particles<Real>& queries, const Box& box,
-                    const KnnOptions& options, const KnnOutput& output) {
-  return find<Real>(context, {particles, &queries}, box, options, output);
+KnnResult<Real> knn(const Context& context, const QueriesAmong<Real>& among, const Box& box, const KnnOptions& options,
+                    const KnnOutput& output) {
+  return find<Real>(context, among, box, options, output);
 }
 
 template KnnResult<float> knn(const Context&, const Particles<float>&, const Box&, const KnnOptions&, const KnnOutput&);
 template KnnResult<double> knn(const Context&, const Particles<double>&, const Box&, const KnnOptions&, const KnnOutput&);
-template KnnResult<float> knn(const Context&, const Particles<float>&, const Particles<float>&, const Box&, const KnnOptions&,
-                              const KnnOutput&);
-template KnnResult<double> knn(const Context&, const Particles<double>&, const Particles<double>&, const Box&,
-                               const KnnOptions&, const KnnOutput&);
+template KnnResult<float> knn(const Context&, const QueriesAmong<float>&, const Box&, const KnnOptions&, const KnnOutput&);
+template KnnResult<double> knn(const Context&, const QueriesAmong<double>&, const Box&, const KnnOptions&, const KnnOutput&);
 
 }  // namespace zhalo

@@ -61,15 +61,15 @@ struct NeighbourLists<Real>::State {
 };
 
 template <class Real>
-NeighbourLists<Real>::NeighbourLists(const Context& context, const Particles<Real>& particles, const Particles<Real>* queries,
-                                     const Box& box, const NeighbourSearch& search) {
+NeighbourLists<Real>::NeighbourLists(const Context& context, const SearchedParticles<Real>& searched, const Box& box,
+                                     const NeighbourSearch& search) {
   context.comm.together([&] {
-    validate_box(box, particles.dimensions);
-    if (queries != nullptr) validate_box(box, queries->dimensions);
+    validate_box(box, searched.particles.dimensions);
+    if (searched.queries != nullptr) validate_box(box, searched.queries->dimensions);
     validate_search(search);
-    validate_agreement(context.comm, search, box, queries != nullptr);
-    state_ = std::make_shared<State>(State{
-        context, RowSearch<Real>(context, place_particles(context, particles, queries, box, search.columns), box, search), {}});
+    validate_agreement(context.comm, search, box, searched.queries != nullptr);
+    state_ = std::make_shared<State>(
+        State{context, RowSearch<Real>(context, place_particles(context, searched, box, search.columns), box, search), {}});
   });
 }
 

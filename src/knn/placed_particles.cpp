@@ -136,10 +136,11 @@ JointCounts cut_jointly(const Context& context, Span<const std::uint64_t> partic
 }  // namespace
 
 template <class Real>
-SearchInput<Real> place_particles(const Context& context, const Particles<Real>& particles, const Particles<Real>* queries,
-                                  const Box& box, const std::vector<TravellingColumn>& columns) {
+SearchInput<Real> place_particles(const Context& context, const SearchedParticles<Real>& searched, const Box& box,
+                                  const std::vector<TravellingColumn>& columns) {
   SearchInput<Real> input;
-  const DeviceParticles<Real> on_exec(context.exec, particles);
+  const Particles<Real>* queries = searched.queries;
+  const DeviceParticles<Real> on_exec(context.exec, searched.particles);
   const DeviceParticles<Real> queries_on_exec(context.exec,
                                               queries != nullptr ? *queries : Particles<Real>{box.dimensions, 1, {}});
   Extent extent = examine_positions(context, on_exec.view(), box);
@@ -184,9 +185,9 @@ void find_origins(const Exec& exec, const PlacedParticles<Real>& particles, Inde
   wait(exec);
 }
 
-template SearchInput<float> place_particles(const Context&, const Particles<float>&, const Particles<float>*, const Box&,
+template SearchInput<float> place_particles(const Context&, const SearchedParticles<float>&, const Box&,
                                             const std::vector<TravellingColumn>&);
-template SearchInput<double> place_particles(const Context&, const Particles<double>&, const Particles<double>*, const Box&,
+template SearchInput<double> place_particles(const Context&, const SearchedParticles<double>&, const Box&,
                                              const std::vector<TravellingColumn>&);
 template void find_origins(const Exec&, const PlacedParticles<float>&, Index, Span<ParticlePlace>);
 template void find_origins(const Exec&, const PlacedParticles<double>&, Index, Span<ParticlePlace>);

@@ -33,10 +33,10 @@ struct SearchInput {
 };
 
 /// Checks, sorts, and (with several ranks) brings particles and queries together: each rank gets an even part of the Z-order of both.
-/// Collective. `queries` may be nullptr.
+/// Collective.
 template <class Real>
-SearchInput<Real> place_particles(const Context& context, const Particles<Real>& particles, const Particles<Real>* queries,
-                                  const Box& box, const std::vector<TravellingColumn>& columns);
+SearchInput<Real> place_particles(const Context& context, const SearchedParticles<Real>& searched, const Box& box,
+                                  const std::vector<TravellingColumn>& columns);
 
 /// Where the sorted particles [first, first + origins.size()) came from.
 template <class Real>

@@ -70,13 +70,6 @@ class QuantityInput {
   std::vector<TravellingColumn> columns_;
 };
 
-/// Particles, and queries or nullptr.
-template <class Real>
-struct Request {
-  const Particles<Real>& particles;
-  const Particles<Real>* queries;
-};
-
 void validate_options(const Communicator& comm, const KnnOptions& options, const QuantityOptions& quantity) {
   validate(options.k >= 1 && options.k <= most_neighbours, "k is {} (must be 1 to {})", options.k, most_neighbours);
   const Index word = static_cast<Index>(quantity.quantity) * 16 + static_cast<Index>(quantity.kernel);
@@ -95,15 +88,14 @@ void reduce(const E& exec, const NeighbourRows<Real>& rows, const kernels::Quant
 }
 
 template <class Real>
-Buffer<double> find(const Context& context, const Request<Real>& request, const Box& box, const KnnOptions& options,
+Buffer<double> find(const Context& context, const SearchedParticles<Real>& searched, const Box& box, const KnnOptions& options,
                     const QuantityOptions& quantity) {
   return together(context.comm, [&] {
     validate_options(context.comm, options, quantity);
     const QuantityInput<Real> input =
-        together(context.comm, [&] { return QuantityInput<Real>(context, request.particles, quantity.quantity); });
-    const Particles<Real>& of = request.queries != nullptr ? *request.queries : request.particles;
-    NeighbourLists<Real> lists(context, request.particles, request.queries, box, {options, input.travelling()});
-    Buffer<double> result(context.exec, of.num(), "quantities of neighbours");
+        together(context.comm, [&] { return QuantityInput<Real>(context, searched.particles, quantity.quantity); });
+    NeighbourLists<Real> lists(context, searched, box, {options, input.travelling()});
+    Buffer<double> result(context.exec, searched.num_queries(), "quantities of neighbours");
     while (lists.next()) {
       const NeighbourRows<Real>& rows = lists.rows();
       Buffer<double> values(context.exec, rows.num, "a chunk of quantities");
@@ -119,22 +111,22 @@ Buffer<double> find(const Context& context, const Request<Real>& request, const 
 template <class Real>
 Buffer<double> neighbour_quantity(const Context& context, const Particles<Real>& particles, const Box& box,
                                   const KnnOptions& options, const QuantityOptions& quantity) {
-  return find<Real>(context, {particles, nullptr}, box, options, quantity);
+  return find<Real>(context, particles, box, options, quantity);
 }
 
 template <class Real>
-Buffer<double> neighbour_quantity(const Context& context, const Particles<Real>& particles, const Particles<Real>& queries,
-                                  const Box& box, const KnnOptions& options, const QuantityOptions& quantity) {
-  return find<Real>(context, {particles, &queries}, box, options, quantity);
+Buffer<double> neighbour_quantity(const Context& context, const QueriesAmong<Real>& among, const Box& box,
+                                  const KnnOptions& options, const QuantityOptions& quantity) {
+  return find<Real>(context, among, box, options, quantity);
 }
 
 template Buffer<double> neighbour_quantity(const Context&, const Particles<float>&, const Box&, const KnnOptions&,
                                            const QuantityOptions&);
 template Buffer<double> neighbour_quantity(const Context&, const Particles<double>&, const Box&, const KnnOptions&,
                                            const QuantityOptions&);
-template Buffer<double> neighbour_quantity(const Context&, const Particles<float>&, const Particles<float>&, const Box&,
-                                           const KnnOptions&, const QuantityOptions&);
-template Buffer<double> neighbour_quantity(const Context&, const Particles<double>&, const Particles<double>&, const Box&,
-                                           const KnnOptions&, const QuantityOptions&);
+template Buffer<double> neighbour_quantity(const Context&, const QueriesAmong<float>&, const Box&, const KnnOptions&,
+                                           const QuantityOptions&);
+template Buffer<double> neighbour_quantity(const Context&, const QueriesAmong<double>&, const Box&, const KnnOptions&,
+                                           const QuantityOptions&);
 
 }  // namespace zhalo

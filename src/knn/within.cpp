@@ -6,12 +6,12 @@ namespace zhalo {
 namespace {
 
 template <class Real>
-Buffer<Index> count(const Context& context, const Particles<Real>& particles, const Particles<Real>* queries, const Box& box,
+Buffer<Index> count(const Context& context, const SearchedParticles<Real>& searched, const Box& box,
                     const WithinOptions& options) {
   return together(context.comm, [&] {
     NeighbourSearch search = options.search();
     search.counts_only = true;
-    NeighbourLists<Real> lists(context, particles, queries, box, search);
+    NeighbourLists<Real> lists(context, searched, box, search);
     Buffer<LocalIndex> counts(context.exec, lists.num_queries(), "counts of neighbours");
     while (lists.next()) lists.put(lists.rows().count.data(), static_cast<Index>(sizeof(LocalIndex)), counts.data());
     Buffer<Index> result(context.exec, counts.size(), "counts of neighbours");
@@ -27,20 +27,18 @@ Buffer<Index> count(const Context& context, const Particles<Real>& particles, co
 template <class Real>
 Buffer<Index> count_within(const Context& context, const Particles<Real>& particles, const Box& box,
                            const WithinOptions& options) {
-  return count<Real>(context, particles, nullptr, box, options);
+  return count<Real>(context, particles, box, options);
 }
 
 template <class Real>
-Buffer<Index> count_within(const Context& context, const Particles<Real>& particles, const Particles<Real>& queries,
-                           const Box& box, const WithinOptions& options) {
-  return count<Real>(context, particles, &queries, box, options);
+Buffer<Index> count_within(const Context& context, const QueriesAmong<Real>& among, const Box& box,
+                           const WithinOptions& options) {
+  return count<Real>(context, among, box, options);
 }
 
 template Buffer<Index> count_within(const Context&, const Particles<float>&, const Box&, const WithinOptions&);
 template Buffer<Index> count_within(const Context&, const Particles<double>&, const Box&, const WithinOptions&);
-template Buffer<Index> count_within(const Context&, const Particles<float>&, const Particles<float>&, const Box&,
-                                    const WithinOptions&);
-template Buffer<Index> count_within(const Context&, const Particles<double>&, const Particles<double>&, const Box&,
-                                    const WithinOptions&);
+template Buffer<Index> count_within(const Context&, const QueriesAmong<float>&, const Box&, const WithinOptions&);
+template Buffer<Index> count_within(const Context&, const QueriesAmong<double>&, const Box&, const WithinOptions&);
 
 }  // namespace zhalo

@@ -48,7 +48,7 @@ NeighbourTable<Real> knn_table(const Context& context, const Cloud<Real>& cloud,
 template <class Real>
 NeighbourTable<Real> knn_table(const Context& context, const Cloud<Real>& cloud, const Cloud<Real>& queries,
                                const KnnOptions& options) {
-  return table_of(context.exec, knn(context, particles_of(cloud), particles_of(queries), cloud.box, options));
+  return table_of(context.exec, knn(context, QueriesAmong{particles_of(queries), particles_of(cloud)}, cloud.box, options));
 }
 
 /// Where two tables differ first, in words; empty if they are equal.

@@ -41,6 +41,17 @@ struct KnnStatistics {
   Index bytes_sent = 0;      ///< to other ranks
 };
 
+/// Places that are searched from, which are no particles, and the particles to search among. Views: both must outlive the call.
+///
+///   knn(context, QueriesAmong{queries, particles}, box, {.k = 8})
+template <class Real>
+struct QueriesAmong {
+  const Particles<Real>& queries;
+  const Particles<Real>& particles;
+};
+template <class Real>
+QueriesAmong(const Particles<Real>&, const Particles<Real>&) -> QueriesAmong<Real>;
+
 enum class RowOrder {
   caller,  ///< one row per query of this rank, in the caller's order
   z_order  ///< as the search has them: queries along the Z-order, in even parts over the ranks; see KnnResult::query
@@ -91,7 +102,7 @@ KnnResult<Real> knn(const Context& context, const Particles<Real>& particles, co
 /// Finds the k nearest particles of every query: places that are no particles (a coincident particle is a neighbour at distance 0).
 /// Queries may lie anywhere where the box is not bounded, and travel as particles do.
 template <class Real>
-KnnResult<Real> knn(const Context& context, const Particles<Real>& particles, const Particles<Real>& queries, const Box& box,
-                    const KnnOptions& options, const KnnOutput& output = {});
+KnnResult<Real> knn(const Context& context, const QueriesAmong<Real>& search, const Box& box, const KnnOptions& options,
+                    const KnnOutput& output = {});
 
 }  // namespace zhalo

@@ -30,15 +30,28 @@ struct NeighbourSearch {
         columns(std::move(travelling)) {}
 };
 
+/// Particles to search among, and queries; none: the particles themselves.
+template <class Real>
+struct SearchedParticles {
+  const Particles<Real>& particles;
+  const Particles<Real>* queries = nullptr;
+
+  SearchedParticles(const Particles<Real>& all) : particles(all) {}
+  SearchedParticles(const QueriesAmong<Real>& both) : particles(both.particles), queries(&both.queries) {}
+
+  /// Queries of this rank.
+  Index num_queries() const { return queries == nullptr ? particles.num() : queries->num(); }
+};
+
 /// Iterates over chunks of queries. All members are collective; all ranks see the same number of chunks, some of them empty.
 ///
-///   NeighbourLists<Real> lists(context, particles, nullptr, box, search);
+///   NeighbourLists<Real> lists(context, particles, box, search);
 ///   while (lists.next()) { ... lists.rows() ... lists.put(values, sizeof(T), result); }
 template <class Real>
 class NeighbourLists {
  public:
-  /// Sorts particles and queries (nullptr: the particles themselves) and builds the tree. Throws as knn. The context must outlive it.
-  NeighbourLists(const Context& context, const Particles<Real>& particles, const Particles<Real>* queries, const Box& box,
+  /// Sorts particles and queries and builds the tree. Throws as knn. The context must outlive it.
+  NeighbourLists(const Context& context, const SearchedParticles<Real>& searched, const Box& box,
                  const NeighbourSearch& search);
 
   /// Makes the next chunk's lists; false when there are no more. What rows() and column() showed before is gone then.

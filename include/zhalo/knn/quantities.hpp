@@ -26,7 +26,7 @@ Buffer<double> neighbour_quantity(const Context& context, const Particles<Real>&
 
 /// The same at the places of queries, which are no particles.
 template <class Real>
-Buffer<double> neighbour_quantity(const Context& context, const Particles<Real>& particles, const Particles<Real>& queries,
-                                  const Box& box, const KnnOptions& options, const QuantityOptions& quantity);
+Buffer<double> neighbour_quantity(const Context& context, const QueriesAmong<Real>& among, const Box& box,
+                                  const KnnOptions& options, const QuantityOptions& quantity);
 
 }  // namespace zhalo

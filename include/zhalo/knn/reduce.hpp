@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -29,20 +30,46 @@ struct ParticleColumn {
 /// Throws InputError unless the column has an element for each of the rank's particles.
 void validate_column(std::string_view name, Index num, Index num_particles);
 
-/// What the functor returns for the neighbours of one query.
-template <class Real, class Functor, class... Columns>
+/// A functor and the columns that it wants to see at the neighbours, in the order of its arguments: made by reduction().
+template <class Functor, class... Columns>
 struct Reduction {
   static_assert(std::is_trivially_copyable_v<Functor>,
-                "a reduction is copied to where it runs: it may hold values and pointers only");
-  static_assert(
-      std::is_invocable_v<const Functor&, const Neighbours<Real>&, const NeighbourColumn<Columns>&...>,
-      "a reduction must be callable as f(const Neighbours<Real>&, const NeighbourColumn<T>&...) const, with one argument per "
-      "column, in their order");
-  using Result = std::invoke_result_t<const Functor&, const Neighbours<Real>&, const NeighbourColumn<Columns>&...>;
-  static_assert(!std::is_void_v<Result> && !std::is_reference_v<Result>, "a reduction must return a value");
-  static_assert(std::is_trivially_copyable_v<Result>,
-                "what a reduction returns travels between ranks: it must be trivially copyable");
+                "a functor is copied to where it runs: it may hold values and pointers only");
+
+  Functor functor;
+  std::tuple<ParticleColumn<Columns>...> columns;
+
+  /// What it returns for one query among positions of Real.
+  template <class Real>
+  static auto call(const Functor& functor, const Neighbours<Real>& near, const NeighbourColumn<Columns>&... at) {
+    static_assert(std::is_invocable_v<const Functor&, const Neighbours<Real>&, const NeighbourColumn<Columns>&...>,
+                  "a reduction must be callable as f(const Neighbours<Real>&, const NeighbourColumn<T>&...) const, with one "
+                  "argument per column, in their order");
+    using Result = std::invoke_result_t<const Functor&, const Neighbours<Real>&, const NeighbourColumn<Columns>&...>;
+    static_assert(!std::is_void_v<Result> && !std::is_reference_v<Result>, "a reduction must return a value");
+    static_assert(std::is_trivially_copyable_v<Result>,
+                  "what a reduction returns travels between ranks: it must be trivially copyable");
+    return functor(near, at...);
+  }
+  template <class Real>
+  using Result = decltype(call(std::declval<const Functor&>(), std::declval<const Neighbours<Real>&>(),
+                               std::declval<const NeighbourColumn<Columns>&>()...));
 };
+
+/// reduction(MeanMass{}, ParticleColumn("mass", mass))
+template <class Functor, class... Columns>
+Reduction<Functor, Columns...> reduction(const Functor& functor, const ParticleColumn<Columns>&... columns) {
+  return {functor, {columns...}};
+}
+/// A functor alone wants no columns.
+template <class Functor, class... Columns>
+const Reduction<Functor, Columns...>& as_reduction(const Reduction<Functor, Columns...>& whole) {
+  return whole;
+}
+template <class Functor>
+Reduction<Functor> as_reduction(const Functor& functor) {
+  return {functor, {}};
+}
 
 template <class... T>
 struct ColumnTypes {};
@@ -62,34 +89,50 @@ PlacedColumns<Columns...> placed_columns(const NeighbourLists<Real>& lists) {
 }
 
 /// Lets the columns travel with the particles. InputError unless each has an element for each particle of this rank.
-template <class... Columns>
-void add_columns([[maybe_unused]] NeighbourSearch& search, [[maybe_unused]] Index num_particles,
-                 const ParticleColumn<Columns>&... columns) {
-  (validate_column(columns.name, columns.num, num_particles), ...);
-  (search.columns.push_back({columns.data, static_cast<Index>(sizeof(Columns)), columns.stride_bytes}), ...);
+template <class Functor, class... Columns>
+void add_columns(NeighbourSearch& search, Index num_particles, const Reduction<Functor, Columns...>& whole) {
+  const auto add = [&](const auto& column, Index size) {
+    validate_column(column.name, column.num, num_particles);
+    search.columns.push_back({column.data, size, column.stride_bytes});
+  };
+  std::apply([&](const auto&... columns) { (add(columns, static_cast<Index>(sizeof(Columns))), ...); }, whole.columns);
 }
 
-/// Reduces into the caller's memory (of the Exec): one element per query of this rank, in the caller's order. See knn_reduce.
-template <class Real, class Functor, class Result, class... Columns>
-KnnStatistics reduce_neighbours(const Context& context, const Particles<Real>& particles, const Particles<Real>* queries,
-                                const Box& box, NeighbourSearch search, const Functor& functor, Span<Result> result,
-                                const ParticleColumn<Columns>&... columns) {
-  static_assert(std::is_same_v<typename Reduction<Real, Functor, Columns...>::Result, Result>,
-                "the result column has another type than the reduction returns");
-  return together(context.comm, [&] {
-    add_columns(search, particles.num(), columns...);
-    validate_column("the result", result.size(), queries == nullptr ? particles.num() : queries->num());
-    NeighbourLists<Real> lists(context, particles, queries, box, search);
+/// One search, chunk by chunk, and what is done with the lists.
+template <class Real>
+struct ReducedSearch {
+  const Context& context;
+  SearchedParticles<Real> searched;
+  const Box& box;
+  NeighbourSearch search;
+
+  /// Reduces into the caller's memory (of the Exec): one element per query of this rank, in the caller's order.
+  template <class Functor, class... Columns>
+  KnnStatistics into(Span<typename Reduction<Functor, Columns...>::template Result<Real>> result,
+                     const Reduction<Functor, Columns...>& whole) {
+    using Result = typename Reduction<Functor, Columns...>::template Result<Real>;
+    add_columns(search, searched.particles.num(), whole);
+    NeighbourLists<Real> lists(context, searched, box, search);
     while (lists.next()) {
       Buffer<Result> values(context.exec, lists.rows().num, "reduced values");
       for_each(context.exec, lists.rows().num,
-               ReduceRow<Real, Functor, Result, Columns...>{lists.rows(), placed_columns<Real, Columns...>(lists), functor,
-                                                            values.span()});
+               ReduceRow<Real, Functor, Result, Columns...>{lists.rows(), placed_columns<Real, Columns...>(lists),
+                                                            whole.functor, values.span()});
       lists.put(values.data(), static_cast<Index>(sizeof(Result)), result.data());
     }
     return lists.statistics();
-  });
-}
+  }
+
+  template <class Functor, class... Columns>
+  auto run(const Reduction<Functor, Columns...>& whole) {
+    using Result = typename Reduction<Functor, Columns...>::template Result<Real>;
+    return together(context.comm, [&] {
+      Buffer<Result> result(context.exec, searched.num_queries(), "reduced neighbours");
+      into(result.span(), whole);
+      return result;
+    });
+  }
+};
 
 /// For every particle, functor(neighbours, columns...) over its k nearest neighbours (see knn): in the caller's order, in memory of the
 /// context's Exec.
@@ -97,33 +140,21 @@ KnnStatistics reduce_neighbours(const Context& context, const Particles<Real>& p
 ///   struct MeanMass {
 ///     ZHALO_HD float operator()(const Neighbours<float>& near, const NeighbourColumn<float>& mass) const { ... mass[i] ... }
 ///   };
-///   auto mean = knn_reduce(context, particles, box, {.k = 32}, MeanMass{}, ParticleColumn("mass", mass));
+///   auto mean = knn_reduce(context, particles, box, {.k = 32}, reduction(MeanMass{}, ParticleColumn("mass", mass)));
 ///
-/// Collective. The functor runs on the Exec: for a device compile the file with nvcc. Throws as knn, and InputError for a column that
-/// has not one element per particle.
-template <class Real, class Functor, class... Columns>
+/// A functor that wants no columns is given as it is. Collective. The functor runs on the Exec: for a device compile the file with nvcc.
+/// Throws as knn, and InputError for a column that has not one element per particle.
+template <class Real, class AnyReduction>
 auto knn_reduce(const Context& context, const Particles<Real>& particles, const Box& box, const KnnOptions& options,
-                const Functor& functor, const ParticleColumn<Columns>&... columns) {
-  using Result = typename Reduction<Real, Functor, Columns...>::Result;
-  return together(context.comm, [&] {
-    Buffer<Result> result(context.exec, particles.num(), "reduced neighbours");
-    reduce_neighbours<Real, Functor, Result, Columns...>(context, particles, nullptr, box, {options, {}}, functor,
-                                                         result.span(), columns...);
-    return result;
-  });
+                const AnyReduction& whole) {
+  return ReducedSearch<Real>{context, particles, box, {options, {}}}.run(as_reduction(whole));
 }
 
 /// The same for queries of their own: one result per query.
-template <class Real, class Functor, class... Columns>
-auto knn_reduce(const Context& context, const Particles<Real>& particles, const Particles<Real>& queries, const Box& box,
-                const KnnOptions& options, const Functor& functor, const ParticleColumn<Columns>&... columns) {
-  using Result = typename Reduction<Real, Functor, Columns...>::Result;
-  return together(context.comm, [&] {
-    Buffer<Result> result(context.exec, queries.num(), "reduced neighbours");
-    reduce_neighbours<Real, Functor, Result, Columns...>(context, particles, &queries, box, {options, {}}, functor,
-                                                         result.span(), columns...);
-    return result;
-  });
+template <class Real, class AnyReduction>
+auto knn_reduce(const Context& context, const QueriesAmong<Real>& among, const Box& box, const KnnOptions& options,
+                const AnyReduction& whole) {
+  return ReducedSearch<Real>{context, among, box, {options, {}}}.run(as_reduction(whole));
 }
 
 }  // namespace zhalo

@@ -30,54 +30,48 @@ Buffer<Index> count_within(const Context& context, const Particles<Real>& partic
                            const WithinOptions& options);
 /// Of each query, which is no particle.
 template <class Real>
-Buffer<Index> count_within(const Context& context, const Particles<Real>& particles, const Particles<Real>& queries,
-                           const Box& box, const WithinOptions& options);
+Buffer<Index> count_within(const Context& context, const QueriesAmong<Real>& among, const Box& box,
+                           const WithinOptions& options);
 
 /// knn_reduce over all neighbours within the radius, nearest first. Lists are made chunk by chunk: those of the queries of one leaf have to
 /// fit into memory. Collective; throws as knn_reduce.
-template <class Real, class Functor, class... Columns>
+template <class Real, class AnyReduction>
 auto reduce_within(const Context& context, const Particles<Real>& particles, const Box& box, const WithinOptions& options,
-                   const Functor& functor, const ParticleColumn<Columns>&... columns) {
-  using Result = typename Reduction<Real, Functor, Columns...>::Result;
-  return together(context.comm, [&] {
-    Buffer<Result> result(context.exec, particles.num(), "reduced neighbours");
-    reduce_neighbours<Real, Functor, Result, Columns...>(context, particles, nullptr, box, options.search(), functor,
-                                                         result.span(), columns...);
-    return result;
-  });
+                   const AnyReduction& whole) {
+  return ReducedSearch<Real>{context, particles, box, options.search()}.run(as_reduction(whole));
 }
-template <class Real, class Functor, class... Columns>
-auto reduce_within(const Context& context, const Particles<Real>& particles, const Particles<Real>& queries, const Box& box,
-                   const WithinOptions& options, const Functor& functor, const ParticleColumn<Columns>&... columns) {
-  using Result = typename Reduction<Real, Functor, Columns...>::Result;
-  return together(context.comm, [&] {
-    Buffer<Result> result(context.exec, queries.num(), "reduced neighbours");
-    reduce_neighbours<Real, Functor, Result, Columns...>(context, particles, &queries, box, options.search(), functor,
-                                                         result.span(), columns...);
-    return result;
-  });
+template <class Real, class AnyReduction>
+auto reduce_within(const Context& context, const QueriesAmong<Real>& among, const Box& box, const WithinOptions& options,
+                   const AnyReduction& whole) {
+  return ReducedSearch<Real>{context, among, box, options.search()}.run(as_reduction(whole));
 }
 
-/// Calls functor(neighbours, i, columns...) for each pair of a particle and its i-th neighbour within the radius: on the rank that searches
-/// for the particle, in any order and at the same time, so that sums in the functor must be atomic. On a device the work is done when the
-/// call returns. Collective; throws as knn_reduce.
+/// Visits pairs on the Exec.
 template <class Real, class Functor, class... Columns>
-void for_each_neighbour_within(const Context& context, const Particles<Real>& particles, const Box& box,
-                               const WithinOptions& options, const Functor& functor,
-                               const ParticleColumn<Columns>&... columns) {
+void visit_pairs(const Context& context, NeighbourLists<Real>& lists, const Reduction<Functor, Columns...>& whole) {
   static_assert(
       std::is_invocable_v<const Functor&, const Neighbours<Real>&, Index, const NeighbourColumn<Columns>&...>,
       "the functor must be callable as f(const Neighbours<Real>&, Index, const NeighbourColumn<T>&...) const, with one "
       "argument per column, in their order");
+  while (lists.next()) {
+    for_each(context.exec, lists.rows().num,
+             VisitPairs<Real, Functor, Columns...>{lists.rows(), placed_columns<Real, Columns...>(lists), whole.functor});
+    wait(context.exec);
+  }
+}
+
+/// Calls functor(neighbours, i, columns...) for each pair of a particle and its i-th neighbour within the radius: on the rank that searches
+/// for the particle, in any order and at the same time, so that sums in the functor must be atomic. Columns are given as in knn_reduce. On a
+/// device the work is done when the call returns. Collective; throws as knn_reduce.
+template <class Real, class AnyReduction>
+void for_each_neighbour_within(const Context& context, const Particles<Real>& particles, const Box& box,
+                               const WithinOptions& options, const AnyReduction& functor) {
   context.comm.together([&] {
+    const auto& whole = as_reduction(functor);
     NeighbourSearch search = options.search();
-    add_columns(search, particles.num(), columns...);
-    NeighbourLists<Real> lists(context, particles, nullptr, box, search);
-    while (lists.next()) {
-      for_each(context.exec, lists.rows().num,
-               VisitPairs<Real, Functor, Columns...>{lists.rows(), placed_columns<Real, Columns...>(lists), functor});
-      wait(context.exec);
-    }
+    add_columns(search, particles.num(), whole);
+    NeighbourLists<Real> lists(context, particles, box, search);
+    visit_pairs(context, lists, whole);
   });
 }
 

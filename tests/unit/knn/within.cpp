@@ -79,8 +79,8 @@ TEST_CASE("neighbours within a radius are those of brute force", "[knn]") {
     const auto particles = particles_of(test.cloud);
     REQUIRE(to_host(context.exec, count_within(context, particles, test.cloud.box, test.options())) == counts);
     const ParticleColumn travelling("column", Span<const int>(column));
-    REQUIRE(to_host(context.exec, reduce_within(context, particles, test.cloud.box, test.options(), Digest{}, travelling)) ==
-            digests);
+    REQUIRE(to_host(context.exec, reduce_within(context, particles, test.cloud.box, test.options(),
+                                                reduction(Digest{}, travelling))) == digests);
     std::atomic<Index> counter{0};
     for_each_neighbour_within(context, particles, test.cloud.box, test.options(),
                               CountClose{test.cloud.linking_length / 2, &counter});
@@ -99,8 +99,8 @@ TEST_CASE("neighbours within a radius of queries of their own", "[knn]") {
   std::vector<Index> counts;
   for (Index i = 0; i < queries.num(); ++i)
     counts.push_back(static_cast<Index>(brute.of(queries, i, {.k = 0, .max_radius = 0.2}).size()));
-  CHECK(to_host(context.exec, count_within(context, particles_of(cloud), particles_of(queries), cloud.box, {.radius = 0.2})) ==
-        counts);
+  CHECK(to_host(context.exec, count_within(context, QueriesAmong{particles_of(queries), particles_of(cloud)}, cloud.box,
+                                           {.radius = 0.2})) == counts);
 }
 
 TEST_CASE("a radius that cannot be searched, and a column of the wrong size", "[knn]") {
@@ -110,8 +110,8 @@ TEST_CASE("a radius that cannot be searched, and a column of the wrong size", "[
   for (const double radius : {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
     CHECK_THROWS_WITH(count_within(context, particles, test.cloud.box, {.radius = radius}), Catch::Contains("the radius is"));
   const std::vector<int> column(3);
-  CHECK_THROWS_WITH(reduce_within(context, particles, test.cloud.box, test.options(), Digest{},
-                                  ParticleColumn("column", Span<const int>(column))),
+  CHECK_THROWS_WITH(reduce_within(context, particles, test.cloud.box, test.options(),
+                                  reduction(Digest{}, ParticleColumn("column", Span<const int>(column)))),
                     Catch::Contains("column has 3 elements on this rank"));
 }
 
