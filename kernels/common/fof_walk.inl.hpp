@@ -27,6 +27,7 @@ struct LinkBetween : FofGroup<Group> {
   using Base::fof;
   using typename Base::Lane;
   using typename Base::Real;
+  using typename Base::Siblings;
   using Scratch = LinkScratch<Real>;
 
   ZHALO_HD void operator()(const Group& g, Index item, Scratch& s) const {
@@ -45,8 +46,6 @@ struct LinkBetween : FofGroup<Group> {
   }
 
  private:
-  static constexpr int plane_shift = 28;  ///< of a stack entry: the plane above, the node below
-
   /// A leaf, with what is asked of it again and again.
   struct Leaf {
     LocalIndex begin;
@@ -73,7 +72,7 @@ struct LinkBetween : FofGroup<Group> {
       walk.num_nodes = 1;
     } else {
       // The top plane is one node's worth of children: it is expanded as if a node 0 lay above.
-      push(g, walk, fof.tree.num_planes, 0);
+      this->push(g, walk, fof.tree.num_planes, 0);
     }
     // One place links, so that the text of linking is compiled in once.
     while (true) {
@@ -82,15 +81,9 @@ struct LinkBetween : FofGroup<Group> {
         if (walk.height == 0) return;
         walk.num_nodes = 0;
       }
-      expand(g, metric, pop(g, walk), walk);
+      expand(g, metric, this->pop(g, walk, fof.tree), walk);
     }
   }
-
-  /// Children of one node.
-  struct Siblings {
-    int plane;
-    Index first;
-  };
 
   /// The leaves that walk together, and how far they are.
   struct Walk {
@@ -100,22 +93,6 @@ struct LinkBetween : FofGroup<Group> {
     int num_nodes = 0;
     int height = 0;
   };
-
-  ZHALO_HD void push(const Group& g, Walk& walk, int plane, Index node) const {
-    ZHALO_EXPECT(walk.height < Scratch::max_stack);
-    const auto entry = static_cast<std::uint32_t>(plane) << plane_shift | static_cast<std::uint32_t>(node);
-    g.one([&] { walk.scratch.stack[walk.height] = entry; });
-    ++walk.height;
-  }
-
-  ZHALO_HD Siblings pop(const Group& g, Walk& walk) const {
-    g.sync();
-    const std::uint32_t entry = walk.scratch.stack[--walk.height];
-    g.sync();
-    const int plane = static_cast<int>(entry >> plane_shift);
-    const Index node = entry & ((std::uint32_t{1} << plane_shift) - 1);
-    return {plane - 1, node * fof.tree.fanout};
-  }
 
   template <class Metric>
   ZHALO_HD void expand(const Group& g, const Metric& metric, const Siblings& siblings, Walk& walk) const {
@@ -128,7 +105,7 @@ struct LinkBetween : FofGroup<Group> {
     for (; near != 0; near &= near - 1) {
       const Index node = siblings.first + lowest_bit(near);
       if (siblings.plane > 1) {
-        push(g, walk, siblings.plane, node);
+        this->push(g, walk, siblings.plane, node);
       } else {
         g.one([&] { walk.scratch.nodes[walk.num_nodes] = static_cast<LocalIndex>(node); });
         ++walk.num_nodes;

@@ -53,6 +53,7 @@ struct NeighbourWalk : TreeGroup<Group> {
   using Base = TreeGroup<Group>;
   using typename Base::Lane;
   using typename Base::Real;
+  using typename Base::Siblings;
   using Scratch = NeighbourScratch<Real>;
 
   SearchView<Real> search;
@@ -60,7 +61,6 @@ struct NeighbourWalk : TreeGroup<Group> {
   NeighbourWalk(const SearchView<Real>& view) : search(view) {}
 
  protected:
-  static constexpr int plane_shift = 28;  ///< of a stack entry: the plane above, the node below
   static constexpr Index any_index = static_cast<Index>(~std::uint64_t{0} >> 1);
 
   /// One leaf of queries, how far the furthest of them reaches, and where the walk is.
@@ -119,7 +119,7 @@ struct NeighbourWalk : TreeGroup<Group> {
   template <class Metric>
   ZHALO_HD void run(const Group& g, const Metric& metric, Walk& walk) const {
     // The top plane is one node's worth of children: it is expanded as if a node 0 lay above.
-    push(g, walk, search.tree.num_planes, 0);
+    this->push(g, walk, search.tree.num_planes, 0);
     // One place visits, so that the text of visiting is compiled in once.
     while (true) {
       if (walk.height == 0 || walk.num_leaves + search.tree.fanout > Scratch::max_leaves) {
@@ -130,30 +130,8 @@ struct NeighbourWalk : TreeGroup<Group> {
         walk.num_leaves = 0;
         derived().refine(walk);
       }
-      expand(g, metric, pop(g, walk), walk);
+      expand(g, metric, this->pop(g, walk, search.tree), walk);
     }
-  }
-
-  /// Children of one node.
-  struct Siblings {
-    int plane;
-    Index first;
-  };
-
-  ZHALO_HD void push(const Group& g, Walk& walk, int plane, Index node) const {
-    ZHALO_EXPECT(walk.height < Scratch::max_stack);
-    const auto entry = static_cast<std::uint32_t>(plane) << plane_shift | static_cast<std::uint32_t>(node);
-    g.one([&] { walk.scratch.stack[walk.height] = entry; });
-    ++walk.height;
-  }
-
-  ZHALO_HD Siblings pop(const Group& g, Walk& walk) const {
-    g.sync();
-    const std::uint32_t entry = walk.scratch.stack[--walk.height];
-    g.sync();
-    const int plane = static_cast<int>(entry >> plane_shift);
-    const Index node = entry & ((std::uint32_t{1} << plane_shift) - 1);
-    return {plane - 1, node * search.tree.fanout};
   }
 
   /// Puts the children within reach onto the stack, the first on top: equal places are found in the order of their indices. Leaves go
@@ -180,7 +158,7 @@ struct NeighbourWalk : TreeGroup<Group> {
     while (all_near != 0) {
       const int last = highest_bit(all_near);
       all_near &= ~(std::uint64_t{1} << last);
-      push(g, walk, siblings.plane, siblings.first + last);
+      this->push(g, walk, siblings.plane, siblings.first + last);
     }
   }
 

@@ -84,6 +84,34 @@ struct TreeGroup {
       c.hi[axis] = g.broadcast(tree.boxes.hi[axis][node]);
     }
   }
+
+ protected:
+  /// Children of one node.
+  struct Siblings {
+    int plane;
+    Index first;
+  };
+
+  /// A walk has `scratch` memory with a `stack`, and its `height`.
+  template <class Walk>
+  ZHALO_HD static void push(const Group& g, Walk& walk, int plane, Index node) {
+    ZHALO_EXPECT(walk.height < static_cast<int>(sizeof walk.scratch.stack / sizeof walk.scratch.stack[0]));
+    const auto entry = static_cast<std::uint32_t>(plane) << plane_shift | static_cast<std::uint32_t>(node);
+    g.one([&] { walk.scratch.stack[walk.height] = entry; });
+    ++walk.height;
+  }
+  template <class Walk>
+  ZHALO_HD static Siblings pop(const Group& g, Walk& walk, const Tree& tree) {
+    g.sync();
+    const std::uint32_t entry = walk.scratch.stack[--walk.height];
+    g.sync();
+    const int plane = static_cast<int>(entry >> plane_shift);
+    const Index node = entry & ((std::uint32_t{1} << plane_shift) - 1);
+    return {plane - 1, node * tree.fanout};
+  }
+
+ private:
+  static constexpr int plane_shift = 28;  ///< of a stack entry: the plane above, the node below
 };
 
 }  // namespace zhalo::kernels::ZHALO_GROUP_TARGET
