@@ -113,13 +113,14 @@ class SimdGroup {
   static HWY_INLINE VectorMask first(Index n) { return hn::FirstN(Tag{}, static_cast<std::size_t>(n)); }
 };
 
-/// Items that one thread takes at a time.
+/// Most items that one thread takes at a time; fewer where there are not many.
 inline constexpr Index group_block = 64;
 
 /// Runs functor(group, item, scratch) for every item, items spread over threads.
 template <class Functor, class Real>
 void for_each_group(const Host& exec, Index num_items, const Functor& functor, SimdGroup<Real> group) {
-  for_each_block(exec, num_items, group_block, [&](Index first, Index last) HWY_ATTR {
+  const Index block = std::clamp<Index>(num_items / (Index{threads_of(exec)} * 8), 1, group_block);
+  for_each_block(exec, num_items, block, [&](Index first, Index last) HWY_ATTR {
     typename Functor::Scratch scratch;
     for (Index item = first; item < last; ++item) functor(group, item, scratch);
   });
