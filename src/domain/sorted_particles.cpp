@@ -45,19 +45,20 @@ Index first_over_ranks(const Communicator& comm, const GlobalRange& range, Index
   return comm.min(count > 0 ? range.first + first : std::numeric_limits<Index>::max());
 }
 
-void validate_positions(const Communicator& comm, const GlobalRange& range, const kernels::PositionSummary& summary) {
+void validate_positions(const Communicator& comm, const GlobalRange& range, const kernels::PositionSummary& summary,
+                        const PositionsOf& of) {
   const Index not_finite = comm.sum(summary.num_not_finite);
   const Index first_not_finite = first_over_ranks(comm, range, summary.num_not_finite, summary.first_not_finite);
   validate(not_finite == 0,
-           "{} of {} particles have a position that is not finite (NaN or infinite), the first is particle {}; "
+           "{} of {} {} have a position that is not finite (NaN or infinite), the first is {} {}; "
            "remove them or repair the snapshot",
-           not_finite, range.total, first_not_finite);
+           not_finite, range.total, of.many, of.one, first_not_finite);
   const Index outside = comm.sum(summary.num_outside);
   const Index first_outside = first_over_ranks(comm, range, summary.num_outside, summary.first_outside);
   validate(outside == 0,
-           "{} of {} particles lie outside the box, which is not periodic; the first is particle {}; "
+           "{} of {} {} lie outside the box, which is not periodic; the first is {} {}; "
            "give the right box, or none",
-           outside, range.total, first_outside);
+           outside, range.total, of.many, of.one, first_outside);
 }
 
 }  // namespace
@@ -93,12 +94,13 @@ DeviceParticles<Real>::DeviceParticles(const Exec& exec, const Particles<Real>& 
 }
 
 template <class Real>
-Extent examine_positions(const Context& context, const kernels::ParticlesView<Real>& particles, const Box& box) {
+Extent examine_positions(const Context& context, const kernels::ParticlesView<Real>& particles, const Box& box,
+                         const PositionsOf& of) {
   const auto summary =
       std::visit([&](const auto& exec) { return kernels::summarize_positions(exec, particles, box); }, context.exec);
   Extent extent;
   extent.range = global_range(context.comm, particles.num);
-  validate_positions(context.comm, extent.range, summary);
+  validate_positions(context.comm, extent.range, summary, of);
   for (int axis = 0; axis < 3; ++axis) {
     extent.lo[axis] = context.comm.min(summary.lo[axis]);
     extent.hi[axis] = context.comm.max(summary.hi[axis]);
@@ -162,8 +164,8 @@ SortedParticles<Real> sort_particles(const Context& context, const kernels::Part
 
 template class DeviceParticles<float>;
 template class DeviceParticles<double>;
-template Extent examine_positions(const Context&, const kernels::ParticlesView<float>&, const Box&);
-template Extent examine_positions(const Context&, const kernels::ParticlesView<double>&, const Box&);
+template Extent examine_positions(const Context&, const kernels::ParticlesView<float>&, const Box&, const PositionsOf&);
+template Extent examine_positions(const Context&, const kernels::ParticlesView<double>&, const Box&, const PositionsOf&);
 template struct SortedParticles<float>;
 template struct SortedParticles<double>;
 template SortedParticles<float> sort_particles(const Context&, const kernels::ParticlesView<float>&, const kernels::Frame&);

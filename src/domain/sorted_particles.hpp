@@ -34,9 +34,16 @@ struct Extent {
   Index num_wrapped = 0;
 };
 
+/// Whose positions they are, for messages.
+struct PositionsOf {
+  const char* many = "particles";
+  const char* one = "particle";
+};
+
 /// Looks at all positions. Collective. Throws InputError for positions that are not finite or lie outside a box that is not periodic.
 template <class Real>
-Extent examine_positions(const Context& context, const kernels::ParticlesView<Real>& particles, const Box& box);
+Extent examine_positions(const Context& context, const kernels::ParticlesView<Real>& particles, const Box& box,
+                         const PositionsOf& of = {});
 
 /// Cells of side `cell` or, if that needs more bits than a key has, as fine as keys allow. True in `fine_enough` if it did not.
 struct FrameChoice {

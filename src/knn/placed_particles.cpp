@@ -146,7 +146,7 @@ SearchInput<Real> place_particles(const Context& context, const SearchedParticle
   Extent extent = examine_positions(context, on_exec.view(), box);
   input.num_particles = input.num_queries = extent.range.total;
   if (queries != nullptr) {
-    const Extent of_queries = examine_positions(context, queries_on_exec.view(), without_walls(box));
+    const Extent of_queries = examine_positions(context, queries_on_exec.view(), without_walls(box), {"queries", "query"});
     input.num_queries = of_queries.range.total;
     extent = around(extent, of_queries);
   }

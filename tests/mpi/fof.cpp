@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
-#include <random>
 #include <thread>
 
+#include "tests/mpi/late_context.hpp"
 #include "tests/support/clouds.hpp"
 #include "tests/support/over_ranks.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
@@ -19,21 +18,6 @@ namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
-
-/// With ZHALO_TEST_LATE=1 in the environment every case runs in messages of at most 1000 floats, and ranks come late to each collective.
-Context make_context(CommunicatorOptions options = {}) {
-  const char* late = std::getenv("ZHALO_TEST_LATE");
-  if (late != nullptr && !options.observer) {
-    options.chunk_bytes = 1000 * 4;
-    options.observer = [random = Random(std::random_device{}())](const char*) mutable {
-      std::this_thread::sleep_for(std::chrono::microseconds(random.below(500)));
-    };
-  }
-  Context context;
-  context.comm = Communicator(MPI_COMM_WORLD, options);
-  context.exec = host_exec(1);
-  return context;
-}
 
 /// True if every rank got the labels of one rank alone.
 template <class Real>

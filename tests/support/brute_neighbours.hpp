@@ -37,13 +37,12 @@ class BruteNeighbours {
     for (int axis = 0; axis < box_.dimensions; ++axis) largest = std::max(largest, std::abs(box_.lo[axis]) + box_.length[axis]);
     for (const Real x : particles.pos) largest = std::max(largest, std::abs(static_cast<double>(x)));
     exponent_ = std::ilogb(largest) - 30;
-    pos_ = inside(particles);
+    for (Index i = 0; i < particles.num(); ++i) pos_.push_back(inside(particles, i));
   }
 
   /// Of query i of the cloud; `self` is left out (-1: none is).
   std::vector<FoundNeighbour<Real>> of(const Cloud<Real>& queries, Index i, const Wanted& wanted) const {
-    const Vec<Real, 3> query = inside(queries)[static_cast<std::size_t>(i)];
-    return near(query, wanted, -1);
+    return near(inside(queries, i), wanted, -1);
   }
   /// Of particle i.
   std::vector<FoundNeighbour<Real>> of_particle(Index i, const Wanted& wanted) const {
@@ -56,15 +55,11 @@ class BruteNeighbours {
     Index index;
   };
 
-  std::vector<Vec<Real, 3>> inside(const Cloud<Real>& cloud) const {
-    std::vector<Vec<Real, 3>> moved;
-    for (Index i = 0; i < cloud.num(); ++i) {
-      Vec<Real, 3> x;
-      for (int axis = 0; axis < box_.dimensions; ++axis)
-        x[axis] = static_cast<Real>(std::ldexp(static_cast<double>(moved_inside(cloud.at(i, axis), box_, axis)), -exponent_));
-      moved.push_back(x);
-    }
-    return moved;
+  Vec<Real, 3> inside(const Cloud<Real>& cloud, Index i) const {
+    Vec<Real, 3> x;
+    for (int axis = 0; axis < box_.dimensions; ++axis)
+      x[axis] = static_cast<Real>(std::ldexp(static_cast<double>(moved_inside(cloud.at(i, axis), box_, axis)), -exponent_));
+    return x;
   }
 
   Real distance2(const Vec<Real, 3>& a, const Vec<Real, 3>& b) const {
@@ -86,8 +81,10 @@ class BruteNeighbours {
         all.push_back({r2, static_cast<Index>(j)});
     }
     const auto nearer = [](const Candidate& a, const Candidate& b) { return a.r2 != b.r2 ? a.r2 < b.r2 : a.index < b.index; };
-    std::sort(all.begin(), all.end(), nearer);
-    if (wanted.k > 0 && static_cast<Index>(all.size()) > wanted.k) all.resize(static_cast<std::size_t>(wanted.k));
+    const auto num = static_cast<Index>(all.size());
+    const Index kept = wanted.k > 0 && wanted.k < num ? wanted.k : num;
+    std::partial_sort(all.begin(), all.begin() + kept, all.end(), nearer);
+    all.resize(static_cast<std::size_t>(kept));
     std::vector<FoundNeighbour<Real>> found;
     for (const Candidate& c : all)
       found.push_back({static_cast<Real>(std::ldexp(static_cast<double>(std::sqrt(c.r2)), exponent_)), c.index});

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/support/brute_neighbours.hpp"
+#include "tests/support/clouds.hpp"
 #include "zhalo/knn/knn.hpp"
 
 namespace zhalo::testing {
@@ -74,6 +75,32 @@ NeighbourTable<Real> brute_table(const Cloud<Real>& cloud, const Wanted& wanted)
   NeighbourTable<Real> table;
   for (Index i = 0; i < cloud.num(); ++i) table.push_back(brute.of_particle(i, wanted));
   return table;
+}
+template <class Real>
+NeighbourTable<Real> brute_table(const Cloud<Real>& cloud, const Cloud<Real>& queries, const Wanted& wanted) {
+  const BruteNeighbours<Real> brute(cloud);
+  NeighbourTable<Real> table;
+  for (Index i = 0; i < queries.num(); ++i) table.push_back(brute.of(queries, i, wanted));
+  return table;
+}
+
+/// Queries for a cloud: at its particles, around them, and far outside (a period away where that is the same place).
+template <class Real>
+Cloud<Real> random_queries(const Cloud<Real>& cloud, Random& random, Index num) {
+  Cloud<Real> queries;
+  queries.box = cloud.box;
+  const Vec3d extent = extent_of(cloud.box, 20 * cloud.linking_length);
+  for (Index i = 0; i < num; ++i) {
+    const int kind = static_cast<int>(random.below(3));
+    const Index near = cloud.num() > 0 ? random.below(cloud.num()) : -1;
+    for (int axis = 0; axis < cloud.box.dimensions; ++axis) {
+      double x = cloud.box.lo[axis] + extent[axis] * random.uniform();
+      if (kind == 0 && near >= 0) x = static_cast<double>(cloud.at(near, axis));
+      if (kind == 1) x += extent[axis] * random.pick({-1.0, 0.0, 1.0}) * (cloud.box.periodic[axis] ? 1 : 10);
+      queries.pos.push_back(static_cast<Real>(x));
+    }
+  }
+  return queries;
 }
 
 }  // namespace zhalo::testing
