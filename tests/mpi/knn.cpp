@@ -71,10 +71,10 @@ TEMPLATE_TEST_CASE("knn: larger clouds", "", float, double) {
 TEST_CASE("knn: lattices full of ties, and hundreds of equal particles") {
   const Context context = make_context();
   for (const Cut cut : cuts(context)) {
-    KnnCase<float> c{unit_cloud<float>(400, Shape::lattice, 6), cut};
+    KnnCase<float> c{unit_cloud<float>(300, Shape::lattice, 6), cut};
     c.options.k = 33;
     check_knn(context, c);
-    c.cloud = unit_cloud<float>(400, Shape::few_places, 7);
+    c.cloud = unit_cloud<float>(300, Shape::few_places, 7);
     check_knn(context, c);
     c.cloud.pos.assign(3 * 400, 0.25F);
     c.options.k = 9;
@@ -86,7 +86,7 @@ TEST_CASE("knn: lattices full of ties, and hundreds of equal particles") {
 
 TEST_CASE("knn: next to no particles, and fewer than k on every rank") {
   const Context context = make_context();
-  for (const Index num : {0, 1, 2, 5, 17}) {
+  for (const Index num : {0, 1, 5, 17}) {
     for (const Cut cut : cuts(context)) {
       KnnCase<double> c{unit_cloud<double>(num, Shape::uniform, 8), cut};
       c.options = {.k = 3};

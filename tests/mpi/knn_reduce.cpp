@@ -92,7 +92,7 @@ TEMPLATE_TEST_CASE("knn: all neighbours within a radius, over ranks", "", float,
     for (const Shape shape : {Shape::uniform, Shape::lattice, Shape::few_places}) {
       KnnCase<TestType> c{cloud_of<TestType>(shape, 200), cut};
       c.options.include_self = random.one_in(2);
-      c.options.chunk_bytes = random.pick({Index{0}, Index{800}, Index{3000}});
+      c.options.chunk_bytes = random.pick({Index{0}, Index{3000}, Index{8000}});
       check_within(context, c, 0.125);
       c.queries.push_back(random_queries(c.cloud, random, 90));
       c.queries_cut = Cut::last_only;
