@@ -11,7 +11,7 @@ namespace zhalo {
 namespace {
 
 void validate_search(const NeighbourSearch& search) {
-  validate(search.k >= 0 && search.k <= most_neighbours, "k is {} (must be 1 to {})", search.k, most_neighbours);
+  validate(search.k >= search.least_k && search.k <= most_neighbours, "k is {} (must be 1 to {})", search.k, most_neighbours);
   validate(search.max_radius >= 0, "the radius is {} (must not be negative)", search.max_radius);
   validate(search.k > 0 || std::isfinite(search.max_radius), "the radius is {} (must be finite)", search.max_radius);
   validate(search.leaf_size >= 1 && search.leaf_size <= kernels::max_leaf_size, "leaf size is {} (must be 1 to {})",

@@ -4,6 +4,7 @@
 #include "tests/parity/backends.hpp"
 #include "tests/support/clouds.hpp"
 #include "tests/support/over_ranks.hpp"
+#include "tests/support/run_knn.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/domain/z_order.hpp"
 
@@ -122,4 +123,18 @@ TEST_CASE("device: Z-order over ranks, and the way back") {
   Buffer<Index> back(context.exec, part.count, "test");
   order.return_to_origin(order.column<Index>(0), back.span());
   CHECK(to_host(context.exec, back) == tags);
+}
+
+TEST_CASE("device: neighbours over ranks are those of brute force") {
+  Context context;
+  if (!find_device(context)) return;
+  for (const Shape shape : {Shape::uniform, Shape::lattice}) {
+    const Cloud<float> cloud = cloud_of<float>(shape, 1500, 0.1);
+    const Share part = part_of(cloud.num(), Cut::uneven, context.comm.rank(), context.comm.size());
+    const Buffer<float> rows = upload(context.exec, rows_of(cloud, part));
+    const KnnOptions options{.k = 20, .include_self = false, .chunk_bytes = 50000};
+    const auto found = table_of(context.exec, knn(context, view_of(rows, 3), cloud.box, options));
+    const auto all = brute_table(cloud, {.k = 20, .include_self = false});
+    CHECK(difference(found, NeighbourTable<float>(all.begin() + part.first, all.begin() + part.first + part.count)) == "");
+  }
 }

@@ -109,9 +109,9 @@ KnnStatistics check_knn(const Context& context, const KnnCase<Real>& c, RowOrder
   const Part<Real> part(context, c.cloud, c.cut);
   const Part<Real> queries(context, c.searched(), c.queries.empty() ? c.cut : c.queries_cut);
   KnnOutput output{.places = true, .columns = {part.column()}, .order = order};
-  const KnnResult<Real> result = c.queries.empty()
-                                     ? knn(context, part.particles(), c.cloud.box, c.options, output)
-                                     : knn(context, part.particles(), queries.particles(), c.cloud.box, c.options, output);
+  const KnnResult<Real> result =
+      c.queries.empty() ? knn(context, part.particles(), c.cloud.box, c.options, output)
+                        : knn(context, QueriesAmong{queries.particles(), part.particles()}, c.cloud.box, c.options, output);
   const Index num_queries = c.searched().num();
   CHECK(result.k == c.options.k);
   CHECK(result.statistics.num_particles == c.cloud.num());

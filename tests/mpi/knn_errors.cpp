@@ -81,7 +81,7 @@ TEST_CASE("knn: ranks that want different results") {
   const Part<float> queries(s.context, s.cloud, Cut::uneven);
   const std::string message = message_of(s.context, [&] {
     if (s.is_culprit) knn(s.context, s.part.particles(), s.cloud.box, KnnOptions{});
-    if (!s.is_culprit) knn(s.context, s.part.particles(), queries.particles(), s.cloud.box, KnnOptions{});
+    if (!s.is_culprit) knn(s.context, QueriesAmong{queries.particles(), s.part.particles()}, s.cloud.box, KnnOptions{});
   });
   CHECK_THAT(message, Contains("not the same on all ranks"));
 }
@@ -94,7 +94,9 @@ TEST_CASE("knn: positions that are no numbers, or outside, on one rank") {
   const auto message = [&](const Cloud<float>& particles, const Cloud<float>& queries) {
     const Part<float> part(context, particles, Cut::even);
     const Part<float> asked(context, queries, Cut::uneven);
-    return message_of(context, [&] { knn(context, part.particles(), asked.particles(), particles.box, {.k = 3}); });
+    return message_of(context, [&] {
+      knn(context, QueriesAmong{asked.particles(), part.particles()}, particles.box, {.k = 3});
+    });
   };
   CHECK_THAT(message(spoilt, cloud), StartsWith("1 of 100 particles have a position that is not finite"));
   CHECK_THAT(message(cloud, spoilt), StartsWith("1 of 100 queries have a position that is not finite"));
@@ -119,7 +121,8 @@ TEST_CASE("knn: a rank that fails at any collective ends all with its message, a
   const Part<float> queries(context, c.searched(), c.queries_cut);
   const auto find = [&] {
     const KnnOutput output{.places = true, .columns = {part.column()}};
-    return to_host(context.exec, knn(context, part.particles(), queries.particles(), c.cloud.box, c.options, output).index);
+    return to_host(context.exec,
+                   knn(context, QueriesAmong{queries.particles(), part.particles()}, c.cloud.box, c.options, output).index);
   };
   calls = 0;
   const std::vector<Index> expected = find();

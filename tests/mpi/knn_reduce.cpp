@@ -35,7 +35,8 @@ void check_reduction(const Context& context, const KnnCase<Real>& c) {
   const std::vector<double> weight = weights(c.cloud.num());
   const ParticleColumn<double> column("weight", weight.data() + part.share.first, part.share.count);
   const BruteNeighbours<Real> brute(c.cloud);
-  const auto found = to_host(context.exec, knn_reduce(context, part.particles(), c.cloud.box, c.options, Digest{}, column));
+  const auto found =
+      to_host(context.exec, knn_reduce(context, part.particles(), c.cloud.box, c.options, reduction(Digest{}, column)));
   REQUIRE(found.size() == static_cast<std::size_t>(part.share.count));
   for (Index i = 0; i < part.share.count; ++i)
     CHECK(found[static_cast<std::size_t>(i)] == digest_of(brute.of_particle(part.share.first + i, c.wanted()), weight));
@@ -46,15 +47,18 @@ template <class Real>
 void check_within(const Context& context, const KnnCase<Real>& c, double radius) {
   const Part<Real> part(context, c.cloud, c.cut);
   const Part<Real> asked(context, c.searched(), c.queries_cut);
+  const Particles<Real> particles = part.particles();
   const Particles<Real> queries = asked.particles();
   const bool has_queries = !c.queries.empty();
   const std::vector<double> weight = weights(c.cloud.num());
   NeighbourSearch search(c.options, {{weight.data() + part.share.first, static_cast<Index>(sizeof(double))}});
-  search.k = 0;
+  search.k = search.least_k = 0;
   search.max_radius = radius;
   const Share share = has_queries ? asked.share : part.share;
   std::vector<DigestOfList> found(static_cast<std::size_t>(share.count));
-  NeighbourLists<Real> lists(context, part.particles(), has_queries ? &queries : nullptr, c.cloud.box, search);
+  SearchedParticles<Real> searched(particles);
+  if (has_queries) searched.queries = &queries;
+  NeighbourLists<Real> lists(context, searched, c.cloud.box, search);
   while (lists.next()) {
     std::vector<DigestOfList> values(static_cast<std::size_t>(lists.rows().num));
     const PlacedColumns<double> columns{lists.template column<double>(0), {}};

@@ -13,6 +13,7 @@ namespace zhalo {
 /// What to list for each query: the k nearest within max_radius or, with k == 0, all within max_radius.
 struct NeighbourSearch {
   int k = 0;
+  int least_k = 0;  ///< 1 where all within max_radius are not what was asked for
   double max_radius = std::numeric_limits<double>::infinity();
   bool include_self = true;
   int leaf_size = 32;
@@ -23,6 +24,7 @@ struct NeighbourSearch {
   NeighbourSearch() = default;
   NeighbourSearch(const KnnOptions& options, std::vector<TravellingColumn> travelling)
       : k(options.k),
+        least_k(1),
         max_radius(options.max_radius),
         include_self(options.include_self),
         leaf_size(options.leaf_size),

@@ -33,6 +33,7 @@ TEST_CASE("options out of range", "[knn]") {
     CHECK_THROWS_WITH(search({.k = k}), says);
     CHECK_THROWS_WITH(reduce({.k = k}), says);
     CHECK_THROWS_AS(search({.k = k}), InputError);
+    CHECK_THROWS_WITH(reduce({.k = k, .max_radius = 0.5}), says);  // not all within the radius
   }
   for (const double radius : {-1.0, -1e-30, -HUGE_VAL})
     CHECK_THROWS_WITH(search({.max_radius = radius}),
@@ -53,7 +54,7 @@ TEST_CASE("positions and boxes that cannot be used", "[knn]") {
   spoilt.pos[3 * 20 + 2] = NAN;
   spoilt.pos[3 * 30] = INFINITY;
   const auto search = [&](const Cloud<float>& particles, const Cloud<float>& queries) {
-    knn(context, particles_of(particles), particles_of(queries), cloud.box, {.k = 3});
+    knn(context, QueriesAmong{particles_of(queries), particles_of(particles)}, cloud.box, {.k = 3});
   };
   CHECK_THROWS_WITH(search(spoilt, cloud), Catch::StartsWith("2 of 50 particles have a position that is not finite") &&
                                                Catch::Contains("the first is particle 20"));
@@ -75,17 +76,12 @@ TEST_CASE("columns that do not fit", "[knn]") {
   const Cloud<float> cloud = cloud_in<float>(cube(0, 1, true), Shape::uniform, 50, 3);
   const std::vector<double> values(50);
   const auto reduce = [&](Index num) {
-    knn_reduce(context, particles_of(cloud), cloud.box, {.k = 3}, SumColumn{}, ParticleColumn("heat", values.data(), num));
+    knn_reduce(context, particles_of(cloud), cloud.box, {.k = 3},
+               reduction(SumColumn{}, ParticleColumn("heat", values.data(), num)));
   };
   CHECK_NOTHROW(reduce(50));
   for (const Index num : {0, 49})
     CHECK_THROWS_WITH(reduce(num), Catch::StartsWith(fmt::format("heat has {} elements on this rank, which has 50", num)));
-  Buffer<double> result(context.exec, 49, "test");
-  const ParticleColumn<double> heat("heat", values.data(), 50);
-  CHECK_THROWS_WITH(
-      (reduce_neighbours<float, SumColumn, double, double>(context, particles_of(cloud), nullptr, cloud.box,
-                                                           {KnnOptions{.k = 3}, {}}, SumColumn{}, result.span(), heat)),
-      Catch::StartsWith("the result has 49 elements on this rank, which has 50"));
   KnnOutput output{.columns = {{values.data(), 0}}};
   CHECK_THROWS_WITH(knn(context, particles_of(cloud), cloud.box, {.k = 3}, output), Catch::Contains("elements of 0 bytes"));
   output.columns = {{values.data(), 8}};

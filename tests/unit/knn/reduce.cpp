@@ -47,8 +47,11 @@ std::vector<DigestOfList> digests(const NeighbourTable<Real>& table, const std::
 template <class Real>
 std::vector<DigestOfList> digests_of_lists(const Context& context, const Cloud<Real>& cloud, const Cloud<Real>* queries,
                                            const NeighbourSearch& search) {
+  const Particles<Real> particles = particles_of(cloud);
   const Particles<Real> asked = particles_of(queries != nullptr ? *queries : cloud);
-  NeighbourLists<Real> lists(context, particles_of(cloud), queries != nullptr ? &asked : nullptr, cloud.box, search);
+  SearchedParticles<Real> searched(particles);
+  if (queries != nullptr) searched.queries = &asked;
+  NeighbourLists<Real> lists(context, searched, cloud.box, search);
   std::vector<DigestOfList> found(static_cast<std::size_t>(lists.num_queries()));
   while (lists.next()) {
     std::vector<DigestOfList> values(static_cast<std::size_t>(lists.rows().num));
@@ -73,10 +76,10 @@ TEMPLATE_TEST_CASE("a reduction equals the same function of the full lists", "[k
     const ParticleColumn<double> column("weight", Span<const double>(weight));
     for (const int k : {1, 8, 50}) {
       const KnnOptions options{.k = k, .include_self = k == 8, .max_radius = k == 8 ? 0.125 : INFINITY, .chunk_bytes = 6000};
-      const auto found = knn_reduce(context, particles_of(cloud), cloud.box, options, Digest{}, column);
+      const auto found = knn_reduce(context, particles_of(cloud), cloud.box, options, reduction(Digest{}, column));
       CHECK(to_host(context.exec, found) == digests(brute_table(cloud, wanted_of(options)), weight));
-      const auto of_queries =
-          knn_reduce(context, particles_of(cloud), particles_of(queries), cloud.box, options, Digest{}, column);
+      const auto of_queries = knn_reduce(context, QueriesAmong{particles_of(queries), particles_of(cloud)}, cloud.box, options,
+                                         reduction(Digest{}, column));
       CHECK(to_host(context.exec, of_queries) == digests(brute_table(cloud, queries, wanted_of(options)), weight));
     }
   }
@@ -96,7 +99,7 @@ TEST_CASE("a reduction with two columns sees those of the query, too", "[knn]") 
   const ParticleColumn<Vec3d> velocity("velocity", &bodies[0].velocity, cloud.num(), sizeof(Body));
   const ParticleColumn<std::int8_t> kind("kind", &bodies[0].kind, cloud.num(), sizeof(Body));
   const KnnOptions options{.k = 12, .chunk_bytes = 3000};
-  const auto found = knn_reduce(context, particles_of(cloud), cloud.box, options, Flux{2.5}, velocity, kind);
+  const auto found = knn_reduce(context, particles_of(cloud), cloud.box, options, reduction(Flux{2.5}, velocity, kind));
   const auto table = brute_table(cloud, wanted_of(options));
   std::vector<Flux::Result> expected;
   for (std::size_t i = 0; i < bodies.size(); ++i) {
