@@ -170,7 +170,7 @@ TEMPLATE_TEST_CASE("the k nearest on emulated lanes: equal particles, more than 
                    (Case<float, 4>), (Case<double, 32>)) {
   using Real = typename TestType::Real;
   Cloud<Real> equal{{}, Box::periodic_cube(1), 0.1};
-  equal.pos.assign(3 * 40, static_cast<Real>(0.5));
+  equal.pos.assign(120, static_cast<Real>(0.5));
   check_nearest<TestType>(equal, {.k = 5}, 8);
   check_nearest<TestType>(equal, {.k = 5, .include_self = false}, 32);
   for (const Index num : {0, 1, 2, 20})

@@ -76,7 +76,7 @@ TEST_CASE("knn: lattices full of ties, and hundreds of equal particles") {
     check_knn(context, c);
     c.cloud = unit_cloud<float>(300, Shape::few_places, 7);
     check_knn(context, c);
-    c.cloud.pos.assign(3 * 400, 0.25F);
+    c.cloud.pos.assign(1200, 0.25F);
     c.options.k = 9;
     check_knn(context, c);
     c.options.include_self = false;

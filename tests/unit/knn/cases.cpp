@@ -73,7 +73,7 @@ TEST_CASE("lattices full of ties, and hundreds of equal particles", "[knn]") {
   const Cloud<float> open = full_lattice(7, false);
   const Cloud<float> few = copies(5, 120);
   Cloud<float> equal{{}, cube(0, 1, true), 0.1};
-  equal.pos.assign(3 * 600, 0.75F);
+  equal.pos.assign(1800, 0.75F);
   for (const int k : all_k) {
     check_cloud(periodic, {.k = k});
     check_cloud(open, {.k = k, .include_self = false});
