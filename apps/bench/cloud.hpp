@@ -42,8 +42,6 @@ class CloudStore {
 class PlacedCloud {
  public:
   PlacedCloud(const Exec& exec, const Cloud& cloud);
-  PlacedCloud(const PlacedCloud&) = delete;
-  PlacedCloud& operator=(const PlacedCloud&) = delete;
 
   const Particles<float>& particles() const { return particles_; }
 
