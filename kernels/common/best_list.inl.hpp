@@ -70,7 +70,9 @@ struct BestList {
     if (distinct) return;
     // Elements with the same distance were all put at the last place of them.
     g.sync();
-    for (int i = 0; i < staged; ++i) put(g, i, place_of(g, i, staged, s), s);
+    for (int i = 0; i < staged; ++i) put(g, i, stable_place(g, i, staged, s), s);
+    g.sync();
+    g.one([&] { order_equals(staged, s); });
   }
 
   ZHALO_HD static void put(const Group& g, int i, int place, Scratch& s) {
@@ -80,21 +82,29 @@ struct BestList {
     });
   }
 
-  /// Place in the order of (squared distance, global index).
-  ZHALO_HD int place_of(const Group& g, int i, int staged, const Scratch& s) const {
+  /// Place in the order of squared distance, equal ones as they were staged.
+  ZHALO_HD static int stable_place(const Group& g, int i, int staged, const Scratch& s) {
     const Real value = s.staged2[i];
     int before = 0;
     for (int j = 0; j < staged; j += Group::size) {
       const auto other = g.load(s.staged2 + j);
       const std::uint64_t not_above = g.ballot(other <= g.broadcast(value));
       const std::uint64_t not_below = g.ballot(g.broadcast(value) <= other);
-      before += count_bits(not_above & ~not_below);
-      const std::uint64_t own = i >= j && i - j < Group::size ? std::uint64_t{1} << (i - j) : 0;
-      for (std::uint64_t equal = not_above & not_below & ~own; equal != 0; equal &= equal - 1) {
-        if (global_index[s.staged[j + lowest_bit(equal)]] < global_index[s.staged[i]]) ++before;
-      }
+      const std::uint64_t earlier = i > j ? first_bits(i - j) : 0;
+      before += count_bits(not_above & (~not_below | earlier));
     }
     return before;
+  }
+
+  /// Orders equal distances by global index, by insertion: particles of one place were staged in that order already.
+  ZHALO_HD void order_equals(int num, Scratch& s) const {
+    for (int i = 1; i < num; ++i) {
+      const LocalIndex place = s.sorted[i];
+      int at = i;
+      for (; at > 0 && s.sorted2[at - 1] == s.sorted2[i] && global_index[place] < global_index[s.sorted[at - 1]]; --at)
+        s.sorted[at] = s.sorted[at - 1];
+      s.sorted[at] = place;
+    }
   }
 
   /// Elements of the row that come before the sorted element i.

@@ -23,11 +23,10 @@ struct FindNearest : NeighbourWalk<Group, FindNearest<Group>> {
   ZHALO_HD void operator()(const Group& g, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);
     if (walk.num == 0) return;
-    const Window window = window_of(g, walk);
     for (int i = 0; i < walk.num; ++i) {
       const Index row = this->row_of(walk, i);
       if (!rows.resume) g.one([&] { rows.count[row] = 0; });
-      bound_query(g, walk, i, window);
+      bound_query(g, walk, i);
     }
     g.sync();
     refine(walk);
@@ -52,6 +51,7 @@ struct FindNearest : NeighbourWalk<Group, FindNearest<Group>> {
       }
     }
     flush(g, best, query, s);
+    g.sync();
     g.one([&] {
       rows.count[query.row] = query.found;
       s.bound2[i] = query.bound2;
@@ -107,9 +107,9 @@ struct FindNearest : NeighbourWalk<Group, FindNearest<Group>> {
     int needed;
   };
 
-  /// Around the leaf itself or, where the queries are no particles, around the leaf of the tree that is nearest.
-  ZHALO_HD Window window_of(const Group& g, const Walk& walk) const {
-    const Index slot = search.queries_are_particles ? walk.slot : nearest_leaf(g, walk);
+  /// Around the leaf itself or, where the queries are no particles, around the leaf of the tree that is nearest to the query.
+  ZHALO_HD Window window_of(const Group& g, const Walk& walk, LocalIndex query) const {
+    const Index slot = search.queries_are_particles ? walk.slot : nearest_leaf(g, query);
     const auto needed = static_cast<int>(rows.k) + (search.leave_out_self ? 1 : 0);
     const Index begin = search.tree.leaf_begin[slot];
     const Index end = search.tree.leaf_end[slot];
@@ -123,10 +123,11 @@ struct FindNearest : NeighbourWalk<Group, FindNearest<Group>> {
     return {static_cast<LocalIndex>(first), static_cast<int>(last - first), needed};
   }
 
-  /// Down from the top, always to the child that is nearest to the leaf of queries.
-  ZHALO_HD Index nearest_leaf(const Group& g, const Walk& walk) const {
-    Corners<Group> box;
-    this->broadcast_box(g, search.queries, walk.slot, box);
+  /// Down from the top, always to the child that is nearest to the query.
+  ZHALO_HD Index nearest_leaf(const Group& g, LocalIndex query) const {
+    Lane x[3];
+    this->broadcast_particle(g, search.queries, query, x);
+    const Corners<Group> box{{x[0], x[1], x[2]}, {x[0], x[1], x[2]}};
     Index node = 0;
     for (int plane = search.tree.num_planes - 1; plane >= 0; --plane) {
       const Index first = node * search.tree.fanout;
@@ -146,16 +147,18 @@ struct FindNearest : NeighbourWalk<Group, FindNearest<Group>> {
     return node;
   }
 
-  ZHALO_HD void bound_query(const Group& g, const Walk& walk, int i, const Window& window) const {
+  ZHALO_HD void bound_query(const Group& g, const Walk& walk, int i) const {
     const Index row = this->row_of(walk, i);
+    const LocalIndex query = walk.begin + static_cast<LocalIndex>(i);
     Real bound2 = search.reach2;
     Index bound_index = any_index;
     if (rows.resume && rows.count[row] == rows.k) {
       const Index last = (row + 1) * rows.k - 1;
       bound2 = rows.distance2[last];
       bound_index = search.global_index[rows.place[last]];
-    } else if (window.size >= window.needed) {
-      const Real found = bound_from(g, walk, walk.begin + static_cast<LocalIndex>(i), window);
+    } else {
+      const Window window = window_of(g, walk, query);
+      const Real found = window.size >= window.needed ? bound_from(g, walk, query, window) : bound2;
       bound2 = found < bound2 ? found : bound2;
     }
     g.one([&] {
@@ -213,7 +216,9 @@ struct FindNearest : NeighbourWalk<Group, FindNearest<Group>> {
     Real high = most;
     Real low = 0;
     int count = d.window.size;
-    while (count > enough && high > 0 && low == 0) {
+    for (int step = 0; count > enough && high > 0 && low == 0; ++step) {
+      // As many in one place: halving would go on to the smallest numbers.
+      if (step == 8 && count_within(g, d, 0) >= needed) return 0;
       const Real half = high / 2;
       const int inside = count_within(g, d, half);
       if (inside < needed) {

@@ -105,6 +105,7 @@ void sort_rows(const E& exec, Span<const Index> offset, const WithinRows<Real>& 
 /// Rows of k as a user gets them: missing neighbours are at infinity and have no index.
 template <class Real>
 struct WriteRow {
+  static constexpr bool long_elements = true;
   static constexpr Real infinity = std::numeric_limits<Real>::infinity();
   BestRows<Real> rows;
   PlacedColumn<Index> global_index;

@@ -1,6 +1,7 @@
 #include "src/knn/fetch.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -30,6 +31,17 @@ double largest_distance2(const kernels::CoarseBox& a, const kernels::CoarseBox& 
 
 /// What rounding may do to distances in float.
 constexpr double rounding = 1e-5;
+
+/// How far a ball may reach at most as the searches compute distances: in proportion, and across an edge by some units in the last
+/// place of the period.
+template <class Real>
+double reach_with_rounding(const Ball<Real>& ball, const ReachedBoxes& space) {
+  double longest = 0;
+  for (const double period : space.period) longest = std::isfinite(period) ? std::max(longest, period) : longest;
+  const double absolute = 8 * static_cast<double>(std::numeric_limits<Real>::epsilon()) * longest;
+  const double reach = std::sqrt(static_cast<double>(ball.reach2)) * (1 + rounding) + absolute;
+  return reach * reach + static_cast<double>(std::numeric_limits<Real>::min());
+}
 
 /// Particles of other ranks and what is known of them, on their way.
 template <class Real>
@@ -99,7 +111,7 @@ std::vector<std::vector<Ball<Real>>> Fetcher<Real>::requests_of(const std::vecto
     const kernels::CoarseBox hull = boxes_[rank].around_all();
     for (const Ball<Real>& ball : balls) {
       ReachedBoxes reach = reached_;
-      reach.reach2 = static_cast<double>(ball.reach2) * (1 + rounding) + static_cast<double>(std::numeric_limits<Real>::min());
+      reach.reach2 = reach_with_rounding(ball, reached_);
       if (!is_within(box_of(ball), hull, reach)) continue;
       const auto boxes = boxes_[rank].span();
       const bool near =

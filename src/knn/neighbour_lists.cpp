@@ -27,15 +27,15 @@ void validate_agreement(const Communicator& comm, const NeighbourSearch& search,
     Box box;
     double max_radius;
     Index num_columns;
-    Index sizes;  ///< of elements, by place
+    std::uint64_t sizes;  ///< of elements, as a number that depends on all of them
     int k;
     bool include_self;
     bool has_queries;
   };
   Request mine{box,        search.max_radius, static_cast<Index>(search.columns.size()), 0, search.k, search.include_self,
                has_queries};
-  Index place = 1;
-  for (const TravellingColumn& column : search.columns) mine.sizes += place++ * column.element_size;
+  for (const TravellingColumn& column : search.columns)
+    mine.sizes = mine.sizes * 65599U + static_cast<std::uint64_t>(column.element_size);
   for (const Request& other : comm.all_gather(mine)) {
     const bool same = other.k == mine.k && other.max_radius == mine.max_radius && other.include_self == mine.include_self &&
                       other.box == box && other.has_queries == has_queries;
@@ -67,6 +67,8 @@ NeighbourLists<Real>::NeighbourLists(const Context& context, const SearchedParti
     validate_box(box, searched.particles.dimensions);
     if (searched.queries != nullptr) validate_box(box, searched.queries->dimensions);
     validate_search(search);
+    for (const TravellingColumn& column : search.columns)
+      validate(column.data != nullptr || searched.particles.num() == 0, "a column of the particles has no memory");
     validate_agreement(context.comm, search, box, searched.queries != nullptr);
     state_ = std::make_shared<State>(
         State{context, RowSearch<Real>(context, place_particles(context, searched, box, search.columns), box, search), {}});

@@ -15,7 +15,7 @@ namespace {
 /// Coordinates are of the order of this power of two: then squares of any differences that they can have neither overflow nor, but for
 /// coordinates that are next to 0, underflow.
 template <class Real>
-constexpr int wanted_exponent = std::is_same_v<Real, float> ? 40 : 400;
+constexpr int wanted_exponent = std::is_same_v<Real, float> ? 60 : 500;
 
 template <class Real>
 double scale_of(const Box& box, const Extent& extent) {
@@ -143,15 +143,18 @@ SearchInput<Real> place_particles(const Context& context, const SearchedParticle
   const DeviceParticles<Real> on_exec(context.exec, searched.particles);
   const DeviceParticles<Real> queries_on_exec(context.exec,
                                               queries != nullptr ? *queries : Particles<Real>{box.dimensions, 1, {}});
-  Extent extent = examine_positions(context, on_exec.view(), box);
-  input.num_particles = input.num_queries = extent.range.total;
+  const Extent of_particles = examine_positions(context, on_exec.view(), box);
+  input.num_particles = input.num_queries = of_particles.range.total;
+  Extent of_both = of_particles;
   if (queries != nullptr) {
     const Extent of_queries = examine_positions(context, queries_on_exec.view(), without_walls(box), {"queries", "query"});
     input.num_queries = of_queries.range.total;
-    extent = around(extent, of_queries);
+    of_both = around(of_particles, of_queries);
   }
-  input.num_wrapped = extent.num_wrapped;
-  const kernels::Frame frame = choose_frame(box, extent, 0, scale_of<Real>(box, extent)).frame;
+  input.num_wrapped = of_both.num_wrapped;
+  // Cells are those of the particles: queries far out would make them coarse. Their keys are those of the outermost cells.
+  const Extent& of_cells = input.num_particles > 0 ? of_particles : of_both;
+  const kernels::Frame frame = choose_frame(box, of_cells, 0, scale_of<Real>(box, of_both)).frame;
   SortedParticles<Real> sorted = sort_particles(context, on_exec.view(), frame);
   SortedParticles<Real> sorted_queries = sort_particles(context, queries_on_exec.view(), frame);
   if (context.comm.size() == 1) {

@@ -12,12 +12,16 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The largest Real that is not above the value.
+/// The largest squared distance whose root, as it is reported, is not above the reach.
 template <class Real>
-Real rounded_down(double value) {
-  if (value > static_cast<double>(std::numeric_limits<Real>::max())) return std::numeric_limits<Real>::infinity();
-  const Real nearest = static_cast<Real>(value);
-  return static_cast<double>(nearest) > value ? std::nextafter(nearest, -std::numeric_limits<Real>::infinity()) : nearest;
+Real squared(double reach) {
+  constexpr Real endless = std::numeric_limits<Real>::infinity();
+  if (reach * reach > static_cast<double>(std::numeric_limits<Real>::max())) return endless;
+  const auto is_within = [&](Real r2) { return static_cast<double>(std::sqrt(r2)) <= reach; };
+  Real r2 = static_cast<Real>(reach * reach);
+  while (r2 > 0 && !is_within(r2)) r2 = std::nextafter(r2, Real{0});
+  while (is_within(std::nextafter(r2, endless))) r2 = std::nextafter(r2, endless);
+  return r2;
 }
 
 constexpr Index default_chunk_bytes(const Host&) { return Index{32} << 20; }
@@ -52,8 +56,7 @@ void RowSearch<Real>::set_space(const Box& box) {
     search_.edge_hi[axis] = static_cast<Real>(periodic ? lo + length - margin : infinity);
     view_.period[axis] = periodic ? length : infinity;
   }
-  const double reach = options_.max_radius * scale;
-  search_.reach2 = rounded_down<Real>(reach * reach);
+  search_.reach2 = squared<Real>(options_.max_radius * scale);
   view_.unit = 1 / scale;
 }
 
@@ -86,11 +89,11 @@ Index RowSearch<Real>::most_neighbours_listed() const {
   return std::max<Index>(1, options_.chunk_bytes / static_cast<Index>(sizeof(Real) + sizeof(LocalIndex)));
 }
 
-/// A chunk within a radius is shortened when its neighbours have been counted.
+/// Within a radius nobody knows before counting: as many queries as the last chunk says, but not many more than that had.
 template <class Real>
 Index RowSearch<Real>::most_queries() const {
-  constexpr Index guess = 32;
-  return std::max<Index>(1, most_neighbours_listed() / (options_.k > 0 ? options_.k : guess));
+  if (options_.k > 0) return std::max<Index>(1, most_neighbours_listed() / options_.k);
+  return options_.counts_only ? most_neighbours_listed() : queries_within_;
 }
 
 template <class Real>
@@ -167,9 +170,9 @@ void RowSearch<Real>::find_nearest() {
   if (!fetcher_) return;
   std::vector<Ball<Real>> balls = balls_of(exec, search_of_chunk(), chunk_, rows);
   const Index needed = options_.k + (search_.leave_out_self ? 1 : 0);
+  const bool bounded = std::isfinite(search_.reach2);
   for (Ball<Real>& ball : balls) {
-    if (ball.reach2 == std::numeric_limits<Real>::infinity())
-      ball.reach2 = std::min(search_.reach2, fetcher_->reach_of(ball, needed));
+    if (std::isinf(ball.reach2)) ball.reach2 = bounded ? search_.reach2 : fetcher_->reach_of(ball, needed);
   }
   fetch(balls);
   rows.resume = true;
@@ -203,6 +206,8 @@ void RowSearch<Real>::find_within() {
     before.push_back(before.back() + Index{count});
   chunk_ = chunks_->shorten(chunk_, before, most_neighbours_listed());
   before.resize(static_cast<std::size_t>(chunk_.num_queries) + 1);
+  const Index mean = before.back() / std::max<Index>(1, chunk_.num_queries);
+  queries_within_ = std::clamp<Index>(most_neighbours_listed() / std::max<Index>(1, mean), 1, 2 * queries_within_);
   offset_ = {};
   offset_ = to_exec(exec, Span<const Index>(before), "offsets of lists");
   make_room(before.back());

@@ -53,6 +53,7 @@ class RowSearch {
   std::optional<Fetcher<Real>> fetcher_;
   std::optional<Chunks> chunks_;
 
+  Index queries_within_ = 1024;  ///< of a chunk within a radius
   Chunk chunk_;
   std::optional<FetchedParticles<Real>> fetched_;
   Buffer<Real> distance2_;

@@ -62,7 +62,12 @@ class SmallSearch {
     search.global_index = global_index();
     search.first_place = in_more ? static_cast<LocalIndex>(num_own_) : 0;
     set_space(search);
+    const auto is_within = [&](Real r2) { return static_cast<double>(std::sqrt(r2)) <= wanted.max_radius; };
     search.reach2 = static_cast<Real>(wanted.max_radius * wanted.max_radius);
+    while (search.reach2 > 0 && !is_within(search.reach2)) search.reach2 = std::nextafter(search.reach2, Real{0});
+    for (Real more = search.reach2; std::isfinite(more) && is_within(more);
+         more = std::nextafter(more, std::numeric_limits<Real>::infinity()))
+      search.reach2 = more;
     const int top = search.tree.num_planes - 1;
     std::vector<Index>& smallest = smallest_[in_more ? 1 : 0];
     smallest.resize(static_cast<std::size_t>(search.tree.plane_first[top] + search.tree.plane_size[top]));

@@ -77,7 +77,7 @@ class BruteNeighbours {
     std::vector<Candidate> all;
     for (std::size_t j = 0; j < pos_.size(); ++j) {
       const Real r2 = distance2(query, pos_[j]);
-      if (static_cast<Index>(j) != self && static_cast<double>(r2) <= radius * radius)
+      if (static_cast<Index>(j) != self && static_cast<double>(std::sqrt(r2)) <= radius)
         all.push_back({r2, static_cast<Index>(j)});
     }
     const auto nearer = [](const Candidate& a, const Candidate& b) { return a.r2 != b.r2 ? a.r2 < b.r2 : a.index < b.index; };

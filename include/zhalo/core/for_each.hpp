@@ -67,7 +67,7 @@ void for_each_on(const Cuda&, Index, F) {
 
 template <class F>
 void for_each_on(const Host& exec, Index num, F f) {
-  constexpr Index block = 512;
+  const Index block = std::clamp<Index>(num / 64, 1, 512);
   const auto run = [](const void* object, Index first, Index last) {
     const F& functor = *static_cast<const F*>(object);
     for (Index i = first; i < last; ++i) functor(i);

@@ -130,6 +130,7 @@ struct PlacedColumns<First, Rest...> {
 /// results[row] = functor(neighbours of the row, each column at the neighbours).
 template <class Real, class Functor, class Result, class... Columns>
 struct ReduceRow {
+  static constexpr bool long_elements = true;
   NeighbourRows<Real> rows;
   PlacedColumns<Columns...> columns;
   Functor functor;

@@ -11,7 +11,8 @@ namespace zhalo {
 struct KthRadius {
   template <class Real>
   ZHALO_HD double operator()(const Neighbours<Real>& near) const {
-    return near.size() < near.wanted() ? static_cast<double>(INFINITY) : near.distance(near.size() - 1);
+    const bool found = near.size() > 0 && near.size() >= near.wanted();
+    return found ? near.distance(near.size() - 1) : static_cast<double>(INFINITY);
   }
 };
 

@@ -21,7 +21,7 @@ struct KnnOptions {
   int k = 8;
   /// Among the particles themselves: each particle is its own nearest neighbour (distance 0). Queries of their own are never left out.
   bool include_self = true;
-  /// Neighbours at distances <= max_radius only, in the unit of the positions; must not be negative.
+  /// Neighbours at distances (as they are reported) <= max_radius only, in the unit of the positions; must not be negative.
   double max_radius = std::numeric_limits<double>::infinity();
   /// Particles per tree leaf, 1 to 64: changes the speed, never the neighbours.
   int leaf_size = 32;

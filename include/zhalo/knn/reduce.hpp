@@ -27,6 +27,11 @@ struct ParticleColumn {
       : name(column_name), data(first), num(count), stride_bytes(stride) {}
 };
 
+template <class T>
+ParticleColumn(std::string_view, Span<T>) -> ParticleColumn<std::remove_const_t<T>>;
+template <class T>
+ParticleColumn(std::string_view, const std::vector<T>&) -> ParticleColumn<T>;
+
 /// Throws InputError unless the column has an element for each of the rank's particles.
 void validate_column(std::string_view name, Index num, Index num_particles);
 

@@ -35,7 +35,7 @@ Outcome run(const Snapshot& snapshot, const std::string& rule, const std::string
   const auto member_ids = to_host(context.exec, in_group_order(context, catalogue, loaded.id.span()));
   const auto group_of = to_host(context.exec, catalogue.group_of);
   const auto ids = to_host(context.exec, loaded.id);
-  const RunRecord record{linking_length, 0.2, separation.chosen, separation.how, 32, types, true};
+  const RunRecord record{linking_length, 0.2, separation.chosen, separation.how, 32, types, {}, 0, false, true};
   if (!out.empty()) {
     StagedFiles files(context.comm, std::string(ZHALO_SCRATCH_DIR) + "/" + out);
     const WriteOptions layout{.num_files = 3, .master = true};
