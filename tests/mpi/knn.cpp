@@ -47,6 +47,17 @@ TEMPLATE_TEST_CASE("knn: random clouds of every kind", "", float, double) {
   }
 }
 
+TEST_CASE("knn: distances across an edge are rounded, and no rank is left out for that") {
+  const float e = 0x1p-24F;
+  KnnCase<float> c{
+      {{1.49F * e, 0.1F, 0.1F, 3.69F * e, 0.1F, 0.1F, 1 - e, 0.1F, 0.1F, 0.9F, 0.9F, 0.9F}, Box::periodic_cube(1), 0.1}};
+  c.options = {.k = 2, .leaf_size = 1};
+  for (const Cut cut : cuts(make_context())) {
+    c.cut = cut;
+    check_knn(make_context(), c);
+  }
+}
+
 TEMPLATE_TEST_CASE("knn: larger clouds", "", float, double) {
   const Context context = make_context();
   Random random(3);

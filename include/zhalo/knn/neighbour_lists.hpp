@@ -45,7 +45,8 @@ struct SearchedParticles {
   Index num_queries() const { return queries == nullptr ? particles.num() : queries->num(); }
 };
 
-/// Iterates over chunks of queries. Making it, next() and put() are collective; all ranks see the same number of chunks, some of them empty.
+/// Iterates over chunks of queries. Making it, next() and put() are collective; all ranks see the same number of
+/// chunks, some of them empty.
 ///
 ///   NeighbourLists<Real> lists(context, particles, box, search);
 ///   while (lists.next()) { ... lists.rows() ... lists.put(values, sizeof(T), result); }

@@ -61,8 +61,8 @@ void visit_pairs(const Context& context, NeighbourLists<Real>& lists, const Redu
 }
 
 /// Calls functor(neighbours, i, columns...) for each pair of a particle and its i-th neighbour within the radius: on the rank that
-/// searches for the particle, in any order and at the same time, so that sums in the functor must be atomic. Columns are given as in knn_reduce. On a
-/// device the work is done when the call returns. Collective; throws as knn_reduce.
+/// searches for the particle, in any order and at the same time, so that sums in the functor must be atomic. Columns are given as in
+/// knn_reduce. On a device the work is done when the call returns. Collective; throws as knn_reduce.
 template <class Real, class AnyReduction>
 void for_each_neighbour_within(const Context& context, const Particles<Real>& particles, const Box& box,
                                const WithinOptions& options, const AnyReduction& functor) {

@@ -6,6 +6,7 @@
 #include "tests/support/clouds.hpp"
 #include "tests/support/run_knn.hpp"
 #include "zhalo/core/error.hpp"
+#include "zhalo/core/reductions.hpp"
 #include "zhalo/knn/within.hpp"
 
 namespace zhalo::testing {
@@ -101,6 +102,28 @@ TEST_CASE("neighbours within a radius of queries of their own", "[knn]") {
     counts.push_back(static_cast<Index>(brute.of(queries, i, {.k = 0, .max_radius = 0.2}).size()));
   CHECK(to_host(context.exec, count_within(context, QueriesAmong{particles_of(queries), particles_of(cloud)}, cloud.box,
                                            {.radius = 0.2})) == counts);
+}
+
+TEST_CASE("a radius that was reported as a distance includes the neighbour at that distance", "[knn]") {
+  const Context context = small_context();
+  Random random(11);
+  Cloud<float> cloud{{}, Box::periodic_cube(1), 0.2};
+  fill(cloud, random, Shape::uniform, 60);
+  const auto particles = particles_of(cloud);
+  const auto table = brute_table(cloud, {.k = 5});
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const auto counts = to_host(
+        context.exec, count_within(context, particles, cloud.box, {.radius = static_cast<double>(table[i][4].distance)}));
+    CHECK(counts[i] >= 5);
+  }
+}
+
+TEST_CASE("a query without neighbours has no radius", "[knn]") {
+  const Context context = small_context();
+  const Cloud<float> cloud{{0.1F, 0.1F, 0.1F, 0.6F, 0.6F, 0.6F}, Box::periodic_cube(1), 0.1};
+  const auto radii = to_host(context.exec, reduce_within(context, particles_of(cloud), cloud.box,
+                                                         {.radius = 0.1, .include_self = false}, KthRadius{}));
+  CHECK(radii == std::vector<double>(2, INFINITY));
 }
 
 TEST_CASE("a radius that cannot be searched, and a column of the wrong size", "[knn]") {
