@@ -41,9 +41,10 @@ struct Numbers {
     results.types = types;
     results.ranges = types == std::vector<int>{no_type} ? std::vector<TypeRange>{{no_type, share.first, share.count}}
                                                         : ranges_of(snapshot, types, share);
-    results.columns = {{"Distances", Span<const float>(floats), 3, {.a = 1, .h = -1, .length = 1, .text = "how far"}},
-                       {"Indices", Span<const Index>(integers), 3, {.text = "which"}, {{"Missing", Index{-1}}}},
-                       {"Density", Span<const double>(doubles), 0, {.a = -3, .h = 2, .length = -3, .mass = 1}}};
+    results.columns.push_back(
+        {"Distances", Span<const float>(floats), 3, {.a = 1, .h = -1, .length = 1, .text = "how far"}, {}});
+    results.columns.push_back({"Indices", Span<const Index>(integers), 3, {.text = "which"}, {{"Missing", Index{-1}}}});
+    results.columns.push_back({"Density", Span<const double>(doubles), 0, {.a = -3, .h = 2, .length = -3, .mass = 1}, {}});
     results.parameters = {{"K", Index{3}}, {"MaxRadius", 1.5}, {"Kernel", std::string("cubic")}, {"Types", types}};
   }
 };
