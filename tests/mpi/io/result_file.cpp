@@ -41,11 +41,29 @@ struct Numbers {
     results.types = types;
     results.ranges = types == std::vector<int>{no_type} ? std::vector<TypeRange>{{no_type, share.first, share.count}}
                                                         : ranges_of(snapshot, types, share);
-    results.columns.push_back(
-        {"Distances", Span<const float>(floats), 3, {.a = 1, .h = -1, .length = 1, .text = "how far"}, {}});
-    results.columns.push_back({"Indices", Span<const Index>(integers), 3, {.text = "which"}, {{"Missing", Index{-1}}}});
-    results.columns.push_back({"Density", Span<const double>(doubles), 0, {.a = -3, .h = 2, .length = -3, .mass = 1}, {}});
+    add("Distances", Span<const float>(floats), 3);
+    add("Indices", Span<const Index>(integers), 3);
+    add("Density", Span<const double>(doubles), 0);
+    Meaning& distance = results.columns[0].meaning;
+    distance.a = distance.length = 1;
+    distance.h = -1;
+    distance.text = "how far";
+    results.columns[1].meaning.text = "which";
+    results.columns[1].notes = {{"Missing", Index{-1}}};
+    Meaning& density = results.columns[2].meaning;
+    density.a = density.length = -3;
+    density.h = 2;
+    density.mass = 1;
     results.parameters = {{"K", Index{3}}, {"MaxRadius", 1.5}, {"Kernel", std::string("cubic")}, {"Types", types}};
+  }
+
+ private:
+  template <class T>
+  void add(const char* name, Span<const T> values, Index width) {
+    ResultColumn& column = results.columns.emplace_back();
+    column.name = name;
+    column.values = values;
+    column.width = width;
   }
 };
 
