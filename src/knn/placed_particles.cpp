@@ -59,11 +59,10 @@ Buffer<Index> all_indices(const Exec& exec, Span<const LocalIndex> order) {
 template <class Real>
 PlacedParticles<Real> keep(const Context& context, SortedParticles<Real> sorted, const std::vector<TravellingColumn>& columns) {
   const Exec& exec = context.exec;
-  PlacedParticles<Real> placed;
-  const Span<const LocalIndex> order = sorted.order.span();
+  PlacedParticles<Real> placed{std::move(sorted), {}, {}, {}, {0}};
+  const Span<const LocalIndex> order = placed.sorted.order.span();
   placed.num_brought = order.size();
   placed.received_offset = {0, order.size()};
-  placed.first_index = {0};
   placed.global_index = all_indices(exec, order);
   for (const TravellingColumn& column : columns) {
     placed.columns.emplace_back(exec, order.size() * column.element_size, "columns in Z-order");
@@ -71,22 +70,18 @@ PlacedParticles<Real> keep(const Context& context, SortedParticles<Real> sorted,
     std::visit([&](const auto& e) { kernels::gather(e, moved, order); }, exec);
   }
   wait(exec);
-  placed.sorted = std::move(sorted);
   return placed;
 }
 
 template <class Real>
 PlacedParticles<Real> bring(const Context& context, SortedParticles<Real> sorted, ExchangePlan plan,
                             const std::vector<TravellingColumn>& columns) {
-  PlacedParticles<Real> placed;
-  placed.num_brought = sorted.order.size();
-  placed.first_index = context.comm.all_gather(global_range(context.comm, placed.num_brought).first);
+  const Index num_brought = sorted.order.size();
+  std::vector<Index> first_index = context.comm.all_gather(global_range(context.comm, num_brought).first);
   DistributedParticles<Real> distributed = distribute_sorted(context, std::move(sorted), std::move(plan), columns);
-  placed.received_offset = distributed.plan.receive_offset;
-  placed.sorted = std::move(distributed.sorted);
-  placed.global_index = std::move(distributed.global_index);
-  placed.columns = std::move(distributed.columns);
-  return placed;
+  return {std::move(distributed.sorted),  std::move(distributed.global_index),
+          std::move(distributed.columns), std::move(distributed.plan.receive_offset),
+          std::move(first_index),         num_brought};
 }
 
 /// How many of the elements that go to each rank are particles, and how many queries.
@@ -138,38 +133,38 @@ JointCounts cut_jointly(const Context& context, Span<const std::uint64_t> partic
 template <class Real>
 SearchInput<Real> place_particles(const Context& context, const SearchedParticles<Real>& searched, const Box& box,
                                   const std::vector<TravellingColumn>& columns) {
-  SearchInput<Real> input;
+  SearchCounts counts;
   const Particles<Real>* queries = searched.queries;
   const DeviceParticles<Real> on_exec(context.exec, searched.particles);
   const DeviceParticles<Real> queries_on_exec(context.exec,
                                               queries != nullptr ? *queries : Particles<Real>{box.dimensions, 1, {}});
   const Extent of_particles = examine_positions(context, on_exec.view(), box);
-  input.num_particles = input.num_queries = of_particles.range.total;
+  counts.num_particles = counts.num_queries = of_particles.range.total;
   Extent of_both = of_particles;
   if (queries != nullptr) {
     const Extent of_queries = examine_positions(context, queries_on_exec.view(), without_walls(box), {"queries", "query"});
-    input.num_queries = of_queries.range.total;
+    counts.num_queries = of_queries.range.total;
     of_both = around(of_particles, of_queries);
   }
-  input.num_wrapped = of_both.num_wrapped;
+  counts.num_wrapped = of_both.num_wrapped;
   // Cells are those of the particles: queries far out would make them coarse. Their keys are those of the outermost cells.
-  const Extent& of_cells = input.num_particles > 0 ? of_particles : of_both;
+  const Extent& of_cells = counts.num_particles > 0 ? of_particles : of_both;
   const kernels::Frame frame = choose_frame(box, of_cells, 0, scale_of<Real>(box, of_both)).frame;
   SortedParticles<Real> sorted = sort_particles(context, on_exec.view(), frame);
   SortedParticles<Real> sorted_queries = sort_particles(context, queries_on_exec.view(), frame);
   if (context.comm.size() == 1) {
-    input.particles = keep(context, std::move(sorted), columns);
-    if (queries != nullptr) input.queries = keep(context, std::move(sorted_queries), {});
+    SearchInput<Real> input{keep(context, std::move(sorted), columns), std::nullopt, counts};
+    if (queries != nullptr) input.queries.emplace(keep(context, std::move(sorted_queries), {}));
     return input;
   }
   if (queries == nullptr) {
     ExchangePlan plan = plan_even_parts(context, {sorted.keys.span(), frame.key_bits()});
-    input.particles = bring(context, std::move(sorted), std::move(plan), columns);
-    return input;
+    return {bring(context, std::move(sorted), std::move(plan), columns), std::nullopt, counts};
   }
-  const JointCounts counts = cut_jointly(context, sorted.keys.span(), sorted_queries.keys.span(), frame.key_bits());
-  input.particles = bring(context, std::move(sorted), context.comm.plan_exchange(counts.particles), columns);
-  input.queries = bring(context, std::move(sorted_queries), context.comm.plan_exchange(counts.queries), {});
+  const JointCounts parts = cut_jointly(context, sorted.keys.span(), sorted_queries.keys.span(), frame.key_bits());
+  SearchInput<Real> input{bring(context, std::move(sorted), context.comm.plan_exchange(parts.particles), columns), std::nullopt,
+                          counts};
+  input.queries.emplace(bring(context, std::move(sorted_queries), context.comm.plan_exchange(parts.queries), {}));
   return input;
 }
 

@@ -22,14 +22,19 @@ struct PlacedParticles {
   Index num() const { return sorted.order.size(); }
 };
 
+/// Over all ranks.
+struct SearchCounts {
+  Index num_particles = 0;
+  Index num_queries = 0;
+  Index num_wrapped = 0;  ///< of both
+};
+
 /// What a search looks in and for.
 template <class Real>
 struct SearchInput {
   PlacedParticles<Real> particles;
   std::optional<PlacedParticles<Real>> queries;  ///< none: the particles themselves
-  Index num_wrapped = 0;                         ///< over all ranks
-  Index num_particles = 0;                       ///< over all ranks
-  Index num_queries = 0;                         ///< over all ranks
+  SearchCounts counts;
 };
 
 /// Checks, sorts, and (with several ranks) brings particles and queries together: each rank gets an even part of the Z-order of both.

@@ -79,9 +79,9 @@ void RowSearch<Real>::prepare() {
   search_.work = work_.data();
   if (context_.comm.size() > 1) fetcher_.emplace(context_, particles, search_, options_.columns);
   chunks_.emplace(exec, search_.queries);
-  statistics_.num_wrapped = input_->num_wrapped;
-  statistics_.num_particles = input_->num_particles;
-  statistics_.num_queries = input_->num_queries;
+  statistics_.num_wrapped = input_->counts.num_wrapped;
+  statistics_.num_particles = input_->counts.num_particles;
+  statistics_.num_queries = input_->counts.num_queries;
 }
 
 template <class Real>
