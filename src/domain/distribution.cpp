@@ -123,19 +123,19 @@ DistributedParticles<Real> distribute_particles(const Context& context, const ke
                                                 const kernels::Frame& frame, const DistributionOptions& options) {
   SortedParticles<Real> local = sort_particles(context, particles, frame);
   const Buffer<Index> weights = weights_before(context, options.weight, local.order.span());
-  ExchangePlan plan = plan_even_parts(context, {local.keys.span(), frame.key_bits(), weights.span()});
-  return distribute_sorted(context, std::move(local), std::move(plan), options.columns);
+  const ExchangePlan plan = plan_even_parts(context, {local.keys.span(), frame.key_bits(), weights.span()});
+  return distribute_sorted(context, std::move(local), plan, options.columns);
 }
 
 template <class Real>
-DistributedParticles<Real> distribute_sorted(const Context& context, SortedParticles<Real> local, ExchangePlan plan,
+DistributedParticles<Real> distribute_sorted(const Context& context, SortedParticles<Real> local, const ExchangePlan& plan,
                                              const std::vector<TravellingColumn>& travelling) {
   const Exec& exec = context.exec;
   const PhaseTimer timer(context, "distribute");
   const kernels::Frame frame = local.frame;
   const Index num_brought = local.order.size();
   DistributedParticles<Real> result;
-  result.plan = std::move(plan);
+  result.plan = plan;
   const Index num = result.plan.num_received();
   validate(num <= max_local_particles, "a rank would hold {} particles, the most is {}; use more ranks", num,
            max_local_particles);
@@ -175,9 +175,9 @@ template DistributedParticles<float> distribute_particles(const Context&, const 
                                                           const kernels::Frame&, const DistributionOptions&);
 template DistributedParticles<double> distribute_particles(const Context&, const kernels::ParticlesView<double>&,
                                                            const kernels::Frame&, const DistributionOptions&);
-template DistributedParticles<float> distribute_sorted(const Context&, SortedParticles<float>, ExchangePlan,
+template DistributedParticles<float> distribute_sorted(const Context&, SortedParticles<float>, const ExchangePlan&,
                                                        const std::vector<TravellingColumn>&);
-template DistributedParticles<double> distribute_sorted(const Context&, SortedParticles<double>, ExchangePlan,
+template DistributedParticles<double> distribute_sorted(const Context&, SortedParticles<double>, const ExchangePlan&,
                                                         const std::vector<TravellingColumn>&);
 template void send_back(const Context&, const DistributedParticles<float>&, const ReturnedColumn&);
 template void send_back(const Context&, const DistributedParticles<double>&, const ReturnedColumn&);

@@ -34,7 +34,7 @@ DistributedParticles<Real> distribute_particles(const Context& context, const ke
 
 /// The same for particles that are sorted on this rank already, by a plan of the caller's. Collective.
 template <class Real>
-DistributedParticles<Real> distribute_sorted(const Context& context, SortedParticles<Real> local, ExchangePlan plan,
+DistributedParticles<Real> distribute_sorted(const Context& context, SortedParticles<Real> local, const ExchangePlan& plan,
                                              const std::vector<TravellingColumn>& travelling);
 
 /// Elements in the order of `sorted.order`'s numbers (as received) to the caller's order and rank. Collective.

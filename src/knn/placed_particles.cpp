@@ -74,11 +74,11 @@ PlacedParticles<Real> keep(const Context& context, SortedParticles<Real> sorted,
 }
 
 template <class Real>
-PlacedParticles<Real> bring(const Context& context, SortedParticles<Real> sorted, ExchangePlan plan,
+PlacedParticles<Real> bring(const Context& context, SortedParticles<Real> sorted, const ExchangePlan& plan,
                             const std::vector<TravellingColumn>& columns) {
   const Index num_brought = sorted.order.size();
   std::vector<Index> first_index = context.comm.all_gather(global_range(context.comm, num_brought).first);
-  DistributedParticles<Real> distributed = distribute_sorted(context, std::move(sorted), std::move(plan), columns);
+  DistributedParticles<Real> distributed = distribute_sorted(context, std::move(sorted), plan, columns);
   return {std::move(distributed.sorted),  std::move(distributed.global_index),
           std::move(distributed.columns), std::move(distributed.plan.receive_offset),
           std::move(first_index),         num_brought};
@@ -158,8 +158,8 @@ SearchInput<Real> place_particles(const Context& context, const SearchedParticle
     return input;
   }
   if (queries == nullptr) {
-    ExchangePlan plan = plan_even_parts(context, {sorted.keys.span(), frame.key_bits()});
-    return {bring(context, std::move(sorted), std::move(plan), columns), std::nullopt, counts};
+    const ExchangePlan plan = plan_even_parts(context, {sorted.keys.span(), frame.key_bits()});
+    return {bring(context, std::move(sorted), plan, columns), std::nullopt, counts};
   }
   const JointCounts parts = cut_jointly(context, sorted.keys.span(), sorted_queries.keys.span(), frame.key_bits());
   SearchInput<Real> input{bring(context, std::move(sorted), context.comm.plan_exchange(parts.particles), columns), std::nullopt,
