@@ -51,7 +51,7 @@ struct FindNearest : NeighbourWalk<Group, FindNearest<Group>> {
       }
     }
     flush(g, best, query, s);
-    g.sync();
+    g.sync();  // others may still read what was
     g.one([&] {
       rows.count[query.row] = query.found;
       s.bound2[i] = query.bound2;

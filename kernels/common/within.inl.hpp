@@ -42,6 +42,7 @@ struct FindWithin : NeighbourWalk<Group, FindWithin<Group>> {
       }
     }
     append(g, query, s);
+    g.sync();  // others may still read the old count
     g.one([&] { rows.count[query.row] = query.found; });
   }
 
