@@ -13,12 +13,11 @@ struct BestList {
   BestRows<Real> rows;
   PlacedColumn<Index> global_index;
 
-  /// Takes the lanes whose bit is set: particles first_place + lane.
-  ZHALO_HD void add(const Group& g, std::uint64_t lanes, typename Group::Lane r2, LocalIndex first_place, int& staged,
-                    Scratch& s) const {
-    g.compress(lanes, r2, s.staged2 + staged);
-    g.compress_indices(lanes, first_place, s.staged + staged);
-    staged += count_bits(lanes);
+  /// Stages places, of which there are `staged` already.
+  ZHALO_HD static void add(const Group& g, const FoundLanes<Group>& found, int& staged, Scratch& s) {
+    g.compress(found.lanes, found.r2, s.staged2 + staged);
+    g.compress_indices(found.lanes, found.first, s.staged + staged);
+    staged += count_bits(found.lanes);
   }
 
   /// Merges the staged into a row of `found`; returns how many it holds then.

@@ -45,8 +45,8 @@ struct FindNearest : NeighbourWalk<Group, FindNearest<Group>> {
         if (query.staged + static_cast<int>(run.end - run.begin) > Scratch::max_staged) flush(g, best, query, s);
         walk.work.leaves += 1;
         walk.work.pairs += run.end - run.begin;
-        this->test_particles(g, metric, query, run, [&](std::uint64_t found, Lane r2, LocalIndex first) {
-          best.add(g, found, r2, search.first_place + first, query.staged, s);
+        this->test_particles(g, metric, query, run, [&](const FoundLanes<Group>& found) {
+          best.add(g, {found.lanes, found.r2, search.first_place + found.first}, query.staged, s);
         });
       }
     }

@@ -39,6 +39,14 @@ struct QueryState {
   int staged = 0;    ///< in the scratch memory
 };
 
+/// Particles that were found, one per lane whose bit is set: `first` and those behind it.
+template <class Group>
+struct FoundLanes {
+  std::uint64_t lanes;
+  typename Group::Lane r2;
+  LocalIndex first;
+};
+
 struct ParticleRun {
   LocalIndex begin;
   LocalIndex end;
@@ -205,8 +213,8 @@ struct NeighbourWalk : TreeGroup<Group> {
     return near;
   }
 
-  /// Calls found(lanes, squared distances, first particle) for the particles [begin, end) of the tree, so many at a time as there are
-  /// lanes; a bit per particle that is within the query's bound.
+  /// Calls found(FoundLanes) for the particles [begin, end) of the tree, so many at a time as there are lanes; a bit per particle that is
+  /// within the query's bound.
   template <class Metric, class Found>
   ZHALO_HD void test_particles(const Group& g, const Metric& metric, const QueryState<Group>& query, const ParticleRun& run,
                                Found found) const {
@@ -217,7 +225,7 @@ struct NeighbourWalk : TreeGroup<Group> {
       std::uint64_t near = g.ballot(r2 <= g.broadcast(query.bound2)) & first_bits(Index{run.end} - j);
       const LocalIndex self = query.self - j;
       if (self < static_cast<LocalIndex>(Group::size)) near &= ~(std::uint64_t{1} << self);
-      found(near, r2, j);
+      found(FoundLanes<Group>{near, r2, j});
     }
   }
 };

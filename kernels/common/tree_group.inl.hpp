@@ -95,7 +95,7 @@ struct TreeGroup {
   /// A walk has `scratch` memory with a `stack`, and its `height`.
   template <class Walk>
   ZHALO_HD static void push(const Group& g, Walk& walk, int plane, Index node) {
-    ZHALO_EXPECT(walk.height < static_cast<int>(sizeof walk.scratch.stack / sizeof walk.scratch.stack[0]));
+    ZHALO_EXPECT(walk.height < static_cast<int>(std::extent_v<decltype(walk.scratch.stack)>));
     ZHALO_EXPECT(plane < 16 && node < Index{1} << plane_shift);
     const auto entry = static_cast<std::uint32_t>(plane) << plane_shift | static_cast<std::uint32_t>(node);
     g.one([&] { walk.scratch.stack[walk.height] = entry; });

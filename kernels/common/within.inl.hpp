@@ -36,9 +36,7 @@ struct FindWithin : NeighbourWalk<Group, FindWithin<Group>> {
         if (query.staged + static_cast<int>(run.end - run.begin) > Scratch::max_staged) append(g, query, s);
         walk.work.leaves += 1;
         walk.work.pairs += run.end - run.begin;
-        this->test_particles(g, metric, query, run, [&](std::uint64_t found, Lane r2, LocalIndex first) {
-          take(g, query, {found, r2, first}, s);
-        });
+        this->test_particles(g, metric, query, run, [&](const FoundLanes<Group>& found) { take(g, query, found, s); });
       }
     }
     append(g, query, s);
@@ -61,12 +59,7 @@ struct FindWithin : NeighbourWalk<Group, FindWithin<Group>> {
     return query;
   }
 
-  struct Found {
-    std::uint64_t lanes;
-    Lane r2;
-    LocalIndex first;
-  };
-  ZHALO_HD void take(const Group& g, QueryState<Group>& query, const Found& found, Scratch& s) const {
+  ZHALO_HD void take(const Group& g, QueryState<Group>& query, const FoundLanes<Group>& found, Scratch& s) const {
     if (rows.offset == nullptr) {
       query.found += static_cast<LocalIndex>(count_bits(found.lanes));
       return;

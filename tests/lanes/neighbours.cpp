@@ -57,8 +57,8 @@ struct FillRow {
     int staged = 0;
     LocalIndex found = 0;
     for (Index j = 0; j < num; j += Group::size) {
-      best.add(g, kernels::first_bits(std::min<Index>(num - j, Group::size)), g.load(distance2 + j), static_cast<LocalIndex>(j),
-               staged, s);
+      const std::uint64_t lanes = kernels::first_bits(std::min<Index>(num - j, Group::size));
+      best.add(g, {lanes, g.load(distance2 + j), static_cast<LocalIndex>(j)}, staged, s);
       if (staged < batch) continue;
       found = best.flush(g, row, found, staged, s);
       staged = 0;
