@@ -15,5 +15,5 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/zhaloConfig.cmake.in"
                               INSTALL_DESTINATION "${zhalo_package_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/zhaloConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/zhaloConfig.cmake" "${PROJECT_BINARY_DIR}/zhaloConfigVersion.cmake"
-              "${PROJECT_SOURCE_DIR}/cmake/ZhaloFindCudaToolkit.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/ZhaloFindCudaToolkit.cmake" "${PROJECT_SOURCE_DIR}/cmake/ZhaloFindFftw.cmake"
         DESTINATION "${zhalo_package_dir}")

@@ -1,0 +1,54 @@
+/// Choosing by measurement how to transform.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "zhalo/mesh/fft.hpp"
+
+namespace zhalo {
+
+/// One way that was tried.
+struct FftTrial {
+  Decomposition decomposition;
+  FftOptions options;
+  double plan_seconds = 0;
+  double seconds = 0;  ///< forward and backward of the slowest rank, the fastest of the repetitions
+};
+
+struct FftChoice {
+  Decomposition decomposition;
+  FftOptions options;
+  std::vector<FftTrial> trials;  ///< the fastest first
+
+  /// A table of the trials, one line each.
+  std::string describe() const;
+};
+
+struct FftTunerOptions {
+  int repetitions = 3;  ///< after one that warms up
+  /// Called on rank 0 with the table of each new choice; the default prints it to standard error.
+  std::function<void(const std::string& table)> print;
+};
+
+/// Times shapes of decomposition and ways to exchange for a grid, chooses the fastest, and remembers the choice: the next question for the same
+/// grid, type and options costs nothing. The choice is rank 0's, the same on all ranks. The context must outlive the tuner.
+class FftTuner {
+ public:
+  explicit FftTuner(const Context& context, FftTunerOptions options = {});
+
+  /// `options` says what must be done (norm, order, batch, effort); node_exchange and chunk_bytes are chosen unless they are set. Collective.
+  /// T as in Fft. Allocates and frees two fields.
+  template <class T>
+  const FftChoice& choose(const Grid& grid, const FftOptions& options = {});
+
+ private:
+  struct Entry;
+  const Context* context_;
+  FftTunerOptions options_;
+  std::vector<std::shared_ptr<const Entry>> entries_;
+};
+
+}  // namespace zhalo
