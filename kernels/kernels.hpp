@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/catalogue_views.hpp"
+#include "kernels/fft.hpp"
 #include "kernels/neighbour_views.hpp"
 #include "kernels/views.hpp"
 #include "zhalo/core/buffer.hpp"

@@ -1,9 +1,9 @@
 // Variable all-to-all: counts, then data.
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "kernels/kernels.hpp"
+#include "src/comm/messages.hpp"
 #include "src/comm/state.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
@@ -12,138 +12,13 @@ namespace zhalo {
 namespace {
 
 constexpr const char* counts_operation = "exchange of counts";
-constexpr const char* data_operation = "exchange of data";
 constexpr int counts_tag = 1;
-constexpr int data_tag = 2;
 
 std::vector<Index> offsets_of(const std::vector<Index>& counts) {
   std::vector<Index> offsets(counts.size() + 1);
   for (std::size_t r = 0; r < counts.size(); ++r) offsets[r + 1] = offsets[r] + counts[r];
   return offsets;
 }
-
-/// One message, or its part: bytes at an address, to or from a rank.
-struct Piece {
-  int peer = 0;
-  char* data = nullptr;
-  std::size_t bytes = 0;
-};
-
-/// Messages of one direction, in the order in which both sides of each pair think of them.
-class Pieces {
- public:
-  explicit Pieces(std::size_t most_bytes) : most_bytes_(most_bytes) {}
-
-  void add(int peer, void* data, std::size_t bytes) {
-    for (std::size_t first = 0; first < bytes; first += most_bytes_) {
-      all_.push_back({peer, static_cast<char*>(data) + first, std::min(most_bytes_, bytes - first)});
-    }
-  }
-  const std::vector<Piece>& all() const { return all_; }
-  std::size_t longest() const {
-    std::size_t bytes = 0;
-    for (const Piece& piece : all_) bytes = std::max(bytes, piece.bytes);
-    return bytes;
-  }
-
- private:
-  std::size_t most_bytes_;
-  std::vector<Piece> all_;
-};
-
-constexpr int window = 16;  ///< messages under way, a direction
-
-/// Room for the messages under way, where they do not travel from and to their places directly. Without a pool it is none.
-class Staging {
- public:
-  Staging(std::shared_ptr<MemoryPool> pool, const Pieces& pieces) : pool_(std::move(pool)), slot_bytes_(pieces.longest()) {
-    if (pool_) block_ = static_cast<char*>(pool_->allocate(window * slot_bytes_, "staging of messages"));
-  }
-  ~Staging() {
-    if (pool_) pool_->deallocate(block_);
-  }
-  Staging(const Staging&) = delete;
-  Staging& operator=(const Staging&) = delete;
-
-  bool is_used() const { return pool_ != nullptr; }
-  void* slot(int s) const { return block_ + static_cast<std::size_t>(s) * slot_bytes_; }
-
- private:
-  std::shared_ptr<MemoryPool> pool_;
-  std::size_t slot_bytes_;
-  char* block_ = nullptr;
-};
-
-struct Route {
-  const Pieces& pieces;
-  const Staging& staging;
-};
-
-/// One direction of an exchange. At most `window` messages are under way, started in order: the earliest unfinished message of all ranks
-/// is under way on both of its sides, so the exchange ends.
-class Stream {
- public:
-  enum class Direction { send, receive };
-
-  Stream(Direction direction, const Route& route, MPI_Comm comm, const Exec& exec)
-      : direction_(direction), pieces_(route.pieces.all()), staging_(route.staging), comm_(comm), exec_(exec) {
-    requests_.fill(MPI_REQUEST_NULL);
-  }
-  /// Where a wait was given up, as little as possible shall still come: what cannot be cancelled any more is written on arrival.
-  ~Stream() {
-    for (MPI_Request& request : requests_) {
-      if (request == MPI_REQUEST_NULL) continue;
-      if (direction_ == Direction::receive) MPI_Cancel(&request);
-      MPI_Request_free(&request);
-    }
-  }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-
-  void advance() {
-    for (int s = 0; s < window; ++s) {
-      if (requests_[static_cast<std::size_t>(s)] != MPI_REQUEST_NULL) finish(s);
-      if (requests_[static_cast<std::size_t>(s)] == MPI_REQUEST_NULL && next_ < pieces_.size()) start(s);
-    }
-  }
-  std::size_t num_done() const { return done_; }
-  bool is_done() const { return done_ == pieces_.size(); }
-
- private:
-  void start(int s) {
-    const auto slot = static_cast<std::size_t>(s);
-    const Piece& piece = pieces_[next_];
-    void* data = staging_.is_used() ? staging_.slot(s) : piece.data;
-    const int count = static_cast<int>(piece.bytes);
-    if (direction_ == Direction::send) {
-      if (staging_.is_used()) copy_bytes(exec_, data, piece.data, piece.bytes);
-      check_mpi(MPI_Isend(data, count, MPI_BYTE, piece.peer, data_tag, comm_, &requests_[slot]), data_operation);
-    } else {
-      check_mpi(MPI_Irecv(data, count, MPI_BYTE, piece.peer, data_tag, comm_, &requests_[slot]), data_operation);
-    }
-    piece_of_[slot] = next_++;
-  }
-
-  void finish(int s) {
-    const auto slot = static_cast<std::size_t>(s);
-    int done = 0;
-    check_mpi(MPI_Test(&requests_[slot], &done, MPI_STATUS_IGNORE), data_operation);
-    if (done == 0) return;
-    const Piece& piece = pieces_[piece_of_[slot]];
-    if (direction_ == Direction::receive && staging_.is_used()) copy_bytes(exec_, piece.data, staging_.slot(s), piece.bytes);
-    ++done_;
-  }
-
-  Direction direction_;
-  const std::vector<Piece>& pieces_;
-  const Staging& staging_;
-  MPI_Comm comm_;
-  const Exec& exec_;
-  std::array<MPI_Request, window> requests_;
-  std::array<std::size_t, window> piece_of_{};
-  std::size_t next_ = 0;
-  std::size_t done_ = 0;
-};
 
 void validate_columns(const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns) {
   for (const ExchangeColumn& column : columns) {
@@ -276,13 +151,15 @@ void Communicator::exchange(const Exec& exec, const ExchangePlan& plan, const st
   // All that can fail comes before the others are told that this rank takes part.
   const std::shared_ptr<MemoryPool> pool = state_->staging_for(exec);
   const Schedule messages = schedule(plan, columns, rank_, static_cast<std::size_t>(state_->options.chunk_bytes));
-  const Staging sends(pool, messages.sends);
-  const Staging receives(pool, messages.receives);
+  const Staging sends(pool, messages.sends.longest());
+  const Staging receives(pool, messages.receives.longest());
   copy_own(exec, plan, columns, rank_);
   enter(data_operation);
   state_->bytes_sent += messages.bytes_sent;
-  Stream out(Stream::Direction::send, {messages.sends, sends}, state_->comm, exec);
-  Stream in(Stream::Direction::receive, {messages.receives, receives}, state_->comm, exec);
+  MessageStream out(MessageStream::Direction::send, {state_->comm, data_tag}, sends, exec);
+  MessageStream in(MessageStream::Direction::receive, {state_->comm, data_tag}, receives, exec);
+  out.add(messages.sends);
+  in.add(messages.receives);
   try {
     state_->wait_until(data_operation, [&] {
       const std::size_t before = out.num_done() + in.num_done();

@@ -115,6 +115,7 @@ class Communicator {
   void together(const std::function<void()>& work) const;
 
  private:
+  friend class PartExchange;
   struct State;
   void enter(const char* operation) const;
   void tell_others(const Failure& failure) const;

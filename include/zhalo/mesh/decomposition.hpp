@@ -45,8 +45,8 @@ struct DecompositionOptions {
 
 /// Which rank has which part of a grid. A value without communication: it answers for any rank, and is the only place that does.
 ///
-/// The ranks form a matrix of shape()[0] rows and shape()[1] columns; rank = row * columns + column. All shares are contiguous and differ by
-/// at most one; ranks may own nothing.
+/// The ranks form a matrix of shape()[0] rows and shape()[1] columns; rank = row * columns + column. All shares are contiguous and
+/// differ by at most one; ranks may own nothing.
 ///   cells            x by row, y by column, z whole                    in memory x, y, z (z fastest)
 ///   modes transposed y by row, z by column, x whole                    in memory y, x, z; with one row of ranks x, y, z
 ///   modes natural    x by row, z by column, y whole                    in memory x, y, z
@@ -88,8 +88,8 @@ class Decomposition {
 
 /// The model behind Split::automatic: seconds of one real transform in double on ranks of one core each,
 ///   elements x 5 ns (three transforms of a line) + bytes sent / (2 GB/s) + messages x 5 us,
-/// each for the rank that has most. It knows that shares are uneven, that slabs exchange once and pencils twice, and that pencils have fewer partners;
-/// it does not know the machine: FftTuner measures.
+/// each for the rank that has most. It knows that shares are uneven, that slabs exchange once and pencils twice, and that pencils have
+/// fewer partners; it does not know the machine: FftTuner measures.
 double modelled_seconds(const Grid& grid, const std::array<int, 2>& shape);
 
 }  // namespace zhalo

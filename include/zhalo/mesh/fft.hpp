@@ -41,6 +41,7 @@ struct FftOptions {
 /// What a plan takes and what its transforms have cost on this rank.
 struct FftReport {
   Index workspace_bytes = 0;  ///< beyond the caller's arrays
+  Index shared_bytes = 0;     ///< in memory that the ranks of a machine share, held by the plan (NodeExchange::shared_memory)
   double plan_seconds = 0;
   Index num_transforms = 0;  ///< fields transformed so far, either way
   double transform_seconds = 0;
@@ -64,11 +65,12 @@ class FftPlan;
 /// Transforms between the cells of a field, of type T, and its modes, complex:
 ///   forward    F(k) = norm sum_x f(x) exp(-2 pi i (k_x x / n_x + k_y y / n_y + k_z z / n_z))
 ///   backward   f(x) = norm sum_k F(k) exp(+2 pi i (...))
-/// T = float or double: real fields and the half spectrum (r2c, c2r). T = std::complex<float> or std::complex<double>: complex fields and the
-/// full spectrum (c2c). The imaginary parts of a half spectrum that a real field cannot have count as 0.
+/// T = float or double: real fields and the half spectrum (r2c, c2r). T = std::complex<float> or std::complex<double>: complex fields and
+/// the full spectrum (c2c). The imaginary parts of a half spectrum that a real field cannot have count as 0.
 ///
-/// Cells lie as cells() says, modes as modes() says (by default transposed); arrays are in memory of the context's Exec, aligned as any array of T. All
-/// members that say so are collective. Plans are independent of each other and may be destroyed in any order; the context must outlive them.
+/// Cells lie as cells() says, modes as modes() says (by default transposed); arrays are in memory of the context's Exec, aligned as any
+/// array of T (of Complex in place). Plans are independent of each other and may be destroyed in any order; the context must outlive them.
+/// Equal input gives equal bits with PlanEffort::estimate and the same decomposition, for any number of threads and any way to exchange.
 template <class T>
 class Fft {
  public:
@@ -93,8 +95,8 @@ class Fft {
 
   /// Bytes that a call needs beyond the arrays: taken from the context's memory for the time of the call, or given once by the caller.
   Index workspace_bytes() const;
-  /// InputError if it is smaller than workspace_bytes(). An empty span: from the context's memory again. The memory is the context's Exec's, aligned
-  /// to 64 bytes. Ranks may differ in this.
+  /// InputError if it is smaller than workspace_bytes(). An empty span: from the context's memory again. The memory is the context's
+  /// Exec's, aligned to 64 bytes. Ranks may differ in this.
   void use_workspace(Span<std::byte> workspace);
 
   /// `cells` is kept as it is. Collective. InputError unless the sizes are batch times cells().size and modes().size; so too below.

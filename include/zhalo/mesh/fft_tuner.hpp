@@ -33,14 +33,14 @@ struct FftTunerOptions {
   std::function<void(const std::string& table)> print;
 };
 
-/// Times shapes of decomposition and ways to exchange for a grid, chooses the fastest, and remembers the choice: the next question for the same
-/// grid, type and options costs nothing. The choice is rank 0's, the same on all ranks. The context must outlive the tuner.
+/// Times shapes of decomposition and ways to exchange for a grid, chooses the fastest, and remembers the choice: the next question for
+/// the same grid, type and options costs nothing. The choice is rank 0's, the same on all ranks. The context must outlive the tuner.
 class FftTuner {
  public:
   explicit FftTuner(const Context& context, FftTunerOptions options = {});
 
-  /// `options` says what must be done (norm, order, batch, effort); node_exchange and chunk_bytes are chosen unless they are set. Collective.
-  /// T as in Fft. Allocates and frees two fields.
+  /// `options` says what must be done (norm, order, batch, effort); node_exchange and chunk_bytes are chosen unless they are set.
+  /// T as in Fft. Allocates and frees a batch of fields. Collective.
   template <class T>
   const FftChoice& choose(const Grid& grid, const FftOptions& options = {});
 

@@ -28,10 +28,10 @@ struct FieldBytes {
 void transpose_bytes(const Context& context, const Partition& from, const FieldBytes& from_field, const Partition& to,
                      const FieldBytes& to_field);
 
-/// Moves every cell that both partitions hold to its place in `to`; cells of `to` that nobody holds in `from`, and gaps, stay as they are. The
-/// partitions may divide different bricks in different orders: slabs, pencils, cells, modes, all on one rank. Collective; both partitions are
-/// the same on all ranks. Memory: a copy of what is sent and of what is received. InputError if a partition is not for this number of ranks, a
-/// field's size is not its layout's, or bricks of `from` overlap.
+/// Moves every cell that both partitions hold to its place in `to`; cells of `to` that nobody holds in `from`, and gaps, stay as they are.
+/// The partitions may divide different bricks in different orders: slabs, pencils, cells, modes, all on one rank. Collective; both
+/// partitions are the same on all ranks. Memory: a copy of what is sent and of what is received. InputError if a partition is not for this
+/// number of ranks, a field's size is not its layout's, or bricks of `from` overlap.
 template <class T>
 void transpose(const Context& context, const Partition& from, Span<const T> from_field, const Partition& to, Span<T> to_field) {
   static_assert(std::is_trivially_copyable_v<T>);

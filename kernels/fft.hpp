@@ -1,0 +1,73 @@
+/// The contract's part on Fourier transforms: planes of lines.
+#pragma once
+
+#include <memory>
+
+#include "zhalo/core/buffer.hpp"
+#include "zhalo/core/span.hpp"
+
+namespace zhalo::kernels {
+
+/// What is done to each row of a plane. Rows are num_columns complex numbers long, or as cells line_length reals.
+enum class RowTransform { none, real_to_complex, complex_to_real, forward, backward };
+enum class ColumnTransform { none, forward, backward };
+
+/// Work on planes of rows x columns complex numbers: they are filled from memory, transformed, and drained to memory. With `fill_rows` they
+/// are filled from cells, by transforming each row; with `drain_rows` they are drained to cells.
+struct PlaneSteps {
+  Index num_rows = 0;
+  Index num_columns = 0;
+  Index line_length = 0;  ///< cells of a row
+  RowTransform fill_rows = RowTransform::none;
+  ColumnTransform columns = ColumnTransform::none;
+  RowTransform drain_rows = RowTransform::none;
+  Index most_planes = 0;  ///< of a call
+  bool measure = false;   ///< try several ways and take the fastest
+
+  friend bool operator==(const PlaneSteps&, const PlaneSteps&) = default;
+};
+
+/// Where a part of each plane lies: rows [first_row, first_row + num_rows) x columns [first_column, first_column + num_columns). Strides
+/// are in elements: Real for cells of a real field, else complex numbers.
+struct PlanePiece {
+  void* data = nullptr;
+  Index first_row = 0;
+  Index num_rows = 0;
+  Index first_column = 0;
+  Index num_columns = 0;
+  Index first_plane = 0;  ///< the plane that `data` is of
+  Index plane_stride = 0;
+  Index row_stride = 0;
+
+  ZHALO_HD constexpr Index offset(Index plane, Index row) const {
+    return (plane - first_plane) * plane_stride + (row - first_row) * row_stride;
+  }
+};
+
+/// Planes [first_plane, first_plane + num_planes) of what the pieces name. Cells are one piece with all rows.
+template <class Real>
+struct PlaneJob {
+  Index first_plane = 0;
+  Index num_planes = 0;
+  Span<const PlanePiece> fill;
+  Span<const PlanePiece> drain;
+  Real factor = 1;        ///< of all that is drained to pieces
+  bool is_large = false;  ///< what is drained will not be in the cache when it is read again
+};
+
+/// A planned way to do the steps. Draining may overwrite what planes up to the same number were filled from.
+template <class Real>
+class PlanePlan {
+ public:
+  virtual ~PlanePlan() = default;
+  /// Memory of the Exec that run() needs, aligned to 64 bytes.
+  virtual Index workspace_bytes() const = 0;
+  virtual void run(const PlaneJob<Real>& job, Span<std::byte> workspace) const = 0;
+};
+
+template <class Real>
+std::unique_ptr<PlanePlan<Real>> plan_planes(const Host& exec, const PlaneSteps& steps);
+template <class Real>
+std::unique_ptr<PlanePlan<Real>> plan_planes(const Cuda& exec, const PlaneSteps& steps);
+
+}  // namespace zhalo::kernels

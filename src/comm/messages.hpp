@@ -1,0 +1,157 @@
+/// Messages between ranks, cut into pieces of a bounded size.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "src/comm/state.hpp"
+#include "zhalo/core/buffer.hpp"
+
+namespace zhalo {
+
+inline constexpr const char* data_operation = "exchange of data";
+inline constexpr int data_tag = 2;
+inline constexpr int part_tag = 3;
+
+/// One message, or its part: bytes at an address, to or from a rank.
+struct Piece {
+  int peer = 0;
+  char* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// Messages of one direction, in the order in which both sides of each pair think of them.
+class Pieces {
+ public:
+  explicit Pieces(std::size_t most_bytes) : most_bytes_(most_bytes) {}
+
+  void add(int peer, void* data, std::size_t bytes) {
+    for (std::size_t first = 0; first < bytes; first += most_bytes_) {
+      all_.push_back({peer, static_cast<char*>(data) + first, std::min(most_bytes_, bytes - first)});
+    }
+  }
+  const std::vector<Piece>& all() const { return all_; }
+  std::size_t longest() const {
+    std::size_t bytes = 0;
+    for (const Piece& piece : all_) bytes = std::max(bytes, piece.bytes);
+    return bytes;
+  }
+
+ private:
+  std::size_t most_bytes_;
+  std::vector<Piece> all_;
+};
+
+inline constexpr int window = 16;  ///< messages under way, a direction
+
+/// Room for the messages under way, where they do not travel from and to their places directly. Without a pool it is none.
+class Staging {
+ public:
+  Staging(std::shared_ptr<MemoryPool> pool, std::size_t slot_bytes) : pool_(std::move(pool)), slot_bytes_(slot_bytes) {
+    if (pool_) block_ = static_cast<char*>(pool_->allocate(window * slot_bytes_, "staging of messages"));
+  }
+  ~Staging() {
+    if (pool_) pool_->deallocate(block_);
+  }
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  bool is_used() const { return pool_ != nullptr; }
+  void* slot(int s) const { return block_ + static_cast<std::size_t>(s) * slot_bytes_; }
+
+ private:
+  std::shared_ptr<MemoryPool> pool_;
+  std::size_t slot_bytes_;
+  char* block_ = nullptr;
+};
+
+/// Where messages go by MPI.
+struct Channel {
+  MPI_Comm comm = MPI_COMM_NULL;
+  int tag = 0;
+};
+
+/// One direction of an exchange, which may grow while it goes on. At most `window` messages are under way, started in order: the earliest
+/// unfinished message of all ranks is under way on both of its sides, so the exchange ends.
+class MessageStream {
+ public:
+  enum class Direction { send, receive };
+
+  MessageStream(Direction direction, const Channel& channel, const Staging& staging, const Exec& exec)
+      : direction_(direction), channel_(channel), staging_(staging), exec_(exec) {
+    requests_.fill(MPI_REQUEST_NULL);
+  }
+  /// Where a wait was given up, as little as possible shall still come: what cannot be cancelled any more is written on arrival.
+  ~MessageStream() {
+    for (MPI_Request& request : requests_) {
+      if (request == MPI_REQUEST_NULL) continue;
+      if (direction_ == Direction::receive) MPI_Cancel(&request);
+      MPI_Request_free(&request);
+    }
+  }
+  MessageStream(const MessageStream&) = delete;
+  MessageStream& operator=(const MessageStream&) = delete;
+
+  void add(const Pieces& pieces) {
+    pieces_.insert(pieces_.end(), pieces.all().begin(), pieces.all().end());
+    is_done_.resize(pieces_.size(), false);
+  }
+  void advance() {
+    for (int s = 0; s < window; ++s) {
+      if (requests_[static_cast<std::size_t>(s)] != MPI_REQUEST_NULL) finish(s);
+      if (requests_[static_cast<std::size_t>(s)] == MPI_REQUEST_NULL && next_ < pieces_.size()) start(s);
+    }
+    while (done_before_ < pieces_.size() && is_done_[done_before_]) ++done_before_;
+  }
+  std::size_t num_added() const { return pieces_.size(); }
+  std::size_t num_done() const { return done_; }
+  bool is_done() const { return done_ == pieces_.size(); }
+  /// Whether the first `num` messages are through.
+  bool is_done(std::size_t num) const { return done_before_ >= num; }
+
+ private:
+  void start(int s) {
+    const auto slot = static_cast<std::size_t>(s);
+    const Piece& piece = pieces_[next_];
+    void* data = staging_.is_used() ? staging_.slot(s) : piece.data;
+    const int count = static_cast<int>(piece.bytes);
+    MPI_Request* request = &requests_[slot];
+    if (direction_ == Direction::send) {
+      if (staging_.is_used()) copy_bytes(exec_, data, piece.data, piece.bytes);
+      check_mpi(MPI_Isend(data, count, MPI_BYTE, piece.peer, channel_.tag, channel_.comm, request), data_operation);
+    } else {
+      check_mpi(MPI_Irecv(data, count, MPI_BYTE, piece.peer, channel_.tag, channel_.comm, request), data_operation);
+    }
+    piece_of_[slot] = next_++;
+  }
+
+  void finish(int s) {
+    const auto slot = static_cast<std::size_t>(s);
+    int done = 0;
+    check_mpi(MPI_Test(&requests_[slot], &done, MPI_STATUS_IGNORE), data_operation);
+    if (done == 0) return;
+    const Piece& piece = pieces_[piece_of_[slot]];
+    if (direction_ == Direction::receive && staging_.is_used()) copy_bytes(exec_, piece.data, staging_.slot(s), piece.bytes);
+    is_done_[piece_of_[slot]] = true;
+    ++done_;
+  }
+
+  Direction direction_;
+  Channel channel_;
+  const Staging& staging_;
+  const Exec& exec_;
+  std::vector<Piece> pieces_;
+  std::vector<bool> is_done_;
+  std::array<MPI_Request, window> requests_;
+  std::array<std::size_t, window> piece_of_{};
+  std::size_t next_ = 0;
+  std::size_t done_ = 0;
+  std::size_t done_before_ = 0;  ///< all messages before this one are through
+};
+
+}  // namespace zhalo

@@ -1,0 +1,109 @@
+#include "src/comm/shared_memory.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <random>
+
+#include "zhalo/core/error.hpp"
+
+namespace zhalo {
+namespace {
+
+/// A part's name in the machine's shared memory; empty if it could not be made.
+struct Name {
+  std::array<char, 48> text{};
+  int rank = 0;
+  Index bytes = 0;
+};
+
+[[noreturn]] void fail(const char* call, int error) {
+  throw Error(fmt::format("{} failed for shared memory: {}", call, std::strerror(error)));
+}
+
+class File {
+ public:
+  File(const char* name, int flags) : descriptor_(shm_open(name, flags, S_IRUSR | S_IWUSR)) {
+    if (descriptor_ < 0) fail("shm_open", errno);
+  }
+  ~File() { close(descriptor_); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  /// All of it really exists: touching it later cannot fail for want of room.
+  void reserve(std::size_t bytes) const {
+    const int error = posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes));
+    if (error != 0) fail("posix_fallocate", error);
+  }
+  std::shared_ptr<std::byte> map(std::size_t bytes) const {
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+    if (memory == MAP_FAILED) fail("mmap", errno);
+    return {static_cast<std::byte*>(memory), [bytes](std::byte* mapped) { munmap(mapped, bytes); }};
+  }
+
+ private:
+  int descriptor_;
+};
+
+/// Mapped sizes are never 0, so that every part has an address.
+std::size_t mapped_bytes(Index bytes) { return static_cast<std::size_t>(std::max<Index>(bytes, 1)); }
+
+Name new_name(int rank, Index bytes) {
+  Name name{{}, rank, bytes};
+  std::random_device random;
+  const std::string text = fmt::format("/zhalo-{}-{:08x}{:08x}", getpid(), random(), random());
+  std::copy(text.begin(), text.end(), name.text.begin());
+  return name;
+}
+
+}  // namespace
+
+SharedMemory::SharedMemory(const Communicator& comm, Index bytes) {
+  const Communicator machine = comm.split_by_machine();
+  const Name mine = new_name(comm.rank(), bytes);
+  std::vector<Part> parts;
+  std::string error;
+  const auto attempt = [&](const auto& work) {
+    try {
+      if (error.empty()) work();
+    } catch (const std::exception& e) {
+      error = e.what();
+    }
+  };
+  bool created = false;
+  attempt([&] {
+    const File file(mine.text.data(), O_CREAT | O_EXCL | O_RDWR);
+    created = true;
+    file.reserve(mapped_bytes(bytes));
+    parts.push_back({comm.rank(), file.map(mapped_bytes(bytes))});
+  });
+  const std::vector<Name> names = machine.all_gather(mine);
+  // A part that could not be made is missing for its own rank as well: the others may find a torso, which all give up together.
+  attempt([&] {
+    for (const Name& name : names) {
+      if (name.rank != comm.rank()) parts.push_back({name.rank, File(name.text.data(), O_RDWR).map(mapped_bytes(name.bytes))});
+    }
+  });
+  const bool all = comm.min(Index{error.empty() ? 1 : 0}) == 1;
+  if (created) shm_unlink(mine.text.data());
+  if (all) {
+    parts_ = std::move(parts);
+    return;
+  }
+  const int culprit = static_cast<int>(comm.min(Index{error.empty() ? comm.size() : comm.rank()}));
+  why_not_ = fmt::format("rank {}: {}", culprit, comm.broadcast(error, culprit));
+}
+
+std::byte* SharedMemory::part(int rank) const {
+  const auto is_of_rank = [rank](const Part& part) { return part.rank == rank; };
+  const auto found = std::find_if(parts_.begin(), parts_.end(), is_of_rank);
+  return found == parts_.end() ? nullptr : found->memory.get();
+}
+
+}  // namespace zhalo

@@ -1,0 +1,228 @@
+#include "src/mesh/fft_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+
+#include "src/core/validate.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::mesh {
+namespace {
+
+constexpr Index default_part_bytes = Index{8} << 20;
+constexpr Index alignment = 64;
+
+Index aligned(Index bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+/// What all ranks must agree on.
+using Agreement = std::array<Index, 10>;
+Agreement agreement_of(const Decomposition& decomposition, const FftOptions& options) {
+  const GridIndex& num = decomposition.grid().num;
+  return {num[0],
+          num[1],
+          num[2],
+          decomposition.shape()[0],
+          static_cast<Index>(options.norm),
+          options.restore_order ? 1 : 0,
+          options.batch,
+          static_cast<Index>(options.effort),
+          static_cast<Index>(options.node_exchange),
+          options.chunk_bytes};
+}
+
+void validate_case(const Context& context, const Decomposition& decomposition, const FftOptions& options) {
+  validate(decomposition.num_ranks() == context.comm.size(), "the decomposition is for {} ranks, but there are {}",
+           decomposition.num_ranks(), context.comm.size());
+  validate(options.batch >= 1, "the batch of a Fourier transform is {} fields (must be at least 1)", options.batch);
+  validate(options.chunk_bytes >= 0, "the parts of an exchange have {} bytes (must be positive, or 0: chosen)",
+           options.chunk_bytes);
+  const bool on_device = std::holds_alternative<Cuda>(context.exec);
+  validate(!(on_device && options.node_exchange == NodeExchange::shared_memory),
+           "a device exchanges by messages, not through memory that ranks share; choose NodeExchange::automatic");
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- planning
+
+template <class T>
+FftPlan<T>::FftPlan(const Context& context, const Decomposition& decomposition, const FftOptions& options)
+    : context_(&context), decomposition_(decomposition), options_(options) {
+  const auto start = std::chrono::steady_clock::now();
+  const Communicator& comm = context.comm;
+  comm.together([&] { validate_case(context, decomposition, options); });
+  const Agreement mine = agreement_of(decomposition, options);
+  const std::vector<Agreement> all = comm.all_gather(mine);
+  const bool alike = std::all_of(all.begin(), all.end(), [&](const Agreement& other) { return other == all[0]; });
+  validate(alike, "grid, decomposition and options of a Fourier transform differ between ranks; give all ranks the same");
+  const ModeOrder order = options.restore_order ? ModeOrder::natural : ModeOrder::transposed;
+  const Brick brick = decomposition.cells(comm.rank());
+  const Index num_z = decomposition.num_modes(Fft<T>::spectrum)[2];
+  cells_ = layout_of(brick);
+  cells_in_place_ = layout_of(brick, natural_order, Fft<T>::spectrum == Spectrum::half ? 2 * num_z : num_z);
+  modes_ = decomposition.modes_layout(comm.rank(), Fft<T>::spectrum, order);
+  const auto num_cells = static_cast<double>(decomposition.grid().size());
+  if (options.norm == Norm::forward) norm_[0] = 1 / num_cells;
+  if (options.norm == Norm::orthonormal) norm_[0] = norm_[1] = 1 / std::sqrt(num_cells);
+  comm.together([&] {
+    for (const Direction direction : {Direction::forward, Direction::backward})
+      for (const Arrays arrays : {Arrays::apart, Arrays::in_place})
+        routes_.emplace(std::pair(direction, arrays), make(direction, arrays));
+  });
+  choose_exchange();
+  for (const auto& [kind, route] : routes_) report_.workspace_bytes = std::max(report_.workspace_bytes, workspace_bytes(route));
+  report_.plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+template <class T>
+auto FftPlan<T>::make(Direction direction, Arrays arrays) -> Route {
+  const Index bytes_per_part = options_.chunk_bytes > 0 ? options_.chunk_bytes : default_part_bytes;
+  const FftCase fft_case{decomposition_,
+                         context_->comm.rank(),
+                         Fft<T>::spectrum,
+                         options_.restore_order,
+                         bytes_per_part,
+                         static_cast<Index>(sizeof(Complex)),
+                         options_.effort == PlanEffort::measure};
+  Route route;
+  route.what = make_route(fft_case, direction, arrays);
+  for (const FftStage& stage : route.what.stages) {
+    route.stages.push_back({stage, plan_for(stage.steps)});
+    route.plane_bytes = std::max(route.plane_bytes, route.stages.back().plan->workspace_bytes());
+  }
+  if (route.what.own_place == OwnPlace::compact && route.what.first_safe_plane > 0) {
+    const Piece& own = route.what.exchanges[route.what.own_exchange].self().fill;
+    kernels::PlaneSteps steps;
+    steps.num_rows = own.num_rows;
+    steps.num_columns = own.num_columns;
+    steps.most_planes = route.what.first_safe_plane;
+    route.mover = plan_for(steps);
+    route.plane_bytes = std::max(route.plane_bytes, route.mover->workspace_bytes());
+  }
+  return route;
+}
+
+template <class T>
+auto FftPlan<T>::plan_for(const kernels::PlaneSteps& steps) -> std::shared_ptr<const Planes> {
+  for (const auto& [planned, plan] : plans_) {
+    if (planned == steps) return plan;
+  }
+  std::shared_ptr<const Planes> plan =
+      std::visit([&](const auto& exec) { return kernels::plan_planes<Real>(exec, steps); }, context_->exec);
+  plans_.emplace_back(steps, plan);
+  return plan;
+}
+
+template <class T>
+void FftPlan<T>::choose_exchange() {
+  const Communicator& comm = context_->comm;
+  const bool on_device = std::holds_alternative<Cuda>(context_->exec);
+  const bool has_neighbours = comm.max(Index{comm.node_size()}) > 1;
+  const bool wanted = options_.node_exchange == NodeExchange::shared_memory ||
+                      (options_.node_exchange == NodeExchange::automatic && has_neighbours);
+  if (wanted && comm.min(Index{on_device ? 0 : 1}) == 1) {
+    share_memory(Arrays::in_place);
+    validate(is_shared() || options_.node_exchange == NodeExchange::automatic,
+             "ranks cannot share memory: {}; choose NodeExchange::automatic or messages", why_not_shared_);
+  }
+  bool sends = false;
+  for (const auto& [kind, route] : routes_)
+    for (const PlaneExchange& exchange : route.what.exchanges)
+      for (const ExchangePeer& peer : exchange.peers) sends = sends || !is_reached(peer.rank);
+  has_messages_ = comm.max(Index{sends ? 1 : 0}) == 1;
+}
+
+/// Grows the landing memories so that transforms of these arrays go through them, too.
+template <class T>
+void FftPlan<T>::share_memory(Arrays arrays) {
+  is_shared_for_[static_cast<std::size_t>(arrays)] = true;
+  for (const std::size_t memory : {std::size_t{0}, std::size_t{1}}) {
+    Index most = 0;
+    for (const auto& [kind, route] : routes_) {
+      if (is_shared_for_[static_cast<std::size_t>(kind.second)]) most = std::max(most, route.what.landing_size(memory));
+    }
+    shared_[memory] = {};
+    const Index bytes = most * static_cast<Index>(sizeof(Complex));
+    shared_[memory] = SharedMemory(context_->comm, bytes);
+    if (!shared_[memory].is_there()) {
+      why_not_shared_ = shared_[memory].why_not();
+      shared_[0] = {};
+      shared_[1] = {};
+      report_.shared_bytes = 0;
+      return;
+    }
+    report_.shared_bytes = (memory == 0 ? 0 : report_.shared_bytes) + bytes;
+  }
+}
+
+// ---------------------------------------------------------------- memory
+
+template <class T>
+Index FftPlan<T>::in_place_size() const {
+  const Index modes_size = modes_.size * static_cast<Index>(sizeof(Complex) / sizeof(T));
+  return std::max(cells_in_place_.size, modes_size);
+}
+
+template <class T>
+Index FftPlan<T>::workspace_bytes(const Route& route) const {
+  const auto element = static_cast<Index>(sizeof(Complex));
+  Index bytes = aligned(route.plane_bytes);
+  if (has_messages_) bytes += 2 * aligned(route.what.sent_per_part() * element);
+  if (!is_shared()) bytes += aligned(route.what.landing_size(0) * element) + aligned(route.what.landing_size(1) * element);
+  return bytes;
+}
+
+template <class T>
+auto FftPlan<T>::rooms_in(const Route& route, Span<std::byte> workspace) const -> Rooms {
+  const auto element = static_cast<Index>(sizeof(Complex));
+  Rooms rooms;
+  Index used = 0;
+  const auto take = [&](Index bytes) {
+    std::byte* const room = workspace.data() + used;
+    used += aligned(bytes);
+    return room;
+  };
+  rooms.planes = {take(route.plane_bytes), route.plane_bytes};
+  const Index part_bytes = route.what.sent_per_part() * element;
+  if (has_messages_) rooms.sending = {take(part_bytes), take(part_bytes)};
+  for (const std::size_t memory : {std::size_t{0}, std::size_t{1}}) {
+    rooms.landing[memory] =
+        is_shared() ? shared_[memory].part(context_->comm.rank()) : take(route.what.landing_size(memory) * element);
+  }
+  ZHALO_EXPECT(used <= workspace.size());
+  return rooms;
+}
+
+template <class T>
+void FftPlan<T>::use_workspace(Span<std::byte> workspace) {
+  const bool is_aligned = reinterpret_cast<std::uintptr_t>(workspace.data()) % alignment == 0;
+  validate(workspace.empty() || workspace.size() >= report_.workspace_bytes,
+           "the workspace of a Fourier transform has {} bytes (must be at least workspace_bytes(), {})", workspace.size(),
+           report_.workspace_bytes);
+  validate(workspace.empty() || is_aligned, "the workspace of a Fourier transform must begin at a multiple of {} bytes",
+           alignment);
+  workspace_ = workspace;
+}
+
+template <class T>
+std::string FftPlan<T>::describe() const {
+  const Index part_bytes = options_.chunk_bytes > 0 ? options_.chunk_bytes : default_part_bytes;
+  const char* kind = Fft<T>::spectrum == Spectrum::half ? "r2c" : "c2c";
+  const char* precision = sizeof(Real) == sizeof(float) ? "float" : "double";
+  std::string way = is_shared() ? "shared memory" : "messages";
+  if (is_shared() && has_messages_) way += " and messages";
+  if (has_messages_) way += fmt::format(", parts of {} bytes", part_bytes);
+  return fmt::format("{} {}, {}, {}{}", kind, precision, decomposition_.describe(), way,
+                     options_.restore_order ? ", natural order" : "");
+}
+
+template class FftPlan<float>;
+template class FftPlan<double>;
+template class FftPlan<std::complex<float>>;
+template class FftPlan<std::complex<double>>;
+
+}  // namespace zhalo::mesh

@@ -1,0 +1,279 @@
+// How a call goes through the stages of its route.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "src/core/validate.hpp"
+#include "src/mesh/fft_plan.hpp"
+#include "zhalo/core/buffer.hpp"
+
+namespace zhalo::mesh {
+namespace {
+
+/// Planes that together are larger than this are written past the cache.
+constexpr Index most_cached_bytes = Index{16} << 20;
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+}  // namespace
+
+// ---------------------------------------------------------------- pieces
+
+template <class T>
+auto FftPlan<T>::array_piece(const Call& call, const FftStage& stage, const StagePlace& place) const -> Piece {
+  const bool is_cells = place.kind == StagePlace::Kind::cells;
+  const BrickLayout& layout = is_cells ? call.arrays.cells_layout : call.arrays.modes_layout;
+  Piece piece;
+  piece.data = is_cells ? call.arrays.cells : call.arrays.modes;
+  piece.num_rows = stage.steps.num_rows;
+  piece.num_columns = stage.steps.num_columns;
+  piece.plane_stride = layout.stride[stage.plane_axis];
+  piece.row_stride = layout.stride[stage.row_axis];
+  return piece;
+}
+
+/// As the next stage reads what this rank kept: its rows are x.
+template <class T>
+auto FftPlan<T>::own_fill(const Call& call, std::size_t exchange) const -> Piece {
+  const ExchangePeer& self = call.route.what.exchanges[exchange].self();
+  Piece piece = self.fill;
+  piece.data = landing(call, exchange) + self.landing;
+  if (!is_own_apart(call, exchange)) return piece;
+  piece.data = call.arrays.modes;
+  if (call.route.what.own_place == OwnPlace::compact) return piece;
+  const GridIndex& stride = call.arrays.modes_layout.stride;
+  piece.data = static_cast<Complex*>(call.arrays.modes) + self.fill.first_row * stride[0];
+  piece.plane_stride = stride[1];
+  piece.row_stride = stride[0];
+  return piece;
+}
+
+template <class T>
+auto FftPlan<T>::own_drain(const Call& call, std::size_t exchange) const -> Piece {
+  Piece piece = call.route.what.exchanges[exchange].self().drain;
+  const Piece kept = own_fill(call, exchange);
+  piece.data = kept.data;
+  if (is_own_apart(call, exchange) && call.route.what.own_place == OwnPlace::output) {
+    piece.plane_stride = kept.row_stride;
+    piece.row_stride = kept.plane_stride;
+  }
+  return piece;
+}
+
+template <class T>
+auto FftPlan<T>::fill_pieces(const Call& call, const FftStage& stage) const -> std::vector<Piece> {
+  if (stage.from.kind != StagePlace::Kind::exchange) return {array_piece(call, stage, stage.from)};
+  const PlaneExchange& exchange = call.route.what.exchanges[stage.from.exchange];
+  std::vector<Piece> pieces;
+  for (std::size_t p = 0; p < exchange.peers.size(); ++p) {
+    Piece& piece = pieces.emplace_back(exchange.peers[p].fill);
+    piece.data = landing(call, stage.from.exchange) + exchange.peers[p].landing;
+    if (p == exchange.me) piece = own_fill(call, stage.from.exchange);
+  }
+  return pieces;
+}
+
+// ---------------------------------------------------------------- stages
+
+template <class T>
+kernels::PlaneJob<typename FftPlan<T>::Real> FftPlan<T>::job_of(const Stage& stage, Direction direction) const {
+  kernels::PlaneJob<Real> job;
+  const kernels::PlaneSteps& steps = stage.what.steps;
+  const auto element = static_cast<Index>(sizeof(Complex));
+  job.num_planes = stage.what.num_planes;
+  job.factor = stage.what.is_scaled ? static_cast<Real>(norm_[direction == Direction::forward ? 0 : 1]) : Real{1};
+  job.is_large = stage.what.num_planes * steps.num_rows * steps.num_columns * element > most_cached_bytes;
+  return job;
+}
+
+template <class T>
+void FftPlan<T>::run_to_array(const Call& call, const Stage& stage) const {
+  const std::vector<Piece> fill = fill_pieces(call, stage.what);
+  const Piece drain = array_piece(call, stage.what, stage.what.to);
+  kernels::PlaneJob<Real> job = job_of(stage, call.direction);
+  job.fill = {fill.data(), static_cast<Index>(fill.size())};
+  job.drain = {&drain, 1};
+  const bool from_compact = stage.what.from.kind == StagePlace::Kind::exchange &&
+                            is_own_apart(call, stage.what.from.exchange) && call.route.what.own_place == OwnPlace::compact;
+  if (from_compact) return run_behind_compact(call, stage, job);
+  stage.plan->run(job, call.rooms.planes);
+}
+
+/// Writes the planes behind what is compact at the front of the array; then moves what is in the way of the first planes to where these
+/// planes have been read from, and writes the first planes.
+template <class T>
+void FftPlan<T>::run_behind_compact(const Call& call, const Stage& stage, kernels::PlaneJob<Real> job) const {
+  const FftRoute& route = call.route.what;
+  const Index safe = route.first_safe_plane;
+  job.first_plane = safe;
+  job.num_planes = stage.what.num_planes - safe;
+  stage.plan->run(job, call.rooms.planes);
+  if (safe == 0) return;
+  const PlaneExchange& exchange = route.exchanges[route.own_exchange];
+  const Piece compact = own_fill(call, route.own_exchange);
+  Piece moved = compact;
+  moved.data = landing(call, route.own_exchange) + safe * compact.plane_stride;
+  Piece from = compact;
+  Piece to = moved;
+  from.first_row = to.first_row = 0;
+  kernels::PlaneJob<Real> move;
+  move.num_planes = safe;
+  move.fill = {&from, 1};
+  move.drain = {&to, 1};
+  move.is_large = job.is_large;
+  call.route.mover->run(move, call.rooms.planes);
+  std::vector<Piece> fill(job.fill.begin(), job.fill.end());
+  fill[exchange.me] = moved;
+  job.fill = {fill.data(), static_cast<Index>(fill.size())};
+  job.first_plane = 0;
+  job.num_planes = safe;
+  stage.plan->run(job, call.rooms.planes);
+}
+
+/// Computes one part of what the stage sends, and says which messages belong to it.
+template <class T>
+void FftPlan<T>::run_part(const Call& call, const Stage& stage, Index part, MessagePart& messages) const {
+  const std::size_t index = stage.what.to.exchange;
+  const PlaneExchange& exchange = call.route.what.exchanges[index];
+  const auto element = static_cast<Index>(sizeof(Complex));
+  const Index per_part = has_messages_ ? exchange.planes_per_part : std::max<Index>(exchange.most_planes, 1);
+  const auto planes_of = [&](Index planes) { return std::clamp<Index>(planes - part * per_part, 0, per_part); };
+  kernels::PlaneJob<Real> job = job_of(stage, call.direction);
+  job.first_plane = part * per_part;
+  job.num_planes = planes_of(exchange.num_planes);
+  std::vector<Piece> drain;
+  auto* room = reinterpret_cast<Complex*>(call.rooms.sending[static_cast<std::size_t>(part % 2)]);
+  for (std::size_t p = 0; p < exchange.peers.size(); ++p) {
+    const ExchangePeer& peer = exchange.peers[p];
+    Piece& piece = drain.emplace_back(peer.drain);
+    if (p == exchange.me) {
+      piece = own_drain(call, index);
+    } else if (is_reached(peer.rank)) {
+      piece.data = reinterpret_cast<Complex*>(shared_[index % 2].part(peer.rank)) + peer.landing_there;
+    } else {
+      piece.data = room;
+      piece.first_plane = job.first_plane;
+      room += per_part * peer.sent_per_plane;
+      messages.sends.push_back({peer.rank, piece.data, job.num_planes * peer.sent_per_plane * element});
+      Complex* const to = landing(call, index) + peer.landing + job.first_plane * peer.received_per_plane;
+      messages.receives.push_back({peer.rank, to, planes_of(peer.received_planes) * peer.received_per_plane * element});
+    }
+  }
+  const std::vector<Piece> fill = fill_pieces(call, stage.what);
+  job.fill = {fill.data(), static_cast<Index>(fill.size())};
+  job.drain = {drain.data(), static_cast<Index>(drain.size())};
+  if (job.num_planes > 0) stage.plan->run(job, call.rooms.planes);
+}
+
+template <class T>
+template <class Wait>
+void FftPlan<T>::waiting(const Wait& wait) {
+  const auto start = Clock::now();
+  wait();
+  report_.exchange_seconds += seconds_since(start);
+}
+
+template <class T>
+void FftPlan<T>::run_to_exchange(const Call& call, const Stage& stage) {
+  const PlaneExchange& exchange = call.route.what.exchanges[stage.what.to.exchange];
+  const auto element = static_cast<Index>(sizeof(Complex));
+  for (const ExchangePeer& peer : exchange.peers) {
+    if (peer.rank != context_->comm.rank()) report_.bytes_sent += peer.sent_per_plane * exchange.num_planes * element;
+  }
+  MessagePart messages;
+  if (!has_messages_) {
+    run_part(call, stage, 0, messages);
+  } else {
+    PartExchange parts(context_->comm, context_->exec, exchange.sent_per_part() * element);
+    for (Index part = 0; part < exchange.num_parts(); ++part) {
+      if (part >= 2) waiting([&] { parts.finish(part - 2); });  // its room is used again
+      messages = {};
+      run_part(call, stage, part, messages);
+      parts.start(messages);
+    }
+    waiting([&] { parts.finish_all(); });
+  }
+  if (is_shared()) waiting([&] { context_->comm.barrier(); });
+}
+
+// ---------------------------------------------------------------- calls
+
+template <class T>
+void FftPlan<T>::run_field(const Call& call) {
+  for (const Stage& stage : call.route.stages) {
+    if (stage.what.to.kind == StagePlace::Kind::exchange) {
+      run_to_exchange(call, stage);
+    } else {
+      run_to_array(call, stage);
+    }
+  }
+}
+
+template <class T>
+void FftPlan<T>::run(Direction direction, Arrays arrays, const FftArrays& first) {
+  const auto start = Clock::now();
+  const Communicator& comm = context_->comm;
+  const Route& route = routes_.at({direction, arrays});
+  comm.together([&] {
+    if (is_shared() && !is_shared_for_[static_cast<std::size_t>(arrays)]) share_memory(arrays);
+    const Index bytes = workspace_.empty() ? workspace_bytes(route) : 0;
+    const Buffer<std::byte> taken =
+        together(comm, [&] { return Buffer<std::byte>(context_->exec, bytes, "workspace of a Fourier transform"); });
+    const Span<std::byte> workspace =
+        workspace_.empty() ? Span<std::byte>(const_cast<std::byte*>(taken.data()), taken.size()) : workspace_;
+    Call call{route, direction, first, rooms_in(route, workspace)};
+    const Index cells_size = arrays == Arrays::in_place ? in_place_size() : first.cells_layout.size;
+    const Index modes_bytes = arrays == Arrays::in_place ? cells_size * static_cast<Index>(sizeof(T))
+                                                         : modes_.size * static_cast<Index>(sizeof(Complex));
+    for (Index field = 0; field < options_.batch; ++field) {
+      // Others may still read what they were sent for the field before.
+      if (is_shared() && field > 0) waiting([&] { comm.barrier(); });
+      call.arrays.cells = static_cast<T*>(first.cells) + field * cells_size;
+      call.arrays.modes = static_cast<std::byte*>(first.modes) + field * modes_bytes;
+      run_field(call);
+    }
+    wait(context_->exec);
+  });
+  report_.num_transforms += options_.batch;
+  report_.transform_seconds += seconds_since(start);
+}
+
+template <class T>
+void FftPlan<T>::check_size(const char* name, Index size, Index field_size) const {
+  validate(size == options_.batch * field_size, "the array of {} has {} elements (must have {}: {} of {})", name, size,
+           options_.batch * field_size, options_.batch == 1 ? "one field" : fmt::format("{} fields", options_.batch),
+           field_size);
+}
+
+template <class T>
+void FftPlan<T>::forward(Span<const T> cells, Span<Complex> modes) {
+  context_->comm.together([&] {
+    check_size("cells", cells.size(), cells_.size);
+    check_size("modes", modes.size(), modes_.size);
+  });
+  run(Direction::forward, Arrays::apart, {const_cast<T*>(cells.data()), modes.data(), cells_, modes_});
+}
+
+template <class T>
+void FftPlan<T>::backward(Span<const Complex> modes, Span<T> cells) {
+  context_->comm.together([&] {
+    check_size("modes", modes.size(), modes_.size);
+    check_size("cells", cells.size(), cells_.size);
+  });
+  run(Direction::backward, Arrays::apart, {cells.data(), const_cast<Complex*>(modes.data()), cells_, modes_});
+}
+
+template <class T>
+void FftPlan<T>::transform_in_place(Span<T> field, Direction direction) {
+  context_->comm.together([&] { check_size("cells and modes in place", field.size(), in_place_size()); });
+  run(direction, Arrays::in_place, {field.data(), field.data(), cells_in_place_, modes_});
+}
+
+template class FftPlan<float>;
+template class FftPlan<double>;
+template class FftPlan<std::complex<float>>;
+template class FftPlan<std::complex<double>>;
+
+}  // namespace zhalo::mesh
