@@ -1,0 +1,213 @@
+#include "fft_case.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "footprint.hpp"
+#include "zhalo/core/buffer.hpp"
+
+namespace zhalo::bench {
+namespace {
+
+template <class T>
+class ZhaloTransform : public RealTransform<T> {
+ public:
+  ZhaloTransform(const Context& context, const Decomposition& decomposition, const FftOptions& options)
+      : fft_(context, decomposition, options), field_(context.exec, fft_.in_place_size(), "field") {}
+
+  Span<T> field() override { return field_.span(); }
+  const BrickLayout& cells() const override { return fft_.cells_in_place(); }
+  const BrickLayout& modes() const override { return fft_.modes(); }
+  void forward() override { fft_.forward_in_place(field_.span()); }
+  void backward() override { fft_.backward_in_place(field_.span()); }
+  std::optional<FftReport> report() const override { return fft_.report(); }
+  std::string describe() const override { return fft_.describe(); }
+
+ private:
+  Fft<T> fft_;
+  Buffer<T> field_;
+};
+
+/// A library's transform, ready to be timed, and what is known of it.
+template <class T>
+struct Contestant {
+  std::unique_ptr<RealTransform<T>> transform;
+  FftSide side;
+};
+
+template <class T>
+using Maker = std::function<std::unique_ptr<RealTransform<T>>()>;
+
+/// One forward and backward, not timed, and whether they are right.
+template <class T>
+void try_once(const Communicator& comm, Index num, Contestant<T>& contestant) {
+  fill(*contestant.transform, num);
+  contestant.transform->forward();
+  contestant.side.mark = mark_of(comm, *contestant.transform, num);
+  contestant.transform->backward();
+  contestant.side.round_trip_error = round_trip_error(comm, *contestant.transform, num);
+  scale(*contestant.transform, 1 / static_cast<double>(num * num * num));
+}
+
+template <class T>
+Contestant<T> prepare(const Context& context, Index num, const Maker<T>& make) {
+  const Communicator& comm = context.comm;
+  MemoryPool& pool = *memory(context.exec);
+  pool.release();
+  Contestant<T> contestant;
+  FftSide& side = contestant.side;
+  const Footprint footprint = footprint_of(pool, [&] {
+    side.plan_seconds = seconds_of(comm, [&] { contestant.transform = make(); });
+    try_once(comm, num, contestant);
+  });
+  side.describe = contestant.transform->describe();
+  side.array_bytes = comm.sum(static_cast<double>(contestant.transform->field().size()) * sizeof(T));
+  const bool known = comm.min(Index{footprint.resident_set ? 1 : 0}) == 1;
+  if (known) side.peak_resident_bytes = comm.sum(footprint.resident_set.value_or(0));
+  return contestant;
+}
+
+template <class T>
+void time_once(const Communicator& comm, Index num, Contestant<T>& contestant) {
+  RealTransform<T>& transform = *contestant.transform;
+  contestant.side.forward_seconds.push_back(seconds_of(comm, [&] { transform.forward(); }));
+  contestant.side.backward_seconds.push_back(seconds_of(comm, [&] { transform.backward(); }));
+  scale(transform, 1 / static_cast<double>(num * num * num));
+}
+
+/// Adds what the library says of the transforms since `before`.
+template <class T>
+void add_report(const Communicator& comm, const std::optional<FftReport>& before, Contestant<T>& contestant) {
+  const std::optional<FftReport> after = contestant.transform->report();
+  if (!before || !after) return;
+  const auto transforms = static_cast<double>(after->num_transforms - before->num_transforms);
+  FftSide& side = contestant.side;
+  side.workspace_bytes = comm.sum(static_cast<double>(after->workspace_bytes));
+  side.bytes_sent = comm.sum(static_cast<double>(after->bytes_sent - before->bytes_sent) / transforms);
+  side.exchange_seconds = comm.max((after->exchange_seconds - before->exchange_seconds) / transforms);
+}
+
+const char* word_of(NodeExchange way) {
+  switch (way) {
+    case NodeExchange::shared_memory: return "shared_memory";
+    case NodeExchange::messages: return "messages";
+    default: return "automatic";
+  }
+}
+
+/// What all cases of a size and a type share.
+template <class T>
+class Series {
+ public:
+  Series(const Context& context, const FftBenchOptions& options, Index num) : context_(context), options_(options), num_(num) {
+    bytes_ = static_cast<double>(num * num * num) * sizeof(T) / context.comm.size();
+    bandwidths_ = measure_bandwidths(context, static_cast<Index>(bytes_));
+    if (!options.peer || !peer_name()) return;
+    peer_ = prepare<T>(context, num, [&] { return make_peer<T>(context.comm, {num, options.effort, options.threads}); });
+  }
+
+  FftCaseResult run(const Decomposition& decomposition, NodeExchange way) {
+    const Communicator& comm = context_.comm;
+    FftOptions fft_options;
+    fft_options.norm = Norm::none;
+    fft_options.effort = options_.effort;
+    fft_options.node_exchange = way;
+    Contestant<T> zhalo =
+        prepare<T>(context_, num_, [&] { return std::make_unique<ZhaloTransform<T>>(context_, decomposition, fft_options); });
+    const std::optional<FftReport> before = zhalo.transform->report();
+    forget_times();
+    for (int repetition = 0; repetition < options_.repetitions; ++repetition) {
+      time_once(comm, num_, zhalo);
+      if (peer_) time_once(comm, num_, *peer_);
+    }
+    add_report(comm, before, zhalo);
+    return result_of(decomposition, way, zhalo.side);
+  }
+
+ private:
+  /// The peer's of the case before.
+  void forget_times() {
+    if (!peer_) return;
+    peer_->side.forward_seconds.clear();
+    peer_->side.backward_seconds.clear();
+  }
+
+  FftCaseResult result_of(const Decomposition& decomposition, NodeExchange way, const FftSide& zhalo) const {
+    FftCaseResult result;
+    result.num = num_;
+    result.type = sizeof(T) == sizeof(float) ? "float" : "double";
+    result.decomposition = decomposition.describe();
+    result.shape = decomposition.shape();
+    result.way = decomposition.num_ranks() > 1 ? word_of(way) : "none";
+    result.bandwidths = bandwidths_;
+    result.limit = limit_of(bandwidths_, bytes_, decomposition.shape());
+    result.peer_limit = limit_of(bandwidths_, bytes_, {decomposition.num_ranks(), 1});
+    result.zhalo = zhalo;
+    if (peer_) result.peer = peer_->side;
+    return result;
+  }
+
+  const Context& context_;
+  const FftBenchOptions& options_;
+  Index num_ = 0;
+  double bytes_ = 0;
+  Bandwidths bandwidths_;
+  std::optional<Contestant<T>> peer_;
+};
+
+/// Those that differ: two ranks have no pencils.
+std::vector<Decomposition> decompositions_of(const FftBenchOptions& options, Index num, int num_ranks) {
+  std::vector<Decomposition> different;
+  for (const Split split : options.splits) {
+    DecompositionOptions wanted;
+    wanted.split = split;
+    const Decomposition one(Grid::cube(num), num_ranks, wanted);
+    if (std::find(different.begin(), different.end(), one) == different.end()) different.push_back(one);
+  }
+  return different;
+}
+
+template <class T>
+void run_series(const Context& context, const FftBenchOptions& options, Index num,
+                const std::function<void(const FftCaseResult&)>& tell) {
+  Series<T> series(context, options, num);
+  std::vector<NodeExchange> ways = options.ways;
+  if (context.comm.size() == 1) ways = {NodeExchange::automatic};
+  for (const Decomposition& decomposition : decompositions_of(options, num, context.comm.size())) {
+    for (const NodeExchange way : ways) tell(series.run(decomposition, way));
+  }
+}
+
+}  // namespace
+
+std::vector<double> FftSide::both_seconds() const {
+  std::vector<double> both(forward_seconds.size());
+  std::transform(forward_seconds.begin(), forward_seconds.end(), backward_seconds.begin(), both.begin(), std::plus<>());
+  return both;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+double least(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
+
+double seconds_of(const Communicator& comm, const std::function<void()>& work) {
+  comm.barrier();
+  const Clock::time_point start = Clock::now();
+  work();
+  return comm.max(seconds_since(start));
+}
+
+void run_cases(const Context& context, const FftBenchOptions& options, Index num, Precision precision,
+               const std::function<void(const FftCaseResult&)>& tell) {
+  if (precision == Precision::single_precision) {
+    run_series<float>(context, options, num, tell);
+  } else {
+    run_series<double>(context, options, num, tell);
+  }
+}
+
+}  // namespace zhalo::bench
