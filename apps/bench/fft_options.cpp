@@ -83,7 +83,7 @@ std::optional<std::string> read_options(int argc, const char* const* argv, FftBe
   CLI::App app("Times real distributed Fourier transforms beside FFTW's; start it with mpirun.", "zhalo_fft_bench");
   Words words;
   add_options(app, words, options);
-  const std::optional<std::string> help = app::read_words(app, {}, argc, argv);
+  std::optional<std::string> help = app::read_words(app, {}, argc, argv);
   if (!help) understand(words, options);
   return help;
 }

@@ -57,7 +57,7 @@ std::string table_head(const Context& context, const FftBenchOptions& options) {
       fmt::format("Ranks        {} of {} thread{}\nPlanning     {}\nRepetitions  {}\nPeer         {}\nBuild        {}\n\n",
                   context.comm.size(), options.threads, options.threads > 1 ? "s" : "", word_of(options.effort),
                   options.repetitions, peer, build());
-  text += fmt::format(fmt::runtime(row_format), "", "", "", "", "zhalo", "", "", "ms", "peer", "", "", "ms", "", "zhalo", "",
+  text += fmt::format(fmt::runtime(row_format), "", "", "", "", "zhalo ms", "", "", "", "peer ms", "", "", "", "", "zhalo", "",
                       "peer", "zhalo", "zhalo", "peer", "", "spectra");
   text += fmt::format(fmt::runtime(row_format), "size", "type", "ranks", "exchange", "plan", "forward", "backward", "least",
                       "plan", "forward", "backward", "least", "ratio", "f_lo", "f_hi", "f_hi", "MiB sent", "MiB peak",
