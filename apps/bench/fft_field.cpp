@@ -69,12 +69,19 @@ template <class T>
 SpectrumMark mark_of(const Communicator& comm, RealTransform<T>& transform, Index num) {
   const auto* modes = reinterpret_cast<const std::complex<T>*>(transform.field().data());
   SpectrumMark mark;
+  SpectrumMark row;  // summed apart: millions of terms one by one would lose digits
+  const Index last = transform.modes().brick.hi[2] - 1;
   for_all(transform.modes(), [&](const GridIndex& mode, Index offset) {
     const std::complex<double> value(modes[offset]);
     const double sign = (mixed(place(mode, num)) & 1) != 0 ? 1 : -1;
-    mark.real += sign * value.real();
-    mark.imaginary += sign * value.imag();
-    mark.power += std::norm(value);
+    row.real += sign * value.real();
+    row.imaginary += sign * value.imag();
+    row.power += std::norm(value);
+    if (mode[2] < last) return;
+    mark.real += row.real;
+    mark.imaginary += row.imaginary;
+    mark.power += row.power;
+    row = {};
   });
   return {comm.sum(mark.real), comm.sum(mark.imaginary), comm.sum(mark.power)};
 }
