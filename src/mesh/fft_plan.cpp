@@ -14,6 +14,7 @@ namespace zhalo::mesh {
 namespace {
 
 constexpr Index default_part_bytes = Index{8} << 20;
+constexpr Index default_part_bytes_of_device = Index{64} << 20;  // launches cost microseconds
 constexpr Index alignment = 64;
 
 Index aligned(Index bytes) { return (bytes + alignment - 1) / alignment * alignment; }
@@ -79,13 +80,18 @@ FftPlan<T>::FftPlan(const Context& context, const Decomposition& decomposition, 
 }
 
 template <class T>
+Index FftPlan<T>::part_bytes() const {
+  if (options_.chunk_bytes > 0) return options_.chunk_bytes;
+  return std::holds_alternative<Cuda>(context_->exec) ? default_part_bytes_of_device : default_part_bytes;
+}
+
+template <class T>
 auto FftPlan<T>::make(Direction direction, Arrays arrays) -> Route {
-  const Index bytes_per_part = options_.chunk_bytes > 0 ? options_.chunk_bytes : default_part_bytes;
   const FftCase fft_case{decomposition_,
                          context_->comm.rank(),
                          Fft<T>::spectrum,
                          options_.restore_order,
-                         bytes_per_part,
+                         part_bytes(),
                          static_cast<Index>(sizeof(Complex)),
                          options_.effort == PlanEffort::measure};
   Route route;
@@ -187,8 +193,8 @@ auto FftPlan<T>::rooms_in(const Route& route, Span<std::byte> workspace) const -
     return room;
   };
   rooms.planes = {take(route.plane_bytes), route.plane_bytes};
-  const Index part_bytes = route.what.sent_per_part() * element;
-  if (has_messages_) rooms.sending = {take(part_bytes), take(part_bytes)};
+  const Index bytes_of_part = route.what.sent_per_part() * element;
+  if (has_messages_) rooms.sending = {take(bytes_of_part), take(bytes_of_part)};
   for (const std::size_t memory : {std::size_t{0}, std::size_t{1}}) {
     rooms.landing[memory] =
         is_shared() ? shared_[memory].part(context_->comm.rank()) : take(route.what.landing_size(memory) * element);
@@ -210,12 +216,11 @@ void FftPlan<T>::use_workspace(Span<std::byte> workspace) {
 
 template <class T>
 std::string FftPlan<T>::describe() const {
-  const Index part_bytes = options_.chunk_bytes > 0 ? options_.chunk_bytes : default_part_bytes;
   const char* kind = Fft<T>::spectrum == Spectrum::half ? "r2c" : "c2c";
   const char* precision = sizeof(Real) == sizeof(float) ? "float" : "double";
   std::string way = is_shared() ? "shared memory" : "messages";
   if (is_shared() && has_messages_) way += " and messages";
-  if (has_messages_) way += fmt::format(", parts of {} bytes", part_bytes);
+  if (has_messages_) way += fmt::format(", parts of {} bytes", part_bytes());
   return fmt::format("{} {}, {}, {}{}", kind, precision, decomposition_.describe(), way,
                      options_.restore_order ? ", natural order" : "");
 }

@@ -72,6 +72,7 @@ class FftPlan {
     Rooms rooms;
   };
 
+  Index part_bytes() const;
   Route make(Direction direction, Arrays arrays);
   std::shared_ptr<const Planes> plan_for(const kernels::PlaneSteps& steps);
   void choose_exchange();

@@ -36,6 +36,8 @@ struct FftOptions {
   NodeExchange node_exchange = NodeExchange::automatic;
   /// Size of the parts in which data is exchanged while the next part is computed; 0: chosen.
   Index chunk_bytes = 0;
+
+  friend bool operator==(const FftOptions&, const FftOptions&) = default;
 };
 
 /// What a plan takes and what its transforms have cost on this rank.

@@ -29,12 +29,12 @@ struct FftChoice {
 
 struct FftTunerOptions {
   int repetitions = 3;  ///< after one that warms up
-  /// Called on rank 0 with the table of each new choice; the default prints it to standard error.
+  /// Called on rank 0 with the table of each new choice; by default it is printed to standard error.
   std::function<void(const std::string& table)> print;
 };
 
 /// Times shapes of decomposition and ways to exchange for a grid, chooses the fastest, and remembers the choice: the next question for
-/// the same grid, type and options costs nothing. The choice is rank 0's, the same on all ranks. The context must outlive the tuner.
+/// the same grid, type and options costs nothing. All ranks choose alike. The context must outlive the tuner.
 class FftTuner {
  public:
   explicit FftTuner(const Context& context, FftTunerOptions options = {});

@@ -1,0 +1,106 @@
+/// cuFFT's plans and calls.
+#pragma once
+
+#include <cufft.h>
+
+#include <cstddef>
+#include <string>
+#include <tuple>
+
+#include "zhalo/core/error.hpp"
+#include "zhalo/core/exec.hpp"
+#include "zhalo/core/types.hpp"
+
+namespace zhalo::kernels {
+
+inline void check_cufft(cufftResult result, const char* call) {
+  if (result == CUFFT_SUCCESS) return;
+  if (result == CUFFT_ALLOC_FAILED)
+    throw OutOfMemory(std::string("out of CUDA device memory in ") + call + "; use more devices");
+  throw DeviceError(std::string("cuFFT failed with code ") + std::to_string(static_cast<int>(result)) + " in " + call);
+}
+
+template <class Real>
+struct ComplexPair {
+  Real re;
+  Real im;
+
+  __device__ friend ComplexPair operator*(Real factor, const ComplexPair& number) {
+    return {factor * number.re, factor * number.im};
+  }
+};
+
+/// Lines of a call of cuFFT.
+struct CufftLines {
+  cufftType type = CUFFT_Z2Z;
+  Index length = 0;
+  Index stride = 1;       ///< in a line
+  Index in_distance = 0;  ///< from line to line
+  Index out_distance = 0;
+  Index num = 0;
+
+  friend bool operator<(const CufftLines& a, const CufftLines& b) {
+    const auto all = [](const CufftLines& l) {
+      return std::tie(l.type, l.length, l.stride, l.in_distance, l.out_distance, l.num);
+    };
+    return all(a) < all(b);
+  }
+};
+
+/// A plan of cuFFT's whose work area is given to it.
+class CufftPlan {
+ public:
+  CufftPlan(const Cuda& exec, const CufftLines& lines) {
+    check_cufft(cufftCreate(&handle_), "cufftCreate");
+    long long length = lines.length;
+    const auto make = [&] {
+      check_cufft(cufftSetAutoAllocation(handle_, 0), "cufftSetAutoAllocation");
+      check_cufft(cufftMakePlanMany64(handle_, 1, &length, &length, lines.stride, lines.in_distance, &length, lines.stride,
+                                      lines.out_distance, lines.type, lines.num, &work_bytes_),
+                  "cufftMakePlanMany64");
+      check_cufft(cufftSetStream(handle_, exec.stream), "cufftSetStream");
+    };
+    try {
+      make();
+    } catch (...) {
+      cufftDestroy(handle_);
+      throw;
+    }
+  }
+  ~CufftPlan() { cufftDestroy(handle_); }
+  CufftPlan(const CufftPlan&) = delete;
+  CufftPlan& operator=(const CufftPlan&) = delete;
+
+  std::size_t work_bytes() const { return work_bytes_; }
+  cufftHandle with_work_area(void* area) const {
+    check_cufft(cufftSetWorkArea(handle_, area), "cufftSetWorkArea");
+    return handle_;
+  }
+
+ private:
+  cufftHandle handle_ = 0;
+  std::size_t work_bytes_ = 0;
+};
+
+inline void execute(cufftHandle plan, float* in, ComplexPair<float>* out) {
+  check_cufft(cufftExecR2C(plan, in, reinterpret_cast<cufftComplex*>(out)), "cufftExecR2C");
+}
+inline void execute(cufftHandle plan, double* in, ComplexPair<double>* out) {
+  check_cufft(cufftExecD2Z(plan, in, reinterpret_cast<cufftDoubleComplex*>(out)), "cufftExecD2Z");
+}
+inline void execute(cufftHandle plan, ComplexPair<float>* in, float* out) {
+  check_cufft(cufftExecC2R(plan, reinterpret_cast<cufftComplex*>(in), out), "cufftExecC2R");
+}
+inline void execute(cufftHandle plan, ComplexPair<double>* in, double* out) {
+  check_cufft(cufftExecZ2D(plan, reinterpret_cast<cufftDoubleComplex*>(in), out), "cufftExecZ2D");
+}
+inline void execute(cufftHandle plan, ComplexPair<float>* in, ComplexPair<float>* out, int sign) {
+  check_cufft(cufftExecC2C(plan, reinterpret_cast<cufftComplex*>(in), reinterpret_cast<cufftComplex*>(out), sign),
+              "cufftExecC2C");
+}
+inline void execute(cufftHandle plan, ComplexPair<double>* in, ComplexPair<double>* out, int sign) {
+  check_cufft(cufftExecZ2Z(plan, reinterpret_cast<cufftDoubleComplex*>(in), reinterpret_cast<cufftDoubleComplex*>(out), sign),
+              "cufftExecZ2Z");
+}
+
+}  // namespace zhalo::kernels
