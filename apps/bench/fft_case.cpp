@@ -56,6 +56,7 @@ Contestant<T> prepare(const Context& context, Index num, const Maker<T>& make) {
   pool.release();
   Contestant<T> contestant;
   FftSide& side = contestant.side;
+  const auto excess_before = static_cast<double>(shared_resident_excess());
   const Footprint footprint = footprint_of(pool, [&] {
     side.plan_seconds = seconds_of(comm, [&] { contestant.transform = make(); });
     try_once(comm, num, contestant);
@@ -63,7 +64,8 @@ Contestant<T> prepare(const Context& context, Index num, const Maker<T>& make) {
   side.describe = contestant.transform->describe();
   side.array_bytes = comm.sum(static_cast<double>(contestant.transform->field().size()) * sizeof(T));
   const bool known = comm.min(Index{footprint.resident_set ? 1 : 0}) == 1;
-  if (known) side.peak_resident_bytes = comm.sum(footprint.resident_set.value_or(0));
+  const double excess = static_cast<double>(shared_resident_excess()) - excess_before;
+  if (known) side.peak_resident_bytes = comm.sum(footprint.resident_set.value_or(0) - excess);
   return contestant;
 }
 
@@ -83,6 +85,7 @@ void add_report(const Communicator& comm, const std::optional<FftReport>& before
   const auto transforms = static_cast<double>(after->num_transforms - before->num_transforms);
   FftSide& side = contestant.side;
   side.workspace_bytes = comm.sum(static_cast<double>(after->workspace_bytes));
+  side.shared_bytes = comm.sum(static_cast<double>(after->shared_bytes));
   side.bytes_sent = comm.sum(static_cast<double>(after->bytes_sent - before->bytes_sent) / transforms);
   side.exchange_seconds = comm.max((after->exchange_seconds - before->exchange_seconds) / transforms);
 }

@@ -21,10 +21,11 @@ struct FftSide {
   std::vector<double> backward_seconds;
   double array_bytes = 0;
   std::optional<double> workspace_bytes;   ///< if the library tells, as all that follow
+  std::optional<double> shared_bytes;      ///< of memory that ranks share
   std::optional<double> bytes_sent;        ///< by one transform
   std::optional<double> exchange_seconds;  ///< of one transform: waiting for others, the mean of all timed
   std::optional<double>
-      peak_resident_bytes;  ///< growth of the resident sets while planned and run once: array, workspace, all else
+      peak_resident_bytes;  ///< growth of the resident sets while planned and run once: array, workspace, all else; shared pages once
   double round_trip_error = 0;
   SpectrumMark mark;
 

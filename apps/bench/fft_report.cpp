@@ -43,6 +43,7 @@ ordered_json json_of_side(const FftSide& side, const FftLimit& limit) {
           {"f_hi", limit.highest() / seconds},
           {"array_bytes", side.array_bytes},
           {"workspace_bytes", app::json_of(side.workspace_bytes)},
+          {"shared_bytes", app::json_of(side.shared_bytes)},
           {"peak_resident_bytes", app::json_of(side.peak_resident_bytes)},
           {"bytes_sent", app::json_of(side.bytes_sent)},
           {"round_trip_error", side.round_trip_error}};

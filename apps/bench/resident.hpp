@@ -16,4 +16,8 @@ struct Resident {
 };
 std::optional<Resident> resident();
 
+/// Bytes of shared memory that the resident set counts here and other processes' count, too, so that the sum over all is too large by
+/// this; 0 where the system does not say (Linux before 5.4).
+std::size_t shared_resident_excess();
+
 }  // namespace zhalo::bench

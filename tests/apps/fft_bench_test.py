@@ -77,6 +77,7 @@ class FftBench(CommandCase):
                 self.check_limits(case, ranks)
                 self.check_side(case, case["zhalo"], ranks > 1)
                 self.assertGreaterEqual(case["zhalo"]["workspace_bytes"], 0)
+                self.assertEqual(case["zhalo"]["shared_bytes"] > 0, case["exchange"] == "shared_memory")
                 self.assertEqual(case["zhalo"]["bytes_sent"], self.bytes_crossing(case))
                 self.assertEqual(case["peer"] is None, report["peer"] is None)
                 if case["peer"] is not None:
