@@ -4,6 +4,7 @@
 
 #include "kernels/catalogue_views.hpp"
 #include "kernels/fft.hpp"
+#include "kernels/mesh_kernels.hpp"
 #include "kernels/neighbour_views.hpp"
 #include "kernels/views.hpp"
 #include "zhalo/core/buffer.hpp"

@@ -1,0 +1,53 @@
+/// The part of the contract between src and the backends (kernels.hpp) that has to do with fields on grids.
+#pragma once
+
+#include "zhalo/core/exec.hpp"
+#include "zhalo/core/span.hpp"
+#include "zhalo/core/types.hpp"
+
+namespace zhalo::kernels {
+
+// ---------------------------------------------------------------- bricks
+//
+// An element of any kind is one or more words of 1, 2, 4, 8 or 16 bytes; places, strides and extents count words.
+
+/// A brick on its way from one array to another: four nested loops, axis 3 the innermost. Axes that are not needed have extent 1.
+struct BrickMove {
+  static constexpr int num_axes = 4;
+
+  Index first = 0;  ///< words of the moves before this one in its list
+  Index extent[num_axes] = {1, 1, 1, 1};
+  Index from_stride[num_axes] = {};
+  Index to_stride[num_axes] = {};
+  Index from = 0;  ///< place of the first word
+  Index to = 0;
+
+  ZHALO_HD Index num_words() const { return extent[0] * extent[1] * extent[2] * extent[3]; }
+};
+
+/// Moves without empty ones among them. No two of them, and no two words of one, go to the same place.
+struct BrickMoves {
+  Span<const BrickMove> moves;  ///< in memory of the Exec
+  Index num_words = 0;          ///< of all
+};
+
+/// The arrays that moves refer to: neither overlaps the places that the other one's words are at. Aligned to their words.
+struct WordArrays {
+  const void* from = nullptr;
+  void* to = nullptr;
+  Index word_size = 0;  ///< bytes
+};
+
+/// Copies all words of all moves.
+template <class E>
+void copy_bricks(const E& exec, const BrickMoves& bricks, const WordArrays& arrays);
+
+/// Adds them to what is there. T = std::int32_t, Index, float or double: a complex number is two words.
+template <class E, class T>
+void add_bricks(const E& exec, const BrickMoves& bricks, const T* from, T* to);
+
+/// Sets the places that the words would go to to 0.
+template <class E>
+void zero_bricks(const E& exec, const BrickMoves& bricks, void* to, Index word_size);
+
+}  // namespace zhalo::kernels

@@ -1,0 +1,141 @@
+#include "src/mesh/brick_messages.hpp"
+
+#include <algorithm>
+
+#include "src/core/validate.hpp"
+
+namespace zhalo {
+namespace {
+
+/// A loop of a move.
+struct Loop {
+  Index extent = 1;
+  Index from_stride = 0;
+  Index to_stride = 0;
+};
+
+/// Loops over words, outermost first, in the order in which they are written; as few as possible.
+std::vector<Loop> loops_of(const MoveList::Place& from, const MoveList::Place& to, Index words) {
+  std::vector<Loop> loops;
+  for (const int axis : order_of(to.layout))
+    loops.push_back({to.brick.length(axis), from.layout.stride[axis] * words, to.layout.stride[axis] * words});
+  loops.push_back({words, 1, 1});
+  std::vector<Loop> joined;
+  for (const Loop& loop : loops) {
+    if (loop.extent == 1) continue;
+    const bool goes_on = !joined.empty() && joined.back().from_stride == loop.from_stride * loop.extent &&
+                         joined.back().to_stride == loop.to_stride * loop.extent;
+    if (goes_on) {
+      joined.back() = {joined.back().extent * loop.extent, loop.from_stride, loop.to_stride};
+    } else {
+      joined.push_back(loop);
+    }
+  }
+  return joined;
+}
+
+void add_counts(std::vector<Index>& offset, const std::vector<MessageBrick>& bricks) {
+  for (const MessageBrick& message : bricks) offset[static_cast<std::size_t>(message.rank) + 1] += message.brick.size();
+  for (std::size_t r = 1; r < offset.size(); ++r) offset[r] += offset[r - 1];
+}
+
+}  // namespace
+
+AxisOrder order_of(const BrickLayout& layout) {
+  AxisOrder order = natural_order;
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return layout.stride[a] > layout.stride[b]; });
+  return order;
+}
+
+ExchangePlan plan_messages(const BrickMessages& messages, int num_ranks) {
+  const auto size = static_cast<std::size_t>(num_ranks) + 1;
+  ExchangePlan plan{std::vector<Index>(size), std::vector<Index>(size)};
+  add_counts(plan.send_offset, messages.sent);
+  add_counts(plan.receive_offset, messages.received);
+  return plan;
+}
+
+UploadedMoves::UploadedMoves(const Exec& exec, const std::vector<kernels::BrickMove>& moves)
+    : moves_(to_exec(exec, Span<const kernels::BrickMove>(moves), "places of bricks")) {
+  for (const kernels::BrickMove& move : moves) num_words_ += move.num_words();
+}
+
+void MoveList::add(const Place& from, const Place& to) {
+  if (to.brick.empty()) return;
+  kernels::BrickMove move;
+  move.first = num_words_;
+  move.from = (from.first_element + from.layout.offset(from.brick.lo)) * words_per_element_;
+  move.to = (to.first_element + to.layout.offset(to.brick.lo)) * words_per_element_;
+  const std::vector<Loop> loops = loops_of(from, to, words_per_element_);
+  auto axis = static_cast<std::size_t>(kernels::BrickMove::num_axes) - loops.size();
+  for (const Loop& loop : loops) {
+    move.extent[axis] = loop.extent;
+    move.from_stride[axis] = loop.from_stride;
+    move.to_stride[axis] = loop.to_stride;
+    ++axis;
+  }
+  num_words_ += move.num_words();
+  moves_.push_back(move);
+}
+
+MoveList MoveList::reversed() const {
+  MoveList other = *this;
+  for (kernels::BrickMove& move : other.moves_) {
+    std::swap(move.from, move.to);
+    std::swap(move.from_stride, move.to_stride);
+  }
+  return other;
+}
+
+MessageMoves make_moves(const BrickMessages& messages, const BrickLayout& from, const BrickLayout& to,
+                        Index words_per_element) {
+  MessageMoves moves{MoveList(words_per_element), MoveList(words_per_element), MoveList(words_per_element)};
+  Index first = 0;
+  for (const MessageBrick& message : messages.sent) {
+    const BrickLayout packed = layout_of(message.brick, message.order);
+    moves.pack.add({from, message.brick}, {packed, message.brick, first});
+    first += packed.size;
+  }
+  first = 0;
+  for (const MessageBrick& message : messages.received) {
+    const BrickLayout packed = layout_of(message.brick, message.order);
+    moves.unpack.add({packed, message.brick, first}, {to, message.brick});
+    first += packed.size;
+  }
+  for (const OwnBrick& own : messages.own) moves.own.add({from, own.from}, {to, own.to});
+  return moves;
+}
+
+Messages::Messages(const Exec& exec, const ExchangePlan& plan, Index element_size)
+    : sent(exec, plan.num_sent() * element_size, "bricks to send"),
+      received(exec, plan.num_received() * element_size, "bricks received") {}
+
+void exchange_messages(const Context& context, const ExchangePlan& plan, Index element_size, Messages& messages) {
+  if (context.comm.size() == 1) return;
+  context.comm.exchange(context.exec, plan, {{messages.sent.data(), messages.received.data(), element_size}});
+}
+
+void move_bricks(const Context& context, const UploadedMessages& moves, const kernels::WordArrays& arrays, Index element_size) {
+  Messages messages(context.exec, moves.plan, element_size);
+  const auto copy = [&](const UploadedMoves& list, const void* from, void* to) {
+    std::visit([&](const auto& e) { kernels::copy_bricks(e, list.view(), {from, to, arrays.word_size}); }, context.exec);
+  };
+  copy(moves.pack, arrays.from, messages.sent.data());
+  copy(moves.own, arrays.from, arrays.to);
+  exchange_messages(context, moves.plan, element_size, messages);
+  copy(moves.unpack, messages.received.data(), arrays.to);
+}
+
+void validate_equal(const Communicator& comm, const std::vector<Index>& numbers, std::string_view what) {
+  // FNV-1a: equal numbers have equal digests, and different ones hardly ever.
+  std::uint64_t digest = 14695981039346656037U;
+  for (const Index number : numbers) {
+    for (int byte = 0; byte < 8; ++byte)
+      digest = (digest ^ (static_cast<std::uint64_t>(number) >> (8 * byte) & 255)) * 1099511628211U;
+  }
+  const auto word = static_cast<Index>(digest);
+  const Index least = comm.min(word);
+  validate(comm.max(word) == least, "{} differ between ranks (must be the same on all)", what);
+}
+
+}  // namespace zhalo

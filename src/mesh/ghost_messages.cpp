@@ -1,0 +1,137 @@
+#include "src/mesh/ghost_messages.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+namespace zhalo {
+namespace {
+
+/// [lo, hi) of one axis.
+struct Range {
+  Index lo = 0;
+  Index hi = 0;
+};
+
+/// Where cells of one part of an axis, seen in an image of the grid, are among the cells and ghosts of another part.
+struct Stretch {
+  int part = 0;     ///< the one that is asked about
+  Index shift = 0;  ///< from the owner's indices to the image's
+  Range range;      ///< the image's indices
+};
+using Stretches = std::vector<Stretch>;
+
+Index floor_quotient(Index a, Index b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+/// The decomposition along one axis: rows of ranks, columns, or one part.
+class AxisParts {
+ public:
+  AxisParts(const Decomposition& decomposition, const Ghosts& ghosts, int axis)
+      : below_(ghosts.below[axis]),
+        above_(ghosts.above[axis]),
+        period_(decomposition.grid().num[axis]),
+        periodic_(ghosts.periodic[axis]) {
+    const int num_parts = axis == 2 ? 1 : decomposition.shape()[static_cast<std::size_t>(axis)];
+    for (int part = 0; part < num_parts; ++part) {
+      const Brick cells = decomposition.cells(axis == 0 ? decomposition.rank_at(part, 0) : decomposition.rank_at(0, part));
+      share_.push_back({cells.lo[axis], cells.hi[axis]});
+    }
+  }
+
+  /// Cells of any part among the cells and ghosts of part `mine`.
+  Stretches received(int mine) const {
+    Stretches found;
+    for (int part = 0; part < num_parts(); ++part) append_images(found, part, grown(mine), share(part));
+    return found;
+  }
+  /// Cells of part `mine` among the cells and ghosts of any part.
+  Stretches sent(int mine) const {
+    Stretches found;
+    for (int part = 0; part < num_parts(); ++part) append_images(found, part, grown(part), share(mine));
+    return found;
+  }
+
+ private:
+  int num_parts() const { return static_cast<int>(share_.size()); }
+  const Range& share(int part) const { return share_[static_cast<std::size_t>(part)]; }
+  Range grown(int part) const {
+    const Range own = share(part);
+    return own.lo < own.hi ? Range{own.lo - below_, own.hi + above_} : Range{};
+  }
+
+  void append_images(Stretches& found, int part, const Range& ghosts, const Range& cells) const {
+    if (ghosts.lo == ghosts.hi || cells.lo == cells.hi) return;
+    const Index first = periodic_ ? floor_quotient(ghosts.lo - cells.hi, period_) : 0;
+    const Index last = periodic_ ? floor_quotient(ghosts.hi - cells.lo, period_) : 0;
+    for (Index image = first; image <= last; ++image) {
+      const Index shift = image * period_;
+      const Range both{std::max(ghosts.lo, cells.lo + shift), std::min(ghosts.hi, cells.hi + shift)};
+      if (both.lo < both.hi) found.push_back({part, shift, both});
+    }
+  }
+
+  Index below_;
+  Index above_;
+  Index period_;
+  bool periodic_;
+  std::vector<Range> share_;
+};
+
+/// Cells of the owner in the ghosts of another rank (or its own), by the indices there.
+struct GhostBrick {
+  int rank = 0;  ///< the other side
+  GridIndex shift{};
+  Brick brick;
+
+  bool is_own_cells(int own_rank) const { return rank == own_rank && shift == GridIndex{}; }
+};
+
+/// Whatever is found on all three axes; ascending by rank, then image.
+std::vector<GhostBrick> combine(const Decomposition& decomposition, const std::array<Stretches, 3>& axes) {
+  std::vector<GhostBrick> bricks;
+  for (const Stretch& x : axes[0]) {
+    for (const Stretch& y : axes[1]) {
+      const int rank = decomposition.rank_at(x.part, y.part);
+      for (const Stretch& z : axes[2]) {
+        const Brick brick{{{x.range.lo, y.range.lo, z.range.lo}}, {{x.range.hi, y.range.hi, z.range.hi}}};
+        bricks.push_back({rank, {{x.shift, y.shift, z.shift}}, brick});
+      }
+    }
+  }
+  const auto key = [](const GhostBrick& b) { return std::make_tuple(b.rank, b.shift[0], b.shift[1], b.shift[2]); };
+  std::sort(bricks.begin(), bricks.end(), [&](const GhostBrick& a, const GhostBrick& b) { return key(a) < key(b); });
+  return bricks;
+}
+
+}  // namespace
+
+Brick with_ghosts(const Decomposition& decomposition, const Ghosts& ghosts, int rank) {
+  const Brick cells = decomposition.cells(rank);
+  return cells.empty() ? cells : cells.grown(ghosts.below, ghosts.above);
+}
+
+BrickMessages find_ghost_messages(const Decomposition& decomposition, const Ghosts& ghosts, int rank) {
+  const std::array<int, 3> part = {decomposition.row_of(rank), decomposition.column_of(rank), 0};
+  std::array<Stretches, 3> received;
+  std::array<Stretches, 3> sent;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const AxisParts parts(decomposition, ghosts, static_cast<int>(axis));
+    received[axis] = parts.received(part[axis]);
+    sent[axis] = parts.sent(part[axis]);
+  }
+  BrickMessages messages;
+  for (const GhostBrick& ghost : combine(decomposition, received)) {
+    if (ghost.is_own_cells(rank)) continue;
+    if (ghost.rank == rank) {
+      messages.own.push_back({ghost.brick.shifted(ghost.shift * -1), ghost.brick});
+    } else {
+      messages.received.push_back({ghost.rank, ghost.brick});
+    }
+  }
+  for (const GhostBrick& ghost : combine(decomposition, sent)) {
+    if (ghost.rank != rank) messages.sent.push_back({ghost.rank, ghost.brick.shifted(ghost.shift * -1)});
+  }
+  return messages;
+}
+
+}  // namespace zhalo

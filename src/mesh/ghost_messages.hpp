@@ -1,0 +1,16 @@
+/// Whose cells a rank's ghosts are.
+#pragma once
+
+#include "src/mesh/brick_messages.hpp"
+#include "zhalo/mesh/field.hpp"
+
+namespace zhalo {
+
+/// The cells of a rank with its ghosts. A rank without cells has none.
+Brick with_ghosts(const Decomposition& decomposition, const Ghosts& ghosts, int rank);
+
+/// What must travel so that the ghosts of all ranks become copies of their owners' cells. Bricks of one rank are in the order of the
+/// images of the grid that they are seen in (x slowest). Without communication.
+BrickMessages find_ghost_messages(const Decomposition& decomposition, const Ghosts& ghosts, int rank);
+
+}  // namespace zhalo
