@@ -1,0 +1,96 @@
+/// Bricks and layouts, against loops over their cells.
+#include "zhalo/mesh/brick.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/random.hpp"
+
+namespace {
+
+using namespace zhalo;
+using testing::Random;
+
+GridIndex random_index(Random& random, Index lo, Index hi) {
+  GridIndex index;
+  for (int axis = 0; axis < 3; ++axis) index[axis] = lo + random.below(hi - lo);
+  return index;
+}
+
+/// Corners anywhere: some bricks are empty, on one axis or on several.
+Brick random_brick(Random& random) { return {random_index(random, -4, 4), random_index(random, -3, 6)}; }
+
+constexpr Brick everything{{{-6, -6, -6}}, {{8, 8, 8}}};
+
+template <class Visit>
+void for_cells(const Brick& brick, const Visit& visit) {
+  for (Index x = brick.lo[0]; x < brick.hi[0]; ++x) {
+    for (Index y = brick.lo[1]; y < brick.hi[1]; ++y) {
+      for (Index z = brick.lo[2]; z < brick.hi[2]; ++z) visit(GridIndex{{x, y, z}});
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Brick: cells, size and what two have in common") {
+  Random random(1);
+  int num_empty = 0;
+  for (int i = 0; i < 300; ++i) {
+    const Brick a = random_brick(random);
+    const Brick b = random_brick(random);
+    const Brick both = intersection(a, b);
+    Index in_a = 0;
+    Index in_both = 0;
+    bool agree = true;
+    for_cells(everything, [&](const GridIndex& cell) {
+      in_a += a.contains(cell) ? 1 : 0;
+      in_both += both.contains(cell) ? 1 : 0;
+      agree = agree && both.contains(cell) == (a.contains(cell) && b.contains(cell));
+    });
+    CHECK(agree);
+    CHECK(a.size() == in_a);
+    CHECK(a.empty() == (in_a == 0));
+    CHECK(both.size() == in_both);
+    CHECK(intersection(b, a).size() == in_both);
+    num_empty += a.empty() ? 1 : 0;
+  }
+  CHECK(num_empty > 20);
+  CHECK(num_empty < 280);
+}
+
+TEST_CASE("Brick: shifted and grown") {
+  const Brick brick{{{1, 2, 3}}, {{4, 4, 4}}};
+  CHECK(brick.shifted({{-1, 0, 10}}) == Brick{{{0, 2, 13}}, {{3, 4, 14}}});
+  CHECK(brick.grown({{1, 0, 5}}, {{0, 2, 0}}) == Brick{{{0, 2, -2}}, {{4, 6, 4}}});
+  CHECK(brick.length(0) == 3);
+  CHECK(Brick{{{5, 0, 0}}, {{2, 1, 1}}}.length(0) == 0);
+  CHECK(Brick{}.empty());
+}
+
+TEST_CASE("BrickLayout: cells lie one behind the other in the order of the axes, rows as far apart as asked") {
+  const AxisOrder orders[] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  Random random(2);
+  for (int i = 0; i < 100; ++i) {
+    const Brick brick = random_brick(random);
+    for (const AxisOrder& order : orders) {
+      const Index gap = random.below(3);
+      const Index pitch = gap == 0 ? 0 : brick.length(order[2]) + gap;
+      const BrickLayout layout = layout_of(brick, order, pitch);
+      CHECK(layout.brick == brick);
+      CHECK(layout.size ==
+            (brick.empty() ? 0 : brick.length(order[0]) * brick.length(order[1]) * (brick.length(order[2]) + gap)));
+      // The next place, counted without strides.
+      Index place = 0;
+      bool agree = true;
+      GridIndex cell;
+      for (cell[order[0]] = brick.lo[order[0]]; cell[order[0]] < brick.hi[order[0]]; ++cell[order[0]]) {
+        for (cell[order[1]] = brick.lo[order[1]]; cell[order[1]] < brick.hi[order[1]]; ++cell[order[1]]) {
+          for (cell[order[2]] = brick.lo[order[2]]; cell[order[2]] < brick.hi[order[2]]; ++cell[order[2]])
+            agree = agree && layout.offset(cell) == place++;
+          place += gap;
+        }
+      }
+      CHECK(agree);
+    }
+  }
+}
