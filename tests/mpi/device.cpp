@@ -1,7 +1,7 @@
 /// Several ranks on a CUDA device (or several), staged: the same results as one rank on the host. Skipped visibly without a device.
 #include <catch2/catch.hpp>
 
-#include "tests/parity/backends.hpp"
+#include "tests/mpi/find_device.hpp"
 #include "tests/support/clouds.hpp"
 #include "tests/support/over_ranks.hpp"
 #include "tests/support/run_knn.hpp"
@@ -12,16 +12,6 @@ namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
-
-/// A context on the device of this rank, or none.
-bool find_device(Context& context, const CommunicatorOptions& options = {}) {
-  const auto exec = OnCuda::exec();
-  if (!exec) return false;
-  context.comm = Communicator(MPI_COMM_WORLD, options);
-  const DeviceReport report = query_devices();
-  context.exec = cuda_exec(context.comm.node_rank() % report.num_devices);
-  return true;
-}
 
 template <class Real>
 Particles<Real> view_of(const Buffer<Real>& rows, int dimensions) {

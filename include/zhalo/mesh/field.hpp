@@ -24,8 +24,9 @@ struct Ghosts {
 
 struct GhostExchange;
 
-/// This rank's cells of a field and the ghosts around them, in one array of x, y, z order (z fastest), in memory of the context's Exec,
-/// uninitialised. T: int32, int64, float, double, or std::complex of the latter two. The context must outlive the field.
+/// This rank's cells of a field and the ghosts around them (none where it has no cells), in one array of x, y, z order (z fastest), in
+/// memory of the context's Exec, uninitialised. T: int32, int64, float, double, or std::complex of the latter two. The context must outlive
+/// the field.
 template <class T>
 class Field {
  public:
@@ -45,7 +46,8 @@ class Field {
 
   /// Copies the owners' values into all ghosts, edges and corners included. Collective.
   void pull_ghosts();
-  /// Adds every ghost to its owner's cell, in a fixed order, and sets it to 0: the adjoint of pull_ghosts(). Collective.
+  /// Adds every ghost to its owner's cell and sets it to 0: the adjoint of pull_ghosts(). Collective. To each cell are added, in this order,
+  /// the ghosts of its own rank, then those of ranks 0, 1, ...; those of one rank in the order of the images of the grid, x slowest.
   void push_ghosts();
 
  private:
