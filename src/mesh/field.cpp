@@ -69,6 +69,7 @@ std::vector<UploadedMoves> upload_rounds(const Exec& exec, const std::vector<Bri
   std::vector<MoveList> lists(num_rounds, none);
   for (std::size_t i = 0; i < bricks.size(); ++i) add(lists[rounds[i]], i);
   std::vector<UploadedMoves> uploaded;
+  uploaded.reserve(num_rounds);
   for (const MoveList& list : lists) uploaded.push_back(list.upload(exec));
   return uploaded;
 }

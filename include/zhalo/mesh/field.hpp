@@ -35,6 +35,8 @@ class Field {
   ~Field();
   Field(Field&& other) noexcept;
   Field& operator=(Field&& other) noexcept;
+  Field(const Field&) = delete;
+  Field& operator=(const Field&) = delete;
 
   const Decomposition& decomposition() const { return decomposition_; }
   /// This rank's own cells.
@@ -46,8 +48,8 @@ class Field {
 
   /// Copies the owners' values into all ghosts, edges and corners included. Collective.
   void pull_ghosts();
-  /// Adds every ghost to its owner's cell and sets it to 0: the adjoint of pull_ghosts(). Collective. To each cell are added, in this order,
-  /// the ghosts of its own rank, then those of ranks 0, 1, ...; those of one rank in the order of the images of the grid, x slowest.
+  /// Adds every ghost to its owner's cell and sets it to 0: the adjoint of pull_ghosts(). Collective. To each cell are added, in this
+  /// order, the ghosts of its own rank, then those of ranks 0, 1, ...; those of one rank in the order of the grid's images, x slowest.
   void push_ghosts();
 
  private:
