@@ -126,6 +126,18 @@ void move_bricks(const Context& context, const UploadedMessages& moves, const ke
   copy(moves.unpack, messages.received.data(), arrays.to);
 }
 
+std::vector<std::size_t> rounds_of(const std::vector<Brick>& bricks) {
+  std::vector<std::size_t> rounds;
+  for (const Brick& brick : bricks) {
+    std::size_t round = 0;
+    for (std::size_t before = 0; before < rounds.size(); ++before) {
+      if (rounds[before] >= round && !intersection(bricks[before], brick).empty()) round = rounds[before] + 1;
+    }
+    rounds.push_back(round);
+  }
+  return rounds;
+}
+
 void validate_equal(const Communicator& comm, const std::vector<Index>& numbers, std::string_view what) {
   // FNV-1a: equal numbers have equal digests, and different ones hardly ever.
   std::uint64_t digest = 14695981039346656037U;

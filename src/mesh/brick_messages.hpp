@@ -106,6 +106,10 @@ void exchange_messages(const Context& context, const ExchangePlan& plan, Index e
 /// Packs, exchanges, unpacks; copies what stays. Collective.
 void move_bricks(const Context& context, const UploadedMessages& moves, const kernels::WordArrays& arrays, Index element_size);
 
+/// Rounds in which bricks can be added one after the other: bricks of one round do not overlap, and a brick's round is behind those of all
+/// bricks before it that it overlaps.
+std::vector<std::size_t> rounds_of(const std::vector<Brick>& bricks);
+
 /// InputError unless the numbers are the same on all ranks; `what` begins the message. Collective.
 void validate_equal(const Communicator& comm, const std::vector<Index>& numbers, std::string_view what);
 

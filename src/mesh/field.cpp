@@ -47,19 +47,6 @@ void validate_agreed(const Decomposition& decomposition, const Ghosts& ghosts, c
   validate_equal(comm, numbers, "the decomposition or the ghosts of a field");
 }
 
-/// Round of each brick: behind the rounds of all bricks before it that it overlaps.
-std::vector<std::size_t> rounds_of(const std::vector<Brick>& bricks) {
-  std::vector<std::size_t> rounds;
-  for (const Brick& brick : bricks) {
-    std::size_t round = 0;
-    for (std::size_t before = 0; before < rounds.size(); ++before) {
-      if (rounds[before] >= round && !intersection(bricks[before], brick).empty()) round = rounds[before] + 1;
-    }
-    rounds.push_back(round);
-  }
-  return rounds;
-}
-
 /// A list for each round of the bricks that are added, brick i by add(list, i).
 template <class Add>
 std::vector<UploadedMoves> upload_rounds(const Exec& exec, const std::vector<Brick>& bricks, const MoveList& none,

@@ -21,8 +21,6 @@ struct Stretch {
 };
 using Stretches = std::vector<Stretch>;
 
-Index floor_quotient(Index a, Index b) { return a / b - (a % b < 0 ? 1 : 0); }
-
 /// The decomposition along one axis: rows of ranks, columns, or one part.
 class AxisParts {
  public:
@@ -61,8 +59,9 @@ class AxisParts {
 
   void append_images(Stretches& found, int part, const Range& ghosts, const Range& cells) const {
     if (ghosts.lo == ghosts.hi || cells.lo == cells.hi) return;
-    const Index first = periodic_ ? floor_quotient(ghosts.lo - cells.hi, period_) : 0;
-    const Index last = periodic_ ? floor_quotient(ghosts.hi - cells.lo, period_) : 0;
+    // The quotients are rounded towards 0: all images in reach are among these, and perhaps one more at either end.
+    const Index first = periodic_ ? (ghosts.lo - cells.hi) / period_ : 0;
+    const Index last = periodic_ ? (ghosts.hi - cells.lo) / period_ : 0;
     for (Index image = first; image <= last; ++image) {
       const Index shift = image * period_;
       const Range both{std::max(ghosts.lo, cells.lo + shift), std::min(ghosts.hi, cells.hi + shift)};

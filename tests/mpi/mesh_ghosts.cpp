@@ -70,6 +70,13 @@ TEST_CASE("ghosts: pushed, they are added in the documented order and set to 0")
   });
 }
 
+TEST_CASE("ghosts: bricks of many elements are pushed by several threads in the same order") {
+  Context context = make_context();
+  context.exec = host_exec(4);
+  const Decomposition decomposition(grid_of(40, 36, 30), context.comm.size());
+  check_push<double>(context, decomposition, Ghosts::all_around(20));
+}
+
 TEST_CASE("ghosts: a push is the adjoint of a pull") {
   const Context context = make_context();
   for_cases(context, small_grids, kinds_of_ghosts(),

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "src/mesh/brick_messages.hpp"
 #include "tests/support/random.hpp"
 
 namespace {
@@ -93,4 +94,30 @@ TEST_CASE("BrickLayout: cells lie one behind the other in the order of the axes,
       CHECK(agree);
     }
   }
+}
+
+TEST_CASE("rounds of bricks: no two of one round overlap, those that overlap keep their order, and no round can be spared") {
+  Random random(3);
+  std::size_t most_rounds = 0;
+  for (int i = 0; i < 50; ++i) {
+    std::vector<Brick> bricks;
+    for (Index b = random.below(20); b > 0; --b) bricks.push_back(random_brick(random));
+    const std::vector<std::size_t> rounds = rounds_of(bricks);
+    REQUIRE(rounds.size() == bricks.size());
+    bool ordered = true;
+    bool needed = true;
+    for (std::size_t later = 0; later < bricks.size(); ++later) {
+      bool has_reason = rounds[later] == 0;
+      for (std::size_t before = 0; before < later; ++before) {
+        if (intersection(bricks[before], bricks[later]).empty()) continue;
+        ordered = ordered && rounds[before] < rounds[later];
+        has_reason = has_reason || rounds[before] + 1 == rounds[later];
+      }
+      needed = needed && has_reason;
+      most_rounds = std::max(most_rounds, rounds[later]);
+    }
+    CHECK(ordered);
+    CHECK(needed);
+  }
+  CHECK(most_rounds >= 3);
 }
