@@ -34,7 +34,9 @@ void validate_ghosts(const Decomposition& decomposition, const Ghosts& ghosts, c
                width, "xyz"[axis]);
   }
   const Brick brick = with_ghosts(decomposition, ghosts, comm.rank());
-  const bool fits = brick.empty() || brick.length(0) <= most_cells / brick.length(1) / brick.length(2);
+  // Not by the brick's size, which may be what cannot be counted.
+  const bool has_cells = !decomposition.cells(comm.rank()).empty();
+  const bool fits = !has_cells || brick.length(0) <= most_cells / brick.length(1) / brick.length(2);
   validate(fits, "a rank's {} x {} x {} cells and ghosts cannot be counted in 62 bits (use fewer layers of ghosts)",
            brick.length(0), brick.length(1), brick.length(2));
 }
