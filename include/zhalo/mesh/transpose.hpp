@@ -24,7 +24,7 @@ struct FieldBytes {
   Index element_size = 0;  ///< bytes
 };
 
-/// transpose() without the type: `from_field` is only read.
+/// transpose() without the type: `from_field` is only read. InputError if the two fields overlap in memory.
 void transpose_bytes(const Context& context, const Partition& from, const FieldBytes& from_field, const Partition& to,
                      const FieldBytes& to_field);
 
