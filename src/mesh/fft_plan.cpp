@@ -75,7 +75,6 @@ FftPlan<T>::FftPlan(const Context& context, const Decomposition& decomposition, 
         routes_.emplace(std::pair(direction, arrays), make(direction, arrays));
   });
   choose_exchange();
-  for (const auto& [kind, route] : routes_) report_.workspace_bytes = std::max(report_.workspace_bytes, workspace_bytes(route));
   report_.plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
@@ -130,22 +129,27 @@ void FftPlan<T>::choose_exchange() {
   const bool has_neighbours = comm.max(Index{comm.node_size()}) > 1;
   const bool wanted = options_.node_exchange == NodeExchange::shared_memory ||
                       (options_.node_exchange == NodeExchange::automatic && has_neighbours);
-  if (wanted && comm.min(Index{on_device ? 0 : 1}) == 1) {
-    share_memory(Arrays::in_place);
-    validate(is_shared() || options_.node_exchange == NodeExchange::automatic,
-             "ranks cannot share memory: {}; choose NodeExchange::automatic or messages", why_not_shared_);
-  }
+  if (wanted && comm.min(Index{on_device ? 0 : 1}) == 1) share_memory(Arrays::in_place);
+  find_messages();
+}
+
+/// What is not reached through shared memory gets messages, and these need room.
+template <class T>
+void FftPlan<T>::find_messages() {
   bool sends = false;
   for (const auto& [kind, route] : routes_)
     for (const PlaneExchange& exchange : route.what.exchanges)
       for (const ExchangePeer& peer : exchange.peers) sends = sends || !is_reached(peer.rank);
-  has_messages_ = comm.max(Index{sends ? 1 : 0}) == 1;
+  has_messages_ = context_->comm.max(Index{sends ? 1 : 0}) == 1;
+  report_.workspace_bytes = 0;
+  for (const auto& [kind, route] : routes_) report_.workspace_bytes = std::max(report_.workspace_bytes, workspace_bytes(route));
 }
 
-/// Grows the landing memories so that transforms of these arrays go through them, too.
+/// Grows the landing memories so that transforms of these arrays go through them, too; gives them up where there is no more room.
 template <class T>
 void FftPlan<T>::share_memory(Arrays arrays) {
   is_shared_for_[static_cast<std::size_t>(arrays)] = true;
+  report_.shared_bytes = 0;
   for (const std::size_t memory : {std::size_t{0}, std::size_t{1}}) {
     Index most = 0;
     for (const auto& [kind, route] : routes_) {
@@ -155,13 +159,13 @@ void FftPlan<T>::share_memory(Arrays arrays) {
     const Index bytes = most * static_cast<Index>(sizeof(Complex));
     shared_[memory] = SharedMemory(context_->comm, bytes);
     if (!shared_[memory].is_there()) {
-      why_not_shared_ = shared_[memory].why_not();
-      shared_[0] = {};
-      shared_[1] = {};
+      validate(options_.node_exchange == NodeExchange::automatic,
+               "ranks cannot share memory: {}; choose NodeExchange::automatic or messages", shared_[memory].why_not());
+      shared_[0] = shared_[1] = {};
       report_.shared_bytes = 0;
       return;
     }
-    report_.shared_bytes = (memory == 0 ? 0 : report_.shared_bytes) + bytes;
+    report_.shared_bytes += bytes;
   }
 }
 

@@ -12,6 +12,7 @@
 #include "src/comm/part_exchange.hpp"
 #include "src/comm/shared_memory.hpp"
 #include "src/mesh/fft_route.hpp"
+#include "zhalo/core/buffer.hpp"
 #include "zhalo/mesh/fft.hpp"
 
 namespace zhalo::mesh {
@@ -77,10 +78,12 @@ class FftPlan {
   std::shared_ptr<const Planes> plan_for(const kernels::PlaneSteps& steps);
   void choose_exchange();
   void share_memory(Arrays arrays);
+  void find_messages();
   bool is_shared() const { return shared_[0].is_there(); }
   /// Whether this rank writes straight to where the other one reads.
   bool is_reached(int rank) const { return rank == context_->comm.rank() || shared_[0].reaches(rank); }
   Index workspace_bytes(const Route& route) const;
+  Buffer<std::byte> take_workspace(const Route& route) const;
   Rooms rooms_in(const Route& route, Span<std::byte> workspace) const;
 
   void check_size(const char* name, Index size, Index field_size) const;
@@ -115,7 +118,6 @@ class FftPlan {
   std::vector<std::pair<kernels::PlaneSteps, std::shared_ptr<const Planes>>> plans_;
   std::map<std::pair<Direction, Arrays>, Route> routes_;
   SharedMemory shared_[2];
-  std::string why_not_shared_;
   std::array<bool, 2> is_shared_for_ = {};  ///< by Arrays
   bool has_messages_ = false;               ///< on any rank
   Span<std::byte> workspace_;

@@ -211,19 +211,31 @@ void FftPlan<T>::run_field(const Call& call) {
   }
 }
 
+/// For one call; nothing if the caller gave enough.
+template <class T>
+Buffer<std::byte> FftPlan<T>::take_workspace(const Route& route) const {
+  const Index bytes = workspace_bytes(route);
+  if (workspace_.empty()) return {context_->exec, bytes, "workspace of a Fourier transform"};
+  validate(
+      workspace_.size() >= bytes,
+      "the workspace of a Fourier transform has {} bytes, but {} are needed since there is no more memory that ranks share; "
+      "give more, or choose NodeExchange::messages",
+      workspace_.size(), bytes);
+  return {};
+}
+
 template <class T>
 void FftPlan<T>::run(Direction direction, Arrays arrays, const FftArrays& first) {
   const auto start = Clock::now();
   const Communicator& comm = context_->comm;
   const Route& route = routes_.at({direction, arrays});
   comm.together([&] {
-    if (is_shared() && !is_shared_for_[static_cast<std::size_t>(arrays)]) share_memory(arrays);
-    const Index bytes = workspace_.empty() ? workspace_bytes(route) : 0;
-    const Buffer<std::byte> taken =
-        together(comm, [&] { return Buffer<std::byte>(context_->exec, bytes, "workspace of a Fourier transform"); });
-    const Span<std::byte> workspace =
-        workspace_.empty() ? Span<std::byte>(const_cast<std::byte*>(taken.data()), taken.size()) : workspace_;
-    Call call{route, direction, first, rooms_in(route, workspace)};
+    if (is_shared() && !is_shared_for_[static_cast<std::size_t>(arrays)]) {
+      share_memory(arrays);
+      find_messages();
+    }
+    Buffer<std::byte> taken = together(comm, [&] { return take_workspace(route); });
+    Call call{route, direction, first, rooms_in(route, workspace_.empty() ? taken.span() : workspace_)};
     const Index cells_size = arrays == Arrays::in_place ? in_place_size() : first.cells_layout.size;
     const Index modes_bytes = arrays == Arrays::in_place ? cells_size * static_cast<Index>(sizeof(T))
                                                          : modes_.size * static_cast<Index>(sizeof(Complex));
