@@ -1,0 +1,69 @@
+/// Transforms on every Exec against direct sums: one rank.
+#include "tests/parity/backends.hpp"
+#include "tests/support/run_fft.hpp"
+
+namespace zhalo::testing {
+
+TEMPLATE_TEST_CASE("transforms of small grids with every option", "[parity][small]", ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  Context context;
+  context.exec = *exec;
+  const std::vector<FftOptions> options = option_mix();
+  std::size_t next = 0;
+  for (const GridIndex& num : {GridIndex{{1, 1, 1}}, GridIndex{{2, 2, 2}}, GridIndex{{5, 5, 5}}, GridIndex{{17, 1, 2}},
+                               GridIndex{{1, 1, 13}}, GridIndex{{3, 5, 50}}}) {
+    const AllSignals signals(num, 3);
+    for (int i = 0; i < 3; ++i) signals.check_all(context, {}, options[next++ % options.size()]);
+  }
+  const AllSignals signals({{8, 9, 10}}, 3);
+  for (const FftOptions& each : options) signals.check_all(context, {}, each);
+}
+
+TEMPLATE_TEST_CASE("transforms of a larger grid", "[parity]", ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  Context context;
+  context.exec = *exec;
+  const AllSignals signals({{30, 17, 44}}, 3);
+  signals.check_all(context, {});
+  signals.check_all(context, {}, {.norm = Norm::orthonormal, .restore_order = true, .batch = 3});
+}
+
+TEMPLATE_TEST_CASE("imaginary parts that a real field's modes cannot have count as 0", "[parity][small]", ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  Context context;
+  context.exec = *exec;
+  for (const GridIndex& num : {GridIndex{{6, 4, 8}}, GridIndex{{4, 4, 5}}, GridIndex{{1, 1, 2}}}) {
+    const Signals signals(num, Signals::Kind::real);
+    const ValueAt spoilt = [&](Index field, const GridIndex& k) {
+      const bool own_mirror = 2 * k[0] % num[0] == 0 && 2 * k[1] % num[1] == 0 && 2 * k[2] % num[2] == 0;
+      return signals.mode()(field, k) + std::complex<double>(0, own_mirror ? 5 : 0);
+    };
+    FftRun<double> run(context, Decomposition(Grid{num}, 1), {.norm = Norm::forward});
+    const ValueAt back = signals.cell(static_cast<double>(num[0] * num[1] * num[2]));
+    CHECK(relative_error(context.comm, run.backward(spoilt), run.cells(), back) <= error_bound<double>(num));
+    CHECK(relative_error(context.comm, run.backward_in_place(spoilt), run.cells_in_place(), back) <= error_bound<double>(num));
+  }
+}
+
+TEMPLATE_TEST_CASE("a transform in the caller's workspace, full of NaN", "[parity][small]", ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  Context context;
+  context.exec = *exec;
+  const Signals signals({{6, 8, 10}}, Signals::Kind::real, 3);
+  for (const FftOptions& options : option_mix()) {
+    FftRun<float> run(context, Decomposition(Grid{signals.num()}, 1), options);
+    GuardedBytes workspace(context.exec, run.fft().workspace_bytes());
+    run.fft().use_workspace({workspace.data(), workspace.size()});
+    for (int again = 0; again < 3; ++again) {
+      workspace.poison();
+      check_transforms(run, signals);
+      CHECK(workspace.guards_intact());
+    }
+  }
+}
+
+}  // namespace zhalo::testing

@@ -1,0 +1,47 @@
+/// Transforms on one rank, without MPI, by several threads: small enough for ThreadSanitizer.
+#include "tests/support/run_fft.hpp"
+
+namespace {
+
+using namespace zhalo;
+using namespace zhalo::testing;
+
+Context context_of(int threads) {
+  Context context;
+  context.exec = host_exec(threads);
+  return context;
+}
+
+}  // namespace
+
+TEST_CASE("fft on threads: sizes of every kind") {
+  const Context context = context_of(GENERATE(1, 2, 3));
+  const std::vector<FftOptions> options = option_mix();
+  std::size_t next = 0;
+  for (const GridIndex& num : {GridIndex{{1, 1, 1}}, GridIndex{{2, 2, 2}}, GridIndex{{5, 7, 16}}, GridIndex{{1, 1, 9}},
+                               GridIndex{{17, 1, 2}}, GridIndex{{3, 5, 40}}}) {
+    const AllSignals signals(num, 3);
+    for (int i = 0; i < 3; ++i) signals.check_all(context, {}, options[next++ % options.size()]);
+  }
+}
+
+TEST_CASE("fft on threads: every option") {
+  const Context context = context_of(GENERATE(2, 3));
+  const AllSignals signals({{9, 10, 12}}, 3);
+  for (const FftOptions& options : option_mix()) signals.check_all(context, {}, options);
+}
+
+TEST_CASE("fft on threads: two plans of a context in turn, and two contexts") {
+  const Context context = context_of(2);
+  const Context other = context_of(3);
+  const Signals signals({{12, 10, 8}}, Signals::Kind::real);
+  const Decomposition decomposition(Grid{signals.num()}, 1);
+  FftRun<double> a(context, decomposition);
+  FftRun<float> b(context, decomposition, {.restore_order = true});
+  FftRun<double> c(other, decomposition);
+  for (int again = 0; again < 2; ++again) {
+    check_transforms(a, signals);
+    check_transforms(b, signals);
+    check_transforms(c, signals);
+  }
+}
