@@ -1,4 +1,11 @@
 /// Transforms over ranks: what is wrong on one rank is the same error on all, and all can go on. What a plan reports.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <optional>
+
 #include "tests/mpi/fft_case.hpp"
 
 namespace {
@@ -46,6 +53,37 @@ struct WrongSize {
   }
 };
 
+/// Names that this process has left in the machine's shared memory: it would stay there for ever.
+int num_names_in_shared_memory() {
+  const std::filesystem::path folder = "/dev/shm";
+  if (!std::filesystem::exists(folder)) return 0;
+  const std::string prefix = fmt::format("zhalo-{}-", getpid());
+  int num = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    num += entry.path().filename().string().rfind(prefix, 0) == 0 ? 1 : 0;
+  return num;
+}
+
+/// While it lives, this process can make no file longer than that, and no shared memory either.
+class FileLimit {
+ public:
+  explicit FileLimit(Index bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &limit_);
+    const rlimit lower{static_cast<rlim_t>(bytes), limit_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &lower);
+  }
+  ~FileLimit() {
+    setrlimit(RLIMIT_FSIZE, &limit_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FileLimit(const FileLimit&) = delete;
+  FileLimit& operator=(const FileLimit&) = delete;
+
+ private:
+  void (*handler_)(int);
+  rlimit limit_{};
+};
+
 }  // namespace
 
 TEST_CASE("fft: options that make no sense on one rank") {
@@ -53,20 +91,20 @@ TEST_CASE("fft: options that make no sense on one rank") {
   const auto bad = [&](Index spoilt, Index fine) { return s.is_culprit ? spoilt : fine; };
   CHECK_THAT(s.message({.batch = bad(-1, 1)}), Contains("batch") && Contains("-1"));
   CHECK_THAT(s.message({.batch = bad(0, 1)}), Contains("batch") && Contains("0"));
-  CHECK_THAT(s.message({.chunk_bytes = bad(-5, 0)}), Contains("chunk_bytes") && Contains("-5"));
+  CHECK_THAT(s.message({.chunk_bytes = bad(-5, 0)}), Contains("-5 bytes"));
   CHECK(s.message({}) == "nothing was thrown");
 }
 
 TEST_CASE("fft: options that make no sense on any rank") {
   const Setting s;
   CHECK_THAT(s.message({.batch = -1}), Contains("batch") && Contains("-1"));
-  CHECK_THAT(s.message({.chunk_bytes = -1}), Contains("chunk_bytes") && Contains("-1"));
+  CHECK_THAT(s.message({.chunk_bytes = -1}), Contains("-1 bytes"));
 }
 
 TEST_CASE("fft: options and decompositions that differ between ranks") {
   const Setting s;
   if (s.alone) return;
-  const auto differs = Contains("on all ranks");
+  const auto differs = Contains("differ between ranks");
   CHECK_THAT(s.message({.norm = s.is_culprit ? Norm::none : Norm::forward}), differs);
   CHECK_THAT(s.message({.restore_order = s.is_culprit}), differs);
   CHECK_THAT(s.message({.batch = s.is_culprit ? 2 : 1}), differs);
@@ -145,6 +183,7 @@ TEST_CASE("fft: a rank that fails at any collective ends all with its message, a
     CHECK(message.find("no room before") != std::string::npos);
     CHECK(context.comm.broadcast(message) == message);
   }
+  CHECK(num_names_in_shared_memory() == 0);
   const auto again = transform();
   CHECK((equal_bytes(again.first, expected.first) && equal_bytes(again.second, expected.second)));
 }
@@ -158,19 +197,45 @@ TEST_CASE("fft: a plan whose transform failed on one rank can be used again") {
   };
   const Context context = make_context(options);
   const NodeExchange exchange = GENERATE(NodeExchange::messages, NodeExchange::shared_memory);
-  FftRun<float> run(context, Decomposition(Grid{some_grid}, context.comm.size()),
-                    {.node_exchange = exchange, .chunk_bytes = 500});
+  using Run = FftRun<float>;
+  const auto new_plan = [&] {
+    return Run(context, Decomposition(Grid{some_grid}, context.comm.size()), {.node_exchange = exchange, .chunk_bytes = 500});
+  };
+  Run first = new_plan();
   calls = 0;
-  const auto expected = run.forward(noise);
+  const auto expected = first.forward(noise);
   const bool is_culprit = context.comm.rank() == 0;
   const auto num_calls = static_cast<int>(context.comm.max(is_culprit ? Index{calls} : 0));
-  for (int at = 1; at <= num_calls; at += 1 + num_calls / 10) {
+  for (int at = 1; at <= num_calls; ++at) {
+    Run run = new_plan();  // its first call may do more than later ones
     calls = 0;
     stop_at = is_culprit ? at : 0;
     CHECK_THROWS_AS(run.forward(noise), OutOfMemory);
     stop_at = 0;
     CHECK(equal_bytes(run.forward(noise), expected));
+    CHECK(equal_bytes(run.forward_in_place(noise), first.forward_in_place(noise)));
   }
+  CHECK(num_names_in_shared_memory() == 0);
+}
+
+TEST_CASE("fft: too little shared memory on one rank: by messages where that is allowed, else an error on all") {
+  const Context context = make_context({.timeout_seconds = 60});
+  if (context.comm.node_size() == 1) return;
+  const AllSignals signals(some_grid, 2);
+  // 0: none at all. Others: enough for some of a plan's calls, or for all.
+  const Index limit = GENERATE(0, 200, 500, 1000, 1500, 2000, 3000, 4000, 1000000);
+  const bool is_culprit = context.comm.rank() == context.comm.size() / 2;
+  std::optional<FileLimit> limited;
+  if (is_culprit) limited.emplace(limit);
+  INFO(limit);
+  for (const DecompositionOptions& split : shapes(context.comm.size())) signals.check_all(context, split, {.batch = 2});
+  if (limit == 0) {
+    const std::string message = input_error_of(context, [&] {
+      Fft<double>(context, Decomposition(Grid{some_grid}, context.comm.size()), {.node_exchange = NodeExchange::shared_memory});
+    });
+    CHECK_THAT(message, Contains("shared memory") || Contains("share memory"));
+  }
+  CHECK(num_names_in_shared_memory() == 0);
 }
 
 TEST_CASE("fft: the report counts fields, bytes and seconds") {
