@@ -134,6 +134,44 @@ TEST_CASE("fft tuner: questions that differ between ranks, or make no sense, are
   };
   CHECK_THAT(message({.batch = -1}), Contains("batch"));
   if (s.context.comm.size() == 1) return;
-  CHECK_THAT(message({.batch = s.context.comm.rank() == 0 ? 1 : 2}), Contains("on all ranks"));
+  CHECK_THAT(message({.batch = s.context.comm.rank() == 0 ? 1 : 2}), Contains("differ between ranks"));
   CHECK(message({}) == "nothing was thrown");
+}
+
+TEST_CASE("fft tuner: a table that cannot be printed is an error on all, and the choice stays") {
+  const Context context = make_context({.timeout_seconds = 60});
+  int num_printed = 0;
+  const auto print = [&](const std::string&) {
+    if (++num_printed == 1) throw FileError("the disk is full");
+  };
+  FftTuner tuner(context, {.repetitions = 1, .print = print});
+  CHECK_THROWS_WITH(tuner.choose<float>(some_grid), Contains("the disk is full"));
+  const FftChoice& choice = tuner.choose<float>(some_grid);
+  CHECK(!choice.trials.empty());
+  CHECK(num_printed == (context.comm.rank() == 0 ? 1 : 0));
+}
+
+TEST_CASE("fft tuner: a rank that fails during the trials is an error on all, and they can be made again") {
+  int calls = 0;
+  int stop_at = 0;
+  CommunicatorOptions options{.timeout_seconds = 60};
+  options.observer = [&](const char*) {
+    if (++calls == stop_at) throw OutOfMemory("no room");
+  };
+  const Context context = make_context(options);
+  int num_printed = 0;
+  FftTuner tuner(context, {.repetitions = 1, .print = [&](const std::string&) { ++num_printed; }});
+  FftTuner undisturbed(context, {.repetitions = 1, .print = [](const std::string&) {}});
+  undisturbed.choose<float>(some_grid);
+  const bool is_culprit = context.comm.rank() == context.comm.size() - 1;
+  const auto num_calls = static_cast<int>(context.comm.max(is_culprit ? Index{calls} : 0));
+  REQUIRE(num_calls > 0);
+  for (int at = 1; at <= num_calls; at += 1 + num_calls / 20) {
+    calls = 0;
+    stop_at = is_culprit ? at : 0;
+    CHECK_THROWS_AS(tuner.choose<float>(some_grid), OutOfMemory);
+    stop_at = 0;
+  }
+  CHECK(!tuner.choose<float>(some_grid).trials.empty());
+  CHECK(num_printed == (context.comm.rank() == 0 ? 1 : 0));
 }
