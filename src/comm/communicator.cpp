@@ -141,16 +141,15 @@ Communicator::Communicator(MPI_Comm parent, const CommunicatorOptions& options) 
   MPI_Comm_free(&node);
   state_->options = options;
   state_->options.timeout_seconds = default_timeout_seconds;
-  bool gpu_aware = false;
   together([&] {
     state_->options.timeout_seconds = timeout_of(options);
-    gpu_aware = wants_gpu_aware(options.transport);
+    const bool gpu_aware = wants_gpu_aware(options.transport);
     if (options.chunk_bytes < 1 || options.chunk_bytes > most_chunk_bytes)
       throw InputError(fmt::format("the longest message is {} bytes (must be 1 to {})", options.chunk_bytes, most_chunk_bytes));
+    // Both sides of a message must think alike of its parts.
+    state_->options.chunk_bytes = min(options.chunk_bytes);
+    state_->gpu_aware = min(Index{gpu_aware ? 1 : 0}) == 1;
   });
-  // Both sides of a message must think alike of its parts.
-  state_->options.chunk_bytes = min(options.chunk_bytes);
-  state_->gpu_aware = min(Index{gpu_aware ? 1 : 0}) == 1;
 }
 
 Communicator::~Communicator() = default;

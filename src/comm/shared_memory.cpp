@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <random>
 
 #include "zhalo/core/error.hpp"
@@ -54,6 +55,21 @@ class File {
 /// Mapped sizes are never 0, so that every part has an address.
 std::size_t mapped_bytes(Index bytes) { return static_cast<std::size_t>(std::max<Index>(bytes, 1)); }
 
+/// Takes a name away when it is no longer needed, or nothing came of it: what is mapped stays.
+class NamedFile {
+ public:
+  explicit NamedFile(const char* name) : name_(name), file_(name, O_CREAT | O_EXCL | O_RDWR) {}
+  ~NamedFile() { shm_unlink(name_); }
+  NamedFile(const NamedFile&) = delete;
+  NamedFile& operator=(const NamedFile&) = delete;
+
+  const File* operator->() const { return &file_; }
+
+ private:
+  const char* name_;
+  File file_;
+};
+
 Name new_name(int rank, Index bytes) {
   Name name{{}, rank, bytes};
   std::random_device random;
@@ -76,14 +92,13 @@ SharedMemory::SharedMemory(const Communicator& comm, Index bytes) {
       error = e.what();
     }
   };
-  bool created = false;
+  std::optional<NamedFile> file;
   attempt([&] {
-    const File file(mine.text.data(), O_CREAT | O_EXCL | O_RDWR);
-    created = true;
-    file.reserve(mapped_bytes(bytes));
-    parts.push_back({comm.rank(), file.map(mapped_bytes(bytes))});
+    file.emplace(mine.text.data());
+    (*file)->reserve(mapped_bytes(bytes));
+    parts.push_back({comm.rank(), (*file)->map(mapped_bytes(bytes))});
   });
-  const std::vector<Name> names = machine.all_gather(mine);
+  const std::vector<Name> names = together(machine, [&] { return machine.all_gather(mine); });
   // A part that could not be made is missing for its own rank as well: the others may find a torso, which all give up together.
   attempt([&] {
     for (const Name& name : names) {
@@ -91,7 +106,7 @@ SharedMemory::SharedMemory(const Communicator& comm, Index bytes) {
     }
   });
   const bool all = comm.min(Index{error.empty() ? 1 : 0}) == 1;
-  if (created) shm_unlink(mine.text.data());
+  file.reset();
   if (all) {
     parts_ = std::move(parts);
     return;

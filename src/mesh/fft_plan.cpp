@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "src/core/validate.hpp"
 #include "zhalo/core/error.hpp"
@@ -54,28 +55,38 @@ template <class T>
 FftPlan<T>::FftPlan(const Context& context, const Decomposition& decomposition, const FftOptions& options)
     : context_(&context), decomposition_(decomposition), options_(options) {
   const auto start = std::chrono::steady_clock::now();
-  const Communicator& comm = context.comm;
-  comm.together([&] { validate_case(context, decomposition, options); });
-  const Agreement mine = agreement_of(decomposition, options);
-  const std::vector<Agreement> all = comm.all_gather(mine);
-  const bool alike = std::all_of(all.begin(), all.end(), [&](const Agreement& other) { return other == all[0]; });
-  validate(alike, "grid, decomposition and options of a Fourier transform differ between ranks; give all ranks the same");
-  const ModeOrder order = options.restore_order ? ModeOrder::natural : ModeOrder::transposed;
-  const Brick brick = decomposition.cells(comm.rank());
-  const Index num_z = decomposition.num_modes(Fft<T>::spectrum)[2];
-  cells_ = layout_of(brick);
-  cells_in_place_ = layout_of(brick, natural_order, Fft<T>::spectrum == Spectrum::half ? 2 * num_z : num_z);
-  modes_ = decomposition.modes_layout(comm.rank(), Fft<T>::spectrum, order);
-  const auto num_cells = static_cast<double>(decomposition.grid().size());
-  if (options.norm == Norm::forward) norm_[0] = 1 / num_cells;
-  if (options.norm == Norm::orthonormal) norm_[0] = norm_[1] = 1 / std::sqrt(num_cells);
-  comm.together([&] {
+  context.comm.together([&] {
+    agree();
+    lay_out();
     for (const Direction direction : {Direction::forward, Direction::backward})
       for (const Arrays arrays : {Arrays::apart, Arrays::in_place})
         routes_.emplace(std::pair(direction, arrays), make(direction, arrays));
+    choose_exchange();
   });
-  choose_exchange();
   report_.plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+template <class T>
+void FftPlan<T>::agree() const {
+  const Communicator& comm = context_->comm;
+  comm.together([&] { validate_case(*context_, decomposition_, options_); });
+  const std::vector<Agreement> all = comm.all_gather(agreement_of(decomposition_, options_));
+  const bool alike = std::all_of(all.begin(), all.end(), [&](const Agreement& other) { return other == all[0]; });
+  validate(alike, "grid, decomposition and options of a Fourier transform differ between ranks; give all ranks the same");
+}
+
+template <class T>
+void FftPlan<T>::lay_out() {
+  const int rank = context_->comm.rank();
+  const ModeOrder order = options_.restore_order ? ModeOrder::natural : ModeOrder::transposed;
+  const Brick brick = decomposition_.cells(rank);
+  const Index num_z = decomposition_.num_modes(Fft<T>::spectrum)[2];
+  cells_ = layout_of(brick);
+  cells_in_place_ = layout_of(brick, natural_order, Fft<T>::spectrum == Spectrum::half ? 2 * num_z : num_z);
+  modes_ = decomposition_.modes_layout(rank, Fft<T>::spectrum, order);
+  const auto num_cells = static_cast<double>(decomposition_.grid().size());
+  if (options_.norm == Norm::forward) norm_[0] = 1 / num_cells;
+  if (options_.norm == Norm::orthonormal) norm_[0] = norm_[1] = 1 / std::sqrt(num_cells);
 }
 
 template <class T>
@@ -129,8 +140,19 @@ void FftPlan<T>::choose_exchange() {
   const bool has_neighbours = comm.max(Index{comm.node_size()}) > 1;
   const bool wanted = options_.node_exchange == NodeExchange::shared_memory ||
                       (options_.node_exchange == NodeExchange::automatic && has_neighbours);
-  if (wanted && comm.min(Index{on_device ? 0 : 1}) == 1) share_memory(Arrays::in_place);
+  shares_memory_ = wanted && comm.min(Index{on_device ? 0 : 1}) == 1;
+  prepare(Arrays::in_place);
+}
+
+/// Makes ready for transforms of these arrays, too. If this fails nothing is ready, and the next call begins again.
+template <class T>
+void FftPlan<T>::prepare(Arrays arrays) {
+  std::array<bool, 2> ready = std::exchange(is_ready_for_, {});
+  ready[static_cast<std::size_t>(arrays)] = true;
+  if (shares_memory_) share_memory(ready);
+  if (!shares_memory_) ready = {true, true};
   find_messages();
+  is_ready_for_ = ready;
 }
 
 /// What is not reached through shared memory gets messages, and these need room.
@@ -145,17 +167,16 @@ void FftPlan<T>::find_messages() {
   for (const auto& [kind, route] : routes_) report_.workspace_bytes = std::max(report_.workspace_bytes, workspace_bytes(route));
 }
 
-/// Grows the landing memories so that transforms of these arrays go through them, too; gives them up where there is no more room.
+/// Landing memories for all transforms of these arrays; gives them up where there is no more room.
 template <class T>
-void FftPlan<T>::share_memory(Arrays arrays) {
-  is_shared_for_[static_cast<std::size_t>(arrays)] = true;
+void FftPlan<T>::share_memory(const std::array<bool, 2>& arrays) {
+  for (SharedMemory& memory : shared_) memory = {};
   report_.shared_bytes = 0;
   for (const std::size_t memory : {std::size_t{0}, std::size_t{1}}) {
     Index most = 0;
     for (const auto& [kind, route] : routes_) {
-      if (is_shared_for_[static_cast<std::size_t>(kind.second)]) most = std::max(most, route.what.landing_size(memory));
+      if (arrays[static_cast<std::size_t>(kind.second)]) most = std::max(most, route.what.landing_size(memory));
     }
-    shared_[memory] = {};
     const Index bytes = most * static_cast<Index>(sizeof(Complex));
     shared_[memory] = SharedMemory(context_->comm, bytes);
     if (!shared_[memory].is_there()) {
@@ -163,6 +184,7 @@ void FftPlan<T>::share_memory(Arrays arrays) {
                "ranks cannot share memory: {}; choose NodeExchange::automatic or messages", shared_[memory].why_not());
       shared_[0] = shared_[1] = {};
       report_.shared_bytes = 0;
+      shares_memory_ = false;
       return;
     }
     report_.shared_bytes += bytes;

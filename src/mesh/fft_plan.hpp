@@ -74,10 +74,13 @@ class FftPlan {
   };
 
   Index part_bytes() const;
+  void agree() const;
+  void lay_out();
   Route make(Direction direction, Arrays arrays);
   std::shared_ptr<const Planes> plan_for(const kernels::PlaneSteps& steps);
   void choose_exchange();
-  void share_memory(Arrays arrays);
+  void prepare(Arrays arrays);
+  void share_memory(const std::array<bool, 2>& arrays);
   void find_messages();
   bool is_shared() const { return shared_[0].is_there(); }
   /// Whether this rank writes straight to where the other one reads.
@@ -118,8 +121,9 @@ class FftPlan {
   std::vector<std::pair<kernels::PlaneSteps, std::shared_ptr<const Planes>>> plans_;
   std::map<std::pair<Direction, Arrays>, Route> routes_;
   SharedMemory shared_[2];
-  std::array<bool, 2> is_shared_for_ = {};  ///< by Arrays
-  bool has_messages_ = false;               ///< on any rank
+  bool shares_memory_ = false;             ///< unless there is too little
+  std::array<bool, 2> is_ready_for_ = {};  ///< by Arrays
+  bool has_messages_ = false;              ///< on any rank
   Span<std::byte> workspace_;
   FftReport report_;
 };

@@ -230,10 +230,7 @@ void FftPlan<T>::run(Direction direction, Arrays arrays, const FftArrays& first)
   const Communicator& comm = context_->comm;
   const Route& route = routes_.at({direction, arrays});
   comm.together([&] {
-    if (is_shared() && !is_shared_for_[static_cast<std::size_t>(arrays)]) {
-      share_memory(arrays);
-      find_messages();
-    }
+    if (!is_ready_for_[static_cast<std::size_t>(arrays)]) prepare(arrays);
     Buffer<std::byte> taken = together(comm, [&] { return take_workspace(route); });
     Call call{route, direction, first, rooms_in(route, workspace_.empty() ? taken.span() : workspace_)};
     const Index cells_size = arrays == Arrays::in_place ? in_place_size() : first.cells_layout.size;

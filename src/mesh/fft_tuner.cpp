@@ -120,17 +120,21 @@ const FftChoice& FftTuner::choose(const Grid& grid, const FftOptions& options) {
   }
   const Communicator& comm = context_->comm;
   std::vector<FftTrial> trials;
-  const std::vector<Decomposition> shapes = together(comm, [&] { return shapes_to_try(grid, comm.size()); });
-  for (const Decomposition& shape : shapes) trials.push_back(try_way<T>(*context_, shape, options, options_.repetitions));
-  const Decomposition best_shape = std::min_element(trials.begin(), trials.end(), is_faster)->decomposition;
-  for (const FftOptions& way : ways_to_try(options, comm.size()))
-    trials.push_back(try_way<T>(*context_, best_shape, way, options_.repetitions));
+  comm.together([&] {
+    const std::vector<Decomposition> shapes = together(comm, [&] { return shapes_to_try(grid, comm.size()); });
+    for (const Decomposition& shape : shapes) trials.push_back(try_way<T>(*context_, shape, options, options_.repetitions));
+    const Decomposition best_shape = std::min_element(trials.begin(), trials.end(), is_faster)->decomposition;
+    for (const FftOptions& way : ways_to_try(options, comm.size()))
+      trials.push_back(try_way<T>(*context_, best_shape, way, options_.repetitions));
+  });
   // The seconds are the slowest rank's, the same numbers on all: so is the order.
   std::stable_sort(trials.begin(), trials.end(), is_faster);
   auto entry =
       std::make_shared<Entry>(Entry{grid, options, sizeof(T), spectrum, {trials[0].decomposition, trials[0].options, trials}});
-  if (comm.rank() == 0) options_.print(entry->choice.describe());
   entries_.push_back(entry);
+  comm.together([&] {
+    if (comm.rank() == 0) options_.print(entry->choice.describe());
+  });
   return entry->choice;
 }
 
