@@ -162,6 +162,7 @@ TEST_CASE("fft tuner: a rank that fails during the trials is an error on all, an
   int num_printed = 0;
   FftTuner tuner(context, {.repetitions = 1, .print = [&](const std::string&) { ++num_printed; }});
   FftTuner undisturbed(context, {.repetitions = 1, .print = [](const std::string&) {}});
+  calls = 0;
   undisturbed.choose<float>(some_grid);
   const bool is_culprit = context.comm.rank() == context.comm.size() - 1;
   const auto num_calls = static_cast<int>(context.comm.max(is_culprit ? Index{calls} : 0));
