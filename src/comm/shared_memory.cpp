@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <optional>
 #include <random>
 
 #include "zhalo/core/error.hpp"
@@ -92,9 +91,9 @@ SharedMemory::SharedMemory(const Communicator& comm, Index bytes) {
       error = e.what();
     }
   };
-  std::optional<NamedFile> file;
+  std::unique_ptr<NamedFile> file;
   attempt([&] {
-    file.emplace(mine.text.data());
+    file = std::make_unique<NamedFile>(mine.text.data());
     (*file)->reserve(mapped_bytes(bytes));
     parts.push_back({comm.rank(), (*file)->map(mapped_bytes(bytes))});
   });

@@ -51,7 +51,8 @@ PlaneExchange exchange_of(const ExchangeGroup& group, const BlockOf& block) {
     for (std::size_t to = 0; to < size; ++to) per_plane += block(from, to).per_plane();
     most_per_plane = std::max(most_per_plane, per_plane);
   }
-  exchange.planes_per_part = std::max<Index>(1, group.bytes_per_part / (most_per_plane * group.element_size));
+  const Index planes = group.bytes_per_part / (most_per_plane * group.element_size);
+  exchange.planes_per_part = std::clamp<Index>(planes, 1, std::max<Index>(exchange.most_planes, 1));
   for (std::size_t peer = 0; peer < size; ++peer) {
     const Block sent = block(group.me, peer);
     const Block received = block(peer, group.me);

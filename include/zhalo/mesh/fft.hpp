@@ -85,6 +85,8 @@ class Fft {
   ~Fft();
   Fft(Fft&& other) noexcept;
   Fft& operator=(Fft&& other) noexcept;
+  Fft(const Fft&) = delete;
+  Fft& operator=(const Fft&) = delete;
 
   const Decomposition& decomposition() const;
   /// This rank's cells, out of place: rows of num[2].
