@@ -195,7 +195,7 @@ void FftPlan<T>::share_memory(const std::array<bool, 2>& arrays) {
 
 template <class T>
 Index FftPlan<T>::in_place_size() const {
-  const Index modes_size = modes_.size * static_cast<Index>(sizeof(Complex) / sizeof(T));
+  const Index modes_size = modes_.size * (Fft<T>::spectrum == Spectrum::half ? 2 : 1);
   return std::max(cells_in_place_.size, modes_size);
 }
 

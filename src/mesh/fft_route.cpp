@@ -10,6 +10,7 @@ using kernels::RowTransform;
 
 std::vector<Share> shares_of(Index total, int parts) {
   std::vector<Share> shares;
+  shares.reserve(static_cast<std::size_t>(parts));
   for (int part = 0; part < parts; ++part) shares.push_back(share_of(total, part, parts));
   return shares;
 }

@@ -36,6 +36,7 @@ std::vector<Decomposition> shapes_to_try(const Grid& grid, int num_ranks) {
                    [&](const auto& a, const auto& b) { return modelled_seconds(grid, a) < modelled_seconds(grid, b); });
   shapes.resize(std::min(shapes.size(), most_shapes));
   std::vector<Decomposition> decompositions;
+  decompositions.reserve(shapes.size());
   for (const auto& shape : shapes) decompositions.emplace_back(grid, num_ranks, DecompositionOptions{Split::automatic, shape});
   return decompositions;
 }
@@ -66,7 +67,7 @@ FftTrial try_way(const Context& context, const Decomposition& decomposition, con
   Fft<T> fft(context, decomposition, options);
   const Index size = fft.in_place_size() * options.batch;
   Buffer<T> field = together(comm, [&] { return Buffer<T>(context.exec, size, "field to time Fourier transforms with"); });
-  const Span<Real> reals(reinterpret_cast<Real*>(field.data()), size * static_cast<Index>(sizeof(T) / sizeof(Real)));
+  const Span<Real> reals(reinterpret_cast<Real*>(field.data()), size * (Fft<T>::spectrum == Spectrum::half ? 1 : 2));
   std::visit([&](const auto& exec) { kernels::clear(exec, reals); }, context.exec);
   FftTrial trial{decomposition, options, comm.max(fft.report().plan_seconds), std::numeric_limits<double>::infinity()};
   for (int repetition = 0; repetition <= repetitions; ++repetition) {
