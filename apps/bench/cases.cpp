@@ -11,6 +11,7 @@ namespace {
 
 constexpr double linking_lengths[] = {0.2, 0.7};
 constexpr int neighbour_numbers[] = {8, 16, 32, 64};
+constexpr Index grid_sizes[] = {128, 256, 512};
 
 /// Adds the case on each Exec of interest.
 template <class Case>
@@ -65,6 +66,11 @@ Cases generated_cases() {
     add_generated(cases, {kind, "1e5", 100'000});
     add_generated(cases, {kind, "1e6", 1'000'000});
     add_generated(cases, {kind, "1e7", 10'000'000});
+  }
+  for (const Index num : grid_sizes) {
+    for (const bool is_float : {true, false})
+      add_on_all_execs(cases.fft,
+                       TransformCase{fmt::format("fft/{}/{}", is_float ? "float" : "double", num), num, is_float, {}});
   }
   return cases;
 }

@@ -6,6 +6,7 @@
 
 #include "fof_case.hpp"
 #include "knn_case.hpp"
+#include "transform_case.hpp"
 
 namespace zhalo::bench {
 
@@ -19,6 +20,7 @@ struct PointsFile {
 struct Cases {
   std::vector<FofCase> fof;
   std::vector<KnnCase> knn;
+  std::vector<TransformCase> fft;
 };
 
 /// Cases of one cloud follow each other.

@@ -68,8 +68,17 @@ class Bench(unittest.TestCase):
         points = [f"{kind}/{num}" for kind in ("uniform", "clustered") for num in ("1e5", "1e6", "1e7")]
         searches = [f"fof/{one}/b{b}" for one in points for b in ("0.2", "0.7")]
         searches += [f"knn/{what}/{one}/k{k}" for what in ("self", "queries", "reduce") for one in points for k in (8, 16, 32, 64)]
+        searches += [f"fft/{real}/{num}" for real in ("float", "double") for num in (128, 256, 512)]
         wanted = {f"{search}/threads:{threads}" for search in searches for threads in (1, 2)}
         self.assertEqual((status, set(output.split())), (0, wanted))
+
+    def test_transforms(self):
+        one, two = self.cases_of("fft/float/128/")
+        self.assertEqual((one["name"], two["name"]), ("fft/float/128/threads:1", "fft/float/128/threads:2"))
+        for case in one, two:
+            seconds = case["real_time"] * 1e-3
+            self.assertAlmostEqual(case["GB"] / (12 * 4 * 128**3 / seconds * 1e-9), 1, delta=1e-2)
+            self.assertGreater(case["workspace_MB"], 128 * 128 * 65 * 8 * 1e-6)  # backward with two arrays keeps the modes
 
     def cases_of(self, regex, *arguments):
         """What google-benchmark reports of the cases that match."""
