@@ -1,6 +1,7 @@
 // Planes of lines on a device: cuFFT transforms many planes at once, in an order in which both the gathering and the transforms along
 // columns read and write neighbouring numbers.
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -100,15 +101,17 @@ class CudaPlanes final : public PlanePlan<Real> {
   Strides row_first(Index planes) const { return {steps_.num_columns, planes * steps_.num_columns}; }
   Strides plane_first() const { return {steps_.num_rows * steps_.num_columns, steps_.num_columns}; }
 
-  // Rows of reals at an odd distance are not all aligned as cuFFT wants: they go through rows of an even length.
   bool is_real() const {
     return steps_.fill_rows == RowTransform::real_to_complex || steps_.drain_rows == RowTransform::complex_to_real;
   }
-  Index even_distance() const { return 2 * steps_.num_columns; }
-  Index cell_distance(Index row_stride) const {
-    if (!is_real()) return row_stride;
-    return row_stride % 2 == 0 ? row_stride : even_distance();
+  // Cells that are not aligned as complex numbers, and rows of reals at an odd distance, are not what cuFFT takes: they go through aligned
+  // rows, as far apart as rows of modes.
+  bool suits_cufft(const Real* cells, const PlanePiece& piece) const {
+    const bool is_aligned = reinterpret_cast<std::uintptr_t>(cells) % sizeof(Number) == 0;
+    return is_aligned && (!is_real() || piece.row_stride % 2 == 0);
   }
+  Index even_distance() const { return 2 * steps_.num_columns; }  ///< of these, in reals
+  Index aligned_distance() const { return is_real() ? even_distance() : steps_.num_columns; }
 
   CufftLines row_lines(Index planes, Index distance) const;
   CufftLines column_lines(Index planes) const;
@@ -121,6 +124,7 @@ class CudaPlanes final : public PlanePlan<Real> {
   void run_at_once(const PlaneJob<Real>& job, const Rooms& rooms) const;
   void fill_pieces(const PlaneJob<Real>& job, const Rooms& rooms) const;
   void fill_from_cells(const PlaneJob<Real>& job, const Rooms& rooms) const;
+  void copy_cells(const PlaneJob<Real>& job, const PlanePiece& cells, Real* aligned, bool back) const;
   void drain_to_pieces(const PlaneJob<Real>& job, const Number* from, const Strides& strides) const;
   void drain_to_cells(const PlaneJob<Real>& job, const Rooms& rooms) const;
   void permute(Index planes, const Rooms& rooms, bool to_a) const;
@@ -175,8 +179,8 @@ void CudaPlanes<Real>::reserve(Index planes) {
   };
   if (steps_.columns != ColumnTransform::none) need(column_lines(planes));
   if (steps_.fill_rows == RowTransform::none && steps_.drain_rows == RowTransform::none) return;
-  need(row_lines(planes, cell_distance(steps_.line_length)));
-  if (is_real()) need(row_lines(planes, even_distance()));
+  need(row_lines(planes, aligned_distance()));
+  if (steps_.line_length % 2 == 0) need(row_lines(planes, steps_.line_length));
 }
 
 template <class Real>
@@ -230,31 +234,40 @@ void CudaPlanes<Real>::fill_pieces(const PlaneJob<Real>& job, const Rooms& rooms
   }
 }
 
+/// Cells of a piece to aligned rows in room a, or back.
+template <class Real>
+void CudaPlanes<Real>::copy_cells(const PlaneJob<Real>& job, const PlanePiece& cells, Real* aligned, bool back) const {
+  const Index reals = is_real() ? 1 : 2;  // of a cell
+  CopyPlanes<Real, Real> functor{aligned,
+                                 static_cast<Real*>(cells.data) + reals * cells.offset(job.first_plane, 0),
+                                 {steps_.num_rows * even_distance(), even_distance()},
+                                 {reals * cells.plane_stride, reals * cells.row_stride},
+                                 static_cast<std::uint32_t>(steps_.num_rows),
+                                 static_cast<std::uint32_t>(reals * steps_.line_length),
+                                 Real{1}};
+  if (back) {
+    functor.to = const_cast<Real*>(functor.from);
+    functor.from = aligned;
+    std::swap(functor.to_strides, functor.from_strides);
+  }
+  copy(functor, job.num_planes);
+}
+
 /// Cells are dense: one row behind the other, also from plane to plane.
 template <class Real>
 void CudaPlanes<Real>::fill_from_cells(const PlaneJob<Real>& job, const Rooms& rooms) const {
   const PlanePiece& cells = job.fill[0];
-  const Index offset = cells.offset(job.first_plane, 0);
-  const CufftLines lines = row_lines(job.num_planes, cell_distance(cells.row_stride));
-  if (steps_.fill_rows == RowTransform::forward) {
-    with_plan(lines, rooms,
-              [&](cufftHandle plan) { execute(plan, static_cast<Number*>(cells.data) + offset, rooms.b, CUFFT_FORWARD); });
-    return;
+  auto* from = static_cast<Real*>(cells.data) + (is_real() ? 1 : 2) * cells.offset(job.first_plane, 0);
+  Index distance = cells.row_stride;
+  if (!suits_cufft(from, cells)) {
+    from = reinterpret_cast<Real*>(rooms.a);
+    distance = aligned_distance();
+    copy_cells(job, cells, from, false);
   }
-  Real* from = static_cast<Real*>(cells.data) + offset;
-  if (cells.row_stride % 2 != 0) {
-    auto* const even = reinterpret_cast<Real*>(rooms.a);
-    copy(CopyPlanes<Real, Real>{even,
-                                from,
-                                {steps_.num_rows * even_distance(), even_distance()},
-                                {cells.plane_stride, cells.row_stride},
-                                static_cast<std::uint32_t>(steps_.num_rows),
-                                static_cast<std::uint32_t>(steps_.line_length),
-                                Real{1}},
-         job.num_planes);
-    from = even;
-  }
-  with_plan(lines, rooms, [&](cufftHandle plan) { execute(plan, from, rooms.b); });
+  with_plan(row_lines(job.num_planes, distance), rooms, [&](cufftHandle plan) {
+    if (is_real()) return execute(plan, from, rooms.b);
+    execute(plan, reinterpret_cast<Number*>(from), rooms.b, CUFFT_FORWARD);
+  });
 }
 
 template <class Real>
@@ -276,26 +289,15 @@ template <class Real>
 void CudaPlanes<Real>::drain_to_cells(const PlaneJob<Real>& job, const Rooms& rooms) const {
   permute(job.num_planes, rooms, false);
   const PlanePiece& cells = job.drain[0];
-  const Index offset = cells.offset(job.first_plane, 0);
-  const CufftLines lines = row_lines(job.num_planes, cell_distance(cells.row_stride));
-  if (steps_.drain_rows == RowTransform::backward) {
-    with_plan(lines, rooms,
-              [&](cufftHandle plan) { execute(plan, rooms.b, static_cast<Number*>(cells.data) + offset, CUFFT_INVERSE); });
-    return;
-  }
-  Real* const to = static_cast<Real*>(cells.data) + offset;
-  const bool is_even = cells.row_stride % 2 == 0;
-  auto* const even = reinterpret_cast<Real*>(rooms.a);
-  with_plan(lines, rooms, [&](cufftHandle plan) { execute(plan, rooms.b, is_even ? to : even); });
-  if (is_even) return;
-  copy(CopyPlanes<Real, Real>{to,
-                              even,
-                              {cells.plane_stride, cells.row_stride},
-                              {steps_.num_rows * even_distance(), even_distance()},
-                              static_cast<std::uint32_t>(steps_.num_rows),
-                              static_cast<std::uint32_t>(steps_.line_length),
-                              Real{1}},
-       job.num_planes);
+  auto* to = static_cast<Real*>(cells.data) + (is_real() ? 1 : 2) * cells.offset(job.first_plane, 0);
+  const bool suits = suits_cufft(to, cells);
+  if (!suits) to = reinterpret_cast<Real*>(rooms.a);
+  const Index distance = suits ? cells.row_stride : aligned_distance();
+  with_plan(row_lines(job.num_planes, distance), rooms, [&](cufftHandle plan) {
+    if (is_real()) return execute(plan, rooms.b, to);
+    execute(plan, rooms.b, reinterpret_cast<Number*>(to), CUFFT_INVERSE);
+  });
+  if (!suits) copy_cells(job, cells, to, true);
 }
 
 /// All planes are read before any is written, on one stream.
