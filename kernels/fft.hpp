@@ -1,7 +1,10 @@
 /// The contract's part on Fourier transforms: planes of lines.
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <memory>
+#include <vector>
 
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/span.hpp"
@@ -21,9 +24,10 @@ struct PlaneSteps {
   RowTransform fill_rows = RowTransform::none;
   ColumnTransform columns = ColumnTransform::none;
   RowTransform drain_rows = RowTransform::none;
-  Index most_planes = 0;  ///< of a call
-  bool measure = false;   ///< try several ways and take the fastest
+  std::vector<Index> calls{};  ///< numbers of planes of the calls to come
+  bool measure = false;        ///< try several ways and take the fastest
 
+  Index most_planes() const { return calls.empty() ? 0 : *std::max_element(calls.begin(), calls.end()); }
   friend bool operator==(const PlaneSteps&, const PlaneSteps&) = default;
 };
 
@@ -51,6 +55,8 @@ struct PlaneJob {
   Index num_planes = 0;
   Span<const PlanePiece> fill;
   Span<const PlanePiece> drain;
+  /// Called now and then by the thread that called run(), or null.
+  const std::function<void()>* between = nullptr;
   Real factor = 1;        ///< of all that is drained to pieces
   bool is_large = false;  ///< what is drained will not be in the cache when it is read again
 };

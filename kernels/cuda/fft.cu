@@ -60,10 +60,13 @@ class CudaPlanes final : public PlanePlan<Real> {
                        " modes are too large for a device (fewer than 2^30 modes); use more ranks");
     }
     const Index fit = std::min(buffer_bytes / (plane * static_cast<Index>(sizeof(Number))), most_elements / (2 * plane) - 1);
-    planes_at_once_ = std::clamp<Index>(fit, 1, std::max<Index>(steps.most_planes, 1));
+    planes_at_once_ = std::clamp<Index>(fit, 1, std::max<Index>(steps.most_planes(), 1));
     if (is_empty()) return;
     const DeviceScope scope(exec_.device);
-    for (const Index planes : {planes_at_once_, steps.most_planes % planes_at_once_}) reserve(planes);
+    for (const Index planes : steps.calls) {
+      if (planes >= planes_at_once_) reserve(planes_at_once_);
+      reserve(planes % planes_at_once_);
+    }
   }
 
   Index workspace_bytes() const override {
@@ -87,7 +90,7 @@ class CudaPlanes final : public PlanePlan<Real> {
     Number* b;  ///< lies plane, row, column
     void* work;
   };
-  bool is_empty() const { return steps_.num_rows == 0 || steps_.num_columns == 0 || steps_.most_planes == 0; }
+  bool is_empty() const { return steps_.num_rows == 0 || steps_.num_columns == 0 || steps_.most_planes() == 0; }
   Index buffer_size() const {
     const Index elements = planes_at_once_ * steps_.num_rows * steps_.num_columns;
     const Index per_line = alignment / static_cast<Index>(sizeof(Number));

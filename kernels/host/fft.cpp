@@ -1,11 +1,13 @@
 // Planes of lines on the host: each plane is gathered into memory that stays in the cache, transformed there by FFTW's one-dimensional
 // transforms, and written to where it goes next, past the cache.
 #include <algorithm>
-#include <array>
+#include <atomic>
 #include <complex>
 #include <cstring>
 #include <limits>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "kernels/fft.hpp"
 #include "kernels/host/fftw.hpp"
@@ -17,9 +19,8 @@ namespace zhalo::kernels {
 namespace {
 
 constexpr Index cache_line = 64;
-/// Planes that are small are taken several at a time, so that threads have something to do between waits for each other.
-constexpr Index bytes_at_once = 1 << 20;
-constexpr Index most_planes_at_once = 64;  ///< a thread
+/// Threads take planes of their own, unless these are larger than this: then all work on one, so that memory does not grow with threads.
+constexpr Index most_bytes_of_own = Index{8} << 20;
 /// Columns of one call of FFTW: whole cache lines of each row, and not more than stay in the cache.
 constexpr Index columns_at_once = 32;
 
@@ -42,52 +43,64 @@ class HostPlanes final : public PlanePlan<Real> {
   using Complex = typename Fftw<Real>::Complex;
   using Cells = std::complex<Real>;
 
-  HostPlanes(const Host& exec, const PlaneSteps& steps) : exec_(exec), steps_(steps), row_pitch_(pitch_for(steps.num_columns)) {
-    const Index threads = threads_of(exec);
-    const Index fit = std::clamp<Index>(bytes_at_once / std::max<Index>(plane_bytes(), 1), 1, most_planes_at_once);
-    planes_at_once_ = std::clamp<Index>(fit * threads, 1, std::max<Index>(steps.most_planes, 1));
+  HostPlanes(const Host& exec, const PlaneSteps& steps)
+      : exec_(exec), steps_(steps), threads_(threads_of(exec)), row_pitch_(pitch_for(steps.num_columns)) {
+    const bool are_large = plane_bytes() > most_bytes_of_own;
+    rooms_ = are_large ? 1 : std::clamp<Index>(threads_, 1, std::max<Index>(steps.most_planes(), 1));
     plan();
   }
 
-  Index workspace_bytes() const override { return planes_at_once_ * plane_bytes(); }
+  Index workspace_bytes() const override { return (rooms_ * plane_size() + threads_ * row_size()) * element; }
 
   void run(const PlaneJob<Real>& job, Span<std::byte> workspace) const override {
     if (steps_.num_rows == 0 || steps_.num_columns == 0) return;
     ZHALO_EXPECT(workspace.size() >= workspace_bytes());
     auto* room = reinterpret_cast<Cells*>(workspace.data());
-    for (Index done = 0; done < job.num_planes; done += planes_at_once_) {
-      PlaneJob<Real> part = job;
-      part.first_plane += done;
-      part.num_planes = std::min(planes_at_once_, job.num_planes - done);
-      run_at_once(part, room);
+    const bool is_even = job.num_planes >= 4 * threads_ || job.num_planes % threads_ == 0;
+    if (rooms_ >= threads_ && is_even) return run_apart(job, room);
+    for (Index plane = 0; plane < job.num_planes; ++plane) {
+      run_together(job, job.first_plane + plane, room);
+      if (job.between != nullptr) (*job.between)();
     }
   }
 
  private:
+  static constexpr auto element = static_cast<Index>(sizeof(Cells));
+  /// What a thread works with: a plane, and a row for cells that are not aligned for vectors.
+  struct Room {
+    Cells* plane;
+    Cells* row;
+  };
+
   /// An odd number of cache lines: rows at the same place fall into different sets of the cache.
   static Index pitch_for(Index num_columns) {
-    const auto element = static_cast<Index>(sizeof(Cells));
     const Index lines = (num_columns * element + cache_line - 1) / cache_line | 1;
     return lines * cache_line / element;
   }
   Index plane_size() const { return row_pitch_ * steps_.num_rows; }
-  Index plane_bytes() const { return plane_size() * static_cast<Index>(sizeof(Cells)); }
+  Index plane_bytes() const { return plane_size() * element; }
+  Index row_size() const { return pitch_for(steps_.line_length); }
+  Room room_of(Cells* rooms, Index room, Index thread) const {
+    return {rooms + room * plane_size(), rooms + rooms_ * plane_size() + thread * row_size()};
+  }
 
   void plan();
-  void plan_rows(RowTransform transform, unsigned flags, std::array<FftwPlan<Real>, 2>& plans, Cells* scratch) const;
-  void run_at_once(const PlaneJob<Real>& job, Cells* room) const;
-  void fill(const PlaneJob<Real>& job, Index plane, Cells* to, const Range& rows) const;
-  void transform_row(void* from, Cells* to) const;
+  FftwPlan<Real> plan_rows(RowTransform transform, unsigned flags, Cells* scratch) const;
+  void run_apart(const PlaneJob<Real>& job, Cells* rooms) const;
+  void run_together(const PlaneJob<Real>& job, Index plane, Cells* rooms) const;
+  void fill(const PlaneJob<Real>& job, Index plane, const Room& room, const Range& rows) const;
+  void transform_row(Real* from, Cells* to, Cells* aligned) const;
   void transform_columns(Cells* plane, const Range& columns) const;
   void drain(const PlaneJob<Real>& job, Index plane, const Cells* from, const Range& columns) const;
-  void drain_rows(const PlaneJob<Real>& job, Index plane, Cells* from, const Range& rows) const;
+  void drain_rows(const PlaneJob<Real>& job, Index plane, const Room& room, const Range& rows) const;
 
   Host exec_;
   PlaneSteps steps_;
+  Index threads_;
   Index row_pitch_;
-  Index planes_at_once_ = 1;
-  std::array<FftwPlan<Real>, 2> fill_rows_;  ///< of cells that are aligned for vectors, and of others
-  std::array<FftwPlan<Real>, 2> drain_rows_;
+  Index rooms_ = 1;  ///< planes that are in work at once
+  FftwPlan<Real> fill_rows_;
+  FftwPlan<Real> drain_rows_;
   FftwPlan<Real> columns_;       ///< columns_at_once of them
   FftwPlan<Real> last_columns_;  ///< the rest
 };
@@ -95,45 +108,34 @@ class HostPlanes final : public PlanePlan<Real> {
 // ---------------------------------------------------------------- planning
 
 template <class Real>
-void HostPlanes<Real>::plan_rows(RowTransform transform, unsigned flags, std::array<FftwPlan<Real>, 2>& plans,
-                                 Cells* scratch) const {
-  if (transform == RowTransform::none) return;
+FftwPlan<Real> HostPlanes<Real>::plan_rows(RowTransform transform, unsigned flags, Cells* scratch) const {
   const int num = line_size(steps_.line_length);
   auto* plane = reinterpret_cast<Complex*>(scratch);
-  auto* cells = reinterpret_cast<Complex*>(scratch + pitch_for(steps_.line_length));
+  auto* cells = reinterpret_cast<Complex*>(scratch + row_size());
   const LinesShape line{num, 1, 1, num};
-  for (const unsigned alignment : {0U, FFTW_UNALIGNED}) {
-    const unsigned all = flags | alignment;
-    FftwPlan<Real>& to = plans[alignment == 0 ? 0 : 1];
-    switch (transform) {
-      case RowTransform::real_to_complex:
-        to = FftwPlan<Real>(Fftw<Real>::plan_real_to_complex(num, reinterpret_cast<Real*>(cells), plane, all));
-        break;
-      case RowTransform::complex_to_real:
-        to = FftwPlan<Real>(Fftw<Real>::plan_complex_to_real(num, plane, reinterpret_cast<Real*>(cells), all));
-        break;
-      case RowTransform::forward: to = FftwPlan<Real>(Fftw<Real>::plan_complex(line, {cells, plane}, FFTW_FORWARD, all)); break;
-      case RowTransform::backward:
-        to = FftwPlan<Real>(Fftw<Real>::plan_complex(line, {plane, cells}, FFTW_BACKWARD, all));
-        break;
-      case RowTransform::none: break;
-    }
+  switch (transform) {
+    case RowTransform::none: break;
+    case RowTransform::real_to_complex:
+      return FftwPlan<Real>(Fftw<Real>::plan_real_to_complex(num, reinterpret_cast<Real*>(cells), plane, flags));
+    case RowTransform::complex_to_real:
+      return FftwPlan<Real>(Fftw<Real>::plan_complex_to_real(num, plane, reinterpret_cast<Real*>(cells), flags));
+    case RowTransform::forward: return FftwPlan<Real>(Fftw<Real>::plan_complex(line, {cells, plane}, FFTW_FORWARD, flags));
+    case RowTransform::backward: return FftwPlan<Real>(Fftw<Real>::plan_complex(line, {plane, cells}, FFTW_BACKWARD, flags));
   }
+  return {};
 }
 
 template <class Real>
 void HostPlanes<Real>::plan() {
   if (steps_.num_rows == 0 || steps_.num_columns == 0) return;
   const unsigned flags = steps_.measure ? FFTW_MEASURE : FFTW_ESTIMATE;
-  const Index row_size = 2 * pitch_for(std::max(steps_.line_length, steps_.num_columns));
-  const Buffer<Cells> scratch(exec_, std::max(row_size, plane_size()), "planning of Fourier transforms");
-  auto* room = const_cast<Cells*>(scratch.data());
+  Buffer<Cells> scratch(exec_, std::max(2 * std::max(row_size(), row_pitch_), plane_size()), "planning of Fourier transforms");
   const std::lock_guard lock(fftw_planner());
-  plan_rows(steps_.fill_rows, flags, fill_rows_, room);
-  plan_rows(steps_.drain_rows, flags | FFTW_DESTROY_INPUT, drain_rows_, room);
+  fill_rows_ = plan_rows(steps_.fill_rows, flags, scratch.data());
+  drain_rows_ = plan_rows(steps_.drain_rows, flags | FFTW_DESTROY_INPUT, scratch.data());
   if (steps_.columns == ColumnTransform::none) return;
   const int sign = steps_.columns == ColumnTransform::forward ? FFTW_FORWARD : FFTW_BACKWARD;
-  auto* plane = reinterpret_cast<Complex*>(room);
+  auto* plane = reinterpret_cast<Complex*>(scratch.data());
   LinesShape lines{line_size(steps_.num_rows), static_cast<int>(columns_at_once), line_size(row_pitch_), 1};
   if (steps_.num_columns >= columns_at_once)
     columns_ = FftwPlan<Real>(Fftw<Real>::plan_complex(lines, {plane, plane}, sign, flags));
@@ -143,54 +145,78 @@ void HostPlanes<Real>::plan() {
 
 // ---------------------------------------------------------------- running
 
-/// All planes are filled before any is drained: a drain may overwrite what another plane was filled from.
+/// Each thread takes plane after plane. Draining may overwrite what planes up to the same one were filled from: these were taken before, by
+/// threads that fill them without waiting for anyone.
 template <class Real>
-void HostPlanes<Real>::run_at_once(const PlaneJob<Real>& job, Cells* room) const {
-  const Index threads = threads_of(exec_);
-  const Index parts = (threads + job.num_planes - 1) / job.num_planes;
-  const auto on_parts = [&](const auto& work) {
-    run_tasks(exec_, job.num_planes * parts, [&](Index task) { work(task / parts, task % parts); });
-  };
-  on_parts([&](Index plane, Index part) {
-    fill(job, job.first_plane + plane, room + plane * plane_size(), part_of(steps_.num_rows, part, parts));
+void HostPlanes<Real>::run_apart(const PlaneJob<Real>& job, Cells* rooms) const {
+  std::atomic<Index> next{0};
+  std::vector<std::atomic<bool>> is_filled(static_cast<std::size_t>(job.num_planes));
+  const auto caller = std::this_thread::get_id();
+  run_tasks(exec_, std::min(threads_, job.num_planes), [&](Index thread) {
+    const Room room = room_of(rooms, thread, thread);
+    Index filled = 0;  // all planes before this one are
+    for (Index plane = next++; plane < job.num_planes; plane = next++) {
+      fill(job, job.first_plane + plane, room, {0, steps_.num_rows});
+      is_filled[static_cast<std::size_t>(plane)] = true;
+      transform_columns(room.plane, {0, steps_.num_columns});
+      for (; filled < plane; ++filled) {
+        while (!is_filled[static_cast<std::size_t>(filled)]) std::this_thread::yield();
+      }
+      if (steps_.drain_rows == RowTransform::none) {
+        drain(job, job.first_plane + plane, room.plane, {0, steps_.num_columns});
+      } else {
+        drain_rows(job, job.first_plane + plane, room, {0, steps_.num_rows});
+      }
+      if (job.between != nullptr && std::this_thread::get_id() == caller) (*job.between)();
+    }
   });
+}
+
+/// All threads work on one plane.
+template <class Real>
+void HostPlanes<Real>::run_together(const PlaneJob<Real>& job, Index plane, Cells* rooms) const {
+  const auto on_parts = [&](const auto& work) {
+    run_tasks(exec_, threads_, [&](Index part) { work(room_of(rooms, 0, part), part); });
+  };
+  const auto rows_of = [&](Index part) { return part_of(steps_.num_rows, part, threads_); };
+  on_parts([&](const Room& room, Index part) { fill(job, plane, room, rows_of(part)); });
   const Index blocks = (steps_.num_columns + columns_at_once - 1) / columns_at_once;
-  on_parts([&](Index plane, Index part) {
-    const Range block = part_of(blocks, part, parts);
+  on_parts([&](const Room& room, Index part) {
+    const Range block = part_of(blocks, part, threads_);
     const Range columns = {block.first * columns_at_once, std::min(block.last * columns_at_once, steps_.num_columns)};
-    Cells* const cells = room + plane * plane_size();
-    transform_columns(cells, columns);
-    if (steps_.drain_rows == RowTransform::none) drain(job, job.first_plane + plane, cells, columns);
+    transform_columns(room.plane, columns);
+    if (steps_.drain_rows == RowTransform::none) drain(job, plane, room.plane, columns);
   });
   if (steps_.drain_rows == RowTransform::none) return;
-  on_parts([&](Index plane, Index part) {
-    drain_rows(job, job.first_plane + plane, room + plane * plane_size(), part_of(steps_.num_rows, part, parts));
-  });
+  on_parts([&](const Room& room, Index part) { drain_rows(job, plane, room, rows_of(part)); });
 }
 
+/// One plan for all rows, so that a field's bits do not depend on where it lies.
 template <class Real>
-void HostPlanes<Real>::transform_row(void* from, Cells* to) const {
-  auto* const row = reinterpret_cast<Complex*>(to);
-  const FftwPlan<Real>& plan = fill_rows_[Fftw<Real>::is_aligned(from) ? 0 : 1];
-  if (steps_.fill_rows == RowTransform::real_to_complex) {
-    plan.run(static_cast<Real*>(from), row);
-  } else {
-    plan.run(static_cast<Complex*>(from), row);
+void HostPlanes<Real>::transform_row(Real* from, Cells* to, Cells* aligned) const {
+  const bool is_real = steps_.fill_rows == RowTransform::real_to_complex;
+  if (!Fftw<Real>::is_aligned(from)) {
+    auto* const copy = reinterpret_cast<Real*>(aligned);
+    std::copy_n(from, steps_.line_length * (is_real ? 1 : 2), copy);
+    from = copy;
   }
+  auto* const row = reinterpret_cast<Complex*>(to);
+  if (is_real) return fill_rows_.run(from, row);
+  fill_rows_.run(reinterpret_cast<Complex*>(from), row);
 }
 
 template <class Real>
-void HostPlanes<Real>::fill(const PlaneJob<Real>& job, Index plane, Cells* to, const Range& rows) const {
+void HostPlanes<Real>::fill(const PlaneJob<Real>& job, Index plane, const Room& room, const Range& rows) const {
   for (const PlanePiece& piece : job.fill) {
     const Index first = std::max(rows.first, piece.first_row);
     const Index last = std::min(rows.last, piece.first_row + piece.num_rows);
     for (Index row = first; row < last; ++row) {
       const Index at = piece.offset(plane, row);
-      Cells* const target = to + row * row_pitch_ + piece.first_column;
+      Cells* const target = room.plane + row * row_pitch_ + piece.first_column;
       if (steps_.fill_rows == RowTransform::real_to_complex) {
-        transform_row(static_cast<Real*>(piece.data) + at, target);
+        transform_row(static_cast<Real*>(piece.data) + at, target, room.row);
       } else if (steps_.fill_rows == RowTransform::forward) {
-        transform_row(static_cast<Cells*>(piece.data) + at, target);
+        transform_row(static_cast<Real*>(piece.data) + 2 * at, target, room.row);
       } else {
         std::copy_n(static_cast<const Cells*>(piece.data) + at, piece.num_columns, target);
       }
@@ -225,18 +251,19 @@ void HostPlanes<Real>::drain(const PlaneJob<Real>& job, Index plane, const Cells
 }
 
 template <class Real>
-void HostPlanes<Real>::drain_rows(const PlaneJob<Real>& job, Index plane, Cells* from, const Range& rows) const {
+void HostPlanes<Real>::drain_rows(const PlaneJob<Real>& job, Index plane, const Room& room, const Range& rows) const {
   const PlanePiece& piece = job.drain[0];
+  const Index reals = steps_.drain_rows == RowTransform::complex_to_real ? 1 : 2;  // of a cell
   for (Index row = rows.first; row < rows.last; ++row) {
-    const Index at = piece.offset(plane, row);
-    auto* const source = reinterpret_cast<Complex*>(from + row * row_pitch_);
-    if (steps_.drain_rows == RowTransform::complex_to_real) {
-      Real* const to = static_cast<Real*>(piece.data) + at;
-      drain_rows_[Fftw<Real>::is_aligned(to) ? 0 : 1].run(source, to);
+    auto* const source = reinterpret_cast<Complex*>(room.plane + row * row_pitch_);
+    Real* const cells = static_cast<Real*>(piece.data) + reals * piece.offset(plane, row);
+    Real* const to = Fftw<Real>::is_aligned(cells) ? cells : reinterpret_cast<Real*>(room.row);
+    if (reals == 1) {
+      drain_rows_.run(source, to);
     } else {
-      auto* const to = static_cast<Complex*>(piece.data) + at;
-      drain_rows_[Fftw<Real>::is_aligned(to) ? 0 : 1].run(source, to);
+      drain_rows_.run(source, reinterpret_cast<Complex*>(to));
     }
+    if (to != cells) std::copy_n(to, reals * steps_.line_length, cells);
   }
 }
 

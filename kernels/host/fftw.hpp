@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "zhalo/core/error.hpp"
 #include "zhalo/core/types.hpp"
 
 namespace zhalo::kernels {
@@ -74,7 +75,9 @@ template <class Real>
 class FftwPlan {
  public:
   FftwPlan() = default;
-  explicit FftwPlan(typename Fftw<Real>::Plan plan) : plan_(plan) {}
+  explicit FftwPlan(typename Fftw<Real>::Plan plan) : plan_(plan) {
+    if (plan_ == nullptr) throw Error("FFTW made no plan for a line of the grid; is it a library that stands in for FFTW?");
+  }
   FftwPlan(FftwPlan&& other) noexcept : plan_(std::exchange(other.plan_, nullptr)) {}
   FftwPlan& operator=(FftwPlan&& other) noexcept {
     std::swap(plan_, other.plan_);

@@ -62,6 +62,7 @@ class Staging {
   Staging& operator=(const Staging&) = delete;
 
   bool is_used() const { return pool_ != nullptr; }
+  std::size_t slot_bytes() const { return slot_bytes_; }
   void* slot(int s) const { return block_ + static_cast<std::size_t>(s) * slot_bytes_; }
 
  private:
@@ -118,6 +119,7 @@ class MessageStream {
   void start(int s) {
     const auto slot = static_cast<std::size_t>(s);
     const Piece& piece = pieces_[next_];
+    ZHALO_EXPECT(!staging_.is_used() || piece.bytes <= staging_.slot_bytes());
     void* data = staging_.is_used() ? staging_.slot(s) : piece.data;
     const int count = static_cast<int>(piece.bytes);
     MPI_Request* request = &requests_[slot];

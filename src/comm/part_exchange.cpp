@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "kernels/kernels.hpp"
 #include "src/comm/messages.hpp"
 
 namespace zhalo {
@@ -37,11 +36,6 @@ struct PartExchange::Streams {
 
 namespace {
 
-/// `exec` has written what is to be sent.
-void synchronise(const Exec& exec) {
-  if (const auto* cuda = std::get_if<Cuda>(&exec)) kernels::synchronise(*cuda);
-}
-
 Pieces pieces_of(const std::vector<Message>& messages, Index most_bytes) {
   Pieces pieces(static_cast<std::size_t>(most_bytes));
   for (const Message& message : messages) pieces.add(message.peer, message.data, static_cast<std::size_t>(message.bytes));
@@ -63,7 +57,6 @@ PartExchange::~PartExchange() {
 
 Index PartExchange::start(const MessagePart& part) {
   if (streams_ == nullptr) return 0;
-  synchronise(streams_->exec);
   const Index most_bytes = streams_->state.options.chunk_bytes;
   streams_->sends.add(pieces_of(part.sends, most_bytes));
   streams_->receives.add(pieces_of(part.receives, most_bytes));

@@ -32,7 +32,7 @@ class PartExchange {
   PartExchange(const PartExchange&) = delete;
   PartExchange& operator=(const PartExchange&) = delete;
 
-  /// Lets the part's messages travel when it is their turn. Waits for what the Exec has queued, not for other ranks. Returns the part's
+  /// Lets the part's messages travel when it is their turn; waits for nobody. What the Exec was to write is written. Returns the part's
   /// number.
   Index start(const MessagePart& part);
   /// Looks after the messages: to be called now and then.

@@ -120,6 +120,7 @@ int Decomposition::owner_of_mode(const GridIndex& mode, Spectrum spectrum, ModeO
 GridIndex Decomposition::cell_of(const Vec3d& position) const {
   GridIndex cell;
   for (int axis = 0; axis < 3; ++axis) {
+    validate(std::isfinite(position[axis]), "a position is {} along {}, which is in no cell", position[axis], "xyz"[axis]);
     const auto num = static_cast<double>(grid_.num[axis]);
     const double place = std::floor((position[axis] - grid_.box.lo[axis]) / grid_.box.length[axis] * num);
     const double wrapped = grid_.box.periodic[axis] ? place - num * std::floor(place / num) : place;

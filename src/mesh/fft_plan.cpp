@@ -21,10 +21,11 @@ constexpr Index alignment = 64;
 Index aligned(Index bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
 /// What all ranks must agree on.
-using Agreement = std::array<Index, 10>;
-Agreement agreement_of(const Decomposition& decomposition, const FftOptions& options) {
+using Agreement = std::array<Index, 11>;
+Agreement agreement_of(const Decomposition& decomposition, const FftOptions& options, Index type) {
   const GridIndex& num = decomposition.grid().num;
-  return {num[0],
+  return {type,
+          num[0],
           num[1],
           num[2],
           decomposition.shape()[0],
@@ -47,6 +48,18 @@ void validate_case(const Context& context, const Decomposition& decomposition, c
            "a device exchanges by messages, not through memory that ranks share; choose NodeExchange::automatic");
 }
 
+/// Numbers of planes that a stage's plan is called for.
+std::vector<Index> calls_of(const FftRoute& route, const FftStage& stage) {
+  std::vector<Index> calls = {stage.num_planes};
+  if (stage.to.kind == StagePlace::Kind::exchange) {
+    const Index per_part = route.exchanges[stage.to.exchange].planes_per_part;
+    if (per_part < stage.num_planes) calls.insert(calls.end(), {per_part, stage.num_planes % per_part});
+  }
+  const bool from_compact = route.own_place == OwnPlace::compact && stage.from.kind == StagePlace::Kind::exchange;
+  if (from_compact) calls.insert(calls.end(), {route.first_safe_plane, stage.num_planes - route.first_safe_plane});
+  return calls;
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- planning
@@ -67,12 +80,17 @@ FftPlan<T>::FftPlan(const Context& context, const Decomposition& decomposition, 
 }
 
 template <class T>
-void FftPlan<T>::agree() const {
+void FftPlan<T>::agree() {
   const Communicator& comm = context_->comm;
   comm.together([&] { validate_case(*context_, decomposition_, options_); });
-  const std::vector<Agreement> all = comm.all_gather(agreement_of(decomposition_, options_));
+  const Index type = static_cast<Index>(sizeof(Real)) * (Fft<T>::spectrum == Spectrum::half ? 1 : -1);
+  const std::vector<Agreement> all = comm.all_gather(agreement_of(decomposition_, options_, type));
   const bool alike = std::all_of(all.begin(), all.end(), [&](const Agreement& other) { return other == all[0]; });
-  validate(alike, "grid, decomposition and options of a Fourier transform differ between ranks; give all ranks the same");
+  validate(alike, "type, grid, decomposition and options of a Fourier transform differ between ranks; give all ranks the same");
+  // Some ranks may compute on devices, others not.
+  const bool on_device = std::holds_alternative<Cuda>(context_->exec);
+  part_bytes_ = options_.chunk_bytes;
+  if (part_bytes_ == 0) part_bytes_ = comm.min(on_device ? default_part_bytes_of_device : default_part_bytes);
 }
 
 template <class T>
@@ -90,12 +108,6 @@ void FftPlan<T>::lay_out() {
 }
 
 template <class T>
-Index FftPlan<T>::part_bytes() const {
-  if (options_.chunk_bytes > 0) return options_.chunk_bytes;
-  return std::holds_alternative<Cuda>(context_->exec) ? default_part_bytes_of_device : default_part_bytes;
-}
-
-template <class T>
 auto FftPlan<T>::make(Direction direction, Arrays arrays) -> Route {
   const FftCase fft_case{decomposition_,
                          context_->comm.rank(),
@@ -106,7 +118,8 @@ auto FftPlan<T>::make(Direction direction, Arrays arrays) -> Route {
                          options_.effort == PlanEffort::measure};
   Route route;
   route.what = make_route(fft_case, direction, arrays);
-  for (const FftStage& stage : route.what.stages) {
+  for (FftStage& stage : route.what.stages) {
+    stage.steps.calls = calls_of(route.what, stage);
     route.stages.push_back({stage, plan_for(stage.steps)});
     route.plane_bytes = std::max(route.plane_bytes, route.stages.back().plan->workspace_bytes());
   }
@@ -115,7 +128,7 @@ auto FftPlan<T>::make(Direction direction, Arrays arrays) -> Route {
     kernels::PlaneSteps steps;
     steps.num_rows = own.num_rows;
     steps.num_columns = own.num_columns;
-    steps.most_planes = route.what.first_safe_plane;
+    steps.calls = {route.what.first_safe_plane};
     route.mover = plan_for(steps);
     route.plane_bytes = std::max(route.plane_bytes, route.mover->workspace_bytes());
   }

@@ -72,9 +72,16 @@ class FftPlan {
     FftArrays arrays;
     Rooms rooms;
   };
+  /// What is computed at a time and then sent.
+  struct Part {
+    std::vector<Piece> fill;
+    std::vector<Piece> drain;
+    kernels::PlaneJob<Real> job;
+    MessagePart messages;
+  };
 
-  Index part_bytes() const;
-  void agree() const;
+  Index part_bytes() const { return part_bytes_; }
+  void agree();
   void lay_out();
   Route make(Direction direction, Arrays arrays);
   std::shared_ptr<const Planes> plan_for(const kernels::PlaneSteps& steps);
@@ -90,12 +97,15 @@ class FftPlan {
   Rooms rooms_in(const Route& route, Span<std::byte> workspace) const;
 
   void check_size(const char* name, Index size, Index field_size) const;
+  void check_apart(Span<const T> cells, Span<const Complex> modes) const;
   void run(Direction direction, Arrays arrays, const FftArrays& first);
   void run_field(const Call& call);
   void run_to_array(const Call& call, const Stage& stage) const;
   void run_behind_compact(const Call& call, const Stage& stage, kernels::PlaneJob<Real> job) const;
   void run_to_exchange(const Call& call, const Stage& stage);
-  void run_part(const Call& call, const Stage& stage, Index part, MessagePart& messages) const;
+  void run_with_messages(const Call& call, const Stage& stage);
+  Part part_of(const Call& call, const Stage& stage, Index number) const;
+  void run_part(const Call& call, const Stage& stage, Part& part) const;
   kernels::PlaneJob<Real> job_of(const Stage& stage, Direction direction) const;
   template <class Wait>
   void waiting(const Wait& wait);
@@ -123,7 +133,8 @@ class FftPlan {
   SharedMemory shared_[2];
   bool shares_memory_ = false;             ///< unless there is too little
   std::array<bool, 2> is_ready_for_ = {};  ///< by Arrays
-  bool has_messages_ = false;              ///< on any rank
+  Index part_bytes_ = 0;
+  bool has_messages_ = false;  ///< on any rank
   Span<std::byte> workspace_;
   FftReport report_;
 };

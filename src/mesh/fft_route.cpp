@@ -91,7 +91,6 @@ class RouteBuilder {
     stage.steps.num_rows = num_modes_[stage.row_axis];
     stage.steps.num_columns = count(z_, column_);
     stage.steps.line_length = case_.decomposition.grid().num[2];
-    stage.steps.most_planes = stage.num_planes;
     stage.steps.measure = case_.measure;
     route_.stages.push_back(stage);
     return route_.stages.back();

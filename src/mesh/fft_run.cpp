@@ -3,19 +3,27 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
+#include <functional>
 
 #include "src/core/validate.hpp"
 #include "src/mesh/fft_plan.hpp"
 #include "zhalo/core/buffer.hpp"
+#include "zhalo/core/error.hpp"
 
 namespace zhalo::mesh {
 namespace {
 
 /// Planes that together are larger than this are written past the cache.
-constexpr Index most_cached_bytes = Index{16} << 20;
+constexpr Index most_cached_bytes = Index{32} << 20;
 
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Waits for a device, whose errors are thrown here, where the others can be told.
+void finish_work(const Exec& exec) {
+  if (const auto* cuda = std::get_if<Cuda>(&exec)) kernels::synchronise(*cuda);
+}
 
 }  // namespace
 
@@ -132,39 +140,41 @@ void FftPlan<T>::run_behind_compact(const Call& call, const Stage& stage, kernel
   stage.plan->run(job, call.rooms.planes);
 }
 
-/// Computes one part of what the stage sends, and says which messages belong to it.
+/// One part of what the stage sends: the planes to compute, and the messages that belong to them.
 template <class T>
-void FftPlan<T>::run_part(const Call& call, const Stage& stage, Index part, MessagePart& messages) const {
+auto FftPlan<T>::part_of(const Call& call, const Stage& stage, Index number) const -> Part {
   const std::size_t index = stage.what.to.exchange;
   const PlaneExchange& exchange = call.route.what.exchanges[index];
   const auto element = static_cast<Index>(sizeof(Complex));
   const Index per_part = has_messages_ ? exchange.planes_per_part : std::max<Index>(exchange.most_planes, 1);
-  const auto planes_of = [&](Index planes) { return std::clamp<Index>(planes - part * per_part, 0, per_part); };
-  kernels::PlaneJob<Real> job = job_of(stage, call.direction);
-  job.first_plane = part * per_part;
-  job.num_planes = planes_of(exchange.num_planes);
-  std::vector<Piece> drain;
-  auto* room = reinterpret_cast<Complex*>(call.rooms.sending[static_cast<std::size_t>(part % 2)]);
-  for (std::size_t p = 0; p < exchange.peers.size(); ++p) {
-    const ExchangePeer& peer = exchange.peers[p];
-    Piece& piece = drain.emplace_back(peer.drain);
-    if (p == exchange.me) {
+  const auto planes_of = [&](Index planes) { return std::clamp<Index>(planes - number * per_part, 0, per_part); };
+  Part part;
+  part.fill = fill_pieces(call, stage.what);
+  part.job = job_of(stage, call.direction);
+  part.job.first_plane = number * per_part;
+  part.job.num_planes = planes_of(exchange.num_planes);
+  auto* room = reinterpret_cast<Complex*>(call.rooms.sending[static_cast<std::size_t>(number % 2)]);
+  const std::size_t size = exchange.peers.size();
+  // First for (and from) the next rank, so that not all send to one at a time.
+  for (std::size_t step = 0; step < size; ++step) {
+    const ExchangePeer& to = exchange.peers[(exchange.me + step) % size];
+    Piece& piece = part.drain.emplace_back(to.drain);
+    if (step == 0) {
       piece = own_drain(call, index);
-    } else if (is_reached(peer.rank)) {
-      piece.data = reinterpret_cast<Complex*>(shared_[index % 2].part(peer.rank)) + peer.landing_there;
+    } else if (is_reached(to.rank)) {
+      piece.data = reinterpret_cast<Complex*>(shared_[index % 2].part(to.rank)) + to.landing_there;
     } else {
       piece.data = room;
-      piece.first_plane = job.first_plane;
-      room += per_part * peer.sent_per_plane;
-      messages.sends.push_back({peer.rank, piece.data, job.num_planes * peer.sent_per_plane * element});
-      Complex* const to = landing(call, index) + peer.landing + job.first_plane * peer.received_per_plane;
-      messages.receives.push_back({peer.rank, to, planes_of(peer.received_planes) * peer.received_per_plane * element});
+      piece.first_plane = part.job.first_plane;
+      room += per_part * to.sent_per_plane;
+      part.messages.sends.push_back({to.rank, piece.data, part.job.num_planes * to.sent_per_plane * element});
     }
+    const ExchangePeer& from = exchange.peers[(exchange.me + size - step) % size];
+    if (is_reached(from.rank)) continue;
+    Complex* const place = landing(call, index) + from.landing + part.job.first_plane * from.received_per_plane;
+    part.messages.receives.push_back({from.rank, place, planes_of(from.received_planes) * from.received_per_plane * element});
   }
-  const std::vector<Piece> fill = fill_pieces(call, stage.what);
-  job.fill = {fill.data(), static_cast<Index>(fill.size())};
-  job.drain = {drain.data(), static_cast<Index>(drain.size())};
-  if (job.num_planes > 0) stage.plan->run(job, call.rooms.planes);
+  return part;
 }
 
 template <class T>
@@ -176,24 +186,50 @@ void FftPlan<T>::waiting(const Wait& wait) {
 }
 
 template <class T>
+void FftPlan<T>::run_part(const Call& call, const Stage& stage, Part& part) const {
+  part.job.fill = {part.fill.data(), static_cast<Index>(part.fill.size())};
+  part.job.drain = {part.drain.data(), static_cast<Index>(part.drain.size())};
+  if (part.job.num_planes > 0) stage.plan->run(part.job, call.rooms.planes);
+  finish_work(context_->exec);
+}
+
+/// What fails on one rank is told when the messages are through, which others wait for: they travel, whatever is in them.
+template <class T>
+void FftPlan<T>::run_with_messages(const Call& call, const Stage& stage) {
+  const PlaneExchange& exchange = call.route.what.exchanges[stage.what.to.exchange];
+  PartExchange messages(context_->comm, context_->exec, exchange.longest_message() * static_cast<Index>(sizeof(Complex)));
+  const bool on_host = std::holds_alternative<Host>(context_->exec);
+  const std::function<void()> between = [&] { messages.advance(); };
+  std::exception_ptr failure;
+  for (Index number = 0; number < exchange.num_parts(); ++number) {
+    if (number >= 2) waiting([&] { messages.finish(number - 2); });  // its room is used again
+    Part part = part_of(call, stage, number);
+    if (on_host) part.job.between = &between;
+    try {
+      if (!failure) run_part(call, stage, part);
+    } catch (const CommunicationError&) {
+      throw;  // of the messages themselves
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    messages.start(part.messages);
+  }
+  waiting([&] { messages.finish_all(); });
+  if (failure) std::rethrow_exception(failure);
+}
+
+template <class T>
 void FftPlan<T>::run_to_exchange(const Call& call, const Stage& stage) {
   const PlaneExchange& exchange = call.route.what.exchanges[stage.what.to.exchange];
   const auto element = static_cast<Index>(sizeof(Complex));
   for (const ExchangePeer& peer : exchange.peers) {
     if (peer.rank != context_->comm.rank()) report_.bytes_sent += peer.sent_per_plane * exchange.num_planes * element;
   }
-  MessagePart messages;
-  if (!has_messages_) {
-    run_part(call, stage, 0, messages);
+  if (has_messages_) {
+    run_with_messages(call, stage);
   } else {
-    PartExchange parts(context_->comm, context_->exec, exchange.sent_per_part() * element);
-    for (Index part = 0; part < exchange.num_parts(); ++part) {
-      if (part >= 2) waiting([&] { parts.finish(part - 2); });  // its room is used again
-      messages = {};
-      run_part(call, stage, part, messages);
-      parts.start(messages);
-    }
-    waiting([&] { parts.finish_all(); });
+    Part part = part_of(call, stage, 0);
+    run_part(call, stage, part);
   }
   if (is_shared()) waiting([&] { context_->comm.barrier(); });
 }
@@ -243,7 +279,7 @@ void FftPlan<T>::run(Direction direction, Arrays arrays, const FftArrays& first)
       call.arrays.modes = static_cast<std::byte*>(first.modes) + field * modes_bytes;
       run_field(call);
     }
-    wait(context_->exec);
+    finish_work(context_->exec);
   });
   report_.num_transforms += options_.batch;
   report_.transform_seconds += seconds_since(start);
@@ -256,11 +292,25 @@ void FftPlan<T>::check_size(const char* name, Index size, Index field_size) cons
            field_size);
 }
 
+/// Modes are written while cells of other planes are still to be read.
+template <class T>
+void FftPlan<T>::check_apart(Span<const T> cells, Span<const Complex> modes) const {
+  const auto* const first = static_cast<const void*>(cells.data());
+  const auto* const last = static_cast<const void*>(cells.data() + cells.size());
+  const auto* const first_mode = static_cast<const void*>(modes.data());
+  const auto* const last_mode = static_cast<const void*>(modes.data() + modes.size());
+  const bool overlap =
+      cells.size() > 0 && modes.size() > 0 && std::less<>{}(first, last_mode) && std::less<>{}(first_mode, last);
+  validate(!overlap,
+           "the arrays of cells and of modes overlap in memory; take forward_in_place() or backward_in_place(), or two arrays");
+}
+
 template <class T>
 void FftPlan<T>::forward(Span<const T> cells, Span<Complex> modes) {
   context_->comm.together([&] {
     check_size("cells", cells.size(), cells_.size);
     check_size("modes", modes.size(), modes_.size);
+    check_apart(cells, modes);
   });
   run(Direction::forward, Arrays::apart, {const_cast<T*>(cells.data()), modes.data(), cells_, modes_});
 }
@@ -270,6 +320,7 @@ void FftPlan<T>::backward(Span<const Complex> modes, Span<T> cells) {
   context_->comm.together([&] {
     check_size("modes", modes.size(), modes_.size);
     check_size("cells", cells.size(), cells_.size);
+    check_apart(cells, modes);
   });
   run(Direction::backward, Arrays::apart, {cells.data(), const_cast<Complex*>(modes.data()), cells_, modes_});
 }

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <complex>
 #include <cstdio>
 #include <limits>
+#include <optional>
 
 #include "kernels/kernels.hpp"
+#include "src/core/validate.hpp"
 #include "zhalo/core/buffer.hpp"
 
 namespace zhalo {
@@ -18,7 +21,27 @@ struct FftTuner::Entry {
   FftOptions options;
   std::size_t element_size = 0;
   Spectrum spectrum = Spectrum::half;
-  FftChoice choice;
+  std::optional<FftChoice> choice;
+
+  bool answers(const Entry& wanted) const {
+    return grid == wanted.grid && options == wanted.options && element_size == wanted.element_size &&
+           spectrum == wanted.spectrum;
+  }
+  /// What all ranks must ask alike, and whether they know the answer.
+  std::array<Index, 12> question(bool is_known) const {
+    return {grid.num[0],
+            grid.num[1],
+            grid.num[2],
+            static_cast<Index>(options.norm),
+            options.restore_order ? 1 : 0,
+            options.batch,
+            static_cast<Index>(options.effort),
+            static_cast<Index>(options.node_exchange),
+            options.chunk_bytes,
+            static_cast<Index>(element_size),
+            static_cast<Index>(spectrum),
+            is_known ? 1 : 0};
+  }
 };
 
 namespace {
@@ -81,6 +104,14 @@ FftTrial try_way(const Context& context, const Decomposition& decomposition, con
   return trial;
 }
 
+template <class Question>
+void validate_alike(const Communicator& comm, const Question& question) {
+  const std::vector<Question> all = comm.all_gather(question);
+  const bool alike = std::all_of(all.begin(), all.end(), [&](const Question& other) { return other == all[0]; });
+  validate(alike,
+           "ranks ask a tuner different questions; ask for the same grid, type and options on all ranks, in the same order");
+}
+
 bool is_faster(const FftTrial& a, const FftTrial& b) { return a.seconds < b.seconds; }
 
 const char* name_of(NodeExchange way) {
@@ -106,6 +137,7 @@ std::string FftChoice::describe() const {
 }
 
 FftTuner::FftTuner(const Context& context, FftTunerOptions options) : context_(&context), options_(std::move(options)) {
+  validate(options_.repetitions >= 1, "a tuner is to repeat trials {} times (must be at least 1)", options_.repetitions);
   if (!options_.print) {
     options_.print = [](const std::string& table) { fmt::print(stderr, "{}", table); };
   }
@@ -113,13 +145,12 @@ FftTuner::FftTuner(const Context& context, FftTunerOptions options) : context_(&
 
 template <class T>
 const FftChoice& FftTuner::choose(const Grid& grid, const FftOptions& options) {
-  constexpr Spectrum spectrum = Fft<T>::spectrum;
-  for (const auto& entry : entries_) {
-    const bool is_it =
-        entry->grid == grid && entry->options == options && entry->element_size == sizeof(T) && entry->spectrum == spectrum;
-    if (is_it) return entry->choice;
-  }
   const Communicator& comm = context_->comm;
+  const Entry wanted{grid, options, sizeof(T), Fft<T>::spectrum, {}};
+  const auto is_it = [&](const std::shared_ptr<const Entry>& entry) { return entry->answers(wanted); };
+  const auto known = std::find_if(entries_.begin(), entries_.end(), is_it);
+  comm.together([&] { validate_alike(comm, wanted.question(known != entries_.end())); });
+  if (known != entries_.end()) return *(*known)->choice;
   std::vector<FftTrial> trials;
   comm.together([&] {
     const std::vector<Decomposition> shapes = together(comm, [&] { return shapes_to_try(grid, comm.size()); });
@@ -130,13 +161,13 @@ const FftChoice& FftTuner::choose(const Grid& grid, const FftOptions& options) {
   });
   // The seconds are the slowest rank's, the same numbers on all: so is the order.
   std::stable_sort(trials.begin(), trials.end(), is_faster);
-  auto entry =
-      std::make_shared<Entry>(Entry{grid, options, sizeof(T), spectrum, {trials[0].decomposition, trials[0].options, trials}});
+  auto entry = std::make_shared<Entry>(wanted);
+  entry->choice.emplace(FftChoice{trials[0].decomposition, trials[0].options, trials});
   entries_.push_back(entry);
   comm.together([&] {
-    if (comm.rank() == 0) options_.print(entry->choice.describe());
+    if (comm.rank() == 0) options_.print(entry->choice->describe());
   });
-  return entry->choice;
+  return *entry->choice;
 }
 
 template const FftChoice& FftTuner::choose<float>(const Grid&, const FftOptions&);

@@ -77,6 +77,12 @@ Index PlaneExchange::sent_per_part() const {
   return (sum - self().sent_per_plane) * planes_per_part;
 }
 
+Index PlaneExchange::longest_message() const {
+  Index longest = 0;
+  for (const ExchangePeer& peer : peers) longest = std::max({longest, peer.sent_per_plane, peer.received_per_plane});
+  return longest * planes_per_part;
+}
+
 PlaneExchange swap_planes_and_rows(const ExchangeGroup& group, const std::vector<Share>& planes, const std::vector<Share>& rows,
                                    Index width) {
   PlaneExchange exchange = exchange_of(group, [&](std::size_t from, std::size_t to) {

@@ -35,6 +35,8 @@ struct PlaneExchange {
   const ExchangePeer& self() const { return peers[me]; }
   /// Complex numbers that a part sends to others.
   Index sent_per_part() const;
+  /// Of a message of a part, to or from another rank, in complex numbers.
+  Index longest_message() const;
 };
 
 /// What a rank keeps for itself lies among what others send it, or apart.

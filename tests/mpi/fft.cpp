@@ -73,6 +73,17 @@ TEST_CASE("fft: every transport, short messages, several threads") {
   }
 }
 
+TEST_CASE("fft: staged messages that are longer to receive than to send") {
+  CommunicatorOptions options;
+  options.transport = Transport::staged;
+  const Context context = make_context(options);
+  for (const GridIndex& num : {GridIndex{{16, 1, 16}}, GridIndex{{16, 5, 64}}, GridIndex{{1, 16, 16}}}) {
+    const AllSignals signals(num);
+    for (const DecompositionOptions& split : shapes(context.comm.size()))
+      signals.check_all(context, split, {.node_exchange = NodeExchange::messages});
+  }
+}
+
 TEST_CASE("fft: three threads of each rank") {
   Context context = make_context();
   context.exec = host_exec(3);

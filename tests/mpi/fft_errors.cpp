@@ -150,6 +150,20 @@ TEMPLATE_TEST_CASE("fft: arrays of wrong size", "", float, std::complex<double>)
   check_transforms(run, Signals(some_grid, is_real<T> ? Signals::Kind::real : Signals::Kind::complex, batch));
 }
 
+TEST_CASE("fft: cells and modes in one memory are refused where two arrays are needed") {
+  const Context context = make_context();
+  const Decomposition decomposition(Grid::cube(8), context.comm.size());
+  using Complex = std::complex<double>;
+  Fft<Complex> fft(context, decomposition);
+  std::vector<Complex> field(static_cast<std::size_t>(std::max(fft.cells().size, fft.modes().size)) + 1);
+  const auto at = [&](Index first, Index size) { return Span<Complex>(field.data() + first, size); };
+  const bool is_culprit = context.comm.rank() == 0;
+  std::vector<Complex> other = field;
+  const Span<Complex> modes = is_culprit ? at(1, fft.modes().size) : Span<Complex>(other.data(), fft.modes().size);
+  CHECK_THAT(input_error_of(context, [&] { fft.forward(at(0, fft.cells().size), modes); }), Contains("overlap"));
+  CHECK_THAT(input_error_of(context, [&] { fft.backward(modes, at(0, fft.cells().size)); }), Contains("overlap"));
+}
+
 TEST_CASE("fft: a rank that fails at any collective ends all with its message, and all can go on") {
   int stop_at = 0;
   int calls = 0;

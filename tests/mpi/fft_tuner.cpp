@@ -134,8 +134,16 @@ TEST_CASE("fft tuner: questions that differ between ranks, or make no sense, are
   };
   CHECK_THAT(message({.batch = -1}), Contains("batch"));
   if (s.context.comm.size() == 1) return;
-  CHECK_THAT(message({.batch = s.context.comm.rank() == 0 ? 1 : 2}), Contains("differ between ranks"));
+  CHECK_THAT(message({.batch = s.context.comm.rank() == 0 ? 1 : 2}), Contains("ask for the same"));
   CHECK(message({}) == "nothing was thrown");
+  // One rank knows the answer to its question, the others must find theirs.
+  CHECK_THAT(message({.norm = s.context.comm.rank() == 0 ? FftOptions{}.norm : Norm::none}), Contains("ask for the same"));
+  CHECK(message({.norm = Norm::none}) == "nothing was thrown");
+}
+
+TEST_CASE("fft tuner: no repetitions are an error") {
+  const Context context = make_context();
+  CHECK_THROWS_WITH(FftTuner(context, {.repetitions = 0, .print = {}}), Contains("at least 1"));
 }
 
 TEST_CASE("fft tuner: a table that cannot be printed is an error on all, and the choice stays") {

@@ -72,7 +72,7 @@ class Decomposition {
 
   int owner_of_cell(const GridIndex& cell) const;
   int owner_of_mode(const GridIndex& mode, Spectrum spectrum, ModeOrder order = ModeOrder::transposed) const;
-  /// The cell that holds a position: wrapped on periodic axes (hi is lo), the nearest one on others.
+  /// The cell that holds a position: wrapped on periodic axes (hi is lo), the nearest one on others. InputError unless it is finite.
   GridIndex cell_of(const Vec3d& position) const;
   int owner_of(const Vec3d& position) const { return owner_of_cell(cell_of(position)); }
 

@@ -72,7 +72,9 @@ class FftPlan;
 ///
 /// Cells lie as cells() says, modes as modes() says (by default transposed); arrays are in memory of the context's Exec, aligned as any
 /// array of T (of Complex in place). Plans are independent of each other and may be destroyed in any order; the context must outlive them.
-/// Equal input gives equal bits with PlanEffort::estimate and the same decomposition, for any number of threads and any way to exchange.
+/// Equal input gives equal bits with PlanEffort::estimate and the same decomposition, for any number of threads, any way to exchange, and
+/// wherever the arrays lie. FFTW's planner is called under a lock of zhalo's: a program that plans with FFTW itself on another thread at
+/// the same time needs fftw_make_planner_thread_safe().
 template <class T>
 class Fft {
  public:
@@ -100,10 +102,12 @@ class Fft {
   /// Bytes that a call needs beyond the arrays: taken from the context's memory for the time of the call, or given once by the caller.
   Index workspace_bytes() const;
   /// InputError if it is smaller than workspace_bytes(). An empty span: from the context's memory again. The memory is the context's
-  /// Exec's, aligned to 64 bytes. Ranks may differ in this.
+  /// Exec's, aligned to 64 bytes. Ranks may differ in this. Where memory that ranks share runs out at the first call with two arrays,
+  /// more is needed, and the call says how much.
   void use_workspace(Span<std::byte> workspace);
 
-  /// `cells` is kept as it is. Collective. InputError unless the sizes are batch times cells().size and modes().size; so too below.
+  /// `cells` is kept as it is. Collective. InputError unless the sizes are batch times cells().size and modes().size and the arrays are
+  /// apart; so too below.
   void forward(Span<const T> cells, Span<Complex> modes);
   /// `modes` is kept as it is. Collective.
   void backward(Span<const Complex> modes, Span<T> cells);

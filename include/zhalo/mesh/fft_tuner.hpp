@@ -37,10 +37,11 @@ struct FftTunerOptions {
 /// the same grid, type and options costs nothing. All ranks choose alike. The context must outlive the tuner.
 class FftTuner {
  public:
+  /// InputError for fewer than 1 repetition.
   explicit FftTuner(const Context& context, FftTunerOptions options = {});
 
   /// `options` says what must be done (norm, order, batch, effort); node_exchange and chunk_bytes are chosen unless they are set.
-  /// T as in Fft. Allocates and frees a batch of fields. Collective.
+  /// T as in Fft. Allocates and frees a batch of fields. Collective; InputError if ranks ask differently.
   template <class T>
   const FftChoice& choose(const Grid& grid, const FftOptions& options = {});
 

@@ -242,6 +242,8 @@ TEST_CASE("Decomposition: positions beyond an edge that is not periodic belong t
   CHECK(d.cell_of({{-1, 10, 0}}) == GridIndex{{0, 0, 0}});
   CHECK(d.cell_of({{-7, 9.5, -1e300}}) == GridIndex{{0, 5, 0}});
   CHECK(d.cell_of({{1, 16, 4}}) == GridIndex{{3, 0, 7}});
+  CHECK_THROWS_AS(d.cell_of({{std::nan(""), 1, 1}}), InputError);
+  CHECK_THROWS_AS(d.owner_of({{1, 1, -std::numeric_limits<double>::infinity()}}), InputError);
   CHECK(d.cell_of({{9, 12.5, 3.999}}) == GridIndex{{3, 2, 7}});
   CHECK(d.cell_of({{-0.25, 15.5, 1.25}}) == GridIndex{{1, 5, 2}});
   CHECK(d.owner_of({{-0.25, 15.5, 1.25}}) == d.owner_of_cell({{1, 5, 2}}));
