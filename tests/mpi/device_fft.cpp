@@ -1,6 +1,6 @@
 /// Transforms of several ranks on a CUDA device (or several), against direct sums. Skipped visibly without a device.
-#include "tests/mpi/find_device.hpp"
 #include "tests/mpi/fft_case.hpp"
+#include "tests/mpi/find_device.hpp"
 
 namespace {
 
