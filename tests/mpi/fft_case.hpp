@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "tests/mpi/agreed_error.hpp"
 #include "tests/mpi/late_context.hpp"
 #include "tests/support/run_fft.hpp"
-#include "zhalo/core/error.hpp"
 
 namespace zhalo::testing {
 
@@ -23,20 +23,6 @@ inline std::vector<DecompositionOptions> shapes_and_splits(int num_ranks) {
   std::vector<DecompositionOptions> all = shapes(num_ranks);
   for (const Split split : {Split::automatic, Split::slab, Split::pencil}) all.push_back({.split = split});
   return all;
-}
-
-/// The message of the InputError that every rank must throw.
-template <class Work>
-std::string input_error_of(const Context& context, const Work& work) {
-  std::string message = "nothing was thrown";
-  try {
-    work();
-  } catch (const InputError& error) {
-    message = error.what();
-  }
-  CHECK(!context.comm.is_broken());
-  CHECK(context.comm.broadcast(message) == message);
-  return message;
 }
 
 /// A field without any pattern, whose values are floats, that needs no table.

@@ -1,6 +1,7 @@
 /// Neighbours over ranks: what fails on one rank fails alike on all, and all can go on.
 #include <cmath>
 
+#include "tests/mpi/agreed_error.hpp"
 #include "tests/mpi/knn_case.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -20,20 +21,6 @@ Cloud<float> small_cloud(Index num = 200) {
   return cloud;
 }
 
-/// The message of the InputError that every rank must throw.
-template <class Work>
-std::string message_of(const Context& context, const Work& work) {
-  std::string message = "nothing was thrown";
-  try {
-    work();
-  } catch (const InputError& error) {
-    message = error.what();
-  }
-  CHECK(!context.comm.is_broken());
-  CHECK(context.comm.broadcast(message) == message);
-  return message;
-}
-
 /// The same search on all ranks but one, whose request is spoilt.
 struct Spoilt {
   Context context = make_context({.timeout_seconds = 100});
@@ -43,7 +30,7 @@ struct Spoilt {
   bool alone = context.comm.size() == 1;
 
   std::string message(const KnnOptions& options, const KnnOutput& output = {}) const {
-    return message_of(context, [&] { knn(context, part.particles(), cloud.box, options, output); });
+    return input_error_of(context, [&] { knn(context, part.particles(), cloud.box, options, output); });
   }
 };
 
@@ -79,7 +66,7 @@ TEST_CASE("knn: ranks that want different results") {
   if (s.is_culprit) output.columns.front().element_size = 8;
   CHECK_THAT(s.message({}, output), Contains("do not give the same columns"));
   const Part<float> queries(s.context, s.cloud, Cut::uneven);
-  const std::string message = message_of(s.context, [&] {
+  const std::string message = input_error_of(s.context, [&] {
     if (s.is_culprit) knn(s.context, s.part.particles(), s.cloud.box, KnnOptions{});
     if (!s.is_culprit) knn(s.context, QueriesAmong{queries.particles(), s.part.particles()}, s.cloud.box, KnnOptions{});
   });
@@ -94,7 +81,7 @@ TEST_CASE("knn: positions that are no numbers, or outside, on one rank") {
   const auto message = [&](const Cloud<float>& particles, const Cloud<float>& queries) {
     const Part<float> part(context, particles, Cut::even);
     const Part<float> asked(context, queries, Cut::uneven);
-    return message_of(context, [&] {
+    return input_error_of(context, [&] {
       knn(context, QueriesAmong{asked.particles(), part.particles()}, particles.box, {.k = 3});
     });
   };
