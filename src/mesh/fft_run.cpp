@@ -299,8 +299,7 @@ void FftPlan<T>::check_apart(Span<const T> cells, Span<const Complex> modes) con
   const auto* const last = static_cast<const void*>(cells.data() + cells.size());
   const auto* const first_mode = static_cast<const void*>(modes.data());
   const auto* const last_mode = static_cast<const void*>(modes.data() + modes.size());
-  const bool overlap =
-      cells.size() > 0 && modes.size() > 0 && std::less<>{}(first, last_mode) && std::less<>{}(first_mode, last);
+  const bool overlap = !cells.empty() && !modes.empty() && std::less<>{}(first, last_mode) && std::less<>{}(first_mode, last);
   validate(!overlap,
            "the arrays of cells and of modes overlap in memory; take forward_in_place() or backward_in_place(), or two arrays");
 }
