@@ -1,0 +1,44 @@
+/// Writing snapshots (docs/formats.md).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "zhalo/io/result_file.hpp"
+
+namespace zhalo::io {
+
+/// This rank's particles of one type, on the host, each array of `num` elements (positions, peculiar velocities) per axis.
+template <class Real>
+struct SnapshotParticles {
+  int type = 1;
+  Index num = 0;
+  std::array<const Real*, 3> pos{};
+  std::array<const Real*, 3> velocity{};  ///< peculiar, in the snapshot's unit of velocity
+  const std::uint64_t* id = nullptr;
+  double mass = 0;  ///< of each, in the snapshot's unit
+};
+
+/// What the header says: units, cosmology and box of `SnapshotInfo` that a snapshot needs.
+struct SnapshotHeader {
+  double box_length = 0;
+  double scale_factor = 1;
+  double hubble = 0.7;
+  double omega_matter = 0.3;
+  double omega_lambda = 0.7;
+  double omega_baryon = 0;
+  double length_in_cm = 3.085678e24;  ///< Mpc/h
+  double mass_in_g = 1.989e43;        ///< 1e10 Msun/h
+  double velocity_in_cm_per_s = 1e5;
+  std::vector<Note> parameters{};  ///< how it was made: goes into /Parameters
+};
+
+/// Stages `NAME.hdf5`, or `NAME.0.hdf5` and so on, in the layout of GADGET-4 (a group per type with Coordinates, Velocities (divided by the
+/// root of the scale factor), ParticleIDs; masses in MassTable). Collective, and errors, as write_results.
+template <class Real>
+void write_snapshot(StagedFiles& files, const std::string& name, const SnapshotParticles<Real>& particles,
+                    const SnapshotHeader& header, const WriteOptions& options = {});
+
+}  // namespace zhalo::io
