@@ -27,7 +27,8 @@ struct DensityModes {
   PaintReport report;
 };
 
-/// Paints the particles and transforms their overdensity. Collective; errors as paint(), and InputError if the weights' sum is not more than
+/// Paints the particles and transforms their overdensity. Collective; errors as paint(), and InputError if the weights' sum is not more
+/// than
 /// 0. PaintOptions::shift must be 0.
 template <class T, class Real>
 DensityModes<T> density_modes(const Context& context, const Decomposition& decomposition, const Particles<Real>& particles,

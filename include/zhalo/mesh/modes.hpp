@@ -22,7 +22,8 @@ class Modes {
   Modes(const Context& context, const Decomposition& decomposition);
 
   const Decomposition& decomposition() const { return decomposition_; }
-  /// This rank's modes: layout().brick has their indices, layout().offset(mode) their place. Ask it: the order of axes depends on the ranks.
+  /// This rank's modes: layout().brick has their indices, layout().offset(mode) their place. Ask it: the order of axes depends on the
+  /// ranks.
   const BrickLayout& layout() const { return layout_; }
   Span<std::complex<T>> span() { return values_.span(); }
   Span<const std::complex<T>> span() const { return values_.span(); }
@@ -69,7 +70,8 @@ enum class Compensation {
   /// Eastwood 1981; Jing 2005, ApJ 620, 559, eq. 18).
   window,
   /// Divides by the root of the power that the window and its aliases make of white noise, so that shot noise becomes flat (Jing 2005, eq.
-  /// 20): with s = sin(k h / 2), a product over axes of NGP 1, CIC 1 - 2/3 s^2, TSC 1 - s^2 + 2/15 s^4, PCS 1 - 4/3 s^2 + 2/5 s^4 - 4/315 s^6.
+  /// 20): with s = sin(k h / 2), a product over axes of NGP 1, CIC 1 - 2/3 s^2, TSC 1 - s^2 + 2/15 s^4, PCS 1 - 4/3 s^2 + 2/5 s^4 -
+  /// 4/315 s^6.
   shot_noise
 };
 template <class T>
@@ -127,7 +129,8 @@ struct FilterMode {
 };
 
 /// Multiplies each mode by factor(k), a real number, for a filter of one's own: `factor` is a trivially copyable functor with
-/// ZHALO_HD double operator()(const Vec3d& k) const, k in radians per unit of length. As for_each(): for a device its file is compiled by nvcc.
+/// ZHALO_HD double operator()(const Vec3d& k) const, k in radians per unit of length. As for_each(): for a device its file is compiled
+/// by nvcc.
 template <class T, class F>
 void filter(const Context& context, Modes<T>& modes, F factor) {
   const FilterMode<T, F> each{modes.layout(), modes.decomposition().grid(), modes.span().data(), factor};

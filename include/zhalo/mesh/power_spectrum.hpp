@@ -50,7 +50,8 @@ struct PowerSpectrum {
   double nyquist = 0;
 };
 
-/// Spectrum of one field, or of two. In a cubic box bins are told apart by the integer square of the wave vector, so that no mode is in a wrong bin by
+/// Spectrum of one field, or of two. In a cubic box bins are told apart by the integer square of the wave vector, so that no mode is in
+/// a wrong bin by
 /// rounding. Sums are in double. Collective. InputError for bins that make no sense, a box without volume, or decompositions that differ.
 template <class T>
 PowerSpectrum power_spectrum(const Context& context, const Modes<T>& modes, const PowerOptions& options = {});
