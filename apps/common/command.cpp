@@ -89,7 +89,7 @@ int run_command(const char* name, int argc, char** argv, const std::function<voi
   return status;
 }
 
-void run_with_progress(Context& context, const Launch& launch, const CommonOptions& options,
+void run_with_progress(Context& context, const Launch& launch, const RunOptions& options,
                        const std::function<void(Progress&)>& work) {
   Progress progress(launch.command, context.comm.rank() == 0 && options.verbosity != Verbosity::quiet, launch.by_launcher);
   Timers timers;

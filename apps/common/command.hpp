@@ -20,7 +20,7 @@ struct Launch {
 int run_command(const char* name, int argc, char** argv, const std::function<void(Context&, const Launch&)>& body);
 
 /// Chooses where to compute and runs `work` with timers that show their phases and heed signals. Collective.
-void run_with_progress(Context& context, const Launch& launch, const CommonOptions& options,
+void run_with_progress(Context& context, const Launch& launch, const RunOptions& options,
                        const std::function<void(Progress&)>& work);
 
 }  // namespace zhalo::app

@@ -13,15 +13,20 @@ namespace zhalo::app {
 
 enum class Verbosity { quiet, normal, verbose };
 
-struct CommonOptions {
-  std::string snapshot;
-  io::Periodicity periodicity = io::Periodicity::automatic;
-  std::optional<double> box_length;
+/// Of any command.
+struct RunOptions {
   io::WriteOptions files;
   PlaceRequest place;
   bool dry_run = false;
   std::string json;  ///< empty: none; "-": standard output
   Verbosity verbosity = Verbosity::normal;
+};
+
+/// Of those that work on a snapshot.
+struct CommonOptions : RunOptions {
+  std::string snapshot;
+  io::Periodicity periodicity = io::Periodicity::automatic;
+  std::optional<double> box_length;
 };
 
 }  // namespace zhalo::app

@@ -13,9 +13,13 @@ namespace {
 
 class HelpFormat : public CLI::Formatter {
  public:
+  explicit HelpFormat(std::string usage) : usage_(std::move(usage)) {}
   std::string make_usage(const CLI::App*, std::string name) const override {
-    return fmt::format("Usage: {} SNAPSHOT [OPTION...]\n", name);
+    return fmt::format("Usage: {} {}\n", name, usage_);
   }
+
+ private:
+  std::string usage_;
 };
 
 std::string version_text() {
@@ -42,9 +46,13 @@ void parse_device(const std::string& word, PlaceRequest& place) {
 
 }  // namespace
 
-void add_snapshot(CLI::App& app, CommonOptions& options) {
-  app.formatter(std::make_shared<HelpFormat>());
+void set_layout(CLI::App& app, const std::string& usage) {
+  app.formatter(std::make_shared<HelpFormat>(usage));
   app.get_formatter()->column_width(24);
+}
+
+void add_snapshot(CLI::App& app, CommonOptions& options) {
+  set_layout(app, "SNAPSHOT [OPTION...]");
   app.add_option("snapshot", options.snapshot, "A file, one of its chunks, their common name, or their folder")->type_name("");
 }
 
@@ -53,7 +61,7 @@ void add_box_options(CLI::App& app, CommonOptions& options, CommonWords& words) 
   app.add_option("--box-size", options.box_length, "Side of the box [0, L)^3 instead of the file's")->type_name("L");
 }
 
-void add_run_options(CLI::App& app, CommonOptions& options, CommonWords& words, const std::string& dry_run) {
+void add_run_options(CLI::App& app, RunOptions& options, RunWords& words, const std::string& dry_run) {
   app.add_option("--files", options.files.num_files, "Files of each kind [0: one per rank]")->type_name("K");
   app.add_flag("--master", options.files.master, "Also a file that shows those of each kind as one (HDF5 virtual datasets)");
   app.add_option("--device", words.device, "auto (CUDA if there is a device), host, cuda or cuda:NUMBER")->type_name("WHICH");
@@ -66,7 +74,7 @@ void add_run_options(CLI::App& app, CommonOptions& options, CommonWords& words, 
   app.add_flag("--version", words.version, "Print version, vector target and CUDA support");
 }
 
-std::optional<std::string> read_words(CLI::App& app, const CommonWords& words, int argc, const char* const* argv) {
+std::optional<std::string> read_words(CLI::App& app, const RunWords& words, int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -78,22 +86,26 @@ std::optional<std::string> read_words(CLI::App& app, const CommonWords& words, i
   return std::nullopt;
 }
 
-void understand_common(const CommonWords& words, const std::string& name, CommonOptions& options) {
-  demand(!options.snapshot.empty(), fmt::format("no snapshot is given ({} --help shows how)", name));
+void understand_run(const RunWords& words, RunOptions& options) {
   demand(!words.quiet || !words.verbose, "--quiet and --verbose are both given: which one is meant?");
-  options.periodicity = choice<io::Periodicity>(
-      "--periodic", words.periodic,
-      {{"auto", io::Periodicity::automatic}, {"yes", io::Periodicity::yes}, {"no", io::Periodicity::no}});
   parse_device(words.device, options.place);
   demand(!words.threads || (*words.threads >= 0 && *words.threads <= 4096),
          fmt::format("--threads is {} (must be 0, for a fair share of the cores, to 4096)", words.threads.value_or(0)));
   options.place.threads = words.threads.value_or(-1);
   if (words.quiet) options.verbosity = Verbosity::quiet;
   if (words.verbose) options.verbosity = Verbosity::verbose;
-  demand(!options.box_length || is_positive(*options.box_length),
-         fmt::format("--box-size is {} (must be positive and finite)", options.box_length.value_or(0)));
   demand(options.files.num_files >= 0 && options.files.num_files <= io::most_files,
          fmt::format("--files is {} (must be 1 to {}, or 0 for one per rank)", options.files.num_files, io::most_files));
+}
+
+void understand_common(const CommonWords& words, const std::string& name, CommonOptions& options) {
+  demand(!options.snapshot.empty(), fmt::format("no snapshot is given ({} --help shows how)", name));
+  understand_run(words, options);
+  options.periodicity = choice<io::Periodicity>(
+      "--periodic", words.periodic,
+      {{"auto", io::Periodicity::automatic}, {"yes", io::Periodicity::yes}, {"no", io::Periodicity::no}});
+  demand(!options.box_length || is_positive(*options.box_length),
+         fmt::format("--box-size is {} (must be positive and finite)", options.box_length.value_or(0)));
 }
 
 void demand(bool good, const std::string& message) {

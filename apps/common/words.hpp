@@ -15,8 +15,7 @@
 namespace zhalo::app {
 
 /// What is on the command line, before it is understood.
-struct CommonWords {
-  std::string periodic = "auto";
+struct RunWords {
   std::string device = "auto";
   std::optional<int> threads;
   bool quiet = false;
@@ -24,17 +23,25 @@ struct CommonWords {
   bool version = false;
 };
 
-/// The layout of the help, and the snapshot.
+struct CommonWords : RunWords {
+  std::string periodic = "auto";
+};
+
+/// The layout of the help. `usage`: what follows the command's name.
+void set_layout(CLI::App& app, const std::string& usage);
+/// The layout, and the snapshot.
 void add_snapshot(CLI::App& app, CommonOptions& options);
 /// --periodic and --box-size.
 void add_box_options(CLI::App& app, CommonOptions& options, CommonWords& words);
 /// --files to --version. `dry_run`: what the command's dry run does.
-void add_run_options(CLI::App& app, CommonOptions& options, CommonWords& words, const std::string& dry_run);
+void add_run_options(CLI::App& app, RunOptions& options, RunWords& words, const std::string& dry_run);
 
 /// Reads the command line. Returns a text to print instead of running, for --help and --version. InputError.
-std::optional<std::string> read_words(CLI::App& app, const CommonWords& words, int argc, const char* const* argv);
+std::optional<std::string> read_words(CLI::App& app, const RunWords& words, int argc, const char* const* argv);
 
-/// Turns words into options and checks all of these. `name`: the command's. Throws InputError.
+/// Turns words into options and checks all of these. Throws InputError.
+void understand_run(const RunWords& words, RunOptions& options);
+/// `name`: the command's.
 void understand_common(const CommonWords& words, const std::string& name, CommonOptions& options);
 
 /// Throws InputError with the message unless `good`.

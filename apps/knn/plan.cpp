@@ -106,7 +106,7 @@ Summary plan_run(const Context& context, const Sources& sources, const Options& 
   plan.double_positions = app::needs_double(plan.snapshot, options.types) || (plan.query && plan.query->double_positions);
   plan.places = app::survey_places(context, options.place.processor == Processor::automatic);
   plan.box = app::choose_box(plan.snapshot, options);
-  plan.output = name_output(options.output, plan.snapshot.number);
+  plan.output = app::name_output(options.output, fmt::format("knn_{:03d}.hdf5", plan.snapshot.number));
   check_inputs_stay(context.comm, plan.output, files_read(plan));
   plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.places.num_ranks;
   plan.estimate = estimate_needs(plan);

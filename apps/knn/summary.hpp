@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "apps/common/measure.hpp"
+#include "apps/common/output.hpp"
 #include "apps/common/places.hpp"
 #include "apps/knn/options.hpp"
-#include "apps/knn/output.hpp"
 #include "zhalo/knn/knn.hpp"
 
 namespace zhalo::knn_app {
@@ -61,7 +61,7 @@ struct Summary {
   bool double_positions = false;  ///< searched in float64: some positions are stored so
   app::Places places;
   Box box;
-  OutputName output;
+  app::OutputName output;
   Index num_files = 0;
   Estimate estimate;
   std::vector<std::string> warnings;

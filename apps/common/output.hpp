@@ -1,4 +1,4 @@
-/// The files that a run writes.
+/// The files with one name that a run writes.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "zhalo/comm/communicator.hpp"
 
-namespace zhalo::knn_app {
+namespace zhalo::app {
 
 struct OutputName {
   std::string directory;  ///< empty: the current one
@@ -16,10 +16,10 @@ struct OutputName {
   std::string shown(Index num_files) const;
 };
 
-/// From what the user gave (empty: after the snapshot's number). Throws InputError for folders.
-OutputName name_output(const std::string& given, int snapshot_number);
+/// From what the user gave with -o; if that is empty, from `otherwise`. Throws InputError for folders.
+OutputName name_output(const std::string& given, const std::string& otherwise);
 
 /// Throws InputError, as seen by rank 0, if the run would replace or remove a file that it reads. Collective.
 void check_inputs_stay(const Communicator& comm, const OutputName& output, const std::vector<std::string>& inputs);
 
-}  // namespace zhalo::knn_app
+}  // namespace zhalo::app

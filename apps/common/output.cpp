@@ -1,4 +1,4 @@
-#include "apps/knn/output.hpp"
+#include "apps/common/output.hpp"
 
 #include <fmt/format.h>
 #include <filesystem>
@@ -6,7 +6,7 @@
 #include "zhalo/core/error.hpp"
 #include "zhalo/io/result_file.hpp"
 
-namespace zhalo::knn_app {
+namespace zhalo::app {
 
 namespace fs = std::filesystem;
 
@@ -15,11 +15,12 @@ std::string OutputName::shown(Index num_files) const {
   return num_files == 1 ? path + ".hdf5" : fmt::format("{0}.0.hdf5 to {0}.{1}.hdf5", path, num_files - 1);
 }
 
-OutputName name_output(const std::string& given, int snapshot_number) {
-  const fs::path path = given.empty() ? fmt::format("knn_{:03d}.hdf5", snapshot_number) : given;
+OutputName name_output(const std::string& given, const std::string& otherwise) {
+  const fs::path path = given.empty() ? otherwise : given;
   std::error_code ignored;
   if (path.filename().empty() || fs::is_directory(path, ignored))
-    throw InputError(fmt::format("-o '{}' is a folder: name a file, such as {}", given, (path / "knn.hdf5").string()));
+    throw InputError(
+        fmt::format("-o '{}' is a folder: name a file, such as {}", given, (path / fs::path(otherwise).filename()).string()));
   const fs::path name = path.extension() == ".hdf5" ? path.stem() : path.filename();
   return {path.parent_path().string(), name.string()};
 }
@@ -38,4 +39,4 @@ void check_inputs_stay(const Communicator& comm, const OutputName& output, const
   });
 }
 
-}  // namespace zhalo::knn_app
+}  // namespace zhalo::app
