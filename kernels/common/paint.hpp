@@ -1,0 +1,277 @@
+/// Particles on grids: weights, owners, deposits one by one, and values at places.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/atomics.hpp"
+#include "kernels/common/clouds.hpp"
+#include "kernels/common/prefetch.hpp"
+
+namespace zhalo::kernels {
+
+template <class Real>
+struct SummarizeWeight {
+  PaintedParticles<Real> painted;
+  static constexpr Index none = std::numeric_limits<Index>::max();
+
+  ZHALO_HD WeightSummary operator()(Index i) const {
+    const double weight = painted.weight(i);
+    const bool is_finite = weight - weight == 0;
+    return {is_finite ? fabs(weight) : 0, is_finite ? 0 : 1, is_finite ? none : i};
+  }
+};
+
+struct CombineWeightSummaries {
+  ZHALO_HD WeightSummary operator()(const WeightSummary& a, const WeightSummary& b) const {
+    return {a.largest > b.largest ? a.largest : b.largest, a.num_not_finite + b.num_not_finite,
+            a.first_not_finite < b.first_not_finite ? a.first_not_finite : b.first_not_finite};
+  }
+};
+
+/// Particles whose weights have to be looked at.
+template <class Real>
+Index num_to_look_at(const PaintedParticles<Real>& painted) {
+  const Index num = painted.particles.num;
+  return painted.is_uniform && num > 0 ? 1 : num;
+}
+/// What a weight that was looked at stands for.
+template <class Real>
+Index times_each(const PaintedParticles<Real>& painted) {
+  return painted.is_uniform ? painted.particles.num : 1;
+}
+
+template <class E, class Real>
+WeightSummary summarize_weights(const E& exec, const PaintedParticles<Real>& painted) {
+  WeightSummary summary = transform_reduce(exec, num_to_look_at(painted), WeightSummary{0, 0, SummarizeWeight<Real>::none},
+                                           SummarizeWeight<Real>{painted}, CombineWeightSummaries{});
+  summary.num_not_finite *= times_each(painted);
+  return summary;
+}
+
+template <class Real>
+struct BoundWeight {
+  PaintedParticles<Real> painted;
+  ZHALO_HD Index operator()(Index i) const { return static_cast<Index>(fabs(painted.weight(i)) * painted.scale) + 1; }
+};
+
+struct AddIndices {
+  ZHALO_HD Index operator()(Index a, Index b) const { return a + b; }
+};
+
+template <class E, class Real>
+Index bound_weights(const E& exec, const PaintedParticles<Real>& painted) {
+  return times_each(painted) *
+         transform_reduce(exec, num_to_look_at(painted), Index{0}, BoundWeight<Real>{painted}, AddIndices{});
+}
+
+template <class Real>
+struct MeasureWeight {
+  PaintedParticles<Real> painted;
+
+  ZHALO_HD WeightSums operator()(Index i) const {
+    const double weight = painted.weight(i);
+    return {static_cast<Index>(whole(weight * painted.scale)), weight * weight};
+  }
+};
+
+struct AddWeightSums {
+  ZHALO_HD WeightSums operator()(const WeightSums& a, const WeightSums& b) const {
+    return {a.quanta + b.quanta, a.squares + b.squares};
+  }
+};
+
+template <class E, class Real>
+WeightSums sum_weights(const E& exec, const PaintedParticles<Real>& painted) {
+  const WeightSums sums =
+      transform_reduce(exec, num_to_look_at(painted), WeightSums{}, MeasureWeight<Real>{painted}, AddWeightSums{});
+  const Index times = times_each(painted);
+  return {sums.quanta * times, sums.squares * static_cast<double>(times)};
+}
+
+/// The clouds of a place along all axes.
+template <int order, class Real>
+struct Clouds {
+  AxisCloud<order> axis[3];
+
+  ZHALO_HD Clouds(const MeshCells& cells, const Vec<Real, 3>& pos)
+      : axis{cloud_on<order>(cells.axis[0], static_cast<double>(pos[0])),
+             cloud_on<order>(cells.axis[1], static_cast<double>(pos[1])),
+             cloud_on<order>(cells.axis[2], static_cast<double>(pos[2]))} {}
+};
+
+/// Places of the cells of a cloud, in elements along each axis.
+template <int order>
+struct CloudOffsets {
+  Index at[3][static_cast<std::size_t>(order)];
+
+  ZHALO_HD CloudOffsets(const MeshCells& cells, const AxisCloud<order> (&cloud)[3]) {
+    for (int axis = 0; axis < 3; ++axis) {
+      for (int i = 0; i < order; ++i) at[axis][i] = cells.axis[axis].offset_of(cloud[axis].first + i);
+    }
+  }
+};
+
+/// One particle's quanta to the cells: atomically where others may write to them, too.
+template <int order, bool atomic, class Real>
+struct DepositParticle {
+  PaintedParticles<Real> painted;
+  MeshCells cells;
+  Span<Index> sums;
+
+  ZHALO_HD void operator()(Index i) const {
+    const Clouds<order, Real> clouds(cells, painted.particles[i].pos(3));
+    const CloudOffsets<order> offset(cells, clouds.axis);
+    for_each_part<order>(whole(painted.weight(i) * painted.scale), clouds.axis, [&](int x, int y, int z, Index part) {
+      Index& sum = sums[offset.at[0][x] + offset.at[1][y] + offset.at[2][z]];
+      if constexpr (atomic) {
+        atomic_add(sum, part);
+      } else {
+        sum += part;
+      }
+    });
+  }
+};
+
+struct CellValue {
+  Span<const Index> cells;
+  ZHALO_HD Index operator()(Index i) const { return cells[i]; }
+};
+
+template <class E>
+Index sum_cells(const E& exec, Span<const Index> cells) {
+  return transform_reduce(exec, cells.size(), Index{0}, CellValue{cells}, AddIndices{});
+}
+
+template <int order, class Real>
+struct FindOwner {
+  OwnerSearch<Real> search;
+  Span<std::uint64_t> keys;
+
+  ZHALO_HD void operator()(Index i) const {
+    const Vec<Real, 3> pos = search.particles[search.first + i].pos(3);
+    const Index x = first_cell<order>(search.cells.axis[0], static_cast<double>(pos[0]));
+    const Index y = first_cell<order>(search.cells.axis[1], static_cast<double>(pos[1]));
+    keys[i] =
+        static_cast<std::uint64_t>(Index{search.owners.row[x]} * search.owners.num_columns + Index{search.owners.column[y]});
+  }
+};
+
+template <class E, class Real>
+void find_owners(const E& exec, const OwnerSearch<Real>& search, Span<std::uint64_t> keys) {
+  with_order(search.cells.order, [&](auto order) {
+    for_each(exec, keys.size(), FindOwner<decltype(order)::value, Real>{search, keys});
+  });
+}
+
+template <class Real>
+struct PackPainted {
+  PaintedParticles<Real> painted;
+  Index first;
+  Span<const LocalIndex> at;
+  TravellingParticles<Real> to;
+
+  ZHALO_HD void prefetch(Index i) const {
+    const Place<Real> p = painted.particles[first + Index{at[i]}];
+    prefetch_line(&p.segment.pos[0][p.row]);
+  }
+  ZHALO_HD void operator()(Index i) const {
+    const Index from = first + Index{at[i]};
+    const Vec<Real, 3> pos = painted.particles[from].pos(3);
+    for (int axis = 0; axis < 3; ++axis) to.pos[axis][i] = pos[axis];
+    if (!to.quanta.empty()) to.quanta[i] = whole(painted.weight(from) * painted.scale);
+  }
+};
+
+template <class E, class Real>
+void pack_painted(const E& exec, const PaintedParticles<Real>& painted, Index first, Span<const LocalIndex> at,
+                  const TravellingParticles<Real>& to) {
+  for_each(exec, at.size(), PackPainted<Real>{painted, first, at, to});
+}
+
+/// What a device runs.
+template <class From, class To>
+struct MapCell {
+  CellRows rows;
+  const From* from;
+  To* to;
+  LinearMap map;
+
+  ZHALO_HD void map_one(Index x, Index y, Index z) const {
+    const From value = from[x * rows.from_stride[0] + y * rows.from_stride[1] + z];
+    to[x * rows.to_stride[0] + y * rows.to_stride[1] + z] =
+        static_cast<To>(static_cast<double>(value) * map.factor + map.addend);
+  }
+  ZHALO_HD void operator()(Index i) const {
+    const Index row = i / rows.num[2];
+    map_one(row / rows.num[1], row % rows.num[1], i - row * rows.num[2]);
+  }
+};
+
+/// What the host runs.
+template <class From, class To>
+struct MapPlane {
+  static constexpr bool long_elements = true;
+  MapCell<From, To> cell;
+
+  void operator()(Index x) const {
+    for (Index y = 0; y < cell.rows.num[1]; ++y) {
+      for (Index z = 0; z < cell.rows.num[2]; ++z) cell.map_one(x, y, z);
+    }
+  }
+};
+
+template <class E, class From, class To>
+void map_cells(const E& exec, const CellRows& rows, const From* from, To* to, const LinearMap& map) {
+  const MapCell<From, To> cell{rows, from, to, map};
+  if constexpr (std::is_same_v<E, Host>) {
+    for_each(exec, rows.num[0], MapPlane<From, To>{cell});
+  } else {
+    for_each(exec, rows.size(), cell);
+  }
+}
+
+template <int order, class T, class Real>
+struct SamplePlace {
+  ParticlesView<Real> places;
+  SampledCells<T> sampled;
+
+  ZHALO_HD void prefetch(Index i) const {
+    const Vec<Real, 3> pos = places[i].pos(3);
+    const MeshAxis(&axis)[3] = sampled.cells.axis;
+    const Index z = axis[2].offset_of(first_cell<order>(axis[2], static_cast<double>(pos[2])));
+    const Index x = first_cell<order>(axis[0], static_cast<double>(pos[0]));
+    const Index y = first_cell<order>(axis[1], static_cast<double>(pos[1]));
+    for (int j = 0; j < order * order; ++j)
+      prefetch_line(sampled.field.data() + axis[0].offset_of(x + j / order) + axis[1].offset_of(y + j % order) + z);
+  }
+
+  ZHALO_HD void operator()(Index i) const {
+    const Clouds<order, Real> clouds(sampled.cells, places[i].pos(3));
+    const CloudOffsets<order> offset(sampled.cells, clouds.axis);
+    double sum = 0;
+    for (int x = 0; x < order; ++x) {
+      double plane = 0;
+      for (int y = 0; y < order; ++y) {
+        double row = 0;
+        for (int z = 0; z < order; ++z) {
+          const T value = sampled.field[offset.at[0][x] + offset.at[1][y] + offset.at[2][z]];
+          row += clouds.axis[2].weight[z] * static_cast<double>(value);
+        }
+        plane += clouds.axis[1].weight[y] * row;
+      }
+      sum += clouds.axis[0].weight[x] * plane;
+    }
+    sampled.values[i] = static_cast<T>(sum);
+  }
+};
+
+template <class E, class T, class Real>
+void sample_cells(const E& exec, const ParticlesView<Real>& places, const SampledCells<T>& sampled) {
+  with_order(sampled.cells.order, [&](auto order) {
+    for_each(exec, places.num, SamplePlace<decltype(order)::value, T, Real>{places, sampled});
+  });
+}
+
+}  // namespace zhalo::kernels

@@ -1,0 +1,29 @@
+#include "kernels/host/parallel.hpp"
+#include "kernels/kernels.hpp"
+// The loops come first: the texts of kernels/common are written in terms of them.
+#include "kernels/common/paint.hpp"
+#include "kernels/host/tiles.hpp"
+
+#define ZHALO_EXEC Host
+#include "kernels/common/instantiate_paint.inl.hpp"
+
+namespace zhalo::kernels {
+
+template <class Real>
+void deposit(const Host& exec, const PaintedParticles<Real>& painted, const MeshCells& cells, Span<Index> sums) {
+  constexpr Index most_rows = Index{1} << 24;  // bounds the memory for runs, which particles in random order have as many of
+  if (painted.particles.num == 0) return;
+  const Tiles tiles(cells);
+  for (const SegmentView<Real>& segment : painted.particles.segments) {
+    for (Index first = 0; first < segment.num; first += most_rows) {
+      const SegmentRows<Real> rows{segment, first, std::min(most_rows, segment.num - first)};
+      with_order(cells.order,
+                 [&](auto order) { TileDeposit<decltype(order)::value, Real>(painted, rows, tiles, sums).run(exec); });
+    }
+  }
+}
+
+template void deposit(const Host&, const PaintedParticles<float>&, const MeshCells&, Span<Index>);
+template void deposit(const Host&, const PaintedParticles<double>&, const MeshCells&, Span<Index>);
+
+}  // namespace zhalo::kernels

@@ -1,0 +1,143 @@
+/// The part of the contract between src and the backends (kernels.hpp) that has to do with particles on grids.
+#pragma once
+
+#include "kernels/views.hpp"
+
+namespace zhalo::kernels {
+
+/// One axis of a grid, and of this rank's cells.
+struct MeshAxis {
+  double lo = 0;  ///< of the box
+  double cells_per_length = 0;
+  double offset = 0.5;  ///< the place of cell 0, in cells behind lo
+  Index num = 1;        ///< cells of the grid
+  bool periodic = true;
+  Index first = 0;    ///< cell of this rank's array
+  Index stride = 0;   ///< elements of it
+  bool wraps = true;  ///< this rank has the axis whole and periodic: what is beyond its end is at its beginning
+  Index num_own = 1;  ///< this rank's cells, without those that others own
+
+  /// Place of a cell that a cloud covers, in elements along this axis.
+  ZHALO_HD Index offset_of(Index cell) const {
+    if (wraps) {
+      while (cell >= num) cell -= num;
+    } else if (!periodic && cell >= num) {
+      cell = num - 1;
+    }
+    return (cell - first) * stride;
+  }
+};
+
+/// Cells of this rank and of the ghosts behind them, x, y, z (z fastest).
+struct MeshCells {
+  MeshAxis axis[3];
+  int order = 1;  ///< of the window, 1 to 4: cells that a cloud covers per axis
+};
+
+/// Particles and their weights, in quanta of 1 / scale (a power of 2).
+template <class Real>
+struct PaintedParticles {
+  ParticlesView<Real> particles;
+  bool by_mass = true;
+  RealColumn column;        ///< that weights are multiplied by, if there is one
+  bool is_uniform = false;  ///< all weights are equal
+  double scale = 1;
+
+  ZHALO_HD double weight(Index i) const {
+    double weight = 1;
+    if (by_mass) {
+      const Place<Real> p = particles[i];
+      weight = p.segment.mass ? p.segment.mass[p.row] : particles.uniform_mass;
+    }
+    return column ? weight * column[i] : weight;
+  }
+};
+
+/// What one look at all weights tells.
+struct WeightSummary {
+  double largest = 0;  ///< magnitude
+  Index num_not_finite = 0;
+  Index first_not_finite = 0;
+};
+
+template <class E, class Real>
+WeightSummary summarize_weights(const E& exec, const PaintedParticles<Real>& painted);
+
+/// Sum of magnitudes in quanta, each rounded up.
+template <class E, class Real>
+Index bound_weights(const E& exec, const PaintedParticles<Real>& painted);
+
+struct WeightSums {
+  Index quanta = 0;
+  double squares = 0;  ///< of the weights, not of the quanta
+};
+template <class E, class Real>
+WeightSums sum_weights(const E& exec, const PaintedParticles<Real>& painted);
+
+/// Adds the quanta of each particle to the cells that its cloud covers. All of them are this rank's, or ghosts behind its own.
+template <class Real>
+void deposit(const Host& exec, const PaintedParticles<Real>& painted, const MeshCells& cells, Span<Index> sums);
+template <class Real>
+void deposit(const Cuda& exec, const PaintedParticles<Real>& painted, const MeshCells& cells, Span<Index> sums);
+
+/// Sum of all elements.
+template <class E>
+Index sum_cells(const E& exec, Span<const Index> cells);
+
+/// Rows and columns of ranks that own the cells of axis 0 and 1.
+struct CellOwners {
+  Span<const LocalIndex> row;
+  Span<const LocalIndex> column;
+  Index num_columns = 1;
+};
+
+/// keys[i] = rank that owns the first cell of the cloud of particle first + i.
+template <class Real>
+struct OwnerSearch {
+  ParticlesView<Real> particles;
+  MeshCells cells;
+  CellOwners owners;
+  Index first = 0;
+};
+template <class E, class Real>
+void find_owners(const E& exec, const OwnerSearch<Real>& search, Span<std::uint64_t> keys);
+
+/// Values as they travel.
+template <class Real>
+struct TravellingParticles {
+  Span<Real> pos[3];
+  Span<double> quanta;  ///< or none
+};
+/// to[i] = particle first + at[i].
+template <class E, class Real>
+void pack_painted(const E& exec, const PaintedParticles<Real>& painted, Index first, Span<const LocalIndex> at,
+                  const TravellingParticles<Real>& to);
+
+/// A brick's cells in two arrays, in which rows along z lie dense.
+struct CellRows {
+  Index num[3] = {0, 0, 0};
+  Index from_stride[2] = {0, 0};  ///< along x and y
+  Index to_stride[2] = {0, 0};
+
+  ZHALO_HD Index size() const { return num[0] * num[1] * num[2]; }
+};
+/// to = from * factor + addend, in double. From = Index, float or double; To = float or double. Both arrays begin at the first cell; they
+/// may be the same.
+struct LinearMap {
+  double factor = 1;
+  double addend = 0;
+};
+template <class E, class From, class To>
+void map_cells(const E& exec, const CellRows& rows, const From* from, To* to, const LinearMap& map);
+
+/// values[i] = the window's mean around place i.
+template <class T>
+struct SampledCells {
+  MeshCells cells;
+  Span<const T> field;
+  Span<T> values;
+};
+template <class E, class T, class Real>
+void sample_cells(const E& exec, const ParticlesView<Real>& places, const SampledCells<T>& sampled);
+
+}  // namespace zhalo::kernels

@@ -1,0 +1,167 @@
+#include "zhalo/mesh/paint.hpp"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "src/core/validate.hpp"
+#include "src/domain/sorted_particles.hpp"
+#include "src/mesh/brick_messages.hpp"
+#include "src/mesh/painted_cells.hpp"
+#include "src/mesh/particle_route.hpp"
+
+namespace zhalo {
+namespace {
+
+bool has_column(Weights weights) { return weights == Weights::column || weights == Weights::mass_column; }
+
+/// Bits of a double: the same on all ranks if the numbers are.
+Index bits_of(double value) { return std::bit_cast<Index>(value); }
+
+void validate_options(const Communicator& comm, const Decomposition& decomposition, const PaintOptions& options, Index num) {
+  validate_window(options.window);
+  for (int axis = 0; axis < 3; ++axis)
+    validate(std::abs(options.shift[axis]) <= 1, "the points of a mesh are shifted by {} cells along {} (must be -1 to 1)",
+             options.shift[axis], "xyz"[axis]);
+  validate(!has_column(options.weights) || options.column || num == 0,
+           "particles are to be painted with the weights of a column, but there is none; set PaintOptions::column");
+  const Grid& grid = decomposition.grid();
+  std::vector<Index> numbers{order_of(options.window), static_cast<Index>(options.weights), decomposition.shape()[0],
+                             decomposition.shape()[1]};
+  for (int axis = 0; axis < 3; ++axis)
+    numbers.insert(numbers.end(), {bits_of(options.shift[axis]), grid.num[axis], bits_of(grid.box.lo[axis]),
+                                   bits_of(grid.box.length[axis]), grid.box.periodic[axis] ? Index{1} : Index{0}});
+  validate_equal(comm, numbers, "the options of painting or the decomposition");
+}
+
+template <class Real>
+kernels::PaintedParticles<Real> describe(const kernels::ParticlesView<Real>& view, const Particles<Real>& particles,
+                                         const PaintOptions& options) {
+  kernels::PaintedParticles<Real> painted;
+  painted.particles = view;
+  painted.by_mass = options.weights == Weights::mass || options.weights == Weights::mass_column;
+  if (has_column(options.weights)) painted.column = options.column;
+  bool has_masses = false;
+  for (const ParticleSegment<Real>& segment : particles.segments) has_masses = has_masses || (segment.num > 0 && segment.mass);
+  painted.is_uniform = !painted.column && !(painted.by_mass && has_masses);
+  return painted;
+}
+
+/// The least e with value <= 2^e.
+int exponent_of(double value) {
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  return exponent;
+}
+
+/// Quanta per unit of weight, a power of 2, such that a weight has at most 2^50 quanta and all together at most 2^61: once each is rounded,
+/// both are below the limits of the arithmetic. The same for any order and place of particles. Collective.
+template <class Real>
+double choose_scale(const Context& context, const GlobalRange& range, kernels::PaintedParticles<Real> painted) {
+  const Communicator& comm = context.comm;
+  const auto on_exec = [&](const auto& work) { return std::visit(work, context.exec); };
+  const kernels::WeightSummary summary = on_exec([&](const auto& e) { return kernels::summarize_weights(e, painted); });
+  const Index num_bad = comm.sum(summary.num_not_finite);
+  const Index first_bad =
+      comm.min(summary.num_not_finite > 0 ? range.first + summary.first_not_finite : std::numeric_limits<Index>::max());
+  validate(num_bad == 0,
+           "{} of {} particles have a weight that is not finite (NaN or infinite), the first is particle {}; remove them or "
+           "repair the snapshot",
+           num_bad, range.total, first_bad);
+  const double largest = comm.max(summary.largest);
+  if (largest == 0) return 1;
+  constexpr int most = 1000;  // 2^most is a number
+  const int of_one = 50 - exponent_of(largest);
+  const int rough =
+      std::clamp(std::min(of_one, 61 - exponent_of(largest) - exponent_of(static_cast<double>(range.total))), -most, most);
+  painted.scale = std::ldexp(1.0, rough);
+  const Index bound = comm.sum(on_exec([&](const auto& e) { return kernels::bound_weights(e, painted); }));
+  const int of_all = rough + 61 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bound)));
+  return std::ldexp(1.0, std::clamp(std::min(of_one, of_all), -most, most));
+}
+
+/// The cells' sums in quanta. Collective.
+template <class Real>
+Field<Index> sum_quanta(const Context& context, const Decomposition& decomposition,
+                        const kernels::PaintedParticles<Real>& painted, const PaintOptions& options) {
+  const Exec& exec = context.exec;
+  Field<Index> sums(context, decomposition, cloud_ghosts(decomposition, options.window));
+  std::visit([&](const auto& e) { kernels::fill(e, sums.span(), 0); }, exec);
+  const kernels::MeshCells cells =
+      mesh_cells(decomposition, context.comm.rank(), {options.window, options.shift}, sums.layout());
+  const auto deposit = [&](const kernels::PaintedParticles<Real>& which) {
+    const PhaseTimer timer(context, "paint");
+    std::visit([&](const auto& e) { kernels::deposit(e, which, cells, sums.span()); }, exec);
+  };
+  if (context.comm.size() == 1) {
+    deposit(painted);
+    return sums;
+  }
+  for_each_routed<Real>(context, decomposition, {painted, cells, true},
+                        [&](const RoutedPart<Real>& part) { deposit(part.painted); });
+  sums.push_ghosts();
+  return sums;
+}
+
+/// All quanta of all cells.
+Index total_of(const Context& context, const Field<Index>& sums) {
+  return context.comm.sum(std::visit([&](const auto& e) { return kernels::sum_cells(e, sums.span()); }, context.exec));
+}
+
+template <class T>
+void put_into(const Context& context, const Field<Index>& sums, double quantum, Field<T>& field) {
+  const PhaseTimer timer(context, "cells");
+  const Brick& own = field.cells();
+  const kernels::CellRows rows = cell_rows(own, sums.layout(), field.layout());
+  if (field.layout().size != own.size()) std::visit([&](const auto& e) { kernels::clear(e, field.span()); }, context.exec);
+  const Index* from = sums.span().data() + sums.layout().offset(own.lo);
+  T* to = field.span().data() + field.layout().offset(own.lo);
+  std::visit([&](const auto& e) { kernels::map_cells(e, rows, from, to, {quantum, 0}); }, context.exec);
+  wait(context.exec);
+}
+
+template <class T, class Real>
+PaintReport paint_checked(const Context& context, const Particles<Real>& particles, Field<T>& field,
+                          const PaintOptions& options) {
+  const Decomposition& decomposition = field.decomposition();
+  const DeviceParticles<Real> input(context.exec, particles);
+  const Extent extent = examine_positions(context, input.view(), decomposition.grid().box);
+  kernels::PaintedParticles<Real> painted = describe(input.view(), particles, options);
+  painted.scale = choose_scale(context, extent.range, painted);
+  const kernels::WeightSums sums = std::visit([&](const auto& e) { return kernels::sum_weights(e, painted); }, context.exec);
+
+  PaintReport report;
+  report.num_particles = extent.range.total;
+  report.num_wrapped = extent.num_wrapped;
+  report.quantum = 1 / painted.scale;
+  report.num_cells = decomposition.grid().size();
+  const Index quanta = context.comm.sum(sums.quanta);
+  report.sum = static_cast<double>(quanta) * report.quantum;
+  report.sum2 = context.comm.sum(sums.squares);
+
+  const Field<Index> cells = sum_quanta(context, decomposition, painted, options);
+  const Index painted_quanta = total_of(context, cells);
+  if (painted_quanta != quanta)
+    throw Error(fmt::format("painting put {} of {} quanta of weight into the cells: an error of zhalo, please report it",
+                            painted_quanta, quanta));
+  put_into(context, cells, report.quantum, field);
+  return report;
+}
+
+}  // namespace
+
+template <class T, class Real>
+PaintReport paint(const Context& context, const Particles<Real>& particles, Field<T>& field, const PaintOptions& options) {
+  return together(context.comm, [&] {
+    validate_mesh(context.comm, field.decomposition(), particles.dimensions);
+    validate_options(context.comm, field.decomposition(), options, particles.num());
+    return paint_checked(context, particles, field, options);
+  });
+}
+
+template PaintReport paint(const Context&, const Particles<float>&, Field<float>&, const PaintOptions&);
+template PaintReport paint(const Context&, const Particles<float>&, Field<double>&, const PaintOptions&);
+template PaintReport paint(const Context&, const Particles<double>&, Field<float>&, const PaintOptions&);
+template PaintReport paint(const Context&, const Particles<double>&, Field<double>&, const PaintOptions&);
+
+}  // namespace zhalo

@@ -1,0 +1,29 @@
+/// A decomposition's cells as clouds of particles see them.
+#pragma once
+
+#include "kernels/kernels.hpp"
+#include "zhalo/mesh/field.hpp"
+#include "zhalo/mesh/window.hpp"
+
+namespace zhalo {
+
+/// Ghosts that clouds reach from a rank's own cells: behind these, on the axes that are divided among ranks.
+Ghosts cloud_ghosts(const Decomposition& decomposition, Window window);
+
+/// How a field is seen by clouds.
+struct CloudFrame {
+  Window window = Window::cic;
+  Vec3d shift{};  ///< PaintOptions::shift
+};
+/// `layout` has this rank's cells and cloud_ghosts().
+kernels::MeshCells mesh_cells(const Decomposition& decomposition, int rank, const CloudFrame& frame, const BrickLayout& layout);
+
+/// Of a brick, in two layouts that have it.
+kernels::CellRows cell_rows(const Brick& brick, const BrickLayout& from, const BrickLayout& to);
+
+/// InputError unless the grid has cells in a box with lengths, for particles of three dimensions, and the decomposition is for that many
+/// ranks.
+void validate_mesh(const Communicator& comm, const Decomposition& decomposition, int dimensions);
+void validate_window(Window window);
+
+}  // namespace zhalo

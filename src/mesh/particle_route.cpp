@@ -1,0 +1,137 @@
+#include "src/mesh/particle_route.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "src/domain/balance.hpp"
+#include "src/domain/sorted_particles.hpp"
+
+namespace zhalo {
+namespace {
+
+/// The rows and columns of ranks by cell, in memory of the Exec.
+class OwnerTables {
+ public:
+  OwnerTables(const Exec& exec, const Decomposition& decomposition) : num_columns_(decomposition.shape()[1]) {
+    const GridIndex num = decomposition.grid().num;
+    std::vector<LocalIndex> row(static_cast<std::size_t>(num[0]));
+    std::vector<LocalIndex> column(static_cast<std::size_t>(num[1]));
+    for (int r = 0; r < decomposition.num_ranks(); ++r) {
+      const Brick cells = decomposition.cells(r);
+      std::fill(row.begin() + cells.lo[0], row.begin() + cells.hi[0], static_cast<LocalIndex>(decomposition.row_of(r)));
+      std::fill(column.begin() + cells.lo[1], column.begin() + cells.hi[1],
+                static_cast<LocalIndex>(decomposition.column_of(r)));
+    }
+    row_ = to_exec(exec, Span<const LocalIndex>(row), "rows of ranks");
+    column_ = to_exec(exec, Span<const LocalIndex>(column), "columns of ranks");
+  }
+  kernels::CellOwners view() const { return {row_.span(), column_.span(), num_columns_}; }
+
+ private:
+  Index num_columns_;
+  Buffer<LocalIndex> row_;
+  Buffer<LocalIndex> column_;
+};
+
+/// How many of the sorted keys each rank has.
+std::vector<Index> count_keys(const Exec& exec, Span<const std::uint64_t> keys, int num_ranks) {
+  std::vector<std::uint64_t> probes(static_cast<std::size_t>(num_ranks));
+  for (std::size_t r = 0; r < probes.size(); ++r) probes[r] = r + 1;
+  const auto probed = to_exec(exec, Span<const std::uint64_t>(probes), "ranks of particles");
+  Buffer<Index> below(exec, num_ranks, "ranks of particles");
+  std::visit([&](const auto& e) { kernels::weigh_below(e, {keys, {}}, probed.span(), below.span()); }, exec);
+  std::vector<Index> counts = to_host(exec, below);
+  for (std::size_t r = counts.size() - 1; r > 0; --r) counts[r] -= counts[r - 1];
+  return counts;
+}
+
+/// Columns of particles under way.
+template <class Real>
+struct Columns {
+  Buffer<Real> pos[3];
+  Buffer<double> quanta;
+
+  Columns(const Exec& exec, Index num, bool with_weights) {
+    for (auto& axis : pos) axis = Buffer<Real>(exec, num, "positions on their way to cells");
+    if (with_weights) quanta = Buffer<double>(exec, num, "weights on their way to cells");
+  }
+  kernels::TravellingParticles<Real> view() { return {{pos[0].span(), pos[1].span(), pos[2].span()}, quanta.span()}; }
+};
+
+template <class Real>
+class Router {
+ public:
+  Router(const Context& context, const Decomposition& decomposition, const Route<Real>& route)
+      : context_(context), route_(route), num_ranks_(decomposition.num_ranks()), owners_(context.exec, decomposition) {}
+
+  void send(Index first, Index num, const std::function<void(const RoutedPart<Real>&)>& visit) const {
+    const Exec& exec = context_.exec;
+    Buffer<std::uint64_t> keys(exec, num, "ranks of particles");
+    const kernels::OwnerSearch<Real> search{route_.painted.particles, route_.cells, owners_.view(), first};
+    std::visit([&](const auto& e) { kernels::find_owners(e, search, keys.span()); }, exec);
+    const Buffer<LocalIndex> at = sort_places(exec, keys.span(), static_cast<int>(std::bit_width(static_cast<unsigned>(num_ranks_))));
+
+    RoutedPart<Real> part;
+    part.plan = context_.comm.plan_exchange(count_keys(exec, keys.span(), num_ranks_));
+    part.first = first;
+    part.at = at.span();
+    keys = {};
+    Columns<Real> received(exec, part.plan.num_received(), route_.with_weights);
+    exchange(part, received);
+    const Buffer<kernels::SegmentView<Real>> segment = describe(received, part.plan.num_received(), part.painted);
+    visit(part);
+    wait(exec);
+  }
+
+ private:
+  void exchange(const RoutedPart<Real>& part, Columns<Real>& received) const {
+    Columns<Real> sent(context_.exec, part.at.size(), route_.with_weights);
+    std::visit([&](const auto& e) { kernels::pack_painted(e, route_.painted, part.first, part.at, sent.view()); },
+               context_.exec);
+    std::vector<ExchangeColumn> columns;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      columns.push_back({sent.pos[axis].data(), received.pos[axis].data(), sizeof(Real)});
+    if (route_.with_weights) columns.push_back({sent.quanta.data(), received.quanta.data(), sizeof(double)});
+    context_.comm.exchange(context_.exec, part.plan, columns);
+  }
+
+  /// The columns as particles, whose masses are the quanta.
+  Buffer<kernels::SegmentView<Real>> describe(const Columns<Real>& columns, Index num,
+                                              kernels::PaintedParticles<Real>& painted) const {
+    std::vector<kernels::SegmentView<Real>> segment(1);
+    segment[0].num = num;
+    for (std::size_t axis = 0; axis < 3; ++axis) segment[0].pos[axis] = {columns.pos[axis].data()};
+    if (route_.with_weights) segment[0].mass = columns.quanta.data();
+    auto uploaded = to_exec(context_.exec, Span<const kernels::SegmentView<Real>>(segment), "table of particle segments");
+    painted.particles.segments = uploaded.span();
+    painted.particles.num = num;
+    return uploaded;
+  }
+
+  const Context& context_;
+  const Route<Real>& route_;
+  int num_ranks_;
+  OwnerTables owners_;
+};
+
+}  // namespace
+
+template <class Real>
+void for_each_routed(const Context& context, const Decomposition& decomposition, const Route<Real>& route,
+                     const std::function<void(const RoutedPart<Real>&)>& visit) {
+  const Router<Real> router(context, decomposition, route);
+  const Index num = route.painted.particles.num;
+  const Index num_parts = context.comm.max((num + routed_particles - 1) / routed_particles);
+  for (Index p = 0; p < num_parts; ++p) {
+    const Index first = std::min(num, p * routed_particles);
+    router.send(first, std::min(routed_particles, num - first), visit);
+  }
+}
+
+template void for_each_routed(const Context&, const Decomposition&, const Route<float>&,
+                              const std::function<void(const RoutedPart<float>&)>&);
+template void for_each_routed(const Context&, const Decomposition&, const Route<double>&,
+                              const std::function<void(const RoutedPart<double>&)>&);
+
+}  // namespace zhalo

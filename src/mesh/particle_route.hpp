@@ -1,0 +1,37 @@
+/// Particles brought to the ranks that own the cells which they touch.
+#pragma once
+
+#include <functional>
+
+#include "kernels/kernels.hpp"
+#include "zhalo/comm/context.hpp"
+#include "zhalo/mesh/decomposition.hpp"
+
+namespace zhalo {
+
+/// Particles of this rank that travel at a time: bounds the memory, not the number of particles.
+inline constexpr Index routed_particles = Index{1} << 23;
+
+/// What came to this rank. The first cells of all their clouds are its own.
+template <class Real>
+struct RoutedPart {
+  kernels::PaintedParticles<Real> painted;  ///< in the order of ranks
+  ExchangePlan plan;
+  Index first = 0;            ///< of this rank's own particles that were sent
+  Span<const LocalIndex> at;  ///< those that were sent, in the order of sending, counted from `first`
+};
+
+/// What travels, by the cells to which it goes.
+template <class Real>
+struct Route {
+  kernels::PaintedParticles<Real> painted;
+  kernels::MeshCells cells;
+  bool with_weights = true;
+};
+
+/// Calls visit(part) until all particles of all ranks have come, as often on each rank. Collective.
+template <class Real>
+void for_each_routed(const Context& context, const Decomposition& decomposition, const Route<Real>& route,
+                     const std::function<void(const RoutedPart<Real>&)>& visit);
+
+}  // namespace zhalo
