@@ -1,0 +1,76 @@
+#include "zhalo/mesh/cosmology.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/core/validate.hpp"
+
+namespace zhalo {
+namespace {
+
+/// a^3 (H / H0)^2.
+double scaled_hubble_squared(const Expansion& expansion, double a) {
+  return expansion.omega_matter + expansion.omega_curvature() * a + expansion.omega_lambda * a * a * a;
+}
+
+/// Its least value between 0 and `a`: at an end or where the derivative is 0.
+double least_hubble_squared(const Expansion& expansion, double a) {
+  double least = std::min(scaled_hubble_squared(expansion, 0), scaled_hubble_squared(expansion, a));
+  const double turn = -expansion.omega_curvature() / (3 * expansion.omega_lambda);
+  if (turn > 0 && turn < a * a) least = std::min(least, scaled_hubble_squared(expansion, std::sqrt(turn)));
+  return least;
+}
+
+void validate_expansion(const Expansion& expansion, double a) {
+  validate(std::isfinite(a) && a > 0, "the scale factor is {} (must be positive and finite)", a);
+  validate(std::isfinite(expansion.omega_matter) && expansion.omega_matter > 0 && std::isfinite(expansion.omega_lambda),
+           "Omega_matter is {} and Omega_Lambda {} (perturbations grow only with matter: it must be more than 0)",
+           expansion.omega_matter, expansion.omega_lambda);
+  validate(least_hubble_squared(expansion, std::max(a, 1.0)) > 0,
+           "with Omega_matter {} and Omega_Lambda {} the universe does not expand all the time from the big bang until scale "
+           "factor {} (choose densities nearer to 0.3 and 0.7)",
+           expansion.omega_matter, expansion.omega_lambda, std::max(a, 1.0));
+}
+
+/// The integral of da / (a H / H0)^3 from 0 to `a`, by Simpson's rule in sqrt(a), in which the integrand is smooth.
+double growth_integral(const Expansion& expansion, double a) {
+  constexpr int steps = 4096;
+  double sum = 0;
+  for (int i = 1; i <= steps; ++i) {
+    const double u = static_cast<double>(i) / steps;
+    const double weight = i == steps ? 1 : i % 2 == 1 ? 4 : 2;
+    sum += weight * std::pow(u, 4) / std::pow(scaled_hubble_squared(expansion, a * u * u), 1.5);
+  }
+  return 2 * std::pow(a, 2.5) * sum / (3 * steps);
+}
+
+/// H times the integral: the growing mode, not normalised.
+double growing_mode(const Expansion& expansion, double a) { return expansion.hubble_ratio(a) * growth_integral(expansion, a); }
+
+}  // namespace
+
+double Expansion::hubble_ratio(double scale_factor) const {
+  return std::sqrt(scaled_hubble_squared(*this, scale_factor) / std::pow(scale_factor, 3));
+}
+
+double Expansion::omega_matter_at(double scale_factor) const {
+  return omega_matter / scaled_hubble_squared(*this, scale_factor);
+}
+
+Growth growth_at(const Expansion& expansion, double scale_factor) {
+  validate_expansion(expansion, scale_factor);
+  const double a = scale_factor;
+  const double hubble = expansion.hubble_ratio(a);
+  // d ln H / d ln a, and what the integral's upper end adds.
+  const double hubble_slope =
+      -(3 * expansion.omega_matter / a + 2 * expansion.omega_curvature()) / (2 * a * a * hubble * hubble);
+  const double matter = expansion.omega_matter_at(a);
+  Growth growth;
+  growth.d1 = growing_mode(expansion, a) / growing_mode(expansion, 1);
+  growth.f1 = hubble_slope + 1 / (a * a * std::pow(hubble, 3) * growth_integral(expansion, a));
+  growth.d2 = -3.0 / 7 * growth.d1 * growth.d1 * std::pow(matter, -1.0 / 143);
+  growth.f2 = 2 * std::pow(matter, 6.0 / 11);
+  return growth;
+}
+
+}  // namespace zhalo

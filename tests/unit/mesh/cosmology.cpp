@@ -1,0 +1,121 @@
+/// Growth against the differential equations that it solves.
+#include <array>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "zhalo/core/error.hpp"
+#include "zhalo/mesh/cosmology.hpp"
+
+using namespace zhalo;
+
+namespace {
+
+/// D1, its derivative by ln a, D2, its derivative.
+using State = std::array<double, 4>;
+
+/// D'' + (2 + d ln H / d ln a) D' = 3/2 Omega_m(a) (D - source), by ln a; the source is 0 for D1 and D1^2 for D2.
+State derivative(const Expansion& expansion, double log_a, const State& y) {
+  const double a = std::exp(log_a);
+  const double matter = expansion.omega_matter / (a * a * a);
+  const double curvature = expansion.omega_curvature() / (a * a);
+  const double total = matter + curvature + expansion.omega_lambda;
+  const double friction = 2 - (3 * matter + 2 * curvature) / (2 * total);
+  const double pull = 1.5 * matter / total;
+  return {y[1], pull * y[0] - friction * y[1], y[3], pull * (y[2] - y[0] * y[0]) - friction * y[3]};
+}
+
+State step(const Expansion& expansion, double log_a, double h, const State& y) {
+  const auto moved = [&](const State& k, double by) {
+    State z = y;
+    for (std::size_t i = 0; i < 4; ++i) z[i] += by * k[i];
+    return z;
+  };
+  const State k1 = derivative(expansion, log_a, y);
+  const State k2 = derivative(expansion, log_a + h / 2, moved(k1, h / 2));
+  const State k3 = derivative(expansion, log_a + h / 2, moved(k2, h / 2));
+  const State k4 = derivative(expansion, log_a + h, moved(k3, h));
+  State next = y;
+  for (std::size_t i = 0; i < 4; ++i) next[i] += h / 6 * (k1[i] + 2 * k2[i] + 2 * k3[i] + k4[i]);
+  return next;
+}
+
+/// From an early time, when all is matter: D1 = a, D2 = -3/7 a^2.
+State solve(const Expansion& expansion, double a) {
+  constexpr double first = 1e-7;
+  constexpr int steps = 4000;
+  State y = {first, first, -3.0 / 7 * first * first, -6.0 / 7 * first * first};
+  const double h = std::log(a / first) / steps;
+  for (int i = 0; i < steps; ++i) y = step(expansion, std::log(first) + i * h, h, y);
+  return y;
+}
+
+const Expansion universes[] = {{0.3, 0.7}, {0.25, 0.75}, {0.3, 0}, {0.4, 0.3}, {1.2, 0.1}, {0.05, 0.9}};
+
+}  // namespace
+
+TEST_CASE("cosmology: in a flat universe of matter perturbations grow as the scale factor") {
+  for (const double a : {1e-3, 0.02, 0.5, 1.0, 3.0}) {
+    const Growth growth = growth_at({1, 0}, a);
+    CHECK(growth.d1 == Approx(a).epsilon(1e-12));
+    CHECK(growth.f1 == Approx(1).epsilon(1e-10));
+    CHECK(growth.d2 == Approx(-3.0 / 7 * a * a).epsilon(1e-12));
+    CHECK(growth.f2 == Approx(2).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("cosmology: the linear growth solves its differential equation") {
+  for (const Expansion& expansion : universes) {
+    const State now = solve(expansion, 1);
+    for (const double a : {0.01, 0.02, 0.1, 0.5, 1.0, 1.5}) {
+      const State then = solve(expansion, a);
+      const Growth growth = growth_at(expansion, a);
+      INFO("a " << a << ", Omega_m " << expansion.omega_matter << ", Omega_Lambda " << expansion.omega_lambda);
+      CHECK(growth.d1 == Approx(then[0] / now[0]).epsilon(1e-6));
+      CHECK(growth.f1 == Approx(then[1] / then[0]).epsilon(1e-6));
+    }
+  }
+}
+
+TEST_CASE("cosmology: the second-order growth is near the solution of its differential equation") {
+  for (const Expansion& expansion : {Expansion{0.3, 0.7}, Expansion{0.25, 0.75}}) {
+    const double now = solve(expansion, 1)[0];
+    for (const double a : {0.01, 0.02, 0.1, 0.5, 1.0}) {
+      const State then = solve(expansion, a);
+      const Growth growth = growth_at(expansion, a);
+      INFO("a " << a << ", Omega_m " << expansion.omega_matter);
+      CHECK(growth.d2 == Approx(then[2] / (now * now)).epsilon(2e-3));
+      CHECK(growth.f2 == Approx(then[3] / then[2]).epsilon(1e-2));
+    }
+  }
+}
+
+TEST_CASE("cosmology: the growth is that of Carroll, Press & Turner 1992 within a per cent") {
+  for (const Expansion& expansion : {Expansion{0.3, 0.7}, Expansion{0.3, 0}, Expansion{0.4, 0.3}}) {
+    const auto suppression = [&](double a) {  // their eq. 29
+      const double matter = expansion.omega_matter_at(a);
+      const double lambda = expansion.omega_lambda / std::pow(expansion.hubble_ratio(a), 2);
+      return 2.5 * matter / (std::pow(matter, 4.0 / 7) - lambda + (1 + matter / 2) * (1 + lambda / 70));
+    };
+    for (const double a : {0.02, 0.3, 0.7})
+      CHECK(growth_at(expansion, a).d1 == Approx(a * suppression(a) / suppression(1)).epsilon(0.01));
+  }
+}
+
+TEST_CASE("cosmology: the expansion rate") {
+  const Expansion expansion{0.4, 0.5};
+  CHECK(expansion.hubble_ratio(1) == Approx(1).epsilon(1e-15));
+  CHECK(expansion.hubble_ratio(0.5) == Approx(std::sqrt(0.4 * 8 + 0.1 * 4 + 0.5)).epsilon(1e-14));
+  CHECK(expansion.omega_matter_at(0.5) == Approx(0.4 * 8 / (0.4 * 8 + 0.1 * 4 + 0.5)).epsilon(1e-14));
+}
+
+TEST_CASE("cosmology: what is no universe is refused") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double a : {0.0, -1.0, nan, std::numeric_limits<double>::infinity()})
+    CHECK_THROWS_AS(growth_at({0.3, 0.7}, a), InputError);
+  CHECK_THROWS_AS(growth_at({0, 1}, 0.5), InputError);
+  CHECK_THROWS_AS(growth_at({nan, 0.7}, 0.5), InputError);
+  CHECK_THROWS_AS(growth_at({0.1, 3}, 0.5), InputError);  // no big bang
+  CHECK_THROWS_AS(growth_at({3, -3}, 4), InputError);     // recollapses before
+  CHECK_NOTHROW(growth_at({3, -3}, 1));
+}
