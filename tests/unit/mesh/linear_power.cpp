@@ -134,6 +134,15 @@ TEST_CASE("transfer function: it oscillates about the smooth one with the sound 
     CHECK(crests[i] - crests[i - 1] == Approx(2 * std::numbers::pi / sound_horizon).epsilon(0.06));
 }
 
+TEST_CASE("transfer function: numbers of an independent program") {
+  // colossus 1.3 (Diemer 2018, ApJS 239, 35), modelEisenstein98.
+  EisensteinHu p = standard;
+  p.cmb_temperature = 2.7255;
+  const double k[] = {1e-3, 0.05, 0.2, 10};
+  const double transfer[] = {0.9923101378, 0.272286557, 0.05542894184, 9.058524109e-05};
+  for (int i = 0; i < 4; ++i) CHECK(eisenstein_hu_transfer(p, k[i]) == Approx(transfer[i]).epsilon(1e-8));
+}
+
 TEST_CASE("transfer function: baryons suppress small scales as the paper says") {
   // Its eq. 11 with the beta of eq. 12: T of 0.05 in 0.3 against none, at a wave number beyond the oscillations.
   EisensteinHu none = standard;
