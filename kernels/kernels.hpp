@@ -4,6 +4,7 @@
 
 #include "kernels/catalogue_views.hpp"
 #include "kernels/fft.hpp"
+#include "kernels/lpt_kernels.hpp"
 #include "kernels/mesh_kernels.hpp"
 #include "kernels/neighbour_views.hpp"
 #include "kernels/paint_kernels.hpp"
