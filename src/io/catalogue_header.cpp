@@ -8,9 +8,6 @@ namespace zhalo::io {
 
 using hdf5::OutputFile;
 
-namespace {
-
-/// Readers demand all of these, also of runs without cosmology: then there is no expansion and no h.
 void write_cosmology_and_units(OutputFile& file, const std::string& group, const SnapshotInfo& snapshot) {
   const Cosmology& cosmology = snapshot.cosmology;
   file.attribute(group, "Omega0", cosmology.omega_matter.value_or(0));
@@ -27,6 +24,8 @@ void write_cosmology_and_units(OutputFile& file, const std::string& group, const
     file.attribute(group, "BoxSize", std::vector<double>{box[0], box[1], box[2]});
   }
 }
+
+namespace {
 
 std::string velocity_name(const Units& units) {
   const double km_per_s = units.velocity_in_cm_per_s / 1e5;
@@ -80,11 +79,15 @@ void write_notes(OutputFile& file, const std::string& object, const std::vector<
   for (const Note& note : notes) std::visit([&](const auto& value) { file.attribute(object, note.name, value); }, note.value);
 }
 
+void make_parameters(OutputFile& file) {
+  file.make_group("Parameters");
+  file.attribute("Parameters", "Code", std::string("zhalo"));
+  file.attribute("Parameters", "CodeVersion", std::string(ZHALO_VERSION));
+}
+
 void write_origin(OutputFile& file, const SnapshotInfo& snapshot) {
   const std::string group = "Parameters";
-  file.make_group(group);
-  file.attribute(group, "Code", std::string("zhalo"));
-  file.attribute(group, "CodeVersion", std::string(ZHALO_VERSION));
+  make_parameters(file);
   file.attribute(group, "Snapshot", snapshot.files.front());
   file.attribute(group, "SnapshotCode", name_of(snapshot.code));
   file.attribute(group, "SnapshotNumber", snapshot.number);

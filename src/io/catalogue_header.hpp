@@ -23,6 +23,12 @@ void write_common_header(hdf5::OutputFile& file, Index num_files, const Snapshot
 /// Attributes of a group or dataset.
 void write_notes(hdf5::OutputFile& file, const std::string& object, const std::vector<Note>& notes);
 
+/// Attributes that readers demand, also of runs without cosmology: then there is no expansion and no h.
+void write_cosmology_and_units(hdf5::OutputFile& file, const std::string& group, const SnapshotInfo& snapshot);
+
+/// Makes /Parameters with what wrote the file.
+void make_parameters(hdf5::OutputFile& file);
+
 /// Makes /Parameters with what wrote the file, from which snapshot, and its cosmology and units.
 void write_origin(hdf5::OutputFile& file, const SnapshotInfo& snapshot);
 

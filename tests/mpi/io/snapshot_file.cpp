@@ -1,0 +1,220 @@
+/// Snapshots that are written are read as what they are, for any number of ranks and files.
+#include "zhalo/io/snapshot_file.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "tests/mpi/io/hdf5_contents.hpp"
+#include "zhalo/core/error.hpp"
+#include "zhalo/io/load.hpp"
+#include "zhalo/io/mean_separation.hpp"
+
+using namespace zhalo;
+using namespace zhalo::io;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr Index num_all = 103;
+constexpr double box_length = 0.1;  // float(0.1) is more
+
+std::string scratch(const Communicator& comm, const std::string& name) {
+  const fs::path path = fs::path(ZHALO_SCRATCH_DIR) / ("ranks" + std::to_string(comm.size())) / name;
+  if (comm.rank() == 0) fs::remove_all(path);
+  comm.barrier();
+  return path.string();
+}
+
+double position_of(Index particle, int axis) {
+  return box_length * static_cast<double>((7 * particle + 31 * axis) % 103) / 103;
+}
+double velocity_of(Index particle, int axis) { return 10.0 * static_cast<double>(particle % 11 - 5) + axis; }
+std::uint64_t id_of(Index particle) { return (std::uint64_t{1} << 40) + static_cast<std::uint64_t>(particle); }
+
+SnapshotHeader header() {
+  SnapshotHeader header;
+  header.box_length = box_length;
+  header.scale_factor = 0.25;
+  header.hubble = 0.68;
+  header.omega_matter = 0.31;
+  header.omega_lambda = 0.68;
+  header.omega_baryon = 0.05;
+  header.parameters = {{"Seed", Index{7}}};
+  return header;
+}
+
+/// This rank's share of all particles; unevenly, the last rank has none.
+template <class Real>
+struct Mine {
+  std::vector<Real> pos[3];
+  std::vector<Real> velocity[3];
+  std::vector<std::uint64_t> id;
+
+  explicit Mine(const Communicator& comm) {
+    const int ranks = comm.size() > 1 ? comm.size() - 1 : 1;
+    const Share share = comm.rank() < ranks ? share_of(num_all, comm.rank(), ranks) : Share{num_all, 0};
+    for (Index i = share.first; i < share.first + share.count; ++i) {
+      for (int axis = 0; axis < 3; ++axis) {
+        pos[axis].push_back(static_cast<Real>(position_of(i, axis)));
+        velocity[axis].push_back(static_cast<Real>(velocity_of(i, axis)));
+      }
+      id.push_back(id_of(i));
+    }
+  }
+
+  SnapshotParticles<Real> particles() const {
+    SnapshotParticles<Real> all;
+    all.num = static_cast<Index>(id.size());
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      all.pos[axis] = pos[axis].data();
+      all.velocity[axis] = velocity[axis].data();
+    }
+    all.id = id.data();
+    all.mass = 0.125;
+    return all;
+  }
+};
+
+void check_info(const SnapshotInfo& info, bool is_double) {
+  CHECK(info.code == Code::gadget4);
+  CHECK(info.notes == std::vector<std::string>{});
+  REQUIRE(info.types.size() == 6);
+  const TypeSummary& dark = info.types[1];
+  CHECK(dark.count == num_all);
+  CHECK((dark.has_coordinates && dark.has_velocities && dark.has_ids));
+  CHECK(dark.double_coordinates == is_double);
+  CHECK(dark.double_velocities == is_double);
+  CHECK(dark.mass_source == "MassTable");
+  CHECK(dark.uniform_mass == 0.125);
+  CHECK(info.num_total() == num_all);
+  REQUIRE(info.box_length);
+  CHECK((*info.box_length)[2] == box_length);
+  CHECK(simulation_box(info).periodic[1]);
+  CHECK(info.cosmology.scale_factor == 0.25);
+  CHECK(*info.cosmology.redshift == Approx(3));
+  CHECK(info.cosmology.hubble == 0.68);
+  CHECK(info.cosmology.omega_matter == 0.31);
+  CHECK(info.cosmology.omega_lambda == 0.68);
+  CHECK(info.cosmology.omega_baryon == 0.05);
+  CHECK_FALSE(info.units.assumed);
+  CHECK(info.units.length_name() == "Mpc/h");
+  CHECK(info.units.mass_name() == "1e10 Msun/h");
+  CHECK(info.velocity_factor == 0.5);
+}
+
+template <class Real>
+void check_snapshot(const Context& context, const std::string& path) {
+  const Snapshot snapshot = Snapshot::open(context.comm, path);
+  check_info(snapshot.info(), sizeof(Real) == 8);
+  const auto loaded = load_particles<Real>(context, snapshot, {1});
+  const Share share = share_of(num_all, context.comm.rank(), context.comm.size());
+  REQUIRE(loaded.particles.num() == share.count);
+  for (Index i = 0; i < share.count; ++i) {
+    const auto& segment = loaded.particles.segments[0];
+    CHECK(loaded.id.data()[i] == id_of(share.first + i));
+    CHECK(segment.mass[i] == 0.125);
+    for (int axis = 0; axis < 3; ++axis) {
+      const auto at = static_cast<std::size_t>(axis);
+      CHECK(segment.pos[at][i] == static_cast<Real>(position_of(share.first + i, axis)));
+      CHECK(segment.velocity[at][i] == Approx(velocity_of(share.first + i, axis)).epsilon(1e-6));
+    }
+  }
+}
+
+template <class Real>
+void write(const Communicator& comm, const std::string& out, const SnapshotParticles<Real>& particles,
+           const WriteOptions& options) {
+  StagedFiles files(comm, out);
+  write_snapshot(files, "ics", particles, header(), options);
+  files.commit();
+  comm.barrier();
+}
+
+template <class Real>
+void check_written(const std::string& name) {
+  const Context context{.comm = Communicator(MPI_COMM_WORLD)};
+  const std::string out = scratch(context.comm, name);
+  const Mine<Real> mine(context.comm);
+  for (const Index num_files : {5, 1, 0, 3}) {  // each over those of the one before
+    INFO("files " << num_files);
+    write(context.comm, out, mine.particles(), {.num_files = num_files});
+    const bool single = num_files == 1 || (num_files == 0 && context.comm.size() == 1);
+    check_snapshot<Real>(context, out + (single ? "/ics.hdf5" : "/ics.0.hdf5"));
+    check_snapshot<Real>(context, out);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a snapshot in float is read as a snapshot of GADGET-4") { check_written<float>("float"); }
+
+TEST_CASE("a snapshot in double is read as a snapshot of GADGET-4") { check_written<double>("double"); }
+
+TEST_CASE("a snapshot's stored numbers are those of the format") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string out = scratch(comm, "stored");
+  write(comm, out, Mine<float>(comm).particles(), {.num_files = 1});
+  const contents::File file = contents::read(out + "/ics.hdf5");
+  CHECK(contents::integers(file, "Header:NumPart_Total") == std::vector<Index>{0, num_all, 0, 0, 0, 0});
+  CHECK(contents::integers(file, "Header:NumPart_ThisFile") == std::vector<Index>{0, num_all, 0, 0, 0, 0});
+  CHECK(contents::integers(file, "Header:NumFilesPerSnapshot") == std::vector<Index>{1});
+  CHECK(contents::integers(file, "Parameters:Seed") == std::vector<Index>{7});
+  const contents::Values& velocities = file.datasets.at("PartType1/Velocities");
+  CHECK(velocities.extent == std::vector<hsize_t>{num_all, 3});
+  std::vector<float> stored(3 * num_all);
+  REQUIRE(velocities.bytes.size() == stored.size() * sizeof(float));
+  velocities.bytes.copy(reinterpret_cast<char*>(stored.data()), velocities.bytes.size());
+  CHECK(stored[5] == static_cast<float>(velocity_of(1, 2) / std::sqrt(0.25)));  // a in place of a^2 dx/dt: divided by sqrt(a)
+  CHECK(file.datasets.at("PartType1/ParticleIDs").extent == std::vector<hsize_t>{num_all});
+}
+
+TEST_CASE("positions at the edge of the box, or a little outside, are stored inside") {
+  const Context context{.comm = Communicator(MPI_COMM_WORLD)};
+  const std::string out = scratch(context.comm, "edges");
+  Mine<float> mine(context.comm);
+  const auto edge = static_cast<float>(box_length);
+  if (context.comm.rank() == 0) {
+    mine.pos[0][0] = edge;  // more than the box length
+    mine.pos[1][0] = std::nextafter(edge, 1.0F);
+    mine.pos[2][0] = -1e-12F;  // rounds to it
+    mine.pos[0][1] = -0.25F * edge;
+    mine.pos[1][1] = std::nextafter(edge, 0.0F);
+  }
+  write(context.comm, out, mine.particles(), {.num_files = 1});
+  const auto loaded = load_particles<float>(context, Snapshot::open(context.comm, out + "/ics.hdf5"), {1});
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (Index i = 0; i < loaded.particles.num(); ++i) {
+      const float x = loaded.particles.segments[0].pos[axis][i];
+      CHECK((x >= 0 && static_cast<double>(x) < box_length));
+    }
+  }
+  if (context.comm.rank() != 0) return;
+  const auto& pos = loaded.particles.segments[0].pos;
+  CHECK(pos[0][0] == Approx(0).margin(1e-8));
+  CHECK(pos[2][0] == Approx(0).margin(1e-8));
+  CHECK(pos[0][1] == Approx(0.75 * box_length));
+  CHECK(pos[1][1] == std::nextafter(edge, 0.0F));
+}
+
+TEST_CASE("snapshots that make no sense are refused on all ranks, and nothing is left") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string out = scratch(comm, "bad");
+  const auto refused = [&](auto change) {
+    Mine<float> mine(comm);
+    SnapshotParticles<float> particles = mine.particles();
+    SnapshotHeader changed = header();
+    if (comm.rank() == 0) change(mine, particles, changed);
+    StagedFiles files(comm, out);
+    CHECK_THROWS_AS(write_snapshot(files, "ics", particles, changed), InputError);
+  };
+  refused([](auto& mine, auto&, auto&) { mine.pos[1][0] = std::numeric_limits<float>::quiet_NaN(); });
+  refused([](auto& mine, auto&, auto&) { mine.velocity[2][0] = std::numeric_limits<float>::infinity(); });
+  refused([](auto&, auto& particles, auto&) { particles.type = 6; });
+  refused([](auto&, auto& particles, auto&) { particles.mass = 0; });
+  refused([](auto&, auto&, auto& changed) { changed.box_length = 0; });
+  refused([](auto&, auto&, auto& changed) { changed.scale_factor = -1; });
+  comm.barrier();
+  CHECK_FALSE(fs::exists(out));
+}
