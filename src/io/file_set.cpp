@@ -18,10 +18,11 @@ bool is_single(const FileShares& shares, const FileSet& set) { return set.single
 /// As the user will know the file, for messages.
 std::string shown(const StagedFiles& files, const std::string& name) { return files.directory() + "/" + name; }
 
-void write_meanings(OutputFile& file, const FileSet& set) {
+void write_meanings(OutputFile& file, const FileSet& set, const FileView& view) {
   for (const FileColumn& column : set.columns) {
     if (column.meaning) write_meaning(file, column.name, set.units, *column.meaning);
     write_notes(file, column.name, column.notes);
+    if (!column.first_row.empty()) file.attribute(column.name, column.first_row, column.placement->in_files(view.files).first);
   }
 }
 
@@ -30,7 +31,7 @@ void write_frame(OutputFile& file, const FileSet& set, const FileView& view) {
   set.write_header(file, view);
   for (const FileColumn& column : set.columns)
     file.make_dataset(column.name, column.cells, column.placement->in_files(view.files).count);
-  write_meanings(file, set);
+  write_meanings(file, set, view);
 }
 
 /// This rank's part of one file; the first rank of the file makes it.
@@ -50,14 +51,15 @@ void write_master(StagedFiles& files, const FileShares& shares, const FileSet& s
   const std::string name = master_of(set.prefix);
   const std::string base = std::filesystem::path(set.prefix).filename().string();
   OutputFile file(files.stage(name, StagedFiles::Appears::last), shown(files, name));
-  set.write_header(file, {{0, shares.num_files()}, 1});
+  const FileView all{{0, shares.num_files()}, 1};
+  set.write_header(file, all);
   for (const FileColumn& column : set.columns) {
     std::vector<hdf5::SourceRows> sources;
     for (Index number = 0; number < shares.num_files(); ++number)
       sources.push_back({numbered(base, number), column.placement->in_files({number, 1}).count});
     file.make_virtual_dataset(column.name, column.cells, sources);
   }
-  write_meanings(file, set);
+  write_meanings(file, set, all);
   file.close();
 }
 

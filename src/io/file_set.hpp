@@ -11,13 +11,15 @@
 
 namespace zhalo::io {
 
-/// One dataset: its type and width, and this rank's rows of it.
+/// One dataset: its type and the shape of its rows, and this rank's rows of it.
 struct FileColumn {
   std::string name;
   hdf5::Cells cells;
   const Placement* placement = nullptr;
   std::optional<Meaning> meaning{};
   std::vector<Note> notes{};  ///< further attributes
+  /// Name of the attribute that says which of all rows is the first in a file; empty: there is none.
+  std::string first_row{};
 };
 
 /// What a file shows: a numbered file itself; the master all of them, as a set of one file.

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -33,8 +34,9 @@ Handle dataset_properties() {
 }
 
 std::vector<hsize_t> extent_of(Index rows, const Cells& like) {
-  if (like.columns == 1 && !like.table) return {static_cast<hsize_t>(rows)};
-  return {static_cast<hsize_t>(rows), static_cast<hsize_t>(like.columns)};
+  std::vector<hsize_t> extent{static_cast<hsize_t>(rows)};
+  extent.insert(extent.end(), like.row_shape.begin(), like.row_shape.end());
+  return extent;
 }
 
 /// A space of `extent` with rows [first, first + count) selected.
@@ -146,8 +148,8 @@ void OutputFile::write_rows(const std::string& name, Index first, const Cells& c
   need(set.valid(), "cannot be written");
   const Handle memory = simple_space(extent_of(cells.rows, cells));
   const Handle all(H5Dget_space(set.id()), H5Sclose);
-  hsize_t extent[2] = {0, 0};
-  H5Sget_simple_extent_dims(all.id(), extent, nullptr);
+  std::array<hsize_t, H5S_MAX_RANK> extent{};
+  H5Sget_simple_extent_dims(all.id(), extent.data(), nullptr);
   const Handle rows = selected_rows(extent_of(static_cast<Index>(extent[0]), cells), first, cells.rows);
   need(H5Dwrite(set.id(), cells.type, memory.id(), rows.id(), H5P_DEFAULT, cells.data) >= 0 && set.close(),
        "cannot be written");

@@ -17,22 +17,23 @@ inline hid_t native_type(Index) { return H5T_NATIVE_INT64; }
 inline hid_t native_type(std::int32_t) { return H5T_NATIVE_INT32; }
 inline hid_t native_type(std::uint64_t) { return H5T_NATIVE_UINT64; }
 
-/// Rows of a dataset in somebody else's memory. One-dimensional if there is one column, unless it is to be a table.
+/// Rows of a dataset in somebody else's memory.
 struct Cells {
   const std::byte* data = nullptr;
   hid_t type = H5I_INVALID_HID;
   Index bytes = 0;  ///< of a row
   Index rows = 0;
-  Index columns = 1;
-  bool table = false;
+  std::vector<Index> row_shape{};  ///< none: a row is one number; {3}: of a table; {64, 64}: a plane of a field
 
-  Cells part(Share which) const { return {data + which.first * bytes, type, bytes, which.count, columns, table}; }
+  Cells part(Share which) const { return {data + which.first * bytes, type, bytes, which.count, row_shape}; }
 };
 
 template <class T>
 Cells cells_of(Span<const T> values, Index columns = 1) {
-  return {reinterpret_cast<const std::byte*>(values.data()), native_type(T{}), columns * static_cast<Index>(sizeof(T)),
-          values.size() / columns, columns};
+  Cells cells{reinterpret_cast<const std::byte*>(values.data()), native_type(T{}), columns * static_cast<Index>(sizeof(T)),
+              values.size() / columns};
+  if (columns > 1) cells.row_shape = {columns};
+  return cells;
 }
 
 /// A whole dataset of the same name in another file, named relative to the directory of the file that shows it.
@@ -62,7 +63,7 @@ class OutputFile {
   void attribute(const std::string& object, const std::string& name, const std::vector<int>& values);
   void attribute(const std::string& object, const std::string& name, const std::vector<Index>& values);
 
-  /// A dataset with the type and columns of `like` and this many rows, whose place in the file is fixed now: the file does not
+  /// A dataset with the type and row shape of `like` and this many rows, whose place in the file is fixed now: the file does not
   /// depend on who fills it, and in which order.
   void make_dataset(const std::string& name, const Cells& like, Index rows);
   /// Writes rows [first, first + cells.rows).

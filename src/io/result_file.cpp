@@ -19,7 +19,7 @@ Index numbers_in_row(const ResultColumn& column) { return std::max(column.width,
 hdf5::Cells cells_of(const ResultColumn& column) {
   hdf5::Cells cells =
       std::visit([&](const auto& values) { return hdf5::cells_of(values, numbers_in_row(column)); }, column.values);
-  cells.table = column.width > 0;
+  if (column.width > 0) cells.row_shape = {column.width};
   return cells;
 }
 

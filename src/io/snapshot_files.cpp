@@ -88,19 +88,19 @@ std::string find_first_file(const std::string& path) {
       fmt::format("'{}': no such file or directory ('{}.hdf5' and '{}.0.hdf5' do not exist either)", path, path, path));
 }
 
-std::vector<std::string> all_chunks(const std::string& file, int num_files) {
+std::vector<std::string> all_chunks(const std::string& file, int num_files, const std::string& whole) {
   if (num_files <= 1) return {file};
   const FileName name = FileName::of(file);
   if (name.chunk < 0) {
     throw FileError(
-        fmt::format("'{}' says that it is one of {} files of a snapshot, but its name has no number: it should be called '{}'",
-                    file, num_files, name.path_of_chunk(0)));
+        fmt::format("'{}' says that it is one of {} files of a {}, but its name has no number: it should be called '{}'", file,
+                    num_files, whole, name.path_of_chunk(0)));
   }
   std::vector<std::string> files;
   for (int chunk = 0; chunk < num_files; ++chunk) {
     files.push_back(name.path_of_chunk(chunk));
     if (!fs::exists(files.back())) {
-      throw FileError(fmt::format("'{}' is missing: the snapshot has {} files, says '{}'", files.back(), num_files, file));
+      throw FileError(fmt::format("'{}' is missing: the {} has {} files, says '{}'", files.back(), whole, num_files, file));
     }
   }
   return files;

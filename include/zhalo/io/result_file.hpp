@@ -19,7 +19,7 @@ struct Meaning {
 /// A named value for an attribute.
 struct Note {
   std::string name;
-  std::variant<double, Index, std::string, std::vector<int>, std::vector<Index>> value;
+  std::variant<double, Index, std::string, std::vector<int>, std::vector<Index>, std::vector<double>> value;
 };
 
 /// One dataset: for each particle of this rank one row of numbers, on the host.

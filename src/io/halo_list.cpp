@@ -1,0 +1,123 @@
+#include "zhalo/io/halo_list.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "src/io/hdf5_input.hpp"
+#include "src/io/hdf5_output.hpp"
+#include "src/io/snapshot_files.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::io {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Stem -> the file to open first: the one without number, which shows all, or the lowest number.
+std::map<std::string, std::string> catalogues_in(const std::string& directory) {
+  std::map<std::string, std::string> first;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    const FileName name = FileName::of(entry.path().string());
+    if (name.extension.empty() || name.stem.front() == '.') continue;
+    std::string& known = first[name.stem];
+    if (known.empty() || name.chunk < FileName::of(known).chunk) known = entry.path().string();
+  }
+  return first;
+}
+
+std::string first_catalogue_file(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return find_first_file(path);
+  const auto catalogues = catalogues_in(path);
+  if (catalogues.empty())
+    throw FileError(fmt::format("folder '{}' holds no catalogue: no file in it ends in .hdf5 or .h5", path));
+  if (catalogues.size() > 1)
+    throw InputError(fmt::format("folder '{}' holds files of {} catalogues, such as '{}' and '{}': name one of them", path,
+                                 catalogues.size(), catalogues.begin()->second, std::next(catalogues.begin())->second));
+  return catalogues.begin()->second;
+}
+
+Index integer_of(const hdf5::InputFile& file, const std::string& name, Index otherwise) {
+  const auto values = file.integers("Header", name);
+  return values ? values->front() : otherwise;
+}
+
+double box_length_of(const hdf5::InputFile& file) {
+  for (const char* group : {"Header", "Parameters"}) {
+    if (const auto values = file.reals(group, "BoxSize")) return values->front();
+  }
+  return 0;
+}
+
+/// The first of these that the file has; empty if it has none.
+std::string first_of(const hdf5::InputFile& file, const std::vector<const char*>& names) {
+  for (const char* name : names) {
+    if (const std::string dataset = std::string("Group/") + name; file.has(dataset)) return dataset;
+  }
+  return {};
+}
+
+void check_rows(const hdf5::InputFile& file, const std::string& dataset, Index rows, Index width) {
+  const auto shape = file.shape(dataset);
+  file.check_readable(dataset);
+  const bool fits = shape && !shape->extent.empty() && shape->extent[0] >= rows && shape->kind != hdf5::Kind::other &&
+                    (width == 1 ? shape->extent.size() == 1 : shape->extent.size() == 2 && shape->extent[1] == width);
+  if (!fits)
+    throw InputError(
+        fmt::format("'{}': /{} does not have {} number(s) for each of {} groups", file.path(), dataset, width, rows));
+}
+
+template <class T>
+std::vector<T> read_rows(const hdf5::InputFile& file, const std::string& dataset, Index rows, Index width = 1) {
+  std::vector<T> values(static_cast<std::size_t>(rows * width));
+  if (dataset.empty() || rows == 0) return values;
+  check_rows(file, dataset, rows, width);
+  file.read(dataset, {0, rows}, hdf5::native_type(T{}), values.data());
+  return values;
+}
+
+/// Groups of one file; none if it has no dataset of them, as files without groups do.
+Index groups_in(const hdf5::InputFile& file, const std::string& centres) {
+  if (!centres.empty()) return file.shape(centres)->extent.at(0);
+  if (integer_of(file, "Ngroups_ThisFile", -1) == 0) return 0;
+  throw InputError(fmt::format(
+      "'{}' has no /Group/GroupPos: it is no catalogue of groups (give a folder such as groups_007, which fof writes)",
+      file.path()));
+}
+
+void append_groups(const hdf5::InputFile& file, Index most, std::vector<Halo>& haloes) {
+  const std::string centres = first_of(file, {"GroupPos", "GroupCM"});
+  const Index rows = std::min(groups_in(file, centres), most - static_cast<Index>(haloes.size()));
+  const auto centre = read_rows<double>(file, centres, rows, 3);
+  const auto radius =
+      read_rows<double>(file, first_of(file, {"GroupExtentRadius", "Group_R_Crit200", "Group_R_Mean200"}), rows);
+  const auto mass = read_rows<double>(file, first_of(file, {"GroupMass"}), rows);
+  const auto length = read_rows<Index>(file, first_of(file, {"GroupLen"}), rows);
+  haloes.reserve(haloes.size() + static_cast<std::size_t>(rows));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i)
+    haloes.push_back({{{centre[3 * i], centre[3 * i + 1], centre[3 * i + 2]}}, radius[i], mass[i], length[i]});
+}
+
+}  // namespace
+
+HaloList read_haloes(const std::string& path, Index most) {
+  const std::string first = first_catalogue_file(path);
+  HaloList list;
+  Index num_files = 1;
+  {
+    const hdf5::InputFile file(first);
+    list.box_length = box_length_of(file);
+    num_files = integer_of(file, "NumFiles", 1);
+  }
+  for (const std::string& name : all_chunks(first, static_cast<int>(num_files), "catalogue")) {
+    if (static_cast<Index>(list.haloes.size()) >= most) break;
+    append_groups(hdf5::InputFile(name), most, list.haloes);
+  }
+  return list;
+}
+
+}  // namespace zhalo::io
