@@ -82,21 +82,21 @@ hdf5::Cells planes_of(Span<const T> cells, const Grid& grid) {
 }  // namespace
 
 template <class T>
-void write_field(StagedFiles& files, const std::string& name, const Context& context, const Field<T>& field,
-                 const FieldRecord& record, const SnapshotInfo& snapshot, const WriteOptions& options) {
+void write_field(StagedFiles& files, const Context& context, const Field<T>& field, const FieldRecord& record,
+                 const SnapshotInfo& snapshot) {
   const Communicator& comm = files.comm();
   comm.together([&] {
     validate(comm.size() == context.comm.size(), "files of {} ranks are to hold a field of {}: make both for the same",
              comm.size(), context.comm.size());
-    validate(!record.dataset.empty(), "the dataset of a field has no name");
-    const FileShares shares = file_shares(comm, options);
+    validate(!record.name.empty() && !record.dataset.empty(), "the file or the dataset of a field has no name");
+    const FileShares shares = file_shares(comm, record.files);
     const HostPlanes<T> planes(context, field);
     const Grid& grid = field.decomposition().grid();
     const hdf5::Cells rows = planes_of(planes.cells(), grid);
     const Placement placement(comm, shares, rows.rows);
 
     FileSet set;
-    set.prefix = name;
+    set.prefix = record.name;
     set.units = snapshot.units;
     set.columns = {{record.dataset, rows, &placement, record.meaning, notes_of(record, grid), "FirstPlane"}};
     set.single_is_whole = true;
@@ -106,13 +106,11 @@ void write_field(StagedFiles& files, const std::string& name, const Context& con
       write_notes(file, "Parameters", record.parameters);
     };
     const PhaseTimer timer(context, "write");
-    write_file_set(files, shares, set, options.master);
+    write_file_set(files, shares, set, record.files.master);
   });
 }
 
-template void write_field(StagedFiles&, const std::string&, const Context&, const Field<float>&, const FieldRecord&,
-                          const SnapshotInfo&, const WriteOptions&);
-template void write_field(StagedFiles&, const std::string&, const Context&, const Field<double>&, const FieldRecord&,
-                          const SnapshotInfo&, const WriteOptions&);
+template void write_field(StagedFiles&, const Context&, const Field<float>&, const FieldRecord&, const SnapshotInfo&);
+template void write_field(StagedFiles&, const Context&, const Field<double>&, const FieldRecord&, const SnapshotInfo&);
 
 }  // namespace zhalo::io

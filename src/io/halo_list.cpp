@@ -56,7 +56,7 @@ double box_length_of(const hdf5::InputFile& file) {
 /// The first of these that the file has; empty if it has none.
 std::string first_of(const hdf5::InputFile& file, const std::vector<const char*>& names) {
   for (const char* name : names) {
-    if (const std::string dataset = std::string("Group/") + name; file.has(dataset)) return dataset;
+    if (std::string dataset = std::string("Group/") + name; file.has(dataset)) return dataset;
   }
   return {};
 }

@@ -1,4 +1,4 @@
-/// Fields in files: any decomposition, any number of ranks and files together hold what the formula of a cell says. Haloes out of catalogues.
+/// Fields in files: any number of ranks and files together hold what the formula of a cell says. Haloes out of catalogues.
 #include <catch2/catch.hpp>
 #include <filesystem>
 
@@ -55,8 +55,10 @@ void check_planes(const std::string& path, const Grid& grid, Index first, Index 
   CHECK(contents::integers(file, "Header:NumFiles") == std::vector<Index>{num_files});
 }
 
-FieldRecord record() {
+FieldRecord record(const std::string& name, const WriteOptions& options) {
   FieldRecord record;
+  record.name = name;
+  record.files = options;
   record.meaning.text = "numbers of cells";
   record.notes = {{"Window", std::string("cic")}};
   record.parameters = {{"Interlaced", Index{1}}};
@@ -68,8 +70,8 @@ void check_files(const Context& context, const Field<T>& field, const std::strin
   const Grid& grid = field.decomposition().grid();
   const Index num_files = asked == 0 ? context.comm.size() : asked;
   StagedFiles files(context.comm, out);
-  write_field(files, "f", context, field, record(), invented::snapshot_of(invented::World()),
-              {.num_files = asked, .master = true});
+  write_field(files, context, field, record("f", {.num_files = asked, .master = true}),
+              invented::snapshot_of(invented::World()));
   files.commit();
   context.comm.barrier();
   if (context.comm.rank() == 0) {
@@ -112,7 +114,7 @@ TEST_CASE("the attributes of a field say where it is and what") {
   box.lo = {{1, 2, 3}};
   const Field<float> field = numbered_field<float>(context, {{{4, 2, 2}}, box}, {context.comm.size(), 1}, {});
   StagedFiles files(context.comm, out);
-  write_field(files, "sub.name", context, field, record(), invented::snapshot_of(invented::World()), {.num_files = 1});
+  write_field(files, context, field, record("sub.name", {.num_files = 1}), invented::snapshot_of(invented::World()));
   files.commit();
   context.comm.barrier();
   const contents::File file = contents::read(out + "/sub.name.hdf5");
@@ -136,9 +138,9 @@ TEST_CASE("a folder that cannot hold a field is refused on all ranks") {
   const Field<float> field = numbered_field<float>(context, Grid::cube(3), {context.comm.size(), 1}, {});
   StagedFiles files(context.comm, out);
   const auto write = [&](const std::string& dataset) {
-    FieldRecord wrong = record();
+    FieldRecord wrong = record("f", {});
     wrong.dataset = dataset;
-    write_field(files, "f", context, field, wrong, invented::snapshot_of(invented::World()), {});
+    write_field(files, context, field, wrong, invented::snapshot_of(invented::World()));
   };
   CHECK_THROWS_AS(write("Header"), FileError);  // there is such a group
   CHECK_THROWS_AS(write(""), InputError);
