@@ -104,7 +104,7 @@ void write_frame(OutputFile& file, Index num_files, const SnapshotInfo& info) {
 template <class T>
 FileColumn column_of(const std::string& name, Span<const T> values, Index width, Meaning meaning) {
   FileColumn column{name, hdf5::cells_of(values, width)};
-  column.cells.table = width > 1;
+  if (width > 1) column.cells.row_shape = {width};
   column.meaning = std::move(meaning);
   return column;
 }
