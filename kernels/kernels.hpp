@@ -6,6 +6,7 @@
 #include "kernels/fft.hpp"
 #include "kernels/lpt_kernels.hpp"
 #include "kernels/mesh_kernels.hpp"
+#include "kernels/mode_kernels.hpp"
 #include "kernels/neighbour_views.hpp"
 #include "kernels/paint_kernels.hpp"
 #include "kernels/views.hpp"

@@ -1,0 +1,97 @@
+#include "zhalo/mesh/density.hpp"
+
+#include <cmath>
+
+#include "src/core/validate.hpp"
+#include "src/mesh/field_transform.hpp"
+#include "src/mesh/mode_tables.hpp"
+
+namespace zhalo {
+namespace {
+
+template <class T>
+void divide(const Context& context, Field<T>& field, double mean, double less) {
+  validate(std::isfinite(mean) && mean > 0, "a field's mean is {} (must be more than 0, for values in its units)", mean);
+  if (field.cells().empty()) return;
+  const kernels::GridRows rows = rows_of(field.layout(), field.cells());
+  std::visit([&](const auto& exec) { kernels::divide_cells(exec, rows, field.span(), mean, less); }, context.exec);
+}
+
+template <class T>
+void set_mean_to_0(const Context& context, Modes<T>& modes) {
+  if (!modes.layout().brick.contains({})) return;
+  const std::complex<T> zero{};
+  copy_bytes(context.exec, modes.span().data() + modes.layout().offset({}), &zero, sizeof zero);
+}
+
+/// Meshes of one kind, painted and transformed one after the other.
+template <class T>
+class DensityTransform {
+ public:
+  DensityTransform(const Context& context, const Decomposition& decomposition)
+      : context_(context), field_(context, decomposition), transform_(context, decomposition) {}
+
+  template <class Real>
+  DensityModes<T> run(const Particles<Real>& particles, const PaintOptions& options) {
+    const PaintReport report = paint(context_, particles, field_, options);
+    validate(report.sum > 0, "the weights of {} particles sum to {} (an overdensity needs a mean of more than 0)",
+             report.num_particles, report.sum);
+    to_overdensity(context_, field_, report.mean());
+    return {transform_.forward(field_), report};
+  }
+
+ private:
+  const Context& context_;
+  Field<T> field_;
+  FieldTransform<T> transform_;
+};
+
+template <class T, class Real>
+DensityModes<T> make_density_modes(const Context& context, const Decomposition& decomposition, const Particles<Real>& particles,
+                                   const DensityOptions& options) {
+  validate(options.paint.shift == Vec3d{},
+           "density modes are of points in the middle of cells (PaintOptions::shift must be 0)");
+  DensityTransform<T> transform(context, decomposition);
+  DensityModes<T> density = transform.run(particles, options.paint);
+  if (options.interlaced) {
+    PaintOptions second = options.paint;
+    second.shift = {{0.5, 0.5, 0.5}};
+    interlace(context, density.modes, transform.run(particles, second).modes);
+  }
+  compensate(context, density.modes, options.paint.window, options.compensation);
+  set_mean_to_0(context, density.modes);
+  return density;
+}
+
+}  // namespace
+
+template <class T, class Real>
+DensityModes<T> density_modes(const Context& context, const Decomposition& decomposition, const Particles<Real>& particles,
+                              const DensityOptions& options) {
+  return together(context.comm, [&] { return make_density_modes<T>(context, decomposition, particles, options); });
+}
+
+template <class T>
+void to_mean_units(const Context& context, Field<T>& field, double mean) {
+  divide(context, field, mean, 0);
+}
+
+template <class T>
+void to_overdensity(const Context& context, Field<T>& field, double mean) {
+  divide(context, field, mean, 1);
+}
+
+template void to_mean_units(const Context&, Field<float>&, double);
+template void to_mean_units(const Context&, Field<double>&, double);
+template void to_overdensity(const Context&, Field<float>&, double);
+template void to_overdensity(const Context&, Field<double>&, double);
+template DensityModes<float> density_modes(const Context&, const Decomposition&, const Particles<float>&,
+                                           const DensityOptions&);
+template DensityModes<float> density_modes(const Context&, const Decomposition&, const Particles<double>&,
+                                           const DensityOptions&);
+template DensityModes<double> density_modes(const Context&, const Decomposition&, const Particles<float>&,
+                                            const DensityOptions&);
+template DensityModes<double> density_modes(const Context&, const Decomposition&, const Particles<double>&,
+                                            const DensityOptions&);
+
+}  // namespace zhalo

@@ -1,0 +1,48 @@
+#include "src/mesh/field_transform.hpp"
+
+#include "src/mesh/brick_messages.hpp"
+#include "src/mesh/mode_tables.hpp"
+
+namespace zhalo {
+
+template <class T>
+FieldTransform<T>::FieldTransform(const Context& context, const Decomposition& decomposition)
+    : context_(context), fft_(context, decomposition) {}
+
+template <class T>
+Modes<T> FieldTransform<T>::forward(const Field<T>& field) {
+  validate_same(fft_.decomposition(), field.decomposition(), "the field and the modes that it is to become");
+  Modes<T> modes(context_, fft_.decomposition());
+  const bool is_dense = field.layout() == fft_.cells();
+  if (!is_dense) copy(field.layout(), field.span().data(), fft_.cells(), dense_cells().data());
+  fft_.forward(is_dense ? field.span() : cells_.span(), modes.span());
+  return modes;
+}
+
+template <class T>
+void FieldTransform<T>::backward(const Modes<T>& modes, Field<T>& field) {
+  validate_same(modes.decomposition(), field.decomposition(), "the modes and the field that they are to become");
+  const bool is_dense = field.layout() == fft_.cells();
+  fft_.backward(modes.span(), is_dense ? field.span() : dense_cells());
+  if (!is_dense) copy(fft_.cells(), cells_.data(), field.layout(), field.span().data());
+}
+
+template <class T>
+Span<T> FieldTransform<T>::dense_cells() {
+  if (cells_.size() != fft_.cells().size) cells_ = Buffer<T>(context_.exec, fft_.cells().size, "cells without ghosts");
+  return cells_.span();
+}
+
+template <class T>
+void FieldTransform<T>::copy(const BrickLayout& from, const T* source, const BrickLayout& to, T* target) const {
+  MoveList moves(1);
+  moves.add({from, fft_.cells().brick}, {to, fft_.cells().brick});
+  const UploadedMoves uploaded = moves.upload(context_.exec);
+  const kernels::WordArrays arrays{source, target, static_cast<Index>(sizeof(T))};
+  std::visit([&](const auto& e) { kernels::copy_bricks(e, uploaded.view(), arrays); }, context_.exec);
+}
+
+template class FieldTransform<float>;
+template class FieldTransform<double>;
+
+}  // namespace zhalo

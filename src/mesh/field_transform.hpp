@@ -1,0 +1,30 @@
+/// Transforms between fields with or without ghosts and modes.
+#pragma once
+
+#include "zhalo/mesh/modes.hpp"
+
+namespace zhalo {
+
+/// A plan for any number of fields of one decomposition. Every member function is collective, to be called within together().
+template <class T>
+class FieldTransform {
+ public:
+  FieldTransform(const Context& context, const Decomposition& decomposition);
+
+  Modes<T> forward(const Field<T>& field);
+  void backward(const Modes<T>& modes, Field<T>& field);
+
+ private:
+  /// Room for a field's own cells without ghosts between them.
+  Span<T> dense_cells();
+  void copy(const BrickLayout& from, const T* source, const BrickLayout& to, T* target) const;
+
+  const Context& context_;
+  Fft<T> fft_;
+  Buffer<T> cells_;
+};
+
+extern template class FieldTransform<float>;
+extern template class FieldTransform<double>;
+
+}  // namespace zhalo

@@ -1,0 +1,47 @@
+#include "src/mesh/mode_tables.hpp"
+
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "src/core/validate.hpp"
+#include "src/mesh/brick_messages.hpp"
+
+namespace zhalo {
+
+kernels::GridRows rows_of(const BrickLayout& layout, const Brick& part) {
+  const AxisOrder order = order_of(layout);
+  kernels::GridRows rows;
+  for (int i = 0; i < 3; ++i) rows.extent[i] = part.length(order[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < 2; ++i) rows.stride[i] = layout.stride[order[static_cast<std::size_t>(i)]];
+  rows.first = layout.offset(part.lo);
+  return rows;
+}
+
+ModeTables::ModeTables(const Exec& exec, const Grid& grid, const BrickLayout& layout, const AxisFunction& function) {
+  std::vector<double> numbers;
+  Index* extent = extent_;
+  for (const int axis : order_of(layout)) {
+    *extent++ = layout.brick.length(axis);
+    for (Index mode = layout.brick.lo[axis]; mode < layout.brick.hi[axis]; ++mode)
+      numbers.push_back(function(axis, wave_index(mode, grid.num[axis])));
+  }
+  numbers_ = to_exec(exec, Span<const double>(numbers), "factors of modes");
+}
+
+kernels::AxisTables ModeTables::view() const {
+  const Span<const double> all = numbers_.span();
+  return {{all.subspan(0, extent_[0]), all.subspan(extent_[0], extent_[1]), all.subspan(extent_[0] + extent_[1], extent_[2])}};
+}
+
+double wave_number(const Grid& grid, int axis, Index wave) { return fundamental(grid, axis) * static_cast<double>(wave); }
+
+double phase_per_cell(const Grid& grid, int axis, Index wave) {
+  return 2 * std::numbers::pi * static_cast<double>(wave) / static_cast<double>(grid.num[axis]);
+}
+
+void validate_same(const Decomposition& a, const Decomposition& b, const char* what) {
+  validate(a == b, "{} are of different grids or decompositions, {} and {} (must be of one)", what, a.describe(), b.describe());
+}
+
+}  // namespace zhalo

@@ -1,0 +1,53 @@
+/// Modes as kernels see them, and tables of numbers along their axes.
+#pragma once
+
+#include <functional>
+
+#include "kernels/kernels.hpp"
+#include "zhalo/mesh/modes.hpp"
+
+namespace zhalo {
+
+/// A part of what a layout describes, which must not be empty, in memory order; its rows lie without gaps between elements.
+kernels::GridRows rows_of(const BrickLayout& layout, const Brick& part);
+
+template <class T>
+kernels::ModesView<T> view_of(Modes<T>& modes) {
+  const BrickLayout& layout = modes.layout();
+  return {rows_of(layout, layout.brick), {reinterpret_cast<T*>(modes.span().data()), 2 * layout.size}};
+}
+template <class T>
+Span<const T> parts_of(const Modes<T>& modes) {
+  return {reinterpret_cast<const T*>(modes.span().data()), 2 * modes.layout().size};
+}
+
+/// Number for each axis and wave index along it (see wave_index()).
+using AxisFunction = std::function<double(int axis, Index wave)>;
+
+/// A number for each mode's index along each axis of a rank's modes, in memory of an Exec.
+class ModeTables {
+ public:
+  ModeTables(const Exec& exec, const Grid& grid, const BrickLayout& layout, const AxisFunction& function);
+
+  kernels::AxisTables view() const;
+
+ private:
+  Buffer<double> numbers_;
+  Index extent_[3] = {};
+};
+
+/// k along an axis.
+double wave_number(const Grid& grid, int axis, Index wave);
+/// Spacing of the grid times that: the phase from one cell to the next, between -pi and pi.
+double phase_per_cell(const Grid& grid, int axis, Index wave);
+/// Whether a wave is its own mirror image, but not constant: the sign of its wave number is undefined.
+constexpr bool is_nyquist(Index wave, Index num) { return 2 * wave == num; }
+
+/// InputError if modes or fields that belong together are of different decompositions; `what` begins the message.
+void validate_same(const Decomposition& a, const Decomposition& b, const char* what);
+
+/// To the modes are added those of the same field painted half a cell further up on every axis, seen from where the former stand; halved.
+template <class T>
+void interlace(const Context& context, Modes<T>& modes, const Modes<T>& shifted);
+
+}  // namespace zhalo

@@ -1,0 +1,195 @@
+#include "zhalo/mesh/power_spectrum.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "src/core/validate.hpp"
+#include "src/mesh/brick_messages.hpp"
+#include "src/mesh/mode_tables.hpp"
+#include "src/mesh/power_bins.hpp"
+
+namespace zhalo {
+namespace {
+
+constexpr int most_multipole = 16;
+/// Modes that are summed at a time, those of a device brought to the host.
+constexpr Index modes_of_piece = Index{1} << 22;
+
+Index num_multipoles(const PowerOptions& options) { return options.multipole_axis < 0 ? 0 : options.max_multipole / 2 + 1; }
+
+void validate_multipoles(const PowerOptions& options) {
+  validate(options.multipole_axis >= -1 && options.multipole_axis < 3,
+           "multipoles of a power spectrum are about axis {} (must be 0, 1, 2, or -1: none)", options.multipole_axis);
+  validate(options.max_multipole >= 0 && options.max_multipole <= most_multipole && options.max_multipole % 2 == 0,
+           "multipoles of a power spectrum go up to {} (must be an even number up to {})", options.max_multipole,
+           most_multipole);
+}
+
+void validate_agreed(const Communicator& comm, const Decomposition& decomposition, const PowerOptions& options) {
+  const BinOptions& bins = options.bins;
+  std::vector<Index> numbers{static_cast<Index>(bins.spacing), options.multipole_axis, options.max_multipole,
+                             decomposition.shape()[0]};
+  const auto add = [&](const std::optional<double>& value) {
+    numbers.insert(numbers.end(), {value ? 1 : 0, std::bit_cast<Index>(value.value_or(0))});
+  };
+  for (const std::optional<double>& value : {bins.k_min, bins.k_max, bins.width, std::optional<double>(bins.per_decade)})
+    add(value);
+  for (int axis = 0; axis < 3; ++axis) {
+    numbers.push_back(decomposition.grid().num[axis]);
+    add(decomposition.grid().box.length[axis]);
+  }
+  validate_equal(comm, numbers, "the options of a power spectrum, or the grid,");
+}
+
+/// Tables of a rank's modes, on the host.
+struct HostTables {
+  ModeTables squares;
+  ModeTables along;
+  ModeTables weights;
+
+  HostTables(const Grid& grid, const BrickLayout& layout, double unit, int line_of_sight)
+      : squares(host_exec(1), grid, layout,
+                [&](int axis, Index wave) { return std::pow(component(grid, unit, axis, wave), 2); }),
+        along(host_exec(1), grid, layout,
+              [&](int axis, Index wave) { return axis == line_of_sight ? component(grid, unit, axis, wave) : 0; }),
+        weights(host_exec(1), grid, layout, [&](int axis, Index wave) {
+          // Modes with negative k_z are not kept; 0 and the Nyquist frequency have no other sign.
+          return axis != 2 || wave == 0 || is_nyquist(wave, grid.num[2]) ? 1 : 2;
+        }) {}
+
+ private:
+  /// Of the wave vector, in the unit: a whole number in a cubic box.
+  static double component(const Grid& grid, double unit, int axis, Index wave) {
+    return (is_cubic(grid) ? 1 : fundamental(grid, axis) / unit) * static_cast<double>(wave);
+  }
+};
+
+/// A rank's modes on the host, some rows at a time.
+template <class T>
+class ModesOnHost {
+ public:
+  ModesOnHost(const Exec& exec, const Modes<T>& modes) : exec_(exec), parts_(parts_of(modes)) {}
+
+  Span<const T> part(Index first, Index count) {
+    const Span<const T> part = parts_.subspan(2 * first, 2 * count);
+    if (std::holds_alternative<Host>(exec_)) return part;
+    copy_.resize(static_cast<std::size_t>(part.size()));
+    copy_bytes(exec_, copy_.data(), part.data(), copy_.size() * sizeof(T));
+    return copy_;
+  }
+
+ private:
+  const Exec& exec_;
+  Span<const T> parts_;
+  std::vector<T> copy_;
+};
+
+template <class T>
+std::vector<double> sum_own(const Context& context, const Modes<T>& a, const Modes<T>& b, const PowerBins& bins,
+                            const PowerOptions& options) {
+  const BrickLayout& layout = a.layout();
+  const HostTables tables(a.decomposition().grid(), layout, bins.unit, options.multipole_axis);
+  kernels::PowerView<T> view;
+  view.rows = rows_of(layout, layout.brick);
+  view.squares = tables.squares.view();
+  view.along = tables.along.view();
+  view.weights = tables.weights.view();
+  view.edges = bins.square;
+  view.num_multipoles = num_multipoles(options);
+  std::vector<double> sums(static_cast<std::size_t>(bins.num() * view.width()));
+  if (layout.size == 0 || sums.empty()) return sums;
+
+  const Host* host = std::get_if<Host>(&context.exec);
+  ModesOnHost<T> a_on_host(context.exec, a);
+  ModesOnHost<T> b_on_host(context.exec, b);
+  const Index row_length = view.rows.extent[2];
+  const Index num_rows = layout.size / row_length;
+  const Index rows_of_piece = std::max<Index>(1, modes_of_piece / row_length);
+  for (view.first_row = 0; view.first_row < num_rows; view.first_row += rows_of_piece) {
+    view.num_rows = std::min(rows_of_piece, num_rows - view.first_row);
+    view.a = a_on_host.part(view.first_row * row_length, view.num_rows * row_length);
+    view.b = &a == &b ? view.a : b_on_host.part(view.first_row * row_length, view.num_rows * row_length);
+    kernels::add_powers(host != nullptr ? *host : Host{}, view, Span<double>(sums));
+  }
+  return sums;
+}
+
+/// In place, in the order of ranks.
+void sum_over_ranks(const Communicator& comm, std::vector<double>& sums) {
+  constexpr std::size_t at_a_time = 512;
+  using Record = std::array<double, at_a_time>;
+  for (std::size_t first = 0; first < sums.size(); first += at_a_time) {
+    const std::size_t count = std::min(at_a_time, sums.size() - first);
+    Record own{};
+    std::copy_n(sums.begin() + static_cast<std::ptrdiff_t>(first), count, own.begin());
+    Record total{};
+    for (const Record& other : comm.all_gather(own))
+      for (std::size_t i = 0; i < count; ++i) total[i] += other[i];
+    std::copy_n(total.begin(), count, sums.begin() + static_cast<std::ptrdiff_t>(first));
+  }
+}
+
+/// From the sums of a bin.
+PowerBin finish_bin(Span<const double> sums, double unit, double volume) {
+  PowerBin bin;
+  bin.num_modes = std::llround(sums[0]);
+  const auto mean = [&](double sum) {
+    return bin.num_modes == 0 ? std::numeric_limits<double>::quiet_NaN() : volume * sum / sums[0];
+  };
+  bin.k_mean = unit * sums[1] / sums[0];
+  bin.power = mean(sums[2]);
+  for (Index l = 3; l < sums.size(); ++l) bin.multipoles.push_back(mean(sums[l]));
+  return bin;
+}
+
+PowerSpectrum finish(const PowerBins& bins, const Grid& grid, const std::vector<double>& sums) {
+  PowerSpectrum spectrum;
+  spectrum.volume = grid.box.volume();
+  spectrum.fundamental = bins.unit;
+  spectrum.nyquist = least_nyquist(grid);
+  const auto width = static_cast<Index>(sums.size()) / std::max<Index>(bins.num(), 1);
+  for (Index i = 0; i < bins.num(); ++i) {
+    PowerBin bin = finish_bin(Span<const double>(sums).subspan(i * width, width), bins.unit, spectrum.volume);
+    bin.k_lo = bins.k[static_cast<std::size_t>(i)];
+    bin.k_hi = bins.k[static_cast<std::size_t>(i) + 1];
+    if (bin.num_modes == 0) bin.k_mean = (bin.k_lo + bin.k_hi) / 2;
+    spectrum.bins.push_back(std::move(bin));
+  }
+  return spectrum;
+}
+
+}  // namespace
+
+template <class T>
+PowerSpectrum cross_power_spectrum(const Context& context, const Modes<T>& a, const Modes<T>& b, const PowerOptions& options) {
+  return together(context.comm, [&] {
+    const PhaseTimer timer(context, "power spectrum");
+    validate_same(a.decomposition(), b.decomposition(), "the modes of a cross power spectrum");
+    validate_multipoles(options);
+    const Grid& grid = a.decomposition().grid();
+    const PowerBins bins = make_bins(grid, options.bins);
+    validate_agreed(context.comm, a.decomposition(), options);
+    std::vector<double> sums = sum_own(context, a, b, bins, options);
+    sum_over_ranks(context.comm, sums);
+    return finish(bins, grid, sums);
+  });
+}
+
+template <class T>
+PowerSpectrum power_spectrum(const Context& context, const Modes<T>& modes, const PowerOptions& options) {
+  return cross_power_spectrum(context, modes, modes, options);
+}
+
+double shot_noise(const PaintReport& report, const Grid& grid) {
+  return grid.box.volume() * report.sum2 / (report.sum * report.sum);
+}
+
+template PowerSpectrum power_spectrum(const Context&, const Modes<float>&, const PowerOptions&);
+template PowerSpectrum power_spectrum(const Context&, const Modes<double>&, const PowerOptions&);
+template PowerSpectrum cross_power_spectrum(const Context&, const Modes<float>&, const Modes<float>&, const PowerOptions&);
+template PowerSpectrum cross_power_spectrum(const Context&, const Modes<double>&, const Modes<double>&, const PowerOptions&);
+
+}  // namespace zhalo
