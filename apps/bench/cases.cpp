@@ -58,6 +58,19 @@ void add_generated(Cases& cases, const Sort& sort) {
   }
 }
 
+/// About as many cells as points, a power of 2 along each axis.
+void add_mesh(Cases& cases, const Sort& sort, Index num_cells) {
+  for (const bool is_sample : {false, true}) {
+    for (const Window window : {Window::ngp, Window::cic, Window::tsc, Window::pcs}) {
+      for (const bool in_z_order : {true, false}) {
+        const std::string name = fmt::format("{}/{}/{}/{}/{}", is_sample ? "sample" : "paint", name_of(window), sort.kind,
+                                             sort.size, in_z_order ? "z-order" : "random");
+        add_on_all_execs(cases.mesh, MeshCase{name, sort.source(1), window, is_sample, in_z_order, num_cells, {}});
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Cases generated_cases() {
@@ -66,6 +79,8 @@ Cases generated_cases() {
     add_generated(cases, {kind, "1e5", 100'000});
     add_generated(cases, {kind, "1e6", 1'000'000});
     add_generated(cases, {kind, "1e7", 10'000'000});
+    add_mesh(cases, {kind, "1e6", 1'000'000}, 128);
+    add_mesh(cases, {kind, "1e7", 10'000'000}, 256);
   }
   for (const Index num : grid_sizes) {
     for (const bool is_float : {true, false})

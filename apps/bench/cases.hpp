@@ -6,6 +6,7 @@
 
 #include "fof_case.hpp"
 #include "knn_case.hpp"
+#include "mesh_case.hpp"
 #include "transform_case.hpp"
 
 namespace zhalo::bench {
@@ -20,6 +21,7 @@ struct PointsFile {
 struct Cases {
   std::vector<FofCase> fof;
   std::vector<KnnCase> knn;
+  std::vector<MeshCase> mesh;
   std::vector<TransformCase> fft;
 };
 

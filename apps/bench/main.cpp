@@ -1,5 +1,5 @@
-/// zhalo_bench: times friends-of-friends, the catalogue and the k nearest neighbours, on generated points or on a file's, and Fourier
-/// transforms.
+/// zhalo_bench: times friends-of-friends, the catalogue and the k nearest neighbours, on generated points or on a file's, painting and
+/// sampling of meshes, and Fourier transforms.
 #include <benchmark/benchmark.h>
 
 #include <CLI/CLI.hpp>
@@ -58,6 +58,7 @@ void add_options(CLI::App& app, Options& options) {
       "Other flags are google-benchmark's: --benchmark_filter=REGEX, --benchmark_list_tests, --benchmark_repetitions=N,\n"
       "--benchmark_out=FILE (JSON). Cases: fof/{uniform,clustered}/{1e5,1e6,1e7}/b{0.2,0.7}/threads:{1,2} and\n"
       "knn/{self,queries,reduce}/{uniform,clustered}/{1e5,1e6,1e7}/k{8,16,32,64}/threads:{1,2} and\n"
+      "{paint,sample}/{ngp,cic,tsc,pcs}/{uniform,clustered}/{1e6,1e7}/{z-order,random}/threads:{1,2} and\n"
       "fft/{float,double}/{128,256,512}/threads:{1,2}; with --points\n"
       "fof/points/b{0.2,0.7}/threads:{1,2} and knn/points/k{8,16,32,64}/threads:{1,2}, with --rlink-abs only\n"
       "fof/points/rlink:X/threads:{1,2}; on a CUDA device also .../exec:cuda");
@@ -104,9 +105,11 @@ void add_benchmarks(const std::vector<Case>& cases, Clouds& clouds) {
 void run_benchmarks(const Options& options, const char* program) {
   bench::CloudStore fof_clouds;
   bench::KnnClouds knn_clouds;
+  bench::CloudStore mesh_clouds;
   const bench::Cases cases = options.points.path.empty() ? bench::generated_cases() : bench::file_cases(options.points);
   add_benchmarks(cases.fof, fof_clouds);
   add_benchmarks(cases.knn, knn_clouds);
+  add_benchmarks(cases.mesh, mesh_clouds);
   for (const bench::TransformCase& one : cases.fft) {
     benchmark::RegisterBenchmark(one.name.c_str(), [one](benchmark::State& state) {
       bench::run(state, one);
@@ -152,7 +155,8 @@ void perform(const Options& options, const char* program) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Times zhalo's friends-of-friends, catalogue, k nearest neighbours and Fourier transforms.", "zhalo_bench");
+  CLI::App app("Times zhalo's friends-of-friends, catalogue, k nearest neighbours, painting, sampling and Fourier transforms.",
+               "zhalo_bench");
   Options options;
   add_options(app, options);
   try {
