@@ -12,11 +12,12 @@ namespace zhalo::app {
 template <class T>
 class OnHost {
  public:
-  OnHost(const Exec& exec, const Buffer<T>& column) : view_(column.span()) {
+  OnHost(const Exec& exec, Span<const T> column) : view_(column) {
     if (std::holds_alternative<Host>(exec)) return;
     copy_ = to_host(exec, column);
     view_ = copy_;
   }
+  OnHost(const Exec& exec, const Buffer<T>& column) : OnHost(exec, column.span()) {}
   Span<const T> view() const { return view_; }
 
  private:

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "zhalo/core/error.hpp"
@@ -19,6 +20,18 @@ namespace {
 int number_from_environment(const char* name, int otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : std::atoi(text);
+}
+
+/// From a line such as "VmHWM: 1024 kB".
+std::optional<std::size_t> bytes_in(const char* path, const std::string& wanted) {
+  std::ifstream file(path);
+  std::string key;
+  while (file >> key) {
+    std::size_t kibibytes = 0;
+    if (key == wanted && file >> kibibytes) return kibibytes * 1024;
+    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return std::nullopt;
 }
 
 /// Tasks of the Slurm step that this process is in; srun sets it, a batch script alone does not.
@@ -71,15 +84,10 @@ Communicator MpiSession::communicator(const CommunicatorOptions& options) const 
   return comm;
 }
 
-std::size_t peak_resident_bytes() {
-  std::ifstream file("/proc/self/status");
-  std::string key;
-  while (file >> key) {
-    std::size_t kibibytes = 0;
-    if (key == "VmHWM:" && file >> kibibytes) return kibibytes * 1024;
-    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-  }
-  return 0;
+std::size_t peak_resident_bytes() { return bytes_in("/proc/self/status", "VmHWM:").value_or(0); }
+
+std::size_t available_bytes() {
+  return bytes_in("/proc/meminfo", "MemAvailable:").value_or(std::numeric_limits<std::size_t>::max());
 }
 
 std::string machine_name() {

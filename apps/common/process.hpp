@@ -34,6 +34,9 @@ class MpiSession {
 /// Most memory that the process ever had (VmHWM); 0 if the system does not say.
 std::size_t peak_resident_bytes();
 
+/// Memory that the machine can still give (MemAvailable); the largest number if the system does not say.
+std::size_t available_bytes();
+
 /// The machine's name.
 std::string machine_name();
 

@@ -1,4 +1,4 @@
-#include "apps/common/json_file.hpp"
+#include "apps/common/text_file.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ bool is_standard_output(const std::string& path) {
 
 }  // namespace
 
-JsonFile::Target JsonFile::target_of(const std::string& path) {
+TextFile::Target TextFile::target_of(const std::string& path) {
   if (path.empty()) return Target::none;
   if (is_standard_output(path)) return Target::standard_output;
   std::error_code ignored;
@@ -36,36 +36,47 @@ JsonFile::Target JsonFile::target_of(const std::string& path) {
   return fs::exists(status) && !fs::is_regular_file(status) ? Target::file_as_it_is : Target::staged_file;
 }
 
-JsonFile::JsonFile(const Communicator& comm, const std::string& path) : comm_(&comm), path_(path) {
+TextFile::TextFile(const Communicator& comm, const std::string& option, const std::string& path)
+    : comm_(&comm), option_(option), path_(path) {
   comm.together([&] {
     // Other machines may see other files at the same path: rank 0 decides.
     const Target mine = comm.rank() == 0 ? target_of(path) : Target::none;
     target_ = static_cast<Target>(comm.max(static_cast<Index>(mine)));
-    if (target_ == Target::folder) throw FileError(fmt::format("--json '{}' is a folder: name a file", path));
+    if (target_ == Target::folder) throw FileError(fmt::format("{} '{}' is a folder: name a file", option, path));
     if (target_ != Target::staged_file) return;
     files_.emplace(comm, fs::path(path).parent_path().string());
     if (comm.rank() == 0) temporary_ = files_->stage(fs::path(path).filename().string());
   });
 }
 
-void JsonFile::put_out(const std::string& text) const {
-  if (target_ == Target::standard_output) {
-    const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-    if (std::fflush(stdout) != 0 || !whole)
-      throw FileError(fmt::format("--json '{}': standard output cannot be written to; is the disk full?", path_));
-    return;
-  }
-  std::ofstream file(target_ == Target::staged_file ? temporary_ : path_);
-  file << text;
+void TextFile::put_out(const std::string& path) const {
+  std::ofstream file(path, std::ios::binary);
+  file << text_;
   file.close();
   if (!file) throw FileError(fmt::format("'{}' cannot be written; is the disk full?", path_));
 }
 
-void JsonFile::write(const std::string& text) {
+void TextFile::put(const std::string& text) {
   if (target_ == Target::none) return;
   comm_->together([&] {
-    if (comm_->rank() == 0) put_out(text);
-    if (files_) files_->commit();
+    if (comm_->rank() != 0) return;
+    text_ = text;
+    if (target_ == Target::staged_file) put_out(temporary_);
+  });
+}
+
+void TextFile::commit() {
+  if (target_ == Target::none) return;
+  comm_->together([&] {
+    if (files_) {
+      files_->commit();
+    } else if (comm_->rank() == 0 && target_ == Target::file_as_it_is) {
+      put_out(path_);
+    } else if (comm_->rank() == 0) {
+      const bool whole = std::fwrite(text_.data(), 1, text_.size(), stdout) == text_.size();
+      if (std::fflush(stdout) != 0 || !whole)
+        throw FileError(fmt::format("{} '{}': standard output cannot be written to; is the disk full?", option_, path_));
+    }
   });
 }
 

@@ -1,0 +1,38 @@
+/// Files that hold one text, or the bytes of a picture.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "zhalo/io/staged_files.hpp"
+
+namespace zhalo::app {
+
+/// A file that appears whole or not at all. "-", or any name of it, is standard output, and a file that is no regular one (a pipe, a
+/// device) is written to as it is. Rank 0 looks at the path and writes.
+class TextFile {
+ public:
+  /// Makes sure that the file can be written; an empty path is no file. `option` with which the user named it, for messages. Collective;
+  /// FileError. The communicator must outlive it.
+  TextFile(const Communicator& comm, const std::string& option, const std::string& path);
+
+  /// Takes rank 0's text, and writes it beside its place if it has one. Collective; FileError.
+  void put(const std::string& text);
+  /// Brings it there. Collective; FileError.
+  void commit();
+
+ private:
+  enum class Target { none, standard_output, file_as_it_is, staged_file, folder };
+  static Target target_of(const std::string& path);
+  void put_out(const std::string& path) const;
+
+  const Communicator* comm_;
+  std::string option_;
+  std::string path_;
+  std::string text_;
+  Target target_ = Target::none;  ///< as rank 0 sees it; the same on all ranks
+  std::string temporary_;
+  std::optional<io::StagedFiles> files_;
+};
+
+}  // namespace zhalo::app

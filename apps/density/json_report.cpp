@@ -1,0 +1,92 @@
+#include "apps/density/json_report.hpp"
+
+#include "apps/common/json_parts.hpp"
+#include "apps/density/labels.hpp"
+
+namespace zhalo::density_app {
+namespace {
+
+using app::json_of;
+using nlohmann::ordered_json;
+
+ordered_json json_of(const Options& options) {
+  return {{"grid", options.grid},
+          {"window", zhalo::name_of(options.window)},
+          {"types", options.types},
+          {"weights", options.by_number ? "number" : "mass"},
+          {"interlaced", options.interlaced},
+          {"field_compensation", name_of(field_compensation(options))},
+          {"power_compensation", name_of(power_compensation(options))},
+          {"power", options.power},
+          {"image", options.image},
+          {"haloes", options.haloes}};
+}
+
+ordered_json json_of(const Summary& summary, const View& view) {
+  return {{"axis", std::string(1, axis_names[view.axis])}, {"from", view.from}, {"depth", summary.depth}};
+}
+
+ordered_json json_of(const PaintReport& painted) {
+  return {{"num_particles", painted.num_particles}, {"num_wrapped", painted.num_wrapped}, {"sum", painted.sum},
+          {"sum_of_squares", painted.sum2},         {"quantum", painted.quantum},         {"mean", painted.mean()}};
+}
+
+ordered_json json_of(const FieldNumbers& field) {
+  return {{"min", field.min}, {"max", field.max}, {"standard_deviation", field.deviation}};
+}
+
+ordered_json json_of(const PowerNumbers& power) {
+  return {{"shot_noise", power.shot_noise},
+          {"fundamental", power.fundamental},
+          {"nyquist", power.nyquist},
+          {"num_bins", power.num_bins}};
+}
+
+ordered_json json_of(const HaloNumbers& haloes) { return {{"in_catalogue", haloes.in_catalogue}, {"drawn", haloes.drawn}}; }
+
+template <class T>
+ordered_json json_if(const std::optional<T>& value) {
+  return value ? json_of(*value) : ordered_json(nullptr);
+}
+
+ordered_json json_of(const Found& found, Index num_particles) {
+  ordered_json result = {{"painted", json_of(found.painted)},
+                         {"field", json_if(found.field)},
+                         {"power", json_if(found.power)},
+                         {"haloes", json_if(found.haloes)},
+                         {"phases", app::json_of_phases(found.measured, num_particles)},
+                         {"seconds", found.seconds}};
+  result.update(app::json_of_memory(found.measured));
+  result.update(ordered_json{{"num_files", found.num_files}, {"files", found.files}});
+  return result;
+}
+
+}  // namespace
+
+std::string to_json(const Summary& summary) {
+  const bool draws = !summary.options.image.empty();
+  const ordered_json all = {
+      {"zhalo_version", ZHALO_VERSION},
+      {"dry_run", !summary.found},
+      {"snapshot", json_of(summary.snapshot)},
+      {"options", json_of(summary.options)},
+      {"view", draws ? json_of(summary, summary.options.view) : ordered_json(nullptr)},
+      {"num_particles", summary.num_particles},
+      {"box_length", json_of(summary.grid.box.length)},
+      {"decomposition", summary.decomposition},
+      {"runs_on", summary.places.runs_on},
+      {"num_ranks", summary.places.num_ranks},
+      {"num_machines", summary.places.num_machines},
+      {"transport", summary.places.transport},
+      {"ranks", summary.places.map},
+      {"estimate",
+       {{"memory_bytes", summary.estimate.memory},
+        {"memory_bytes_per_rank", summary.estimate.memory_per_rank},
+        {"output_bytes", summary.estimate.output}}},
+      {"output", writes_field(summary.options) ? ordered_json(summary.output.shown(summary.num_files)) : ordered_json(nullptr)},
+      {"warnings", summary.warnings},
+      {"result", summary.found ? json_of(*summary.found, summary.num_particles) : ordered_json(nullptr)}};
+  return app::text_of(all);
+}
+
+}  // namespace zhalo::density_app

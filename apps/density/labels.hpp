@@ -1,0 +1,28 @@
+/// Words for what was made: in files, pictures and reports.
+#pragma once
+
+#include <string>
+
+#include "apps/density/summary.hpp"
+#include "zhalo/io/field_file.hpp"
+
+namespace zhalo::density_app {
+
+constexpr const char* axis_names = "xyz";
+
+/// "none", "window", "shot-noise".
+const char* name_of(Compensation compensation);
+
+/// "256^3 cells, CIC, interlaced".
+std::string painting_text(const Options& options);
+
+/// "snapshot_001, redshift 0.5".
+std::string snapshot_text(const io::SnapshotInfo& info);
+
+/// "z from 0 to 10 Mpc/h".
+std::string layer_text(const Summary& plan);
+
+/// For the file of the field.
+io::FieldRecord describe_field(const Summary& plan, const PaintReport& painted);
+
+}  // namespace zhalo::density_app

@@ -1,0 +1,51 @@
+/// density SNAPSHOT: the density field of a snapshot on a grid, its power spectrum, and a picture.
+
+#include <string>
+#include <variant>
+
+#include "apps/common/command.hpp"
+#include "apps/common/json_file.hpp"
+#include "apps/density/json_report.hpp"
+#include "apps/density/report.hpp"
+#include "apps/density/run.hpp"
+
+namespace zhalo::density_app {
+namespace {
+
+void run(const Context& context, const Options& options, app::Progress& progress) {
+  const bool verbose = options.verbosity == app::Verbosity::verbose;
+  app::JsonFile json(context.comm, options.json);
+  const Sources sources = open_sources(context, options);
+  Summary summary = plan_run(context, sources, options);
+  progress.say(plan_text(summary, verbose));
+  for (const std::string& warning : summary.warnings) progress.warn(warning);
+  if (options.dry_run) {
+    progress.say(verbose ? "" : estimate_text(summary));
+    return json.write(to_json(summary));
+  }
+  Outputs outputs(context.comm, summary);
+  summary.found = make_density(context, sources, summary, outputs);
+  summary.found->seconds = progress.seconds();
+  json.write(to_json(summary));
+  progress.say(result_text(summary));
+}
+
+/// Does what the command line says, or prints its text. Collective.
+void start(Context& context, const app::Launch& launch, const std::variant<Options, std::string>& request) {
+  if (const auto* text = std::get_if<std::string>(&request)) {
+    if (context.comm.rank() == 0) app::put(*text);
+    return;
+  }
+  const auto& options = std::get<Options>(request);
+  run_with_progress(context, launch, options, [&](app::Progress& progress) { run(context, options, progress); });
+}
+
+}  // namespace
+}  // namespace zhalo::density_app
+
+int main(int argc, char** argv) {
+  using zhalo::density_app::parse_options;
+  return zhalo::app::run_command("density", argc, argv, [&](zhalo::Context& context, const zhalo::app::Launch& launch) {
+    zhalo::density_app::start(context, launch, parse_options(argc, argv));
+  });
+}

@@ -1,0 +1,153 @@
+#include "apps/density/options.hpp"
+
+#include <cmath>
+
+#include "apps/common/picture.hpp"
+#include "apps/common/words.hpp"
+
+namespace zhalo::density_app {
+namespace {
+
+using app::demand;
+
+/// What is on the command line, before it is understood.
+struct Words : app::CommonWords {
+  std::string types = "1";
+  std::string window = "cic";
+  std::string weights = "mass";
+  std::optional<std::string> compensation;
+  std::optional<std::string> bins;
+  std::optional<std::string> multipoles;
+  std::optional<std::string> axis;
+  std::optional<double> from;
+  std::optional<int> pixels;
+  std::optional<double> per_decade;
+};
+
+constexpr const char* summary =
+    "The density field of an N-body snapshot on a grid, its power spectrum, and a picture of it: GADGET-2/3/4, AREPO, SWIFT, "
+    "EAGLE, GIZMO.";
+
+constexpr const char* examples =
+    "Examples:\n"
+    "  density snapshot_007.hdf5                              the field on 256^3 cells: density_007.hdf5\n"
+    "  density snapdir_099 --grid 512 --window tsc --interlace --power pk.txt\n"
+    "  density snap.hdf5 --image map.png --project z --depth 10 --haloes out/groups_007\n"
+    "  density snap.hdf5 --grid 2048 --dry-run                what is in the file, and what a run needs\n"
+    "Lengths are in the snapshot's unit, densities in units of the mean. Without --interlace and --compensate the field is "
+    "the\n"
+    "painted one. The spectrum is compensated unless --compensate says otherwise: as nbodykit does, for the window if meshes "
+    "are\n"
+    "interlaced, else for the window and its shot noise. Shot noise is told, not subtracted (docs/density.md).\n"
+    "Under mpirun or srun each rank takes its share of the particles and of the cells.";
+
+void add_field_options(CLI::App& command, Options& options, Words& words) {
+  command.add_option("--grid", options.grid, "Cells along each axis [256]")->type_name("N");
+  command.add_option("--window", words.window, "How particles are spread: ngp, cic, tsc or pcs [cic]")->type_name("NAME");
+  command.add_option("--types", words.types, "Particle types, such as 1 or 0,1,4 [1]")->type_name("T,..");
+  command.add_option("--weights", words.weights, "What is counted: mass or number [mass]")->type_name("WHICH");
+  command.add_flag("--interlace", options.interlaced, "Paint twice, half a cell apart, against aliasing");
+  command
+      .add_option("--compensate", words.compensation,
+                  "Divide by what painting did: none, window or shot-noise [window, if no word follows]")
+      ->expected(0, 1)
+      ->type_name("[WHAT]");
+  command.add_option("-o,--output", options.output, "File of the field [density_NNN.hdf5, unless --power or --image is given]")
+      ->type_name("OUT.hdf5");
+}
+
+void add_power_options(CLI::App& command, Options& options, Words& words) {
+  command.add_option("--power", options.power, "Write the power spectrum as a table")->type_name("FILE");
+  command.add_option("--bins", words.bins, "Of the spectrum: linear or log [linear]")->type_name("WHICH");
+  command.add_option("--bin-width", options.bins.width, "Width of linear bins in k [2 pi / box]")->type_name("DK");
+  command.add_option("--per-decade", words.per_decade, "Logarithmic bins in a factor of ten [10]")->type_name("N");
+  command.add_option("--multipoles", words.multipoles, "Also P_0, P_2, P_4 about this axis: x, y or z")->type_name("AXIS");
+}
+
+void add_picture_options(CLI::App& command, Options& options, Words& words) {
+  command
+      .add_option("--image", options.image,
+                  app::can_draw() ? "Draw the projected density" : "(this build has no cairo, with which to draw)")
+      ->type_name("FILE.png");
+  command.add_option("--project", words.axis, "The axis to look along: x, y or z [z]")->type_name("AXIS");
+  command.add_option("--from", words.from, "Where on that axis the shown layer begins [0]")->type_name("X");
+  command.add_option("--depth", options.view.depth, "Its thickness [the box]")->type_name("D");
+  command.add_option("--haloes", options.haloes, "Draw the haloes of this catalogue, such as OUT/groups_007")
+      ->type_name("PATH");
+  command.add_option("--min-halo", options.min_members, "Only and all those of so many particles [the 200 largest]")
+      ->type_name("N");
+  command.add_option("--pixels", words.pixels, "Longer side of the map in pixels [1000]")->type_name("N");
+}
+
+int axis_of(const char* option, const std::string& word) {
+  return app::choice<int>(option, word, {{"x", 0}, {"y", 1}, {"z", 2}});
+}
+
+void take_field(const Words& words, Options& options) {
+  demand(options.grid >= 1 && options.grid <= most_cells,
+         fmt::format("--grid is {} (must be 1 to {} cells along each axis)", options.grid, most_cells));
+  options.types = app::parse_types("--types", words.types);
+  options.window = app::choice<Window>(
+      "--window", words.window, {{"ngp", Window::ngp}, {"cic", Window::cic}, {"tsc", Window::tsc}, {"pcs", Window::pcs}});
+  options.by_number = app::choice<bool>("--weights", words.weights, {{"mass", false}, {"number", true}});
+  if (!words.compensation) return;
+  options.compensation = app::choice<Compensation>(
+      "--compensate", words.compensation->empty() ? "window" : *words.compensation,
+      {{"none", Compensation::none}, {"window", Compensation::window}, {"shot-noise", Compensation::shot_noise}});
+}
+
+void take_power(const Words& words, Options& options) {
+  const bool any = words.bins || options.bins.width || words.per_decade || words.multipoles;
+  demand(!any || !options.power.empty(),
+         "--bins, --bin-width, --per-decade or --multipoles is given, but no spectrum is asked for (--power)");
+  const bool log = app::choice<bool>("--bins", words.bins.value_or("linear"), {{"linear", false}, {"log", true}});
+  options.bins.spacing = log ? BinSpacing::logarithmic : BinSpacing::linear;
+  demand(!options.bins.width || !log, "--bin-width is given with --bins log (give --per-decade)");
+  demand(!words.per_decade || log, "--per-decade is given without --bins log (give --bin-width)");
+  options.bins.per_decade = words.per_decade.value_or(options.bins.per_decade);
+  demand(!options.bins.width || app::is_positive(*options.bins.width), "--bin-width must be positive and finite");
+  demand(app::is_positive(options.bins.per_decade) && options.bins.per_decade <= 1000,
+         "--per-decade must be positive and at most 1000");
+  if (words.multipoles) options.multipole_axis = axis_of("--multipoles", *words.multipoles);
+}
+
+void take_picture(const Words& words, Options& options) {
+  const bool any = words.axis || words.from || words.pixels || options.view.depth || !options.haloes.empty();
+  demand(!any || !options.image.empty(),
+         "--project, --from, --depth, --haloes or --pixels is given, but no picture is asked for (--image)");
+  demand(!options.min_members || !options.haloes.empty(), "--min-halo is given without --haloes: whose haloes are meant?");
+  demand(options.image.empty() || app::can_draw(),
+         "--image: this build cannot draw; install cairo (Debian: libcairo2-dev), configure with -DZHALO_CAIRO=ON and build "
+         "again");
+  options.view.axis = axis_of("--project", words.axis.value_or("z"));
+  options.view.from = words.from.value_or(0);
+  options.pixels = words.pixels.value_or(options.pixels);
+  demand(std::isfinite(options.view.from), "--from must be finite");
+  demand(!options.view.depth || app::is_positive(*options.view.depth),
+         fmt::format("--depth is {} (must be positive and finite)", options.view.depth.value_or(0)));
+  demand(options.pixels >= 100 && options.pixels <= 10000,
+         fmt::format("--pixels is {} (must be 100 to 10000)", options.pixels));
+}
+
+}  // namespace
+
+std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
+  Options options;
+  Words words;
+  CLI::App command(summary, "density");
+  command.footer(examples);
+  app::add_snapshot(command, options);
+  add_field_options(command, options, words);
+  add_power_options(command, options, words);
+  add_picture_options(command, options, words);
+  app::add_box_options(command, options, words);
+  app::add_run_options(command, options, words, "Show snapshot, memory and output size; paint nothing");
+  if (auto text = app::read_words(command, words, argc, argv)) return *text;
+  understand_common(words, "density", options);
+  take_field(words, options);
+  take_power(words, options);
+  take_picture(words, options);
+  return options;
+}
+
+}  // namespace zhalo::density_app

@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "apps/common/process.hpp"
+#include "apps/common/report_parts.hpp"
+#include "apps/common/snapshot.hpp"
+#include "apps/density/run.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::density_app {
+namespace {
+
+namespace fs = std::filesystem;
+
+Index count_of(const io::SnapshotInfo& info, const std::vector<int>& types) {
+  Index count = 0;
+  for (const int type : types) count += info.types.at(static_cast<std::size_t>(type)).count;
+  return count;
+}
+
+void check_masses(const io::SnapshotInfo& info, const Options& options) {
+  for (const int type : options.types) {
+    if (!options.by_number && info.types.at(static_cast<std::size_t>(type)).mass_source == "none")
+      throw InputError(
+          fmt::format("'{}' has no masses of particle type {}: count its particles with --weights number", info.path, type));
+  }
+}
+
+Box periodic_box(const io::SnapshotInfo& info, const Options& options) {
+  const Box box = app::choose_box(info, options);
+  if (box.any_periodic()) return box;
+  throw InputError(
+      fmt::format("'{}' is not in a periodic box, in which alone a density field is made; if it is, say so: "
+                  "--periodic yes, and --box-size L if the file does not know the side",
+                  info.path));
+}
+
+double depth_of(const Options& options, const Grid& grid, const std::string& unit) {
+  const double side = grid.box.length[options.view.axis];
+  const double depth = options.view.depth.value_or(side);
+  if (depth > side)
+    throw InputError(
+        fmt::format("--depth is {:.10g} {}, but the box has {:.10g} along {}", depth, unit, side, "xyz"[options.view.axis]));
+  return depth;
+}
+
+/// Two results in one file, or one that replaces what is read.
+void check_names(const Communicator& comm, const Summary& plan) {
+  const Options& options = plan.options;
+  std::vector<std::pair<const char*, std::string>> named{
+      {"--power", options.power}, {"--image", options.image}, {"--json", options.json}};
+  if (writes_field(options)) {
+    check_inputs_stay(comm, plan.output, plan.snapshot.files);
+    named.emplace_back("-o", plan.output.shown(1));
+  }
+  comm.together([&] {
+    for (auto a = named.begin(); a != named.end() && comm.rank() == 0; ++a) {
+      if (a->second.empty() || a->second == "-") continue;
+      for (auto b = named.begin(); b != a; ++b) {
+        if (fs::path(a->second).lexically_normal() == fs::path(b->second).lexically_normal())
+          throw InputError(fmt::format("{} and {} are both '{}': give each a file of its own", b->first, a->first, a->second));
+      }
+      for (const std::string& input : plan.snapshot.files) {
+        std::error_code ignored;
+        if (fs::equivalent(a->second, input, ignored))
+          throw InputError(fmt::format("{} would replace '{}', which is read: choose another name", a->first, input));
+      }
+    }
+  });
+}
+
+/// Linux would grant the memory and kill the process when it is used.
+void check_memory(const Context& context, Summary& plan) {
+  if (!std::holds_alternative<Host>(context.exec)) return;
+  const double needed = plan.estimate.memory_per_rank * context.comm.node_size();
+  const double available = context.comm.min(static_cast<double>(app::available_bytes()));
+  if (needed <= available) return;
+  constexpr double most = static_cast<double>(std::numeric_limits<Index>::max());
+  const auto text = [&](double bytes) { return app::bytes_text(static_cast<std::size_t>(std::min(bytes, most))); };
+  const std::string words = fmt::format(
+      "--grid {}: a field of {}^3 cells and {} particles need {} on a machine that has {} available (use fewer cells, or more "
+      "machines)",
+      plan.options.grid, plan.options.grid, plan.num_particles, text(needed), text(available));
+  if (!plan.options.dry_run) throw InputError(words);
+  plan.warnings.push_back(words);
+}
+
+void check_haloes(const io::HaloList& list, const Options& options, const Grid& grid) {
+  const double ours = grid.box.length[0], theirs = list.box_length;
+  if (theirs <= 0 || std::abs(ours - theirs) <= 1e-5 * ours) return;
+  throw InputError(fmt::format(
+      "--haloes '{}' are in a box with sides of {:.10g}, the particles in one of {:.10g}: are they of this snapshot?",
+      options.haloes, theirs, ours));
+}
+
+}  // namespace
+
+Sources open_sources(const Context& context, const Options& options) {
+  Sources sources{app::open_snapshot(context, options.snapshot, options.box_length, options.types), {}};
+  check_masses(sources.particles.info(), options);
+  context.comm.together([&] {
+    if (!options.haloes.empty() && context.comm.rank() == 0)
+      sources.haloes = io::read_haloes(options.haloes, std::numeric_limits<Index>::max());
+  });
+  return sources;
+}
+
+Summary plan_run(const Context& context, const Sources& sources, const Options& options) {
+  Summary plan;
+  plan.options = options;
+  plan.snapshot = sources.particles.info();
+  plan.num_particles = count_of(plan.snapshot, options.types);
+  plan.double_positions = app::needs_double(plan.snapshot, options.types);
+  plan.places = app::survey_places(context, options.place.processor == Processor::automatic);
+  plan.grid = {{{options.grid, options.grid, options.grid}}, periodic_box(plan.snapshot, options)};
+  plan.decomposition = Decomposition(plan.grid, plan.places.num_ranks).describe();
+  plan.depth = depth_of(options, plan.grid, plan.snapshot.units.length_name());
+  context.comm.together([&] { check_haloes(sources.haloes, options, plan.grid); });
+  plan.output = app::name_output(options.output, fmt::format("density_{:03d}.hdf5", plan.snapshot.number));
+  check_names(context.comm, plan);
+  plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.places.num_ranks;
+  plan.estimate = estimate_needs(plan);
+  check_memory(context, plan);
+  return plan;
+}
+
+}  // namespace zhalo::density_app

@@ -1,0 +1,12 @@
+/// The spectrum as a text that people and numpy.loadtxt read.
+#pragma once
+
+#include <string>
+
+#include "apps/density/summary.hpp"
+
+namespace zhalo::density_app {
+
+std::string power_table(const Summary& plan, const PaintReport& painted, const PowerSpectrum& spectrum);
+
+}  // namespace zhalo::density_app

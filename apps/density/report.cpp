@@ -1,0 +1,91 @@
+#include "apps/density/report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "apps/common/report_parts.hpp"
+#include "apps/density/labels.hpp"
+
+namespace zhalo::density_app {
+namespace {
+
+using app::Lines;
+
+std::string bytes_text(double bytes) { return app::bytes_text(static_cast<std::size_t>(bytes)); }
+
+std::string compensation_text(Compensation compensation) {
+  return compensation == Compensation::none ? "not compensated" : fmt::format("compensated ({})", name_of(compensation));
+}
+
+void add_plan(Lines& lines, const Summary& summary) {
+  const Options& options = summary.options;
+  const std::string unit = summary.snapshot.units.length_name();
+  lines.line("Particles", fmt::format("{} of type {}, weighted by {}", summary.num_particles, fmt::join(options.types, ", "),
+                                      options.by_number ? "number" : "mass"));
+  lines.line("Field", fmt::format("{} of {:.6g} {}", painting_text(options), summary.grid.spacing(0), unit));
+  if (needs_field(options) && field_compensation(options) != Compensation::none)
+    lines.line("", compensation_text(field_compensation(options)));
+  lines.line("Box", app::box_text(summary.grid.box, unit));
+  if (!options.power.empty()) lines.line("Spectrum", compensation_text(power_compensation(options)));
+  if (!options.image.empty()) lines.line("Picture", layer_text(summary));
+}
+
+void add_results(Lines& lines, const Summary& summary) {
+  const Found& found = *summary.found;
+  if (found.field) {
+    lines.line("Density", fmt::format("{:.6g} to {:.6g} times the mean, standard deviation {:.6g}", found.field->min,
+                                      found.field->max, found.field->deviation));
+  }
+  if (found.power) {
+    const std::string unit = summary.snapshot.units.length_name();
+    lines.line("Spectrum", fmt::format("{} bins, k to {:.4g} /({}), shot noise {:.6g} ({})^3", found.power->num_bins,
+                                       found.power->nyquist, unit, found.power->shot_noise, unit));
+  }
+  if (found.haloes) lines.line("Haloes", fmt::format("{} drawn of {}", found.haloes->drawn, found.haloes->in_catalogue));
+  if (found.painted.num_wrapped > 0) {
+    const char* noun = found.painted.num_wrapped == 1 ? "position" : "positions";
+    lines.line("Wrapped", fmt::format("{} {} outside the periodic box, or on its upper edge", found.painted.num_wrapped, noun));
+  }
+}
+
+}  // namespace
+
+std::string plan_text(const Summary& summary, bool verbose) {
+  Lines lines;
+  lines.plain("");
+  add_plan(lines, summary);
+  add_places(lines, summary.places, verbose);
+  if (verbose) {
+    lines.line("Division", summary.decomposition);
+    for (const std::string& file : summary.snapshot.files) lines.line("File", file);
+  }
+  return describe(summary.snapshot) + std::move(lines).text() + (verbose ? estimate_text(summary) : "") + "\n";
+}
+
+std::string estimate_text(const Summary& summary) {
+  Lines lines;
+  const Estimate& estimate = summary.estimate;
+  const int ranks = summary.places.num_ranks;
+  lines.line(
+      "Memory",
+      fmt::format("at most {} for particles, field and modes{}", bytes_text(estimate.memory),
+                  ranks == 1 ? "" : fmt::format(", {} on each of {} ranks", bytes_text(estimate.memory_per_rank), ranks)));
+  if (writes_field(summary.options))
+    lines.line("Output", fmt::format("{} in {}", bytes_text(estimate.output), summary.output.shown(summary.num_files)));
+  return std::move(lines).text();
+}
+
+std::string result_text(const Summary& summary) {
+  const Found& found = *summary.found;
+  Lines lines;
+  lines.plain("");
+  add_results(lines, summary);
+  const app::Run run{found.measured, found.seconds, summary.num_particles, summary.places.num_ranks == 1};
+  add_phases(lines, run);
+  lines.plain("");
+  add_memory(lines, run);
+  app::add_files(lines, found.files, found.num_files);
+  return std::move(lines).text();
+}
+
+}  // namespace zhalo::density_app

@@ -1,0 +1,85 @@
+#include "apps/density/run.hpp"
+
+#include "apps/common/interrupt.hpp"
+#include "apps/density/labels.hpp"
+#include "apps/density/make.hpp"
+#include "apps/density/picture.hpp"
+#include "apps/density/power_table.hpp"
+#include "apps/density/projection.hpp"
+#include "zhalo/io/load.hpp"
+
+namespace zhalo::density_app {
+namespace {
+
+/// The particles are gone when this returns.
+template <class Real>
+Made load_and_paint(const Context& context, const Sources& sources, const Summary& plan) {
+  const auto loaded = [&] {
+    const ScopedTimer timer(context.timers, "read");
+    const io::LoadOptions wanted{.velocities = false, .ids = false, .masses = !plan.options.by_number};
+    return io::load_particles<Real>(context, sources.particles, plan.options.types, wanted);
+  }();
+  return paint_density(context, loaded.particles, plan);
+}
+
+PowerNumbers put_power(const Context& context, const Summary& plan, Made& made, app::TextFile& file) {
+  const Options& options = plan.options;
+  compensate(context, *made.modes, options.window, power_compensation(options));
+  const PowerSpectrum spectrum =
+      power_spectrum(context, *made.modes, {.bins = options.bins, .multipole_axis = options.multipole_axis});
+  file.put(power_table(plan, made.painted, spectrum));
+  return {shot_noise(made.painted, plan.grid), spectrum.fundamental, spectrum.nyquist,
+          static_cast<Index>(spectrum.bins.size())};
+}
+
+/// Rank 0 draws.
+std::optional<HaloNumbers> put_picture(const Context& context, const Sources& sources, const Summary& plan, const Made& made,
+                                       app::TextFile& file) {
+  const ScopedTimer timer(context.timers, "draw");
+  std::vector<double> projected = project(context, *made.field, plan.options.view, plan.depth);
+  const std::vector<io::Halo> haloes = shown_haloes(sources.haloes, plan);
+  context.comm.together([&] { file.put(context.comm.rank() == 0 ? draw(plan, std::move(projected), haloes) : std::string()); });
+  if (plan.options.haloes.empty()) return std::nullopt;
+  return HaloNumbers{static_cast<Index>(sources.haloes.haloes.size()), static_cast<Index>(haloes.size())};
+}
+
+/// All are written; now they appear.
+void commit(const Context& context, const Summary& plan, Outputs& outputs, Found& found) {
+  const ScopedTimer timer(context.timers, "commit");
+  app::finish_without_interrupts();
+  if (outputs.field) found.files = outputs.field->commit();
+  found.num_files = context.comm.sum(static_cast<Index>(found.files.size()));
+  outputs.power.commit();
+  outputs.image.commit();
+  for (const std::string& path : {plan.options.power, plan.options.image}) {
+    if (path.empty() || path == "-") continue;
+    found.files.push_back(path);
+    ++found.num_files;
+  }
+}
+
+}  // namespace
+
+Outputs::Outputs(const Communicator& comm, const Summary& plan)
+    : power(comm, "--power", plan.options.power), image(comm, "--image", plan.options.image) {
+  if (writes_field(plan.options)) field.emplace(comm, plan.output.directory);
+}
+
+Found make_density(const Context& context, const Sources& sources, const Summary& plan, Outputs& outputs) {
+  Made made =
+      plan.double_positions ? load_and_paint<double>(context, sources, plan) : load_and_paint<float>(context, sources, plan);
+  transform_density(context, plan, made);
+  Found found;
+  found.painted = made.painted;
+  if (made.modes) found.power = put_power(context, plan, made, outputs.power);
+  made.modes.reset();
+  if (made.field) found.field = numbers_of(context, *made.field);
+  if (outputs.field) io::write_field(*outputs.field, context, *made.field, describe_field(plan, made.painted), plan.snapshot);
+  if (!plan.options.image.empty()) found.haloes = put_picture(context, sources, plan, made, outputs.image);
+  app::check_interrupted();
+  commit(context, plan, outputs, found);
+  found.measured = app::measure(context);
+  return found;
+}
+
+}  // namespace zhalo::density_app
