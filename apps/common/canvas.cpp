@@ -110,6 +110,15 @@ void Canvas::image(std::vector<std::uint32_t>& pixels, int width, int height, Po
   cairo_restore(cairo_.get());  // also lets go of the pixels
 }
 
+void Canvas::ramp(const Area& area) {
+  const auto width = static_cast<int>(std::lround(area.width / pixel_)),
+             height = static_cast<int>(std::lround(area.height / pixel_));
+  std::vector<std::uint32_t> pixels;
+  for (int row = 0; row < height; ++row)
+    pixels.insert(pixels.end(), static_cast<std::size_t>(width), packed(map_colour(1 - (row + 0.5) / height)));
+  image(pixels, width, height, {area.x, area.y});
+}
+
 void Canvas::clip(const Area& area) {
   cairo_save(cairo_.get());
   cairo_rectangle(cairo_.get(), area.x, area.y, area.width, area.height);

@@ -56,6 +56,8 @@ class Canvas {
   void circle(Point centre, double radius, double width, const Ink& ink);
   /// `pixels` are 0xffRRGGBB, rows from the top, and become pixels of the sheet.
   void image(std::vector<std::uint32_t>& pixels, int width, int height, Point corner);
+  /// The colours of the map, from 0 at the bottom to 1.
+  void ramp(const Area& area);
   /// Until release() only what is within the area is drawn.
   void clip(const Area& area);
   void release();

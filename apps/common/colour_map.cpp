@@ -51,4 +51,10 @@ Colour map_colour(double t) {
   return colour;
 }
 
+std::uint32_t packed(const Colour& colour) {
+  std::uint32_t bits = 0xff;
+  for (const double channel : colour) bits = bits << 8 | static_cast<std::uint32_t>(std::lround(255 * channel));
+  return bits;
+}
+
 }  // namespace zhalo::app

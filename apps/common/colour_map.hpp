@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 
 namespace zhalo::app {
 
@@ -11,5 +12,8 @@ using Colour = std::array<double, 3>;
 /// From dark violet (0) over red and orange to pale yellow (1). The lightness rises evenly from 0.13 to 0.97 in Oklab, the hue turns
 /// evenly, and the chroma is as large as a screen can show, up to a smooth limit.
 Colour map_colour(double t);
+
+/// 0xffRRGGBB.
+std::uint32_t packed(const Colour& colour);
 
 }  // namespace zhalo::app

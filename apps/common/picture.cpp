@@ -51,8 +51,7 @@ void draw_bar(Canvas& canvas, const Map& map, const ColourRange& range) {
   const double bottom = scale.y + scale.height, middle = bar.x + bar.width / 2, end = bar.x + bar.width;
   if (range.values_above) canvas.fill({{bar.x, scale.y}, {middle, bar.y}, {end, scale.y}}, {map_colour(1)});
   if (range.values_below) canvas.fill({{bar.x, bottom}, {middle, bottom + tip}, {end, bottom}}, {map_colour(0)});
-  for (double row = 0; row < scale.height; ++row)
-    canvas.fill(Area{bar.x, scale.y + row, bar.width, 1}, {map_colour(1 - (row + 0.5) / scale.height)});
+  canvas.ramp(scale);
   canvas.frame(scale, 1.2, black);
   for (const double value : minor_ticks(range.lo, range.hi)) {
     const double y = bottom - scale.height * place_on_scale(value, range);

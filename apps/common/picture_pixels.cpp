@@ -37,12 +37,6 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
 }
 
-std::uint32_t packed(const Colour& colour) {
-  std::uint32_t bits = 0xff;
-  for (const double channel : colour) bits = bits << 8 | static_cast<std::uint32_t>(std::lround(255 * channel));
-  return bits;
-}
-
 }  // namespace
 
 Pixels resample(const Picture& picture, int width, int height) {
@@ -71,7 +65,7 @@ ColourRange colour_range(const Pixels& pixels) {
   std::sort(sorted.begin(), sorted.end());
   ColourRange range;
   range.hi = quantile(sorted, 0.9995);
-  range.lo = std::max(quantile(sorted, 0.002), 1e-4 * range.hi);
+  range.lo = std::max(quantile(sorted, 0.002), 1e-3 * range.hi);
   if (range.hi < 1.5 * range.lo) range = {range.lo / 2, range.hi * 2};
   const auto [least, most] = std::minmax_element(pixels.values.begin(), pixels.values.end());
   range.values_below = *least < range.lo;

@@ -16,11 +16,11 @@ const char* name_of(Compensation compensation) {
   return "";
 }
 
-std::string painting_text(const Options& options) {
+std::string window_text(const Options& options) {
   std::string window = zhalo::name_of(options.window);
   std::transform(window.begin(), window.end(), window.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return fmt::format("{}^3 cells, {}{}", options.grid, window, options.interlaced ? ", interlaced" : "");
+  return fmt::format("{}{}", window, options.interlaced ? ", interlaced" : "");
 }
 
 std::string snapshot_text(const io::SnapshotInfo& info) {

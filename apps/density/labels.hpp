@@ -13,8 +13,8 @@ constexpr const char* axis_names = "xyz";
 /// "none", "window", "shot-noise".
 const char* name_of(Compensation compensation);
 
-/// "256^3 cells, CIC, interlaced".
-std::string painting_text(const Options& options);
+/// "CIC, interlaced".
+std::string window_text(const Options& options);
 
 /// "snapshot_001, redshift 0.5".
 std::string snapshot_text(const io::SnapshotInfo& info);

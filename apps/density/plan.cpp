@@ -49,10 +49,12 @@ double depth_of(const Options& options, const Grid& grid, const std::string& uni
 /// Two results in one file, or one that replaces what is read.
 void check_names(const Communicator& comm, const Summary& plan) {
   const Options& options = plan.options;
+  std::vector<std::string> inputs = plan.snapshot.files;
+  if (!options.haloes.empty()) inputs.push_back(options.haloes);
   std::vector<std::pair<const char*, std::string>> named{
       {"--power", options.power}, {"--image", options.image}, {"--json", options.json}};
   if (writes_field(options)) {
-    check_inputs_stay(comm, plan.output, plan.snapshot.files);
+    check_inputs_stay(comm, plan.output, inputs);
     named.emplace_back("-o", plan.output.shown(1));
   }
   comm.together([&] {
@@ -62,7 +64,7 @@ void check_names(const Communicator& comm, const Summary& plan) {
         if (fs::path(a->second).lexically_normal() == fs::path(b->second).lexically_normal())
           throw InputError(fmt::format("{} and {} are both '{}': give each a file of its own", b->first, a->first, a->second));
       }
-      for (const std::string& input : plan.snapshot.files) {
+      for (const std::string& input : inputs) {
         std::error_code ignored;
         if (fs::equivalent(a->second, input, ignored))
           throw InputError(fmt::format("{} would replace '{}', which is read: choose another name", a->first, input));

@@ -23,8 +23,8 @@ std::string header_of(const Summary& plan, const PaintReport& painted, const Pow
   line(fmt::format("{} particles of type {}, weighted by {}", painted.num_particles, fmt::join(options.types, ","),
                    options.by_number ? "number" : "mass"));
   const Vec3d& side = plan.grid.box.length;
-  line(fmt::format("{} in a box of {:.10g} x {:.10g} x {:.10g} {}; compensation: {}", painting_text(options), side[0], side[1],
-                   side[2], unit, name_of(power_compensation(options))));
+  line(fmt::format("{}^3 cells in a box of {:.10g} x {:.10g} x {:.10g} {}", options.grid, side[0], side[1], side[2], unit));
+  line(fmt::format("window {}; compensation: {}", window_text(options), name_of(power_compensation(options))));
   line("delta(k) = 1/N sum over the N cells of delta exp(-i k x), delta = density / mean - 1; P = V <|delta(k)|^2>");
   line(fmt::format("bins k_lo <= k < k_hi ({}) up to the Nyquist frequency; modes counts k and -k, but not k = 0",
                    bins_text(options.bins)));

@@ -22,7 +22,8 @@ void add_plan(Lines& lines, const Summary& summary) {
   const std::string unit = summary.snapshot.units.length_name();
   lines.line("Particles", fmt::format("{} of type {}, weighted by {}", summary.num_particles, fmt::join(options.types, ", "),
                                       options.by_number ? "number" : "mass"));
-  lines.line("Field", fmt::format("{} of {:.6g} {}", painting_text(options), summary.grid.spacing(0), unit));
+  lines.line("Field",
+             fmt::format("{}^3 cells of {:.6g} {}, {}", options.grid, summary.grid.spacing(0), unit, window_text(options)));
   if (needs_field(options) && field_compensation(options) != Compensation::none)
     lines.line("", compensation_text(field_compensation(options)));
   lines.line("Box", app::box_text(summary.grid.box, unit));

@@ -1,0 +1,349 @@
+"""The command density: fields and spectra against numpy, ranks and files, pictures pixel by pixel, bad input.
+
+  density_test.py PROGRAM DATA SNAPSHOTS
+"""
+import json
+import shutil
+import unittest
+
+import h5py
+import numpy as np
+from command_case import PROGRAM, SNAPSHOTS
+from density_case import GADGET, DensityCase, lightness, main, paint, pixels_of, power, read_table, wave_numbers
+from scipy.integrate import quad
+
+MPIEXEC = shutil.which("mpiexec")
+NEEDS_MPI = unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+
+
+class Fields(DensityCase):
+    def test_real_snapshot(self):
+        path, pos, box = self.real()
+        self.succeed(path, "--grid", 32, "-q")
+        self.assertEqual(self.files(), ["density_001.hdf5"])
+        self.assert_field(self.density("density_001.hdf5"), paint(pos, box, 32))
+
+    def test_windows(self):
+        """Also particles on edges, odd grids, several types and files, masses of their own."""
+        snapshot = self.snapshot({0: 200, 1: 300}, num_files=3)
+        pos = snapshot.joined([0, 1])
+        mass = np.concatenate([snapshot.mass[0], snapshot.mass[1]])
+        for window, n in (("ngp", 5), ("cic", 16), ("tsc", 17), ("pcs", 6)):
+            with self.subTest(window):
+                self.succeed("snapshot_007", "--grid", n, "--window", window, "--types", "1,0", "-q", "-o", "out.hdf5")
+                self.assert_field(self.density("out.hdf5"), paint(pos, snapshot.box, n, window, mass))
+        self.succeed("snapshot_007", "--grid", 8, "--types", "1,0", "--weights", "number", "-q", "-o", "out.hdf5")
+        self.assert_field(self.density("out.hdf5"), paint(pos, snapshot.box, 8))
+
+    @NEEDS_MPI
+    def test_ranks_and_files(self):
+        """The same bits, in any number of files."""
+        path, _, _ = self.real()
+        self.succeed(path, "--grid", 18, "-q", "-o", "one.hdf5")
+        one = (self.folder / "one.hdf5").read_bytes()
+        for ranks in (2, 3, 4):
+            self.succeed(path, "--grid", 18, "-q", "-o", "many.hdf5", "--files", 1, launcher=(MPIEXEC, "-n", str(ranks)))
+            self.assertTrue((self.folder / "many.hdf5").read_bytes() == one, f"{ranks} ranks")
+        self.succeed(path, "--grid", 18, "-q", "-o", "many.hdf5", "--master", launcher=(MPIEXEC, "-n", "4"))
+        self.assertEqual([name for name in self.files() if name.startswith("many")], [f"many.{i}.hdf5" for i in range(4)] + ["many.hdf5"])
+        np.testing.assert_array_equal(self.density("many.hdf5"), self.density("one.hdf5"))
+        first = 0
+        for i in range(4):
+            with h5py.File(self.folder / f"many.{i}.hdf5", "r") as file:
+                self.assertEqual(file["Density"].attrs["FirstPlane"], first)
+                first += len(file["Density"])
+
+    def test_attributes(self):
+        snapshot = self.snapshot({1: 100})
+        self.succeed("snapshot_007", "--grid", 4, "--window", "tsc", "--interlace", "--compensate", "-q")
+        with h5py.File(self.folder / "density_007.hdf5", "r") as file:
+            density = dict(file["Density"].attrs)
+            self.assertEqual((density["Window"], density["Weights"], density["Compensation"]), (b"tsc", b"mass", b"window"))
+            self.assertEqual((density["Interlaced"], density["FirstPlane"], density["GridSize"].tolist()), (1, 0, [4, 4, 4]))
+            self.assertEqual((density["BoxSize"].tolist(), density["BoxCorner"].tolist()), ([10, 10, 10], [0, 0, 0]))
+            np.testing.assert_allclose(density["Mean"], snapshot.mass[1].sum(dtype=np.float64) / 4**3, rtol=1e-6)
+            self.assertEqual(density["Unit"], b"")
+            self.assertIn(b"units of its mean", density["Description"])
+            self.assertEqual(file["Parameters"].attrs["Types"].tolist(), [1])
+            self.assertEqual((file["Header"].attrs["Redshift"], file["Header"].attrs["NumFiles"]), (0, 1))
+
+    def test_compensated(self):
+        """Mode by mode: divided by the window. The mean stays."""
+        path, pos, box = self.real()
+        n = 16
+        self.succeed(path, "--grid", n, "--compensate", "-q", "-o", "out.hdf5")
+        modes = np.fft.fftn(paint(pos, box, n))
+        for k in wave_numbers(n):
+            modes /= np.sinc(k / n)**2
+        expected = np.fft.ifftn(modes / modes[0, 0, 0]).real * n**3
+        density = self.density("out.hdf5")
+        np.testing.assert_allclose(density, expected, rtol=1e-5, atol=1e-5 * expected.max())
+        self.assertAlmostEqual(float(density.mean(dtype=np.float64)), 1, places=5)
+
+
+class Spectra(DensityCase):
+    def overdensity_modes(self, pos, box, n, window="cic", shift=0.0):
+        field = paint(pos, box, n, window, shift=shift)
+        return np.fft.fftn(field / field.mean() - 1) / n**3
+
+    def assert_table(self, name, expected, **how):
+        _, table = read_table(self.folder / name)
+        k_mean, p, count, _ = expected
+        np.testing.assert_array_equal(table["modes"], count)
+        np.testing.assert_allclose(table["k_mean"], k_mean, rtol=1e-7)
+        np.testing.assert_allclose(table["P"], p, rtol=how.get("rtol", 1e-5))
+        return table
+
+    def test_painted(self):
+        path, pos, box = self.real()
+        n = 32
+        self.succeed(path, "--grid", n, "--compensate", "none", "--power", "pk.txt", "--multipoles", "y", "-q")
+        self.assertEqual(self.files(), ["pk.txt"])  # no field unless it is asked for
+        expected = power(self.overdensity_modes(pos, box, n), n, box, axis=1)
+        table = self.assert_table("pk.txt", expected)
+        for i, pole in enumerate(expected[3]):
+            np.testing.assert_allclose(table[f"P_{2 * i}"], pole, rtol=1e-5, atol=1e-5 * expected[1].max())
+        np.testing.assert_allclose(table["k_lo"], 2 * np.pi / box * np.arange(1, n // 2), rtol=1e-7)
+        np.testing.assert_array_equal(table["k_hi"][:-1], table["k_lo"][1:])
+        header = " ".join(read_table(self.folder / "pk.txt")[0])
+        for words in ("Mpc/h", "CIC", "compensation: none", "shot noise", "redshift 0", "262144 particles"):
+            self.assertIn(words, header)
+        noise = float(header.split("sum(w)^2 = ")[1].split(",")[0])
+        self.assertAlmostEqual(noise / (box**3 / len(pos)), 1, places=6)
+
+    def test_default_compensation(self):
+        """The one against shot noise without interlacing, that of the window with it."""
+        path, pos, box = self.real()
+        n = 24
+        k = wave_numbers(n)
+        self.succeed(path, "--grid", n, "--power", "pk.txt", "-q")
+        modes = self.overdensity_modes(pos, box, n)
+        for c in k:
+            modes /= np.sqrt(1 - 2 / 3 * np.sin(np.pi * c / n)**2)
+        self.assert_table("pk.txt", power(modes, n, box))
+
+        self.succeed(path, "--grid", n, "--window", "tsc", "--interlace", "--power", "pk.txt", "-q")
+        second = self.overdensity_modes(pos, box, n, "tsc", shift=0.5)
+        modes = (self.overdensity_modes(pos, box, n, "tsc") + second * np.exp(-1j * np.pi / n * sum(k))) / 2
+        for c in k:
+            modes /= np.sinc(c / n)**3
+        self.assert_table("pk.txt", power(modes, n, box))
+
+    @NEEDS_MPI
+    def test_ranks(self):
+        """One table for all, and the field with it as it is without."""
+        path, _, _ = self.real()
+        how = [path, "--grid", 16, "--interlace", "--bins", "log", "--per-decade", 8, "-q"]
+        self.succeed(*how, "--power", "one.txt")
+        self.succeed(*how, "-o", "one.hdf5")
+        self.succeed(*how, "--power", "three.txt", "-o", "three.hdf5", "--files", 1, launcher=(MPIEXEC, "-n", "3"))
+        one, three = (read_table(self.folder / name)[1] for name in ("one.txt", "three.txt"))
+        np.testing.assert_array_equal(one["modes"], three["modes"])
+        np.testing.assert_allclose(one["P"], three["P"], rtol=1e-6)
+        np.testing.assert_allclose(one["k_hi"][:-2] / one["k_lo"][:-2], 10**(1 / 8), rtol=1e-6)
+        np.testing.assert_allclose(self.density("three.hdf5"), self.density("one.hdf5"), rtol=1e-4, atol=1e-4)
+
+    def test_growth(self):
+        """Between z = 1.02 and 0 the largest modes grow as linear theory says: of the same phases, so without most of the sample variance."""
+        powers, scale_factors = [], []
+        for number in (0, 1):
+            path, _, _ = self.real(number)
+            self.succeed(path, "--grid", 32, "--window", "tsc", "--power", "pk.txt", "-q")
+            table = read_table(self.folder / "pk.txt")[1]
+            powers.append(np.average(table["P"][:2], weights=table["modes"][:2]))
+            with h5py.File(path, "r") as file:
+                scale_factors.append(float(file["Header"].attrs["Time"]))
+                matter = float(file["Parameters"].attrs["Omega0"])
+
+        def growth(a):
+            hubble = lambda x: np.sqrt(matter / x**3 + 1 - matter)  # noqa: E731
+            return hubble(a) * quad(lambda x: (x * hubble(x))**-3, 0, a)[0]
+        expected = (growth(scale_factors[1]) / growth(scale_factors[0]))**2
+        self.assertAlmostEqual(powers[1] / powers[0] / expected, 1, delta=GROWTH_TOLERANCE)
+
+
+# Modes beyond the linear regime couple to those of 0.13 to 0.38 h/Mpc, of which there are 80.
+GROWTH_TOLERANCE = 0.1
+
+
+class Pictures(DensityCase):
+    GRID, SIDE = 50, 250  # five pixels a cell
+    LEFT, ABOVE = 26, 24  # of the map on the sheet
+
+    def setUp(self):
+        super().setUp()
+        if "this build has no cairo" in self.succeed("--help"):
+            self.skipTest("built without cairo")
+
+    def draw(self, *options, name="map.png", side=SIDE):
+        path, pos, box = self.real()
+        self.succeed(path, "--grid", self.GRID, "--pixels", side, "--image", name, "-q", *options)
+        return pixels_of(self.folder / name), pos, box
+
+    def map_of(self, pixels):
+        """[cell to the right][cell upwards] of the map: lightness at the centres of cells."""
+        area = lightness(pixels)[self.ABOVE:self.ABOVE + self.SIDE, self.LEFT:self.LEFT + self.SIDE]
+        centres = np.arange(self.GRID) * 5 + 2
+        return area[::-1][np.ix_(centres, centres)].T
+
+    def assert_shows(self, pixels, projected):
+        """Where there is more it is lighter, and as evenly as the logarithm."""
+        shown, t = self.map_of(pixels), np.log(projected)
+        inner = (shown > 0.2) & (shown < 0.9)
+        self.assertGreater(inner.mean(), 0.5)
+        self.assertGreater(np.corrcoef(shown[inner], t[inner])[0, 1], 0.98)
+        self.assertGreater(shown.ravel()[projected.argmax()], 0.93)
+        self.assertEqual([name for name in self.files() if name.endswith("hdf5")], [])
+
+    def test_projections(self):
+        for axis, name in enumerate("xyz"):
+            with self.subTest(name):
+                pixels, pos, box = self.draw("--project", name)
+                self.assertEqual(pixels.shape[:2], (297, 319))
+                self.assert_shows(pixels, paint(pos, box, self.GRID).sum(axis=axis))
+
+    def test_layer(self):
+        """Through the periodic edge, with parts of cells: 47.3 to 50 and 0 to 5.2 of 50."""
+        pixels, pos, box = self.draw("--from", 47.3, "--depth", 7.9)
+        shares = np.zeros(self.GRID)
+        shares[:5] = shares[48:] = 1
+        shares[5], shares[47] = 0.2, 0.7
+        projected = paint(pos, box, self.GRID) @ shares
+        self.assert_shows(pixels, np.maximum(projected, 1e-3))
+
+    def test_colours(self):
+        """The lightness of the colour bar rises evenly."""
+        pixels, _, _ = self.draw()
+        column = lightness(pixels[:, (104 + 1000 + 28 + 14) // 4])[32:264]
+        self.assertGreater(np.corrcoef(column, np.arange(len(column)))[0, 1]**2, 0.999)
+        self.assertLess(np.diff(column).max(), 0)
+
+    def test_haloes(self):
+        """Circles where haloes are, and nowhere else; around the largest one a ring of pixels of their colour."""
+        side = 500
+        plain, _, box = self.draw(side=side)
+        drawn, _, _ = self.draw("--haloes", GADGET / "fof_tab_001.hdf5", "--min-halo", 1000, name="haloes.png", side=side)
+        with h5py.File(GADGET / "fof_tab_001.hdf5", "r") as file:
+            centres = file["Group/GroupPos"][:][file["Group/GroupLen"][:] >= 1000][:, :2]
+        area = np.s_[2 * self.ABOVE:2 * self.ABOVE + side, 2 * self.LEFT:2 * self.LEFT + side]
+        rows, columns = np.nonzero((plain[area] != drawn[area]).any(axis=2))
+        self.assertGreater(len(rows), 20)
+        x, y = (columns + 0.5) / side * box, box - (rows + 0.5) / side * box
+        apart = np.abs(np.stack([x, y], axis=1)[:, None] - centres)
+        distance = np.hypot(*np.minimum(apart, box - apart).transpose(2, 0, 1))
+        self.assertLess(distance.min(axis=1).max(), 0.6)  # this catalogue has no radii: circles of 4 units of the sheet
+        self.assertEqual(len(set(distance.argmin(axis=1))), len(centres))
+
+    def test_in_both(self):
+        """Field, table and picture of one run; the report for machines."""
+        self.draw("-o", "field.hdf5", "--power", "pk.txt", "--json", "report.json", "--haloes", GADGET / "fof_tab_001.hdf5")
+        self.assertEqual(self.files(), ["field.hdf5", "map.png", "pk.txt", "report.json"])
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertEqual(report["result"]["files"], ["./field.hdf5", "pk.txt", "map.png"])
+        density = self.density("field.hdf5").astype(np.float64)
+        np.testing.assert_allclose(report["result"]["field"]["max"], density.max())
+        np.testing.assert_allclose(report["result"]["field"]["standard_deviation"], density.std(), rtol=1e-5)
+        self.assertEqual(report["result"]["painted"]["num_particles"], 64**3)
+        self.assertEqual(report["options"]["power_compensation"], "shot-noise")
+        self.assertEqual(report["result"]["haloes"]["drawn"], 200)
+
+
+# Options on a snapshot of types 0 and 1, and words of the message.
+OPTIONS = {
+    "--grid 0": ["--grid", "1 to 1048576"],
+    "--grid -4": ["--grid", "1 to 1048576"],
+    "--grid many": ["--grid", "many"],
+    "--grid 100000": ["--grid 100000", "100000^3 cells", "PiB", "available", "fewer cells"],
+    "--grid 9999999999": ["--grid", "9999999999"],
+    "--window top": ["--window", "top", "ngp, cic, tsc, pcs"],
+    "--weights light": ["--weights", "light", "mass, number"],
+    "--types 5": ["type 5", "types 0, 1"],
+    "--types dark": ["--types", "dark"],
+    "--compensate all": ["--compensate", "all", "none, window, shot-noise"],
+    "--bins log": ["--bins", "--power"],
+    "--power p.txt --bins odd": ["--bins", "odd", "linear, log"],
+    "--power p.txt --bin-width 0": ["--bin-width", "positive"],
+    "--power p.txt --bins log --bin-width 1": ["--bin-width", "--per-decade"],
+    "--power p.txt --per-decade 4": ["--per-decade", "--bins log"],
+    "--power p.txt --multipoles r": ["--multipoles", "r", "x, y, z"],
+    "--power folder": ["--power", "folder", "name a file"],
+    "--power text.txt/p.txt": ["text.txt"],
+    "--power snapshot_007.hdf5": ["--power", "snapshot_007.hdf5", "is read"],
+    "--power report.json": ["--power", "--json", "report.json"],
+    "-o folder": ["-o", "folder", "name a file"],
+    "-o text.txt/out.hdf5": ["text.txt"],
+    "-o snapshot_007": ["snapshot_007.hdf5", "is read"],
+    "--periodic no": ["not in a periodic box", "--periodic yes", "--box-size"],
+    "--box-size 0": ["--box-size", "0"],
+    "--project z": ["--project", "--image"],
+    "--depth 3": ["--depth", "--image"],
+    "--haloes catalogue": ["--haloes", "--image"],
+    "--no-such-option": ["--no-such-option", "density --help"],
+}
+PICTURE_OPTIONS = {
+    "--project q": ["--project", "q", "x, y, z"],
+    "--depth 11": ["--depth", "11", "10", "along z"],
+    "--depth 0": ["--depth", "0", "positive"],
+    "--from nan": ["--from", "finite"],
+    "--pixels 5": ["--pixels", "100 to 10000"],
+    "--min-halo 5": ["--min-halo", "--haloes"],
+    "--haloes nowhere": ["nowhere", "no such file"],
+    "--haloes folder": ["folder", "no catalogue"],
+    "--haloes snapshot_007.hdf5": ["snapshot_007.hdf5", "no catalogue of groups"],
+    f"--haloes {GADGET / 'fof_tab_001.hdf5'}": ["sides of 50", "one of 10"],
+}
+
+
+class BadInput(DensityCase):
+    def setUp(self):
+        super().setUp()
+        self.snapshot({0: 20, 1: 50})
+        (self.folder / "text.txt").write_text("1 2 3\n")
+        (self.folder / "folder").mkdir()
+
+    def test_options(self):
+        for options, words in OPTIONS.items():
+            with self.subTest(options):
+                grid = [] if "--grid" in options else ["--grid", 4]
+                self.assert_refused(["snapshot_007.hdf5", *grid, "--json", "report.json", *options.split()], *words)
+
+    def test_picture_options(self):
+        if "this build has no cairo" in self.succeed("--help"):
+            self.assert_refused(["snapshot_007.hdf5", "--image", "map.png"], "cannot draw", "ZHALO_CAIRO")
+            return
+        for options, words in PICTURE_OPTIONS.items():
+            with self.subTest(options):
+                self.assert_refused(["snapshot_007.hdf5", "--grid", 4, "--image", "map.png", *options.split()], *words)
+
+    def test_snapshots(self):
+        for name, words in {"none_such.hdf5": ["no such file"], "text.hdf5": ["HDF5"], "no_box.hdf5": ["--box-size"],
+                            "nan.hdf5": ["not finite"]}.items():
+            with self.subTest(name):
+                self.assert_refused([SNAPSHOTS / "bad" / name, "--grid", 8, "-o", "deep/out.hdf5", "--power", "p.txt"], *words)
+        self.snapshot({1: 20}, name="bare_001").write(self.folder / "bare_001", masses=False)
+        self.assert_refused(["bare_001", "--grid", 4], "no masses", "--weights number")
+        self.succeed("bare_001", "--grid", 4, "--weights", "number", "-q")
+
+    @NEEDS_MPI
+    def test_on_ranks(self):
+        """All ranks leave, and one speaks."""
+        for options in ("--grid 0", "--grid 100000", "-o text.txt/out.hdf5", "--power text.txt/p.txt"):
+            with self.subTest(options):
+                before = self.files()
+                status, _, errors = self.run_command("snapshot_007.hdf5", *options.split(), launcher=(MPIEXEC, "-n", "3"))
+                self.assertEqual((status, errors.count("density: error: ")), (2, 1), errors)
+                self.assertEqual(self.files(), before)
+
+    def test_dry_run(self):
+        """Tells what an absurd grid needs, and writes nothing."""
+        before = self.files()
+        status, output, errors = self.run_command("snapshot_007", "--grid", 100000, "--dry-run")
+        self.assertEqual(status, 0)
+        self.assertIn("PiB", errors)
+        self.assertIn("Memory       at most", output)
+        self.assertEqual(self.files(), before)
+        self.assertEqual(PROGRAM.name, "density")
+
+
+if __name__ == "__main__":
+    main()
