@@ -47,15 +47,15 @@ inline std::vector<Grid> odd_grids() {
           box_grid({{64, 1, 2}}, {{10, 1, 1}}), box_grid({{3, 100, 4}}, {{1, 9, 2}}), box_grid({{1, 1, 1}}, {{1, 1, 1}})};
 }
 
-/// A slab and, where there are ranks enough, a pencil.
+/// A slab and, where there are ranks enough, a pencil; on many ranks, where plans take long, one of both.
 inline std::vector<Decomposition> decompositions_of(const Context& context, const Grid& grid) {
-  const int num_ranks = context.comm.size();
-  std::vector<Decomposition> all{Decomposition(grid, num_ranks, {.split = Split::slab})};
-  if (num_ranks > 1)
-    all.emplace_back(
-        grid, num_ranks,
-        DecompositionOptions{.shape = {num_ranks % 4 == 0 ? 2 : 1, num_ranks % 4 == 0 ? num_ranks / 2 : num_ranks}});
-  return all;
+  const int ranks = context.comm.size();
+  const Decomposition slab(grid, ranks, {.split = Split::slab});
+  if (ranks == 1) return {slab};
+  const int rows = ranks % 4 == 0 ? 2 : 1;
+  const Decomposition pencil(grid, ranks, {.shape = {rows, ranks / rows}});
+  if (ranks <= 4) return {slab, pencil};
+  return {grid.num[1] % 2 == 0 ? pencil : slab};
 }
 
 template <class T>
