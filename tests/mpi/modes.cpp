@@ -85,7 +85,7 @@ void check_factor(const Context& context, const Decomposition& decomposition, co
 template <class Check>
 void for_decompositions(const Context& context, const Check& check) {
   const std::vector<Grid> grids = odd_grids();
-  for (std::size_t turn = 0; turn < grids.size(); turn += context.comm.size() <= 4 ? 1 : 2) {
+  for (std::size_t turn = 0; turn < grids.size(); turn += context.comm.size() <= 4 ? 1U : 2U) {
     const std::vector<Decomposition> all = decompositions_of(context, grids[turn]);
     for (std::size_t i = 0; i < all.size(); ++i) {
       INFO(all[i].describe());
