@@ -43,11 +43,11 @@ void add_places(Lines& lines, const Places& places, bool verbose) {
 }
 
 void add_phases(Lines& lines, const Run& run) {
-  lines.plain(fmt::format("\n{:<12} {:>10} {:>13}{}", "Phase", "seconds", run.items + "/s", run.alone ? "" : "  max/mean"));
+  lines.plain(fmt::format("\n{:<14} {:>8} {:>13}{}", "Phase", "seconds", run.items + "/s", run.alone ? "" : "  max/mean"));
   const auto add = [&](const std::string& name, double seconds, const std::string& imbalance) {
     const double rate = static_cast<double>(run.num_items) / seconds;
     const std::string rate_text = seconds > 0 ? fmt::format("{:.3g}", rate) : "-";
-    lines.plain(fmt::format("{:<12} {:>10.4f} {:>13}{}", name, seconds, rate_text, imbalance));
+    lines.plain(fmt::format("{:<14} {:>8.4f} {:>13}{}", name, seconds, rate_text, imbalance));
   };
   for (const PhaseSpread& phase : run.measured.phases) {
     add(phase.name, phase.seconds.max, run.alone ? "" : fmt::format(" {:>9.2f}", phase.seconds.imbalance()));
@@ -56,9 +56,9 @@ void add_phases(Lines& lines, const Run& run) {
 }
 
 void add_memory(Lines& lines, const Run& run) {
-  lines.line("Peak memory",
-             fmt::format("{}{} resident; particles and search {}", run.alone ? "" : "of the rank with most, ",
-                         spread_text(run.measured.peak_resident, run.alone), spread_text(run.measured.peak_pool, run.alone)));
+  lines.line("Peak memory", fmt::format("{}{} resident; {} {}", run.alone ? "" : "of the rank with most, ",
+                                        spread_text(run.measured.peak_resident, run.alone), run.held,
+                                        spread_text(run.measured.peak_pool, run.alone)));
 }
 
 void add_files(Lines& lines, const std::vector<std::string>& files, Index num_files) {

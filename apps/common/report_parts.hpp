@@ -36,8 +36,9 @@ struct Run {
   const Measured& measured;
   double seconds = 0;  ///< of all
   Index num_items = 0;
-  bool alone = true;               ///< one rank
-  std::string items{"particles"};  ///< what is counted
+  bool alone = true;                         ///< one rank
+  std::string items{"particles"};            ///< what is counted
+  std::string held{"particles and search"};  ///< what the memory of the pools is for
 };
 
 /// Seconds are those of the slowest rank; max/mean is how much longer it took than the mean of all.

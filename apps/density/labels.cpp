@@ -24,7 +24,7 @@ std::string window_text(const Options& options) {
 }
 
 std::string snapshot_text(const io::SnapshotInfo& info) {
-  const std::string name = info.stem.empty() ? info.path : info.stem;
+  std::string name = info.stem.empty() ? info.path : info.stem;
   if (!info.cosmology.redshift) return name;
   // A run that ends at z = 0 stores it as it is rounded.
   const double redshift = std::abs(*info.cosmology.redshift) < 5e-4 ? 0 : *info.cosmology.redshift;

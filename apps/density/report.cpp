@@ -39,7 +39,7 @@ void add_results(Lines& lines, const Summary& summary) {
   }
   if (found.power) {
     const std::string unit = summary.snapshot.units.length_name();
-    lines.line("Spectrum", fmt::format("{} bins, k to {:.4g} /({}), shot noise {:.6g} ({})^3", found.power->num_bins,
+    lines.line("Spectrum", fmt::format("{} bins, k up to {:.4g} ({})^-1, shot noise {:.6g} ({})^3", found.power->num_bins,
                                        found.power->nyquist, unit, found.power->shot_noise, unit));
   }
   if (found.haloes) lines.line("Haloes", fmt::format("{} drawn of {}", found.haloes->drawn, found.haloes->in_catalogue));
@@ -81,7 +81,8 @@ std::string result_text(const Summary& summary) {
   Lines lines;
   lines.plain("");
   add_results(lines, summary);
-  const app::Run run{found.measured, found.seconds, summary.num_particles, summary.places.num_ranks == 1};
+  app::Run run{found.measured, found.seconds, summary.num_particles, summary.places.num_ranks == 1};
+  run.held = "particles and fields";
   add_phases(lines, run);
   lines.plain("");
   add_memory(lines, run);
