@@ -26,11 +26,12 @@ constexpr double wave_number = 2 * std::numbers::pi / length;
 std::vector<float> make_positions(const zhalo::Communicator& comm, Index side) {
   std::vector<float> positions;
   const zhalo::Share share = zhalo::share_of(side * side * side, comm.rank(), comm.size());
+  const double spacing = length / static_cast<double>(side);
   for (Index i = share.first; i < share.first + share.count; ++i) {
-    const double spacing = length / static_cast<double>(side);
-    const double x = (static_cast<double>(i / side / side) + 0.25) * spacing;
+    const Index row = i / side;
+    const double x = (static_cast<double>(row / side) + 0.25) * spacing;
     positions.push_back(static_cast<float>(x + amplitude * std::sin(wave_number * x)));
-    positions.push_back(static_cast<float>((static_cast<double>(i / side % side) + 0.25) * spacing));
+    positions.push_back(static_cast<float>((static_cast<double>(row % side) + 0.25) * spacing));
     positions.push_back(static_cast<float>((static_cast<double>(i % side) + 0.25) * spacing));
   }
   return positions;
