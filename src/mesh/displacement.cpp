@@ -96,7 +96,7 @@ template <class T>
 kernels::DisplacedAxis<T> describe_axis(const Grid& grid, int axis, const LptOptions& options) {
   const double a = options.scale_factor;
   const Growth growth = growth_at(options.expansion, a);
-  const double rate = a * options.expansion.hubble_ratio(a);
+  const double rate = a * options.expansion.hubble_ratio(a) * options.velocity_unit;
   kernels::DisplacedAxis<T> displaced;
   displaced.axis = axis;
   displaced.lo = grid.box.lo[axis];
@@ -143,6 +143,7 @@ LptParticles<T> displace(const Context& context, const Modes<T>& linear, const L
     validate(options.order == 1 || options.order == 2,
              "the order of the displacement is {} (must be 1, Zel'dovich, or 2, second order)", options.order);
     growth_at(options.expansion, options.scale_factor);
+    const PhaseTimer timer(context, "displace");
     return displace_cells(context, linear, options);
   });
 }

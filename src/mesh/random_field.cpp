@@ -71,6 +71,7 @@ struct FillMode {
 template <class T>
 Modes<T> random_modes(const Context& context, const Decomposition& decomposition, const LinearPower& power,
                       const RandomFieldOptions& options) {
+  const PhaseTimer timer(context, "random field");
   const Grid& grid = decomposition.grid();
   for (int axis = 0; axis < 3; ++axis) {
     fundamental(grid, axis);

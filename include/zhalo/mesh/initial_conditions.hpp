@@ -29,18 +29,19 @@ struct LptOptions {
   double scale_factor = 0.02;
   Expansion expansion{};
   int order = 2;  ///< 1: Zel'dovich, 2: second order
+  /// What velocities are multiplied by: 1 for units of H0 times the unit of length, 100 for km/s if that is Mpc/h.
+  double velocity_unit = 1;
 };
 
 /// One particle per cell of this rank, displaced from the cell's centre, in the layout of its cells (x, y, z; z fastest).
 template <class T>
 struct LptParticles {
-  std::array<Buffer<T>, 3> pos;  ///< in the box, wrapped; unit of the grid's box
-  /// a dx/dt in units of H0 times the unit of length: for lengths in Mpc/h times 100 is km/s.
-  std::array<Buffer<T>, 3> velocity;
-  Buffer<std::uint64_t> id;  ///< place of the cell in x, y, z order over all ranks, from 1 on
+  std::array<Buffer<T>, 3> pos;       ///< in the box, wrapped; unit of the grid's box
+  std::array<Buffer<T>, 3> velocity;  ///< peculiar, a dx/dt
+  Buffer<std::uint64_t> id;           ///< place of the cell in x, y, z order over all ranks, from 1 on
 };
 
-/// x = q + D1 s1 + D2 s2, with s1 = - grad phi1, Laplacian(phi1) = delta (the linear overdensity at a = 1), s2 = grad phi2,
+/// x = q + D1 s1 + D2 s2, q being the centres of cells, with s1 = - grad phi1, Laplacian(phi1) = delta (the linear overdensity at a = 1), s2 = grad phi2,
 /// Laplacian(phi2) = sum over i > j of phi1,ii phi1,jj - phi1,ij^2 (Zel'dovich 1970, A&A 5, 84; Bouchet et al. 1995; Crocce, Pueblas &
 /// Scoccimarro
 /// 2006, MNRAS 373, 369, eq. 2-9). Velocities a H (f1 D1 s1 + f2 D2 s2). Collective. InputError for another order than 1 or 2.

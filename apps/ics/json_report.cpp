@@ -1,0 +1,70 @@
+#include "apps/ics/json_report.hpp"
+
+#include "apps/common/json_parts.hpp"
+
+namespace zhalo::ics_app {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json json_of(const Options& options) {
+  const EisensteinHu& cosmology = options.cosmology;
+  const bool from_table = !options.power.empty();
+  return {{"num", options.num},
+          {"box", options.box},
+          {"redshift", options.redshift},
+          {"seed", options.random.seed},
+          {"fixed", options.random.fixed_amplitude},
+          {"inverted", options.random.inverted},
+          {"lpt", options.lpt},
+          {"position_bits", options.double_precision ? 64 : 32},
+          {"omega_matter", cosmology.omega_matter},
+          {"omega_lambda", options.omega_lambda},
+          {"omega_baryon", cosmology.omega_baryon},
+          {"hubble", cosmology.hubble},
+          {"spectral_index", from_table ? ordered_json(nullptr) : ordered_json(cosmology.spectral_index)},
+          {"power", from_table ? ordered_json(options.power) : ordered_json(nullptr)}};
+}
+
+ordered_json json_of(const Growth& growth) {
+  return {{"d1", growth.d1}, {"f1", growth.f1}, {"d2", growth.d2}, {"f2", growth.f2}};
+}
+
+ordered_json json_of(const Made& made, Index num_particles) {
+  ordered_json result = {{"rms_displacement", made.rms_displacement},
+                         {"most_displacement", made.most_displacement},
+                         {"rms_velocity", made.rms_velocity},
+                         {"phases", app::json_of_phases(made.measured, num_particles)},
+                         {"seconds", made.seconds}};
+  result.update(app::json_of_memory(made.measured));
+  result.update(ordered_json{{"num_files", made.num_files}, {"files", made.files}});
+  return result;
+}
+
+}  // namespace
+
+std::string to_json(const Summary& summary) {
+  const ordered_json all = {{"zhalo_version", ZHALO_VERSION},
+                            {"dry_run", !summary.made},
+                            {"options", json_of(summary.options)},
+                            {"num_particles", summary.num_particles},
+                            {"particle_mass", summary.particle_mass},
+                            {"sigma8", summary.sigma8},
+                            {"growth", json_of(summary.growth)},
+                            {"runs_on", summary.places.runs_on},
+                            {"num_ranks", summary.places.num_ranks},
+                            {"num_machines", summary.places.num_machines},
+                            {"transport", summary.places.transport},
+                            {"ranks", summary.places.map},
+                            {"decomposition", summary.decomposition},
+                            {"estimate",
+                             {{"memory_bytes", summary.estimate.memory},
+                              {"memory_bytes_per_rank", summary.estimate.memory_per_rank},
+                              {"output_bytes", summary.estimate.output}}},
+                            {"output", summary.output.shown(summary.num_files)},
+                            {"warnings", summary.warnings},
+                            {"result", summary.made ? json_of(*summary.made, summary.num_particles) : ordered_json(nullptr)}};
+  return app::text_of(all);
+}
+
+}  // namespace zhalo::ics_app

@@ -1,0 +1,50 @@
+/// ics --num N --box L: a snapshot of initial conditions.
+
+#include <string>
+#include <variant>
+
+#include "apps/common/command.hpp"
+#include "apps/common/json_file.hpp"
+#include "apps/ics/json_report.hpp"
+#include "apps/ics/report.hpp"
+#include "apps/ics/run.hpp"
+
+namespace zhalo::ics_app {
+namespace {
+
+void run(const Context& context, const Options& options, app::Progress& progress) {
+  const bool verbose = options.verbosity == app::Verbosity::verbose;
+  app::JsonFile json(context.comm, options.json);
+  Summary summary = plan_run(context, options);
+  progress.say(plan_text(summary, verbose));
+  for (const std::string& warning : summary.warnings) progress.warn(warning);
+  if (options.dry_run) {
+    progress.say(verbose ? "" : estimate_text(summary));
+    return json.write(to_json(summary));
+  }
+  io::StagedFiles files(context.comm, summary.output.directory);
+  summary.made = make_particles(context, summary, files);
+  summary.made->seconds = progress.seconds();
+  json.write(to_json(summary));
+  progress.say(result_text(summary));
+}
+
+/// Does what the command line says, or prints its text. Collective.
+void start(Context& context, const app::Launch& launch, const std::variant<Options, std::string>& request) {
+  if (const auto* text = std::get_if<std::string>(&request)) {
+    if (context.comm.rank() == 0) app::put(*text);
+    return;
+  }
+  const auto& options = std::get<Options>(request);
+  run_with_progress(context, launch, options, [&](app::Progress& progress) { run(context, options, progress); });
+}
+
+}  // namespace
+}  // namespace zhalo::ics_app
+
+int main(int argc, char** argv) {
+  using zhalo::ics_app::parse_options;
+  return zhalo::app::run_command("ics", argc, argv, [&](zhalo::Context& context, const zhalo::app::Launch& launch) {
+    zhalo::ics_app::start(context, launch, parse_options(argc, argv));
+  });
+}

@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+#include <cmath>
+#include <numbers>
+
+#include "apps/common/memory_need.hpp"
+#include "apps/ics/power_table.hpp"
+#include "apps/ics/run.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::ics_app {
+namespace {
+
+/// Of one box, in the mass unit, with GADGET-4's constants: then readers find the mass that Omega_matter says.
+double total_mass(const Options& options, const io::SnapshotHeader& header) {
+  constexpr double gravity_in_cgs = 6.6738e-8;
+  const double time = header.length_in_cm / header.velocity_in_cm_per_s;
+  const double gravity = gravity_in_cgs / std::pow(header.length_in_cm, 3) * header.mass_in_g * time * time;
+  const double hubble = 100;  // km/s per Mpc/h
+  return options.cosmology.omega_matter * 3 * hubble * hubble / (8 * std::numbers::pi * gravity) * std::pow(options.box, 3);
+}
+
+LinearPower power_of(const Communicator& comm, const Options& options) {
+  if (options.power.empty()) return eisenstein_hu_power(options.cosmology);
+  LinearPower power = read_power_table(comm, options.power);
+  if (options.normalised) power.normalise(options.cosmology.sigma8);
+  return power;
+}
+
+Estimate estimate_needs(const Summary& summary) {
+  constexpr double header_bytes = 64 << 10;  // of a file, with its groups and attributes
+  constexpr double rank_bytes = 32 << 20;
+  const double real = summary.options.double_precision ? sizeof(double) : sizeof(float);
+  const auto particles = static_cast<double>(summary.num_particles);
+  const auto side = static_cast<double>(summary.options.num);
+  // While they are displaced: coordinates and velocities, two fields, four of modes, the transforms' memory; and ids.
+  const double each = 14 * real + sizeof(std::uint64_t);
+  const double planes = std::ceil(side / summary.places.num_ranks);
+  Estimate estimate;
+  estimate.memory_per_rank = planes * side * side * each + rank_bytes;
+  estimate.memory = particles * each + summary.places.num_ranks * rank_bytes;
+  estimate.output = particles * (6 * real + sizeof(std::uint64_t)) + static_cast<double>(summary.num_files) * header_bytes;
+  return estimate;
+}
+
+void check_memory(const Context& context, Summary& plan) {
+  const auto lack = app::lack_of_memory(context, plan.estimate.memory_per_rank);
+  if (!lack) return;
+  const std::string words =
+      fmt::format("--num {}: {} particles need {} (use fewer, or more machines)", plan.options.num, plan.num_particles, *lack);
+  if (!plan.options.dry_run) throw InputError(words);
+  plan.warnings.push_back(words);
+}
+
+}  // namespace
+
+Decomposition decompose(const Options& options, int num_ranks) {
+  return {Grid::cube(options.num, options.box), num_ranks, {.split = Split::slab}};
+}
+
+io::SnapshotHeader header_of(const Summary& plan) {
+  const Options& options = plan.options;
+  io::SnapshotHeader header;
+  header.box_length = options.box;
+  header.scale_factor = options.scale_factor();
+  header.hubble = options.cosmology.hubble;
+  header.omega_matter = options.cosmology.omega_matter;
+  header.omega_lambda = options.omega_lambda;
+  header.omega_baryon = options.cosmology.omega_baryon;
+  header.parameters = {{"ParticlesPerAxis", options.num},
+                       {"Seed", static_cast<Index>(options.random.seed)},
+                       {"FixedAmplitude", Index{options.random.fixed_amplitude}},
+                       {"Inverted", Index{options.random.inverted}},
+                       {"LptOrder", Index{options.lpt}},
+                       {"PowerSpectrum", plan.power_source},
+                       {"Sigma8", plan.sigma8},
+                       {"LinearGrowth", plan.growth.d1}};
+  if (options.power.empty()) header.parameters.push_back({"SpectralIndex", options.cosmology.spectral_index});
+  return header;
+}
+
+Summary plan_run(const Context& context, const Options& options) {
+  Summary plan;
+  plan.options = options;
+  plan.growth = growth_at(options.expansion(), options.scale_factor());
+  plan.power = power_of(context.comm, options);
+  plan.power_source = options.power.empty() ? "Eisenstein & Hu 1998" : options.power;
+  plan.sigma8 = plan.power.sigma(8);
+  plan.num_particles = options.num * options.num * options.num;
+  plan.particle_mass = total_mass(options, {}) / static_cast<double>(plan.num_particles);
+  plan.places = app::survey_places(context, options.place.processor == Processor::automatic);
+  plan.decomposition = decompose(options, plan.places.num_ranks).describe();
+  plan.output = app::name_output(options.output, "ics.hdf5");
+  if (!options.power.empty()) app::check_inputs_stay(context.comm, plan.output, {options.power});
+  plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.places.num_ranks;
+  plan.estimate = estimate_needs(plan);
+  check_memory(context, plan);
+  return plan;
+}
+
+}  // namespace zhalo::ics_app

@@ -1,0 +1,68 @@
+#include "apps/ics/power_table.hpp"
+
+#include <fmt/format.h>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "apps/common/words.hpp"
+
+namespace zhalo::ics_app {
+namespace {
+
+using app::demand;
+
+std::string text_of(const std::string& path) {
+  std::error_code ignored;
+  demand(!std::filesystem::is_directory(path, ignored), fmt::format("--power '{}' is a folder: name a file", path));
+  errno = 0;
+  std::ifstream file(path);
+  std::stringstream text;
+  if (file) text << file.rdbuf();
+  demand(!file.fail(), fmt::format("--power '{}' cannot be read: {}", path, errno != 0 ? std::strerror(errno) : "it is empty"));
+  return text.str();
+}
+
+struct Table {
+  std::vector<double> k;
+  std::vector<double> power;
+
+  /// One line without its comment. `place` is for messages.
+  void add(const std::string& line, const std::string& place) {
+    std::istringstream words(line);
+    std::string first;
+    if (!(words >> first)) return;
+    std::istringstream numbers(line);
+    double wave = 0, value = 0;
+    const bool good = static_cast<bool>(numbers >> wave >> value) && app::is_positive(wave) && app::is_positive(value);
+    demand(good, fmt::format("{}: '{}' (must be two positive numbers, k in h/Mpc and P in (Mpc/h)^3)", place, line));
+    demand(k.empty() || wave > k.back(),
+           fmt::format("{}: k = {} after {} (must ascend)", place, wave, k.empty() ? 0 : k.back()));
+    k.push_back(wave);
+    power.push_back(value);
+  }
+};
+
+}  // namespace
+
+LinearPower read_power_table(const Communicator& comm, const std::string& path) {
+  std::string text;
+  comm.together([&] {
+    if (comm.rank() == 0) text = text_of(path);
+    text = comm.broadcast(text);
+  });
+  Table table;
+  std::istringstream lines(text);
+  Index number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string words = line.substr(0, line.find_first_of("#\r"));
+    table.add(words, fmt::format("--power '{}', line {}", path, ++number));
+  }
+  demand(table.k.size() >= 2, fmt::format("--power '{}' has {} points (must be at least 2)", path, table.k.size()));
+  return {std::move(table.k), std::move(table.power)};
+}
+
+}  // namespace zhalo::ics_app

@@ -1,0 +1,82 @@
+#include "apps/ics/report.hpp"
+
+#include <fmt/format.h>
+#include <numbers>
+
+#include "apps/common/report_parts.hpp"
+
+namespace zhalo::ics_app {
+namespace {
+
+using app::Lines;
+
+std::string bytes_text(double bytes) { return app::bytes_text(static_cast<std::size_t>(bytes)); }
+
+double spacing(const Options& options) { return options.box / static_cast<double>(options.num); }
+
+std::string cosmology_text(const Options& options) {
+  return fmt::format("Omega_m {:.6g}, Omega_Lambda {:.6g}, Omega_b {:.6g}, h {:.6g}", options.cosmology.omega_matter,
+                     options.omega_lambda, options.cosmology.omega_baryon, options.cosmology.hubble);
+}
+
+std::string spectrum_text(const Summary& summary) {
+  const bool from_table = !summary.options.power.empty();
+  const std::string shape = from_table ? "" : fmt::format(", n_s {:.6g}", summary.options.cosmology.spectral_index);
+  return fmt::format("{}{}, sigma8 {:.6g}", summary.power_source, shape, summary.sigma8);
+}
+
+std::string random_text(const Options& options) {
+  return fmt::format("seed {}{}{}, {}", options.random.seed, options.random.fixed_amplitude ? ", fixed amplitudes" : "",
+                     options.random.inverted ? ", inverted" : "",
+                     options.lpt == 1 ? "Zel'dovich displacements" : "displacements of second order");
+}
+
+}  // namespace
+
+std::string plan_text(const Summary& summary, bool verbose) {
+  const Options& options = summary.options;
+  Lines lines;
+  lines.line("Particles", fmt::format("{0} = {1}^3 of type 1, {2:.6g} 1e10 Msun/h each, in float{3}", summary.num_particles,
+                                      options.num, summary.particle_mass, options.double_precision ? 64 : 32));
+  lines.line("Box", fmt::format("{:.10g} Mpc/h, one particle per {:.6g} Mpc/h", options.box, spacing(options)));
+  lines.line("Redshift", fmt::format("{:.10g} (a = {:.6g}), linear growth since then {:.6g}", options.redshift,
+                                     options.scale_factor(), 1 / summary.growth.d1));
+  lines.line("Cosmology", cosmology_text(options));
+  lines.line("Spectrum", spectrum_text(summary));
+  lines.line("Waves", fmt::format("k = {:.6g} to {:.6g} h/Mpc along an axis", 2 * std::numbers::pi / options.box,
+                                  std::numbers::pi / spacing(options)));
+  lines.line("Field", random_text(options));
+  add_places(lines, summary.places, verbose);
+  if (verbose) lines.line("Mesh", summary.decomposition);
+  return std::move(lines).text() + (verbose ? estimate_text(summary) : "") + "\n";
+}
+
+std::string estimate_text(const Summary& summary) {
+  Lines lines;
+  const Estimate& estimate = summary.estimate;
+  const int ranks = summary.places.num_ranks;
+  lines.line(
+      "Memory",
+      fmt::format("at most {} for fields and particles{}", bytes_text(estimate.memory),
+                  ranks == 1 ? "" : fmt::format(", {} on each of {} ranks", bytes_text(estimate.memory_per_rank), ranks)));
+  lines.line("Output", fmt::format("{} in {}", bytes_text(estimate.output), summary.output.shown(summary.num_files)));
+  return std::move(lines).text();
+}
+
+std::string result_text(const Summary& summary) {
+  const Made& made = *summary.made;
+  const double unit = spacing(summary.options);
+  Lines lines;
+  lines.plain("");
+  lines.line("Displaced", fmt::format("{:.4g} Mpc/h rms ({:.4g} of the spacing), at most {:.4g} Mpc/h", made.rms_displacement,
+                                      made.rms_displacement / unit, made.most_displacement));
+  lines.line("Velocities", fmt::format("{:.4g} km/s rms, peculiar", made.rms_velocity));
+  const app::Run run{made.measured, made.seconds, summary.num_particles, summary.places.num_ranks == 1};
+  add_phases(lines, run);
+  lines.plain("");
+  add_memory(lines, run);
+  app::add_files(lines, made.files, made.num_files);
+  return std::move(lines).text();
+}
+
+}  // namespace zhalo::ics_app
