@@ -14,7 +14,7 @@ std::optional<std::string> lack_of_memory(const Context& context, double bytes_p
   const double available = comm.min(static_cast<double>(available_bytes()));
   if (!std::holds_alternative<Host>(context.exec) || needed <= available) return std::nullopt;
   constexpr double most = 9e18;
-  const auto text = [](double bytes) { return bytes_text(static_cast<std::size_t>(std::min(bytes, most))); };
+  const auto text = [&](double bytes) { return bytes_text(static_cast<std::size_t>(std::min(bytes, most))); };
   return fmt::format("{} on a machine that has {} available", text(needed), text(available));
 }
 
