@@ -17,10 +17,10 @@ struct RandomFieldOptions {
   bool inverted = false;
 };
 
-/// Modes of a Gaussian random field with <|mode|^2> = P(k) / volume; lengths of the grid's box in Mpc/h. The number that a mode gets
-/// follows
-/// from the seed and its wave vector alone: it does not depend on ranks or threads, and grids of different sizes have their common
-/// modes in common. Mode 0 is 0, and so are those at the Nyquist frequency of an axis. Not collective.
+/// Modes of a Gaussian random field with <|mode|^2> = P(k) / volume; lengths of the grid's box in Mpc/h. The number that a mode gets follows
+/// from the seed and its wave vector alone (Philox4x32-10 of Salmon et al. 2011, SC11, for each pair k, -k): it does not depend on ranks or
+/// threads, and grids of different sizes over the same box have their common modes in common. Mode 0 is 0, and so are those at the Nyquist
+/// frequency of an axis. Made on the host. Not collective. InputError for a box without lengths.
 template <class T>
 Modes<T> random_modes(const Context& context, const Decomposition& decomposition, const LinearPower& power,
                       const RandomFieldOptions& options = {});
@@ -41,10 +41,11 @@ struct LptParticles {
   Buffer<std::uint64_t> id;           ///< place of the cell in x, y, z order over all ranks, from 1 on
 };
 
-/// x = q + D1 s1 + D2 s2, q being the centres of cells, with s1 = - grad phi1, Laplacian(phi1) = delta (the linear overdensity at a = 1), s2 = grad phi2,
-/// Laplacian(phi2) = sum over i > j of phi1,ii phi1,jj - phi1,ij^2 (Zel'dovich 1970, A&A 5, 84; Bouchet et al. 1995; Crocce, Pueblas &
-/// Scoccimarro
-/// 2006, MNRAS 373, 369, eq. 2-9). Velocities a H (f1 D1 s1 + f2 D2 s2). Collective. InputError for another order than 1 or 2.
+/// x = q + D1 s1 + D2 s2, q being the centres of cells, with s1 = - grad phi1, Laplacian(phi1) = delta (the linear overdensity at a = 1),
+/// s2 = grad phi2, Laplacian(phi2) = sum over i > j of phi1,ii phi1,jj - phi1,ij^2 (Zel'dovich 1970, A&A 5, 84; Bouchet et al. 1995;
+/// Crocce, Pueblas & Scoccimarro 2006, MNRAS 373, 369, eq. 2-9). Velocities a H (f1 D1 s1 + f2 D2 s2). Products of fields are taken at the
+/// cells: waves shorter than the grid can hold appear as longer ones, as they do wherever nothing is padded. Collective. InputError for
+/// another order than 1 or 2.
 template <class T>
 LptParticles<T> displace(const Context& context, const Modes<T>& linear, const LptOptions& options = {});
 
