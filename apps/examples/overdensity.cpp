@@ -29,7 +29,8 @@ std::vector<float> make_positions(const zhalo::Communicator& comm, Index side) {
   const double spacing = length / static_cast<double>(side);
   for (Index i = share.first; i < share.first + share.count; ++i) {
     const Index row = i / side;
-    const double x = (static_cast<double>(row / side) + 0.25) * spacing;
+    const Index plane = row / side;
+    const double x = (static_cast<double>(plane) + 0.25) * spacing;
     positions.push_back(static_cast<float>(x + amplitude * std::sin(wave_number * x)));
     positions.push_back(static_cast<float>((static_cast<double>(row % side) + 0.25) * spacing));
     positions.push_back(static_cast<float>((static_cast<double>(i % side) + 0.25) * spacing));

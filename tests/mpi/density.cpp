@@ -154,7 +154,7 @@ TEST_CASE("density: values in units of the mean, and overdensities, of own cells
   }
 }
 
-TEMPLATE_TEST_CASE("density: interlaced modes are the sum over the cells of both meshes", "[small]", float, double) {
+TEMPLATE_TEST_CASE("density: interlaced modes are the sum over the cells of both meshes", "", float, double) {
   const Context context = make_context();
   const Grid grid = box_grid({{6, 5, 8}}, {{3, 5, 2}});
   Points cloud = points(grid, 60);
@@ -256,7 +256,7 @@ TEST_CASE("density: interlaced CIC comes close to the particles' own power, as P
   CHECK(plain.back().power > 1.04 * pcs.back().power);
 }
 
-TEST_CASE("gravity: potentials and accelerations of a wave, at cells and at places") {
+TEST_CASE("gravity: potentials and accelerations of a wave, at cells and at places", "[small]") {
   const Context context = make_context();
   const Grid grid = box_grid({{12, 10, 9}}, {{3, 5, 2}});
   const Decomposition decomposition(grid, context.comm.size());

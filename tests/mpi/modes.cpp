@@ -136,7 +136,7 @@ TEMPLATE_TEST_CASE("modes: a wave is its mode, and comes back, whatever ghosts t
   }
 }
 
-TEMPLATE_TEST_CASE("modes: scaled and added", "[small]", float, double) {
+TEMPLATE_TEST_CASE("modes: scaled and added", "", float, double) {
   const Context context = make_context();
   for_decompositions(context, [&](const Decomposition& decomposition, const Grid&) {
     Modes<TestType> modes = modes_of<TestType>(context, decomposition, noise_field(1));
@@ -150,7 +150,7 @@ TEMPLATE_TEST_CASE("modes: scaled and added", "[small]", float, double) {
   });
 }
 
-TEMPLATE_TEST_CASE("modes: each mode is multiplied by the factor of its definition", "[small]", float, double) {
+TEMPLATE_TEST_CASE("modes: each mode is multiplied by the factor of its definition", "", float, double) {
   const Context context = make_context();
   for_decompositions(context, [&](const Decomposition& decomposition, const Grid& grid) {
     using M = Modes<TestType>;
@@ -205,7 +205,7 @@ TEST_CASE("modes: compensation divides by the window, or by what window and alia
   }
 }
 
-TEST_CASE("modes: derivatives of waves, and of noise as differences of cells", "[small]") {
+TEST_CASE("modes: derivatives of waves, and of noise as differences of cells") {
   const Context context = make_context();
   for_decompositions(context, [&](const Decomposition& decomposition, const Grid& grid) {
     const Modes<double> noise = modes_of<double>(context, decomposition, noise_field());
@@ -232,7 +232,7 @@ TEST_CASE("modes: derivatives of waves, and of noise as differences of cells", "
   });
 }
 
-TEST_CASE("modes: potentials of waves, and of noise by differences of cells", "[small]") {
+TEST_CASE("modes: potentials of waves, and of noise by differences of cells") {
   const Context context = make_context();
   for_decompositions(context, [&](const Decomposition& decomposition, const Grid& grid) {
     const double mean = mean_of(grid, noise_field());

@@ -106,7 +106,7 @@ constexpr double two_pi = 2 * std::numbers::pi;
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("power spectrum: of all modes, in all kinds of bins", "[small]", float, double) {
+TEMPLATE_TEST_CASE("power spectrum: of all modes, in all kinds of bins", "", float, double) {
   const Context context = make_context();
   std::vector<Grid> grids{box_grid({{8, 8, 8}}, {{3, 3, 3}}), box_grid({{8, 6, 10}}, {{3, 5, 2}}),
                           box_grid({{7, 6, 9}}, {{2, 2, 2}}), box_grid({{3, 2, 17}}, {{1, 1, 4}})};
