@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/views.hpp"
+#include "zhalo/core/exec.hpp"
 
 namespace zhalo::kernels {
 
@@ -137,7 +138,9 @@ struct SampledCells {
   Span<const T> field;
   Span<T> values;
 };
-template <class E, class T, class Real>
-void sample_cells(const E& exec, const ParticlesView<Real>& places, const SampledCells<T>& sampled);
+template <class T, class Real>
+void sample_cells(const Host& exec, const ParticlesView<Real>& places, const SampledCells<T>& sampled);
+template <class T, class Real>
+void sample_cells(const Cuda& exec, const ParticlesView<Real>& places, const SampledCells<T>& sampled);
 
 }  // namespace zhalo::kernels

@@ -1,4 +1,4 @@
-// Explicit instantiations of the templates of paint_kernels.hpp, but deposit(), for the Exec that ZHALO_EXEC names. No include guard.
+// Explicit instantiations of the templates of paint_kernels.hpp, but deposit() and sample_cells(), for the Exec that ZHALO_EXEC names. No include guard.
 
 namespace zhalo::kernels {
 
@@ -12,9 +12,7 @@ template Index sum_cells(const ZHALO_EXEC&, Span<const Index>);
   template void pack_painted(const ZHALO_EXEC&, const PaintedParticles<Real>&, Index, Span<const LocalIndex>, \
                              const TravellingParticles<Real>&);                                               \
   template void map_cells(const ZHALO_EXEC&, const CellRows&, const Index*, Real*, const LinearMap&);         \
-  template void map_cells(const ZHALO_EXEC&, const CellRows&, const Real*, Real*, const LinearMap&);          \
-  template void sample_cells(const ZHALO_EXEC&, const ParticlesView<Real>&, const SampledCells<float>&);      \
-  template void sample_cells(const ZHALO_EXEC&, const ParticlesView<Real>&, const SampledCells<double>&);
+  template void map_cells(const ZHALO_EXEC&, const CellRows&, const Real*, Real*, const LinearMap&);
 
 ZHALO_INSTANTIATE_PAINT(float)
 ZHALO_INSTANTIATE_PAINT(double)

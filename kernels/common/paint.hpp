@@ -237,16 +237,6 @@ struct SamplePlace {
   ParticlesView<Real> places;
   SampledCells<T> sampled;
 
-  ZHALO_HD void prefetch(Index i) const {
-    const Vec<Real, 3> pos = places[i].pos(3);
-    const MeshAxis(&axis)[3] = sampled.cells.axis;
-    const Index z = axis[2].offset_of(first_cell<order>(axis[2], static_cast<double>(pos[2])));
-    const Index x = first_cell<order>(axis[0], static_cast<double>(pos[0]));
-    const Index y = first_cell<order>(axis[1], static_cast<double>(pos[1]));
-    for (int j = 0; j < order * order; ++j)
-      prefetch_line(sampled.field.data() + axis[0].offset_of(x + j / order) + axis[1].offset_of(y + j % order) + z);
-  }
-
   ZHALO_HD void operator()(Index i) const {
     const Clouds<order, Real> clouds(sampled.cells, places[i].pos(3));
     const CloudOffsets<order> offset(sampled.cells, clouds.axis);
@@ -266,12 +256,5 @@ struct SamplePlace {
     sampled.values[i] = static_cast<T>(sum);
   }
 };
-
-template <class E, class T, class Real>
-void sample_cells(const E& exec, const ParticlesView<Real>& places, const SampledCells<T>& sampled) {
-  with_order(sampled.cells.order, [&](auto order) {
-    for_each(exec, places.num, SamplePlace<decltype(order)::value, T, Real>{places, sampled});
-  });
-}
 
 }  // namespace zhalo::kernels

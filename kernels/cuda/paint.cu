@@ -16,6 +16,17 @@ void deposit(const Cuda& exec, const PaintedParticles<Real>& painted, const Mesh
   });
 }
 
+template <class T, class Real>
+void sample_cells(const Cuda& exec, const ParticlesView<Real>& places, const SampledCells<T>& sampled) {
+  with_order(sampled.cells.order, [&](auto order) {
+    for_each(exec, places.num, SamplePlace<decltype(order)::value, T, Real>{places, sampled});
+  });
+}
+
+template void sample_cells(const Cuda&, const ParticlesView<float>&, const SampledCells<float>&);
+template void sample_cells(const Cuda&, const ParticlesView<float>&, const SampledCells<double>&);
+template void sample_cells(const Cuda&, const ParticlesView<double>&, const SampledCells<float>&);
+template void sample_cells(const Cuda&, const ParticlesView<double>&, const SampledCells<double>&);
 template void deposit(const Cuda&, const PaintedParticles<float>&, const MeshCells&, Span<Index>);
 template void deposit(const Cuda&, const PaintedParticles<double>&, const MeshCells&, Span<Index>);
 

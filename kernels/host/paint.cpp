@@ -2,6 +2,7 @@
 #include "kernels/kernels.hpp"
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/paint.hpp"
+#include "kernels/host/samples.hpp"
 #include "kernels/host/tiles.hpp"
 
 #define ZHALO_EXEC Host
@@ -23,6 +24,20 @@ void deposit(const Host& exec, const PaintedParticles<Real>& painted, const Mesh
   }
 }
 
+template <class T, class Real>
+void sample_cells(const Host& exec, const ParticlesView<Real>& places, const SampledCells<T>& sampled) {
+  for (const SegmentView<Real>& segment : places.segments) {
+    with_order(sampled.cells.order, [&](auto order) {
+      const SampleBlocks<decltype(order)::value, T, Real> blocks(places, segment, sampled);
+      for_each_block(exec, segment.num, host_block, [&](Index first, Index last) { blocks.run(first, last); });
+    });
+  }
+}
+
+template void sample_cells(const Host&, const ParticlesView<float>&, const SampledCells<float>&);
+template void sample_cells(const Host&, const ParticlesView<float>&, const SampledCells<double>&);
+template void sample_cells(const Host&, const ParticlesView<double>&, const SampledCells<float>&);
+template void sample_cells(const Host&, const ParticlesView<double>&, const SampledCells<double>&);
 template void deposit(const Host&, const PaintedParticles<float>&, const MeshCells&, Span<Index>);
 template void deposit(const Host&, const PaintedParticles<double>&, const MeshCells&, Span<Index>);
 

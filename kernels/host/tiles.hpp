@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/common/paint.hpp"
+#include "kernels/host/cloud_blocks.hpp"
 #include "kernels/host/parallel.hpp"
 
 namespace zhalo::kernels {
@@ -47,6 +48,11 @@ struct SegmentRows {
   const SegmentView<Real>& segment;
   Index first = 0;  ///< row
   Index num = 0;
+
+  Index row(LocalIndex of_run) const { return first + Index{of_run}; }
+  void put(Index row, int at, CloudBlock& block) const {
+    for (int a = 0; a < 3; ++a) block.pos[a][at] = static_cast<double>(segment.pos[a][row]);
+  }
 };
 
 class Tiles {
@@ -59,13 +65,13 @@ class Tiles {
   const AxisTiles& axis(int a) const { return axis_[a]; }
   Index number(Index x, Index y, Index z) const { return (x * axis_[1].size() + y) * axis_[2].size() + z; }
 
-  /// The tile of the first cell of a particle's cloud.
-  template <int order, class Real>
-  Index of(const SegmentView<Real>& segment, Index row) const {
+  /// The tile of the first cell of a cloud.
+  template <int order>
+  Index of(const CloudBlock& block, int at) const {
     Index t[3];
     for (int a = 0; a < 3; ++a) {
       const MeshAxis& axis = cells_.axis[a];
-      const Index cell = first_cell<order>(axis, static_cast<double>(segment.pos[a][row]));
+      const Index cell = block.is_odd[at] ? first_cell<order>(axis, block.pos[a][at]) : Index{block.first[a][at]};
       t[a] = axis_[a].of_cell[static_cast<std::size_t>(cell - axis.first)];
     }
     return number(t[0], t[1], t[2]);
@@ -76,30 +82,53 @@ class Tiles {
   AxisTiles axis_[3];
 };
 
+/// Finds the runs of some rows, in order.
+template <int order, class Real>
+class RunFinder {
+ public:
+  struct Found {
+    LocalIndex tile = 0;
+    Run run;
+  };
+
+  /// Of rows [first, last).
+  static std::vector<Found> find(const Tiles& tiles, const SegmentRows<Real>& rows, Index first, Index last) {
+    std::vector<Found> found;
+    CloudBlock block;
+    for (Index begin = first; begin < last; begin += CloudBlock::size) {
+      block.num = static_cast<int>(std::min<Index>(CloudBlock::size, last - begin));
+      for (int at = 0; at < block.num; ++at) rows.put(rows.first + begin + at, at, block);
+      locate_clouds(tiles.cells(), block);
+      for (int at = 0; at < block.num; ++at) {
+        const auto tile = static_cast<LocalIndex>(tiles.of<order>(block, at));
+        if (found.empty() || found.back().tile != tile) found.push_back({tile, {static_cast<LocalIndex>(begin + at), 0}});
+        ++found.back().run.count;
+      }
+    }
+    return found;
+  }
+};
+
 /// Runs of some rows, by tile.
 class TileRuns {
  public:
   template <int order, class Real>
   static TileRuns sorted(const Host& exec, const Tiles& tiles, const SegmentRows<Real>& rows) {
+    using Finder = RunFinder<order, Real>;
     TileRuns runs;
     const Index num_tasks = std::clamp<Index>(rows.num / host_block, 1, threads_of(exec));
-    const Index num_tiles = tiles.size();
-    std::vector<LocalIndex> next(static_cast<std::size_t>(num_tasks * num_tiles));
+    std::vector<std::vector<typename Finder::Found>> found(static_cast<std::size_t>(num_tasks));
+    std::vector<LocalIndex> next(static_cast<std::size_t>(num_tasks * tiles.size()));
     const auto for_each_run = [&](Index task, const auto& visit) {
-      LocalIndex* const of_task = next.data() + task * num_tiles;
-      const Index end = (task + 1) * rows.num / num_tasks;
-      Index first = task * rows.num / num_tasks;
-      Index tile = first < end ? tiles.of<order>(rows.segment, rows.first + first) : 0;
-      for (Index i = first + 1; i <= end; ++i) {
-        const Index other = i < end ? tiles.of<order>(rows.segment, rows.first + i) : num_tiles;
-        if (other == tile) continue;
-        visit(of_task[tile], Run{static_cast<LocalIndex>(first), static_cast<LocalIndex>(i - first)});
-        first = i;
-        tile = other;
-      }
+      LocalIndex* const of_task = next.data() + task * tiles.size();
+      for (const auto& one : found[static_cast<std::size_t>(task)]) visit(of_task[one.tile], one.run);
     };
-    run_tasks(exec, num_tasks, [&](Index task) { for_each_run(task, [](LocalIndex& count, const Run&) { ++count; }); });
-    runs.make_room(exec, next, num_tiles);
+    run_tasks(exec, num_tasks, [&](Index task) {
+      found[static_cast<std::size_t>(task)] =
+          Finder::find(tiles, rows, task * rows.num / num_tasks, (task + 1) * rows.num / num_tasks);
+      for_each_run(task, [](LocalIndex& count, const Run&) { ++count; });
+    });
+    runs.make_room(exec, next, tiles.size());
     run_tasks(exec, num_tasks, [&](Index task) {
       for_each_run(task, [&](LocalIndex& place, const Run& run) { runs.runs_.span()[Index{place++}] = run; });
     });
@@ -148,6 +177,8 @@ class TileSums {
     }
     for (Index x = 0; x < num_[0]; ++x) std::fill_n(row(x, 0), num_[1] * most, Index{0});
   }
+
+  void add(const CloudBlock& block) { deposit_clouds(block, order, {sums_.data(), most, {first_[0], first_[1], first_[2]}}); }
 
   void add(double quanta, const AxisCloud<order> (&cloud)[3]) {
     Index* const to = row(cloud[0].first - first_[0], cloud[1].first - first_[1]) + (cloud[2].first - first_[2]);
@@ -210,25 +241,39 @@ class TileDeposit {
         num[a] = tiles_.axis(a).begin_of(at[a] + 1) - first[a];
       }
       tile.start(first, num);
-      for (Index r = 0; r < of_tile.size(); ++r) {
-        if (r + prefetch_distance < of_tile.size()) prefetch_run(of_tile[r + prefetch_distance]);
-        add_run(of_tile[r], tile);
-      }
+      add_runs(of_tile, tile);
       tile.finish(tiles_.cells(), sums_);
     }
   }
 
-  void prefetch_run(const Run& run) const {
-    for (const Strided<Real>& pos : rows_.segment.pos) prefetch_line(&pos[rows_.first + Index{run.first}]);
+  /// Runs, a block of particles at a time.
+  void add_runs(Span<const Run> runs, TileSums<order>& tile) const {
+    CloudBlock block;
+    for (Index r = 0; r < runs.size(); ++r) {
+      if (r + prefetch_distance < runs.size()) prefetch_run(runs[r + prefetch_distance]);
+      const Index first = rows_.row(runs[r].first);
+      for (Index row = first; row < first + Index{runs[r].count}; ++row) {
+        rows_.put(row, block.num, block);
+        block.quanta[block.num] = whole(painted_.weight(rows_.segment.first + row) * painted_.scale);
+        if (++block.num == CloudBlock::size) add_block(block, tile);
+      }
+    }
+    add_block(block, tile);
   }
 
-  void add_run(const Run& run, TileSums<order>& tile) const {
-    const SegmentView<Real>& segment = rows_.segment;
-    const Index first = rows_.first + Index{run.first};
-    for (Index row = first; row < first + Index{run.count}; ++row) {
-      const Clouds<order, Real> clouds(tiles_.cells(), {{segment.pos[0][row], segment.pos[1][row], segment.pos[2][row]}});
-      tile.add(whole(painted_.weight(segment.first + row) * painted_.scale), clouds.axis);
+  void add_block(CloudBlock& block, TileSums<order>& tile) const {
+    locate_clouds(tiles_.cells(), block);
+    tile.add(block);
+    for (int at = 0; at < block.num; ++at) {
+      if (!block.is_odd[at]) continue;
+      const Clouds<order, double> clouds(tiles_.cells(), {{block.pos[0][at], block.pos[1][at], block.pos[2][at]}});
+      tile.add(block.quanta[at], clouds.axis);
     }
+    block.num = 0;
+  }
+
+  void prefetch_run(const Run& run) const {
+    for (const Strided<Real>& pos : rows_.segment.pos) prefetch_line(&pos[rows_.row(run.first)]);
   }
 
   const PaintedParticles<Real>& painted_;

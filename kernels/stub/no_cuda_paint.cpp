@@ -43,11 +43,15 @@ template <class E, class From, class To>
 void map_cells(const E&, const CellRows&, const From*, To*, const LinearMap&) {
   refuse();
 }
-template <class E, class T, class Real>
-void sample_cells(const E&, const ParticlesView<Real>&, const SampledCells<T>&) {
+template <class T, class Real>
+void sample_cells(const Cuda&, const ParticlesView<Real>&, const SampledCells<T>&) {
   refuse();
 }
 
+template void sample_cells(const Cuda&, const ParticlesView<float>&, const SampledCells<float>&);
+template void sample_cells(const Cuda&, const ParticlesView<float>&, const SampledCells<double>&);
+template void sample_cells(const Cuda&, const ParticlesView<double>&, const SampledCells<float>&);
+template void sample_cells(const Cuda&, const ParticlesView<double>&, const SampledCells<double>&);
 template void deposit(const Cuda&, const PaintedParticles<float>&, const MeshCells&, Span<Index>);
 template void deposit(const Cuda&, const PaintedParticles<double>&, const MeshCells&, Span<Index>);
 

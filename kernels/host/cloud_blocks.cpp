@@ -1,0 +1,252 @@
+// Clouds in vectors, compiled for every vector target; the best one that the processor has is taken at run time.
+#include "kernels/host/cloud_blocks.hpp"
+
+#include "kernels/kernels.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/host/cloud_blocks.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace zhalo::kernels::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Doubles = hn::CappedTag<double, 8>;
+using Integers = hn::RebindToSigned<Doubles>;
+using Double = hn::Vec<Doubles>;
+
+HWY_INLINE Double constant(double value) { return hn::Set(Doubles{}, value); }
+
+constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52, see whole() in clouds.hpp
+
+HWY_INLINE Double whole_of(Double x) { return hn::Sub(hn::Add(x, constant(magic)), constant(magic)); }
+
+HWY_INLINE Double floor_of(Double x) {
+  const Double nearest = whole_of(x);
+  return hn::Sub(nearest, hn::IfThenElseZero(hn::Lt(x, nearest), constant(1)));
+}
+
+HWY_INLINE Double product(Double a, Double b, Double c) { return hn::Mul(hn::Mul(a, b), c); }
+
+/// set_weights() of clouds.hpp.
+template <int order>
+HWY_INLINE void weights_of(Double d, Double* weight) {
+  if constexpr (order == 1) {
+    weight[0] = constant(1);
+  } else if constexpr (order == 2) {
+    weight[0] = hn::Sub(constant(1), d);
+    weight[1] = d;
+  } else if constexpr (order == 3) {
+    const Double below = hn::Sub(constant(0.5), d);
+    const Double above = hn::Add(constant(0.5), d);
+    weight[0] = product(constant(0.5), below, below);
+    weight[1] = hn::Sub(constant(0.75), hn::Mul(d, d));
+    weight[2] = product(constant(0.5), above, above);
+  } else {
+    const Double sixth = constant(1.0 / 6);
+    const Double e = hn::Sub(constant(1), d);
+    const auto inner = [&](Double a, Double b) {
+      return hn::Mul(sixth, hn::Sub(constant(4), hn::Mul(product(constant(3), a, a), hn::Add(constant(1), b))));
+    };
+    weight[0] = hn::Mul(sixth, product(e, e, e));
+    weight[1] = inner(d, e);
+    weight[2] = inner(e, d);
+    weight[3] = hn::Mul(sixth, product(d, d, d));
+  }
+}
+
+/// split() of clouds.hpp.
+template <int order>
+HWY_INLINE void split_into(Double quanta, const Double* weight, Double* part) {
+  constexpr int middle = order / 2;
+  Double left = quanta;
+  for (int i = 0; i < order; ++i) {
+    if (i == middle) continue;
+    part[i] = whole_of(hn::Mul(quanta, weight[i]));
+    left = hn::Sub(left, part[i]);
+  }
+  part[middle] = left;
+}
+
+/// Weights of a vector of clouds along all axes.
+template <int order>
+struct Weights {
+  Double of[3][static_cast<std::size_t>(order)];
+
+  HWY_INLINE Weights(const CloudBlock& block, int at) {
+    for (int axis = 0; axis < 3; ++axis) weights_of<order>(hn::Load(Doubles{}, block.behind[axis] + at), of[axis]);
+  }
+};
+
+/// Elements of a block from one vector to the next.
+HWY_INLINE int lanes() { return static_cast<int>(hn::Lanes(Doubles{})); }
+
+template <int order>
+void locate_on(const MeshAxis& axis, int a, CloudBlock& block) {
+  constexpr Index least = 8;  // below, clouds may go around more than once
+  const bool is_tiny = axis.num < least;
+  const auto n = static_cast<double>(axis.num);
+  for (int at = 0; at < CloudBlock::size; at += lanes()) {
+    const Double pos = hn::Load(Doubles{}, block.pos[a] + at);
+    const Double cells =
+        hn::Sub(hn::Mul(hn::Sub(pos, constant(axis.lo)), constant(axis.cells_per_length)), constant(axis.offset));
+    auto is_near = hn::And(hn::Gt(cells, constant(-2)), hn::Lt(cells, constant(n + 1)));
+    const Double place = hn::IfThenElseZero(is_near, cells);
+    const Double base = floor_of(order % 2 == 1 ? hn::Add(place, constant(0.5)) : place);
+    hn::Store(hn::Sub(place, base), Doubles{}, block.behind[a] + at);
+    Double first = hn::Sub(base, constant((order - 1) / 2));
+    if (axis.periodic) {
+      first = hn::Add(first, hn::IfThenElseZero(hn::Lt(first, constant(0)), constant(n)));
+      first = hn::Sub(first, hn::IfThenElseZero(hn::Ge(first, constant(n)), constant(n)));
+    } else {
+      is_near = hn::And(is_near, hn::And(hn::Ge(first, constant(0)), hn::Le(first, constant(n - order))));
+    }
+    const hn::Rebind<std::int32_t, Doubles> narrow;
+    hn::Store(hn::DemoteTo(narrow, first), narrow, block.first[a] + at);
+    std::uint8_t bits[8] = {};
+    hn::StoreMaskBits(Doubles{}, is_near, bits);
+    for (int lane = 0; lane < lanes(); ++lane)
+      block.is_odd[at + lane] = block.is_odd[at + lane] || is_tiny || ((bits[0] >> lane) & 1) == 0;
+  }
+}
+
+template <int order>
+void locate(const MeshCells& cells, CloudBlock& block) {
+  for (bool& is_odd : block.is_odd) is_odd = false;
+  for (int a = 0; a < 3; ++a) locate_on<order>(cells.axis[a], a, block);
+}
+
+/// Parts of a vector of clouds as integers, cell by cell.
+template <int order>
+HWY_INLINE void divide(const CloudBlock& block, int at, Index* parts) {
+  const Weights<order> weight(block, at);
+  Double plane[static_cast<std::size_t>(order)];
+  split_into<order>(hn::Load(Doubles{}, block.quanta + at), weight.of[0], plane);
+  for (int i = 0; i < order; ++i) {
+    Double row[static_cast<std::size_t>(order)];
+    split_into<order>(plane[i], weight.of[1], row);
+    for (int j = 0; j < order; ++j) {
+      Double part[static_cast<std::size_t>(order)];
+      split_into<order>(row[j], weight.of[2], part);
+      for (int k = 0; k < order; ++k) {
+        // A number below 2^51 plus the magic one has its integer in the lowest bits.
+        const auto bits = hn::BitCast(Integers{}, hn::Add(part[k], constant(magic)));
+        hn::Store(hn::Sub(bits, hn::BitCast(Integers{}, constant(magic))), Integers{}, parts);
+        parts += lanes();
+      }
+    }
+  }
+}
+
+template <int order>
+void deposit_vectors(const CloudBlock& block, const TileView& tile) {
+  HWY_ALIGN Index parts[static_cast<std::size_t>(order * order * order) * 8];
+  for (int at = 0; at < block.num; at += lanes()) {
+    divide<order>(block, at, parts);
+    for (int lane = 0; lane < lanes() && at + lane < block.num; ++lane) {
+      const int p = at + lane;
+      if (block.is_odd[p]) continue;
+      Index* to = tile.sums +
+                  ((block.first[0][p] - tile.first[0]) * tile.pitch + (block.first[1][p] - tile.first[1])) * tile.pitch +
+                  (block.first[2][p] - tile.first[2]);
+      const Index* from = parts + lane;
+      for (int i = 0; i < order; ++i, to += tile.pitch * (tile.pitch - order)) {
+        for (int j = 0; j < order; ++j, to += tile.pitch) {
+          for (int k = 0; k < order; ++k, from += lanes()) to[k] += *from;
+        }
+      }
+    }
+  }
+}
+
+/// SamplePlace of kernels/common/paint.hpp, a vector of clouds at a time.
+template <int order, class T>
+void sample_vectors(const CloudBlock& block, const SampledRows<T>& rows, double* values) {
+  constexpr int num_rows = order * order;
+  HWY_ALIGN double gathered[static_cast<std::size_t>(num_rows * order) * 8] = {};
+  for (int at = 0; at < block.num; at += lanes()) {
+    for (int lane = 0; lane < lanes() && at + lane < block.num; ++lane) {
+      const int p = at + lane;
+      if (block.is_odd[p]) continue;
+      const T* from = rows.cells + (block.first[0][p] - rows.first[0]) * rows.stride[0] +
+                      (block.first[1][p] - rows.first[1]) * rows.stride[1] + (block.first[2][p] - rows.first[2]);
+      double* to = gathered + lane;
+      for (int i = 0; i < num_rows; ++i) {
+        const T* row = from + (i / order) * rows.stride[0] + (i % order) * rows.stride[1];
+        for (int k = 0; k < order; ++k, to += lanes()) *to = static_cast<double>(row[k]);
+      }
+    }
+    const Weights<order> weight(block, at);
+    const double* value = gathered;
+    Double sum = constant(0);
+    for (int i = 0; i < order; ++i) {
+      Double plane = constant(0);
+      for (int j = 0; j < order; ++j) {
+        Double row = constant(0);
+        for (int k = 0; k < order; ++k, value += lanes())
+          row = hn::Add(row, hn::Mul(weight.of[2][k], hn::Load(Doubles{}, value)));
+        plane = hn::Add(plane, hn::Mul(weight.of[1][j], row));
+      }
+      sum = hn::Add(sum, hn::Mul(weight.of[0][i], plane));
+    }
+    hn::Store(sum, Doubles{}, values + at);
+  }
+}
+
+}  // namespace
+
+// Highway's dispatch wants plain functions.
+void locate_dispatched(const MeshCells& cells, CloudBlock& block) {
+  switch (cells.order) {
+    case 1: return locate<1>(cells, block);
+    case 2: return locate<2>(cells, block);
+    case 3: return locate<3>(cells, block);
+    default: return locate<4>(cells, block);
+  }
+}
+void deposit_dispatched(const CloudBlock& block, int order, const TileView& tile) {
+  switch (order) {
+    case 1: return deposit_vectors<1>(block, tile);
+    case 2: return deposit_vectors<2>(block, tile);
+    case 3: return deposit_vectors<3>(block, tile);
+    default: return deposit_vectors<4>(block, tile);
+  }
+}
+template <class T>
+void sample_of(const CloudBlock& block, int order, const SampledRows<T>& rows, double* values) {
+  switch (order) {
+    case 1: return sample_vectors<1>(block, rows, values);
+    case 2: return sample_vectors<2>(block, rows, values);
+    case 3: return sample_vectors<3>(block, rows, values);
+    default: return sample_vectors<4>(block, rows, values);
+  }
+}
+void sample_float(const CloudBlock& b, int o, const SampledRows<float>& r, double* v) { sample_of(b, o, r, v); }
+void sample_double(const CloudBlock& b, int o, const SampledRows<double>& r, double* v) { sample_of(b, o, r, v); }
+
+}  // namespace zhalo::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace zhalo::kernels {
+
+HWY_EXPORT(locate_dispatched);
+HWY_EXPORT(deposit_dispatched);
+HWY_EXPORT(sample_float);
+HWY_EXPORT(sample_double);
+
+void locate_clouds(const MeshCells& cells, CloudBlock& block) { HWY_DYNAMIC_DISPATCH(locate_dispatched)(cells, block); }
+void deposit_clouds(const CloudBlock& block, int order, const TileView& tile) {
+  HWY_DYNAMIC_DISPATCH(deposit_dispatched)(block, order, tile);
+}
+void sample_clouds(const CloudBlock& block, int order, const SampledRows<float>& rows, double* values) {
+  HWY_DYNAMIC_DISPATCH(sample_float)(block, order, rows, values);
+}
+void sample_clouds(const CloudBlock& block, int order, const SampledRows<double>& rows, double* values) {
+  HWY_DYNAMIC_DISPATCH(sample_double)(block, order, rows, values);
+}
+
+}  // namespace zhalo::kernels
+#endif

@@ -1,0 +1,49 @@
+/// Clouds of many particles at a time, in vectors: the same arithmetic as kernels/common/clouds.hpp, bit for bit.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/paint_kernels.hpp"
+
+namespace zhalo::kernels {
+
+/// Some particles. Elements behind `num` hold anything finite.
+struct alignas(64) CloudBlock {
+  static constexpr int size = 64;
+
+  // Vectors first: each row is aligned.
+  double pos[3][size] = {};
+  double quanta[size] = {};
+  double behind[3][size];       ///< CloudPlace::behind
+  std::int32_t first[3][size];  ///< the first cell of each cloud, from 0 to num - 1 of the axis
+  /// Clouds that lie far out, reach beyond an axis that is not periodic, or are on a tiny grid: their places and parts are left to the
+  /// common text.
+  bool is_odd[size];
+  int num = 0;
+};
+
+/// Sets all but `pos` and `quanta`.
+void locate_clouds(const MeshCells& cells, CloudBlock& block);
+
+/// Where the sums of a tile lie: cell (x, y, z) at ((x - first[0]) * pitch + y - first[1]) * pitch + z - first[2].
+struct TileView {
+  Index* sums = nullptr;
+  Index pitch = 0;
+  Index first[3] = {0, 0, 0};
+};
+/// Adds the parts of all clouds that are not odd.
+void deposit_clouds(const CloudBlock& block, int order, const TileView& tile);
+
+/// Cells as clouds read them: cell (x, y, z) at (x - first[0]) * stride[0] + (y - first[1]) * stride[1] + z - first[2].
+template <class T>
+struct SampledRows {
+  const T* cells = nullptr;
+  Index first[3] = {0, 0, 0};
+  Index stride[2] = {0, 0};
+};
+/// The windows' means of all clouds, odd ones excepted whose values are meaningless: cells beyond the end of an axis are not to be read,
+/// so set is_odd for these, too.
+void sample_clouds(const CloudBlock& block, int order, const SampledRows<float>& rows, double* values);
+void sample_clouds(const CloudBlock& block, int order, const SampledRows<double>& rows, double* values);
+
+}  // namespace zhalo::kernels
