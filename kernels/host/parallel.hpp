@@ -97,17 +97,25 @@ void for_each(const Host& exec, Index n, F f) {
   });
 }
 
+/// Combines what reduce(first, last) gives for blocks of [0, n), from left to right: equal results for any number of threads.
+template <class T, class Reduce, class Combine>
+T reduce_blocks(const Host& exec, Index n, T init, const Reduce& reduce, Combine combine) {
+  std::vector<T> partial(static_cast<std::size_t>((n + host_block - 1) / host_block), init);
+  for_each_block(exec, n, host_block,
+                 [&](Index first, Index last) { partial[static_cast<std::size_t>(first / host_block)] = reduce(first, last); });
+  for (const T& sum : partial) init = combine(init, sum);
+  return init;
+}
+
 /// Combines map(0) .. map(n - 1), from left to right within and over blocks: equal results for any number of threads.
 template <class T, class Map, class Combine>
 T transform_reduce(const Host& exec, Index n, T init, Map map, Combine combine) {
-  std::vector<T> partial(static_cast<std::size_t>((n + host_block - 1) / host_block), init);
-  for_each_block(exec, n, host_block, [&](Index first, Index last) {
+  const auto reduce = [&](Index first, Index last) {
     T sum = init;
     for (Index i = first; i < last; ++i) sum = combine(sum, map(i));
-    partial[static_cast<std::size_t>(first / host_block)] = sum;
-  });
-  for (const T& sum : partial) init = combine(init, sum);
-  return init;
+    return sum;
+  };
+  return reduce_blocks(exec, n, init, reduce, combine);
 }
 
 /// Replaces each element by the sum of those before it; returns the sum of all.

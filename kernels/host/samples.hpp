@@ -35,8 +35,9 @@ class SampleBlocks {
   void locate(Index begin, Index last, CloudBlock& block) const {
     block.num = static_cast<int>(std::clamp<Index>(last - begin, 0, CloudBlock::size));
     if (block.num == 0) return;
-    for (int at = 0; at < block.num; ++at) {
-      for (int a = 0; a < 3; ++a) block.pos[a][at] = static_cast<double>(segment_.pos[a][begin + at]);
+    for (int a = 0; a < 3; ++a) {
+      const Strided<Real> pos = segment_.pos[a];
+      for (int at = 0; at < block.num; ++at) block.pos[a][at] = static_cast<double>(pos[begin + at]);
     }
     locate_clouds(one_.sampled.cells, block);
     for (int a = 0; a < 3; ++a) {

@@ -20,16 +20,17 @@ namespace zhalo::kernels {
 struct AxisTiles {
   static constexpr Index most_cells = 16;
   std::vector<Index> begin;         ///< first cell of each, and the end
-  std::vector<LocalIndex> of_cell;  ///< by cell of this rank
+  std::vector<LocalIndex> of_cell;  ///< by cell of this rank, times `step`
 
-  explicit AxisTiles(const MeshAxis& axis) : of_cell(static_cast<std::size_t>(axis.num_own)) {
+  AxisTiles() = default;
+  AxisTiles(const MeshAxis& axis, Index step) : of_cell(static_cast<std::size_t>(axis.num_own)) {
     const Index n = axis.num_own;
     const Index num = n <= most_cells ? 1 : 2 * ((n + 2 * most_cells - 1) / (2 * most_cells));
     begin.reserve(static_cast<std::size_t>(num) + 1);
     for (Index t = 0; t <= num; ++t) begin.push_back(axis.first + t * n / num);
     for (Index t = 0; t < num; ++t) {
       std::fill(of_cell.begin() + (begin_of(t) - axis.first), of_cell.begin() + (begin_of(t + 1) - axis.first),
-                static_cast<LocalIndex>(t));
+                static_cast<LocalIndex>(t * step));
     }
   }
   Index size() const { return static_cast<Index>(begin.size()) - 1; }
@@ -53,28 +54,42 @@ struct SegmentRows {
   void put(Index row, int at, CloudBlock& block) const {
     for (int a = 0; a < 3; ++a) block.pos[a][at] = static_cast<double>(segment.pos[a][row]);
   }
+  /// block.num rows.
+  void put_all(Index row, CloudBlock& block) const {
+    for (int a = 0; a < 3; ++a) {
+      const Strided<Real> pos = segment.pos[a];
+      for (int at = 0; at < block.num; ++at) block.pos[a][at] = static_cast<double>(pos[row + at]);
+    }
+  }
 };
 
 class Tiles {
  public:
-  explicit Tiles(const MeshCells& cells)
-      : cells_(cells), axis_{AxisTiles(cells.axis[0]), AxisTiles(cells.axis[1]), AxisTiles(cells.axis[2])} {}
+  explicit Tiles(const MeshCells& cells) : cells_(cells) {
+    Index step = 1;
+    for (int a = 2; a >= 0; --a) {
+      axis_[a] = AxisTiles(cells.axis[a], step);
+      step *= axis_[a].size();
+    }
+  }
 
   Index size() const { return axis_[0].size() * axis_[1].size() * axis_[2].size(); }
   const MeshCells& cells() const { return cells_; }
   const AxisTiles& axis(int a) const { return axis_[a]; }
   Index number(Index x, Index y, Index z) const { return (x * axis_[1].size() + y) * axis_[2].size() + z; }
 
-  /// The tile of the first cell of a cloud.
+  /// The tiles of the first cells of all clouds.
   template <int order>
-  Index of(const CloudBlock& block, int at) const {
-    Index t[3];
+  void find(const CloudBlock& block, LocalIndex* tile) const {
+    std::fill_n(tile, block.num, LocalIndex{0});
     for (int a = 0; a < 3; ++a) {
-      const MeshAxis& axis = cells_.axis[a];
-      const Index cell = block.is_odd[at] ? first_cell<order>(axis, block.pos[a][at]) : Index{block.first[a][at]};
-      t[a] = axis_[a].of_cell[static_cast<std::size_t>(cell - axis.first)];
+      const LocalIndex* const of_cell = axis_[a].of_cell.data();
+      const Index first = cells_.axis[a].first;
+      for (int at = 0; at < block.num; ++at) {
+        const Index cell = block.is_odd[at] ? first_cell<order>(cells_.axis[a], block.pos[a][at]) : Index{block.first[a][at]};
+        tile[at] += of_cell[cell - first];
+      }
     }
-    return number(t[0], t[1], t[2]);
   }
 
  private:
@@ -95,16 +110,23 @@ class RunFinder {
   static std::vector<Found> find(const Tiles& tiles, const SegmentRows<Real>& rows, Index first, Index last) {
     std::vector<Found> found;
     CloudBlock block;
+    LocalIndex tile[CloudBlock::size];
+    Found run;
     for (Index begin = first; begin < last; begin += CloudBlock::size) {
       block.num = static_cast<int>(std::min<Index>(CloudBlock::size, last - begin));
-      for (int at = 0; at < block.num; ++at) rows.put(rows.first + begin + at, at, block);
+      rows.put_all(rows.first + begin, block);
       locate_clouds(tiles.cells(), block);
+      tiles.find<order>(block, tile);
       for (int at = 0; at < block.num; ++at) {
-        const auto tile = static_cast<LocalIndex>(tiles.of<order>(block, at));
-        if (found.empty() || found.back().tile != tile) found.push_back({tile, {static_cast<LocalIndex>(begin + at), 0}});
-        ++found.back().run.count;
+        if (tile[at] == run.tile && run.run.count > 0) {
+          ++run.run.count;
+          continue;
+        }
+        if (run.run.count > 0) found.push_back(run);
+        run = {tile[at], {static_cast<LocalIndex>(begin + at), 1}};
       }
     }
+    if (run.run.count > 0) found.push_back(run);
     return found;
   }
 };
@@ -213,7 +235,7 @@ template <int order, class Real>
 class TileDeposit {
  public:
   TileDeposit(const PaintedParticles<Real>& painted, const SegmentRows<Real>& rows, const Tiles& tiles, Span<Index> sums)
-      : painted_(painted), rows_(rows), tiles_(tiles), sums_(sums) {}
+      : painted_(painted), rows_(rows), tiles_(tiles), sums_(sums), quanta_of_each_(quanta(0)) {}
 
   void run(const Host& exec) const {
     const TileRuns runs = TileRuns::sorted<order>(exec, tiles_, rows_);
@@ -254,7 +276,7 @@ class TileDeposit {
       const Index first = rows_.row(runs[r].first);
       for (Index row = first; row < first + Index{runs[r].count}; ++row) {
         rows_.put(row, block.num, block);
-        block.quanta[block.num] = whole(painted_.weight(rows_.segment.first + row) * painted_.scale);
+        block.quanta[block.num] = painted_.is_uniform ? quanta_of_each_ : quanta(rows_.segment.first + row);
         if (++block.num == CloudBlock::size) add_block(block, tile);
       }
     }
@@ -276,10 +298,13 @@ class TileDeposit {
     for (const Strided<Real>& pos : rows_.segment.pos) prefetch_line(&pos[rows_.row(run.first)]);
   }
 
+  double quanta(Index i) const { return whole(painted_.weight(i) * painted_.scale); }
+
   const PaintedParticles<Real>& painted_;
   const SegmentRows<Real>& rows_;
   const Tiles& tiles_;
   Span<Index> sums_;
+  double quanta_of_each_;  ///< where all have the same
 };
 
 }  // namespace zhalo::kernels
