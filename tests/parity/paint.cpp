@@ -1,0 +1,135 @@
+// Deposits and samples on every Exec, bit for bit against the text for one particle after the other.
+#include <cmath>
+
+#include "kernels/host/parallel.hpp"
+// The loops come first.
+#include "kernels/common/paint.hpp"
+#include "tests/parity/uploaded.hpp"
+#include "tests/support/random.hpp"
+
+namespace zhalo::testing {
+namespace {
+
+using kernels::MeshAxis;
+using kernels::MeshCells;
+
+/// All cells of a grid on one rank, or its part with ghosts behind it along x.
+MeshCells cells_of(Index order, const Index (&num)[3], bool periodic, Index first_plane) {
+  MeshCells cells;
+  cells.order = static_cast<int>(order);
+  Index stride = 1;
+  for (int a = 2; a >= 0; --a) {
+    const bool is_part = a == 0 && first_plane > 0;
+    MeshAxis& axis = cells.axis[a];
+    axis = {-1.0, static_cast<double>(num[a]) / 2, a == 1 ? 0.75 : 0.5, num[a], periodic, 0, stride, periodic, num[a]};
+    if (is_part) {
+      axis.first = first_plane;
+      axis.wraps = false;
+      axis.num_own = num[a] - first_plane;
+    }
+    stride *= axis.num_own + (is_part ? order : 0);
+  }
+  return cells;
+}
+
+Index size_of(const MeshCells& cells) { return cells.axis[0].stride * (cells.axis[0].num_own + cells.order); }
+
+/// Positions in [-1, 1], in a periodic box also outside, and some at its edges; those whose clouds begin in the cells' own planes.
+template <class Real>
+Columns<Real> some_particles(const MeshCells& cells, Index num, Random& random) {
+  Columns<Real> columns;
+  const MeshAxis& x = cells.axis[0];
+  while (static_cast<Index>(columns.mass.size()) < num) {
+    Real pos[3];
+    for (Real& p : pos) {
+      p = static_cast<Real>(random.uniform(-1, 1));
+      if (x.periodic && random.one_in(20)) p += static_cast<Real>(2 * (random.below(9) - 4));
+      if (random.one_in(20)) p = random.pick<Real>({-1, 1, 0, std::nextafter(Real{1}, Real{0})});
+    }
+    const MeshAxis axis = x;
+    Index first = 0;
+    kernels::with_order(cells.order, [&](auto order) {
+      first = kernels::first_cell<decltype(order)::value>(axis, static_cast<double>(pos[0]));
+    });
+    if (first < axis.first) continue;
+    columns.pos.insert(columns.pos.end(), pos, pos + 3);
+    columns.mass.push_back(random.uniform(-1, 1));
+  }
+  return columns;
+}
+
+/// The particles as views for kernels.
+template <class Real>
+kernels::SegmentView<Real> view_of(const Real* pos, const double* mass, Index num) {
+  kernels::SegmentView<Real> view;
+  view.num = num;
+  for (int axis = 0; axis < 3; ++axis) view.pos[axis] = {pos + axis, static_cast<Index>(3 * sizeof(Real))};
+  view.mass = RealColumn(mass);
+  return view;
+}
+
+template <class Real>
+kernels::PaintedParticles<Real> painted_of(Span<const kernels::SegmentView<Real>> segment, Index num) {
+  kernels::PaintedParticles<Real> painted;
+  painted.particles.segments = segment;
+  painted.particles.num = num;
+  painted.scale = std::ldexp(1.0, 40);
+  return painted;
+}
+
+template <class Real>
+void check(const Exec& exec, const MeshCells& cells, Random& random) {
+  constexpr Index num = 3000;
+  const Columns<Real> columns = some_particles<Real>(cells, num, random);
+  const std::vector<kernels::SegmentView<Real>> at_home{view_of(columns.pos.data(), columns.mass.data(), num)};
+  const Buffer<Real> pos = upload(exec, columns.pos);
+  const Buffer<double> mass = upload(exec, columns.mass);
+  const std::vector<kernels::SegmentView<Real>> there{view_of(pos.data(), mass.data(), num)};
+  const Buffer<kernels::SegmentView<Real>> uploaded = upload(exec, there);
+
+  std::vector<Index> expected(static_cast<std::size_t>(size_of(cells)));
+  Buffer<Index> sums = upload(exec, expected);
+  const auto here = painted_of<Real>(Span<const kernels::SegmentView<Real>>(at_home), num);
+  const auto painted = painted_of<Real>(uploaded.span(), num);
+  std::vector<double> values(static_cast<std::size_t>(num));
+  std::vector<double> field;
+  for (Index i = 0; i < size_of(cells); ++i) field.push_back(random.uniform());
+  kernels::with_order(cells.order, [&](auto order) {
+    constexpr int n = decltype(order)::value;
+    const kernels::DepositParticle<n, false, Real> deposit_one{here, cells, Span<Index>(expected)};
+    const kernels::SamplePlace<n, double, Real> sample_one{here.particles,
+                                                           {cells, Span<const double>(field), Span<double>(values)}};
+    for (Index i = 0; i < num; ++i) {
+      deposit_one(i);
+      sample_one(i);
+    }
+  });
+  on(exec, [&](const auto& e) { kernels::deposit(e, painted, cells, sums.span()); });
+  CHECK((to_host(exec, sums) == expected));
+
+  const Buffer<double> cells_there = upload(exec, field);
+  Buffer<double> sampled = upload(exec, std::vector<double>(static_cast<std::size_t>(num)));
+  on(exec, [&](const auto& e) {
+    kernels::sample_cells(e, painted.particles, kernels::SampledCells<double>{cells, cells_there.span(), sampled.span()});
+  });
+  CHECK((to_host(exec, sampled) == values));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("deposits and samples: as one particle after the other", "[parity][small]", ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;  // has said so
+  Random random(7);
+  for (const Index order : {1, 2, 3, 4}) {
+    for (const bool periodic : {true, false}) {
+      for (const Index first_plane : {0, 5}) {
+        INFO("order " << order << ", periodic " << periodic << ", from plane " << first_plane);
+        check<float>(*exec, cells_of(order, {37, 20, 41}, periodic, first_plane), random);
+        check<double>(*exec, cells_of(order, {40, 1, 9}, periodic, first_plane), random);
+      }
+    }
+  }
+}
+
+}  // namespace zhalo::testing
