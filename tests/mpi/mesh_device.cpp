@@ -1,6 +1,6 @@
 /// Fields in memory of a CUDA device: as on the host. Skipped visibly without a device.
 #include "tests/mpi/find_device.hpp"
-#include "tests/mpi/mesh_case.hpp"
+#include "tests/mpi/lpt_case.hpp"
 
 namespace {
 
@@ -35,4 +35,23 @@ TEST_CASE("device: ghosts are pulled and pushed") {
       check_adjoint(context, decomposition, ghosts);
     }
   }
+}
+
+TEST_CASE("device: displacements of plane waves, and random fields") {
+  Context context;
+  if (!find_device(context)) return;
+  const Grid grid = grid_of({{12, 10, 14}}, {{10, 12, 8}});
+  const Decomposition decomposition(grid, context.comm.size());
+  check_displacements<double>(context, decomposition, 1e-13);
+  check_displacements<float>(context, decomposition, 1e-5);
+  check_particles<double>(context, decomposition, 0.3, 2);
+  check_particles<float>(context, decomposition, 0.3, 2);
+  check_particles<double>(context, decomposition, 30, 1);
+
+  Context host;
+  host.comm = Communicator(MPI_COMM_WORLD);
+  const LinearPower power({0.01, 0.1, 10}, {3, 20, 0.5});
+  const Modes<double> expected = random_modes<double>(host, decomposition, power);
+  const Modes<double> found = random_modes<double>(context, decomposition, power);
+  CHECK((to_host(context.exec, found.span()) == to_host(host.exec, expected.span())));
 }
