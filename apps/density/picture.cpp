@@ -54,8 +54,9 @@ std::string draw(const Summary& plan, std::vector<double> projected, const std::
   picture.unit = plan.snapshot.units.length_name();
   picture.quantity = options.by_number ? "projected number density / mean" : "projected density / mean";
   picture.title = snapshot_text(plan.snapshot);
-  picture.subtitle = fmt::format("{}; {}\u00b3 cells, {}{}", layer_text(plan), options.grid, window_text(options),
-                                 haloes_text(plan, haloes.size()));
+  const char* compensated = field_compensation(options) == Compensation::none ? "" : ", compensated";
+  picture.subtitle = fmt::format("{}; {}\u00b3 cells, {}{}{}", layer_text(plan), options.grid, window_text(options),
+                                 compensated, haloes_text(plan, haloes.size()));
   picture.longer_side = options.pixels;
   for (const io::Halo& halo : haloes) picture.circles.push_back({{halo.centre[axes[0]], halo.centre[axes[1]]}, halo.radius});
   return draw_png(picture);
