@@ -3,8 +3,7 @@
 #include <filesystem>
 #include <limits>
 
-#include "apps/common/process.hpp"
-#include "apps/common/report_parts.hpp"
+#include "apps/common/memory_need.hpp"
 #include "apps/common/snapshot.hpp"
 #include "apps/density/run.hpp"
 #include "zhalo/core/error.hpp"
@@ -73,18 +72,12 @@ void check_names(const Communicator& comm, const Summary& plan) {
   });
 }
 
-/// Linux would grant the memory and kill the process when it is used.
 void check_memory(const Context& context, Summary& plan) {
-  if (!std::holds_alternative<Host>(context.exec)) return;
-  const double needed = plan.estimate.memory_per_rank * context.comm.node_size();
-  const double available = context.comm.min(static_cast<double>(app::available_bytes()));
-  if (needed <= available) return;
-  constexpr double most = static_cast<double>(std::numeric_limits<Index>::max());
-  const auto text = [&](double bytes) { return app::bytes_text(static_cast<std::size_t>(std::min(bytes, most))); };
-  const std::string words = fmt::format(
-      "--grid {}: a field of {}^3 cells and {} particles need {} on a machine that has {} available (use fewer cells, or more "
-      "machines)",
-      plan.options.grid, plan.options.grid, plan.num_particles, text(needed), text(available));
+  const auto lack = app::lack_of_memory(context, plan.estimate.memory_per_rank);
+  if (!lack) return;
+  const std::string words =
+      fmt::format("--grid {}: a field of {}^3 cells and {} particles need {} (use fewer cells, or more machines)",
+                  plan.options.grid, plan.options.grid, plan.num_particles, *lack);
   if (!plan.options.dry_run) throw InputError(words);
   plan.warnings.push_back(words);
 }
