@@ -17,6 +17,7 @@ struct DensityOptions {
   PaintOptions paint{};
   /// Paints a second time, on points half a cell away on each axis, and combines both meshes: the odd images of higher frequencies cancel
   /// (Hockney & Eastwood 1981, 7-8; Sefusatti et al. 2016, MNRAS 460, 3624, eq. 25). Costs twice the time.
+  /// Modes at the Nyquist frequency are those of positive k, not of a real field: to_field() takes the part that is.
   bool interlaced = false;
   Compensation compensation = Compensation::none;
 };
@@ -27,9 +28,8 @@ struct DensityModes {
   PaintReport report;
 };
 
-/// Paints the particles and transforms their overdensity. Collective; errors as paint(), and InputError if the weights' sum is not more
-/// than
-/// 0. PaintOptions::shift must be 0.
+/// Paints the particles and transforms their overdensity; phases count from the middle of cell 0. Collective; errors as paint(), and
+/// InputError if the weights' sum is not more than 0, or PaintOptions::shift is not 0.
 template <class T, class Real>
 DensityModes<T> density_modes(const Context& context, const Decomposition& decomposition, const Particles<Real>& particles,
                               const DensityOptions& options = {});

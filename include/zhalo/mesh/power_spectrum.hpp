@@ -11,7 +11,8 @@ namespace zhalo {
 
 enum class BinSpacing { linear, logarithmic };
 
-/// Bins of wave numbers, half open: [edge, next edge). Those that begin beyond k_max are left out.
+/// Bins of wave numbers, half open: [edge, next edge), fewer than 2^20. Those that begin beyond k_max are left out; where the grid has no
+/// room for any of the usual ones, there are none. An edge within 1e-12 of a mode is at the mode.
 struct BinOptions {
   BinSpacing spacing = BinSpacing::linear;
   /// First edge; none: the fundamental, the least of 2 pi / length.
@@ -28,7 +29,7 @@ struct PowerOptions {
   BinOptions bins{};
   /// Also P_l, l = 0, 2, 4, ..., about this axis (0, 1, 2); -1: none.
   int multipole_axis = -1;
-  int max_multipole = 4;
+  int max_multipole = 4;  ///< even, up to 16
 };
 
 /// One bin. All modes of the full spectrum are counted, k and -k, but k = 0.
@@ -51,8 +52,8 @@ struct PowerSpectrum {
 };
 
 /// Spectrum of one field, or of two. In a cubic box bins are told apart by the integer square of the wave vector, so that no mode is in
-/// a wrong bin by
-/// rounding. Sums are in double. Collective. InputError for bins that make no sense, a box without volume, or decompositions that differ.
+/// a wrong bin by rounding. Sums are in double. Collective. InputError for bins that make no sense, a box without volume, options that
+/// differ between ranks, or decompositions that differ.
 template <class T>
 PowerSpectrum power_spectrum(const Context& context, const Modes<T>& modes, const PowerOptions& options = {});
 template <class T>
