@@ -25,6 +25,7 @@ class Setup {
     paint(context_, particles_, field_, {.window = case_.window});
     timers_ = Timers{};
   }
+  ~Setup() = default;
   Setup(const Setup&) = delete;
   Setup& operator=(const Setup&) = delete;
 

@@ -96,7 +96,8 @@ void locate_on(const MeshAxis& axis, int a, CloudBlock& block) {
     const Double place = hn::IfThenElseZero(is_near, cells);
     const Double base = floor_of(order % 2 == 1 ? hn::Add(place, constant(0.5)) : place);
     hn::Store(hn::Sub(place, base), Doubles{}, block.behind[a] + at);
-    Double first = hn::Sub(base, constant((order - 1) / 2));
+    constexpr int below = (order - 1) / 2;
+    Double first = hn::Sub(base, constant(below));
     if (axis.periodic) {
       first = hn::Add(first, hn::IfThenElseZero(hn::Lt(first, constant(0)), constant(n)));
       first = hn::Sub(first, hn::IfThenElseZero(hn::Ge(first, constant(n)), constant(n)));
@@ -140,6 +141,15 @@ HWY_INLINE void divide(const CloudBlock& block, int at, Index* parts) {
   }
 }
 
+/// Adds the parts of one cloud, of every lanes()-th element, from its first cell on.
+template <int order>
+HWY_INLINE void add_parts(const Index* from, Index* to, Index pitch) {
+  for (int row = 0; row < order * order; ++row) {
+    Index* const cells = to + (row / order * pitch + row % order) * pitch;
+    for (int k = 0; k < order; ++k, from += lanes()) cells[k] += *from;
+  }
+}
+
 template <int order>
 void deposit_vectors(const CloudBlock& block, const TileView& tile) {
   HWY_ALIGN Index parts[static_cast<std::size_t>(order * order * order) * 8];
@@ -148,15 +158,8 @@ void deposit_vectors(const CloudBlock& block, const TileView& tile) {
     for (int lane = 0; lane < lanes() && at + lane < block.num; ++lane) {
       const int p = at + lane;
       if (block.is_odd[p]) continue;
-      Index* to = tile.sums +
-                  ((block.first[0][p] - tile.first[0]) * tile.pitch + (block.first[1][p] - tile.first[1])) * tile.pitch +
-                  (block.first[2][p] - tile.first[2]);
-      const Index* from = parts + lane;
-      for (int i = 0; i < order; ++i, to += tile.pitch * (tile.pitch - order)) {
-        for (int j = 0; j < order; ++j, to += tile.pitch) {
-          for (int k = 0; k < order; ++k, from += lanes()) to[k] += *from;
-        }
-      }
+      const Index row = (block.first[0][p] - tile.first[0]) * tile.pitch + (block.first[1][p] - tile.first[1]);
+      add_parts<order>(parts + lane, tile.sums + row * tile.pitch + (block.first[2][p] - tile.first[2]), tile.pitch);
     }
   }
 }

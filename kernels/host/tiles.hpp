@@ -15,7 +15,8 @@
 
 namespace zhalo::kernels {
 
-/// Tiles along an axis: a single one, or an even number, so that parities differ also where the axis closes; each of 8 cells at least, for a
+/// Tiles along an axis: a single one, or an even number, so that parities differ also where the axis closes; each of 8 cells at least,
+/// for a
 /// cloud to end in the next.
 struct AxisTiles {
   static constexpr Index most_cells = 16;

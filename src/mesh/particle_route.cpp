@@ -70,7 +70,8 @@ class Router {
     Buffer<std::uint64_t> keys(exec, num, "ranks of particles");
     const kernels::OwnerSearch<Real> search{route_.painted.particles, route_.cells, owners_.view(), first};
     std::visit([&](const auto& e) { kernels::find_owners(e, search, keys.span()); }, exec);
-    const Buffer<LocalIndex> at = sort_places(exec, keys.span(), static_cast<int>(std::bit_width(static_cast<unsigned>(num_ranks_))));
+    const Buffer<LocalIndex> at =
+        sort_places(exec, keys.span(), static_cast<int>(std::bit_width(static_cast<unsigned>(num_ranks_))));
 
     RoutedPart<Real> part;
     part.plan = context_.comm.plan_exchange(count_keys(exec, keys.span(), num_ranks_));

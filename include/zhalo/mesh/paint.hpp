@@ -39,14 +39,16 @@ struct PaintReport {
 
 /// Spreads the particles' weights over the cells of the decomposition's grid, which fill its box; cells() of `field` become the sums, its
 /// ghosts 0. Cell i stands for the place box.lo + (i + 1/2 + shift) spacing: a particle there is in this cell alone with NGP and CIC. The
-/// place in cells is computed in double, (x - lo) * (num / length) - (1/2 + shift); what lies outside a periodic axis is wrapped. On an axis
+/// place in cells is computed in double, (x - lo) * (num / length) - (1/2 + shift); what lies outside a periodic axis is wrapped. On an
+/// axis
 /// that is not periodic, what would fall beyond the edge goes to the outermost cell.
 ///
 /// Weights are counted in whole multiples of a quantum, a power of 2 so small that neither any weight exceeds 2^51 of them nor the sum of
 /// their magnitudes 2^62; each particle's quanta are divided over the cells without remainder. So sums are exact: the field does not depend
 /// on ranks, threads, backend, or the order of particles, bit for bit, and nothing is lost.
 ///
-/// Collective; particles of any order, on any rank, in 3 dimensions; they are not changed. Memory beyond the field: 8 bytes per cell; on the
+/// Collective; particles of any order, on any rank, in 3 dimensions; they are not changed. Memory beyond the field: 8 bytes per cell;
+/// on the
 /// host up to 8 bytes per particle, for 2^24 at a time; with several ranks copies of 2^23 particles per rank at a time. InputError for
 /// positions that are not finite or outside a box that is not periodic, weights that are not finite, options or a decomposition that differ
 /// between ranks, a box without length; OutOfMemory. T, Real: float or double.
