@@ -51,6 +51,28 @@ void check_memory(const Context& context, Summary& plan) {
   plan.warnings.push_back(words);
 }
 
+/// Numbers that are right each by itself, but of which nothing can be computed.
+void check_extremes(const Summary& plan) {
+  const Options& options = plan.options;
+  if (!(std::isnormal(plan.growth.d1) && plan.growth.d1 > 0 && std::isfinite(plan.growth.f1)))
+    throw InputError(
+        fmt::format("--redshift {}: the linear growth until then is {} (choose a redshift that can be computed with)",
+                    options.redshift, plan.growth.d1));
+  if (!std::isnormal(plan.particle_mass))
+    throw InputError(fmt::format("--box {}: the mass of a particle is {} (choose a side in Mpc/h that can be computed with)",
+                                 options.box, plan.particle_mass));
+  constexpr double most_in_float32 = 1e18;  // squares of lengths and of waves are computed
+  const double spacing = options.box / static_cast<double>(options.num);
+  if (!options.double_precision && (options.box > most_in_float32 || spacing < 1 / most_in_float32))
+    throw InputError(fmt::format("--box {}: float32 has no room for such lengths (use --double)", options.box));
+}
+
+void check_waves(Summary& plan) {
+  if (plan.options.num > 2) return;
+  plan.warnings.push_back(fmt::format(
+      "--num {}: the grid has no wave below its Nyquist frequency, so nothing is displaced (use more)", plan.options.num));
+}
+
 }  // namespace
 
 Decomposition decompose(const Options& options, int num_ranks) {
@@ -87,6 +109,8 @@ Summary plan_run(const Context& context, const Options& options) {
   plan.sigma8 = plan.power.sigma(8);
   plan.num_particles = options.num * options.num * options.num;
   plan.particle_mass = total_mass(options, {}) / static_cast<double>(plan.num_particles);
+  check_extremes(plan);
+  check_waves(plan);
   plan.places = app::survey_places(context, options.place.processor == Processor::automatic);
   plan.decomposition = decompose(options, plan.places.num_ranks).describe();
   plan.output = app::name_output(options.output, "ics.hdf5");

@@ -8,8 +8,8 @@
 namespace zhalo {
 namespace {
 
-/// A complex number of mean square 1 for a wave vector, in units of the fundamental.
-std::complex<double> random_number(const GridIndex& wave, const RandomFieldOptions& options) {
+/// A complex number of mean square 1 for a wave vector, in units of the fundamental, its phase turned by `turn`.
+std::complex<double> random_number(const GridIndex& wave, double turn, const RandomFieldOptions& options) {
   // The counter has room for waves of 32 bits, the key for the seed.
   const auto low_bits = [](auto value) { return static_cast<std::uint32_t>(value); };
   const mesh::PhiloxCounter bits = mesh::philox({low_bits(wave[0]), low_bits(wave[1]), low_bits(wave[2]), 0},
@@ -20,7 +20,7 @@ std::complex<double> random_number(const GridIndex& wave, const RandomFieldOptio
   };
   // The square of a Gaussian number's modulus has an exponential distribution.
   const double modulus = options.fixed_amplitude ? 1 : std::sqrt(-std::log(uniform(bits[0], bits[1])));
-  const double phase = 2 * std::numbers::pi * uniform(bits[2], bits[3]);
+  const double phase = 2 * std::numbers::pi * uniform(bits[2], bits[3]) + turn;
   const double sign = options.inverted ? -1 : 1;
   return {sign * modulus * std::cos(phase), sign * modulus * std::sin(phase)};
 }
@@ -54,15 +54,18 @@ struct FillMode {
   std::complex<double> value_of(const GridIndex& mode) const {
     GridIndex wave;
     double k_squared = 0;
+    // Random phases count from the box's corner, where it is for all grids, those of modes from the middle of cell 0: k h / 2.
+    double turn = 0;
     for (int axis = 0; axis < 3; ++axis) {
       wave[axis] = wave_index(mode[axis], grid.num[axis]);
       if (2 * wave[axis] == grid.num[axis]) return 0;  // both k and -k: no grid of another size has it
+      turn += std::numbers::pi * static_cast<double>(wave[axis]) / static_cast<double>(grid.num[axis]);
       k_squared += std::pow(fundamental(grid, axis) * static_cast<double>(wave[axis]), 2);
     }
     if (k_squared == 0) return 0;
     const double amplitude = std::sqrt((*power)(std::sqrt(k_squared)) / grid.box.volume());
-    if (is_first_of_pair(wave)) return amplitude * random_number(wave, options);
-    return amplitude * std::conj(random_number(wave * Index{-1}, options));
+    if (is_first_of_pair(wave)) return amplitude * random_number(wave, turn, options);
+    return amplitude * std::conj(random_number(wave * Index{-1}, -turn, options));
   }
 };
 

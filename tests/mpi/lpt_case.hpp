@@ -99,7 +99,8 @@ double worst(const Context& context, const std::array<Field<T>, 3>& fields, cons
     const std::vector<T> values = to_host(context.exec, field.span());
     for_cells(field.cells(), [&](const GridIndex& cell) {
       const auto value = static_cast<double>(values[static_cast<std::size_t>(field.layout().offset(cell))]);
-      difference = std::max(difference, std::abs(value - formula(place_of(grid, cell))[axis]));
+      const double found = std::abs(value - formula(place_of(grid, cell))[axis]);
+      if (!(found <= difference)) difference = found;  // not a number, too
     });
   }
   return context.comm.max(difference);

@@ -19,8 +19,9 @@ struct RandomFieldOptions {
 
 /// Modes of a Gaussian random field with <|mode|^2> = P(k) / volume; lengths of the grid's box in Mpc/h. The number that a mode gets
 /// follows from the seed and its wave vector alone (Philox4x32-10 of Salmon et al. 2011, SC11, for each pair k, -k): it does not depend on
-/// ranks or threads, and grids of different sizes over the same box have their common modes in common. Mode 0 is 0, and so are those at
-/// the Nyquist frequency of an axis. Made on the host. Not collective. InputError for a box without lengths.
+/// ranks or threads. Its phase counts from the box's corner: grids of different sizes over the same box hold the same waves at the same
+/// places (and their modes, counted from the middle of cell 0, differ by the factor exp(i k.h / 2), h being the sides of a cell). Mode 0
+/// is 0, and so are those at the Nyquist frequency of an axis. Made on the host. Not collective. InputError for a box without lengths.
 template <class T>
 Modes<T> random_modes(const Context& context, const Decomposition& decomposition, const LinearPower& power,
                       const RandomFieldOptions& options = {});
