@@ -8,7 +8,8 @@ namespace zhalo::kernels {
 
 /// One axis of a grid, and of this rank's cells.
 struct MeshAxis {
-  double lo = 0;  ///< of the box
+  double lo = 0;      ///< of the box
+  double length = 1;  ///< of the box
   double cells_per_length = 0;
   double offset = 0.5;  ///< the place of cell 0, in cells behind lo
   Index num = 1;        ///< cells of the grid
@@ -21,7 +22,7 @@ struct MeshAxis {
   /// Place of a cell that a cloud covers, in elements along this axis.
   ZHALO_HD Index offset_of(Index cell) const {
     if (wraps) {
-      while (cell >= num) cell -= num;
+      if (cell >= num) cell %= num;
     } else if (!periodic && cell >= num) {
       cell = num - 1;
     }
@@ -70,7 +71,7 @@ Index bound_weights(const E& exec, const PaintedParticles<Real>& painted);
 
 struct WeightSums {
   Index quanta = 0;
-  double squares = 0;  ///< of the weights, not of the quanta
+  double squares = 0;  ///< of the weights in quanta
 };
 template <class E, class Real>
 WeightSums sum_weights(const E& exec, const PaintedParticles<Real>& painted);

@@ -42,8 +42,8 @@ Made paint_density(const Context& context, const Particles<Real>& particles, con
   Made made;
   if (field_is_painted(options)) {
     made.field.emplace(context, decomposition);
+    paint_options.values = CellValues::mean_units;
     made.painted = paint(context, particles, *made.field, paint_options);
-    to_mean_units(context, *made.field, made.painted.mean());
     return made;
   }
   DensityModes<float> density =

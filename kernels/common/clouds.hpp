@@ -27,8 +27,10 @@ template <int order>
 ZHALO_HD CloudPlace place_on(const MeshAxis& axis, double x) {
   double at = (x - axis.lo) * axis.cells_per_length - axis.offset;
   const auto num = static_cast<double>(axis.num);
-  // What lies many boxes away must not overflow an integer; the remainder is exact.
-  if (axis.periodic && !(at > -num && at < 2 * num)) at = fmod(at, num);
+  // What lies many boxes away must not overflow an integer; the remainder is exact. So far out that even the difference overflows, no
+  // digit of the place in the box is left.
+  if (axis.periodic && !(at > -num && at < 2 * num)) at = fmod(x - axis.lo, axis.length) * axis.cells_per_length - axis.offset;
+  if (!(at - at == 0)) at = 0;
   constexpr bool is_odd = order % 2 == 1;
   const Index base = floor_index(is_odd ? at + 0.5 : at);
   return {base - (order - 1) / 2, at - static_cast<double>(base)};
@@ -37,9 +39,9 @@ ZHALO_HD CloudPlace place_on(const MeshAxis& axis, double x) {
 /// The first cell's own number where the axis is periodic; else the nearest cell that exists.
 ZHALO_HD inline Index owned_cell(const MeshAxis& axis, Index cell) {
   if (axis.periodic) {
-    while (cell < 0) cell += axis.num;
-    while (cell >= axis.num) cell -= axis.num;
-    return cell;
+    if (cell >= 0 && cell < axis.num) return cell;
+    const Index rest = cell % axis.num;
+    return rest < 0 ? rest + axis.num : rest;
   }
   return cell < 0 ? 0 : (cell >= axis.num ? axis.num - 1 : cell);
 }

@@ -71,8 +71,8 @@ struct MeasureWeight {
   PaintedParticles<Real> painted;
 
   ZHALO_HD WeightSums operator()(Index i) const {
-    const double weight = painted.weight(i);
-    return {static_cast<Index>(whole(weight * painted.scale)), weight * weight};
+    const double quanta = painted.weight(i) * painted.scale;
+    return {static_cast<Index>(whole(quanta)), quanta * quanta};
   }
 };
 

@@ -32,11 +32,9 @@ class DensityTransform {
       : context_(context), field_(context, decomposition), transform_(context, decomposition) {}
 
   template <class Real>
-  DensityModes<T> run(const Particles<Real>& particles, const PaintOptions& options) {
+  DensityModes<T> run(const Particles<Real>& particles, PaintOptions options) {
+    options.values = CellValues::overdensity;
     const PaintReport report = paint(context_, particles, field_, options);
-    validate(report.sum > 0, "the weights of {} particles sum to {} (an overdensity needs a mean of more than 0)",
-             report.num_particles, report.sum);
-    to_overdensity(context_, field_, report.mean());
     return {transform_.forward(field_), report};
   }
 

@@ -1,5 +1,6 @@
 #include "zhalo/mesh/paint.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -15,9 +16,6 @@ namespace {
 
 bool has_column(Weights weights) { return weights == Weights::column || weights == Weights::mass_column; }
 
-/// Bits of a double: the same on all ranks if the numbers are.
-Index bits_of(double value) { return std::bit_cast<Index>(value); }
-
 void validate_options(const Communicator& comm, const Decomposition& decomposition, const PaintOptions& options, Index num) {
   validate_window(options.window);
   for (int axis = 0; axis < 3; ++axis)
@@ -25,12 +23,10 @@ void validate_options(const Communicator& comm, const Decomposition& decompositi
              options.shift[axis], "xyz"[axis]);
   validate(!has_column(options.weights) || options.column || num == 0,
            "particles are to be painted with the weights of a column, but there is none; set PaintOptions::column");
-  const Grid& grid = decomposition.grid();
-  std::vector<Index> numbers{order_of(options.window), static_cast<Index>(options.weights), decomposition.shape()[0],
-                             decomposition.shape()[1]};
-  for (int axis = 0; axis < 3; ++axis)
-    numbers.insert(numbers.end(), {bits_of(options.shift[axis]), grid.num[axis], bits_of(grid.box.lo[axis]),
-                                   bits_of(grid.box.length[axis]), grid.box.periodic[axis] ? Index{1} : Index{0}});
+  std::vector<Index> numbers = numbers_of(decomposition);
+  numbers.insert(numbers.end(),
+                 {order_of(options.window), static_cast<Index>(options.weights), static_cast<Index>(options.values)});
+  for (int axis = 0; axis < 3; ++axis) numbers.push_back(bits_of(options.shift[axis]));
   validate_equal(comm, numbers, "the options of painting or the decomposition");
 }
 
@@ -56,8 +52,12 @@ int exponent_of(double value) {
 
 /// Quanta per unit of weight, a power of 2, such that a weight has at most 2^50 quanta and all together at most 2^61: once each is rounded,
 /// both are below the limits of the arithmetic. The same for any order and place of particles. Collective.
+struct WeightScale {
+  double quanta_per_unit = 1;
+  double magnitude = 0;  ///< that the magnitudes of all weights together do not exceed
+};
 template <class Real>
-double choose_scale(const Context& context, const GlobalRange& range, kernels::PaintedParticles<Real> painted) {
+WeightScale choose_scale(const Context& context, const GlobalRange& range, kernels::PaintedParticles<Real> painted) {
   const Communicator& comm = context.comm;
   const auto on_exec = [&](const auto& work) { return std::visit(work, context.exec); };
   const kernels::WeightSummary summary = on_exec([&](const auto& e) { return kernels::summarize_weights(e, painted); });
@@ -69,7 +69,7 @@ double choose_scale(const Context& context, const GlobalRange& range, kernels::P
            "repair the snapshot",
            num_bad, range.total, first_bad);
   const double largest = comm.max(summary.largest);
-  if (largest == 0) return 1;
+  if (largest == 0) return {};
   constexpr int most = 1000;  // 2^most is a number
   const int of_one = 50 - exponent_of(largest);
   const int rough =
@@ -77,7 +77,7 @@ double choose_scale(const Context& context, const GlobalRange& range, kernels::P
   painted.scale = std::ldexp(1.0, rough);
   const Index bound = comm.sum(on_exec([&](const auto& e) { return kernels::bound_weights(e, painted); }));
   const int of_all = rough + 61 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bound)));
-  return std::ldexp(1.0, std::clamp(std::min(of_one, of_all), -most, most));
+  return {std::ldexp(1.0, std::clamp(std::min(of_one, of_all), -most, most)), static_cast<double>(bound) / painted.scale};
 }
 
 /// The cells' sums in quanta. Collective.
@@ -108,16 +108,39 @@ Index total_of(const Context& context, const Field<Index>& sums) {
   return context.comm.sum(std::visit([&](const auto& e) { return kernels::sum_cells(e, sums.span()); }, context.exec));
 }
 
+/// What quanta are multiplied by, and what is added.
+kernels::LinearMap map_to(CellValues values, const PaintReport& report) {
+  if (values == CellValues::sum) return {report.quantum, 0};
+  validate(report.sum > 0, "the weights of {} particles sum to {} (densities in units of the mean need a mean of more than 0)",
+           report.num_particles, report.sum);
+  const double quanta_per_cell = report.sum / report.quantum / static_cast<double>(report.num_cells);
+  return {1 / quanta_per_cell, values == CellValues::overdensity ? -1.0 : 0.0};
+}
+
 template <class T>
-void put_into(const Context& context, const Field<Index>& sums, double quantum, Field<T>& field) {
+void put_into(const Context& context, const Field<Index>& sums, const kernels::LinearMap& map, Field<T>& field) {
   const PhaseTimer timer(context, "cells");
   const Brick& own = field.cells();
   const kernels::CellRows rows = cell_rows(own, sums.layout(), field.layout());
   if (field.layout().size != own.size()) std::visit([&](const auto& e) { kernels::clear(e, field.span()); }, context.exec);
   const Index* from = sums.span().data() + sums.layout().offset(own.lo);
   T* to = field.span().data() + field.layout().offset(own.lo);
-  std::visit([&](const auto& e) { kernels::map_cells(e, rows, from, to, {quantum, 0}); }, context.exec);
+  std::visit([&](const auto& e) { kernels::map_cells(e, rows, from, to, map); }, context.exec);
   wait(context.exec);
+}
+
+/// Sums are quanta; the report of all particles but for their number and places. Collective.
+template <class Real>
+PaintReport measure(const Context& context, const kernels::PaintedParticles<Real>& painted, Index& quanta) {
+  const kernels::WeightSums sums = std::visit([&](const auto& e) { return kernels::sum_weights(e, painted); }, context.exec);
+  quanta = context.comm.sum(sums.quanta);
+  const double squares = context.comm.sum(sums.squares);
+  PaintReport report;
+  report.quantum = 1 / painted.scale;
+  report.sum = static_cast<double>(quanta) * report.quantum;
+  report.sum2 = squares * report.quantum * report.quantum;
+  report.effective_number = squares > 0 ? static_cast<double>(quanta) * static_cast<double>(quanta) / squares : 0;
+  return report;
 }
 
 template <class T, class Real>
@@ -127,24 +150,26 @@ PaintReport paint_checked(const Context& context, const Particles<Real>& particl
   const DeviceParticles<Real> input(context.exec, particles);
   const Extent extent = examine_positions(context, input.view(), decomposition.grid().box);
   kernels::PaintedParticles<Real> painted = describe(input.view(), particles, options);
-  painted.scale = choose_scale(context, extent.range, painted);
-  const kernels::WeightSums sums = std::visit([&](const auto& e) { return kernels::sum_weights(e, painted); }, context.exec);
+  const WeightScale scale = choose_scale(context, extent.range, painted);
+  validate(
+      options.values != CellValues::sum || scale.magnitude <= static_cast<double>(std::numeric_limits<T>::max()),
+      "the weights' magnitudes sum up to as much as {:.3g}, more than the field's type can hold; use a field of double, other "
+      "units, or CellValues::mean_units",
+      scale.magnitude);
+  painted.scale = scale.quanta_per_unit;
 
-  PaintReport report;
+  Index quanta = 0;
+  PaintReport report = measure(context, painted, quanta);
   report.num_particles = extent.range.total;
   report.num_wrapped = extent.num_wrapped;
-  report.quantum = 1 / painted.scale;
   report.num_cells = decomposition.grid().size();
-  const Index quanta = context.comm.sum(sums.quanta);
-  report.sum = static_cast<double>(quanta) * report.quantum;
-  report.sum2 = context.comm.sum(sums.squares);
-
+  const kernels::LinearMap map = map_to(options.values, report);
   const Field<Index> cells = sum_quanta(context, decomposition, painted, options);
   const Index painted_quanta = total_of(context, cells);
   if (painted_quanta != quanta)
     throw Error(fmt::format("painting put {} of {} quanta of weight into the cells: an error of zhalo, please report it",
                             painted_quanta, quanta));
-  put_into(context, cells, report.quantum, field);
+  put_into(context, cells, map, field);
   return report;
 }
 

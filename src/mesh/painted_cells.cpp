@@ -1,5 +1,7 @@
 #include "src/mesh/painted_cells.hpp"
 
+#include <bit>
+
 #include "src/core/validate.hpp"
 #include "src/domain/sorted_particles.hpp"
 
@@ -31,6 +33,7 @@ kernels::MeshCells mesh_cells(const Decomposition& decomposition, int rank, cons
   for (int a = 0; a < 3; ++a) {
     kernels::MeshAxis& axis = cells.axis[a];
     axis.lo = grid.box.lo[a];
+    axis.length = grid.box.length[a];
     axis.cells_per_length = static_cast<double>(grid.num[a]) / grid.box.length[a];
     axis.offset = 0.5 + frame.shift[a];
     axis.num = grid.num[a];
@@ -51,6 +54,17 @@ kernels::CellRows cell_rows(const Brick& brick, const BrickLayout& from, const B
     rows.to_stride[axis] = to.stride[axis];
   }
   return rows;
+}
+
+Index bits_of(double value) { return std::bit_cast<Index>(value); }
+
+std::vector<Index> numbers_of(const Decomposition& decomposition) {
+  const Grid& grid = decomposition.grid();
+  std::vector<Index> numbers{decomposition.shape()[0], decomposition.shape()[1]};
+  for (int axis = 0; axis < 3; ++axis)
+    numbers.insert(numbers.end(), {grid.num[axis], bits_of(grid.box.lo[axis]), bits_of(grid.box.length[axis]),
+                                   grid.box.periodic[axis] ? Index{1} : Index{0}});
+  return numbers;
 }
 
 void validate_mesh(const Communicator& comm, const Decomposition& decomposition, int dimensions) {

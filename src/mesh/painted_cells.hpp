@@ -1,6 +1,8 @@
 /// A decomposition's cells as clouds of particles see them.
 #pragma once
 
+#include <vector>
+
 #include "kernels/kernels.hpp"
 #include "zhalo/mesh/field.hpp"
 #include "zhalo/mesh/window.hpp"
@@ -20,6 +22,11 @@ kernels::MeshCells mesh_cells(const Decomposition& decomposition, int rank, cons
 
 /// Of a brick, in two layouts that have it.
 kernels::CellRows cell_rows(const Brick& brick, const BrickLayout& from, const BrickLayout& to);
+
+/// Bits of a double: the same on all ranks if the numbers are.
+Index bits_of(double value);
+/// All that a decomposition is, to be compared over ranks.
+std::vector<Index> numbers_of(const Decomposition& decomposition);
 
 /// InputError unless the grid has cells in a box with lengths, for particles of three dimensions, and the decomposition is for that many
 /// ranks.

@@ -73,11 +73,47 @@ class Router {
     const Buffer<LocalIndex> at =
         sort_places(exec, keys.span(), static_cast<int>(std::bit_width(static_cast<unsigned>(num_ranks_))));
 
-    RoutedPart<Real> part;
-    part.plan = context_.comm.plan_exchange(count_keys(exec, keys.span(), num_ranks_));
-    part.first = first;
-    part.at = at.span();
+    const std::vector<Index> counts = count_keys(exec, keys.span(), num_ranks_);
     keys = {};
+    // Where all send to one rank, it takes them in several turns.
+    const Index most = context_.comm.max(context_.comm.plan_exchange(counts).num_received());
+    const Index num_turns = std::max<Index>(1, (most + route_.most_received - 1) / route_.most_received);
+    for (Index turn = 0; turn < num_turns; ++turn) take_turn({turn, num_turns}, first, {at.span(), counts}, visit);
+  }
+
+ private:
+  /// Of each rank's particles the share that goes in this turn.
+  struct Turn {
+    Index number = 0;
+    Index of = 1;
+
+    Index begin(Index count) const { return number * count / of; }
+    Index end(Index count) const { return (number + 1) * count / of; }
+  };
+  /// All that this rank sends, by the rank that it goes to.
+  struct Sorted {
+    Span<const LocalIndex> at;
+    const std::vector<Index>& counts;
+  };
+
+  void take_turn(const Turn& turn, Index first, const Sorted& sorted,
+                 const std::function<void(const RoutedPart<Real>&)>& visit) const {
+    const Exec& exec = context_.exec;
+    std::vector<Index> counts;
+    counts.reserve(sorted.counts.size());
+    for (const Index count : sorted.counts) counts.push_back(turn.end(count) - turn.begin(count));
+    RoutedPart<Real> part;
+    part.plan = context_.comm.plan_exchange(counts);
+    part.first = first;
+    Buffer<LocalIndex> chosen(exec, part.plan.num_sent(), "particles of a turn");
+    Index from = 0;
+    for (std::size_t r = 0; r < counts.size(); ++r) {
+      if (counts[r] > 0)
+        copy_bytes(exec, chosen.data() + part.plan.send_offset[r], sorted.at.data() + from + turn.begin(sorted.counts[r]),
+                   static_cast<std::size_t>(counts[r]) * sizeof(LocalIndex));
+      from += sorted.counts[r];
+    }
+    part.at = chosen.span();
     Columns<Real> received(exec, part.plan.num_received(), route_.with_weights);
     exchange(part, received);
     const Buffer<kernels::SegmentView<Real>> segment = describe(received, part.plan.num_received(), part.painted);
@@ -85,7 +121,6 @@ class Router {
     wait(exec);
   }
 
- private:
   void exchange(const RoutedPart<Real>& part, Columns<Real>& received) const {
     Columns<Real> sent(context_.exec, part.at.size(), route_.with_weights);
     std::visit([&](const auto& e) { kernels::pack_painted(e, route_.painted, part.first, part.at, sent.view()); },
@@ -123,10 +158,10 @@ void for_each_routed(const Context& context, const Decomposition& decomposition,
                      const std::function<void(const RoutedPart<Real>&)>& visit) {
   const Router<Real> router(context, decomposition, route);
   const Index num = route.painted.particles.num;
-  const Index num_parts = context.comm.max((num + routed_particles - 1) / routed_particles);
+  const Index num_parts = context.comm.max((num + route.most_sent - 1) / route.most_sent);
   for (Index p = 0; p < num_parts; ++p) {
-    const Index first = std::min(num, p * routed_particles);
-    router.send(first, std::min(routed_particles, num - first), visit);
+    const Index first = std::min(num, p * route.most_sent);
+    router.send(first, std::min(route.most_sent, num - first), visit);
   }
 }
 

@@ -9,9 +9,6 @@
 
 namespace zhalo {
 
-/// Particles of this rank that travel at a time: bounds the memory, not the number of particles.
-inline constexpr Index routed_particles = Index{1} << 23;
-
 /// What came to this rank. The first cells of all their clouds are its own.
 template <class Real>
 struct RoutedPart {
@@ -27,6 +24,9 @@ struct Route {
   kernels::PaintedParticles<Real> painted;
   kernels::MeshCells cells;
   bool with_weights = true;
+  // Bound the memory, not the number of particles.
+  Index most_sent = Index{1} << 23;      ///< by a rank at a time
+  Index most_received = Index{1} << 24;  ///< about so many at a time, however many others send to a rank
 };
 
 /// Calls visit(part) until all particles of all ranks have come, as often on each rank. Collective.

@@ -183,9 +183,7 @@ PowerSpectrum power_spectrum(const Context& context, const Modes<T>& modes, cons
   return cross_power_spectrum(context, modes, modes, options);
 }
 
-double shot_noise(const PaintReport& report, const Grid& grid) {
-  return grid.box.volume() * report.sum2 / (report.sum * report.sum);
-}
+double shot_noise(const PaintReport& report, const Grid& grid) { return grid.box.volume() / report.effective_number; }
 
 template PowerSpectrum power_spectrum(const Context&, const Modes<float>&, const PowerOptions&);
 template PowerSpectrum power_spectrum(const Context&, const Modes<double>&, const PowerOptions&);

@@ -18,9 +18,9 @@ void validate_fields(const Communicator& comm, const std::vector<const Field<T>*
   for (const Field<T>* field : fields)
     validate(field->decomposition() == decomposition,
              "fields of different decompositions are to be sampled together (sample them one by one)");
-  validate_equal(comm,
-                 {static_cast<Index>(fields.size()), order_of(window), decomposition.shape()[0], decomposition.shape()[1]},
-                 "the fields that are sampled, or the window");
+  std::vector<Index> numbers = numbers_of(decomposition);
+  numbers.insert(numbers.end(), {static_cast<Index>(fields.size()), order_of(window)});
+  validate_equal(comm, numbers, "the fields that are sampled, or the window");
 }
 
 /// The own cells of a field in a new one with the ghosts that clouds need.

@@ -21,7 +21,7 @@ MeshCells cells_of(Index order, const Index (&num)[3], bool periodic, Index firs
   for (int a = 2; a >= 0; --a) {
     const bool is_part = a == 0 && first_plane > 0;
     MeshAxis& axis = cells.axis[a];
-    axis = {-1.0, static_cast<double>(num[a]) / 2, a == 1 ? 0.75 : 0.5, num[a], periodic, 0, stride, periodic, num[a]};
+    axis = {-1.0, 2.0, static_cast<double>(num[a]) / 2, a == 1 ? 0.75 : 0.5, num[a], periodic, 0, stride, periodic, num[a]};
     if (is_part) {
       axis.first = first_plane;
       axis.wraps = false;
