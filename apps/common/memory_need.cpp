@@ -1,7 +1,6 @@
 #include "apps/common/memory_need.hpp"
 
 #include <fmt/format.h>
-#include <algorithm>
 
 #include "apps/common/process.hpp"
 #include "apps/common/report_parts.hpp"
@@ -13,9 +12,7 @@ std::optional<std::string> lack_of_memory(const Context& context, double bytes_p
   const double needed = comm.max(bytes_per_rank * comm.node_size());
   const double available = comm.min(static_cast<double>(available_bytes()));
   if (!std::holds_alternative<Host>(context.exec) || needed <= available) return std::nullopt;
-  constexpr double most = 9e18;
-  const auto text = [&](double bytes) { return bytes_text(static_cast<std::size_t>(std::min(bytes, most))); };
-  return fmt::format("{} on a machine that has {} available", text(needed), text(available));
+  return fmt::format("{} on a machine that has {} available", bytes_text(needed), bytes_text(available));
 }
 
 }  // namespace zhalo::app

@@ -10,8 +10,7 @@ namespace zhalo::app {
 namespace {
 
 std::string spread_text(const Spread& bytes, bool alone) {
-  const auto text = [](double value) { return bytes_text(static_cast<std::size_t>(value)); };
-  return alone ? text(bytes.max) : fmt::format("{} (mean {})", text(bytes.max), text(bytes.mean));
+  return alone ? bytes_text(bytes.max) : fmt::format("{} (mean {})", bytes_text(bytes.max), bytes_text(bytes.mean));
 }
 
 }  // namespace
@@ -20,13 +19,14 @@ void Lines::line(const std::string& name, const std::string& value) {
   fmt::format_to(std::back_inserter(text_), "{:<12} {}\n", name, value);
 }
 
-std::string bytes_text(std::size_t bytes) {
-  constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  auto value = static_cast<double>(bytes);
+std::string bytes_text(double bytes) {
+  constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB"};
   std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
-  return fmt::format("{:.{}f} {}", value, unit == 0 ? 0 : 1, units[unit]);
+  for (; bytes >= 1024 && unit + 1 < units.size(); ++unit) bytes /= 1024;
+  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, units[unit]);
 }
+
+std::string bytes_text(std::size_t bytes) { return bytes_text(static_cast<double>(bytes)); }
 
 std::string box_text(const Box& box, const std::string& unit) {
   if (box.volume() <= 0) return "not periodic, without edges";

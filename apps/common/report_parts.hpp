@@ -1,6 +1,7 @@
 /// What the reports for people of all commands have in common.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +23,8 @@ class Lines {
   std::string text_;
 };
 
-/// "1.5 MiB".
+/// "1.5 MiB". Estimates are real numbers: they may be beyond the integers.
+std::string bytes_text(double bytes);
 std::string bytes_text(std::size_t bytes);
 
 /// Of the box to search in; `unit` of lengths.

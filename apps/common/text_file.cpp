@@ -14,8 +14,6 @@ namespace zhalo::app {
 
 namespace fs = std::filesystem;
 
-namespace {
-
 /// Also as /dev/stdout, which may be a regular file by another name.
 bool is_standard_output(const std::string& path) {
   struct stat named {};
@@ -24,8 +22,6 @@ bool is_standard_output(const std::string& path) {
   if (::stat(path.c_str(), &named) != 0 || ::fstat(STDOUT_FILENO, &output) != 0) return false;
   return named.st_dev == output.st_dev && named.st_ino == output.st_ino;
 }
-
-}  // namespace
 
 TextFile::Target TextFile::target_of(const std::string& path) {
   if (path.empty()) return Target::none;

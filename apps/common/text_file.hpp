@@ -8,6 +8,9 @@
 
 namespace zhalo::app {
 
+/// "-", or any other name of it.
+bool is_standard_output(const std::string& path);
+
 /// A file that appears whole or not at all. "-", or any name of it, is standard output, and a file that is no regular one (a pipe, a
 /// device) is written to as it is. Rank 0 looks at the path and writes.
 class TextFile {

@@ -5,6 +5,8 @@ namespace {
 
 /// Of a file, with room for its groups and attributes.
 constexpr double header_bytes = 64 << 10;
+/// Of the program and its libraries.
+constexpr double rank_bytes = 32 << 20;
 
 /// While it is painted and transformed, at the peak.
 double bytes_per_cell(const Options& options) {
@@ -34,7 +36,7 @@ Estimate estimate_needs(const Summary& summary) {
   const double picture = summary.options.image.empty() ? 0 : 2 * sizeof(double) * side * side;
   Estimate estimate;
   estimate.memory_per_rank =
-      (cells * bytes_per_cell(summary.options) + particles * bytes_per_particle(summary)) / ranks + picture;
+      (cells * bytes_per_cell(summary.options) + particles * bytes_per_particle(summary)) / ranks + picture + rank_bytes;
   estimate.memory = ranks * estimate.memory_per_rank;
   if (writes_field(summary.options))
     estimate.output = cells * sizeof(float) + static_cast<double>(summary.num_files) * header_bytes;

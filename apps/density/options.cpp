@@ -90,9 +90,19 @@ void take_field(const Words& words, Options& options) {
   options.window = app::choice<Window>(
       "--window", words.window, {{"ngp", Window::ngp}, {"cic", Window::cic}, {"tsc", Window::tsc}, {"pcs", Window::pcs}});
   options.by_number = app::choice<bool>("--weights", words.weights, {{"mass", false}, {"number", true}});
+}
+
+/// A word behind --compensate is taken for its own, also if it is the snapshot.
+void take_compensation(const Words& words, Options& options) {
   if (!words.compensation) return;
+  const std::string word = words.compensation->empty() ? "window" : *words.compensation;
+  demand(
+      !options.snapshot.empty() || word == "none" || word == "window" || word == "shot-noise",
+      fmt::format("--compensate is '{}' (must be none, window, shot-noise; if '{}' is the snapshot, a bare --compensate goes "
+                  "behind it)",
+                  word, word));
   options.compensation = app::choice<Compensation>(
-      "--compensate", words.compensation->empty() ? "window" : *words.compensation,
+      "--compensate", word,
       {{"none", Compensation::none}, {"window", Compensation::window}, {"shot-noise", Compensation::shot_noise}});
 }
 
@@ -116,6 +126,8 @@ void take_picture(const Words& words, Options& options) {
   demand(!any || !options.image.empty(),
          "--project, --from, --depth, --haloes or --pixels is given, but no picture is asked for (--image)");
   demand(!options.min_members || !options.haloes.empty(), "--min-halo is given without --haloes: whose haloes are meant?");
+  demand(options.min_members.value_or(0) >= 0,
+         fmt::format("--min-halo is {} (must not be negative)", options.min_members.value_or(0)));
   demand(options.image.empty() || app::can_draw(),
          "--image: this build cannot draw; install cairo (Debian: libcairo2-dev), configure with -DZHALO_CAIRO=ON and build "
          "again");
@@ -143,6 +155,7 @@ std::variant<Options, std::string> parse_options(int argc, const char* const* ar
   app::add_box_options(command, options, words);
   app::add_run_options(command, options, words, "Show snapshot, memory and output size; paint nothing");
   if (auto text = app::read_words(command, words, argc, argv)) return *text;
+  take_compensation(words, options);
   understand_common(words, "density", options);
   take_field(words, options);
   take_power(words, options);

@@ -1,17 +1,17 @@
 #include <fmt/format.h>
+#include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
+#include <numbers>
 
 #include "apps/common/memory_need.hpp"
 #include "apps/common/snapshot.hpp"
+#include "apps/density/names.hpp"
 #include "apps/density/run.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::density_app {
 namespace {
-
-namespace fs = std::filesystem;
 
 Index count_of(const io::SnapshotInfo& info, const std::vector<int>& types) {
   Index count = 0;
@@ -45,31 +45,19 @@ double depth_of(const Options& options, const Grid& grid, const std::string& uni
   return depth;
 }
 
-/// Two results in one file, or one that replaces what is read.
-void check_names(const Communicator& comm, const Summary& plan) {
-  const Options& options = plan.options;
-  std::vector<std::string> inputs = plan.snapshot.files;
-  if (!options.haloes.empty()) inputs.push_back(options.haloes);
-  std::vector<std::pair<const char*, std::string>> named{
-      {"--power", options.power}, {"--image", options.image}, {"--json", options.json}};
-  if (writes_field(options)) {
-    check_inputs_stay(comm, plan.output, inputs);
-    named.emplace_back("-o", plan.output.shown(1));
-  }
-  comm.together([&] {
-    for (auto a = named.begin(); a != named.end() && comm.rank() == 0; ++a) {
-      if (a->second.empty() || a->second == "-") continue;
-      for (auto b = named.begin(); b != a; ++b) {
-        if (fs::path(a->second).lexically_normal() == fs::path(b->second).lexically_normal())
-          throw InputError(fmt::format("{} and {} are both '{}': give each a file of its own", b->first, a->first, a->second));
-      }
-      for (const std::string& input : inputs) {
-        std::error_code ignored;
-        if (fs::equivalent(a->second, input, ignored))
-          throw InputError(fmt::format("{} would replace '{}', which is read: choose another name", a->first, input));
-      }
-    }
-  });
+/// In time: the library would find it after the particles are read and painted.
+void check_bins(const Summary& plan) {
+  const BinOptions& bins = plan.options.bins;
+  constexpr double most = 1 << 20;  // BinOptions
+  if (plan.options.power.empty() || !bins.width) return;
+  const Vec3d& length = plan.grid.box.length;
+  const double fundamental = 2 * std::numbers::pi / std::max({length[0], length[1], length[2]});
+  const double range = fundamental * (static_cast<double>(plan.options.grid) / 2 - 1);
+  if (range / *bins.width < most) return;
+  throw InputError(fmt::format(
+      "--bin-width is {}, which makes {:.4g} bins of the spectrum (must be fewer than {:.0f}): give at least {:.4g}, "
+      "or leave it out for bins of {:.4g}",
+      *bins.width, range / *bins.width, most, 1.01 * range / most, fundamental));
 }
 
 void check_memory(const Context& context, Summary& plan) {
@@ -88,6 +76,14 @@ void check_haloes(const io::HaloList& list, const Options& options, const Grid& 
   throw InputError(fmt::format(
       "--haloes '{}' are in a box with sides of {:.10g}, the particles in one of {:.10g}: are they of this snapshot?",
       options.haloes, theirs, ours));
+}
+
+/// Groups have members; they have none where the catalogue does not say how many.
+void check_lengths(const io::HaloList& list, const Options& options) {
+  const auto is_known = [](const io::Halo& halo) { return halo.length > 0; };
+  if (!options.min_members || list.haloes.empty() || std::any_of(list.haloes.begin(), list.haloes.end(), is_known)) return;
+  throw InputError(fmt::format(
+      "--min-halo is given, but '{}' has no /Group/GroupLen, which says how many particles its haloes have", options.haloes));
 }
 
 }  // namespace
@@ -112,9 +108,13 @@ Summary plan_run(const Context& context, const Sources& sources, const Options& 
   plan.grid = {{{options.grid, options.grid, options.grid}}, periodic_box(plan.snapshot, options)};
   plan.decomposition = Decomposition(plan.grid, plan.places.num_ranks).describe();
   plan.depth = depth_of(options, plan.grid, plan.snapshot.units.length_name());
-  context.comm.together([&] { check_haloes(sources.haloes, options, plan.grid); });
+  context.comm.together([&] {
+    check_haloes(sources.haloes, options, plan.grid);
+    check_lengths(sources.haloes, options);
+  });
   plan.output = app::name_output(options.output, fmt::format("density_{:03d}.hdf5", plan.snapshot.number));
   check_names(context.comm, plan);
+  check_bins(plan);
   plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.places.num_ranks;
   plan.estimate = estimate_needs(plan);
   check_memory(context, plan);

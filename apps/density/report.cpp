@@ -9,9 +9,8 @@
 namespace zhalo::density_app {
 namespace {
 
+using app::bytes_text;
 using app::Lines;
-
-std::string bytes_text(double bytes) { return app::bytes_text(static_cast<std::size_t>(bytes)); }
 
 std::string compensation_text(Compensation compensation) {
   return compensation == Compensation::none ? "not compensated" : fmt::format("compensated ({})", name_of(compensation));

@@ -1,15 +1,39 @@
 #include "apps/density/run.hpp"
 
+#include <fmt/format.h>
+
 #include "apps/common/interrupt.hpp"
 #include "apps/density/labels.hpp"
 #include "apps/density/make.hpp"
 #include "apps/density/picture.hpp"
 #include "apps/density/power_table.hpp"
 #include "apps/density/projection.hpp"
+#include "zhalo/core/error.hpp"
 #include "zhalo/io/load.hpp"
 
 namespace zhalo::density_app {
 namespace {
+
+/// Ends at the first mass, as a rule. Those of a device are left to the library, which says it in its own words.
+template <class Real>
+bool has_masses(const Context& context, const Particles<Real>& particles) {
+  if (!std::holds_alternative<Host>(context.exec)) return true;
+  for (const ParticleSegment<Real>& segment : particles.segments) {
+    for (Index i = 0; i < segment.num; ++i) {
+      if (!(segment.mass[i] <= 0)) return true;
+    }
+  }
+  return false;
+}
+
+template <class Real>
+void check_masses(const Context& context, const Particles<Real>& particles, const Summary& plan) {
+  if (plan.options.by_number || context.comm.max(Index{has_masses(context, particles)}) > 0) return;
+  throw InputError(
+      fmt::format("the masses of the {} particles in '{}' sum to 0 or less, and there is no mean of them to divide by: "
+                  "--weights number counts particles",
+                  plan.num_particles, plan.snapshot.path));
+}
 
 /// The particles are gone when this returns.
 template <class Real>
@@ -19,6 +43,7 @@ Made load_and_paint(const Context& context, const Sources& sources, const Summar
     const io::LoadOptions wanted{.velocities = false, .ids = false, .masses = !plan.options.by_number};
     return io::load_particles<Real>(context, sources.particles, plan.options.types, wanted);
   }();
+  check_masses(context, loaded.particles, plan);
   return paint_density(context, loaded.particles, plan);
 }
 

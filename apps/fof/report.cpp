@@ -72,9 +72,8 @@ void add_exchanged(Lines& lines, const Summary& summary) {
   lines.line("Ghosts", fmt::format("{:.0f} particles sent by the rank with most (mean {:.1f})", exchanged.ghosts.max,
                                    exchanged.ghosts.mean));
   lines.line("Merged", fmt::format("{} links between ranks, in {} rounds", exchanged.edges, exchanged.rounds));
-  lines.line("Sent",
-             fmt::format("{} by the rank with most (mean {})", bytes_text(static_cast<std::size_t>(exchanged.bytes.max)),
-                         bytes_text(static_cast<std::size_t>(exchanged.bytes.mean))));
+  lines.line("Sent", fmt::format("{} by the rank with most (mean {})", bytes_text(exchanged.bytes.max),
+                                 bytes_text(exchanged.bytes.mean)));
 }
 
 }  // namespace

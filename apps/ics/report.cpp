@@ -8,9 +8,8 @@
 namespace zhalo::ics_app {
 namespace {
 
+using app::bytes_text;
 using app::Lines;
-
-std::string bytes_text(double bytes) { return app::bytes_text(static_cast<std::size_t>(bytes)); }
 
 double spacing(const Options& options) { return options.box / static_cast<double>(options.num); }
 

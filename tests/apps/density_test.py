@@ -261,6 +261,7 @@ OPTIONS = {
     "--types 5": ["type 5", "types 0, 1"],
     "--types dark": ["--types", "dark"],
     "--compensate all": ["--compensate", "all", "none, window, shot-noise"],
+    "--power p.txt --bin-width 1e-9": ["--bin-width is 1e-09", "fewer than 1048576", "leave it out"],
     "--bins log": ["--bins", "--power"],
     "--power p.txt --bins odd": ["--bins", "odd", "linear, log"],
     "--power p.txt --bin-width 0": ["--bin-width", "positive"],
@@ -271,6 +272,12 @@ OPTIONS = {
     "--power text.txt/p.txt": ["text.txt"],
     "--power snapshot_007.hdf5": ["--power", "snapshot_007.hdf5", "is read"],
     "--power report.json": ["--power", "--json", "report.json"],
+    "--power folder/../folder/p.txt --json folder/p.txt": ["--power", "--json", "folder/p.txt", "same file"],
+    "--power link/p.txt --json folder/p.txt": ["--power", "--json", "folder/p.txt", "same file"],
+    "--power -": ["--power", "--json", "standard output"],
+    "--power out.0.hdf5 -o out.hdf5": ["--power", "out.0.hdf5", "-o out.hdf5"],
+    "--power ./out.hdf5 -o link/../out": ["--power", "out.hdf5", "-o"],
+    "--power folder/out.17.hdf5 -o link/out --files 2": ["--power", "folder/out.17.hdf5", "-o"],
     "-o folder": ["-o", "folder", "name a file"],
     "-o text.txt/out.hdf5": ["text.txt"],
     "-o snapshot_007": ["snapshot_007.hdf5", "is read"],
@@ -288,6 +295,9 @@ PICTURE_OPTIONS = {
     "--from nan": ["--from", "finite"],
     "--pixels 5": ["--pixels", "100 to 10000"],
     "--min-halo 5": ["--min-halo", "--haloes"],
+    "--haloes bare_groups.hdf5 --min-halo -5": ["--min-halo is -5", "negative"],
+    "--haloes bare_groups.hdf5 --min-halo 5": ["--min-halo", "bare_groups.hdf5", "no /Group/GroupLen"],
+    "--power link/../map.png": ["--power", "--image", "map.png", "same file"],
     "--haloes nowhere": ["nowhere", "no such file"],
     "--haloes folder": ["folder", "no catalogue"],
     "--haloes snapshot_007.hdf5": ["snapshot_007.hdf5", "no catalogue of groups"],
@@ -301,12 +311,27 @@ class BadInput(DensityCase):
         self.snapshot({0: 20, 1: 50})
         (self.folder / "text.txt").write_text("1 2 3\n")
         (self.folder / "folder").mkdir()
+        (self.folder / "link").symlink_to("folder")
+        with h5py.File(self.folder / "bare_groups.hdf5", "w") as file:
+            file.create_group("Header").attrs["BoxSize"] = 10.0
+            file["Group/GroupPos"] = np.ones((3, 3))
 
     def test_options(self):
         for options, words in OPTIONS.items():
             with self.subTest(options):
                 grid = [] if "--grid" in options else ["--grid", 4]
-                self.assert_refused(["snapshot_007.hdf5", *grid, "--json", "report.json", *options.split()], *words)
+                report = "-" if options == "--power -" else "report.json"
+                json_file = [] if "--json" in options else ["--json", report]
+                self.assert_refused(["snapshot_007.hdf5", *grid, *json_file, *options.split()], *words)
+
+    def test_absolute_names(self):
+        """One file, told by its path and by its place."""
+        self.assert_refused(["snapshot_007.hdf5", "--grid", 4, "--power", "x.txt", "--json", self.folder / "x.txt"], "--power", "--json",
+                            "same file")
+
+    def test_snapshot_behind_compensate(self):
+        self.assert_refused(["--grid", 4, "--compensate", "snapshot_007.hdf5"], "snapshot_007.hdf5", "none, window, shot-noise", "behind")
+        self.succeed("--grid", 4, "--compensate", "window", "snapshot_007.hdf5", "-q")
 
     def test_picture_options(self):
         if "this build has no cairo" in self.succeed("--help"):
@@ -324,6 +349,12 @@ class BadInput(DensityCase):
         self.snapshot({1: 20}, name="bare_001").write(self.folder / "bare_001", masses=False)
         self.assert_refused(["bare_001", "--grid", 4], "no masses", "--weights number")
         self.succeed("bare_001", "--grid", 4, "--weights", "number", "-q")
+        massless = self.snapshot({1: 20}, name="massless_001")
+        massless.mass[1][:] = 0
+        massless.write(self.folder / "massless_001")
+        for how in ([], ["--power", "p.txt"], ["--interlace"]):
+            self.assert_refused(["massless_001", "--grid", 4, *how], "masses of the 20 particles", "sum to 0", "--weights number")
+        self.succeed("massless_001", "--grid", 4, "--weights", "number", "-q")
 
     @NEEDS_MPI
     def test_on_ranks(self):
@@ -340,8 +371,22 @@ class BadInput(DensityCase):
         before = self.files()
         status, output, errors = self.run_command("snapshot_007", "--grid", 100000, "--dry-run")
         self.assertEqual(status, 0)
-        self.assertIn("PiB", errors)
-        self.assertIn("Memory       at most", output)
+        self.assertRegex(errors, r"need [0-9.]+ PiB on")
+        # 4 bytes of field and 8 of sums in each cell: 12e15 bytes.
+        memory = float(output.split("Memory       at most ")[1].split(" PiB")[0])
+        self.assertAlmostEqual(memory * 2**50 / 12e15, 1, delta=0.01)
+        self.assertEqual(self.files(), before)
+
+    def test_more_bytes_than_integers(self):
+        """2^60 cells, of 4 bytes in the file, and of at least 12 in memory."""
+        before = self.files()
+        status, output, errors = self.run_command("snapshot_007", "--grid", 2**20, "--power", "pk.txt", "--interlace", "-o", "f.hdf5",
+                                                  "--dry-run")
+        self.assertEqual(status, 0)
+        self.assertIn("Output       4.0 EiB", output)
+        memory = float(output.split("Memory       at most ")[1].split(" EiB")[0])
+        self.assertGreaterEqual(memory, 12)
+        self.assertIn(f"need {memory:.1f} EiB on a machine", errors)
         self.assertEqual(self.files(), before)
         self.assertEqual(PROGRAM.name, "density")
 

@@ -264,6 +264,11 @@ class Output(IcsCase):
         self.assertEqual(status, 0)
         self.assertIn("PiB", output)
         self.assertRegex(errors, r"^ics: warning: --num 100000: .* need .* PiB on a machine that has .*\n$")
+        output, errors = self.run_command("--num", 1000000, "--box", 50, "--dry-run")[1:]
+        # 14 floats and an id for each of 1e18; in the file six floats and an id.
+        self.assertIn(f"at most {64e18 / 2**60:.1f} EiB", output)
+        self.assertIn(f"{32e18 / 2**60:.1f} EiB in", output)
+        self.assertIn(f"need {64e18 / 2**60:.1f} EiB on", errors)
 
     def test_the_report(self):
         output = self.succeed("--num", 16, "--box", 50, "--json", "report.json", "-v")
@@ -303,7 +308,7 @@ OPTIONS = {
     "--num 99999999999999999999": ["--num"],
     "--num many": ["--num", "many"],
     "--num 100000": ["--num", "100000", "PiB", "available"],
-    "--num 1000000": ["--num", "1000000", "PiB", "available"],
+    "--num 1000000": ["--num", "1000000", "EiB", "available"],
     "--box 0": ["--box", "0", "positive"],
     "--box -5": ["--box", "-5", "positive"],
     "--box inf": ["--box", "positive"],
