@@ -5,8 +5,8 @@ namespace {
 
 /// Of a file, with room for its groups and attributes.
 constexpr double header_bytes = 64 << 10;
-/// Of the program and its libraries.
-constexpr double rank_bytes = 32 << 20;
+/// Of the program, its libraries and messages.
+constexpr double rank_bytes = 48 << 20;
 
 /// While it is painted and transformed, at the peak.
 double bytes_per_cell(const Options& options) {
