@@ -22,7 +22,8 @@ double least_hubble_squared(const Expansion& expansion, double a) {
 }
 
 void validate_expansion(const Expansion& expansion, double a) {
-  validate(std::isfinite(a) && a > 0, "the scale factor is {} (must be positive and finite)", a);
+  constexpr double most = 1e4;  // beyond, the steps of the quadrature do not resolve the integrand any more
+  validate(a > 0 && a <= most, "the scale factor is {} (must be more than 0, at most {})", a, most);
   validate(std::isfinite(expansion.omega_matter) && expansion.omega_matter > 0 && std::isfinite(expansion.omega_lambda),
            "Omega_matter is {} and Omega_Lambda {} (perturbations grow only with matter: it must be more than 0)",
            expansion.omega_matter, expansion.omega_lambda);
