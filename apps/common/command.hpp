@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <variant>
 
 #include "apps/common/options.hpp"
 #include "apps/common/progress.hpp"
@@ -22,5 +24,20 @@ int run_command(const char* name, int argc, char** argv, const std::function<voi
 /// Chooses where to compute and runs `work` with timers that show their phases and heed signals. Collective.
 void run_with_progress(Context& context, const Launch& launch, const RunOptions& options,
                        const std::function<void(Progress&)>& work);
+
+/// A command's main(): prints the text that parse(argc, argv) gives instead of options, or calls run(context, options, progress), which is
+/// collective.
+template <class Parse, class Run>
+int run_main(const char* name, int argc, char** argv, const Parse& parse, const Run& run) {
+  return run_command(name, argc, argv, [&](Context& context, const Launch& launch) {
+    const auto request = parse(argc, argv);
+    if (const auto* text = std::get_if<std::string>(&request)) {
+      if (context.comm.rank() == 0) put(*text);
+      return;
+    }
+    const auto& options = std::get<0>(request);
+    run_with_progress(context, launch, options, [&](Progress& progress) { run(context, options, progress); });
+  });
+}
 
 }  // namespace zhalo::app

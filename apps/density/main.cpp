@@ -1,7 +1,6 @@
 /// density SNAPSHOT: the density field of a snapshot on a grid, its power spectrum, and a picture.
 
 #include <string>
-#include <variant>
 
 #include "apps/common/command.hpp"
 #include "apps/common/json_file.hpp"
@@ -30,22 +29,9 @@ void run(const Context& context, const Options& options, app::Progress& progress
   progress.say(result_text(summary));
 }
 
-/// Does what the command line says, or prints its text. Collective.
-void start(Context& context, const app::Launch& launch, const std::variant<Options, std::string>& request) {
-  if (const auto* text = std::get_if<std::string>(&request)) {
-    if (context.comm.rank() == 0) app::put(*text);
-    return;
-  }
-  const auto& options = std::get<Options>(request);
-  run_with_progress(context, launch, options, [&](app::Progress& progress) { run(context, options, progress); });
-}
-
 }  // namespace
 }  // namespace zhalo::density_app
 
 int main(int argc, char** argv) {
-  using zhalo::density_app::parse_options;
-  return zhalo::app::run_command("density", argc, argv, [&](zhalo::Context& context, const zhalo::app::Launch& launch) {
-    zhalo::density_app::start(context, launch, parse_options(argc, argv));
-  });
+  return zhalo::app::run_main("density", argc, argv, zhalo::density_app::parse_options, zhalo::density_app::run);
 }

@@ -1,7 +1,6 @@
 /// fof SNAPSHOT: friends-of-friends groups of a snapshot, as a catalogue.
 
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "apps/common/command.hpp"
@@ -33,22 +32,9 @@ void run(const Context& context, const Options& options, app::Progress& progress
   progress.say(result_text(summary, verbose));
 }
 
-/// Does what the command line says, or prints its text. Collective.
-void start(Context& context, const app::Launch& launch, const std::variant<Options, std::string>& request) {
-  if (const auto* text = std::get_if<std::string>(&request)) {
-    if (context.comm.rank() == 0) app::put(*text);
-    return;
-  }
-  const auto& options = std::get<Options>(request);
-  run_with_progress(context, launch, options, [&](app::Progress& progress) { run(context, options, progress); });
-}
-
 }  // namespace
 }  // namespace zhalo::fof_app
 
 int main(int argc, char** argv) {
-  using zhalo::fof_app::parse_options;
-  return zhalo::app::run_command("fof", argc, argv, [&](zhalo::Context& context, const zhalo::app::Launch& launch) {
-    zhalo::fof_app::start(context, launch, parse_options(argc, argv));
-  });
+  return zhalo::app::run_main("fof", argc, argv, zhalo::fof_app::parse_options, zhalo::fof_app::run);
 }

@@ -1,7 +1,6 @@
 /// ics --num N --box L: a snapshot of initial conditions.
 
 #include <string>
-#include <variant>
 
 #include "apps/common/command.hpp"
 #include "apps/common/json_file.hpp"
@@ -29,22 +28,9 @@ void run(const Context& context, const Options& options, app::Progress& progress
   progress.say(result_text(summary));
 }
 
-/// Does what the command line says, or prints its text. Collective.
-void start(Context& context, const app::Launch& launch, const std::variant<Options, std::string>& request) {
-  if (const auto* text = std::get_if<std::string>(&request)) {
-    if (context.comm.rank() == 0) app::put(*text);
-    return;
-  }
-  const auto& options = std::get<Options>(request);
-  run_with_progress(context, launch, options, [&](app::Progress& progress) { run(context, options, progress); });
-}
-
 }  // namespace
 }  // namespace zhalo::ics_app
 
 int main(int argc, char** argv) {
-  using zhalo::ics_app::parse_options;
-  return zhalo::app::run_command("ics", argc, argv, [&](zhalo::Context& context, const zhalo::app::Launch& launch) {
-    zhalo::ics_app::start(context, launch, parse_options(argc, argv));
-  });
+  return zhalo::app::run_main("ics", argc, argv, zhalo::ics_app::parse_options, zhalo::ics_app::run);
 }
