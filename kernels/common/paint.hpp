@@ -238,15 +238,18 @@ struct SamplePlace {
   SampledCells<T> sampled;
 
   ZHALO_HD void operator()(Index i) const {
+    // Places of cells are found where they are needed: kept for all axes, they would cost a device more registers than there are.
     const Clouds<order, Real> clouds(sampled.cells, places[i].pos(3));
-    const CloudOffsets<order> offset(sampled.cells, clouds.axis);
+    const MeshAxis(&axis)[3] = sampled.cells.axis;
     double sum = 0;
     for (int x = 0; x < order; ++x) {
+      const T* const cells_of_plane = sampled.field.data() + axis[0].offset_of(clouds.axis[0].first + x);
       double plane = 0;
       for (int y = 0; y < order; ++y) {
+        const T* const cells_of_row = cells_of_plane + axis[1].offset_of(clouds.axis[1].first + y);
         double row = 0;
         for (int z = 0; z < order; ++z) {
-          const T value = sampled.field[offset.at[0][x] + offset.at[1][y] + offset.at[2][z]];
+          const T value = cells_of_row[axis[2].offset_of(clouds.axis[2].first + z)];
           row += clouds.axis[2].weight[z] * static_cast<double>(value);
         }
         plane += clouds.axis[1].weight[y] * row;

@@ -69,6 +69,8 @@ class Bench(unittest.TestCase):
         searches = [f"fof/{one}/b{b}" for one in points for b in ("0.2", "0.7")]
         searches += [f"knn/{what}/{one}/k{k}" for what in ("self", "queries", "reduce") for one in points for k in (8, 16, 32, 64)]
         searches += [f"fft/{real}/{num}" for real in ("float", "double") for num in (128, 256, 512)]
+        searches += [f"{what}/{window}/{kind}/{num}/{order}" for what in ("paint", "sample") for window in ("ngp", "cic", "tsc", "pcs")
+                     for kind in ("uniform", "clustered") for num in ("1e6", "1e7") for order in ("z-order", "random")]
         wanted = {f"{search}/threads:{threads}" for search in searches for threads in (1, 2)}
         self.assertEqual((status, set(output.split())), (0, wanted))
 
