@@ -125,7 +125,7 @@ class SummarizeRange {
         const Real x = pos[place.row + i + l];
         lo[l] = x < lo[l] ? x : lo[l];
         hi[l] = x > hi[l] ? x : hi[l];
-        nothing[l] += x - x;
+        nothing[l] += x * Real{0};
       }
     }
     bool all_finite = true;
