@@ -165,6 +165,8 @@ Communicator& Communicator::operator=(Communicator&& other) noexcept {
   return *this;
 }
 
+MPI_Comm mpi_handle(const Communicator& comm) { return comm.state_ ? comm.state_->comm : MPI_COMM_NULL; }
+
 int Communicator::node_rank() const { return state_ ? state_->node_rank : 0; }
 int Communicator::node_size() const { return state_ ? state_->node_size : 1; }
 bool Communicator::is_gpu_aware() const { return state_ && state_->gpu_aware; }

@@ -12,6 +12,9 @@ namespace zhalo {
 /// Throws CommunicationError with MPI's own words unless the code is MPI_SUCCESS.
 void check_mpi(int code, const char* operation);
 
+/// The duplicate itself, for collective calls of other libraries, in which ranks wait without limit. MPI_COMM_NULL without MPI.
+MPI_Comm mpi_handle(const Communicator& comm);
+
 struct Communicator::State {
   MPI_Comm comm = MPI_COMM_NULL;
   CommunicatorOptions options;

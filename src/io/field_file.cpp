@@ -100,6 +100,7 @@ void write_field(StagedFiles& files, const Context& context, const Field<T>& fie
     set.units = snapshot.units;
     set.columns = {{record.dataset, rows, &placement, record.meaning, notes_of(record, grid), "FirstPlane"}};
     set.single_is_whole = true;
+    set.at_once = true;
     set.write_header = [&](OutputFile& file, const FileView& view) {
       write_common_header(file, view.num_files, snapshot);
       write_origin(file, snapshot);

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 
+#include "src/io/hdf5_at_once.hpp"
+
 namespace zhalo::io {
 
 using hdf5::OutputFile;
@@ -14,6 +16,10 @@ std::string numbered(const std::string& prefix, Index number) { return fmt::form
 std::string master_of(const std::string& prefix) { return prefix + ".hdf5"; }
 
 bool is_single(const FileShares& shares, const FileSet& set) { return set.single_is_whole && shares.num_files() == 1; }
+
+std::string file_name(const FileShares& shares, const FileSet& set, Index number) {
+  return is_single(shares, set) ? master_of(set.prefix) : numbered(set.prefix, number);
+}
 
 /// As the user will know the file, for messages.
 std::string shown(const StagedFiles& files, const std::string& name) { return files.directory() + "/" + name; }
@@ -36,7 +42,7 @@ void write_frame(OutputFile& file, const FileSet& set, const FileView& view) {
 
 /// This rank's part of one file; the first rank of the file makes it.
 void write_part(StagedFiles& files, const FileShares& shares, const FileSet& set, Index number) {
-  const std::string name = is_single(shares, set) ? master_of(set.prefix) : numbered(set.prefix, number);
+  const std::string name = file_name(shares, set, number);
   const bool first = shares.turn() == 0;
   OutputFile file(first ? files.stage(name) : files.join(name), shown(files, name),
                   first ? hdf5::Open::new_file : hdf5::Open::existing);
@@ -44,6 +50,36 @@ void write_part(StagedFiles& files, const FileShares& shares, const FileSet& set
   for (const FileColumn& column : set.columns)
     file.write_rows(column.name, column.placement->row(number), column.cells.part(column.placement->mine(number)));
   file.close();
+}
+
+void write_in_turns(StagedFiles& files, const FileShares& shares, const FileSet& set) {
+  for (int turn = 0; turn < shares.num_turns(); ++turn) {
+    files.comm().together([&] {  // a turn ends when all ranks are here
+      if (turn != shares.turn()) return;
+      const Share mine = shares.files();
+      for (Index number = mine.first; number < mine.first + mine.count; ++number) write_part(files, shares, set, number);
+    });
+  }
+}
+
+/// The first rank of each file makes it, as in turns, and then all write their rows: the bytes are the same. To be called with one file
+/// or less per rank.
+void write_at_once(StagedFiles& files, const FileShares& shares, const FileSet& set) {
+  const Index number = shares.files().first;
+  const std::string name = file_name(shares, set, number);
+  hdf5::NamedFile named{{}, shown(files, name)};
+  files.comm().together([&] {
+    const bool first = shares.turn() == 0;
+    named.path = first ? files.stage(name) : files.join(name);
+    if (!first) return;
+    OutputFile file(named.path, named.shown);
+    write_frame(file, set, {{number, 1}, shares.num_files()});
+    file.close();
+  });
+  std::vector<hdf5::PlacedRows> rows;
+  for (const FileColumn& column : set.columns)
+    rows.push_back({column.name, column.placement->row(number), column.cells.part(column.placement->mine(number))});
+  hdf5::write_at_once(files.comm().split(static_cast<int>(number)), named, rows);
 }
 
 /// HDF5 looks for the sources in the master's own directory.
@@ -70,12 +106,10 @@ void write_file_set(StagedFiles& files, const FileShares& shares, const FileSet&
   const bool single = is_single(shares, set);
   files.claim_numbered(set.prefix, single ? 0 : shares.num_files());
   if (!single && !master) files.retire(master_of(set.prefix));
-  for (int turn = 0; turn < shares.num_turns(); ++turn) {
-    comm.together([&] {  // a turn ends when all ranks are here
-      if (turn != shares.turn()) return;
-      const Share mine = shares.files();
-      for (Index number = mine.first; number < mine.first + mine.count; ++number) write_part(files, shares, set, number);
-    });
+  if (set.at_once && shares.num_turns() > 1 && hdf5::can_write_at_once()) {
+    write_at_once(files, shares, set);
+  } else {
+    write_in_turns(files, shares, set);
   }
   if (master && !single && comm.rank() == 0) write_master(files, shares, set);
 }

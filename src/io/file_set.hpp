@@ -35,12 +35,14 @@ struct FileSet {
   Units units;
   /// A set of one file is "PREFIX.hdf5" itself, and needs no master.
   bool single_is_whole = false;
+  /// Ranks that share a file write it at once where the build can, not in turns: for few and large columns.
+  bool at_once = false;
   /// Makes the groups and writes their attributes.
   std::function<void(hdf5::OutputFile&, const FileView&)> write_header;
 };
 
 /// Stages all files of the set; those of earlier runs that it does not replace go at the commit. Ranks that share a file write it in turns,
-/// each its own rows. Collective, to be run in Communicator::together: FileError, maybe on one rank only, if it cannot write.
+/// or at once, each its own rows. Collective, to be run in Communicator::together: FileError, maybe on one rank only, if it cannot write.
 void write_file_set(StagedFiles& files, const FileShares& shares, const FileSet& set, bool master);
 
 /// Files of such a set, from an earlier run, go at the commit. Not collective, but all ranks must call it.

@@ -13,6 +13,16 @@
 
 namespace zhalo::io::hdf5 {
 
+std::vector<hsize_t> extent_of(Index rows, const Cells& like) {
+  std::vector<hsize_t> extent{static_cast<hsize_t>(rows)};
+  extent.insert(extent.end(), like.row_shape.begin(), like.row_shape.end());
+  return extent;
+}
+
+Handle simple_space(const std::vector<hsize_t>& extent) {
+  return {H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose};
+}
+
 namespace {
 
 /// Strong: closing the file closes what is still open in it.
@@ -22,21 +32,11 @@ Handle strong_close_properties() {
   return properties;
 }
 
-Handle simple_space(const std::vector<hsize_t>& extent) {
-  return {H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose};
-}
-
 /// Without the time of creation, which HDF5 would store: the same results are the same bytes.
 Handle dataset_properties() {
   Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_obj_track_times(properties.id(), false);
   return properties;
-}
-
-std::vector<hsize_t> extent_of(Index rows, const Cells& like) {
-  std::vector<hsize_t> extent{static_cast<hsize_t>(rows)};
-  extent.insert(extent.end(), like.row_shape.begin(), like.row_shape.end());
-  return extent;
 }
 
 /// A space of `extent` with rows [first, first + count) selected.

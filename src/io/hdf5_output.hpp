@@ -36,6 +36,10 @@ Cells cells_of(Span<const T> values, Index columns = 1) {
   return cells;
 }
 
+/// Extent of a dataset of so many rows like these.
+std::vector<hsize_t> extent_of(Index rows, const Cells& like);
+Handle simple_space(const std::vector<hsize_t>& extent);
+
 /// A whole dataset of the same name in another file, named relative to the directory of the file that shows it.
 struct SourceRows {
   std::string file;

@@ -116,6 +116,7 @@ class Communicator {
 
  private:
   friend class PartExchange;
+  friend MPI_Comm mpi_handle(const Communicator& comm);
   struct State;
   void enter(const char* operation) const;
   void tell_others(const Failure& failure) const;

@@ -1,76 +1,21 @@
 /// What goes wrong on one rank while several write: the same error on all, nothing left, and nothing lost.
-#include <sys/resource.h>
-
 #include <catch2/catch.hpp>
-#include <csignal>
-#include <filesystem>
 
+#include "tests/mpi/io/faults.hpp"
 #include "tests/mpi/io/invented.hpp"
-#include "zhalo/core/error.hpp"
 
 using namespace zhalo;
 using namespace zhalo::io;
 using namespace invented;
-using Catch::Matchers::Contains;
-namespace fs = std::filesystem;
+using namespace faults;
 
 namespace {
-
-std::string scratch(const Communicator& comm, const std::string& name) {
-  const fs::path path = fs::path(ZHALO_SCRATCH_DIR) / ("ranks" + std::to_string(comm.size())) / name;
-  if (comm.rank() == 0) {
-    fs::remove_all(path);
-    fs::create_directories(path);
-  }
-  comm.barrier();
-  return path.string();
-}
-
-Index entries_below(const std::string& directory) {
-  Index entries = 0;
-  for ([[maybe_unused]] const auto& entry : fs::recursive_directory_iterator(directory)) ++entries;
-  return entries;
-}
-
-void lift_limit(int) {
-  rlimit limit{};
-  ::getrlimit(RLIMIT_FSIZE, &limit);
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_FSIZE, &limit);
-}
-
-/// The next write of this process beyond so many bytes of a file fails, once.
-void fail_one_write_beyond(rlim_t bytes) {
-  std::signal(SIGXFSZ, lift_limit);
-  rlimit limit{};
-  ::getrlimit(RLIMIT_FSIZE, &limit);
-  limit.rlim_cur = bytes;
-  ::setrlimit(RLIMIT_FSIZE, &limit);
-}
 
 void write_even(StagedFiles& files, const World& world, const WriteOptions& options) {
   const Communicator& comm = files.comm();
   const auto share = [&](Index total) { return share_of(total, comm.rank(), comm.size()); };
   const auto ids = member_ids_of(world, share(world.num_members()));
   write_catalogue(files, {table_of(world, share(world.num_groups)), ids}, snapshot_of(world), run_record(), options);
-}
-
-/// The message of the error that `work` throws on this rank.
-template <class Work>
-std::string message_of(Work work) {
-  try {
-    work();
-  } catch (const FileError& error) {
-    return std::string("FileError ") + error.what();
-  } catch (const InputError& error) {
-    return std::string("InputError ") + error.what();
-  }
-  return "none";
-}
-
-void check_same_on_all(const Communicator& comm, const std::string& message, const std::string& words) {
-  CHECK(message == comm.broadcast(message));
-  CHECK_THAT(message, Contains(words));
 }
 
 }  // namespace
@@ -175,7 +120,7 @@ TEST_CASE("one rank's exception at any collective operation is everybody's, and 
   const Index num_collectives = comm.min(Index{write_with_fault(out, culprit, -1, message)});
   REQUIRE(message == "none");
   REQUIRE(num_collectives > 10);
-  if (comm.rank() == 0) fs::remove_all(out + "/new");
+  if (comm.rank() == 0) std::filesystem::remove_all(out + "/new");
   comm.barrier();
   for (int at = 0; at < num_collectives; ++at) {
     INFO("collective operation " << at);
