@@ -10,10 +10,14 @@ set(ZHALO_TEST_ENVIRONMENT "" CACHE STRING "NAME=value list for every test (the 
 
 set(ZHALO_TEST_MOST_RANKS 16 CACHE STRING "Tests on more ranks are left out (the sanitizer presets, whose ranks are slow, set it)")
 
-# Catch2's implementation is slow to compile: once for all tests.
+# Catch2's implementation is slow to compile: once for all tests, as are the two mains.
 add_library(zhalo_catch OBJECT "${PROJECT_SOURCE_DIR}/tests/catch.cpp")
 target_link_libraries(zhalo_catch PUBLIC Catch2::Catch2)
 target_compile_features(zhalo_catch PUBLIC cxx_std_20)
+add_library(zhalo_test_main OBJECT "${PROJECT_SOURCE_DIR}/tests/main.cpp")
+target_link_libraries(zhalo_test_main PUBLIC zhalo_catch PRIVATE zhalo_warnings)
+add_library(zhalo_test_main_mpi OBJECT "${PROJECT_SOURCE_DIR}/tests/main_mpi.cpp")
+target_link_libraries(zhalo_test_main_mpi PUBLIC zhalo_catch PRIVATE zhalo::zhalo zhalo_warnings)
 
 function(zhalo_add_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;LABELS;RANKS;LIBRARIES;ARGUMENTS")
@@ -36,14 +40,14 @@ function(zhalo_add_test)
   endif()
   set(target test_${arg_NAME})
   set(name ${ZHALO_TEST_PREFIX}${arg_NAME})
-  set(main "${PROJECT_SOURCE_DIR}/tests/main.cpp")
+  set(main zhalo_test_main)
   if(arg_RANKS)
-    set(main "${PROJECT_SOURCE_DIR}/tests/main_mpi.cpp")
+    set(main zhalo_test_main_mpi)
   endif()
-  add_executable(${target} ${arg_SOURCES} "${main}")
+  add_executable(${target} ${arg_SOURCES})
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_compile_definitions(${target} PRIVATE "ZHALO_DATA_DIR=\"${PROJECT_SOURCE_DIR}/data\"")
-  target_link_libraries(${target} PRIVATE zhalo_catch zhalo::zhalo fmt::fmt Threads::Threads ${arg_LIBRARIES} zhalo_warnings)
+  target_link_libraries(${target} PRIVATE ${main} zhalo_catch zhalo::zhalo fmt::fmt Threads::Threads ${arg_LIBRARIES} zhalo_warnings)
 
   set(tests "")
   if(arg_RANKS)

@@ -3,6 +3,12 @@ add_library(zhalo_warnings INTERFACE)
 set(zhalo_host_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror)
 # What nvcc hands to the host compiler is not the text as written: -Wpedantic and the conversion warnings would judge nvcc's.
 set(zhalo_cuda_warnings -Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror)
+# A kernel that needs more registers than there are keeps some in memory, which is slow: so far none does.
+list(APPEND zhalo_cuda_warnings $<$<NOT:$<CONFIG:Debug>>:-Xptxas=--warn-on-spills>)
+if(CMAKE_UNITY_BUILD)
+  # Of what stands side by side there but not in any one file.
+  list(APPEND zhalo_host_warnings -Wno-shadow -Wno-subobject-linkage)
+endif()
 target_compile_options(
   zhalo_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${zhalo_host_warnings}>"
                            "$<$<COMPILE_LANGUAGE:CUDA>:${zhalo_cuda_warnings}>")

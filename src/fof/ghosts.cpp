@@ -87,7 +87,7 @@ class GhostQueue {
 
 /// Particles that came from lower ranks.
 template <class Real>
-struct Ghosts {
+struct GhostParticles {
   ExchangePlan plan;
   Buffer<Real> pos[3];
   Buffer<LocalIndex> root;
@@ -96,11 +96,11 @@ struct Ghosts {
 };
 
 template <class Real>
-Ghosts<Real> exchange_ghosts(const Context& context, const LinkedParticles<Real>& particles,
+GhostParticles<Real> exchange_ghosts(const Context& context, const LinkedParticles<Real>& particles,
                              const typename GhostQueue<Real>::Batch& batch) {
   const Exec& exec = context.exec;
   const Index num = batch.particles.size();
-  Ghosts<Real> ghosts;
+  GhostParticles<Real> ghosts;
   ghosts.plan = context.comm.plan_exchange(batch.counts);
   Buffer<LocalIndex> roots(exec, num, "ghosts to send");
   std::visit([&](const auto& e) { kernels::find_roots(e, particles.fof.sets, batch.particles.span(), roots.span()); }, exec);
@@ -133,7 +133,7 @@ void make_room(const Exec& exec, LinkedParticles<Real>& particles, Index num_gho
 
 /// Links ghosts among themselves and with this rank's particles.
 template <class Real>
-std::vector<GhostEdge> link_ghosts(const Context& context, LinkedParticles<Real>& particles, Ghosts<Real>& ghosts,
+std::vector<GhostEdge> link_ghosts(const Context& context, LinkedParticles<Real>& particles, GhostParticles<Real>& ghosts,
                                    int leaf_size) {
   const Exec& exec = context.exec;
   make_room(exec, particles, ghosts.num());
@@ -219,7 +219,7 @@ CrossingEdges link_across_ranks(const Context& context, LinkedParticles<Real>& p
     GhostQueue<Real> queue(context, particles, batch_of(options, particles.num));
     while (context.comm.max(Index{queue.is_empty() ? 0 : 1}) != 0) {
       const auto batch = queue.take();
-      Ghosts<Real> ghosts = exchange_ghosts(context, particles, batch);
+      GhostParticles<Real> ghosts = exchange_ghosts(context, particles, batch);
       statistics.ghosts_sent += batch.particles.size();
       statistics.ghosts_received += ghosts.num();
       if (ghosts.num() == 0) continue;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "src/io/constants.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {
@@ -13,9 +14,6 @@ namespace zhalo::io {
 using hdf5::InputFile;
 
 namespace {
-
-constexpr double cm_per_mpc = 3.085678e24;  // GADGET's megaparsec
-constexpr double solar_mass_in_g = 1.989e33;
 
 std::optional<double> first_real(const InputFile& file, const std::vector<std::string>& groups,
                                  const std::vector<std::string>& names) {

@@ -5,14 +5,12 @@
 #include <cmath>
 #include <iterator>
 
+#include "src/io/constants.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {
 
 namespace {
-
-constexpr double cm_per_kpc = 3.0857e21;
-constexpr double solar_mass_in_g = 1.989e33;
 
 bool near(double a, double b) { return std::abs(a / b - 1) < 2e-3; }
 
@@ -32,9 +30,9 @@ std::string name_of(Code code) {
 
 std::string Units::length_name() const {
   const char* per_h = h_free ? "" : "/h";
-  if (near(length_in_cm, cm_per_kpc / 1000)) return fmt::format("pc{}", per_h);
-  if (near(length_in_cm, cm_per_kpc)) return fmt::format("kpc{}", per_h);
-  if (near(length_in_cm, cm_per_kpc * 1000)) return fmt::format("Mpc{}", per_h);
+  if (near(length_in_cm, cm_per_mpc / 1e6)) return fmt::format("pc{}", per_h);
+  if (near(length_in_cm, cm_per_mpc / 1000)) return fmt::format("kpc{}", per_h);
+  if (near(length_in_cm, cm_per_mpc)) return fmt::format("Mpc{}", per_h);
   return fmt::format("{:.6g} cm{}", length_in_cm, per_h);
 }
 

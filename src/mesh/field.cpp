@@ -22,7 +22,7 @@ struct GhostExchange {
 
 namespace {
 
-constexpr Index most_cells = Index{1} << 62;
+constexpr Index most_own_cells = Index{1} << 62;
 
 void validate_ghosts(const Decomposition& decomposition, const Ghosts& ghosts, const Communicator& comm) {
   validate(decomposition.num_ranks() == comm.size(),
@@ -30,13 +30,13 @@ void validate_ghosts(const Decomposition& decomposition, const Ghosts& ghosts, c
            decomposition.num_ranks(), comm.size());
   for (int axis = 0; axis < 3; ++axis) {
     for (const Index width : {ghosts.below[axis], ghosts.above[axis]})
-      validate(width >= 0 && width < most_cells / 4, "a field is to have {} layers of ghosts along {} (must be 0 to 2^60)",
+      validate(width >= 0 && width < most_own_cells / 4, "a field is to have {} layers of ghosts along {} (must be 0 to 2^60)",
                width, "xyz"[axis]);
   }
   const Brick brick = with_ghosts(decomposition, ghosts, comm.rank());
   // Not by the brick's size, which may be what cannot be counted.
   const bool has_cells = !decomposition.cells(comm.rank()).empty();
-  const bool fits = !has_cells || brick.length(0) <= most_cells / brick.length(1) / brick.length(2);
+  const bool fits = !has_cells || brick.length(0) <= most_own_cells / brick.length(1) / brick.length(2);
   validate(fits, "a rank's {} x {} x {} cells and ghosts cannot be counted in 62 bits (use fewer layers of ghosts)",
            brick.length(0), brick.length(1), brick.length(2));
 }

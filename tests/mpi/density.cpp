@@ -54,8 +54,6 @@ std::complex<double> mode_of_points(const Points& cloud, const GridIndex& mode) 
   return sum / mass;
 }
 
-double sinc(double x) { return x == 0 ? 1 : std::sin(x) / x; }
-
 /// What is left of a particle at `position` of mass 1: the window's transform at k and at those images of k (whole multiples of the
 /// sampling frequencies away) that are not cancelled. Far images are left out.
 std::complex<double> images_of(const Grid& grid, const GridIndex& mode, const double* position, bool interlaced) {

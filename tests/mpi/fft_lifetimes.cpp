@@ -10,7 +10,7 @@ using namespace zhalo;
 using namespace zhalo::testing;
 using Catch::Matchers::Contains;
 
-const GridIndex some_grid = {{10, 12, 9}};
+const GridIndex small_grid = {{10, 12, 9}};
 
 /// A plan with the signals that it is asked to transform.
 template <class T>
@@ -30,7 +30,7 @@ enum class Giver { all, even_ranks };
 
 template <class T>
 void check_in_own_workspace(const Context& context, const FftOptions& options, const DecompositionOptions& split, Giver giver) {
-  Tried<T> tried(context, some_grid, options, split);
+  Tried<T> tried(context, small_grid, options, split);
   Fft<T>& fft = tried.run.fft();
   INFO(fft.describe());
   GuardedBytes workspace(context.exec, fft.workspace_bytes());
@@ -54,10 +54,10 @@ void check_in_own_workspace(const Context& context, const FftOptions& options, c
 
 TEST_CASE("fft: two plans at once, used in turn") {
   const Context context = make_context();
-  Tried<double> a(context, some_grid);
+  Tried<double> a(context, small_grid);
   Tried<float> b(context, {{7, 8, 6}}, {.restore_order = true, .batch = 2, .node_exchange = NodeExchange::messages},
                  {.split = Split::pencil});
-  Tried<std::complex<float>> c(context, some_grid, {.norm = Norm::none});
+  Tried<std::complex<float>> c(context, small_grid, {.norm = Norm::none});
   for (int again = 0; again < 3; ++again) {
     a.check();
     b.check();
@@ -67,14 +67,14 @@ TEST_CASE("fft: two plans at once, used in turn") {
 
 TEST_CASE("fft: two plans at once, one between the two halves of the other's round trip") {
   const Context context = make_context();
-  Tried<double> outer(context, some_grid);
-  Tried<double> inner(context, some_grid, {.chunk_bytes = 700});
+  Tried<double> outer(context, small_grid);
+  Tried<double> inner(context, small_grid, {.chunk_bytes = 700});
   GuardedArray<double> cells(context.exec, arranged<double>(outer.run.cells_in_place(), outer.signals.cell()), 16);
   outer.run.fft().forward_in_place(cells.span());
   inner.check();
   outer.run.fft().backward_in_place(cells.span());
   CHECK(relative_error(context.comm, cells.values(), outer.run.cells_in_place(), outer.signals.cell()) <=
-        2 * error_bound<double>(some_grid));
+        2 * error_bound<double>(small_grid));
 }
 
 TEST_CASE("fft: plans are destroyed in any order") {
@@ -82,9 +82,9 @@ TEST_CASE("fft: plans are destroyed in any order") {
   std::vector<int> order = {0, 1, 2};
   do {
     std::vector<std::optional<Tried<float>>> plans(3);
-    plans[0].emplace(context, some_grid);
+    plans[0].emplace(context, small_grid);
     plans[1].emplace(context, GridIndex{{4, 6, 8}}, FftOptions{.node_exchange = NodeExchange::messages});
-    plans[2].emplace(context, some_grid, FftOptions{.restore_order = true});
+    plans[2].emplace(context, small_grid, FftOptions{.restore_order = true});
     for (const int next : order) {
       plans[static_cast<std::size_t>(next)].reset();
       for (auto& plan : plans)
@@ -95,7 +95,7 @@ TEST_CASE("fft: plans are destroyed in any order") {
 
 TEST_CASE("fft: a plan that was moved is the plan") {
   const Context context = make_context();
-  Tried<double> a(context, some_grid);
+  Tried<double> a(context, small_grid);
   Tried<double> b(context, {{5, 4, 6}});
   std::vector<Tried<double>> plans;
   plans.push_back(std::move(a));
@@ -112,16 +112,16 @@ TEST_CASE("fft: a plan that was moved is the plan") {
 
 TEST_CASE("fft: a context ends, plans of another go on") {
   const Context lasting = make_context();
-  Tried<double> plan(lasting, some_grid);
+  Tried<double> plan(lasting, small_grid);
   {
     const Context passing = make_context();
-    Tried<double> other(passing, some_grid);
-    Tried<float> third(passing, some_grid);
+    Tried<double> other(passing, small_grid);
+    Tried<float> third(passing, small_grid);
     other.check();
     plan.check();
   }
   plan.check();
-  Tried<double> later(lasting, some_grid);
+  Tried<double> later(lasting, small_grid);
   later.check();
 }
 
@@ -130,9 +130,9 @@ TEST_CASE("fft: a part of the ranks has a plan of its own") {
   Context half;
   half.exec = host_exec(1);
   half.comm = world.comm.split(world.comm.rank() % 2);
-  Tried<double> plan(half, some_grid);
+  Tried<double> plan(half, small_grid);
   plan.check();
-  Tried<double> of_all(world, some_grid);
+  Tried<double> of_all(world, small_grid);
   of_all.check();
   plan.check();
 }
@@ -149,7 +149,7 @@ TEMPLATE_TEST_CASE("fft: the caller's workspace is enough and the only one, what
 
 TEST_CASE("fft: a workspace that is one byte short is an error that names both sizes") {
   const Context context = make_context();
-  Tried<double> tried(context, some_grid, {.batch = 2, .node_exchange = NodeExchange::messages}, {.split = Split::pencil});
+  Tried<double> tried(context, small_grid, {.batch = 2, .node_exchange = NodeExchange::messages}, {.split = Split::pencil});
   Fft<double>& fft = tried.run.fft();
   // (An empty one is none; where none is needed, there is nothing too small.)
   const Index needed = fft.workspace_bytes();
@@ -164,7 +164,7 @@ TEST_CASE("fft: a workspace that is one byte short is an error that names both s
 
 TEST_CASE("fft: a workspace that is too small on one rank is an error on all in together()") {
   const Context context = make_context();
-  Tried<double> tried(context, some_grid, {.node_exchange = NodeExchange::messages});
+  Tried<double> tried(context, small_grid, {.node_exchange = NodeExchange::messages});
   Fft<double>& fft = tried.run.fft();
   // The rank that needs most: where none needs any, there is nothing too small.
   const Index most = context.comm.max(fft.workspace_bytes());
@@ -184,7 +184,7 @@ TEST_CASE("fft: a call takes no more of the context's memory than it says, and n
   const Context context = make_context();
   MemoryPool& pool = *memory(context.exec);
   for (const FftOptions& options : option_mix()) {
-    Tried<float> tried(context, some_grid, options);
+    Tried<float> tried(context, small_grid, options);
     Fft<float>& fft = tried.run.fft();
     GuardedArray<float> cells(context.exec, arranged<float>(tried.run.cells_in_place(), tried.signals.cell()), 8);
     GuardedBytes workspace(context.exec, fft.workspace_bytes());

@@ -18,7 +18,7 @@ inline Grid grid_of(const GridIndex& num, const Vec3d& length) {
 }
 
 /// A wave of the overdensity, amplitude cos(k x + phase), x being 0 at cell 0.
-struct Wave {
+struct LinearWave {
   GridIndex number;
   double amplitude = 0;
   double phase = 0;
@@ -33,11 +33,11 @@ struct Wave {
 inline double dot(const Vec3d& a, const Vec3d& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 template <class T>
-Modes<T> modes_of(const Context& context, const Decomposition& decomposition, const std::vector<Wave>& waves) {
+Modes<T> modes_of(const Context& context, const Decomposition& decomposition, const std::vector<LinearWave>& waves) {
   Modes<T> modes(context, decomposition);
   std::vector<std::complex<T>> values(static_cast<std::size_t>(modes.span().size()));
   const GridIndex& num = decomposition.grid().num;
-  for (const Wave& wave : waves) {
+  for (const LinearWave& wave : waves) {
     for (const Index sign : {1, -1}) {
       GridIndex mode;
       for (int axis = 0; axis < 3; ++axis) mode[axis] = (sign * wave.number[axis] + num[axis]) % num[axis];
@@ -58,9 +58,9 @@ inline Vec3d place_of(const Grid& grid, const GridIndex& cell) {
 }
 
 /// phi1 = - sum of A / k^2 cos: its gradient is sum of A k / k^2 sin.
-inline Vec3d first_order(const Grid& grid, const std::vector<Wave>& waves, const Vec3d& x) {
+inline Vec3d first_order(const Grid& grid, const std::vector<LinearWave>& waves, const Vec3d& x) {
   Vec3d sum;
-  for (const Wave& wave : waves) {
+  for (const LinearWave& wave : waves) {
     const Vec3d k = wave.k(grid);
     sum -= k * (wave.amplitude / dot(k, k) * std::sin(dot(k, x) + wave.phase));
   }
@@ -69,7 +69,7 @@ inline Vec3d first_order(const Grid& grid, const std::vector<Wave>& waves, const
 
 /// The source is the sum over pairs of A B (1 - mu^2) cos a cos b, mu being the cosine of the angle between the waves; the product of
 /// cosines is a sum of two waves, of which the potential is known.
-inline Vec3d second_order(const Grid& grid, const std::vector<Wave>& waves, const Vec3d& x) {
+inline Vec3d second_order(const Grid& grid, const std::vector<LinearWave>& waves, const Vec3d& x) {
   Vec3d sum;
   for (std::size_t i = 0; i < waves.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -87,8 +87,8 @@ inline Vec3d second_order(const Grid& grid, const std::vector<Wave>& waves, cons
   return sum;
 }
 
-inline const std::vector<Wave> one_wave = {{{{1, -2, 1}}, 0.7, 0.4}};
-inline const std::vector<Wave> three_waves = {{{{1, -2, 1}}, 0.7, 0.4}, {{{2, 1, 0}}, 0.5, 1.9}, {{{-1, 1, 3}}, 0.9, -2}};
+inline const std::vector<LinearWave> one_wave = {{{{1, -2, 1}}, 0.7, 0.4}};
+inline const std::vector<LinearWave> three_waves = {{{{1, -2, 1}}, 0.7, 0.4}, {{{2, 1, 0}}, 0.5, 1.9}, {{{-1, 1, 3}}, 0.9, -2}};
 
 /// Largest difference of displacements from a formula, over all ranks.
 template <class T, class Formula>
@@ -112,7 +112,7 @@ void check_displacements(const Context& context, const Decomposition& decomposit
   const Grid& grid = decomposition.grid();
   const Modes<T> one = modes_of<T>(context, decomposition, one_wave);
   const Modes<T> three = modes_of<T>(context, decomposition, three_waves);
-  const auto first = [&](const std::vector<Wave>& waves) {
+  const auto first = [&](const std::vector<LinearWave>& waves) {
     return [&grid, &waves](const Vec3d& x) { return first_order(grid, waves, x); };
   };
   CHECK(worst(context, first_order_displacement(context, one), first(one_wave)) < tolerance);

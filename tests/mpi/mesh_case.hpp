@@ -15,6 +15,8 @@
 
 namespace zhalo::testing {
 
+inline Grid grid_of(Index x, Index y, Index z) { return {{{x, y, z}}, Box::periodic_cube(1)}; }
+
 template <class Visit>
 void for_cells(const Brick& brick, const Visit& visit) {
   for (Index x = brick.lo[0]; x < brick.hi[0]; ++x) {

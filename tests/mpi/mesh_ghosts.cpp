@@ -9,8 +9,6 @@ using namespace zhalo;
 using namespace zhalo::testing;
 using Catch::Matchers::Contains;
 
-Grid grid_of(Index x, Index y, Index z) { return {{{x, y, z}}, Box::periodic_cube(1)}; }
-
 /// All decompositions of a grid with all kinds of ghosts that are worth a look.
 template <class Check>
 void for_cases(const Context& context, const std::vector<Grid>& grids, const std::vector<Ghosts>& kinds, const Check& check) {

@@ -9,8 +9,6 @@ using namespace zhalo;
 using namespace zhalo::testing;
 using Catch::Matchers::Contains;
 
-Grid grid_of(Index x, Index y, Index z) { return {{{x, y, z}}, Box::periodic_cube(1)}; }
-
 }  // namespace
 
 TEST_CASE("transpose: from any partition to any other") {

@@ -100,8 +100,6 @@ double root_sum(const Grid& grid, const GridIndex& mode) {
   return std::sqrt(sum);
 }
 
-double sinc(double x) { return x == 0 ? 1 : std::sin(x) / x; }
-
 /// Power that a window leaves of white noise along an axis: its images' squares, summed.
 double sum_of_images(double half_phase, int order) {
   double sum = 0;

@@ -17,6 +17,8 @@
 
 namespace zhalo::testing {
 
+inline double sinc(double x) { return x == 0 ? 1 : std::sin(x) / x; }
+
 using CellFunction = std::function<double(const GridIndex& cell)>;
 
 /// Between -1 and 1, without any pattern.

@@ -5,6 +5,7 @@
 
 #include "src/io/hdf5_input.hpp"
 #include "tests/mpi/io/invented.hpp"
+#include "tests/mpi/io/scratch.hpp"
 #include "zhalo/core/error.hpp"
 
 using namespace zhalo;
@@ -13,13 +14,6 @@ using namespace invented;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string scratch(const Communicator& comm, const std::string& name) {
-  const fs::path path = fs::path(ZHALO_SCRATCH_DIR) / ("ranks" + std::to_string(comm.size())) / name;
-  if (comm.rank() == 0) fs::remove_all(path);
-  comm.barrier();
-  return path.string();
-}
 
 std::string table_path(const std::string& out, int rank) {
   return out + "/groups_042/fof_subhalo_tab_042." + std::to_string(rank) + ".hdf5";

@@ -8,20 +8,11 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/mpi/io/scratch.hpp"
 #include "zhalo/comm/communicator.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace faults {
-
-inline std::string scratch(const zhalo::Communicator& comm, const std::string& name) {
-  const std::filesystem::path path = std::filesystem::path(ZHALO_SCRATCH_DIR) / ("ranks" + std::to_string(comm.size())) / name;
-  if (comm.rank() == 0) {
-    std::filesystem::remove_all(path);
-    std::filesystem::create_directories(path);
-  }
-  comm.barrier();
-  return path.string();
-}
 
 inline zhalo::Index entries_below(const std::string& directory) {
   zhalo::Index entries = 0;

@@ -55,7 +55,7 @@ int write_with_fault(const std::string& out, Index num_files, int culprit, int a
 
 TEST_CASE("one rank's exception at any collective operation of a field's file is everybody's, and nothing is left") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string out = scratch(comm, "any_collective");
+  const std::string out = scratch_folder(comm, "any_collective");
   std::string message;
   for (const Index num_files : {1, 2}) {
     const Index num_collectives = comm.min(Index{write_with_fault(out, num_files, 0, -1, message)});
@@ -77,7 +77,7 @@ TEST_CASE("one rank's exception at any collective operation of a field's file is
 TEST_CASE("a rank that cannot write its planes stops all, or others write them for it") {
   const Context context{Communicator(MPI_COMM_WORLD)};
   const Communicator& comm = context.comm;
-  const std::string out = scratch(comm, "cannot_write");
+  const std::string out = scratch_folder(comm, "cannot_write");
   write_planes(context, out, 1, 7);
   const std::string earlier = bytes_of(out + "/new/f.hdf5");
   for (int culprit = 0; culprit < comm.size(); ++culprit) {
@@ -102,7 +102,7 @@ TEST_CASE("a rank that cannot write its planes stops all, or others write them f
 TEST_CASE("a field on a full disk") {
   const Context context{Communicator(MPI_COMM_WORLD)};
   const Communicator& comm = context.comm;
-  const std::string out = scratch(comm, "full_disk");
+  const std::string out = scratch_folder(comm, "full_disk");
   Index mounted = 0;
   if (comm.rank() == 0) mounted = ::mount("tmpfs", out.c_str(), "tmpfs", 0, "size=24k") == 0 ? 1 : 0;
   if (comm.sum(mounted) == 0) {

@@ -4,6 +4,7 @@
 
 #include "tests/mpi/io/hdf5_contents.hpp"
 #include "tests/mpi/io/invented.hpp"
+#include "tests/mpi/io/scratch.hpp"
 #include "tests/mpi/mesh_case.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/io/field_file.hpp"
@@ -15,13 +16,6 @@ using namespace zhalo::testing;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string scratch(const Communicator& comm, const std::string& name) {
-  const fs::path path = fs::path(ZHALO_SCRATCH_DIR) / ("ranks" + std::to_string(comm.size())) / "fields" / name;
-  if (comm.rank() == 0) fs::remove_all(path);
-  comm.barrier();
-  return path.string();
-}
 
 template <class T>
 Field<T> numbered_field(const Context& context, const Grid& grid, std::array<int, 2> shape, const Ghosts& ghosts) {
@@ -102,14 +96,14 @@ void check_shapes(const Context& context, const Grid& grid, const std::string& o
 
 TEST_CASE("fields of any decomposition are whole planes in any number of files") {
   const Context context{Communicator(MPI_COMM_WORLD)};
-  const std::string out = scratch(context.comm, "shapes");
+  const std::string out = scratch(context.comm, "fields/shapes");
   check_shapes<float>(context, {{{7, 5, 3}}, Box::periodic_cube(2)}, out);
   check_shapes<double>(context, {{{2, 3, 4}}, Box::periodic_cube(2)}, out);  // with 3 ranks or more some have no plane
 }
 
 TEST_CASE("the attributes of a field say where it is and what") {
   const Context context{Communicator(MPI_COMM_WORLD)};
-  const std::string out = scratch(context.comm, "attributes");
+  const std::string out = scratch(context.comm, "fields/attributes");
   Box box = Box::periodic_cube(8);
   box.lo = {{1, 2, 3}};
   const Field<float> field = numbered_field<float>(context, {{{4, 2, 2}}, box}, {context.comm.size(), 1}, {});
@@ -134,7 +128,7 @@ TEST_CASE("the attributes of a field say where it is and what") {
 
 TEST_CASE("a folder that cannot hold a field is refused on all ranks") {
   const Context context{Communicator(MPI_COMM_WORLD)};
-  const std::string out = scratch(context.comm, "refused");
+  const std::string out = scratch(context.comm, "fields/refused");
   const Field<float> field = numbered_field<float>(context, Grid::cube(3), {context.comm.size(), 1}, {});
   StagedFiles files(context.comm, out);
   const auto write = [&](const std::string& dataset) {
@@ -150,7 +144,7 @@ TEST_CASE("haloes are those of the catalogue's rows") {
   const Communicator comm(MPI_COMM_WORLD);
   const invented::World world;
   for (const Index num_files : {1, 3}) {
-    const std::string out = scratch(comm, "haloes");
+    const std::string out = scratch(comm, "fields/haloes");
     const Catalogue table = invented::table_of(world, share_of(world.num_groups, comm.rank(), comm.size()));
     StagedFiles files(comm, out);
     write_catalogue(files, {table, {}}, invented::snapshot_of(world), invented::run_record(), {.num_files = num_files});

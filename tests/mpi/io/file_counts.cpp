@@ -9,6 +9,7 @@
 
 #include "tests/mpi/io/hdf5_contents.hpp"
 #include "tests/mpi/io/invented.hpp"
+#include "tests/mpi/io/scratch.hpp"
 #include "zhalo/core/error.hpp"
 
 using namespace zhalo;
@@ -17,13 +18,6 @@ using namespace invented;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string scratch(const Communicator& comm, const std::string& name) {
-  const fs::path path = fs::path(ZHALO_SCRATCH_DIR) / ("ranks" + std::to_string(comm.size())) / name;
-  if (comm.rank() == 0) fs::remove_all(path);
-  comm.barrier();
-  return path.string();
-}
 
 /// How rows, ids and particles lie on the ranks.
 enum class Layout { even, all_on_first, all_on_last, ragged };

@@ -22,7 +22,7 @@ void write_even(StagedFiles& files, const World& world, const WriteOptions& opti
 
 TEST_CASE("a rank that cannot write stops all, whatever its turn") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string out = scratch(comm, "cannot_write");
+  const std::string out = scratch_folder(comm, "cannot_write");
   const World world(19, 5, 0);
   for (const Index num_files : {1, 2, 0, 2 * comm.size() + 1}) {
     for (int culprit = 0; culprit < comm.size(); ++culprit) {
@@ -46,7 +46,7 @@ TEST_CASE("a rank that cannot write stops all, whatever its turn") {
 
 TEST_CASE("rows, ids and particles that do not follow one another are refused on all ranks") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string out = scratch(comm, "refused");
+  const std::string out = scratch_folder(comm, "refused");
   const World world;
   const SnapshotInfo snapshot = snapshot_of(world);
   const int last = comm.size() - 1;
@@ -114,7 +114,7 @@ int write_with_fault(const std::string& out, int culprit, int at, std::string& m
 
 TEST_CASE("one rank's exception at any collective operation is everybody's, and nothing is left") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string out = scratch(comm, "any_collective");
+  const std::string out = scratch_folder(comm, "any_collective");
   const int culprit = comm.size() - 1;
   std::string message;
   const Index num_collectives = comm.min(Index{write_with_fault(out, culprit, -1, message)});

@@ -5,6 +5,7 @@
 
 #include "tests/mpi/io/hdf5_contents.hpp"
 #include "tests/mpi/io/invented.hpp"
+#include "tests/mpi/io/scratch.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/io/places.hpp"
 #include "zhalo/io/result_file.hpp"
@@ -15,13 +16,6 @@ using namespace invented;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string scratch(const Communicator& comm, const std::string& name) {
-  const fs::path path = fs::path(ZHALO_SCRATCH_DIR) / ("ranks" + std::to_string(comm.size())) / name;
-  if (comm.rank() == 0) fs::remove_all(path);
-  comm.barrier();
-  return path.string();
-}
 
 /// Numbers that name their particle: p * width + place in the row, over all types.
 struct Numbers {

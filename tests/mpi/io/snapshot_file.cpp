@@ -1,4 +1,5 @@
 /// Snapshots that are written are read as what they are, for any number of ranks and files.
+#include "tests/mpi/io/scratch.hpp"
 #include "zhalo/io/snapshot_file.hpp"
 
 #include <catch2/catch.hpp>
@@ -19,13 +20,6 @@ namespace {
 
 constexpr Index num_all = 103;
 constexpr double box_length = 0.1;  // float(0.1) is more
-
-std::string scratch(const Communicator& comm, const std::string& name) {
-  const fs::path path = fs::path(ZHALO_SCRATCH_DIR) / ("ranks" + std::to_string(comm.size())) / name;
-  if (comm.rank() == 0) fs::remove_all(path);
-  comm.barrier();
-  return path.string();
-}
 
 double position_of(Index particle, int axis) {
   return box_length * static_cast<double>((7 * particle + 31 * axis) % 103) / 103;

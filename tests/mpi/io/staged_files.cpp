@@ -9,6 +9,7 @@
 #include <fstream>
 #include <thread>
 
+#include "tests/mpi/io/scratch.hpp"
 #include "zhalo/core/error.hpp"
 
 using namespace zhalo;
@@ -18,16 +19,6 @@ namespace fs = std::filesystem;
 namespace {
 
 /// An empty folder for this number of ranks; collective.
-std::string scratch(const Communicator& comm, const std::string& name) {
-  const fs::path path = fs::path(ZHALO_SCRATCH_DIR) / ("ranks" + std::to_string(comm.size())) / name;
-  if (comm.rank() == 0) {
-    fs::remove_all(path);
-    fs::create_directories(path);
-  }
-  comm.barrier();
-  return path.string();
-}
-
 void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
 std::string read(const std::string& path) {
@@ -51,7 +42,7 @@ std::string stage_table(StagedFiles& files, const std::string& prefix = "table")
 
 TEST_CASE("files appear at the commit, not before") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch(comm, "commit");
+  const std::string place = scratch_folder(comm, "commit");
   StagedFiles files(comm, place + "/new/deep");
   files.make_directory("inside");
   const std::string temporary = stage_table(files, "inside/table");
@@ -66,7 +57,7 @@ TEST_CASE("files appear at the commit, not before") {
 
 TEST_CASE("without a commit nothing is left, and what was there stays") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch(comm, "no_commit");
+  const std::string place = scratch_folder(comm, "no_commit");
   if (comm.rank() == 0) write(place + "/table.0.hdf5", "old");
   comm.barrier();
   {
@@ -83,7 +74,7 @@ TEST_CASE("without a commit nothing is left, and what was there stays") {
 
 TEST_CASE("a rank whose file is missing stops all") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch(comm, "one_fails");
+  const std::string place = scratch_folder(comm, "one_fails");
   {
     StagedFiles files(comm, place);
     const std::string temporary = stage_table(files);
@@ -96,7 +87,7 @@ TEST_CASE("a rank whose file is missing stops all") {
 
 TEST_CASE("a place that is taken undoes what was renamed") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch(comm, "taken");
+  const std::string place = scratch_folder(comm, "taken");
   const std::string last = "table." + std::to_string(comm.size() - 1) + ".hdf5";
   if (comm.rank() == 0) fs::create_directories(fs::path(place) / last / "full");
   comm.barrier();
@@ -111,7 +102,7 @@ TEST_CASE("a place that is taken undoes what was renamed") {
 
 TEST_CASE("a commit that fails on one rank brings back what was there on all") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch(comm, "brought_back");
+  const std::string place = scratch_folder(comm, "brought_back");
   const auto path = [&](int number) { return place + "/table." + std::to_string(number) + ".hdf5"; };
   const int last = comm.size() - 1;
   if (comm.rank() == 0) {
@@ -142,7 +133,7 @@ TEST_CASE("a commit that fails on one rank brings back what was there on all") {
 
 TEST_CASE("no new file is seen while another rank still has to take an old one away") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch(comm, "steps");
+  const std::string place = scratch_folder(comm, "steps");
   const int last = comm.size() - 1;
   const std::string first_path = place + "/table.0.hdf5", last_path = place + "/table." + std::to_string(last) + ".hdf5";
   const std::string own_path = place + "/table." + std::to_string(comm.rank()) + ".hdf5", master_path = place + "/table.hdf5";
@@ -179,7 +170,7 @@ TEST_CASE("no new file is seen while another rank still has to take an old one a
 
 TEST_CASE("a file of several ranks: one stages it, the others join") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch(comm, "shared");
+  const std::string place = scratch_folder(comm, "shared");
   StagedFiles files(comm, place);
   files.claim_numbered("table", 1);
   const std::string temporary = comm.rank() == 0 ? files.stage("table.0.hdf5") : files.join("table.0.hdf5");
@@ -195,7 +186,7 @@ TEST_CASE("a file of several ranks: one stages it, the others join") {
 
 TEST_CASE("leftovers go by the number of files, not of ranks, also behind gaps") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch(comm, "claimed");
+  const std::string place = scratch_folder(comm, "claimed");
   if (comm.rank() == 0) {
     for (const char* name : {"0", "1", "2", "3", "7", "12"}) write(place + "/table." + name + ".hdf5", "old");
     for (const char* name : {"table.07.hdf5", "table.x.hdf5", "table.4.hdf5.bak", "tables.4.hdf5", "table..hdf5"}) {
@@ -219,7 +210,7 @@ TEST_CASE("leftovers go by the number of files, not of ranks, also behind gaps")
 
 TEST_CASE("numbers beyond the last rank, from an earlier run, go") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch(comm, "leftovers");
+  const std::string place = scratch_folder(comm, "leftovers");
   if (comm.rank() == 0) {
     for (int number = 0; number < 6; ++number) write(place + "/table." + std::to_string(number) + ".hdf5", "old");
     write(place + "/table.txt", "not ours");
@@ -234,7 +225,7 @@ TEST_CASE("numbers beyond the last rank, from an earlier run, go") {
 
 TEST_CASE("files of a retired prefix go at the commit, not before") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch(comm, "retired");
+  const std::string place = scratch_folder(comm, "retired");
   if (comm.rank() == 0) {
     for (int number = 0; number < 3; ++number) write(place + "/old." + std::to_string(number) + ".hdf5", "old");
     write(place + "/older.0.hdf5", "not ours");
@@ -255,7 +246,7 @@ TEST_CASE("files of a retired prefix go at the commit, not before") {
 
 TEST_CASE("directories that cannot be used are named at once") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch(comm, "unusable");
+  const std::string place = scratch_folder(comm, "unusable");
   if (comm.rank() == 0) write(place + "/file", "x");
   comm.barrier();
   CHECK_THROWS_WITH(StagedFiles(comm, place + "/file/below"), Catch::Matchers::Contains(place + "/file"));

@@ -75,7 +75,7 @@ void check_shares(const Communicator& comm, const std::string& out, Counts count
 
 TEST_CASE("rows written at once are those of one rank") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string out = scratch(comm, "at_once");
+  const std::string out = scratch_folder(comm, "at_once");
   if (!can_write_at_once()) return;
   const int last = comm.size() - 1;
   for (const Index most_bytes : {Index{1}, Index{40}, Index{100}, most_bytes_at_once}) {
@@ -92,7 +92,7 @@ TEST_CASE("rows written at once are those of one rank") {
 
 TEST_CASE("a file that one rank cannot open is everybody's error") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string out = scratch(comm, "not_everywhere");
+  const std::string out = scratch_folder(comm, "not_everywhere");
   const int culprit = comm.size() - 1;
   const Table table(comm.rank(), 1);
   const std::string path = out + "/there.hdf5";
@@ -116,7 +116,7 @@ TEST_CASE("a file that one rank cannot open is everybody's error") {
 
 TEST_CASE("what a rank fails to write is everybody's error") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string path = scratch(comm, "fails_within") + "/file.hdf5";
+  const std::string path = scratch_folder(comm, "fails_within") + "/file.hdf5";
   if (!can_write_at_once()) return;
   const Index first = 400 * Index{comm.rank()};
   const Table table(first, 400);
@@ -135,7 +135,7 @@ TEST_CASE("what a rank fails to write is everybody's error") {
 
 TEST_CASE("what is no HDF5 file is refused by all ranks") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string path = scratch(comm, "no_hdf5") + "/text";
+  const std::string path = scratch_folder(comm, "no_hdf5") + "/text";
   if (comm.rank() == 0) std::ofstream(path) << "text";
   comm.barrier();
   check_same_on_all(comm, message_of([&] { write_at_once(comm, {path, "shown"}, {}); }), "'shown' cannot be written");

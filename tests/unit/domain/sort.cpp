@@ -8,6 +8,7 @@
 #include "src/domain/sorted_particles.hpp"
 #include "tests/support/clouds.hpp"
 #include "tests/support/run_fof.hpp"
+#include "tests/unit/tree/shared_bits.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace {
@@ -22,13 +23,6 @@ std::uint64_t interleaved(const std::vector<std::uint32_t>& cell, int bits) {
     for (const std::uint32_t c : cell) key = key << 1 | (c >> bit & 1U);
   }
   return key;
-}
-
-/// How many leading bits of two keys agree, one after the other.
-int shared_bits(std::uint64_t a, std::uint64_t b, int bits) {
-  int shared = 0;
-  while (shared < bits && (a >> (bits - 1 - shared) & 1U) == (b >> (bits - 1 - shared) & 1U)) ++shared;
-  return shared;
 }
 
 template <class Real>

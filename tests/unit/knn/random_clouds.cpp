@@ -1,22 +1,12 @@
 // Neighbours of small clouds of every kind equal those of brute force, ties included.
 #include <catch2/catch.hpp>
 
-#include "tests/support/clouds.hpp"
-#include "tests/support/run_knn.hpp"
+#include "tests/unit/knn/knn_check.hpp"
 
 namespace zhalo::testing {
-namespace {
-
-Context small_context() {
-  Context context;
-  context.exec = host_exec(2);
-  return context;
-}
-
-}  // namespace
 
 TEMPLATE_TEST_CASE("neighbours of random clouds are those of brute force", "[knn]", float, double) {
-  const Context context = small_context();
+  const Context context = context_of(2);
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     Random random(seed);
     const Cloud<TestType> cloud = random_cloud<TestType>(random);

@@ -3,20 +3,13 @@
 
 #include <atomic>
 
-#include "tests/support/clouds.hpp"
-#include "tests/support/run_knn.hpp"
+#include "tests/unit/knn/knn_check.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/reductions.hpp"
 #include "zhalo/knn/within.hpp"
 
 namespace zhalo::testing {
 namespace {
-
-Context small_context() {
-  Context context;
-  context.exec = host_exec(2);
-  return context;
-}
 
 /// What a reduction can see of a row, in one number that depends on the order.
 struct Digest {
@@ -59,7 +52,7 @@ struct Case {
 }  // namespace
 
 TEST_CASE("neighbours within a radius are those of brute force", "[knn]") {
-  const Context context = small_context();
+  const Context context = context_of(2);
   for (std::uint64_t seed = 1000; seed < 1150; ++seed) {
     const Case test(seed);
     INFO("seed " << seed);
@@ -90,7 +83,7 @@ TEST_CASE("neighbours within a radius are those of brute force", "[knn]") {
 }
 
 TEST_CASE("neighbours within a radius of queries of their own", "[knn]") {
-  const Context context = small_context();
+  const Context context = context_of(2);
   Random random(3);
   Cloud<float> cloud{{}, Box::periodic_cube(1), 0.2};
   Cloud<float> queries = cloud;
@@ -105,7 +98,7 @@ TEST_CASE("neighbours within a radius of queries of their own", "[knn]") {
 }
 
 TEST_CASE("a radius that was reported as a distance includes the neighbour at that distance", "[knn]") {
-  const Context context = small_context();
+  const Context context = context_of(2);
   Random random(11);
   Cloud<float> cloud{{}, Box::periodic_cube(1), 0.2};
   fill(cloud, random, Shape::uniform, 60);
@@ -119,7 +112,7 @@ TEST_CASE("a radius that was reported as a distance includes the neighbour at th
 }
 
 TEST_CASE("a query without neighbours has no radius", "[knn]") {
-  const Context context = small_context();
+  const Context context = context_of(2);
   const Cloud<float> cloud{{0.1F, 0.1F, 0.1F, 0.6F, 0.6F, 0.6F}, Box::periodic_cube(1), 0.1};
   const auto radii = to_host(context.exec, reduce_within(context, particles_of(cloud), cloud.box,
                                                          {.radius = 0.1, .include_self = false}, KthRadius{}));
@@ -127,7 +120,7 @@ TEST_CASE("a query without neighbours has no radius", "[knn]") {
 }
 
 TEST_CASE("a radius that cannot be searched, and a column of the wrong size", "[knn]") {
-  const Context context = small_context();
+  const Context context = context_of(2);
   const Case test(1000);
   const auto particles = particles_of(test.cloud);
   for (const double radius : {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})

@@ -9,6 +9,7 @@
 #include "kernels/common/cells.hpp"
 #include "tests/support/clouds.hpp"
 #include "tests/support/run_fof.hpp"
+#include "tests/unit/tree/shared_bits.hpp"
 
 namespace {
 
@@ -20,13 +21,6 @@ struct Range {
   Index begin = 0;
   Index end = 0;
 };
-
-/// How many leading bits of two keys agree, one after the other.
-int shared_bits(std::uint64_t a, std::uint64_t b, int bits) {
-  int shared = 0;
-  while (shared < bits && (a >> (bits - 1 - shared) & 1U) == (b >> (bits - 1 - shared) & 1U)) ++shared;
-  return shared;
-}
 
 /// Checks that ranges of sorted keys are the largest Morton cells with at most `most` elements.
 void check_cells(const std::vector<std::uint64_t>& keys, int bits, const std::vector<Range>& cells, Index most,
