@@ -49,6 +49,18 @@ ordered_json json_of(const io::SnapshotInfo& info) {
           {"notes", info.notes}};
 }
 
+ordered_json json_of(const Places& places) {
+  return {{"runs_on", places.runs_on},
+          {"num_ranks", places.num_ranks},
+          {"num_machines", places.num_machines},
+          {"transport", places.transport},
+          {"ranks", places.map}};
+}
+
+ordered_json json_of_estimate(double memory, double memory_per_rank, double output) {
+  return {{"memory_bytes", memory}, {"memory_bytes_per_rank", memory_per_rank}, {"output_bytes", output}};
+}
+
 ordered_json json_of(const Spread& spread) {
   return {{"max", spread.max}, {"mean", spread.mean}, {"imbalance", spread.imbalance()}};
 }

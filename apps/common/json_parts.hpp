@@ -6,6 +6,7 @@
 #include <string>
 
 #include "apps/common/measure.hpp"
+#include "apps/common/places.hpp"
 #include "zhalo/core/vec.hpp"
 #include "zhalo/io/snapshot_info.hpp"
 
@@ -15,6 +16,10 @@ using nlohmann::ordered_json;
 
 ordered_json json_of(const Vec3d& v);
 ordered_json json_of(const io::SnapshotInfo& info);
+/// Names and values of where a run is, to be put into a report.
+ordered_json json_of(const Places& places);
+/// In bytes; memory is that of all ranks together.
+ordered_json json_of_estimate(double memory, double memory_per_rank, double output);
 /// Maximum, mean and imbalance.
 ordered_json json_of(const Spread& spread);
 /// Of each phase its seconds and how many of `num` items it did in a second, under the name `rate`.

@@ -33,6 +33,15 @@ std::string box_text(const Box& box, const std::string& unit);
 /// Where the ranks are and how they send; each of them if `verbose`.
 void add_places(Lines& lines, const Places& places, bool verbose);
 
+/// The files of a snapshot, a line each.
+void add_inputs(Lines& lines, const std::vector<std::string>& files);
+
+/// How much memory a run may need: `what` it is for, on all ranks, and on each.
+void add_memory_estimate(Lines& lines, const std::string& what, double on_all, double per_rank, int num_ranks);
+
+/// How many of the `items` (their plural) were wrapped into the box; no line if none was.
+void add_wrapped(Lines& lines, Index num, const std::string& items);
+
 /// What a run measured, for a table.
 struct Run {
   const Measured& measured;

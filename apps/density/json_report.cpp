@@ -65,27 +65,20 @@ ordered_json json_of(const Found& found, Index num_particles) {
 
 std::string to_json(const Summary& summary) {
   const bool draws = !summary.options.image.empty();
-  const ordered_json all = {
-      {"zhalo_version", ZHALO_VERSION},
-      {"dry_run", !summary.found},
-      {"snapshot", json_of(summary.snapshot)},
-      {"options", json_of(summary.options)},
-      {"view", draws ? json_of(summary, summary.options.view) : ordered_json(nullptr)},
-      {"num_particles", summary.num_particles},
-      {"box_length", json_of(summary.grid.box.length)},
-      {"decomposition", summary.decomposition},
-      {"runs_on", summary.places.runs_on},
-      {"num_ranks", summary.places.num_ranks},
-      {"num_machines", summary.places.num_machines},
-      {"transport", summary.places.transport},
-      {"ranks", summary.places.map},
-      {"estimate",
-       {{"memory_bytes", summary.estimate.memory},
-        {"memory_bytes_per_rank", summary.estimate.memory_per_rank},
-        {"output_bytes", summary.estimate.output}}},
+  ordered_json all = {{"zhalo_version", ZHALO_VERSION},
+                      {"dry_run", !summary.found},
+                      {"snapshot", json_of(summary.snapshot)},
+                      {"options", json_of(summary.options)},
+                      {"view", draws ? json_of(summary, summary.options.view) : ordered_json(nullptr)},
+                      {"num_particles", summary.num_particles},
+                      {"box_length", json_of(summary.grid.box.length)},
+                      {"decomposition", summary.decomposition}};
+  all.update(app::json_of(summary.places));
+  all.update(ordered_json{
+      {"estimate", app::json_of_estimate(summary.estimate.memory, summary.estimate.memory_per_rank, summary.estimate.output)},
       {"output", writes_field(summary.options) ? ordered_json(summary.output.shown(summary.num_files)) : ordered_json(nullptr)},
       {"warnings", summary.warnings},
-      {"result", summary.found ? json_of(*summary.found, summary.num_particles) : ordered_json(nullptr)}};
+      {"result", summary.found ? json_of(*summary.found, summary.num_particles) : ordered_json(nullptr)}});
   return app::text_of(all);
 }
 

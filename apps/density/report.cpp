@@ -42,10 +42,7 @@ void add_results(Lines& lines, const Summary& summary) {
                                        found.power->nyquist, unit, found.power->shot_noise, unit));
   }
   if (found.haloes) lines.line("Haloes", fmt::format("{} drawn of {}", found.haloes->drawn, found.haloes->in_catalogue));
-  if (found.painted.num_wrapped > 0) {
-    const char* noun = found.painted.num_wrapped == 1 ? "position" : "positions";
-    lines.line("Wrapped", fmt::format("{} {} outside the periodic box, or on its upper edge", found.painted.num_wrapped, noun));
-  }
+  app::add_wrapped(lines, found.painted.num_wrapped, "positions");
 }
 
 }  // namespace
@@ -57,7 +54,7 @@ std::string plan_text(const Summary& summary, bool verbose) {
   add_places(lines, summary.places, verbose);
   if (verbose) {
     lines.line("Division", summary.decomposition);
-    for (const std::string& file : summary.snapshot.files) lines.line("File", file);
+    app::add_inputs(lines, summary.snapshot.files);
   }
   return describe(summary.snapshot) + std::move(lines).text() + (verbose ? estimate_text(summary) : "") + "\n";
 }
@@ -65,11 +62,8 @@ std::string plan_text(const Summary& summary, bool verbose) {
 std::string estimate_text(const Summary& summary) {
   Lines lines;
   const Estimate& estimate = summary.estimate;
-  const int ranks = summary.places.num_ranks;
-  lines.line(
-      "Memory",
-      fmt::format("at most {} for particles, field and modes{}", bytes_text(estimate.memory),
-                  ranks == 1 ? "" : fmt::format(", {} on each of {} ranks", bytes_text(estimate.memory_per_rank), ranks)));
+  app::add_memory_estimate(lines, "particles, field and modes", estimate.memory, estimate.memory_per_rank,
+                           summary.places.num_ranks);
   if (writes_field(summary.options))
     lines.line("Output", fmt::format("{} in {}", bytes_text(estimate.output), summary.output.shown(summary.num_files)));
   return std::move(lines).text();

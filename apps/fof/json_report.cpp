@@ -67,27 +67,23 @@ ordered_json json_of(const Estimate& estimate) {
 }  // namespace
 
 std::string to_json(const Summary& summary) {
-  const ordered_json all = {
-      {"zhalo_version", ZHALO_VERSION},
-      {"dry_run", !summary.found},
-      {"snapshot", json_of(summary.snapshot)},
-      {"link_types", summary.link_types},
-      {"num_particles", summary.num_particles()},
-      {"num_linked", summary.num_linked},
-      {"attach", json_of_attach(summary)},
-      {"min_size", summary.min_size},
-      {"min_counts", summary.attach.only_linked_count ? "linkers" : "all"},
-      {"periodic", summary.box.any_periodic()},
-      {"linking", json_of(summary.linking)},
-      {"runs_on", summary.places.runs_on},
-      {"num_ranks", summary.places.num_ranks},
-      {"num_machines", summary.places.num_machines},
-      {"transport", summary.places.transport},
-      {"ranks", summary.places.map},
-      {"estimate", json_of(summary.estimate)},
-      {"output", summary.output},
-      {"warnings", summary.linking.warnings},
-      {"result", summary.found ? json_of(*summary.found, summary.num_particles()) : ordered_json(nullptr)}};
+  ordered_json all = {{"zhalo_version", ZHALO_VERSION},
+                      {"dry_run", !summary.found},
+                      {"snapshot", json_of(summary.snapshot)},
+                      {"link_types", summary.link_types},
+                      {"num_particles", summary.num_particles()},
+                      {"num_linked", summary.num_linked},
+                      {"attach", json_of_attach(summary)},
+                      {"min_size", summary.min_size},
+                      {"min_counts", summary.attach.only_linked_count ? "linkers" : "all"},
+                      {"periodic", summary.box.any_periodic()},
+                      {"linking", json_of(summary.linking)}};
+  all.update(app::json_of(summary.places));
+  all.update(
+      ordered_json{{"estimate", json_of(summary.estimate)},
+                   {"output", summary.output},
+                   {"warnings", summary.linking.warnings},
+                   {"result", summary.found ? json_of(*summary.found, summary.num_particles()) : ordered_json(nullptr)}});
   return app::text_of(all);
 }
 

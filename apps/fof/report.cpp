@@ -92,20 +92,15 @@ std::string plan_text(const Summary& summary, bool verbose) {
              fmt::format("{} {}particles or more", summary.min_size, summary.attach.only_linked_count ? "linked " : ""));
   lines.line("Search box", app::box_text(summary.box, unit));
   add_places(lines, summary.places, verbose);
-  if (verbose) {
-    for (const std::string& file : summary.snapshot.files) lines.line("File", file);
-  }
+  if (verbose) app::add_inputs(lines, summary.snapshot.files);
   return describe(summary.snapshot) + std::move(lines).text() + (verbose ? estimate_text(summary) : "") + "\n";
 }
 
 std::string estimate_text(const Summary& summary) {
   Lines lines;
   const Estimate& estimate = summary.estimate;
-  const int ranks = summary.places.num_ranks;
-  lines.line(
-      "Memory",
-      fmt::format("at most {} for the particles and the search{}", bytes_text(estimate.memory),
-                  ranks == 1 ? "" : fmt::format(", {} on each of {} ranks", bytes_text(estimate.memory_per_rank), ranks)));
+  app::add_memory_estimate(lines, "the particles and the search", estimate.memory, estimate.memory_per_rank,
+                           summary.places.num_ranks);
   lines.line("Catalogue", fmt::format("at most {} in {}", bytes_text(estimate.catalogue_limit), summary.output));
   if (estimate.membership > 0)
     lines.line("Membership", fmt::format("{} in {}", bytes_text(estimate.membership), summary.output));
@@ -120,10 +115,7 @@ std::string result_text(const Summary& summary, bool verbose) {
   add_members(lines, summary);
   if (summary.places.num_ranks > 1)
     lines.line("Per rank", fmt::format("{} to {} particles read", found.fewest_particles, found.most_particles));
-  if (found.num_wrapped > 0) {
-    const char* noun = found.num_wrapped == 1 ? "particle" : "particles";
-    lines.line("Wrapped", fmt::format("{} {} outside the periodic box, or on its upper edge", found.num_wrapped, noun));
-  }
+  app::add_wrapped(lines, found.num_wrapped, "particles");
   if (!found.largest.empty()) add_largest(lines, summary, verbose);
   const app::Run run{found.measured, found.seconds, summary.num_particles(), summary.places.num_ranks == 1};
   add_phases(lines, run);

@@ -44,26 +44,17 @@ ordered_json json_of(const Made& made, Index num_particles) {
 }  // namespace
 
 std::string to_json(const Summary& summary) {
-  const ordered_json all = {{"zhalo_version", ZHALO_VERSION},
-                            {"dry_run", !summary.made},
-                            {"options", json_of(summary.options)},
-                            {"num_particles", summary.num_particles},
-                            {"particle_mass", summary.particle_mass},
-                            {"sigma8", summary.sigma8},
-                            {"growth", json_of(summary.growth)},
-                            {"runs_on", summary.places.runs_on},
-                            {"num_ranks", summary.places.num_ranks},
-                            {"num_machines", summary.places.num_machines},
-                            {"transport", summary.places.transport},
-                            {"ranks", summary.places.map},
-                            {"decomposition", summary.decomposition},
-                            {"estimate",
-                             {{"memory_bytes", summary.estimate.memory},
-                              {"memory_bytes_per_rank", summary.estimate.memory_per_rank},
-                              {"output_bytes", summary.estimate.output}}},
-                            {"output", summary.output.shown(summary.num_files)},
-                            {"warnings", summary.warnings},
-                            {"result", summary.made ? json_of(*summary.made, summary.num_particles) : ordered_json(nullptr)}};
+  ordered_json all = {{"zhalo_version", ZHALO_VERSION},         {"dry_run", !summary.made},
+                      {"options", json_of(summary.options)},    {"num_particles", summary.num_particles},
+                      {"particle_mass", summary.particle_mass}, {"sigma8", summary.sigma8},
+                      {"growth", json_of(summary.growth)}};
+  all.update(app::json_of(summary.places));
+  all.update(ordered_json{
+      {"decomposition", summary.decomposition},
+      {"estimate", app::json_of_estimate(summary.estimate.memory, summary.estimate.memory_per_rank, summary.estimate.output)},
+      {"output", summary.output.shown(summary.num_files)},
+      {"warnings", summary.warnings},
+      {"result", summary.made ? json_of(*summary.made, summary.num_particles) : ordered_json(nullptr)}});
   return app::text_of(all);
 }
 

@@ -53,11 +53,7 @@ std::string plan_text(const Summary& summary, bool verbose) {
 std::string estimate_text(const Summary& summary) {
   Lines lines;
   const Estimate& estimate = summary.estimate;
-  const int ranks = summary.places.num_ranks;
-  lines.line(
-      "Memory",
-      fmt::format("at most {} for fields and particles{}", bytes_text(estimate.memory),
-                  ranks == 1 ? "" : fmt::format(", {} on each of {} ranks", bytes_text(estimate.memory_per_rank), ranks)));
+  app::add_memory_estimate(lines, "fields and particles", estimate.memory, estimate.memory_per_rank, summary.places.num_ranks);
   lines.line("Output", fmt::format("{} in {}", bytes_text(estimate.output), summary.output.shown(summary.num_files)));
   return std::move(lines).text();
 }

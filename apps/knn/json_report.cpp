@@ -66,26 +66,17 @@ ordered_json json_of(const Found& found, Index num_queries) {
 }  // namespace
 
 std::string to_json(const Summary& summary) {
-  const ordered_json all = {{"zhalo_version", ZHALO_VERSION},
-                            {"dry_run", !summary.found},
-                            {"snapshot", json_of(summary.snapshot)},
-                            {"options", json_of(summary.options)},
-                            {"num_particles", summary.num_particles},
-                            {"query", summary.query ? json_of(*summary.query) : ordered_json(nullptr)},
-                            {"num_queries", summary.num_queries},
-                            {"periodic", summary.box.any_periodic()},
-                            {"runs_on", summary.places.runs_on},
-                            {"num_ranks", summary.places.num_ranks},
-                            {"num_machines", summary.places.num_machines},
-                            {"transport", summary.places.transport},
-                            {"ranks", summary.places.map},
-                            {"estimate",
-                             {{"memory_bytes", summary.estimate.memory},
-                              {"memory_bytes_per_rank", summary.estimate.memory_per_rank},
-                              {"output_bytes", summary.estimate.output}}},
-                            {"output", summary.output.shown(summary.num_files)},
-                            {"warnings", summary.warnings},
-                            {"result", summary.found ? json_of(*summary.found, summary.num_queries) : ordered_json(nullptr)}};
+  ordered_json all = {
+      {"zhalo_version", ZHALO_VERSION},         {"dry_run", !summary.found},
+      {"snapshot", json_of(summary.snapshot)},  {"options", json_of(summary.options)},
+      {"num_particles", summary.num_particles}, {"query", summary.query ? json_of(*summary.query) : ordered_json(nullptr)},
+      {"num_queries", summary.num_queries},     {"periodic", summary.box.any_periodic()}};
+  all.update(app::json_of(summary.places));
+  all.update(ordered_json{
+      {"estimate", app::json_of_estimate(summary.estimate.memory, summary.estimate.memory_per_rank, summary.estimate.output)},
+      {"output", summary.output.shown(summary.num_files)},
+      {"warnings", summary.warnings},
+      {"result", summary.found ? json_of(*summary.found, summary.num_queries) : ordered_json(nullptr)}});
   return app::text_of(all);
 }
 

@@ -68,20 +68,15 @@ std::string plan_text(const Summary& summary, bool verbose) {
   lines.line("Results", results_text(summary.options));
   lines.line("Search box", app::box_text(summary.box, summary.snapshot.units.length_name()));
   add_places(lines, summary.places, verbose);
-  if (verbose) {
-    for (const std::string& file : summary.snapshot.files) lines.line("File", file);
-  }
+  if (verbose) app::add_inputs(lines, summary.snapshot.files);
   return describe(summary.snapshot) + std::move(lines).text() + (verbose ? estimate_text(summary) : "") + "\n";
 }
 
 std::string estimate_text(const Summary& summary) {
   Lines lines;
   const Estimate& estimate = summary.estimate;
-  const int ranks = summary.places.num_ranks;
-  lines.line(
-      "Memory",
-      fmt::format("at most {} for particles, search and results{}", bytes_text(estimate.memory),
-                  ranks == 1 ? "" : fmt::format(", {} on each of {} ranks", bytes_text(estimate.memory_per_rank), ranks)));
+  app::add_memory_estimate(lines, "particles, search and results", estimate.memory, estimate.memory_per_rank,
+                           summary.places.num_ranks);
   lines.line("Output", fmt::format("{} in {}", bytes_text(estimate.output), summary.output.shown(summary.num_files)));
   return std::move(lines).text();
 }
@@ -93,11 +88,7 @@ std::string result_text(const Summary& summary, bool verbose) {
   add_columns(lines, found);
   if (summary.places.num_ranks > 1)
     lines.line("Per rank", fmt::format("{} to {} queries read", found.fewest_queries, found.most_queries));
-  if (found.search && found.search->num_wrapped > 0) {
-    const Index wrapped = found.search->num_wrapped;
-    const char* noun = wrapped == 1 ? "position" : "positions";
-    lines.line("Wrapped", fmt::format("{} {} outside the periodic box, or on its upper edge", wrapped, noun));
-  }
+  if (found.search) app::add_wrapped(lines, found.search->num_wrapped, "positions");
   const app::Run run{found.measured, found.seconds, summary.num_queries, summary.places.num_ranks == 1, "queries"};
   add_phases(lines, run);
   lines.plain("");

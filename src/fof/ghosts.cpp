@@ -97,7 +97,7 @@ struct GhostParticles {
 
 template <class Real>
 GhostParticles<Real> exchange_ghosts(const Context& context, const LinkedParticles<Real>& particles,
-                             const typename GhostQueue<Real>::Batch& batch) {
+                                     const typename GhostQueue<Real>::Batch& batch) {
   const Exec& exec = context.exec;
   const Index num = batch.particles.size();
   GhostParticles<Real> ghosts;
