@@ -57,10 +57,6 @@ ordered_json json_of(const Places& places) {
           {"ranks", places.map}};
 }
 
-ordered_json json_of_estimate(double memory, double memory_per_rank, double output) {
-  return {{"memory_bytes", memory}, {"memory_bytes_per_rank", memory_per_rank}, {"output_bytes", output}};
-}
-
 ordered_json json_of(const Spread& spread) {
   return {{"max", spread.max}, {"mean", spread.mean}, {"imbalance", spread.imbalance()}};
 }

@@ -18,14 +18,20 @@ ordered_json json_of(const Vec3d& v);
 ordered_json json_of(const io::SnapshotInfo& info);
 /// Names and values of where a run is, to be put into a report.
 ordered_json json_of(const Places& places);
-/// In bytes; memory is that of all ranks together.
-ordered_json json_of_estimate(double memory, double memory_per_rank, double output);
 /// Maximum, mean and imbalance.
 ordered_json json_of(const Spread& spread);
 /// Of each phase its seconds and how many of `num` items it did in a second, under the name `rate`.
 ordered_json json_of_phases(const Measured& measured, Index num, const char* rate = "particles_per_second");
 /// Names and values of the peak memory, to be put into a report.
 ordered_json json_of_memory(const Measured& measured);
+
+/// In bytes; the memory is that of all ranks together.
+template <class Estimate>
+ordered_json json_of_estimate(const Estimate& estimate) {
+  return {{"memory_bytes", estimate.memory},
+          {"memory_bytes_per_rank", estimate.memory_per_rank},
+          {"output_bytes", estimate.output}};
+}
 
 template <class T>
 ordered_json json_of(const std::optional<T>& value) {

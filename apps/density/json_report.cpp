@@ -75,7 +75,7 @@ std::string to_json(const Summary& summary) {
                       {"decomposition", summary.decomposition}};
   all.update(app::json_of(summary.places));
   all.update(ordered_json{
-      {"estimate", app::json_of_estimate(summary.estimate.memory, summary.estimate.memory_per_rank, summary.estimate.output)},
+      {"estimate", app::json_of_estimate(summary.estimate)},
       {"output", writes_field(summary.options) ? ordered_json(summary.output.shown(summary.num_files)) : ordered_json(nullptr)},
       {"warnings", summary.warnings},
       {"result", summary.found ? json_of(*summary.found, summary.num_particles) : ordered_json(nullptr)}});

@@ -49,12 +49,11 @@ std::string to_json(const Summary& summary) {
                       {"particle_mass", summary.particle_mass}, {"sigma8", summary.sigma8},
                       {"growth", json_of(summary.growth)}};
   all.update(app::json_of(summary.places));
-  all.update(ordered_json{
-      {"decomposition", summary.decomposition},
-      {"estimate", app::json_of_estimate(summary.estimate.memory, summary.estimate.memory_per_rank, summary.estimate.output)},
-      {"output", summary.output.shown(summary.num_files)},
-      {"warnings", summary.warnings},
-      {"result", summary.made ? json_of(*summary.made, summary.num_particles) : ordered_json(nullptr)}});
+  all.update(ordered_json{{"decomposition", summary.decomposition},
+                          {"estimate", app::json_of_estimate(summary.estimate)},
+                          {"output", summary.output.shown(summary.num_files)},
+                          {"warnings", summary.warnings},
+                          {"result", summary.made ? json_of(*summary.made, summary.num_particles) : ordered_json(nullptr)}});
   return app::text_of(all);
 }
 

@@ -72,11 +72,10 @@ std::string to_json(const Summary& summary) {
       {"num_particles", summary.num_particles}, {"query", summary.query ? json_of(*summary.query) : ordered_json(nullptr)},
       {"num_queries", summary.num_queries},     {"periodic", summary.box.any_periodic()}};
   all.update(app::json_of(summary.places));
-  all.update(ordered_json{
-      {"estimate", app::json_of_estimate(summary.estimate.memory, summary.estimate.memory_per_rank, summary.estimate.output)},
-      {"output", summary.output.shown(summary.num_files)},
-      {"warnings", summary.warnings},
-      {"result", summary.found ? json_of(*summary.found, summary.num_queries) : ordered_json(nullptr)}});
+  all.update(ordered_json{{"estimate", app::json_of_estimate(summary.estimate)},
+                          {"output", summary.output.shown(summary.num_files)},
+                          {"warnings", summary.warnings},
+                          {"result", summary.found ? json_of(*summary.found, summary.num_queries) : ordered_json(nullptr)}});
   return app::text_of(all);
 }
 
