@@ -46,11 +46,6 @@ void add_inputs(Lines& lines, const std::vector<std::string>& files) {
   for (const std::string& file : files) lines.line("File", file);
 }
 
-void add_memory_estimate(Lines& lines, const std::string& what, double on_all, double per_rank, int num_ranks) {
-  const std::string each = num_ranks == 1 ? "" : fmt::format(", {} on each of {} ranks", bytes_text(per_rank), num_ranks);
-  lines.line("Memory", fmt::format("at most {} for {}{}", bytes_text(on_all), what, each));
-}
-
 void add_wrapped(Lines& lines, Index num, const std::string& items) {
   if (num == 0) return;
   const std::string noun = num == 1 ? items.substr(0, items.size() - 1) : items;

@@ -36,8 +36,14 @@ void add_places(Lines& lines, const Places& places, bool verbose);
 /// The files of a snapshot, a line each.
 void add_inputs(Lines& lines, const std::vector<std::string>& files);
 
-/// How much memory a run may need: `what` it is for, on all ranks, and on each.
-void add_memory_estimate(Lines& lines, const std::string& what, double on_all, double per_rank, int num_ranks);
+/// How much memory a run may need on all ranks, and on each; `what` it is for.
+template <class Estimate>
+void add_memory_estimate(Lines& lines, const std::string& what, const Estimate& estimate, int num_ranks) {
+  std::string text = "at most " + bytes_text(estimate.memory) + " for " + what;
+  if (num_ranks > 1)
+    text += ", " + bytes_text(estimate.memory_per_rank) + " on each of " + std::to_string(num_ranks) + " ranks";
+  lines.line("Memory", text);
+}
 
 /// How many of the `items` (their plural) were wrapped into the box; no line if none was.
 void add_wrapped(Lines& lines, Index num, const std::string& items);

@@ -99,8 +99,7 @@ std::string plan_text(const Summary& summary, bool verbose) {
 std::string estimate_text(const Summary& summary) {
   Lines lines;
   const Estimate& estimate = summary.estimate;
-  app::add_memory_estimate(lines, "the particles and the search", estimate.memory, estimate.memory_per_rank,
-                           summary.places.num_ranks);
+  app::add_memory_estimate(lines, "the particles and the search", estimate, summary.places.num_ranks);
   lines.line("Catalogue", fmt::format("at most {} in {}", bytes_text(estimate.catalogue_limit), summary.output));
   if (estimate.membership > 0)
     lines.line("Membership", fmt::format("{} in {}", bytes_text(estimate.membership), summary.output));

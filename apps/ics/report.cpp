@@ -53,7 +53,7 @@ std::string plan_text(const Summary& summary, bool verbose) {
 std::string estimate_text(const Summary& summary) {
   Lines lines;
   const Estimate& estimate = summary.estimate;
-  app::add_memory_estimate(lines, "fields and particles", estimate.memory, estimate.memory_per_rank, summary.places.num_ranks);
+  app::add_memory_estimate(lines, "fields and particles", estimate, summary.places.num_ranks);
   lines.line("Output", fmt::format("{} in {}", bytes_text(estimate.output), summary.output.shown(summary.num_files)));
   return std::move(lines).text();
 }
