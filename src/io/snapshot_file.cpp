@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <type_traits>
 
+#include "src/comm/equal.hpp"
 #include "src/io/type_rows.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -33,8 +35,65 @@ template <class Real>
 void check_particles(const SnapshotParticles<Real>& particles) {
   if (particles.type < 0 || particles.type >= static_cast<int>(num_types))
     throw InputError(fmt::format("a snapshot with particles of type {} (must be 0 to {})", particles.type, num_types - 1));
+  if (particles.num < 0) throw InputError(fmt::format("a snapshot with {} particles (must be 0 or more)", particles.num));
+  if (particles.num == 0) return;
   if (!std::isfinite(particles.mass) || particles.mass <= 0)
     throw InputError(fmt::format("a snapshot with particles of mass {} (must be positive and finite)", particles.mass));
+  const auto check = [&](const auto* column, const char* name) {
+    if (column == nullptr) throw InputError(fmt::format("{} particles of a snapshot have no {}", particles.num, name));
+  };
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    check(particles.pos[axis], "positions (SnapshotParticles::pos must point to those of each axis)");
+    check(particles.velocity[axis], "velocities (SnapshotParticles::velocity must point to those of each axis)");
+  }
+  check(particles.id, "ids (SnapshotParticles::id must point to one for each)");
+}
+
+void append_note(std::vector<Index>& numbers, const Note& note) {
+  append_text(numbers, note.name);
+  numbers.push_back(static_cast<Index>(note.value.index()));
+  const auto append = [&numbers](const auto& value) {
+    using Value = std::decay_t<decltype(value)>;
+    if constexpr (std::is_same_v<Value, double>) {
+      numbers.push_back(bits_of(value));
+    } else {
+      numbers.push_back(static_cast<Index>(value));
+    }
+  };
+  const auto append_all = [&](const auto& value) {
+    using Value = std::decay_t<decltype(value)>;
+    if constexpr (std::is_same_v<Value, std::string>) {
+      append_text(numbers, value);
+    } else if constexpr (std::is_arithmetic_v<Value>) {
+      append(value);
+    } else {
+      numbers.push_back(static_cast<Index>(value.size()));
+      for (const auto& one : value) append(one);
+    }
+  };
+  std::visit(append_all, note.value);
+}
+
+/// Ranks that share a file take turns; what one of them would write as another, nobody sees. Collective.
+void check_equal(const Communicator& comm, const std::string& name, int type, const SnapshotHeader& header) {
+  std::vector<Index> numbers{type};
+  append_text(numbers, name);
+  for (const double value : {header.box_length, header.scale_factor, header.hubble, header.omega_matter, header.omega_lambda,
+                             header.omega_baryon, header.length_in_cm, header.mass_in_g, header.velocity_in_cm_per_s})
+    numbers.push_back(bits_of(value));
+  for (const Note& note : header.parameters) append_note(numbers, note);
+  validate_equal(comm, numbers, "the name of a snapshot, its header or the type of its particles");
+}
+
+/// The mass of all particles; 0 if there are none. Collective.
+template <class Real>
+double common_mass(const Communicator& comm, const SnapshotParticles<Real>& particles) {
+  const double most = comm.max(particles.num > 0 ? particles.mass : 0);
+  const double least = comm.min(particles.num > 0 ? particles.mass : most);
+  if (least != most)
+    throw InputError(
+        fmt::format("a snapshot with particles of mass {} to {} (all must have the same, on all ranks)", least, most));
+  return most;
 }
 
 /// What readers take the header for.
@@ -116,13 +175,15 @@ void write_particles(StagedFiles& files, const std::string& name, const Snapshot
   check_header(header);
   check_particles(particles);
   const Communicator& comm = files.comm();
+  check_equal(comm, name, particles.type, header);
+  const double mass = common_mass(comm, particles);
   const FileShares shares = file_shares(comm, options);
   const SnapshotInfo info = info_of(header);
   const TypeRange range{particles.type, comm.exclusive_sum(particles.num), particles.num};
   const std::vector<TypeRows> rows = rows_by_type(comm, shares, {range}, {particles.type});
   const Columns<Real> columns = columns_of(particles, header);
   std::vector<double> masses(num_types);
-  masses[static_cast<std::size_t>(particles.type)] = particles.mass;
+  masses[static_cast<std::size_t>(particles.type)] = mass;
 
   FileSet set;
   set.prefix = name;

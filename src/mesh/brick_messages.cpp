@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "src/core/validate.hpp"
-
 namespace zhalo {
 namespace {
 
@@ -136,18 +134,6 @@ std::vector<std::size_t> rounds_of(const std::vector<Brick>& bricks) {
     rounds.push_back(round);
   }
   return rounds;
-}
-
-void validate_equal(const Communicator& comm, const std::vector<Index>& numbers, std::string_view what) {
-  // FNV-1a: equal numbers have equal digests, and different ones hardly ever.
-  std::uint64_t digest = 14695981039346656037U;
-  for (const Index number : numbers) {
-    for (int byte = 0; byte < 8; ++byte)
-      digest = (digest ^ (static_cast<std::uint64_t>(number) >> (8 * byte) & 255)) * 1099511628211U;
-  }
-  const auto word = static_cast<Index>(digest);
-  const Index least = comm.min(word);
-  validate(comm.max(word) == least, "{} differ between ranks (must be the same on all)", what);
 }
 
 }  // namespace zhalo

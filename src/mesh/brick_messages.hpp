@@ -1,7 +1,6 @@
 /// Bricks that go from the arrays of some ranks to those of others. Both sides know all bricks, so nothing is asked before data is sent.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "kernels/kernels.hpp"
@@ -109,8 +108,5 @@ void move_bricks(const Context& context, const UploadedMessages& moves, const ke
 /// Rounds in which bricks can be added one after the other: bricks of one round do not overlap, and a brick's round is behind those of all
 /// bricks before it that it overlaps.
 std::vector<std::size_t> rounds_of(const std::vector<Brick>& bricks);
-
-/// InputError unless the numbers are the same on all ranks; `what` begins the message. Collective.
-void validate_equal(const Communicator& comm, const std::vector<Index>& numbers, std::string_view what);
 
 }  // namespace zhalo

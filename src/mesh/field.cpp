@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/comm/equal.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/brick_messages.hpp"
 #include "src/mesh/ghost_messages.hpp"

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "src/comm/equal.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/sorted_particles.hpp"
-#include "src/mesh/brick_messages.hpp"
 #include "src/mesh/painted_cells.hpp"
 #include "src/mesh/particle_route.hpp"
 

@@ -1,7 +1,6 @@
 #include "src/mesh/painted_cells.hpp"
 
-#include <bit>
-
+#include "src/comm/equal.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/sorted_particles.hpp"
 
@@ -55,8 +54,6 @@ kernels::CellRows cell_rows(const Brick& brick, const BrickLayout& from, const B
   }
   return rows;
 }
-
-Index bits_of(double value) { return std::bit_cast<Index>(value); }
 
 std::vector<Index> numbers_of(const Decomposition& decomposition) {
   const Grid& grid = decomposition.grid();

@@ -23,8 +23,6 @@ kernels::MeshCells mesh_cells(const Decomposition& decomposition, int rank, cons
 /// Of a brick, in two layouts that have it.
 kernels::CellRows cell_rows(const Brick& brick, const BrickLayout& from, const BrickLayout& to);
 
-/// Bits of a double: the same on all ranks if the numbers are.
-Index bits_of(double value);
 /// All that a decomposition is, to be compared over ranks.
 std::vector<Index> numbers_of(const Decomposition& decomposition);
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "src/comm/equal.hpp"
 #include "src/core/validate.hpp"
-#include "src/mesh/brick_messages.hpp"
 #include "src/mesh/mode_tables.hpp"
 #include "src/mesh/power_bins.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "src/comm/equal.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/brick_messages.hpp"
 

@@ -10,18 +10,19 @@
 
 namespace zhalo::io {
 
-/// This rank's particles of one type, on the host, each array of `num` elements (positions, peculiar velocities) per axis.
+/// This rank's particles of one type, on the host, each array of `num` elements (positions, peculiar velocities) per axis. On a rank
+/// without particles arrays and mass do not count.
 template <class Real>
 struct SnapshotParticles {
-  int type = 1;
+  int type = 1;  ///< the same on all ranks
   Index num = 0;
   std::array<const Real*, 3> pos{};
   std::array<const Real*, 3> velocity{};  ///< peculiar, in the snapshot's unit of velocity
   const std::uint64_t* id = nullptr;
-  double mass = 0;  ///< of each, in the snapshot's unit
+  double mass = 0;  ///< of each, in the snapshot's unit; the same on all ranks that have particles
 };
 
-/// What the header says: units, cosmology and box of `SnapshotInfo` that a snapshot needs.
+/// What the header says: units, cosmology and box of `SnapshotInfo` that a snapshot needs. The same on all ranks.
 struct SnapshotHeader {
   double box_length = 0;
   double scale_factor = 1;
@@ -36,7 +37,9 @@ struct SnapshotHeader {
 };
 
 /// Stages `NAME.hdf5`, or `NAME.0.hdf5` and so on, in the layout of GADGET-4 (a group per type with Coordinates, Velocities (divided by the
-/// root of the scale factor), ParticleIDs; masses in MassTable). Collective, and errors, as write_results.
+/// root of the scale factor), ParticleIDs; masses in MassTable). Positions outside the box are wrapped. Collective, and errors, as
+/// write_results; InputError also for a name, a header, a type or a mass that differ between ranks, missing arrays, and numbers that
+/// are not finite or must be positive.
 template <class Real>
 void write_snapshot(StagedFiles& files, const std::string& name, const SnapshotParticles<Real>& particles,
                     const SnapshotHeader& header, const WriteOptions& options = {});

@@ -209,6 +209,54 @@ TEST_CASE("snapshots that make no sense are refused on all ranks, and nothing is
   refused([](auto&, auto& particles, auto&) { particles.mass = 0; });
   refused([](auto&, auto&, auto& changed) { changed.box_length = 0; });
   refused([](auto&, auto&, auto& changed) { changed.scale_factor = -1; });
+  refused([](auto&, auto& particles, auto&) { particles.num = -1; });
+  refused([](auto&, auto& particles, auto&) { particles.pos[2] = nullptr; });
+  refused([](auto&, auto& particles, auto&) { particles.velocity[0] = nullptr; });
+  refused([](auto&, auto& particles, auto&) { particles.id = nullptr; });
   comm.barrier();
   CHECK_FALSE(fs::exists(out));
+}
+
+TEST_CASE("ranks that disagree on a snapshot are told so, and nothing is left") {
+  const Communicator comm(MPI_COMM_WORLD);
+  if (comm.size() == 1) return;
+  const std::string out = scratch(comm, "differ");
+  const Mine<float> mine(comm);
+  const auto refused = [&](auto change, const char* said) {
+    SnapshotParticles<float> particles = mine.particles();
+    SnapshotHeader changed = header();
+    std::string name = "ics";
+    if (comm.rank() == 0) change(particles, changed, name);
+    StagedFiles files(comm, out);
+    CHECK_THROWS_WITH(write_snapshot(files, name, particles, changed, {.num_files = 1}), Catch::Contains(said));
+  };
+  refused([](auto&, auto& changed, auto&) { changed.omega_matter = 0.3; }, "differ between ranks");
+  refused([](auto&, auto& changed, auto&) { changed.box_length *= 2; }, "differ between ranks");
+  refused([](auto&, auto& changed, auto&) { changed.parameters[0].value = Index{8}; }, "differ between ranks");
+  refused([](auto&, auto& changed, auto&) { changed.parameters.clear(); }, "differ between ranks");
+  refused([](auto& particles, auto&, auto&) { particles.type = 2; }, "differ between ranks");
+  refused([](auto&, auto&, auto& name) { name = "snapshot"; }, "differ between ranks");
+  // The last rank has no particles: of two, the other alone says the mass.
+  if (comm.size() > 2) refused([](auto& particles, auto&, auto&) { particles.mass = 0.25; }, "mass 0.125 to 0.25");
+  comm.barrier();
+  CHECK_FALSE(fs::exists(out));
+}
+
+TEST_CASE("a rank without particles needs neither mass nor arrays") {
+  const Context context{.comm = Communicator(MPI_COMM_WORLD)};
+  if (context.comm.size() == 1) return;
+  const std::string out = scratch(context.comm, "without");
+  const Mine<float> mine(context.comm);
+  const bool has_none = mine.id.empty();
+  CHECK(has_none == (context.comm.rank() == context.comm.size() - 1));
+  write(context.comm, out, has_none ? SnapshotParticles<float>{} : mine.particles(), {});
+  check_snapshot<float>(context, out);
+}
+
+TEST_CASE("a snapshot without particles has none") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string out = scratch(comm, "none");
+  write(comm, out, SnapshotParticles<float>{}, {.num_files = 1});
+  const contents::File file = contents::read(out + "/ics.hdf5");
+  CHECK(contents::integers(file, "Header:NumPart_Total") == std::vector<Index>(6, 0));
 }
