@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "apps/density/summary.hpp"
 
 namespace zhalo::density_app {
@@ -19,24 +21,31 @@ double bytes_per_cell(const Options& options) {
   return bytes;
 }
 
-/// Columns and, with several ranks, the copy that is sent.
-double bytes_per_particle(const Summary& summary) {
-  const double real = summary.double_positions ? sizeof(double) : sizeof(float);
-  const double columns = (summary.options.by_number ? 3 : 4) * real;
-  return summary.places.num_ranks > 1 ? 2 * columns : columns;
+double bytes_of_real(const Summary& summary) { return summary.double_positions ? sizeof(double) : sizeof(float); }
+
+/// What is loaded of a particle.
+double bytes_per_particle(const Summary& summary) { return (summary.options.by_number ? 3 : 4) * bytes_of_real(summary); }
+
+/// Of a rank that paints so many particles, besides them and the cells (zhalo/mesh/paint.hpp).
+double bytes_to_paint(const Summary& summary, double particles) {
+  constexpr double most_at_once = 1 << 24, most_sent = 1 << 23;
+  if (summary.places.num_ranks == 1) return 9 * std::min(particles, most_at_once);
+  // Those that are sent, with the order in which they are, and as many that come.
+  const double under_way = 3 * bytes_of_real(summary) + sizeof(double);
+  return (2 * under_way + sizeof(LocalIndex)) * std::min(particles, most_sent);
 }
 
 }  // namespace
 
 Estimate estimate_needs(const Summary& summary) {
   const auto cells = static_cast<double>(summary.grid.size());
-  const auto particles = static_cast<double>(summary.num_particles);
   const double ranks = summary.places.num_ranks;
+  const double particles = static_cast<double>(summary.num_particles) / ranks;
   const auto side = static_cast<double>(summary.options.grid);
   const double picture = summary.options.image.empty() ? 0 : 2 * sizeof(double) * side * side;
   Estimate estimate;
-  estimate.memory_per_rank =
-      (cells * bytes_per_cell(summary.options) + particles * bytes_per_particle(summary)) / ranks + picture + rank_bytes;
+  estimate.memory_per_rank = cells / ranks * bytes_per_cell(summary.options) + particles * bytes_per_particle(summary) +
+                             bytes_to_paint(summary, particles) + picture + rank_bytes;
   estimate.memory = ranks * estimate.memory_per_rank;
   if (writes_field(summary.options))
     estimate.output = cells * sizeof(float) + static_cast<double>(summary.num_files) * header_bytes;

@@ -12,7 +12,7 @@ namespace zhalo::kernels {
 
 template <class Real>
 void deposit(const Host& exec, const PaintedParticles<Real>& painted, const MeshCells& cells, Span<Index> sums) {
-  constexpr Index most_rows = Index{1} << 24;  // bounds the memory for runs, which particles in random order have as many of
+  constexpr Index most_rows = Run::most_sorted;  // bounds the memory for runs
   if (painted.particles.num == 0) return;
   const Tiles tiles(cells);
   for (const SegmentView<Real>& segment : painted.particles.segments) {

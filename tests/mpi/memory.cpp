@@ -11,6 +11,7 @@
 #include "tests/support/random.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/fof/fof.hpp"
+#include "zhalo/mesh/paint.hpp"
 
 namespace {
 
@@ -97,4 +98,29 @@ TEST_CASE("memory per rank stays when ranks and particles grow together") {
     if (size == 1) of_one = bytes;
     CHECK(bytes <= 1.3 * of_one);
   }
+}
+
+/// Bytes per particle, beyond the particles and their field and the sums of its cells, that painting takes at most.
+double bytes_to_paint(Index num, int threads) {
+  Context context;
+  context.exec = host_exec(threads);
+  const Held held(num, 3);
+  const Particles<float> particles{.segments = {ParticleSegment<float>::interleaved(held.pos.data(), num)}};
+  Field<float> field(context, Decomposition({{{64, 64, 64}}, Box::periodic_cube(1)}, 1));
+  const long before = in_use;
+  peak = before;
+  paint(context, particles, field);
+  const double in_pool = static_cast<double>(memory(context.exec)->peak_bytes()) - 64 * 64 * 64 * (4 + 8);
+  return (static_cast<double>(peak - before) + in_pool) / static_cast<double>(num);
+}
+
+TEST_CASE("particles in random order are painted with as little memory as the header says") {
+  const Communicator world(MPI_COMM_WORLD);
+  world.barrier();
+  if (world.rank() == 0) {
+    // The tiles' lists and buffers do not grow with particles.
+    CHECK(bytes_to_paint(1000000, 1) < 10);
+    CHECK(bytes_to_paint(1000000, 3) < 10);
+  }
+  world.barrier();
 }

@@ -54,14 +54,16 @@ struct PaintReport {
 ///
 /// Weights are counted in whole multiples of a quantum, a power of 2 so small that neither any weight exceeds 2^51 of them nor the sum of
 /// their magnitudes 2^62; each particle's quanta are divided over the cells without remainder. So sums are exact: the field does not depend
-/// on ranks, threads, backend, or the order of particles, bit for bit, and no quantum is lost. Each weight is rounded to quanta: one that
-/// is 2^-51 of the largest, or below 1e-300, may count as 0.
+/// on ranks, threads, backend, or the order of particles, bit for bit, and no quantum is lost. Rounded are the weights, each to the nearest
+/// quantum, and the cells' shares of them, each to a few quanta. A weight may count as 0 that is 2^-51 of the largest, or about 2^-61 of
+/// the sum of all magnitudes (which decides where that is more than some 2000 times the largest), or below 1e-300.
 ///
-/// Collective; particles of any order, on any rank, in 3 dimensions; they are not changed. Memory beyond the field: 8 bytes per cell; on
-/// the host up to 8 bytes per particle, for 2^24 at a time; with several ranks copies of at most 2^23 particles that are sent and about
-/// 2^24 that are received. InputError for positions that are not finite or outside a box that is not periodic, weights that are not
-/// finite, sums that T cannot hold, a mean of 0 or less where cells are divided by it, options or a decomposition that differ between
-/// ranks, a box without length; OutOfMemory. T, Real: float or double.
+/// Collective; particles of any order, on any rank, in 3 dimensions, up to max_local_particles of a rank; they are not changed. Memory
+/// beyond the field: 8 bytes per cell; on the host 9 bytes per particle in random order, less where neighbours follow each other, for 2^24
+/// at a time; with several ranks copies of at most 2^23 particles that are sent and about 2^24 that are received. InputError for positions
+/// that are not finite or outside a box that is not periodic, weights that are not finite, sums that T cannot hold, a mean of 0 or less
+/// where cells are divided by it, options or a decomposition that differ between ranks, a box without length; OutOfMemory. T, Real: float
+/// or double.
 template <class T, class Real>
 PaintReport paint(const Context& context, const Particles<Real>& particles, Field<T>& field, const PaintOptions& options = {});
 

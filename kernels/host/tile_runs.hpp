@@ -1,0 +1,231 @@
+/// Particles by tiles of cells: a tile is a box of at most 16^3 cells. Particles that follow each other in memory and belong to the same
+/// tile are a run; runs are sorted by tile, which for particles along any space-filling order are few.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/common/paint.hpp"
+#include "kernels/host/cloud_blocks.hpp"
+#include "kernels/host/parallel.hpp"
+
+namespace zhalo::kernels {
+
+/// Tiles along an axis: a single one, or an even number, so that parities differ also where the axis closes; each of 8 cells at least,
+/// for a cloud to end in the next.
+struct AxisTiles {
+  static constexpr Index most_cells = 16;
+  std::vector<Index> begin;         ///< first cell of each, and the end
+  std::vector<LocalIndex> of_cell;  ///< by cell of this rank, times `step`
+
+  AxisTiles() = default;
+  AxisTiles(const MeshAxis& axis, Index step) : of_cell(static_cast<std::size_t>(axis.num_own)) {
+    const Index n = axis.num_own;
+    const Index num = n <= most_cells ? 1 : 2 * ((n + 2 * most_cells - 1) / (2 * most_cells));
+    begin.reserve(static_cast<std::size_t>(num) + 1);
+    for (Index t = 0; t <= num; ++t) begin.push_back(axis.first + t * n / num);
+    for (Index t = 0; t < num; ++t) {
+      std::fill(of_cell.begin() + (begin_of(t) - axis.first), of_cell.begin() + (begin_of(t + 1) - axis.first),
+                static_cast<LocalIndex>(t * step));
+    }
+  }
+  Index size() const { return static_cast<Index>(begin.size()) - 1; }
+  Index begin_of(Index t) const { return begin[static_cast<std::size_t>(t)]; }
+};
+
+/// Rows of one tile, counted from the first of those that are sorted together. Four bytes: particles in random order have as many runs as
+/// there are particles.
+class Run {
+ public:
+  static constexpr Index most_sorted = Index{1} << 24;
+  static constexpr Index most_count = 256;
+
+  /// `more`: rows behind the first.
+  Run(std::uint32_t first, std::uint32_t more) : word_(first << 8 | more) {}
+  Index first() const { return Index{word_ >> 8}; }
+  Index last() const { return Index{word_ >> 8} + Index{word_ & 255}; }
+
+ private:
+  std::uint32_t word_;
+};
+
+/// Some rows of one segment, at most Run::most_sorted.
+template <class Real>
+struct SegmentRows {
+  const SegmentView<Real>& segment;
+  Index first = 0;  ///< row
+  Index num = 0;
+
+  void put(Index row, int at, CloudBlock& block) const {
+    for (int a = 0; a < 3; ++a) block.pos[a][at] = static_cast<double>(segment.pos[a][row]);
+  }
+  /// block.num rows.
+  void put_all(Index row, CloudBlock& block) const {
+    for (int a = 0; a < 3; ++a) {
+      const Strided<Real> pos = segment.pos[a];
+      for (int at = 0; at < block.num; ++at) block.pos[a][at] = static_cast<double>(pos[row + at]);
+    }
+  }
+};
+
+class Tiles {
+ public:
+  explicit Tiles(const MeshCells& cells) : cells_(cells) {
+    Index step = 1;
+    for (int a = 2; a >= 0; --a) {
+      axis_[a] = AxisTiles(cells.axis[a], step);
+      step *= axis_[a].size();
+    }
+  }
+
+  Index size() const { return axis_[0].size() * axis_[1].size() * axis_[2].size(); }
+  const MeshCells& cells() const { return cells_; }
+  const AxisTiles& axis(int a) const { return axis_[a]; }
+  Index number(Index x, Index y, Index z) const { return (x * axis_[1].size() + y) * axis_[2].size() + z; }
+
+  /// The tiles of the first cells of all clouds.
+  template <int order>
+  void find(const CloudBlock& block, LocalIndex* tile) const {
+    std::fill_n(tile, block.num, LocalIndex{0});
+    for (int a = 0; a < 3; ++a) {
+      const LocalIndex* const of_cell = axis_[a].of_cell.data();
+      const Index first = cells_.axis[a].first;
+      for (int at = 0; at < block.num; ++at) {
+        const Index cell = block.is_odd[at] ? first_cell<order>(cells_.axis[a], block.pos[a][at]) : Index{block.first[a][at]};
+        tile[at] += of_cell[cell - first];
+      }
+    }
+  }
+
+ private:
+  MeshCells cells_;
+  AxisTiles axis_[3];
+};
+
+/// Runs in the order of rows, as they are found: five bytes each, since a run begins where the one before ends. In blocks, so that as much
+/// memory is taken as there are runs.
+class FoundRuns {
+ public:
+  FoundRuns(const Host& exec, Index most_rows) : exec_(exec), block_size_(std::min(most_rows, Index{1} << 14)) {}
+
+  void add(LocalIndex tile, Index count) {
+    for (; count > 0; count -= Run::most_count) {
+      if (blocks_.empty() || blocks_.back().num == block_size_) add_block();
+      Block& block = blocks_.back();
+      block.tile.data()[block.num] = tile;
+      block.more.data()[block.num] = static_cast<std::uint8_t>(std::min(count, Run::most_count) - 1);
+      ++block.num;
+    }
+  }
+
+  /// visit(tile, run) in order; the first run begins at row `first`.
+  template <class Visit>
+  void for_each(Index first, const Visit& visit) const {
+    auto row = static_cast<std::uint32_t>(first);
+    for (const Block& block : blocks_) {
+      const LocalIndex* const tile = block.tile.data();
+      const std::uint8_t* const more = block.more.data();
+      for (Index i = 0; i < block.num; ++i) {
+        visit(tile[i], Run{row, more[i]});
+        row += std::uint32_t{more[i]} + 1;
+      }
+    }
+  }
+
+ private:
+  struct Block {
+    Buffer<LocalIndex> tile;
+    Buffer<std::uint8_t> more;
+    Index num = 0;
+  };
+  void add_block() {
+    constexpr const char* purpose = "runs of particles";
+    blocks_.push_back({Buffer<LocalIndex>(exec_, block_size_, purpose), Buffer<std::uint8_t>(exec_, block_size_, purpose)});
+  }
+
+  const Host& exec_;
+  Index block_size_;
+  std::vector<Block> blocks_;
+};
+
+/// The runs of rows [first, last).
+template <int order, class Real>
+void find_runs(const Tiles& tiles, const SegmentRows<Real>& rows, Index first, Index last, FoundRuns& found) {
+  CloudBlock block;
+  LocalIndex tile[CloudBlock::size];
+  LocalIndex now = 0;
+  Index count = 0;
+  for (Index begin = first; begin < last; begin += CloudBlock::size) {
+    block.num = static_cast<int>(std::min<Index>(CloudBlock::size, last - begin));
+    rows.put_all(rows.first + begin, block);
+    locate_clouds(tiles.cells(), block);
+    tiles.find<order>(block, tile);
+    for (int at = 0; at < block.num; ++at) {
+      if (tile[at] != now) {
+        found.add(now, count);
+        now = tile[at];
+        count = 0;
+      }
+      ++count;
+    }
+  }
+  found.add(now, count);
+}
+
+/// Runs of some rows, by tile.
+class TileRuns {
+ public:
+  template <int order, class Real>
+  static TileRuns sorted(const Host& exec, const Tiles& tiles, const SegmentRows<Real>& rows) {
+    TileRuns runs;
+    const Index num_tasks = std::clamp<Index>(rows.num / host_block, 1, threads_of(exec));
+    const auto first_of = [&](Index task) { return task * rows.num / num_tasks; };
+    std::vector<FoundRuns> found;
+    found.reserve(static_cast<std::size_t>(num_tasks));
+    for (Index task = 0; task < num_tasks; ++task) found.emplace_back(exec, first_of(task + 1) - first_of(task));
+    std::vector<LocalIndex> next(static_cast<std::size_t>(num_tasks * tiles.size()));
+    const auto for_each_run = [&](Index task, const auto& visit) {
+      LocalIndex* const of_task = next.data() + task * tiles.size();
+      found[static_cast<std::size_t>(task)].for_each(first_of(task),
+                                                     [&](LocalIndex tile, const Run& run) { visit(of_task[tile], run); });
+    };
+    run_tasks(exec, num_tasks, [&](Index task) {
+      find_runs<order>(tiles, rows, first_of(task), first_of(task + 1), found[static_cast<std::size_t>(task)]);
+      for_each_run(task, [](LocalIndex& count, const Run&) { ++count; });
+    });
+    runs.make_room(exec, next, tiles.size());
+    Run* const to = runs.runs_.data();
+    run_tasks(exec, num_tasks,
+              [&](Index task) { for_each_run(task, [&](LocalIndex& place, const Run& run) { to[place++] = run; }); });
+    return runs;
+  }
+
+  Span<const Run> of(Index tile) const {
+    const Index first = begin_[static_cast<std::size_t>(tile)];
+    return runs_.span().subspan(first, begin_[static_cast<std::size_t>(tile) + 1] - first);
+  }
+
+ private:
+  /// Counts, by task and tile, become the places of the first runs.
+  void make_room(const Host& exec, std::vector<LocalIndex>& counts, Index num_tiles) {
+    const auto tiles = static_cast<std::size_t>(num_tiles);
+    begin_.reserve(tiles + 1);
+    LocalIndex place = 0;
+    for (std::size_t tile = 0; tile < tiles; ++tile) {
+      begin_.push_back(Index{place});
+      for (std::size_t at = tile; at < counts.size(); at += tiles) {
+        const LocalIndex count = counts[at];
+        counts[at] = place;
+        place += count;
+      }
+    }
+    begin_.push_back(Index{place});
+    runs_ = Buffer<Run>(exec, Index{place}, "runs of particles by tile");
+  }
+
+  std::vector<Index> begin_;
+  Buffer<Run> runs_;
+};
+
+}  // namespace zhalo::kernels
