@@ -1,6 +1,8 @@
 // Clouds in vectors, compiled for every vector target; the best one that the processor has is taken at run time.
 #include "kernels/host/cloud_blocks.hpp"
 
+#include <limits>
+
 #include "kernels/kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -85,8 +87,9 @@ HWY_INLINE int lanes() { return static_cast<int>(hn::Lanes(Doubles{})); }
 
 template <int order>
 void locate_on(const MeshAxis& axis, int a, CloudBlock& block) {
-  constexpr Index least = 8;  // below, clouds may go around more than once
-  const bool is_tiny = axis.num < least;
+  // On fewer cells clouds may go around more than once; `first` and what is computed on the way to it hold no more.
+  constexpr Index least = 8, most = std::numeric_limits<std::int32_t>::max() - least;
+  const bool is_left = axis.num < least || axis.num > most;
   const auto n = static_cast<double>(axis.num);
   for (int at = 0; at < CloudBlock::size; at += lanes()) {
     const Double pos = hn::Load(Doubles{}, block.pos[a] + at);
@@ -109,7 +112,7 @@ void locate_on(const MeshAxis& axis, int a, CloudBlock& block) {
     std::uint8_t bits[8] = {};
     hn::StoreMaskBits(Doubles{}, is_near, bits);
     for (int lane = 0; lane < lanes(); ++lane)
-      block.is_odd[at + lane] = block.is_odd[at + lane] || is_tiny || ((bits[0] >> lane) & 1) == 0;
+      block.is_odd[at + lane] = block.is_odd[at + lane] || is_left || ((bits[0] >> lane) & 1) == 0;
   }
 }
 

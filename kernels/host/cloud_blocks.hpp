@@ -16,8 +16,8 @@ struct alignas(64) CloudBlock {
   double quanta[size] = {};
   double behind[3][size];       ///< CloudPlace::behind
   std::int32_t first[3][size];  ///< the first cell of each cloud, from 0 to num - 1 of the axis
-  /// Clouds that lie far out, reach beyond an axis that is not periodic, or are on a tiny grid: their places and parts are left to the
-  /// common text.
+  /// Clouds that lie far out, reach beyond an axis that is not periodic, or are on an axis of very few cells or of more than `first` can
+  /// count: their places and parts are left to the common text.
   bool is_odd[size];
   int num = 0;
 };

@@ -41,8 +41,9 @@ Columns<Real> some_particles(const MeshCells& cells, Index num, Random& random) 
   const MeshAxis& x = cells.axis[0];
   while (static_cast<Index>(columns.mass.size()) < num) {
     Real pos[3];
+    const double from = static_cast<double>(x.first) / x.cells_per_length - 1;
     for (Real& p : pos) {
-      p = static_cast<Real>(random.uniform(-1, 1));
+      p = static_cast<Real>(random.uniform(&p == pos ? from : -1, 1));
       if (x.periodic && random.one_in(20)) p += static_cast<Real>(2 * (random.below(9) - 4));
       if (random.one_in(20)) p = random.pick<Real>({-1, 1, 0, std::nextafter(Real{1}, Real{0})});
     }
@@ -127,6 +128,22 @@ TEMPLATE_TEST_CASE("deposits and samples: as one particle after the other", "[pa
         INFO("order " << order << ", periodic " << periodic << ", from plane " << first_plane);
         check<float>(*exec, cells_of(order, {37, 20, 41}, periodic, first_plane), random);
         check<double>(*exec, cells_of(order, {40, 1, 9}, periodic, first_plane), random);
+      }
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("deposits and samples: the last planes of axes whose cells 32 bits do not count", "[parity][small]",
+                   ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  Random random(8);
+  for (const Index order : {1, 2, 3, 4}) {
+    for (const bool periodic : {true, false}) {
+      for (const Index num :
+           {(Index{1} << 31) - 8, (Index{1} << 31) - 7, Index{1} << 31, (Index{1} << 32) + 5, Index{1} << 40}) {
+        INFO("order " << order << ", periodic " << periodic << ", " << num << " planes");
+        check<double>(*exec, cells_of(order, {num, 13, 9}, periodic, num - 20), random);
       }
     }
   }
