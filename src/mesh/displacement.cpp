@@ -1,19 +1,33 @@
-#include <initializer_list>
+#include <array>
 #include <optional>
-#include <utility>
 
 #include "kernels/kernels.hpp"
 #include "src/core/validate.hpp"
+#include "src/mesh/mode_tables.hpp"
 #include "zhalo/mesh/initial_conditions.hpp"
 
 namespace zhalo {
 namespace {
 
-/// The derivative of a field along these axes, one after the other, at the cells.
+/// The derivative of a field along an axis, at the cells.
 template <class T>
-void derive(const Context& context, const Modes<T>& modes, std::initializer_list<int> axes, Field<T>& field) {
+void derive(const Context& context, const Modes<T>& modes, int axis, Field<T>& field) {
   Modes<T> derived = copy_of(context, modes);
-  for (const int axis : axes) differentiate(context, derived, axis);
+  differentiate(context, derived, axis);
+  to_field(context, derived, field);
+}
+
+/// The second derivative along i and j, at the cells.
+template <class T>
+void derive(const Context& context, const Modes<T>& modes, const std::array<int, 2>& axes, Field<T>& field) {
+  Modes<T> derived = copy_of(context, modes);
+  const auto [i, j] = axes;
+  if (i == j) {
+    differentiate_twice(context, derived, i);
+  } else {
+    differentiate(context, derived, i);
+    differentiate(context, derived, j);
+  }
   to_field(context, derived, field);
 }
 
@@ -40,16 +54,16 @@ Modes<T> second_potential(const Context& context, const Modes<T>& first) {
     Field<T> a(context, first.decomposition());
     Field<T> b(context, first.decomposition());
     const auto constant = [](const Field<T>& field) { return field.span(); };
-    derive(context, first, {0, 0}, a);
-    derive(context, first, {1, 1}, b);
+    derive(context, first, std::array{0, 0}, a);
+    derive(context, first, std::array{1, 1}, b);
     on_exec(context, [&](const auto& e) {
       kernels::multiply(e, constant(a), constant(b), source.span());
       kernels::add_values(e, constant(b), a.span());
     });
-    derive(context, first, {2, 2}, b);
+    derive(context, first, std::array{2, 2}, b);
     on_exec(context, [&](const auto& e) { kernels::add_product(e, constant(a), constant(b), T{1}, source.span()); });
-    for (const auto& [i, j] : {std::pair(1, 0), std::pair(2, 0), std::pair(2, 1)}) {
-      derive(context, first, {i, j}, a);
+    for (const auto& mixed : {std::array{1, 0}, std::array{2, 0}, std::array{2, 1}}) {
+      derive(context, first, mixed, a);
       on_exec(context, [&](const auto& e) { kernels::add_product(e, constant(a), constant(a), T{-1}, source.span()); });
     }
   }
@@ -63,7 +77,7 @@ std::array<Field<T>, 3> gradient(const Context& context, const Modes<T>& potenti
   const Decomposition& decomposition = potential.decomposition();
   std::array<Field<T>, 3> fields{Field<T>(context, decomposition), Field<T>(context, decomposition),
                                  Field<T>(context, decomposition)};
-  for (int axis = 0; axis < 3; ++axis) derive(context, potential, {axis}, fields[static_cast<std::size_t>(axis)]);
+  for (int axis = 0; axis < 3; ++axis) derive(context, potential, axis, fields[static_cast<std::size_t>(axis)]);
   return fields;
 }
 
@@ -122,8 +136,8 @@ LptParticles<T> displace_cells(const Context& context, const Modes<T>& linear, c
   std::optional<Field<T>> second_field;
   if (second) second_field.emplace(context, decomposition);
   for (int axis = 0; axis < 3; ++axis) {
-    derive(context, first, {axis}, first_field);
-    if (second) derive(context, *second, {axis}, *second_field);
+    derive(context, first, axis, first_field);
+    if (second) derive(context, *second, axis, *second_field);
     auto displaced = describe_axis<T>(decomposition.grid(), axis, options);
     displaced.cells = block_of(cells);
     displaced.first = first_field.span().data();

@@ -119,6 +119,13 @@ void differentiate(const Context& context, Modes<T>& modes, int axis, Derivative
 }
 
 template <class T>
+void differentiate_twice(const Context& context, Modes<T>& modes, int axis) {
+  const Grid& grid = modes.decomposition().grid();
+  multiply(context, modes,
+           [&](int other, Index wave) { return other == axis ? -laplacian_term(grid, Laplacian::exact, axis, wave) : 1; });
+}
+
+template <class T>
 void scale(const Context& context, Modes<T>& modes, double factor) {
   if (modes.layout().size == 0) return;
   std::visit([&](const auto& exec) { kernels::scale_modes(exec, view_of(modes), factor); }, context.exec);
@@ -157,6 +164,8 @@ template void solve_poisson(const Context&, Modes<float>&, Laplacian);
 template void solve_poisson(const Context&, Modes<double>&, Laplacian);
 template void differentiate(const Context&, Modes<float>&, int, Derivative);
 template void differentiate(const Context&, Modes<double>&, int, Derivative);
+template void differentiate_twice(const Context&, Modes<float>&, int);
+template void differentiate_twice(const Context&, Modes<double>&, int);
 template void scale(const Context&, Modes<float>&, double);
 template void scale(const Context&, Modes<double>&, double);
 template void add(const Context&, Modes<float>&, const Modes<float>&, double);

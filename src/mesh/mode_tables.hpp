@@ -46,6 +46,10 @@ constexpr bool is_nyquist(Index wave, Index num) { return 2 * wave == num; }
 /// InputError if modes or fields that belong together are of different decompositions; `what` begins the message.
 void validate_same(const Decomposition& a, const Decomposition& b, const char* what);
 
+/// Multiplies by - k_axis^2: unlike two first derivatives also at the Nyquist frequency, where only the sign of k is undefined.
+template <class T>
+void differentiate_twice(const Context& context, Modes<T>& modes, int axis);
+
 /// To the modes are added those of the same field painted half a cell further up on every axis, seen from where the former stand; halved.
 template <class T>
 void interlace(const Context& context, Modes<T>& modes, const Modes<T>& shifted);

@@ -196,6 +196,22 @@ TEST_CASE("displacement: plane waves, alone and crossed, against their formulas"
   check_displacements<float>(context, Decomposition(grid, context.comm.size()), 1e-5);
 }
 
+TEST_CASE("displacement: waves at the Nyquist frequency have curvature, and tides between them and others") {
+  const Context context = make_context();
+  const Grid grid = grid_of({{12, 10, 8}}, {{10, 12, 8}});
+  // Cells see nothing of a sine at this frequency: its phase is 0.
+  const std::vector<std::vector<Wave>> crossed = {{{{{6, 0, 0}}, 0.7, 0}, {{{0, 2, 0}}, 0.5, 1.9}},
+                                                  {{{{0, 5, 0}}, 0.7, 0}, {{{0, 0, 3}}, 0.5, 0.4}},
+                                                  {{{{0, 0, 4}}, 0.7, 0}, {{{-1, 0, 0}}, 0.5, -2}}};
+  for (const Split split : splits_of(context.comm.size())) {
+    const Decomposition decomposition(grid, context.comm.size(), {.split = split});
+    for (const std::vector<Wave>& waves : crossed) {
+      const auto second = second_order_displacement(context, modes_of<double>(context, decomposition, waves));
+      CHECK(worst(context, second, [&](const Vec3d& x) { return second_order(grid, waves, x); }) < 1e-13);
+    }
+  }
+}
+
 TEST_CASE("displacement: particles and their velocities, of first and second order") {
   const Context context = make_context();
   Grid grid = grid_of({{12, 10, 14}}, {{10, 12, 8}});
