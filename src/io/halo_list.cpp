@@ -82,7 +82,12 @@ std::vector<T> read_rows(const hdf5::InputFile& file, const std::string& dataset
 
 /// Groups of one file; none if it has no dataset of them, as files without groups do.
 Index groups_in(const hdf5::InputFile& file, const std::string& centres) {
-  if (!centres.empty()) return file.shape(centres)->extent.at(0);
+  if (!centres.empty()) {
+    const auto shape = file.shape(centres);
+    if (shape && shape->extent.size() == 2) return shape->extent[0];
+    throw FileError(fmt::format("'{}': /{} has no row of 3 numbers for each group: the file is damaged, or no catalogue",
+                                file.path(), centres));
+  }
   if (integer_of(file, "Ngroups_ThisFile", -1) == 0) return 0;
   throw InputError(fmt::format(
       "'{}' has no /Group/GroupPos: it is no catalogue of groups (give a folder such as groups_007, which fof writes)",
@@ -113,7 +118,7 @@ HaloList read_haloes(const std::string& path, Index most) {
     list.box_length = box_length_of(file);
     num_files = integer_of(file, "NumFiles", 1);
   }
-  for (const std::string& name : all_chunks(first, static_cast<int>(num_files), "catalogue")) {
+  for (const std::string& name : all_chunks(first, num_files, "catalogue")) {
     if (static_cast<Index>(list.haloes.size()) >= most) break;
     append_groups(hdf5::InputFile(name), most, list.haloes);
   }

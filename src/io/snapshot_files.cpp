@@ -8,6 +8,7 @@
 #include <map>
 
 #include "zhalo/core/error.hpp"
+#include "zhalo/io/catalogue_file.hpp"
 
 namespace zhalo::io {
 
@@ -88,8 +89,11 @@ std::string find_first_file(const std::string& path) {
       fmt::format("'{}': no such file or directory ('{}.hdf5' and '{}.0.hdf5' do not exist either)", path, path, path));
 }
 
-std::vector<std::string> all_chunks(const std::string& file, int num_files, const std::string& whole) {
-  if (num_files <= 1) return {file};
+std::vector<std::string> all_chunks(const std::string& file, Index num_files, const std::string& whole) {
+  if (num_files < 1 || num_files > most_files)
+    throw FileError(fmt::format("'{}' says that it is one of {} files of a {} (must be 1 to {}): the file is damaged", file,
+                                num_files, whole, most_files));
+  if (num_files == 1) return {file};
   const FileName name = FileName::of(file);
   if (name.chunk < 0) {
     throw FileError(
@@ -97,7 +101,7 @@ std::vector<std::string> all_chunks(const std::string& file, int num_files, cons
                     num_files, whole, name.path_of_chunk(0)));
   }
   std::vector<std::string> files;
-  for (int chunk = 0; chunk < num_files; ++chunk) {
+  for (int chunk = 0; chunk < static_cast<int>(num_files); ++chunk) {
     files.push_back(name.path_of_chunk(chunk));
     if (!fs::exists(files.back())) {
       throw FileError(fmt::format("'{}' is missing: the {} has {} files, says '{}'", files.back(), whole, num_files, file));

@@ -145,7 +145,8 @@ HeaderCounts read_counts(const InputFile& file) {
     if (!column->empty()) column->resize(num_types);
   }
   counts.mass_table.resize(num_types);
-  counts.num_files = static_cast<int>(file.integers("Header", "NumFilesPerSnapshot").value_or(std::vector<Index>{1}).front());
+  counts.num_files = file.integers("Header", "NumFilesPerSnapshot").value_or(std::vector<Index>{1}).front();
+  if (counts.num_files == 0) counts.num_files = 1;  // this one
   counts.time = first_real(file, {"Header"}, {"ExpansionFactor", "Scale-factor", "Time", "Redshift"});
   return counts;
 }

@@ -9,7 +9,7 @@ namespace zhalo::io {
 /// Counts and masses as the header of one file states them; vectors are as long as the file has types, or empty if it does not say.
 struct HeaderCounts {
   int num_types = 0;
-  int num_files = 1;
+  Index num_files = 1;
   std::vector<Index> in_this_file;
   std::vector<Index> total;
   bool total_may_lack_high_bits = false;  ///< 32-bit totals without a HighWord

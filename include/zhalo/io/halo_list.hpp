@@ -23,8 +23,7 @@ struct HaloList {
 };
 
 /// `path`: a catalogue folder groups_NNN, one of its files, or a name without ".K.hdf5". At most `most` haloes. FileError or
-/// InputError. Not collective:
-/// run it on one rank, in Communicator::together.
+/// InputError. Not collective: run it on one rank, in Communicator::together.
 HaloList read_haloes(const std::string& path, Index most);
 
 }  // namespace zhalo::io

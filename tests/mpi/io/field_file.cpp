@@ -196,3 +196,36 @@ TEST_CASE("what is no catalogue is refused with a remedy") {
   CHECK_THROWS_WITH(read_haloes(ZHALO_DATA_DIR "/gadget4-dm64", 1), Catch::Contains("name one of them"));
   CHECK_THROWS_AS(read_haloes(ZHALO_DATA_DIR "/nowhere", 1), FileError);
 }
+
+TEST_CASE("catalogues that contradict themselves are refused") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string out = scratch(comm, "damaged");
+  if (comm.rank() != 0) return;
+  fs::create_directories(out);
+  const std::string path = out + "/fof_subhalo_tab_001.0.hdf5";
+  /// A catalogue that says it has so many files, and whose centres have so many axes.
+  const auto write = [&](Index num_files, int num_axes) {
+    const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t header = H5Gcreate2(file, "Header", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t group = H5Gcreate2(file, "Group", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hsize_t extent[3] = {3, 3, 3};
+    const hid_t one = H5Screate(H5S_SCALAR),
+                rows = num_axes == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(num_axes, extent, nullptr);
+    const hid_t attribute = H5Acreate2(header, "NumFiles", H5T_NATIVE_INT64, one, H5P_DEFAULT, H5P_DEFAULT);
+    H5Awrite(attribute, H5T_NATIVE_INT64, &num_files);
+    const hid_t centres = H5Dcreate2(group, "GroupPos", H5T_NATIVE_FLOAT, rows, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    H5Dclose(centres), H5Aclose(attribute), H5Sclose(rows), H5Sclose(one), H5Gclose(group), H5Gclose(header), H5Fclose(file);
+  };
+  write(1, 2);
+  CHECK(read_haloes(path, 10).haloes.size() == 3);
+  for (const int num_axes : {0, 1, 3}) {
+    write(1, num_axes);
+    CHECK_THROWS_AS(read_haloes(path, 10), FileError);
+    CHECK_THROWS_WITH(read_haloes(path, 10), Catch::Contains(path + "': /Group/GroupPos has no row of 3 numbers"));
+  }
+  for (const Index num_files : {Index{0}, Index{-1}, Index{2000000}, (Index{1} << 32) + 1}) {
+    write(num_files, 2);
+    CHECK_THROWS_AS(read_haloes(path, 10), FileError);
+    CHECK_THROWS_WITH(read_haloes(path, 10), Catch::Contains(std::to_string(num_files) + " files of a catalogue"));
+  }
+}

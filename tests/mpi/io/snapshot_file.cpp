@@ -260,3 +260,21 @@ TEST_CASE("a snapshot without particles has none") {
   const contents::File file = contents::read(out + "/ics.hdf5");
   CHECK(contents::integers(file, "Header:NumPart_Total") == std::vector<Index>(6, 0));
 }
+
+TEST_CASE("a snapshot of more files than there can be is refused") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string out = scratch(comm, "many");
+  write(comm, out, Mine<float>(comm).particles(), {.num_files = 1});
+  if (comm.rank() == 0) {
+    const hid_t file = H5Fopen((out + "/ics.hdf5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+    H5Adelete_by_name(file, "Header", "NumFilesPerSnapshot", H5P_DEFAULT);
+    const hid_t one = H5Screate(H5S_SCALAR);
+    const hid_t attribute =
+        H5Acreate_by_name(file, "Header", "NumFilesPerSnapshot", H5T_NATIVE_INT64, one, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const Index num_files = (Index{1} << 32) + 1;
+    H5Awrite(attribute, H5T_NATIVE_INT64, &num_files);
+    H5Aclose(attribute), H5Sclose(one), H5Fclose(file);
+  }
+  comm.barrier();
+  CHECK_THROWS_WITH(Snapshot::open(comm, out + "/ics.hdf5"), Catch::Contains("one of 4294967297 files of a snapshot"));
+}
