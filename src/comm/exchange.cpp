@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/kernels.hpp"
 #include "src/comm/messages.hpp"
 #include "src/comm/state.hpp"
+#include "src/core/synchronise.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -125,11 +125,6 @@ Schedule schedule(const ExchangePlan& plan, const std::vector<ExchangeColumn>& c
     }
   }
   return result;
-}
-
-/// Waits for what `exec` has queued; an error of that work is thrown here, where the others can still be told.
-void synchronise(const Exec& exec) {
-  if (const auto* cuda = std::get_if<Cuda>(&exec)) kernels::synchronise(*cuda);
 }
 
 void copy_own(const Exec& exec, const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns, int rank) {

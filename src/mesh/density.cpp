@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "src/comm/finish_together.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/field_transform.hpp"
 #include "src/mesh/mode_tables.hpp"
@@ -66,7 +67,7 @@ DensityModes<T> make_density_modes(const Context& context, const Decomposition& 
 template <class T, class Real>
 DensityModes<T> density_modes(const Context& context, const Decomposition& decomposition, const Particles<Real>& particles,
                               const DensityOptions& options) {
-  return together(context.comm, [&] { return make_density_modes<T>(context, decomposition, particles, options); });
+  return finish_together(context, [&] { return make_density_modes<T>(context, decomposition, particles, options); });
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "kernels/kernels.hpp"
+#include "src/comm/finish_together.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/mode_tables.hpp"
 #include "zhalo/mesh/initial_conditions.hpp"
@@ -153,7 +154,7 @@ LptParticles<T> displace_cells(const Context& context, const Modes<T>& linear, c
 
 template <class T>
 LptParticles<T> displace(const Context& context, const Modes<T>& linear, const LptOptions& options) {
-  return together(context.comm, [&] {
+  return finish_together(context, [&] {
     validate(options.order == 1 || options.order == 2,
              "the order of the displacement is {} (must be 1, Zel'dovich, or 2, second order)", options.order);
     growth_at(options.expansion, options.scale_factor);
@@ -164,12 +165,12 @@ LptParticles<T> displace(const Context& context, const Modes<T>& linear, const L
 
 template <class T>
 std::array<Field<T>, 3> first_order_displacement(const Context& context, const Modes<T>& linear) {
-  return together(context.comm, [&] { return gradient(context, first_potential(context, linear)); });
+  return finish_together(context, [&] { return gradient(context, first_potential(context, linear)); });
 }
 
 template <class T>
 std::array<Field<T>, 3> second_order_displacement(const Context& context, const Modes<T>& linear) {
-  return together(context.comm, [&] {
+  return finish_together(context, [&] {
     const Modes<T> potential = second_potential(context, first_potential(context, linear));
     return gradient(context, potential);
   });

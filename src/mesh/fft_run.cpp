@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 
+#include "src/core/synchronise.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/fft_plan.hpp"
 #include "zhalo/core/buffer.hpp"
@@ -19,11 +20,6 @@ constexpr Index most_cached_bytes = Index{32} << 20;
 
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-/// Waits for a device, whose errors are thrown here, where the others can be told.
-void finish_work(const Exec& exec) {
-  if (const auto* cuda = std::get_if<Cuda>(&exec)) kernels::synchronise(*cuda);
-}
 
 }  // namespace
 
@@ -190,7 +186,7 @@ void FftPlan<T>::run_part(const Call& call, const Stage& stage, Part& part) cons
   part.job.fill = {part.fill.data(), static_cast<Index>(part.fill.size())};
   part.job.drain = {part.drain.data(), static_cast<Index>(part.drain.size())};
   if (part.job.num_planes > 0) stage.plan->run(part.job, call.rooms.planes);
-  finish_work(context_->exec);
+  synchronise(context_->exec);
 }
 
 /// What fails on one rank is told when the messages are through, which others wait for: they travel, whatever is in them.
@@ -279,7 +275,7 @@ void FftPlan<T>::run(Direction direction, Arrays arrays, const FftArrays& first)
       call.arrays.modes = static_cast<std::byte*>(first.modes) + field * modes_bytes;
       run_field(call);
     }
-    finish_work(context_->exec);
+    synchronise(context_->exec);
   });
   report_.num_transforms += options_.batch;
   report_.transform_seconds += seconds_since(start);

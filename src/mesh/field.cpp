@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/comm/equal.hpp"
+#include "src/comm/finish_together.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/brick_messages.hpp"
 #include "src/mesh/ghost_messages.hpp"
@@ -152,7 +153,7 @@ Field<T>& Field<T>::operator=(Field&& other) noexcept = default;
 
 template <class T>
 void Field<T>::pull_ghosts() {
-  context_->comm.together([&] {
+  finish_together(*context_, [&] {
     const PhaseTimer timer(*context_, "pull ghosts");
     move_bricks(*context_, exchange_->pull, {values_.data(), values_.data(), word_size<T>}, sizeof(T));
   });
@@ -160,7 +161,7 @@ void Field<T>::pull_ghosts() {
 
 template <class T>
 void Field<T>::push_ghosts() {
-  context_->comm.together([&] {
+  finish_together(*context_, [&] {
     const PhaseTimer timer(*context_, "push ghosts");
     const Exec& exec = context_->exec;
     const ExchangePlan plan = exchange_->pull.plan.reversed();

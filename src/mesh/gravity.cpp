@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "src/comm/finish_together.hpp"
 #include "src/mesh/field_transform.hpp"
 
 namespace zhalo {
@@ -35,7 +36,7 @@ std::array<Field<T>, 3> make_accelerations(const Context& context, const Modes<T
 template <class T, class Real>
 Buffer<T> potential_at(const Context& context, const Modes<T>& source, const Particles<Real>& places,
                        const GravityOptions& options) {
-  return together(context.comm, [&] {
+  return finish_together(context, [&] {
     Field<T> field(context, source.decomposition());
     FieldTransform<T>(context, source.decomposition()).backward(potential_of(context, source, options), field);
     return sample(context, field, places, options.window);
@@ -45,7 +46,7 @@ Buffer<T> potential_at(const Context& context, const Modes<T>& source, const Par
 template <class T, class Real>
 std::array<Buffer<T>, 3> acceleration_at(const Context& context, const Modes<T>& source, const Particles<Real>& places,
                                          const GravityOptions& options) {
-  return together(context.comm, [&] {
+  return finish_together(context, [&] {
     const std::array<Field<T>, 3> fields = make_accelerations(context, source, options);
     std::vector<Buffer<T>> values =
         sample(context, std::vector<const Field<T>*>{&fields[0], &fields[1], &fields[2]}, places, options.window);
@@ -55,7 +56,7 @@ std::array<Buffer<T>, 3> acceleration_at(const Context& context, const Modes<T>&
 
 template <class T>
 std::array<Field<T>, 3> acceleration_fields(const Context& context, const Modes<T>& source, const GravityOptions& options) {
-  return together(context.comm, [&] { return make_accelerations(context, source, options); });
+  return finish_together(context, [&] { return make_accelerations(context, source, options); });
 }
 
 template Buffer<float> potential_at(const Context&, const Modes<float>&, const Particles<float>&, const GravityOptions&);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "src/comm/finish_together.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/field_transform.hpp"
 
@@ -24,12 +25,12 @@ Modes<T>::Modes(const Context& context, const Decomposition& decomposition) : de
 
 template <class T>
 Modes<T> to_modes(const Context& context, const Field<T>& field) {
-  return together(context.comm, [&] { return FieldTransform<T>(context, field.decomposition()).forward(field); });
+  return finish_together(context, [&] { return FieldTransform<T>(context, field.decomposition()).forward(field); });
 }
 
 template <class T>
 void to_field(const Context& context, const Modes<T>& modes, Field<T>& field) {
-  context.comm.together([&] { FieldTransform<T>(context, modes.decomposition()).backward(modes, field); });
+  finish_together(context, [&] { FieldTransform<T>(context, modes.decomposition()).backward(modes, field); });
 }
 
 template <class T>

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "src/comm/equal.hpp"
+#include "src/comm/finish_together.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/sorted_particles.hpp"
 #include "src/mesh/painted_cells.hpp"
@@ -126,7 +127,6 @@ void put_into(const Context& context, const Field<Index>& sums, const kernels::L
   const Index* from = sums.span().data() + sums.layout().offset(own.lo);
   T* to = field.span().data() + field.layout().offset(own.lo);
   std::visit([&](const auto& e) { kernels::map_cells(e, rows, from, to, map); }, context.exec);
-  wait(context.exec);
 }
 
 /// Sums are quanta; the report of all particles but for their number and places. Collective.
@@ -177,7 +177,7 @@ PaintReport paint_checked(const Context& context, const Particles<Real>& particl
 
 template <class T, class Real>
 PaintReport paint(const Context& context, const Particles<Real>& particles, Field<T>& field, const PaintOptions& options) {
-  return together(context.comm, [&] {
+  return finish_together(context, [&] {
     validate_mesh(context.comm, field.decomposition(), particles.dimensions);
     validate_options(context.comm, field.decomposition(), options, particles.num());
     return paint_checked(context, particles, field, options);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <vector>
 
+#include "src/core/synchronise.hpp"
 #include "src/domain/balance.hpp"
 #include "src/domain/sorted_particles.hpp"
 
@@ -118,7 +119,7 @@ class Router {
     exchange(part, received);
     const Buffer<kernels::SegmentView<Real>> segment = describe(received, part.plan.num_received(), part.painted);
     visit(part);
-    wait(exec);
+    synchronise(exec);
   }
 
   void exchange(const RoutedPart<Real>& part, Columns<Real>& received) const {

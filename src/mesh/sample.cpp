@@ -1,6 +1,7 @@
 #include "zhalo/mesh/sample.hpp"
 
 #include "src/comm/equal.hpp"
+#include "src/comm/finish_together.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/sorted_particles.hpp"
 #include "src/mesh/painted_cells.hpp"
@@ -48,7 +49,6 @@ class Sampling {
   Buffer<T> at_home(const Field<T>& field) const {
     Buffer<T> values(context_.exec, places_.num, "values at places");
     sample(field, places_, values.span());
-    wait(context_.exec);
     return values;
   }
 
@@ -121,7 +121,7 @@ std::vector<Buffer<T>> sample_checked(const Context& context, const std::vector<
 template <class T, class Real>
 std::vector<Buffer<T>> sample(const Context& context, const std::vector<const Field<T>*>& fields, const Particles<Real>& places,
                               Window window) {
-  return together(context.comm, [&] {
+  return finish_together(context, [&] {
     validate_fields(context.comm, fields, window, places.dimensions);
     const DeviceParticles<Real> input(context.exec, places);
     examine_positions(context, input.view(), fields.front()->decomposition().grid().box, {"places", "place"});

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "src/comm/equal.hpp"
+#include "src/comm/finish_together.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/brick_messages.hpp"
 
@@ -97,7 +98,7 @@ Index word_size_of(const FieldBytes& from, const FieldBytes& to) {
 
 void transpose_bytes(const Context& context, const Partition& from, const FieldBytes& from_field, const Partition& to,
                      const FieldBytes& to_field) {
-  context.comm.together([&] {
+  finish_together(context, [&] {
     const PhaseTimer timer(context, "transpose");
     const int rank = context.comm.rank();
     validate_size(from, context.comm, "from");
