@@ -44,6 +44,21 @@ struct CopyPlanes {
   }
 };
 
+/// Makes those modes of each line real that a line of reals has so: the first and, of an even length, the last. cuFFT asks for it, and
+/// promises nothing for others.
+template <class Real>
+struct DropImaginary {
+  ComplexPair<Real>* modes;
+  Index num_columns;
+  bool is_even;
+
+  __device__ void operator()(Index line) const {
+    ComplexPair<Real>* const first = modes + line * num_columns;
+    first->im = 0;
+    if (is_even) first[num_columns - 1].im = 0;
+  }
+};
+
 constexpr Index buffer_bytes = Index{1} << 28;
 constexpr Index most_elements = Index{1} << 31;
 constexpr Index alignment = 256;
@@ -291,6 +306,9 @@ void CudaPlanes<Real>::drain_to_pieces(const PlaneJob<Real>& job, const Number* 
 template <class Real>
 void CudaPlanes<Real>::drain_to_cells(const PlaneJob<Real>& job, const Rooms& rooms) const {
   permute(job.num_planes, rooms, false);
+  if (is_real())
+    for_each(exec_, job.num_planes * steps_.num_rows,
+             DropImaginary<Real>{rooms.b, steps_.num_columns, steps_.line_length % 2 == 0});
   const PlanePiece& cells = job.drain[0];
   auto* to = static_cast<Real*>(cells.data) + (is_real() ? 1 : 2) * cells.offset(job.first_plane, 0);
   const bool suits = suits_cufft(to, cells);

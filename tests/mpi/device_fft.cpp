@@ -46,3 +46,8 @@ TEST_CASE("device: transforms in the caller's workspace, full of NaN") {
     }
   }
 }
+
+TEMPLATE_TEST_CASE("device: imaginary parts that a real field's modes cannot have count as 0", "", float, double) {
+  Context context;
+  if (find_device(context)) check_imaginary_parts<TestType>(context);
+}

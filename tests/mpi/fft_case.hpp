@@ -44,4 +44,29 @@ std::complex<double> noise_in(Index field, const GridIndex& at) {
   return is_real<T> ? std::complex<double>(noise(field, at).real()) : noise(field, at);
 }
 
+inline GridIndex product(const GridIndex& a, const GridIndex& b) { return {{a[0] * b[0], a[1] * b[1], a[2] * b[2]}}; }
+inline GridIndex wrapped(GridIndex at, const GridIndex& num) {
+  for (int axis = 0; axis < 3; ++axis) at[axis] = ((at[axis] % num[axis]) + num[axis]) % num[axis];
+  return at;
+}
+inline GridIndex mirrored(const GridIndex& k, const GridIndex& num) { return wrapped({{-k[0], -k[1], -k[2]}}, num); }
+
+/// Modes that are their own mirror images get imaginary parts, which a real field's do not have: they must count as 0.
+template <class T>
+void check_imaginary_parts(const Context& context) {
+  for (const GridIndex& num : {GridIndex{{8, 6, 10}}, GridIndex{{7, 6, 5}}, GridIndex{{1, 1, 6}}}) {
+    const Signals signals(num, Signals::Kind::real);
+    const ValueAt spoilt = [&](Index field, const GridIndex& k) {
+      const std::complex<double> mode = signals.mode()(field, k);
+      return k == mirrored(k, num) ? mode + std::complex<double>(0, 3 + mode.real()) : mode;
+    };
+    for (const DecompositionOptions& split : shapes(context.comm.size())) {
+      FftRun<T> run(context, Decomposition(Grid{num}, context.comm.size(), split));
+      const ValueAt back = signals.cell(static_cast<double>(num[0] * num[1] * num[2]));
+      CHECK(relative_error(context.comm, run.backward(spoilt), run.cells(), back) <= error_bound<T>(num));
+      CHECK(relative_error(context.comm, run.backward_in_place(spoilt), run.cells_in_place(), back) <= error_bound<T>(num));
+    }
+  }
+}
+
 }  // namespace zhalo::testing

@@ -29,13 +29,6 @@ std::complex<double> phase(const GridIndex& turns, const GridIndex& num) {
   return {static_cast<double>(product.real()), static_cast<double>(product.imag())};
 }
 
-GridIndex product(const GridIndex& a, const GridIndex& b) { return {{a[0] * b[0], a[1] * b[1], a[2] * b[2]}}; }
-GridIndex wrapped(GridIndex at, const GridIndex& num) {
-  for (int axis = 0; axis < 3; ++axis) at[axis] = ((at[axis] % num[axis]) + num[axis]) % num[axis];
-  return at;
-}
-GridIndex mirrored(const GridIndex& k, const GridIndex& num) { return wrapped({{-k[0], -k[1], -k[2]}}, num); }
-
 /// Modes of all ranks, on each: for tests only. Modes that nobody holds are 0.
 template <class Complex>
 ComplexValues gathered(const Placement& place, const GridIndex& num, const std::vector<Complex>& modes) {
@@ -144,21 +137,7 @@ TEMPLATE_TEST_CASE("fft: a cosine is two half modes, or a whole one where they a
 }
 
 TEMPLATE_TEST_CASE("fft: imaginary parts that a real field's modes cannot have count as 0", "", float, double) {
-  const Context context = make_context();
-  for (const GridIndex& num : {GridIndex{{8, 6, 10}}, GridIndex{{7, 6, 5}}, GridIndex{{1, 1, 6}}}) {
-    const Signals signals(num, Signals::Kind::real);
-    const ValueAt spoilt = [&](Index field, const GridIndex& k) {
-      const std::complex<double> mode = signals.mode()(field, k);
-      return k == mirrored(k, num) ? mode + std::complex<double>(0, 3 + mode.real()) : mode;
-    };
-    for (const DecompositionOptions& split : shapes(context.comm.size())) {
-      FftRun<TestType> run(context, decomposition_of(context, num, split));
-      const ValueAt back = signals.cell(static_cast<double>(num[0] * num[1] * num[2]));
-      CHECK(relative_error(context.comm, run.backward(spoilt), run.cells(), back) <= error_bound<TestType>(num));
-      CHECK(relative_error(context.comm, run.backward_in_place(spoilt), run.cells_in_place(), back) <=
-            error_bound<TestType>(num));
-    }
-  }
+  check_imaginary_parts<TestType>(make_context());
 }
 
 TEMPLATE_TEST_CASE("fft: a hundred times there and back", "", EVERY_TYPE) {
