@@ -1,4 +1,4 @@
-/// The part of the contract between src and the backends (kernels.hpp) that works on modes and cells one by one.
+/// The part of the contract between src and the backends (kernels.hpp) that works on modes one by one.
 #pragma once
 
 #include "zhalo/core/exec.hpp"
@@ -60,12 +60,6 @@ struct PhaseTables {
 };
 template <class E, class T>
 void average_turned_modes(const E& exec, const ModesView<T>& modes, Span<const T> other, const PhaseTables& phases);
-
-// ---------------------------------------------------------------- cells
-
-/// value / divisor - less.
-template <class E, class T>
-void divide_cells(const E& exec, const GridRows& rows, Span<T> cells, double divisor, double less);
 
 // ---------------------------------------------------------------- power spectra
 

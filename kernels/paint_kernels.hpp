@@ -120,8 +120,6 @@ struct CellRows {
   Index num[3] = {0, 0, 0};
   Index from_stride[2] = {0, 0};  ///< along x and y
   Index to_stride[2] = {0, 0};
-
-  ZHALO_HD Index size() const { return num[0] * num[1] * num[2]; }
 };
 /// to = from * factor + addend, in double. From = Index, float or double; To = float or double. Both arrays begin at the first cell; they
 /// may be the same.

@@ -9,7 +9,6 @@ template void smooth_modes_top_hat(const ZHALO_EXEC&, const ModesView<ZHALO_REAL
 template void scale_modes(const ZHALO_EXEC&, const ModesView<ZHALO_REAL>&, double);
 template void add_modes(const ZHALO_EXEC&, const ModesView<ZHALO_REAL>&, Span<const ZHALO_REAL>, double);
 template void average_turned_modes(const ZHALO_EXEC&, const ModesView<ZHALO_REAL>&, Span<const ZHALO_REAL>, const PhaseTables&);
-template void divide_cells(const ZHALO_EXEC&, const GridRows&, Span<ZHALO_REAL>, double, double);
 
 }  // namespace zhalo::kernels
 

@@ -3,11 +3,11 @@
 
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
 #include "kernels/atomics.hpp"
 #include "kernels/common/clouds.hpp"
 #include "kernels/common/prefetch.hpp"
+#include "kernels/common/rows.hpp"
 
 namespace zhalo::kernels {
 
@@ -190,46 +190,28 @@ void pack_painted(const E& exec, const PaintedParticles<Real>& painted, Index fi
   for_each(exec, at.size(), PackPainted<Real>{painted, first, at, to});
 }
 
-/// What a device runs.
 template <class From, class To>
-struct MapCell {
+struct MapCells {
   CellRows rows;
   const From* from;
   To* to;
   LinearMap map;
 
-  ZHALO_HD void map_one(Index x, Index y, Index z) const {
-    const From value = from[x * rows.from_stride[0] + y * rows.from_stride[1] + z];
-    to[x * rows.to_stride[0] + y * rows.to_stride[1] + z] =
-        static_cast<To>(static_cast<double>(value) * map.factor + map.addend);
-  }
-  ZHALO_HD void operator()(Index i) const {
-    const Index row = i / rows.num[2];
-    map_one(row / rows.num[1], row % rows.num[1], i - row * rows.num[2]);
-  }
-};
-
-/// What the host runs.
-template <class From, class To>
-struct MapPlane {
-  static constexpr bool long_elements = true;
-  MapCell<From, To> cell;
-
-  void operator()(Index x) const {
-    for (Index y = 0; y < cell.rows.num[1]; ++y) {
-      for (Index z = 0; z < cell.rows.num[2]; ++z) cell.map_one(x, y, z);
+  struct Row {
+    const From* from;
+    To* to;
+    LinearMap map;
+    ZHALO_HD void operator()(Index place, Index c) const {
+      to[place] = static_cast<To>(static_cast<double>(from[c]) * map.factor + map.addend);
     }
-  }
+  };
+  ZHALO_HD Row row(Index a, Index b) const { return {from + a * rows.from_stride[0] + b * rows.from_stride[1], to, map}; }
 };
 
 template <class E, class From, class To>
 void map_cells(const E& exec, const CellRows& rows, const From* from, To* to, const LinearMap& map) {
-  const MapCell<From, To> cell{rows, from, to, map};
-  if constexpr (std::is_same_v<E, Host>) {
-    for_each(exec, rows.num[0], MapPlane<From, To>{cell});
-  } else {
-    for_each(exec, rows.size(), cell);
-  }
+  const GridRows target{{rows.num[0], rows.num[1], rows.num[2]}, {rows.to_stride[0], rows.to_stride[1]}, 0};
+  act_on_rows(exec, target, MapCells<From, To>{rows, from, to, map});
 }
 
 template <int order, class T, class Real>

@@ -1,22 +1,15 @@
 // In place of kernels/cuda where there is no CUDA toolkit: every Cuda overload throws.
 #include "kernels/kernels.hpp"
-#include "zhalo/core/error.hpp"
+#include "kernels/stub/refuse.hpp"
 
 namespace zhalo::kernels {
-namespace {
-
-constexpr const char* reason = "zhalo was built without CUDA; build it where nvcc is found, or run on the host";
-
-[[noreturn]] void refuse() { throw DeviceError(reason); }
-
-}  // namespace
 
 void copy_bytes(const Cuda&, void*, const void*, std::size_t) { refuse(); }
 void wait(const Cuda&) noexcept {}
 void synchronise(const Cuda&) { refuse(); }
 MemoryPool::Source device_memory(int) { refuse(); }
 MemoryPool::Source pinned_memory() { refuse(); }
-DeviceReport query_devices() { return {false, 0, "", reason}; }
+DeviceReport query_devices() { return {false, 0, "", no_cuda}; }
 void select_device(int) { refuse(); }
 std::string device_name(int) { refuse(); }
 void sort_pairs(const Cuda&, const SortPairs&, int) { refuse(); }

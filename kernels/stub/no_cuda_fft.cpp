@@ -1,12 +1,12 @@
 // Fourier transforms in a build without CUDA.
 #include "kernels/fft.hpp"
-#include "zhalo/core/error.hpp"
+#include "kernels/stub/refuse.hpp"
 
 namespace zhalo::kernels {
 
 template <class Real>
 std::unique_ptr<PlanePlan<Real>> plan_planes(const Cuda&, const PlaneSteps&) {
-  throw DeviceError("zhalo was built without CUDA");
+  refuse();
 }
 template std::unique_ptr<PlanePlan<float>> plan_planes(const Cuda&, const PlaneSteps&);
 template std::unique_ptr<PlanePlan<double>> plan_planes(const Cuda&, const PlaneSteps&);

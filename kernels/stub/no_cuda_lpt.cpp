@@ -1,15 +1,8 @@
 // In place of kernels/cuda where there is no CUDA toolkit: see no_cuda.cpp.
 #include "kernels/kernels.hpp"
-#include "zhalo/core/error.hpp"
+#include "kernels/stub/refuse.hpp"
 
 namespace zhalo::kernels {
-namespace {
-
-[[noreturn]] void refuse() {
-  throw DeviceError("zhalo was built without CUDA; build it where nvcc is found, or run on the host");
-}
-
-}  // namespace
 
 template <class E, class T>
 void multiply(const E&, Span<const T>, Span<const T>, Span<T>) {

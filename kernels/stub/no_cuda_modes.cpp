@@ -1,15 +1,8 @@
 // In place of kernels/cuda where there is no CUDA toolkit: see no_cuda.cpp.
 #include "kernels/kernels.hpp"
-#include "zhalo/core/error.hpp"
+#include "kernels/stub/refuse.hpp"
 
 namespace zhalo::kernels {
-namespace {
-
-[[noreturn]] void refuse() {
-  throw DeviceError("zhalo was built without CUDA; build it where nvcc is found, or run on the host");
-}
-
-}  // namespace
 
 template <class E, class T>
 void multiply_modes(const E&, const ModesView<T>&, const AxisTables&) {
@@ -37,10 +30,6 @@ void add_modes(const E&, const ModesView<T>&, Span<const T>, double) {
 }
 template <class E, class T>
 void average_turned_modes(const E&, const ModesView<T>&, Span<const T>, const PhaseTables&) {
-  refuse();
-}
-template <class E, class T>
-void divide_cells(const E&, const GridRows&, Span<T>, double, double) {
   refuse();
 }
 

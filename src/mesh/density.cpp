@@ -6,16 +6,20 @@
 #include "src/core/validate.hpp"
 #include "src/mesh/field_transform.hpp"
 #include "src/mesh/mode_tables.hpp"
+#include "src/mesh/painted_cells.hpp"
 
 namespace zhalo {
 namespace {
 
 template <class T>
-void divide(const Context& context, Field<T>& field, double mean, double less) {
+void divide(const Context& context, Field<T>& field, double mean, double addend) {
   validate(std::isfinite(mean) && mean > 0, "a field's mean is {} (must be more than 0, for values in its units)", mean);
-  if (field.cells().empty()) return;
-  const kernels::GridRows rows = rows_of(field.layout(), field.cells());
-  std::visit([&](const auto& exec) { kernels::divide_cells(exec, rows, field.span(), mean, less); }, context.exec);
+  const Brick& own = field.cells();
+  if (own.empty()) return;
+  const kernels::CellRows rows = cell_rows(own, field.layout(), field.layout());
+  T* const cells = field.span().data() + field.layout().offset(own.lo);
+  const T* const from = cells;
+  std::visit([&](const auto& exec) { kernels::map_cells(exec, rows, from, cells, {1 / mean, addend}); }, context.exec);
 }
 
 template <class T>
@@ -77,7 +81,7 @@ void to_mean_units(const Context& context, Field<T>& field, double mean) {
 
 template <class T>
 void to_overdensity(const Context& context, Field<T>& field, double mean) {
-  divide(context, field, mean, 1);
+  divide(context, field, mean, -1);
 }
 
 template void to_mean_units(const Context&, Field<float>&, double);
