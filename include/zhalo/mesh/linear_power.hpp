@@ -14,7 +14,7 @@ class LinearPower {
   LinearPower(std::vector<double> k, std::vector<double> power);
 
   double operator()(double k) const;
-  /// Variance in spheres of radius R (Mpc/h), by quadrature: 1 / (2 pi^2) times the integral of P W^2 k^2 dk.
+  /// Root of the variance in spheres of radius R (Mpc/h), which is 1 / (2 pi^2) times the integral of P W^2 k^2 dk; by quadrature.
   double sigma(double radius) const;
   /// So that sigma(8) has this value.
   void normalise(double sigma8);
