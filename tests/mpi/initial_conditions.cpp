@@ -200,9 +200,9 @@ TEST_CASE("displacement: waves at the Nyquist frequency have curvature, and tide
   const Context context = make_context();
   const Grid grid = grid_of({{12, 10, 8}}, {{10, 12, 8}});
   // Cells see nothing of a sine at this frequency: its phase is 0.
-  const std::vector<std::vector<Wave>> crossed = {{{{{6, 0, 0}}, 0.7, 0}, {{{0, 2, 0}}, 0.5, 1.9}},
-                                                  {{{{0, 5, 0}}, 0.7, 0}, {{{0, 0, 3}}, 0.5, 0.4}},
-                                                  {{{{0, 0, 4}}, 0.7, 0}, {{{-1, 0, 0}}, 0.5, -2}}};
+  const std::vector<std::vector<LinearWave>> crossed = {{{{{6, 0, 0}}, 0.7, 0}, {{{0, 2, 0}}, 0.5, 1.9}},
+                                                        {{{{0, 5, 0}}, 0.7, 0}, {{{0, 0, 3}}, 0.5, 0.4}},
+                                                        {{{{0, 0, 4}}, 0.7, 0}, {{{-1, 0, 0}}, 0.5, -2}}};
   for (const Split split : splits_of(context.comm.size())) {
     const Decomposition decomposition(grid, context.comm.size(), {.split = split});
     for (const std::vector<Wave>& waves : crossed) {

@@ -6,6 +6,8 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "tests/mpi/io/scratch.hpp"
@@ -18,6 +20,11 @@ inline zhalo::Index entries_below(const std::string& directory) {
   zhalo::Index entries = 0;
   for ([[maybe_unused]] const auto& entry : std::filesystem::recursive_directory_iterator(directory)) ++entries;
   return entries;
+}
+
+inline std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 inline void lift_limit(int) {

@@ -1,7 +1,6 @@
 /// What goes wrong on one rank while all write a field to shared files, in turns or at once: the same error on all, and nothing left.
 #include <sys/mount.h>
 
-#include <fstream>
 #include <numeric>
 
 #include "src/io/hdf5_at_once.hpp"
@@ -26,11 +25,6 @@ void write_planes(const Context& context, const std::string& out, Index num_file
   StagedFiles files(context.comm, out + "/new");
   write_field(files, context, field, record, invented::snapshot_of(invented::World()));
   files.commit();
-}
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// On a communicator whose rank `culprit` throws at the collective operation with this number. The number of them.

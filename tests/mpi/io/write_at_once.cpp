@@ -48,11 +48,6 @@ void make_file(const std::string& path, Index num_rows, const std::vector<Placed
   file.close();
 }
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// Rank r writes counts(r) rows, at most `most_bytes` in a call.
 template <class Counts>
 void check_shares(const Communicator& comm, const std::string& out, Counts counts, Index most_bytes) {
