@@ -205,7 +205,7 @@ TEST_CASE("displacement: waves at the Nyquist frequency have curvature, and tide
                                                         {{{{0, 0, 4}}, 0.7, 0}, {{{-1, 0, 0}}, 0.5, -2}}};
   for (const Split split : splits_of(context.comm.size())) {
     const Decomposition decomposition(grid, context.comm.size(), {.split = split});
-    for (const std::vector<Wave>& waves : crossed) {
+    for (const std::vector<LinearWave>& waves : crossed) {
       const auto second = second_order_displacement(context, modes_of<double>(context, decomposition, waves));
       CHECK(worst(context, second, [&](const Vec3d& x) { return second_order(grid, waves, x); }) < 1e-13);
     }
