@@ -82,7 +82,7 @@ void run(const zhalo::Context& context, Index n) {
   // [gravity]
   zhalo::filter(context, density.modes, LongWaves{});
   const zhalo::GravityOptions gravity{.laplacian = zhalo::Laplacian::exact, .derivative = zhalo::Derivative::fd4};
-  const auto pull = zhalo::acceleration_at(context, density.modes, particles, gravity);  // times 3/2 Omega_m H0^2 / a
+  const auto pull = zhalo::acceleration_at(context, density.modes, particles, gravity);  // times 3/2 Omega_m H0^2 / a^2
   // [gravity]
   double strongest = 0;
   for (const float value : pull[0].span()) strongest = std::max(strongest, std::abs(static_cast<double>(value)));

@@ -54,6 +54,7 @@ DensityModes<T> make_density_modes(const Context& context, const Decomposition& 
                                    const DensityOptions& options) {
   validate(options.paint.shift == Vec3d{},
            "density modes are of points in the middle of cells (PaintOptions::shift must be 0)");
+  validate_periodic(decomposition.grid(), "the modes of a density are asked for");
   DensityTransform<T> transform(context, decomposition);
   DensityModes<T> density = transform.run(particles, options.paint);
   if (options.interlaced) {

@@ -41,6 +41,7 @@ void on_exec(const Context& context, const Kernel& kernel) {
 /// -phi1, whose gradient is the first-order displacement.
 template <class T>
 Modes<T> first_potential(const Context& context, const Modes<T>& linear) {
+  validate_periodic(linear.decomposition().grid(), "displacements are asked for");
   Modes<T> potential = copy_of(context, linear);
   solve_poisson(context, potential);
   scale(context, potential, -1);

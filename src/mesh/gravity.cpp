@@ -4,12 +4,14 @@
 
 #include "src/comm/finish_together.hpp"
 #include "src/mesh/field_transform.hpp"
+#include "src/mesh/mode_tables.hpp"
 
 namespace zhalo {
 namespace {
 
 template <class T>
 Modes<T> potential_of(const Context& context, const Modes<T>& source, const GravityOptions& options) {
+  validate_periodic(source.decomposition().grid(), "potentials are asked for");
   Modes<T> potential = copy_of(context, source);
   solve_poisson(context, potential, options.laplacian);
   return potential;

@@ -40,6 +40,16 @@ double phase_per_cell(const Grid& grid, int axis, Index wave) {
   return 2 * std::numbers::pi * static_cast<double>(wave) / static_cast<double>(grid.num[axis]);
 }
 
+void validate_periodic(const Grid& grid, const char* what) {
+  for (int axis = 0; axis < 3; ++axis) {
+    validate(grid.box.periodic[axis],
+             "{} in a box that is not periodic along {} (waves are those of a periodic box: make it periodic, with empty room "
+             "around "
+             "what stands alone)",
+             what, "xyz"[axis]);
+  }
+}
+
 void validate_same(const Decomposition& a, const Decomposition& b, const char* what) {
   validate(a == b, "{} are of different grids or decompositions, {} and {} (must be of one)", what, a.describe(), b.describe());
 }

@@ -43,6 +43,9 @@ double phase_per_cell(const Grid& grid, int axis, Index wave);
 /// Whether a wave is its own mirror image, but not constant: the sign of its wave number is undefined.
 constexpr bool is_nyquist(Index wave, Index num) { return 2 * wave == num; }
 
+/// InputError unless the box is periodic along all axes: what else would be taken for periodic. `what` begins the message.
+void validate_periodic(const Grid& grid, const char* what);
+
 /// InputError if modes or fields that belong together are of different decompositions; `what` begins the message.
 void validate_same(const Decomposition& a, const Decomposition& b, const char* what);
 

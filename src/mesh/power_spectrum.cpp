@@ -171,6 +171,7 @@ PowerSpectrum cross_power_spectrum(const Context& context, const Modes<T>& a, co
     validate_multipoles(options);
     const Grid& grid = a.decomposition().grid();
     const PowerBins bins = make_bins(grid, options.bins);
+    validate_periodic(grid, "a power spectrum is asked for");
     validate_agreed(context.comm, a.decomposition(), options);
     std::vector<double> sums = sum_own(context, a, b, bins, options);
     sum_over_ranks(context.comm, sums);

@@ -5,6 +5,7 @@
 #include "tests/mpi/modes_case.hpp"
 #include "tests/mpi/paint_case.hpp"
 #include "zhalo/mesh/gravity.hpp"
+#include "zhalo/mesh/initial_conditions.hpp"
 #include "zhalo/mesh/power_spectrum.hpp"
 
 namespace {
@@ -326,4 +327,27 @@ TEST_CASE("density: bad input is one error on all ranks", "[small]") {
   CHECK_THAT(error_of({.paint = {.weights = Weights::column}}), Contains("column"));
   for (double& mass : cloud.mass) mass = 0;
   CHECK_THAT(error_of({}), Contains("sum to 0"));
+}
+
+TEST_CASE("density: boxes that are not periodic have no modes, spectra or potentials", "[small]") {
+  const Context context = make_context();
+  for (int axis = 0; axis < 3; ++axis) {
+    Grid grid = box_grid({{6, 5, 8}}, {{3, 5, 2}});
+    grid.box.periodic[axis] = false;
+    const Decomposition decomposition(grid, context.comm.size());
+    const Points cloud = points(grid, 60);
+    const Points::Part part = part_of(context, cloud);
+    const Modes<double> modes(context, decomposition);
+    const auto check = [&](const auto& work) {
+      CHECK_THAT(input_error_of(context, work), Contains(std::string("not periodic along ") + "xyz"[axis]));
+    };
+    check([&] { density_modes<double>(context, decomposition, part.particles); });
+    check([&] { power_spectrum(context, modes); });
+    check([&] { potential_at(context, modes, part.particles); });
+    check([&] { acceleration_at(context, modes, part.particles); });
+    check([&] { acceleration_fields(context, modes); });
+    check([&] { displace(context, modes); });
+    check([&] { first_order_displacement(context, modes); });
+    check([&] { second_order_displacement(context, modes); });
+  }
 }

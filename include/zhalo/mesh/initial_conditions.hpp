@@ -21,7 +21,8 @@ struct RandomFieldOptions {
 /// follows from the seed and its wave vector alone (Philox4x32-10 of Salmon et al. 2011, SC11, for each pair k, -k): it does not depend on
 /// ranks or threads. Its phase counts from the box's corner: grids of different sizes over the same box hold the same waves at the same
 /// places (and their modes, counted from the middle of cell 0, differ by the factor exp(i k.h / 2), h being the sides of a cell). Mode 0
-/// is 0, and so are those at the Nyquist frequency of an axis. Made on the host. Not collective. InputError for a box without lengths.
+/// is 0, and so are those at the Nyquist frequency of an axis. Made on the host. Not collective. InputError for a box without lengths;
+/// OutOfMemory, maybe on one rank only: where others go on, wrap it in Communicator::together.
 template <class T>
 Modes<T> random_modes(const Context& context, const Decomposition& decomposition, const LinearPower& power,
                       const RandomFieldOptions& options = {});
@@ -46,11 +47,12 @@ struct LptParticles {
 /// s2 = grad phi2, Laplacian(phi2) = sum over i > j of phi1,ii phi1,jj - phi1,ij^2 (Zel'dovich 1970, A&A 5, 84; Bouchet et al. 1995;
 /// Crocce, Pueblas & Scoccimarro 2006, MNRAS 373, 369, eq. 2-9). Velocities a H (f1 D1 s1 + f2 D2 s2). Products of fields are taken at the
 /// cells: waves shorter than the grid can hold appear as longer ones, as they do wherever nothing is padded. Collective. InputError for
-/// another order than 1 or 2.
+/// another order than 1 or 2, a box that is not periodic along all axes, and a universe or scale factor that growth_at() refuses;
+/// OutOfMemory.
 template <class T>
 LptParticles<T> displace(const Context& context, const Modes<T>& linear, const LptOptions& options = {});
 
-/// s1 and s2 at the cells of this rank. Collective.
+/// s1 and s2 at the cells of this rank. Collective. InputError for a box that is not periodic along all axes; OutOfMemory.
 template <class T>
 std::array<Field<T>, 3> first_order_displacement(const Context& context, const Modes<T>& linear);
 template <class T>

@@ -18,7 +18,8 @@ namespace zhalo {
 template <class T>
 class Modes {
  public:
-  /// InputError if the decomposition is for another number of ranks. Not collective, unless ranks have different decompositions.
+  /// InputError if the decomposition is for another number of ranks; OutOfMemory, maybe on one rank only. Not collective: it belongs into
+  /// Communicator::together where other ranks would wait for this one. The decomposition must be the same on all ranks.
   Modes(const Context& context, const Decomposition& decomposition);
 
   const Decomposition& decomposition() const { return decomposition_; }
@@ -34,14 +35,14 @@ class Modes {
   Buffer<std::complex<T>> values_;
 };
 
-/// Forward and backward transforms. Ghosts of the field are not looked at, and afterwards undefined. Collective. InputError if the
-/// decompositions of both differ.
+/// Forward and backward transforms. Ghosts of the field are not looked at, and afterwards undefined. The grid's values count as one period,
+/// whatever its box says. Collective. InputError if the decompositions of both differ; OutOfMemory.
 template <class T>
 Modes<T> to_modes(const Context& context, const Field<T>& field);
 template <class T>
 void to_field(const Context& context, const Modes<T>& modes, Field<T>& field);
 
-/// A copy.
+/// A copy. Not collective; OutOfMemory as the constructor.
 template <class T>
 Modes<T> copy_of(const Context& context, const Modes<T>& modes);
 
@@ -53,7 +54,9 @@ double fundamental(const Grid& grid, int axis);
 
 // ---------------------------------------------------------------- one factor for each mode
 //
-// These multiply in place, in double. None of them communicates. Nothing is to be divided by 0: mode 0 becomes 0 where a formula has it so.
+// These multiply in place, in double. None of them communicates, so OutOfMemory (of tables of a number per index of each axis) may be on
+// one rank only: where others go on, wrap them in Communicator::together. Nothing is to be divided by 0: mode 0 becomes 0 where a formula
+// has it so.
 
 /// Gaussian smoothing, exp(-k^2 radius^2 / 2).
 template <class T>

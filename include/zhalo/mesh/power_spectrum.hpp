@@ -43,7 +43,8 @@ struct PowerBin {
 };
 
 /// Conventions: with a(k) the modes of a field normalised as means, P(k) = volume <Re(a conj(b))>, in the unit of length cubed, shot noise
-/// included. Equal bits for any number of threads; sums over ranks agree to 1e-12 relative.
+/// included. Equal bits for any number of threads; over numbers of ranks powers, multipoles and cross powers agree to 1e-12 of the bin's
+/// power (of a cross power, of the root of both fields' powers).
 struct PowerSpectrum {
   std::vector<PowerBin> bins;
   double volume = 0;
@@ -52,8 +53,8 @@ struct PowerSpectrum {
 };
 
 /// Spectrum of one field, or of two. In a cubic box bins are told apart by the integer square of the wave vector, so that no mode is in
-/// a wrong bin by rounding. Sums are in double. Collective. InputError for bins that make no sense, a box without volume, options that
-/// differ between ranks, or decompositions that differ.
+/// a wrong bin by rounding. Sums are in double. Collective. InputError for bins that make no sense, a box that is not periodic along all
+/// axes or has no volume, options that differ between ranks, or decompositions that differ.
 template <class T>
 PowerSpectrum power_spectrum(const Context& context, const Modes<T>& modes, const PowerOptions& options = {});
 template <class T>

@@ -16,7 +16,9 @@ namespace zhalo {
 /// not. On an axis that is not periodic, cells beyond the edge are as the outermost.
 ///
 /// Sums are in double and in one order: values do not depend on the number of ranks, threads, or the backend, bit for bit. Collective;
-/// places on any rank. InputError as paint(), or if the fields have different decompositions. T, Real: float or double.
+/// places on any rank, up to max_local_particles of each. Memory beyond the values: with several ranks a second copy of each field, with
+/// ghosts, and of at most 2^23 places that are sent and about 2^24 that are received. InputError as paint(), or if the fields have
+/// different decompositions; OutOfMemory. T, Real: float or double.
 template <class T, class Real>
 std::vector<Buffer<T>> sample(const Context& context, const std::vector<const Field<T>*>& fields, const Particles<Real>& places,
                               Window window = Window::cic);
