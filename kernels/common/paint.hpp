@@ -50,10 +50,23 @@ WeightSummary summarize_weights(const E& exec, const PaintedParticles<Real>& pai
   return summary;
 }
 
+/// Magnitudes in quanta, rounded down, and how many: 16 bytes, of which CUB has a thread take fewer at a time than of 8. It then keeps them
+/// in registers.
+struct WeightBound {
+  Index quanta = 0;
+  Index num = 0;
+};
+
 template <class Real>
 struct BoundWeight {
   PaintedParticles<Real> painted;
-  ZHALO_HD Index operator()(Index i) const { return static_cast<Index>(fabs(painted.weight(i)) * painted.scale) + 1; }
+  ZHALO_HD WeightBound operator()(Index i) const { return {static_cast<Index>(fabs(painted.weight(i)) * painted.scale), 1}; }
+};
+
+struct AddWeightBounds {
+  ZHALO_HD WeightBound operator()(const WeightBound& a, const WeightBound& b) const {
+    return {a.quanta + b.quanta, a.num + b.num};
+  }
 };
 
 struct AddIndices {
@@ -62,8 +75,9 @@ struct AddIndices {
 
 template <class E, class Real>
 Index bound_weights(const E& exec, const PaintedParticles<Real>& painted) {
-  return times_each(painted) *
-         transform_reduce(exec, num_to_look_at(painted), Index{0}, BoundWeight<Real>{painted}, AddIndices{});
+  const WeightBound bound =
+      transform_reduce(exec, num_to_look_at(painted), WeightBound{}, BoundWeight<Real>{painted}, AddWeightBounds{});
+  return times_each(painted) * (bound.quanta + bound.num);
 }
 
 template <class Real>
