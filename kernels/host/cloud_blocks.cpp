@@ -91,7 +91,7 @@ void locate_on(const MeshAxis& axis, int a, CloudBlock& block) {
   constexpr Index least = 8, most = std::numeric_limits<std::int32_t>::max() - least;
   const bool is_left = axis.num < least || axis.num > most;
   const auto n = static_cast<double>(axis.num);
-  for (int at = 0; at < CloudBlock::size; at += lanes()) {
+  for (int at = 0; at < block.num; at += lanes()) {
     const Double pos = hn::Load(Doubles{}, block.pos[a] + at);
     const Double cells =
         hn::Sub(hn::Mul(hn::Sub(pos, constant(axis.lo)), constant(axis.cells_per_length)), constant(axis.offset));
@@ -109,8 +109,10 @@ void locate_on(const MeshAxis& axis, int a, CloudBlock& block) {
     }
     const hn::Rebind<std::int32_t, Doubles> narrow;
     hn::Store(hn::DemoteTo(narrow, first), narrow, block.first[a] + at);
+    if (HWY_LIKELY(!is_left && hn::AllTrue(Doubles{}, is_near))) continue;
     std::uint8_t bits[8] = {};
     hn::StoreMaskBits(Doubles{}, is_near, bits);
+    block.has_odd = true;
     for (int lane = 0; lane < lanes(); ++lane)
       block.is_odd[at + lane] = block.is_odd[at + lane] || is_left || ((bits[0] >> lane) & 1) == 0;
   }
@@ -119,6 +121,11 @@ void locate_on(const MeshAxis& axis, int a, CloudBlock& block) {
 template <int order>
 void locate(const MeshCells& cells, CloudBlock& block) {
   for (bool& is_odd : block.is_odd) is_odd = false;
+  block.has_odd = false;
+  // What is behind the last, in the same vector, is like the last.
+  for (int at = block.num; at % lanes() != 0; ++at) {
+    for (double(&pos)[CloudBlock::size] : block.pos) pos[at] = pos[block.num - 1];
+  }
   for (int a = 0; a < 3; ++a) locate_on<order>(cells.axis[a], a, block);
 }
 

@@ -19,6 +19,7 @@ struct alignas(64) CloudBlock {
   /// Clouds that lie far out, reach beyond an axis that is not periodic, or are on an axis of very few cells or of more than `first` can
   /// count: their places and parts are left to the common text.
   bool is_odd[size];
+  bool has_odd = false;  ///< one of them at least
   int num = 0;
 };
 

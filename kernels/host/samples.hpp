@@ -43,8 +43,9 @@ class SampleBlocks {
     for (int a = 0; a < 3; ++a) {
       const MeshAxis& axis = one_.sampled.cells.axis[a];
       if (!axis.wraps) continue;
-      for (int at = 0; at < block.num; ++at)
-        block.is_odd[at] = block.is_odd[at] || Index{block.first[a][at]} + order > axis.num;
+      for (int at = 0; at < block.num; ++at) {
+        if (Index{block.first[a][at]} + order > axis.num) block.has_odd = block.is_odd[at] = true;
+      }
     }
   }
 

@@ -114,7 +114,7 @@ class TileDeposit {
   void add_block(CloudBlock& block, TileSums<order>& tile) const {
     locate_clouds(tiles_.cells(), block);
     tile.add(block);
-    for (int at = 0; at < block.num; ++at) {
+    for (int at = 0; block.has_odd && at < block.num; ++at) {
       if (!block.is_odd[at]) continue;
       const Clouds<order, double> clouds(tiles_.cells(), {{block.pos[0][at], block.pos[1][at], block.pos[2][at]}});
       tile.add(block.quanta[at], clouds.axis);
