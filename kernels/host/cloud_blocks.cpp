@@ -17,6 +17,7 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 using Doubles = hn::CappedTag<double, 8>;
 using Integers = hn::RebindToSigned<Doubles>;
+using Narrow = hn::Rebind<std::int32_t, Doubles>;
 using Double = hn::Vec<Doubles>;
 
 HWY_INLINE Double constant(double value) { return hn::Set(Doubles{}, value); }
@@ -88,9 +89,10 @@ HWY_INLINE int lanes() { return static_cast<int>(hn::Lanes(Doubles{})); }
 template <int order>
 void locate_on(const MeshAxis& axis, int a, CloudBlock& block) {
   // On fewer cells clouds may go around more than once; `first` and what is computed on the way to it hold no more.
-  constexpr Index least = 8, most = std::numeric_limits<std::int32_t>::max() - least;
-  const bool is_left = axis.num < least || axis.num > most;
+  constexpr Index fewest = 8, most = std::numeric_limits<std::int32_t>::max() - fewest;
+  const bool is_left = axis.num < fewest || axis.num > most;
   const auto n = static_cast<double>(axis.num);
+  auto least_first = hn::Set(Narrow{}, std::numeric_limits<std::int32_t>::max()), most_first = hn::Zero(Narrow{});
   for (int at = 0; at < block.num; at += lanes()) {
     const Double pos = hn::Load(Doubles{}, block.pos[a] + at);
     const Double cells =
@@ -107,8 +109,10 @@ void locate_on(const MeshAxis& axis, int a, CloudBlock& block) {
     } else {
       is_near = hn::And(is_near, hn::And(hn::Ge(first, constant(0)), hn::Le(first, constant(n - order))));
     }
-    const hn::Rebind<std::int32_t, Doubles> narrow;
-    hn::Store(hn::DemoteTo(narrow, first), narrow, block.first[a] + at);
+    const auto cell = hn::DemoteTo(Narrow{}, first);
+    hn::Store(cell, Narrow{}, block.first[a] + at);
+    least_first = hn::Min(least_first, cell);
+    most_first = hn::Max(most_first, cell);
     if (HWY_LIKELY(!is_left && hn::AllTrue(Doubles{}, is_near))) continue;
     std::uint8_t bits[8] = {};
     hn::StoreMaskBits(Doubles{}, is_near, bits);
@@ -116,6 +120,8 @@ void locate_on(const MeshAxis& axis, int a, CloudBlock& block) {
     for (int lane = 0; lane < lanes(); ++lane)
       block.is_odd[at + lane] = block.is_odd[at + lane] || is_left || ((bits[0] >> lane) & 1) == 0;
   }
+  block.least[a] = hn::GetLane(hn::MinOfLanes(Narrow{}, least_first));
+  block.most[a] = hn::GetLane(hn::MaxOfLanes(Narrow{}, most_first));
 }
 
 template <int order>
@@ -219,6 +225,17 @@ void locate_dispatched(const MeshCells& cells, CloudBlock& block) {
     default: return locate<4>(cells, block);
   }
 }
+void add_numbers_dispatched(const CloudBlock& block, const CellNumbers& numbers, LocalIndex* sums) {
+  const hn::RebindToUnsigned<Narrow> number;
+  for (int at = 0; at < block.num; at += lanes()) {
+    auto sum = hn::Zero(number);
+    for (int a = 0; a < 3; ++a) {
+      const auto cell = hn::Sub(hn::Load(Narrow{}, block.first[a] + at), hn::Set(Narrow{}, numbers.first[a]));
+      sum = hn::Add(sum, hn::GatherIndex(number, numbers.of[a], cell));
+    }
+    hn::Store(sum, number, sums + at);
+  }
+}
 void deposit_dispatched(const CloudBlock& block, int order, const TileView& tile) {
   switch (order) {
     case 1: return deposit_vectors<1>(block, tile);
@@ -246,11 +263,15 @@ HWY_AFTER_NAMESPACE();
 namespace zhalo::kernels {
 
 HWY_EXPORT(locate_dispatched);
+HWY_EXPORT(add_numbers_dispatched);
 HWY_EXPORT(deposit_dispatched);
 HWY_EXPORT(sample_float);
 HWY_EXPORT(sample_double);
 
 void locate_clouds(const MeshCells& cells, CloudBlock& block) { HWY_DYNAMIC_DISPATCH(locate_dispatched)(cells, block); }
+void add_numbers(const CloudBlock& block, const CellNumbers& numbers, LocalIndex* sums) {
+  HWY_DYNAMIC_DISPATCH(add_numbers_dispatched)(block, numbers, sums);
+}
 void deposit_clouds(const CloudBlock& block, int order, const TileView& tile) {
   HWY_DYNAMIC_DISPATCH(deposit_dispatched)(block, order, tile);
 }

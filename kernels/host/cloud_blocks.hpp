@@ -20,11 +20,23 @@ struct alignas(64) CloudBlock {
   /// count: their places and parts are left to the common text.
   bool is_odd[size];
   bool has_odd = false;  ///< one of them at least
+  /// The least and most of `first` on each axis.
+  std::int32_t least[3] = {};
+  std::int32_t most[3] = {};
   int num = 0;
 };
 
 /// Sets all but `pos` and `quanta`.
 void locate_clouds(const MeshCells& cells, CloudBlock& block);
+
+/// A number for each cell of each axis, from cell `first` on.
+struct CellNumbers {
+  const LocalIndex* of[3] = {};
+  std::int32_t first[3] = {};
+};
+/// sums[i] = of the numbers of the first cell of cloud i, of a block without odd ones; `sums` is aligned and as long as a block, and what
+/// is behind the last cloud is written, too.
+void add_numbers(const CloudBlock& block, const CellNumbers& numbers, LocalIndex* sums);
 
 /// Where the sums of a tile lie: cell (x, y, z) at ((x - first[0]) * pitch + y - first[1]) * pitch + z - first[2].
 struct TileView {

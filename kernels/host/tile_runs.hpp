@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "kernels/common/paint.hpp"
@@ -84,9 +85,31 @@ class Tiles {
   const AxisTiles& axis(int a) const { return axis_[a]; }
   Index number(Index x, Index y, Index z) const { return (x * axis_[1].size() + y) * axis_[2].size() + z; }
 
-  /// The tiles of the first cells of all clouds.
+  /// The tile of the first cells of all clouds, if they are in the same and this can be told at a glance.
+  std::optional<LocalIndex> only(const CloudBlock& block) const {
+    if (block.has_odd) return {};
+    LocalIndex tile = 0;
+    for (int a = 0; a < 3; ++a) {
+      const LocalIndex* const of_cell = axis_[a].of_cell.data();
+      const Index first = cells_.axis[a].first;
+      const LocalIndex of_least = of_cell[block.least[a] - first];
+      if (of_cell[block.most[a] - first] != of_least) return {};
+      tile += of_least;
+    }
+    return tile;
+  }
+
+  /// The tiles of the first cells of all clouds; `tile` is as add_numbers() wants it.
   template <int order>
   void find(const CloudBlock& block, LocalIndex* tile) const {
+    if (!block.has_odd) {
+      CellNumbers numbers;
+      for (int a = 0; a < 3; ++a) {
+        numbers.of[a] = axis_[a].of_cell.data();
+        numbers.first[a] = static_cast<std::int32_t>(cells_.axis[a].first);
+      }
+      return add_numbers(block, numbers, tile);
+    }
     std::fill_n(tile, block.num, LocalIndex{0});
     for (int a = 0; a < 3; ++a) {
       const LocalIndex* const of_cell = axis_[a].of_cell.data();
@@ -153,22 +176,27 @@ class FoundRuns {
 template <int order, class Real>
 void find_runs(const Tiles& tiles, const SegmentRows<Real>& rows, Index first, Index last, FoundRuns& found) {
   CloudBlock block;
-  LocalIndex tile[CloudBlock::size];
+  alignas(64) LocalIndex tile[CloudBlock::size];
   LocalIndex now = 0;
   Index count = 0;
+  const auto go_on = [&](LocalIndex next, Index num) {
+    if (next != now) {
+      found.add(now, count);
+      now = next;
+      count = 0;
+    }
+    count += num;
+  };
   for (Index begin = first; begin < last; begin += CloudBlock::size) {
     block.num = static_cast<int>(std::min<Index>(CloudBlock::size, last - begin));
     rows.put_all(rows.first + begin, block);
     locate_clouds(tiles.cells(), block);
-    tiles.find<order>(block, tile);
-    for (int at = 0; at < block.num; ++at) {
-      if (tile[at] != now) {
-        found.add(now, count);
-        now = tile[at];
-        count = 0;
-      }
-      ++count;
+    if (const std::optional<LocalIndex> only = tiles.only(block)) {
+      go_on(*only, block.num);
+      continue;
     }
+    tiles.find<order>(block, tile);
+    for (int at = 0; at < block.num; ++at) go_on(tile[at], 1);
   }
   found.add(now, count);
 }
