@@ -1,6 +1,7 @@
 // Clouds in vectors, compiled for every vector target; the best one that the processor has is taken at run time.
 #include "kernels/host/cloud_blocks.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "kernels/kernels.hpp"
@@ -17,6 +18,7 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 using Doubles = hn::CappedTag<double, 8>;
 using Integers = hn::RebindToSigned<Doubles>;
+using Floats = hn::Rebind<float, Doubles>;
 using Narrow = hn::Rebind<std::int32_t, Doubles>;
 using Double = hn::Vec<Doubles>;
 
@@ -85,6 +87,46 @@ struct Weights {
 
 /// Elements of a block from one vector to the next.
 HWY_INLINE int lanes() { return static_cast<int>(hn::Lanes(Doubles{})); }
+
+/// As many of the rows of three coordinates as fill vectors; returns how many.
+int put_rows(const float* from, int num, double* const (&to)[3]) {
+  int done = 0;
+  for (; done + lanes() <= num; done += lanes()) {
+    hn::Vec<Floats> x, y, z;
+    hn::LoadInterleaved3(Floats{}, from + Index{3} * done, x, y, z);
+    hn::StoreU(hn::PromoteTo(Doubles{}, x), Doubles{}, to[0] + done);
+    hn::StoreU(hn::PromoteTo(Doubles{}, y), Doubles{}, to[1] + done);
+    hn::StoreU(hn::PromoteTo(Doubles{}, z), Doubles{}, to[2] + done);
+  }
+  return done;
+}
+int put_rows(const double*, int, double* const (&)[3]) { return 0; }
+
+/// As many of dense numbers as fill vectors.
+int put_column(const float* from, int num, double* to) {
+  int done = 0;
+  for (; done + lanes() <= num; done += lanes())
+    hn::StoreU(hn::PromoteTo(Doubles{}, hn::LoadU(Floats{}, from + done)), Doubles{}, to + done);
+  return done;
+}
+int put_column(const double* from, int num, double* to) {
+  std::copy_n(from, num, to);
+  return num;
+}
+
+template <class Real>
+void append(const Strided<Real> (&pos)[3], Index row, int num, CloudBlock& block) {
+  constexpr auto size = static_cast<Index>(sizeof(Real));
+  bool is_rows = true;
+  for (int a = 0; a < 3; ++a) is_rows = is_rows && pos[a].stride_bytes == 3 * size && pos[a].data == pos[0].data + a;
+  double* const to[3] = {block.pos[0] + block.num, block.pos[1] + block.num, block.pos[2] + block.num};
+  const int done = is_rows ? put_rows(&pos[0][row], num, to) : 0;
+  for (int a = 0; a < 3; ++a) {
+    int at = pos[a].stride_bytes == size ? put_column(&pos[a][row], num, to[a]) : done;
+    for (; at < num; ++at) to[a][at] = static_cast<double>(pos[a][row + at]);
+  }
+  block.num += num;
+}
 
 template <int order>
 void locate_on(const MeshAxis& axis, int a, CloudBlock& block) {
@@ -225,6 +267,8 @@ void locate_dispatched(const MeshCells& cells, CloudBlock& block) {
     default: return locate<4>(cells, block);
   }
 }
+void append_float(const Strided<float> (&p)[3], Index r, int n, CloudBlock& b) { append(p, r, n, b); }
+void append_double(const Strided<double> (&p)[3], Index r, int n, CloudBlock& b) { append(p, r, n, b); }
 void add_numbers_dispatched(const CloudBlock& block, const CellNumbers& numbers, LocalIndex* sums) {
   const hn::RebindToUnsigned<Narrow> number;
   for (int at = 0; at < block.num; at += lanes()) {
@@ -263,11 +307,19 @@ HWY_AFTER_NAMESPACE();
 namespace zhalo::kernels {
 
 HWY_EXPORT(locate_dispatched);
+HWY_EXPORT(append_float);
+HWY_EXPORT(append_double);
 HWY_EXPORT(add_numbers_dispatched);
 HWY_EXPORT(deposit_dispatched);
 HWY_EXPORT(sample_float);
 HWY_EXPORT(sample_double);
 
+void append_positions(const Strided<float> (&pos)[3], Index row, Index num, CloudBlock& block) {
+  HWY_DYNAMIC_DISPATCH(append_float)(pos, row, static_cast<int>(num), block);
+}
+void append_positions(const Strided<double> (&pos)[3], Index row, Index num, CloudBlock& block) {
+  HWY_DYNAMIC_DISPATCH(append_double)(pos, row, static_cast<int>(num), block);
+}
 void locate_clouds(const MeshCells& cells, CloudBlock& block) { HWY_DYNAMIC_DISPATCH(locate_dispatched)(cells, block); }
 void add_numbers(const CloudBlock& block, const CellNumbers& numbers, LocalIndex* sums) {
   HWY_DYNAMIC_DISPATCH(add_numbers_dispatched)(block, numbers, sums);

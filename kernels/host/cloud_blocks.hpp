@@ -26,6 +26,10 @@ struct alignas(64) CloudBlock {
   int num = 0;
 };
 
+/// Rows [row, row + num) follow the positions that the block has; they fit in.
+void append_positions(const Strided<float> (&pos)[3], Index row, Index num, CloudBlock& block);
+void append_positions(const Strided<double> (&pos)[3], Index row, Index num, CloudBlock& block);
+
 /// Sets all but `pos` and `quanta`.
 void locate_clouds(const MeshCells& cells, CloudBlock& block);
 

@@ -10,6 +10,17 @@
 
 namespace zhalo::kernels {
 
+namespace {
+
+template <int order, class Real>
+void deposit_rows(const Host& exec, const Tiles& tiles, const PaintedRows<Real>& rows, Span<Index> sums) {
+  const TileDeposit<order> deposit(tiles, sums);
+  const TileRuns runs = TileRuns::sorted<order>(exec, tiles, rows);
+  deposit.run(exec, FetchedRows<Real>(rows, runs));
+}
+
+}  // namespace
+
 template <class Real>
 void deposit(const Host& exec, const PaintedParticles<Real>& painted, const MeshCells& cells, Span<Index> sums) {
   constexpr Index most_rows = Run::most_sorted;  // bounds the memory for runs
@@ -17,9 +28,8 @@ void deposit(const Host& exec, const PaintedParticles<Real>& painted, const Mesh
   const Tiles tiles(cells);
   for (const SegmentView<Real>& segment : painted.particles.segments) {
     for (Index first = 0; first < segment.num; first += most_rows) {
-      const SegmentRows<Real> rows{segment, first, std::min(most_rows, segment.num - first)};
-      with_order(cells.order,
-                 [&](auto order) { TileDeposit<decltype(order)::value, Real>(painted, rows, tiles, sums).run(exec); });
+      const PaintedRows<Real> rows{painted, segment, first, std::min(most_rows, segment.num - first)};
+      with_order(cells.order, [&](auto order) { deposit_rows<decltype(order)::value>(exec, tiles, rows, sums); });
     }
   }
 }

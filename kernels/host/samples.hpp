@@ -33,12 +33,9 @@ class SampleBlocks {
 
  private:
   void locate(Index begin, Index last, CloudBlock& block) const {
-    block.num = static_cast<int>(std::clamp<Index>(last - begin, 0, CloudBlock::size));
-    if (block.num == 0) return;
-    for (int a = 0; a < 3; ++a) {
-      const Strided<Real> pos = segment_.pos[a];
-      for (int at = 0; at < block.num; ++at) block.pos[a][at] = static_cast<double>(pos[begin + at]);
-    }
+    block.num = 0;
+    if (begin >= last) return;
+    append_positions(segment_.pos, begin, std::min<Index>(last - begin, CloudBlock::size), block);
     locate_clouds(one_.sampled.cells, block);
     for (int a = 0; a < 3; ++a) {
       const MeshAxis& axis = one_.sampled.cells.axis[a];

@@ -51,22 +51,19 @@ class Run {
   std::uint32_t word_;
 };
 
-/// Some rows of one segment, at most Run::most_sorted.
+/// Some rows of one segment, at most Run::most_sorted; here they are counted from the first.
 template <class Real>
-struct SegmentRows {
+struct PaintedRows {
+  const PaintedParticles<Real>& painted;
   const SegmentView<Real>& segment;
-  Index first = 0;  ///< row
+  Index first = 0;  ///< row of the segment
   Index num = 0;
 
-  void put(Index row, int at, CloudBlock& block) const {
-    for (int a = 0; a < 3; ++a) block.pos[a][at] = static_cast<double>(segment.pos[a][row]);
-  }
-  /// block.num rows.
-  void put_all(Index row, CloudBlock& block) const {
-    for (int a = 0; a < 3; ++a) {
-      const Strided<Real> pos = segment.pos[a];
-      for (int at = 0; at < block.num; ++at) block.pos[a][at] = static_cast<double>(pos[row + at]);
-    }
+  double quanta(Index row) const { return whole(painted.weight(segment.first + first + row) * painted.scale); }
+  /// The next rows, as many as there are and as the block holds.
+  void put_positions(Index row, Index end, CloudBlock& block) const {
+    block.num = 0;
+    append_positions(segment.pos, first + row, std::min<Index>(end - row, CloudBlock::size), block);
   }
 };
 
@@ -174,7 +171,7 @@ class FoundRuns {
 
 /// The runs of rows [first, last).
 template <int order, class Real>
-void find_runs(const Tiles& tiles, const SegmentRows<Real>& rows, Index first, Index last, FoundRuns& found) {
+void find_runs(const Tiles& tiles, const PaintedRows<Real>& rows, Index first, Index last, FoundRuns& found) {
   CloudBlock block;
   alignas(64) LocalIndex tile[CloudBlock::size];
   LocalIndex now = 0;
@@ -188,8 +185,7 @@ void find_runs(const Tiles& tiles, const SegmentRows<Real>& rows, Index first, I
     count += num;
   };
   for (Index begin = first; begin < last; begin += CloudBlock::size) {
-    block.num = static_cast<int>(std::min<Index>(CloudBlock::size, last - begin));
-    rows.put_all(rows.first + begin, block);
+    rows.put_positions(begin, last, block);
     locate_clouds(tiles.cells(), block);
     if (const std::optional<LocalIndex> only = tiles.only(block)) {
       go_on(*only, block.num);
@@ -205,7 +201,7 @@ void find_runs(const Tiles& tiles, const SegmentRows<Real>& rows, Index first, I
 class TileRuns {
  public:
   template <int order, class Real>
-  static TileRuns sorted(const Host& exec, const Tiles& tiles, const SegmentRows<Real>& rows) {
+  static TileRuns sorted(const Host& exec, const Tiles& tiles, const PaintedRows<Real>& rows) {
     TileRuns runs;
     const Index num_tasks = std::clamp<Index>(rows.num / host_block, 1, threads_of(exec));
     const auto first_of = [&](Index task) { return task * rows.num / num_tasks; };

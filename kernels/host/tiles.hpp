@@ -58,31 +58,79 @@ class TileSums {
   std::vector<Index> sums_;
 };
 
-/// The particles of some rows to the cells.
-template <int order, class Real>
+/// Particles by tile, each wherever it lies: fetched along the tile's runs.
+template <class Real>
+class FetchedRows {
+ public:
+  FetchedRows(const PaintedRows<Real>& rows, const TileRuns& runs)
+      : rows_(rows), runs_(runs), is_uniform_(rows.painted.is_uniform), quanta_of_each_(is_uniform_ ? rows.quanta(0) : 0) {}
+
+  bool has(Index tile) const { return !runs_.of(tile).empty(); }
+
+  /// add(block) for all particles of a tile.
+  template <class Add>
+  void for_each_block(Index tile, const Add& add) const {
+    const Span<const Run> runs = runs_.of(tile);
+    CloudBlock block;
+    std::fill_n(block.quanta, CloudBlock::size, quanta_of_each_);
+    for (Index r = 0; r < runs.size(); ++r) {
+      if (r + prefetch_distance < runs.size()) prefetch_run(runs[r + prefetch_distance]);
+      const Index end = runs[r].last() + 1;
+      for (Index row = runs[r].first(); row < end;) {
+        const Index num = std::min<Index>(end - row, CloudBlock::size - block.num);
+        append(row, num, block);
+        row += num;
+        if (block.num < CloudBlock::size) continue;
+        add(block);
+        block.num = 0;
+      }
+    }
+    if (block.num > 0) add(block);
+  }
+
+ private:
+  void append(Index row, Index num, CloudBlock& block) const {
+    for (Index i = 0; i < num && !is_uniform_; ++i) block.quanta[block.num + i] = rows_.quanta(row + i);
+    if (num > 1) return append_positions(rows_.segment.pos, rows_.first + row, num, block);
+    for (int a = 0; a < 3; ++a) block.pos[a][block.num] = static_cast<double>(rows_.segment.pos[a][rows_.first + row]);
+    ++block.num;
+  }
+
+  void prefetch_run(const Run& run) const {
+    for (const Strided<Real>& pos : rows_.segment.pos) prefetch_line(&pos[rows_.first + run.first()]);
+  }
+
+  const PaintedRows<Real>& rows_;
+  const TileRuns& runs_;
+  bool is_uniform_;
+  double quanta_of_each_;  ///< where all have the same
+};
+
+/// Particles by tile to the cells.
+template <int order>
 class TileDeposit {
  public:
-  TileDeposit(const PaintedParticles<Real>& painted, const SegmentRows<Real>& rows, const Tiles& tiles, Span<Index> sums)
-      : painted_(painted), rows_(rows), tiles_(tiles), sums_(sums), quanta_of_each_(quanta(0)) {}
+  TileDeposit(const Tiles& tiles, Span<Index> sums) : tiles_(tiles), sums_(sums) {}
 
-  void run(const Host& exec) const {
-    const TileRuns runs = TileRuns::sorted<order>(exec, tiles_, rows_);
+  template <class Rows>
+  void run(const Host& exec, const Rows& rows) const {
     for (Index colour = 0; colour < 4; ++colour) {
       const Index odd_x = colour / 2;
       const Index odd_y = colour % 2;
       const Index num_x = (tiles_.axis(0).size() - odd_x + 1) / 2;
       const Index num_y = (tiles_.axis(1).size() - odd_y + 1) / 2;
       run_tasks(exec, num_x * num_y,
-                [&](Index column) { add_column(runs, 2 * (column / num_y) + odd_x, 2 * (column % num_y) + odd_y); });
+                [&](Index column) { add_column(rows, 2 * (column / num_y) + odd_x, 2 * (column % num_y) + odd_y); });
     }
   }
 
  private:
-  void add_column(const TileRuns& runs, Index x, Index y) const {
+  template <class Rows>
+  void add_column(const Rows& rows, Index x, Index y) const {
     TileSums<order> tile;
     for (Index z = 0; z < tiles_.axis(2).size(); ++z) {
-      const Span<const Run> of_tile = runs.of(tiles_.number(x, y, z));
-      if (of_tile.empty()) continue;
+      const Index number = tiles_.number(x, y, z);
+      if (!rows.has(number)) continue;
       const Index at[3] = {x, y, z};
       Index first[3];
       Index num[3];
@@ -91,24 +139,9 @@ class TileDeposit {
         num[a] = tiles_.axis(a).begin_of(at[a] + 1) - first[a];
       }
       tile.start(first, num);
-      add_runs(of_tile, tile);
+      rows.for_each_block(number, [&](CloudBlock& block) { add_block(block, tile); });
       tile.finish(tiles_.cells(), sums_);
     }
-  }
-
-  /// Runs, a block of particles at a time.
-  void add_runs(Span<const Run> runs, TileSums<order>& tile) const {
-    CloudBlock block;
-    for (Index r = 0; r < runs.size(); ++r) {
-      if (r + prefetch_distance < runs.size()) prefetch_run(runs[r + prefetch_distance]);
-      const Index last = rows_.first + runs[r].last();
-      for (Index row = rows_.first + runs[r].first(); row <= last; ++row) {
-        rows_.put(row, block.num, block);
-        block.quanta[block.num] = painted_.is_uniform ? quanta_of_each_ : quanta(rows_.segment.first + row);
-        if (++block.num == CloudBlock::size) add_block(block, tile);
-      }
-    }
-    add_block(block, tile);
   }
 
   void add_block(CloudBlock& block, TileSums<order>& tile) const {
@@ -119,20 +152,10 @@ class TileDeposit {
       const Clouds<order, double> clouds(tiles_.cells(), {{block.pos[0][at], block.pos[1][at], block.pos[2][at]}});
       tile.add(block.quanta[at], clouds.axis);
     }
-    block.num = 0;
   }
 
-  void prefetch_run(const Run& run) const {
-    for (const Strided<Real>& pos : rows_.segment.pos) prefetch_line(&pos[rows_.first + run.first()]);
-  }
-
-  double quanta(Index i) const { return whole(painted_.weight(i) * painted_.scale); }
-
-  const PaintedParticles<Real>& painted_;
-  const SegmentRows<Real>& rows_;
   const Tiles& tiles_;
   Span<Index> sums_;
-  double quanta_of_each_;  ///< where all have the same
 };
 
 }  // namespace zhalo::kernels
