@@ -201,23 +201,38 @@ HWY_INLINE void divide(const CloudBlock& block, int at, Index* parts) {
 
 /// Adds the parts of one cloud, of every lanes()-th element, from its first cell on.
 template <int order>
-HWY_INLINE void add_parts(const Index* from, Index* to, Index pitch) {
-  for (int row = 0; row < order * order; ++row) {
-    Index* const cells = to + (row / order * pitch + row % order) * pitch;
-    for (int k = 0; k < order; ++k, from += lanes()) cells[k] += *from;
+HWY_INLINE void add_parts(const Index* from, Index* to) {
+  constexpr Index pitch = tile_pitch(order);
+  for (int i = 0; i < order; ++i, to += (pitch - order) * pitch) {
+    for (int j = 0; j < order; ++j, to += pitch) {
+      for (int k = 0; k < order; ++k, from += lanes()) to[k] += *from;
+    }
   }
+}
+
+/// Places of the first cells of a vector of clouds in the tile. Those of odd clouds mean nothing.
+template <int order>
+HWY_INLINE void find_places(const CloudBlock& block, int at, const TileView& tile, std::int32_t* place) {
+  const auto pitch = hn::Set(Narrow{}, static_cast<std::int32_t>(tile_pitch(order)));
+  auto sum = hn::Zero(Narrow{});
+  for (int a = 0; a < 3; ++a) {
+    const auto first = hn::Set(Narrow{}, static_cast<std::int32_t>(tile.first[a]));
+    sum = hn::Add(hn::Mul(sum, pitch), hn::Sub(hn::Load(Narrow{}, block.first[a] + at), first));
+  }
+  hn::Store(sum, Narrow{}, place);
 }
 
 template <int order>
 void deposit_vectors(const CloudBlock& block, const TileView& tile) {
   HWY_ALIGN Index parts[static_cast<std::size_t>(order * order * order) * 8];
+  HWY_ALIGN std::int32_t place[8];
   for (int at = 0; at < block.num; at += lanes()) {
     divide<order>(block, at, parts);
-    for (int lane = 0; lane < lanes() && at + lane < block.num; ++lane) {
-      const int p = at + lane;
-      if (block.is_odd[p]) continue;
-      const Index row = (block.first[0][p] - tile.first[0]) * tile.pitch + (block.first[1][p] - tile.first[1]);
-      add_parts<order>(parts + lane, tile.sums + row * tile.pitch + (block.first[2][p] - tile.first[2]), tile.pitch);
+    find_places<order>(block, at, tile, place);
+    const int num = std::min(lanes(), block.num - at);
+    for (int lane = 0; lane < num; ++lane) {
+      if (block.has_odd && block.is_odd[at + lane]) continue;
+      add_parts<order>(parts + lane, tile.sums + place[lane]);
     }
   }
 }

@@ -42,10 +42,13 @@ struct CellNumbers {
 /// is behind the last cloud is written, too.
 void add_numbers(const CloudBlock& block, const CellNumbers& numbers, LocalIndex* sums);
 
-/// Where the sums of a tile lie: cell (x, y, z) at ((x - first[0]) * pitch + y - first[1]) * pitch + z - first[2].
+/// Cells of a tile along an axis, at most, and of what its clouds of such an order cover.
+inline constexpr Index most_tile_cells = 16;
+constexpr Index tile_pitch(int order) { return most_tile_cells + order - 1; }
+
+/// Where the sums of a tile lie: cell (x, y, z) at ((x - first[0]) * pitch + y - first[1]) * pitch + z - first[2], pitch of the order.
 struct TileView {
   Index* sums = nullptr;
-  Index pitch = 0;
   Index first[3] = {0, 0, 0};
 };
 /// Adds the parts of all clouds that are not odd.

@@ -16,7 +16,7 @@ namespace zhalo::kernels {
 /// Tiles along an axis: a single one, or an even number, so that parities differ also where the axis closes; each of 8 cells at least,
 /// for a cloud to end in the next.
 struct AxisTiles {
-  static constexpr Index most_cells = 16;
+  static constexpr Index most_cells = most_tile_cells;
   std::vector<Index> begin;         ///< first cell of each, and the end
   std::vector<LocalIndex> of_cell;  ///< by cell of this rank, times `step`
 

@@ -16,7 +16,7 @@ namespace zhalo::kernels {
 template <int order>
 class TileSums {
  public:
-  static constexpr Index most = AxisTiles::most_cells + order - 1;
+  static constexpr Index most = tile_pitch(order);
 
   TileSums() : sums_(static_cast<std::size_t>(most * most * most)) {}
 
@@ -28,7 +28,7 @@ class TileSums {
     for (Index x = 0; x < num_[0]; ++x) std::fill_n(row(x, 0), num_[1] * most, Index{0});
   }
 
-  void add(const CloudBlock& block) { deposit_clouds(block, order, {sums_.data(), most, {first_[0], first_[1], first_[2]}}); }
+  void add(const CloudBlock& block) { deposit_clouds(block, order, {sums_.data(), {first_[0], first_[1], first_[2]}}); }
 
   void add(double quanta, const AxisCloud<order> (&cloud)[3]) {
     Index* const to = row(cloud[0].first - first_[0], cloud[1].first - first_[1]) + (cloud[2].first - first_[2]);
