@@ -3,6 +3,7 @@
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/paint.hpp"
 #include "kernels/host/samples.hpp"
+#include "kernels/host/tile_rows.hpp"
 #include "kernels/host/tiles.hpp"
 
 #define ZHALO_EXEC Host
@@ -15,6 +16,16 @@ namespace {
 template <int order, class Real>
 void deposit_rows(const Host& exec, const Tiles& tiles, const PaintedRows<Real>& rows, Span<Index> sums) {
   const TileDeposit<order> deposit(tiles, sums);
+  if (is_scattered<order>(tiles, rows)) {
+    // In turns, for no more memory than runs would take.
+    constexpr auto run_bytes = static_cast<Index>(sizeof(Run)) + FoundRuns::run_bytes;
+    const Index num_turns = (TileRows<Real>::bytes_per_row(rows) + run_bytes - 1) / run_bytes;
+    for (Index turn = 0; turn < num_turns; ++turn) {
+      const PaintedRows<Real> part = rows.part(turn * rows.num / num_turns, (turn + 1) * rows.num / num_turns);
+      deposit.run(exec, TileRows<Real>::template sorted<order>(exec, tiles, part));
+    }
+    return;
+  }
   const TileRuns runs = TileRuns::sorted<order>(exec, tiles, rows);
   deposit.run(exec, FetchedRows<Real>(rows, runs));
 }

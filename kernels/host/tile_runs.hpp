@@ -59,6 +59,7 @@ struct PaintedRows {
   Index first = 0;  ///< row of the segment
   Index num = 0;
 
+  PaintedRows part(Index begin, Index end) const { return {painted, segment, first + begin, end - begin}; }
   double quanta(Index row) const { return whole(painted.weight(segment.first + first + row) * painted.scale); }
   /// The next rows, as many as there are and as the block holds.
   void put_positions(Index row, Index end, CloudBlock& block) const {
@@ -79,6 +80,7 @@ class Tiles {
 
   Index size() const { return axis_[0].size() * axis_[1].size() * axis_[2].size(); }
   const MeshCells& cells() const { return cells_; }
+  Index num_cells() const { return cells_.axis[0].num_own * cells_.axis[1].num_own * cells_.axis[2].num_own; }
   const AxisTiles& axis(int a) const { return axis_[a]; }
   Index number(Index x, Index y, Index z) const { return (x * axis_[1].size() + y) * axis_[2].size() + z; }
 
@@ -127,6 +129,8 @@ class Tiles {
 /// memory is taken as there are runs.
 class FoundRuns {
  public:
+  static constexpr Index run_bytes = sizeof(LocalIndex) + 1;
+
   FoundRuns(const Host& exec, Index most_rows) : exec_(exec), block_size_(std::min(most_rows, Index{1} << 14)) {}
 
   void add(LocalIndex tile, Index count) {
@@ -197,20 +201,53 @@ void find_runs(const Tiles& tiles, const PaintedRows<Real>& rows, Index first, I
   found.add(now, count);
 }
 
+/// Where things go that tasks bring to tiles: those of a tile follow each other, task by task.
+class TilePlaces {
+ public:
+  TilePlaces(Index num_tasks, Index num_tiles)
+      : num_tiles_(num_tiles), of_tasks_(static_cast<std::size_t>(num_tasks * num_tiles)) {}
+
+  /// By tile: how many the task brings; after sum_up() the place of its next one.
+  LocalIndex* of_task(Index task) { return of_tasks_.data() + task * num_tiles_; }
+
+  void sum_up() {
+    const auto num_tiles = static_cast<std::size_t>(num_tiles_);
+    begin_.reserve(num_tiles + 1);
+    LocalIndex place = 0;
+    for (std::size_t tile = 0; tile < num_tiles; ++tile) {
+      begin_.push_back(Index{place});
+      for (std::size_t at = tile; at < of_tasks_.size(); at += num_tiles) {
+        const LocalIndex count = of_tasks_[at];
+        of_tasks_[at] = place;
+        place += count;
+      }
+    }
+    begin_.push_back(Index{place});
+  }
+
+  /// Of all things of a tile, which end where those of the next begin.
+  Index begin_of(Index tile) const { return begin_[static_cast<std::size_t>(tile)]; }
+  Index size() const { return begin_.back(); }
+
+ private:
+  Index num_tiles_;
+  std::vector<LocalIndex> of_tasks_;
+  std::vector<Index> begin_;
+};
+
 /// Runs of some rows, by tile.
 class TileRuns {
  public:
   template <int order, class Real>
   static TileRuns sorted(const Host& exec, const Tiles& tiles, const PaintedRows<Real>& rows) {
-    TileRuns runs;
     const Index num_tasks = std::clamp<Index>(rows.num / host_block, 1, threads_of(exec));
+    TileRuns runs(num_tasks, tiles.size());
     const auto first_of = [&](Index task) { return task * rows.num / num_tasks; };
     std::vector<FoundRuns> found;
     found.reserve(static_cast<std::size_t>(num_tasks));
     for (Index task = 0; task < num_tasks; ++task) found.emplace_back(exec, first_of(task + 1) - first_of(task));
-    std::vector<LocalIndex> next(static_cast<std::size_t>(num_tasks * tiles.size()));
     const auto for_each_run = [&](Index task, const auto& visit) {
-      LocalIndex* const of_task = next.data() + task * tiles.size();
+      LocalIndex* const of_task = runs.places_.of_task(task);
       found[static_cast<std::size_t>(task)].for_each(first_of(task),
                                                      [&](LocalIndex tile, const Run& run) { visit(of_task[tile], run); });
     };
@@ -218,7 +255,8 @@ class TileRuns {
       find_runs<order>(tiles, rows, first_of(task), first_of(task + 1), found[static_cast<std::size_t>(task)]);
       for_each_run(task, [](LocalIndex& count, const Run&) { ++count; });
     });
-    runs.make_room(exec, next, tiles.size());
+    runs.places_.sum_up();
+    runs.runs_ = Buffer<Run>(exec, runs.places_.size(), "runs of particles by tile");
     Run* const to = runs.runs_.data();
     run_tasks(exec, num_tasks,
               [&](Index task) { for_each_run(task, [&](LocalIndex& place, const Run& run) { to[place++] = run; }); });
@@ -226,29 +264,13 @@ class TileRuns {
   }
 
   Span<const Run> of(Index tile) const {
-    const Index first = begin_[static_cast<std::size_t>(tile)];
-    return runs_.span().subspan(first, begin_[static_cast<std::size_t>(tile) + 1] - first);
+    return runs_.span().subspan(places_.begin_of(tile), places_.begin_of(tile + 1) - places_.begin_of(tile));
   }
 
  private:
-  /// Counts, by task and tile, become the places of the first runs.
-  void make_room(const Host& exec, std::vector<LocalIndex>& counts, Index num_tiles) {
-    const auto tiles = static_cast<std::size_t>(num_tiles);
-    begin_.reserve(tiles + 1);
-    LocalIndex place = 0;
-    for (std::size_t tile = 0; tile < tiles; ++tile) {
-      begin_.push_back(Index{place});
-      for (std::size_t at = tile; at < counts.size(); at += tiles) {
-        const LocalIndex count = counts[at];
-        counts[at] = place;
-        place += count;
-      }
-    }
-    begin_.push_back(Index{place});
-    runs_ = Buffer<Run>(exec, Index{place}, "runs of particles by tile");
-  }
+  TileRuns(Index num_tasks, Index num_tiles) : places_(num_tasks, num_tiles) {}
 
-  std::vector<Index> begin_;
+  TilePlaces places_;
   Buffer<Run> runs_;
 };
 

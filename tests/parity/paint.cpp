@@ -1,4 +1,5 @@
 // Deposits and samples on every Exec, bit for bit against the text for one particle after the other.
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/host/parallel.hpp"
@@ -34,12 +35,25 @@ MeshCells cells_of(Index order, const Index (&num)[3], bool periodic, Index firs
 
 Index size_of(const MeshCells& cells) { return cells.axis[0].stride * (cells.axis[0].num_own + cells.order); }
 
+/// How many particles there are, how many of them follow each other in one place, and how they lie in memory.
+struct Crowd {
+  enum class Layout { rows, columns, wide_rows };
+  Index num = 3000;
+  Index num_together = 1;
+  Layout layout = Layout::rows;
+  bool is_uniform = false;  ///< all weights are 1
+
+  Index row_stride() const { return layout == Layout::rows ? 3 : layout == Layout::columns ? 1 : 5; }
+  Index axis_stride() const { return layout == Layout::columns ? num : 1; }
+};
+
 /// Positions in [-1, 1], in a periodic box also outside, and some at its edges; those whose clouds begin in the cells' own planes.
 template <class Real>
-Columns<Real> some_particles(const MeshCells& cells, Index num, Random& random) {
+Columns<Real> some_particles(const MeshCells& cells, const Crowd& crowd, Random& random) {
   Columns<Real> columns;
+  columns.pos.resize(static_cast<std::size_t>(crowd.num * std::max<Index>(crowd.row_stride(), 3)));
   const MeshAxis& x = cells.axis[0];
-  while (static_cast<Index>(columns.mass.size()) < num) {
+  for (Index i = 0; i < crowd.num;) {
     Real pos[3];
     const double from = static_cast<double>(x.first) / x.cells_per_length - 1;
     for (Real& p : pos) {
@@ -53,46 +67,55 @@ Columns<Real> some_particles(const MeshCells& cells, Index num, Random& random) 
       first = kernels::first_cell<decltype(order)::value>(axis, static_cast<double>(pos[0]));
     });
     if (first < axis.first) continue;
-    columns.pos.insert(columns.pos.end(), pos, pos + 3);
-    columns.mass.push_back(random.uniform(-1, 1));
+    for (const Index end = std::min(i + crowd.num_together, crowd.num); i < end; ++i) {
+      for (Index a = 0; a < 3; ++a)
+        columns.pos[static_cast<std::size_t>(i * crowd.row_stride() + a * crowd.axis_stride())] = pos[a];
+      columns.mass.push_back(random.uniform(-1, 1));
+    }
   }
   return columns;
 }
 
-/// The particles as views for kernels.
+/// The particles as views for kernels: a third of them, and the others.
 template <class Real>
-kernels::SegmentView<Real> view_of(const Real* pos, const double* mass, Index num) {
-  kernels::SegmentView<Real> view;
-  view.num = num;
-  for (int axis = 0; axis < 3; ++axis) view.pos[axis] = {pos + axis, static_cast<Index>(3 * sizeof(Real))};
-  view.mass = RealColumn(mass);
-  return view;
+std::vector<kernels::SegmentView<Real>> views_of(const Crowd& crowd, const Real* pos, const double* mass) {
+  std::vector<kernels::SegmentView<Real>> views(2);
+  views[0].num = views[1].first = crowd.num / 3;
+  views[1].num = crowd.num - crowd.num / 3;
+  for (kernels::SegmentView<Real>& view : views) {
+    const Real* const first = pos + view.first * crowd.row_stride();
+    for (Index a = 0; a < 3; ++a)
+      view.pos[a] = {first + a * crowd.axis_stride(), crowd.row_stride() * static_cast<Index>(sizeof(Real))};
+    view.mass = RealColumn(mass + view.first);
+  }
+  return views;
 }
 
 template <class Real>
-kernels::PaintedParticles<Real> painted_of(Span<const kernels::SegmentView<Real>> segment, Index num) {
+kernels::PaintedParticles<Real> painted_of(Span<const kernels::SegmentView<Real>> segments, const Crowd& crowd) {
   kernels::PaintedParticles<Real> painted;
-  painted.particles.segments = segment;
-  painted.particles.num = num;
+  painted.particles.segments = segments;
+  painted.particles.num = crowd.num;
+  painted.is_uniform = crowd.is_uniform;
+  painted.by_mass = !crowd.is_uniform;
   painted.scale = std::ldexp(1.0, 40);
   return painted;
 }
 
 template <class Real>
-void check(const Exec& exec, const MeshCells& cells, Random& random) {
-  constexpr Index num = 3000;
-  const Columns<Real> columns = some_particles<Real>(cells, num, random);
-  const std::vector<kernels::SegmentView<Real>> at_home{view_of(columns.pos.data(), columns.mass.data(), num)};
+void check(const Exec& exec, const MeshCells& cells, const Crowd& crowd, Random& random) {
+  const Columns<Real> columns = some_particles<Real>(cells, crowd, random);
+  const std::vector<kernels::SegmentView<Real>> at_home = views_of(crowd, columns.pos.data(), columns.mass.data());
   const Buffer<Real> pos = upload(exec, columns.pos);
   const Buffer<double> mass = upload(exec, columns.mass);
-  const std::vector<kernels::SegmentView<Real>> there{view_of(pos.data(), mass.data(), num)};
+  const std::vector<kernels::SegmentView<Real>> there = views_of(crowd, pos.data(), mass.data());
   const Buffer<kernels::SegmentView<Real>> uploaded = upload(exec, there);
 
   std::vector<Index> expected(static_cast<std::size_t>(size_of(cells)));
   Buffer<Index> sums = upload(exec, expected);
-  const auto here = painted_of<Real>(Span<const kernels::SegmentView<Real>>(at_home), num);
-  const auto painted = painted_of<Real>(uploaded.span(), num);
-  std::vector<double> values(static_cast<std::size_t>(num));
+  const auto here = painted_of<Real>(Span<const kernels::SegmentView<Real>>(at_home), crowd);
+  const auto painted = painted_of<Real>(uploaded.span(), crowd);
+  std::vector<double> values(static_cast<std::size_t>(crowd.num));
   std::vector<double> field;
   for (Index i = 0; i < size_of(cells); ++i) field.push_back(random.uniform());
   kernels::with_order(cells.order, [&](auto order) {
@@ -100,7 +123,7 @@ void check(const Exec& exec, const MeshCells& cells, Random& random) {
     const kernels::DepositParticle<n, false, Real> deposit_one{here, cells, Span<Index>(expected)};
     const kernels::SamplePlace<n, double, Real> sample_one{here.particles,
                                                            {cells, Span<const double>(field), Span<double>(values)}};
-    for (Index i = 0; i < num; ++i) {
+    for (Index i = 0; i < crowd.num; ++i) {
       deposit_one(i);
       sample_one(i);
     }
@@ -109,7 +132,7 @@ void check(const Exec& exec, const MeshCells& cells, Random& random) {
   CHECK((to_host(exec, sums) == expected));
 
   const Buffer<double> cells_there = upload(exec, field);
-  Buffer<double> sampled = upload(exec, std::vector<double>(static_cast<std::size_t>(num)));
+  Buffer<double> sampled = upload(exec, std::vector<double>(static_cast<std::size_t>(crowd.num)));
   on(exec, [&](const auto& e) {
     kernels::sample_cells(e, painted.particles, kernels::SampledCells<double>{cells, cells_there.span(), sampled.span()});
   });
@@ -126,8 +149,8 @@ TEMPLATE_TEST_CASE("deposits and samples: as one particle after the other", "[pa
     for (const bool periodic : {true, false}) {
       for (const Index first_plane : {0, 5}) {
         INFO("order " << order << ", periodic " << periodic << ", from plane " << first_plane);
-        check<float>(*exec, cells_of(order, {37, 20, 41}, periodic, first_plane), random);
-        check<double>(*exec, cells_of(order, {40, 1, 9}, periodic, first_plane), random);
+        check<float>(*exec, cells_of(order, {37, 20, 41}, periodic, first_plane), {}, random);
+        check<double>(*exec, cells_of(order, {40, 1, 9}, periodic, first_plane), {}, random);
       }
     }
   }
@@ -143,8 +166,28 @@ TEMPLATE_TEST_CASE("deposits and samples: the last planes of axes whose cells 32
       for (const Index num :
            {(Index{1} << 31) - 8, (Index{1} << 31) - 7, Index{1} << 31, (Index{1} << 32) + 5, Index{1} << 40}) {
         INFO("order " << order << ", periodic " << periodic << ", " << num << " planes");
-        check<double>(*exec, cells_of(order, {num, 13, 9}, periodic, num - 20), random);
+        check<double>(*exec, cells_of(order, {num, 13, 9}, periodic, num - 20), {}, random);
       }
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("deposits and samples: many particles in any order and layout", "[parity]", ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  Random random(9);
+  using Layout = Crowd::Layout;
+  const Crowd crowds[] = {{51000, 1, Layout::rows, false},
+                          {51000, 1, Layout::columns, true},
+                          {51000, 2, Layout::wide_rows, false},
+                          {51000, 300, Layout::rows, true},
+                          {51000, 300, Layout::columns, false}};
+  for (const Index order : {1, 2, 3, 4}) {
+    for (const Crowd& crowd : crowds) {
+      INFO("order " << order << ", " << crowd.num_together << " together, layout " << static_cast<int>(crowd.layout));
+      const bool periodic = random.one_in(2);
+      check<float>(*exec, cells_of(order, {37, 20, 41}, periodic, 0), crowd, random);
+      check<double>(*exec, cells_of(order, {37, 20, 41}, !periodic, 5), crowd, random);
     }
   }
 }

@@ -59,8 +59,8 @@ struct PaintReport {
 /// the sum of all magnitudes (which decides where that is more than some 2000 times the largest), or below 1e-300.
 ///
 /// Collective; particles of any order, on any rank, in 3 dimensions, up to max_local_particles of a rank; they are not changed. Memory
-/// beyond the field: 8 bytes per cell; on the host 9 bytes per particle in random order, less where neighbours follow each other, for 2^24
-/// at a time; with several ranks copies of at most 2^23 particles that are sent and about 2^24 that are received. InputError for positions
+/// beyond the field: 8 bytes per cell; on the host at most 9 bytes per particle, less where neighbours follow each other, for 2^24 at a
+/// time; with several ranks copies of at most 2^23 particles that are sent and about 2^24 that are received. InputError for positions
 /// that are not finite or outside a box that is not periodic, weights that are not finite, sums that T cannot hold, a mean of 0 or less
 /// where cells are divided by it, options or a decomposition that differ between ranks, a box without length; OutOfMemory. T, Real: float
 /// or double.
