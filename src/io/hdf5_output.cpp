@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -54,6 +55,26 @@ hid_t open_file(const std::string& path, Open how, hid_t access) {
   return H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
 }
 
+/// While it lives, files may be as large as this process may ever ask for (`ulimit -S -f` does not count): those in memory are limited, too.
+class NoSoftLimit {
+ public:
+  NoSoftLimit() {
+    if (::getrlimit(RLIMIT_FSIZE, &before_) != 0) return;
+    rlimit lifted = before_;
+    lifted.rlim_cur = lifted.rlim_max;
+    is_lifted_ = ::setrlimit(RLIMIT_FSIZE, &lifted) == 0;
+  }
+  ~NoSoftLimit() {
+    if (is_lifted_) ::setrlimit(RLIMIT_FSIZE, &before_);
+  }
+  NoSoftLimit(const NoSoftLimit&) = delete;
+  NoSoftLimit& operator=(const NoSoftLimit&) = delete;
+
+ private:
+  rlimit before_{};
+  bool is_lifted_ = false;
+};
+
 }  // namespace
 
 OutputFile::OutputFile(const std::string& path, std::string shown_path, Open how) : shown_path_(std::move(shown_path)) {
@@ -72,6 +93,7 @@ void OutputFile::need(bool ok, const std::string& what) const {
 /// full disk that never succeeds: so the file under its feet is exchanged for one in memory.
 void OutputFile::abandon() noexcept {
   if (!file_.valid()) return;
+  const NoSoftLimit no_limit;
   void* handle = nullptr;
   const int memory = ::memfd_create("zhalo", MFD_CLOEXEC);
   if (memory >= 0 && H5Fget_vfd_handle(file_.id(), H5P_DEFAULT, &handle) >= 0) {
