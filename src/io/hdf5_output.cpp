@@ -2,14 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
 
+#include "src/io/hdf5_abandon.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io::hdf5 {
@@ -27,9 +25,10 @@ Handle simple_space(const std::vector<hsize_t>& extent) {
 namespace {
 
 /// Strong: closing the file closes what is still open in it.
-Handle strong_close_properties() {
+Handle access_properties(const Handle& driver) {
   Handle properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fclose_degree(properties.id(), H5F_CLOSE_STRONG);
+  H5Pset_driver(properties.id(), driver.id(), nullptr);
   return properties;
 }
 
@@ -55,52 +54,23 @@ hid_t open_file(const std::string& path, Open how, hid_t access) {
   return H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
 }
 
-/// While it lives, files may be as large as this process may ever ask for (`ulimit -S -f` does not count): those in memory are limited, too.
-class NoSoftLimit {
- public:
-  NoSoftLimit() {
-    if (::getrlimit(RLIMIT_FSIZE, &before_) != 0) return;
-    rlimit lifted = before_;
-    lifted.rlim_cur = lifted.rlim_max;
-    is_lifted_ = ::setrlimit(RLIMIT_FSIZE, &lifted) == 0;
-  }
-  ~NoSoftLimit() {
-    if (is_lifted_) ::setrlimit(RLIMIT_FSIZE, &before_);
-  }
-  NoSoftLimit(const NoSoftLimit&) = delete;
-  NoSoftLimit& operator=(const NoSoftLimit&) = delete;
-
- private:
-  rlimit before_{};
-  bool is_lifted_ = false;
-};
-
 }  // namespace
 
-OutputFile::OutputFile(const std::string& path, std::string shown_path, Open how) : shown_path_(std::move(shown_path)) {
-  const Handle access = strong_close_properties();
+OutputFile::OutputFile(const std::string& path, std::string shown_path, Open how)
+    : shown_path_(std::move(shown_path)), driver_(abandonable_driver()) {
+  const Handle access = access_properties(driver_);
   file_ = Handle(open_file(path, how, access.id()), H5Fclose);
   need(file_.valid(), "cannot be written");
 }
 
-OutputFile::~OutputFile() { abandon(); }
+OutputFile::~OutputFile() {
+  if (!file_.valid()) return;
+  abandon(file_.id());
+  file_.close();
+}
 
 void OutputFile::need(bool ok, const std::string& what) const {
   if (!ok) throw FileError(fmt::format("'{}' {}: {}", shown_path_, what, last_error()));
-}
-
-/// HDF5 cannot let go of a file before it has written what it still holds, and tries again, and crashes, when the program ends. On a
-/// full disk that never succeeds: so the file under its feet is exchanged for one in memory.
-void OutputFile::abandon() noexcept {
-  if (!file_.valid()) return;
-  const NoSoftLimit no_limit;
-  void* handle = nullptr;
-  const int memory = ::memfd_create("zhalo", MFD_CLOEXEC);
-  if (memory >= 0 && H5Fget_vfd_handle(file_.id(), H5P_DEFAULT, &handle) >= 0) {
-    ::dup3(memory, *static_cast<int*>(handle), O_CLOEXEC);
-  }
-  if (memory >= 0) ::close(memory);
-  file_.close();
 }
 
 void OutputFile::make_group(const std::string& name) {
@@ -195,12 +165,12 @@ void OutputFile::make_virtual_dataset(const std::string& name, const Cells& like
 /// Room on the disk for the whole file. HDF5 crashes when the program ends if it fails to write what it holds, so it is asked to only once
 /// that cannot fail for want of space. File systems that cannot reserve are taken at their word. The length stays HDF5's to set.
 void OutputFile::reserve_space() {
-  void* handle = nullptr;
+  const int descriptor = descriptor_of(file_.id());
   hsize_t size = 0;
-  if (H5Fget_vfd_handle(file_.id(), H5P_DEFAULT, &handle) < 0 || H5Fget_filesize(file_.id(), &size) < 0) return;
+  if (descriptor < 0 || H5Fget_filesize(file_.id(), &size) < 0) return;
   int failed = 0;
   do {
-    failed = ::fallocate(*static_cast<int*>(handle), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(size)) == 0 ? 0 : errno;
+    failed = ::fallocate(descriptor, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(size)) == 0 ? 0 : errno;
   } while (failed == EINTR);
   if (failed == ENOSPC || failed == EDQUOT || failed == EFBIG)
     throw FileError(fmt::format("'{}' cannot be written: {}", shown_path_, std::strerror(failed)));

@@ -83,10 +83,10 @@ class OutputFile {
   void create_dataset(const std::string& name, hid_t type, const std::vector<hsize_t>& extent, const Handle& properties);
   void reserve_space();
   void need(bool ok, const std::string& what) const;
-  void abandon() noexcept;
 
   QuietErrors quiet_;
   std::string shown_path_;
+  Handle driver_;  // before the file, which needs it
   Handle file_;
 };
 

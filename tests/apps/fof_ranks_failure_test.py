@@ -130,7 +130,7 @@ class Failures(FofCase):
 
     def test_full_disk_of_one_rank(self):
         """Rank 1 may write 8 KiB a file; its error is everybody's, and names it."""
-        script = 'if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then trap "" XFSZ; ulimit -S -f 16; fi; exec "$@"'
+        script = 'if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then trap "" XFSZ; ulimit -f 16; fi; exec "$@"'
         status, _, errors = self.run_fof(SNAPSHOT, "--membership", OMPI_MCA_btl="tcp,self",  # shared memory would be files, too
                                          launcher=(MPIEXEC, "-n", str(RANKS), "sh", "-c", script, "sh"))
         self.assertEqual((status, errors.count("fof: error: rank 1: ")), (2, 1), errors)

@@ -50,7 +50,7 @@ class StagedFiles {
   /// ranks move earlier files aside, to ".NAME.*.old", then all rename the new ones; whoever looks meanwhile finds some missing.
   /// A single file takes the place of the earlier one at once. Collective; FileError on every rank if it fails on one. Then the
   /// files that were there before are there again; where even that fails, and where ranks are lost (CommunicationError) or
-  /// killed, they stay under the names ".NAME.*.old".
+  /// killed, they stay under the names ".NAME.*.old". Each rank removes its own earlier files: they are gone when all have returned.
   std::vector<std::string> commit();
 
  private:

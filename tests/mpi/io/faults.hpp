@@ -11,7 +11,7 @@
 #include <string>
 
 #include "tests/mpi/io/scratch.hpp"
-#include "zhalo/comm/communicator.hpp"
+#include "zhalo/comm/context.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace faults {
@@ -59,6 +59,45 @@ std::string message_of(Work work) {
 inline void check_same_on_all(const zhalo::Communicator& comm, const std::string& message, const std::string& words) {
   CHECK(message == comm.broadcast(message));
   CHECK_THAT(message, Catch::Matchers::Contains(words));
+}
+
+/// What `write` says on a communicator whose rank `culprit` throws at the collective operation with this number; -1: none does.
+/// Counts these operations.
+template <class Write>
+std::string message_with_fault(int culprit, int at, zhalo::Index& count, Write write) {
+  bool armed = false;  // once the communicator is made
+  count = 0;
+  zhalo::CommunicatorOptions options;
+  options.timeout_seconds = 20;
+  options.observer = [&](const char*) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (armed && count++ == at && rank == culprit) throw zhalo::InputError("thrown at " + std::to_string(at));
+  };
+  const zhalo::Context context{zhalo::Communicator(MPI_COMM_WORLD, options)};
+  armed = true;
+  std::string message = message_of([&] { write(context); });
+  CHECK_FALSE(context.comm.is_broken());
+  return message;
+}
+
+/// `write(context)` makes the folder "new" in `out`, which is empty. Whichever rank throws at whichever collective operation: all hear of
+/// it and nothing is left.
+template <class Write>
+void check_faults_at_all_collectives(const zhalo::Communicator& comm, const std::string& out, Write write) {
+  zhalo::Index count = 0;
+  REQUIRE(message_with_fault(0, -1, count, write) == "none");
+  const zhalo::Index num_collectives = comm.min(count);
+  REQUIRE(num_collectives > 10);
+  if (comm.rank() == 0) std::filesystem::remove_all(out + "/new");
+  comm.barrier();
+  for (int at = 0; at < num_collectives; ++at) {
+    INFO("collective operation " << at);
+    check_same_on_all(comm, message_with_fault(at % comm.size(), at, count, write), "thrown at " + std::to_string(at));
+    comm.barrier();
+    CHECK(entries_below(out) == 0);
+    comm.barrier();
+  }
 }
 
 }  // namespace faults

@@ -82,52 +82,16 @@ TEST_CASE("rows, ids and particles that do not follow one another are refused on
   check_same_on_all(comm, write_particles(particles, comm.rank() == last ? one_id : particles.ids), "ids");
 }
 
-namespace {
-
-/// All that is collective here, on a communicator whose rank `culprit` throws at the collective operation with this number. The
-/// number of them.
-int write_with_fault(const std::string& out, int culprit, int at, std::string& message) {
-  int count = 0;
-  bool armed = false;  // once the communicator is made
-  CommunicatorOptions options;
-  options.timeout_seconds = 20;
-  options.observer = [&](const char*) {
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (armed && count++ == at && rank == culprit) throw InputError("thrown at " + std::to_string(at));
-  };
-  const Communicator comm(MPI_COMM_WORLD, options);
-  const World world(5, 3, 0);
-  armed = true;
-  message = message_of([&] {
-    StagedFiles files(comm, out + "/new");
-    write_even(files, world, {.num_files = 2, .master = true});
-    const ParticleColumns particles(world, share_of(world.num_particles(), comm.rank(), comm.size()));
-    write_membership(files, {particles.ranges, particles.group_of, particles.ids}, snapshot_of(world), run_record(), {});
-    files.commit();
-  });
-  CHECK_FALSE(comm.is_broken());
-  return count;
-}
-
-}  // namespace
-
 TEST_CASE("one rank's exception at any collective operation is everybody's, and nothing is left") {
   const Communicator comm(MPI_COMM_WORLD);
   const std::string out = scratch_folder(comm, "any_collective");
-  const int culprit = comm.size() - 1;
-  std::string message;
-  const Index num_collectives = comm.min(Index{write_with_fault(out, culprit, -1, message)});
-  REQUIRE(message == "none");
-  REQUIRE(num_collectives > 10);
-  if (comm.rank() == 0) std::filesystem::remove_all(out + "/new");
-  comm.barrier();
-  for (int at = 0; at < num_collectives; ++at) {
-    INFO("collective operation " << at);
-    write_with_fault(out, culprit, at, message);
-    check_same_on_all(comm, message, "thrown at " + std::to_string(at));
-    comm.barrier();
-    CHECK(entries_below(out) == 0);
-    comm.barrier();
-  }
+  check_faults_at_all_collectives(comm, out, [&](const Context& context) {
+    const Communicator& faulty = context.comm;
+    const World world(5, 3, 0);
+    StagedFiles files(faulty, out + "/new");
+    write_even(files, world, {.num_files = 2, .master = true});
+    const ParticleColumns particles(world, share_of(world.num_particles(), faulty.rank(), faulty.size()));
+    write_membership(files, {particles.ranges, particles.group_of, particles.ids}, snapshot_of(world), run_record(), {});
+    files.commit();
+  });
 }
