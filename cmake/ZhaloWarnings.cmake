@@ -5,10 +5,8 @@ set(zhalo_host_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-co
 set(zhalo_cuda_warnings -Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror)
 # A kernel that needs more registers than there are keeps some in memory, which is slow: so far none does.
 list(APPEND zhalo_cuda_warnings $<$<NOT:$<CONFIG:Debug>>:-Xptxas=--warn-on-spills>)
-if(CMAKE_UNITY_BUILD)
-  # Of what stands side by side there but not in any one file.
-  list(APPEND zhalo_host_warnings -Wno-shadow -Wno-subobject-linkage)
-endif()
+# Of what stands side by side in a unity build but not in any one file.
+list(APPEND zhalo_host_warnings "$<$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>:-Wno-shadow;-Wno-subobject-linkage>")
 target_compile_options(
   zhalo_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${zhalo_host_warnings}>"
                            "$<$<COMPILE_LANGUAGE:CUDA>:${zhalo_cuda_warnings}>")

@@ -82,10 +82,6 @@ void deposit(const Host& exec, const PaintedParticles<Real>& painted, const Mesh
 template <class Real>
 void deposit(const Cuda& exec, const PaintedParticles<Real>& painted, const MeshCells& cells, Span<Index> sums);
 
-/// Sum of all elements.
-template <class E>
-Index sum_cells(const E& exec, Span<const Index> cells);
-
 /// Rows and columns of ranks that own the cells of axis 0 and 1.
 struct CellOwners {
   Span<const LocalIndex> row;
@@ -121,14 +117,16 @@ struct CellRows {
   Index from_stride[2] = {0, 0};  ///< along x and y
   Index to_stride[2] = {0, 0};
 };
-/// to = from * factor + addend, in double. From = Index, float or double; To = float or double. Both arrays begin at the first cell; they
-/// may be the same.
+/// to = from * factor + addend, in double. From = float or double = To. Both arrays begin at the first cell; they may be the same.
 struct LinearMap {
   double factor = 1;
   double addend = 0;
 };
 template <class E, class From, class To>
 void map_cells(const E& exec, const CellRows& rows, const From* from, To* to, const LinearMap& map);
+/// The same from cells in quanta to float or double; returns the sum of all quanta.
+template <class E, class To>
+Index put_quanta(const E& exec, const CellRows& rows, const Index* from, To* to, const LinearMap& map);
 
 /// values[i] = the window's mean around place i.
 template <class T>

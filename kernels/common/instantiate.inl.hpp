@@ -1,4 +1,5 @@
-// Explicit instantiations of the templates of kernels.hpp for the Exec that ZHALO_EXEC names. No include guard.
+// Explicit instantiations of the templates of kernels.hpp for the Exec that ZHALO_EXEC names, but of summarize_positions(). No include
+// guard.
 
 namespace zhalo::kernels {
 
@@ -8,6 +9,7 @@ template Index accumulate_weights(const ZHALO_EXEC&, const Strided<std::uint32_t
 template void find_global(const ZHALO_EXEC&, const SourcesView&, Span<const LocalIndex>, Span<const LocalIndex>, Span<Index>);
 template void clear(const ZHALO_EXEC&, Span<float>);
 template void clear(const ZHALO_EXEC&, Span<double>);
+template void clear(const ZHALO_EXEC&, Span<Index>);
 template void number(const ZHALO_EXEC&, Span<LocalIndex>);
 template void gather(const ZHALO_EXEC&, const MovedColumn&, Span<const LocalIndex>);
 template void scatter(const ZHALO_EXEC&, const MovedColumn&, Span<const LocalIndex>);
@@ -26,8 +28,6 @@ template void fill_slots(const ZHALO_EXEC&, const LeafSlots&);
 template void write_labels(const ZHALO_EXEC&, const DisjointSets&, Span<const LocalIndex>, Span<LocalIndex>,
                            const LabelTarget&);
 
-template PositionSummary summarize_positions(const ZHALO_EXEC&, const ParticlesView<float>&, const Box&);
-template PositionSummary summarize_positions(const ZHALO_EXEC&, const ParticlesView<double>&, const Box&);
 template void make_keys(const ZHALO_EXEC&, const ParticlesView<float>&, const Frame&, Span<std::uint64_t>, Span<LocalIndex>);
 template void make_keys(const ZHALO_EXEC&, const ParticlesView<double>&, const Frame&, Span<std::uint64_t>, Span<LocalIndex>);
 template void gather_positions(const ZHALO_EXEC&, const ParticlesView<float>&, const Frame&, Span<const LocalIndex>,

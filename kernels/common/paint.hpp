@@ -50,34 +50,18 @@ WeightSummary summarize_weights(const E& exec, const PaintedParticles<Real>& pai
   return summary;
 }
 
-/// Magnitudes in quanta, rounded down, and how many: 16 bytes, of which CUB has a thread take fewer at a time than of 8. It then keeps them
-/// in registers.
-struct WeightBound {
-  Index quanta = 0;
-  Index num = 0;
-};
-
+/// Magnitudes in quanta, rounded down.
 template <class Real>
 struct BoundWeight {
   PaintedParticles<Real> painted;
-  ZHALO_HD WeightBound operator()(Index i) const { return {static_cast<Index>(fabs(painted.weight(i)) * painted.scale), 1}; }
-};
-
-struct AddWeightBounds {
-  ZHALO_HD WeightBound operator()(const WeightBound& a, const WeightBound& b) const {
-    return {a.quanta + b.quanta, a.num + b.num};
-  }
-};
-
-struct AddIndices {
-  ZHALO_HD Index operator()(Index a, Index b) const { return a + b; }
+  ZHALO_HD CountedSum operator()(Index i) const { return {static_cast<Index>(fabs(painted.weight(i)) * painted.scale), 1}; }
 };
 
 template <class E, class Real>
 Index bound_weights(const E& exec, const PaintedParticles<Real>& painted) {
-  const WeightBound bound =
-      transform_reduce(exec, num_to_look_at(painted), WeightBound{}, BoundWeight<Real>{painted}, AddWeightBounds{});
-  return times_each(painted) * (bound.quanta + bound.num);
+  const CountedSum bound =
+      transform_reduce(exec, num_to_look_at(painted), CountedSum{}, BoundWeight<Real>{painted}, AddCountedSums{});
+  return times_each(painted) * (bound.sum + bound.num);
 }
 
 template <class Real>
@@ -148,16 +132,6 @@ struct DepositParticle {
   }
 };
 
-struct CellValue {
-  Span<const Index> cells;
-  ZHALO_HD Index operator()(Index i) const { return cells[i]; }
-};
-
-template <class E>
-Index sum_cells(const E& exec, Span<const Index> cells) {
-  return transform_reduce(exec, cells.size(), Index{0}, CellValue{cells}, AddIndices{});
-}
-
 template <int order, class Real>
 struct FindOwner {
   OwnerSearch<Real> search;
@@ -215,17 +189,27 @@ struct MapCells {
     const From* from;
     To* to;
     LinearMap map;
-    ZHALO_HD void operator()(Index place, Index c) const {
-      to[place] = static_cast<To>(static_cast<double>(from[c]) * map.factor + map.addend);
+    ZHALO_HD From operator()(Index place, Index c) const {
+      const From value = from[c];
+      to[place] = static_cast<To>(static_cast<double>(value) * map.factor + map.addend);
+      return value;
     }
   };
   ZHALO_HD Row row(Index a, Index b) const { return {from + a * rows.from_stride[0] + b * rows.from_stride[1], to, map}; }
 };
 
+inline GridRows target_of(const CellRows& rows) {
+  return {{rows.num[0], rows.num[1], rows.num[2]}, {rows.to_stride[0], rows.to_stride[1]}, 0};
+}
+
 template <class E, class From, class To>
 void map_cells(const E& exec, const CellRows& rows, const From* from, To* to, const LinearMap& map) {
-  const GridRows target{{rows.num[0], rows.num[1], rows.num[2]}, {rows.to_stride[0], rows.to_stride[1]}, 0};
-  act_on_rows(exec, target, MapCells<From, To>{rows, from, to, map});
+  act_on_rows(exec, target_of(rows), MapCells<From, To>{rows, from, to, map});
+}
+
+template <class E, class To>
+Index put_quanta(const E& exec, const CellRows& rows, const Index* from, To* to, const LinearMap& map) {
+  return sum_over_rows(exec, target_of(rows), MapCells<Index, To>{rows, from, to, map});
 }
 
 template <int order, class T, class Real>

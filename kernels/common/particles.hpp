@@ -2,7 +2,6 @@
 #pragma once
 
 #include <limits>
-#include <type_traits>
 
 #include "kernels/catalogue_views.hpp"
 #include "kernels/common/morton.hpp"
@@ -75,82 +74,10 @@ struct CombineSummaries {
   }
 };
 
-/// What the host runs: many positions at a time, one by one only where some need it.
-template <class Real>
-class SummarizeRange {
- public:
-  explicit SummarizeRange(const SummarizePosition<Real>& one) : one_(one) {}
-
-  PositionSummary operator()(Index first, Index last) const {
-    constexpr CombineSummaries combine{};
-    PositionSummary sum = one_.nothing();
-    for (Index i = first; i < last;) {
-      PositionSummary many = one_.nothing();
-      if (i + num_together <= last && are_inside(i, many)) {
-        sum = combine(sum, many);
-        i += num_together;
-      } else {
-        sum = combine(sum, one_(i++));
-      }
-    }
-    return sum;
-  }
-
- private:
-  static constexpr Index num_together = 64;
-  static constexpr Index lanes = 8;  // that the compiler may keep in vectors
-
-  /// All of the next positions are finite and inside the box, so that only their extent is to be known.
-  bool are_inside(Index first, PositionSummary& summary) const {
-    const Place<Real> place = one_.particles[first];
-    if (place.row + num_together > place.segment.num) return false;
-    for (int axis = 0; axis < 3; ++axis) {
-      summary.lo[axis] = summary.hi[axis] = 0;
-      if (axis < one_.particles.dimensions && !find_extent(place, axis, summary)) return false;
-      if (axis >= one_.box.dimensions || one_.box.length[axis] == 0) continue;
-      const double lo = one_.box.lo[axis];
-      if (summary.lo[axis] < lo || summary.hi[axis] >= lo + one_.box.length[axis]) return false;
-    }
-    return true;
-  }
-
-  static bool find_extent(const Place<Real>& place, int axis, PositionSummary& summary) {
-    const Strided<Real> pos = place.segment.pos[axis];
-    Real lo[lanes];
-    Real hi[lanes];
-    Real nothing[lanes] = {};  // stays 0 as long as all are finite
-    for (Index l = 0; l < lanes; ++l) lo[l] = hi[l] = pos[place.row + l];
-    for (Index i = 0; i < num_together; i += lanes) {
-      for (Index l = 0; l < lanes; ++l) {
-        const Real x = pos[place.row + i + l];
-        lo[l] = x < lo[l] ? x : lo[l];
-        hi[l] = x > hi[l] ? x : hi[l];
-        nothing[l] += x * Real{0};
-      }
-    }
-    bool all_finite = true;
-    for (Index l = 0; l < lanes; ++l) {
-      all_finite = all_finite && nothing[l] == 0;
-      lo[0] = lo[l] < lo[0] ? lo[l] : lo[0];
-      hi[0] = hi[l] > hi[0] ? hi[l] : hi[0];
-    }
-    summary.lo[axis] = static_cast<double>(lo[0]);
-    summary.hi[axis] = static_cast<double>(hi[0]);
-    return all_finite;
-  }
-
-  SummarizePosition<Real> one_;
-};
-
 template <class E, class Real>
 PositionSummary summarize_positions(const E& exec, const ParticlesView<Real>& particles, const Box& box) {
-  using Summarize = SummarizePosition<Real>;
-  const Summarize one{particles, box};
-  if constexpr (std::is_same_v<E, Host>) {
-    return reduce_blocks(exec, particles.num, one.nothing(), SummarizeRange<Real>(one), CombineSummaries{});
-  } else {
-    return transform_reduce(exec, particles.num, one.nothing(), one, CombineSummaries{});
-  }
+  const SummarizePosition<Real> one{particles, box};
+  return transform_reduce(exec, particles.num, one.nothing(), one, CombineSummaries{});
 }
 
 template <class Real>

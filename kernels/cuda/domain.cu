@@ -11,3 +11,10 @@
 
 #define ZHALO_EXEC Cuda
 #include "kernels/common/instantiate.inl.hpp"
+
+namespace zhalo::kernels {
+
+template PositionSummary summarize_positions(const Cuda&, const ParticlesView<float>&, const Box&);
+template PositionSummary summarize_positions(const Cuda&, const ParticlesView<double>&, const Box&);
+
+}  // namespace zhalo::kernels

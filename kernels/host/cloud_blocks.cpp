@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/host/position_bounds.hpp"
 #include "kernels/kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -117,10 +118,8 @@ int put_column(const double* from, int num, double* to) {
 template <class Real>
 void append(const Strided<Real> (&pos)[3], Index row, int num, CloudBlock& block) {
   constexpr auto size = static_cast<Index>(sizeof(Real));
-  bool is_rows = true;
-  for (int a = 0; a < 3; ++a) is_rows = is_rows && pos[a].stride_bytes == 3 * size && pos[a].data == pos[0].data + a;
   double* const to[3] = {block.pos[0] + block.num, block.pos[1] + block.num, block.pos[2] + block.num};
-  const int done = is_rows ? put_rows(&pos[0][row], num, to) : 0;
+  const int done = are_rows(pos) ? put_rows(&pos[0][row], num, to) : 0;
   for (int a = 0; a < 3; ++a) {
     int at = pos[a].stride_bytes == size ? put_column(&pos[a][row], num, to[a]) : done;
     for (; at < num; ++at) to[a][at] = static_cast<double>(pos[a][row + at]);
@@ -134,7 +133,7 @@ void locate_on(const MeshAxis& axis, int a, CloudBlock& block) {
   constexpr Index fewest = 8, most = std::numeric_limits<std::int32_t>::max() - fewest;
   const bool is_left = axis.num < fewest || axis.num > most;
   const auto n = static_cast<double>(axis.num);
-  auto least_first = hn::Set(Narrow{}, std::numeric_limits<std::int32_t>::max()), most_first = hn::Zero(Narrow{});
+  auto most_first = hn::Zero(Narrow{});
   for (int at = 0; at < block.num; at += lanes()) {
     const Double pos = hn::Load(Doubles{}, block.pos[a] + at);
     const Double cells =
@@ -153,7 +152,6 @@ void locate_on(const MeshAxis& axis, int a, CloudBlock& block) {
     }
     const auto cell = hn::DemoteTo(Narrow{}, first);
     hn::Store(cell, Narrow{}, block.first[a] + at);
-    least_first = hn::Min(least_first, cell);
     most_first = hn::Max(most_first, cell);
     if (HWY_LIKELY(!is_left && hn::AllTrue(Doubles{}, is_near))) continue;
     std::uint8_t bits[8] = {};
@@ -162,7 +160,6 @@ void locate_on(const MeshAxis& axis, int a, CloudBlock& block) {
     for (int lane = 0; lane < lanes(); ++lane)
       block.is_odd[at + lane] = block.is_odd[at + lane] || is_left || ((bits[0] >> lane) & 1) == 0;
   }
-  block.least[a] = hn::GetLane(hn::MinOfLanes(Narrow{}, least_first));
   block.most[a] = hn::GetLane(hn::MaxOfLanes(Narrow{}, most_first));
 }
 
@@ -289,7 +286,10 @@ void add_numbers_dispatched(const CloudBlock& block, const CellNumbers& numbers,
   for (int at = 0; at < block.num; at += lanes()) {
     auto sum = hn::Zero(number);
     for (int a = 0; a < 3; ++a) {
-      const auto cell = hn::Sub(hn::Load(Narrow{}, block.first[a] + at), hn::Set(Narrow{}, numbers.first[a]));
+      auto cell = hn::Load(Narrow{}, block.first[a] + at);
+      if (numbers.nearest)
+        cell = hn::Add(cell, hn::DemoteTo(Narrow{}, hn::Add(hn::Load(Doubles{}, block.behind[a] + at), constant(0.5))));
+      cell = hn::Sub(hn::Min(cell, hn::Set(Narrow{}, numbers.last[a])), hn::Set(Narrow{}, numbers.first[a]));
       sum = hn::Add(sum, hn::GatherIndex(number, numbers.of[a], cell));
     }
     hn::Store(sum, number, sums + at);

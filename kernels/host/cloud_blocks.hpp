@@ -19,10 +19,8 @@ struct alignas(64) CloudBlock {
   /// Clouds that lie far out, reach beyond an axis that is not periodic, or are on an axis of very few cells or of more than `first` can
   /// count: their places and parts are left to the common text.
   bool is_odd[size];
-  bool has_odd = false;  ///< one of them at least
-  /// The least and most of `first` on each axis.
-  std::int32_t least[3] = {};
-  std::int32_t most[3] = {};
+  bool has_odd = false;       ///< one of them at least
+  std::int32_t most[3] = {};  ///< the most of `first` on each axis
   int num = 0;
 };
 
@@ -33,18 +31,26 @@ void append_positions(const Strided<double> (&pos)[3], Index row, Index num, Clo
 /// Sets all but `pos` and `quanta`.
 void locate_clouds(const MeshCells& cells, CloudBlock& block);
 
-/// A number for each cell of each axis, from cell `first` on.
+/// A number for each cell of each axis, from cell `first` to cell `last`.
 struct CellNumbers {
   const LocalIndex* of[3] = {};
   std::int32_t first[3] = {};
+  std::int32_t last[3] = {};
+  bool nearest = false;  ///< of a cloud's first two cells the one on its place's side counts, else the first
 };
-/// sums[i] = of the numbers of the first cell of cloud i, of a block without odd ones; `sums` is aligned and as long as a block, and what
-/// is behind the last cloud is written, too.
+/// sums[i] = of the numbers of a cell of cloud i along each axis, of a block without odd ones; `sums` is aligned and as long as a block,
+/// and what is behind the last cloud is written, too.
 void add_numbers(const CloudBlock& block, const CellNumbers& numbers, LocalIndex* sums);
 
-/// Cells of a tile along an axis, at most, and of what its clouds of such an order cover.
+/// Cells of most tiles along an axis, at most.
 inline constexpr Index most_tile_cells = 16;
-constexpr Index tile_pitch(int order) { return most_tile_cells + order - 1; }
+/// By how many cells a cloud's first cell is in front of the one that its place is in: for even orders it may be one more.
+constexpr Index cells_in_front(int order) { return (order - 1) / 2; }
+constexpr bool may_be_one_more(int order) { return order % 2 == 0; }
+/// Cells that the clouds of a tile cover along an axis, at most. The last tile has those in front of the first besides.
+constexpr Index tile_pitch(int order) {
+  return most_tile_cells + cells_in_front(order) + (may_be_one_more(order) ? 1 : 0) + order - 1;
+}
 
 /// Where the sums of a tile lie: cell (x, y, z) at ((x - first[0]) * pitch + y - first[1]) * pitch + z - first[2], pitch of the order.
 struct TileView {

@@ -9,6 +9,21 @@
 #include "kernels/common/particles.hpp"
 #include "kernels/common/runs.hpp"
 #include "kernels/common/tree.hpp"
+#include "kernels/host/position_summary.hpp"
 
 #define ZHALO_EXEC Host
 #include "kernels/common/instantiate.inl.hpp"
+
+namespace zhalo::kernels {
+
+// In place of the common text's, which is for devices.
+template <>
+PositionSummary summarize_positions(const Host& exec, const ParticlesView<float>& particles, const Box& box) {
+  return summarize_blocks(exec, particles, box);
+}
+template <>
+PositionSummary summarize_positions(const Host& exec, const ParticlesView<double>& particles, const Box& box) {
+  return summarize_blocks(exec, particles, box);
+}
+
+}  // namespace zhalo::kernels

@@ -1,5 +1,6 @@
-/// Particles by tiles of cells: a tile is a box of at most 16^3 cells. Particles that follow each other in memory and belong to the same
-/// tile are a run; runs are sorted by tile, which for particles along any space-filling order are few.
+/// Particles by tiles of cells: a tile is a box of about 16^3 cells at most. Particles that follow each other in memory and belong to
+/// the same tile are a run; runs are sorted by tile, which for particles along any space-filling order are few: where a grid has a power of
+/// 2 of cells that stand at (i + 1/2) h, tiles are boxes of the Z-order, too.
 #pragma once
 
 #include <algorithm>
@@ -10,22 +11,26 @@
 #include "kernels/common/paint.hpp"
 #include "kernels/host/cloud_blocks.hpp"
 #include "kernels/host/parallel.hpp"
+#include "kernels/host/position_bounds.hpp"
 
 namespace zhalo::kernels {
 
-/// Tiles along an axis: a single one, or an even number, so that parities differ also where the axis closes; each of 8 cells at least,
-/// for a cloud to end in the next.
+/// Tiles along an axis: a single one, or an even number, so that parities differ also where the axis closes; each of 7 cells at least,
+/// for a cloud to end in the next. Of a cloud's first cell, and for even orders the second, the one that is `cells_in_front` of the cell
+/// where the particle is decides: so ends of tiles are in front of even divisions by as many.
 struct AxisTiles {
   static constexpr Index most_cells = most_tile_cells;
   std::vector<Index> begin;         ///< first cell of each, and the end
   std::vector<LocalIndex> of_cell;  ///< by cell of this rank, times `step`
 
   AxisTiles() = default;
-  AxisTiles(const MeshAxis& axis, Index step) : of_cell(static_cast<std::size_t>(axis.num_own)) {
+  AxisTiles(const MeshAxis& axis, int order, Index step) : of_cell(static_cast<std::size_t>(axis.num_own)) {
     const Index n = axis.num_own;
     const Index num = n <= most_cells ? 1 : 2 * ((n + 2 * most_cells - 1) / (2 * most_cells));
     begin.reserve(static_cast<std::size_t>(num) + 1);
-    for (Index t = 0; t <= num; ++t) begin.push_back(axis.first + t * n / num);
+    begin.push_back(axis.first);
+    for (Index t = 1; t < num; ++t) begin.push_back(axis.first + t * n / num - cells_in_front(order));
+    begin.push_back(axis.first + n);
     for (Index t = 0; t < num; ++t) {
       std::fill(of_cell.begin() + (begin_of(t) - axis.first), of_cell.begin() + (begin_of(t + 1) - axis.first),
                 static_cast<LocalIndex>(t * step));
@@ -61,6 +66,7 @@ struct PaintedRows {
 
   PaintedRows part(Index begin, Index end) const { return {painted, segment, first + begin, end - begin}; }
   double quanta(Index row) const { return whole(painted.weight(segment.first + first + row) * painted.scale); }
+  PositionBounds bounds(Index row, Index num_rows) const { return bounds_of(segment.pos, first + row, num_rows); }
   /// The next rows, as many as there are and as the block holds.
   void put_positions(Index row, Index end, CloudBlock& block) const {
     block.num = 0;
@@ -73,7 +79,7 @@ class Tiles {
   explicit Tiles(const MeshCells& cells) : cells_(cells) {
     Index step = 1;
     for (int a = 2; a >= 0; --a) {
-      axis_[a] = AxisTiles(cells.axis[a], step);
+      axis_[a] = AxisTiles(cells.axis[a], cells.order, step);
       step *= axis_[a].size();
     }
   }
@@ -84,28 +90,36 @@ class Tiles {
   const AxisTiles& axis(int a) const { return axis_[a]; }
   Index number(Index x, Index y, Index z) const { return (x * axis_[1].size() + y) * axis_[2].size() + z; }
 
-  /// The tile of the first cells of all clouds, if they are in the same and this can be told at a glance.
-  std::optional<LocalIndex> only(const CloudBlock& block) const {
-    if (block.has_odd) return {};
+  /// The tile of all particles within these bounds, if it is the same and this can be told at a glance: a place that is not further along
+  /// an axis than another is in no further cell, in floating-point numbers, too.
+  template <int order>
+  std::optional<LocalIndex> only(const PositionBounds& bounds) const {
     LocalIndex tile = 0;
     for (int a = 0; a < 3; ++a) {
-      const LocalIndex* const of_cell = axis_[a].of_cell.data();
-      const Index first = cells_.axis[a].first;
-      const LocalIndex of_least = of_cell[block.least[a] - first];
-      if (of_cell[block.most[a] - first] != of_least) return {};
+      const MeshAxis& axis = cells_.axis[a];
+      const CloudPlace least = place_on<order>(axis, bounds.lo[a]);
+      const CloudPlace most = place_on<order>(axis, bounds.hi[a]);
+      const Index first = counting_cell<order>(least) - axis.first;
+      const Index last = counting_cell<order>(most) - axis.first;
+      const bool goes_around = bounds.hi[a] - bounds.lo[a] > 0.5 * axis.length || first > last;
+      if (goes_around || least.first < axis.first || last >= axis.num_own) return {};
+      const LocalIndex of_least = axis_[a].of_cell[static_cast<std::size_t>(first)];
+      if (axis_[a].of_cell[static_cast<std::size_t>(last)] != of_least) return {};
       tile += of_least;
     }
     return tile;
   }
 
-  /// The tiles of the first cells of all clouds; `tile` is as add_numbers() wants it.
+  /// The tiles of all clouds; `tile` is as add_numbers() wants it.
   template <int order>
   void find(const CloudBlock& block, LocalIndex* tile) const {
     if (!block.has_odd) {
       CellNumbers numbers;
+      numbers.nearest = may_be_one_more(order);
       for (int a = 0; a < 3; ++a) {
         numbers.of[a] = axis_[a].of_cell.data();
         numbers.first[a] = static_cast<std::int32_t>(cells_.axis[a].first);
+        numbers.last[a] = static_cast<std::int32_t>(cells_.axis[a].first + cells_.axis[a].num_own - 1);
       }
       return add_numbers(block, numbers, tile);
     }
@@ -121,6 +135,12 @@ class Tiles {
   }
 
  private:
+  /// See CellNumbers::nearest.
+  template <int order>
+  static Index counting_cell(const CloudPlace& place) {
+    return place.first + (may_be_one_more(order) && place.behind >= 0.5 ? 1 : 0);
+  }
+
   MeshCells cells_;
   AxisTiles axis_[3];
 };
@@ -189,12 +209,13 @@ void find_runs(const Tiles& tiles, const PaintedRows<Real>& rows, Index first, I
     count += num;
   };
   for (Index begin = first; begin < last; begin += CloudBlock::size) {
-    rows.put_positions(begin, last, block);
-    locate_clouds(tiles.cells(), block);
-    if (const std::optional<LocalIndex> only = tiles.only(block)) {
-      go_on(*only, block.num);
+    const Index num = std::min<Index>(last - begin, CloudBlock::size);
+    if (const std::optional<LocalIndex> only = tiles.only<order>(rows.bounds(begin, num))) {
+      go_on(*only, num);
       continue;
     }
+    rows.put_positions(begin, last, block);
+    locate_clouds(tiles.cells(), block);
     tiles.find<order>(block, tile);
     for (int at = 0; at < block.num; ++at) go_on(tile[at], 1);
   }

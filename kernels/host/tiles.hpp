@@ -1,8 +1,8 @@
 /// Deposits on the host: particles by tiles of cells that fit into the cache, tiles by colours that do not touch each other.
 ///
-/// Each tile is summed up in a buffer of its own and added to the cells once. A cloud reaches at most into the next tile of each axis, so
-/// columns of tiles (along z) whose numbers along x and y are alike in parity never write to the same cell: four colours, one after the
-/// other, the columns of each at the same time.
+/// Each tile is summed up in a buffer of its own and added to the cells once. A cloud reaches at most one cell into the tile before, and
+/// three into the one behind, so columns of tiles (along z) whose numbers along x and y are alike in parity never write to the same cell:
+/// four colours, one after the other, the columns of each at the same time.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace zhalo::kernels {
 
-/// Sums of one tile and of the cells behind it that clouds reach.
+/// Sums of one tile and of the cells before and behind it that clouds reach.
 template <int order>
 class TileSums {
  public:
@@ -20,6 +20,7 @@ class TileSums {
 
   TileSums() : sums_(static_cast<std::size_t>(most * most * most)) {}
 
+  /// The first cells of clouds are from `first` on, `num` along each axis.
   void start(const Index (&first)[3], const Index (&num)[3]) {
     for (int a = 0; a < 3; ++a) {
       first_[a] = first[a];
@@ -135,8 +136,9 @@ class TileDeposit {
       Index first[3];
       Index num[3];
       for (int a = 0; a < 3; ++a) {
-        first[a] = tiles_.axis(a).begin_of(at[a]);
-        num[a] = tiles_.axis(a).begin_of(at[a] + 1) - first[a];
+        const AxisTiles& axis = tiles_.axis(a);
+        first[a] = axis.begin_of(at[a]) - (may_be_one_more(order) && at[a] > 0 ? 1 : 0);
+        num[a] = axis.begin_of(at[a] + 1) - first[a];
       }
       tile.start(first, num);
       rows.for_each_block(number, [&](CloudBlock& block) { add_block(block, tile); });

@@ -251,3 +251,10 @@ void sum_types(const E&, const MembersView<Real>&, const TypeSums&) {
 #define ZHALO_EXEC Cuda
 #include "kernels/common/instantiate.inl.hpp"
 #include "kernels/common/instantiate_groups.inl.hpp"
+
+namespace zhalo::kernels {
+
+template PositionSummary summarize_positions(const Cuda&, const ParticlesView<float>&, const Box&);
+template PositionSummary summarize_positions(const Cuda&, const ParticlesView<double>&, const Box&);
+
+}  // namespace zhalo::kernels

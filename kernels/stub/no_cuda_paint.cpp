@@ -20,10 +20,6 @@ template <class Real>
 void deposit(const Cuda&, const PaintedParticles<Real>&, const MeshCells&, Span<Index>) {
   refuse();
 }
-template <class E>
-Index sum_cells(const E&, Span<const Index>) {
-  refuse();
-}
 template <class E, class Real>
 void find_owners(const E&, const OwnerSearch<Real>&, Span<std::uint64_t>) {
   refuse();
@@ -34,6 +30,10 @@ void pack_painted(const E&, const PaintedParticles<Real>&, Index, Span<const Loc
 }
 template <class E, class From, class To>
 void map_cells(const E&, const CellRows&, const From*, To*, const LinearMap&) {
+  refuse();
+}
+template <class E, class To>
+Index put_quanta(const E&, const CellRows&, const Index*, To*, const LinearMap&) {
   refuse();
 }
 template <class T, class Real>

@@ -87,7 +87,7 @@ Field<Index> sum_quanta(const Context& context, const Decomposition& decompositi
                         const kernels::PaintedParticles<Real>& painted, const PaintOptions& options) {
   const Exec& exec = context.exec;
   Field<Index> sums(context, decomposition, cloud_ghosts(decomposition, options.window));
-  std::visit([&](const auto& e) { kernels::fill(e, sums.span(), 0); }, exec);
+  std::visit([&](const auto& e) { kernels::clear(e, sums.span()); }, exec);
   const kernels::MeshCells cells =
       mesh_cells(decomposition, context.comm.rank(), {options.window, options.shift}, sums.layout());
   const auto deposit = [&](const kernels::PaintedParticles<Real>& which) {
@@ -104,11 +104,6 @@ Field<Index> sum_quanta(const Context& context, const Decomposition& decompositi
   return sums;
 }
 
-/// All quanta of all cells.
-Index total_of(const Context& context, const Field<Index>& sums) {
-  return context.comm.sum(std::visit([&](const auto& e) { return kernels::sum_cells(e, sums.span()); }, context.exec));
-}
-
 /// What quanta are multiplied by, and what is added.
 kernels::LinearMap map_to(CellValues values, const PaintReport& report) {
   if (values == CellValues::sum) return {report.quantum, 0};
@@ -118,15 +113,16 @@ kernels::LinearMap map_to(CellValues values, const PaintReport& report) {
   return {1 / quanta_per_cell, values == CellValues::overdensity ? -1.0 : 0.0};
 }
 
+/// Returns all quanta of all cells. Collective.
 template <class T>
-void put_into(const Context& context, const Field<Index>& sums, const kernels::LinearMap& map, Field<T>& field) {
+Index put_into(const Context& context, const Field<Index>& sums, const kernels::LinearMap& map, Field<T>& field) {
   const PhaseTimer timer(context, "cells");
   const Brick& own = field.cells();
   const kernels::CellRows rows = cell_rows(own, sums.layout(), field.layout());
   if (field.layout().size != own.size()) std::visit([&](const auto& e) { kernels::clear(e, field.span()); }, context.exec);
   const Index* from = sums.span().data() + sums.layout().offset(own.lo);
   T* to = field.span().data() + field.layout().offset(own.lo);
-  std::visit([&](const auto& e) { kernels::map_cells(e, rows, from, to, map); }, context.exec);
+  return context.comm.sum(std::visit([&](const auto& e) { return kernels::put_quanta(e, rows, from, to, map); }, context.exec));
 }
 
 /// Sums are quanta; the report of all particles but for their number and places. Collective.
@@ -165,11 +161,10 @@ PaintReport paint_checked(const Context& context, const Particles<Real>& particl
   report.num_cells = decomposition.grid().size();
   const kernels::LinearMap map = map_to(options.values, report);
   const Field<Index> cells = sum_quanta(context, decomposition, painted, options);
-  const Index painted_quanta = total_of(context, cells);
+  const Index painted_quanta = put_into(context, cells, map, field);
   if (painted_quanta != quanta)
     throw Error(fmt::format("painting put {} of {} quanta of weight into the cells: an error of zhalo, please report it",
                             painted_quanta, quanta));
-  put_into(context, cells, map, field);
   return report;
 }
 

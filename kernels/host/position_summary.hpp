@@ -1,0 +1,58 @@
+/// What the host does to look at all positions: many at a time, one by one only where some need it.
+#pragma once
+
+#include "kernels/common/particles.hpp"
+#include "kernels/host/parallel.hpp"
+#include "kernels/host/position_bounds.hpp"
+
+namespace zhalo::kernels {
+
+template <class Real>
+class SummarizeRange {
+ public:
+  explicit SummarizeRange(const SummarizePosition<Real>& one) : one_(one) {}
+
+  PositionSummary operator()(Index first, Index last) const {
+    constexpr Index most_together = 256;
+    constexpr CombineSummaries combine{};
+    PositionSummary sum = one_.nothing();
+    while (first < last) {
+      const Place<Real> place = one_.particles[first];
+      const Index num = std::min({most_together, last - first, place.segment.num - place.row});
+      PositionSummary many = one_.nothing();
+      if (!are_inside(bounds_of(place.segment.pos, place.row, num), many)) many = one_by_one(first, first + num);
+      sum = combine(sum, many);
+      first += num;
+    }
+    return sum;
+  }
+
+ private:
+  /// All are finite and inside the box, so that only their extent is to be known.
+  bool are_inside(const PositionBounds& bounds, PositionSummary& summary) const {
+    for (int axis = 0; axis < 3; ++axis) {
+      summary.lo[axis] = bounds.lo[axis];
+      summary.hi[axis] = bounds.hi[axis];
+      if (axis >= one_.box.dimensions || one_.box.length[axis] == 0) continue;
+      const double lo = one_.box.lo[axis];
+      if (bounds.lo[axis] < lo || bounds.hi[axis] >= lo + one_.box.length[axis]) return false;
+    }
+    return bounds.all_finite;
+  }
+
+  PositionSummary one_by_one(Index first, Index last) const {
+    PositionSummary sum = one_.nothing();
+    for (Index i = first; i < last; ++i) sum = CombineSummaries{}(sum, one_(i));
+    return sum;
+  }
+
+  SummarizePosition<Real> one_;
+};
+
+template <class Real>
+PositionSummary summarize_blocks(const Host& exec, const ParticlesView<Real>& particles, const Box& box) {
+  const SummarizePosition<Real> one{particles, box};
+  return reduce_blocks(exec, particles.num, one.nothing(), SummarizeRange<Real>(one), CombineSummaries{});
+}
+
+}  // namespace zhalo::kernels
