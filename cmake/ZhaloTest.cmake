@@ -14,7 +14,7 @@ set(ZHALO_TEST_MOST_RANKS 16 CACHE STRING "Tests on more ranks are left out (the
 add_library(zhalo_catch OBJECT "${PROJECT_SOURCE_DIR}/tests/catch.cpp")
 target_link_libraries(zhalo_catch PUBLIC Catch2::Catch2)
 target_compile_features(zhalo_catch PUBLIC cxx_std_20)
-target_compile_options(zhalo_catch PRIVATE -O1 -fno-sanitize=all)
+target_compile_options(zhalo_catch PRIVATE -O1 -fno-sanitize=address,undefined)
 add_library(zhalo_test_main OBJECT "${PROJECT_SOURCE_DIR}/tests/main.cpp")
 target_link_libraries(zhalo_test_main PUBLIC zhalo_catch PRIVATE zhalo_warnings)
 add_library(zhalo_test_main_mpi OBJECT "${PROJECT_SOURCE_DIR}/tests/main_mpi.cpp")

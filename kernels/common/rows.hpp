@@ -18,19 +18,23 @@ struct AddCountedSums {
   ZHALO_HD CountedSum operator()(const CountedSum& a, const CountedSum& b) const { return {a.sum + b.sum, a.num + b.num}; }
 };
 
-/// What a device runs. An action's row(a, b) is what its elements have in common, called with (place, index along the last axis).
+/// An action's row(a, b) is what its elements have in common, called with (place, index along the last axis).
+template <class Action>
+ZHALO_HD auto act_on_element(const GridRows& rows, const Action& action, Index i) {
+  const Index row = quotient(i, rows.extent[2]);
+  const Index c = i - row * rows.extent[2];
+  const Index a = quotient(row, rows.extent[1]);
+  const Index b = row - a * rows.extent[1];
+  return action.row(a, b)(rows.place(a, b) + c, c);
+}
+
+/// What a device runs.
 template <class Action>
 struct ActOnElement {
   GridRows rows;
   Action action;
 
-  ZHALO_HD void operator()(Index i) const {
-    const Index row = quotient(i, rows.extent[2]);
-    const Index c = i - row * rows.extent[2];
-    const Index a = quotient(row, rows.extent[1]);
-    const Index b = row - a * rows.extent[1];
-    action.row(a, b)(rows.place(a, b) + c, c);
-  }
+  ZHALO_HD void operator()(Index i) const { act_on_element(rows, action, i); }
 };
 
 /// The same, and what the action returns.
@@ -39,13 +43,7 @@ struct SumElement {
   GridRows rows;
   Action action;
 
-  ZHALO_HD CountedSum operator()(Index i) const {
-    const Index row = quotient(i, rows.extent[2]);
-    const Index c = i - row * rows.extent[2];
-    const Index a = quotient(row, rows.extent[1]);
-    const Index b = row - a * rows.extent[1];
-    return {action.row(a, b)(rows.place(a, b) + c, c), 1};
-  }
+  ZHALO_HD CountedSum operator()(Index i) const { return {act_on_element(rows, action, i), 1}; }
 };
 
 /// visit(act, place, first, end) for the rows' parts of elements [element, last): act is the row's action, its elements are place + first

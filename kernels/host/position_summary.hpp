@@ -19,8 +19,10 @@ class SummarizeRange {
     while (first < last) {
       const Place<Real> place = one_.particles[first];
       const Index num = std::min({most_together, last - first, place.segment.num - place.row});
+      Strided<Real> pos[3];
+      std::copy_n(place.segment.pos, one_.particles.dimensions, pos);
       PositionSummary many = one_.nothing();
-      if (!are_inside(bounds_of(place.segment.pos, place.row, num), many)) many = one_by_one(first, first + num);
+      if (!are_inside(bounds_of(pos, place.row, num), many)) many = one_by_one(first, first + num);
       sum = combine(sum, many);
       first += num;
     }

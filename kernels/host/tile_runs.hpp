@@ -101,7 +101,9 @@ class Tiles {
       const CloudPlace most = place_on<order>(axis, bounds.hi[a]);
       const Index first = counting_cell<order>(least) - axis.first;
       const Index last = counting_cell<order>(most) - axis.first;
-      const bool goes_around = bounds.hi[a] - bounds.lo[a] > 0.5 * axis.length || first > last;
+      // As far apart as places are computed, which for huge coordinates is not as far as they are.
+      const double extent = (bounds.hi[a] - axis.lo) - (bounds.lo[a] - axis.lo);
+      const bool goes_around = !(extent <= 0.5 * axis.length) || first > last;
       if (goes_around || least.first < axis.first || last >= axis.num_own) return {};
       const LocalIndex of_least = axis_[a].of_cell[static_cast<std::size_t>(first)];
       if (axis_[a].of_cell[static_cast<std::size_t>(last)] != of_least) return {};

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "src/io/hdf5_abandon.hpp"
+#include "src/io/hdf5_closable.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io::hdf5 {
@@ -25,10 +25,9 @@ Handle simple_space(const std::vector<hsize_t>& extent) {
 namespace {
 
 /// Strong: closing the file closes what is still open in it.
-Handle access_properties(const Handle& driver) {
+Handle access_properties() {
   Handle properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fclose_degree(properties.id(), H5F_CLOSE_STRONG);
-  H5Pset_driver(properties.id(), driver.id(), nullptr);
   return properties;
 }
 
@@ -57,16 +56,16 @@ hid_t open_file(const std::string& path, Open how, hid_t access) {
 }  // namespace
 
 OutputFile::OutputFile(const std::string& path, std::string shown_path, Open how)
-    : shown_path_(std::move(shown_path)), driver_(abandonable_driver()) {
-  const Handle access = access_properties(driver_);
+    : shown_path_(std::move(shown_path)), driver_(closable_driver()) {
+  const Handle access = access_properties();
+  need(driver_.valid() && H5Pset_driver(access.id(), driver_.id(), nullptr) >= 0, "cannot be written");
   file_ = Handle(open_file(path, how, access.id()), H5Fclose);
   need(file_.valid(), "cannot be written");
+  orders_ = last_orders_of(file_.id());
 }
 
 OutputFile::~OutputFile() {
-  if (!file_.valid()) return;
-  abandon(file_.id());
-  file_.close();
+  if (file_.valid()) orders_->abandoned = true;
 }
 
 void OutputFile::need(bool ok, const std::string& what) const {
@@ -162,8 +161,8 @@ void OutputFile::make_virtual_dataset(const std::string& name, const Cells& like
   create_dataset(name, like.type, extent_of(rows, like), properties);
 }
 
-/// Room on the disk for the whole file. HDF5 crashes when the program ends if it fails to write what it holds, so it is asked to only once
-/// that cannot fail for want of space. File systems that cannot reserve are taken at their word. The length stays HDF5's to set.
+/// Room on the disk for the whole file: that it is full shows at once. File systems that cannot reserve are taken at their word. The length
+/// stays HDF5's to set.
 void OutputFile::reserve_space() {
   const int descriptor = descriptor_of(file_.id());
   hsize_t size = 0;
@@ -179,8 +178,10 @@ void OutputFile::reserve_space() {
 void OutputFile::close() {
   reserve_space();
   need(H5Fflush(file_.id(), H5F_SCOPE_LOCAL) >= 0, "cannot be written");
-  need(H5Fclose(file_.id()) >= 0, "cannot be written");
-  file_.release();
+  orders_->closing = true;
+  need(file_.close(), "cannot be written");
+  if (orders_->failure != 0)
+    throw FileError(fmt::format("'{}' cannot be written: {}", shown_path_, std::strerror(orders_->failure)));
 }
 
 }  // namespace zhalo::io::hdf5

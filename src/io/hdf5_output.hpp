@@ -3,9 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "src/io/hdf5_handle.hpp"
+#include "src/io/hdf5_closable.hpp"
 #include "zhalo/comm/communicator.hpp"
 #include "zhalo/core/span.hpp"
 
@@ -87,6 +88,7 @@ class OutputFile {
   QuietErrors quiet_;
   std::string shown_path_;
   Handle driver_;  // before the file, which needs it
+  std::shared_ptr<LastOrders> orders_;
   Handle file_;
 };
 

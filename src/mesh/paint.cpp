@@ -113,7 +113,7 @@ kernels::LinearMap map_to(CellValues values, const PaintReport& report) {
   return {1 / quanta_per_cell, values == CellValues::overdensity ? -1.0 : 0.0};
 }
 
-/// Returns all quanta of all cells. Collective.
+/// Returns all quanta of this rank's cells.
 template <class T>
 Index put_into(const Context& context, const Field<Index>& sums, const kernels::LinearMap& map, Field<T>& field) {
   const PhaseTimer timer(context, "cells");
@@ -122,7 +122,7 @@ Index put_into(const Context& context, const Field<Index>& sums, const kernels::
   if (field.layout().size != own.size()) std::visit([&](const auto& e) { kernels::clear(e, field.span()); }, context.exec);
   const Index* from = sums.span().data() + sums.layout().offset(own.lo);
   T* to = field.span().data() + field.layout().offset(own.lo);
-  return context.comm.sum(std::visit([&](const auto& e) { return kernels::put_quanta(e, rows, from, to, map); }, context.exec));
+  return std::visit([&](const auto& e) { return kernels::put_quanta(e, rows, from, to, map); }, context.exec);
 }
 
 /// Sums are quanta; the report of all particles but for their number and places. Collective.
@@ -161,7 +161,7 @@ PaintReport paint_checked(const Context& context, const Particles<Real>& particl
   report.num_cells = decomposition.grid().size();
   const kernels::LinearMap map = map_to(options.values, report);
   const Field<Index> cells = sum_quanta(context, decomposition, painted, options);
-  const Index painted_quanta = put_into(context, cells, map, field);
+  const Index painted_quanta = context.comm.sum(put_into(context, cells, map, field));
   if (painted_quanta != quanta)
     throw Error(fmt::format("painting put {} of {} quanta of weight into the cells: an error of zhalo, please report it",
                             painted_quanta, quanta));

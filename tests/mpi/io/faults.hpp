@@ -81,8 +81,8 @@ std::string message_with_fault(int culprit, int at, zhalo::Index& count, Write w
   return message;
 }
 
-/// `write(context)` makes the folder "new" in `out`, which is empty. Whichever rank throws at whichever collective operation: all hear of
-/// it and nothing is left.
+/// `write(context)` makes the folder "new" in `out`, which is empty. At each of its collective operations one rank throws, in turns: all
+/// hear of it and nothing is left.
 template <class Write>
 void check_faults_at_all_collectives(const zhalo::Communicator& comm, const std::string& out, Write write) {
   zhalo::Index count = 0;

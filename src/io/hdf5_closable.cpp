@@ -1,6 +1,6 @@
-// A driver for files on POSIX systems: as HDF5's own, until the file is abandoned. (It could not stand before HDF5's own and hand calls on:
-// each call of HDF5 forgets what went wrong before.)
-#include "src/io/hdf5_abandon.hpp"
+// A driver for files on POSIX systems: as HDF5's own, until the file is to be closed. (It could not stand before HDF5's own and hand calls
+// on: each call of HDF5 forgets what went wrong before.)
+#include "src/io/hdf5_closable.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -14,29 +14,32 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <utility>
 
 namespace zhalo::io::hdf5 {
 
 namespace {
 
 /// HDF5 sees the first member only.
-struct AbandonableFile {
+struct ClosableFile {
   H5FD_t seen_by_hdf5{};
   int descriptor = -1;
   haddr_t end_of_addresses = 0;  ///< that HDF5 has given away
   haddr_t end_of_file = 0;
-  bool abandoned = false;
+  dev_t device = 0;
+  ino_t inode = 0;
+  std::shared_ptr<LastOrders> orders = std::make_shared<LastOrders>();
 
-  ~AbandonableFile() {
+  ~ClosableFile() {
     if (descriptor >= 0) ::close(descriptor);
   }
-  AbandonableFile() = default;
-  AbandonableFile(const AbandonableFile&) = delete;
-  AbandonableFile& operator=(const AbandonableFile&) = delete;
+  ClosableFile() = default;
+  ClosableFile(const ClosableFile&) = delete;
+  ClosableFile& operator=(const ClosableFile&) = delete;
 };
 
-AbandonableFile& whole(H5FD_t* file) { return *reinterpret_cast<AbandonableFile*>(file); }
-const AbandonableFile& whole(const H5FD_t* file) { return *reinterpret_cast<const AbandonableFile*>(file); }
+ClosableFile& whole(H5FD_t* file) { return *reinterpret_cast<ClosableFile*>(file); }
+const ClosableFile& whole(const H5FD_t* file) { return *reinterpret_cast<const ClosableFile*>(file); }
 
 /// Tells HDF5 the system's reason in the words that its own drivers use (last_error() knows them).
 herr_t failed(int line, const char* what) {
@@ -46,12 +49,20 @@ herr_t failed(int line, const char* what) {
   return -1;
 }
 
+/// The same of an open file, which may have to be closed all the same.
+herr_t failed(LastOrders& orders, int line, const char* what) {
+  if (orders.abandoned) return 0;
+  if (!orders.closing) return failed(line, what);
+  if (orders.failure == 0) orders.failure = errno;
+  return 0;
+}
+
 H5FD_t* open_file(const char* name, unsigned flags, hid_t, haddr_t) {
   int how = O_CLOEXEC | ((flags & H5F_ACC_RDWR) != 0 ? O_RDWR : O_RDONLY);
   if ((flags & H5F_ACC_TRUNC) != 0) how |= O_TRUNC;
   if ((flags & H5F_ACC_CREAT) != 0) how |= O_CREAT;
   if ((flags & H5F_ACC_EXCL) != 0) how |= O_EXCL;
-  std::unique_ptr<AbandonableFile> file(new (std::nothrow) AbandonableFile);
+  std::unique_ptr<ClosableFile> file(new (std::nothrow) ClosableFile);
   if (file == nullptr) return nullptr;
   constexpr mode_t for_all = 0666;
   struct stat found {};
@@ -61,16 +72,23 @@ H5FD_t* open_file(const char* name, unsigned flags, hid_t, haddr_t) {
     return nullptr;
   }
   file->end_of_file = static_cast<haddr_t>(found.st_size);
+  file->device = found.st_dev;
+  file->inode = found.st_ino;
   return &file.release()->seen_by_hdf5;
 }
 
 herr_t close_file(H5FD_t* file) {
-  const std::unique_ptr<AbandonableFile> last(&whole(file));
+  const std::unique_ptr<ClosableFile> last(&whole(file));
   const int closed = ::close(std::exchange(last->descriptor, -1));
-  return closed == 0 || last->abandoned ? 0 : failed(__LINE__, "close failed");
+  return closed == 0 ? 0 : failed(*last->orders, __LINE__, "close failed");
 }
 
-/// As for any file of HDF5's own driver: these decide where things lie in it.
+int compare(const H5FD_t* a, const H5FD_t* b) {
+  const auto of_a = std::pair(whole(a).device, whole(a).inode), of_b = std::pair(whole(b).device, whole(b).inode);
+  return of_a < of_b ? -1 : (of_b < of_a ? 1 : 0);
+}
+
+/// Those of HDF5's own driver that decide where things lie in a file.
 herr_t query(const H5FD_t*, unsigned long* flags) {
   *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA |
            H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
@@ -96,8 +114,8 @@ herr_t read_bytes(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t first, std::size_t nu
   while (num > 0) {
     const ssize_t done = ::pread(whole(file).descriptor, to, num, static_cast<off_t>(first));
     if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return failed(__LINE__, "read failed");
-    if (done == 0) break;
+    if (done < 0 && failed(*whole(file).orders, __LINE__, "read failed") != 0) return -1;
+    if (done <= 0) break;
     to += done;
     num -= static_cast<std::size_t>(done);
     first += static_cast<haddr_t>(done);
@@ -109,10 +127,10 @@ herr_t read_bytes(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t first, std::size_t nu
 // NOLINTNEXTLINE(readability-function-size): HDF5 counts the parameters
 herr_t write_bytes(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t first, std::size_t num, const void* bytes) {
   const auto* from = static_cast<const char*>(bytes);
-  while (num > 0 && !whole(file).abandoned) {
+  while (num > 0 && !whole(file).orders->abandoned) {
     const ssize_t done = ::pwrite(whole(file).descriptor, from, num, static_cast<off_t>(first));
     if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return failed(__LINE__, "write failed");
+    if (done < 0) return failed(*whole(file).orders, __LINE__, "write failed");
     from += done;
     num -= static_cast<std::size_t>(done);
     first += static_cast<haddr_t>(done);
@@ -123,9 +141,10 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t first, std::size_t n
 
 /// Makes the file as long as HDF5 takes it to be.
 herr_t set_length(H5FD_t* file, hid_t, hbool_t) {
-  AbandonableFile& own = whole(file);
-  if (own.abandoned || own.end_of_file == own.end_of_addresses) return 0;
-  if (::ftruncate(own.descriptor, static_cast<off_t>(own.end_of_addresses)) != 0) return failed(__LINE__, "truncation failed");
+  ClosableFile& own = whole(file);
+  if (own.orders->abandoned || own.end_of_file == own.end_of_addresses) return 0;
+  if (::ftruncate(own.descriptor, static_cast<off_t>(own.end_of_addresses)) != 0)
+    return failed(*own.orders, __LINE__, "truncation failed");
   own.end_of_file = own.end_of_addresses;
   return 0;
 }
@@ -141,11 +160,12 @@ void tell_version(Class& driver) {
 H5FD_class_t driver_class() {
   H5FD_class_t driver{};
   tell_version(driver);
-  driver.name = "abandonable";
+  driver.name = "closable";
   driver.maxaddr = static_cast<haddr_t>(std::numeric_limits<off_t>::max());
   driver.fc_degree = H5F_CLOSE_WEAK;
   driver.open = open_file;
   driver.close = close_file;
+  driver.cmp = compare;
   driver.query = query;
   driver.get_eoa = end_of_addresses;
   driver.set_eoa = set_end_of_addresses;
@@ -159,25 +179,26 @@ H5FD_class_t driver_class() {
   return driver;
 }
 
-AbandonableFile* find(hid_t file) {
+ClosableFile* find(hid_t file) {
   void* handle = nullptr;
   if (H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) < 0) return nullptr;
-  return static_cast<AbandonableFile*>(handle);
+  return static_cast<ClosableFile*>(handle);
 }
 
 }  // namespace
 
-Handle abandonable_driver() {
+Handle closable_driver() {
   const H5FD_class_t driver = driver_class();
   return {H5FDregister(&driver), H5FDunregister};
 }
 
-void abandon(hid_t file) {
-  if (AbandonableFile* known = find(file)) known->abandoned = true;
+std::shared_ptr<LastOrders> last_orders_of(hid_t file) {
+  const ClosableFile* known = find(file);
+  return known == nullptr ? std::make_shared<LastOrders>() : known->orders;
 }
 
 int descriptor_of(hid_t file) {
-  const AbandonableFile* known = find(file);
+  const ClosableFile* known = find(file);
   return known == nullptr ? -1 : known->descriptor;
 }
 

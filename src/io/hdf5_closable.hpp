@@ -1,0 +1,26 @@
+/// HDF5 files that can be closed whatever happens.
+#pragma once
+
+#include <memory>
+
+#include "src/io/hdf5_handle.hpp"
+
+namespace zhalo::io::hdf5 {
+
+/// A driver (H5Pset_driver) of files that can be closed whatever happens. They are as HDF5's own POSIX driver would write them, but not
+/// locked meanwhile. It has to live until they are closed: HDF5 itself would let go of it a moment too early.
+Handle closable_driver();
+
+/// Shared by a file of that driver and its user. HDF5 cannot let go of a file before it has written what it still holds: where that
+/// fails it tries again when the program ends, and crashes.
+struct LastOrders {
+  bool closing = false;    ///< from now on what fails succeeds as far as HDF5 knows, and is noted
+  bool abandoned = false;  ///< from now on what is written goes nowhere
+  int failure = 0;         ///< errno of the first failure while closing
+};
+std::shared_ptr<LastOrders> last_orders_of(hid_t file);
+
+/// Of the open file; -1: there is none.
+int descriptor_of(hid_t file);
+
+}  // namespace zhalo::io::hdf5
