@@ -103,8 +103,7 @@ kernels::PaintedParticles<Real> painted_of(Span<const kernels::SegmentView<Real>
 }
 
 template <class Real>
-void check(const Exec& exec, const MeshCells& cells, const Crowd& crowd, Random& random) {
-  const Columns<Real> columns = some_particles<Real>(cells, crowd, random);
+void check_all(const Exec& exec, const MeshCells& cells, const Crowd& crowd, const Columns<Real>& columns, Random& random) {
   const std::vector<kernels::SegmentView<Real>> at_home = views_of(crowd, columns.pos.data(), columns.mass.data());
   const Buffer<Real> pos = upload(exec, columns.pos);
   const Buffer<double> mass = upload(exec, columns.mass);
@@ -139,6 +138,11 @@ void check(const Exec& exec, const MeshCells& cells, const Crowd& crowd, Random&
   CHECK((to_host(exec, sampled) == values));
 }
 
+template <class Real>
+void check(const Exec& exec, const MeshCells& cells, const Crowd& crowd, Random& random) {
+  check_all(exec, cells, crowd, some_particles<Real>(cells, crowd, random), random);
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("deposits and samples: as one particle after the other", "[parity][small]", ON_EVERY_EXEC) {
@@ -169,6 +173,28 @@ TEMPLATE_TEST_CASE("deposits and samples: the last planes of axes whose cells 32
         check<double>(*exec, cells_of(order, {num, 13, 9}, periodic, num - 20), {}, random);
       }
     }
+  }
+}
+
+TEMPLATE_TEST_CASE("deposits and samples: far out places are rounded, and two that are half a box apart may be a whole one",
+                   "[parity]", ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  Random random(10);
+  const Crowd crowd{192};
+  const double far = std::ldexp(1.0, 52);
+  Columns<double> columns;
+  for (Index i = 0; i < crowd.num; ++i) {
+    for (int a = 0; a < 3; ++a) columns.pos.push_back(far - 1 + 0.5 * static_cast<double>(i % 3));
+    columns.mass.push_back(1);
+  }
+  for (const Index order : {1, 2, 3, 4}) {
+    MeshCells cells = cells_of(order, {64, 64, 64}, true, 0);
+    for (MeshAxis& axis : cells.axis) {
+      axis.lo = -1.5;
+      axis.offset = 0.5;
+    }
+    check_all<double>(*exec, cells, crowd, columns, random);
   }
 }
 
