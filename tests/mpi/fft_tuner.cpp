@@ -27,6 +27,15 @@ std::string named(const FftTrial& trial) {
                      trial.options.chunk_bytes);
 }
 
+bool fails(FftTuner& tuner) {
+  try {
+    tuner.choose<float>(some_grid);
+    return false;
+  } catch (const OutOfMemory&) {
+    return true;
+  }
+}
+
 }  // namespace
 
 TEST_CASE("fft tuner: the choice is the fastest trial, the same on all ranks") {
@@ -175,11 +184,17 @@ TEST_CASE("fft tuner: a rank that fails during the trials is an error on all, an
   const bool is_culprit = context.comm.rank() == context.comm.size() - 1;
   const auto num_calls = static_cast<int>(context.comm.max(is_culprit ? Index{calls} : 0));
   REQUIRE(num_calls > 0);
-  for (int at = 1; at <= num_calls; at += 1 + num_calls / 20) {
+  bool has_failed = true;
+  for (int at = 1; at <= num_calls && has_failed; at += 1 + num_calls / 20) {
     calls = 0;
     stop_at = is_culprit ? at : 0;
-    CHECK_THROWS_AS(tuner.choose<float>(some_grid), OutOfMemory);
+    has_failed = fails(tuner);
     stop_at = 0;
+    const Index num_made = calls;
+    // Times decide which shape the later trials are of, and with it how often they exchange: the last operations may never come.
+    const bool was_reached = context.comm.max(is_culprit ? num_made : Index{0}) >= at;
+    CHECK(has_failed == was_reached);
+    CHECK((has_failed || at > num_calls / 3));
   }
   CHECK(!tuner.choose<float>(some_grid).trials.empty());
   CHECK(num_printed == (context.comm.rank() == 0 ? 1 : 0));
