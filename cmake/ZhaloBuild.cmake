@@ -18,13 +18,13 @@ endif()
 # One rounding on every backend: a * b + c is fused only where the text says fma.
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>")
 
-# Commands and tests of many files compile in half the time as one; the library's own files are compiled one by one, so that each is known
-# to include what it needs.
-option(ZHALO_UNITY_PROGRAMS "Compile the files of each command and test as one" OFF)
-mark_as_advanced(ZHALO_UNITY_PROGRAMS)
+# Where the build type's optimisation is wrong for a part: the presets of the sanitizers optimise the kernels alone, and tests, which run
+# once, are compiled faster than they would run.
+set(ZHALO_KERNEL_OPTIONS "" CACHE STRING "More compiler options for kernels/host, such as -O1")
+set(ZHALO_TEST_OPTIONS "" CACHE STRING "More compiler options for the tests, such as -O1")
+mark_as_advanced(ZHALO_KERNEL_OPTIONS ZHALO_TEST_OPTIONS)
+
+# In a unity build a program is one unit; the library's units are smaller, so that a change of one file stays cheap.
 macro(zhalo_compile_programs_together)
-  if(ZHALO_UNITY_PROGRAMS)
-    set(CMAKE_UNITY_BUILD ON)
-    set(CMAKE_UNITY_BUILD_BATCH_SIZE 24)
-  endif()
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 24)
 endmacro()

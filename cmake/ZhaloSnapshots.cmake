@@ -22,7 +22,7 @@ function(zhalo_add_io_test name)
     list(TRANSFORM arg_RANKS PREPEND ${ZHALO_TEST_PREFIX}io.${name}.ranks OUTPUT_VARIABLE tests)
   endif()
   foreach(test IN LISTS tests)
-    if(TEST ${test})  # there is none on more ranks than ZHALO_TEST_MOST_RANKS
+    if(TEST ${test})  # there is none on numbers that ZHALO_TEST_RANKS leaves out
       set_tests_properties(${test} PROPERTIES FIXTURES_REQUIRED ${ZHALO_SNAPSHOTS_FIXTURE})
     endif()
   endforeach()
@@ -35,7 +35,7 @@ function(zhalo_add_catalogue_check name)
   set(test ${ZHALO_TEST_PREFIX}io.${name})
   set(writer ${ZHALO_TEST_PREFIX}io.${arg_AFTER})
   if(NOT TEST ${writer})
-    return()  # it is for more ranks than ZHALO_TEST_MOST_RANKS
+    return()  # ZHALO_TEST_RANKS leaves it out
   endif()
   add_test(NAME ${test} COMMAND "${PYTHON3}" "${PROJECT_SOURCE_DIR}/tests/${arg_SCRIPT}" ${arg_ARGUMENTS})
   zhalo_set_test_properties(TESTS ${test} LABELS ${arg_LABEL} TIMEOUT 60)

@@ -2,19 +2,37 @@
 #                [ARGUMENTS argument...])
 #
 # One Catch2 executable test_<name>. Without RANKS it runs as test <name>, alone and without MPI_Init. With RANKS it runs under mpiexec once
-# per number as <name>.ranks<n>, MPI initialised. Every test has a timeout (120 s unless told): a test that hangs is a failure.
+# per number as <name>.ranks<n>, MPI initialised; of several numbers those in ZHALO_TEST_RANKS are taken.
+# Every test has a timeout (120 s unless told): a test that hangs is a failure.
 # ARGUMENTS go to the program, such as the names of the cases to run. ZHALO_DATA_DIR is the folder of the fixtures, as a string literal.
 # ZHALO_TEST_PREFIX comes before every test's name, so that one run of ctest can hold several build trees (scripts/test).
 set(ZHALO_TEST_PREFIX "" CACHE STRING "What the names of the tests start with")
 set(ZHALO_TEST_ENVIRONMENT "" CACHE STRING "NAME=value list for every test (the sanitizer presets set it)")
 
-set(ZHALO_TEST_MOST_RANKS 16 CACHE STRING "Tests on more ranks are left out (the sanitizer presets, whose ranks are slow, set it)")
+set(ZHALO_TEST_RANKS 1 2 3 8 16 CACHE STRING "Numbers of ranks to test on (the presets of slow trees set it)")
+option(ZHALO_TEST_ALL "Also what takes long" OFF)
+
+# Sets `result` to those of `numbers` that ZHALO_TEST_RANKS has; a test on one number only runs on that.
+function(zhalo_choose_ranks result)
+  set(chosen ${ARGN})
+  list(LENGTH chosen length)
+  if(length GREATER 1)
+    foreach(ranks IN LISTS ARGN)
+      if(NOT ranks IN_LIST ZHALO_TEST_RANKS)
+        list(REMOVE_ITEM chosen ${ranks})
+      endif()
+    endforeach()
+  endif()
+  set(${result} ${chosen} PARENT_SCOPE)
+endfunction()
 
 # Catch2's implementation is slow to compile: once for all tests, as are the two mains.
 add_library(zhalo_catch OBJECT "${PROJECT_SOURCE_DIR}/tests/catch.cpp")
 target_link_libraries(zhalo_catch PUBLIC Catch2::Catch2)
 target_compile_features(zhalo_catch PUBLIC cxx_std_20)
-target_compile_options(zhalo_catch PRIVATE -O1 -fno-sanitize=address,undefined)
+target_compile_options(zhalo_catch PRIVATE -O0 -fno-sanitize=address,undefined)
+# What every assertion would do by itself is left to the test case as a whole.
+target_compile_definitions(zhalo_catch PUBLIC CATCH_CONFIG_FAST_COMPILE)
 add_library(zhalo_test_main OBJECT "${PROJECT_SOURCE_DIR}/tests/main.cpp")
 target_link_libraries(zhalo_test_main PUBLIC zhalo_catch PRIVATE zhalo_warnings)
 add_library(zhalo_test_main_mpi OBJECT "${PROJECT_SOURCE_DIR}/tests/main_mpi.cpp")
@@ -30,11 +48,7 @@ function(zhalo_add_test)
     set(arg_TIMEOUT 120)
   endif()
   if(arg_RANKS)
-    foreach(ranks IN LISTS arg_RANKS)
-      if(ranks GREATER ZHALO_TEST_MOST_RANKS)
-        list(REMOVE_ITEM arg_RANKS ${ranks})
-      endif()
-    endforeach()
+    zhalo_choose_ranks(arg_RANKS ${arg_RANKS})
     if(NOT arg_RANKS)
       return()
     endif()
@@ -47,6 +61,7 @@ function(zhalo_add_test)
   endif()
   add_executable(${target} ${arg_SOURCES})
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${ZHALO_TEST_OPTIONS}>")
   target_compile_definitions(${target} PRIVATE "ZHALO_DATA_DIR=\"${PROJECT_SOURCE_DIR}/data\"")
   target_link_libraries(${target} PRIVATE ${main} zhalo_catch zhalo::zhalo fmt::fmt Threads::Threads ${arg_LIBRARIES} zhalo_warnings)
 

@@ -29,7 +29,7 @@ void add_on_all_execs(std::vector<Case>& cases, const Case& one) {
 }
 
 CloudSource source_of(const PointsFile& file) {
-  return {"file", [file] { return read_points(file.path, file.box_length); }};
+  return {"file", [file] { return read_points(file.path, file.box_length.value_or(1)); }};
 }
 
 /// Generated points by their names: "clustered", "1e6".
@@ -93,9 +93,9 @@ Cases generated_cases() {
 Cases file_cases(const PointsFile& file) {
   Cases cases;
   const CloudSource source = source_of(file);
-  if (file.linking_length > 0) {
-    const std::string name = fmt::format("fof/points/rlink:{}", file.linking_length);
-    add_on_all_execs(cases.fof, FofCase{name, source, file.linking_length, true, {}});
+  if (file.linking_length) {
+    const std::string name = fmt::format("fof/points/rlink:{}", *file.linking_length);
+    add_on_all_execs(cases.fof, FofCase{name, source, *file.linking_length, true, {}});
     return cases;
   }
   for (const double b : linking_lengths) {

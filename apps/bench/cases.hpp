@@ -1,6 +1,7 @@
 /// Which cases there are. Their names are in docs/benchmarks.md; scripts rely on them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,8 @@ namespace zhalo::bench {
 /// The caller's own points.
 struct PointsFile {
   std::string path;
-  double box_length = 1;
-  double linking_length = 0;  ///< in the file's unit; 0: fractions of the mean separation
+  std::optional<double> box_length;      ///< of the periodic cube that holds them; none: 1
+  std::optional<double> linking_length;  ///< in the file's unit; none: fractions of the mean separation
 };
 
 struct Cases {

@@ -11,16 +11,18 @@ void run(Context& context, const bench::FftBenchOptions& options) {
   context.exec = host_exec(options.threads);
   app::JsonFile file(context.comm, options.json);
   const bool shown = context.comm.rank() == 0 && options.json != "-";
-  app::ordered_json report = bench::json_of_run(context, options);
+  app::Json report = bench::json_of_run(context, options);
+  app::Json cases = app::Json::array();
   if (shown) app::put(bench::table_head(context, options));
   const auto tell = [&](const bench::FftCaseResult& result) {
     if (shown) app::put(bench::table_row(result));
-    report["cases"].push_back(bench::json_of(result));
+    cases.push_back(bench::json_of(result));
   };
   for (const Index size : options.sizes) {
     for (const bench::Precision type : options.types) bench::run_cases(context, options, size, type, tell);
   }
-  file.write(app::text_of(report));
+  report.set("cases", cases);
+  file.write(report.text());
 }
 
 void perform(Context& context, int argc, char** argv) {

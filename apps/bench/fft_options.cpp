@@ -29,21 +29,18 @@ struct Words {
   std::string effort = "estimate";
 };
 
-void add_options(CLI::App& app, Words& words, FftBenchOptions& options) {
-  app.footer(explanation);
-  app.add_option("--sizes", words.sizes, "Cells along each axis [128,256,512]")->delimiter(',')->type_name("N,...");
-  app.add_option("--types", words.types, "float, double [both]")->delimiter(',')->type_name("TYPE,...");
-  app.add_option("--splits", words.splits, "slab, pencil, automatic; those that are the same are run once [slab,pencil]")
-      ->delimiter(',')
-      ->type_name("SPLIT,...");
-  app.add_option("--ways", words.ways, "shared_memory, messages, automatic: exchange within a machine [shared_memory,messages]")
-      ->delimiter(',')
-      ->type_name("WAY,...");
-  app.add_option("--effort", words.effort, "estimate or measure: of both planners")->type_name("EFFORT");
-  app.add_option("--threads", options.threads, "Per rank [1]")->type_name("T");
-  app.add_option("--repetitions", options.repetitions, "After one that is not timed [5]")->type_name("R");
-  app.add_flag("--peer,!--no-peer", options.peer, "Run FFTW, too, if it is built in [yes]");
-  app.add_option("--json", options.json, "Write all figures; - is standard output, and then no table")->type_name("FILE");
+void add_options(app::CommandLine& command, Words& words, FftBenchOptions& options) {
+  command.add_list("--sizes", words.sizes, "Cells along each axis [128,256,512]", "N,...");
+  command.add_list("--types", words.types, "float, double [both]", "TYPE,...");
+  command.add_list("--splits", words.splits, "slab, pencil, automatic; those that are the same are run once [slab,pencil]",
+                   "SPLIT,...");
+  command.add_list("--ways", words.ways,
+                   "shared_memory, messages, automatic: exchange within a machine [shared_memory,messages]", "WAY,...");
+  command.add_option("--effort", words.effort, "estimate or measure: of both planners", "EFFORT");
+  command.add_option("--threads", options.threads, "Per rank [1]", "T");
+  command.add_option("--repetitions", options.repetitions, "After one that is not timed [5]", "R");
+  command.add_flag("--peer,!--no-peer", options.peer, "Run FFTW, too, if it is built in [yes]");
+  command.add_option("--json", options.json, "Write all figures; - is standard output, and then no table", "FILE");
 }
 
 template <class T>
@@ -80,10 +77,13 @@ void understand(const Words& words, FftBenchOptions& options) {
 }  // namespace
 
 std::optional<std::string> read_options(int argc, const char* const* argv, FftBenchOptions& options) {
-  CLI::App app("Times real distributed Fourier transforms beside FFTW's; start it with mpirun.", "zhalo_fft_bench");
+  app::CommandLine command({.name = "zhalo_fft_bench",
+                            .usage = "[OPTION...]",
+                            .summary = "Times real distributed Fourier transforms beside FFTW's; start it with mpirun.",
+                            .footer = explanation});
   Words words;
-  add_options(app, words, options);
-  std::optional<std::string> help = app::read_words(app, {}, argc, argv);
+  add_options(command, words, options);
+  std::optional<std::string> help = command.parse(argc, argv);
   if (!help) understand(words, options);
   return help;
 }

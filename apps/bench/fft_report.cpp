@@ -6,7 +6,7 @@
 namespace zhalo::bench {
 namespace {
 
-using app::ordered_json;
+using app::Json;
 
 constexpr const char* row_format =
     "{:>5} {:<6} {:<9} {:<13}  {:>8} {:>8} {:>8} {:>8}  {:>8} {:>8} {:>8} {:>8}  {:>5}  {:>5} {:>5} {:>5}  "
@@ -27,7 +27,7 @@ double ratio(const FftCaseResult& result) { return median(result.peer->both_seco
 
 std::string shape_text(const std::array<int, 2>& shape) { return fmt::format("{} x {}", shape[0], shape[1]); }
 
-ordered_json json_of_side(const FftSide& side, const FftLimit& limit) {
+Json json_of_side(const FftSide& side, const FftLimit& limit) {
   const double seconds = transform_seconds(side);
   const std::vector<double> both = side.both_seconds();
   return {{"describe", side.describe},
@@ -36,16 +36,16 @@ ordered_json json_of_side(const FftSide& side, const FftLimit& limit) {
           {"backward_seconds", side.backward_seconds},
           {"median_seconds", median(both)},
           {"least_seconds", least(both)},
-          {"exchange_seconds", app::json_of(side.exchange_seconds)},
+          {"exchange_seconds", side.exchange_seconds},
           {"memory_limit_seconds", limit.memory_seconds},
           {"link_limit_seconds", limit.link_seconds},
           {"f_lo", limit.lowest() / seconds},
           {"f_hi", limit.highest() / seconds},
           {"array_bytes", side.array_bytes},
-          {"workspace_bytes", app::json_of(side.workspace_bytes)},
-          {"shared_bytes", app::json_of(side.shared_bytes)},
-          {"peak_resident_bytes", app::json_of(side.peak_resident_bytes)},
-          {"bytes_sent", app::json_of(side.bytes_sent)},
+          {"workspace_bytes", side.workspace_bytes},
+          {"shared_bytes", side.shared_bytes},
+          {"peak_resident_bytes", side.peak_resident_bytes},
+          {"bytes_sent", side.bytes_sent},
           {"round_trip_error", side.round_trip_error}};
 }
 
@@ -90,7 +90,7 @@ std::string table_row(const FftCaseResult& result) {
                      mebibytes(ours.peak_resident_bytes), peer[6], tiny(ours.round_trip_error), peer[7]);
 }
 
-ordered_json json_of_run(const Context& context, const FftBenchOptions& options) {
+Json json_of_run(const Context& context, const FftBenchOptions& options) {
   return {{"program", "zhalo_fft_bench"},
           {"version", ZHALO_VERSION},
           {"build", build()},
@@ -99,28 +99,27 @@ ordered_json json_of_run(const Context& context, const FftBenchOptions& options)
           {"threads", options.threads},
           {"effort", word_of(options.effort)},
           {"repetitions", options.repetitions},
-          {"peer", app::json_of(options.peer ? peer_name() : std::nullopt)},
-          {"cases", ordered_json::array()}};
+          {"peer", options.peer ? peer_name() : std::nullopt}};
 }
 
-ordered_json json_of(const FftCaseResult& result) {
-  ordered_json json = {{"size", result.num},
-                       {"type", result.type},
-                       {"decomposition", result.decomposition},
-                       {"shape", result.shape},
-                       {"exchange", result.way},
-                       {"memory_bytes_per_second", result.bandwidths.memory},
-                       {"link_bytes_per_second", result.bandwidths.link},
-                       {"zhalo", json_of_side(result.zhalo, result.limit)},
-                       {"peer", nullptr},
-                       {"ratio_of_medians", nullptr},
-                       {"ratio_of_least", nullptr},
-                       {"spectra_difference", nullptr}};
+Json json_of(const FftCaseResult& result) {
+  Json json = {{"size", result.num},
+               {"type", result.type},
+               {"decomposition", result.decomposition},
+               {"shape", result.shape},
+               {"exchange", result.way},
+               {"memory_bytes_per_second", result.bandwidths.memory},
+               {"link_bytes_per_second", result.bandwidths.link},
+               {"zhalo", json_of_side(result.zhalo, result.limit)},
+               {"peer", nullptr},
+               {"ratio_of_medians", nullptr},
+               {"ratio_of_least", nullptr},
+               {"spectra_difference", nullptr}};
   if (!result.peer) return json;
-  json["peer"] = json_of_side(*result.peer, result.peer_limit);
-  json["ratio_of_medians"] = ratio(result);
-  json["ratio_of_least"] = least(result.peer->both_seconds()) / least(result.zhalo.both_seconds());
-  json["spectra_difference"] = difference(result.zhalo.mark, result.peer->mark);
+  json.set("peer", json_of_side(*result.peer, result.peer_limit));
+  json.set("ratio_of_medians", ratio(result));
+  json.set("ratio_of_least", least(result.peer->both_seconds()) / least(result.zhalo.both_seconds()));
+  json.set("spectra_difference", difference(result.zhalo.mark, result.peer->mark));
   return json;
 }
 

@@ -12,7 +12,7 @@ namespace zhalo::bench {
 std::string table_head(const Context& context, const FftBenchOptions& options);
 std::string table_row(const FftCaseResult& result);
 
-app::ordered_json json_of_run(const Context& context, const FftBenchOptions& options);
-app::ordered_json json_of(const FftCaseResult& result);
+app::Json json_of_run(const Context& context, const FftBenchOptions& options);
+app::Json json_of(const FftCaseResult& result);
 
 }  // namespace zhalo::bench

@@ -2,7 +2,6 @@
 /// sampling of meshes, and Fourier transforms.
 #include <benchmark/benchmark.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -12,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "apps/bench/points.hpp"
+#include "apps/common/command_line.hpp"
 #include "cases.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -23,52 +23,60 @@ struct Options {
   bench::PointsFile points;
   std::string labels_file;
   std::string neighbours_file;
-  int k = 8;
+  std::optional<int> k;
   std::string write_points;
-  std::string kind = "clustered";
-  double num = 1e6;
-  std::uint64_t seed = 1;
+  std::optional<std::string> kind;
+  std::optional<double> num;
+  std::optional<std::uint64_t> seed;
   std::vector<std::string> for_benchmark;
 };
 
-void add_options_of_files(CLI::App& app, Options& options) {
-  CLI::Option* points =
-      app.add_option("--points", options.points.path, "time the points of FILE: raw little-endian float32 (N,3)");
-  app.add_option("--box", options.points.box_length, "length of the periodic cube that holds the file's points")->needs(points);
-  app.add_option("--rlink-abs", options.points.linking_length,
-                 "linking length in the file's unit (else 0.2 and 0.7 mean separations)")
-      ->needs(points)
-      ->check(CLI::PositiveNumber);
-  app.add_option("--write-labels", options.labels_file,
-                 "only write each particle's label (raw int64, smallest index of its group)")
-      ->needs("--rlink-abs");
-  CLI::Option* neighbours =
-      app.add_option("--write-neighbours", options.neighbours_file,
-                     "only write each particle's nearest neighbours (raw: float32 distances (N,k), then int64 indices (N,k))")
-          ->needs(points)
-          ->excludes("--write-labels");
-  app.add_option("--k", options.k, "number of these neighbours, the particle itself included")
-      ->needs(neighbours)
-      ->capture_default_str();
+constexpr const char* explanation =
+    "Other flags are google-benchmark's: --benchmark_filter=REGEX, --benchmark_list_tests, --benchmark_repetitions=N,\n"
+    "--benchmark_out=FILE (JSON). Cases: fof/{uniform,clustered}/{1e5,1e6,1e7}/b{0.2,0.7}/threads:{1,2} and\n"
+    "knn/{self,queries,reduce}/{uniform,clustered}/{1e5,1e6,1e7}/k{8,16,32,64}/threads:{1,2} and\n"
+    "{paint,sample}/{ngp,cic,tsc,pcs}/{uniform,clustered}/{1e6,1e7}/{z-order,random}/threads:{1,2} and\n"
+    "fft/{float,double}/{128,256,512}/threads:{1,2}; with --points\n"
+    "fof/points/b{0.2,0.7}/threads:{1,2} and knn/points/k{8,16,32,64}/threads:{1,2}, with --rlink-abs only\n"
+    "fof/points/rlink:X/threads:{1,2}; on a CUDA device also .../exec:cuda";
+
+void add_options(app::CommandLine& command, Options& options) {
+  bench::PointsFile& points = options.points;
+  command.add_option("--points", points.path, "Time the points of FILE: raw little-endian float32 (N, 3)", "FILE");
+  command.add_option("--box", points.box_length, "Side of the periodic cube that holds the file's points [1]", "L");
+  command.add_option("--rlink-abs", points.linking_length,
+                     "Linking length in the file's unit [0.2 and 0.7 mean separations, in turn]", "X");
+  command.add_option("--write-labels", options.labels_file,
+                     "Only write each particle's label (raw int64, smallest index of its group)", "FILE");
+  command.add_option("--write-neighbours", options.neighbours_file,
+                     "Only write each particle's nearest neighbours (raw: float32 distances (N, k), then int64 indices (N, k))",
+                     "FILE");
+  command.add_option("--k", options.k, "Number of these neighbours, the particle itself included [8]", "K");
+  command.add_option("--write-points", options.write_points, "Only write generated points, as --points reads them", "FILE");
+  command.add_option("--kind", options.kind, "uniform, clustered or dense [clustered]", "WHICH");
+  command.add_option("--num", options.num, "Number of points [1e6]", "N");
+  command.add_option("--seed", options.seed, "Of the generator [1]", "S");
+  command.keep_unknown(options.for_benchmark);
 }
 
-void add_options(CLI::App& app, Options& options) {
-  app.allow_extras();
-  app.footer(
-      "Other flags are google-benchmark's: --benchmark_filter=REGEX, --benchmark_list_tests, --benchmark_repetitions=N,\n"
-      "--benchmark_out=FILE (JSON). Cases: fof/{uniform,clustered}/{1e5,1e6,1e7}/b{0.2,0.7}/threads:{1,2} and\n"
-      "knn/{self,queries,reduce}/{uniform,clustered}/{1e5,1e6,1e7}/k{8,16,32,64}/threads:{1,2} and\n"
-      "{paint,sample}/{ngp,cic,tsc,pcs}/{uniform,clustered}/{1e6,1e7}/{z-order,random}/threads:{1,2} and\n"
-      "fft/{float,double}/{128,256,512}/threads:{1,2}; with --points\n"
-      "fof/points/b{0.2,0.7}/threads:{1,2} and knn/points/k{8,16,32,64}/threads:{1,2}, with --rlink-abs only\n"
-      "fof/points/rlink:X/threads:{1,2}; on a CUDA device also .../exec:cuda");
-  add_options_of_files(app, options);
-  CLI::Option* write =
-      app.add_option("--write-points", options.write_points, "only write generated points, as --points reads them")
-          ->excludes("--points");
-  app.add_option("--kind", options.kind, "uniform, clustered or dense")->needs(write)->capture_default_str();
-  app.add_option("--num", options.num, "number of points")->needs(write)->check(CLI::Range(0.0, 4e9))->capture_default_str();
-  app.add_option("--seed", options.seed, "seed of the generator")->needs(write)->capture_default_str();
+void demand(bool good, const char* message) {
+  if (!good) throw InputError(message);
+}
+
+void check(const Options& options) {
+  const bench::PointsFile& points = options.points;
+  const bool reads = !points.path.empty();
+  const bool writes = !options.write_points.empty();
+  demand(reads || (!points.box_length && !points.linking_length && options.neighbours_file.empty()),
+         "--box, --rlink-abs or --write-neighbours is given without --points: which points are meant?");
+  demand(points.linking_length.value_or(1) > 0, "--rlink-abs must be positive");
+  demand(options.labels_file.empty() || points.linking_length, "--write-labels is given without --rlink-abs");
+  demand(options.labels_file.empty() || options.neighbours_file.empty(),
+         "--write-labels and --write-neighbours are both given: which one is meant?");
+  demand(!options.k || !options.neighbours_file.empty(), "--k is given without --write-neighbours");
+  demand(!writes || !reads, "--write-points and --points are both given: which one is meant?");
+  demand(writes || (!options.kind && !options.num && !options.seed), "--kind, --num or --seed is given without --write-points");
+  demand(options.num.value_or(0) >= 0 && options.num.value_or(0) <= 4e9, "--num must be 0 to 4e9");
 }
 
 template <class T>
@@ -134,15 +142,16 @@ void write_labels(const Options& options) {
 }
 
 void write_neighbours(const Options& options) {
-  const bench::KnnCase one = bench::neighbours_case(options.points, options.k);
+  const bench::KnnCase one = bench::neighbours_case(options.points, options.k.value_or(8));
   const bench::NeighbourTable table = bench::neighbours(one, one.particles.make());
   write_raw(options.neighbours_file, table.distance, table.index);
 }
 
 void perform(const Options& options, const char* program) {
   if (!options.write_points.empty()) {
-    const Index num = std::llround(options.num);
-    write_raw(options.write_points, points::make_points(points::kind_of(options.kind), num, options.seed).pos);
+    const points::Kind kind = points::kind_of(options.kind.value_or("clustered"));
+    const Index num = std::llround(options.num.value_or(1e6));
+    write_raw(options.write_points, points::make_points(kind, num, options.seed.value_or(1)).pos);
   } else if (!options.labels_file.empty()) {
     write_labels(options);
   } else if (!options.neighbours_file.empty()) {
@@ -155,16 +164,21 @@ void perform(const Options& options, const char* program) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Times zhalo's friends-of-friends, catalogue, k nearest neighbours, painting, sampling and Fourier transforms.",
-               "zhalo_bench");
-  Options options;
-  add_options(app, options);
   try {
-    app.parse(argc, argv);
-    options.for_benchmark = app.remaining();
+    Options options;
+    app::CommandLine command({.name = "zhalo_bench",
+                              .usage = "[OPTION...]",
+                              .summary =
+                                  "Times zhalo's friends-of-friends, catalogue, k nearest neighbours, painting, sampling "
+                                  "and Fourier transforms.",
+                              .footer = explanation});
+    add_options(command, options);
+    if (const auto help = command.parse(argc, argv)) {
+      std::cout << *help;
+      return 0;
+    }
+    check(options);
     perform(options, argv[0]);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
   } catch (const std::exception& error) {
     std::cerr << "zhalo_bench: " << error.what() << '\n';
     return 2;

@@ -3,7 +3,6 @@
 #include <mpi.h>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "apps/bench/points.hpp"
+#include "apps/common/command_line.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/fof/fof.hpp"
@@ -121,23 +121,33 @@ void measure(const Options& options) {
   report(context, options, best, make_groups(context, particles, best.label.span()));
 }
 
+/// The text of the help, if that was asked for.
+std::optional<std::string> read_options(int argc, const char* const* argv, Options& options) {
+  app::CommandLine command(
+      {.name = "zhalo_scaling",
+       .usage = "[OPTION...]",
+       .summary = "Bytes, rounds, memory and time of friends-of-friends over ranks; start it with mpirun."});
+  command.add_option("--kind", options.kind, "uniform, clustered or dense [uniform]", "WHICH");
+  command.add_option("--particles", options.num, "Over all ranks [1000000]", "N");
+  command.add_option("--rlink", options.ratio, "Linking length in mean separations [0.2]", "B");
+  command.add_option("--repeats", options.repeats, "The fastest one is told [3]", "R");
+  command.add_option("--threads", options.threads, "Per rank [1]", "T");
+  return command.parse(argc, argv);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  Options options;
-  CLI::App app("Bytes, rounds, memory and time of friends-of-friends over ranks; start it with mpirun.");
-  app.add_option("--kind", options.kind, "uniform, clustered or dense")->capture_default_str();
-  app.add_option("--particles", options.num, "over all ranks")->capture_default_str();
-  app.add_option("--rlink", options.ratio, "linking length in mean separations")->capture_default_str();
-  app.add_option("--repeats", options.repeats, "the fastest one is told")->capture_default_str();
-  app.add_option("--threads", options.threads, "per rank")->capture_default_str();
   int status = 0;
   try {
-    app.parse(argc, argv);
-    measure(options);
-  } catch (const CLI::ParseError& error) {
-    status = app.exit(error);
+    Options options;
+    const std::optional<std::string> help = read_options(argc, argv, options);
+    if (help) {
+      fmt::print("{}", *help);
+    } else {
+      measure(options);
+    }
   } catch (const std::exception& error) {
     fmt::print(stderr, "zhalo_scaling: error: {}\n", error.what());
     status = 1;

@@ -4,23 +4,21 @@ namespace zhalo::app {
 
 namespace {
 
-ordered_json json_of_cosmology(const io::Cosmology& c) {
-  return {{"scale_factor", json_of(c.scale_factor)},
-          {"redshift", json_of(c.redshift)},
-          {"hubble", json_of(c.hubble)},
-          {"omega_matter", json_of(c.omega_matter)},
-          {"omega_lambda", json_of(c.omega_lambda)},
-          {"omega_baryon", json_of(c.omega_baryon)},
-          {"omega_cdm", json_of(c.omega_cdm)},
-          {"critical_density", json_of(c.critical_density)}};
+Json json_of_cosmology(const io::Cosmology& c) {
+  return {{"scale_factor", c.scale_factor},
+          {"redshift", c.redshift},
+          {"hubble", c.hubble},
+          {"omega_matter", c.omega_matter},
+          {"omega_lambda", c.omega_lambda},
+          {"omega_baryon", c.omega_baryon},
+          {"omega_cdm", c.omega_cdm},
+          {"critical_density", c.critical_density}};
 }
 
 }  // namespace
 
-ordered_json json_of(const Vec3d& v) { return {v[0], v[1], v[2]}; }
-
-ordered_json json_of(const io::SnapshotInfo& info) {
-  ordered_json types = ordered_json::array();
+Json json_of(const io::SnapshotInfo& info) {
+  Json types = Json::array();
   for (std::size_t type = 0; type < info.types.size(); ++type) {
     const io::TypeSummary& t = info.types[type];
     if (t.count == 0) continue;
@@ -28,7 +26,7 @@ ordered_json json_of(const io::SnapshotInfo& info) {
                      {"count", t.count},
                      {"position_bits", t.double_coordinates ? 64 : 32},
                      {"mass_source", t.mass_source},
-                     {"uniform_mass", json_of(t.uniform_mass)}});
+                     {"uniform_mass", t.uniform_mass}});
   }
   const io::Units& units = info.units;
   return {{"path", info.path},
@@ -36,7 +34,7 @@ ordered_json json_of(const io::SnapshotInfo& info) {
           {"files", info.files},
           {"number", info.number},
           {"types", types},
-          {"box_length", info.box_length ? json_of(*info.box_length) : ordered_json(nullptr)},
+          {"box_length", info.box_length},
           {"cosmology", json_of_cosmology(info.cosmology)},
           {"units",
            {{"length", units.length_name()},
@@ -49,7 +47,7 @@ ordered_json json_of(const io::SnapshotInfo& info) {
           {"notes", info.notes}};
 }
 
-ordered_json json_of(const Places& places) {
+Json json_of(const Places& places) {
   return {{"runs_on", places.runs_on},
           {"num_ranks", places.num_ranks},
           {"num_machines", places.num_machines},
@@ -57,12 +55,10 @@ ordered_json json_of(const Places& places) {
           {"ranks", places.map}};
 }
 
-ordered_json json_of(const Spread& spread) {
-  return {{"max", spread.max}, {"mean", spread.mean}, {"imbalance", spread.imbalance()}};
-}
+Json json_of(const Spread& spread) { return {{"max", spread.max}, {"mean", spread.mean}, {"imbalance", spread.imbalance()}}; }
 
-ordered_json json_of_phases(const Measured& measured, Index num, const char* rate) {
-  ordered_json phases = ordered_json::array();
+Json json_of_phases(const Measured& measured, Index num, const char* rate) {
+  Json phases = Json::array();
   for (const PhaseSpread& phase : measured.phases) {
     const double seconds = phase.seconds.max;
     const double per_second = seconds > 0 ? static_cast<double>(num) / seconds : 0;
@@ -75,16 +71,12 @@ ordered_json json_of_phases(const Measured& measured, Index num, const char* rat
   return phases;
 }
 
-ordered_json json_of_memory(const Measured& measured) {
+Json json_of_memory(const Measured& measured) {
   const auto bytes = [](double value) { return static_cast<std::size_t>(value); };
   return {{"peak_resident_bytes", bytes(measured.peak_resident.max)},
           {"mean_peak_resident_bytes", bytes(measured.peak_resident.mean)},
           {"peak_pool_bytes", bytes(measured.peak_pool.max)},
           {"mean_peak_pool_bytes", bytes(measured.peak_pool.mean)}};
-}
-
-std::string text_of(const ordered_json& report) {
-  return report.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace zhalo::app

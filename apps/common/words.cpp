@@ -11,17 +11,6 @@
 namespace zhalo::app {
 namespace {
 
-class HelpFormat : public CLI::Formatter {
- public:
-  explicit HelpFormat(std::string usage) : usage_(std::move(usage)) {}
-  std::string make_usage(const CLI::App*, std::string name) const override {
-    return fmt::format("Usage: {} {}\n", name, usage_);
-  }
-
- private:
-  std::string usage_;
-};
-
 std::string version_text() {
   const std::string host = describe(host_exec());
   return fmt::format("zhalo {}\nvectors  {}\nCUDA     {}\n", ZHALO_VERSION, host.substr(host.rfind(' ') + 1),
@@ -46,42 +35,31 @@ void parse_device(const std::string& word, PlaceRequest& place) {
 
 }  // namespace
 
-void set_layout(CLI::App& app, const std::string& usage) {
-  app.formatter(std::make_shared<HelpFormat>(usage));
-  app.get_formatter()->column_width(24);
+void add_snapshot(CommandLine& command, CommonOptions& options) {
+  command.add_option("snapshot", options.snapshot, "A file, one of its chunks, their common name, or their folder", "");
 }
 
-void add_snapshot(CLI::App& app, CommonOptions& options) {
-  set_layout(app, "SNAPSHOT [OPTION...]");
-  app.add_option("snapshot", options.snapshot, "A file, one of its chunks, their common name, or their folder")->type_name("");
+void add_box_options(CommandLine& command, CommonOptions& options, CommonWords& words) {
+  command.add_option("--periodic", words.periodic, "auto (what the file says), yes or no", "WHICH");
+  command.add_option("--box-size", options.box_length, "Side of the box [0, L)^3 instead of the file's", "L");
 }
 
-void add_box_options(CLI::App& app, CommonOptions& options, CommonWords& words) {
-  app.add_option("--periodic", words.periodic, "auto (what the file says), yes or no")->type_name("WHICH");
-  app.add_option("--box-size", options.box_length, "Side of the box [0, L)^3 instead of the file's")->type_name("L");
+void add_run_options(CommandLine& command, RunOptions& options, RunWords& words, const std::string& dry_run) {
+  command.add_option("--files", options.files.num_files, "Files of each kind [0: one per rank]", "K");
+  command.add_flag("--master", options.files.master,
+                   "Also a file that shows those of each kind as one (HDF5 virtual datasets)");
+  command.add_option("--device", words.device, "auto (CUDA if there is a device), host, cuda or cuda:NUMBER", "WHICH");
+  command.add_option("--threads", words.threads, "Host threads per rank [OMP_NUM_THREADS, or 0: a fair share of the cores]",
+                     "N");
+  command.add_flag("--dry-run", options.dry_run, dry_run);
+  command.add_option("--json", options.json, "Write the report for machines; - is standard output", "FILE");
+  command.add_flag("-q,--quiet", words.quiet, "Print nothing but errors");
+  command.add_flag("-v,--verbose", words.verbose, "Print more detail");
+  command.add_flag("--version", words.version, "Print version, vector target and CUDA support");
 }
 
-void add_run_options(CLI::App& app, RunOptions& options, RunWords& words, const std::string& dry_run) {
-  app.add_option("--files", options.files.num_files, "Files of each kind [0: one per rank]")->type_name("K");
-  app.add_flag("--master", options.files.master, "Also a file that shows those of each kind as one (HDF5 virtual datasets)");
-  app.add_option("--device", words.device, "auto (CUDA if there is a device), host, cuda or cuda:NUMBER")->type_name("WHICH");
-  app.add_option("--threads", words.threads, "Host threads per rank [OMP_NUM_THREADS, or 0: a fair share of the cores]")
-      ->type_name("N");
-  app.add_flag("--dry-run", options.dry_run, dry_run);
-  app.add_option("--json", options.json, "Write the report for machines; - is standard output")->type_name("FILE");
-  app.add_flag("-q,--quiet", words.quiet, "Print nothing but errors");
-  app.add_flag("-v,--verbose", words.verbose, "Print more detail");
-  app.add_flag("--version", words.version, "Print version, vector target and CUDA support");
-}
-
-std::optional<std::string> read_words(CLI::App& app, const RunWords& words, int argc, const char* const* argv) {
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    return app.help();
-  } catch (const CLI::ParseError& error) {
-    throw InputError(fmt::format("{} ({} --help shows the options)", error.what(), app.get_name()));
-  }
+std::optional<std::string> read_words(CommandLine& command, const RunWords& words, int argc, const char* const* argv) {
+  if (auto help = command.parse(argc, argv)) return help;
   if (words.version) return version_text();
   return std::nullopt;
 }

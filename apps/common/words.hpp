@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "apps/common/command_line.hpp"
 #include "apps/common/options.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -27,17 +27,15 @@ struct CommonWords : RunWords {
   std::string periodic = "auto";
 };
 
-/// The layout of the help. `usage`: what follows the command's name.
-void set_layout(CLI::App& app, const std::string& usage);
-/// The layout, and the snapshot.
-void add_snapshot(CLI::App& app, CommonOptions& options);
+/// The snapshot, the one word that needs no option.
+void add_snapshot(CommandLine& command, CommonOptions& options);
 /// --periodic and --box-size.
-void add_box_options(CLI::App& app, CommonOptions& options, CommonWords& words);
+void add_box_options(CommandLine& command, CommonOptions& options, CommonWords& words);
 /// --files to --version. `dry_run`: what the command's dry run does.
-void add_run_options(CLI::App& app, RunOptions& options, RunWords& words, const std::string& dry_run);
+void add_run_options(CommandLine& command, RunOptions& options, RunWords& words, const std::string& dry_run);
 
 /// Reads the command line. Returns a text to print instead of running, for --help and --version. InputError.
-std::optional<std::string> read_words(CLI::App& app, const RunWords& words, int argc, const char* const* argv);
+std::optional<std::string> read_words(CommandLine& command, const RunWords& words, int argc, const char* const* argv);
 
 /// Turns words into options and checks all of these. Throws InputError.
 void understand_run(const RunWords& words, RunOptions& options);

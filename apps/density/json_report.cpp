@@ -6,10 +6,10 @@
 namespace zhalo::density_app {
 namespace {
 
+using app::Json;
 using app::json_of;
-using nlohmann::ordered_json;
 
-ordered_json json_of(const Options& options) {
+Json json_of(const Options& options) {
   return {{"grid", options.grid},
           {"window", zhalo::name_of(options.window)},
           {"types", options.types},
@@ -22,42 +22,42 @@ ordered_json json_of(const Options& options) {
           {"haloes", options.haloes}};
 }
 
-ordered_json json_of(const Summary& summary, const View& view) {
+Json json_of(const Summary& summary, const View& view) {
   return {{"axis", std::string(1, axis_names[view.axis])}, {"from", view.from}, {"depth", summary.depth}};
 }
 
-ordered_json json_of(const PaintReport& painted) {
+Json json_of(const PaintReport& painted) {
   return {{"num_particles", painted.num_particles}, {"num_wrapped", painted.num_wrapped}, {"sum", painted.sum},
           {"sum_of_squares", painted.sum2},         {"quantum", painted.quantum},         {"mean", painted.mean()}};
 }
 
-ordered_json json_of(const FieldNumbers& field) {
+Json json_of(const FieldNumbers& field) {
   return {{"min", field.min}, {"max", field.max}, {"standard_deviation", field.deviation}};
 }
 
-ordered_json json_of(const PowerNumbers& power) {
+Json json_of(const PowerNumbers& power) {
   return {{"shot_noise", power.shot_noise},
           {"fundamental", power.fundamental},
           {"nyquist", power.nyquist},
           {"num_bins", power.num_bins}};
 }
 
-ordered_json json_of(const HaloNumbers& haloes) { return {{"in_catalogue", haloes.in_catalogue}, {"drawn", haloes.drawn}}; }
+Json json_of(const HaloNumbers& haloes) { return {{"in_catalogue", haloes.in_catalogue}, {"drawn", haloes.drawn}}; }
 
 template <class T>
-ordered_json json_if(const std::optional<T>& value) {
-  return value ? json_of(*value) : ordered_json(nullptr);
+Json json_if(const std::optional<T>& value) {
+  return value ? json_of(*value) : Json(nullptr);
 }
 
-ordered_json json_of(const Found& found, Index num_particles) {
-  ordered_json result = {{"painted", json_of(found.painted)},
-                         {"field", json_if(found.field)},
-                         {"power", json_if(found.power)},
-                         {"haloes", json_if(found.haloes)},
-                         {"phases", app::json_of_phases(found.measured, num_particles)},
-                         {"seconds", found.seconds}};
+Json json_of(const Found& found, Index num_particles) {
+  Json result = {{"painted", json_of(found.painted)},
+                 {"field", json_if(found.field)},
+                 {"power", json_if(found.power)},
+                 {"haloes", json_if(found.haloes)},
+                 {"phases", app::json_of_phases(found.measured, num_particles)},
+                 {"seconds", found.seconds}};
   result.update(app::json_of_memory(found.measured));
-  result.update(ordered_json{{"num_files", found.num_files}, {"files", found.files}});
+  result.update(Json{{"num_files", found.num_files}, {"files", found.files}});
   return result;
 }
 
@@ -65,21 +65,20 @@ ordered_json json_of(const Found& found, Index num_particles) {
 
 std::string to_json(const Summary& summary) {
   const bool draws = !summary.options.image.empty();
-  ordered_json all = {{"zhalo_version", ZHALO_VERSION},
-                      {"dry_run", !summary.found},
-                      {"snapshot", json_of(summary.snapshot)},
-                      {"options", json_of(summary.options)},
-                      {"view", draws ? json_of(summary, summary.options.view) : ordered_json(nullptr)},
-                      {"num_particles", summary.num_particles},
-                      {"box_length", json_of(summary.grid.box.length)},
-                      {"decomposition", summary.decomposition}};
+  Json all = {{"zhalo_version", ZHALO_VERSION},
+              {"dry_run", !summary.found},
+              {"snapshot", json_of(summary.snapshot)},
+              {"options", json_of(summary.options)},
+              {"view", draws ? json_of(summary, summary.options.view) : Json(nullptr)},
+              {"num_particles", summary.num_particles},
+              {"box_length", summary.grid.box.length},
+              {"decomposition", summary.decomposition}};
   all.update(app::json_of(summary.places));
-  all.update(ordered_json{
-      {"estimate", app::json_of_estimate(summary.estimate)},
-      {"output", writes_field(summary.options) ? ordered_json(summary.output.shown(summary.num_files)) : ordered_json(nullptr)},
-      {"warnings", summary.warnings},
-      {"result", summary.found ? json_of(*summary.found, summary.num_particles) : ordered_json(nullptr)}});
-  return app::text_of(all);
+  all.update(Json{{"estimate", app::json_of_estimate(summary.estimate)},
+                  {"output", writes_field(summary.options) ? Json(summary.output.shown(summary.num_files)) : Json(nullptr)},
+                  {"warnings", summary.warnings},
+                  {"result", summary.found ? json_of(*summary.found, summary.num_particles) : Json(nullptr)}});
+  return all.text();
 }
 
 }  // namespace zhalo::density_app

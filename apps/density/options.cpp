@@ -41,42 +41,36 @@ constexpr const char* examples =
     "interlaced, else for the window and its shot noise. Shot noise is told, not subtracted (docs/density.md).\n"
     "Under mpirun or srun each rank takes its share of the particles and of the cells.";
 
-void add_field_options(CLI::App& command, Options& options, Words& words) {
-  command.add_option("--grid", options.grid, "Cells along each axis [256]")->type_name("N");
-  command.add_option("--window", words.window, "How particles are spread: ngp, cic, tsc or pcs [cic]")->type_name("NAME");
-  command.add_option("--types", words.types, "Particle types, such as 1 or 0,1,4 [1]")->type_name("T,..");
-  command.add_option("--weights", words.weights, "What is counted: mass or number [mass]")->type_name("WHICH");
+void add_field_options(app::CommandLine& command, Options& options, Words& words) {
+  command.add_option("--grid", options.grid, "Cells along each axis [256]", "N");
+  command.add_option("--window", words.window, "How particles are spread: ngp, cic, tsc or pcs [cic]", "NAME");
+  command.add_option("--types", words.types, "Particle types, such as 1 or 0,1,4 [1]", "T,..");
+  command.add_option("--weights", words.weights, "What is counted: mass or number [mass]", "WHICH");
   command.add_flag("--interlace", options.interlaced, "Paint twice, half a cell apart, against aliasing");
-  command
-      .add_option("--compensate", words.compensation,
-                  "Divide by what painting did: none, window or shot-noise [window, if no word follows]")
-      ->expected(0, 1)
-      ->type_name("[WHAT]");
-  command.add_option("-o,--output", options.output, "File of the field [density_NNN.hdf5, unless --power or --image is given]")
-      ->type_name("OUT.hdf5");
+  command.add_option_or_bare("--compensate", words.compensation,
+                             "Divide by what painting did: none, window or shot-noise [window, if no word follows]", "[WHAT]");
+  command.add_option("-o,--output", options.output, "File of the field [density_NNN.hdf5, unless --power or --image is given]",
+                     "OUT.hdf5");
 }
 
-void add_power_options(CLI::App& command, Options& options, Words& words) {
-  command.add_option("--power", options.power, "Write the power spectrum as a table")->type_name("FILE");
-  command.add_option("--bins", words.bins, "Of the spectrum: linear or log [linear]")->type_name("WHICH");
-  command.add_option("--bin-width", options.bins.width, "Width of linear bins in k [2 pi / box]")->type_name("DK");
-  command.add_option("--per-decade", words.per_decade, "Logarithmic bins in a factor of ten [10]")->type_name("N");
-  command.add_option("--multipoles", words.multipoles, "Also P_0, P_2, P_4 about this axis: x, y or z")->type_name("AXIS");
+void add_power_options(app::CommandLine& command, Options& options, Words& words) {
+  command.add_option("--power", options.power, "Write the power spectrum as a table", "FILE");
+  command.add_option("--bins", words.bins, "Of the spectrum: linear or log [linear]", "WHICH");
+  command.add_option("--bin-width", options.bins.width, "Width of linear bins in k [2 pi / box]", "DK");
+  command.add_option("--per-decade", words.per_decade, "Logarithmic bins in a factor of ten [10]", "N");
+  command.add_option("--multipoles", words.multipoles, "Also P_0, P_2, P_4 about this axis: x, y or z", "AXIS");
 }
 
-void add_picture_options(CLI::App& command, Options& options, Words& words) {
-  command
-      .add_option("--image", options.image,
-                  app::can_draw() ? "Draw the projected density" : "(this build has no cairo, with which to draw)")
-      ->type_name("FILE.png");
-  command.add_option("--project", words.axis, "The axis to look along: x, y or z [z]")->type_name("AXIS");
-  command.add_option("--from", words.from, "Where on that axis the shown layer begins [0]")->type_name("X");
-  command.add_option("--depth", options.view.depth, "Its thickness [the box]")->type_name("D");
-  command.add_option("--haloes", options.haloes, "Draw the haloes of this catalogue, such as OUT/groups_007")
-      ->type_name("PATH");
-  command.add_option("--min-halo", options.min_members, "Only and all those of so many particles [the 200 largest]")
-      ->type_name("N");
-  command.add_option("--pixels", words.pixels, "Longer side of the map in pixels [1000]")->type_name("N");
+void add_picture_options(app::CommandLine& command, Options& options, Words& words) {
+  command.add_option("--image", options.image,
+                     app::can_draw() ? "Draw the projected density" : "(this build has no cairo, with which to draw)",
+                     "FILE.png");
+  command.add_option("--project", words.axis, "The axis to look along: x, y or z [z]", "AXIS");
+  command.add_option("--from", words.from, "Where on that axis the shown layer begins [0]", "X");
+  command.add_option("--depth", options.view.depth, "Its thickness [the box]", "D");
+  command.add_option("--haloes", options.haloes, "Draw the haloes of this catalogue, such as OUT/groups_007", "PATH");
+  command.add_option("--min-halo", options.min_members, "Only and all those of so many particles [the 200 largest]", "N");
+  command.add_option("--pixels", words.pixels, "Longer side of the map in pixels [1000]", "N");
 }
 
 int axis_of(const char* option, const std::string& word) {
@@ -146,8 +140,7 @@ void take_picture(const Words& words, Options& options) {
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
   Options options;
   Words words;
-  CLI::App command(summary, "density");
-  command.footer(examples);
+  app::CommandLine command({.name = "density", .usage = "SNAPSHOT [OPTION...]", .summary = summary, .footer = examples});
   app::add_snapshot(command, options);
   add_field_options(command, options, words);
   add_power_options(command, options, words);

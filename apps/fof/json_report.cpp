@@ -5,23 +5,20 @@
 namespace zhalo::fof_app {
 namespace {
 
+using app::Json;
 using app::json_of;
 using app::json_of_memory;
 using app::json_of_phases;
-using nlohmann::ordered_json;
 
-ordered_json json_of(const Linking& linking) {
-  ordered_json separation = nullptr;
+Json json_of(const Linking& linking) {
+  Json separation = nullptr;
   if (const auto& d = linking.mean_separation) {
-    separation = {{"chosen", d->chosen},
-                  {"how", d->how},
-                  {"from_volume", json_of(d->from_volume)},
-                  {"from_density", json_of(d->from_density)}};
+    separation = {{"chosen", d->chosen}, {"how", d->how}, {"from_volume", d->from_volume}, {"from_density", d->from_density}};
   }
-  return {{"length", linking.length}, {"ratio", json_of(linking.ratio)}, {"mean_separation", separation}};
+  return {{"length", linking.length}, {"ratio", linking.ratio}, {"mean_separation", separation}};
 }
 
-ordered_json json_of(const Exchanged& exchanged) {
+Json json_of(const Exchanged& exchanged) {
   return {{"searched", json_of(exchanged.searched)},
           {"ghosts_sent", json_of(exchanged.ghosts)},
           {"edges", exchanged.edges},
@@ -30,7 +27,7 @@ ordered_json json_of(const Exchanged& exchanged) {
 }
 
 /// Of the run's parameters; null if nothing is attached. A radius without bound is null.
-ordered_json json_of_attach(const Summary& summary) {
+Json json_of_attach(const Summary& summary) {
   if (summary.attach.types.empty()) return nullptr;
   return {{"types", summary.attach.types},
           {"num_particles", summary.num_attachable},
@@ -38,26 +35,25 @@ ordered_json json_of_attach(const Summary& summary) {
           {"radius", summary.attach.radius * summary.linking.length}};
 }
 
-ordered_json json_of(const Found& found, Index num_particles) {
-  ordered_json largest = ordered_json::array();
+Json json_of(const Found& found, Index num_particles) {
+  Json largest = Json::array();
   for (const GroupRow& row : found.largest) {
-    largest.push_back(
-        {{"length", row.length}, {"mass", row.mass}, {"centre", json_of(row.centre)}, {"velocity", json_of(row.velocity)}});
+    largest.push_back({{"length", row.length}, {"mass", row.mass}, {"centre", row.centre}, {"velocity", row.velocity}});
   }
-  ordered_json result = {{"num_groups", found.num_groups},
-                         {"num_particles_in_groups", found.num_members},
-                         {"members_by_type", found.members_by_type},
-                         {"num_wrapped", found.num_wrapped},
-                         {"largest_groups", largest},
-                         {"phases", json_of_phases(found.measured, num_particles)},
-                         {"seconds", found.seconds},
-                         {"particles_per_rank", {{"min", found.fewest_particles}, {"max", found.most_particles}}}};
+  Json result = {{"num_groups", found.num_groups},
+                 {"num_particles_in_groups", found.num_members},
+                 {"members_by_type", found.members_by_type},
+                 {"num_wrapped", found.num_wrapped},
+                 {"largest_groups", largest},
+                 {"phases", json_of_phases(found.measured, num_particles)},
+                 {"seconds", found.seconds},
+                 {"particles_per_rank", {{"min", found.fewest_particles}, {"max", found.most_particles}}}};
   result.update(json_of_memory(found.measured));
-  result.update(ordered_json{{"exchanged", json_of(found.exchanged)}, {"num_files", found.num_files}, {"files", found.files}});
+  result.update(Json{{"exchanged", json_of(found.exchanged)}, {"num_files", found.num_files}, {"files", found.files}});
   return result;
 }
 
-ordered_json json_of(const Estimate& estimate) {
+Json json_of(const Estimate& estimate) {
   return {{"memory_bytes", estimate.memory},
           {"memory_bytes_per_rank", estimate.memory_per_rank},
           {"catalogue_limit_bytes", estimate.catalogue_limit},
@@ -67,24 +63,23 @@ ordered_json json_of(const Estimate& estimate) {
 }  // namespace
 
 std::string to_json(const Summary& summary) {
-  ordered_json all = {{"zhalo_version", ZHALO_VERSION},
-                      {"dry_run", !summary.found},
-                      {"snapshot", json_of(summary.snapshot)},
-                      {"link_types", summary.link_types},
-                      {"num_particles", summary.num_particles()},
-                      {"num_linked", summary.num_linked},
-                      {"attach", json_of_attach(summary)},
-                      {"min_size", summary.min_size},
-                      {"min_counts", summary.attach.only_linked_count ? "linkers" : "all"},
-                      {"periodic", summary.box.any_periodic()},
-                      {"linking", json_of(summary.linking)}};
+  Json all = {{"zhalo_version", ZHALO_VERSION},
+              {"dry_run", !summary.found},
+              {"snapshot", json_of(summary.snapshot)},
+              {"link_types", summary.link_types},
+              {"num_particles", summary.num_particles()},
+              {"num_linked", summary.num_linked},
+              {"attach", json_of_attach(summary)},
+              {"min_size", summary.min_size},
+              {"min_counts", summary.attach.only_linked_count ? "linkers" : "all"},
+              {"periodic", summary.box.any_periodic()},
+              {"linking", json_of(summary.linking)}};
   all.update(app::json_of(summary.places));
-  all.update(
-      ordered_json{{"estimate", json_of(summary.estimate)},
-                   {"output", summary.output},
-                   {"warnings", summary.linking.warnings},
-                   {"result", summary.found ? json_of(*summary.found, summary.num_particles()) : ordered_json(nullptr)}});
-  return app::text_of(all);
+  all.update(Json{{"estimate", json_of(summary.estimate)},
+                  {"output", summary.output},
+                  {"warnings", summary.linking.warnings},
+                  {"result", summary.found ? json_of(*summary.found, summary.num_particles()) : Json(nullptr)}});
+  return all.text();
 }
 
 }  // namespace zhalo::fof_app

@@ -17,29 +17,24 @@ constexpr const char* examples =
     "OUT/membership_NNN.0.hdf5 for snapshot number NNN; earlier ones are replaced when the new are whole.\n"
     "Under mpirun or srun each rank takes its share of the particles (docs/slurm.md).";
 
-void add_search_options(CLI::App& command, Options& options, Words& words) {
-  command.add_option("--rlink", words.linking_ratio, "Linking length in mean separations [0.2]")->type_name("B");
-  command.add_option("--rlink-abs", options.linking_length, "Linking length in the snapshot's unit, instead")->type_name("X");
-  command.add_option("--meansep", words.mean_separation, "Mean separation: auto, rho (from the density), volume, or a length")
-      ->type_name("RULE");
-  command.add_option("--min-size", options.min_size, "Smallest group, in particles [32]")->type_name("N");
-  command
-      .add_option("--min-counts", words.min_counts, "What counts for --min-size: all (linked and attached) or linkers [all]")
-      ->type_name("WHICH");
-  command.add_option("--link-types", words.link_types, "Particle types to link, such as 1 or 0,1,4 [1]")->type_name("T,..");
-  command
-      .add_option("--attach-types", words.attach_types,
-                  "Types that join the nearest linked particle's group, such as 0,4,5 [none]")
-      ->type_name("T,..");
-  command
-      .add_option("--attach-radius", words.attach_radius,
-                  "How near: in linking lengths, or inf [4, as GADGET-4, AREPO; SWIFT: 1]")
-      ->type_name("R");
+void add_search_options(app::CommandLine& command, Options& options, Words& words) {
+  command.add_option("--rlink", words.linking_ratio, "Linking length in mean separations [0.2]", "B");
+  command.add_option("--rlink-abs", options.linking_length, "Linking length in the snapshot's unit, instead", "X");
+  command.add_option("--meansep", words.mean_separation, "Mean separation: auto, rho (from the density), volume, or a length",
+                     "RULE");
+  command.add_option("--min-size", options.min_size, "Smallest group, in particles [32]", "N");
+  command.add_option("--min-counts", words.min_counts, "What counts for --min-size: all (linked and attached) or linkers [all]",
+                     "WHICH");
+  command.add_option("--link-types", words.link_types, "Particle types to link, such as 1 or 0,1,4 [1]", "T,..");
+  command.add_option("--attach-types", words.attach_types,
+                     "Types that join the nearest linked particle's group, such as 0,4,5 [none]", "T,..");
+  command.add_option("--attach-radius", words.attach_radius,
+                     "How near: in linking lengths, or inf [4, as GADGET-4, AREPO; SWIFT: 1]", "R");
   app::add_box_options(command, options, words);
 }
 
-void add_run_options(CLI::App& command, Options& options, Words& words) {
-  command.add_option("-o,--output", options.output, "Folder of the results [fof_output]")->type_name("OUT");
+void add_run_options(app::CommandLine& command, Options& options, Words& words) {
+  command.add_option("-o,--output", options.output, "Folder of the results [fof_output]", "OUT");
   command.add_flag("--membership", options.membership, "Also write every particle's group, in the snapshot's order");
   app::add_run_options(command, options, words, "Show snapshot, linking length, memory and output size; search nothing");
 }
@@ -49,8 +44,7 @@ void add_run_options(CLI::App& command, Options& options, Words& words) {
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
   Options options;
   Words words;
-  CLI::App command(summary, "fof");
-  command.footer(examples);
+  app::CommandLine command({.name = "fof", .usage = "SNAPSHOT [OPTION...]", .summary = summary, .footer = examples});
   app::add_snapshot(command, options);
   add_search_options(command, options, words);
   add_run_options(command, options, words);

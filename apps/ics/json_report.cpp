@@ -5,9 +5,9 @@
 namespace zhalo::ics_app {
 namespace {
 
-using nlohmann::ordered_json;
+using app::Json;
 
-ordered_json json_of(const Options& options) {
+Json json_of(const Options& options) {
   const EisensteinHu& cosmology = options.cosmology;
   const bool from_table = !options.power.empty();
   return {{"num", options.num},
@@ -22,39 +22,37 @@ ordered_json json_of(const Options& options) {
           {"omega_lambda", options.omega_lambda},
           {"omega_baryon", cosmology.omega_baryon},
           {"hubble", cosmology.hubble},
-          {"spectral_index", from_table ? ordered_json(nullptr) : ordered_json(cosmology.spectral_index)},
-          {"power", from_table ? ordered_json(options.power) : ordered_json(nullptr)}};
+          {"spectral_index", from_table ? Json(nullptr) : Json(cosmology.spectral_index)},
+          {"power", from_table ? Json(options.power) : Json(nullptr)}};
 }
 
-ordered_json json_of(const Growth& growth) {
-  return {{"d1", growth.d1}, {"f1", growth.f1}, {"d2", growth.d2}, {"f2", growth.f2}};
-}
+Json json_of(const Growth& growth) { return {{"d1", growth.d1}, {"f1", growth.f1}, {"d2", growth.d2}, {"f2", growth.f2}}; }
 
-ordered_json json_of(const Made& made, Index num_particles) {
-  ordered_json result = {{"rms_displacement", made.rms_displacement},
-                         {"most_displacement", made.most_displacement},
-                         {"rms_velocity", made.rms_velocity},
-                         {"phases", app::json_of_phases(made.measured, num_particles)},
-                         {"seconds", made.seconds}};
+Json json_of(const Made& made, Index num_particles) {
+  Json result = {{"rms_displacement", made.rms_displacement},
+                 {"most_displacement", made.most_displacement},
+                 {"rms_velocity", made.rms_velocity},
+                 {"phases", app::json_of_phases(made.measured, num_particles)},
+                 {"seconds", made.seconds}};
   result.update(app::json_of_memory(made.measured));
-  result.update(ordered_json{{"num_files", made.num_files}, {"files", made.files}});
+  result.update(Json{{"num_files", made.num_files}, {"files", made.files}});
   return result;
 }
 
 }  // namespace
 
 std::string to_json(const Summary& summary) {
-  ordered_json all = {{"zhalo_version", ZHALO_VERSION},         {"dry_run", !summary.made},
-                      {"options", json_of(summary.options)},    {"num_particles", summary.num_particles},
-                      {"particle_mass", summary.particle_mass}, {"sigma8", summary.sigma8},
-                      {"growth", json_of(summary.growth)}};
+  Json all = {{"zhalo_version", ZHALO_VERSION},         {"dry_run", !summary.made},
+              {"options", json_of(summary.options)},    {"num_particles", summary.num_particles},
+              {"particle_mass", summary.particle_mass}, {"sigma8", summary.sigma8},
+              {"growth", json_of(summary.growth)}};
   all.update(app::json_of(summary.places));
-  all.update(ordered_json{{"decomposition", summary.decomposition},
-                          {"estimate", app::json_of_estimate(summary.estimate)},
-                          {"output", summary.output.shown(summary.num_files)},
-                          {"warnings", summary.warnings},
-                          {"result", summary.made ? json_of(*summary.made, summary.num_particles) : ordered_json(nullptr)}});
-  return app::text_of(all);
+  all.update(Json{{"decomposition", summary.decomposition},
+                  {"estimate", app::json_of_estimate(summary.estimate)},
+                  {"output", summary.output.shown(summary.num_files)},
+                  {"warnings", summary.warnings},
+                  {"result", summary.made ? json_of(*summary.made, summary.num_particles) : Json(nullptr)}});
+  return all.text();
 }
 
 }  // namespace zhalo::ics_app

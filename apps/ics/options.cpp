@@ -35,28 +35,27 @@ constexpr const char* examples =
     "more particles in the same box have the same large scales (docs/initial-conditions.md).\n"
     "Under mpirun or srun each rank makes its share of the planes.";
 
-void add_particle_options(CLI::App& command, Options& options, Words& words) {
-  command.add_option("--num", words.num, "Particles along each axis of the cube")->type_name("N");
-  command.add_option("--box", words.box, "Side of the periodic box in Mpc/h")->type_name("L");
-  command.add_option("--redshift", options.redshift, "Of the snapshot [49]")->type_name("Z");
-  command.add_option("--lpt", options.lpt, "Order of the displacements: 1 (Zel'dovich) or 2 [2]")->type_name("ORDER");
-  command.add_option("--seed", words.seed, "Of the random numbers [1]")->type_name("S");
+void add_particle_options(app::CommandLine& command, Options& options, Words& words) {
+  command.add_option("--num", words.num, "Particles along each axis of the cube", "N");
+  command.add_option("--box", words.box, "Side of the periodic box in Mpc/h", "L");
+  command.add_option("--redshift", options.redshift, "Of the snapshot [49]", "Z");
+  command.add_option("--lpt", options.lpt, "Order of the displacements: 1 (Zel'dovich) or 2 [2]", "ORDER");
+  command.add_option("--seed", words.seed, "Of the random numbers [1]", "S");
   command.add_flag("--fixed", options.random.fixed_amplitude, "Amplitudes are exactly the spectrum's, only phases are random");
   command.add_flag("--inverted", options.random.inverted, "All phases turned by pi: the partner of a pair");
   command.add_flag("--double", options.double_precision, "Compute and store in float64, not float32");
-  command.add_option("-o,--output", options.output, "File of the snapshot [ics.hdf5]")->type_name("OUT.hdf5");
+  command.add_option("-o,--output", options.output, "File of the snapshot [ics.hdf5]", "OUT.hdf5");
 }
 
-void add_cosmology_options(CLI::App& command, Options& options, Words& words) {
+void add_cosmology_options(app::CommandLine& command, Options& options, Words& words) {
   EisensteinHu& cosmology = options.cosmology;
-  command.add_option("--omega-m", cosmology.omega_matter, "Matter, baryons included, today [0.3]")->type_name("X");
-  command.add_option("--omega-l", words.omega_lambda, "Cosmological constant [1 - omega-m: flat]")->type_name("X");
-  command.add_option("--omega-b", cosmology.omega_baryon, "Baryons [0.045]")->type_name("X");
-  command.add_option("--hubble", cosmology.hubble, "H0 in 100 km/s/Mpc [0.7]")->type_name("X");
-  command.add_option("--ns", words.spectral_index, "Index of the primordial spectrum [0.96]")->type_name("X");
-  command.add_option("--sigma8", words.sigma8, "Normalisation [0.8; with --power the table's own]")->type_name("X");
-  command.add_option("--power", options.power, "Linear spectrum: text, k [h/Mpc] and P [(Mpc/h)^3] at redshift 0")
-      ->type_name("TABLE");
+  command.add_option("--omega-m", cosmology.omega_matter, "Matter, baryons included, today [0.3]", "X");
+  command.add_option("--omega-l", words.omega_lambda, "Cosmological constant [1 - omega-m: flat]", "X");
+  command.add_option("--omega-b", cosmology.omega_baryon, "Baryons [0.045]", "X");
+  command.add_option("--hubble", cosmology.hubble, "H0 in 100 km/s/Mpc [0.7]", "X");
+  command.add_option("--ns", words.spectral_index, "Index of the primordial spectrum [0.96]", "X");
+  command.add_option("--sigma8", words.sigma8, "Normalisation [0.8; with --power the table's own]", "X");
+  command.add_option("--power", options.power, "Linear spectrum: text, k [h/Mpc] and P [(Mpc/h)^3] at redshift 0", "TABLE");
 }
 
 void take_particles(const Words& words, Options& options) {
@@ -98,9 +97,7 @@ void take_cosmology(const Words& words, Options& options) {
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
   Options options;
   Words words;
-  CLI::App command(summary, "ics");
-  command.footer(examples);
-  app::set_layout(command, "--num N --box L [OPTION...]");
+  app::CommandLine command({.name = "ics", .usage = "--num N --box L [OPTION...]", .summary = summary, .footer = examples});
   add_particle_options(command, options, words);
   add_cosmology_options(command, options, words);
   app::add_run_options(command, options, words, "Show particles, memory and output size; make nothing");

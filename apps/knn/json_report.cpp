@@ -8,10 +8,10 @@
 namespace zhalo::knn_app {
 namespace {
 
+using app::Json;
 using app::json_of;
-using nlohmann::ordered_json;
 
-ordered_json json_of(const QuerySummary& query) {
+Json json_of(const QuerySummary& query) {
   return {{"path", query.path},
           {"is_snapshot", query.is_snapshot},
           {"types", query.types},
@@ -19,8 +19,8 @@ ordered_json json_of(const QuerySummary& query) {
           {"position_bits", query.double_positions ? 64 : 32}};
 }
 
-ordered_json json_of(const Options& options) {
-  ordered_json reductions = ordered_json::array();
+Json json_of(const Options& options) {
+  Json reductions = Json::array();
   for (const Quantity quantity : options.reductions) reductions.push_back(traits_of(quantity).word);
   // JSON has no infinity.
   const bool bounded = std::isfinite(options.max_radius);
@@ -30,10 +30,10 @@ ordered_json json_of(const Options& options) {
           {"lists", options.lists},
           {"kernel", name_of(options.kernel)},
           {"include_self", options.include_self},
-          {"max_radius", bounded ? ordered_json(options.max_radius) : ordered_json(nullptr)}};
+          {"max_radius", bounded ? Json(options.max_radius) : Json(nullptr)}};
 }
 
-ordered_json json_of(const KnnStatistics& search) {
+Json json_of(const KnnStatistics& search) {
   return {{"num_wrapped", search.num_wrapped},
           {"leaves_visited", search.leaves_visited},
           {"pairs_tested", search.pairs_tested},
@@ -42,8 +42,8 @@ ordered_json json_of(const KnnStatistics& search) {
           {"bytes_sent", search.bytes_sent}};
 }
 
-ordered_json json_of(const Found& found, Index num_queries) {
-  ordered_json columns = ordered_json::array();
+Json json_of(const Found& found, Index num_queries) {
+  Json columns = Json::array();
   for (const ColumnSummary& column : found.columns) {
     columns.push_back({{"name", column.name},
                        {"min", column.min},
@@ -52,31 +52,30 @@ ordered_json json_of(const Found& found, Index num_queries) {
                        {"finite", column.finite},
                        {"total", column.total}});
   }
-  ordered_json result = {{"columns", columns},
-                         {"phases", app::json_of_phases(found.measured, num_queries, "queries_per_second")},
-                         {"seconds", found.seconds},
-                         {"queries_per_rank", {{"min", found.fewest_queries}, {"max", found.most_queries}}}};
+  Json result = {{"columns", columns},
+                 {"phases", app::json_of_phases(found.measured, num_queries, "queries_per_second")},
+                 {"seconds", found.seconds},
+                 {"queries_per_rank", {{"min", found.fewest_queries}, {"max", found.most_queries}}}};
   result.update(app::json_of_memory(found.measured));
-  result.update(ordered_json{{"search", found.search ? json_of(*found.search) : ordered_json(nullptr)},
-                             {"num_files", found.num_files},
-                             {"files", found.files}});
+  result.update(Json{{"search", found.search ? json_of(*found.search) : Json(nullptr)},
+                     {"num_files", found.num_files},
+                     {"files", found.files}});
   return result;
 }
 
 }  // namespace
 
 std::string to_json(const Summary& summary) {
-  ordered_json all = {
-      {"zhalo_version", ZHALO_VERSION},         {"dry_run", !summary.found},
-      {"snapshot", json_of(summary.snapshot)},  {"options", json_of(summary.options)},
-      {"num_particles", summary.num_particles}, {"query", summary.query ? json_of(*summary.query) : ordered_json(nullptr)},
-      {"num_queries", summary.num_queries},     {"periodic", summary.box.any_periodic()}};
+  Json all = {{"zhalo_version", ZHALO_VERSION},         {"dry_run", !summary.found},
+              {"snapshot", json_of(summary.snapshot)},  {"options", json_of(summary.options)},
+              {"num_particles", summary.num_particles}, {"query", summary.query ? json_of(*summary.query) : Json(nullptr)},
+              {"num_queries", summary.num_queries},     {"periodic", summary.box.any_periodic()}};
   all.update(app::json_of(summary.places));
-  all.update(ordered_json{{"estimate", app::json_of_estimate(summary.estimate)},
-                          {"output", summary.output.shown(summary.num_files)},
-                          {"warnings", summary.warnings},
-                          {"result", summary.found ? json_of(*summary.found, summary.num_queries) : ordered_json(nullptr)}});
-  return app::text_of(all);
+  all.update(Json{{"estimate", app::json_of_estimate(summary.estimate)},
+                  {"output", summary.output.shown(summary.num_files)},
+                  {"warnings", summary.warnings},
+                  {"result", summary.found ? json_of(*summary.found, summary.num_queries) : Json(nullptr)}});
+  return all.text();
 }
 
 }  // namespace zhalo::knn_app

@@ -37,22 +37,17 @@ constexpr const char* examples =
     "Indices, KthRadius, MeanRadius, Density, VelocityDispersion (docs/knn.md); several files are OUT.0.hdf5, OUT.1.hdf5, ...\n"
     "Under mpirun or srun each rank takes its share of the particles.";
 
-void add_search_options(CLI::App& command, Options& options, Words& words) {
-  command.add_option("-k", options.k, "Neighbours of each particle, 1 to 4096 [32]")->type_name("K");
-  command.add_option("--types", words.types, "Particle types to search, such as 1 or 0,1,4 [1]")->type_name("T,..");
-  command.add_option("--reduce", words.reductions, "Numbers from the neighbours: kth, mean-radius, density, sigma-v")
-      ->allow_extra_args(false)
-      ->type_name("R,..");
+void add_search_options(app::CommandLine& command, Options& options, Words& words) {
+  command.add_option("-k", options.k, "Neighbours of each particle, 1 to 4096 [32]", "K");
+  command.add_option("--types", words.types, "Particle types to search, such as 1 or 0,1,4 [1]", "T,..");
+  command.add_repeated("--reduce", words.reductions, "Numbers from the neighbours: kth, mean-radius, density, sigma-v", "R,..");
   command.add_flag("--lists", words.lists, "Distances and Indices also where --reduce is given");
-  command.add_option("--kernel", words.kernel, "Of the density: cubic (spline), c2 or c4 (Wendland) [cubic]")
-      ->type_name("NAME");
+  command.add_option("--kernel", words.kernel, "Of the density: cubic (spline), c2 or c4 (Wendland) [cubic]", "NAME");
   command.add_flag("--exclude-self", words.exclude_self, "No particle is its own neighbour");
-  command.add_option("--max-radius", words.max_radius, "Neighbours at most this far, in the snapshot's unit")->type_name("X");
-  command
-      .add_option("--query", options.query, "Neighbours of these instead: another snapshot, or a file with /Coordinates (N, 3)")
-      ->type_name("FILE");
-  command.add_option("--query-types", words.query_types, "Particle types in the query's snapshot [those of --types]")
-      ->type_name("T,..");
+  command.add_option("--max-radius", words.max_radius, "Neighbours at most this far, in the snapshot's unit", "X");
+  command.add_option("--query", options.query,
+                     "Neighbours of these instead: another snapshot, or a file with /Coordinates (N, 3)", "FILE");
+  command.add_option("--query-types", words.query_types, "Particle types in the query's snapshot [those of --types]", "T,..");
 }
 
 std::vector<Quantity> parse_reductions(const std::vector<std::string>& lists) {
@@ -102,13 +97,12 @@ void take(const Words& words, Options& options) {
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
   Options options;
   Words words;
-  CLI::App command(summary, "knn");
-  command.footer(examples);
+  app::CommandLine command({.name = "knn", .usage = "SNAPSHOT [OPTION...]", .summary = summary, .footer = examples});
   app::add_snapshot(command, options);
   add_search_options(command, options, words);
   app::add_box_options(command, options, words);
-  command.add_option("-o,--output", options.output, "File of the results [knn_NNN.hdf5, after the snapshot's number]")
-      ->type_name("OUT.hdf5");
+  command.add_option("-o,--output", options.output, "File of the results [knn_NNN.hdf5, after the snapshot's number]",
+                     "OUT.hdf5");
   app::add_run_options(command, options, words, "Show snapshot, memory and output size; search nothing");
   if (auto text = app::read_words(command, words, argc, argv)) return *text;
   understand_common(words, "knn", options);
