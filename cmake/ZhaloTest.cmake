@@ -38,6 +38,14 @@ target_link_libraries(zhalo_test_main PUBLIC zhalo_catch PRIVATE zhalo_warnings)
 add_library(zhalo_test_main_mpi OBJECT "${PROJECT_SOURCE_DIR}/tests/main_mpi.cpp")
 target_link_libraries(zhalo_test_main_mpi PUBLIC zhalo_catch PRIVATE zhalo::zhalo zhalo_warnings)
 
+# What the results are compared with, by definition. Compiled to be fast in all trees: it is not what a sanitizer is for.
+add_library(zhalo_oracles STATIC EXCLUDE_FROM_ALL "${PROJECT_SOURCE_DIR}/tests/support/brute_force.cpp"
+                                                  "${PROJECT_SOURCE_DIR}/tests/support/brute_neighbours.cpp"
+                                                  "${PROJECT_SOURCE_DIR}/tests/support/direct_dft.cpp")
+target_include_directories(zhalo_oracles PUBLIC "${PROJECT_SOURCE_DIR}")
+target_link_libraries(zhalo_oracles PUBLIC zhalo::zhalo PRIVATE zhalo_warnings)
+target_compile_options(zhalo_oracles PRIVATE -O2 -fno-sanitize=all)
+
 function(zhalo_add_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;LABELS;RANKS;LIBRARIES;ARGUMENTS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_SOURCES)
@@ -63,7 +71,7 @@ function(zhalo_add_test)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${ZHALO_TEST_OPTIONS}>")
   target_compile_definitions(${target} PRIVATE "ZHALO_DATA_DIR=\"${PROJECT_SOURCE_DIR}/data\"")
-  target_link_libraries(${target} PRIVATE ${main} zhalo_catch zhalo::zhalo fmt::fmt Threads::Threads ${arg_LIBRARIES} zhalo_warnings)
+  target_link_libraries(${target} PRIVATE ${main} zhalo_catch zhalo_oracles zhalo::zhalo fmt::fmt Threads::Threads ${arg_LIBRARIES} zhalo_warnings)
 
   set(tests "")
   if(arg_RANKS)
@@ -93,9 +101,10 @@ function(zhalo_set_test_properties)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "TIMEOUT" "TESTS;LABELS")
   # Open MPI refuses root unless told twice, pins all ranks of all tests to the same cores unless told not to, and looks for ssh, even for
   # ranks on this machine alone, unless told that it is isolated.
+  string(REPLACE ";" "," ranks "${ZHALO_TEST_RANKS}")
   # Tests use more threads than there may be cores: those that wait must not keep one busy.
   set(environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_hwloc_base_binding_policy=none
                   OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_plm=isolated
-                  OMP_WAIT_POLICY=passive ${ZHALO_TEST_ENVIRONMENT})
+                  OMP_WAIT_POLICY=passive ZHALO_TEST_RANKS=${ranks} ${ZHALO_TEST_ENVIRONMENT})
   set_tests_properties(${arg_TESTS} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${environment}")
 endfunction()

@@ -15,6 +15,19 @@ GADGET = DATA / "gadget4-dm64"
 SWIFT = DATA / "swift-dm64"
 GAS = DATA / "swift-gas64"
 SECONDS = 120  # until a run counts as hanging
+# Under a sanitizer a run takes ten times as long, and looks for what one run of a kind shows as well as ten.
+SANITIZED = "ASAN_OPTIONS" in os.environ
+
+
+def each(*cases):
+    """All cases; under a sanitizer the last one."""
+    return cases[-1:] if SANITIZED else cases
+
+
+def each_rank(*numbers):
+    """Those of these numbers of ranks that are tested in this tree (ZHALO_TEST_RANKS), or the last if none is."""
+    tested = os.environ.get("ZHALO_TEST_RANKS", "1,2,3,8,16").split(",")
+    return [number for number in numbers if str(number) in tested] or numbers[-1:]
 
 
 def environment_of(launcher, **changes):

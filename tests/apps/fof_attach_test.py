@@ -9,7 +9,7 @@ import unittest
 import h5py
 import numpy as np
 from check_catalogue import Catalogue, Membership, check
-from fof_case import GADGET, GAS, FofCase, main
+from fof_case import GADGET, GAS, SANITIZED, FofCase, each, each_rank, main
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
@@ -97,7 +97,7 @@ class Swift(AttachCase):
 
     @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
     def test_two_and_three_ranks(self):
-        for ranks in (2, 3):
+        for ranks in each_rank(2, 3):
             with self.subTest(ranks):
                 self.check_against_swift(ranks)
 
@@ -135,12 +135,13 @@ class Scipy(AttachCase):
         pos, _, _, box = gas_snapshot()
         pos = [x.astype(np.float64) for x in pos]
         found = {}
-        for radius, only_linked_count in ((0, False), (0.5, True), (1, False), (4, False), (4, True), (np.inf, False)):
+        for radius, only_linked_count in each((0, False), (0.5, True), (1, False), (4, False), (np.inf, False), (4, True)):
             with self.subTest(radius=radius, only_linked_count=only_linked_count):
                 found[radius, only_linked_count] = self.check(SNAPSHOT, {1: pos[1]}, {0: pos[0]}, box, radius, only_linked_count,
                                                               ("--attach-types", 0))
         self.assertEqual(found[4, True], 382)
-        self.assertGreater(found[4, False], found[1, False])
+        if not SANITIZED:
+            self.assertGreater(found[4, False], found[1, False])
 
     def test_gas_may_be_linked_and_dark_matter_attached(self):
         pos, _, _, box = gas_snapshot()
@@ -167,7 +168,7 @@ class Scipy(AttachCase):
         place = {kind: np.where(x < box, x, 0).astype(np.float64) for kind, x in sorted(deal.items())}
         linked, others = {kind: place[kind] for kind in (1, 3)}, {kind: place[kind] for kind in (0, 4, 5)}
         options = ("--link-types", "3,1", "--attach-types", "5,0,4", "--meansep", 1)
-        for ranks in (1, 4) if MPIEXEC else (1,):
+        for ranks in each(1, 4) if MPIEXEC else (1,):
             with self.subTest(ranks):
                 self.check(path, linked, others, box, 1, False, options, ranks)
 
@@ -189,7 +190,7 @@ class Reports(AttachCase):
         self.assertIsNone(self.report("--attach-radius", "inf")["attach"]["radius"])
 
     def test_estimates_bound_what_is_used(self):
-        for options, ranks in (((), 1), (("--attach-radius", "inf"), 4 if MPIEXEC else 1)):
+        for options, ranks in each(((), 1), (("--attach-radius", "inf"), 4 if MPIEXEC else 1)):
             report = self.report("--files", 1, *options, ranks=ranks)
             estimate, used = report["estimate"], report["result"]["peak_pool_bytes"]
             self.assertGreaterEqual(estimate["memory_bytes_per_rank"], used)

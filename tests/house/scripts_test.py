@@ -56,9 +56,9 @@ class Scripts(unittest.TestCase):
     def test_setup_rejects_what_it_does_not_know(self):
         self.assertEqual(run("scripts/setup", "everything"), (2, "usage: setup [demo|test]\n"))
 
-    def test_ci_runs_the_tests_and_nothing_else(self):
+    def test_ci_runs_all_tests_and_nothing_else(self):
         text = (ROOT / ".ci/run").read_text().split("\n")
-        self.assertEqual(text, ["#!/usr/bin/env bash", 'exec "$(dirname "$0")/../scripts/test"', ""])
+        self.assertEqual(text, ["#!/usr/bin/env bash", 'exec "$(dirname "$0")/../scripts/test" --all', ""])
 
 
 if __name__ == "__main__":

@@ -5,8 +5,6 @@
 /// are moved into it first, and rounded to their own precision.
 #pragma once
 
-#include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "zhalo/core/box.hpp"
@@ -27,122 +25,22 @@ struct Cloud {
 
 /// Particles that lie outside a periodic axis; the upper edge is outside.
 template <class Real>
-Index count_wrapped(const Cloud<Real>& cloud) {
-  Index count = 0;
-  for (Index i = 0; i < cloud.num(); ++i) {
-    bool outside = false;
-    for (int axis = 0; axis < cloud.box.dimensions; ++axis) {
-      const double x = static_cast<double>(cloud.at(i, axis));
-      const double lo = cloud.box.lo[axis];
-      outside = outside || (cloud.box.periodic[axis] && (x < lo || x >= lo + cloud.box.length[axis]));
-    }
-    count += outside ? 1 : 0;
-  }
-  return count;
-}
+Index count_wrapped(const Cloud<Real>& cloud);
 
 /// x moved into a periodic axis. One period at a time; the image that is rounded to or beyond an edge is the lower edge.
 template <class Real>
-Real moved_inside(Real x, const Box& box, int axis) {
-  if (!box.periodic[axis]) return x;
-  const double lo = box.lo[axis];
-  const double hi = lo + box.length[axis];
-  double image = static_cast<double>(x);
-  if (image >= lo && image < hi) return x;
-  if (image == hi) image = lo;
-  while (image >= hi) image -= box.length[axis];
-  while (image < lo) image += box.length[axis];
-  const Real rounded = static_cast<Real>(image);
-  if (static_cast<double>(rounded) >= lo && static_cast<double>(rounded) < hi) return rounded;
-  const Real edge = static_cast<Real>(lo);
-  return static_cast<double>(edge) < lo ? std::nextafter(edge, std::numeric_limits<Real>::infinity()) : edge;
-}
+Real moved_inside(Real x, const Box& box, int axis);
 
-/// Particles inside the box, as three coordinates each, and the test for friends.
-class Friends {
- public:
-  template <class Real>
-  explicit Friends(const Cloud<Real>& cloud) : box_(cloud.box), b2_(cloud.linking_length * cloud.linking_length) {
-    for (Index i = 0; i < cloud.num(); ++i) {
-      Vec3d x;
-      for (int axis = 0; axis < box_.dimensions; ++axis)
-        x[axis] = static_cast<double>(moved_inside(cloud.at(i, axis), box_, axis));
-      pos_.push_back(x);
-    }
-  }
-
-  Index num() const { return static_cast<Index>(pos_.size()); }
-
-  bool operator()(Index i, Index j) const {
-    const Vec3d& a = pos_[static_cast<std::size_t>(i)];
-    const Vec3d& b = pos_[static_cast<std::size_t>(j)];
-    Vec3d d;
-    for (int axis = 0; axis < box_.dimensions; ++axis) {
-      d[axis] = std::abs(a[axis] - b[axis]);
-      if (box_.periodic[axis]) d[axis] = std::min(d[axis], box_.length[axis] - d[axis]);
-    }
-    return std::fma(d[2], d[2], std::fma(d[1], d[1], d[0] * d[0])) <= b2_;
-  }
-
- private:
-  Box box_;
-  double b2_;
-  std::vector<Vec3d> pos_;
-};
-
-/// Label of each particle: the smallest index in its group. Breadth first from each particle that has no label yet.
+/// The definition, of one pair.
 template <class Real>
-std::vector<Index> brute_force_groups(const Cloud<Real>& cloud) {
-  const Friends friends(cloud);
-  std::vector<Index> label(static_cast<std::size_t>(friends.num()), -1);
-  std::vector<Index> left(label.size());
-  std::iota(left.begin(), left.end(), Index{0});
-  while (!left.empty()) {
-    const Index first = left.front();
-    std::vector<Index> members{first};
-    left.erase(left.begin());
-    for (std::size_t next = 0; next < members.size(); ++next) {
-      std::vector<Index> others;
-      for (const Index j : left) (friends(members[next], j) ? members : others).push_back(j);
-      left.swap(others);
-    }
-    for (const Index i : members) label[static_cast<std::size_t>(i)] = first;
-  }
-  return label;
-}
+bool are_friends(const Cloud<Real>& cloud, Index i, Index j);
+
+/// Label of each particle: the smallest index in its group.
+template <class Real>
+std::vector<Index> brute_force_groups(const Cloud<Real>& cloud);
 
 /// Whether these labels are the groups: friends share a label; each label's members hang together; a label is its smallest member.
 template <class Real>
-bool are_fof_groups(const std::vector<Index>& label, const Cloud<Real>& cloud) {
-  const Friends friends(cloud);
-  const auto at = [](std::vector<Index>& v, Index i) -> Index& { return v[static_cast<std::size_t>(i)]; };
-  if (static_cast<Index>(label.size()) != friends.num()) return false;
-  std::vector<Index> labels = label;
-  for (Index i = 0; i < friends.num(); ++i) {
-    const Index l = at(labels, i);
-    if (l < 0 || l > i || at(labels, l) != l) return false;
-  }
-  // As many labels as components, and no edge between labels: then every label is one component.
-  std::vector<Index> up(label.size());
-  std::iota(up.begin(), up.end(), Index{0});
-  const auto root = [&](Index i) {
-    while (at(up, i) != i) i = at(up, i) = at(up, at(up, i));
-    return i;
-  };
-  Index num_components = friends.num();
-  for (Index i = 0; i < friends.num(); ++i) {
-    for (Index j = 0; j < i; ++j) {
-      if (!friends(i, j)) continue;
-      if (at(labels, i) != at(labels, j)) return false;
-      const Index a = root(i);
-      const Index b = root(j);
-      num_components -= a == b ? 0 : 1;
-      at(up, a) = b;
-    }
-  }
-  Index num_labels = 0;
-  for (Index i = 0; i < friends.num(); ++i) num_labels += at(labels, i) == i ? 1 : 0;
-  return num_labels == num_components;
-}
+bool are_fof_groups(const std::vector<Index>& label, const Cloud<Real>& cloud);
 
 }  // namespace zhalo::testing

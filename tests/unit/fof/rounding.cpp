@@ -47,7 +47,7 @@ Cloud<float> random_pair(Random& random, const Box& box, double linking_length, 
 
 /// The pair alone; and each of its particles forty times, so that it is decided leaf against leaf as well.
 void check_pair(const Cloud<float>& pair) {
-  const bool friends = Friends(pair)(0, 1);
+  const bool friends = are_friends(pair, 0, 1);
   CAPTURE(pair.pos, pair.linking_length, pair.box.length.at, friends);
   const Label one_group(80, 0);
   Label two_groups(80, 0);
@@ -81,7 +81,7 @@ TEST_CASE("float pairs that float arithmetic decides wrongly are decided as in f
   int found[2] = {0, 0};
   for (int tries = 0; tries < 20'000 && found[0] + found[1] < wanted_pairs; ++tries) {
     const Cloud<float> pair = random_pair(random, box, b, across);
-    const bool friends = Friends(pair)(0, 1);
+    const bool friends = are_friends(pair, 0, 1);
     if (friends_in_float(pair) == friends || count_wrapped(pair) > 0) continue;
     ++found[friends ? 1 : 0];
     check_pair(pair);
@@ -102,7 +102,7 @@ TEST_CASE("across an edge, a distance that float arithmetic calls zero may be be
   for (int i = 0; i < 60; ++i) {
     const Cloud<float> pair{{static_cast<float>(i) * 1.2e-7F, 1, 1, last, 1, 1}, box, 1e-5};
     REQUIRE(friends_in_float(pair));
-    ++(Friends(pair)(0, 1) ? num_friends : num_others);
+    ++(are_friends(pair, 0, 1) ? num_friends : num_others);
     check_pair(pair);
   }
   CHECK(num_friends > 10);
@@ -142,7 +142,7 @@ TEST_CASE("double pairs one rounding step around the linking length") {
     if (r > 0.49) continue;
     for (const double b : {std::nextafter(r, 0), r, std::nextafter(r, 1)}) {
       pair.linking_length = b;
-      const Label expected = Friends(pair)(0, 1) ? Label{0, 0} : Label{0, 1};
+      const Label expected = are_friends(pair, 0, 1) ? Label{0, 0} : Label{0, 1};
       REQUIRE(fof_labels(pair, {1, 1}) == expected);
       REQUIRE(fof_labels(pair, {32, 1}) == expected);
     }

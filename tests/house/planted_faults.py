@@ -1,0 +1,87 @@
+"""Faults, one of each kind that the tests are for, planted into a copy of the sources: scripts/test --all must find every one.
+
+  planted_faults.py check         the faults still fit the sources (a test of its own)
+  planted_faults.py find FOLDER   copies the last commit to FOLDER/zhalo, plants them, and runs those of the tests that must find them;
+                                  takes as long as it takes to build all trees, less where FOLDER/zhalo is built already
+"""
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Fault(NamedTuple):
+    kind: str
+    path: str
+    old: str  # one place of the file; empty: the file is new
+    new: str
+    test: str  # that finds it
+    says: str  # in the output of this test
+
+
+FAULTS = [
+    Fault("format", "tests/support/random.hpp", "#pragma once\n", "#pragma   once\n", "house.format", "code should be clang-formatted"),
+    Fault("layers", "src/core/planted.hpp", "", '#pragma once\n#include "zhalo/fof/fof.hpp"\n', "house.layers", "layer core may not include"),
+    Fault("tidy", "src/core/timers.cpp", "double seconds = 0;", "double seconds = 0; const char* none = 0; if (none != phases_.data()->name.data()) seconds = 0;",
+          "house.tidy1|house.tidy2|house.tidy3|house.tidy4", "modernize-use-nullptr"),
+    Fault("leak", "src/io/snapshot.cpp", "  info.path = path;\n", "  info.path = path;\n  auto* lost = new double[8];\n  lost[0] = 1;\n",
+          "asan.io.snapshot", "LeakSanitizer: detected memory leaks"),
+    Fault("race", "kernels/common/fof_walk.inl.hpp", "    g.sync();  // the tile may still be read\n", "", "tsan.lanes", "ThreadSanitizer: data race"),
+    Fault("wrong answer", "src/mesh/power_bins.cpp", "return k_min + i * width;", "return k_min + (i + 0.25) * width;", "release.mesh.modes.ranks1",
+          "FAILED"),
+    Fault("hang", "src/domain/balance.cpp", "  std::vector<std::uint64_t> next = keys;\n",
+          "  std::vector<std::uint64_t> next = keys;\n  volatile bool waits = context.comm.rank() == 1;\n  while (waits) continue;\n", "release.balance.ranks2", "Timeout"),
+    Fault("bad page", "docs/quickstart.md", "Link length  0.15625 Mpc/h", "Link length  0.15626 Mpc/h", "release.quickstart", "FAILED"),
+]
+
+
+def fits(fault, root):
+    path = root / fault.path
+    return not path.exists() if not fault.old else path.read_text().count(fault.old) == 1
+
+
+def check():
+    stale = [f"{fault.kind}: {fault.path} has not one place like {fault.old!r}" for fault in FAULTS if not fits(fault, ROOT)]
+    print("\n".join(stale) or f"all {len(FAULTS)} faults fit the sources")
+    return 1 if stale else 0
+
+
+def plant(fault, root):
+    path = root / fault.path
+    path.write_text(path.read_text().replace(fault.old, fault.new) if fault.old else fault.new)
+
+
+def result_of(test, output):
+    """What ctest printed of a test: its line of result and what stands below, to the next test's line."""
+    found = re.search(rf"Test +#\d+: {re.escape(test)} .*?(?=\n *\d+/\d+ Test|\n\d+% tests passed)", output, re.DOTALL)
+    return found[0] if found else ""
+
+
+def find(folder):
+    root = Path(folder) / "zhalo"
+    if not root.exists():
+        subprocess.run(["git", "clone", "-q", str(ROOT), str(root)], check=True)
+    subprocess.run(["git", "-C", str(root), "checkout", "-q", "-f", "--", "."], check=True)
+    for fault in FAULTS:
+        plant(fault, root)
+    names = "|".join(re.escape(name) for fault in FAULTS for name in fault.test.split("|"))
+    run = subprocess.run(["scripts/test", "--all", "-R", f"^({names})$"], cwd=root, capture_output=True, text=True, check=False)
+    missed = []
+    for fault in FAULTS:
+        seen = any("***" in result and fault.says in result for result in (result_of(test, run.stdout) for test in fault.test.split("|")))
+        print(f"{'found' if seen else 'MISSED':6}  {fault.kind:13} by {fault.test}")
+        missed += [] if seen else [fault.kind]
+    if missed:
+        print(run.stdout + run.stderr)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["check"]:
+        sys.exit(check())
+    if len(sys.argv) != 3 or sys.argv[1] != "find":
+        sys.exit(__doc__)
+    sys.exit(find(sys.argv[2]))
