@@ -11,6 +11,10 @@ set(ZHALO_TEST_ENVIRONMENT "" CACHE STRING "NAME=value list for every test (the 
 
 set(ZHALO_TEST_RANKS 1 2 3 8 16 CACHE STRING "Numbers of ranks to test on (the presets of slow trees set it)")
 option(ZHALO_TEST_ALL "Also what takes long" OFF)
+set(zhalo_looks_for_races OFF)
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
+  set(zhalo_looks_for_races ON)  # which take more than one thread
+endif()
 
 # Sets `result` to those of `numbers` that ZHALO_TEST_RANKS has; a test on one number only runs on that.
 function(zhalo_choose_ranks result)
@@ -34,7 +38,11 @@ target_compile_options(zhalo_catch PRIVATE -O0 -fno-sanitize=address,undefined)
 # What every assertion would do by itself is left to the test case as a whole.
 target_compile_definitions(zhalo_catch PUBLIC CATCH_CONFIG_FAST_COMPILE)
 add_library(zhalo_test_main OBJECT "${PROJECT_SOURCE_DIR}/tests/main.cpp")
-target_link_libraries(zhalo_test_main PUBLIC zhalo_catch PRIVATE zhalo_warnings)
+target_link_libraries(zhalo_test_main PUBLIC zhalo_catch PRIVATE zhalo::zhalo fmt::fmt zhalo_warnings)
+target_compile_options(zhalo_test_main PRIVATE ${ZHALO_TEST_OPTIONS})
+# What nearly all tests include, read once.
+target_precompile_headers(zhalo_test_main PRIVATE <algorithm> <cmath> <string> <vector> <fmt/format.h> <catch2/catch.hpp>
+                          "${PROJECT_SOURCE_DIR}/include/zhalo/comm/context.hpp")
 add_library(zhalo_test_main_mpi OBJECT "${PROJECT_SOURCE_DIR}/tests/main_mpi.cpp")
 target_link_libraries(zhalo_test_main_mpi PUBLIC zhalo_catch PRIVATE zhalo::zhalo zhalo_warnings)
 
@@ -69,9 +77,12 @@ function(zhalo_add_test)
   endif()
   add_executable(${target} ${arg_SOURCES})
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${ZHALO_TEST_OPTIONS}>")
+  # GCC 12 warns at -O1 of copies within std::string that are none.
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${ZHALO_TEST_OPTIONS};$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow>>")
   target_compile_definitions(${target} PRIVATE "ZHALO_DATA_DIR=\"${PROJECT_SOURCE_DIR}/data\"")
   target_link_libraries(${target} PRIVATE ${main} zhalo_catch zhalo_oracles zhalo::zhalo fmt::fmt Threads::Threads ${arg_LIBRARIES} zhalo_warnings)
+
+  target_precompile_headers(${target} REUSE_FROM zhalo_test_main)
 
   set(tests "")
   if(arg_RANKS)
@@ -84,6 +95,18 @@ function(zhalo_add_test)
     list(APPEND tests ${name})
   endif()
   zhalo_set_test_properties(TESTS ${tests} LABELS ${arg_LABELS} TIMEOUT ${arg_TIMEOUT})
+endfunction()
+
+# zhalo_compile_host_loops(target file...): these files of a test include the host's loops, and are compiled as the library is.
+function(zhalo_compile_host_loops target)
+  if(ZHALO_STD_THREADS)
+    set(how COMPILE_DEFINITIONS ZHALO_STD_THREADS)
+  else()
+    set(how COMPILE_OPTIONS ${OpenMP_CXX_FLAGS})
+    target_link_libraries(${target} PRIVATE ${OpenMP_CXX_LIBRARIES})
+  endif()
+  # Alone: the other files, and the headers that were read before, have other options.
+  set_source_files_properties(${ARGN} PROPERTIES ${how} SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 # zhalo_add_mpi_command(NAME test RANKS n COMMAND command...): runs any command on n ranks, more than there are cores if need be. Give it

@@ -85,6 +85,7 @@ ZHALO_INSTANTIATE_OPTION(double)
 ZHALO_INSTANTIATE_OPTION(std::string)
 ZHALO_INSTANTIATE_OPTION(std::optional<int>)
 ZHALO_INSTANTIATE_OPTION(std::optional<Index>)
+ZHALO_INSTANTIATE_OPTION(std::optional<std::uint64_t>)
 ZHALO_INSTANTIATE_OPTION(std::optional<double>)
 ZHALO_INSTANTIATE_OPTION(std::optional<std::string>)
 #undef ZHALO_INSTANTIATE_OPTION

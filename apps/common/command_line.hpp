@@ -26,7 +26,7 @@ class CommandLine {
   ~CommandLine();
   CommandLine(CommandLine&&) = delete;
 
-  /// T is int, Index, std::uint64_t, double or std::string, or an optional of int, Index, double or std::string.
+  /// T is int, Index, std::uint64_t, double or std::string, or an optional of one of these.
   template <class T>
   void add_option(const char* names, T& value, const std::string& help, const char* value_name);
   /// An option that may stand without a value, which is then an empty string.

@@ -29,17 +29,19 @@ def gas_snapshot():
         return column("Coordinates"), column("Masses"), theirs, file["Header"].attrs["BoxSize"][0]
 
 
-def expected_groups(linked, others, box, length, radius):
-    """The definition by scipy in float64: components of the linked, and for each of the others that of its nearest linked one, or -1."""
+def components_and_nearest(linked, others, box, length):
+    """By scipy in float64: the component of each linked particle; for each of the others the nearest linked one and how far it is."""
     tree = cKDTree(linked, boxsize=box)
     pairs = tree.query_pairs(length, output_type="ndarray")
     graph = coo_array((np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), shape=(len(linked), len(linked)))
     _, label = connected_components(graph, directed=False)
-    distance, nearest = tree.query(others, 1, distance_upper_bound=np.inf if np.isinf(radius) else radius * (1 + 1e-9))
-    found = np.isfinite(distance)
-    attached = np.full(len(others), -1)
-    attached[found] = label[nearest[found]]
-    return label, attached
+    distance, nearest = tree.query(others, 1)
+    return label, nearest, distance
+
+
+def attached_groups(label, nearest, distance, radius):
+    """The definition: each of the others is in the component of its nearest linked particle if that is near enough, else -1."""
+    return np.where(distance <= radius * (1 + 1e-9), label[nearest], -1)
 
 
 def keep_large(label, attached, least, only_linked_count):
@@ -121,31 +123,36 @@ class Swift(AttachCase):
 
 
 class Scipy(AttachCase):
-    def check(self, snapshot, linked, others, box, radius, only_linked_count, options, ranks=1):
+    def expect(self, linked, others, box):
         """`linked` and `others`: positions by type, in the order of the types."""
-        label, attached = expected_groups(np.concatenate(list(linked.values())), np.concatenate(list(others.values())), box, LENGTH, radius * LENGTH)
-        label, attached = keep_large(label, attached, 32, only_linked_count)
+        self.types = (*linked, *others)
+        self.expected = components_and_nearest(np.concatenate(list(linked.values())), np.concatenate(list(others.values())), box, LENGTH)
+
+    def check(self, snapshot, radius, only_linked_count, options, ranks=1):
+        label = self.expected[0]
+        label, attached = keep_large(label, attached_groups(*self.expected, radius * LENGTH), 32, only_linked_count)
         counts = "linkers" if only_linked_count else "all"
         _, group_of = self.run_on(ranks, snapshot, "--rlink-abs", LENGTH, "--attach-radius", radius, "--min-counts", counts, *options)
-        ours = np.concatenate([group_of[kind] for kind in (*linked, *others)])
+        ours = np.concatenate([group_of[kind] for kind in self.types])
         self.assert_same_sets(ours, numbered(np.concatenate([label, attached])))
         return len(np.unique(ours)) - 1
 
     def test_radius_and_counts(self):
         pos, _, _, box = gas_snapshot()
         pos = [x.astype(np.float64) for x in pos]
+        self.expect({1: pos[1]}, {0: pos[0]}, box)
         found = {}
         for radius, only_linked_count in each((0, False), (0.5, True), (1, False), (4, False), (np.inf, False), (4, True)):
             with self.subTest(radius=radius, only_linked_count=only_linked_count):
-                found[radius, only_linked_count] = self.check(SNAPSHOT, {1: pos[1]}, {0: pos[0]}, box, radius, only_linked_count,
-                                                              ("--attach-types", 0))
+                found[radius, only_linked_count] = self.check(SNAPSHOT, radius, only_linked_count, ("--attach-types", 0))
         self.assertEqual(found[4, True], 382)
         if not SANITIZED:
             self.assertGreater(found[4, False], found[1, False])
 
     def test_gas_may_be_linked_and_dark_matter_attached(self):
         pos, _, _, box = gas_snapshot()
-        self.check(SNAPSHOT, {0: pos[0]}, {1: pos[1]}, box, 1, True, ("--link-types", 0, "--attach-types", 1))
+        self.expect({0: pos[0]}, {1: pos[1]}, box)
+        self.check(SNAPSHOT, 1, True, ("--link-types", 0, "--attach-types", 1))
 
     def test_many_types(self):
         """The gas dealt out to types 0, 2, 4 and 5, the dark matter to 1 and 3; float positions, no velocities of some."""
@@ -166,11 +173,11 @@ class Scipy(AttachCase):
                 file[f"PartType{kind}/Coordinates"] = np.where(x < box, x, 0).astype(np.float32)
                 file[f"PartType{kind}/ParticleIDs"] = np.arange(len(x), dtype=np.uint64) + 1000000 * kind
         place = {kind: np.where(x < box, x, 0).astype(np.float64) for kind, x in sorted(deal.items())}
-        linked, others = {kind: place[kind] for kind in (1, 3)}, {kind: place[kind] for kind in (0, 4, 5)}
+        self.expect({kind: place[kind] for kind in (1, 3)}, {kind: place[kind] for kind in (0, 4, 5)}, box)
         options = ("--link-types", "3,1", "--attach-types", "5,0,4", "--meansep", 1)
         for ranks in each(1, 4) if MPIEXEC else (1,):
             with self.subTest(ranks):
-                self.check(path, linked, others, box, 1, False, options, ranks)
+                self.check(path, 1, False, options, ranks)
 
 
 class Reports(AttachCase):

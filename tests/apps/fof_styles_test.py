@@ -14,11 +14,14 @@ MASS = 4.075161606358441
 
 
 class Styles(FofCase):
+    reference = None  # found once
+
     def setUp(self):
         super().setUp()
-        self.fof(GADGET / "snapshot_001.hdf5", "--membership", "-o", "reference")
-        self.expected_group, self.expected_ids = self.membership(1, out="reference")
-        self.expected, _ = self.catalogue(1, out="reference")
+        if Styles.reference is None:
+            self.fof(GADGET / "snapshot_001.hdf5", "--membership", "-o", "reference")
+            Styles.reference = (*self.membership(1, out="reference"), self.catalogue(1, out="reference")[0])
+        self.expected_group, self.expected_ids, self.expected = Styles.reference
         self.assertEqual(len(self.expected["GroupLen"]), 468)
 
     def check(self, snapshot, *options, length=1.0, mass=1.0, ids_add=0):
