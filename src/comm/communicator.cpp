@@ -1,7 +1,6 @@
 #include "zhalo/comm/communicator.hpp"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -47,8 +46,7 @@ void Communicator::State::need_whole(const char* operation) const {
 
 void Communicator::State::wait_until(const char* operation, const std::function<Seen()>& look) {
   using Clock = std::chrono::steady_clock;
-  // A rank that looks again and again takes time from those it waits for, where they have no core of their own.
-  const auto patience = std::chrono::microseconds(is_crowded ? 100 : 5000);
+  constexpr auto patience = std::chrono::milliseconds(5);
   constexpr auto nap = std::chrono::microseconds(50);
   auto last_progress = Clock::now();
   while (true) {
@@ -141,7 +139,6 @@ Communicator::Communicator(MPI_Comm parent, const CommunicatorOptions& options) 
   MPI_Comm_rank(node, &state_->node_rank);
   MPI_Comm_size(node, &state_->node_size);
   MPI_Comm_free(&node);
-  state_->is_crowded = state_->node_size > sysconf(_SC_NPROCESSORS_ONLN);
   state_->options = options;
   state_->options.timeout_seconds = default_timeout_seconds;
   together([&] {

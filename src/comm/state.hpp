@@ -21,7 +21,6 @@ struct Communicator::State {
   bool gpu_aware = false;
   int node_rank = 0;
   int node_size = 1;
-  bool is_crowded = false;  ///< more ranks than cores on this machine
   Index bytes_sent = 0;
   /// A wait ran into the timeout: messages are under way that nobody will take, nothing can be agreed on any more.
   bool broken = false;

@@ -33,7 +33,8 @@ def main(arguments):
             parts.append((name, float(seconds)))
     tests = []
     started = time.monotonic()
-    with subprocess.Popen(arguments[split + 1:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as ctest:
+    with subprocess.Popen(arguments[split + 1:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                          restore_signals=False) as ctest:
         for line in ctest.stdout:
             if SUMMARY.match(line):
                 sys.stdout.write(report([*parts, ("testing", time.monotonic() - started)], tests))
