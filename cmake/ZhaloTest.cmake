@@ -122,8 +122,8 @@ endfunction()
 # zhalo_set_test_properties(TESTS name... LABELS label... TIMEOUT seconds): what every test of zhalo has.
 function(zhalo_set_test_properties)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "TIMEOUT" "TESTS;LABELS")
-  # Open MPI starts in half the time if it need not look for networks; it refuses root unless told twice, pins all ranks of all tests to the same cores unless told not to, and looks for ssh, even for
-  # ranks on this machine alone, unless told that it is isolated.
+  # Open MPI refuses root unless told twice, pins all ranks of all tests to the same cores unless told not to, and looks for ssh, even for
+  # ranks on this machine alone, unless told that it is isolated. Without a look for networks it starts in half the time.
   string(REPLACE ";" "," ranks "${ZHALO_TEST_RANKS}")
   # Tests use more threads than there may be cores: those that wait must not keep one busy.
   set(environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_hwloc_base_binding_policy=none
