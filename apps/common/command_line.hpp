@@ -24,7 +24,8 @@ class CommandLine {
  public:
   explicit CommandLine(const HelpTexts& texts);
   ~CommandLine();
-  CommandLine(CommandLine&&) = delete;
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
 
   /// T is int, Index, std::uint64_t, double or std::string, or an optional of one of these.
   template <class T>

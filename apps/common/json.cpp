@@ -1,13 +1,12 @@
 #include "apps/common/json.hpp"
 
 #include <nlohmann/json.hpp>
-#include <utility>
 
 namespace zhalo::app {
 
 using nlohmann::ordered_json;
 
-struct Json::Value {
+struct Json::Value {  // NOLINT(bugprone-exception-escape): moving a value only checks it
   ordered_json json;
 };
 
@@ -23,10 +22,11 @@ Json::Json(std::initializer_list<Member> members) : value_(std::make_unique<Valu
 }
 Json::Json(const Json& other) : value_(std::make_unique<Value>(*other.value_)) {}
 Json::Json(Json&& other) noexcept = default;
-Json& Json::operator=(Json other) noexcept {
-  std::swap(value_, other.value_);
+Json& Json::operator=(const Json& other) {
+  *value_ = *other.value_;
   return *this;
 }
+Json& Json::operator=(Json&& other) noexcept = default;
 Json::~Json() = default;
 
 Json Json::array() {

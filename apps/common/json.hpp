@@ -41,7 +41,8 @@ class Json {
   Json(const Vec3d& value) : Json(array_of(std::array{value[0], value[1], value[2]})) {}
   Json(const Json& other);
   Json(Json&& other) noexcept;
-  Json& operator=(Json other) noexcept;
+  Json& operator=(const Json& other);
+  Json& operator=(Json&& other) noexcept;
   ~Json();
 
   static Json array();
