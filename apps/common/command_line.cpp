@@ -77,18 +77,16 @@ std::optional<std::string> CommandLine::parse(int argc, const char* const* argv)
   return std::nullopt;
 }
 
-#define ZHALO_INSTANTIATE_OPTION(T) template void CommandLine::add_option(const char*, T&, const std::string&, const char*);
-ZHALO_INSTANTIATE_OPTION(int)
-ZHALO_INSTANTIATE_OPTION(Index)
-ZHALO_INSTANTIATE_OPTION(std::uint64_t)
-ZHALO_INSTANTIATE_OPTION(double)
-ZHALO_INSTANTIATE_OPTION(std::string)
-ZHALO_INSTANTIATE_OPTION(std::optional<int>)
-ZHALO_INSTANTIATE_OPTION(std::optional<Index>)
-ZHALO_INSTANTIATE_OPTION(std::optional<std::uint64_t>)
-ZHALO_INSTANTIATE_OPTION(std::optional<double>)
-ZHALO_INSTANTIATE_OPTION(std::optional<std::string>)
-#undef ZHALO_INSTANTIATE_OPTION
+template void CommandLine::add_option(const char*, int&, const std::string&, const char*);
+template void CommandLine::add_option(const char*, Index&, const std::string&, const char*);
+template void CommandLine::add_option(const char*, std::uint64_t&, const std::string&, const char*);
+template void CommandLine::add_option(const char*, double&, const std::string&, const char*);
+template void CommandLine::add_option(const char*, std::string&, const std::string&, const char*);
+template void CommandLine::add_option(const char*, std::optional<int>&, const std::string&, const char*);
+template void CommandLine::add_option(const char*, std::optional<Index>&, const std::string&, const char*);
+template void CommandLine::add_option(const char*, std::optional<std::uint64_t>&, const std::string&, const char*);
+template void CommandLine::add_option(const char*, std::optional<double>&, const std::string&, const char*);
+template void CommandLine::add_option(const char*, std::optional<std::string>&, const std::string&, const char*);
 template void CommandLine::add_list(const char*, std::vector<Index>&, const std::string&, const char*);
 template void CommandLine::add_list(const char*, std::vector<std::string>&, const std::string&, const char*);
 

@@ -23,7 +23,7 @@ Json::Json(std::initializer_list<Member> members) : value_(std::make_unique<Valu
 Json::Json(const Json& other) : value_(std::make_unique<Value>(*other.value_)) {}
 Json::Json(Json&& other) noexcept = default;
 Json& Json::operator=(const Json& other) {
-  *value_ = *other.value_;
+  value_ = std::make_unique<Value>(*other.value_);
   return *this;
 }
 Json& Json::operator=(Json&& other) noexcept = default;
