@@ -12,12 +12,6 @@ if(PROJECT_IS_TOP_LEVEL)
       endif()
     endforeach()
   endif()
-  # Links in a fifth of the time, of which the many tests have need.
-  find_program(ZHALO_LLD ld.lld)
-  mark_as_advanced(ZHALO_LLD)
-  if(ZHALO_LLD)
-    add_link_options("$<$<LINK_LANGUAGE:CXX>:-fuse-ld=lld>")
-  endif()
   set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 endif()
 

@@ -4,13 +4,23 @@
 
 namespace zhalo {
 
+namespace {
+
+/// First element of a column of rows of vectors; no rows may have no address.
+template <class Real>
+const Real* column_of(const Real* rows, int axis) {
+  return rows == nullptr ? nullptr : rows + axis;
+}
+
+}  // namespace
+
 template <class Real>
 ParticleSegment<Real> ParticleSegment<Real>::interleaved(const Real* pos, Index num, int dimensions) {
   validate(dimensions == 2 || dimensions == 3, "positions of {} dimensions (must have 2 or 3)", dimensions);
   ParticleSegment segment;
   segment.num = num;
   for (int axis = 0; axis < dimensions; ++axis) {
-    segment.pos[static_cast<std::size_t>(axis)] = {pos + axis, dimensions * static_cast<Index>(sizeof(Real))};
+    segment.pos[static_cast<std::size_t>(axis)] = {column_of(pos, axis), dimensions * static_cast<Index>(sizeof(Real))};
   }
   return segment;
 }
@@ -19,7 +29,7 @@ template <class Real>
 void ParticleSegment<Real>::set_interleaved_velocity(const Real* values, int dimensions) {
   validate(dimensions == 2 || dimensions == 3, "velocities of {} dimensions (must have 2 or 3)", dimensions);
   for (int axis = 0; axis < dimensions; ++axis) {
-    velocity[static_cast<std::size_t>(axis)] = {values + axis, dimensions * static_cast<Index>(sizeof(Real))};
+    velocity[static_cast<std::size_t>(axis)] = {column_of(values, axis), dimensions * static_cast<Index>(sizeof(Real))};
   }
 }
 
