@@ -43,8 +43,10 @@ template <class T>
 auto FftPlan<T>::own_fill(const Call& call, std::size_t exchange) const -> Piece {
   const ExchangePeer& self = call.route.what.exchanges[exchange].self();
   Piece piece = self.fill;
-  piece.data = landing(call, exchange) + self.landing;
-  if (!is_own_apart(call, exchange)) return piece;
+  if (!is_own_apart(call, exchange)) {
+    piece.data = landing(call, exchange) + self.landing;
+    return piece;
+  }
   piece.data = call.arrays.modes;
   if (call.route.what.own_place == OwnPlace::compact) return piece;
   const GridIndex& stride = call.arrays.modes_layout.stride;
