@@ -50,7 +50,7 @@ auto FftPlan<T>::own_fill(const Call& call, std::size_t exchange) const -> Piece
   piece.data = call.arrays.modes;
   if (call.route.what.own_place == OwnPlace::compact) return piece;
   const GridIndex& stride = call.arrays.modes_layout.stride;
-  piece.data = static_cast<Complex*>(call.arrays.modes) + self.fill.first_row * stride[0];
+  if (call.arrays.modes != nullptr) piece.data = static_cast<Complex*>(call.arrays.modes) + self.fill.first_row * stride[0];
   piece.plane_stride = stride[1];
   piece.row_stride = stride[0];
   return piece;
