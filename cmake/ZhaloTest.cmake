@@ -11,6 +11,10 @@ set(ZHALO_TEST_ENVIRONMENT "" CACHE STRING "NAME=value list for every test (the 
 
 set(ZHALO_TEST_RANKS 1 2 3 8 16 CACHE STRING "Numbers of ranks to test on (the presets of slow trees set it)")
 option(ZHALO_TEST_ALL "Also what takes long" OFF)
+set(zhalo_is_sanitized OFF)
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  set(zhalo_is_sanitized ON)
+endif()
 set(zhalo_looks_for_races OFF)
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
   set(zhalo_looks_for_races ON)  # which take more than one thread
