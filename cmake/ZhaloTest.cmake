@@ -103,14 +103,15 @@ endfunction()
 
 # zhalo_compile_host_loops(target file...): these files of a test include the host's loops, and are compiled as the library is.
 function(zhalo_compile_host_loops target)
+  set(options ${ZHALO_KERNEL_OPTIONS})
   if(ZHALO_STD_THREADS)
-    set(how COMPILE_DEFINITIONS ZHALO_STD_THREADS)
+    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_DEFINITIONS ZHALO_STD_THREADS)
   else()
-    set(how COMPILE_OPTIONS ${OpenMP_CXX_FLAGS})
+    list(APPEND options ${OpenMP_CXX_FLAGS})
     target_link_libraries(${target} PRIVATE ${OpenMP_CXX_LIBRARIES})
   endif()
   # Alone: the other files, and the headers that were read before, have other options.
-  set_source_files_properties(${ARGN} PROPERTIES ${how} SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${options}" SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 # zhalo_add_mpi_command(NAME test RANKS n COMMAND command...): runs any command on n ranks, more than there are cores if need be. Give it

@@ -19,6 +19,10 @@ SECONDS = 120  # until a run counts as hanging
 SANITIZED = "ASAN_OPTIONS" in os.environ
 
 
+# For a test that shows what the results are, by code that others run under the sanitizers, too.
+shows_results = unittest.skipIf(SANITIZED, "shows results, not how the code runs")
+
+
 def each(*cases):
     """All cases; under a sanitizer the last one."""
     return cases[-1:] if SANITIZED else cases

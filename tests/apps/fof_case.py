@@ -1,9 +1,10 @@
 """What the tests of the command fof share: running it in an empty folder, reading what it wrote."""
 import h5py
 import numpy as np
-from command_case import DATA, GADGET, GAS, PROGRAM, SANITIZED, SECONDS, SNAPSHOTS, SWIFT, CommandCase, each, each_rank, environment_of, main
+from command_case import DATA, GADGET, GAS, PROGRAM, SANITIZED, SECONDS, SNAPSHOTS, SWIFT, CommandCase, each, each_rank, environment_of, main, shows_results
 
-__all__ = ["DATA", "GADGET", "GAS", "PROGRAM", "SANITIZED", "SECONDS", "SNAPSHOTS", "SWIFT", "FofCase", "each", "each_rank", "environment_of", "main"]
+__all__ = ["DATA", "GADGET", "GAS", "PROGRAM", "SANITIZED", "SECONDS", "SNAPSHOTS", "SWIFT", "FofCase", "each", "each_rank", "environment_of", "main",
+           "shows_results"]
 
 
 class FofCase(CommandCase):

@@ -10,7 +10,7 @@ import unittest
 import h5py
 import numpy as np
 from check_catalogue import Catalogue, Membership, check
-from fof_case import GADGET, GAS, SNAPSHOTS, SWIFT, FofCase, each, each_rank, main
+from fof_case import GADGET, GAS, SANITIZED, SNAPSHOTS, SWIFT, FofCase, each, each_rank, main, shows_results
 
 MPIEXEC = shutil.which("mpiexec")
 RANKS = each_rank(1, 2, 3, 8, 16)
@@ -49,20 +49,24 @@ class Ranks(FofCase):
             np.testing.assert_array_equal(membership.ids[kind], members.ids[kind])
 
     def check(self, snapshot, *options, ranks=RANKS, num_files=None):
-        self.fof(snapshot, "-q", "--membership", "-o", "one", *options)
-        expected = self.results("one")
+        expected = None
+        if not SANITIZED:
+            self.fof(snapshot, "-q", "--membership", "-o", "one", *options)
+            expected = self.results("one")
         for number in ranks:
             with self.subTest(snapshot=snapshot.name, ranks=number):
                 self.on_ranks(number, snapshot, *options)
                 ours = self.results("ranks")
                 self.assertEqual((len(ours[0].paths), len(ours[1].paths)), (num_files or number,) * 2)
-                self.assert_equal(ours, expected)
-        return expected
+                if expected is not None:
+                    self.assert_equal(ours, expected)
+        return ours
 
     def test_gadget(self):
         catalogue, _ = self.check(GADGET / "snapshot_001.hdf5")
         self.assertEqual(catalogue.num, 468)
 
+    @shows_results
     def test_swift(self):
         catalogue, _ = self.check(SWIFT / "snap_0000.hdf5", "--meansep", "rho", ranks=each_rank(8, 3))
         self.assertEqual(catalogue.num, 452)
@@ -71,8 +75,12 @@ class Ranks(FofCase):
         catalogue, _ = self.check(GAS / "snap_0000.hdf5", "--meansep", "rho", "--attach-types", 0, "--attach-radius", 1, "--min-counts",
                                   "linkers", ranks=each_rank(8, 3))
         self.assertEqual(catalogue.num, 382)
+
+    @shows_results
+    def test_attached_gas_counts(self):
         self.check(GAS / "snap_0000.hdf5", "--meansep", "rho", "--attach-types", 0, ranks=(3,))
 
+    @shows_results
     def test_one_group_of_nearly_all(self):
         catalogue, _ = self.check(GADGET / "snapshot_000.hdf5", "--rlink-abs", 1.0, "--min-size", 1, ranks=(3,))
         self.assertGreater(catalogue.columns["GroupLen"][0], 200000)
@@ -83,10 +91,10 @@ class Ranks(FofCase):
         self.assertEqual(catalogue.columns["GroupLen"].tolist(), [1] * 5)
 
     def test_many_files_and_types(self):
-        self.check(GOOD / "split", ranks=(3,))
-        self.check(GOOD / "swift_distributed" / "snap_0001.hdf5", "--meansep", "volume", ranks=(3,))
-        self.check(GOOD / "double" / "snapshot_001.hdf5", ranks=(2,))
-        self.check(GOOD / "eagle" / "snapshot_001_z000p000", "--link-types", "4,1", "--rlink-abs", 0.15625, ranks=(3,))
+        for snapshot, *options in each((GOOD / "split",), (GOOD / "swift_distributed" / "snap_0001.hdf5", "--meansep", "volume"),
+                                       (GOOD / "double" / "snapshot_001.hdf5",),
+                                       (GOOD / "eagle" / "snapshot_001_z000p000", "--link-types", "4,1", "--rlink-abs", 0.15625)):
+            self.check(snapshot, *options, ranks=(3,))
 
     def test_masses_of_six_decades(self):
         snapshot = self.folder / "unequal_002.hdf5"

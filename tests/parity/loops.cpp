@@ -111,7 +111,7 @@ TEMPLATE_TEST_CASE("sort_pairs equals std::stable_sort for few pairs", "[parity]
 TEMPLATE_TEST_CASE("sort_pairs equals std::stable_sort for many pairs", "[parity]", ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;
-  for (const Index num : {16383, 16384, 16385, 100000}) {
+  for (const Index num : {16383, 16384, 16385, ZHALO_CHECKED ? 20000 : 100000}) {
     for (const int bits : {0, 1, 12, 63, 64}) check_sorts(*exec, num, bits);
   }
 }

@@ -14,7 +14,7 @@ using namespace zhalo;
 using namespace zhalo::testing;
 using Label = std::vector<Index>;
 
-constexpr Index many = ZHALO_CHECKED ? 30'000 : 200'000;
+constexpr Index many = ZHALO_CHECKED ? 12'000 : 200'000;
 
 Cloud<float> bench_cloud(points::Kind kind, Index num, double b) {
   const double separation = 1 / std::cbrt(static_cast<double>(num));

@@ -116,7 +116,7 @@ TEMPLATE_TEST_CASE("lists of all within a radius are those of brute force, in ch
   const Context context = context_of(3);
   for (const Shape shape : {Shape::uniform, Shape::blobs, Shape::lattice, Shape::few_places}) {
     for (const bool periodic : {true, false}) {
-      const Cloud<TestType> cloud = cloud_in<TestType>(cube(0, 1, periodic), shape, 200, 55);
+      const Cloud<TestType> cloud = cloud_in<TestType>(cube(0, 1, periodic), shape, ZHALO_CHECKED ? 100 : 200, 55);
       Random random(56);
       const Cloud<TestType> queries = random_queries(cloud, random, 60);
       const std::vector<double> weight = weights(cloud.num());
