@@ -22,7 +22,8 @@ add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>")
 # once, are compiled faster than they would run.
 set(ZHALO_KERNEL_OPTIONS "" CACHE STRING "More compiler options for kernels/host, such as -O1")
 set(ZHALO_TEST_OPTIONS "" CACHE STRING "More compiler options for the tests, such as -O1")
-mark_as_advanced(ZHALO_KERNEL_OPTIONS ZHALO_TEST_OPTIONS)
+option(ZHALO_KERNELS_TOGETHER "Let a unity build take kernels/host together: less to read, but long units" OFF)
+mark_as_advanced(ZHALO_KERNEL_OPTIONS ZHALO_TEST_OPTIONS ZHALO_KERNELS_TOGETHER)
 
 # In a unity build a program is one unit; the library's units are smaller, so that a change of one file stays cheap.
 macro(zhalo_compile_programs_together)
