@@ -20,9 +20,9 @@ Buffer<Index> weights_before(const Context& context, const Strided<std::uint32_t
 }
 
 /// The caller's columns in the order of sending, and room for what comes.
-class Columns {
+class TravellingColumns {
  public:
-  Columns(const Exec& exec, const std::vector<TravellingColumn>& columns, Span<const LocalIndex> order) {
+  TravellingColumns(const Exec& exec, const std::vector<TravellingColumn>& columns, Span<const LocalIndex> order) {
     for (const TravellingColumn& column : columns) {
       validate(column.element_size > 0, "a travelling column has elements of {} bytes", column.element_size);
       validate(column.data != nullptr || order.empty(), "a travelling column has no memory");
@@ -139,7 +139,7 @@ DistributedParticles<Real> distribute_sorted(const Context& context, SortedParti
   const Index num = result.plan.num_received();
   validate(num <= max_local_particles, "a rank would hold {} particles, the most is {}; use more ranks", num,
            max_local_particles);
-  Columns columns(exec, travelling, local.order.span());
+  TravellingColumns columns(exec, travelling, local.order.span());
   Received<Real> received(exec, num);
   std::vector<ExchangeColumn> exchanged = columns_of(local, received);
   columns.add_to(exec, num, exchanged);

@@ -8,11 +8,11 @@
 namespace zhalo {
 namespace {
 
-struct Message {
+struct NodeValue {
   Index node = 0;
   Index value = 0;
 
-  friend bool operator<(const Message& a, const Message& b) { return a.node != b.node ? a.node < b.node : a.value < b.value; }
+  friend bool operator<(const NodeValue& a, const NodeValue& b) { return a.node != b.node ? a.node < b.node : a.value < b.value; }
 };
 
 template <class T>
@@ -28,11 +28,11 @@ class Owners {
   Owners(const Communicator& comm, const Numbering& numbering) : comm_(comm), numbering_(numbering) {}
 
   /// Sends each message to the node's owner; only the smallest value for a node leaves this rank.
-  std::vector<Message> tell(std::vector<Message> messages) const {
+  std::vector<NodeValue> tell(std::vector<NodeValue> messages) const {
     std::sort(messages.begin(), messages.end());
-    const auto same_node = [](const Message& a, const Message& b) { return a.node == b.node; };
+    const auto same_node = [](const NodeValue& a, const NodeValue& b) { return a.node == b.node; };
     messages.erase(std::unique(messages.begin(), messages.end(), same_node), messages.end());
-    return exchanged(comm_, plan(messages, [](const Message& m) { return m.node; }), messages);
+    return exchanged(comm_, plan(messages, [](const NodeValue& m) { return m.node; }), messages);
   }
 
   /// answer(node) of each node's owner, in the order of `nodes`.
@@ -112,12 +112,12 @@ class Forest {
   }
 
   void hook(const std::vector<Index>& best) {
-    std::vector<Message> messages;
+    std::vector<NodeValue> messages;
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
       if (best[n] < grandparent_[n]) messages.push_back({parent_[n], best[n]});
       parent_[n] = std::min(parent_[n], best[n]);
     }
-    for (const Message& message : owners_.tell(std::move(messages))) {
+    for (const NodeValue& message : owners_.tell(std::move(messages))) {
       Index& parent = parent_[place(message.node)];
       parent = std::min(parent, message.value);
     }
@@ -151,7 +151,7 @@ Components find_components(const Communicator& comm, const Numbering& numbering,
 void take_smallest(const Communicator& comm, const Numbering& numbering, const Components& components,
                    std::vector<Index>& value) {
   const Owners owners(comm, numbering);
-  std::vector<Message> messages;
+  std::vector<NodeValue> messages;
   std::vector<Index> asked;
   for (std::size_t n = 0; n < components.nodes.size(); ++n) {
     messages.push_back({components.nodes[n].component, value[n]});
@@ -164,7 +164,7 @@ void take_smallest(const Communicator& comm, const Numbering& numbering, const C
     return static_cast<std::size_t>(std::lower_bound(components.nodes.begin(), components.nodes.end(), node, before) -
                                     components.nodes.begin());
   };
-  for (const Message& message : owners.tell(std::move(messages))) {
+  for (const NodeValue& message : owners.tell(std::move(messages))) {
     Index& known = smallest[place(message.node)];
     known = std::min(known, message.value);
   }

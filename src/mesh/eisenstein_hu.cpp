@@ -26,8 +26,8 @@ void validate_parameters(const EisensteinHu& p) {
            "the spectral index is {} (must be between -3 and 4)", p.spectral_index);
 }
 
-/// sin x / x.
-double sinc(double x) { return std::abs(x) < 1e-4 ? 1 - x * x / 6 : std::sin(x) / x; }
+/// j_0(x), the spherical Bessel function: sin x / x.
+double spherical_bessel_0(double x) { return std::abs(x) < 1e-4 ? 1 - x * x / 6 : std::sin(x) / x; }
 
 /// What does not depend on k; densities in units of the critical one times h^2, lengths in Mpc.
 struct Fit {
@@ -98,7 +98,7 @@ double baryon_transfer(const Fit& fit, double k, double q) {
   const double shifted = ks / std::cbrt(1 + pow(node / ks, 3));  // k times (22)
   const double smooth = pressureless(q, 1, 1) / (1 + pow(ks / 5.2, 2));
   const double damped = alpha / (1 + pow(beta / ks, 3)) * exp(-pow(k / fit.k_silk, 1.4));
-  return (smooth + damped) * sinc(shifted);
+  return (smooth + damped) * spherical_bessel_0(shifted);
 }
 
 double transfer_of(const Fit& fit, double k) {

@@ -8,7 +8,7 @@ import unittest
 
 import h5py
 import numpy as np
-from command_case import PROGRAM, SNAPSHOTS
+from command_case import PROGRAM, SNAPSHOTS, shows_results
 from density_case import GADGET, DensityCase, lightness, main, paint, pixels_of, power, read_table, wave_numbers
 from scipy.integrate import quad
 
@@ -23,6 +23,7 @@ class Fields(DensityCase):
         self.assertEqual(self.files(), ["density_001.hdf5"])
         self.assert_field(self.density("density_001.hdf5"), paint(pos, box, 32))
 
+    @shows_results
     def test_windows(self):
         """Also particles on edges, odd grids, several types and files, masses of their own."""
         snapshot = self.snapshot({0: 200, 1: 300}, num_files=3)
@@ -144,6 +145,7 @@ class Spectra(DensityCase):
         np.testing.assert_allclose(one["k_hi"][:-2] / one["k_lo"][:-2], 10**(1 / 8), rtol=1e-6)
         np.testing.assert_allclose(self.density("three.hdf5"), self.density("one.hdf5"), rtol=1e-4, atol=1e-4)
 
+    @shows_results
     def test_growth(self):
         """Between z = 1.02 and 0 the largest modes grow as linear theory says: of the same phases, so without most of the sample variance."""
         powers, scale_factors = [], []
@@ -196,6 +198,7 @@ class Pictures(DensityCase):
         self.assertGreater(shown.ravel()[projected.argmax()], 0.93)
         self.assertEqual([name for name in self.files() if name.endswith("hdf5")], [])
 
+    @shows_results
     def test_projections(self):
         for axis, name in enumerate("xyz"):
             with self.subTest(name):
@@ -212,6 +215,7 @@ class Pictures(DensityCase):
         projected = paint(pos, box, self.GRID) @ shares
         self.assert_shows(pixels, np.maximum(projected, 1e-3))
 
+    @shows_results
     def test_colours(self):
         """The lightness of the colour bar rises evenly."""
         pixels, _, _ = self.draw()

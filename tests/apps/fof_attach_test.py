@@ -198,10 +198,13 @@ class Reports(AttachCase):
         result = report["result"]
         self.assertEqual(result["members_by_type"][:2], [17692, 49147])
         self.assertEqual((result["num_groups"], result["num_particles_in_groups"]), (382, 17692 + 49147))
+
+    @shows_results
+    def test_json_without_radius(self):
         self.assertIsNone(self.report("--attach-radius", "inf")["attach"]["radius"])
 
     def test_estimates_bound_what_is_used(self):
-        for options, ranks in each(((), 1), (("--attach-radius", "inf"), 4 if MPIEXEC else 1)):
+        for options, ranks in each((("--attach-radius", "inf"), 4 if MPIEXEC else 1), ((), 1)):
             report = self.report("--files", 1, *options, ranks=ranks)
             estimate, used = report["estimate"], report["result"]["peak_pool_bytes"]
             self.assertGreaterEqual(estimate["memory_bytes_per_rank"], used)

@@ -10,7 +10,7 @@ import unittest
 
 import h5py
 import numpy as np
-from command_case import PROGRAM, SECONDS, CommandCase, environment_of, main
+from command_case import PROGRAM, SECONDS, CommandCase, environment_of, main, shows_results
 from scipy.integrate import quad
 
 MPIEXEC = shutil.which("mpiexec")
@@ -132,6 +132,7 @@ class Physics(IcsCase):
             found, expected = spectrum(particles["Coordinates"].astype(np.float64), 2 * num, box, num // 4, linear_power)
             np.testing.assert_allclose(found, growth(1 / 50)**2 * expected, rtol=0.05)
 
+    @shows_results
     def test_the_spectrum_of_a_random_field_scatters_about_it(self):
         self.write_table()
         num, box = 48, 150
@@ -141,6 +142,7 @@ class Physics(IcsCase):
         self.assertGreater(np.std(ratio[:4]), 0.01)
         self.assertAlmostEqual(np.mean(ratio[4:]), 1, delta=0.05)
 
+    @shows_results
     def test_the_default_spectrum(self):
         num, box = 64, 300
         options = ["--num", num, "--box", box, "--fixed", "--lpt", 1, "--double", "--sigma8"]
@@ -162,6 +164,7 @@ class Physics(IcsCase):
         self.assertGreater(np.std(moved), 0.1)
         np.testing.assert_allclose(particles["Velocities"] * np.sqrt(a), rate * moved, rtol=1e-5, atol=1e-6)
 
+    @shows_results
     def test_inverted_fields_are_opposite(self):
         options = ["--num", 15, "--box", 40, "--double", "--redshift", 5]
         moved = {}
@@ -172,6 +175,7 @@ class Physics(IcsCase):
         self.assertGreater(np.std(second), 1e-3)
         np.testing.assert_allclose(moved["second plus"] - second / 2, moved["plus"], atol=1e-12)
 
+    @shows_results
     def test_more_particles_in_the_same_box_have_the_same_large_scales(self):
         modes = []
         for num in (15, 32):
@@ -183,6 +187,7 @@ class Physics(IcsCase):
         self.assertGreater(np.abs(modes[1]).max(), 1e-3)
         np.testing.assert_allclose(modes[0], modes[1], rtol=0, atol=1e-12)
 
+    @shows_results
     def test_universes_with_curvature(self):
         _, flat = self.made("--num", 8, "--box", 20, "--double", "--lpt", 1)
         _, open_one = self.made("--num", 8, "--box", 20, "--double", "--lpt", 1, "--omega-l", 0)
