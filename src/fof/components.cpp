@@ -12,7 +12,9 @@ struct NodeValue {
   Index node = 0;
   Index value = 0;
 
-  friend bool operator<(const NodeValue& a, const NodeValue& b) { return a.node != b.node ? a.node < b.node : a.value < b.value; }
+  friend bool operator<(const NodeValue& a, const NodeValue& b) {
+    return a.node != b.node ? a.node < b.node : a.value < b.value;
+  }
 };
 
 template <class T>

@@ -12,13 +12,14 @@ import unittest
 
 import h5py
 import numpy as np
-from command_case import PROGRAM, SANITIZED, SECONDS
+from command_case import PROGRAM, SANITIZED, SECONDS, each, shows_results
 from knn_case import BOX, GADGET, KnnCase, Truth, main
 
 MPIEXEC = shutil.which("mpiexec")
 
 
 class Lists(KnnCase):
+    @shows_results
     def test_real_snapshot(self):
         path, source = self.real()
         self.succeed(path, "-k", 8, "-q", "-o", "out.hdf5")
@@ -359,7 +360,7 @@ class Ranks(KnnCase):
         status, _, errors = self.run_command(*arguments, "-q", launcher=launcher)
         self.assertEqual((status, errors), (0, ""))
 
-    def check(self, *arguments, ranks=(1, 2, 3), groups=("PartType1",)):
+    def check(self, *arguments, ranks=each(1, 2, 3), groups=("PartType1",)):
         """One file: the same bytes. A file per rank: the same rows one after the other."""
         self.succeed(*arguments, "-q", "-o", "one.hdf5")
         for number in ranks:
@@ -378,7 +379,7 @@ class Ranks(KnnCase):
         self.check("snapshot_007", "-k", 8, "--lists", "--reduce", "kth,mean-radius,density,sigma-v")
 
     def test_real(self):
-        self.check(GADGET / "snapshot_001.hdf5", "-k", 8, ranks=(2, 3))
+        self.check(GADGET / "snapshot_001.hdf5", "-k", 8, ranks=each(2, 3))
 
     def test_types_and_queries(self):
         self.snapshot({0: 400, 1: 700}, num_files=3, kind=np.float64)

@@ -26,10 +26,13 @@ TEST_CASE("fft: small cubes, also fewer planes than ranks", "[small]") {
   for (const Index n : {1, 2, 5, 7, 16}) check_every_shape({{n, n, n}}, next++);
 }
 
-TEST_CASE("fft: a cube of prime length") { check_every_shape({{31, 31, 31}}, 5, 1); }
+TEST_CASE("fft: a cube of prime length") {
+  constexpr Index side = ZHALO_CHECKED ? 13 : 31;
+  check_every_shape({{side, side, side}}, 5, 1);
+}
 
 TEST_CASE("fft: sides of any length") {
-  check_every_shape({{30, 17, 44}}, 6, 1);
+  if (!ZHALO_CHECKED) check_every_shape({{30, 17, 44}}, 6, 1);
   check_every_shape({{3, 5, 100}}, 7);
   check_every_shape({{17, 1, 2}}, 0);
   check_every_shape({{1, 19, 1}}, 1);
