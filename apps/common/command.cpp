@@ -61,6 +61,7 @@ void end_without_agreement(const char* command, const MpiSession& mpi, const Fai
 }
 
 int run_guarded(const char* name, int argc, char** argv, const std::function<void(Context&, const Launch&)>& body) {
+  take_file_limits_as_errors();
   const MpiSession mpi(&argc, &argv);
   Context context;
   try {

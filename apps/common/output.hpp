@@ -2,9 +2,8 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "zhalo/comm/communicator.hpp"
+#include "zhalo/core/types.hpp"
 
 namespace zhalo::app {
 
@@ -18,8 +17,5 @@ struct OutputName {
 
 /// From what the user gave with -o; if that is empty, from `otherwise`. Throws InputError for folders.
 OutputName name_output(const std::string& given, const std::string& otherwise);
-
-/// Throws InputError, as seen by rank 0, if the run would replace or remove a file that it reads. Collective.
-void check_inputs_stay(const Communicator& comm, const OutputName& output, const std::vector<std::string>& inputs);
 
 }  // namespace zhalo::app

@@ -5,8 +5,8 @@
 #include <numbers>
 
 #include "apps/common/memory_need.hpp"
+#include "apps/common/run_files.hpp"
 #include "apps/common/snapshot.hpp"
-#include "apps/density/names.hpp"
 #include "apps/density/run.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -34,6 +34,15 @@ Box periodic_box(const io::SnapshotInfo& info, const Options& options) {
       fmt::format("'{}' is not in a periodic box, in which alone a density field is made; if it is, say so: "
                   "--periodic yes, and --box-size L if the file does not know the side",
                   info.path));
+}
+
+app::RunFiles files_of(const Summary& plan) {
+  const Options& options = plan.options;
+  app::RunFiles files{
+      plan.snapshot.files, {}, {{"--power", options.power}, {"--image", options.image}, {"--json", options.json}}};
+  if (!options.haloes.empty()) files.inputs.push_back(options.haloes);
+  if (writes_field(options)) files.outputs.push_back(plan.output);
+  return files;
 }
 
 double depth_of(const Options& options, const Grid& grid, const std::string& unit) {
@@ -113,7 +122,7 @@ Summary plan_run(const Context& context, const Sources& sources, const Options& 
     check_lengths(sources.haloes, options);
   });
   plan.output = app::name_output(options.output, fmt::format("density_{:03d}.hdf5", plan.snapshot.number));
-  check_names(context.comm, plan);
+  check_names(context.comm, files_of(plan));
   check_bins(plan);
   plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.places.num_ranks;
   plan.estimate = estimate_needs(plan);

@@ -63,6 +63,8 @@ Json json_of(const Estimate& estimate) {
 }  // namespace
 
 std::string to_json(const Summary& summary) {
+  std::vector<std::string> warnings = summary.linking.warnings;
+  if (summary.found) warnings.insert(warnings.end(), summary.found->warnings.begin(), summary.found->warnings.end());
   Json all = {{"zhalo_version", ZHALO_VERSION},
               {"dry_run", !summary.found},
               {"snapshot", json_of(summary.snapshot)},
@@ -77,7 +79,7 @@ std::string to_json(const Summary& summary) {
   all.update(app::json_of(summary.places));
   all.update(Json{{"estimate", json_of(summary.estimate)},
                   {"output", summary.output},
-                  {"warnings", summary.linking.warnings},
+                  {"warnings", warnings},
                   {"result", summary.found ? json_of(*summary.found, summary.num_particles()) : Json(nullptr)}});
   return all.text();
 }

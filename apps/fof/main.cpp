@@ -28,6 +28,7 @@ void run(const Context& context, const Options& options, app::Progress& progress
   io::StagedFiles files(context.comm, options.output);
   summary.found = find_groups(context, snapshot, summary, files);
   summary.found->seconds = progress.seconds();
+  for (const std::string& warning : summary.found->warnings) progress.warn(warning);
   json.write(to_json(summary));
   progress.say(result_text(summary, verbose));
 }

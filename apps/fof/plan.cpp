@@ -1,7 +1,24 @@
+#include <fmt/format.h>
+#include <filesystem>
+
+#include "apps/common/run_files.hpp"
 #include "apps/common/snapshot.hpp"
 #include "apps/fof/run.hpp"
 
 namespace zhalo::fof_app {
+namespace {
+
+/// The names that io::write_catalogue and io::write_membership give their files.
+app::RunFiles files_of(const io::SnapshotInfo& snapshot, const Options& options) {
+  const std::string number = fmt::format("{:03d}", snapshot.number);
+  const std::filesystem::path folder = options.output;
+  return {snapshot.files,
+          {{folder / ("groups_" + number), "fof_subhalo_tab_" + number}, {folder, "membership_" + number}},
+          {{"--json", options.json}}};
+}
+
+}  // namespace
+
 Summary plan_run(const Context& context, const io::Snapshot& snapshot, const Options& options) {
   Summary plan;
   plan.snapshot = snapshot.info();
@@ -12,6 +29,7 @@ Summary plan_run(const Context& context, const io::Snapshot& snapshot, const Opt
   plan.files = options.files;
   plan.places = app::survey_places(context, options.place.processor == Processor::automatic);
   plan.output = options.output;
+  check_names(context.comm, files_of(plan.snapshot, options));
   plan.box = app::choose_box(plan.snapshot, options);
   const ScopedTimer timer(context.timers, "masses");
   const io::MassSummary masses = io::summarise_masses(context.comm, snapshot, options.link_types);

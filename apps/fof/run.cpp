@@ -1,6 +1,8 @@
 #include "apps/fof/run.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
+#include <cmath>
 
 #include "apps/common/interrupt.hpp"
 #include "apps/common/on_host.hpp"
@@ -65,6 +67,18 @@ std::vector<Index> count_by_type(const Communicator& comm, const Catalogue& cata
   return counts;
 }
 
+/// Of all ranks.
+std::vector<std::string> warnings_of(const Communicator& comm, const Catalogue& catalogue) {
+  const auto is_finite = [](const Vec3d& v) { return std::isfinite(v[0]) && std::isfinite(v[1]) && std::isfinite(v[2]); };
+  const auto finite = std::count_if(catalogue.velocity.begin(), catalogue.velocity.end(), is_finite);
+  const Index others = comm.sum(static_cast<Index>(catalogue.velocity.size()) - static_cast<Index>(finite));
+  if (others == 0) return {};
+  return {fmt::format(
+      "the velocities of {} of {} groups are not finite (NaN or infinite), because those of members are not: repair the "
+      "snapshot, or leave these groups out",
+      others, catalogue.num_groups_total)};
+}
+
 template <class Real>
 Found find_groups_of(const Context& context, const io::Snapshot& snapshot, const Summary& plan, io::StagedFiles& files) {
   io::LoadedParticles<Real> loaded;
@@ -79,6 +93,7 @@ Found find_groups_of(const Context& context, const io::Snapshot& snapshot, const
   write(context, loaded, catalogue, plan, files);
 
   Found found;
+  found.warnings = warnings_of(context.comm, catalogue);
   found.num_wrapped = grouped.num_wrapped;
   found.exchanged = exchanged_over_ranks(context.comm, grouped.statistics);
   found.most_particles = context.comm.max(loaded.particles.num());

@@ -41,6 +41,7 @@ struct Found {
   double seconds = 0;              ///< from the start to here
   std::vector<std::string> files;  ///< that rank 0 wrote first
   Index num_files = 0;             ///< over all ranks
+  std::vector<std::string> warnings;
 };
 
 struct Summary {

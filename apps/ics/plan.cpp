@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "apps/common/memory_need.hpp"
+#include "apps/common/run_files.hpp"
 #include "apps/ics/power_table.hpp"
 #include "apps/ics/run.hpp"
 #include "zhalo/core/error.hpp"
@@ -114,7 +115,9 @@ Summary plan_run(const Context& context, const Options& options) {
   plan.places = app::survey_places(context, options.place.processor == Processor::automatic);
   plan.decomposition = decompose(options, plan.places.num_ranks).describe();
   plan.output = app::name_output(options.output, "ics.hdf5");
-  if (!options.power.empty()) app::check_inputs_stay(context.comm, plan.output, {options.power});
+  app::RunFiles files{{}, {plan.output}, {{"--json", options.json}}};
+  if (!options.power.empty()) files.inputs.push_back(options.power);
+  check_names(context.comm, files);
   plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.places.num_ranks;
   plan.estimate = estimate_needs(plan);
   check_memory(context, plan);

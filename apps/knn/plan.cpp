@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 #include <cmath>
 
+#include "apps/common/run_files.hpp"
 #include "apps/common/snapshot.hpp"
 #include "apps/knn/reductions.hpp"
 #include "apps/knn/run.hpp"
@@ -107,7 +108,7 @@ Summary plan_run(const Context& context, const Sources& sources, const Options& 
   plan.places = app::survey_places(context, options.place.processor == Processor::automatic);
   plan.box = app::choose_box(plan.snapshot, options);
   plan.output = app::name_output(options.output, fmt::format("knn_{:03d}.hdf5", plan.snapshot.number));
-  check_inputs_stay(context.comm, plan.output, files_read(plan));
+  app::check_names(context.comm, {files_read(plan), {plan.output}, {{"--json", options.json}}});
   plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.places.num_ranks;
   plan.estimate = estimate_needs(plan);
   plan.warnings = warnings_of(sources, plan);

@@ -8,6 +8,7 @@
 
 #include "src/io/hdf5_input.hpp"
 #include "src/io/hdf5_output.hpp"
+#include "src/io/paths.hpp"
 #include "src/io/snapshot_files.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -20,18 +21,17 @@ namespace {
 /// Stem -> the file to open first: the one without number, which shows all, or the lowest number.
 std::map<std::string, std::string> catalogues_in(const std::string& directory) {
   std::map<std::string, std::string> first;
-  for (const auto& entry : fs::directory_iterator(directory)) {
-    const FileName name = FileName::of(entry.path().string());
+  for (const std::string& path : files_in(directory)) {
+    const FileName name = FileName::of(path);
     if (name.extension.empty() || name.stem.front() == '.') continue;
     std::string& known = first[name.stem];
-    if (known.empty() || name.chunk < FileName::of(known).chunk) known = entry.path().string();
+    if (known.empty() || name.chunk < FileName::of(known).chunk) known = path;
   }
   return first;
 }
 
 std::string first_catalogue_file(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_directory(path, error)) return find_first_file(path);
+  if (!fs::is_directory(status_of(path))) return find_first_file(path);
   const auto catalogues = catalogues_in(path);
   if (catalogues.empty())
     throw FileError(fmt::format("folder '{}' holds no catalogue: no file in it ends in .hdf5 or .h5", path));

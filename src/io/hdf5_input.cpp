@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "src/io/hdf5_present.hpp"
+#include "src/io/paths.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io::hdf5 {
@@ -23,12 +25,12 @@ bool is_gadget_binary(const std::string& path) {
 }
 
 void check_before_opening(const std::string& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
+  const std::filesystem::file_status status = status_of(path);
   if (!std::filesystem::exists(status)) throw FileError(fmt::format("'{}': no such file", path));
   if (!std::filesystem::is_regular_file(status)) throw FileError(fmt::format("'{}' is not a file", path));
   if (!std::ifstream(path)) throw FileError(fmt::format("'{}' cannot be read: {}", path, std::strerror(errno)));
-  if (std::filesystem::file_size(path, error) == 0) throw FileError(fmt::format("'{}' is empty", path));
+  std::error_code ignored;
+  if (std::filesystem::file_size(path, ignored) == 0) throw FileError(fmt::format("'{}' is empty", path));
   if (H5Fis_hdf5(path.c_str()) > 0) return;
   if (is_gadget_binary(path)) {
     throw FileError(fmt::format("'{}' is in GADGET's binary format: zhalo reads HDF5 only (SnapFormat 3); convert it", path));
@@ -163,12 +165,15 @@ std::optional<DatasetShape> InputFile::shape(const std::string& dataset) const {
   for (int axis = 0; axis < rank; ++axis) shape.extent.push_back(static_cast<Index>(extent[static_cast<std::size_t>(axis)]));
   shape.kind = kind_of(type.id());
   shape.bytes = static_cast<int>(H5Tget_size(type.id()));
+  shape.is_signed = shape.kind == Kind::integer && H5Tget_sign(type.id()) == H5T_SGN_2;
   return shape;
 }
 
 void InputFile::read(const std::string& dataset, Rows rows, hid_t memory_type, void* to) const {
   const Handle set(H5Dopen2(file_.id(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set.valid()) fail(fmt::format("/{} cannot be opened", dataset));
+  if (const std::string missing = missing_part(set.id(), path_, rows); !missing.empty())
+    throw FileError(fmt::format("'{}': /{} is incomplete: {}", path_, dataset, missing));
   const Handle space(H5Dget_space(set.id()), H5Sclose);
   std::array<hsize_t, H5S_MAX_RANK> first{}, count{};
   if (H5Sget_simple_extent_dims(space.id(), count.data(), nullptr) < 1) fail(fmt::format("/{} is a scalar", dataset));

@@ -16,6 +16,7 @@ struct DatasetShape {
   std::vector<Index> extent;
   Kind kind = Kind::other;
   int bytes = 0;  ///< per element
+  bool is_signed = false;
 };
 
 /// Rows [first, first + count) of a dataset; a row is an element of the first axis.
@@ -45,7 +46,7 @@ class InputFile {
 
   /// Empty if there is no such dataset.
   std::optional<DatasetShape> shape(const std::string& dataset) const;
-  /// Reads rows and converts them to `memory_type`.
+  /// Reads rows and converts them to `memory_type`. Throws if some of them were never written, or lie in another file that lacks them.
   void read(const std::string& dataset, Rows rows, hid_t memory_type, void* to) const;
   /// Throws if the dataset needs a filter that HDF5 does not have here, or is virtual and one of its source files is missing.
   void check_readable(const std::string& dataset) const;

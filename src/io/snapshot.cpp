@@ -100,11 +100,11 @@ void read_column(const Snapshot::State& state, const Request& request, const Col
 /// GADGET-4 may store positions as unsigned integers that span the box. 1e6 coordinates at a time.
 template <class Real>
 void read_integer_positions(const Snapshot::State& state, const Request& request, const Column& column, Span<Real> to) {
-  if (column.bytes > 8 || !state.info.box_length) {
-    throw InputError(fmt::format("'{}': positions are integers of {} bits{}: zhalo cannot turn them into lengths",
-                                 state.info.path, 8 * column.bytes,
-                                 state.info.box_length ? "" : " and the box size is unknown"));
-  }
+  if (!state.info.box_length)
+    throw InputError(
+        fmt::format("'{}': positions are integers of {} bits that span the box, but its size is unknown: give "
+                    "--box-size",
+                    state.info.path, 8 * column.bytes));
   constexpr Index block = 1 << 18;  // particles
   std::vector<std::uint64_t> scratch(static_cast<std::size_t>(3 * std::min(block, request.count)));
   const double per_cell = std::ldexp(1.0, -8 * column.bytes);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 
+#include "src/io/paths.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/io/catalogue_file.hpp"
 
@@ -31,11 +32,10 @@ bool is_product_of_a_group_finder(const std::string& name) {
 /// Stem -> the file to open first: the one without number (SWIFT's virtual file), or the lowest number.
 std::map<std::string, std::string> snapshots_in(const std::string& directory) {
   std::map<std::string, std::string> first;
-  for (const auto& entry : fs::directory_iterator(directory)) {
-    const std::string name = entry.path().filename().string();
-    if (!entry.is_regular_file() || !is_hdf5_name(entry.path()) || is_product_of_a_group_finder(name)) continue;
+  for (const std::string& path : files_in(directory)) {
+    const std::string name = fs::path(path).filename().string();
+    if (!is_hdf5_name(name) || is_product_of_a_group_finder(name)) continue;
     std::string& known = first[FileName::of(name).stem];
-    const std::string path = entry.path().string();
     if (known.empty() || FileName::of(path).chunk < FileName::of(known).chunk) known = path;
   }
   return first;
@@ -79,11 +79,11 @@ std::string FileName::path_of_chunk(int other) const {
 }
 
 std::string find_first_file(const std::string& path) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) return first_file_in(path);
-  if (fs::exists(path, error)) return path;
+  const fs::file_status status = status_of(path);
+  if (fs::is_directory(status)) return first_file_in(path);
+  if (fs::exists(status)) return path;
   for (const char* ending : {".hdf5", ".0.hdf5", ".h5", ".0.h5"}) {
-    if (fs::exists(path + ending, error)) return path + ending;
+    if (fs::exists(status_of(path + ending))) return path + ending;
   }
   throw FileError(
       fmt::format("'{}': no such file or directory ('{}.hdf5' and '{}.0.hdf5' do not exist either)", path, path, path));
@@ -103,7 +103,7 @@ std::vector<std::string> all_chunks(const std::string& file, Index num_files, co
   std::vector<std::string> files;
   for (int chunk = 0; chunk < static_cast<int>(num_files); ++chunk) {
     files.push_back(name.path_of_chunk(chunk));
-    if (!fs::exists(files.back())) {
+    if (!fs::exists(status_of(files.back()))) {
       throw FileError(fmt::format("'{}' is missing: the {} has {} files, says '{}'", files.back(), whole, num_files, file));
     }
   }

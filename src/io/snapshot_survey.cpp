@@ -46,6 +46,17 @@ Index rows_of(const InputFile& file, const std::string& path, const DatasetShape
                                components == 1 ? "(N)" : fmt::format("(N, {}) or ({} N)", components, components)));
 }
 
+void check_numbers(const InputFile& file, const std::string& path, const DatasetShape& shape, bool is_position) {
+  if (shape.kind == hdf5::Kind::other)
+    throw InputError(fmt::format("'{}': /{} does not hold numbers that zhalo can read", file.path(), path));
+  const bool spans_box = !shape.is_signed && (shape.bytes == 4 || shape.bytes == 8);
+  if (!is_position || shape.kind == hdf5::Kind::real || spans_box) return;
+  throw InputError(
+      fmt::format("'{}': /{} holds {} integers of {} bits (must be floating-point numbers, or unsigned integers of 32 "
+                  "or 64 bits that span the box, as GADGET-4 may write them)",
+                  file.path(), path, shape.is_signed ? "signed" : "unsigned", 8 * shape.bytes));
+}
+
 /// What one file holds of one type.
 struct Found {
   TypeLayout layout;
@@ -71,9 +82,7 @@ Found look_into(const InputFile& file, int type) {
       const std::string path = dataset_path(type, name);
       const auto shape = file.shape(path);
       if (!shape) continue;
-      if (shape->kind == hdf5::Kind::other) {
-        throw InputError(fmt::format("'{}': /{} does not hold numbers that zhalo can read", file.path(), path));
-      }
+      check_numbers(file, path, *shape, quantity.column == &TypeLayout::position);
       note_rows(file, found, rows_of(file, path, *shape, quantity.components), path);
       found.layout.*quantity.column = {name, shape->kind == hdf5::Kind::integer, shape->bytes};
       break;
@@ -116,6 +125,10 @@ void merge_columns(const InputFile& file, int type, const Found& found, TypeLayo
     Column& known = layout.*quantity.column;
     if (first) known = here;
     if (known.name == here.name) {
+      const bool spans_box = here.integer && quantity.column == &TypeLayout::position;
+      if (known.integer != here.integer || (spans_box && known.bytes != here.bytes))
+        throw InputError(fmt::format("'{}' stores /{} as another type of number than the files before it", file.path(),
+                                     dataset_path(type, here.name)));
       known.bytes = std::max(known.bytes, here.bytes);
       continue;
     }

@@ -302,6 +302,7 @@ PICTURE_OPTIONS = {
     "--haloes bare_groups.hdf5 --min-halo -5": ["--min-halo is -5", "negative"],
     "--haloes bare_groups.hdf5 --min-halo 5": ["--min-halo", "bare_groups.hdf5", "no /Group/GroupLen"],
     "--power link/../map.png": ["--power", "--image", "map.png", "same file"],
+    "--haloes unwritten_groups.hdf5": ["unwritten_groups.hdf5", "GroupPos", "never written"],
     "--haloes nowhere": ["nowhere", "no such file"],
     "--haloes folder": ["folder", "no catalogue"],
     "--haloes snapshot_007.hdf5": ["snapshot_007.hdf5", "no catalogue of groups"],
@@ -319,6 +320,8 @@ class BadInput(DensityCase):
         with h5py.File(self.folder / "bare_groups.hdf5", "w") as file:
             file.create_group("Header").attrs["BoxSize"] = 10.0
             file["Group/GroupPos"] = np.ones((3, 3))
+        with h5py.File(self.folder / "unwritten_groups.hdf5", "w") as file:
+            file.create_dataset("Group/GroupPos", (3, 3), np.float64)
 
     def test_options(self):
         for options, words in OPTIONS.items():

@@ -4,6 +4,7 @@
 """
 import os
 import resource
+import shutil
 import subprocess
 import unittest
 
@@ -33,6 +34,21 @@ FILES = {
     "short_velocities.hdf5": ["short_velocities.hdf5", "Velocities", "999", "1000"],
     "no_coordinates.hdf5": ["no_coordinates.hdf5", "Coordinates"],
     "two_columns.hdf5": ["two_columns.hdf5", "Coordinates", "(1000, 2)"],
+    "virtual_gap.hdf5": ["virtual_gap.hdf5", "Coordinates", "incomplete", "1500 of 3000"],
+    "virtual_text.hdf5": ["virtual_text.hdf5", "Coordinates", "parts/text", "no HDF5 file"],
+    "virtual_short.hdf5": ["virtual_short.hdf5", "Coordinates", "parts/short", "'pos' does not have its size"],
+    "virtual_none.hdf5": ["virtual_none.hdf5", "Coordinates", "parts/none", "missing"],
+    "virtual_folder.hdf5": ["virtual_folder.hdf5", "Coordinates", "parts/.", "no HDF5 file"],
+    "virtual_no_dataset.hdf5": ["virtual_no_dataset.hdf5", "Coordinates", "parts/second", "no dataset 'none'"],
+    "virtual_unwritten.hdf5": ["virtual_unwritten.hdf5", "Coordinates", "parts/second", "'unwritten'", "never written"],
+    "unwritten.hdf5": ["unwritten.hdf5", "Coordinates", "never written"],
+    "unwritten_chunks.hdf5": ["unwritten_chunks.hdf5", "Coordinates", "5 of its 10 chunks were never written"],
+    "external_short.hdf5": ["external_short.hdf5", "Coordinates", "short.raw", "11988 bytes, but 12000 are needed"],
+    "external_none.hdf5": ["external_none.hdf5", "Coordinates", "none.raw", "No such file"],
+    "signed_coordinates.hdf5": ["signed_coordinates.hdf5", "Coordinates", "signed integers of 32 bits"],
+    "short_coordinates.hdf5": ["short_coordinates.hdf5", "Coordinates", "unsigned integers of 16 bits"],
+    "mixed_positions": ["snapshot_001.2.hdf5", "Coordinates", "another type of number"],
+    "link_loop": ["snapshot_001.1.hdf5", "cannot be opened", "symbolic links"],
     "text_coordinates.hdf5": ["text_coordinates.hdf5", "Coordinates", "number"],
     "no_group.hdf5": ["no_group.hdf5", "PartType1"],
     "no_header.hdf5": ["no_header.hdf5", "Header"],
@@ -152,6 +168,28 @@ class BadPlaces(FofCase):
         (self.folder / "out/groups_001/fof_subhalo_tab_001.0.hdf5").mkdir(parents=True)
         self.assert_refused([SNAPSHOT, "-o", "out"], "fof_subhalo_tab_001.0.hdf5")
 
+    def test_results_replace_neither_input_nor_each_other(self):
+        shutil.copy(SNAPSHOT, self.folder / "snapshot_001.hdf5")
+        (self.folder / "link.hdf5").symlink_to("snapshot_001.hdf5")
+        (self.folder / "out").mkdir()
+        (self.folder / "again").symlink_to("out")
+        before = (self.folder / "snapshot_001.hdf5").read_bytes()
+        for options in ([], ["--dry-run"]):
+            for report in ("snapshot_001.hdf5", "out/../snapshot_001.hdf5", self.folder / "snapshot_001.hdf5", "link.hdf5"):
+                self.assert_refused(["snapshot_001.hdf5", "--json", report, *options], "--json", report, "is read")
+            self.assert_refused(["link.hdf5", "--json", "snapshot_001.hdf5", *options], "--json", "is read")
+            for report in ("out/groups_001/fof_subhalo_tab_001.0.hdf5", "again/groups_001/fof_subhalo_tab_001.hdf5", "again/membership_001.3.hdf5"):
+                self.assert_refused(["snapshot_001.hdf5", "-o", "out", "--json", report, *options], "--json", report, "-o out/")
+        self.assertEqual((self.folder / "snapshot_001.hdf5").read_bytes(), before)
+
+    @unittest.skipIf(os.geteuid() == 0, "root may read everywhere")
+    def test_folder_that_may_not_be_read(self):
+        shutil.copytree(BAD / "two_snapshots", self.folder / "closed")
+        (self.folder / "closed").chmod(0o000)
+        self.addCleanup((self.folder / "closed").chmod, 0o700)
+        for path in ("closed", "closed/snapshot_001.hdf5"):
+            self.assert_refused([path], path, "Permission denied")
+
     @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
     def test_no_permission(self):
         (self.folder / "closed").mkdir(mode=0o555)
@@ -172,7 +210,7 @@ class BadPlaces(FofCase):
         for size in (0, 100, 4096, 40000, 300000, 1000000):
             with self.subTest(size):
                 result = subprocess.run([PROGRAM, SNAPSHOT, "-q", "--membership"], cwd=self.folder, capture_output=True, text=True,
-                                        check=False, timeout=SECONDS, restore_signals=False, preexec_fn=limit(size))
+                                        check=False, timeout=SECONDS, preexec_fn=limit(size))
                 self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
                 self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
                 self.assertIn("fof_output", result.stderr)

@@ -13,6 +13,7 @@ import subprocess
 import time
 import unittest
 
+import h5py
 import numpy as np
 from fof_case import GADGET, PROGRAM, SANITIZED, SECONDS, SNAPSHOTS, SWIFT, FofCase, main
 
@@ -20,6 +21,7 @@ SNAPSHOT = GADGET / "snapshot_001.hdf5"
 CATALOGUE = "fof_output/groups_001/fof_subhalo_tab_001.0.hdf5"
 MEMBERSHIP = "fof_output/membership_001.0.hdf5"
 MPIEXEC = shutil.which("mpiexec")
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU, signal.SIGUSR1, signal.SIGUSR2)
 
 
 class Reports(FofCase):
@@ -117,6 +119,21 @@ class Reports(FofCase):
                 self.assertEqual(status, 0)
                 self.assertTrue(any(line.startswith("fof: warning: ") and words in line for line in errors.splitlines()), errors)
                 self.assertEqual(self.run_fof(SNAPSHOT, "--dry-run", "-q", *options), (0, "", ""))
+
+    def test_velocities_that_are_not_finite(self):
+        shutil.copy(SNAPSHOT, self.folder / "snapshot_001.hdf5")
+        self.fof(SNAPSHOT, "--membership", "-q")
+        group, _ = self.membership(1)
+        with h5py.File(self.folder / "snapshot_001.hdf5", "r+") as file:
+            velocities = file["PartType1/Velocities"][:]
+            velocities[np.flatnonzero(group == 3)[0], 1] = np.nan
+            velocities[np.flatnonzero(group == 5)[0], 2] = np.inf
+            velocities[np.flatnonzero(group < 0)[0]] = np.nan  # of no consequence
+            file["PartType1/Velocities"][:] = velocities
+        status, _, errors = self.run_fof("snapshot_001.hdf5", "--json", "report.json")
+        words = "the velocities of 2 of 468 groups are not finite"
+        self.assertEqual((status, errors.count("fof: warning: "), words in errors), (0, 1, True), errors)
+        self.assertIn(words, json.loads((self.folder / "report.json").read_text())["warnings"][0])
 
     def test_wrapped_particles_are_counted(self):
         report = self.report(SNAPSHOTS / "edge" / "snapshot_003.hdf5", "--meansep", "0.78")
@@ -240,16 +257,24 @@ class Processes(FofCase):
         for step in range(0, 12, 3 if SANITIZED else 1):
             with subprocess.Popen([PROGRAM, SNAPSHOT, "--membership", "-q"], cwd=self.folder, stderr=subprocess.PIPE, text=True) as process:
                 time.sleep(whole * step / 8)
-                process.send_signal(signal.SIGINT if step % 2 else signal.SIGTERM)
+                process.send_signal(SIGNALS[step % len(SIGNALS)])
                 errors = process.communicate(timeout=SECONDS)[1]
             statuses.add(process.returncode)
             if process.returncode == 0:
                 self.assertTrue((self.folder / CATALOGUE).exists())
                 shutil.rmtree(self.folder / "fof_output")
             else:
-                self.assertIn((process.returncode, errors), [(130, "fof: error: interrupted\n"), (-15, ""), (-2, "")])
+                early = [(-number, "") for number in SIGNALS]  # before the program's first line
+                self.assertIn((process.returncode, errors), [(130, "fof: error: interrupted\n"), *early])
                 self.assertEqual(self.files(), before)
         self.assertGreater(len(statuses), 1)
+
+    def test_a_run_under_nohup_outlives_its_terminal(self):
+        with subprocess.Popen([PROGRAM, SNAPSHOT, "-q"], cwd=self.folder, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as process:
+            while process.poll() is None:
+                process.send_signal(signal.SIGHUP)
+                time.sleep(0.01)
+        self.assertEqual(process.returncode, 0)
 
 
 if __name__ == "__main__":

@@ -46,6 +46,7 @@ OPTIONS = {
     "--query other_001 --query-types 4": ["other_001", "type 4"],
     "--query kpc_001": ["kpc_001", "kpc/h", "Mpc/h"],
     "--query nan.hdf5": ["not finite"],
+    "--query unwritten.hdf5": ["unwritten.hdf5", "/Coordinates", "never written"],
     "--periodic no --box-size 5": ["outside"],
     "--periodic perhaps": ["--periodic", "perhaps"],
     "--box-size -1": ["--box-size", "-1"],
@@ -62,6 +63,11 @@ OPTIONS = {
     "-o ./folder/../snapshot_007.hdf5": ["snapshot_007.hdf5", "is read"],
     "--query other_001 -o other_001.hdf5": ["other_001.0.hdf5", "is read"],
     "--query places.hdf5 -o places.hdf5": ["places.hdf5", "is read"],
+    "-o /dev/null": ["-o", "/dev/null", "a device"],
+    "--json snapshot_007.hdf5": ["--json", "snapshot_007.hdf5", "is read"],
+    "--query places.hdf5 --json folder/../places.hdf5": ["--json", "places.hdf5", "is read"],
+    "-o out.hdf5 --json out.hdf5": ["--json", "out.hdf5", "-o"],
+    "-o out --json folder/../out.17.hdf5": ["--json", "out.17.hdf5", "-o"],
     "another_snapshot.hdf5": ["another_snapshot.hdf5"],
 }
 
@@ -78,6 +84,8 @@ class BadInput(KnnCase):
                              ("nan", np.full((10, 3), np.nan))):
             with h5py.File(self.folder / f"{name}.hdf5", "w") as file:
                 file["Coordinates"] = values
+        with h5py.File(self.folder / "unwritten.hdf5", "w") as file:
+            file.create_dataset("Coordinates", (10, 3), np.float64)
         h5py.File(self.folder / "empty.hdf5", "w").close()
         (self.folder / "text.txt").write_text("1 2 3\n")
         (self.folder / "folder").mkdir()
@@ -85,7 +93,8 @@ class BadInput(KnnCase):
     def test_options(self):
         for options, words in OPTIONS.items():
             with self.subTest(options):
-                self.assert_refused(["snapshot_007.hdf5", "--json", "report.json", *options.split()], *words)
+                report = [] if "--json" in options else ["--json", "report.json"]
+                self.assert_refused(["snapshot_007.hdf5", *report, *options.split()], *words)
 
     def test_on_ranks(self):
         """All ranks leave, and one speaks."""
@@ -119,6 +128,12 @@ class BadInput(KnnCase):
         (self.folder / "many.1.hdf5").mkdir()
         self.assert_refused(["snapshot_007", "-k", 4, "-o", "many", "--files", 2], "many.1.hdf5")
 
+    def test_inputs_stay(self):
+        for name in ("snapshot_007.hdf5", "places.hdf5"):
+            before = (self.folder / name).read_bytes()
+            self.assert_refused(["snapshot_007.hdf5", "--query", "places.hdf5", "-o", "out", "--json", name], "is read")
+            self.assertEqual((self.folder / name).read_bytes(), before)
+
     def test_what_was_there_stays(self):
         """A run that fails leaves the results of the one before."""
         self.succeed("snapshot_007", "-k", 2, "-q", "-o", "out.hdf5")
@@ -137,7 +152,7 @@ class BadInput(KnnCase):
         for size in (0, 100, 4096, 10000):
             with self.subTest(size):
                 result = subprocess.run([PROGRAM, "snapshot_007.hdf5", "-k", "32", "-q", "-o", "out.hdf5"], cwd=self.folder, text=True,
-                                        capture_output=True, check=False, timeout=SECONDS, restore_signals=False,
+                                        capture_output=True, check=False, timeout=SECONDS,
                                         preexec_fn=lambda limit=size: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
                 self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
                 self.assertEqual(result.stderr.count("\n"), 1, result.stderr)

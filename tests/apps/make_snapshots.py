@@ -342,7 +342,13 @@ def bad_sets_of_files(src, out):
         write_gadget4(f"{out}/missing_chunk/snapshot_001.{k}.hdf5", src, part, num_files=3)
         write_gadget4(f"{out}/other_snapshot/snapshot_001.{k}.hdf5", src, part, num_files=3)
         write_gadget4(f"{out}/total_differs/snapshot_001.{k}.hdf5", src, part, num_files=3, total=n + 5)
+        write_gadget4(f"{out}/link_loop/snapshot_001.{k}.hdf5", src, part, num_files=3)
+        write_gadget4(f"{out}/mixed_positions/snapshot_001.{k}.hdf5", src, part, num_files=3)
     os.remove(f"{out}/missing_chunk/snapshot_001.1.hdf5")
+    os.remove(f"{out}/link_loop/snapshot_001.1.hdf5")
+    os.symlink("snapshot_001.1.hdf5", f"{out}/link_loop/snapshot_001.1.hdf5")
+    with h5py.File(f"{out}/mixed_positions/snapshot_001.2.hdf5", "a") as f:
+        replace(f, "PartType1/Coordinates", f["PartType1/Coordinates"][:].astype(np.uint32))
     with h5py.File(f"{out}/other_snapshot/snapshot_001.2.hdf5", "a") as f:
         f["Header"].attrs["Time"] = 0.5
     write_gadget4(f"{out}/no_number.hdf5", src, num_files=3)
@@ -374,6 +380,8 @@ def bad_contents(src, out):
     edit("short_velocities", lambda f: replace(f, "PartType1/Velocities", src.vel[:-1]))
     edit("no_coordinates", lambda f: replace(f, pos, None))
     edit("two_columns", lambda f: replace(f, pos, src.pos[:, :2]))
+    edit("signed_coordinates", lambda f: replace(f, pos, src.pos.astype(np.int32)))
+    edit("short_coordinates", lambda f: replace(f, pos, src.pos.astype(np.uint16)))
     edit("text_coordinates", lambda f: replace(f, pos, np.full((len(src), 3), b"x")))
     edit("no_group", lambda f: replace(f, "PartType1", None))
     edit("no_header", lambda f: replace(f, "Header", None))
@@ -381,6 +389,47 @@ def bad_contents(src, out):
     edit("no_box", lambda f: f["Header"].attrs.__setitem__("BoxSize", 0.0))
     edit("no_masses", lambda f: f["Header"].attrs.__setitem__("MassTable", np.zeros(2)))
     edit("catalogue", lambda f: f.create_group("Group"))
+
+
+def bad_missing_data(src, out):
+    """Coordinates that are not there. HDF5 reads zeros for all of them."""
+    n, half = len(src), len(src) // 2
+    parts = os.path.abspath(f"{out}/parts")
+    os.makedirs(parts)
+    for name, rows in {"first": src.pos[:half], "second": src.pos[half:], "short": src.pos[half:-1]}.items():
+        with h5py.File(f"{parts}/{name}", "w") as f:
+            f["pos"] = rows
+            f.create_dataset("unwritten", rows.shape, rows.dtype)
+    with open(f"{parts}/text", "w") as f:
+        f.write("this is not HDF5\n")
+    src.pos[:-1].tofile(f"{parts}/short.raw")
+
+    def edit(name, create):
+        """create(file, path): makes the dataset."""
+        edited(f"{out}/{name}.hdf5", src, lambda f: [replace(f, "PartType1/Coordinates", None), create(f, "PartType1/Coordinates")])
+
+    def virtual(*second):
+        """The first half from one file, the second from file and dataset, if they are given."""
+        def create(f, path):
+            layout = h5py.VirtualLayout((n, 3), src.pos.dtype)
+            layout[:half] = h5py.VirtualSource("parts/first", "pos", (half, 3))
+            if second:
+                layout[half:] = h5py.VirtualSource(*second, (n - half, 3))
+            f.create_virtual_dataset(path, layout)
+        return create
+
+    def write_some_chunks(f, path):
+        f.create_dataset(path, (n, 3), src.pos.dtype, chunks=(100, 3), compression="gzip")[:half] = src.pos[:half]
+
+    edit("virtual_gap", virtual())
+    for name in ("text", "short", "none", "."):
+        edit("virtual_" + {".": "folder"}.get(name, name), virtual(f"parts/{name}", "pos"))
+    edit("virtual_no_dataset", virtual("parts/second", "none"))
+    edit("virtual_unwritten", virtual("parts/second", "unwritten"))
+    edit("unwritten", lambda f, path: f.create_dataset(path, (n, 3), src.pos.dtype))
+    edit("unwritten_chunks", write_some_chunks)
+    for name in ("short.raw", "none.raw"):
+        edit("external_" + name[:-4], lambda f, path, name=name: f.create_dataset(path, (n, 3), src.pos.dtype, external=[(f"{parts}/{name}", 0, n * 12)]))
 
 
 def bad_positions(src, out):
@@ -405,7 +454,7 @@ def main(source, out):
         write(src, f"{out}/good")
     swift_distributed(src, f"{out}/good/swift_distributed")
     small = src.first(1000)
-    for write in (bad_bytes, bad_sets_of_files, bad_contents, bad_positions):
+    for write in (bad_bytes, bad_sets_of_files, bad_contents, bad_missing_data, bad_positions):
         write(small, f"{out}/bad")
     unequal_masses(src.first(100001), out)
     huge(src, out)

@@ -214,6 +214,8 @@ TEST_CASE("catalogues that contradict themselves are refused") {
     const hid_t attribute = H5Acreate2(header, "NumFiles", H5T_NATIVE_INT64, one, H5P_DEFAULT, H5P_DEFAULT);
     H5Awrite(attribute, H5T_NATIVE_INT64, &num_files);
     const hid_t centres = H5Dcreate2(group, "GroupPos", H5T_NATIVE_FLOAT, rows, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const std::vector<float> zeros(27);
+    H5Dwrite(centres, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, zeros.data());
     H5Dclose(centres), H5Aclose(attribute), H5Sclose(rows), H5Sclose(one), H5Gclose(group), H5Gclose(header), H5Fclose(file);
   };
   write(1, 2);

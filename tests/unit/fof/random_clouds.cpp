@@ -9,7 +9,7 @@ namespace {
 using namespace zhalo;
 using namespace zhalo::testing;
 
-constexpr std::uint64_t num_seeds = ZHALO_CHECKED ? 500 : 8000;
+constexpr std::uint64_t num_seeds = ZHALO_CHECKED ? 300 : 8000;
 
 Run random_run(Random& random) {
   return {random.pick({1, 2, 7, 16, 32, 64}), random.pick({1, 1, 1, 2, 3}), static_cast<Layout>(random.below(num_layouts))};

@@ -1,6 +1,8 @@
 /// Pairs whose distance is so close to the linking length that float arithmetic decides them wrongly: the definition is in float64.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include "tests/support/random.hpp"
 #include "tests/support/run_fof.hpp"
 
@@ -68,7 +70,7 @@ Box cube(double lo, double length) {
   return box;
 }
 
-constexpr int wanted_pairs = ZHALO_CHECKED ? 20 : 300;
+constexpr int wanted_pairs = ZHALO_CHECKED ? 6 : 300;
 
 }  // namespace
 
@@ -89,7 +91,7 @@ TEST_CASE("float pairs that float arithmetic decides wrongly are decided as in f
   CAPTURE(found[0], found[1], box.length[0], b, across);
   // Where the linking length is few rounding steps of a coordinate, float arithmetic is exact and there is nothing to decide wrongly.
   const bool is_coarse = part < 1e-3 || box.lo[0] > 100;
-  if (!is_coarse) CHECK(found[0] + found[1] >= 20);
+  if (!is_coarse) CHECK(found[0] + found[1] >= std::min(20, wanted_pairs));
 }
 
 TEST_CASE("across an edge, a distance that float arithmetic calls zero may be beyond the linking length") {
