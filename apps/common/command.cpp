@@ -11,13 +11,13 @@
 #include "apps/common/interrupt.hpp"
 #include "apps/common/process.hpp"
 #include "zhalo/core/error.hpp"
+#include "zhalo/core/memory.hpp"
 
 namespace zhalo::app {
 namespace {
 
 constexpr int exit_user_error = 2;
 constexpr int exit_internal_error = 1;
-constexpr int exit_ranks_lost = 3;
 constexpr int exit_interrupted = 130;
 
 /// Status of the process for what went wrong, and the words for it.
@@ -41,6 +41,9 @@ Failure describe_current_exception() {
     return {exit_interrupted, error.what()};
   } catch (const CommunicationError& error) {
     return {exit_ranks_lost, error.what()};
+  } catch (const std::bad_alloc&) {
+    return {exit_user_error,
+            fmt::format("out of host memory{}; use more ranks or a machine with more memory", describe_memory_limit())};
   } catch (const std::exception& error) {
     return {exit_internal_error, fmt::format("internal error: {}", error.what())};
   }
@@ -62,7 +65,7 @@ void end_without_agreement(const char* command, const MpiSession& mpi, const Fai
 
 int run_guarded(const char* name, int argc, char** argv, const std::function<void(Context&, const Launch&)>& body) {
   take_file_limits_as_errors();
-  const MpiSession mpi(&argc, &argv);
+  MpiSession mpi(&argc, &argv);
   Context context;
   try {
     CommunicatorOptions options;
@@ -71,12 +74,14 @@ int run_guarded(const char* name, int argc, char** argv, const std::function<voi
     catch_interrupts();
     // One rank's exception is everybody's: all leave with the same status, and rank 0 speaks for all.
     context.comm.together([&] { body(context, {name, mpi.is_active()}); });
+    mpi.finish(name, std::move(context.comm), true);
     return 0;
   } catch (...) {
     const Failure failure = describe_current_exception();
     // A broken communicator has spread nothing: rank 0 may know of nothing, or wait.
     if (failure.status == exit_ranks_lost || context.comm.is_broken()) end_without_agreement(name, mpi, failure);
     if (mpi.rank() == 0) tell(name, failure);
+    mpi.finish(name, std::move(context.comm), false);
     return failure.status;
   }
 }
@@ -92,7 +97,11 @@ int run_command(const char* name, int argc, char** argv, const std::function<voi
 
 void run_with_progress(Context& context, const Launch& launch, const RunOptions& options,
                        const std::function<void(Progress&)>& work) {
-  Progress progress(launch.command, context.comm.rank() == 0 && options.verbosity != Verbosity::quiet, launch.by_launcher);
+  Progress progress({.command = launch.command,
+                     .speaks = context.comm.rank() == 0,
+                     .quiet = options.verbosity == Verbosity::quiet,
+                     .launched = launch.by_launcher,
+                     .to_errors = options.output_is_taken});
   Timers timers;
   timers.observe([&](const std::string& phase) {
     check_interrupted();

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace zhalo::app {
@@ -14,6 +15,8 @@ struct HelpTexts {
   const char* usage;    ///< what follows the name, such as "SNAPSHOT [OPTION...]"
   const char* summary;  ///< one sentence
   const char* footer = "";
+  /// Options by which other programs call what this one calls otherwise, each with ours.
+  std::vector<std::pair<const char*, const char*>> other_names{};
 };
 
 /// Declares options, each with the variable that it sets, and reads a command line. The variables must outlive it.
@@ -40,10 +43,13 @@ class CommandLine {
   void add_list(const char* names, std::vector<T>& values, const std::string& help, const char* value_name);
   /// "--peer,!--no-peer" is a flag with its opposite.
   void add_flag(const char* names, bool& value, const std::string& help);
+  /// What the error says if there is a word too many.
+  void explain_extra_words(const std::string& words);
   /// Words that are no option of this program are kept in `words` instead of being an error.
   void keep_unknown(std::vector<std::string>& words);
 
-  /// Sets the variables. Returns the text of the help if it was asked for. Throws InputError for what cannot be understood.
+  /// Sets the variables. Returns the text of the help if it was asked for. Throws InputError for what cannot be understood; for an option
+  /// that is not known it names the one that may be meant.
   std::optional<std::string> parse(int argc, const char* const* argv);
 
  private:

@@ -18,7 +18,8 @@ struct RunOptions {
   io::WriteOptions files;
   PlaceRequest place;
   bool dry_run = false;
-  std::string json;  ///< empty: none; "-": standard output
+  std::string json;              ///< empty: none; "-": standard output
+  bool output_is_taken = false;  ///< a result goes to standard output: what else there is to say goes to standard error
   Verbosity verbosity = Verbosity::normal;
 };
 
@@ -27,6 +28,7 @@ struct CommonOptions : RunOptions {
   std::string snapshot;
   io::Periodicity periodicity = io::Periodicity::automatic;
   std::optional<double> box_length;
+  bool wrap_all = false;  ///< also where so many particles lie outside the box that it seems wrong
 };
 
 }  // namespace zhalo::app

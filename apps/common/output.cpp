@@ -1,6 +1,9 @@
 #include "apps/common/output.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "zhalo/core/error.hpp"
@@ -25,6 +28,19 @@ OutputName name_output(const std::string& given, const std::string& otherwise) {
     throw InputError(fmt::format("-o '{}' is a device or a pipe, which cannot hold HDF5: name a file", given));
   const fs::path name = path.extension() == ".hdf5" ? path.stem() : path.filename();
   return {path.parent_path().string(), name.string()};
+}
+
+void check_place(const Communicator& comm, const std::string& directory) {
+  comm.together([&] {
+    if (comm.rank() != 0) return;
+    std::error_code ignored;
+    fs::path place = fs::absolute(directory.empty() ? "." : directory, ignored);
+    while (place.has_relative_path() && !fs::exists(fs::symlink_status(place, ignored))) place = place.parent_path();
+    if (!fs::is_directory(place, ignored))
+      throw FileError(fmt::format("-o: directory '{}' cannot be made: '{}' is a file", directory, place.string()));
+    if (::access(place.c_str(), W_OK | X_OK) != 0)
+      throw FileError(fmt::format("-o: directory '{}' cannot be written to: {}", place.string(), std::strerror(errno)));
+  });
 }
 
 }  // namespace zhalo::app

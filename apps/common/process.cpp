@@ -6,11 +6,16 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "zhalo/core/error.hpp"
 
@@ -56,6 +61,24 @@ MpiSession::~MpiSession() {
   if (active_) MPI_Finalize();
 }
 
+void MpiSession::finish(const char* command, Communicator comm, bool is_success) {
+  if (!std::exchange(active_, false)) return;
+  constexpr int longest = 300;
+  const int timeout = number_from_environment("ZHALO_TIMEOUT", longest);
+  const std::chrono::seconds patience(timeout > 0 ? std::min(timeout, longest) : longest);
+  std::mutex mutex;
+  std::condition_variable_any done;
+  const std::jthread watch([&](const std::stop_token& stop) {
+    std::unique_lock lock(mutex);
+    if (done.wait_for(lock, stop, patience, [&] { return stop.stop_requested(); }) || stop.stop_requested()) return;
+    fmt::print(stderr, "{}: error: other ranks did not end within {} s{}\n", command, patience.count(),
+               is_success ? " after the results were in their places: these are whole" : "");
+    std::_Exit(exit_ranks_lost);
+  });
+  comm = {};
+  MPI_Finalize();
+}
+
 int MpiSession::rank() const {
   int rank = 0;
   int size = 1;
@@ -85,10 +108,6 @@ Communicator MpiSession::communicator(const CommunicatorOptions& options) const 
 }
 
 std::size_t peak_resident_bytes() { return bytes_in("/proc/self/status", "VmHWM:").value_or(0); }
-
-std::size_t available_bytes() {
-  return bytes_in("/proc/meminfo", "MemAvailable:").value_or(std::numeric_limits<std::size_t>::max());
-}
 
 std::string machine_name() {
   std::array<char, 256> name{};

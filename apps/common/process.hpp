@@ -7,6 +7,9 @@
 
 namespace zhalo::app {
 
+/// Status of a process that gave up waiting for others.
+constexpr int exit_ranks_lost = 3;
+
 /// MPI for as long as this object lives, if a launcher started the process (mpirun, srun); else no MPI call is made, which saves
 /// the third of a second that Open MPI takes to start alone.
 class MpiSession {
@@ -26,6 +29,10 @@ class MpiSession {
 
   /// Ends all processes at once if there are several: for when some of them are gone, and MPI_Finalize would wait for them.
   void end_all(int status) const;
+  /// Frees the communicator and calls MPI_Finalize, which waits for all ranks. If some do not come within five minutes, or ZHALO_TIMEOUT
+  /// seconds if these are fewer, says so and ends this process with status 3: a rank that hangs must not hold the others. `is_success`:
+  /// the results are in their places.
+  void finish(const char* command, Communicator comm, bool is_success);
 
  private:
   bool active_ = false;
@@ -33,9 +40,6 @@ class MpiSession {
 
 /// Most memory that the process ever had (VmHWM); 0 if the system does not say.
 std::size_t peak_resident_bytes();
-
-/// Memory that the machine can still give (MemAvailable); the largest number if the system does not say.
-std::size_t available_bytes();
 
 /// The machine's name.
 std::string machine_name();

@@ -8,40 +8,43 @@
 
 namespace zhalo::app {
 
-Progress::Progress(std::string command, bool shown, bool launched)
-    : command_(std::move(command)), shown_(shown), terminal_(!launched && ::isatty(STDOUT_FILENO) == 1) {}
+Progress::Progress(ProgressOptions options)
+    : options_(std::move(options)),
+      stream_(options_.to_errors ? stderr : stdout),
+      shown_(options_.speaks && !options_.quiet),
+      terminal_(!options_.launched && ::isatty(::fileno(stream_)) == 1) {}
 
 void Progress::begin(const std::string& phase) {
   if (!shown_ || phase == current_) return;
   current_ = phase;
   if (terminal_) {
-    put(fmt::format("\r\033[K{:7.1f} s  {} ...", seconds(), phase));
+    put(fmt::format("\r\033[K{:7.1f} s  {} ...", seconds(), phase), stream_);
     line_open_ = true;
   } else {
-    put(fmt::format("{:7.1f} s  {}\n", seconds(), phase));
+    put(fmt::format("{:7.1f} s  {}\n", seconds(), phase), stream_);
   }
 }
 
 void Progress::clear() {
-  if (line_open_) put("\r\033[K");
+  if (line_open_) put("\r\033[K", stream_);
   line_open_ = false;
 }
 
 void Progress::say(const std::string& text) {
   clear();
-  if (shown_) put(text);
+  if (shown_) put(text, stream_);
 }
 
 void Progress::warn(const std::string& sentence) {
   clear();
-  if (shown_) fmt::print(stderr, "{}: warning: {}\n", command_, sentence);
+  if (options_.speaks) fmt::print(stderr, "{}: warning: {}\n", options_.command, sentence);
 }
 
 double Progress::seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
 
-void put(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+void put(const std::string& text, std::FILE* stream) {
+  std::fwrite(text.data(), 1, text.size(), stream);
+  std::fflush(stream);
 }
 
 }  // namespace zhalo::app

@@ -2,15 +2,23 @@
 #pragma once
 
 #include <chrono>
+#include <cstdio>
 #include <string>
 
 namespace zhalo::app {
 
+struct ProgressOptions {
+  std::string command;  ///< its name
+  bool speaks = true;   ///< else nothing is ever printed, as on all ranks but 0
+  bool quiet = false;   ///< only warnings
+  bool launched =
+      false;  ///< by mpirun or srun: some give rank 0 a terminal of its own, which says nothing about where the text ends up
+  bool to_errors = false;  ///< the text goes to standard error, for a result goes to standard output
+};
+
 class Progress {
  public:
-  /// `command`: its name. `shown`: else nothing is ever printed. `launched`: by mpirun or srun. Some give rank 0 a terminal of their own,
-  /// which says nothing about where the text ends up.
-  Progress(std::string command, bool shown, bool launched);
+  explicit Progress(ProgressOptions options);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -20,13 +28,14 @@ class Progress {
   void clear();
   /// Prints a text after what was printed so far.
   void say(const std::string& text);
-  /// One sentence, to standard error.
+  /// One sentence, to standard error, also if quiet.
   void warn(const std::string& sentence);
   /// Since this object was made.
   double seconds() const;
 
  private:
-  std::string command_;
+  ProgressOptions options_;
+  std::FILE* stream_ = stdout;
   bool shown_ = false;
   bool terminal_ = false;
   bool line_open_ = false;
@@ -34,7 +43,7 @@ class Progress {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Writes to standard output at once; what cannot be written (a closed pipe) is lost silently.
-void put(const std::string& text);
+/// Writes at once; what cannot be written (a closed pipe) is lost silently.
+void put(const std::string& text, std::FILE* stream = stdout);
 
 }  // namespace zhalo::app

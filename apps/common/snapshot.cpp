@@ -28,6 +28,15 @@ Box choose_box(const io::SnapshotInfo& info, const CommonOptions& options) {
   return box;
 }
 
+void check_wrapped(const PositionCounts& counts, const Box& box, bool wrap_all) {
+  constexpr Index most = 200;  // one in so many
+  if (wrap_all || counts.num_wrapped <= counts.num_particles / most) return;
+  throw InputError(
+      fmt::format("{} of {} particles lie outside the periodic box with sides {:.10g}, {:.10g}, {:.10g}: check --box-size, or "
+                  "give --wrap to move them into the box",
+                  counts.num_wrapped, counts.num_particles, box.length[0], box.length[1], box.length[2]));
+}
+
 bool needs_double(const io::SnapshotInfo& info, const std::vector<int>& types) {
   return std::any_of(types.begin(), types.end(),
                      [&](int type) { return info.types[static_cast<std::size_t>(type)].double_coordinates; });

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "zhalo/core/error.hpp"
 
@@ -32,6 +33,19 @@ TextFile::Target TextFile::target_of(const std::string& path) {
   return fs::exists(status) && !fs::is_regular_file(status) ? Target::file_as_it_is : Target::staged_file;
 }
 
+namespace {
+
+/// A folder is not made for a file: its name may be a slip.
+void check_folder(const std::string& option, const std::string& path, const std::string& folder) {
+  std::error_code error;
+  const fs::file_status status = fs::status(folder.empty() ? "." : folder, error);
+  if (fs::is_directory(status)) return;
+  throw FileError(fmt::format("{} '{}': '{}' {}", option, path, folder,
+                              fs::exists(status) ? "is no folder" : "is not there: make the folder, or choose another one"));
+}
+
+}  // namespace
+
 TextFile::TextFile(const Communicator& comm, const std::string& option, const std::string& path)
     : comm_(&comm), option_(option), path_(path) {
   comm.together([&] {
@@ -40,7 +54,9 @@ TextFile::TextFile(const Communicator& comm, const std::string& option, const st
     target_ = static_cast<Target>(comm.max(static_cast<Index>(mine)));
     if (target_ == Target::folder) throw FileError(fmt::format("{} '{}' is a folder: name a file", option, path));
     if (target_ != Target::staged_file) return;
-    files_.emplace(comm, fs::path(path).parent_path().string());
+    const std::string folder = fs::path(path).parent_path().string();
+    if (comm.rank() == 0) check_folder(option, path, folder);
+    files_.emplace(comm, folder);
     if (comm.rank() == 0) temporary_ = files_->stage(fs::path(path).filename().string());
   });
 }
@@ -61,19 +77,25 @@ void TextFile::put(const std::string& text) {
   });
 }
 
-void TextFile::commit() {
-  if (target_ == Target::none) return;
+void TextFile::send() {
   comm_->together([&] {
-    if (files_) {
-      files_->commit();
-    } else if (comm_->rank() == 0 && target_ == Target::file_as_it_is) {
-      put_out(path_);
-    } else if (comm_->rank() == 0) {
-      const bool whole = std::fwrite(text_.data(), 1, text_.size(), stdout) == text_.size();
-      if (std::fflush(stdout) != 0 || !whole)
-        throw FileError(fmt::format("{} '{}': standard output cannot be written to; is the disk full?", option_, path_));
-    }
+    if (comm_->rank() != 0 || std::exchange(sent_, true)) return;
+    if (target_ == Target::file_as_it_is) put_out(path_);
+    if (target_ != Target::standard_output) return;
+    const bool whole = std::fwrite(text_.data(), 1, text_.size(), stdout) == text_.size();
+    if (std::fflush(stdout) != 0 || !whole)
+      throw FileError(fmt::format("{} '{}': standard output cannot be written to; is the disk full?", option_, path_));
   });
+}
+
+void TextFile::commit() {
+  send();
+  if (files_) files_->commit();
+}
+
+std::optional<std::string> TextFile::name() const {
+  const bool named = target_ == Target::file_as_it_is || target_ == Target::staged_file;
+  return named ? std::optional(path_) : std::nullopt;
 }
 
 }  // namespace zhalo::app

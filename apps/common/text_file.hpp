@@ -15,14 +15,19 @@ bool is_standard_output(const std::string& path);
 /// device) is written to as it is. Rank 0 looks at the path and writes.
 class TextFile {
  public:
-  /// Makes sure that the file can be written; an empty path is no file. `option` with which the user named it, for messages. Collective;
-  /// FileError. The communicator must outlive it.
+  /// Makes sure that the file can be written, in a folder that exists; an empty path is no file. `option` with which the user named it,
+  /// for messages. Collective; FileError. The communicator must outlive it.
   TextFile(const Communicator& comm, const std::string& option, const std::string& path);
 
   /// Takes rank 0's text, and writes it beside its place if it has one. Collective; FileError.
   void put(const std::string& text);
-  /// Brings it there. Collective; FileError.
+  /// Writes it where it cannot be taken back: to a pipe, a device or standard output. Collective; FileError.
+  void send();
+  /// Brings it to its place if it was not sent. Collective; FileError.
   void commit();
+
+  /// Its path, or nothing if there is no file of that name: none, or standard output.
+  std::optional<std::string> name() const;
 
  private:
   enum class Target { none, standard_output, file_as_it_is, staged_file, folder };
@@ -35,6 +40,7 @@ class TextFile {
   std::string text_;
   Target target_ = Target::none;  ///< as rank 0 sees it; the same on all ranks
   std::string temporary_;
+  bool sent_ = false;  ///< on rank 0
   std::optional<io::StagedFiles> files_;
 };
 

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "apps/common/text_file.hpp"
 #include "zhalo/core/exec.hpp"
 
 namespace zhalo::app {
@@ -37,11 +38,13 @@ void parse_device(const std::string& word, PlaceRequest& place) {
 
 void add_snapshot(CommandLine& command, CommonOptions& options) {
   command.add_option("snapshot", options.snapshot, "A file, one of its chunks, their common name, or their folder", "");
+  command.explain_extra_words("give one snapshot; of a snapshot in many files, one of them or their folder");
 }
 
 void add_box_options(CommandLine& command, CommonOptions& options, CommonWords& words) {
   command.add_option("--periodic", words.periodic, "auto (what the file says), yes or no", "WHICH");
   command.add_option("--box-size", options.box_length, "Side of the box [0, L)^3 instead of the file's", "L");
+  command.add_flag("--wrap", options.wrap_all, "Move any number of particles outside a periodic box into it");
 }
 
 void add_run_options(CommandLine& command, RunOptions& options, RunWords& words, const std::string& dry_run) {
@@ -53,7 +56,7 @@ void add_run_options(CommandLine& command, RunOptions& options, RunWords& words,
                      "N");
   command.add_flag("--dry-run", options.dry_run, dry_run);
   command.add_option("--json", options.json, "Write the report for machines; - is standard output", "FILE");
-  command.add_flag("-q,--quiet", words.quiet, "Print nothing but errors");
+  command.add_flag("-q,--quiet", words.quiet, "Print nothing but warnings and errors");
   command.add_flag("-v,--verbose", words.verbose, "Print more detail");
   command.add_flag("--version", words.version, "Print version, vector target and CUDA support");
 }
@@ -70,6 +73,7 @@ void understand_run(const RunWords& words, RunOptions& options) {
   demand(!words.threads || (*words.threads >= 0 && *words.threads <= 4096),
          fmt::format("--threads is {} (must be 0, for a fair share of the cores, to 4096)", words.threads.value_or(0)));
   options.place.threads = words.threads.value_or(-1);
+  options.output_is_taken = options.output_is_taken || is_standard_output(options.json);
   if (words.quiet) options.verbosity = Verbosity::quiet;
   if (words.verbose) options.verbosity = Verbosity::verbose;
   demand(options.files.num_files >= 0 && options.files.num_files <= io::most_files,

@@ -19,13 +19,17 @@ void run(const Context& context, const Options& options, app::Progress& progress
   progress.say(plan_text(summary, verbose));
   for (const std::string& warning : summary.warnings) progress.warn(warning);
   if (options.dry_run) {
+    if (writes_field(options)) app::check_place(context.comm, summary.output.directory);
     progress.say(verbose ? "" : estimate_text(summary));
     return json.write(to_json(summary));
   }
   Outputs outputs(context.comm, summary);
   summary.found = make_density(context, sources, summary, outputs);
   summary.found->seconds = progress.seconds();
-  json.write(to_json(summary));
+  json.put(to_json(summary));
+  app::Results results = outputs.results();
+  results.texts.push_back(&json);
+  app::commit(results);
   progress.say(result_text(summary));
 }
 

@@ -1,8 +1,10 @@
 #include "apps/density/options.hpp"
 
 #include <cmath>
+#include <filesystem>
 
 #include "apps/common/picture.hpp"
+#include "apps/common/text_file.hpp"
 #include "apps/common/words.hpp"
 
 namespace zhalo::density_app {
@@ -125,6 +127,9 @@ void take_picture(const Words& words, Options& options) {
   demand(options.image.empty() || app::can_draw(),
          "--image: this build cannot draw; install cairo (Debian: libcairo2-dev), configure with -DZHALO_CAIRO=ON and build "
          "again");
+  const std::string ending = std::filesystem::path(options.image).extension().string();
+  demand(ending.empty() || ending == ".png" || ending == ".PNG",
+         fmt::format("--image is '{}', but pictures are PNG: choose a name that ends in .png", options.image));
   options.view.axis = axis_of("--project", words.axis.value_or("z"));
   options.view.from = words.from.value_or(0);
   options.pixels = words.pixels.value_or(options.pixels);
@@ -153,6 +158,8 @@ std::variant<Options, std::string> parse_options(int argc, const char* const* ar
   take_field(words, options);
   take_power(words, options);
   take_picture(words, options);
+  for (const std::string& path : {options.power, options.image})
+    options.output_is_taken = options.output_is_taken || app::is_standard_output(path);
   return options;
 }
 

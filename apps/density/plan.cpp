@@ -79,6 +79,14 @@ void check_memory(const Context& context, Summary& plan) {
   plan.warnings.push_back(words);
 }
 
+/// Modes below the Nyquist frequency but the mean.
+void warn_of_bins(Summary& plan) {
+  if (plan.options.power.empty() || plan.options.grid > 2) return;
+  plan.warnings.push_back(
+      fmt::format("--grid {}: the grid has no wave below its Nyquist frequency, so the spectrum is empty (use more cells)",
+                  plan.options.grid));
+}
+
 void check_haloes(const io::HaloList& list, const Options& options, const Grid& grid) {
   const double ours = grid.box.length[0], theirs = list.box_length;
   if (theirs <= 0 || std::abs(ours - theirs) <= 1e-5 * ours) return;
@@ -111,6 +119,7 @@ Summary plan_run(const Context& context, const Sources& sources, const Options& 
   Summary plan;
   plan.options = options;
   plan.snapshot = sources.particles.info();
+  plan.warnings = plan.snapshot.warnings;
   plan.num_particles = count_of(plan.snapshot, options.types);
   plan.double_positions = app::needs_double(plan.snapshot, options.types);
   plan.places = app::survey_places(context, options.place.processor == Processor::automatic);
@@ -124,6 +133,7 @@ Summary plan_run(const Context& context, const Sources& sources, const Options& 
   plan.output = app::name_output(options.output, fmt::format("density_{:03d}.hdf5", plan.snapshot.number));
   check_names(context.comm, files_of(plan));
   check_bins(plan);
+  warn_of_bins(plan);
   plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.places.num_ranks;
   plan.estimate = estimate_needs(plan);
   check_memory(context, plan);

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/common/interrupt.hpp"
+#include "apps/common/snapshot.hpp"
 #include "apps/density/labels.hpp"
 #include "apps/density/make.hpp"
 #include "apps/density/picture.hpp"
@@ -68,21 +68,6 @@ std::optional<HaloNumbers> put_picture(const Context& context, const Sources& so
   return HaloNumbers{static_cast<Index>(sources.haloes.haloes.size()), static_cast<Index>(haloes.size())};
 }
 
-/// All are written; now they appear.
-void commit(const Context& context, const Summary& plan, Outputs& outputs, Found& found) {
-  const ScopedTimer timer(context.timers, "commit");
-  app::finish_without_interrupts();
-  if (outputs.field) found.files = outputs.field->commit();
-  found.num_files = context.comm.sum(static_cast<Index>(found.files.size()));
-  outputs.power.commit();
-  outputs.image.commit();
-  for (const std::string& path : {plan.options.power, plan.options.image}) {
-    if (path.empty() || path == "-") continue;
-    found.files.push_back(path);
-    ++found.num_files;
-  }
-}
-
 }  // namespace
 
 Outputs::Outputs(const Communicator& comm, const Summary& plan)
@@ -90,9 +75,16 @@ Outputs::Outputs(const Communicator& comm, const Summary& plan)
   if (writes_field(plan.options)) field.emplace(comm, plan.output.directory);
 }
 
+app::Results Outputs::results() {
+  app::Results all{{}, {&power, &image}};
+  if (field) all.files.push_back(&*field);
+  return all;
+}
+
 Found make_density(const Context& context, const Sources& sources, const Summary& plan, Outputs& outputs) {
   Made made =
       plan.double_positions ? load_and_paint<double>(context, sources, plan) : load_and_paint<float>(context, sources, plan);
+  app::check_wrapped({made.painted.num_particles, made.painted.num_wrapped}, plan.grid.box, plan.options.wrap_all);
   transform_density(context, plan, made);
   Found found;
   found.painted = made.painted;
@@ -101,8 +93,9 @@ Found make_density(const Context& context, const Sources& sources, const Summary
   if (made.field) found.field = numbers_of(context, *made.field);
   if (outputs.field) io::write_field(*outputs.field, context, *made.field, describe_field(plan, made.painted), plan.snapshot);
   if (!plan.options.image.empty()) found.haloes = put_picture(context, sources, plan, made, outputs.image);
-  app::check_interrupted();
-  commit(context, plan, outputs, found);
+  const app::ResultNames names = app::bring_to_disk(context, outputs.results());
+  found.files = names.paths;
+  found.num_files = names.num_files;
   found.measured = app::measure(context);
   return found;
 }

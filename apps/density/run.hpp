@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "apps/common/text_file.hpp"
+#include "apps/common/results.hpp"
 #include "apps/density/summary.hpp"
 #include "zhalo/io/halo_list.hpp"
 #include "zhalo/io/snapshot.hpp"
@@ -30,9 +30,11 @@ struct Outputs {
 
   /// Collective; FileError.
   Outputs(const Communicator& comm, const Summary& plan);
+
+  app::Results results();
 };
 
-/// Reads, paints, transforms and writes to `outputs`, which it commits. The phases go to context.timers. Collective.
+/// Reads, paints, transforms and writes to `outputs`, for app::commit. The phases go to context.timers. Collective.
 Found make_density(const Context& context, const Sources& sources, const Summary& plan, Outputs& outputs);
 
 }  // namespace zhalo::density_app

@@ -63,7 +63,7 @@ Json json_of(const Estimate& estimate) {
 }  // namespace
 
 std::string to_json(const Summary& summary) {
-  std::vector<std::string> warnings = summary.linking.warnings;
+  std::vector<std::string> warnings = summary.warnings;
   if (summary.found) warnings.insert(warnings.end(), summary.found->warnings.begin(), summary.found->warnings.end());
   Json all = {{"zhalo_version", ZHALO_VERSION},
               {"dry_run", !summary.found},

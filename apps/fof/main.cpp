@@ -5,6 +5,8 @@
 
 #include "apps/common/command.hpp"
 #include "apps/common/json_file.hpp"
+#include "apps/common/output.hpp"
+#include "apps/common/results.hpp"
 #include "apps/common/snapshot.hpp"
 #include "apps/fof/json_report.hpp"
 #include "apps/fof/report.hpp"
@@ -20,8 +22,9 @@ void run(const Context& context, const Options& options, app::Progress& progress
   const io::Snapshot snapshot = app::open_snapshot(context, options.snapshot, options.box_length, types);
   Summary summary = plan_run(context, snapshot, options);
   progress.say(plan_text(summary, verbose));
-  for (const std::string& warning : summary.linking.warnings) progress.warn(warning);
+  for (const std::string& warning : summary.warnings) progress.warn(warning);
   if (options.dry_run) {
+    app::check_place(context.comm, options.output);
     progress.say(verbose ? "" : estimate_text(summary));
     return json.write(to_json(summary));
   }
@@ -29,7 +32,8 @@ void run(const Context& context, const Options& options, app::Progress& progress
   summary.found = find_groups(context, snapshot, summary, files);
   summary.found->seconds = progress.seconds();
   for (const std::string& warning : summary.found->warnings) progress.warn(warning);
-  json.write(to_json(summary));
+  json.put(to_json(summary));
+  app::commit({{&files}, {&json}});
   progress.say(result_text(summary, verbose));
 }
 

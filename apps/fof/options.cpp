@@ -44,7 +44,17 @@ void add_run_options(app::CommandLine& command, Options& options, Words& words) 
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
   Options options;
   Words words;
-  app::CommandLine command({.name = "fof", .usage = "SNAPSHOT [OPTION...]", .summary = summary, .footer = examples});
+  app::CommandLine command({.name = "fof",
+                            .usage = "SNAPSHOT [OPTION...]",
+                            .summary = summary,
+                            .footer = examples,
+                            .other_names = {{"-b", "--rlink"},
+                                            {"--linking-length", "--rlink (in mean separations) or --rlink-abs"},
+                                            {"--linking_length", "--rlink (in mean separations) or --rlink-abs"},
+                                            {"--min-members", "--min-size"},
+                                            {"--nmin", "--min-size"},
+                                            {"--boxsize", "--box-size"},
+                                            {"--types", "--link-types"}}});
   app::add_snapshot(command, options);
   add_search_options(command, options, words);
   add_run_options(command, options, words);

@@ -17,6 +17,12 @@ app::RunFiles files_of(const io::SnapshotInfo& snapshot, const Options& options)
           {{"--json", options.json}}};
 }
 
+std::vector<std::string> warnings_of(const Summary& plan) {
+  std::vector<std::string> warnings = plan.snapshot.warnings;
+  warnings.insert(warnings.end(), plan.linking.warnings.begin(), plan.linking.warnings.end());
+  return warnings;
+}
+
 }  // namespace
 
 Summary plan_run(const Context& context, const io::Snapshot& snapshot, const Options& options) {
@@ -31,6 +37,7 @@ Summary plan_run(const Context& context, const io::Snapshot& snapshot, const Opt
   plan.output = options.output;
   check_names(context.comm, files_of(plan.snapshot, options));
   plan.box = app::choose_box(plan.snapshot, options);
+  plan.wrap_all = options.wrap_all;
   const ScopedTimer timer(context.timers, "masses");
   const io::MassSummary masses = io::summarise_masses(context.comm, snapshot, options.link_types);
   plan.num_linked = masses.count;
@@ -38,6 +45,7 @@ Summary plan_run(const Context& context, const io::Snapshot& snapshot, const Opt
   plan.linking = choose_linking(plan.snapshot, options, masses, plan.box);
   plan.double_positions = app::needs_double(plan.snapshot, all_types(plan.link_types, plan.attach));
   plan.estimate = estimate_needs(plan);
+  plan.warnings = warnings_of(plan);
   return plan;
 }
 

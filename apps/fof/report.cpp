@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "apps/common/report_parts.hpp"
 
@@ -23,6 +24,33 @@ void add_separation(Lines& lines, const Linking& linking, const std::string& uni
   lines.line("Separation", fmt::format("{:.10g} {} ({})", d.chosen, unit, d.how));
   lines.line("  by volume", candidate(d.from_volume, unit, d.volume_note));
   lines.line("  by density", candidate(d.from_density, unit, d.density_note));
+}
+
+/// What the catalogue will lack.
+void add_missing_velocities(Lines& lines, const Summary& summary) {
+  std::set<int> without;
+  for (const int type : all_types(summary.link_types, summary.attach)) {
+    if (!summary.snapshot.types[static_cast<std::size_t>(type)].has_velocities) without.insert(type);
+  }
+  if (without.empty()) return;
+  lines.line("Velocities",
+             fmt::format("the snapshot has none of type {}, the catalogue none of groups", fmt::join(without, ", ")));
+}
+
+/// Gas, stars and black holes are easily forgotten.
+void add_left_out(Lines& lines, const Summary& summary) {
+  const std::vector<int> used = all_types(summary.link_types, summary.attach);
+  std::vector<int> others;
+  Index num = 0;
+  for (std::size_t type = 0; type < summary.snapshot.types.size(); ++type) {
+    const Index count = summary.snapshot.types[type].count;
+    if (count == 0 || std::count(used.begin(), used.end(), static_cast<int>(type)) > 0) continue;
+    others.push_back(static_cast<int>(type));
+    num += count;
+  }
+  if (num == 0) return;
+  lines.line("Left out",
+             fmt::format("{} particles of type {} (--attach-types {})", num, fmt::join(others, ", "), fmt::join(others, ",")));
 }
 
 void add_attach(Lines& lines, const Summary& summary, const std::string& unit) {
@@ -59,9 +87,10 @@ void add_largest(Lines& lines, const Summary& summary, bool verbose) {
   Index row = 0;
   for (const GroupRow& group : summary.found->largest) {
     const Vec3d& c = group.centre;
-    const Vec3d& v = group.velocity;
+    const auto& v = group.velocity;
+    const std::string velocity = verbose && v ? fmt::format("   {:9.4g} {:9.4g} {:9.4g}", (*v)[0], (*v)[1], (*v)[2]) : "";
     lines.plain(fmt::format("{:>4} {:>11} {:>13.6g}  {:12.6g} {:12.6g} {:12.6g}{}", row++, group.length, group.mass, c[0], c[1],
-                            c[2], verbose ? fmt::format("   {:9.4g} {:9.4g} {:9.4g}", v[0], v[1], v[2]) : ""));
+                            c[2], velocity));
   }
 }
 
@@ -88,6 +117,8 @@ std::string plan_text(const Summary& summary, bool verbose) {
   lines.line("Link length", fmt::format("{:.10g} {}{}", summary.linking.length, unit,
                                         ratio ? fmt::format(", b = {:.6g} mean separations", *ratio) : ""));
   add_attach(lines, summary, unit);
+  add_left_out(lines, summary);
+  add_missing_velocities(lines, summary);
   lines.line("Groups of",
              fmt::format("{} {}particles or more", summary.min_size, summary.attach.only_linked_count ? "linked " : ""));
   lines.line("Search box", app::box_text(summary.box, unit));

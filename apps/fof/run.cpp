@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/common/interrupt.hpp"
 #include "apps/common/on_host.hpp"
+#include "apps/common/results.hpp"
+#include "apps/common/snapshot.hpp"
 #include "apps/fof/attach.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/io/catalogue_file.hpp"
@@ -47,7 +48,8 @@ void write(const Context& context, const io::LoadedParticles<Real>& loaded, cons
 std::vector<GroupRow> first_rows(const Catalogue& catalogue, std::size_t most) {
   std::vector<GroupRow> rows;
   for (std::size_t i = 0; i < std::min(most, catalogue.length.size()); ++i) {
-    rows.push_back({catalogue.length[i], catalogue.mass[i], catalogue.centre[i], catalogue.velocity[i]});
+    rows.push_back({catalogue.length[i], catalogue.mass[i], catalogue.centre[i], std::nullopt});
+    if (catalogue.has_velocities) rows.back().velocity = catalogue.velocity[i];
   }
   return rows;
 }
@@ -87,6 +89,7 @@ Found find_groups_of(const Context& context, const io::Snapshot& snapshot, const
     loaded = io::load_particles<Real>(context, snapshot, all_types(plan.link_types, plan.attach));
   }
   Grouped grouped = link_and_attach(context, loaded, plan);
+  app::check_wrapped({plan.num_particles(), grouped.num_wrapped}, plan.box, plan.wrap_all);
   const Catalogue catalogue =
       make_catalogue(context, loaded.particles, plan.box, grouped.label.span(), catalogue_options(plan));
   grouped.label = {};
@@ -110,13 +113,9 @@ Found find_groups_of(const Context& context, const io::Snapshot& snapshot, const
 Found find_groups(const Context& context, const io::Snapshot& snapshot, const Summary& plan, io::StagedFiles& files) {
   Found found = plan.double_positions ? find_groups_of<double>(context, snapshot, plan, files)
                                       : find_groups_of<float>(context, snapshot, plan, files);
-  app::check_interrupted();
-  {
-    const ScopedTimer timer(context.timers, "commit");
-    app::finish_without_interrupts();
-    found.files = files.commit();
-    found.num_files = context.comm.sum(static_cast<Index>(found.files.size()));
-  }
+  const app::ResultNames names = app::bring_to_disk(context, {{&files}, {}});
+  found.files = names.paths;
+  found.num_files = names.num_files;
   found.measured = app::measure(context);
   return found;
 }

@@ -9,7 +9,7 @@ namespace zhalo::fof_app {
 /// Everything that is known without reading positions: all of a summary but `found`. Collective; throws as the library does.
 Summary plan_run(const Context& context, const io::Snapshot& snapshot, const Options& options);
 
-/// Reads, searches and writes to `files`, which it commits. The phases go to context.timers. Collective.
+/// Reads, searches and writes to `files`, for app::commit. The phases go to context.timers. Collective.
 Found find_groups(const Context& context, const io::Snapshot& snapshot, const Summary& plan, io::StagedFiles& files);
 
 }  // namespace zhalo::fof_app

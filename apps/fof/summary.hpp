@@ -24,7 +24,7 @@ struct GroupRow {
   Index length = 0;
   double mass = 0;
   Vec3d centre;
-  Vec3d velocity;
+  std::optional<Vec3d> velocity;  ///< none if the snapshot has none
 };
 
 /// What the search found and what it took.
@@ -56,10 +56,12 @@ struct Summary {
   io::WriteOptions files;
   app::Places places;
   Box box;
+  bool wrap_all = false;
   Linking linking;
   Estimate estimate;
   std::string output;
-  std::optional<Found> found;  ///< none after a dry run
+  std::vector<std::string> warnings;  ///< of before the search
+  std::optional<Found> found;         ///< none after a dry run
 
   Index num_particles() const { return num_linked + num_attachable; }
 };

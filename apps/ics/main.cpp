@@ -4,6 +4,7 @@
 
 #include "apps/common/command.hpp"
 #include "apps/common/json_file.hpp"
+#include "apps/common/results.hpp"
 #include "apps/ics/json_report.hpp"
 #include "apps/ics/report.hpp"
 #include "apps/ics/run.hpp"
@@ -18,13 +19,15 @@ void run(const Context& context, const Options& options, app::Progress& progress
   progress.say(plan_text(summary, verbose));
   for (const std::string& warning : summary.warnings) progress.warn(warning);
   if (options.dry_run) {
+    app::check_place(context.comm, summary.output.directory);
     progress.say(verbose ? "" : estimate_text(summary));
     return json.write(to_json(summary));
   }
   io::StagedFiles files(context.comm, summary.output.directory);
   summary.made = make_particles(context, summary, files);
   summary.made->seconds = progress.seconds();
-  json.write(to_json(summary));
+  json.put(to_json(summary));
+  app::commit({{&files}, {&json}});
   progress.say(result_text(summary));
 }
 

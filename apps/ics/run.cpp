@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/common/interrupt.hpp"
 #include "apps/common/on_host.hpp"
+#include "apps/common/results.hpp"
 
 namespace zhalo::ics_app {
 namespace {
@@ -84,13 +84,9 @@ Made make_particles_of(const Context& context, const Summary& plan, io::StagedFi
 Made make_particles(const Context& context, const Summary& plan, io::StagedFiles& files) {
   Made made = plan.options.double_precision ? make_particles_of<double>(context, plan, files)
                                             : make_particles_of<float>(context, plan, files);
-  app::check_interrupted();
-  {
-    const ScopedTimer timer(context.timers, "commit");
-    app::finish_without_interrupts();
-    made.files = files.commit();
-    made.num_files = context.comm.sum(static_cast<Index>(made.files.size()));
-  }
+  const app::ResultNames names = app::bring_to_disk(context, {{&files}, {}});
+  made.files = names.paths;
+  made.num_files = names.num_files;
   made.measured = app::measure(context);
   return made;
 }

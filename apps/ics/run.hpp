@@ -16,7 +16,7 @@ io::SnapshotHeader header_of(const Summary& plan);
 /// Everything that is known beforehand: all of a summary but `made`. Collective; throws as the library does.
 Summary plan_run(const Context& context, const Options& options);
 
-/// Makes the particles and writes them to `files`, which it commits. The phases go to context.timers. Collective.
+/// Makes the particles and writes them to `files`, for app::commit. The phases go to context.timers. Collective.
 Made make_particles(const Context& context, const Summary& plan, io::StagedFiles& files);
 
 }  // namespace zhalo::ics_app

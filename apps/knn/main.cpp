@@ -4,6 +4,7 @@
 
 #include "apps/common/command.hpp"
 #include "apps/common/json_file.hpp"
+#include "apps/common/results.hpp"
 #include "apps/knn/json_report.hpp"
 #include "apps/knn/report.hpp"
 #include "apps/knn/run.hpp"
@@ -19,13 +20,15 @@ void run(const Context& context, const Options& options, app::Progress& progress
   progress.say(plan_text(summary, verbose));
   for (const std::string& warning : summary.warnings) progress.warn(warning);
   if (options.dry_run) {
+    app::check_place(context.comm, summary.output.directory);
     progress.say(verbose ? "" : estimate_text(summary));
     return json.write(to_json(summary));
   }
   io::StagedFiles files(context.comm, summary.output.directory);
   summary.found = find_neighbours(context, sources, summary, files);
   summary.found->seconds = progress.seconds();
-  json.write(to_json(summary));
+  json.put(to_json(summary));
+  app::commit({{&files}, {&json}});
   progress.say(result_text(summary, verbose));
 }
 

@@ -60,7 +60,7 @@ void check_columns(const io::SnapshotInfo& info, const Options& options) {
 }
 
 std::vector<std::string> warnings_of(const Sources& sources, const Summary& plan) {
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings = plan.snapshot.warnings;
   const Index others = plan.num_particles - (plan.options.include_self ? 0 : 1);
   if (plan.options.k > others)
     warnings.push_back(fmt::format("-k is {}, but each query has only {} particles around it: the rest of its row is empty",

@@ -3,8 +3,9 @@
 #include <deque>
 #include <type_traits>
 
-#include "apps/common/interrupt.hpp"
 #include "apps/common/on_host.hpp"
+#include "apps/common/results.hpp"
+#include "apps/common/snapshot.hpp"
 #include "apps/knn/reductions.hpp"
 #include "apps/knn/results.hpp"
 
@@ -28,6 +29,7 @@ Input<Real> load(const Context& context, const Sources& sources, const Summary& 
   const io::LoadOptions positions{.velocities = false, .ids = false, .masses = false};
   Input<Real> input;
   input.particles = io::load_particles<Real>(context, sources.particles, plan.options.types, wanted);
+  app::check_wrapped(count_positions(context, input.particles.particles, plan.box), plan.box, plan.options.wrap_all);
   if (sources.query_snapshot)
     input.queries = io::load_particles<Real>(context, *sources.query_snapshot, plan.query->types, positions);
   if (sources.query_places) input.queries = io::load_places<Real>(context, *sources.query_places);
@@ -121,13 +123,9 @@ Found find_neighbours_of(const Context& context, const Sources& sources, const S
 Found find_neighbours(const Context& context, const Sources& sources, const Summary& plan, io::StagedFiles& files) {
   Found found = plan.double_positions ? find_neighbours_of<double>(context, sources, plan, files)
                                       : find_neighbours_of<float>(context, sources, plan, files);
-  app::check_interrupted();
-  {
-    const ScopedTimer timer(context.timers, "commit");
-    app::finish_without_interrupts();
-    found.files = files.commit();
-    found.num_files = context.comm.sum(static_cast<Index>(found.files.size()));
-  }
+  const app::ResultNames names = app::bring_to_disk(context, {{&files}, {}});
+  found.files = names.paths;
+  found.num_files = names.num_files;
   found.measured = app::measure(context);
   return found;
 }

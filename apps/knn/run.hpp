@@ -22,7 +22,7 @@ Sources open_sources(const Context& context, const Options& options);
 /// Everything that is known without reading positions: all of a summary but `found`. Collective; throws as the library does.
 Summary plan_run(const Context& context, const Sources& sources, const Options& options);
 
-/// Reads, searches and writes to `files`, which it commits. The phases go to context.timers. Collective.
+/// Reads, searches and writes to `files`, for app::commit. The phases go to context.timers. Collective.
 Found find_neighbours(const Context& context, const Sources& sources, const Summary& plan, io::StagedFiles& files);
 
 }  // namespace zhalo::knn_app

@@ -40,9 +40,14 @@ struct FindNearest : NeighbourWalk<Group, FindNearest<Group>> {
     const BestList<Group> best{rows, search.global_index};
     for (int l = 0; l < walk.num_leaves; l += Group::size) {
       for (std::uint64_t near = this->leaves_of_use(g, metric, walk, l, query); near != 0; near &= near - 1) {
-        const LocalIndex slot = s.slot[l + lowest_bit(near)];
-        const ParticleRun run{search.tree.leaf_begin[slot], search.tree.leaf_end[slot]};
-        if (query.staged + static_cast<int>(run.end - run.begin) > Scratch::max_staged) flush(g, best, query, s);
+        ParticleRun run = run_of(s.slot[l + lowest_bit(near)]);
+        if (query.staged + static_cast<int>(run.end - run.begin) > Scratch::max_staged) {
+          flush(g, best, query, s);
+          // The bound is closer now: of a million particles in one place only the first leaves remain.
+          near &= this->leaves_of_use(g, metric, walk, l, query);
+          if (near == 0) break;
+          run = run_of(s.slot[l + lowest_bit(near)]);
+        }
         walk.work.leaves += 1;
         walk.work.pairs += run.end - run.begin;
         this->test_particles(g, metric, query, run, [&](const FoundLanes<Group>& found) {
@@ -72,6 +77,8 @@ struct FindNearest : NeighbourWalk<Group, FindNearest<Group>> {
 
  private:
   static constexpr Real infinity = std::numeric_limits<Real>::infinity();
+
+  ZHALO_HD ParticleRun run_of(LocalIndex slot) const { return {search.tree.leaf_begin[slot], search.tree.leaf_end[slot]}; }
 
   ZHALO_HD QueryState<Group> state_of(const Group& g, const Walk& walk, int i) const {
     const LocalIndex place = walk.begin + static_cast<LocalIndex>(i);

@@ -105,6 +105,23 @@ void take_order(const Communicator& comm, GroupOrder& order, Catalogue& catalogu
   catalogue.first_member = share_of(catalogue.num_members_total, comm.rank(), comm.size()).first;
 }
 
+/// On all ranks alike.
+template <class Real>
+bool have_velocities(const Communicator& comm, const Particles<Real>& particles) {
+  const auto has = [&](const ParticleSegment<Real>& segment) {
+    const auto first = segment.velocity.begin();
+    return segment.num == 0 || std::all_of(first, first + particles.dimensions, [](const RealColumn& v) { return bool(v); });
+  };
+  return comm.min(Index{std::all_of(particles.segments.begin(), particles.segments.end(), has)}) == 1;
+}
+
+/// What is not known is not there: no zeros.
+void leave_out_velocities(Catalogue& catalogue) {
+  catalogue.has_velocities = false;
+  catalogue.velocity.clear();
+  catalogue.velocity_dispersion.clear();
+}
+
 template <class Real>
 Catalogue make(const Context& context, const Particles<Real>& particles, const Box& box, Span<const Index> label,
                const CatalogueOptions& options) {
@@ -127,6 +144,7 @@ Catalogue make(const Context& context, const Particles<Real>& particles, const B
   catalogue.plan = members.plan;
   const MemberParticles<Real> of_members(context, particles, input.view(), catalogue.plan.get());
   sum_properties(context, std::move(members), of_members.view(), box, catalogue);
+  if (!have_velocities(context.comm, particles)) leave_out_velocities(catalogue);
   wait(exec);
   return catalogue;
 }

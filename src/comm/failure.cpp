@@ -1,9 +1,12 @@
 #include "src/comm/failure.hpp"
 
+#include <fmt/format.h>
+
 #include <exception>
 #include <new>
 
 #include "zhalo/core/error.hpp"
+#include "zhalo/core/memory.hpp"
 
 namespace zhalo {
 namespace {
@@ -25,7 +28,9 @@ Failure describe_current_exception() {
   } catch (const OutOfMemory& e) {
     return {FailureKind::memory, e.what()};
   } catch (const std::bad_alloc&) {
-    return {FailureKind::memory, "out of host memory in a small allocation; use more ranks or a machine with more memory"};
+    return {FailureKind::memory,
+            fmt::format("out of host memory in a small allocation{}; use more ranks or a machine with more memory",
+                        describe_memory_limit())};
   } catch (const DeviceError& e) {
     return {FailureKind::device, e.what()};
   } catch (const CommunicationError& e) {

@@ -1,5 +1,6 @@
 #include "zhalo/core/memory.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -27,7 +29,7 @@ void* allocate_host(std::size_t bytes) { return std::aligned_alloc(alignment, by
 void deallocate_host(void* block) { std::free(block); }
 
 /// MemAvailable of /proc/meminfo; Linux grants requests beyond it and kills the process when they are used.
-std::size_t available_host() {
+std::size_t available_on_machine() {
   std::ifstream file("/proc/meminfo");
   std::string key;
   std::size_t kibibytes = 0;
@@ -38,13 +40,39 @@ std::size_t available_host() {
   return std::numeric_limits<std::size_t>::max();
 }
 
+/// Of the addresses of this process (ulimit -v), in bytes.
+std::optional<std::size_t> address_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  return static_cast<std::size_t>(limit.rlim_cur);
+}
+
+/// Addresses that this process has taken.
+std::size_t address_bytes() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
 std::size_t rounded_up(std::size_t bytes) { return std::max(alignment, (bytes + alignment - 1) / alignment * alignment); }
 
 double gibibytes(std::size_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0); }
 
 }  // namespace
 
-MemoryPool::MemoryPool() : MemoryPool(Source{allocate_host, deallocate_host, available_host, "host"}) {}
+std::size_t available_host_bytes() {
+  const std::size_t on_machine = available_on_machine();
+  const auto limit = address_limit();
+  return limit ? std::min(on_machine, *limit - std::min(*limit, address_bytes())) : on_machine;
+}
+
+std::string describe_memory_limit() {
+  const auto limit = address_limit();
+  return limit ? fmt::format(" within the limit of {:.3f} GiB on this process (ulimit -v)", gibibytes(*limit)) : "";
+}
+
+MemoryPool::MemoryPool()
+    : MemoryPool(Source{allocate_host, deallocate_host, available_host_bytes, "host", describe_memory_limit}) {}
 MemoryPool::MemoryPool(Source source) : source_(source) {}
 
 MemoryPool::~MemoryPool() { release(); }
@@ -66,9 +94,10 @@ void* MemoryPool::allocate(std::size_t bytes, std::string_view purpose) {
     if (!added) block = take_locked(bytes, AnyPart::yes);
     if (!added && block == nullptr) {
       throw OutOfMemory(fmt::format(
-          "out of {} memory: {:.3f} GiB are needed for {}, {:.3f} GiB are available and zhalo already uses {:.3f} GiB; "
+          "out of {} memory: {:.3f} GiB are needed for {}, {:.3f} GiB are available{} and zhalo already uses {:.3f} GiB; "
           "use more ranks or a machine with more memory",
-          source_.name, gibibytes(bytes), purpose, gibibytes(source_.available()), gibibytes(in_use_)));
+          source_.name, gibibytes(bytes), purpose, gibibytes(source_.available()),
+          source_.limit == nullptr ? "" : source_.limit(), gibibytes(in_use_)));
     }
     if (added) block = take_locked(bytes);
   }

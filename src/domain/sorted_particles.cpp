@@ -76,6 +76,23 @@ void validate_box(const Box& box, int dimensions) {
 }
 
 template <class Real>
+void validate_box_fits(const Box& box) {
+  constexpr double largest =
+      static_cast<double>(std::numeric_limits<Real>::max()) / 16;  // searches scale lengths, and add some
+  for (int axis = 0; axis < box.dimensions; ++axis) {
+    const double length = std::max(box.length[axis], std::abs(box.lo[axis]));
+    validate(
+        length <= largest,
+        "the box reaches {:g} on axis {}, but positions of {} bits have no room for such lengths (at most {:g}); check the "
+        "box size and its unit",
+        length, axis, 8 * sizeof(Real), largest);
+  }
+}
+
+template void validate_box_fits<float>(const Box&);
+template void validate_box_fits<double>(const Box&);
+
+template <class Real>
 DeviceParticles<Real>::DeviceParticles(const Exec& exec, const Particles<Real>& particles) {
   validate_segments(particles);
   std::vector<kernels::SegmentView<Real>> views;

@@ -26,6 +26,10 @@ class DeviceParticles {
 /// Throws InputError unless the box can be used, for particles of so many dimensions.
 void validate_box(const Box& box, int dimensions);
 
+/// Throws InputError if this precision has no room for the box's lengths.
+template <class Real>
+void validate_box_fits(const Box& box);
+
 /// Counts and extent over all ranks, after every position was found to be usable.
 struct Extent {
   GlobalRange range;

@@ -46,6 +46,7 @@ template <class Real>
 ZOrder<Real>::ZOrder(const Context& context, const Particles<Real>& particles, const Box& box, const ZOrderOptions& options) {
   context.comm.together([&] {
     validate_box(box, particles.dimensions);
+    validate_box_fits<Real>(box);
     validate_agreement(context.comm, box, options, particles.num());
     const DeviceParticles<Real> input(context.exec, particles);
     const Extent extent = examine_positions(context, input.view(), box);

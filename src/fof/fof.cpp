@@ -155,6 +155,7 @@ FofResult friends_of_friends(const Context& context, const Particles<Real>& part
                              const FofOptions& options) {
   return together(context.comm, [&] {
     validate_box(box, particles.dimensions);
+    validate_box_fits<Real>(box);
     validate_options(box, options);
     validate_agreement(context.comm, box, options.linking_length);
     const DeviceParticles<Real> on_exec(context.exec, particles);

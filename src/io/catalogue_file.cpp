@@ -66,7 +66,8 @@ void write_rows(StagedFiles& files, const Groups& groups, const SnapshotInfo& sn
   set.columns = table.columns(group_rows);
   set.columns.push_back({"IDs/ID", hdf5::cells_of(groups.member_ids), &id_rows});
   set.write_header = [&](OutputFile& file, const FileView& view) {
-    write_common_header(file, view.num_files, snapshot);
+    // yt takes the number from the master and opens the numbered files: with 1 it would show the first alone.
+    write_common_header(file, view.is_master() ? view.files.count : view.num_files, snapshot);
     write_counts(file, view, group_rows, id_rows);
     write_run(file, snapshot, run);
     for (const char* group : {"Group", "Subhalo", "IDs"}) file.make_group(group);

@@ -26,6 +26,8 @@ struct FileColumn {
 struct FileView {
   Share files;
   Index num_files = 1;
+
+  bool is_master() const { return files.count > num_files; }
 };
 
 /// Files "PREFIX.K.hdf5" and the master "PREFIX.hdf5". All ranks have the same columns and the same units.

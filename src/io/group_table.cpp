@@ -108,10 +108,12 @@ void GroupTable::append_properties(std::vector<FileColumn>& columns, const Place
   append("GroupMassType", mass_by_type_, num_columns_, of_mass("Mass by particle type"));
   append("GroupPos", flat(catalogue_->centre), 3, of_length("Centre of mass"));
   append("GroupCM", flat(catalogue_->centre), 3, of_length("Centre of mass"));
-  append("GroupVel", code_velocity_, 3, of_velocity(-1, "Mass-weighted mean peculiar velocity times the scale factor"));
-  append("GroupVelPeculiar", flat(catalogue_->velocity), 3, of_velocity(0, "Mass-weighted mean peculiar velocity"));
-  append("GroupVelDispersion", catalogue_->velocity_dispersion, 1,
-         of_velocity(0, "Mass-weighted dispersion of peculiar velocities along one axis"));
+  if (catalogue_->has_velocities) {
+    append("GroupVel", code_velocity_, 3, of_velocity(-1, "Mass-weighted mean peculiar velocity times the scale factor"));
+    append("GroupVelPeculiar", flat(catalogue_->velocity), 3, of_velocity(0, "Mass-weighted mean peculiar velocity"));
+    append("GroupVelDispersion", catalogue_->velocity_dispersion, 1,
+           of_velocity(0, "Mass-weighted dispersion of peculiar velocities along one axis"));
+  }
   append("GroupInertiaRadius", catalogue_->inertia_radius, 1, of_length("Mass-weighted rms distance from the centre of mass"));
   append("GroupExtentRadius", catalogue_->extent_radius, 1, of_length("Largest distance of a member from the centre of mass"));
 }

@@ -46,6 +46,12 @@ Index integer_of(const hdf5::InputFile& file, const std::string& name, Index oth
   return values ? values->front() : otherwise;
 }
 
+/// As a master file does, which shows the numbered files as one.
+bool holds_all(const hdf5::InputFile& file) {
+  const auto here = file.integers("Header", "Ngroups_ThisFile"), all = file.integers("Header", "Ngroups_Total");
+  return here && all && here->front() == all->front();
+}
+
 double box_length_of(const hdf5::InputFile& file) {
   for (const char* group : {"Header", "Parameters"}) {
     if (const auto values = file.reals(group, "BoxSize")) return values->front();
@@ -61,22 +67,29 @@ std::string first_of(const hdf5::InputFile& file, const std::vector<const char*>
   return {};
 }
 
-void check_rows(const hdf5::InputFile& file, const std::string& dataset, Index rows, Index width) {
+/// `groups` are in the file.
+void check_rows(const hdf5::InputFile& file, const std::string& dataset, Index groups, Index width) {
   const auto shape = file.shape(dataset);
   file.check_readable(dataset);
-  const bool fits = shape && !shape->extent.empty() && shape->extent[0] >= rows && shape->kind != hdf5::Kind::other &&
+  const bool fits = shape && !shape->extent.empty() && shape->extent[0] == groups && shape->kind != hdf5::Kind::other &&
                     (width == 1 ? shape->extent.size() == 1 : shape->extent.size() == 2 && shape->extent[1] == width);
   if (!fits)
     throw InputError(
-        fmt::format("'{}': /{} does not have {} number(s) for each of {} groups", file.path(), dataset, width, rows));
+        fmt::format("'{}': /{} does not have {} number(s) for each of {} groups", file.path(), dataset, width, groups));
 }
 
+/// The first rows of those that there are.
+struct FirstRows {
+  Index count = 0;
+  Index of = 0;
+};
+
 template <class T>
-std::vector<T> read_rows(const hdf5::InputFile& file, const std::string& dataset, Index rows, Index width = 1) {
-  std::vector<T> values(static_cast<std::size_t>(rows * width));
-  if (dataset.empty() || rows == 0) return values;
-  check_rows(file, dataset, rows, width);
-  file.read(dataset, {0, rows}, hdf5::native_type(T{}), values.data());
+std::vector<T> read_rows(const hdf5::InputFile& file, const std::string& dataset, FirstRows rows, Index width = 1) {
+  std::vector<T> values(static_cast<std::size_t>(rows.count * width));
+  if (dataset.empty() || rows.count == 0) return values;
+  check_rows(file, dataset, rows.of, width);
+  file.read(dataset, {0, rows.count}, hdf5::native_type(T{}), values.data());
   return values;
 }
 
@@ -96,14 +109,15 @@ Index groups_in(const hdf5::InputFile& file, const std::string& centres) {
 
 void append_groups(const hdf5::InputFile& file, Index most, std::vector<Halo>& haloes) {
   const std::string centres = first_of(file, {"GroupPos", "GroupCM"});
-  const Index rows = std::min(groups_in(file, centres), most - static_cast<Index>(haloes.size()));
+  const Index groups = groups_in(file, centres);
+  const FirstRows rows{std::min(groups, most - static_cast<Index>(haloes.size())), groups};
   const auto centre = read_rows<double>(file, centres, rows, 3);
   const auto radius =
       read_rows<double>(file, first_of(file, {"GroupExtentRadius", "Group_R_Crit200", "Group_R_Mean200"}), rows);
   const auto mass = read_rows<double>(file, first_of(file, {"GroupMass"}), rows);
   const auto length = read_rows<Index>(file, first_of(file, {"GroupLen"}), rows);
-  haloes.reserve(haloes.size() + static_cast<std::size_t>(rows));
-  for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i)
+  haloes.reserve(haloes.size() + static_cast<std::size_t>(rows.count));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(rows.count); ++i)
     haloes.push_back({{{centre[3 * i], centre[3 * i + 1], centre[3 * i + 2]}}, radius[i], mass[i], length[i]});
 }
 
@@ -116,7 +130,7 @@ HaloList read_haloes(const std::string& path, Index most) {
   {
     const hdf5::InputFile file(first);
     list.box_length = box_length_of(file);
-    num_files = integer_of(file, "NumFiles", 1);
+    num_files = holds_all(file) ? 1 : integer_of(file, "NumFiles", 1);
   }
   for (const std::string& name : all_chunks(first, num_files, "catalogue")) {
     if (static_cast<Index>(list.haloes.size()) >= most) break;

@@ -35,7 +35,6 @@ class InputFile {
   /// The object exists, and so does what it links to.
   bool has(const std::string& object) const;
   bool has_attribute(const std::string& object, const std::string& name) const;
-  std::vector<std::string> attribute_names(const std::string& object) const;
 
   /// Attributes of any shape and numeric type; empty if absent or not numeric.
   std::optional<std::vector<double>> reals(const std::string& object, const std::string& name) const;

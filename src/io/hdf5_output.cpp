@@ -146,6 +146,17 @@ void OutputFile::write_rows(const std::string& name, Index first, const Cells& c
        "cannot be written");
 }
 
+namespace {
+
+/// HDF5 reads "%%" in the names of sources as a percent sign.
+std::string escaped(const std::string& name) {
+  std::string doubled;
+  for (const char letter : name) doubled.append(letter == '%' ? 2 : 1, letter);
+  return doubled;
+}
+
+}  // namespace
+
 void OutputFile::make_virtual_dataset(const std::string& name, const Cells& like, const std::vector<SourceRows>& sources) {
   Index rows = 0;
   for (const SourceRows& source : sources) rows += source.rows;
@@ -155,7 +166,8 @@ void OutputFile::make_virtual_dataset(const std::string& name, const Cells& like
     if (source.rows == 0) continue;
     const Handle place = selected_rows(extent_of(rows, like), first, source.rows);
     const Handle whole = simple_space(extent_of(source.rows, like));
-    need(H5Pset_virtual(properties.id(), place.id(), source.file.c_str(), name.c_str(), whole.id()) >= 0, "cannot be written");
+    need(H5Pset_virtual(properties.id(), place.id(), escaped(source.file).c_str(), name.c_str(), whole.id()) >= 0,
+         "cannot be written");
     first += source.rows;
   }
   create_dataset(name, like.type, extent_of(rows, like), properties);

@@ -103,13 +103,18 @@ bool unescape(std::string& name) {
   return true;
 }
 
-/// The first of the places at which HDF5 looks that has a file which it can open.
-Handle open_source(std::string& file, const std::string& path) {
+/// Where HDF5 looks for a file that holds a part of the dataset in the file at `path`, in this order.
+std::vector<fs::path> places_of(const std::string& file, const std::string& path) {
   const fs::path prefix = prefix_from_environment("HDF5_VDS_PREFIX", path);
   std::vector<fs::path> places;
   if (!prefix.empty()) places.push_back(prefix / file);
   places.insert(places.end(), {fs::path(path).parent_path() / file, file});
-  for (const fs::path& place : places) {
+  return places;
+}
+
+/// The first of the places that has a file which HDF5 can open.
+Handle open_source(std::string& file, const std::string& path) {
+  for (const fs::path& place : places_of(file, path)) {
     Handle opened(H5Fopen(place.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     if (!opened.valid()) continue;
     file = place.string();
@@ -156,21 +161,57 @@ bool is_among(const Handle& selection, Rows rows) {
   return static_cast<Index>(begin[0]) < rows.first + rows.count && static_cast<Index>(end[0]) >= rows.first;
 }
 
+/// The block of numbers that a part shows.
+struct Block {
+  Extent begin{}, end{};
+
+  bool meets(const Block& other, std::size_t rank) const {
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+      if (end[axis] < other.begin[axis] || other.end[axis] < begin[axis]) return false;
+    }
+    return true;
+  }
+};
+
+/// Parts that meet leave gaps elsewhere, though their numbers add up: there HDF5 leaves what was in memory.
+std::string wrong_blocks(std::vector<Block> blocks, std::size_t rank) {
+  std::sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) { return a.begin[0] < b.begin[0]; });
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    for (std::size_t j = i + 1; j < blocks.size() && blocks[j].begin[0] <= blocks[i].end[0]; ++j) {
+      if (blocks[i].meets(blocks[j], rank)) return "some of its parts overlap";
+    }
+  }
+  return {};
+}
+
+/// False if the selection is no block.
+bool take_block(const Handle& selection, Block& block, std::size_t rank) {
+  if (H5Sget_select_bounds(selection.id(), block.begin.data(), block.end.data()) < 0) return false;
+  hsize_t volume = 1;
+  for (std::size_t axis = 0; axis < rank; ++axis) volume *= block.end[axis] - block.begin[axis] + 1;
+  return volume == static_cast<hsize_t>(H5Sget_select_npoints(selection.id()));
+}
+
 std::string missing_virtual(hid_t dataset, hid_t properties, const std::string& path, Rows rows, int level) {
   std::size_t num_parts = 0;
   const Handle space(H5Dget_space(dataset), H5Sclose);
   if (level == most_levels || H5Pget_virtual_count(properties, &num_parts) < 0) return "its parts cannot be found";
   hssize_t shown = 0;
+  const auto rank = static_cast<std::size_t>(std::max(H5Sget_simple_extent_ndims(space.id()), 0));
+  std::vector<Block> blocks;
   for (std::size_t i = 0; i < num_parts; ++i) {
     Part part = part_of(properties, i);
     const hssize_t points = H5Sget_select_npoints(part.shown.id());
     if (points < 0) return "its parts have no end, and zhalo does not look into such";
     shown += points;
+    if (points > 0 && !take_block(part.shown, blocks.emplace_back(), rank))
+      return "its parts are no blocks, and zhalo does not look into such";
     if (points == 0 || !is_among(part.shown, rows)) continue;
     if (std::string missing = missing_in_source(std::move(part), path, level); !missing.empty()) return missing;
   }
   const hssize_t needed = H5Sget_simple_extent_npoints(space.id());
-  return shown == needed ? "" : fmt::format("its parts hold {} of {} numbers", shown, needed);
+  return shown == needed ? wrong_blocks(std::move(blocks), rank)
+                         : fmt::format("its parts hold {} of {} numbers", shown, needed);
 }
 
 /// rows.count of -1: all.
@@ -185,6 +226,21 @@ std::string missing_of(hid_t dataset, const std::string& path, Rows rows, int le
 }
 
 }  // namespace
+
+std::string missing_file(hid_t dataset, const std::string& path) {
+  std::size_t num_parts = 0;
+  const Handle properties(H5Dget_create_plist(dataset), H5Pclose);
+  if (H5Pget_layout(properties.id()) != H5D_VIRTUAL || H5Pget_virtual_count(properties.id(), &num_parts) < 0) return {};
+  for (std::size_t i = 0; i < num_parts; ++i) {
+    std::string file = name_of(H5Pget_virtual_filename, properties.id(), i);
+    if (file == "." || !unescape(file)) continue;
+    const std::vector<fs::path> places = places_of(file, path);
+    std::error_code ignored;
+    if (std::none_of(places.begin(), places.end(), [&](const fs::path& place) { return fs::exists(place, ignored); }))
+      return file;
+  }
+  return {};
+}
 
 std::string missing_part(hid_t dataset, const std::string& path, Rows rows) { return missing_of(dataset, path, rows, 0); }
 

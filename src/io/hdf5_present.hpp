@@ -14,4 +14,7 @@ namespace zhalo::io::hdf5 {
 /// compact dataset was written.
 std::string missing_part(hid_t dataset, const std::string& path, Rows rows);
 
+/// A quicker look, at virtual datasets only: the first file of their parts that does not exist; empty if all do.
+std::string missing_file(hid_t dataset, const std::string& path);
+
 }  // namespace zhalo::io::hdf5

@@ -48,8 +48,8 @@ using Visit = std::function<void(Span<const double>)>;
 
 /// Shows the masses of a rank's share to `visit`, block by block.
 void for_each_block(const Snapshot& snapshot, const std::vector<TypeRange>& ranges, const Visit& visit) {
-  std::vector<double> block(static_cast<std::size_t>(block_size));
   for (const auto& range : ranges) {
+    std::vector<double> block(static_cast<std::size_t>(std::min(block_size, range.count)));
     for (Index done = 0; done < range.count; done += block_size) {
       const Span<double> part(block.data(), std::min(block_size, range.count - done));
       snapshot.read_masses(range.type, range.first + done, part);

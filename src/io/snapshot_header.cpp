@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -29,9 +30,21 @@ std::optional<double> positive(std::optional<double> value) {
   return value && *value > 0 && std::isfinite(*value) ? value : std::nullopt;
 }
 
-bool any_attribute(const InputFile& file, const std::string& object, const std::string& prefix) {
-  const auto names = file.attribute_names(object);
-  return std::any_of(names.begin(), names.end(), [&](const auto& name) { return name.rfind(prefix, 0) == 0; });
+/// Options that AREPO's runs are compiled with, one or another. HDF5 1.10 crashes when it lists the attributes of a damaged group; it is
+/// asked for names.
+bool has_options_of_arepo(const InputFile& file) {
+  constexpr std::array names{"VORONOI",
+                             "VORONOI_DYNAMIC_UPDATE",
+                             "VORONOI_STATIC_MESH",
+                             "VORONOI_MESH_KEEP_DT_AND_DTC",
+                             "REGULARIZE_MESH_CM_DRIFT",
+                             "REFINEMENT_SPLIT_CELLS",
+                             "GFM_STELLAR_EVOLUTION",
+                             "GFM_COOLING_METAL",
+                             "GFM_PRIMORDIAL_RATES",
+                             "GFM_WINDS",
+                             "GFM_AGN_RADIATION"};
+  return std::any_of(names.begin(), names.end(), [&](const char* name) { return file.has_attribute("Config", name); });
 }
 
 /// `value` replaces `field` if it holds something.
@@ -99,7 +112,7 @@ Code detect_code(const InputFile& file) {
   if (file.text("Header", "Code") == "SWIFT" || file.has("Policy")) return Code::swift;
   if ((file.has("HashTable") && file.has("Constants")) || file.has_attribute("Header", "ExpansionFactor")) return Code::eagle;
   if (file.has_attribute("Header", "GIZMO_version") || file.has_attribute("Header", "UnitLength_In_CGS")) return Code::gizmo;
-  if (any_attribute(file, "Config", "VORONOI") || any_attribute(file, "Config", "GFM_")) return Code::arepo;
+  if (has_options_of_arepo(file)) return Code::arepo;
   const bool wide = file.attribute_bytes("Header", "NumPart_Total") == 8;
   if (wide && !file.has_attribute("Header", "NumPart_Total_HighWord")) return Code::gadget4;
   return Code::gadget;
@@ -148,6 +161,7 @@ HeaderCounts read_counts(const InputFile& file) {
   counts.num_files = file.integers("Header", "NumFilesPerSnapshot").value_or(std::vector<Index>{1}).front();
   if (counts.num_files == 0) counts.num_files = 1;  // this one
   counts.time = first_real(file, {"Header"}, {"ExpansionFactor", "Scale-factor", "Time", "Redshift"});
+  if (counts.time && std::isnan(*counts.time)) counts.time.reset();  // it would not be equal to itself
   return counts;
 }
 
@@ -273,6 +287,23 @@ void read_gadget_family(const InputFile& file, const SnapshotOverrides& override
 
 }  // namespace
 
+namespace {
+
+/// A time that is there and cannot be used must not go unnoticed: velocities and units follow from it.
+void warn_of_time(const InputFile& file, SnapshotInfo& info) {
+  const bool swift = info.code == Code::swift;
+  for (const auto& [group, name] :
+       {std::pair{"Header", "ExpansionFactor"}, {"Header", "Time"}, {"Cosmology", "Scale-factor"}}) {
+    if (swift != (std::string(group) == "Cosmology") || !file.has_attribute(group, name)) continue;
+    const auto value = first_real(file, {group}, {name});
+    if (value && std::isfinite(*value) && *value >= 0) return;
+    info.warnings.push_back(fmt::format("'{}': {}/{} is {}, which is no time or scale factor: it is not used", info.path, group,
+                                        name, value ? fmt::format("{:g}", *value) : "no number"));
+  }
+}
+
+}  // namespace
+
 void read_conventions(const InputFile& file, const SnapshotOverrides& overrides, SnapshotInfo& info) {
   info.code = detect_code(file);
   info.version = read_version(file, info.code);
@@ -287,6 +318,7 @@ void read_conventions(const InputFile& file, const SnapshotOverrides& overrides,
   } else {
     read_gadget_family(file, overrides, info);
   }
+  warn_of_time(file, info);
   if (overrides.cosmology.critical_density) {
     info.cosmology.critical_density = overrides.cosmology.critical_density;
     info.cosmology.critical_density_source = "given by the user";

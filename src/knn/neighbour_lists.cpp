@@ -66,6 +66,7 @@ NeighbourLists<Real>::NeighbourLists(const Context& context, const SearchedParti
   context.comm.together([&] {
     validate_box(box, searched.particles.dimensions);
     if (searched.queries != nullptr) validate_box(box, searched.queries->dimensions);
+    validate_box_fits<Real>(box);
     validate_search(search);
     for (const TravellingColumn& column : search.columns)
       validate(column.data != nullptr || searched.particles.num() == 0, "a column of the particles has no memory");

@@ -143,6 +143,7 @@ template <class T, class Real>
 PaintReport paint_checked(const Context& context, const Particles<Real>& particles, Field<T>& field,
                           const PaintOptions& options) {
   const Decomposition& decomposition = field.decomposition();
+  validate_box_fits<Real>(decomposition.grid().box);
   const DeviceParticles<Real> input(context.exec, particles);
   const Extent extent = examine_positions(context, input.view(), decomposition.grid().box);
   kernels::PaintedParticles<Real> painted = describe(input.view(), particles, options);

@@ -123,6 +123,7 @@ std::vector<Buffer<T>> sample(const Context& context, const std::vector<const Fi
                               Window window) {
   return finish_together(context, [&] {
     validate_fields(context.comm, fields, window, places.dimensions);
+    validate_box_fits<Real>(fields.front()->decomposition().grid().box);
     const DeviceParticles<Real> input(context.exec, places);
     examine_positions(context, input.view(), fields.front()->decomposition().grid().box, {"places", "place"});
     return sample_checked(context, fields, input.view(), window);

@@ -23,8 +23,8 @@ HEADER = ("BoxSize", "Time", "Redshift", "Omega0", "OmegaLambda", "HubbleParam",
 PARAMETERS = ("LinkingLength", "LinkingLengthRatio", "MeanSeparation", "MeanSeparationRule", "MinMembers", "LinkedTypes", "Snapshot",
               "CodeVersion")
 COLUMNS = {"GroupLen": 1, "GroupLenType": 0, "GroupOffsetType": 0, "GroupMass": 1, "GroupMassType": 0, "GroupPos": 3, "GroupCM": 3,
-           "GroupVel": 3, "GroupVelPeculiar": 3, "GroupVelDispersion": 1, "GroupInertiaRadius": 1, "GroupExtentRadius": 1,
-           "GroupLabel": 1, "GroupOffset": 1, "GroupNsubs": 1, "GroupFirstSub": 1}
+           "GroupInertiaRadius": 1, "GroupExtentRadius": 1, "GroupLabel": 1, "GroupOffset": 1, "GroupNsubs": 1, "GroupFirstSub": 1}
+VELOCITIES = {"GroupVel": 3, "GroupVelPeculiar": 3, "GroupVelDispersion": 1}  # none of them if the snapshot has none
 SCALINGS = ("a_scaling", "h_scaling", "length_scaling", "mass_scaling", "velocity_scaling", "to_cgs", "Description")
 
 
@@ -63,9 +63,9 @@ class Catalogue:
                 self.check_file(path, f)
                 self.header = dict(f["Header"].attrs)
                 self.linked_types = sorted(f["Parameters"].attrs["LinkedTypes"])
-                parts.append({name: f["Group"][name][:] for name in COLUMNS})
+                parts.append({name: f["Group"][name][:] for name in f["Group"]})
                 ids.append(f["IDs/ID"][:])
-        self.columns = {name: np.concatenate([p[name] for p in parts]) for name in COLUMNS}
+        self.columns = {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
         self.ids = np.concatenate(ids)
         self.num = len(self.columns["GroupLen"])
 
@@ -79,7 +79,7 @@ class Catalogue:
         need(header["NumFiles"] == len(self.paths), f"{path}: NumFiles is {header['NumFiles']}, there are {len(self.paths)}")
         need(np.ndim(header["BoxSize"]) == 0, f"{path}: BoxSize is no scalar")
         need("GroupFOFLinkingLength" in f["Group"].attrs, f"{path} lacks the linking length of /Group")
-        need(set(f["Group"]) == set(COLUMNS), f"{path}: the columns of /Group are {sorted(f['Group'])}")
+        need(set(f["Group"]) in ({*COLUMNS}, {*COLUMNS, *VELOCITIES}), f"{path}: the columns of /Group are {sorted(f['Group'])}")
         need(len(f["Subhalo"]) == 0, f"{path}: /Subhalo is not empty")
         self.check_columns(path, f)
 
@@ -87,8 +87,8 @@ class Catalogue:
         rows = f["Header"].attrs["Ngroups_ThisFile"]
         num_types = f["Group/GroupLenType"].shape[1]
         need(num_types >= 6, f"{path} has {num_types} types")
-        for name, width in COLUMNS.items():
-            column = f["Group"][name]
+        for name, column in f["Group"].items():
+            width = (COLUMNS | VELOCITIES)[name]
             shape = (rows,) if width == 1 else (rows, width or num_types)
             need(column.shape == shape, f"{path}: {name} has the shape {column.shape} instead of {shape}")
             if column.dtype.kind == "f" or name in ("GroupLen", "GroupLabel"):
@@ -115,7 +115,8 @@ class Catalogue:
         need(np.allclose(c["GroupMassType"].sum(1), c["GroupMass"], rtol=1e-12), "GroupMassType does not sum to GroupMass")
         need(np.all(c["GroupMassType"][by_type == 0] == 0), "mass of a type without members")
         need(np.array_equal(c["GroupPos"], c["GroupCM"]), "GroupPos differs from GroupCM")
-        need(np.allclose(c["GroupVel"], c["GroupVelPeculiar"] * header["Time"], rtol=1e-12), "GroupVel is not a times the peculiar velocity")
+        if "GroupVel" in c:
+            need(np.allclose(c["GroupVel"], c["GroupVelPeculiar"] * header["Time"], rtol=1e-12), "GroupVel is not a times the peculiar velocity")
         need(np.all(c["GroupNsubs"] == 0) and np.all(c["GroupFirstSub"] == -1), "there are subhaloes")
         need(np.all(c["GroupInertiaRadius"] <= c["GroupExtentRadius"] * (1 + 1e-12)), "the inertia radius exceeds the extent")
         box = header["BoxSize"]
@@ -129,7 +130,8 @@ def check_master(path, paths, in_file, in_all):
     try:
         with h5py.File(path, "r") as master, contextlib.ExitStack() as stack:
             parts = [stack.enter_context(h5py.File(p, "r")) for p in paths]
-            need(master["Header"].attrs["NumFiles"] == 1, f"{path}: NumFiles is not 1")
+            number = len(parts) if "Group" in master else 1  # yt goes on from the master of a catalogue to the numbered files
+            need(master["Header"].attrs["NumFiles"] == number, f"{path}: NumFiles is not {number}")
             for one, everything in zip(in_file, in_all):
                 need(np.array_equal(master["Header"].attrs[one], parts[0]["Header"].attrs[everything]), f"{path}: {one} is not {everything}")
             names = []

@@ -4,6 +4,7 @@ Every test script is called with  PROGRAM DATA SNAPSHOTS [unittest arguments]:  
 folder that make_snapshots.py filled.
 """
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ PROGRAM, DATA, SNAPSHOTS = (Path(argument).absolute() for argument in (sys.argv 
 GADGET = DATA / "gadget4-dm64"
 SWIFT = DATA / "swift-dm64"
 GAS = DATA / "swift-gas64"
+MPIEXEC = shutil.which("mpiexec")
 SECONDS = 120  # until a run counts as hanging
 # Under a sanitizer a run takes ten times as long, and looks for what one run of a kind shows as well as ten.
 SANITIZED = "ASAN_OPTIONS" in os.environ
@@ -32,6 +34,11 @@ def each_rank(*numbers):
     """Those of these numbers of ranks that are tested in this tree (ZHALO_TEST_RANKS), or the last if none is."""
     tested = os.environ.get("ZHALO_TEST_RANKS", "1,2,3,8,16").split(",")
     return [number for number in numbers if str(number) in tested] or numbers[-1:]
+
+
+def without_warnings(errors):
+    """The other lines of standard error."""
+    return "".join(line for line in errors.splitlines(keepends=True) if not line.startswith(f"{PROGRAM.name}: warning: "))
 
 
 def environment_of(launcher, **changes):
@@ -62,10 +69,12 @@ class CommandCase(unittest.TestCase):
         self.assertEqual((status, errors), (0, ""))
         return output
 
-    def assert_refused(self, arguments, *words, **environment):
+    def assert_refused(self, arguments, *words, launcher=(), **environment):
         """One error that has all these words (after warnings, maybe), status 2, and nothing left behind."""
         before = self.files()
-        status, _, errors = self.run_command(*arguments, **environment)
+        status, _, errors = self.run_command(*arguments, launcher=launcher, **environment)
+        if launcher:
+            errors = "\n".join(line for line in errors.splitlines() if line.startswith(PROGRAM.name))  # the launcher has its own words
         self.assertEqual(status, 2, errors)
         *warnings, error = errors.splitlines()
         self.assertTrue(error.startswith(f"{PROGRAM.name}: error: "), errors)

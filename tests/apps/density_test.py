@@ -273,12 +273,13 @@ OPTIONS = {
     "--power p.txt --per-decade 4": ["--per-decade", "--bins log"],
     "--power p.txt --multipoles r": ["--multipoles", "r", "x, y, z"],
     "--power folder": ["--power", "folder", "name a file"],
+    "--power none/p.txt": ["--power", "none/p.txt", "'none' is not there"],
     "--power text.txt/p.txt": ["text.txt"],
     "--power snapshot_007.hdf5": ["--power", "snapshot_007.hdf5", "is read"],
     "--power report.json": ["--power", "--json", "report.json"],
     "--power folder/../folder/p.txt --json folder/p.txt": ["--power", "--json", "folder/p.txt", "same file"],
     "--power link/p.txt --json folder/p.txt": ["--power", "--json", "folder/p.txt", "same file"],
-    "--power -": ["--power", "--json", "standard output"],
+    "--power - -q": ["--power", "--json", "standard output"],
     "--power out.0.hdf5 -o out.hdf5": ["--power", "out.0.hdf5", "-o out.hdf5"],
     "--power ./out.hdf5 -o link/../out": ["--power", "out.hdf5", "-o"],
     "--power folder/out.17.hdf5 -o link/out --files 2": ["--power", "folder/out.17.hdf5", "-o"],
@@ -297,6 +298,7 @@ PICTURE_OPTIONS = {
     "--depth 11": ["--depth", "11", "10", "along z"],
     "--depth 0": ["--depth", "0", "positive"],
     "--from nan": ["--from", "finite"],
+    "--image map.jpg": ["--image", "map.jpg", ".png"],
     "--pixels 5": ["--pixels", "100 to 10000"],
     "--min-halo 5": ["--min-halo", "--haloes"],
     "--haloes bare_groups.hdf5 --min-halo -5": ["--min-halo is -5", "negative"],
@@ -327,7 +329,7 @@ class BadInput(DensityCase):
         for options, words in OPTIONS.items():
             with self.subTest(options):
                 grid = [] if "--grid" in options else ["--grid", 4]
-                report = "-" if options == "--power -" else "report.json"
+                report = "-" if options == "--power - -q" else "report.json"
                 json_file = [] if "--json" in options else ["--json", report]
                 self.assert_refused(["snapshot_007.hdf5", *grid, *json_file, *options.split()], *words)
 
@@ -346,7 +348,8 @@ class BadInput(DensityCase):
             return
         for options, words in PICTURE_OPTIONS.items():
             with self.subTest(options):
-                self.assert_refused(["snapshot_007.hdf5", "--grid", 4, "--image", "map.png", *options.split()], *words)
+                self.assert_refused(["snapshot_007.hdf5", "--grid", 4, *([] if "--image" in options else ["--image", "map.png"]), *options.split()],
+                                    *words)
 
     def test_snapshots(self):
         for name, words in {"none_such.hdf5": ["no such file"], "text.hdf5": ["HDF5"], "no_box.hdf5": ["--box-size"],
@@ -372,6 +375,18 @@ class BadInput(DensityCase):
                 status, _, errors = self.run_command("snapshot_007.hdf5", *options.split(), launcher=(MPIEXEC, "-n", "3"))
                 self.assertEqual((status, errors.count("density: error: ")), (2, 1), errors)
                 self.assertEqual(self.files(), before)
+
+    def test_grids_without_waves(self):
+        for cells in (1, 2):
+            status, _, errors = self.run_command("snapshot_007", "--grid", cells, "--power", "p.txt", "-q")
+            self.assertEqual((status, errors.count("\n")), (0, 1))
+            self.assertIn(f"density: warning: --grid {cells}", errors)
+            self.assertIn("spectrum is empty", errors)
+
+    def test_box_that_is_wrong(self):
+        self.assert_refused(["snapshot_007", "--grid", 4, "--box-size", 4], "outside", "--wrap")
+        self.succeed("snapshot_007", "--grid", 4, "--box-size", 4, "--wrap", "-q")
+        self.assert_refused(["snapshot_007", "--grid", 4, "--box-size", "1e300"], "1e+300", "32 bits")
 
     def test_dry_run(self):
         """Tells what an absurd grid needs, and writes nothing."""

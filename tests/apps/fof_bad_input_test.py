@@ -2,15 +2,10 @@
 
   fof_bad_input_test.py PROGRAM DATA SNAPSHOTS
 """
-import os
-import resource
-import shutil
-import subprocess
-import unittest
 
 import h5py
 import numpy as np
-from fof_case import DATA, GADGET, PROGRAM, SECONDS, SNAPSHOTS, FofCase, main
+from fof_case import DATA, GADGET, SNAPSHOTS, FofCase, main
 
 BAD = SNAPSHOTS / "bad"
 SNAPSHOT = GADGET / "snapshot_001.hdf5"
@@ -35,6 +30,7 @@ FILES = {
     "no_coordinates.hdf5": ["no_coordinates.hdf5", "Coordinates"],
     "two_columns.hdf5": ["two_columns.hdf5", "Coordinates", "(1000, 2)"],
     "virtual_gap.hdf5": ["virtual_gap.hdf5", "Coordinates", "incomplete", "1500 of 3000"],
+    "virtual_twice.hdf5": ["virtual_twice.hdf5", "Coordinates", "some of its parts overlap"],
     "virtual_text.hdf5": ["virtual_text.hdf5", "Coordinates", "parts/text", "no HDF5 file"],
     "virtual_short.hdf5": ["virtual_short.hdf5", "Coordinates", "parts/short", "'pos' does not have its size"],
     "virtual_none.hdf5": ["virtual_none.hdf5", "Coordinates", "parts/none", "missing"],
@@ -150,71 +146,6 @@ class BadInput(FofCase):
 
     def test_device_that_is_not_there(self):
         self.assert_refused([SNAPSHOT, "--device", "cuda"], "CUDA", CUDA_VISIBLE_DEVICES="")
-
-
-class BadPlaces(FofCase):
-    def test_below_a_regular_file(self):
-        (self.folder / "file").write_text("kept")
-        self.assert_refused([SNAPSHOT, "-o", "file"], "file")
-        self.assert_refused([SNAPSHOT, "-o", "file/out"], "file/out")
-        self.assert_refused([SNAPSHOT, "--json", "file/report.json"], "file")
-        self.assertEqual((self.folder / "file").read_text(), "kept")
-
-    def test_json_that_is_a_folder(self):
-        (self.folder / "folder").mkdir()
-        self.assert_refused([SNAPSHOT, "--json", "folder"], "folder")
-
-    def test_a_folder_in_the_way(self):
-        (self.folder / "out/groups_001/fof_subhalo_tab_001.0.hdf5").mkdir(parents=True)
-        self.assert_refused([SNAPSHOT, "-o", "out"], "fof_subhalo_tab_001.0.hdf5")
-
-    def test_results_replace_neither_input_nor_each_other(self):
-        shutil.copy(SNAPSHOT, self.folder / "snapshot_001.hdf5")
-        (self.folder / "link.hdf5").symlink_to("snapshot_001.hdf5")
-        (self.folder / "out").mkdir()
-        (self.folder / "again").symlink_to("out")
-        before = (self.folder / "snapshot_001.hdf5").read_bytes()
-        for options in ([], ["--dry-run"]):
-            for report in ("snapshot_001.hdf5", "out/../snapshot_001.hdf5", self.folder / "snapshot_001.hdf5", "link.hdf5"):
-                self.assert_refused(["snapshot_001.hdf5", "--json", report, *options], "--json", report, "is read")
-            self.assert_refused(["link.hdf5", "--json", "snapshot_001.hdf5", *options], "--json", "is read")
-            for report in ("out/groups_001/fof_subhalo_tab_001.0.hdf5", "again/groups_001/fof_subhalo_tab_001.hdf5", "again/membership_001.3.hdf5"):
-                self.assert_refused(["snapshot_001.hdf5", "-o", "out", "--json", report, *options], "--json", report, "-o out/")
-        self.assertEqual((self.folder / "snapshot_001.hdf5").read_bytes(), before)
-
-    @unittest.skipIf(os.geteuid() == 0, "root may read everywhere")
-    def test_folder_that_may_not_be_read(self):
-        shutil.copytree(BAD / "two_snapshots", self.folder / "closed")
-        (self.folder / "closed").chmod(0o000)
-        self.addCleanup((self.folder / "closed").chmod, 0o700)
-        for path in ("closed", "closed/snapshot_001.hdf5"):
-            self.assert_refused([path], path, "Permission denied")
-
-    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
-    def test_no_permission(self):
-        (self.folder / "closed").mkdir(mode=0o555)
-        self.assert_refused([SNAPSHOT, "-o", "closed/out"], "closed", "ermission")
-
-    def test_json_on_a_full_disk(self):
-        if not os.path.exists("/dev/full"):
-            self.skipTest("there is no /dev/full")
-        status, _, errors = self.run_fof(SNAPSHOT, "-q", "--json", "/dev/full")
-        self.assertEqual((status, errors.count("\n")), (2, 1))
-        self.assertIn("/dev/full", errors)
-
-    def test_largest_file_allowed(self):
-        """The system refuses to let a file grow, as on a full disk: at every point of the writing."""
-        def limit(size):
-            return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-        for size in (0, 100, 4096, 40000, 300000, 1000000):
-            with self.subTest(size):
-                result = subprocess.run([PROGRAM, SNAPSHOT, "-q", "--membership"], cwd=self.folder, capture_output=True, text=True,
-                                        check=False, timeout=SECONDS, preexec_fn=limit(size))
-                self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
-                self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
-                self.assertIn("fof_output", result.stderr)
-                self.assertEqual(self.files(), [])
 
 
 if __name__ == "__main__":

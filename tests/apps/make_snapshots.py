@@ -421,7 +421,15 @@ def bad_missing_data(src, out):
     def write_some_chunks(f, path):
         f.create_dataset(path, (n, 3), src.pos.dtype, chunks=(100, 3), compression="gzip")[:half] = src.pos[:half]
 
+    def virtual_twice(f, path):
+        """The first half twice, at places that overlap: the end is shown by none."""
+        layout = h5py.VirtualLayout((n, 3), src.pos.dtype)
+        for start in (0, half - 100):
+            layout[start:start + half] = h5py.VirtualSource("parts/first", "pos", (half, 3))
+        f.create_virtual_dataset(path, layout)
+
     edit("virtual_gap", virtual())
+    edit("virtual_twice", virtual_twice)
     for name in ("text", "short", "none", "."):
         edit("virtual_" + {".": "folder"}.get(name, name), virtual(f"parts/{name}", "pos"))
     edit("virtual_no_dataset", virtual("parts/second", "none"))

@@ -89,8 +89,12 @@ void check_part(const Table& mine, const Table& all, const Sample& sample, const
   CHECK(close(mine.mass, part_of(all.mass, rows), 0));
   CHECK(close(mine.mass_by_type, part_of(all.mass_by_type, rows, num_types), 0));
   CHECK(close(mine.centre, part_of(all.centre, rows), length, sample.box));
-  CHECK(close(mine.velocity, part_of(all.velocity, rows), 300, sample.box));
-  CHECK(close(mine.velocity_dispersion, part_of(all.velocity_dispersion, rows), 300));
+  if (table.has_velocities) {
+    CHECK(close(mine.velocity, part_of(all.velocity, rows), 300, sample.box));
+    CHECK(close(mine.velocity_dispersion, part_of(all.velocity_dispersion, rows), 300));
+  } else {
+    CHECK((mine.velocity.empty() && mine.velocity_dispersion.empty()));
+  }
   CHECK(close(mine.inertia_radius, part_of(all.inertia_radius, rows), length));
   CHECK(close(mine.extent_radius, part_of(all.extent_radius, rows), length));
 }
@@ -188,6 +192,21 @@ TEST_CASE("every choice of columns, in short messages and with delays") {
   for (const Columns columns : every_choice) {
     for (const auto& counts : distributions(num, context.comm.size())) check_sample<float>(context, sample, counts, columns);
     check_sample<double>(context, sample, distributions(num, context.comm.size())[3], columns);
+  }
+}
+
+TEST_CASE("velocities that some particles lack are velocities of no group") {
+  const Context context = make_context();
+  const auto sample = make_sample(
+      "pairs", 300, 0.1, [](Index i) { return i / 2; }, with({1, 2}));
+  const Share share = share_of(sample.num(), context.comm.rank(), context.comm.size());
+  const bool last = context.comm.rank() == context.comm.size() - 1;
+  for (const bool any_without : {false, true}) {
+    const Part<float> part(context.exec, sample, share, 0, any_without && last ? Columns::none : Columns::single);
+    const auto found = make_catalogue(context, part.particles(), sample.box, part.label(), sample.options);
+    CHECK(found.has_velocities == !any_without);
+    CHECK(found.velocity.size() == (any_without ? 0 : found.length.size()));
+    CHECK(found.velocity_dispersion.size() == found.velocity.size());
   }
 }
 

@@ -158,7 +158,7 @@ inline Holding holding_of(Columns columns, Index which) {
   if (columns == Columns::single) return {Held::in_float, Held::in_float, true};
   if (columns != Columns::mixed) return {};
   const Held some = which % 3 == 1 ? Held::in_double : Held::in_float;
-  return {which % 4 == 0 ? Held::missing : some, which % 5 == 1 ? Held::missing : some, which % 2 != 0};
+  return {some, which % 5 == 1 ? Held::missing : some, which % 2 != 0};
 }
 
 /// Of the particles of a rank, those in its first segment.

@@ -38,10 +38,13 @@ struct Catalogue {
   std::vector<Index> offset;  ///< of the first member in the order of all members
   std::vector<double> mass;
   std::vector<Vec3d> centre;                ///< of mass, periodic, inside the box
-  std::vector<Vec3d> velocity;              ///< mass-weighted mean; zero without velocities
-  std::vector<double> velocity_dispersion;  ///< sqrt(sum m |v - V|^2 / (M D)) in D dimensions: along one axis
+  std::vector<Vec3d> velocity;              ///< mass-weighted mean; empty without velocities
+  std::vector<double> velocity_dispersion;  ///< sqrt(sum m |v - V|^2 / (M D)) in D dimensions: along one axis; or empty
   std::vector<double> inertia_radius;       ///< sqrt(sum m |r - c|^2 / M)
   std::vector<double> extent_radius;        ///< max |r - c|
+
+  /// All particles of all ranks have velocities. Else `velocity` and `velocity_dispersion` are empty.
+  bool has_velocities = true;
 
   int num_types = 1;
   std::vector<Index> length_by_type;  ///< [group][type], row by row

@@ -6,10 +6,18 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
 namespace zhalo {
+
+/// Bytes of host memory that this process can still take: what the machine has available, or less where the process has a limit
+/// (ulimit -v). The largest number if the system does not say.
+std::size_t available_host_bytes();
+
+/// " within the limit of 0.076 GiB on this process (ulimit -v)" if there is such a limit; else empty.
+std::string describe_memory_limit();
 
 /// Keeps freed memory for the next call, so that repeated searches neither allocate nor touch fresh pages; counts what is in use. Large
 /// pieces are cut for smaller requests and joined again; before more is taken from the system than was ever in use at once (and an
@@ -24,6 +32,7 @@ class MemoryPool {
     void (*deallocate)(void* block) = nullptr;
     std::size_t (*available)() = nullptr;
     const char* name = "";
+    std::string (*limit)() = nullptr;  ///< describe_memory_limit, or none
   };
 
   /// Host memory, aligned for vectors.

@@ -83,6 +83,8 @@ struct SnapshotInfo {
 
   /// Oddities that were met and how they were understood, one sentence each: to be shown to the user.
   std::vector<std::string> notes;
+  /// What is there and cannot be used, one sentence each: to be shown to the user as a warning.
+  std::vector<std::string> warnings;
 
   Index num_total() const;
 };

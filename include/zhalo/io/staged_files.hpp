@@ -46,11 +46,21 @@ class StagedFiles {
   /// A file of an earlier run that is removed at the commit, before all others. Not collective, but all ranks must call it.
   void retire(const std::string& name) { retired_.push_back(name); }
 
+  /// Final paths of the files that this rank staged. Not collective.
+  std::vector<std::string> final_paths() const;
+
+  /// Brings all staged files of all ranks to the disk, under their temporary names: what takes long and may fail, before anything is
+  /// replaced. commit() does it, too. Collective; FileError on every rank if it fails on one.
+  void sync();
+
   /// Brings all staged files of all ranks to the disk and to their names; returns the final paths of those that this rank staged. First all
   /// ranks move earlier files aside, to ".NAME.*.old", then all rename the new ones; whoever looks meanwhile finds some missing.
   /// A single file takes the place of the earlier one at once. Collective; FileError on every rank if it fails on one. Then the
   /// files that were there before are there again; where even that fails, and where ranks are lost (CommunicationError) or
   /// killed, they stay under the names ".NAME.*.old". Each rank removes its own earlier files: they are gone when all have returned.
+  /// Of two runs that commit to one directory at the same time the second waits, up to a minute: the files are those of one of them.
+  /// (By flock on "directory()/.zhalo-lock", which is gone afterwards. File systems without flock, such as Lustre mounted without it, do
+  /// not let one wait.)
   std::vector<std::string> commit();
 
  private:
@@ -68,6 +78,7 @@ class StagedFiles {
     std::string path;
     std::string kept_as;
   };
+  class Lock;
   void make_directories_from_rank_zero(const std::string& path);
   std::string hidden_beside(const std::string& path, const char* ending) const;
   std::vector<std::string> earlier_files(Appears which) const;
@@ -87,6 +98,7 @@ class StagedFiles {
   std::vector<std::string> retired_;
   std::vector<Staged> staged_;
   std::vector<std::string> joined_;
+  bool synced_ = false;
   std::vector<std::string> placed_;  // during the commit: what has its final name
   std::vector<Kept> kept_;           // during the commit
   bool single_ = false;              // during the commit: all ranks together have one file

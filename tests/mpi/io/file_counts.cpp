@@ -19,6 +19,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// But for NumFiles, which in the master of a catalogue is the number of files.
+contents::File without_number(contents::File file) {
+  file.attributes.erase("Header:NumFiles");
+  return file;
+}
+
 /// How rows, ids and particles lie on the ranks.
 enum class Layout { even, all_on_first, all_on_last, ragged };
 
@@ -177,7 +183,7 @@ void check_any_number_of_files(const World& world, const std::string& name, cons
           if (asked == 1) CHECK((bytes_of(numbered(out, prefix, 0)) == bytes_of(numbered(reference, prefix, 0))));
           if (asked == 2) continue;
           const contents::File master = contents::read(out + "/" + prefix + ".hdf5");
-          CHECK(master.attributes == expected.attributes);
+          CHECK(without_number(master).attributes == without_number(expected).attributes);
           CHECK(master.datasets == expected.datasets);
           CHECK(master.groups == expected.groups);
         }

@@ -1,5 +1,7 @@
 #include "zhalo/io/staged_files.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -166,6 +168,33 @@ TEST_CASE("no new file is seen while another rank still has to take an old one a
   CHECK(read(own_path) == "new");
   comm.barrier();
   CHECK(entries_below(place) == num_others + comm.size() + 1);
+}
+
+TEST_CASE("a commit waits while another run replaces files in the same folder") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string place = scratch_folder(comm, "lock");
+  StagedFiles files(comm, place);
+  write(stage_table(files), "new");
+  std::atomic<bool> released = false;
+  std::thread other;
+  if (comm.rank() == 0) {
+    const int lock = ::open((place + "/.zhalo-lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    REQUIRE(::flock(lock, LOCK_EX) == 0);
+    other = std::thread([&released, lock] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      released = true;
+      ::close(lock);
+    });
+  }
+  comm.barrier();
+  const auto paths = files.commit();
+  if (comm.rank() == 0) {
+    CHECK(released);
+    other.join();
+  }
+  CHECK(read(paths.at(0)) == "new");
+  comm.barrier();
+  CHECK_FALSE(fs::exists(place + "/.zhalo-lock"));
 }
 
 TEST_CASE("a file of several ranks: one stages it, the others join") {

@@ -36,7 +36,7 @@ def swap_ids(f):
 
 
 def shuffle_groups(f):
-    for name in check_catalogue.COLUMNS:
+    for name in f["Group"]:
         f["Group"][name][:] = f["Group"][name][:][::-1]
 
 
@@ -86,7 +86,7 @@ FAULTS = [
     (TABLE, lambda f: f["Header"].attrs.__setitem__("NumFiles", 7), "NumFiles"),
     (TABLE, lambda f: f["Group"].__delitem__("GroupCM"), "columns"),
     (MASTER, lambda f: f["Header"].attrs.__setitem__("Ngroups_ThisFile", 1), "Ngroups_ThisFile"),
-    (MASTER, lambda f: f["Header"].attrs.__setitem__("NumFiles", 3), "NumFiles"),
+    (MASTER, lambda f: f["Header"].attrs.__setitem__("NumFiles", 1), "NumFiles"),
     (MASTER, copy("Group/GroupMass"), "copy"),
     (MASTER, skip("Group/GroupPos"), "GroupPos"),
     (MEMBERSHIP_MASTER, lambda f: f["PartType1"].attrs.__setitem__("FirstParticle", 2), "FirstParticle"),

@@ -1,0 +1,32 @@
+#include "apps/common/results.hpp"
+
+#include "apps/common/interrupt.hpp"
+
+namespace zhalo::app {
+
+ResultNames bring_to_disk(const Context& context, const Results& results) {
+  check_interrupted();
+  const ScopedTimer timer(context.timers, "commit");
+  ResultNames names;
+  for (io::StagedFiles* files : results.files) {
+    files->sync();
+    const std::vector<std::string> paths = files->final_paths();
+    names.paths.insert(names.paths.end(), paths.begin(), paths.end());
+    names.num_files += context.comm.sum(static_cast<Index>(paths.size()));
+  }
+  for (const TextFile* text : results.texts) {
+    if (const auto path = text->name()) names.paths.push_back(*path);
+    names.num_files += text->name() ? 1 : 0;
+  }
+  return names;
+}
+
+void commit(const Results& results) {
+  for (TextFile* text : results.texts) text->send();
+  check_interrupted();
+  finish_without_interrupts();
+  for (io::StagedFiles* files : results.files) files->commit();
+  for (TextFile* text : results.texts) text->commit();
+}
+
+}  // namespace zhalo::app

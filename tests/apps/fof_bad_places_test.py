@@ -1,0 +1,84 @@
+"""fof where it may not or cannot write: one clear message, exit status 2, nothing left behind, nothing replaced.
+
+  fof_bad_places_test.py PROGRAM DATA SNAPSHOTS
+"""
+import os
+import resource
+import shutil
+import subprocess
+import unittest
+
+from fof_case import GADGET, PROGRAM, SECONDS, SNAPSHOTS, FofCase, main
+
+BAD = SNAPSHOTS / "bad"
+SNAPSHOT = GADGET / "snapshot_001.hdf5"
+
+
+class BadPlaces(FofCase):
+    def test_below_a_regular_file(self):
+        (self.folder / "file").write_text("kept")
+        self.assert_refused([SNAPSHOT, "-o", "file"], "file")
+        self.assert_refused([SNAPSHOT, "-o", "file/out"], "file/out")
+        self.assert_refused([SNAPSHOT, "--json", "file/report.json"], "file")
+        self.assertEqual((self.folder / "file").read_text(), "kept")
+
+    def test_json_that_is_a_folder(self):
+        (self.folder / "folder").mkdir()
+        self.assert_refused([SNAPSHOT, "--json", "folder"], "folder")
+
+    def test_a_folder_in_the_way(self):
+        (self.folder / "out/groups_001/fof_subhalo_tab_001.0.hdf5").mkdir(parents=True)
+        self.assert_refused([SNAPSHOT, "-o", "out"], "fof_subhalo_tab_001.0.hdf5")
+
+    def test_results_replace_neither_input_nor_each_other(self):
+        shutil.copy(SNAPSHOT, self.folder / "snapshot_001.hdf5")
+        (self.folder / "link.hdf5").symlink_to("snapshot_001.hdf5")
+        (self.folder / "out/groups_001").mkdir(parents=True)
+        (self.folder / "again").symlink_to("out")
+        before = (self.folder / "snapshot_001.hdf5").read_bytes()
+        for options in ([], ["--dry-run"]):
+            for report in ("snapshot_001.hdf5", "out/../snapshot_001.hdf5", self.folder / "snapshot_001.hdf5", "link.hdf5"):
+                self.assert_refused(["snapshot_001.hdf5", "--json", report, *options], "--json", report, "is read")
+            self.assert_refused(["link.hdf5", "--json", "snapshot_001.hdf5", *options], "--json", "is read")
+            for report in ("out/groups_001/fof_subhalo_tab_001.0.hdf5", "again/groups_001/fof_subhalo_tab_001.hdf5", "again/membership_001.3.hdf5"):
+                self.assert_refused(["snapshot_001.hdf5", "-o", "out", "--json", report, *options], "--json", report, "-o out/")
+        self.assertEqual((self.folder / "snapshot_001.hdf5").read_bytes(), before)
+
+    @unittest.skipIf(os.geteuid() == 0, "root may read everywhere")
+    def test_folder_that_may_not_be_read(self):
+        shutil.copytree(BAD / "two_snapshots", self.folder / "closed")
+        (self.folder / "closed").chmod(0o000)
+        self.addCleanup((self.folder / "closed").chmod, 0o700)
+        for path in ("closed", "closed/snapshot_001.hdf5"):
+            self.assert_refused([path], path, "Permission denied")
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_no_permission(self):
+        (self.folder / "closed").mkdir(mode=0o555)
+        self.assert_refused([SNAPSHOT, "-o", "closed/out"], "closed", "ermission")
+
+    def test_json_on_a_full_disk(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("there is no /dev/full")
+        status, _, errors = self.run_fof(SNAPSHOT, "-q", "--json", "/dev/full")
+        self.assertEqual((status, errors.count("\n")), (2, 1))
+        self.assertIn("/dev/full", errors)
+        self.assertEqual(self.files(), [])  # the catalogue did not take its place
+
+    def test_largest_file_allowed(self):
+        """The system refuses to let a file grow, as on a full disk: at every point of the writing."""
+        def limit(size):
+            return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+        for size in (0, 100, 4096, 40000, 300000, 1000000):
+            with self.subTest(size):
+                result = subprocess.run([PROGRAM, SNAPSHOT, "-q", "--membership"], cwd=self.folder, capture_output=True, text=True,
+                                        check=False, timeout=SECONDS, preexec_fn=limit(size))
+                self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
+                self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+                self.assertIn("fof_output", result.stderr)
+                self.assertEqual(self.files(), [])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""What the tests under a real Slurm share: a cluster, and commands that run in it.
+
+Every test script is called with  PROGRAM ROOT [unittest arguments]:  a command, whose folder has the
+others, and the root of the sources. It starts itself again in a machine of its own.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "apps"))
+
+import own_machine  # noqa: E402
+from cluster import COMMANDS, Cluster  # noqa: E402
+from page_case import BLOCK, PROGRAM, ROOT, main  # noqa: E402
+
+__all__ = ["BLOCK", "NODES", "PAGE", "RANKS", "SECONDS", "SlurmCase", "contents", "main",
+           "start_cluster"]
+
+SECONDS = 60  # until a run counts as hanging
+NODES, RANKS = 3, 6
+PAGE = (ROOT / "docs/slurm.md").read_text()
+SNAPSHOT = "gadget4-dm64/snapshot_001.hdf5"
+
+
+def start_cluster(num_nodes=NODES, cpus=RANKS // NODES, **how):
+    """For all tests of a script: goes on in a machine of its own, in which there is a Cluster."""
+    own_machine.enter(COMMANDS)
+    names = ["head", *(f"n{number + 1}" for number in range(num_nodes))]
+    place = own_machine.prepare(names, {"programs": PROGRAM.parent, "data": ROOT / "data"})
+    os.environ["PATH"] = f"{place / 'programs'}:{os.environ['PATH']}"
+    (place / "cluster").mkdir()
+    SlurmCase.place = place
+    SlurmCase.snapshot = place / "data" / SNAPSHOT
+    SlurmCase.cluster = Cluster(place / "cluster", num_nodes, cpus, **how)
+    unittest.addModuleCleanup(SlurmCase.cluster.stop)
+    SlurmCase.cluster.start()
+
+
+def contents(folder):
+    """What a reader would take for results, by name."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*"))
+            if path.is_file() and not path.name.startswith(".")}
+
+
+class SlurmCase(unittest.TestCase):
+    """Each test has an empty folder that all nodes see."""
+    place = snapshot = cluster = None
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory(dir=self.place)
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name)
+
+    def run_command(self, *command, **environment):
+        """Exit status, output and errors, on the head node."""
+        result = subprocess.run([*map(str, command)], cwd=self.folder, capture_output=True,
+                                text=True, check=False, stdin=subprocess.DEVNULL, timeout=SECONDS,
+                                env={**self.cluster.environment(), **environment})
+        return result.returncode, result.stdout, result.stderr
+
+    def succeed(self, *command, **environment):
+        """Output of a run that must succeed without a word on standard error."""
+        status, output, errors = self.run_command(*command, **environment)
+        self.assertEqual((status, errors), (0, ""), f"{command}\n{output}")
+        return output
+
+    def on_ranks(self, *command, mpi="pmix"):
+        """The arguments that run a command on six ranks of three nodes, once those are free."""
+        self.cluster.wait_for_nodes()
+        return ("srun", f"--mpi={mpi}", "-N", NODES, "-n", RANKS, *command)

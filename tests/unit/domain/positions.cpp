@@ -1,0 +1,46 @@
+/// How many particles lie outside a box, and boxes that positions of a precision cannot hold.
+#include "zhalo/domain/positions.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/clouds.hpp"
+#include "tests/support/run_fof.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::testing {
+namespace {
+
+template <class Real>
+Cloud<Real> some_outside(const Box& box) {
+  Cloud<Real> cloud{{}, box, 0};
+  for (const double x : {0.5, 1.0, -0.25, 0.0, 3.5, 0.999}) {
+    for (const double at : {x, 0.5, 0.5}) cloud.pos.push_back(static_cast<Real>(at));
+  }
+  return cloud;
+}
+
+template <class Real>
+PositionCounts count(const Cloud<Real>& cloud) {
+  const Context context{{}, host_exec(2), nullptr};
+  const LaidOut<Real> laid_out(cloud, Layout::rows);
+  return count_positions(context, laid_out.particles(), cloud.box);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("positions outside periodic axes are counted", "", float, double) {
+  Box box = Box::periodic_cube(1);
+  const PositionCounts counts = count(some_outside<TestType>(box));
+  CHECK(counts.num_particles == 6);
+  CHECK(counts.num_wrapped == 3);  // 1.0, -0.25, 3.5
+  box.periodic[0] = false;
+  CHECK_THROWS_AS(count(some_outside<TestType>(box)), InputError);
+}
+
+TEST_CASE("a box for whose lengths there is no room is refused") {
+  CHECK_THROWS_WITH(count(some_outside<float>(Box::periodic_cube(1e38))), Catch::Contains("32 bits"));
+  CHECK(count(some_outside<double>(Box::periodic_cube(1e38))).num_wrapped == 1);  // -0.25
+  CHECK_THROWS_WITH(count(some_outside<double>(Box::periodic_cube(1e308))), Catch::Contains("64 bits"));
+}
+
+}  // namespace zhalo::testing
