@@ -49,7 +49,19 @@ Failure describe_current_exception() {
   }
 }
 
-void tell(const char* command, const Failure& failure) { fmt::print(stderr, "{}: error: {}\n", command, failure.message); }
+/// Names of files and words of a damaged file may hold bytes that a terminal would obey.
+std::string in_one_line(const std::string& message) {
+  std::string line;
+  for (const char c : message) {
+    const bool is_control = (c >= 0 && c < ' ') || c == '\x7f';
+    line += is_control ? fmt::format("\\x{:02x}", static_cast<int>(c)) : std::string(1, c);
+  }
+  return line;
+}
+
+void tell(const char* command, const Failure& failure) {
+  fmt::print(stderr, "{}: error: {}\n", command, in_one_line(failure.message));
+}
 
 /// For when some ranks are gone or hang: MPI_Finalize would wait for them. A rank that has something else to tell than that it
 /// waited tells it at once. Of those that waited in vain the lowest speaks first and ends them all; the others speak only if they

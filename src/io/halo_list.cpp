@@ -93,15 +93,23 @@ std::vector<T> read_rows(const hdf5::InputFile& file, const std::string& dataset
   return values;
 }
 
+Index rows_of(const hdf5::InputFile& file, const std::string& centres) {
+  const auto shape = file.shape(centres);
+  if (shape && shape->extent.size() == 2) return shape->extent[0];
+  throw FileError(
+      fmt::format("'{}': /{} has no row of 3 numbers for each group: the file is damaged, or no catalogue", file.path(), centres));
+}
+
 /// Groups of one file; none if it has no dataset of them, as files without groups do.
 Index groups_in(const hdf5::InputFile& file, const std::string& centres) {
+  const auto stated = file.integers("Header", "Ngroups_ThisFile");
   if (!centres.empty()) {
-    const auto shape = file.shape(centres);
-    if (shape && shape->extent.size() == 2) return shape->extent[0];
-    throw FileError(fmt::format("'{}': /{} has no row of 3 numbers for each group: the file is damaged, or no catalogue",
-                                file.path(), centres));
+    const Index rows = rows_of(file, centres);
+    if (!stated || stated->front() == rows) return rows;
+    throw FileError(fmt::format("'{}': the Header says {} groups, /{} has {}: the file is damaged, or was not written to its end",
+                                file.path(), stated->front(), centres, rows));
   }
-  if (integer_of(file, "Ngroups_ThisFile", -1) == 0) return 0;
+  if (stated && stated->front() == 0) return 0;
   throw InputError(fmt::format(
       "'{}' has no /Group/GroupPos: it is no catalogue of groups (give a folder such as groups_007, which fof writes)",
       file.path()));
@@ -114,8 +122,8 @@ void append_groups(const hdf5::InputFile& file, Index most, std::vector<Halo>& h
   const auto centre = read_rows<double>(file, centres, rows, 3);
   const auto radius =
       read_rows<double>(file, first_of(file, {"GroupExtentRadius", "Group_R_Crit200", "Group_R_Mean200"}), rows);
-  const auto mass = read_rows<double>(file, first_of(file, {"GroupMass"}), rows);
-  const auto length = read_rows<Index>(file, first_of(file, {"GroupLen"}), rows);
+  const auto mass = read_rows<double>(file, "Group/GroupMass", rows);
+  const auto length = read_rows<Index>(file, "Group/GroupLen", rows);
   haloes.reserve(haloes.size() + static_cast<std::size_t>(rows.count));
   for (std::size_t i = 0; i < static_cast<std::size_t>(rows.count); ++i)
     haloes.push_back({{{centre[3 * i], centre[3 * i + 1], centre[3 * i + 2]}}, radius[i], mass[i], length[i]});

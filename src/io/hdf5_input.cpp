@@ -127,15 +127,17 @@ std::optional<std::string> InputFile::text(const std::string& object, const std:
   const Handle type(H5Aget_type(attribute.id()), H5Tclose);
   const Handle space(H5Aget_space(attribute.id()), H5Sclose);
   if (H5Tget_class(type.id()) != H5T_STRING || H5Sget_simple_extent_npoints(space.id()) != 1) return std::nullopt;
+  const std::string unreadable = fmt::format("attribute {} of /{} cannot be read", name, object);
   if (H5Tis_variable_str(type.id()) > 0) {
     char* words = nullptr;
-    if (H5Aread(attribute.id(), type.id(), &words) < 0 || words == nullptr) return std::nullopt;
+    if (H5Aread(attribute.id(), type.id(), &words) < 0) fail(unreadable);
+    if (words == nullptr) return std::nullopt;
     std::string copy(words);
     H5free_memory(words);
     return copy;
   }
   std::string words(H5Tget_size(type.id()) + 1, '\0');
-  if (H5Aread(attribute.id(), type.id(), words.data()) < 0) return std::nullopt;
+  if (H5Aread(attribute.id(), type.id(), words.data()) < 0) fail(unreadable);
   return trimmed(std::move(words));
 }
 

@@ -19,13 +19,13 @@ STOPPING = PROGRAM.parent.parent / "tests" / "apps" / "libfailing_wait.so"
 
 @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
 class Ranks(FaultsCase):
-    def launch(self, ranks, *arguments, options=(), **environment):
+    def launch(self, ranks, *arguments):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.pids = Path(holder.name)
-        command = [MPIEXEC, "-n", str(ranks), *options, "sh", "-c", NOTE, "sh", PROGRAM, *arguments]
+        command = [MPIEXEC, "-n", str(ranks), "sh", "-c", NOTE, "sh", PROGRAM, *arguments]
         return subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-                                env=environment_of(command, PIDS=str(self.pids), **environment))
+                                env=environment_of(command, PIDS=str(self.pids)))
 
     def send(self, process, rank, number):
         """To one rank, when it is there."""
@@ -61,33 +61,34 @@ class Ranks(FaultsCase):
                 self.clean()
                 self.succeed(*self.arguments(1))
 
-    def wait_for_writing(self, process):
-        """Until the first file of the results is begun."""
-        end = time.monotonic() + SECONDS
-        while process.poll() is None and time.monotonic() < end and not any(path.endswith(".part") for path in self.hidden()):
-            time.sleep(0.001)
+    def run_with_stop(self, rank, call):
+        """Exit status and errors of two ranks, one of which stops at its first call of a function. Each writes a file of its own: in
+        MPI_Init, and while ranks write one file with parallel HDF5, MPI itself would wait."""
+        launcher = (MPIEXEC, "-n", "2", "-x", f"LD_PRELOAD={STOPPING}")
+        status, _, errors = self.run_command(*self.arguments(0), launcher=launcher, STOPPING_RANK=str(rank), STOPPING_CALL=call,
+                                             ZHALO_TIMEOUT="2")
+        self.assertEqual(status, 3, errors)
+        return errors
 
+    @unittest.skipUnless(STOPPING.exists() and not SANITIZED, "nothing can be preloaded")
     def test_a_rank_that_stops(self):
-        """While results are written or take their names, each rank its own file. In MPI_Init, and while ranks write one file with parallel
-        HDF5, MPI itself would wait."""
+        """When its results are written, and when they take their names."""
         known = self.known_results(2)
-        for step in range(1 if SANITIZED else 2):
-            process = self.launch(2, *self.arguments(0), ZHALO_TIMEOUT="2")
-            self.wait_for_writing(process)
-            time.sleep(0.005 * step)
-            self.send(process, step, signal.SIGSTOP)
-            self.finish(process)
-            self.assert_of_one_run(known)
-            self.clean()
-            self.succeed(*self.arguments(1))
+        for rank, call in ((0, "fsync"), (1, "fsync"), (1, "rename")):
+            with self.subTest(call, rank=rank):
+                errors = self.run_with_stop(rank, call)
+                self.assertIn("has waited for other ranks for 2 s", errors)
+                if call == "fsync":
+                    self.assertEqual(self.results(), known[1])
+                self.assert_of_one_run(known)
+                self.clean()
+                self.succeed(*self.arguments(1))
 
     @unittest.skipUnless(STOPPING.exists() and not SANITIZED, "nothing can be preloaded")
     def test_a_rank_that_stops_at_the_very_end(self):
         """In MPI_Finalize, when the results have their names: these are whole, and the others do not wait for ever."""
         known = self.known_results(2)
-        process = self.launch(2, *self.arguments(0), options=("-x", f"LD_PRELOAD={STOPPING}"), STOPPING_RANK="1", ZHALO_TIMEOUT="2")
-        errors = self.finish(process)
-        self.assertEqual(process.returncode, 3, errors)
+        errors = self.run_with_stop(1, "MPI_Finalize")
         self.assertIn(f"{NAME}: error: other ranks did not end within 2 s", errors)
         self.assertEqual(self.results(), known[0])
 

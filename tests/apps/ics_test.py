@@ -341,6 +341,7 @@ OPTIONS = {
     "--power one_column.txt": ["one_column.txt", "line 2"],
     "--power falling.txt": ["falling.txt", "line 4", "ascend"],
     "--power negative.txt": ["negative.txt", "line 2", "positive"],
+    "--power binary.txt": ["binary.txt", "line 2", "'0.2 \\x00\\x1b[2J'"],
     "--power short.txt": ["short.txt", "1 points"],
     "--power empty.txt": ["empty.txt"],
     "--power ics.hdf5 -o ics.hdf5": ["ics.hdf5"],
@@ -365,6 +366,7 @@ class BadInput(IcsCase):
         (self.folder / "folder").mkdir()
         for name, text in {"good": "# k P\n0.1 100\n1 10 # last\n", "words": "# k P\n0.1 100\n0.2 high\n", "one_column": "0.1 2\n0.2\n",
                            "falling": "0.1 1\n\n0.2 1\n0.15 1\n", "negative": "0.1 1\n0.2 -1\n", "short": "0.1 1\n", "empty": "",
+                           "binary": "0.1 1\n0.2 \0\x1b[2J\n",
                            "ics.hdf5": "0.1 1\n0.2 1\n"}.items():
             (self.folder / (name if "." in name else f"{name}.txt")).write_text(text)
 

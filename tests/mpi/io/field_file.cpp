@@ -203,20 +203,31 @@ TEST_CASE("catalogues that contradict themselves are refused") {
   if (comm.rank() != 0) return;
   fs::create_directories(out);
   const std::string path = out + "/fof_subhalo_tab_001.0.hdf5";
-  /// A catalogue that says it has so many files, and whose centres have so many axes.
-  const auto write = [&](Index num_files, int num_axes) {
+  const std::vector<float> zeros(27);
+  const auto write_numbers = [&](hid_t group, const char* name, int num_axes) {
+    const hsize_t extent[3] = {3, 3, 3};
+    const hid_t rows = num_axes == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(num_axes, extent, nullptr);
+    const hid_t set = H5Dcreate2(group, name, H5T_NATIVE_FLOAT, rows, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, zeros.data());
+    H5Dclose(set), H5Sclose(rows);
+  };
+  const auto write_integer = [](hid_t group, const char* name, Index value) {
+    const hid_t one = H5Screate(H5S_SCALAR);
+    const hid_t attribute = H5Acreate2(group, name, H5T_NATIVE_INT64, one, H5P_DEFAULT, H5P_DEFAULT);
+    H5Awrite(attribute, H5T_NATIVE_INT64, &value);
+    H5Aclose(attribute), H5Sclose(one);
+  };
+  /// A catalogue of 3 groups that says it has so many files and groups, whose centres have so many axes, and that has no dataset `without`.
+  const auto write = [&](Index num_files, int num_axes, Index num_groups = 3, const std::string& without = "") {
     const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     const hid_t header = H5Gcreate2(file, "Header", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     const hid_t group = H5Gcreate2(file, "Group", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    const hsize_t extent[3] = {3, 3, 3};
-    const hid_t one = H5Screate(H5S_SCALAR),
-                rows = num_axes == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(num_axes, extent, nullptr);
-    const hid_t attribute = H5Acreate2(header, "NumFiles", H5T_NATIVE_INT64, one, H5P_DEFAULT, H5P_DEFAULT);
-    H5Awrite(attribute, H5T_NATIVE_INT64, &num_files);
-    const hid_t centres = H5Dcreate2(group, "GroupPos", H5T_NATIVE_FLOAT, rows, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    const std::vector<float> zeros(27);
-    H5Dwrite(centres, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, zeros.data());
-    H5Dclose(centres), H5Aclose(attribute), H5Sclose(rows), H5Sclose(one), H5Gclose(group), H5Gclose(header), H5Fclose(file);
+    write_integer(header, "NumFiles", num_files), write_integer(header, "Ngroups_ThisFile", num_groups);
+    write_numbers(group, "GroupPos", num_axes);
+    for (const char* name : {"GroupMass", "GroupLen"}) {
+      if (name != without) write_numbers(group, name, 1);
+    }
+    H5Gclose(group), H5Gclose(header), H5Fclose(file);
   };
   write(1, 2);
   CHECK(read_haloes(path, 10).haloes.size() == 3);
@@ -225,6 +236,13 @@ TEST_CASE("catalogues that contradict themselves are refused") {
     CHECK_THROWS_AS(read_haloes(path, 10), FileError);
     CHECK_THROWS_WITH(read_haloes(path, 10), Catch::Contains(path + "': /Group/GroupPos has no row of 3 numbers"));
   }
+  for (const char* name : {"GroupMass", "GroupLen"}) {
+    write(1, 2, 3, name);
+    CHECK_THROWS_WITH(read_haloes(path, 10), Catch::Contains(path) && Catch::Contains(std::string("/Group/") + name));
+  }
+  write(1, 2, 4);
+  CHECK_THROWS_AS(read_haloes(path, 10), FileError);
+  CHECK_THROWS_WITH(read_haloes(path, 10), Catch::Contains(path + "': the Header says 4 groups, /Group/GroupPos has 3"));
   for (const Index num_files : {Index{0}, Index{-1}, Index{2000000}, (Index{1} << 32) + 1}) {
     write(num_files, 2);
     CHECK_THROWS_AS(read_haloes(path, 10), FileError);
