@@ -44,12 +44,36 @@ std::string why_not_opened() {
   return "it is truncated, parts of it are missing; copy or write it again";
 }
 
+/// Bits of a number in a file.
+struct Bits {
+  std::size_t first = 0;
+  std::size_t count = 0;
+
+  bool are_within(const Bits& all) const { return first >= all.first && first + count <= all.first + all.count; }
+  bool meet(const Bits& other) const { return first < other.first + other.count && other.first < first + count; }
+};
+
+/// Damaged types may name bits that a number does not have, and HDF5 then reads those of its neighbours.
+bool has_sound_bits(hid_t type, bool is_real) {
+  constexpr std::size_t longest = 16;
+  const std::size_t bytes = H5Tget_size(type);
+  if (bytes == 0 || bytes > longest) return false;
+  const int offset = H5Tget_offset(type);
+  const Bits used{static_cast<std::size_t>(std::max(offset, 0)), H5Tget_precision(type)};
+  if (offset < 0 || used.count == 0 || !used.are_within({0, 8 * bytes})) return false;
+  if (!is_real) return true;
+  Bits sign{0, 1}, exponent, mantissa;
+  if (H5Tget_fields(type, &sign.first, &exponent.first, &exponent.count, &mantissa.first, &mantissa.count) < 0) return false;
+  const Bits all{0, used.count};  // fields count from the first bit in use
+  const bool all_within = sign.are_within(all) && exponent.are_within(all) && mantissa.are_within(all);
+  return all_within && !sign.meet(exponent) && !sign.meet(mantissa) && !exponent.meet(mantissa);
+}
+
 Kind kind_of(hid_t type) {
-  switch (H5Tget_class(type)) {
-    case H5T_FLOAT: return Kind::real;
-    case H5T_INTEGER: return Kind::integer;
-    default: return Kind::other;
-  }
+  const H5T_class_t found = H5Tget_class(type);
+  if (found != H5T_FLOAT && found != H5T_INTEGER) return Kind::other;
+  if (!has_sound_bits(type, found == H5T_FLOAT)) return Kind::other;
+  return found == H5T_FLOAT ? Kind::real : Kind::integer;
 }
 
 std::string trimmed(std::string text) {
@@ -103,7 +127,8 @@ std::optional<std::vector<T>> InputFile::numbers(const std::string& object, cons
   const Handle type(H5Aget_type(attribute.id()), H5Tclose);
   const Handle space(H5Aget_space(attribute.id()), H5Sclose);
   const hssize_t size = H5Sget_simple_extent_npoints(space.id());
-  if (kind_of(type.id()) == Kind::other || size < 1) return std::nullopt;
+  if (kind_of(type.id()) == Kind::other) fail(fmt::format("attribute {} of /{} holds no numbers that zhalo can read", name, object));
+  if (size < 1) return std::nullopt;
   constexpr hssize_t most = 1 << 20;  // of good files some dozens; damaged ones may claim any number
   if (size > most) fail(fmt::format("attribute {} of /{} claims {} numbers (must be at most {})", name, object, size, most));
   std::vector<T> values(static_cast<std::size_t>(size));
@@ -157,8 +182,14 @@ std::optional<DatasetShape> InputFile::shape(const std::string& dataset) const {
   std::array<hsize_t, H5S_MAX_RANK> extent{};
   const int rank = H5Sget_simple_extent_dims(space.id(), extent.data(), nullptr);
   if (rank < 0) fail(fmt::format("the shape of /{} cannot be read", dataset));
+  constexpr double most = 1e17;  // numbers: as many bytes still have an Index
+  double claimed = 1;
   DatasetShape shape;
-  for (int axis = 0; axis < rank; ++axis) shape.extent.push_back(static_cast<Index>(extent[static_cast<std::size_t>(axis)]));
+  for (int axis = 0; axis < rank; ++axis) {
+    shape.extent.push_back(static_cast<Index>(extent[static_cast<std::size_t>(axis)]));
+    claimed *= static_cast<double>(extent[static_cast<std::size_t>(axis)]);
+  }
+  if (claimed > most) fail(fmt::format("/{} claims {:.3g} numbers (must be at most {:.3g})", dataset, claimed, most));
   shape.kind = kind_of(type.id());
   shape.bytes = static_cast<int>(H5Tget_size(type.id()));
   shape.is_signed = shape.kind == Kind::integer && H5Tget_sign(type.id()) == H5T_SGN_2;

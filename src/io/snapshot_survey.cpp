@@ -54,7 +54,7 @@ void check_numbers(const InputFile& file, const std::string& path, const Dataset
   throw InputError(
       fmt::format("'{}': /{} holds {} integers of {} bits (must be floating-point numbers, or unsigned integers of 32 "
                   "or 64 bits that span the box, as GADGET-4 may write them)",
-                  file.path(), path, shape.is_signed ? "signed" : "unsigned", 8 * shape.bytes));
+                  file.path(), path, shape.is_signed ? "signed" : "unsigned", 8 * static_cast<Index>(shape.bytes)));
 }
 
 /// What one file holds of one type.

@@ -65,7 +65,7 @@ class Run {
   Summary run() {
     const auto start = Clock::now();
     if (const Ending ending = children_.try_seeds(); !ending.good())
-      note_finding(0, fmt::format("a seed as it is: {}{}", ending.words, ending.report));
+      note_finding(0, fmt::format("a seed as it is: {}", ending.words), ending.report);
     Number next = options_.first;
     const Number end = options_.first + options_.mutants < options_.first
                            ? ~Number{0}
@@ -96,7 +96,7 @@ class Run {
   /// Halves until the mutant is found.
   void find_leak(Numbers numbers) {
     if (numbers.num <= 1)
-      return note_finding(numbers.first, "a leak: memory that nothing points to");
+      return note_finding(numbers.first, "a leak: memory that nothing points to", "");
     const Numbers lower{numbers.first, numbers.num / 2};
     const Ending ending = children_.try_numbers(lower);
     if (ending.status == Status::leak) return find_leak(lower);
@@ -106,15 +106,18 @@ class Run {
   void note(const Ending& ending) {
     const Fault fault = judge(children_, ending);
     if (fault.cause == Cause::zhalo)
-      return note_finding(ending.at, ending.words.empty() ? fault.kind : ending.words);
+      return note_finding(ending.at, ending.words.empty() ? fault.kind : ending.words,
+                          ending.report);
     auto& faults = fault.cause == Cause::hdf5 ? summary_.hdf5 : summary_.memory;
     Summary::Named& named = faults[fault.kind];
     if (named.times++ == 0) named.first = ending.at;
   }
 
-  /// Names take time to look up: another process does it, of this mutant alone.
-  void note_finding(Number number, const std::string& words) {
-    fmt::print("FINDING: mutant {}: {}\n", number, words);
+  /// Names take time to look up: another process does it, of this mutant alone. `report`: what the
+  /// sanitizer said where the fault was met, which may need the mutants before.
+  void note_finding(Number number, const std::string& words, const std::string& report) {
+    constexpr std::size_t longest_report = 6000;
+    fmt::print("FINDING: mutant {}: {}\n{}\n", number, words, report.substr(0, longest_report));
     summary_.findings.push_back({number, words});
     constexpr std::size_t most_told = 20;
     if (number == 0 || summary_.findings.size() > most_told) return;
@@ -126,7 +129,8 @@ class Run {
     std::fflush(stdout);
     if (options_.findings.empty()) return;
     fs::create_directories(options_.findings);
-    std::ofstream(fmt::format("{}/{}.txt", options_.findings, number)) << words << "\n\n" << told;
+    std::ofstream(fmt::format("{}/{}.txt", options_.findings, number))
+        << fmt::format("{}\n\n{}\n\n{}", words, report, told);
   }
 
   const RunOptions& options_;
