@@ -96,8 +96,8 @@ std::vector<T> read_rows(const hdf5::InputFile& file, const std::string& dataset
 Index rows_of(const hdf5::InputFile& file, const std::string& centres) {
   const auto shape = file.shape(centres);
   if (shape && shape->extent.size() == 2) return shape->extent[0];
-  throw FileError(
-      fmt::format("'{}': /{} has no row of 3 numbers for each group: the file is damaged, or no catalogue", file.path(), centres));
+  throw FileError(fmt::format("'{}': /{} has no row of 3 numbers for each group: the file is damaged, or no catalogue",
+                              file.path(), centres));
 }
 
 /// Groups of one file; none if it has no dataset of them, as files without groups do.
@@ -106,8 +106,9 @@ Index groups_in(const hdf5::InputFile& file, const std::string& centres) {
   if (!centres.empty()) {
     const Index rows = rows_of(file, centres);
     if (!stated || stated->front() == rows) return rows;
-    throw FileError(fmt::format("'{}': the Header says {} groups, /{} has {}: the file is damaged, or was not written to its end",
-                                file.path(), stated->front(), centres, rows));
+    throw FileError(
+        fmt::format("'{}': the Header says {} groups, /{} has {}: the file is damaged, or was not written to its end",
+                    file.path(), stated->front(), centres, rows));
   }
   if (stated && stated->front() == 0) return 0;
   throw InputError(fmt::format(

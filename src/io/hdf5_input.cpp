@@ -53,7 +53,8 @@ struct Bits {
   bool meet(const Bits& other) const { return first < other.first + other.count && other.first < first + count; }
 };
 
-/// Damaged types may name bits that a number does not have, and HDF5 then reads those of its neighbours.
+/// Damaged types may name bits that a number does not have, and HDF5 then reads those of its neighbours; or an exponent that no
+/// machine has.
 bool has_sound_bits(hid_t type, bool is_real) {
   constexpr std::size_t longest = 16;
   const std::size_t bytes = H5Tget_size(type);
@@ -66,7 +67,8 @@ bool has_sound_bits(hid_t type, bool is_real) {
   if (H5Tget_fields(type, &sign.first, &exponent.first, &exponent.count, &mantissa.first, &mantissa.count) < 0) return false;
   const Bits all{0, used.count};  // fields count from the first bit in use
   const bool all_within = sign.are_within(all) && exponent.are_within(all) && mantissa.are_within(all);
-  return all_within && !sign.meet(exponent) && !sign.meet(mantissa) && !exponent.meet(mantissa);
+  if (!all_within || sign.meet(exponent) || sign.meet(mantissa) || exponent.meet(mantissa)) return false;
+  return exponent.count > 0 && H5Tget_ebias(type) == (std::size_t{1} << (exponent.count - 1)) - 1;
 }
 
 Kind kind_of(hid_t type) {
@@ -127,7 +129,8 @@ std::optional<std::vector<T>> InputFile::numbers(const std::string& object, cons
   const Handle type(H5Aget_type(attribute.id()), H5Tclose);
   const Handle space(H5Aget_space(attribute.id()), H5Sclose);
   const hssize_t size = H5Sget_simple_extent_npoints(space.id());
-  if (kind_of(type.id()) == Kind::other) fail(fmt::format("attribute {} of /{} holds no numbers that zhalo can read", name, object));
+  if (kind_of(type.id()) == Kind::other)
+    fail(fmt::format("attribute {} of /{} holds no numbers that zhalo can read", name, object));
   if (size < 1) return std::nullopt;
   constexpr hssize_t most = 1 << 20;  // of good files some dozens; damaged ones may claim any number
   if (size > most) fail(fmt::format("attribute {} of /{} claims {} numbers (must be at most {})", name, object, size, most));

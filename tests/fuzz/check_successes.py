@@ -67,9 +67,19 @@ def expected_velocities(reading, kind):
     return (values * values.dtype.type(reading.factor)).astype(np.float64)
 
 
+def header_numbers(file, name):
+    """Of an attribute; none if there is none. Of some damaged headers HDF5 reads the attributes, but cannot tell that they are groups."""
+    if not h5py.h5a.exists(file.id, name.encode(), obj_name=b"Header"):
+        return np.empty(0)
+    attribute = h5py.h5a.open(file.id, name.encode(), obj_name=b"Header")
+    values = np.empty(attribute.shape, attribute.dtype)
+    attribute.read(values)
+    return values.ravel()
+
+
 def expected_masses(reading, kind, num):
     with h5py.File(reading.files[0], "r") as file:
-        table = np.ravel(file["Header"].attrs.get("MassTable", []))
+        table = header_numbers(file, "MassTable")
     if table.dtype.kind in "iuf" and kind < len(table) and table[kind] > 0:
         return np.full(num, float(table[kind]))
     values = columns(reading.files, kind, MASSES)
@@ -91,10 +101,9 @@ def allowed_factors(path):
     """1, or the root of the scale factor wherever a file may state it."""
     factors = [1.0]
     with h5py.File(path, "r") as file:
-        header = file["Header"].attrs
         for name, scale in (("Time", float), ("ExpansionFactor", float), ("Redshift", lambda z: 1 / (1 + float(z)))):
             try:
-                factors.append(math.sqrt(scale(np.ravel(header[name])[0])))
+                factors.append(math.sqrt(scale(header_numbers(file, name)[0])))
             except (KeyError, IndexError, TypeError, ValueError, OSError, ZeroDivisionError):
                 pass  # damaged, or another type: then it is none of the factors
     return factors

@@ -58,7 +58,8 @@ bool fills_memory_of_zhalo(const std::string& call) {
 
 /// What a reader of ours and a plain one make of the same file.
 bool is_about_numbers(const std::string& words) {
-  for (const char* part : {"a plain reader reads", "a plain reader does not read", "of the MassTable"})
+  for (const char* part :
+       {"a plain reader reads", "a plain reader does not read", "of the MassTable"})
     if (words.find(part) != std::string::npos) return true;
   return false;
 }

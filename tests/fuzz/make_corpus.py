@@ -96,6 +96,8 @@ CHANGES = {
     "most_particles": lambda file: [header(name, np.array([0, 2**64 - 1], np.uint64))(file) for name in ("NumPart_ThisFile", "NumPart_Total")],
     "high_words": lambda file: [header("NumPart_Total", np.array([0, NUM], np.uint32))(file),
                                 header("NumPart_Total_HighWord", np.array([2**31, 2**31 - 1], np.uint32))(file)],
+    "many_rows": replaced(many_rows),
+    "opaque_masses": header("MassTable", np.void(b"0123456789abcdef")),
     "files_without_end": header("NumFilesPerSnapshot", np.int32(2**31 - 1)),
 }
 
@@ -123,6 +125,24 @@ def damaged_attribute(folder):
     path.write_bytes(data)
 
 
+def damaged_type(folder, name, field, byte):
+    """The type of the coordinates, which stands in the file as class and version 1, bit field, size, offset, precision, and the places and
+    sizes of exponent and mantissa, gets another byte."""
+    path = folder / f"{name}.hdf5"
+    snapshot(path)
+    data = bytearray(path.read_bytes())
+    with h5py.File(path, "r") as file:
+        address = h5py.h5o.get_info(file[POSITIONS].id).addr
+    single = bytes.fromhex("11201f00040000000000200017080017")
+    data[data.index(single, address) + field] = byte
+    path.write_bytes(data)
+
+
+def many_rows(file):
+    """More than any file holds; HDF5 fills them when they are read."""
+    file.create_dataset(POSITIONS, (2**62, 3), np.float32, chunks=(1000, 3))
+
+
 def others(folder):
     with h5py.File(folder / "catalogue_short_masses.hdf5", "w") as file:
         file.create_group("Header").attrs.update(NumFiles=np.int32(1), BoxSize=50.0)
@@ -131,6 +151,11 @@ def others(folder):
     with h5py.File(folder / "catalogue_unwritten.hdf5", "w") as file:
         file.create_group("Header").attrs.update(NumFiles=np.int32(1), BoxSize=50.0)
         file.create_dataset("Group/GroupPos", (NUM, 3), np.float32)
+    with h5py.File(folder / "catalogue_counts.hdf5", "w") as file:
+        file.create_group("Header").attrs.update(NumFiles=np.int32(1), BoxSize=50.0, Ngroups_ThisFile=np.int64(NUM + 1))
+        file["Group/GroupPos"], file["Group/GroupMass"], file["Group/GroupLen"] = rows(), np.ones(NUM), np.ones(NUM, np.int32)
+    with h5py.File(folder / "places_many.hdf5", "w") as file:
+        file.create_dataset("Coordinates", (2**62, 3), np.float64, chunks=(7, 3))
     with h5py.File(folder / "places_unwritten.hdf5", "w") as file:
         file.create_dataset("Coordinates", (NUM, 3), np.float64, chunks=(7, 3))
     with h5py.File(folder / "places_integers.hdf5", "w") as file:
@@ -156,6 +181,9 @@ def main(folder):
         snapshot(folder / f"{name}.hdf5", change)
     damaged_attribute(folder)
     damaged_header(folder)
+    damaged_type(folder, "huge_elements", 7, 0x59)
+    damaged_type(folder, "mantissa_outside", 14, 92)
+    damaged_type(folder, "exponent_over_sign", 13, 9)
     others(folder)
 
 
