@@ -64,6 +64,11 @@ def some_chunks(file):
     file.create_dataset(POSITIONS, (NUM, 3), np.float32, chunks=(5, 3), compression="gzip")[:10] = rows()[:10]
 
 
+def many_rows(file):
+    """More than any file holds; HDF5 fills them when they are read."""
+    file.create_dataset(POSITIONS, (2**62, 3), np.float32, chunks=(1000, 3))
+
+
 def empty_box(file):
     del file["Header"].attrs["BoxSize"]
     file["Header"].attrs.create("BoxSize", h5py.Empty(np.float64))
@@ -136,11 +141,6 @@ def damaged_type(folder, name, field, byte):
     single = bytes.fromhex("11201f00040000000000200017080017")
     data[data.index(single, address) + field] = byte
     path.write_bytes(data)
-
-
-def many_rows(file):
-    """More than any file holds; HDF5 fills them when they are read."""
-    file.create_dataset(POSITIONS, (2**62, 3), np.float32, chunks=(1000, 3))
 
 
 def others(folder):

@@ -13,8 +13,8 @@ namespace zhalo::io {
 struct Halo {
   Vec3d centre;       ///< GroupPos, or GroupCM
   double radius = 0;  ///< of the farthest member, else Group_R_Crit200 or Group_R_Mean200; 0 if the catalogue has none of them
-  double mass = 0;   ///< GroupMass, which a catalogue must have
-  Index length = 0;  ///< GroupLen, which a catalogue must have
+  double mass = 0;    ///< GroupMass, which a catalogue must have
+  Index length = 0;   ///< GroupLen, which a catalogue must have
 };
 
 struct HaloList {
