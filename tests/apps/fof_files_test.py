@@ -125,6 +125,18 @@ class Processes(FofCase):
                 self.assertEqual(self.files(), before)
         self.assertGreater(len(statuses), 1)
 
+    def test_a_signal_that_comes_twice_within_a_moment(self):
+        """As Slurm sends it when a job's time is over."""
+        with subprocess.Popen([PROGRAM, SNAPSHOT, "--membership"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as process:
+            process.stdout.readline()
+            for _ in range(3):
+                process.send_signal(signal.SIGTERM)
+                time.sleep(0.002)
+            errors = process.communicate(timeout=SECONDS)[1]
+        self.assertEqual((process.returncode, errors), (130, "fof: error: interrupted\n"))
+        self.assertEqual(self.files(), [])
+
     def test_a_run_under_nohup_outlives_its_terminal(self):
         with subprocess.Popen([PROGRAM, SNAPSHOT, "-q"], cwd=self.folder, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as process:
             while process.poll() is None:

@@ -54,7 +54,7 @@ class Scripts(unittest.TestCase):
         self.assertIn("as root, run: apt-get install g++ cmake", output)
 
     def test_setup_rejects_what_it_does_not_know(self):
-        self.assertEqual(run("scripts/setup", "everything"), (2, "usage: setup [demo|test]\n"))
+        self.assertEqual(run("scripts/setup", "everything"), (2, "usage: setup [demo|test|all]\n"))
 
     def test_ci_runs_all_tests_and_nothing_else(self):
         text = (ROOT / ".ci/run").read_text().split("\n")

@@ -1,9 +1,10 @@
 """A Slurm cluster of several nodes on one machine: a controller, and a daemon per node.
 
-A node has its own process numbers, host name, /tmp and /dev/shm, as real nodes have: its ranks share
-memory with nobody else's, and to kill it is to kill all of its processes at once. All nodes see the
+A node has its own process numbers, host name, address, /tmp and /dev/shm, as real nodes have: its
+ranks share memory with nobody else's, and to kill it is to kill all of its processes at once. All nodes see the
 rest of the file system. They may have more cores and devices in Slurm's books than the machine has.
 """
+import itertools
 import os
 import re
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import own_machine
 
-COMMANDS = ("munged", "slurmctld", "slurmd", "srun", "sbatch", "scancel", "sinfo", "scontrol")
+COMMANDS = ("munged", "slurmctld", "slurmd", "srun", "sbatch", "scancel", "sinfo", "scontrol", "ip")
 START_SECONDS = 60
 FIRST_PORT = 17001
 KILL_WAIT = 5  # seconds between SIGTERM and SIGKILL
@@ -46,6 +47,9 @@ set -e
 echo {name} >/proc/sys/kernel/hostname
 mount -t tmpfs -o mode=1777 tmpfs /tmp
 mount -t tmpfs -o mode=1777 tmpfs /dev/shm
+ip link set lo up
+until ip link set eth0 up 2>/dev/null; do sleep 0.02; done
+ip address add {address}/24 dev eth0
 {policy} slurmd -D -N {name} &
 wait
 """
@@ -81,6 +85,7 @@ class Cluster:
         self.policy = round_robin() if crowded else ""
         self.names = [f"n{number + 1}" for number in range(num_nodes)]
         self.daemons = {}
+        self.cables = itertools.count()
         (folder / "log").mkdir()
         (folder / "state").mkdir()
         self.configuration = folder / "slurm.conf"
@@ -102,10 +107,9 @@ class Cluster:
         """For commands of Slurm, and for what they start."""
         foreign = ("SLURM_", "SBATCH_", "SALLOC_", "PMIX_", "OMPI_", "PRTE_")
         ours = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
-        # The nodes' network is lo, which Open MPI leaves out unless told; there are more ranks and
-        # threads than cores, so who waits must make room.
+        # There are more ranks and threads than cores, so who waits must make room.
         return {**ours, "SLURM_CONF": str(self.configuration), "OMPI_MCA_pml": "ob1",
-                "OMPI_MCA_btl": "tcp,vader,self", "OMPI_MCA_btl_tcp_if_include": "lo",
+                "OMPI_MCA_btl": "tcp,vader,self", "OMPI_MCA_btl_tcp_if_include": "eth0",
                 "OMPI_MCA_mpi_yield_when_idle": "1", "OMP_WAIT_POLICY": "passive"}
 
     def ask(self, *command):
@@ -134,13 +138,21 @@ class Cluster:
 
     def start_node(self, name):
         (self.folder / f"spool.{name}").mkdir(exist_ok=True)
-        self.start_daemon(name, [*own_machine.UNSHARE, "sh", "-c",
-                                 NODE.format(name=name, policy=self.policy)])
+        address = own_machine.address(self.names.index(name) + 1)
+        script = NODE.format(name=name, policy=self.policy, address=address)
+        self.start_daemon(name, [*own_machine.UNSHARE, "--net", "sh", "-c", script])
+        process = self.daemons[name].pid
+
+        def has_own_network():
+            return os.readlink(f"/proc/{process}/ns/net") != os.readlink("/proc/self/ns/net")
+        wait_until(has_own_network, START_SECONDS, f"{name} has a network of its own")
+        own_machine.connect(process, f"cable{next(self.cables)}")
 
     def start_daemon(self, name, command):
         with open(self.folder / "log" / name, "ab") as log:
+            # In a folder that nodes have, too, with their own /tmp: they return to it.
             self.daemons[name] = subprocess.Popen(command, env=self.environment(), stdout=log,
-                                                  stderr=log, stdin=subprocess.DEVNULL)
+                                                  stderr=log, stdin=subprocess.DEVNULL, cwd="/")
 
     def state_of_job(self, number):
         """Slurm's word: COMPLETED, FAILED, CANCELLED, ..."""

@@ -52,5 +52,5 @@ class FailuresCase(SlurmCase):
 
     def assert_next_run_succeeds(self):
         """On all nodes; whatever was left does not matter to it."""
-        self.succeed(*self.on_ranks("fof", self.snapshot, "-q", *OUT))
+        self.succeed_on_ranks("fof", self.snapshot, *OUT)
         self.assertEqual(len(contents(self.folder / "haloes")), 2 * RANKS)

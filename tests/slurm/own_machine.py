@@ -7,12 +7,10 @@ there is nothing to clean up, and two such tests do not meet.
 Exit status 77 means skipped: this is not Debian, or not root, or packages are missing, or the system
 allows no namespaces.
 """
-import fcntl
 import os
 import re
 import shutil
 import socket
-import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -21,9 +19,7 @@ SKIPPED = 77
 MARK = "ZHALO_TEST_OWN_MACHINE"
 # Who dies with its parent takes all processes of its namespace along.
 UNSHARE = ("unshare", "--fork", "--kill-child", "--pid", "--mount-proc", "--mount", "--uts")
-# For ioctl: of a network interface.
-GET_FLAGS, SET_FLAGS, SET_ADDRESS, IS_UP = 0x8913, 0x8914, 0x8916, 1
-ADDRESS = "10.0.0.1"
+BRIDGE = "bridge"  # by which the machine and its nodes are one network
 
 
 def is_debian():
@@ -39,7 +35,7 @@ def what_lacks(commands):
         return "a cluster of its own needs root"
     missing = [name for name in commands if not shutil.which(name)]
     if missing:
-        return f"{', '.join(missing)}: missing (Debian: slurm-wlm munge)"
+        return f"{', '.join(missing)}: missing (Debian: slurm-wlm munge iproute2)"
     trial = subprocess.run([*UNSHARE, "--net", "true"], capture_output=True, text=True, check=False)
     return f"no namespaces: {trial.stderr.strip()}" if trial.returncode else None
 
@@ -55,20 +51,30 @@ def enter(commands):
                {**os.environ, MARK: "yes"})
 
 
+def run(*command):
+    subprocess.run([*map(str, command)], check=True, stdin=subprocess.DEVNULL)
+
+
 def mount(*arguments):
-    subprocess.run(["mount", *map(str, arguments)], check=True, stdin=subprocess.DEVNULL)
+    run("mount", *arguments)
+
+
+def address(number):
+    """Of the machine itself (0), and of its nodes."""
+    return f"10.0.0.{number + 1}"
 
 
 def start_network():
-    """lo is there, but down. Its address becomes one that does not look like its own: where there is
-    127.0.0.1 alone, getaddrinfo(AI_ADDRCONFIG) finds nothing, and with it no daemon opens a port."""
-    with socket.socket() as any_socket:
-        interface = struct.pack("16s24x", b"lo")
-        (flags,) = struct.unpack_from("16xh", fcntl.ioctl(any_socket, GET_FLAGS, interface))
-        fcntl.ioctl(any_socket, SET_FLAGS, struct.pack("16sh22x", b"lo", flags | IS_UP))
-        address = socket.inet_aton(ADDRESS)
-        fcntl.ioctl(any_socket, SET_ADDRESS,
-                    struct.pack("16sHH4s16x", b"lo", socket.AF_INET, 0, address))
+    run("ip", "link", "set", "lo", "up")
+    run("ip", "link", "add", BRIDGE, "type", "bridge")
+    run("ip", "address", "add", f"{address(0)}/24", "dev", BRIDGE)
+    run("ip", "link", "set", BRIDGE, "up")
+
+
+def connect(process, name):
+    """Gives the network that a process has for itself an interface eth0. `name`: the other end's."""
+    run("ip", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", process)
+    run("ip", "link", "set", name, "master", BRIDGE, "up")
 
 
 def place_beside(*folders):
@@ -80,7 +86,7 @@ def place_beside(*folders):
 
 
 def prepare(names, shown):
-    """Names the machine names[0]; all names are its own address. Returns an empty folder, in memory,
+    """Names the machine names[0]; the other names are its nodes'. Returns an empty folder, in memory,
     that also shows other folders: shown[name] as `name`."""
     start_network()
     socket.sethostname(names[0])
@@ -89,7 +95,8 @@ def prepare(names, shown):
     for name, folder in shown.items():
         (place / name).mkdir()
         mount("--bind", folder, place / name)
-    (place / "hosts").write_text(f"{ADDRESS} localhost {' '.join(names)}\n")
+    lines = [f"{address(number)} {name}\n" for number, name in enumerate(names)]
+    (place / "hosts").write_text("127.0.0.1 localhost\n" + "".join(lines))
     mount("--bind", place / "hosts", "/etc/hosts")
     mount("-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run")
     return place

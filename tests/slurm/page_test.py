@@ -7,7 +7,8 @@ The scripts want four nodes with 128 cores and four GPUs each: in Slurm's books 
 import re
 
 from cluster import wait_until
-from slurm_case import BLOCK, PAGE, SECONDS, SlurmCase, contents, main, start_cluster
+from slurm_case import (BLOCK, MOST_TRIALS, PAGE, SECONDS, SlurmCase, contents, crashed_in_mpi, main,
+                        start_cluster)
 
 SCRIPTS = [text for kind, text in BLOCK.findall(PAGE) if kind == "slurm"]
 # The page's command, with a name instead of its path.
@@ -19,8 +20,8 @@ def setUpModule():
 
 
 class Page(SlurmCase):
-    def submit(self, script):
-        """All that the job wrote to its output, once it has ended."""
+    def run_job(self, script):
+        """State and output of a job, once it has ended."""
         (self.folder / SUBMIT[2]).write_text(script)
         words = self.succeed(*f"{SUBMIT[1]}{self.snapshot}".split(), SUBMIT[2])
         job = re.fullmatch(r"Submitted batch job (\d+)\n", words)[1]
@@ -29,7 +30,14 @@ class Page(SlurmCase):
             state = self.cluster.state_of_job(job)
             return None if state in ("PENDING", "RUNNING", "COMPLETING") else state
         state = wait_until(has_ended, SECONDS, f"the job of {SUBMIT[2]}")
-        output = (self.folder / f"slurm-{job}.out").read_text()
+        return state, (self.folder / f"slurm-{job}.out").read_text()
+
+    def submit(self, script):
+        """All that the job wrote to its output."""
+        for _ in range(MOST_TRIALS):
+            state, output = self.run_job(script)
+            if not crashed_in_mpi(output, output):
+                break
         self.assertEqual(state, "COMPLETED", output)
         return output
 

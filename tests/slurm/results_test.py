@@ -12,7 +12,7 @@ CATALOGUE = "groups_001/fof_subhalo_tab_001.{}.hdf5"
 
 
 def setUpModule():
-    start_cluster()
+    start_cluster(crowded=True)
 
 
 def joined(paths):
@@ -28,11 +28,11 @@ def joined(paths):
 class Results(SlurmCase):
     def run_both(self, name, *options, out):
         """On six ranks and on one: what each wrote, by name; and that the six were on all nodes."""
-        common = (name, self.snapshot, *options, "--files", 1, "--threads", 1, "-q")
+        common = (name, self.snapshot, *options, "--files", 1, "--threads", 1)
         for folder in ("one", "ranks"):
             (self.folder / folder).mkdir()
         self.succeed(*common, "-o", f"one/{out}")
-        self.succeed(*self.on_ranks(*common, "-o", f"ranks/{out}", "--json", "report.json"))
+        self.succeed_on_ranks(*common, "-o", f"ranks/{out}", "--json", "report.json")
         report = json.loads((self.folder / "report.json").read_text())
         self.assertEqual((report["num_ranks"], report["num_machines"]), (RANKS, NODES))
         machines = [rank.split(",")[0] for rank in report["ranks"]]
@@ -74,7 +74,7 @@ class Results(SlurmCase):
     def test_a_file_per_rank(self):
         """With no more than the options of the page."""
         self.succeed("fof", self.snapshot, "--rlink", 0.2, "-q", "-o", "one")
-        output = self.succeed(*self.on_ranks("fof", self.snapshot, "--rlink", 0.2, "-o", "ranks"))
+        output = self.succeed_on_ranks("fof", self.snapshot, "--rlink", 0.2, "-o", "ranks")
         self.assertRegex(output, r"\nRuns on +6 ranks on 3 machines: ")
         self.assertRegex(output, r"\nGroups +468\n")
         paths = [self.folder / "ranks" / CATALOGUE.format(number) for number in range(RANKS)]
