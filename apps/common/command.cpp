@@ -10,6 +10,7 @@
 
 #include "apps/common/interrupt.hpp"
 #include "apps/common/process.hpp"
+#include "apps/common/progress.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/memory.hpp"
 
@@ -49,16 +50,6 @@ Failure describe_current_exception() {
   }
 }
 
-/// Names of files and words of a damaged file may hold bytes that a terminal would obey.
-std::string in_one_line(const std::string& message) {
-  std::string line;
-  for (const char c : message) {
-    const bool is_control = (c >= 0 && c < ' ') || c == '\x7f';
-    line += is_control ? fmt::format("\\x{:02x}", static_cast<int>(c)) : std::string(1, c);
-  }
-  return line;
-}
-
 void tell(const char* command, const Failure& failure) {
   fmt::print(stderr, "{}: error: {}\n", command, in_one_line(failure.message));
 }
@@ -86,14 +77,14 @@ int run_guarded(const char* name, int argc, char** argv, const std::function<voi
     catch_interrupts();
     // One rank's exception is everybody's: all leave with the same status, and rank 0 speaks for all.
     context.comm.together([&] { body(context, {name, mpi.is_active()}); });
-    mpi.finish(name, std::move(context.comm), true);
+    mpi.finish(name, std::move(context.comm), 0);
     return 0;
   } catch (...) {
     const Failure failure = describe_current_exception();
     // A broken communicator has spread nothing: rank 0 may know of nothing, or wait.
     if (failure.status == exit_ranks_lost || context.comm.is_broken()) end_without_agreement(name, mpi, failure);
     if (mpi.rank() == 0) tell(name, failure);
-    mpi.finish(name, std::move(context.comm), false);
+    mpi.finish(name, std::move(context.comm), failure.status);
     return failure.status;
   }
 }

@@ -1,4 +1,4 @@
-/// The file of the report for machines, and the end of a run.
+/// The file of the report for machines.
 #pragma once
 
 #include <string>

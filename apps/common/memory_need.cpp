@@ -9,10 +9,15 @@ namespace zhalo::app {
 
 std::optional<std::string> lack_of_memory(const Context& context, double bytes_per_rank) {
   const Communicator& comm = context.comm;
-  const double needed = comm.max(bytes_per_rank * comm.node_size());
-  const double available = comm.min(static_cast<double>(available_host_bytes()));
-  if (!std::holds_alternative<Host>(context.exec) || needed <= available) return std::nullopt;
-  return fmt::format("{} on a machine that has {} available{}", bytes_text(needed), bytes_text(available),
+  if (!std::holds_alternative<Host>(context.exec)) return std::nullopt;
+  const double on_machine = comm.max(bytes_per_rank * comm.node_size());
+  const double of_machine = comm.min(static_cast<double>(available_machine_bytes()));
+  if (on_machine > of_machine)
+    return fmt::format("{} on a machine that has {} available", bytes_text(on_machine), bytes_text(of_machine));
+  const double in_process = comm.max(bytes_per_rank);
+  const double of_process = comm.min(static_cast<double>(available_host_bytes()));
+  if (in_process <= of_process) return std::nullopt;
+  return fmt::format("{} in a process that has {} available{}", bytes_text(in_process), bytes_text(of_process),
                      describe_memory_limit());
 }
 

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -61,21 +62,51 @@ MpiSession::~MpiSession() {
   if (active_) MPI_Finalize();
 }
 
-void MpiSession::finish(const char* command, Communicator comm, bool is_success) {
-  if (!std::exchange(active_, false)) return;
-  constexpr int longest = 300;
-  const int timeout = number_from_environment("ZHALO_TIMEOUT", longest);
-  const std::chrono::seconds patience(timeout > 0 ? std::min(timeout, longest) : longest);
-  std::mutex mutex;
-  std::condition_variable_any done;
-  const std::jthread watch([&](const std::stop_token& stop) {
-    std::unique_lock lock(mutex);
-    if (done.wait_for(lock, stop, patience, [&] { return stop.stop_requested(); }) || stop.stop_requested()) return;
-    fmt::print(stderr, "{}: error: other ranks did not end within {} s{}\n", command, patience.count(),
-               is_success ? " after the results were in their places: these are whole" : "");
-    std::_Exit(exit_ranks_lost);
-  });
+namespace {
+
+/// Ends the process when the others do not end, with its own status if that says what went wrong. The lowest rank that waits speaks
+/// first, and launchers end the others then.
+class Watch {
+ public:
+  Watch(const char* command, int rank, int status) : command_(command), rank_(rank), status_(status) {
+    try {
+      thread_.emplace([this](const std::stop_token& stop) { wait(stop); });
+    } catch (const std::system_error&) {
+      thread_.reset();  // no room for a thread: the others are waited for without a limit
+    }
+  }
+
+ private:
+  static std::chrono::seconds patience() {
+    constexpr int longest = 300;
+    const int timeout = number_from_environment("ZHALO_TIMEOUT", longest);
+    return std::chrono::seconds(timeout > 0 ? std::min(timeout, longest) : longest);
+  }
+
+  void wait(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    const auto limit = patience() + std::chrono::seconds(2) * std::min(rank_, 3);
+    if (done_.wait_for(lock, stop, limit, [&] { return stop.stop_requested(); }) || stop.stop_requested()) return;
+    fmt::print(stderr, "{}: error: other ranks did not end within {} s{}; look for a node that failed or hangs\n", command_,
+               patience().count(), status_ == 0 ? " after the results were in their places: these are whole" : "");
+    std::_Exit(status_ == 0 ? exit_ranks_lost : status_);
+  }
+
+  const char* command_;
+  int rank_;
+  int status_;
+  std::mutex mutex_;
+  std::condition_variable_any done_;
+  std::optional<std::jthread> thread_;
+};
+
+}  // namespace
+
+void MpiSession::finish(const char* command, Communicator comm, int status) {
+  if (!active_) return;
+  const Watch watch(command, rank(), status);
   comm = {};
+  active_ = false;
   MPI_Finalize();
 }
 

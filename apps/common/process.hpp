@@ -30,9 +30,9 @@ class MpiSession {
   /// Ends all processes at once if there are several: for when some of them are gone, and MPI_Finalize would wait for them.
   void end_all(int status) const;
   /// Frees the communicator and calls MPI_Finalize, which waits for all ranks. If some do not come within five minutes, or ZHALO_TIMEOUT
-  /// seconds if these are fewer, says so and ends this process with status 3: a rank that hangs must not hold the others. `is_success`:
-  /// the results are in their places.
-  void finish(const char* command, Communicator comm, bool is_success);
+  /// seconds if these are fewer (but more than 0), says so and ends this process, with `status` or, if that is 0 for results that are in
+  /// their places, with 3: a rank that hangs must not hold the others.
+  void finish(const char* command, Communicator comm, int status);
 
  private:
   bool active_ = false;

@@ -37,10 +37,19 @@ void Progress::say(const std::string& text) {
 
 void Progress::warn(const std::string& sentence) {
   clear();
-  if (options_.speaks) fmt::print(stderr, "{}: warning: {}\n", options_.command, sentence);
+  if (options_.speaks) fmt::print(stderr, "{}: warning: {}\n", options_.command, in_one_line(sentence));
 }
 
 double Progress::seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+std::string in_one_line(const std::string& message) {
+  std::string line;
+  for (const char c : message) {
+    const bool is_control = (c >= 0 && c < ' ') || c == '\x7f';
+    line += is_control ? fmt::format("\\x{:02x}", static_cast<int>(c)) : std::string(1, c);
+  }
+  return line;
+}
 
 void put(const std::string& text, std::FILE* stream) {
   std::fwrite(text.data(), 1, text.size(), stream);

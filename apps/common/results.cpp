@@ -1,6 +1,7 @@
 #include "apps/common/results.hpp"
 
 #include "apps/common/interrupt.hpp"
+#include "zhalo/io/commit_locks.hpp"
 
 namespace zhalo::app {
 
@@ -22,8 +23,13 @@ ResultNames bring_to_disk(const Context& context, const Results& results) {
 }
 
 void commit(const Results& results) {
+  std::vector<io::StagedFiles*> all = results.files;
+  for (TextFile* text : results.texts) {
+    if (text->staged() != nullptr) all.push_back(text->staged());
+  }
+  for (io::StagedFiles* files : all) files->sync();
+  const io::CommitLocks locks(all, check_interrupted);
   for (TextFile* text : results.texts) text->send();
-  check_interrupted();
   finish_without_interrupts();
   for (io::StagedFiles* files : results.files) files->commit();
   for (TextFile* text : results.texts) text->commit();

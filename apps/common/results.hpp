@@ -1,4 +1,4 @@
-/// The end of a run: its results get their names, all of them or none.
+/// The end of a run: its results get their names.
 #pragma once
 
 #include <string>
@@ -25,8 +25,9 @@ struct ResultNames {
 /// Collective; FileError, Interrupted.
 ResultNames bring_to_disk(const Context& context, const Results& results);
 
-/// Gives the results their names. Texts for pipes, devices and standard output go first, for they cannot be taken back: if one cannot
-/// be written, nothing was replaced. Signals do not stop it any more. Collective; FileError, Interrupted.
+/// Gives the results their names, when no other run is replacing files in the same folders. Texts for pipes, devices and standard
+/// output go first, for they cannot be taken back: if one cannot be written, nothing was replaced. From then on signals do not stop
+/// it. Collective; FileError, Interrupted.
 void commit(const Results& results);
 
 }  // namespace zhalo::app

@@ -40,6 +40,8 @@ void check_folder(const std::string& option, const std::string& path, const std:
   std::error_code error;
   const fs::file_status status = fs::status(folder.empty() ? "." : folder, error);
   if (fs::is_directory(status)) return;
+  if (error && error != std::errc::no_such_file_or_directory)
+    throw FileError(fmt::format("{} '{}': '{}' cannot be looked into: {}", option, path, folder, error.message()));
   throw FileError(fmt::format("{} '{}': '{}' {}", option, path, folder,
                               fs::exists(status) ? "is no folder" : "is not there: make the folder, or choose another one"));
 }

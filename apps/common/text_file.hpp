@@ -21,6 +21,8 @@ class TextFile {
 
   /// Takes rank 0's text, and writes it beside its place if it has one. Collective; FileError.
   void put(const std::string& text);
+  /// Where it waits for its commit; nullptr if it is no file that appears whole.
+  io::StagedFiles* staged() { return files_ ? &*files_ : nullptr; }
   /// Writes it where it cannot be taken back: to a pipe, a device or standard output. Collective; FileError.
   void send();
   /// Brings it to its place if it was not sent. Collective; FileError.

@@ -19,7 +19,7 @@ void run(const Context& context, const Options& options, app::Progress& progress
   progress.say(plan_text(summary, verbose));
   for (const std::string& warning : summary.warnings) progress.warn(warning);
   if (options.dry_run) {
-    if (writes_field(options)) app::check_place(context.comm, summary.output.directory);
+    check_outputs(context.comm, summary);
     progress.say(verbose ? "" : estimate_text(summary));
     return json.write(to_json(summary));
   }

@@ -36,11 +36,12 @@ Box periodic_box(const io::SnapshotInfo& info, const Options& options) {
                   info.path));
 }
 
-app::RunFiles files_of(const Summary& plan) {
+/// Rank 0 knows those of the haloes, and decides.
+app::RunFiles files_of(const Summary& plan, const io::HaloList& haloes) {
   const Options& options = plan.options;
   app::RunFiles files{
       plan.snapshot.files, {}, {{"--power", options.power}, {"--image", options.image}, {"--json", options.json}}};
-  if (!options.haloes.empty()) files.inputs.push_back(options.haloes);
+  files.inputs.insert(files.inputs.end(), haloes.files.begin(), haloes.files.end());
   if (writes_field(options)) files.outputs.push_back(plan.output);
   return files;
 }
@@ -95,14 +96,6 @@ void check_haloes(const io::HaloList& list, const Options& options, const Grid& 
       options.haloes, theirs, ours));
 }
 
-/// Groups have members; they have none where the catalogue does not say how many.
-void check_lengths(const io::HaloList& list, const Options& options) {
-  const auto is_known = [](const io::Halo& halo) { return halo.length > 0; };
-  if (!options.min_members || list.haloes.empty() || std::any_of(list.haloes.begin(), list.haloes.end(), is_known)) return;
-  throw InputError(fmt::format(
-      "--min-halo is given, but '{}' has no /Group/GroupLen, which says how many particles its haloes have", options.haloes));
-}
-
 }  // namespace
 
 Sources open_sources(const Context& context, const Options& options) {
@@ -126,12 +119,9 @@ Summary plan_run(const Context& context, const Sources& sources, const Options& 
   plan.grid = {{{options.grid, options.grid, options.grid}}, periodic_box(plan.snapshot, options)};
   plan.decomposition = Decomposition(plan.grid, plan.places.num_ranks).describe();
   plan.depth = depth_of(options, plan.grid, plan.snapshot.units.length_name());
-  context.comm.together([&] {
-    check_haloes(sources.haloes, options, plan.grid);
-    check_lengths(sources.haloes, options);
-  });
+  context.comm.together([&] { check_haloes(sources.haloes, options, plan.grid); });
   plan.output = app::name_output(options.output, fmt::format("density_{:03d}.hdf5", plan.snapshot.number));
-  check_names(context.comm, files_of(plan));
+  check_names(context.comm, files_of(plan, sources.haloes));
   check_bins(plan);
   warn_of_bins(plan);
   plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.places.num_ranks;

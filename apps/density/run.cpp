@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/common/output.hpp"
 #include "apps/common/snapshot.hpp"
 #include "apps/density/labels.hpp"
 #include "apps/density/make.hpp"
@@ -73,6 +74,12 @@ std::optional<HaloNumbers> put_picture(const Context& context, const Sources& so
 Outputs::Outputs(const Communicator& comm, const Summary& plan)
     : power(comm, "--power", plan.options.power), image(comm, "--image", plan.options.image) {
   if (writes_field(plan.options)) field.emplace(comm, plan.output.directory);
+}
+
+void check_outputs(const Communicator& comm, const Summary& plan) {
+  const app::TextFile power(comm, "--power", plan.options.power);
+  const app::TextFile image(comm, "--image", plan.options.image);
+  if (writes_field(plan.options)) app::check_place(comm, plan.output.directory);
 }
 
 app::Results Outputs::results() {

@@ -35,6 +35,9 @@ struct Outputs {
 };
 
 /// Reads, paints, transforms and writes to `outputs`, for app::commit. The phases go to context.timers. Collective.
+/// For a run that writes nothing: throws FileError if one of its results could not be written. Collective.
+void check_outputs(const Communicator& comm, const Summary& plan);
+
 Found make_density(const Context& context, const Sources& sources, const Summary& plan, Outputs& outputs);
 
 }  // namespace zhalo::density_app

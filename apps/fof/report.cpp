@@ -44,13 +44,17 @@ void add_left_out(Lines& lines, const Summary& summary) {
   Index num = 0;
   for (std::size_t type = 0; type < summary.snapshot.types.size(); ++type) {
     const Index count = summary.snapshot.types[type].count;
-    if (count == 0 || std::count(used.begin(), used.end(), static_cast<int>(type)) > 0) continue;
+    if (count == 0 || !summary.snapshot.types[type].has_coordinates ||
+        std::count(used.begin(), used.end(), static_cast<int>(type)) > 0)
+      continue;
     others.push_back(static_cast<int>(type));
     num += count;
   }
   if (num == 0) return;
-  lines.line("Left out",
-             fmt::format("{} particles of type {} (--attach-types {})", num, fmt::join(others, ", "), fmt::join(others, ",")));
+  std::set<int> attached(summary.attach.types.begin(), summary.attach.types.end());
+  attached.insert(others.begin(), others.end());
+  lines.line("Left out", fmt::format("{} particles of type {} (--attach-types {})", num, fmt::join(others, ", "),
+                                     fmt::join(attached, ",")));
 }
 
 void add_attach(Lines& lines, const Summary& summary, const std::string& unit) {

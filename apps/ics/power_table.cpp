@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "apps/common/progress.hpp"
 #include "apps/common/words.hpp"
 
 namespace zhalo::ics_app {
@@ -38,7 +39,8 @@ struct Table {
     std::istringstream numbers(line);
     double wave = 0, value = 0;
     const bool good = static_cast<bool>(numbers >> wave >> value) && app::is_positive(wave) && app::is_positive(value);
-    demand(good, fmt::format("{}: '{}' (must be two positive numbers, k in h/Mpc and P in (Mpc/h)^3)", place, line));
+    demand(good, fmt::format("{}: '{}' (must be two positive numbers, k in h/Mpc and P in (Mpc/h)^3)", place,
+                             app::in_one_line(line)));
     demand(k.empty() || wave > k.back(),
            fmt::format("{}: k = {} after {} (must ascend)", place, wave, k.empty() ? 0 : k.back()));
     k.push_back(wave);

@@ -28,18 +28,6 @@ constexpr std::size_t large_request = std::size_t{64} << 20;
 void* allocate_host(std::size_t bytes) { return std::aligned_alloc(alignment, bytes); }
 void deallocate_host(void* block) { std::free(block); }
 
-/// MemAvailable of /proc/meminfo; Linux grants requests beyond it and kills the process when they are used.
-std::size_t available_on_machine() {
-  std::ifstream file("/proc/meminfo");
-  std::string key;
-  std::size_t kibibytes = 0;
-  while (file >> key >> kibibytes) {
-    if (key == "MemAvailable:") return kibibytes * 1024;
-    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-  }
-  return std::numeric_limits<std::size_t>::max();
-}
-
 /// Of the addresses of this process (ulimit -v), in bytes.
 std::optional<std::size_t> address_limit() {
   rlimit limit{};
@@ -60,8 +48,20 @@ double gibibytes(std::size_t bytes) { return static_cast<double>(bytes) / (1024.
 
 }  // namespace
 
+/// MemAvailable of /proc/meminfo; Linux grants requests beyond it and kills the process when they are used.
+std::size_t available_machine_bytes() {
+  std::ifstream file("/proc/meminfo");
+  std::string key;
+  std::size_t kibibytes = 0;
+  while (file >> key >> kibibytes) {
+    if (key == "MemAvailable:") return kibibytes * 1024;
+    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return std::numeric_limits<std::size_t>::max();
+}
+
 std::size_t available_host_bytes() {
-  const std::size_t on_machine = available_on_machine();
+  const std::size_t on_machine = available_machine_bytes();
   const auto limit = address_limit();
   return limit ? std::min(on_machine, *limit - std::min(*limit, address_bytes())) : on_machine;
 }

@@ -70,8 +70,11 @@ std::string first_of(const hdf5::InputFile& file, const std::vector<const char*>
 /// `groups` are in the file.
 void check_rows(const hdf5::InputFile& file, const std::string& dataset, Index groups, Index width) {
   const auto shape = file.shape(dataset);
+  if (!shape)
+    throw InputError(
+        fmt::format("'{}' has no /{}: haloes need GroupPos or GroupCM, GroupMass and GroupLen", file.path(), dataset));
   file.check_readable(dataset);
-  const bool fits = shape && !shape->extent.empty() && shape->extent[0] == groups && shape->kind != hdf5::Kind::other &&
+  const bool fits = !shape->extent.empty() && shape->extent[0] == groups && shape->kind != hdf5::Kind::other &&
                     (width == 1 ? shape->extent.size() == 1 : shape->extent.size() == 2 && shape->extent[1] == width);
   if (!fits)
     throw InputError(
@@ -141,7 +144,8 @@ HaloList read_haloes(const std::string& path, Index most) {
     list.box_length = box_length_of(file);
     num_files = holds_all(file) ? 1 : integer_of(file, "NumFiles", 1);
   }
-  for (const std::string& name : all_chunks(first, num_files, "catalogue")) {
+  list.files = all_chunks(first, num_files, "catalogue");
+  for (const std::string& name : list.files) {
     if (static_cast<Index>(list.haloes.size()) >= most) break;
     append_groups(hdf5::InputFile(name), most, list.haloes);
   }

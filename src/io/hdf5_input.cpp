@@ -68,7 +68,7 @@ bool has_sound_bits(hid_t type, bool is_real) {
   const Bits all{0, used.count};  // fields count from the first bit in use
   const bool all_within = sign.are_within(all) && exponent.are_within(all) && mantissa.are_within(all);
   if (!all_within || sign.meet(exponent) || sign.meet(mantissa) || exponent.meet(mantissa)) return false;
-  return exponent.count > 0 && H5Tget_ebias(type) == (std::size_t{1} << (exponent.count - 1)) - 1;
+  return exponent.count > 0 && exponent.count < 64 && H5Tget_ebias(type) == (std::size_t{1} << (exponent.count - 1)) - 1;
 }
 
 Kind kind_of(hid_t type) {
@@ -78,8 +78,11 @@ Kind kind_of(hid_t type) {
   return found == H5T_FLOAT ? Kind::real : Kind::integer;
 }
 
+/// Without what pads it, and without bytes that a terminal would obey.
 std::string trimmed(std::string text) {
   text.resize(std::strlen(text.c_str()));
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, '?');
   while (!text.empty() && text.back() == ' ') text.pop_back();
   return text;
 }
@@ -162,7 +165,7 @@ std::optional<std::string> InputFile::text(const std::string& object, const std:
     if (words == nullptr) return std::nullopt;
     std::string copy(words);
     H5free_memory(words);
-    return copy;
+    return trimmed(std::move(copy));
   }
   std::string words(H5Tget_size(type.id()) + 1, '\0');
   if (H5Aread(attribute.id(), type.id(), words.data()) < 0) fail(unreadable);

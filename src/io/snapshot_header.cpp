@@ -296,9 +296,9 @@ void warn_of_time(const InputFile& file, SnapshotInfo& info) {
        {std::pair{"Header", "ExpansionFactor"}, {"Header", "Time"}, {"Cosmology", "Scale-factor"}}) {
     if (swift != (std::string(group) == "Cosmology") || !file.has_attribute(group, name)) continue;
     const auto value = first_real(file, {group}, {name});
-    if (value && std::isfinite(*value) && *value >= 0) return;
-    info.warnings.push_back(fmt::format("'{}': {}/{} is {}, which is no time or scale factor: it is not used", info.path, group,
-                                        name, value ? fmt::format("{:g}", *value) : "no number"));
+    if (!value || (std::isfinite(*value) && *value >= 0)) return;
+    info.warnings.push_back(
+        fmt::format("'{}': {}/{} is {:g}, which is no time or scale factor: it is not used", info.path, group, name, *value));
   }
 }
 

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,10 +14,10 @@
 #include <optional>
 #include <set>
 #include <sstream>
-#include <thread>
 #include <utility>
 
 #include "zhalo/core/error.hpp"
+#include "zhalo/io/commit_locks.hpp"
 
 namespace zhalo::io {
 
@@ -281,49 +280,6 @@ void StagedFiles::undo() noexcept {
   }
 }
 
-/// Of rank 0 for all ranks.
-class StagedFiles::Lock {
- public:
-  explicit Lock(const std::string& directory) : path_((fs::path(directory) / ".zhalo-lock").string()) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-    while (!try_to_take()) {
-      if (std::chrono::steady_clock::now() > end)
-        throw FileError(
-            fmt::format("another run has been replacing the results in '{}' for a minute: wait until it has ended, or "
-                        "choose another folder",
-                        directory));
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-  }
-  ~Lock() {
-    if (file_ < 0) return;
-    ::unlink(path_.c_str());
-    ::close(file_);
-  }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-
- private:
-  /// Whoever had the lock before removes the file: it may be another one by the time that this process has it.
-  bool is_still_there() const {
-    struct stat taken {};
-    struct stat named {};
-    return ::fstat(file_, &taken) == 0 && ::stat(path_.c_str(), &named) == 0 && taken.st_ino == named.st_ino;
-  }
-
-  bool try_to_take() {
-    file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (file_ < 0) throw FileError(fmt::format("'{}' cannot be made: {}", path_, std::strerror(errno)));
-    const bool taken = ::flock(file_, LOCK_EX | LOCK_NB) == 0;
-    if (taken ? is_still_there() : errno != EWOULDBLOCK && errno != EINTR) return true;  // or there are no locks here
-    ::close(std::exchange(file_, -1));
-    return false;
-  }
-
-  std::string path_;
-  int file_ = -1;
-};
-
 std::vector<std::string> StagedFiles::final_paths() const {
   std::vector<std::string> paths;
   for (const Staged& file : staged_) paths.push_back(file.final_path);
@@ -331,19 +287,18 @@ std::vector<std::string> StagedFiles::final_paths() const {
 }
 
 void StagedFiles::sync() {
-  if (std::exchange(synced_, true)) return;
   comm_->together([&] {
+    if (synced_) return;  // other ranks may have staged more since
     for (const auto& path : joined_) bring_to_disk(path);
     for (const auto& file : staged_) bring_to_disk(file.temporary);
+    synced_ = true;
   });
 }
 
 std::vector<std::string> StagedFiles::commit() {
   sync();
-  std::optional<Lock> lock;
-  comm_->together([&] {
-    if (comm_->rank() == 0) lock.emplace(directory_);
-  });
+  std::optional<CommitLocks> own;
+  if (!std::exchange(is_locked_, false)) own.emplace(std::vector<StagedFiles*>{this});
   try {
     replace_all();
   } catch (...) {

@@ -302,9 +302,11 @@ PICTURE_OPTIONS = {
     "--pixels 5": ["--pixels", "100 to 10000"],
     "--min-halo 5": ["--min-halo", "--haloes"],
     "--haloes bare_groups.hdf5 --min-halo -5": ["--min-halo is -5", "negative"],
-    "--haloes bare_groups.hdf5 --min-halo 5": ["--min-halo", "bare_groups.hdf5", "no /Group/GroupLen"],
+    "--haloes bare_groups.hdf5": ["bare_groups.hdf5", "no /Group/GroupMass", "GroupLen"],
     "--power link/../map.png": ["--power", "--image", "map.png", "same file"],
+    "--dry-run --power none/p.txt": ["--power", "'none' is not there"],
     "--haloes unwritten_groups.hdf5": ["unwritten_groups.hdf5", "GroupPos", "never written"],
+    "--haloes groups_007 --json groups_007/fof_tab_007.0.hdf5": ["--json", "fof_tab_007.0.hdf5", "is read"],
     "--haloes nowhere": ["nowhere", "no such file"],
     "--haloes folder": ["folder", "no catalogue"],
     "--haloes snapshot_007.hdf5": ["snapshot_007.hdf5", "no catalogue of groups"],
@@ -322,6 +324,10 @@ class BadInput(DensityCase):
         with h5py.File(self.folder / "bare_groups.hdf5", "w") as file:
             file.create_group("Header").attrs["BoxSize"] = 10.0
             file["Group/GroupPos"] = np.ones((3, 3))
+        (self.folder / "groups_007").mkdir()
+        with h5py.File(self.folder / "groups_007/fof_tab_007.0.hdf5", "w") as file:
+            file.create_group("Header").attrs["BoxSize"] = 10.0
+            file["Group/GroupPos"], file["Group/GroupMass"], file["Group/GroupLen"] = np.ones((3, 3)), np.ones(3), np.ones(3, np.int32)
         with h5py.File(self.folder / "unwritten_groups.hdf5", "w") as file:
             file.create_dataset("Group/GroupPos", (3, 3), np.float64)
 

@@ -12,6 +12,9 @@
 
 namespace zhalo {
 
+/// Bytes of host memory that the machine has available for all processes; the largest number if the system does not say.
+std::size_t available_machine_bytes();
+
 /// Bytes of host memory that this process can still take: what the machine has available, or less where the process has a limit
 /// (ulimit -v). The largest number if the system does not say.
 std::size_t available_host_bytes();

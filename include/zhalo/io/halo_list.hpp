@@ -20,6 +20,7 @@ struct Halo {
 struct HaloList {
   std::vector<Halo> haloes;  ///< in the catalogue's order: the largest first
   double box_length = 0;
+  std::vector<std::string> files;  ///< of the catalogue
 };
 
 /// `path`: a catalogue folder groups_NNN, one of its files, or a name without ".K.hdf5". At most `most` haloes. FileError or

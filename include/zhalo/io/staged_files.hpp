@@ -58,9 +58,8 @@ class StagedFiles {
   /// A single file takes the place of the earlier one at once. Collective; FileError on every rank if it fails on one. Then the
   /// files that were there before are there again; where even that fails, and where ranks are lost (CommunicationError) or
   /// killed, they stay under the names ".NAME.*.old". Each rank removes its own earlier files: they are gone when all have returned.
-  /// Of two runs that commit to one directory at the same time the second waits, up to a minute: the files are those of one of them.
-  /// (By flock on "directory()/.zhalo-lock", which is gone afterwards. File systems without flock, such as Lustre mounted without it, do
-  /// not let one wait.)
+  /// Of two runs that commit to one directory at the same time the second waits, up to a minute (CommitLocks): the files are those of
+  /// one of them.
   std::vector<std::string> commit();
 
  private:
@@ -78,7 +77,7 @@ class StagedFiles {
     std::string path;
     std::string kept_as;
   };
-  class Lock;
+  friend class CommitLocks;
   void make_directories_from_rank_zero(const std::string& path);
   std::string hidden_beside(const std::string& path, const char* ending) const;
   std::vector<std::string> earlier_files(Appears which) const;
@@ -99,6 +98,7 @@ class StagedFiles {
   std::vector<Staged> staged_;
   std::vector<std::string> joined_;
   bool synced_ = false;
+  bool is_locked_ = false;           // by CommitLocks of several
   std::vector<std::string> placed_;  // during the commit: what has its final name
   std::vector<Kept> kept_;           // during the commit
   bool single_ = false;              // during the commit: all ranks together have one file

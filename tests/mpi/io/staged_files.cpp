@@ -1,4 +1,5 @@
 #include "zhalo/io/staged_files.hpp"
+#include "zhalo/io/commit_locks.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -195,6 +196,39 @@ TEST_CASE("a commit waits while another run replaces files in the same folder") 
   CHECK(read(paths.at(0)) == "new");
   comm.barrier();
   CHECK_FALSE(fs::exists(place + "/.zhalo-lock"));
+}
+
+TEST_CASE("commits that belong together wait for all folders at once") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string place = scratch_folder(comm, "locks");
+  StagedFiles first(comm, place + "/a"), second(comm, place + "/b/../b");
+  write(stage_table(first), "new");
+  write(stage_table(second), "new");
+  comm.barrier();
+  const int lock = comm.rank() == 0 ? ::open((place + "/b/.zhalo-lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0444) : -1;
+  if (comm.rank() == 0) REQUIRE(::flock(lock, LOCK_EX) == 0);
+  int times = 0;
+  {
+    const CommitLocks locks({&first, &second}, [&] {
+      // The other run has b: meanwhile nobody else is kept from a.
+      if (++times < 3) return;
+      if (comm.rank() == 0 && times == 3) {
+        CHECK_FALSE(fs::exists(place + "/a/.zhalo-lock"));
+        ::close(lock);
+      }
+    });
+    CHECK(times == 3);
+    comm.barrier();
+    CHECK(fs::exists(place + "/a/.zhalo-lock"));
+    CHECK(fs::exists(place + "/b/.zhalo-lock"));
+    comm.barrier();
+    CHECK(read(first.commit().at(0)) == "new");
+    CHECK(read(second.commit().at(0)) == "new");
+  }
+  comm.barrier();
+  CHECK_FALSE(fs::exists(place + "/a/.zhalo-lock"));
+  CHECK_FALSE(fs::exists(place + "/b/.zhalo-lock"));
+  CHECK_THROWS_AS(CommitLocks({&first}, [] { throw InputError("stopped"); }), InputError);
 }
 
 TEST_CASE("a file of several ranks: one stages it, the others join") {
