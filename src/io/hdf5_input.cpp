@@ -144,6 +144,14 @@ std::optional<std::vector<T>> InputFile::numbers(const std::string& object, cons
   return values;
 }
 
+bool InputFile::holds_numbers(const std::string& object, const std::string& name) const {
+  const Handle attribute = open_attribute(object, name);
+  if (!attribute.valid()) return false;
+  const Handle type(H5Aget_type(attribute.id()), H5Tclose);
+  const Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  return kind_of(type.id()) != Kind::other && H5Sget_simple_extent_npoints(space.id()) > 0;
+}
+
 std::optional<std::vector<double>> InputFile::reals(const std::string& object, const std::string& name) const {
   return numbers<double>(object, name, H5T_NATIVE_DOUBLE);
 }

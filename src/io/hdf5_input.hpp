@@ -36,6 +36,9 @@ class InputFile {
   bool has(const std::string& object) const;
   bool has_attribute(const std::string& object, const std::string& name) const;
 
+  /// Whether there is such an attribute with numbers that zhalo can read.
+  bool holds_numbers(const std::string& object, const std::string& name) const;
+
   /// Attributes of any shape and numeric type; nothing if absent or of no elements. FileError if there is one that holds no numbers.
   std::optional<std::vector<double>> reals(const std::string& object, const std::string& name) const;
   std::optional<std::vector<Index>> integers(const std::string& object, const std::string& name) const;

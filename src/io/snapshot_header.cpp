@@ -26,6 +26,14 @@ std::optional<double> first_real(const InputFile& file, const std::vector<std::s
   return std::nullopt;
 }
 
+/// Of a time: one of another type is not used, and warned of (warn_of_time).
+std::optional<double> first_time(const InputFile& file, const std::string& group, const std::vector<std::string>& names) {
+  for (const auto& name : names) {
+    if (file.holds_numbers(group, name)) return first_real(file, {group}, {name});
+  }
+  return std::nullopt;
+}
+
 std::optional<double> positive(std::optional<double> value) {
   return value && *value > 0 && std::isfinite(*value) ? value : std::nullopt;
 }
@@ -160,7 +168,7 @@ HeaderCounts read_counts(const InputFile& file) {
   counts.mass_table.resize(num_types);
   counts.num_files = file.integers("Header", "NumFilesPerSnapshot").value_or(std::vector<Index>{1}).front();
   if (counts.num_files == 0) counts.num_files = 1;  // this one
-  counts.time = first_real(file, {"Header"}, {"ExpansionFactor", "Scale-factor", "Time", "Redshift"});
+  counts.time = first_time(file, "Header", {"ExpansionFactor", "Scale-factor", "Time", "Redshift"});
   if (counts.time && std::isnan(*counts.time)) counts.time.reset();  // it would not be equal to itself
   return counts;
 }
@@ -177,7 +185,7 @@ void read_gadget_cosmology(const InputFile& file, Cosmology& cosmology) {
   cosmology.omega_lambda = first_real(file, places, {"OmegaLambda", "Omega_Lambda"});
   cosmology.omega_baryon = first_real(file, places, {"OmegaBaryon", "Omega_Baryon"});
   cosmology.redshift = first_real(file, {"Header"}, {"Redshift"});
-  cosmology.scale_factor = positive(first_real(file, {"Header"}, {"ExpansionFactor", "Time"}));
+  cosmology.scale_factor = positive(first_time(file, "Header", {"ExpansionFactor", "Time"}));
   if (!cosmology.scale_factor && cosmology.redshift) cosmology.scale_factor = 1 / (1 + *cosmology.redshift);
 }
 
@@ -198,7 +206,7 @@ void read_swift_cosmology(const InputFile& file, Cosmology& cosmology) {
   cosmology.omega_baryon = value("Omega_b");
   cosmology.omega_cdm = value("Omega_cdm");
   cosmology.redshift = value("Redshift");
-  cosmology.scale_factor = positive(value("Scale-factor"));
+  cosmology.scale_factor = positive(first_time(file, "Cosmology", {"Scale-factor"}));
 }
 
 void read_units(const InputFile& file, const SnapshotOverrides& overrides, Units& units) {
@@ -295,10 +303,10 @@ void warn_of_time(const InputFile& file, SnapshotInfo& info) {
   for (const auto& [group, name] :
        {std::pair{"Header", "ExpansionFactor"}, {"Header", "Time"}, {"Cosmology", "Scale-factor"}}) {
     if (swift != (std::string(group) == "Cosmology") || !file.has_attribute(group, name)) continue;
-    const auto value = first_real(file, {group}, {name});
-    if (!value || (std::isfinite(*value) && *value >= 0)) return;
-    info.warnings.push_back(
-        fmt::format("'{}': {}/{} is {:g}, which is no time or scale factor: it is not used", info.path, group, name, *value));
+    const auto value = first_time(file, group, {name});
+    if (value && std::isfinite(*value) && *value >= 0) return;
+    info.warnings.push_back(fmt::format("'{}': {}/{} is {}, which is no time or scale factor: it is not used", info.path, group,
+                                        name, value ? fmt::format("{:g}", *value) : "no number"));
   }
 }
 

@@ -72,7 +72,7 @@ class Warnings(FofCase):
             self.assertEqual(sorted(self.catalogue(1)[0]), sorted(table))
 
     def test_time_that_is_none(self):
-        for value in (-1.0, np.nan):
+        for value in (-1.0, np.nan, "early"):
             with self.subTest(value):
                 path = self.copy_of_snapshot(lambda file, value=value: file["Header"].attrs.__setitem__("Time", value))
                 self.assert_one_warning([path], "Header/Time is", "not used")
