@@ -101,6 +101,11 @@ function(zhalo_add_test)
   zhalo_set_test_properties(TESTS ${tests} LABELS ${arg_LABELS} TIMEOUT ${arg_TIMEOUT})
 endfunction()
 
+# zhalo_need_device(test...): these fail rather than skip what needs a device: where devices are emulated there is always one.
+function(zhalo_need_device)
+  set_tests_properties(${ARGN} PROPERTIES FAIL_REGULAR_EXPRESSION "SKIPPED: no CUDA device")
+endfunction()
+
 # zhalo_compile_host_loops(target file...): these files of a test include the host's loops, and are compiled as the library is.
 function(zhalo_compile_host_loops target)
   set(options ${ZHALO_KERNEL_OPTIONS})
