@@ -40,7 +40,6 @@ std::vector<std::unique_ptr<DeviceMemory>>& all_memory() {
     auto* made = new std::vector<std::unique_ptr<DeviceMemory>>;
     for (int device = 0; device < settings().num_devices; ++device)
       made->push_back(std::make_unique<DeviceMemory>(device, settings().bytes_per_device));
-    watch_for_traps();
     return made;
   }();
   return all;
@@ -151,6 +150,7 @@ void DeviceMemory::forbid_surroundings(const Block& block) const {
 void DeviceMemory::open() {
   const std::lock_guard lock(mutex_);
   if (open_++ > 0) return;
+  watch_for_traps();
   for (const auto& [first, block] : blocks_) protect(block, PROT_READ | PROT_WRITE);
 }
 

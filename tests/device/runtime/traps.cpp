@@ -35,7 +35,9 @@ void watch_for_traps() {
   struct sigaction action {};
   action.sa_sigaction = on_trap;
   action.sa_flags = SA_SIGINFO;
-  sigaction(SIGSEGV, &action, &handler_before);
+  struct sigaction before {};
+  sigaction(SIGSEGV, &action, &before);
+  if (before.sa_sigaction != on_trap) handler_before = before;
 }
 
 }  // namespace zhalo::emulated
