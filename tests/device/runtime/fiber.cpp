@@ -38,7 +38,8 @@ constexpr std::size_t page = 4096;
 constexpr std::size_t stack_bytes = std::size_t{256} << 10;
 constexpr int kept_registers = 6;
 
-constinit thread_local Fiber* entering = nullptr;
+constinit thread_local Place* left = nullptr;  // by the switch that is under way
+constinit thread_local Place* entered = nullptr;
 
 /// Behind a page that nobody can touch: a stack that overflows does not write into another one.
 void* make_stack() {
@@ -52,51 +53,39 @@ void* make_stack() {
 
 }  // namespace
 
+void switch_places(Place& here, Place& there) {
+  left = &here;
+  entered = &there;
+  sanitizer::leave(here.context, there.context);
+  zhalo_emulated_switch(&here.registers, there.registers);
+  sanitizer::arrive(here.context, left->context);
+}
+
 Fiber::Fiber(Function function, void* argument)
     : function_(function), argument_(argument), stack_(make_stack()) {
-  // As if run() had been called from nowhere and had left at once.
+  // As if begin() had been called from nowhere and had left at once.
   auto** top = reinterpret_cast<void**>(static_cast<std::byte*>(stack_) + stack_bytes);
   *--top = nullptr;
-  *--top = reinterpret_cast<void*>(&Fiber::run);
+  *--top = reinterpret_cast<void*>(&Fiber::begin);
   for (int i = 0; i < kept_registers; ++i) *--top = nullptr;
-  here_ = top;
-  context_.stack = stack_;
-  context_.stack_bytes = stack_bytes;
-  sanitizer::make_fiber(context_);
+  place_.registers = top;
+  place_.fiber = this;
+  place_.context.stack = stack_;
+  place_.context.stack_bytes = stack_bytes;
+  sanitizer::make_fiber(place_.context);
 }
 
 Fiber::~Fiber() {
-  sanitizer::drop_fiber(context_);
+  sanitizer::drop_fiber(place_.context);
   sanitizer::allow(stack_, stack_bytes);
   munmap(static_cast<std::byte*>(stack_) - page, stack_bytes + page);
 }
 
-bool Fiber::resume() {
-  entering = this;
-  ended_ = false;
-  sanitizer::note_thread(home_context_);
-  sanitizer::leave(home_context_, context_);
-  zhalo_emulated_switch(&home_, here_);
-  sanitizer::arrive(home_context_, context_);
-  return ended_;
-}
-
-void Fiber::go_back() {
-  sanitizer::leave(context_, home_context_);
-  zhalo_emulated_switch(&here_, home_);
-  sanitizer::arrive(context_, home_context_);
-}
-
-void Fiber::pause() { go_back(); }
-
-void Fiber::run() {
-  Fiber& self = *entering;
-  sanitizer::arrive(self.context_, self.home_context_);
-  while (true) {
-    self.function_(self.argument_);
-    self.ended_ = true;
-    self.go_back();
-  }
+void Fiber::begin() {
+  Fiber& self = *entered->fiber;
+  sanitizer::arrive(self.place_.context, left->context);
+  self.function_(self.argument_);
+  stop("a fiber has ended");
 }
 
 }  // namespace zhalo::emulated

@@ -7,7 +7,20 @@
 
 namespace zhalo::emulated {
 
-/// Runs a function again and again, once per resume(). It belongs to the thread that made it.
+class Fiber;
+
+/// Where a text was left: that of a thread of the host, or of a fiber.
+struct Place {
+  void* registers = nullptr;  ///< on its stack, while it does not run
+  Fiber* fiber = nullptr;     ///< none: a thread's own text
+  sanitizer::Context context;
+};
+
+/// Leaves `here` and goes on where `there` was left; returns when somebody comes back. Both belong to
+/// this thread of the host.
+void switch_places(Place& here, Place& there);
+
+/// A stack of its own, on which a function begins when somebody goes there. It must never end.
 class Fiber {
  public:
   using Function = void (*)(void* argument);
@@ -17,23 +30,15 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  /// Runs until the function calls pause() or ends. True if it has ended.
-  bool resume();
-  /// Goes back to who called resume(). Only for the function.
-  void pause();
+  Place& place() { return place_; }
 
  private:
-  static void run();  ///< what is on the bottom of the stack
-  void go_back();
+  static void begin();
 
   Function function_;
   void* argument_;
   void* stack_;
-  void* here_ = nullptr;  ///< where its registers are while it does not run
-  void* home_ = nullptr;  ///< where those of its caller are while it runs
-  bool ended_ = false;
-  sanitizer::Context context_;
-  sanitizer::Context home_context_;
+  Place place_;
 };
 
 }  // namespace zhalo::emulated

@@ -62,7 +62,9 @@ Worker::Worker(std::uint64_t seed) : random_(static_cast<std::minstd_rand::resul
 
 void Worker::run_blocks(const Kernel& kernel, unsigned first, unsigned step) {
   const OperationScope scope(kernel.name);
+  current = this;
   kernel_ = &kernel;
+  sanitizer::note_thread(home_.context);
   gridDim.x = kernel.grid.num_blocks;
   blockDim.x = kernel.grid.threads_per_block;
   for (std::uint64_t turn = first; turn < kernel.grid.num_blocks; turn += step)
@@ -106,43 +108,56 @@ void Worker::run_warp(unsigned first_thread) {
   first_thread_ = first_thread;
   num_lanes_ = std::min(warp_size, kernel_->grid.threads_per_block - first_thread);
   for (unsigned i = 0; i < num_lanes_; ++i) {
-    if (lanes_[i].fiber == nullptr) lanes_[i].fiber = std::make_unique<Fiber>(run_lane, this);
+    if (lanes_[i].fiber == nullptr) lanes_[i].fiber = std::make_unique<Fiber>(run_lanes, this);
     lanes_[i].ended = false;
     turns_[i] = settings().order == Order::reversed ? num_lanes_ - 1 - i : i;
   }
   while (true) {
-    if (settings().order == Order::random) shuffle_lanes();
-    unsigned num_ended = 0;
-    for (unsigned i = 0; i < num_lanes_; ++i) {
-      resume(turns_[i]);
-      num_ended += lanes_[turns_[i]].ended ? 1U : 0U;
-    }
-    if (num_ended == num_lanes_) return;
+    run_turns();
     check_meeting();
+    if (lanes_[0].ended) return;
     finish_meeting();
   }
 }
 
-void Worker::shuffle_lanes() { std::shuffle(turns_.begin(), turns_.begin() + num_lanes_, random_); }
-
-void Worker::resume(unsigned lane) {
-  lane_ = lane;
-  threadIdx.x = first_thread_ + lane;
-  current = this;
+/// Each lane runs until its next collective, or to its end, and hands over to the next one.
+void Worker::run_turns() {
+  if (settings().order == Order::random)
+    std::shuffle(turns_.begin(), turns_.begin() + num_lanes_, random_);
+  turn_ = 0;
+  choose_lane();
   in_lane_ = true;
-  lanes_[lane].ended = lanes_[lane].fiber->resume();
+  switch_places(home_, lanes_[turns_[0]].fiber->place());
   in_lane_ = false;
 }
 
-void Worker::run_lane(void* worker) {
+void Worker::choose_lane() { threadIdx.x = first_thread_ + turns_[turn_]; }
+
+void Worker::next_turn(Lane& lane) {
+  ++turn_;
+  if (turn_ == num_lanes_) return switch_places(lane.fiber->place(), home_);
+  choose_lane();
+  switch_places(lane.fiber->place(), lanes_[turns_[turn_]].fiber->place());
+}
+
+void Worker::run_lanes(void* worker) {
   auto& self = *static_cast<Worker*>(worker);
-  sanitizer::acquire(&self.begin_);
+  while (true) {
+    Lane& lane = self.lanes_[self.turns_[self.turn_]];
+    self.run_lane();
+    lane.ended = true;
+    self.next_turn(lane);
+  }
+}
+
+void Worker::run_lane() {
+  sanitizer::acquire(&begin_);
   try {
-    self.kernel_->run();
+    kernel_->run();
   } catch (const std::exception& error) {
     stop(error.what());
   }
-  sanitizer::release(&self.end_);
+  sanitizer::release(&end_);
 }
 
 // ---------------------------------------------------------------- collectives
@@ -150,11 +165,11 @@ void Worker::run_lane(void* worker) {
 /// What the lanes bring and get: ballot and any a bit, and the bits of all; shuffle a value, and that
 /// of the lane whose number differs in the bits of `argument`; sync nothing.
 std::uint64_t Worker::meet(Event collective, std::uint64_t value, unsigned argument) {
-  Lane& lane = lanes_[lane_];
+  Lane& lane = lanes_[turns_[turn_]];
   lane.collective = collective;
   lane.value = value;
   lane.argument = argument;
-  lane.fiber->pause();
+  next_turn(lane);
   return lane.result;
 }
 
@@ -164,14 +179,14 @@ void Worker::sync() {
   sanitizer::acquire(&sync_);
 }
 
+/// All lanes have ended, or all are at one collective.
 void Worker::check_meeting() const {
-  const auto last = lanes_.begin() + num_lanes_;
-  const auto waits = [](const Lane& lane) { return !lane.ended; };
-  const Lane& first = *std::find_if(lanes_.begin(), last, waits);
+  const Lane& first = lanes_[0];
   const auto is_there = [&](const Lane& lane) {
-    return !lane.ended && lane.collective == first.collective && lane.argument == first.argument;
+    if (lane.ended || first.ended) return lane.ended == first.ended;
+    return lane.collective == first.collective && lane.argument == first.argument;
   };
-  if (std::all_of(lanes_.begin(), last, is_there)) return;
+  if (std::all_of(lanes_.begin(), lanes_.begin() + num_lanes_, is_there)) return;
   std::string found;
   for (unsigned i = 0; i < num_lanes_; ++i) {
     const char* place = lanes_[i].ended ? "the end" : name_of(lanes_[i].collective);

@@ -57,11 +57,13 @@ class Worker {
     std::uint64_t result = 0;
   };
 
-  static void run_lane(void* worker);
+  static void run_lanes(void* worker);
+  void run_lane();
   void run_block(unsigned block);
   void run_warp(unsigned first_thread);
-  void resume(unsigned lane);
-  void shuffle_lanes();
+  void run_turns();
+  void choose_lane();
+  void next_turn(Lane& lane);
   void check_meeting() const;
   void finish_meeting();
   void prepare_shared_memory();
@@ -70,8 +72,9 @@ class Worker {
   const Kernel* kernel_ = nullptr;
   unsigned first_thread_ = 0;  ///< of the warp
   unsigned num_lanes_ = 0;
-  unsigned lane_ = 0;  ///< the one that runs
+  unsigned turn_ = 0;  ///< lane turns_[turn_] runs
   bool in_lane_ = false;
+  Place home_;  ///< where the lanes were called
   std::array<Lane, warp_size> lanes_;
   std::array<unsigned, warp_size> turns_{};
   std::minstd_rand random_;
