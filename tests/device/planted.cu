@@ -9,6 +9,7 @@
 
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/warp_group.cuh"
+#include "kernels/kernels.hpp"
 #include "zhalo/core/buffer.hpp"
 
 namespace {
@@ -217,7 +218,7 @@ void copy(Index shift) {
 
 void in_bounds() { copy(0); }
 void read_behind() { copy(500); }
-void read_before() { copy(-5000); }
+void read_before() { copy(-1); }
 
 void write_behind() {
   const Cuda exec = device();
@@ -282,6 +283,16 @@ void each_device() {
     for_each(exec, 100, WriteTo{to.data(), 0});
     print_sum(exec, to);
   }
+}
+
+/// Behind the padding of one Buffer, which another one may follow.
+void overrun_buffer() {
+  const Cuda exec = device();
+  { const Buffer<float> room(exec, 10000, "test"); }
+  Buffer<float> first(exec, 1000, "test");
+  for_each(exec, 1, WriteTo{first.data(), 1000 + Buffer<float>::padding});
+  kernels::synchronise(exec);
+  std::printf("written\n");
 }
 
 // ---------------------------------------------------------------- streams and errors
@@ -362,6 +373,7 @@ constexpr std::array cases = {Case{"synced", mirror<true>},
                               Case{"change_before_wait", change_before_wait},
                               Case{"drop_error", drop_error},
                               Case{"throw_error", throw_error},
+                              Case{"overrun_buffer", overrun_buffer},
                               Case{"break_contract", break_contract}};
 
 }  // namespace

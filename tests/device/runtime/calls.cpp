@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <charconv>
+#include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -22,7 +24,7 @@ std::size_t place_of(Event event) { return static_cast<std::size_t>(event); }
        "' (must be a list of CALL:N, where CALL is malloc, copy, launch or synchronise)");
 }
 
-/// The numbers of the calls that fail; 0 where none does.
+/// The numbers of the calls that fail.
 class Failures {
  public:
   Failures() {
@@ -33,7 +35,14 @@ class Failures {
       text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
     }
   }
-  std::atomic<std::int64_t>& of(Event event) { return number_.at(place_of(event)); }
+  bool has(Event event, std::int64_t number) {
+    const std::lock_guard lock(mutex_);
+    return numbers_.at(place_of(event)).contains(number);
+  }
+  void add(Event event, std::int64_t number) {
+    const std::lock_guard lock(mutex_);
+    numbers_.at(place_of(event)).insert(number);
+  }
 
  private:
   void add(std::string_view text) {
@@ -45,13 +54,13 @@ class Failures {
     if (parsed.ec != std::errc() || parsed.ptr != end || number < 1) refuse(text);
     for (std::size_t i = 0; i < names_of_failing.size(); ++i) {
       if (names_of_failing[i] != text.substr(0, colon)) continue;
-      number_[i] = number;
-      return;
+      return add(static_cast<Event>(i), number);
     }
     refuse(text);
   }
 
-  std::array<std::atomic<std::int64_t>, names_of_failing.size()> number_{};
+  std::mutex mutex_;
+  std::array<std::set<std::int64_t>, names_of_failing.size()> numbers_;
 };
 
 Failures& failures() {
@@ -71,12 +80,11 @@ void count(Event event) { seen[place_of(event)].fetch_add(1, std::memory_order_r
 
 bool count_and_fail(Event event) {
   const std::int64_t number = seen[place_of(event)].fetch_add(1, std::memory_order_relaxed) + 1;
-  return failures().of(event).load(std::memory_order_relaxed) == number;
+  return failures().has(event, number);
 }
 
 void fail_call(Event event, std::int64_t n) {
-  failures().of(event).store(seen[place_of(event)].load(std::memory_order_relaxed) + n,
-                             std::memory_order_relaxed);
+  failures().add(event, seen[place_of(event)].load(std::memory_order_relaxed) + n);
 }
 
 }  // namespace zhalo::emulated

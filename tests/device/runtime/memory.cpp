@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uintptr_t page = 4096;
 constexpr std::size_t range_bytes = std::size_t{64} << 30;  // of addresses, which cost nothing
+constexpr std::uintptr_t margin = 1 << 20;                  // of addresses without blocks
 constexpr std::size_t block_alignment = 256;                // cudaMalloc promises so much
 constexpr std::uintptr_t pattern_bytes = 256;  // that are looked at on each side of a block
 constexpr unsigned char pattern = 0xa5;
@@ -59,7 +60,9 @@ DeviceMemory::DeviceMemory(int device, std::size_t bytes) : device_(device), byt
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   void* range = mmap(nullptr, range_bytes, PROT_NONE, flags, -1, 0);
   if (range == MAP_FAILED) stop("no addresses for the memory of a device");
-  range_ = cursor_ = address_of(range);
+  range_ = address_of(range);
+  cursor_ = range_ + margin;
+  watch_for_traps();
 }
 
 bool DeviceMemory::contains(const void* address) const {
@@ -78,13 +81,13 @@ std::size_t DeviceMemory::num_blocks() const {
 
 /// Addresses between blocks, from the cursor on, then from the beginning; 0 if there are none.
 std::uintptr_t DeviceMemory::find_gap(std::size_t bytes) const {
-  for (const std::uintptr_t from : {cursor_, range_}) {
+  for (const std::uintptr_t from : {cursor_, range_ + margin}) {
     std::uintptr_t begin = from;
     for (auto next = blocks_.lower_bound(from); next != blocks_.end(); ++next) {
       if (begin + bytes <= next->second.first_page - page) break;
       begin = next->second.last_page + page;
     }
-    if (begin + bytes <= range_ + range_bytes) return begin;
+    if (begin + bytes <= range_ + range_bytes - margin) return begin;
   }
   return 0;
 }
