@@ -1,11 +1,12 @@
-// Sharing out the blocks of a grid. Who runs which block is fixed, so that a race between blocks is
-// found again; blocks that one thread runs are not ordered for ThreadSanitizer either.
+// Sharing out the blocks of a grid over threads of the host. Usually whoever is free takes the next
+// one. Where a sanitizer looks for races, who runs which block is fixed, so that they are found again;
+// blocks that one thread runs are not ordered for it either.
+#include <atomic>
 #include <condition_variable>
-#include <memory>
 #include <mutex>
 #include <thread>
-#include <vector>
 
+#include "tests/device/runtime/sanitizer.hpp"
 #include "tests/device/runtime/settings.hpp"
 #include "tests/device/runtime/worker.hpp"
 
@@ -15,55 +16,77 @@ namespace {
 /// Threads that wait for grids; the caller of run() is one more worker.
 class Team {
  public:
-  explicit Team(int num_workers) : step_(static_cast<unsigned>(num_workers)) {
-    for (unsigned first = 1; first < step_; ++first)
-      std::thread([this, first] { work(first); }).detach();  // they end with the process
+  explicit Team(unsigned num_workers) : num_helpers_(num_workers - 1) {
+    for (unsigned helper = 1; helper <= num_helpers_; ++helper)
+      std::thread([this, helper] { help(helper); }).detach();  // they end with the process
   }
 
   void run(const Kernel& kernel) {
     thread_local Worker worker(settings().seed);
-    if (kernel.grid.num_blocks == 1) return worker.run_blocks(kernel, 0, 1);
-    {
-      const std::lock_guard lock(mutex_);
-      kernel_ = &kernel;
-      at_work_ = step_ - 1;
-      ++number_;
-    }
-    started_.notify_all();
-    worker.run_blocks(kernel, 0, step_);
+    if (kernel.grid.num_blocks == 1 || num_helpers_ == 0)
+      return worker.run_blocks(kernel, [turn = 0U]() mutable { return turn++; });
+    start(kernel);
+    run_part(worker, kernel, 0);
     std::unique_lock lock(mutex_);
-    done_.wait(lock, [&] { return at_work_ == 0; });
+    if (sanitizer::finds_races) done_.wait(lock, [&] { return num_joined_ == num_helpers_; });
+    kernel_ = nullptr;  // who comes now comes too late
+    done_.wait(lock, [&] { return num_at_work_ == 0; });
   }
 
  private:
-  void work(unsigned first) {
-    Worker worker(settings().seed + first);
-    for (std::uint64_t done = 0;; ++done) {
-      const Kernel* kernel = nullptr;
-      {
-        std::unique_lock lock(mutex_);
-        started_.wait(lock, [&] { return number_ > done; });
-        kernel = kernel_;
-      }
-      worker.run_blocks(*kernel, first, step_);
+  void start(const Kernel& kernel) {
+    {
       const std::lock_guard lock(mutex_);
-      if (--at_work_ == 0) done_.notify_one();
+      kernel_ = &kernel;
+      num_joined_ = 0;
+      next_ = 0;
+      ++number_;
+    }
+    started_.notify_all();
+  }
+
+  void run_part(Worker& worker, const Kernel& kernel, unsigned place) {
+    const unsigned step = num_helpers_ + 1;
+    if (sanitizer::finds_races) {
+      worker.run_blocks(kernel, [turn = place - step, step]() mutable { return turn += step; });
+    } else {
+      worker.run_blocks(kernel, [&] { return next_.fetch_add(1, std::memory_order_relaxed); });
     }
   }
 
-  unsigned step_;
+  void help(unsigned place) {
+    Worker worker(settings().seed + place);
+    std::uint64_t seen = 0;
+    std::unique_lock lock(mutex_);
+    while (true) {
+      started_.wait(lock, [&] { return number_ != seen && kernel_ != nullptr; });
+      seen = number_;
+      const Kernel& kernel = *kernel_;
+      ++num_joined_;
+      ++num_at_work_;
+      lock.unlock();
+      run_part(worker, kernel, place);
+      lock.lock();
+      --num_at_work_;
+      done_.notify_one();
+    }
+  }
+
+  unsigned num_helpers_;
   std::mutex mutex_;
   std::condition_variable started_;
   std::condition_variable done_;
   const Kernel* kernel_ = nullptr;
   std::uint64_t number_ = 0;  ///< of grids so far
-  unsigned at_work_ = 0;
+  unsigned num_joined_ = 0;   ///< to this one
+  unsigned num_at_work_ = 0;
+  std::atomic<unsigned> next_ = 0;
 };
 
 }  // namespace
 
 void run_grid(const Kernel& kernel) {
-  static auto& team = *new Team(settings().num_workers);
+  static auto& team = *new Team(static_cast<unsigned>(settings().num_workers));
   team.run(kernel);
 }
 

@@ -113,7 +113,7 @@ void* DeviceMemory::allocate(std::size_t bytes) {
   std::memset(pointer(block.begin), fresh_byte, bytes);
   fill_pattern(block);
   forbid_surroundings(block);
-  if (open_ == 0) protect(block, PROT_NONE);
+  protect(block, PROT_NONE);
   blocks_[block.first_page] = block;
   return pointer(block.begin);
 }
@@ -129,6 +129,7 @@ bool DeviceMemory::deallocate(void* freed) {
   madvise(pointer(block.first_page), pages, MADV_DONTNEED);
   sanitizer::forbid(pointer(block.first_page), pages);
   used_ -= block.bytes;
+  std::erase(open_blocks_, &found->second);
   freed_[block.first_page] = block;
   blocks_.erase(found);
   return true;
@@ -152,24 +153,41 @@ void DeviceMemory::forbid_surroundings(const Block& block) const {
 
 void DeviceMemory::open() {
   const std::lock_guard lock(mutex_);
-  if (open_++ > 0) return;
-  watch_for_traps();
-  for (const auto& [first, block] : blocks_) protect(block, PROT_READ | PROT_WRITE);
+  if (open_++ == 0) watch_for_traps();
+}
+
+/// Most operations touch few of the blocks: to open all of them for each would take far longer.
+bool DeviceMemory::let_in(const void* address) {
+  const std::lock_guard lock(mutex_);
+  const std::uintptr_t at = address_of(address);
+  const auto next = blocks_.upper_bound(at);
+  if (open_ == 0 || next == blocks_.begin()) return false;
+  Block& block = std::prev(next)->second;
+  if (at >= block.last_page) return false;
+  if (block.is_open) return true;  // by another thread, in the meantime
+  protect(block, PROT_READ | PROT_WRITE);
+  block.is_open = true;
+  open_blocks_.push_back(&block);
+  return true;
 }
 
 void DeviceMemory::close() {
   const std::lock_guard lock(mutex_);
   if (--open_ > 0) return;
-  for (const auto& [first, block] : blocks_) protect(block, PROT_NONE);
+  for (Block* block : open_blocks_) {
+    protect(*block, PROT_NONE);
+    block->is_open = false;
+  }
+  open_blocks_.clear();
 }
 
 void DeviceMemory::check_patterns() const {
   const std::lock_guard lock(mutex_);
-  for (const auto& [first, block] : blocks_) {
-    const std::uintptr_t front = std::min(block.begin - block.first_page, pattern_bytes);
-    std::uintptr_t changed = first_changed(block.begin - front, block.begin);
-    if (changed == block.begin) changed = first_changed(block.end(), block.last_page);
-    if (changed != block.last_page) stop("something was written " + describe(pointer(changed)));
+  for (const Block* block : open_blocks_) {
+    const std::uintptr_t front = std::min(block->begin - block->first_page, pattern_bytes);
+    std::uintptr_t changed = first_changed(block->begin - front, block->begin);
+    if (changed == block->begin) changed = first_changed(block->end(), block->last_page);
+    if (changed != block->last_page) stop("something was written " + describe(pointer(changed)));
   }
 }
 

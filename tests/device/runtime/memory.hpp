@@ -12,6 +12,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "tests/device/runtime/settings.hpp"
 
@@ -37,14 +38,17 @@ class DeviceMemory {
   bool contains(const void* address) const;
   /// That [begin, begin + bytes) lies in one block; stops otherwise.
   void check_range(const void* begin, std::size_t bytes, const char* what) const;
-  /// Stops if something was written around a block.
+  /// Stops if something was written around a block that was touched since open().
   void check_patterns() const;
   /// Such as "8 bytes behind the end of a block of 4096 bytes of device 0".
   std::string describe(const void* address) const;
 
-  /// The host may touch it between these two; they nest.
+  /// The host may touch blocks between these two, which nest.
   void open();
   void close();
+  /// Whether an access that the hardware refused may be tried again: the first one to a block while
+  /// the memory is open.
+  bool let_in(const void* address);
 
  private:
   struct Block {
@@ -52,6 +56,8 @@ class DeviceMemory {
     std::size_t bytes = 0;
     std::uintptr_t first_page = 0;
     std::uintptr_t last_page = 0;  ///< behind the last one
+
+    bool is_open = false;
 
     std::uintptr_t end() const { return begin + bytes; }
   };
@@ -69,6 +75,7 @@ class DeviceMemory {
   std::uintptr_t cursor_ = 0;  ///< the next block comes behind it: freed ones stay unused for long
   std::size_t used_ = 0;
   int open_ = 0;
+  std::vector<Block*> open_blocks_;
   Blocks blocks_;
   Blocks freed_;  ///< whose addresses have not been used again
   mutable std::recursive_mutex mutex_;

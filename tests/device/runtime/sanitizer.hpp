@@ -6,6 +6,9 @@
 
 namespace zhalo::emulated::sanitizer {
 
+/// Whether one looks for races.
+extern const bool finds_races;
+
 /// Where the text of a thread of the host, or of a fiber, runs.
 struct Context {
   void* fiber = nullptr;          ///< ThreadSanitizer's

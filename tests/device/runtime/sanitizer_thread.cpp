@@ -7,6 +7,8 @@
 
 namespace zhalo::emulated::sanitizer {
 
+const bool finds_races = true;
+
 void make_fiber(Context& context) { context.fiber = __tsan_create_fiber(0); }
 void drop_fiber(Context& context) { __tsan_destroy_fiber(context.fiber); }
 void note_thread(Context& context) { context.fiber = __tsan_get_current_fiber(); }

@@ -23,6 +23,7 @@ void on_trap(int, siginfo_t* info, void* context) {
     sigaction(SIGSEGV, &handler_before, nullptr);
     return;
   }
+  if (memory_of(device).let_in(info->si_addr)) return;
   const std::string access = was_writing(context) ? "writes" : "reads";
   const std::string place = memory_of(device).describe(info->si_addr);
   if (describe_operation().empty()) stop("the host " + access + " " + place);

@@ -40,9 +40,9 @@ unsigned block_of_turn(unsigned turn, unsigned num_blocks) {
     default: break;
   }
   // A walk by a step without a common divisor comes to every block.
-  std::uint64_t step = settings().seed % num_blocks + 1;
+  std::uint64_t step = settings().seed % num_blocks + num_blocks / 2;
   while (std::gcd(step, std::uint64_t{num_blocks}) != 1) ++step;
-  return static_cast<unsigned>((turn * step + settings().seed) % num_blocks);
+  return static_cast<unsigned>((turn * step + settings().seed % num_blocks) % num_blocks);
 }
 
 const char* name_of(Event collective) {
@@ -60,15 +60,15 @@ Worker::Worker(std::uint64_t seed) : random_(static_cast<std::minstd_rand::resul
 
 // ---------------------------------------------------------------- blocks
 
-void Worker::run_blocks(const Kernel& kernel, unsigned first, unsigned step) {
+void Worker::run_blocks(const Kernel& kernel, const std::function<unsigned()>& next) {
   const OperationScope scope(kernel.name);
   current = this;
   kernel_ = &kernel;
   sanitizer::note_thread(home_.context);
   gridDim.x = kernel.grid.num_blocks;
   blockDim.x = kernel.grid.threads_per_block;
-  for (std::uint64_t turn = first; turn < kernel.grid.num_blocks; turn += step)
-    run_block(block_of_turn(static_cast<unsigned>(turn), kernel.grid.num_blocks));
+  for (unsigned turn = next(); turn < kernel.grid.num_blocks; turn = next())
+    run_block(block_of_turn(turn, kernel.grid.num_blocks));
   sanitizer::acquire(&end_);
 }
 

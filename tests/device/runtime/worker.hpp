@@ -38,8 +38,8 @@ class Worker {
  public:
   explicit Worker(std::uint64_t seed);
 
-  /// Blocks first, first + step, ... in the order of the settings.
-  void run_blocks(const Kernel& kernel, unsigned first, unsigned step);
+  /// Runs the blocks whose turn `next` says it is, in the order of the settings, while there are any.
+  void run_blocks(const Kernel& kernel, const std::function<unsigned()>& next);
 
   /// For the lane that runs: waits until all lanes of its warp are there; see worker.cpp.
   std::uint64_t meet(Event collective, std::uint64_t value, unsigned argument);
