@@ -52,9 +52,8 @@ class Device(CommandCase):
                 for path, values in expected.items():
                     different = [name for name in values.keys() | found[path].keys() if values.get(name) != found[path].get(name)]
                     self.assertEqual(different, [], path)
-                for name in ("host", "cuda"):
-                    target = self.folder / name
-                    shutil.rmtree(target) if target.is_dir() else target.unlink()
+            for path in self.folder.iterdir():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def test_a_device_that_fails_is_an_error(self):
         arguments, _, _ = RUNS[PROGRAM.name][0]
