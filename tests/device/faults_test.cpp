@@ -42,9 +42,13 @@ TEST_CASE("memory that was freed") {
 
 TEST_CASE("memory of the wrong place") {
   check_stops("host_access", "the host reads at byte 12 of a block of 4000 bytes of device 0");
-  check_stops("host_pointer", "WriteTo): argument 1 at byte 0 is a pointer to memory of the host");
-  check_stops("wrong_device", "memory of device 0 while device 1 is current",
-              "ZHALO_EMULATED_DEVICES=2");
+  if (ZHALO_ARGUMENTS_ARE_CHECKED == 1) {
+    check_stops("host_pointer", "argument 1 at byte 0 is a pointer to memory of the host");
+    check_stops("host_pointer", "WriteTo");
+    check_stops("wrong_device", "memory of device 0 while device 1 is current",
+                "ZHALO_EMULATED_DEVICES=2");
+  }
+  check_stops("wrong_device", "WriteTo", "ZHALO_EMULATED_DEVICES=2");
   check_stops("copy_on_wrong_device", "writes memory of device 0 while device 1 is current",
               "ZHALO_EMULATED_DEVICES=2");
 }

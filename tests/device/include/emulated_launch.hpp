@@ -17,7 +17,7 @@ struct ArgumentBytes {
   std::vector<std::byte> bytes;
 
   template <class T>
-  static ArgumentBytes of(T value) {
+  static ArgumentBytes of([[maybe_unused]] T value) {
     static_assert(std::is_trivially_copyable_v<T>, "values and device pointers only");
     ArgumentBytes copy;
 #if __has_builtin(__builtin_clear_padding)
