@@ -36,14 +36,26 @@ void print_stack() { __sanitizer_print_stack_trace(); }
 // is a relaxed atomic one (kernels/atomics.hpp), so that is what the sanitizer is told. Adding
 // nothing counts as a store: which value comes is not known yet.
 extern "C" {
+void __tsan_volatile_read1(void* address) {
+  __tsan_atomic8_load(static_cast<__tsan_atomic8*>(address), __tsan_memory_order_relaxed);
+}
+void __tsan_volatile_write1(void* address) {
+  __tsan_atomic8_fetch_add(static_cast<__tsan_atomic8*>(address), 0, __tsan_memory_order_relaxed);
+}
+void __tsan_volatile_read2(void* address) {
+  __tsan_atomic16_load(static_cast<__tsan_atomic16*>(address), __tsan_memory_order_relaxed);
+}
+void __tsan_volatile_write2(void* address) {
+  __tsan_atomic16_fetch_add(static_cast<__tsan_atomic16*>(address), 0, __tsan_memory_order_relaxed);
+}
 void __tsan_volatile_read4(void* address) {
   __tsan_atomic32_load(static_cast<__tsan_atomic32*>(address), __tsan_memory_order_relaxed);
 }
-void __tsan_volatile_read8(void* address) {
-  __tsan_atomic64_load(static_cast<__tsan_atomic64*>(address), __tsan_memory_order_relaxed);
-}
 void __tsan_volatile_write4(void* address) {
   __tsan_atomic32_fetch_add(static_cast<__tsan_atomic32*>(address), 0, __tsan_memory_order_relaxed);
+}
+void __tsan_volatile_read8(void* address) {
+  __tsan_atomic64_load(static_cast<__tsan_atomic64*>(address), __tsan_memory_order_relaxed);
 }
 void __tsan_volatile_write8(void* address) {
   __tsan_atomic64_fetch_add(static_cast<__tsan_atomic64*>(address), 0, __tsan_memory_order_relaxed);
