@@ -28,9 +28,9 @@ class Team {
     start(kernel);
     run_part(worker, kernel, 0);
     std::unique_lock lock(mutex_);
-    if (sanitizer::finds_races) done_.wait(lock, [&] { return num_joined_ == num_helpers_; });
+    if (sanitizer::finds_races) changed_.wait(lock, [&] { return num_joined_ == num_helpers_; });
     kernel_ = nullptr;  // who comes now comes too late
-    done_.wait(lock, [&] { return num_at_work_ == 0; });
+    changed_.wait(lock, [&] { return num_at_work_ == 0; });
   }
 
  private:
@@ -64,18 +64,19 @@ class Team {
       const Kernel& kernel = *kernel_;
       ++num_joined_;
       ++num_at_work_;
+      changed_.notify_all();
       lock.unlock();
       run_part(worker, kernel, place);
       lock.lock();
       --num_at_work_;
-      done_.notify_one();
+      changed_.notify_all();
     }
   }
 
   unsigned num_helpers_;
   std::mutex mutex_;
   std::condition_variable started_;
-  std::condition_variable done_;
+  std::condition_variable changed_;  ///< who has joined, and who is at work
   const Kernel* kernel_ = nullptr;
   std::uint64_t number_ = 0;  ///< of grids so far
   unsigned num_joined_ = 0;   ///< to this one
@@ -88,6 +89,7 @@ class Team {
 void run_grid(const Kernel& kernel) {
   static auto& team = *new Team(static_cast<unsigned>(settings().num_workers));
   team.run(kernel);
+  see_what_lanes_did();
 }
 
 }  // namespace zhalo::emulated

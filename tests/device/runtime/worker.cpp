@@ -32,6 +32,10 @@ using kernels::shared_memory;
 
 constinit thread_local Worker* current = nullptr;
 
+// What lanes do is seen by nobody else before the whole grid is done: not by their worker either,
+// which would pass it on to other workers with the locks that they share.
+constinit char end_of_lanes = 0;
+
 /// Where block number `turn` of so many comes in the order of the settings.
 unsigned block_of_turn(unsigned turn, unsigned num_blocks) {
   switch (settings().order) {
@@ -69,7 +73,6 @@ void Worker::run_blocks(const Kernel& kernel, const std::function<unsigned()>& n
   blockDim.x = kernel.grid.threads_per_block;
   for (unsigned turn = next(); turn < kernel.grid.num_blocks; turn = next())
     run_block(block_of_turn(turn, kernel.grid.num_blocks));
-  sanitizer::acquire(&end_);
 }
 
 void Worker::run_block(unsigned block) {
@@ -106,6 +109,7 @@ void Worker::check_shared_memory() const {
 
 void Worker::run_warp(unsigned first_thread) {
   first_thread_ = first_thread;
+  ++warp_;
   num_lanes_ = std::min(warp_size, kernel_->grid.threads_per_block - first_thread);
   for (unsigned i = 0; i < num_lanes_; ++i) {
     if (lanes_[i].fiber == nullptr) lanes_[i].fiber = std::make_unique<Fiber>(run_lanes, this);
@@ -157,7 +161,7 @@ void Worker::run_lane() {
   } catch (const std::exception& error) {
     stop(error.what());
   }
-  sanitizer::release(&end_);
+  sanitizer::release(&end_of_lanes);
 }
 
 // ---------------------------------------------------------------- collectives
@@ -174,9 +178,10 @@ std::uint64_t Worker::meet(Event collective, std::uint64_t value, unsigned argum
 }
 
 void Worker::sync() {
-  sanitizer::release(&sync_);
+  std::uint64_t* const place = &syncs_[warp_ % syncs_.size()];
+  sanitizer::release(place);
   meet(Event::sync, 0, 0);
-  sanitizer::acquire(&sync_);
+  sanitizer::acquire(place);
 }
 
 /// All lanes have ended, or all are at one collective.
@@ -207,6 +212,8 @@ void Worker::finish_meeting() {
     lanes_[i].result = collective == Event::shuffle ? lanes_[moves ? other : i].value : bits;
   }
 }
+
+void see_what_lanes_did() { sanitizer::acquire(&end_of_lanes); }
 
 // ---------------------------------------------------------------- where
 

@@ -78,15 +78,19 @@ class Worker {
   std::array<Lane, warp_size> lanes_;
   std::array<unsigned, warp_size> turns_{};
   std::minstd_rand random_;
-  char begin_ = 0;  // places for sanitizer::release and acquire
-  char sync_ = 0;
-  char end_ = 0;
+  // Places for sanitizer::release and acquire.
+  char begin_ = 0;
+  std::array<std::uint64_t, 256> syncs_{};  ///< of warps, by turns: they do not wait for each other
+  std::size_t warp_ = 0;
 };
 
 /// The worker of this thread of the host.
 Worker& this_worker();
 /// ", block 3, thread 17" inside a kernel; else empty.
 std::string describe_lane();
+
+/// Orders the caller behind all lanes of the grids that are done, for a sanitizer.
+void see_what_lanes_did();
 
 /// Runs a grid on several threads of the host; returns when it is done.
 void run_grid(const Kernel& kernel);
