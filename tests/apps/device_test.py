@@ -59,7 +59,7 @@ class Device(CommandCase):
         arguments, _, _ = RUNS[PROGRAM.name][0]
         for call in ("launch:3", "copy:5", "synchronise:2"):
             with self.subTest(call=call):
-                status, _, errors = self.run_command(*arguments, "--device", "cuda", "-q", ZHALO_EMULATED_FAIL=call)
+                status, _, errors = self.run_command(*arguments, "--device", "cuda", "-q", ZHALO_EMULATED_DEVICES="1", ZHALO_EMULATED_FAIL=call)
                 self.assertEqual(status, 2, errors)
                 self.assertIn(f"{PROGRAM.name}: error: the CUDA device failed", errors)
                 self.assertEqual(self.files(), [])

@@ -1,5 +1,5 @@
-// An emulated device finds each of the faults that it is for, and names the kernel; the same without
-// the fault runs.
+// An emulated device finds each of the faults that it is for, and names the kernel; the same
+// without the fault runs.
 #include "tests/device/outcome.hpp"
 #include "zhalo/core/config.hpp"
 

@@ -1,5 +1,5 @@
-// Under ThreadSanitizer: races between the lanes of a warp and between blocks are reported, with file
-// and line, and nothing else is. What the results are does not matter.
+// Under ThreadSanitizer: races between the lanes of a warp and between blocks are reported, with
+// file and line, and nothing else is. What the results are does not matter.
 #include "tests/device/outcome.hpp"
 
 namespace zhalo::testing {

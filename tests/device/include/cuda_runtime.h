@@ -24,8 +24,9 @@
 #define __device__
 #define __global__
 #define __launch_bounds__(...)
-// A block runs on one thread of the host: its memory is that thread's. Only for memory whose size is
-// given with the launch (extern), so that it can be fresh for each block; the rest does not compile.
+// A block runs on one thread of the host: its memory is that thread's. Only for memory whose size
+// is given with the launch (extern), so that it can be fresh for each block; the rest does not
+// compile.
 #define __shared__ __thread
 
 // ---------------------------------------------------------------- launches

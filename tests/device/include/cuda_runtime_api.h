@@ -1,4 +1,5 @@
-/// The part of CUDA's runtime that zhalo uses, on emulated devices. The names and numbers are CUDA's.
+/// The part of CUDA's runtime that zhalo uses, on emulated devices. The names and numbers are
+/// CUDA's.
 #pragma once
 
 #include <cstddef>

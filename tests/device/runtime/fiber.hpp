@@ -16,8 +16,8 @@ struct Place {
   sanitizer::Context context;
 };
 
-/// Leaves `here` and goes on where `there` was left; returns when somebody comes back. Both belong to
-/// this thread of the host.
+/// Leaves `here` and goes on where `there` was left; returns when somebody comes back. Both belong
+/// to this thread of the host.
 void switch_places(Place& here, Place& there);
 
 /// A stack of its own, on which a function begins when somebody goes there. It must never end.

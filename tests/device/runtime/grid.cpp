@@ -1,6 +1,6 @@
 // Sharing out the blocks of a grid over threads of the host. Usually whoever is free takes the next
-// one. Where a sanitizer looks for races, who runs which block is fixed, so that they are found again;
-// blocks that one thread runs are not ordered for it either.
+// one. Where a sanitizer looks for races, who runs which block is fixed, so that they are found
+// again; blocks that one thread runs are not ordered for it either.
 #include <atomic>
 #include <condition_variable>
 #include <mutex>

@@ -8,8 +8,8 @@
 ///   ZHALO_EMULATED_STREAMS=WORD when queued work runs: deferred, when something waits for it, or
 ///                               immediate (deferred)
 ///   ZHALO_EMULATED_WORKERS=N    threads of the host that run blocks, 1 to 16 (2)
-///   ZHALO_EMULATED_FAIL=LIST    calls that fail, as CALL:N,CALL:N...: the N-th malloc, copy, launch
-///                               or synchronise of the process (none)
+///   ZHALO_EMULATED_FAIL=LIST    calls that fail, as CALL:N,CALL:N...: the N-th malloc, copy,
+///                               launch or synchronise of the process (none)
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 /// Work that was queued on the streams of the devices, in order. Where streams are deferred, which
-/// is what they usually are, nothing runs before something waits for it: what a program does between
-/// a launch and the wait must not matter.
+/// is what they usually are, nothing runs before something waits for it: what a program does
+/// between a launch and the wait must not matter.
 #pragma once
 
 #include <functional>

@@ -166,8 +166,8 @@ void Worker::run_lane() {
 
 // ---------------------------------------------------------------- collectives
 
-/// What the lanes bring and get: ballot and any a bit, and the bits of all; shuffle a value, and that
-/// of the lane whose number differs in the bits of `argument`; sync nothing.
+/// What the lanes bring and get: ballot and any a bit, and the bits of all; shuffle a value, and
+/// that of the lane whose number differs in the bits of `argument`; sync nothing.
 std::uint64_t Worker::meet(Event collective, std::uint64_t value, unsigned argument) {
   Lane& lane = lanes_[turns_[turn_]];
   lane.collective = collective;

@@ -38,7 +38,8 @@ class Worker {
  public:
   explicit Worker(std::uint64_t seed);
 
-  /// Runs the blocks whose turn `next` says it is, in the order of the settings, while there are any.
+  /// Runs the blocks whose turn `next` says it is, in the order of the settings, while there are
+  /// any.
   void run_blocks(const Kernel& kernel, const std::function<unsigned()>& next);
 
   /// For the lane that runs: waits until all lanes of its warp are there; see worker.cpp.
