@@ -264,8 +264,10 @@ void host_pointer() {
 
 void wrong_device() {
   const Block block(1000);  // of device 0
-  for_each(device(1), 1000, WriteTo{block.data(), 0});
-  std::printf("launched\n");
+  const Cuda other = device(1);
+  for_each(other, 1000, WriteTo{block.data(), 0});
+  kernels::synchronise(other);
+  std::printf("written\n");
 }
 
 void copy_on_wrong_device() {
