@@ -28,7 +28,7 @@ struct Machine {
   }
   static void* allocate(std::size_t bytes) {
     if (given + bytes > total) return nullptr;
-    void* block = std::aligned_alloc(64, bytes);
+    void* block = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
     std::memset(block, 0xab, bytes);
     blocks[block] = bytes;
     given += bytes;
