@@ -1,7 +1,36 @@
 # Finds the CUDA toolkit (also where it is usually installed but not on PATH) and enables the language as zhalo needs it.
-# Sets ZHALO_HAVE_CUDA.
+# Sets ZHALO_HAVE_CUDA; and ZHALO_CUDA_IS_EMULATED where the host plays the device (tests/device), which needs no toolkit.
 set(ZHALO_HAVE_CUDA OFF CACHE INTERNAL "Whether this tree compiles kernels/cuda")
+set(ZHALO_CUDA_IS_EMULATED OFF)
+
+# zhalo_compile_for_device(target file...): every CUDA file of a target goes through here. For emulated devices it is C++ like any other.
+function(zhalo_compile_for_device target)
+  if(ZHALO_CUDA_IS_EMULATED)
+    set_source_files_properties(
+      ${ARGN} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE CXX SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS "${ZHALO_EMULATED_OPTIONS}")
+  endif()
+endfunction()
+
 if(ZHALO_CUDA STREQUAL "OFF")
+  return()
+endif()
+if(ZHALO_CUDA STREQUAL "EMULATED")
+  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    message(FATAL_ERROR "ZHALO_CUDA=EMULATED needs an x86-64 processor (its threads are switched by hand); this is ${CMAKE_SYSTEM_PROCESSOR}")
+  endif()
+  if(NOT ZHALO_FFTW)
+    message(FATAL_ERROR "ZHALO_CUDA=EMULATED needs FFTW in place of cuFFT: configure with -DZHALO_FFTW=ON")
+  endif()
+  set(ZHALO_HAVE_CUDA ON CACHE INTERNAL "Whether this tree compiles kernels/cuda")
+  set(ZHALO_CUDA_IS_EMULATED ON)
+  # As nvcc does: its headers first, one rounding, and warnings that are not about the house's own text as it stands.
+  set(ZHALO_EMULATED_OPTIONS "-I${PROJECT_SOURCE_DIR}/tests/device/include" -include cuda_runtime.h -DZHALO_EMULATED_DEVICE -mfma
+                             -Wno-conversion -Wno-sign-conversion -Wno-shadow -Wno-pedantic ${ZHALO_KERNEL_OPTIONS})
+  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
+    # A volatile access is an atomic one on a device.
+    list(APPEND ZHALO_EMULATED_OPTIONS -mllvm -tsan-distinguish-volatile=1)
+  endif()
+  message(STATUS "CUDA backend: emulated on the host, for tests only")
   return()
 endif()
 

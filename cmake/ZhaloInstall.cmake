@@ -11,6 +11,10 @@ install(
   FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(EXPORT zhalo NAMESPACE zhalo:: DESTINATION "${zhalo_package_dir}" FILE zhaloTargets.cmake)
 
+set(zhalo_links_cuda ${ZHALO_HAVE_CUDA})
+if(ZHALO_CUDA_IS_EMULATED)
+  set(zhalo_links_cuda OFF)
+endif()
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/zhaloConfig.cmake.in" "${PROJECT_BINARY_DIR}/zhaloConfig.cmake"
                               INSTALL_DESTINATION "${zhalo_package_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/zhaloConfigVersion.cmake" COMPATIBILITY SameMinorVersion)

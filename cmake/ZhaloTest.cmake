@@ -101,6 +101,13 @@ function(zhalo_add_test)
   zhalo_set_test_properties(TESTS ${tests} LABELS ${arg_LABELS} TIMEOUT ${arg_TIMEOUT})
 endfunction()
 
+# zhalo_need_device(num test...): these run on so many emulated devices, and fail rather than skip anything. All other tests see none: by
+# default a device would be taken before the host.
+function(zhalo_need_device num)
+  set_tests_properties(${ARGN} PROPERTIES FAIL_REGULAR_EXPRESSION "SKIPPED: no CUDA device")
+  set_property(TEST ${ARGN} APPEND PROPERTY ENVIRONMENT ZHALO_EMULATED_DEVICES=${num})
+endfunction()
+
 # zhalo_compile_host_loops(target file...): these files of a test include the host's loops, and are compiled as the library is.
 function(zhalo_compile_host_loops target)
   set(options ${ZHALO_KERNEL_OPTIONS})
@@ -134,5 +141,8 @@ function(zhalo_set_test_properties)
   set(environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_hwloc_base_binding_policy=none
                   OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_plm=isolated
                   OMPI_MCA_pml=ob1 OMPI_MCA_btl=vader,self OMP_WAIT_POLICY=passive ZHALO_TEST_RANKS=${ranks} ${ZHALO_TEST_ENVIRONMENT})
+  if(ZHALO_CUDA_IS_EMULATED)
+    list(APPEND environment ZHALO_EMULATED_DEVICES=0)
+  endif()
   set_tests_properties(${arg_TESTS} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${environment}")
 endfunction()

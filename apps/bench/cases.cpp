@@ -13,6 +13,15 @@ constexpr double linking_lengths[] = {0.2, 0.7};
 constexpr int neighbour_numbers[] = {8, 16, 32, 64};
 constexpr Index grid_sizes[] = {128, 256, 512};
 
+/// If there is one.
+template <class Case>
+void add_on_device(std::vector<Case>& cases, const Case& one) {
+  if (query_devices().num_devices == 0) return;
+  cases.push_back(one);
+  cases.back().name += "/exec:cuda";
+  cases.back().make_exec = [] { return cuda_exec(); };
+}
+
 /// Adds the case on each Exec of interest.
 template <class Case>
 void add_on_all_execs(std::vector<Case>& cases, const Case& one) {
@@ -21,11 +30,7 @@ void add_on_all_execs(std::vector<Case>& cases, const Case& one) {
     cases.back().name += fmt::format("/threads:{}", threads);
     cases.back().make_exec = [threads] { return host_exec(threads); };
   }
-  if (query_devices().num_devices > 0) {
-    cases.push_back(one);
-    cases.back().name += "/exec:cuda";
-    cases.back().make_exec = [] { return cuda_exec(); };
-  }
+  add_on_device(cases, one);
 }
 
 CloudSource source_of(const PointsFile& file) {
@@ -79,6 +84,9 @@ Cases generated_cases() {
     add_generated(cases, {kind, "1e5", 100'000});
     add_generated(cases, {kind, "1e6", 1'000'000});
     add_generated(cases, {kind, "1e7", 10'000'000});
+    // The size for which devices are taken: hosts would need minutes.
+    const Sort many{kind, "1e8", 100'000'000};
+    add_on_device(cases.fof, FofCase{fmt::format("fof/{}/1e8/b0.2", kind), many.source(1), 0.2, false, {}});
     add_mesh(cases, {kind, "1e6", 1'000'000}, 128);
     add_mesh(cases, {kind, "1e7", 10'000'000}, 256);
   }

@@ -34,6 +34,7 @@ struct Options {
 constexpr const char* explanation =
     "Other flags are google-benchmark's: --benchmark_filter=REGEX, --benchmark_list_tests, --benchmark_repetitions=N,\n"
     "--benchmark_out=FILE (JSON). Cases: fof/{uniform,clustered}/{1e5,1e6,1e7}/b{0.2,0.7}/threads:{1,2} and\n"
+    "fof/{uniform,clustered}/1e8/b0.2 on a device, and\n"
     "knn/{self,queries,reduce}/{uniform,clustered}/{1e5,1e6,1e7}/k{8,16,32,64}/threads:{1,2} and\n"
     "{paint,sample}/{ngp,cic,tsc,pcs}/{uniform,clustered}/{1e6,1e7}/{z-order,random}/threads:{1,2} and\n"
     "fft/{float,double}/{128,256,512}/threads:{1,2}; with --points\n"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 #include "kernels/cuda/error.cuh"
 #include "zhalo/core/exec.hpp"
@@ -18,6 +19,25 @@ inline Index chunk_of_loop(const Cuda&) { return 256; }
 inline unsigned grid_size(Index n, Index per_block) {
   constexpr Index most = (Index{1} << 31) - 1;
   return static_cast<unsigned>(std::min(most, (n + per_block - 1) / per_block));
+}
+
+/// Blocks of a kernel, all alike.
+struct GridShape {
+  unsigned blocks = 0;
+  int threads = 0;               ///< of each block
+  std::size_t shared_bytes = 0;  ///< of each block
+};
+
+/// Queues a kernel. Every launch goes through here, by a plain function: any compiler of C++ can read it (tests/device).
+template <class... Parameters, class... Arguments>
+void launch(const Cuda& exec, const GridShape& shape, void (*kernel)(Parameters...), Arguments&&... arguments) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(shape.blocks);
+  config.blockDim = dim3(static_cast<unsigned>(shape.threads));
+  config.dynamicSmemBytes = shape.shared_bytes;
+  config.stream = exec.stream;
+  const DeviceScope scope(exec.device);
+  ZHALO_CUDA_TRY(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...));
 }
 
 inline constexpr int most_threads = 256;  ///< of a block of for_each
@@ -38,9 +58,7 @@ void for_each(const Cuda& exec, Index n, F f) {
   if (n == 0) return;
   // Few elements are long chunks (see chunk_of_loop): small blocks spread them over all multiprocessors.
   const int threads = n < (1 << 16) ? 32 : most_threads;
-  const DeviceScope scope(exec.device);
-  run_for_each<<<grid_size(n, threads), threads, 0, exec.stream>>>(n, f);
-  ZHALO_CUDA_TRY(cudaGetLastError());
+  launch(exec, {grid_size(n, threads), threads}, run_for_each<F>, n, f);
 }
 
 inline constexpr int warp_size = 32;
@@ -60,8 +78,9 @@ __global__ void __launch_bounds__(warps_per_block<typename Functor::Scratch>* wa
     run_for_each_group(Index num_items, Functor functor, Group group) {
   using Scratch = typename Functor::Scratch;
   constexpr int warps = warps_per_block<Scratch>;
-  static_assert(warps * sizeof(Scratch) <= most_shared_bytes);
-  __shared__ Scratch scratch[warps];
+  static_assert(alignof(Scratch) <= 16);
+  alignas(16) extern __shared__ std::byte shared_memory[];  // as much as the launch says: a warp's scratch memory for each warp
+  auto* const scratch = reinterpret_cast<Scratch*>(shared_memory);
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const Index step = Index{gridDim.x} * warps;
   for (Index item = Index{blockIdx.x} * warps + warp; item < num_items; item += step) {
@@ -77,9 +96,10 @@ void for_each_group(const Cuda& exec, Index num_items, const Functor& functor, c
   static_assert(Group::size == warp_size);
   if (num_items == 0) return;
   constexpr int warps = warps_per_block<typename Functor::Scratch>;
-  const DeviceScope scope(exec.device);
-  run_for_each_group<<<grid_size(num_items, warps), warps * warp_size, 0, exec.stream>>>(num_items, functor, group);
-  ZHALO_CUDA_TRY(cudaGetLastError());
+  constexpr std::size_t shared_bytes = warps * sizeof(typename Functor::Scratch);
+  static_assert(shared_bytes <= most_shared_bytes);
+  launch(exec, {grid_size(num_items, warps), warps * warp_size, shared_bytes}, run_for_each_group<Functor, Group>, num_items,
+         functor, group);
 }
 
 }  // namespace zhalo::kernels

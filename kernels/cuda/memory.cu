@@ -1,5 +1,7 @@
 // Devices, their memory, and errors.
 #include <array>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <utility>
@@ -75,7 +77,11 @@ MemoryPool::Source device_memory(int device) {
     throw DeviceError("CUDA device " + std::to_string(device) + " cannot be used: zhalo knows devices 0 to " +
                       std::to_string(most_devices - 1) + "; choose with CUDA_VISIBLE_DEVICES");
   }
-  return all[static_cast<std::size_t>(device)];
+  MemoryPool::Source source = all[static_cast<std::size_t>(device)];
+  // For tools that look for accesses outside of blocks: where blocks are cut from larger ones they see none.
+  const char* separate = std::getenv("ZHALO_SEPARATE_BUFFERS");
+  source.separate = separate != nullptr && std::strcmp(separate, "1") == 0;
+  return source;
 }
 
 MemoryPool::Source pinned_memory() {

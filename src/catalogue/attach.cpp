@@ -1,6 +1,7 @@
 #include "zhalo/catalogue/attach.hpp"
 
 #include "kernels/kernels.hpp"
+#include "src/core/synchronise.hpp"
 #include "src/core/validate.hpp"
 #include "zhalo/knn/knn.hpp"
 
@@ -27,7 +28,7 @@ AttachResult attach_particles(const Context& context, const LabelledParticles<Re
     const auto candidate = found.template column<Index>(0);
     std::visit([&](const auto& e) { kernels::take_labels(e, found.index.span(), candidate, result.label.span()); },
                context.exec);
-    wait(context.exec);
+    synchronise(context.exec);
     return result;
   });
 }

@@ -8,6 +8,7 @@
 #include "src/catalogue/group_order.hpp"
 #include "src/catalogue/members.hpp"
 #include "src/catalogue/properties.hpp"
+#include "src/core/synchronise.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/sorted_particles.hpp"
 
@@ -145,7 +146,7 @@ Catalogue make(const Context& context, const Particles<Real>& particles, const B
   const MemberParticles<Real> of_members(context, particles, input.view(), catalogue.plan.get());
   sum_properties(context, std::move(members), of_members.view(), box, catalogue);
   if (!have_velocities(context.comm, particles)) leave_out_velocities(catalogue);
-  wait(exec);
+  synchronise(exec);
   return catalogue;
 }
 
@@ -189,7 +190,7 @@ void gather_in_group_order(const Context& context, const Catalogue& catalogue, c
       const kernels::ElementsView elements{column.data, column.element_size, 0};
       std::visit([&](const auto& e) { kernels::gather_elements(e, elements, catalogue.members.span(), to); }, context.exec);
     }
-    wait(context.exec);
+    synchronise(context.exec);
   });
 }
 

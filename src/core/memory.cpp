@@ -78,7 +78,7 @@ MemoryPool::MemoryPool(Source source) : source_(source) {}
 MemoryPool::~MemoryPool() { release(); }
 
 void* MemoryPool::allocate(std::size_t bytes, std::string_view purpose) {
-  bytes = rounded_up(bytes);
+  bytes = source_.separate ? std::max(bytes, std::size_t{1}) : rounded_up(bytes);
   const std::lock_guard lock(mutex_);
   char* block = take_locked(bytes);
   if (block == nullptr) {
@@ -142,6 +142,7 @@ void MemoryPool::deallocate(void* block) noexcept {
   free_.emplace(found->second.bytes, found->first);
   if (std::next(found) != parts_.end()) join_locked(found, std::next(found));
   if (found != parts_.begin()) join_locked(std::prev(found), found);
+  if (source_.separate) release_locked(0);
 }
 
 /// Makes one part of two if both are free and in one chunk.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/kernels.hpp"
+#include "src/core/synchronise.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/balance.hpp"
 
@@ -112,7 +113,7 @@ Buffer<Index> global_indices(const Context& context, const ExchangePlan& plan, c
   Buffer<Index> result(context.exec, sorted.order.size(), "global indices");
   const kernels::SourcesView sources{offsets.span(), firsts.span()};
   std::visit([&](const auto& e) { kernels::find_global(e, sources, sorted.place, sorted.order, result.span()); }, context.exec);
-  wait(context.exec);
+  synchronise(context.exec);
   return result;
 }
 
@@ -158,7 +159,7 @@ DistributedParticles<Real> distribute_sorted(const Context& context, SortedParti
   arrange(exec, received, sorted);
   result.columns = columns.sorted(exec, sorted.order.span());
   result.first = context.comm.exclusive_sum(num);
-  wait(exec);
+  synchronise(exec);
   return result;
 }
 
@@ -168,7 +169,7 @@ void send_back(const Context& context, const DistributedParticles<Real>& particl
   context.comm.exchange(context.exec, particles.plan.reversed(), {{column.from, back.data(), column.element_size}});
   const kernels::MovedColumn moved{back.data(), column.to, column.element_size};
   std::visit([&](const auto& e) { kernels::scatter(e, moved, particles.sent.span()); }, context.exec);
-  wait(context.exec);
+  synchronise(context.exec);
 }
 
 template DistributedParticles<float> distribute_particles(const Context&, const kernels::ParticlesView<float>&,

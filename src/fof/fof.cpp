@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "src/core/synchronise.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/distribution.hpp"
 #include "src/fof/ghosts.hpp"
@@ -66,7 +67,7 @@ Buffer<Index> labels_of_one_rank(const Input<Real>& input) {
   std::visit(
       [&](const auto& e) { kernels::write_labels(e, local.linked.fof.sets, sorted.order.span(), smallest.span(), target); },
       exec);
-  wait(exec);
+  synchronise(exec);
   return label;
 }
 
@@ -95,7 +96,7 @@ void merge_sets(const Context& context, const LinkedParticles<Real>& linked, con
         kernels::scatter(e, {merged.data(), smallest.data(), sizeof(Index)}, Span<const LocalIndex>(places.span()));
       },
       context.exec);
-  wait(context.exec);
+  synchronise(context.exec);
 }
 
 template <class Real>

@@ -1,4 +1,5 @@
 #include "src/knn/fetch.hpp"
+#include "src/core/synchronise.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -137,7 +138,7 @@ Buffer<LocalIndex> Fetcher<Real>::select(const std::vector<Ball<Real>>& balls, c
     kernels::BallsView<Real> view{search_.tree, on_exec.span(), {}};
     std::copy(search_.period, search_.period + 3, view.period);
     parts.push_back(std::visit([&](const auto& e) { return kernels::select_in_balls(e, view); }, exec));
-    wait(exec);
+    synchronise(exec);
     counts[rank] = parts.back().size();
     num += counts[rank];
   }

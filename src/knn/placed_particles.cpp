@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "src/core/synchronise.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/balance.hpp"
 
@@ -69,7 +70,7 @@ PlacedParticles<Real> keep(const Context& context, SortedParticles<Real> sorted,
     const kernels::MovedColumn moved{column.data, placed.columns.back().data(), column.element_size, column.stride_bytes};
     std::visit([&](const auto& e) { kernels::gather(e, moved, order); }, exec);
   }
-  wait(exec);
+  synchronise(exec);
   return placed;
 }
 
@@ -180,7 +181,7 @@ void find_origins(const Exec& exec, const PlacedParticles<Real>& particles, Inde
                               global.subspan(first, origins.size()), origins);
       },
       exec);
-  wait(exec);
+  synchronise(exec);
 }
 
 template SearchInput<float> place_particles(const Context&, const SearchedParticles<float>&, const Box&,

@@ -1,6 +1,7 @@
 #include "zhalo/knn/quantities.hpp"
 
 #include "kernels/kernels.hpp"
+#include "src/core/synchronise.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/sorted_particles.hpp"
 #include "zhalo/knn/neighbour_lists.hpp"
@@ -44,7 +45,7 @@ class QuantityInput {
           kernels::pack_particles(e, on_exec.view(), Span<const LocalIndex>(all.span()), to);
         },
         context.exec);
-    wait(context.exec);
+    synchronise(context.exec);
     columns_.push_back({mass_.data(), static_cast<Index>(sizeof(double))});
     if (quantity == Quantity::velocity_dispersion)
       columns_.push_back({velocity_.data(), static_cast<Index>(sizeof(double)) * dimensions_});

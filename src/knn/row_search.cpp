@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "src/core/synchronise.hpp"
 #include "src/core/validate.hpp"
 
 namespace zhalo {
@@ -253,7 +254,7 @@ bool RowSearch<Real>::next() {
   }
   chunks_->advance(chunk_);
   show();
-  wait(context_.exec);
+  synchronise(context_.exec);
   ++statistics_.chunks;
   statistics_.bytes_sent += context_.comm.bytes_sent() - sent_before;
   return true;

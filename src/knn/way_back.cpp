@@ -1,4 +1,5 @@
 #include "src/knn/way_back.hpp"
+#include "src/core/synchronise.hpp"
 
 #include <cstddef>
 #include <vector>
@@ -56,7 +57,7 @@ void WayBack<Real>::put(const void* values, Index element_size, void* result) co
   };
   if (alone_) {
     scatter(values);
-    return wait(exec);
+    return synchronise(exec);
   }
   Buffer<std::byte> sent(exec, order_.size() * element_size, "results to send");
   Buffer<std::byte> received(exec, places_.size() * element_size, "results received");
@@ -64,7 +65,7 @@ void WayBack<Real>::put(const void* values, Index element_size, void* result) co
   std::visit([&](const auto& e) { kernels::gather(e, moved, Span<const LocalIndex>(order_.span())); }, exec);
   context_.comm.exchange(exec, plan_, {{sent.data(), received.data(), element_size}});
   scatter(received.data());
-  wait(exec);
+  synchronise(exec);
 }
 
 template class WayBack<float>;

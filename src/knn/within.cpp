@@ -1,6 +1,7 @@
 #include "zhalo/knn/within.hpp"
 
 #include "kernels/kernels.hpp"
+#include "src/core/synchronise.hpp"
 
 namespace zhalo {
 namespace {
@@ -17,7 +18,7 @@ Buffer<Index> count(const Context& context, const SearchedParticles<Real>& searc
     Buffer<Index> result(context.exec, counts.size(), "counts of neighbours");
     std::visit([&](const auto& e) { kernels::make_global(e, Span<const LocalIndex>(counts.span()), 0, result.span()); },
                context.exec);
-    wait(context.exec);
+    synchronise(context.exec);
     return result;
   });
 }

@@ -13,7 +13,7 @@ TEST_CASE("device: transforms of every shape with every option") {
   Context context;
   if (!find_device(context)) return;
   const AllSignals signals({{9, 10, 12}}, 3);
-  const std::vector<FftOptions> options = option_mix();
+  const std::vector<FftOptions> options = option_mix(context.exec);
   for (const DecompositionOptions& split : shapes(context.comm.size()))
     for (const FftOptions& each : options) signals.check_all(context, split, each);
 }

@@ -4,7 +4,8 @@
 ///     const auto exec = TestType::exec();
 ///     if (!exec) return;  // has said so
 ///
-/// Without a device the CUDA case prints a line that begins with "SKIPPED: no CUDA device"; with ZHALO_REQUIRE_GPU=1 it fails instead.
+/// Without a device the CUDA case prints a line that begins with "SKIPPED: no CUDA device"; with ZHALO_REQUIRE_GPU=1 it fails instead,
+/// and on an emulated device (tests/device), too.
 #pragma once
 
 #include <fmt/format.h>
@@ -32,9 +33,11 @@ struct HostTwo {
 struct OnCuda {
   static std::optional<Exec> exec() {
     const DeviceReport report = query_devices();
-    if (report.num_devices > 0) return cuda_exec();
     const char* required = std::getenv("ZHALO_REQUIRE_GPU");
-    if (required != nullptr && std::strcmp(required, "1") == 0) FAIL("ZHALO_REQUIRE_GPU is 1, but: " << report.reason);
+    const bool must_be_real = required != nullptr && std::strcmp(required, "1") == 0;
+    if (must_be_real && report.name == "emulated device") FAIL("ZHALO_REQUIRE_GPU is 1, but the device is emulated");
+    if (report.num_devices > 0) return cuda_exec();
+    if (must_be_real) FAIL("ZHALO_REQUIRE_GPU is 1, but: " << report.reason);
     fmt::print("SKIPPED: no CUDA device ({})\n", report.reason);
     std::fflush(stdout);
     return std::nullopt;

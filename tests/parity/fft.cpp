@@ -9,7 +9,7 @@ TEMPLATE_TEST_CASE("transforms of small grids with every option", "[parity][smal
   if (!exec) return;
   Context context;
   context.exec = *exec;
-  const std::vector<FftOptions> options = option_mix();
+  const std::vector<FftOptions> options = option_mix(*exec);
   std::size_t next = 0;
   for (const GridIndex& num : {GridIndex{{1, 1, 1}}, GridIndex{{2, 2, 2}}, GridIndex{{5, 5, 5}}, GridIndex{{17, 1, 2}},
                                GridIndex{{1, 1, 13}}, GridIndex{{3, 5, 50}}}) {
@@ -54,7 +54,7 @@ TEMPLATE_TEST_CASE("a transform in the caller's workspace, full of NaN", "[parit
   Context context;
   context.exec = *exec;
   const Signals signals({{6, 8, 10}}, Signals::Kind::real, 3);
-  for (const FftOptions& options : option_mix()) {
+  for (const FftOptions& options : option_mix(*exec)) {
     FftRun<float> run(context, Decomposition(Grid{signals.num()}, 1), options);
     GuardedBytes workspace(context.exec, run.fft().workspace_bytes());
     run.fft().use_workspace({workspace.data(), workspace.size()});

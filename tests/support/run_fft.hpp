@@ -257,17 +257,21 @@ struct AllSignals {
 };
 
 /// The options that need not meet each other in all combinations: each with each decomposition, in one of these.
-inline std::vector<FftOptions> option_mix() {
+inline std::vector<FftOptions> option_mix(const Exec& exec = Host{}) {
   constexpr auto shared = NodeExchange::shared_memory;
   constexpr auto messages = NodeExchange::messages;
-  return {{},
-          {.norm = Norm::none, .restore_order = true},
-          {.norm = Norm::orthonormal, .batch = 3},
-          {.norm = Norm::orthonormal, .node_exchange = shared, .chunk_bytes = 300},
-          {.norm = Norm::none, .node_exchange = messages, .chunk_bytes = 300},
-          {.restore_order = true, .batch = 3, .node_exchange = messages},
-          {.restore_order = true, .batch = 3, .node_exchange = shared, .chunk_bytes = 1000},
-          {.norm = Norm::orthonormal, .restore_order = true, .node_exchange = messages, .chunk_bytes = 1000}};
+  std::vector<FftOptions> mix = {
+      {},
+      {.norm = Norm::none, .restore_order = true},
+      {.norm = Norm::orthonormal, .batch = 3},
+      {.norm = Norm::orthonormal, .node_exchange = shared, .chunk_bytes = 300},
+      {.norm = Norm::none, .node_exchange = messages, .chunk_bytes = 300},
+      {.restore_order = true, .batch = 3, .node_exchange = messages},
+      {.restore_order = true, .batch = 3, .node_exchange = shared, .chunk_bytes = 1000},
+      {.norm = Norm::orthonormal, .restore_order = true, .node_exchange = messages, .chunk_bytes = 1000}};
+  // Ranks do not share the memory of a device.
+  if (std::holds_alternative<Cuda>(exec)) std::erase_if(mix, [](const FftOptions& o) { return o.node_exchange == shared; });
+  return mix;
 }
 
 }  // namespace zhalo::testing

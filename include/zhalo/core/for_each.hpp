@@ -41,13 +41,16 @@ void for_each_on(const Cuda& exec, Index num, F f) {
   cudaError_t status = cudaGetDevice(&before);
   if (status == cudaSuccess) status = cudaSetDevice(exec.device);
   if (status == cudaSuccess) {
-    const auto blocks = static_cast<unsigned>(std::min(most_blocks, (num + threads - 1) / threads));
-    run_functor<<<blocks, static_cast<unsigned>(threads), 0, exec.stream>>>(num, f);
-    status = cudaGetLastError();
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(std::min(most_blocks, (num + threads - 1) / threads)));
+    config.blockDim = dim3(static_cast<unsigned>(threads));
+    config.stream = exec.stream;
+    status = cudaLaunchKernelEx(&config, run_functor<F>, num, f);
     cudaSetDevice(before);
   }
-  if (status != cudaSuccess)
-    throw DeviceError(std::string("a functor could not be started on the device: ") + cudaGetErrorString(status));
+  if (status == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());  // or the next check would report it again
+  throw DeviceError(std::string("a functor could not be started on the device: ") + cudaGetErrorString(status));
 }
 
 }  // namespace compiled_for_devices

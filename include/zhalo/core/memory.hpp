@@ -36,6 +36,7 @@ class MemoryPool {
     std::size_t (*available)() = nullptr;
     const char* name = "";
     std::string (*limit)() = nullptr;  ///< describe_memory_limit, or none
+    bool separate = false;             ///< nothing is kept or cut: each request is a block, whose ends a tool can watch
   };
 
   /// Host memory, aligned for vectors.

@@ -28,7 +28,7 @@ struct Machine {
   }
   static void* allocate(std::size_t bytes) {
     if (given + bytes > total) return nullptr;
-    void* block = std::aligned_alloc(64, bytes);
+    void* block = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
     std::memset(block, 0xab, bytes);
     blocks[block] = bytes;
     given += bytes;
@@ -264,6 +264,23 @@ TEST_CASE("Buffer: nothing of a size of zero, room behind the end, shrinking") {
     CHECK_THROWS_AS(Buffer<float>(exec, -1, "less than none"), ContractViolation);
   }
   CHECK(some.size() == 40);
+}
+
+TEST_CASE("MemoryPool: each request is a block of its own, where tools are to see its ends") {
+  Machine::start(mib);
+  MemoryPool::Source source = Machine::source();
+  source.separate = true;
+  MemoryPool pool(source);
+  void* const large = pool.allocate(10 * kib, "large");
+  pool.deallocate(large);
+  CHECK(Machine::blocks.empty());  // nothing is kept
+  void* const odd = pool.allocate(1001, "odd");
+  void* const small = pool.allocate(1, "small");
+  CHECK(Machine::blocks == std::map<void*, std::size_t>{{odd, 1001}, {small, 1}});
+  CHECK(pool.bytes_in_use() == 1002);
+  pool.deallocate(odd);
+  pool.deallocate(small);
+  CHECK(Machine::given == 0);
 }
 
 TEST_CASE("Buffer: copies from and to the host") {

@@ -1,0 +1,25 @@
+/// What a thread of an emulated kernel sees of itself and of its warp.
+#pragma once
+
+#include <cstdint>
+
+/// threadIdx and the like: along one axis, as all of the house's grids are.
+struct emulated_place {
+  unsigned x = 0;
+};
+
+extern constinit thread_local emulated_place threadIdx;
+extern constinit thread_local emulated_place blockIdx;
+extern constinit thread_local emulated_place blockDim;
+extern constinit thread_local emulated_place gridDim;
+
+namespace zhalo::emulated {
+
+std::uint64_t ballot(unsigned mask, bool bit);
+bool any(unsigned mask, bool bit);
+/// The bits that the lane brought whose number differs from this one's in the bits of `argument`.
+std::uint64_t shuffle_xor(unsigned mask, std::uint64_t bits, unsigned argument);
+void sync_warp(unsigned mask);
+void count_atomic();
+
+}  // namespace zhalo::emulated

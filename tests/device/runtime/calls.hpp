@@ -1,0 +1,39 @@
+/// What programs ask of the devices: counted, and made to fail on demand, in one place.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace zhalo::emulated {
+
+enum class Event {
+  // Calls of the runtime, the ones that can fail on demand first.
+  malloc,
+  copy,
+  launch,
+  synchronise,
+  free,
+  // Inside kernels: of a whole warp, but for the atomics.
+  ballot,
+  any,
+  shuffle,
+  sync,
+  atomic,
+  last = atomic
+};
+inline constexpr std::size_t num_events = static_cast<std::size_t>(Event::last) + 1;
+
+using Counts = std::array<std::int64_t, num_events>;
+
+/// Of the process so far, in the order of Event.
+Counts counts();
+void count(Event event);
+
+/// Counts the call; true if it is to fail, because of the environment or of fail_call.
+bool count_and_fail(Event event);
+
+/// Lets the n-th call from now on fail, once; n is 1 for the next. For tests.
+void fail_call(Event event, std::int64_t n);
+
+}  // namespace zhalo::emulated

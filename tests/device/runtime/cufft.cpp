@@ -1,0 +1,191 @@
+// Plans of one-dimensional transforms, carried out by FFTW.
+#include <cufft.h>
+#include <fftw3.h>
+#include <emulated_launch.hpp>
+
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "tests/device/runtime/devices.hpp"
+#include "tests/device/runtime/memory.hpp"
+#include "tests/device/runtime/report.hpp"
+
+namespace zhalo::emulated {
+namespace {
+
+struct Plan {
+  cufftType type = CUFFT_Z2Z;
+  fftw_iodim64 line{};
+  fftw_iodim64 lines{};
+  std::size_t work_bytes = 0;
+  void* work = nullptr;
+  cudaStream_t stream = nullptr;
+  int device = 0;
+  bool is_made = false;
+};
+
+struct Plans {
+  std::mutex mutex;
+  std::map<cufftHandle, Plan> all;
+  cufftHandle last = 0;
+};
+
+Plans& plans() {
+  static auto& made = *new Plans;  // never destroyed: a program may keep plans to its end
+  return made;
+}
+
+Plan* find(cufftHandle handle) {
+  const auto found = plans().all.find(handle);
+  return found == plans().all.end() ? nullptr : &found->second;
+}
+
+template <class Change>
+cufftResult change(cufftHandle handle, const Change& to) {
+  const std::lock_guard lock(plans().mutex);
+  Plan* plan = find(handle);
+  if (plan == nullptr) return CUFFT_INVALID_PLAN;
+  to(*plan);
+  return CUFFT_SUCCESS;
+}
+
+constexpr unsigned flags = FFTW_ESTIMATE | FFTW_UNALIGNED;
+
+/// FFTW's names in one precision.
+struct Single {
+  using Complex = fftwf_complex;
+  static constexpr auto complex = fftwf_plan_guru64_dft;
+  static constexpr auto to_complex = fftwf_plan_guru64_dft_r2c;
+  static constexpr auto to_real = fftwf_plan_guru64_dft_c2r;
+  static constexpr auto execute = fftwf_execute;
+  static constexpr auto destroy = fftwf_destroy_plan;
+};
+struct Double {
+  using Complex = fftw_complex;
+  static constexpr auto complex = fftw_plan_guru64_dft;
+  static constexpr auto to_complex = fftw_plan_guru64_dft_r2c;
+  static constexpr auto to_real = fftw_plan_guru64_dft_c2r;
+  static constexpr auto execute = fftw_execute;
+  static constexpr auto destroy = fftw_destroy_plan;
+};
+
+template <class Fftw, class FftwPlan>
+void run_and_destroy(FftwPlan plan) {
+  if (plan == nullptr) stop("FFTW has no plan for this transform");
+  Fftw::execute(plan);
+  Fftw::destroy(plan);
+}
+
+/// Queues what `run` does with the plan as it is now.
+template <class Run>
+cufftResult execute(cufftHandle handle, cufftType type, const void* in, void* out, const Run& run) {
+  std::optional<Plan> plan;
+  change(handle, [&](const Plan& found) { plan = found; });
+  if (!plan || !plan->is_made || plan->type != type) return CUFFT_INVALID_PLAN;
+  if (plan->device != current_device())
+    stop("a plan of cuFFT for device " + std::to_string(plan->device) +
+         " is executed while device " + std::to_string(current_device()) + " is current");
+  if (plan->work == nullptr) stop("a plan of cuFFT without a work area is executed");
+  memory_of(plan->device).check_range(plan->work, plan->work_bytes, "the work area of cuFFT");
+  const auto work = [made = *plan, run] {
+    std::memset(made.work, fresh_byte, made.work_bytes);
+    run(made);
+  };
+  const cudaError_t error = queue_algorithm({"cuFFT", plan->stream, work},
+                                            {ArgumentBytes::of(in), ArgumentBytes::of(out)});
+  return error == cudaSuccess ? CUFFT_SUCCESS : CUFFT_EXEC_FAILED;
+}
+
+template <class Fftw, class Number>
+cufftResult execute_complex(cufftHandle handle, cufftType type, Number* in, Number* out, int sign) {
+  return execute(handle, type, in, out, [=](const Plan& plan) {
+    run_and_destroy<Fftw>(
+        Fftw::complex(1, &plan.line, 1, &plan.lines, reinterpret_cast<typename Fftw::Complex*>(in),
+                      reinterpret_cast<typename Fftw::Complex*>(out), sign, flags));
+  });
+}
+
+template <class Fftw, class Real, class Number>
+cufftResult execute_forward(cufftHandle handle, cufftType type, Real* in, Number* out) {
+  return execute(handle, type, in, out, [=](const Plan& plan) {
+    run_and_destroy<Fftw>(Fftw::to_complex(1, &plan.line, 1, &plan.lines, in,
+                                           reinterpret_cast<typename Fftw::Complex*>(out), flags));
+  });
+}
+
+/// cuFFT may overwrite its input, as FFTW does here.
+template <class Fftw, class Real, class Number>
+cufftResult execute_inverse(cufftHandle handle, cufftType type, Number* in, Real* out) {
+  return execute(handle, type, in, out, [=](const Plan& plan) {
+    run_and_destroy<Fftw>(Fftw::to_real(1, &plan.line, 1, &plan.lines,
+                                        reinterpret_cast<typename Fftw::Complex*>(in), out,
+                                        flags | FFTW_DESTROY_INPUT));
+  });
+}
+
+}  // namespace
+}  // namespace zhalo::emulated
+
+using namespace zhalo::emulated;
+
+cufftResult cufftCreate(cufftHandle* plan) {
+  const std::lock_guard lock(plans().mutex);
+  *plan = ++plans().last;
+  plans().all[*plan].device = current_device();
+  return CUFFT_SUCCESS;
+}
+
+cufftResult cufftDestroy(cufftHandle plan) {
+  const std::lock_guard lock(plans().mutex);
+  return plans().all.erase(plan) > 0 ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
+}
+
+cufftResult cufftSetAutoAllocation(cufftHandle plan, int automatic) {
+  if (automatic != 0) return CUFFT_INVALID_VALUE;  // zhalo gives work areas itself
+  return change(plan, [](Plan&) {});
+}
+
+cufftResult cufftSetStream(cufftHandle plan, cudaStream_t stream) {
+  return change(plan, [&](Plan& found) { found.stream = stream; });
+}
+
+cufftResult cufftSetWorkArea(cufftHandle plan, void* area) {
+  return change(plan, [&](Plan& found) { found.work = area; });
+}
+
+cufftResult cufftMakePlanMany64(cufftHandle plan, int rank, long long* length, long long* in_embed,
+                                long long in_stride, long long in_distance, long long* out_embed,
+                                long long out_stride, long long out_distance, cufftType type,
+                                long long num, std::size_t* work_bytes) {
+  if (rank != 1 || in_embed == nullptr || out_embed == nullptr) return CUFFT_INVALID_VALUE;
+  return change(plan, [&](Plan& found) {
+    found.type = type;
+    found.line = {*length, in_stride, out_stride};
+    found.lines = {num, in_distance, out_distance};
+    found.work_bytes = *work_bytes = static_cast<std::size_t>(*length) * 16 + 1000;
+    found.is_made = true;
+  });
+}
+
+cufftResult cufftExecC2C(cufftHandle plan, cufftComplex* in, cufftComplex* out, int sign) {
+  return execute_complex<Single>(plan, CUFFT_C2C, in, out, sign);
+}
+cufftResult cufftExecZ2Z(cufftHandle plan, cufftDoubleComplex* in, cufftDoubleComplex* out,
+                         int sign) {
+  return execute_complex<Double>(plan, CUFFT_Z2Z, in, out, sign);
+}
+cufftResult cufftExecR2C(cufftHandle plan, float* in, cufftComplex* out) {
+  return execute_forward<Single>(plan, CUFFT_R2C, in, out);
+}
+cufftResult cufftExecD2Z(cufftHandle plan, double* in, cufftDoubleComplex* out) {
+  return execute_forward<Double>(plan, CUFFT_D2Z, in, out);
+}
+cufftResult cufftExecC2R(cufftHandle plan, cufftComplex* in, float* out) {
+  return execute_inverse<Single>(plan, CUFFT_C2R, in, out);
+}
+cufftResult cufftExecZ2D(cufftHandle plan, cufftDoubleComplex* in, double* out) {
+  return execute_inverse<Double>(plan, CUFFT_Z2D, in, out);
+}

@@ -1,0 +1,142 @@
+#include "tests/device/runtime/devices.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "tests/device/runtime/memory.hpp"
+#include "tests/device/runtime/report.hpp"
+
+namespace zhalo::emulated {
+namespace {
+
+constinit thread_local int chosen_device = 0;
+constinit thread_local cudaError_t last_error = cudaSuccess;
+
+struct Pinned {
+  std::mutex mutex;
+  std::map<std::uintptr_t, std::size_t> blocks;
+};
+
+Pinned& pinned() {
+  static auto& made = *new Pinned;  // never destroyed: Buffers may outlive everything else
+  return made;
+}
+
+std::uintptr_t address_of(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
+
+void check_the_end() {
+  if (last_error != cudaSuccess)
+    stop(std::string("the error ") + cudaGetErrorName(last_error) +
+         " was returned and dropped: nobody asked for it with cudaGetLastError");
+  for (int device = 0; device < settings().num_devices; ++device) {
+    const std::size_t left = memory_of(device).num_blocks();
+    if (left > 0)
+      stop(std::to_string(left) + " blocks of memory of device " + std::to_string(device) +
+           " were never freed");
+  }
+  if (!pinned().blocks.empty())
+    stop(std::to_string(pinned().blocks.size()) + " blocks of page-locked memory were never freed");
+}
+
+const char* name_of(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess: return "cudaSuccess";
+    case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
+    case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
+    case cudaErrorInvalidConfiguration: return "cudaErrorInvalidConfiguration";
+    case cudaErrorInsufficientDriver: return "cudaErrorInsufficientDriver";
+    case cudaErrorInvalidDeviceFunction: return "cudaErrorInvalidDeviceFunction";
+    case cudaErrorNoDevice: return "cudaErrorNoDevice";
+    case cudaErrorInvalidDevice: return "cudaErrorInvalidDevice";
+    case cudaErrorNoKernelImageForDevice: return "cudaErrorNoKernelImageForDevice";
+    case cudaErrorIllegalAddress: return "cudaErrorIllegalAddress";
+    case cudaErrorLaunchFailure: return "cudaErrorLaunchFailure";
+  }
+  return "cudaErrorUnknown";
+}
+
+const char* text_of(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess: return "no error";
+    case cudaErrorMemoryAllocation: return "out of memory";
+    case cudaErrorNoDevice: return "no CUDA-capable device is detected";
+    case cudaErrorInvalidDevice: return "invalid device ordinal";
+    case cudaErrorInvalidConfiguration: return "invalid configuration argument";
+    case cudaErrorIllegalAddress: return "an illegal memory access was encountered";
+    case cudaErrorLaunchFailure: return "unspecified launch failure";
+    default: return "invalid argument";
+  }
+}
+
+}  // namespace
+
+int current_device() { return chosen_device; }
+
+cudaError_t result(cudaError_t error) {
+  if (error != cudaSuccess) last_error = error;
+  return error;
+}
+
+void add_pinned(const void* block, std::size_t bytes) {
+  const std::lock_guard lock(pinned().mutex);
+  pinned().blocks[address_of(block)] = bytes;
+}
+
+bool remove_pinned(const void* block) {
+  const std::lock_guard lock(pinned().mutex);
+  return pinned().blocks.erase(address_of(block)) > 0;
+}
+
+bool is_pinned(const void* address) {
+  const std::lock_guard lock(pinned().mutex);
+  const auto next = pinned().blocks.upper_bound(address_of(address));
+  if (next == pinned().blocks.begin()) return false;
+  const auto& [begin, bytes] = *std::prev(next);
+  return address_of(address) < begin + bytes;
+}
+
+void watch_the_end() {
+  static const int registered = std::atexit(check_the_end);
+  static_cast<void>(registered);
+}
+
+}  // namespace zhalo::emulated
+
+using namespace zhalo::emulated;
+
+cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
+const char* cudaGetErrorName(cudaError_t error) { return name_of(error); }
+const char* cudaGetErrorString(cudaError_t error) { return text_of(error); }
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = settings().num_devices;
+  return result(*count == 0 ? cudaErrorNoDevice : cudaSuccess);
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  *device = chosen_device;
+  return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device) {
+  if (device < 0 || device >= settings().num_devices) return result(cudaErrorInvalidDevice);
+  chosen_device = device;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  if (device < 0 || device >= settings().num_devices) return result(cudaErrorInvalidDevice);
+  *value = attribute == cudaDevAttrComputeCapabilityMajor ? 9 : 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  if (device < 0 || device >= settings().num_devices) return result(cudaErrorInvalidDevice);
+  const std::string name = "emulated device";
+  properties->name[name.copy(properties->name, sizeof properties->name - 1)] = '\0';
+  return cudaSuccess;
+}

@@ -1,0 +1,25 @@
+/// Which device a thread of the host has chosen, what went wrong last, and what is left in the end.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+namespace zhalo::emulated {
+
+int current_device();
+
+/// Remembers the error for cudaGetLastError and returns it. An error that the program never clears
+/// was dropped: the process does not end well (see watch_the_end).
+cudaError_t result(cudaError_t error);
+
+/// Memory of the host that devices copy from and to while the program goes on.
+void add_pinned(const void* block, std::size_t bytes);
+bool remove_pinned(const void* block);
+bool is_pinned(const void* address);
+
+/// From now on the process ends with a message if memory of a device was not freed, or if an error
+/// was dropped.
+void watch_the_end();
+
+}  // namespace zhalo::emulated

@@ -1,0 +1,26 @@
+/// Work that was queued on the streams of the devices, in order. Where streams are deferred, which
+/// is what they usually are, nothing runs before something waits for it: what a program does
+/// between a launch and the wait must not matter.
+#pragma once
+
+#include <functional>
+#include <string>
+
+struct CUstream_st;
+
+namespace zhalo::emulated {
+
+struct Operation {
+  std::string name;  ///< such as "kernel (long, Fill)": errors name it
+  std::function<void()> run;
+};
+
+/// Queues work for the device; runs it at once where streams are immediate.
+void enqueue(int device, CUstream_st* stream, Operation operation);
+/// Runs what is queued on one stream, or on all streams of a device.
+void finish(int device, CUstream_st* stream);
+void finish_device(int device);
+/// Forgets what is queued, as a device does that has failed.
+void abandon(int device, CUstream_st* stream);
+
+}  // namespace zhalo::emulated
