@@ -58,6 +58,15 @@ target_include_directories(zhalo_oracles PUBLIC "${PROJECT_SOURCE_DIR}")
 target_link_libraries(zhalo_oracles PUBLIC zhalo::zhalo PRIVATE zhalo_warnings)
 target_compile_options(zhalo_oracles PRIVATE -O2 -fno-sanitize=all)
 
+# Tests of devices are tests where there is one: emulated, or this machine's own when the tree was configured.
+set(zhalo_tests_devices ${ZHALO_CUDA_IS_EMULATED})
+if(ZHALO_HAVE_CUDA AND NOT ZHALO_CUDA_IS_EMULATED)
+  execute_process(COMMAND nvidia-smi -L RESULT_VARIABLE zhalo_device_is_missing OUTPUT_QUIET ERROR_QUIET)
+  if(zhalo_device_is_missing EQUAL 0)
+    set(zhalo_tests_devices ON)
+  endif()
+endif()
+
 function(zhalo_add_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT" "SOURCES;LABELS;RANKS;LIBRARIES;ARGUMENTS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_SOURCES)
