@@ -1,0 +1,77 @@
+#include "tests/device/counted.hpp"
+
+#include <cmath>
+#include <functional>
+
+#include "apps/bench/points.hpp"
+#include "zhalo/catalogue/catalogue.hpp"
+#include "zhalo/fof/fof.hpp"
+#include "zhalo/knn/knn.hpp"
+
+namespace zhalo::emulated {
+namespace {
+
+/// Particles in the memory of the device.
+class Setup {
+ public:
+  Setup(const std::string& kind, Index num)
+      : num_(num),
+        rows_(to_exec(context_.exec,
+                      Span<const float>(points::make_points(points::kind_of(kind), num).pos),
+                      "positions")) {}
+
+  Index num() const { return num_; }
+
+  FofResult find_groups() const {
+    const double length = 0.2 / std::cbrt(static_cast<double>(num_));
+    return friends_of_friends(context_, particles(), box_, {.linking_length = length});
+  }
+  Catalogue make_table(const FofResult& groups) const {
+    return make_catalogue(context_, particles(), box_, groups.label.span(), CatalogueOptions{});
+  }
+  KnnResult<float> find_neighbours() const { return knn(context_, particles(), box_, {.k = 8}); }
+
+ private:
+  Particles<float> particles() const {
+    Particles<float> all;
+    all.segments = {ParticleSegment<float>::interleaved(rows_.data(), num_, 3)};
+    return all;
+  }
+
+  static Context on_device() {
+    Context context;
+    context.exec = cuda_exec();
+    return context;
+  }
+
+  Index num_;
+  Context context_ = on_device();
+  Box box_ = Box::periodic_cube(1);
+  Buffer<float> rows_;
+};
+
+Counted count_second(const std::string& name, Index num, const std::function<void()>& call) {
+  call();
+  const Counts before = counts();
+  call();
+  Counted result{name, num, counts()};
+  for (std::size_t i = 0; i < num_events; ++i) result.counts.at(i) -= before.at(i);
+  return result;
+}
+
+}  // namespace
+
+std::vector<Counted> count_cases(Index num) {
+  std::vector<Counted> all;
+  for (const std::string kind : {"uniform", "clustered"}) {
+    const Setup setup(kind, num);
+    all.push_back(count_second("fof/" + kind + "/b0.2", num, [&] { setup.find_groups(); }));
+    const FofResult groups = setup.find_groups();
+    all.push_back(
+        count_second("catalogue/" + kind + "/b0.2", num, [&] { setup.make_table(groups); }));
+    all.push_back(count_second("knn/self/" + kind + "/k8", num, [&] { setup.find_neighbours(); }));
+  }
+  return all;
+}
+
+}  // namespace zhalo::emulated

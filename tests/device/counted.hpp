@@ -1,0 +1,24 @@
+/// What calls of the library ask of a device, in the cases of the benchmark.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/device/runtime/calls.hpp"
+#include "zhalo/core/types.hpp"
+
+namespace zhalo::emulated {
+
+struct Counted {
+  std::string name;  ///< of the benchmark's case, without its size
+  Index num = 0;     ///< particles
+  Counts counts{};   ///< of one call that is not the first: the first takes memory that is kept
+
+  std::int64_t of(Event event) const { return counts.at(static_cast<std::size_t>(event)); }
+};
+
+/// Friends-of-friends with b = 0.2 and its catalogue, and 8 neighbours of each particle; of uniform
+/// and of clustered particles. On device 0.
+std::vector<Counted> count_cases(Index num);
+
+}  // namespace zhalo::emulated
