@@ -27,8 +27,17 @@ void synchronise(const Cuda& exec);
 
 /// How memory of a device is allocated (plain cudaMalloc), for MemoryPool.
 MemoryPool::Source device_memory(int device);
-/// Host memory that devices copy from and to at full speed.
-MemoryPool::Source pinned_memory();
+/// Host memory from and to which this device copies at full speed.
+MemoryPool::Source pinned_memory(int device);
+/// While it lives, the device of `exec`, if it has one, is this thread's current device. For calls of other libraries (MPI) that are given
+/// addresses of its memory, and would start the current device otherwise.
+class DeviceInUse {
+ public:
+  explicit DeviceInUse(const Exec& exec);
+
+ private:
+  std::shared_ptr<const void> scope_;
+};
 DeviceReport query_devices();
 /// Checks that `device` can run this build's kernels.
 void select_device(int device);

@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 
+#include "kernels/cuda/error.cuh"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/types.hpp"
@@ -50,7 +51,8 @@ struct CufftLines {
 /// A plan of cuFFT's whose work area is given to it.
 class CufftPlan {
  public:
-  CufftPlan(const Cuda& exec, const CufftLines& lines) {
+  CufftPlan(const Cuda& exec, const CufftLines& lines) : device_(exec.device) {
+    const DeviceScope scope(device_);
     check_cufft(cufftCreate(&handle_), "cufftCreate");
     long long length = lines.length;
     const auto make = [&] {
@@ -67,7 +69,15 @@ class CufftPlan {
       throw;
     }
   }
-  ~CufftPlan() { cufftDestroy(handle_); }
+  /// It must end on its own device: another one that is current would be started, and asked for what it does not have.
+  ~CufftPlan() {
+    try {
+      const DeviceScope scope(device_);
+      cufftDestroy(handle_);
+    } catch (const Error&) {
+      static_cast<void>(cudaGetLastError());  // the driver has shut down, and the plan with it
+    }
+  }
   CufftPlan(const CufftPlan&) = delete;
   CufftPlan& operator=(const CufftPlan&) = delete;
 
@@ -78,6 +88,7 @@ class CufftPlan {
   }
 
  private:
+  int device_ = 0;
   cufftHandle handle_ = 0;
   std::size_t work_bytes_ = 0;
 };

@@ -3,8 +3,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "kernels/cuda/error.cuh"
 #include "kernels/kernels.hpp"
@@ -57,44 +59,75 @@ std::size_t available(int device) {
   return free_bytes;
 }
 
-// May run after the driver has shut down; nothing can be done about an error then.
-void deallocate(void* block) { static_cast<void>(cudaFree(block)); }
+/// Without a scope cudaFree and cudaFreeHost would start the current device, whichever that is. May run after the driver has shut down;
+/// nothing can be done about an error then.
+void free_on(int device, void* block, cudaError_t (*free_block)(void*)) noexcept {
+  try {
+    const DeviceScope scope(device);
+    static_cast<void>(free_block(block));
+  } catch (const Error&) {
+    static_cast<void>(cudaGetLastError());
+  }
+}
+
+/// nullptr if there is no room; an error of the device otherwise.
+void* allocate_pinned(int device, std::size_t bytes) {
+  const DeviceScope scope(device);
+  void* block = nullptr;
+  const cudaError_t error = cudaMallocHost(&block, bytes);
+  if (error != cudaErrorMemoryAllocation) ZHALO_CUDA_TRY(error);
+  if (error == cudaSuccess) return block;
+  static_cast<void>(cudaGetLastError());
+  return nullptr;
+}
+
+std::size_t unlimited() { return std::numeric_limits<std::size_t>::max(); }
 
 template <int device>
-constexpr MemoryPool::Source source_of = {[](std::size_t bytes) { return allocate(device, bytes); }, deallocate,
+constexpr MemoryPool::Source source_of = {[](std::size_t bytes) { return allocate(device, bytes); },
+                                          [](void* block) { free_on(device, block, cudaFree); },
                                           [] { return available(device); }, "CUDA device"};
 
+template <int device>
+constexpr MemoryPool::Source pinned_source_of = {[](std::size_t bytes) { return allocate_pinned(device, bytes); },
+                                                 [](void* block) { free_on(device, block, cudaFreeHost); }, unlimited,
+                                                 "page-locked host"};
+
+using Sources = std::array<MemoryPool::Source, most_devices>;
+
 template <int... device>
-constexpr std::array<MemoryPool::Source, sizeof...(device)> sources(std::integer_sequence<int, device...>) {
+constexpr Sources sources(std::integer_sequence<int, device...>) {
   return {source_of<device>...};
+}
+template <int... device>
+constexpr Sources pinned_sources(std::integer_sequence<int, device...>) {
+  return {pinned_source_of<device>...};
+}
+
+const MemoryPool::Source& source_among(const Sources& all, int device) {
+  if (device >= 0 && device < most_devices) return all[static_cast<std::size_t>(device)];
+  throw DeviceError("CUDA device " + std::to_string(device) + " cannot be used: zhalo knows devices 0 to " +
+                    std::to_string(most_devices - 1) + "; choose with CUDA_VISIBLE_DEVICES");
 }
 
 }  // namespace
 
 MemoryPool::Source device_memory(int device) {
-  static constexpr auto all = sources(std::make_integer_sequence<int, most_devices>{});
-  if (device < 0 || device >= most_devices) {
-    throw DeviceError("CUDA device " + std::to_string(device) + " cannot be used: zhalo knows devices 0 to " +
-                      std::to_string(most_devices - 1) + "; choose with CUDA_VISIBLE_DEVICES");
-  }
-  MemoryPool::Source source = all[static_cast<std::size_t>(device)];
+  static constexpr Sources all = sources(std::make_integer_sequence<int, most_devices>{});
+  MemoryPool::Source source = source_among(all, device);
   // For tools that look for accesses outside of blocks: where blocks are cut from larger ones they see none.
   const char* separate = std::getenv("ZHALO_SEPARATE_BUFFERS");
   source.separate = separate != nullptr && std::strcmp(separate, "1") == 0;
   return source;
 }
 
-MemoryPool::Source pinned_memory() {
-  const auto allocate_pinned = [](std::size_t bytes) -> void* {
-    void* block = nullptr;
-    const cudaError_t error = cudaMallocHost(&block, bytes);
-    if (error != cudaErrorMemoryAllocation) ZHALO_CUDA_TRY(error);
-    if (error == cudaSuccess) return block;
-    static_cast<void>(cudaGetLastError());
-    return nullptr;
-  };
-  const auto unlimited = [] { return std::numeric_limits<std::size_t>::max(); };
-  return {allocate_pinned, [](void* block) { static_cast<void>(cudaFreeHost(block)); }, unlimited, "page-locked host"};
+MemoryPool::Source pinned_memory(int device) {
+  static constexpr Sources all = pinned_sources(std::make_integer_sequence<int, most_devices>{});
+  return source_among(all, device);
+}
+
+DeviceInUse::DeviceInUse(const Exec& exec) {
+  if (const auto* cuda = std::get_if<Cuda>(&exec)) scope_ = std::make_shared<const DeviceScope>(cuda->device);
 }
 
 void copy_bytes(const Cuda& exec, void* to, const void* from, std::size_t bytes) {

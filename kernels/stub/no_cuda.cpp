@@ -8,7 +8,8 @@ void copy_bytes(const Cuda&, void*, const void*, std::size_t) { refuse(); }
 void wait(const Cuda&) noexcept {}
 void synchronise(const Cuda&) { refuse(); }
 MemoryPool::Source device_memory(int) { refuse(); }
-MemoryPool::Source pinned_memory() { refuse(); }
+MemoryPool::Source pinned_memory(int) { refuse(); }
+DeviceInUse::DeviceInUse(const Exec&) {}
 DeviceReport query_devices() { return {false, 0, "", no_cuda}; }
 void select_device(int) { refuse(); }
 std::string device_name(int) { refuse(); }

@@ -84,11 +84,11 @@ void Communicator::State::check(int code, const char* operation) {
 }
 
 std::shared_ptr<MemoryPool> Communicator::State::staging_for(const Exec& exec) {
-  const bool on_device = std::holds_alternative<Cuda>(exec);
-  if (options.transport != Transport::staged && (!on_device || gpu_aware)) return nullptr;
-  std::shared_ptr<MemoryPool>& pool = on_device ? pinned_staging : staging;
-  if (pool == nullptr)
-    pool = on_device ? std::make_shared<MemoryPool>(kernels::pinned_memory()) : std::make_shared<MemoryPool>();
+  const auto* cuda = std::get_if<Cuda>(&exec);
+  if (options.transport != Transport::staged && (cuda == nullptr || gpu_aware)) return nullptr;
+  std::shared_ptr<MemoryPool>& pool = cuda != nullptr ? pinned_staging[cuda->device] : staging;
+  if (pool != nullptr) return pool;
+  pool = cuda != nullptr ? std::make_shared<MemoryPool>(kernels::pinned_memory(cuda->device)) : std::make_shared<MemoryPool>();
   return pool;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/kernels.hpp"
 #include "src/comm/messages.hpp"
 #include "src/comm/state.hpp"
 #include "src/core/synchronise.hpp"
@@ -143,6 +144,7 @@ void Communicator::exchange(const Exec& exec, const ExchangePlan& plan, const st
   validate_columns(plan, columns);
   synchronise(exec);  // MPI reads what kernels wrote
   if (state_ == nullptr) return copy_own(exec, plan, columns, rank_);
+  const kernels::DeviceInUse device(exec);  // MPI may be given addresses of its memory
   // All that can fail comes before the others are told that this rank takes part.
   const std::shared_ptr<MemoryPool> pool = state_->staging_for(exec);
   const Schedule messages = schedule(plan, columns, rank_, static_cast<std::size_t>(state_->options.chunk_bytes));

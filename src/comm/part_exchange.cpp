@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/kernels.hpp"
 #include "src/comm/messages.hpp"
 
 namespace zhalo {
@@ -27,6 +28,7 @@ struct PartExchange::Streams {
         receives(MessageStream::Direction::receive, {state.comm, part_tag}, staging_of_receives, exec) {}
 
   State::Seen advance() {
+    const kernels::DeviceInUse device(exec);  // MPI may be given addresses of its memory
     const std::size_t before = sends.num_done() + receives.num_done();
     receives.advance();
     sends.advance();

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <map>
 #include <memory>
 
 #include "zhalo/comm/communicator.hpp"
@@ -24,8 +25,9 @@ struct Communicator::State {
   Index bytes_sent = 0;
   /// A wait ran into the timeout: messages are under way that nobody will take, nothing can be agreed on any more.
   bool broken = false;
-  std::shared_ptr<MemoryPool> staging;         ///< of messages of host memory
-  std::shared_ptr<MemoryPool> pinned_staging;  ///< page-locked, of messages of device memory
+  std::shared_ptr<MemoryPool> staging;  ///< of messages of host memory
+  /// Page-locked, of messages of the memory of a device, by its number.
+  std::map<int, std::shared_ptr<MemoryPool>> pinned_staging;
 
   State() = default;
   ~State();

@@ -49,6 +49,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
 
 template <class Kernel>
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel) {
+  zhalo::emulated::start_device();
   attributes->binaryVersion = 90;
   return cudaSuccess;
 }

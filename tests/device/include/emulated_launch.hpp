@@ -11,6 +11,9 @@
 
 namespace zhalo::emulated {
 
+/// The current device gets a context, if it has none (tests/device/runtime/devices.hpp).
+void start_device();
+
 /// A copy of a kernel's argument, without what lies between its members: that is whatever was there
 /// before and may look like a pointer. Where the compiler cannot clear it nothing is looked at.
 struct ArgumentBytes {

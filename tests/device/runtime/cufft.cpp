@@ -132,6 +132,7 @@ cufftResult execute_inverse(cufftHandle handle, cufftType type, Number* in, Real
 using namespace zhalo::emulated;
 
 cufftResult cufftCreate(cufftHandle* plan) {
+  start_device();
   const std::lock_guard lock(plans().mutex);
   *plan = ++plans().last;
   plans().all[*plan].device = current_device();
@@ -139,6 +140,7 @@ cufftResult cufftCreate(cufftHandle* plan) {
 }
 
 cufftResult cufftDestroy(cufftHandle plan) {
+  start_device();
   const std::lock_guard lock(plans().mutex);
   return plans().all.erase(plan) > 0 ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
 }

@@ -1,5 +1,7 @@
 #include "tests/device/runtime/devices.hpp"
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -9,12 +11,15 @@
 
 #include "tests/device/runtime/memory.hpp"
 #include "tests/device/runtime/report.hpp"
+#include "tests/device/runtime/settings.hpp"
 
 namespace zhalo::emulated {
 namespace {
 
 constinit thread_local int chosen_device = 0;
 constinit thread_local cudaError_t last_error = cudaSuccess;
+
+constinit std::array<std::atomic<bool>, most_devices> started{};
 
 struct Pinned {
   std::mutex mutex;
@@ -75,6 +80,9 @@ const char* text_of(cudaError_t error) {
 }  // namespace
 
 int current_device() { return chosen_device; }
+
+void start_device() { started.at(static_cast<std::size_t>(chosen_device)) = true; }
+bool has_started(int device) { return started.at(static_cast<std::size_t>(device)); }
 
 cudaError_t result(cudaError_t error) {
   if (error != cudaSuccess) last_error = error;

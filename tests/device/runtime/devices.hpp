@@ -9,6 +9,11 @@ namespace zhalo::emulated {
 
 int current_device();
 
+/// The current device gets a context, if it has none: memory that it does not give back, which other
+/// processes on it would lack.
+void start_device();
+bool has_started(int device);
+
 /// Remembers the error for cudaGetLastError and returns it. An error that the program never clears
 /// was dropped: the process does not end well (see watch_the_end).
 cudaError_t result(cudaError_t error);

@@ -65,6 +65,7 @@ void queue_copy(const Copy& copy, CUstream_st* stream) {
 using namespace zhalo::emulated;
 
 cudaError_t cudaMalloc(void** block, std::size_t bytes) {
+  start_device();
   watch_the_end();
   *block = nullptr;
   if (count_and_fail(Event::malloc)) return result(cudaErrorMemoryAllocation);
@@ -74,6 +75,7 @@ cudaError_t cudaMalloc(void** block, std::size_t bytes) {
 }
 
 cudaError_t cudaFree(void* block) {
+  start_device();
   if (block == nullptr) return cudaSuccess;
   count(Event::free);
   const int device = device_of(block);
@@ -84,6 +86,7 @@ cudaError_t cudaFree(void* block) {
 }
 
 cudaError_t cudaMallocHost(void** block, std::size_t bytes) {
+  start_device();
   watch_the_end();
   constexpr std::size_t alignment = 256;
   *block = nullptr;
@@ -96,6 +99,7 @@ cudaError_t cudaMallocHost(void** block, std::size_t bytes) {
 }
 
 cudaError_t cudaFreeHost(void* block) {
+  start_device();
   if (block == nullptr) return cudaSuccess;
   count(Event::free);
   for (int device = 0; device < settings().num_devices; ++device) finish_device(device);
@@ -105,6 +109,7 @@ cudaError_t cudaFreeHost(void* block) {
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* all) {
+  start_device();
   const DeviceMemory& memory = memory_of(current_device());
   *available = memory.available();
   *all = memory.bytes();
@@ -113,6 +118,7 @@ cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* all) {
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
+  start_device();
   if (count_and_fail(Event::copy)) return result(cudaErrorLaunchFailure);
   if (bytes == 0) return cudaSuccess;
   const Copy copy{to, from, bytes, device_of(to), device_of(from)};
@@ -124,6 +130,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  start_device();
   if (count_and_fail(Event::synchronise)) {
     abandon(current_device(), stream);
     return result(cudaErrorIllegalAddress);

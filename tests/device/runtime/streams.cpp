@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "tests/device/runtime/devices.hpp"
 #include "tests/device/runtime/memory.hpp"
 #include "tests/device/runtime/report.hpp"
 #include "tests/device/runtime/settings.hpp"
@@ -33,6 +34,7 @@ std::deque<Operation> take(const Stream& stream) {
 }  // namespace
 
 void enqueue(int device, CUstream_st* stream, Operation operation) {
+  start_device();
   {
     const std::lock_guard lock(queues().mutex);
     queues().waiting[{device, stream}].push_back(std::move(operation));
