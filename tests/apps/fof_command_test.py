@@ -152,7 +152,7 @@ class Options(FofCase):
         text = self.fof(SNAPSHOT, CUDA_VISIBLE_DEVICES="")
         self.assertEqual(len(re.findall(r"Runs on +host", text)), 1)
         built = "not built" not in self.fof("--version")
-        self.assertEqual(len(re.findall("no CUDA device", text)), 1 if built else 0)
+        self.assertEqual(len(re.findall(r"\(no CUDA device: ", text)), 1 if built else 0)
 
 
 if __name__ == "__main__":
