@@ -40,11 +40,11 @@ namespace {
 // MemoryPool calls plain functions: one set for each device.
 constexpr int most_devices = 64;
 
-/// nullptr if there is no room; an error of the device otherwise.
-void* allocate(int device, std::size_t bytes) {
+/// cudaMalloc or cudaMallocHost: nullptr if there is no room; an error of the device otherwise.
+void* allocate_on(int device, std::size_t bytes, cudaError_t (*allocate)(void**, std::size_t)) {
   const DeviceScope scope(device);
   void* block = nullptr;
-  const cudaError_t error = cudaMalloc(&block, bytes);
+  const cudaError_t error = allocate(&block, bytes);
   if (error != cudaErrorMemoryAllocation) ZHALO_CUDA_TRY(error);
   if (error == cudaSuccess) return block;
   static_cast<void>(cudaGetLastError());
@@ -70,26 +70,15 @@ void free_on(int device, void* block, cudaError_t (*free_block)(void*)) noexcept
   }
 }
 
-/// nullptr if there is no room; an error of the device otherwise.
-void* allocate_pinned(int device, std::size_t bytes) {
-  const DeviceScope scope(device);
-  void* block = nullptr;
-  const cudaError_t error = cudaMallocHost(&block, bytes);
-  if (error != cudaErrorMemoryAllocation) ZHALO_CUDA_TRY(error);
-  if (error == cudaSuccess) return block;
-  static_cast<void>(cudaGetLastError());
-  return nullptr;
-}
-
 std::size_t unlimited() { return std::numeric_limits<std::size_t>::max(); }
 
 template <int device>
-constexpr MemoryPool::Source source_of = {[](std::size_t bytes) { return allocate(device, bytes); },
+constexpr MemoryPool::Source source_of = {[](std::size_t bytes) { return allocate_on(device, bytes, cudaMalloc); },
                                           [](void* block) { free_on(device, block, cudaFree); },
                                           [] { return available(device); }, "CUDA device"};
 
 template <int device>
-constexpr MemoryPool::Source pinned_source_of = {[](std::size_t bytes) { return allocate_pinned(device, bytes); },
+constexpr MemoryPool::Source pinned_source_of = {[](std::size_t bytes) { return allocate_on(device, bytes, cudaMallocHost); },
                                                  [](void* block) { free_on(device, block, cudaFreeHost); }, unlimited,
                                                  "page-locked host"};
 
