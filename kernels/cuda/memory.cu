@@ -115,6 +115,18 @@ MemoryPool::Source pinned_memory(int device) {
   return source_among(all, device);
 }
 
+MemoryOwner owner_of(const Cuda& exec, const void* address) {
+  const DeviceScope scope(exec.device);
+  cudaPointerAttributes attributes{};
+  ZHALO_CUDA_TRY(cudaPointerGetAttributes(&attributes, address));
+  if (attributes.type == cudaMemoryTypeDevice)
+    return attributes.device == exec.device ? MemoryOwner::usable : MemoryOwner::another_device;
+  if (attributes.type != cudaMemoryTypeUnregistered) return MemoryOwner::usable;  // page-locked or managed
+  int reads_host = 0;  // as devices that share the host's page tables do
+  ZHALO_CUDA_TRY(cudaDeviceGetAttribute(&reads_host, cudaDevAttrPageableMemoryAccess, exec.device));
+  return reads_host != 0 ? MemoryOwner::usable : MemoryOwner::host;
+}
+
 DeviceInUse::DeviceInUse(const Exec& exec) {
   if (const auto* cuda = std::get_if<Cuda>(&exec)) scope_ = std::make_shared<const DeviceScope>(cuda->device);
 }

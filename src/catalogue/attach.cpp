@@ -2,7 +2,7 @@
 
 #include "kernels/kernels.hpp"
 #include "src/core/synchronise.hpp"
-#include "src/core/validate.hpp"
+#include "src/core/validate_memory.hpp"
 #include "zhalo/knn/knn.hpp"
 
 namespace zhalo {
@@ -14,6 +14,7 @@ AttachResult attach_particles(const Context& context, const LabelledParticles<Re
     validate(radius >= 0, "the radius within which particles are attached is {} (must not be negative)", radius);
     validate(linked.label.size() == linked.particles.num(), "there are {} labels for {} linked particles", linked.label.size(),
              linked.particles.num());
+    validate_memory(context.exec, linked.label.data(), "labels");
     KnnOptions nearest;
     nearest.k = 1;
     nearest.max_radius = radius;

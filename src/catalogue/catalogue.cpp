@@ -9,7 +9,7 @@
 #include "src/catalogue/members.hpp"
 #include "src/catalogue/properties.hpp"
 #include "src/core/synchronise.hpp"
-#include "src/core/validate.hpp"
+#include "src/core/validate_memory.hpp"
 #include "src/domain/sorted_particles.hpp"
 
 namespace zhalo {
@@ -130,6 +130,7 @@ Catalogue make(const Context& context, const Particles<Real>& particles, const B
   const kernels::TypeSet counted = counted_types(options);
   validate_request(context.comm, {particles.dimensions, box, options.min_members, options.num_types, counted});
   validate(label.size() == particles.num(), "there are {} labels for {} particles", label.size(), particles.num());
+  validate_memory(exec, label.data(), "labels");
   const DeviceParticles<Real> input(exec, particles);
   const GlobalRange range = global_range(context.comm, particles.num());
   validate_columns(context, input.view(), range, options.num_types);

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "kernels/kernels.hpp"
-#include "src/core/validate.hpp"
+#include "src/core/validate_memory.hpp"
 
 namespace zhalo {
 namespace {
@@ -38,6 +38,14 @@ void validate_segments(const Particles<Real>& particles) {
                "segment {} has no positions on axis {}, but the particles have {} dimensions", s, axis, particles.dimensions);
     }
   }
+}
+
+template <class Real>
+void validate_memory_of(const Exec& exec, const ParticleSegment<Real>& segment) {
+  for (const Strided<Real>& axis : segment.pos) validate_memory(exec, axis.data, "positions");
+  for (const RealColumn& axis : segment.velocity) validate_memory(exec, axis.data(), "velocities");
+  validate_memory(exec, segment.mass.data(), "masses");
+  validate_memory(exec, segment.type.data, "types");
 }
 
 /// First of the ranks' bad particles, as a global index.
@@ -97,7 +105,10 @@ DeviceParticles<Real>::DeviceParticles(const Exec& exec, const Particles<Real>& 
   validate_segments(particles);
   std::vector<kernels::SegmentView<Real>> views;
   for (const auto& segment : particles.segments) {
-    if (segment.num > 0) views.push_back(segment_view(segment, view_.num));
+    if (segment.num > 0) {
+      validate_memory_of(exec, segment);
+      views.push_back(segment_view(segment, view_.num));
+    }
     view_.num += segment.num;
   }
   validate(view_.num <= max_local_particles,

@@ -1,6 +1,6 @@
 #include "zhalo/domain/z_order.hpp"
 
-#include "src/core/validate.hpp"
+#include "src/core/validate_memory.hpp"
 #include "src/domain/distribution.hpp"
 
 namespace zhalo {
@@ -52,7 +52,11 @@ ZOrder<Real>::ZOrder(const Context& context, const Particles<Real>& particles, c
     const Extent extent = examine_positions(context, input.view(), box);
     const kernels::Frame frame = choose_frame(box, extent, 0, 1).frame;
     std::vector<Index> sizes;
-    for (const TravellingColumn& column : options.columns) sizes.push_back(column.element_size);
+    for (const TravellingColumn& column : options.columns) {
+      validate_memory(context.exec, column.data, "values of a column");
+      sizes.push_back(column.element_size);
+    }
+    validate_memory(context.exec, options.weight.data, "weights");
     state_ = std::make_shared<State>(
         State{context, distribute_particles(context, input.view(), frame, {options.weight, options.columns}), extent, sizes});
     state_->particles.sorted.keys = {};

@@ -64,11 +64,18 @@ std::string system_reason(int error) {
   return std::find(of_disks.begin(), of_disks.end(), error) == of_disks.end() ? std::string() : std::strerror(error);
 }
 
-/// With the system's own words.
+/// With the system's own words. MPI-IO opens files of its own, too: where there is no room for them, it waits for ever.
 void check_writable(const NamedFile& file) {
-  const int descriptor = ::open(file.path.c_str(), O_RDWR | O_CLOEXEC);
-  if (descriptor < 0) throw FileError(fmt::format("'{}' cannot be written: {}", file.shown, std::strerror(errno)));
-  ::close(descriptor);
+  constexpr int files_of_mpi = 8;
+  std::vector<int> descriptors;
+  int failed = 0;
+  for (int i = 0; i < files_of_mpi && failed == 0; ++i) {
+    const int descriptor = ::open(file.path.c_str(), O_RDWR | O_CLOEXEC);
+    if (descriptor < 0) failed = errno;
+    if (descriptor >= 0) descriptors.push_back(descriptor);
+  }
+  for (const int descriptor : descriptors) ::close(descriptor);
+  if (failed != 0) throw FileError(fmt::format("'{}' cannot be written: {}", file.shown, std::strerror(failed)));
 }
 
 class SharedFile {

@@ -1,5 +1,5 @@
-// A driver for files on POSIX systems: as HDF5's own, until the file is to be closed. (It could not stand before HDF5's own and hand calls
-// on: each call of HDF5 forgets what went wrong before.)
+// A driver for files on POSIX systems: as HDF5's own, but that HDF5 does not hear of failures. (It could not stand before HDF5's own and
+// hand calls on: each call of HDF5 forgets what went wrong before.)
 #include "src/io/hdf5_closable.hpp"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ struct ClosableFile {
   haddr_t end_of_file = 0;
   dev_t device = 0;
   ino_t inode = 0;
-  std::shared_ptr<LastOrders> orders = std::make_shared<LastOrders>();
+  std::shared_ptr<FileState> state = std::make_shared<FileState>();
 
   ~ClosableFile() {
     if (descriptor >= 0) ::close(descriptor);
@@ -49,12 +49,10 @@ herr_t failed(int line, const char* what) {
   return -1;
 }
 
-/// The same of an open file, which may have to be closed all the same.
-herr_t failed(LastOrders& orders, int line, const char* what) {
-  if (orders.abandoned) return 0;
-  if (!orders.closing) return failed(line, what);
-  if (orders.failure == 0) orders.failure = errno;
-  return 0;
+/// Of an open file: nobody shall hear of it now.
+void note_failure(FileState& state) {
+  if (state.failure == 0) state.failure = errno;
+  state.abandoned = true;
 }
 
 H5FD_t* open_file(const char* name, unsigned flags, hid_t, haddr_t) {
@@ -79,8 +77,8 @@ H5FD_t* open_file(const char* name, unsigned flags, hid_t, haddr_t) {
 
 herr_t close_file(H5FD_t* file) {
   const std::unique_ptr<ClosableFile> last(&whole(file));
-  const int closed = ::close(std::exchange(last->descriptor, -1));
-  return closed == 0 ? 0 : failed(*last->orders, __LINE__, "close failed");
+  if (::close(std::exchange(last->descriptor, -1)) != 0) note_failure(*last->state);
+  return 0;
 }
 
 int compare(const H5FD_t* a, const H5FD_t* b) {
@@ -114,7 +112,7 @@ herr_t read_bytes(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t first, std::size_t nu
   while (num > 0) {
     const ssize_t done = ::pread(whole(file).descriptor, to, num, static_cast<off_t>(first));
     if (done < 0 && errno == EINTR) continue;
-    if (done < 0 && failed(*whole(file).orders, __LINE__, "read failed") != 0) return -1;
+    if (done < 0) note_failure(*whole(file).state);
     if (done <= 0) break;
     to += done;
     num -= static_cast<std::size_t>(done);
@@ -127,10 +125,13 @@ herr_t read_bytes(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t first, std::size_t nu
 // NOLINTNEXTLINE(readability-function-size): HDF5 counts the parameters
 herr_t write_bytes(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t first, std::size_t num, const void* bytes) {
   const auto* from = static_cast<const char*>(bytes);
-  while (num > 0 && !whole(file).orders->abandoned) {
+  while (num > 0 && !whole(file).state->abandoned) {
     const ssize_t done = ::pwrite(whole(file).descriptor, from, num, static_cast<off_t>(first));
     if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return failed(*whole(file).orders, __LINE__, "write failed");
+    if (done < 0) {
+      note_failure(*whole(file).state);
+      break;
+    }
     from += done;
     num -= static_cast<std::size_t>(done);
     first += static_cast<haddr_t>(done);
@@ -142,9 +143,11 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t first, std::size_t n
 /// Makes the file as long as HDF5 takes it to be.
 herr_t set_length(H5FD_t* file, hid_t, hbool_t) {
   ClosableFile& own = whole(file);
-  if (own.orders->abandoned || own.end_of_file == own.end_of_addresses) return 0;
-  if (::ftruncate(own.descriptor, static_cast<off_t>(own.end_of_addresses)) != 0)
-    return failed(*own.orders, __LINE__, "truncation failed");
+  if (own.state->abandoned || own.end_of_file == own.end_of_addresses) return 0;
+  if (::ftruncate(own.descriptor, static_cast<off_t>(own.end_of_addresses)) != 0) {
+    note_failure(*own.state);
+    return 0;
+  }
   own.end_of_file = own.end_of_addresses;
   return 0;
 }
@@ -192,9 +195,9 @@ Handle closable_driver() {
   return {H5FDregister(&driver), H5FDunregister};
 }
 
-std::shared_ptr<LastOrders> last_orders_of(hid_t file) {
+std::shared_ptr<FileState> state_of(hid_t file) {
   const ClosableFile* known = find(file);
-  return known == nullptr ? std::make_shared<LastOrders>() : known->orders;
+  return known == nullptr ? std::make_shared<FileState>() : known->state;
 }
 
 int descriptor_of(hid_t file) {

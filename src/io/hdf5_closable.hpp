@@ -11,14 +11,14 @@ namespace zhalo::io::hdf5 {
 /// locked meanwhile. It has to live until they are closed: HDF5 itself would let go of it a moment too early.
 Handle closable_driver();
 
-/// Shared by a file of that driver and its user. HDF5 cannot let go of a file before it has written what it still holds: where that
-/// fails it tries again when the program ends, and crashes.
-struct LastOrders {
-  bool closing = false;    ///< from now on what fails succeeds as far as HDF5 knows, and is noted
-  bool abandoned = false;  ///< from now on what is written goes nowhere
-  int failure = 0;         ///< errno of the first failure while closing
+/// Shared by a file of that driver and its user, who must look at it after each call: HDF5 itself is told that everything went well. It
+/// cannot let go of a file before it has written what it still holds: where that fails it tries again when the program ends, and
+/// crashes.
+struct FileState {
+  int failure = 0;         ///< errno of the first failure
+  bool abandoned = false;  ///< what is written goes nowhere; so since the first failure, or before
 };
-std::shared_ptr<LastOrders> last_orders_of(hid_t file);
+std::shared_ptr<FileState> state_of(hid_t file);
 
 /// Of the open file; -1: there is none.
 int descriptor_of(hid_t file);

@@ -61,14 +61,16 @@ OutputFile::OutputFile(const std::string& path, std::string shown_path, Open how
   need(driver_.valid() && H5Pset_driver(access.id(), driver_.id(), nullptr) >= 0, "cannot be written");
   file_ = Handle(open_file(path, how, access.id()), H5Fclose);
   need(file_.valid(), "cannot be written");
-  orders_ = last_orders_of(file_.id());
+  state_ = state_of(file_.id());
 }
 
 OutputFile::~OutputFile() {
-  if (file_.valid()) orders_->abandoned = true;
+  if (file_.valid()) state_->abandoned = true;
 }
 
 void OutputFile::need(bool ok, const std::string& what) const {
+  if (state_ != nullptr && state_->failure != 0)
+    throw FileError(fmt::format("'{}' {}: {}", shown_path_, what, std::strerror(state_->failure)));
   if (!ok) throw FileError(fmt::format("'{}' {}: {}", shown_path_, what, last_error()));
 }
 
@@ -189,11 +191,7 @@ void OutputFile::reserve_space() {
 
 void OutputFile::close() {
   reserve_space();
-  need(H5Fflush(file_.id(), H5F_SCOPE_LOCAL) >= 0, "cannot be written");
-  orders_->closing = true;
   need(file_.close(), "cannot be written");
-  if (orders_->failure != 0)
-    throw FileError(fmt::format("'{}' cannot be written: {}", shown_path_, std::strerror(orders_->failure)));
 }
 
 }  // namespace zhalo::io::hdf5

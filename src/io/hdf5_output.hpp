@@ -88,7 +88,7 @@ class OutputFile {
   QuietErrors quiet_;
   std::string shown_path_;
   Handle driver_;  // before the file, which needs it
-  std::shared_ptr<LastOrders> orders_;
+  std::shared_ptr<FileState> state_;
   Handle file_;
 };
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-#include "src/core/validate.hpp"
+#include "src/core/validate_memory.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::mesh {
@@ -250,6 +250,7 @@ void FftPlan<T>::use_workspace(Span<std::byte> workspace) {
            report_.workspace_bytes);
   validate(workspace.empty() || is_aligned, "the workspace of a Fourier transform must begin at a multiple of {} bytes",
            alignment);
+  validate_memory(context_->exec, workspace.data(), "the workspace of a Fourier transform");
   workspace_ = workspace;
 }
 

@@ -96,7 +96,8 @@ class FftPlan {
   Buffer<std::byte> take_workspace(const Route& route) const;
   Rooms rooms_in(const Route& route, Span<std::byte> workspace) const;
 
-  void check_size(const char* name, Index size, Index field_size) const;
+  template <class Element>
+  void check_array(const char* name, Span<const Element> array, Index field_size) const;
   void check_apart(Span<const T> cells, Span<const Complex> modes) const;
   void run(Direction direction, Arrays arrays, const FftArrays& first);
   void run_field(const Call& call);

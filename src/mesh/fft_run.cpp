@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "src/core/synchronise.hpp"
-#include "src/core/validate.hpp"
+#include "src/core/validate_memory.hpp"
 #include "src/mesh/fft_plan.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
@@ -284,10 +284,12 @@ void FftPlan<T>::run(Direction direction, Arrays arrays, const FftArrays& first)
 }
 
 template <class T>
-void FftPlan<T>::check_size(const char* name, Index size, Index field_size) const {
-  validate(size == options_.batch * field_size, "the array of {} has {} elements (must have {}: {} of {})", name, size,
-           options_.batch * field_size, options_.batch == 1 ? "one field" : fmt::format("{} fields", options_.batch),
-           field_size);
+template <class Element>
+void FftPlan<T>::check_array(const char* name, Span<const Element> array, Index field_size) const {
+  validate_memory(context_->exec, array.data(), name);
+  validate(array.size() == options_.batch * field_size, "the array of {} has {} elements (must have {}: {} of {})", name,
+           array.size(), options_.batch * field_size,
+           options_.batch == 1 ? "one field" : fmt::format("{} fields", options_.batch), field_size);
 }
 
 /// Modes are written while cells of other planes are still to be read.
@@ -305,8 +307,8 @@ void FftPlan<T>::check_apart(Span<const T> cells, Span<const Complex> modes) con
 template <class T>
 void FftPlan<T>::forward(Span<const T> cells, Span<Complex> modes) {
   context_->comm.together([&] {
-    check_size("cells", cells.size(), cells_.size);
-    check_size("modes", modes.size(), modes_.size);
+    check_array("cells", Span<const T>(cells), cells_.size);
+    check_array("modes", Span<const Complex>(modes), modes_.size);
     check_apart(cells, modes);
   });
   run(Direction::forward, Arrays::apart, {const_cast<T*>(cells.data()), modes.data(), cells_, modes_});
@@ -315,8 +317,8 @@ void FftPlan<T>::forward(Span<const T> cells, Span<Complex> modes) {
 template <class T>
 void FftPlan<T>::backward(Span<const Complex> modes, Span<T> cells) {
   context_->comm.together([&] {
-    check_size("modes", modes.size(), modes_.size);
-    check_size("cells", cells.size(), cells_.size);
+    check_array("modes", Span<const Complex>(modes), modes_.size);
+    check_array("cells", Span<const T>(cells), cells_.size);
     check_apart(cells, modes);
   });
   run(Direction::backward, Arrays::apart, {cells.data(), const_cast<Complex*>(modes.data()), cells_, modes_});
@@ -324,7 +326,7 @@ void FftPlan<T>::backward(Span<const Complex> modes, Span<T> cells) {
 
 template <class T>
 void FftPlan<T>::transform_in_place(Span<T> field, Direction direction) {
-  context_->comm.together([&] { check_size("cells and modes in place", field.size(), in_place_size()); });
+  context_->comm.together([&] { check_array("cells and modes in place", Span<const T>(field), in_place_size()); });
   run(direction, Arrays::in_place, {field.data(), field.data(), cells_in_place_, modes_});
 }
 

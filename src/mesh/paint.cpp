@@ -7,7 +7,7 @@
 
 #include "src/comm/equal.hpp"
 #include "src/comm/finish_together.hpp"
-#include "src/core/validate.hpp"
+#include "src/core/validate_memory.hpp"
 #include "src/domain/sorted_particles.hpp"
 #include "src/mesh/painted_cells.hpp"
 #include "src/mesh/particle_route.hpp"
@@ -176,6 +176,7 @@ PaintReport paint(const Context& context, const Particles<Real>& particles, Fiel
   return finish_together(context, [&] {
     validate_mesh(context.comm, field.decomposition(), particles.dimensions);
     validate_options(context.comm, field.decomposition(), options, particles.num());
+    validate_memory(context.exec, options.column.data(), "weights");
     return paint_checked(context, particles, field, options);
   });
 }

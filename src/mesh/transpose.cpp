@@ -4,7 +4,7 @@
 
 #include "src/comm/equal.hpp"
 #include "src/comm/finish_together.hpp"
-#include "src/core/validate.hpp"
+#include "src/core/validate_memory.hpp"
 #include "src/mesh/brick_messages.hpp"
 
 namespace zhalo {
@@ -13,11 +13,12 @@ namespace {
 const BrickLayout& layout_at(const Partition& partition, int rank) { return partition.layout[static_cast<std::size_t>(rank)]; }
 
 /// This rank's layout must be within its field.
-void validate_field(const BrickLayout& layout, const FieldBytes& field, const char* name) {
+void validate_field(const Exec& exec, const BrickLayout& layout, const FieldBytes& field, const char* name) {
   validate(field.element_size >= 1, "the elements of {} have {} bytes (must be at least 1)", name, field.element_size);
   validate(field.size == layout.size, "{} has {} elements, but the layout of this rank's brick has {}", name, field.size,
            layout.size);
   validate(field.data != nullptr || field.size == 0, "{} has no memory for its {} elements", name, field.size);
+  validate_memory(exec, field.data, name);
   Index least = 0;
   Index most = 0;
   for (int axis = 0; axis < 3; ++axis) {
@@ -103,8 +104,8 @@ void transpose_bytes(const Context& context, const Partition& from, const FieldB
     const int rank = context.comm.rank();
     validate_size(from, context.comm, "from");
     validate_size(to, context.comm, "to");
-    validate_field(layout_at(from, rank), from_field, "the field that is moved");
-    validate_field(layout_at(to, rank), to_field, "the field that it is moved to");
+    validate_field(context.exec, layout_at(from, rank), from_field, "the field that is moved");
+    validate_field(context.exec, layout_at(to, rank), to_field, "the field that it is moved to");
     validate_arrays(from_field, to_field);
     validate_owners(from, rank);
     validate_partitions(context.comm, from, to, from_field.element_size);

@@ -36,6 +36,11 @@ def each_rank(*numbers):
     return [number for number in numbers if str(number) in tested] or numbers[-1:]
 
 
+def launcher(ranks):
+    """What starts the command on so many ranks."""
+    return () if ranks == 1 else (MPIEXEC, "-n", str(ranks))
+
+
 def without_warnings(errors):
     """The other lines of standard error."""
     return "".join(line for line in errors.splitlines(keepends=True) if not line.startswith(f"{PROGRAM.name}: warning: "))

@@ -1,18 +1,38 @@
 """What the tests of faults share: one of the four commands in two variants, whose results are known byte for byte."""
 import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
 
-from command_case import MPIEXEC, PROGRAM, SANITIZED, SECONDS, CommandCase, environment_of, main
+from command_case import MPIEXEC, PROGRAM, SANITIZED, SECONDS, CommandCase, environment_of, launcher, main
 from knn_case import Snapshot
 
-__all__ = ["MPIEXEC", "NAME", "PROGRAM", "SANITIZED", "SECONDS", "FaultsCase", "environment_of", "main"]
+__all__ = ["CAN_PRELOAD", "LARGE", "MPIEXEC", "NAME", "PROGRAM", "SANITIZED", "SECONDS", "FaultsCase", "environment_of", "launcher", "main"]
 
 NAME = PROGRAM.name
-# Of each command: what it works on, and two ways to call it that write to the same names.
+FAULTY_RANK = PROGRAM.parent.parent / "tests" / "apps" / "libfaulty_rank.so"
+CAN_PRELOAD = FAULTY_RANK.exists() and not SANITIZED
+# Each rank leaves its process number.
+NOTE = 'echo $$ >"$PIDS/$OMPI_COMM_WORLD_RANK.new"; mv "$PIDS/$OMPI_COMM_WORLD_RANK.new" "$PIDS/$OMPI_COMM_WORLD_RANK"; exec "$@"'
+# Of each command: what it works on; two ways to call it that write to the same names; and one that needs some 100 MB (with a large
+# snapshot).
 COMMON = {"fof": ["snapshot_007", "--membership", "--meansep", "0.69", "-o", "out"], "knn": ["snapshot_007", "-k", "4", "-o", "out/k.hdf5"],
           "density": ["snapshot_007", "-o", "out/d.hdf5"], "ics": ["--box", "50", "-o", "out/i.hdf5"]}
-VARIANTS = {"fof": (["--files", "2"], ["--files", "3", "--min-size", "40"]), "knn": (["--files", "2"], ["--files", "3", "--exclude-self"]),
-            "density": (["--grid", "32", "--files", "2"], ["--grid", "24", "--files", "3"]),
-            "ics": (["--num", "16", "--files", "2"], ["--num", "12", "--files", "3"])}
+VARIANTS = {"fof": (["--files", "2"], ["--files", "3", "--min-size", "40"], []),
+            "knn": (["--files", "2"], ["--files", "3", "--exclude-self"], []),
+            "density": (["--grid", "32", "--files", "2"], ["--grid", "24", "--files", "3"], ["--grid", "200"]),
+            "ics": (["--num", "16", "--files", "2"], ["--num", "12", "--files", "3"], ["--num", "80"])}
+LARGE = 2
+
+
+def has_ended(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
 
 
 class FaultsCase(CommandCase):
@@ -21,6 +41,12 @@ class FaultsCase(CommandCase):
         if NAME != "ics":
             Snapshot({1: 3000}).write(self.folder / "snapshot_007")
         self.input = self.contents()
+
+    def enlarge_input(self):
+        """For the variant LARGE."""
+        if NAME != "ics":
+            Snapshot({1: 1000000}).write(self.folder / "snapshot_007")
+            self.input = self.contents()
 
     def arguments(self, variant):
         return [*COMMON[NAME], *VARIANTS[NAME][variant], "-q"]
@@ -43,14 +69,65 @@ class FaultsCase(CommandCase):
         return {path: data for path, data in self.contents().items() if path not in self.input}
 
     def known_results(self, ranks=1):
-        """Of both variants, the first on so many ranks (which file holds a row depends on it), then the second, which stays."""
+        """Of both variants (which file holds a row depends on the number of ranks). Those of the second stay."""
         known = []
-        for variant, launcher in ((0, (MPIEXEC, "-n", str(ranks)) if ranks > 1 else ()), (1, ())):
-            self.assertEqual(self.run_command(*self.arguments(variant), launcher=launcher), (0, "", ""))
+        for variant in (0, 1):
+            self.assertEqual(self.run_command(*self.arguments(variant), launcher=launcher(ranks)), (0, "", ""))
             known.append(self.results())
         self.assertNotEqual(known[0], known[1])
         self.assertNotEqual(len(known[0]), len(known[1]))
         return known
+
+    def restore(self, results):
+        """The folder as it is after a run with these results."""
+        for path in (*self.hidden(), *self.results()):
+            (self.folder / path).unlink()
+        for path, data in results.items():
+            (self.folder / path).write_bytes(data)
+
+    def run_faulty(self, ranks, rank, fault, variant=0, **environment):
+        """Exit status and errors of so many ranks, one of which, or "all", has a fault (faulty_rank.cpp)."""
+        preloading = (*launcher(ranks), "-x", f"LD_PRELOAD={FAULTY_RANK}")
+        status, _, errors = self.run_command(*self.arguments(variant), launcher=preloading, FAULTY_RANK=str(rank), FAULT=fault, **environment)
+        return status, errors
+
+    def launch(self, ranks, variant):
+        """Starts the command. So many ranks can be told apart by `send`."""
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.pids = Path(holder.name)
+        command = [*launcher(ranks), "sh", "-c", NOTE, "sh", PROGRAM, *self.arguments(variant)]
+        alone = {"OMPI_COMM_WORLD_RANK": "0"} if ranks == 1 else {}
+        return subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                                env=environment_of(launcher(ranks), PIDS=str(self.pids), **alone))
+
+    def send(self, process, rank, number):
+        """To one rank, when it is there."""
+        end = time.monotonic() + SECONDS
+        while not (self.pids / str(rank)).exists() and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.002)
+        try:
+            os.kill(int((self.pids / str(rank)).read_text()), number)
+        except (ProcessLookupError, FileNotFoundError):
+            pass  # it was faster
+
+    def are_gone(self):
+        """Whether all ranks have ended, though nobody may have noticed."""
+        return all(has_ended(path.read_text().strip()) for path in self.pids.iterdir() if path.suffix == "")
+
+    def finish(self, process):
+        """What it said on standard error. Open MPI's mpiexec sometimes hangs when its ranks have ended, if one did so in MPI_Init."""
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            try:
+                return process.communicate(timeout=4)[1]
+            except subprocess.TimeoutExpired:
+                if self.are_gone():
+                    break
+        process.kill()
+        errors = process.communicate()[1]
+        self.assertLess(time.monotonic(), end, errors)
+        return errors
 
     def assert_of_one_run(self, known):
         """Some files or all, but never of both runs."""
@@ -58,6 +135,12 @@ class FaultsCase(CommandCase):
         self.assertTrue(any(found.items() <= one.items() for one in known), sorted(found))
         return found
 
-    def assert_one_error(self, status, errors):
-        self.assertEqual((status, errors.count("\n")), (2, 1), errors)
-        self.assertTrue(errors.startswith(f"{NAME}: error: "), errors)
+    def own_errors(self, errors):
+        """Without the launcher's words, and without the rank that they come from."""
+        found = (re.match(rf"{NAME}: error: (?:rank \d+: )?(.*)", line) for line in errors.splitlines())
+        return [error[1] for error in found if error]
+
+    def assert_one_error(self, status, errors, ranks=1):
+        self.assertEqual((status, len(self.own_errors(errors))), (2, 1), errors)
+        if ranks == 1:
+            self.assertEqual(errors.count("\n"), 1, errors)

@@ -1,6 +1,8 @@
-"""Any of the commands under faults: limits of the system, a full disk, a second run at the same time, an input that changes.
+"""Any of the commands under faults: limits of the system, a full disk, signals, a second run at the same time, an input that changes.
 
   faults_test.py PROGRAM DATA SNAPSHOTS
+
+On one rank, or on those numbers of ranks that FAULTS_RANKS lists (such as 2,3,4), which take turns.
 """
 import os
 import random
@@ -10,14 +12,20 @@ import subprocess
 import tempfile
 import time
 import unittest
+from itertools import cycle
 
-from faults_case import NAME, PROGRAM, SANITIZED, SECONDS, FaultsCase, main
-from knn_case import Snapshot
+from faults_case import CAN_PRELOAD, LARGE, NAME, PROGRAM, SANITIZED, SECONDS, FaultsCase, environment_of, launcher, main
 
-PAIRS = 5 if SANITIZED else 50
+RANKS = [int(number) for number in os.environ.get("FAULTS_RANKS", "1").split(",")]
+ALONE = RANKS == [1]
 # Run as `sh -c SMALL_DISK sh FOLDER SIZE COMMAND...` in a mount namespace of its own: nothing stays mounted.
 SMALL_DISK = 'mount -t tmpfs -o size=$2 tmpfs "$1/out" && cd "$1" && shift 2 && "$@"; s=$?; ls -A out; exit $s'
 UNSHARE = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--mount"]
+
+
+def some(alone, launched):
+    """Of one rank, or of several, each run of which takes ten times as long."""
+    return alone if ALONE else launched
 
 
 def can_mount():
@@ -28,6 +36,7 @@ def can_mount():
         return subprocess.run([*UNSHARE, "sh", "-c", SMALL_DISK, "sh", folder, "16k", "true"], check=False, capture_output=True).returncode == 0
 
 
+@unittest.skipUnless(ALONE, "ranks have LimitsOfRanks")
 class Limits(FaultsCase):
     def run_under(self, limit, variant=0):
         """In a shell with a limit, as a user sets it: signals have their usual effect there."""
@@ -49,13 +58,11 @@ class Limits(FaultsCase):
     @unittest.skipIf(SANITIZED, "AddressSanitizer takes terabytes of addresses")
     def test_addresses(self):
         """From too few to load the libraries to enough: the message names the limit."""
-        if NAME in ("fof", "knn"):  # they need next to nothing for the small one
-            Snapshot({1: 1000000}).write(self.folder / "snapshot_007")
-            self.input = self.contents()
+        self.enlarge_input()
         named = False
-        for kibibytes in range(60000, 1000000, 30000):
-            status, errors = self.run_under(f"export OMP_NUM_THREADS=1; ulimit -v {kibibytes}")
-            if errors.startswith(f"{NAME}: error: "):
+        for kibibytes in range(60000, 2000000, 40000):
+            status, errors = self.run_under(f"export OMP_NUM_THREADS=1; ulimit -v {kibibytes}", LARGE)
+            if self.own_errors(errors):  # else its libraries could not be loaded
                 self.assert_one_error(status, errors)
                 named = named or "(ulimit -v)" in errors
             if status == 0:
@@ -71,7 +78,7 @@ class Limits(FaultsCase):
         for number in (4, 5, 6, 8, 12, 20):
             with self.subTest(number):
                 status, errors = self.run_under(f"ulimit -n {number}")
-                if errors.startswith(f"{NAME}: error: "):  # else its libraries could not be loaded
+                if self.own_errors(errors):  # else its libraries could not be loaded
                     self.assert_one_error(status, errors)
                     own_words += 1
                 if status != 0:
@@ -79,54 +86,95 @@ class Limits(FaultsCase):
                 self.assertEqual(self.hidden(), [])
         self.assertGreater(own_words, 0)
 
+
+@unittest.skipIf(ALONE or not CAN_PRELOAD, "they need ranks")
+class LimitsOfRanks(FaultsCase):
+    """Of all ranks, or of one alone."""
+
+    def assert_refused_by_limit(self, fault, reason, variant=0):
+        for ranks, rank in zip(RANKS, (1, "all", 0)):
+            with self.subTest(fault, ranks=ranks, rank=rank):
+                self.restore({})
+                status, errors = self.run_faulty(ranks, rank, fault, variant, OMP_NUM_THREADS="1")
+                self.assert_one_error(status, errors, ranks)
+                self.assertIn(reason, errors)
+                self.assertEqual(self.contents(), self.input)
+                self.assertEqual(self.hidden(), [])
+
+    def test_size_of_files(self):
+        self.assert_refused_by_limit("bytes=4000", "File too large")
+
+    def test_open_files(self):
+        self.assert_refused_by_limit("files=0", "Too many open files")
+        for num, ranks in ((1, 3), (3, 2)):  # which may be enough
+            with self.subTest(num, ranks=ranks):
+                self.restore({})
+                status, errors = self.run_faulty(ranks, ranks - 1, f"files={num}")
+                if status != 0:
+                    self.assert_one_error(status, errors, ranks)
+                    self.assertEqual(self.contents(), self.input)
+                self.assertEqual(self.hidden(), [])
+
+    def test_addresses(self):
+        self.enlarge_input()
+        self.assert_refused_by_limit("addresses=24000000", "(ulimit -v)", LARGE)
+
+
+class FullDisk(FaultsCase):
     @unittest.skipUnless(can_mount(), "a tmpfs cannot be mounted here")
-    def test_full_disk(self):
+    def test_at_any_moment(self):
         (self.folder / "out").mkdir()
-        for size in ("4k", "8k", "16k", "28k", "40k", "60k"):
-            with self.subTest(size):
-                command = [*UNSHARE, "sh", "-c", SMALL_DISK, "sh", self.folder, size, PROGRAM, *self.arguments(0)]
-                result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
-                self.assert_one_error(result.returncode, result.stderr)
+        for size, ranks in zip(some(("4k", "8k", "16k", "28k", "40k", "60k"), ("8k", "28k", "60k")), cycle(RANKS)):
+            with self.subTest(size, ranks=ranks):
+                command = [*UNSHARE, "sh", "-c", SMALL_DISK, "sh", self.folder, size, *launcher(ranks), PROGRAM, *self.arguments(0)]
+                result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS, env=environment_of(launcher(ranks)))
+                self.assert_one_error(result.returncode, result.stderr, ranks)
                 self.assertIn("No space left on device", result.stderr)
-                self.assertEqual(result.stdout, "")
+                self.assertEqual([line for line in result.stdout.splitlines() if "hdf5" in line], [])
 
 
 class Signals(FaultsCase):
     def test_at_any_moment(self):
-        """The earlier results or the new ones, whole; of what can be caught nothing else stays."""
-        known = self.known_results()
-        begin = time.monotonic()
-        self.succeed(*self.arguments(1))
-        whole = time.monotonic() - begin
-        caught = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGXCPU)
-        for step in range(4 if SANITIZED else 24):
-            number = (*caught, signal.SIGKILL)[step % 5]
-            with subprocess.Popen([PROGRAM, *self.arguments(0)], cwd=self.folder, stderr=subprocess.PIPE, text=True) as process:
-                time.sleep(whole * 1.2 * step / 24)
-                process.send_signal(number)
-                errors = process.communicate(timeout=SECONDS)[1]
-            found = self.assert_of_one_run(known)
-            if number != signal.SIGKILL:
-                self.assertIn(found, known)
-                self.assertEqual(self.hidden(), [])
-                self.assertIn((process.returncode, errors), [(0, ""), (130, f"{NAME}: error: interrupted\n"), (-number, "")])
-            for path in self.hidden():
-                (self.folder / path).unlink()
-            self.succeed(*self.arguments(1))
+        """The earlier results or the new ones, whole; of what can be caught nothing else stays. One rank gets the signal."""
+        for ranks in RANKS:
+            known = self.known_results(ranks)
+            begin = time.monotonic()
+            self.finish(self.launch(ranks, 1))
+            whole = time.monotonic() - begin
+            numbers = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGXCPU, signal.SIGKILL) if ALONE else (signal.SIGHUP, signal.SIGTERM)
+            steps = 4 if SANITIZED else some(24, 3)
+            for step in range(steps):
+                with self.subTest(ranks=ranks, step=step):
+                    self.interrupt(ranks, whole * 1.2 * step / steps, numbers[step % len(numbers)], known)
+                self.restore(known[1])
+
+    def interrupt(self, ranks, seconds, number, known):
+        process = self.launch(ranks, 0)
+        time.sleep(seconds)
+        self.send(process, ranks - 1, number)
+        errors = self.finish(process)
+        found = self.assert_of_one_run(known)
+        if number == signal.SIGKILL:
+            return
+        self.assertIn(found, known)
+        self.assertEqual(self.hidden(), [])
+        said = (process.returncode, self.own_errors(errors))
+        before_main = [(-number, [])] if ranks == 1 else [(128 + number, []), (-signal.SIGKILL, [])]  # by us: see finish()
+        self.assertIn(said, [(0, []), (130, ["interrupted"]), *before_main], errors)
 
 
 class TwoRuns(FaultsCase):
     def test_results_are_of_one_run(self):
         """Both succeed, and the files are those of one of them, whoever comes first."""
-        known = self.known_results()
-        for pair in range(PAIRS):
-            order = (0, 1) if pair % 2 == 0 else (1, 0)
-            runs = [subprocess.Popen([PROGRAM, *self.arguments(variant)], cwd=self.folder, stderr=subprocess.PIPE, text=True) for variant in order]
-            for run in runs:
-                errors = run.communicate(timeout=SECONDS)[1]
-                self.assertEqual((run.returncode, errors), (0, ""))
-            self.assertIn(self.results(), known)
-            self.assertEqual(self.hidden(), [])
+        for ranks in RANKS:
+            known = self.known_results(ranks)
+            for pair in range(5 if SANITIZED else some(50, 3)):
+                runs = [self.launch(ranks, (pair + second) % 2) for second in (0, 1)]
+                for run in runs:
+                    errors = self.finish(run)
+                    self.assertEqual((run.returncode, errors), (0, ""), errors)
+                self.assertIn(self.results(), known)
+                self.assertEqual(self.hidden(), [])
 
 
 @unittest.skipIf(NAME == "ics", "it reads no snapshot")
@@ -135,22 +183,21 @@ class ChangedInput(FaultsCase):
         """At any moment: an error of the file, or results of the whole one."""
         path = self.folder / "snapshot_007.hdf5"
         whole = path.read_bytes()
-        self.succeed(*self.arguments(0))
-        expected = self.results()
-        shutil.rmtree(self.folder / "out")
         generator = random.Random(7)
-        for _ in range(3 if SANITIZED else 15):
-            with subprocess.Popen([PROGRAM, *self.arguments(0)], cwd=self.folder, stderr=subprocess.PIPE, text=True) as process:
-                time.sleep(generator.uniform(0, 0.05))
+        for ranks in RANKS:
+            expected = self.known_results(ranks)[0]
+            for _ in range(3 if SANITIZED else some(15, 2)):
+                self.restore({})
+                process = self.launch(ranks, 0)
+                time.sleep(generator.uniform(*some((0, 0.05), (0.1, 0.4))))
                 os.truncate(path, generator.randrange(len(whole)))
-                errors = process.communicate(timeout=SECONDS)[1]
-            if process.returncode == 0:
-                self.assertEqual(self.results(), expected)
-                shutil.rmtree(self.folder / "out")
-            else:
-                self.assert_one_error(process.returncode, errors)
-                self.assertEqual(self.results(), {})
-            path.write_bytes(whole)
+                errors = self.finish(process)
+                if process.returncode == 0:
+                    self.assertEqual(self.results(), expected)
+                else:
+                    self.assert_one_error(process.returncode, errors, ranks)
+                    self.assertEqual(self.results(), {})
+                path.write_bytes(whole)
 
 
 if __name__ == "__main__":

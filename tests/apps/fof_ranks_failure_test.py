@@ -18,7 +18,7 @@ SNAPSHOT = GADGET / "snapshot_001.hdf5"
 CATALOGUE = "fof_output/groups_001/fof_subhalo_tab_001.{}.hdf5"
 BAD = SNAPSHOTS / "bad"
 RANKS = 3
-FAILING_WAIT = SNAPSHOTS.parent / "apps" / "libfailing_wait.so"
+FAULTY_RANK_LIBRARY = SNAPSHOTS.parent / "apps" / "libfaulty_rank.so"
 
 # Arguments, and words of the message.
 REFUSED = {
@@ -165,13 +165,13 @@ class Failures(FofCase):
         self.assertIn("waited for other ranks for 8 s", errors)
         self.assertEqual(self.whole_looking(), [])
 
-    @unittest.skipUnless(FAILING_WAIT.exists() and not SANITIZED, "nothing can be preloaded")
+    @unittest.skipUnless(FAULTY_RANK_LIBRARY.exists() and not SANITIZED, "nothing can be preloaded")
     def test_a_rank_whose_wait_fails_says_so_and_ends_all(self):
         """It can agree with nobody any more, and the others would wait for it."""
         for rank in range(RANKS):
             with self.subTest(rank=rank):
-                status, _, errors = self.run_fof(SNAPSHOT, "-q", launcher=(MPIEXEC, "-n", str(RANKS), "-x", f"LD_PRELOAD={FAILING_WAIT}"),
-                                                 FAILING_WAIT_RANK=str(rank), ZHALO_TIMEOUT="600")
+                status, _, errors = self.run_fof(SNAPSHOT, "-q", launcher=(MPIEXEC, "-n", str(RANKS), "-x", f"LD_PRELOAD={FAULTY_RANK_LIBRARY}"),
+                                                 FAULT="wait", FAULTY_RANK=str(rank), ZHALO_TIMEOUT="600")
                 self.assertNotEqual(status, 0)
                 self.assertEqual(errors.count("fof: error: "), 1, errors)
                 self.assertIn("fof: error: internal error: thrown in a wait", errors)

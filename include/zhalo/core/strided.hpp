@@ -34,6 +34,7 @@ class RealColumn {
   }
   ZHALO_HD explicit operator bool() const { return data_ != nullptr; }
   bool is_double() const { return is_double_; }
+  const void* data() const { return data_; }
 
  private:
   const void* data_ = nullptr;

@@ -31,7 +31,8 @@ enum cudaMemcpyKind {
 
 enum cudaDeviceAttr {
   cudaDevAttrComputeCapabilityMajor = 75,
-  cudaDevAttrComputeCapabilityMinor = 76
+  cudaDevAttrComputeCapabilityMinor = 76,
+  cudaDevAttrPageableMemoryAccess = 88
 };
 
 struct CUstream_st;
@@ -61,6 +62,18 @@ struct cudaDeviceProp {
   char name[256];
 };
 
+enum cudaMemoryType {
+  cudaMemoryTypeUnregistered = 0,
+  cudaMemoryTypeHost = 1,
+  cudaMemoryTypeDevice = 2,
+  cudaMemoryTypeManaged = 3
+};
+
+struct cudaPointerAttributes {
+  cudaMemoryType type;
+  int device;
+};
+
 struct cudaFuncAttributes {
   int binaryVersion;
 };
@@ -80,6 +93,7 @@ cudaError_t cudaFree(void* block);
 cudaError_t cudaMallocHost(void** block, std::size_t bytes);
 cudaError_t cudaFreeHost(void* block);
 cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* all);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* address);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);

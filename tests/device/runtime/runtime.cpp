@@ -116,6 +116,15 @@ cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* all) {
   return cudaSuccess;
 }
 
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* address) {
+  const int device = device_of(address);
+  if (device != on_host)
+    *attributes = {cudaMemoryTypeDevice, device};
+  else
+    *attributes = {is_pinned(address) ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered, 0};
+  return cudaSuccess;
+}
+
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   start_device();
