@@ -142,7 +142,7 @@ class Signals(FaultsCase):
             self.finish(self.launch(ranks, 1))
             whole = time.monotonic() - begin
             numbers = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGXCPU, signal.SIGKILL) if ALONE else (signal.SIGHUP, signal.SIGTERM)
-            steps = 4 if SANITIZED else some(24, 3)
+            steps = 4 if SANITIZED else some(24, 2)
             for step in range(steps):
                 with self.subTest(ranks=ranks, step=step):
                     self.interrupt(ranks, whole * 1.2 * step / steps, numbers[step % len(numbers)], known)
@@ -168,7 +168,7 @@ class TwoRuns(FaultsCase):
         """Both succeed, and the files are those of one of them, whoever comes first."""
         for ranks in RANKS:
             known = self.known_results(ranks)
-            for pair in range(5 if SANITIZED else some(50, 3)):
+            for pair in range(5 if SANITIZED else some(50, 2)):
                 runs = [self.launch(ranks, (pair + second) % 2) for second in (0, 1)]
                 for run in runs:
                     errors = self.finish(run)

@@ -1,0 +1,203 @@
+/// Calls of one rank's device that fail: every public function either throws on all ranks, or returns on all ranks what it would have
+/// returned anyway. Nothing hangs.
+#include <complex>
+
+#include "tests/device/runtime/calls.hpp"
+#include "tests/mpi/find_device.hpp"
+#include "tests/support/clouds.hpp"
+#include "zhalo/catalogue/attach.hpp"
+#include "zhalo/catalogue/catalogue.hpp"
+#include "zhalo/core/error.hpp"
+#include "zhalo/domain/positions.hpp"
+#include "zhalo/domain/z_order.hpp"
+#include "zhalo/fof/fof.hpp"
+#include "zhalo/knn/quantities.hpp"
+#include "zhalo/knn/within.hpp"
+#include "zhalo/mesh/density.hpp"
+#include "zhalo/mesh/gravity.hpp"
+#include "zhalo/mesh/initial_conditions.hpp"
+#include "zhalo/mesh/linear_power.hpp"
+#include "zhalo/mesh/power_spectrum.hpp"
+#include "zhalo/mesh/sample.hpp"
+#include "zhalo/mesh/transpose.hpp"
+
+namespace {
+
+using namespace zhalo;
+using namespace zhalo::testing;
+using emulated::Event;
+
+using Digest = std::vector<double>;
+
+template <class T>
+void append(Digest& digest, const std::vector<T>& values) {
+  for (const T& value : values) digest.push_back(static_cast<double>(value));
+}
+template <class T>
+void append(Digest& digest, const std::vector<std::complex<T>>& values) {
+  for (const auto& value : values) digest.insert(digest.end(), {value.real(), value.imag()});
+}
+
+const Box box = Box::periodic_cube(1);
+
+/// Particles, their groups, and a mesh of theirs.
+struct Case {
+  explicit Case(const Context& given)
+      : context(given), mesh(Grid{{{6, 5, 8}}, box}, context.comm.size()), field(context, mesh), ghosts(context, mesh, Ghosts::all_around(1)),
+        modes(context, mesh) {
+    Cloud<float> cloud{{}, box, 0.1};
+    Random random(static_cast<std::uint64_t>(context.comm.rank()) + 3);
+    fill(cloud, random, Shape::blobs, 150);
+    rows = upload(context.exec, cloud.pos);
+    particles.segments = {ParticleSegment<float>::interleaved(rows.data(), 150, 3)};
+    labels = friends_of_friends(context, particles, box, {.linking_length = 0.1}).label;
+    paint(context, particles, field);
+    paint(context, particles, ghosts);
+    modes = to_modes(context, field);
+  }
+  template <class T>
+  std::vector<T> on_host(const Buffer<T>& values) const {
+    return to_host(context.exec, values);
+  }
+
+  const Context& context;
+  Decomposition mesh;
+  Buffer<float> rows;
+  Particles<float> particles;
+  Buffer<Index> labels;
+  Field<double> field;
+  Field<double> ghosts;
+  Modes<double> modes;
+};
+
+using Function = void (*)(Case&, Digest&);
+
+struct Named {
+  const char* name;
+  Function run;
+};
+
+const Named of_particles[] = {
+    {"count_positions",
+     [](Case& c, Digest& d) { d.push_back(static_cast<double>(count_positions(c.context, c.particles, box).num_particles)); }},
+    {"friends_of_friends",
+     [](Case& c, Digest& d) {
+       append(d, c.on_host(friends_of_friends(c.context, c.particles, box, {.linking_length = 0.1}).label));
+     }},
+    {"make_catalogue",
+     [](Case& c, Digest& d) {
+       append(d, make_catalogue(c.context, c.particles, box, c.labels.span(), {.min_members = 2}).length);
+     }},
+    {"attach_particles",
+     [](Case& c, Digest& d) {
+       const LabelledParticles<float> linked{c.particles, c.labels.span()};
+       append(d, c.on_host(attach_particles(c.context, linked, c.particles, box, 0.2).label));
+     }},
+    {"ZOrder",
+     [](Case& c, Digest& d) {
+       const ZOrder<float> order(c.context, c.particles, box);
+       append(d, to_host(c.context.exec, order.global_index()));
+     }},
+    {"knn", [](Case& c, Digest& d) { append(d, c.on_host(knn(c.context, c.particles, box, {.k = 5}).index)); }},
+    {"knn of queries",
+     [](Case& c, Digest& d) {
+       append(d, c.on_host(knn(c.context, QueriesAmong{c.particles, c.particles}, box, {.k = 5}).index));
+     }},
+    {"neighbour_quantity",
+     [](Case& c, Digest& d) {
+       append(d, c.on_host(neighbour_quantity(c.context, c.particles, box, {.k = 8}, {.quantity = Quantity::density})));
+     }},
+    {"count_within",
+     [](Case& c, Digest& d) { append(d, c.on_host(count_within(c.context, c.particles, box, {.radius = 0.1}))); }},
+};
+
+const Named of_meshes[] = {
+    {"paint",
+     [](Case& c, Digest& d) {
+       Field<double> field(c.context, c.mesh);
+       paint(c.context, c.particles, field);
+       append(d, to_host(c.context.exec, std::as_const(field).span()));
+     }},
+    {"sample", [](Case& c, Digest& d) { append(d, c.on_host(sample(c.context, c.field, c.particles))); }},
+    {"ghosts",
+     [](Case& c, Digest& d) {
+       c.ghosts.pull_ghosts();
+       append(d, to_host(c.context.exec, std::as_const(c.ghosts).span()));
+     }},
+    {"to_modes",
+     [](Case& c, Digest& d) {
+       const Modes<double> modes = to_modes(c.context, c.field);
+       append(d, to_host(c.context.exec, modes.span()));
+     }},
+    {"to_field",
+     [](Case& c, Digest& d) {
+       to_field(c.context, c.modes, c.field);
+       append(d, to_host(c.context.exec, std::as_const(c.field).span()));
+     }},
+    {"density_modes",
+     [](Case& c, Digest& d) {
+       const auto density = density_modes<double>(c.context, c.mesh, c.particles, {.interlaced = true});
+       append(d, to_host(c.context.exec, density.modes.span()));
+     }},
+    {"power_spectrum", [](Case& c, Digest& d) { d.push_back(power_spectrum(c.context, c.modes).bins.at(0).power); }},
+    {"acceleration_at", [](Case& c, Digest& d) { append(d, c.on_host(acceleration_at(c.context, c.modes, c.particles)[1])); }},
+    {"displace",
+     [](Case& c, Digest& d) {
+       const Modes<double> linear = random_modes<double>(c.context, c.mesh, eisenstein_hu_power({}));
+       append(d, c.on_host(displace(c.context, linear).pos[2]));
+     }},
+};
+
+/// What a rank sees of a function when a call of its device's fails, or another rank's.
+struct Outcome {
+  std::string message;  ///< of the error; empty: none
+  Digest digest;
+};
+
+Outcome outcome_of(Case& c, const Named& function) {
+  Outcome outcome;
+  try {
+    function.run(c, outcome.digest);
+  } catch (const Error& error) {
+    outcome.message = error.what();
+  }
+  return outcome;
+}
+
+std::int64_t calls_of(Event event) { return emulated::counts().at(static_cast<std::size_t>(event)); }
+
+/// One function, a kind of calls: some of them fail, in turn, on the last rank.
+void check_failures(const Communicator& world, const Context& context, const Named& function, Event event) {
+  const bool is_culprit = world.rank() == world.size() - 1;
+  Digest expected;
+  Case good(context);
+  const std::int64_t before = calls_of(event);
+  function.run(good, expected);
+  const Index num_calls = world.max(is_culprit ? Index{calls_of(event) - before} : Index{0});
+  const Index step = num_calls / 6 + 1;
+  for (Index n = 1; n <= num_calls; n += step) {
+    INFO(function.name << ", kind " << static_cast<int>(event) << ", call " << n << " of " << num_calls);
+    Case c(context);
+    if (is_culprit) emulated::fail_call(event, n);
+    const Outcome outcome = outcome_of(c, function);
+    CHECK(world.min(Index{outcome.message.empty()}) == world.max(Index{outcome.message.empty()}));
+    if (outcome.message.empty()) CHECK(outcome.digest == expected);
+    REQUIRE(!context.comm.is_broken());
+  }
+}
+
+template <std::size_t num>
+void check_functions(const Named (&functions)[num]) {
+  Context context;
+  if (!find_device(context, {.timeout_seconds = 30})) return;
+  const Communicator world(MPI_COMM_WORLD);
+  for (const Named& function : functions)
+    for (const Event event : {Event::malloc, Event::copy, Event::launch, Event::synchronise})
+      check_failures(world, context, function, event);
+}
+
+}  // namespace
+
+TEST_CASE("device: calls that fail on one rank while it works on particles") { check_functions(of_particles); }
+
+TEST_CASE("device: calls that fail on one rank while it works on a mesh") { check_functions(of_meshes); }
