@@ -166,9 +166,10 @@ void Communicator::exchange(const Exec& exec, const ExchangePlan& plan, const st
       return in.num_done() + out.num_done() > before ? State::Seen::progress : State::Seen::nothing;
     });
   } catch (...) {
-    state_->broken = true;  // MPI or a device failed with messages under way
+    state_->broken = true;  // MPI failed with messages under way
     throw;
   }
+  rethrow_failure(out, in);
 }
 
 }  // namespace zhalo

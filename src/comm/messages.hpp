@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -78,7 +79,8 @@ struct Channel {
 };
 
 /// One direction of an exchange, which may grow while it goes on. At most `window` messages are under way, started in order: the earliest
-/// unfinished message of all ranks is under way on both of its sides, so the exchange ends.
+/// unfinished message of all ranks is under way on both of its sides, so the exchange ends. So it does where a copy to or from the
+/// staging fails, as on a device that is broken: then the messages travel with anything in them, and failure() is to be thrown in the end.
 class MessageStream {
  public:
   enum class Direction { send, receive };
@@ -112,10 +114,21 @@ class MessageStream {
   std::size_t num_added() const { return pieces_.size(); }
   std::size_t num_done() const { return done_; }
   bool is_done() const { return done_ == pieces_.size(); }
+  /// Of the first copy that failed; null: none did.
+  const std::exception_ptr& failure() const { return failure_; }
   /// Whether the first `num` messages are through.
   bool is_done(std::size_t num) const { return done_before_ >= num; }
 
  private:
+  void copy(void* to, const void* from, std::size_t bytes) {
+    if (failure_) return;
+    try {
+      copy_bytes(exec_, to, from, bytes);
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  }
+
   void start(int s) {
     const auto slot = static_cast<std::size_t>(s);
     const Piece& piece = pieces_[next_];
@@ -124,7 +137,7 @@ class MessageStream {
     const int count = static_cast<int>(piece.bytes);
     MPI_Request* request = &requests_[slot];
     if (direction_ == Direction::send) {
-      if (staging_.is_used()) copy_bytes(exec_, data, piece.data, piece.bytes);
+      if (staging_.is_used()) copy(data, piece.data, piece.bytes);
       check_mpi(MPI_Isend(data, count, MPI_BYTE, piece.peer, channel_.tag, channel_.comm, request), data_operation);
     } else {
       check_mpi(MPI_Irecv(data, count, MPI_BYTE, piece.peer, channel_.tag, channel_.comm, request), data_operation);
@@ -138,7 +151,7 @@ class MessageStream {
     check_mpi(MPI_Test(&requests_[slot], &done, MPI_STATUS_IGNORE), data_operation);
     if (done == 0) return;
     const Piece& piece = pieces_[piece_of_[slot]];
-    if (direction_ == Direction::receive && staging_.is_used()) copy_bytes(exec_, piece.data, staging_.slot(s), piece.bytes);
+    if (direction_ == Direction::receive && staging_.is_used()) copy(piece.data, staging_.slot(s), piece.bytes);
     is_done_[piece_of_[slot]] = true;
     ++done_;
   }
@@ -154,6 +167,13 @@ class MessageStream {
   std::size_t next_ = 0;
   std::size_t done_ = 0;
   std::size_t done_before_ = 0;  ///< all messages before this one are through
+  std::exception_ptr failure_;
 };
+
+/// Throws what failed in one of the streams.
+inline void rethrow_failure(const MessageStream& a, const MessageStream& b) {
+  for (const MessageStream* stream : {&a, &b})
+    if (stream->failure()) std::rethrow_exception(stream->failure());
+}
 
 }  // namespace zhalo

@@ -83,6 +83,7 @@ void PartExchange::finish(Index part) {
         streams_->sends.is_done(streams_->sends_until[p]) && streams_->receives.is_done(streams_->receives_until[p]);
     return all ? Seen::all : seen;
   });
+  if (streams_->sends.is_done() && streams_->receives.is_done()) rethrow_failure(streams_->sends, streams_->receives);
 }
 
 void PartExchange::finish_all() {

@@ -37,7 +37,7 @@ class PartExchange {
   Index start(const MessagePart& part);
   /// Looks after the messages: to be called now and then.
   void advance();
-  /// Waits for a part and all before it.
+  /// Waits for a part and all before it. If a copy has failed, throws its error as soon as no message is under way.
   void finish(Index part);
   void finish_all();
 

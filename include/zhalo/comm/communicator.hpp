@@ -95,7 +95,8 @@ class Communicator {
   /// exchanges something where these are few, else one all-to-all of counts.
   ExchangePlan plan_exchange(const std::vector<Index>& send_counts) const;
   /// Sends and receives all columns at once, in memory of `exec`; waits for what `exec` has queued. Send and receive arrays must not
-  /// overlap. Deterministic: every element has its place.
+  /// overlap. Deterministic: every element has its place. An error of this rank's device, or of its memory, is thrown on this rank
+  /// alone; what the others received may be anything. Inside together() it becomes an error of all ranks.
   void exchange(const Exec& exec, const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns) const;
   template <class T>
   void exchange(const Exec& exec, const ExchangePlan& plan, Span<const T> send, Span<T> receive) const {

@@ -124,7 +124,7 @@ struct PlacedColumns {};
 template <class First, class... Rest>
 struct PlacedColumns<First, Rest...> {
   PlacedColumn<First> first;
-  PlacedColumns<Rest...> rest;
+  [[no_unique_address]] PlacedColumns<Rest...> rest;
 };
 
 /// results[row] = functor(neighbours of the row, each column at the neighbours).
@@ -133,7 +133,7 @@ struct ReduceRow {
   static constexpr bool long_elements = true;
   NeighbourRows<Real> rows;
   PlacedColumns<Columns...> columns;
-  Functor functor;
+  [[no_unique_address]] Functor functor;
   Span<Result> results;
 
   ZHALO_HD void operator()(Index row) const { results[row] = call(rows[row], columns); }
@@ -154,7 +154,7 @@ template <class Real, class Functor, class... Columns>
 struct VisitPairs {
   NeighbourRows<Real> rows;
   PlacedColumns<Columns...> columns;
-  Functor functor;
+  [[no_unique_address]] Functor functor;
 
   ZHALO_HD void operator()(Index row) const { visit(rows[row], columns); }
 

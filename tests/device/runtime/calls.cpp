@@ -43,6 +43,10 @@ class Failures {
     const std::lock_guard lock(mutex_);
     numbers_.at(place_of(event)).insert(number);
   }
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    for (auto& of_event : numbers_) of_event.clear();
+  }
 
  private:
   void add(std::string_view text) {
@@ -86,5 +90,7 @@ bool count_and_fail(Event event) {
 void fail_call(Event event, std::int64_t n) {
   failures().add(event, seen[place_of(event)].load(std::memory_order_relaxed) + n);
 }
+
+void fail_no_call() { failures().clear(); }
 
 }  // namespace zhalo::emulated

@@ -35,5 +35,7 @@ bool count_and_fail(Event event);
 
 /// Lets the n-th call from now on fail, once; n is 1 for the next. For tests.
 void fail_call(Event event, std::int64_t n);
+/// No call that is still to come fails.
+void fail_no_call();
 
 }  // namespace zhalo::emulated
