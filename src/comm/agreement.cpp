@@ -16,6 +16,7 @@ namespace zhalo {
 namespace {
 
 constexpr int none = std::numeric_limits<int>::max();
+constexpr int possible = none - 1;  // no rank failed, but some rank's operation may still
 
 template <class S>
 int smallest(S& state, int value) {
@@ -44,11 +45,11 @@ void send_failure(S& state, Failure& failure, int culprit) {
   failure = {static_cast<FailureKind>(header[0]), {text.data(), size}};
 }
 
-/// Returns if no rank has failed; else throws the failure of the lowest rank that has.
+/// Returns if no rank has failed: the least of all `otherwise`. Else throws the failure of the lowest rank that has.
 template <class S>
-void settle(S& state, const Failure& mine, int rank) {
-  const int culprit = smallest(state, mine.kind == FailureKind::none ? none : rank);
-  if (culprit == none) return;
+int settle(S& state, const Failure& mine, int rank, int otherwise = none) {
+  const int culprit = smallest(state, mine.kind == FailureKind::none ? otherwise : rank);
+  if (culprit >= possible) return culprit;
   Failure shared = mine;
   send_failure(state, shared, culprit);
   const bool alike = shared.kind == mine.kind && shared.message == mine.message;
@@ -58,17 +59,17 @@ void settle(S& state, const Failure& mine, int rank) {
 
 }  // namespace
 
-void Communicator::enter(const char* operation) const {
-  if (state_ == nullptr) return;
+bool Communicator::enter(const char* operation, bool may_fail) const {
+  if (state_ == nullptr) return false;
   state_->need_whole(operation);
   if (state_->options.observer) state_->options.observer(operation);
-  if (size_ > 1) settle(*state_, {}, rank_);
+  return size_ > 1 && settle(*state_, {}, rank_, may_fail ? possible : none) == possible;
 }
 
 /// A failure must not be lost because the others cannot be told.
 void Communicator::tell_others(const Failure& failure) const {
   try {
-    settle(*state_, failure, rank_);
+    static_cast<void>(settle(*state_, failure, rank_));
   } catch (const CommunicationError& error) {
     if (!is_broken() || failure.kind == FailureKind::none) throw;
     throw CommunicationError(fmt::format("{} (and this went before: {})", error.what(), failure.message));

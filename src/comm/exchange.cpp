@@ -151,7 +151,7 @@ void Communicator::exchange(const Exec& exec, const ExchangePlan& plan, const st
   const Staging sends(pool, messages.sends.longest());
   const Staging receives(pool, messages.receives.longest());
   copy_own(exec, plan, columns, rank_);
-  enter(data_operation);
+  const bool may_fail = enter(data_operation, pool != nullptr && std::holds_alternative<Cuda>(exec));
   state_->bytes_sent += messages.bytes_sent;
   MessageStream out(MessageStream::Direction::send, {state_->comm, data_tag}, sends, exec);
   MessageStream in(MessageStream::Direction::receive, {state_->comm, data_tag}, receives, exec);
@@ -169,7 +169,8 @@ void Communicator::exchange(const Exec& exec, const ExchangePlan& plan, const st
     state_->broken = true;  // MPI failed with messages under way
     throw;
   }
-  rethrow_failure(out, in);
+  // What a rank received from one whose device failed may be anything: nobody may use it.
+  if (may_fail) together([&] { rethrow_failure(out, in); });
 }
 
 }  // namespace zhalo

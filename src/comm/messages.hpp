@@ -80,7 +80,8 @@ struct Channel {
 
 /// One direction of an exchange, which may grow while it goes on. At most `window` messages are under way, started in order: the earliest
 /// unfinished message of all ranks is under way on both of its sides, so the exchange ends. So it does where a copy to or from the
-/// staging fails, as on a device that is broken: then the messages travel with anything in them, and failure() is to be thrown in the end.
+/// staging fails, as on a device that is broken: then the messages travel with anything in them, and failure() is to be told to all ranks
+/// in the end.
 class MessageStream {
  public:
   enum class Direction { send, receive };

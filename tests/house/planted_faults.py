@@ -121,6 +121,7 @@ def find(folder, kinds):
         if not faults:
             continue
         subprocess.run(["git", "-C", str(root), "checkout", "-q", "-f", "--", "."], check=True)
+        subprocess.run(["git", "-C", str(root), "clean", "-q", "-f", "-d", "src"], check=True)
         for fault in faults:
             plant(fault, root)
         missed += report(faults, find_alone(root, faults[0]) if faults[0] in ON_DEVICES else find_together(root, faults))

@@ -1,6 +1,8 @@
 /// Calls of one rank's device that fail: every public function either throws on all ranks, or returns on all ranks what it would have
 /// returned anyway. Nothing hangs.
 #include <complex>
+#include <functional>
+#include <memory>
 
 #include "tests/device/runtime/calls.hpp"
 #include "tests/mpi/find_device.hpp"
@@ -43,8 +45,12 @@ const Box box = Box::periodic_cube(1);
 /// Particles, their groups, and a mesh of theirs.
 struct Case {
   explicit Case(const Context& given)
-      : context(given), mesh(Grid{{{6, 5, 8}}, box}, context.comm.size()), field(context, mesh), ghosts(context, mesh, Ghosts::all_around(1)),
-        modes(context, mesh) {
+      : context(given),
+        mesh(Grid{{{6, 5, 8}}, box}, context.comm.size()),
+        field(context, mesh),
+        ghosts(context, mesh, Ghosts::all_around(1)),
+        modes(context, mesh),
+        linear(random_modes<double>(context, mesh, eisenstein_hu_power({}))) {
     Cloud<float> cloud{{}, box, 0.1};
     Random random(static_cast<std::uint64_t>(context.comm.rank()) + 3);
     fill(cloud, random, Shape::blobs, 150);
@@ -55,11 +61,6 @@ struct Case {
     paint(context, particles, ghosts);
     modes = to_modes(context, field);
   }
-  template <class T>
-  std::vector<T> on_host(const Buffer<T>& values) const {
-    return to_host(context.exec, values);
-  }
-
   const Context& context;
   Decomposition mesh;
   Buffer<float> rows;
@@ -68,99 +69,117 @@ struct Case {
   Field<double> field;
   Field<double> ghosts;
   Modes<double> modes;
+  Modes<double> linear;
 };
 
-using Function = void (*)(Case&, Digest&);
+/// Of what a function left on the device; called when nothing fails any more.
+using Reader = std::function<Digest()>;
 
 struct Named {
   const char* name;
-  Function run;
+  Reader (*run)(Case&);
 };
+
+template <class T>
+Reader reader_of(const Context& context, Buffer<T> values) {
+  return [&context, kept = std::make_shared<Buffer<T>>(std::move(values))] {
+    Digest digest;
+    append(digest, to_host(context.exec, *kept));
+    return digest;
+  };
+}
+/// Of a Field or Modes.
+template <class Mesh>
+Reader reader_of_mesh(const Context& context, Mesh values) {
+  return [&context, kept = std::make_shared<const Mesh>(std::move(values))] {
+    Digest digest;
+    append(digest, to_host(context.exec, kept->span()));
+    return digest;
+  };
+}
+Reader reader_of(const Digest& digest) {
+  return [digest] { return digest; };
+}
 
 const Named of_particles[] = {
     {"count_positions",
-     [](Case& c, Digest& d) { d.push_back(static_cast<double>(count_positions(c.context, c.particles, box).num_particles)); }},
+     [](Case& c) { return reader_of({static_cast<double>(count_positions(c.context, c.particles, box).num_particles)}); }},
     {"friends_of_friends",
-     [](Case& c, Digest& d) {
-       append(d, c.on_host(friends_of_friends(c.context, c.particles, box, {.linking_length = 0.1}).label));
+     [](Case& c) {
+       return reader_of(c.context, friends_of_friends(c.context, c.particles, box, {.linking_length = 0.1}).label);
      }},
     {"make_catalogue",
-     [](Case& c, Digest& d) {
-       append(d, make_catalogue(c.context, c.particles, box, c.labels.span(), {.min_members = 2}).length);
+     [](Case& c) {
+       const Catalogue table = make_catalogue(c.context, c.particles, box, c.labels.span(), {.min_members = 2});
+       return reader_of(Digest(table.length.begin(), table.length.end()));
      }},
     {"attach_particles",
-     [](Case& c, Digest& d) {
+     [](Case& c) {
        const LabelledParticles<float> linked{c.particles, c.labels.span()};
-       append(d, c.on_host(attach_particles(c.context, linked, c.particles, box, 0.2).label));
+       return reader_of(c.context, attach_particles(c.context, linked, c.particles, box, 0.2).label);
      }},
     {"ZOrder",
-     [](Case& c, Digest& d) {
+     [](Case& c) {
        const ZOrder<float> order(c.context, c.particles, box);
-       append(d, to_host(c.context.exec, order.global_index()));
+       Buffer<Index> back(c.context.exec, order.num_origin(), "global indices");
+       order.return_to_origin(order.global_index(), back.span());
+       return reader_of(c.context, std::move(back));
      }},
-    {"knn", [](Case& c, Digest& d) { append(d, c.on_host(knn(c.context, c.particles, box, {.k = 5}).index)); }},
+    {"knn", [](Case& c) { return reader_of(c.context, knn(c.context, c.particles, box, {.k = 5}).index); }},
     {"knn of queries",
-     [](Case& c, Digest& d) {
-       append(d, c.on_host(knn(c.context, QueriesAmong{c.particles, c.particles}, box, {.k = 5}).index));
+     [](Case& c) {
+       return reader_of(c.context, knn(c.context, QueriesAmong{c.particles, c.particles}, box, {.k = 5}).index);
      }},
     {"neighbour_quantity",
-     [](Case& c, Digest& d) {
-       append(d, c.on_host(neighbour_quantity(c.context, c.particles, box, {.k = 8}, {.quantity = Quantity::density})));
+     [](Case& c) {
+       return reader_of(c.context, neighbour_quantity(c.context, c.particles, box, {.k = 8}, {.quantity = Quantity::density}));
      }},
-    {"count_within",
-     [](Case& c, Digest& d) { append(d, c.on_host(count_within(c.context, c.particles, box, {.radius = 0.1}))); }},
+    {"count_within", [](Case& c) { return reader_of(c.context, count_within(c.context, c.particles, box, {.radius = 0.1})); }},
 };
 
 const Named of_meshes[] = {
     {"paint",
-     [](Case& c, Digest& d) {
+     [](Case& c) {
        Field<double> field(c.context, c.mesh);
        paint(c.context, c.particles, field);
-       append(d, to_host(c.context.exec, std::as_const(field).span()));
+       return reader_of_mesh(c.context, std::move(field));
      }},
-    {"sample", [](Case& c, Digest& d) { append(d, c.on_host(sample(c.context, c.field, c.particles))); }},
+    {"sample", [](Case& c) { return reader_of(c.context, sample(c.context, c.field, c.particles)); }},
     {"ghosts",
-     [](Case& c, Digest& d) {
+     [](Case& c) {
        c.ghosts.pull_ghosts();
-       append(d, to_host(c.context.exec, std::as_const(c.ghosts).span()));
+       return reader_of_mesh(c.context, std::move(c.ghosts));
      }},
-    {"to_modes",
-     [](Case& c, Digest& d) {
-       const Modes<double> modes = to_modes(c.context, c.field);
-       append(d, to_host(c.context.exec, modes.span()));
-     }},
+    {"to_modes", [](Case& c) { return reader_of_mesh(c.context, to_modes(c.context, c.field)); }},
     {"to_field",
-     [](Case& c, Digest& d) {
+     [](Case& c) {
        to_field(c.context, c.modes, c.field);
-       append(d, to_host(c.context.exec, std::as_const(c.field).span()));
+       return reader_of_mesh(c.context, std::move(c.field));
      }},
     {"density_modes",
-     [](Case& c, Digest& d) {
-       const auto density = density_modes<double>(c.context, c.mesh, c.particles, {.interlaced = true});
-       append(d, to_host(c.context.exec, density.modes.span()));
+     [](Case& c) {
+       return reader_of_mesh(c.context, density_modes<double>(c.context, c.mesh, c.particles, {.interlaced = true}).modes);
      }},
-    {"power_spectrum", [](Case& c, Digest& d) { d.push_back(power_spectrum(c.context, c.modes).bins.at(0).power); }},
-    {"acceleration_at", [](Case& c, Digest& d) { append(d, c.on_host(acceleration_at(c.context, c.modes, c.particles)[1])); }},
-    {"displace",
-     [](Case& c, Digest& d) {
-       const Modes<double> linear = random_modes<double>(c.context, c.mesh, eisenstein_hu_power({}));
-       append(d, c.on_host(displace(c.context, linear).pos[2]));
-     }},
+    {"power_spectrum", [](Case& c) { return reader_of({power_spectrum(c.context, c.modes).bins.at(0).power}); }},
+    {"acceleration_at",
+     [](Case& c) { return reader_of(c.context, std::move(acceleration_at(c.context, c.modes, c.particles)[1])); }},
+    {"displace", [](Case& c) { return reader_of(c.context, std::move(displace(c.context, c.linear).pos[2])); }},
 };
 
 /// What a rank sees of a function when a call of its device's fails, or another rank's.
 struct Outcome {
   std::string message;  ///< of the error; empty: none
-  Digest digest;
+  Reader result;
 };
 
 Outcome outcome_of(Case& c, const Named& function) {
   Outcome outcome;
   try {
-    function.run(c, outcome.digest);
+    outcome.result = function.run(c);
   } catch (const Error& error) {
     outcome.message = error.what();
   }
+  emulated::fail_no_call();  // its turn may not have come: memory is kept between calls
   return outcome;
 }
 
@@ -169,20 +188,19 @@ std::int64_t calls_of(Event event) { return emulated::counts().at(static_cast<st
 /// One function, a kind of calls: some of them fail, in turn, on the last rank.
 void check_failures(const Communicator& world, const Context& context, const Named& function, Event event) {
   const bool is_culprit = world.rank() == world.size() - 1;
-  Digest expected;
   Case good(context);
   const std::int64_t before = calls_of(event);
-  function.run(good, expected);
+  const Reader result = function.run(good);
   const Index num_calls = world.max(is_culprit ? Index{calls_of(event) - before} : Index{0});
+  const Digest expected = result();
   const Index step = num_calls / 6 + 1;
   for (Index n = 1; n <= num_calls; n += step) {
     INFO(function.name << ", kind " << static_cast<int>(event) << ", call " << n << " of " << num_calls);
     Case c(context);
     if (is_culprit) emulated::fail_call(event, n);
     const Outcome outcome = outcome_of(c, function);
-    emulated::fail_no_call();  // its turn may not have come: memory is kept between calls
     CHECK(world.min(Index{outcome.message.empty()}) == world.max(Index{outcome.message.empty()}));
-    if (outcome.message.empty()) CHECK(outcome.digest == expected);
+    if (outcome.message.empty()) CHECK(outcome.result() == expected);
     REQUIRE(!context.comm.is_broken());
   }
 }

@@ -100,9 +100,7 @@ TEST_CASE("device: columns of the host are refused") {
   m.check("labels", [&] { attach_particles(m.context, LabelledParticles<float>{good, label}, good, box, 0.1); });
   m.check("values of a column", [&] { const ZOrder<float> order(m.context, good, box, {.columns = {{m.pick(one), size}}}); });
   m.check("values of a column", [&] { knn(m.context, good, box, {.k = 4}, {.columns = {{m.pick(one), size}}}); });
-  m.check("weights", [&] {
-    paint(m.context, good, field, {.weights = Weights::column, .column = RealColumn(m.pick(one))});
-  });
+  m.check("weights", [&] { paint(m.context, good, field, {.weights = Weights::column, .column = RealColumn(m.pick(one))}); });
   Particles<float> heavy = good;
   heavy.segments[0].mass = RealColumn(m.pick(one));
   m.check("masses", [&] { paint(m.context, heavy, field); });

@@ -95,8 +95,7 @@ class Communicator {
   /// exchanges something where these are few, else one all-to-all of counts.
   ExchangePlan plan_exchange(const std::vector<Index>& send_counts) const;
   /// Sends and receives all columns at once, in memory of `exec`; waits for what `exec` has queued. Send and receive arrays must not
-  /// overlap. Deterministic: every element has its place. An error of this rank's device, or of its memory, is thrown on this rank
-  /// alone; what the others received may be anything. Inside together() it becomes an error of all ranks.
+  /// overlap. Deterministic: every element has its place. A device that fails on one rank is an error of all ranks.
   void exchange(const Exec& exec, const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns) const;
   template <class T>
   void exchange(const Exec& exec, const ExchangePlan& plan, Span<const T> send, Span<T> receive) const {
@@ -119,7 +118,8 @@ class Communicator {
   friend class PartExchange;
   friend MPI_Comm mpi_handle(const Communicator& comm);
   struct State;
-  void enter(const char* operation) const;
+  /// Asks whether all ranks got here. Returns whether on some rank the operation itself may fail, too.
+  bool enter(const char* operation, bool may_fail = false) const;
   void tell_others(const Failure& failure) const;
   void all_gather_bytes(const void* record, void* all, std::size_t bytes) const;
   template <class T>

@@ -22,7 +22,7 @@ struct RandomFieldOptions {
 /// ranks or threads. Its phase counts from the box's corner: grids of different sizes over the same box hold the same waves at the same
 /// places (and their modes, counted from the middle of cell 0, differ by the factor exp(i k.h / 2), h being the sides of a cell). Mode 0
 /// is 0, and so are those at the Nyquist frequency of an axis. Made on the host. Not collective. InputError for a box without lengths;
-/// OutOfMemory, maybe on one rank only: where others go on, wrap it in Communicator::together.
+/// OutOfMemory or DeviceError, maybe on one rank only: where others go on, wrap it in Communicator::together.
 template <class T>
 Modes<T> random_modes(const Context& context, const Decomposition& decomposition, const LinearPower& power,
                       const RandomFieldOptions& options = {});
