@@ -41,9 +41,9 @@ TOGETHER = [
 
 # Of the CUDA code. scripts/test finds all but the last one, for which it needs --all.
 ON_DEVICES = [
-    Fault("missing sync", "kernels/common/nearest.inl.hpp", "    g.sync();  // others may still read what was\n", "", "PARITY", "FAILED"),
+    Fault("missing sync", "kernels/common/nearest.inl.hpp", "    g.sync();  // others may still read what was\n", "", "emulated.parity.cuda.guarded", "FAILED"),
     Fault("collective in a branch", "kernels/cuda/warp_group.cuh", "{ __syncwarp(); }", "{\n    if (lane() < 16) __syncwarp();\n  }",
-          "emulated.parity.cuda", "not all lanes"),
+          "emulated.parity.cuda", "are not all at one collective"),
     Fault("index behind a leaf", "kernels/common/fof_walk.inl.hpp", "near_lanes(g, metric, box, x) & first_bits(run.size() - at);",
           "near_lanes(g, metric, box, x) & first_bits(run.size() + 1 - at);", "emulated.parity.cuda", "FAILED"),
     Fault("host pointer", "src/fof/fof.cpp", "Buffer<LocalIndex> smallest(exec, local.linked.num, \"labels\");",
