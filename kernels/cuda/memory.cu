@@ -39,6 +39,8 @@ namespace {
 
 // MemoryPool calls plain functions: one set for each device.
 constexpr int most_devices = 64;
+/// cudaMalloc and cudaFree take up to a millisecond, and cudaFree waits for the whole device: small calls would do nothing else.
+constexpr std::size_t keep_bytes = std::size_t{64} << 20;
 
 /// cudaMalloc or cudaMallocHost: nullptr if there is no room; an error of the device otherwise.
 void* allocate_on(int device, std::size_t bytes, cudaError_t (*allocate)(void**, std::size_t)) {
@@ -75,12 +77,18 @@ std::size_t unlimited() { return std::numeric_limits<std::size_t>::max(); }
 template <int device>
 constexpr MemoryPool::Source source_of = {[](std::size_t bytes) { return allocate_on(device, bytes, cudaMalloc); },
                                           [](void* block) { free_on(device, block, cudaFree); },
-                                          [] { return available(device); }, "CUDA device"};
+                                          [] { return available(device); },
+                                          "CUDA device",
+                                          nullptr,
+                                          keep_bytes};
 
 template <int device>
 constexpr MemoryPool::Source pinned_source_of = {[](std::size_t bytes) { return allocate_on(device, bytes, cudaMallocHost); },
-                                                 [](void* block) { free_on(device, block, cudaFreeHost); }, unlimited,
-                                                 "page-locked host"};
+                                                 [](void* block) { free_on(device, block, cudaFreeHost); },
+                                                 unlimited,
+                                                 "page-locked host",
+                                                 nullptr,
+                                                 keep_bytes};
 
 using Sources = std::array<MemoryPool::Source, most_devices>;
 

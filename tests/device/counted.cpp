@@ -21,6 +21,7 @@ class Setup {
                       "positions")) {}
 
   Index num() const { return num_; }
+  const Exec& exec() const { return context_.exec; }
 
   FofResult find_groups() const {
     const double length = 0.2 / std::cbrt(static_cast<double>(num_));
@@ -50,11 +51,15 @@ class Setup {
   Buffer<float> rows_;
 };
 
-Counted count_second(const std::string& name, Index num, const std::function<void()>& call) {
+Counted count_second(const std::string& name, const Setup& setup,
+                     const std::function<void()>& call) {
   call();
+  call();  // now the pool has settled
+  MemoryPool& pool = *memory(setup.exec());
+  pool.reset_peak();
   const Counts before = counts();
   call();
-  Counted result{name, num, counts()};
+  Counted result{name, setup.num(), pool.peak_bytes(), counts()};
   for (std::size_t i = 0; i < num_events; ++i) result.counts.at(i) -= before.at(i);
   return result;
 }
@@ -65,11 +70,12 @@ std::vector<Counted> count_cases(Index num) {
   std::vector<Counted> all;
   for (const std::string kind : {"uniform", "clustered"}) {
     const Setup setup(kind, num);
-    all.push_back(count_second("fof/" + kind + "/b0.2", num, [&] { setup.find_groups(); }));
+    all.push_back(count_second("fof/" + kind + "/b0.2", setup, [&] { setup.find_groups(); }));
     const FofResult groups = setup.find_groups();
     all.push_back(
-        count_second("catalogue/" + kind + "/b0.2", num, [&] { setup.make_table(groups); }));
-    all.push_back(count_second("knn/self/" + kind + "/k8", num, [&] { setup.find_neighbours(); }));
+        count_second("catalogue/" + kind + "/b0.2", setup, [&] { setup.make_table(groups); }));
+    all.push_back(
+        count_second("knn/self/" + kind + "/k8", setup, [&] { setup.find_neighbours(); }));
   }
   return all;
 }

@@ -12,7 +12,9 @@ namespace zhalo::emulated {
 struct Counted {
   std::string name;  ///< of the benchmark's case, without its size
   Index num = 0;     ///< particles
-  Counts counts{};   ///< of one call that is not the first: the first takes memory that is kept
+  std::size_t bytes =
+      0;            ///< most of the device's memory that was in use, results and positions included
+  Counts counts{};  ///< of one call that is not among the first: these take memory that is kept
 
   std::int64_t of(Event event) const { return counts.at(static_cast<std::size_t>(event)); }
 };

@@ -18,7 +18,7 @@ struct Budget {
 
 /// By the part of the name before the first slash.
 const std::map<std::string, Budget> budgets = {
-    {"fof", {40, 8, 12}}, {"catalogue", {40, 20, 4}}, {"knn", {60, 40, 4}}};
+    {"fof", {40, 8, 0}}, {"catalogue", {40, 20, 0}}, {"knn", {60, 40, 0}}};
 
 }  // namespace
 

@@ -24,7 +24,7 @@ std::string describe_memory_limit();
 
 /// Keeps freed memory for the next call, so that repeated searches neither allocate nor touch fresh pages; counts what is in use. Large
 /// pieces are cut for smaller requests and joined again; before more is taken from the system than was ever in use at once (and an
-/// eighth), unused pieces are given back.
+/// eighth), unused pieces are given back, but for Source::keep_bytes.
 ///
 /// Thread-safe. One pool serves host or device blocks, by the functions that it was made with. It must outlive its Buffers.
 class MemoryPool {
@@ -36,6 +36,7 @@ class MemoryPool {
     std::size_t (*available)() = nullptr;
     const char* name = "";
     std::string (*limit)() = nullptr;  ///< describe_memory_limit, or none
+    std::size_t keep_bytes = 0;        ///< so much is kept in any case, where to allocate takes long
     bool separate = false;             ///< nothing is kept or cut: each request is a block, whose ends a tool can watch
   };
 
