@@ -144,6 +144,7 @@ void Communicator::exchange(const Exec& exec, const ExchangePlan& plan, const st
   validate_columns(plan, columns);
   synchronise(exec);  // MPI reads what kernels wrote
   if (state_ == nullptr) return copy_own(exec, plan, columns, rank_);
+  probe_gpu_aware(exec);
   const kernels::DeviceInUse device(exec);  // MPI may be given addresses of its memory
   // All that can fail comes before the others are told that this rank takes part.
   const std::shared_ptr<MemoryPool> pool = state_->staging_for(exec);

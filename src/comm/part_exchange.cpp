@@ -48,6 +48,7 @@ Pieces pieces_of(const std::vector<Message>& messages, Index most_bytes) {
 
 PartExchange::PartExchange(const Communicator& comm, const Exec& exec, Index longest_bytes) {
   if (comm.state_ == nullptr) return;
+  comm.probe_gpu_aware(exec);
   const Index slot_bytes = std::min(longest_bytes, comm.state_->options.chunk_bytes);
   streams_ = std::make_unique<Streams>(*comm.state_, exec, static_cast<std::size_t>(slot_bytes));
   comm.enter(data_operation);  // all that can fail came before

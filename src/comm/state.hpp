@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "zhalo/comm/communicator.hpp"
+#include "zhalo/core/buffer.hpp"
 
 namespace zhalo {
 
@@ -20,6 +21,8 @@ struct Communicator::State {
   MPI_Comm comm = MPI_COMM_NULL;
   CommunicatorOptions options;
   bool gpu_aware = false;
+  bool gpu_aware_is_claimed = false;  ///< by MPI, and was not tried yet
+  Buffer<Index> probe_room;           ///< which MPI may still write to
   int node_rank = 0;
   int node_size = 1;
   Index bytes_sent = 0;

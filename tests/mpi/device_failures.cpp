@@ -193,7 +193,7 @@ void check_failures(const Communicator& world, const Context& context, const Nam
   const Reader result = function.run(good);
   const Index num_calls = world.max(is_culprit ? Index{calls_of(event) - before} : Index{0});
   const Digest expected = result();
-  const Index step = num_calls / 6 + 1;
+  const Index step = num_calls / (ZHALO_CHECKED ? 2 : 6) + 1;
   for (Index n = 1; n <= num_calls; n += step) {
     INFO(function.name << ", kind " << static_cast<int>(event) << ", call " << n << " of " << num_calls);
     Case c(context);

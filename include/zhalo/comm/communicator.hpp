@@ -21,7 +21,8 @@ struct Failure;
 
 /// How arrays in device memory travel. `direct` hands their addresses to MPI, which must be GPU-aware; `staged` copies them through a
 /// bounded buffer in host memory (as it does for host arrays, too). `automatic` is direct for host arrays, and for device arrays if the
-/// environment variable ZHALO_GPU_AWARE_MPI is 1, or is not set and MPI says that it can; any rank's no is a no.
+/// environment variable ZHALO_GPU_AWARE_MPI is 1, or is not set and MPI says that it can, and the first number that is sent so arrives;
+/// any rank's no is a no.
 enum class Transport { automatic, direct, staged };
 
 struct CommunicatorOptions {
@@ -120,6 +121,8 @@ class Communicator {
   struct State;
   /// Asks whether all ranks got here. Returns whether on some rank the operation itself may fail, too.
   bool enter(const char* operation, bool may_fail = false) const;
+  /// Collective, before the first exchange: tries what MPI says of addresses of devices. If it is not so, messages are staged.
+  void probe_gpu_aware(const Exec& exec) const;
   void tell_others(const Failure& failure) const;
   void all_gather_bytes(const void* record, void* all, std::size_t bytes) const;
   template <class T>
