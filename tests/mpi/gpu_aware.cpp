@@ -1,5 +1,5 @@
-/// An MPI that says that it takes addresses of devices: one that does, and others that do not. MPI's calls are stood in for; the devices are
-/// emulated.
+/// An MPI that says that it takes addresses of devices: one that does, and others that do not. MPI's calls are stood in for; the devices
+/// are emulated.
 #include <mpi.h>
 
 #include <algorithm>
