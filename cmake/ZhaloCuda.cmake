@@ -11,6 +11,9 @@ function(zhalo_compile_for_device target)
   endif()
 endfunction()
 
+option(ZHALO_DEVICE_PROFILE "Emulated devices note what each line of a kernel loads and stores (scripts/device-profile)" OFF)
+mark_as_advanced(ZHALO_DEVICE_PROFILE)
+
 if(ZHALO_CUDA STREQUAL "OFF")
   return()
 endif()
@@ -29,6 +32,9 @@ if(ZHALO_CUDA STREQUAL "EMULATED")
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
     # A volatile access is an atomic one on a device.
     list(APPEND ZHALO_EMULATED_OPTIONS -mllvm -tsan-distinguish-volatile=1)
+  endif()
+  if(ZHALO_DEVICE_PROFILE)  # scripts/device-profile: the compiler's calls for ThreadSanitizer, without ThreadSanitizer
+    list(APPEND ZHALO_EMULATED_OPTIONS -fsanitize=thread -g1)
   endif()
   message(STATUS "CUDA backend: emulated on the host, for tests only")
   return()

@@ -80,4 +80,16 @@ std::vector<Counted> count_cases(Index num) {
   return all;
 }
 
+bool run_case(const std::string& name, Index num) {
+  for (const std::string kind : {"uniform", "clustered"}) {
+    if (name == "knn/self/" + kind + "/k8") return Setup(kind, num).find_neighbours(), true;
+    if (name == "fof/" + kind + "/b0.2") return Setup(kind, num).find_groups(), true;
+    if (name == "catalogue/" + kind + "/b0.2") {
+      const Setup setup(kind, num);
+      return setup.make_table(setup.find_groups()), true;
+    }
+  }
+  return false;
+}
+
 }  // namespace zhalo::emulated

@@ -23,4 +23,7 @@ struct Counted {
 /// and of clustered particles. On device 0.
 std::vector<Counted> count_cases(Index num);
 
+/// Runs one of these cases, such as "fof/uniform/b0.2", once. False if there is none of this name.
+bool run_case(const std::string& name, Index num);
+
 }  // namespace zhalo::emulated

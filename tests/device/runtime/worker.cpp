@@ -8,6 +8,7 @@
 
 #include "tests/device/include/emulated_lane.hpp"
 #include "tests/device/runtime/memory.hpp"
+#include "tests/device/runtime/profile.hpp"
 #include "tests/device/runtime/report.hpp"
 #include "tests/device/runtime/sanitizer.hpp"
 #include "tests/device/runtime/settings.hpp"
@@ -118,6 +119,7 @@ void Worker::run_warp(unsigned first_thread) {
   }
   while (true) {
     run_turns();
+    profile::end_step(kernel_->name);
     check_meeting();
     if (lanes_[0].ended) return;
     finish_meeting();
@@ -218,8 +220,7 @@ void see_what_lanes_did() { sanitizer::acquire(&end_of_lanes); }
 // ---------------------------------------------------------------- where
 
 Worker& this_worker() {
-  if (current == nullptr || !current->is_in_lane())
-    stop("a warp's function was called by the host");
+  if (!runs_lane()) stop("a warp's function was called by the host");
   return *current;
 }
 
@@ -227,8 +228,8 @@ std::string Worker::describe_lane() const {
   return ", block " + std::to_string(blockIdx.x) + ", thread " + std::to_string(threadIdx.x);
 }
 
-std::string describe_lane() {
-  return current != nullptr && current->is_in_lane() ? current->describe_lane() : "";
-}
+bool runs_lane() { return current != nullptr && current->is_in_lane(); }
+
+std::string describe_lane() { return runs_lane() ? current->describe_lane() : ""; }
 
 }  // namespace zhalo::emulated

@@ -87,6 +87,8 @@ class Worker {
 
 /// The worker of this thread of the host.
 Worker& this_worker();
+/// Whether this thread of the host runs one of a device.
+bool runs_lane();
 /// ", block 3, thread 17" inside a kernel; else empty.
 std::string describe_lane();
 

@@ -1,0 +1,128 @@
+/// Prints the lines of kernels that move most of a device's memory, in one of the cases of counted.hpp.
+///   device_profile CASE [NUM]     NUM: particles, 20000 unless given
+#include <fmt/format.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+
+#include "tests/device/counted.hpp"
+#include "tests/device/runtime/profile.hpp"
+
+namespace zhalo::emulated {
+namespace {
+
+constexpr std::size_t most_lines = 10;
+
+/// Where this program was loaded.
+std::uintptr_t find_base() {
+  std::uintptr_t base = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* to) {
+        *static_cast<std::uintptr_t*>(to) = info->dlpi_addr;
+        return 1;  // the first one is the program
+      },
+      &base);
+  return base;
+}
+
+/// "/zhalo/kernels/common/tree.hpp:12 (discriminator 3)" -> "kernels/common/tree.hpp:12"
+std::string short_place(std::string line) {
+  line = line.substr(0, line.find_first_of(" \n"));
+  const std::size_t folder = line.find("/kernels/");
+  return folder == std::string::npos ? line.substr(line.rfind('/') + 1) : line.substr(folder + 1);
+}
+
+/// Of functions that are inlined into each other, the innermost first: the algorithm's own line,
+/// not that of the small functions that it is written with.
+std::string choose_place(const std::vector<std::string>& places) {
+  for (const std::string& place : places)
+    if (place.starts_with("kernels/common/")) return place;
+  return places.empty() ? "?" : places.front();
+}
+
+/// A line of the source for each instruction, by the debugger's tables.
+std::vector<std::string> lines_of(const std::vector<profile::Instruction>& all) {
+  const std::uintptr_t base = find_base();
+  std::string command = fmt::format("addr2line -a -i -e /proc/{}/exe", getpid());
+  for (const auto& one : all) command += fmt::format(" {:x}", one.address - base - 1);
+  std::vector<std::vector<std::string>> places;
+  std::FILE* answers = popen(command.c_str(), "r");
+  char text[4096];
+  while (answers != nullptr && std::fgets(text, sizeof text, answers) != nullptr) {
+    const std::string line(text);
+    if (line.starts_with("0x"))
+      places.emplace_back();
+    else if (!places.empty())
+      places.back().push_back(short_place(line));
+  }
+  if (answers != nullptr) pclose(answers);
+  places.resize(all.size());
+  std::vector<std::string> lines;
+  for (const auto& of_one : places) lines.push_back(choose_place(of_one));
+  return lines;
+}
+
+/// The functor's name out of the parameters of a kernel.
+std::string short_name(std::string kernel) {
+  const std::size_t comma = kernel.find(", ");
+  if (comma != std::string::npos) kernel = kernel.substr(comma + 2);
+  kernel = kernel.substr(0, kernel.find_first_of("<)"));
+  return kernel.substr(kernel.rfind(':') + 1);
+}
+
+using Place = std::pair<std::string, std::string>;  ///< kernel and line
+
+std::map<Place, profile::Instruction> sums_of_lines() {
+  const std::vector<profile::Instruction> all = profile::instructions();
+  const std::vector<std::string> lines = lines_of(all);
+  std::map<Place, profile::Instruction> by_line;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    profile::Instruction& to = by_line[{short_name(all[i].kernel), lines[i]}];
+    to.requests += all[i].requests;
+    to.lanes += all[i].lanes;
+    to.sectors += all[i].sectors;
+    to.bytes += all[i].bytes;
+  }
+  return by_line;
+}
+
+void print_table(Index num) {
+  const auto by_line = sums_of_lines();
+  std::int64_t sum = 0;
+  for (const auto& [place, one] : by_line) sum += one.sectors;
+  std::vector<std::pair<Place, profile::Instruction>> sorted(by_line.begin(), by_line.end());
+  std::sort(sorted.begin(), sorted.end(),
+            [](auto& a, auto& b) { return a.second.sectors > b.second.sectors; });
+  const auto per = [](std::int64_t a, std::int64_t b) {
+    return static_cast<double>(a) / static_cast<double>(b);
+  };
+  fmt::print("{:.1f} bytes per particle in sectors of 32\n\n", 32 * per(sum, num));
+  fmt::print(
+      "| kernel | line | share | sectors per particle | sectors per request | lanes | used |\n");
+  fmt::print("| --- | --- | ---: | ---: | ---: | ---: | ---: |\n");
+  sorted.resize(std::min(sorted.size(), most_lines));
+  for (const auto& [place, one] : sorted)
+    fmt::print("| `{}` | `{}` | {:.1f}% | {:.3g} | {:.3g} | {:.3g} | {:.0f}% |\n", place.first,
+               place.second, 100 * per(one.sectors, sum), per(one.sectors, num),
+               per(one.sectors, one.requests), per(one.lanes, one.requests),
+               100 * per(one.bytes, 32 * one.sectors));
+}
+
+}  // namespace
+}  // namespace zhalo::emulated
+
+int main(int argc, char** argv) {
+  const zhalo::Index num = argc > 2 ? std::atoll(argv[2]) : 20000;
+  if (argc < 2 || num < 1 || !zhalo::emulated::run_case(argv[1], num)) {
+    fmt::print(stderr,
+               "device-profile: no case of that name (fof/KIND/b0.2, catalogue/KIND/b0.2, "
+               "knn/self/KIND/k8 with KIND uniform or clustered)\n");
+    return 2;
+  }
+  zhalo::emulated::print_table(num);
+}

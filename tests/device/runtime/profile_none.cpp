@@ -1,0 +1,8 @@
+#include "tests/device/runtime/profile.hpp"
+
+namespace zhalo::emulated::profile {
+
+void end_step(const std::string&) {}
+std::vector<Instruction> instructions() { return {}; }
+
+}  // namespace zhalo::emulated::profile
