@@ -35,9 +35,15 @@ struct Values {
   Buffer<T> of_device;
 };
 
+/// Then nothing is wrong: the device shares the host's page tables.
+bool reads_host(const Exec& exec) {
+  const std::vector<int> own{1};
+  return kernels::owner_of(std::get<Cuda>(exec), own.data()) == kernels::MemoryOwner::usable;
+}
+
 struct Mistake {
   Context context;
-  bool found = find_device(context);
+  bool found = find_device(context) && !reads_host(context.exec);
   bool is_culprit = context.comm.rank() == context.comm.size() - 1;
 
   /// What the culprit gives is the host's.
