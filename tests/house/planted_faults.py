@@ -42,7 +42,7 @@ TOGETHER = [
 # Of the CUDA code. scripts/test finds all but the last one, for which it needs --all.
 ON_DEVICES = [
     Fault("missing sync", "kernels/common/fof_walk.inl.hpp", "    g.sync();\n    return near;\n", "    return near;\n",
-          "emulated.parity.cuda.guarded", "FAILED"),
+          "emulated.fof.device", "FAILED"),
     Fault("collective in a branch", "kernels/cuda/warp_group.cuh", "{ __syncwarp(); }", "{\n    if (lane() < 16) __syncwarp();\n  }",
           "emulated.parity.cuda", "are not all at one collective"),
     Fault("index behind the leaves", "kernels/cuda/launch.cuh", "item < num_items; item += step", "item <= num_items; item += step",
