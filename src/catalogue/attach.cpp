@@ -14,7 +14,7 @@ AttachResult attach_particles(const Context& context, const LabelledParticles<Re
     validate(radius >= 0, "the radius within which particles are attached is {} (must not be negative)", radius);
     validate(linked.label.size() == linked.particles.num(), "there are {} labels for {} linked particles", linked.label.size(),
              linked.particles.num());
-    validate_memory(context.exec, linked.label.data(), "labels");
+    validate_memory(context.exec, linked.label, "labels");
     KnnOptions nearest;
     nearest.k = 1;
     nearest.max_radius = radius;

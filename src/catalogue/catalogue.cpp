@@ -130,7 +130,7 @@ Catalogue make(const Context& context, const Particles<Real>& particles, const B
   const kernels::TypeSet counted = counted_types(options);
   validate_request(context.comm, {particles.dimensions, box, options.min_members, options.num_types, counted});
   validate(label.size() == particles.num(), "there are {} labels for {} particles", label.size(), particles.num());
-  validate_memory(exec, label.data(), "labels");
+  validate_memory(exec, label, "labels");
   const DeviceParticles<Real> input(exec, particles);
   const GlobalRange range = global_range(context.comm, particles.num());
   validate_columns(context, input.view(), range, options.num_types);

@@ -66,6 +66,7 @@ void Communicator::probe_gpu_aware(const Exec& exec) const {
   arrived = arrived && to_host(exec, state_->probe_room)[1] == before;
   state_->gpu_aware = min(Index{arrived ? 1 : 0}) == 1;
   state_->gpu_aware_is_claimed = false;
+  if (arrived) state_->probe_room = {};
 }
 
 }  // namespace zhalo

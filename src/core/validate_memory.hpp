@@ -4,6 +4,7 @@
 #include "kernels/kernels.hpp"
 #include "src/core/validate.hpp"
 #include "zhalo/core/exec.hpp"
+#include "zhalo/core/span.hpp"
 
 namespace zhalo {
 
@@ -19,6 +20,12 @@ inline void validate_memory(const Exec& exec, const void* address, const char* w
            what, cuda->device);
   validate(owner != kernels::MemoryOwner::another_device,
            "{} cannot be used by CUDA device {}, because the memory is another device's (copy it there)", what, cuda->device);
+}
+
+/// The same of an array, where it has elements.
+template <class T>
+void validate_memory(const Exec& exec, Span<T> array, const char* what) {
+  if (!array.empty()) validate_memory(exec, static_cast<const void*>(array.data()), what);
 }
 
 }  // namespace zhalo

@@ -41,9 +41,11 @@ void validate_segments(const Particles<Real>& particles) {
 }
 
 template <class Real>
-void validate_memory_of(const Exec& exec, const ParticleSegment<Real>& segment) {
-  for (const Strided<Real>& axis : segment.pos) validate_memory(exec, axis.data, "positions");
-  for (const RealColumn& axis : segment.velocity) validate_memory(exec, axis.data(), "velocities");
+void validate_memory_of(const Exec& exec, const ParticleSegment<Real>& segment, int dimensions) {
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimensions); ++axis) {
+    validate_memory(exec, segment.pos[axis].data, "positions");
+    validate_memory(exec, segment.velocity[axis].data(), "velocities");
+  }
   validate_memory(exec, segment.mass.data(), "masses");
   validate_memory(exec, segment.type.data, "types");
 }
@@ -106,7 +108,7 @@ DeviceParticles<Real>::DeviceParticles(const Exec& exec, const Particles<Real>& 
   std::vector<kernels::SegmentView<Real>> views;
   for (const auto& segment : particles.segments) {
     if (segment.num > 0) {
-      validate_memory_of(exec, segment);
+      validate_memory_of(exec, segment, particles.dimensions);
       views.push_back(segment_view(segment, view_.num));
     }
     view_.num += segment.num;

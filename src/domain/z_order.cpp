@@ -53,10 +53,10 @@ ZOrder<Real>::ZOrder(const Context& context, const Particles<Real>& particles, c
     const kernels::Frame frame = choose_frame(box, extent, 0, 1).frame;
     std::vector<Index> sizes;
     for (const TravellingColumn& column : options.columns) {
-      validate_memory(context.exec, column.data, "values of a column");
+      if (particles.num() > 0) validate_memory(context.exec, column.data, "values of a column");
       sizes.push_back(column.element_size);
     }
-    validate_memory(context.exec, options.weight.data, "weights");
+    if (particles.num() > 0) validate_memory(context.exec, options.weight.data, "weights");
     state_ = std::make_shared<State>(
         State{context, distribute_particles(context, input.view(), frame, {options.weight, options.columns}), extent, sizes});
     state_->particles.sorted.keys = {};

@@ -10,17 +10,15 @@
 namespace zhalo {
 namespace {
 
-void validate_search(const Exec& exec, const NeighbourSearch& search) {
+void validate_search(const NeighbourSearch& search) {
   validate(search.k >= search.least_k && search.k <= most_neighbours, "k is {} (must be 1 to {})", search.k, most_neighbours);
   validate(search.max_radius >= 0, "the radius is {} (must not be negative)", search.max_radius);
   validate(search.k > 0 || std::isfinite(search.max_radius), "the radius is {} (must be finite)", search.max_radius);
   validate(search.leaf_size >= 1 && search.leaf_size <= kernels::max_leaf_size, "leaf size is {} (must be 1 to {})",
            search.leaf_size, kernels::max_leaf_size);
   validate(search.chunk_bytes >= 0, "chunk_bytes is {} (must not be negative)", search.chunk_bytes);
-  for (const TravellingColumn& column : search.columns) {
+  for (const TravellingColumn& column : search.columns)
     validate(column.element_size > 0, "a column has elements of {} bytes", column.element_size);
-    validate_memory(exec, column.data, "values of a column");
-  }
 }
 
 /// What ranks that search together must have in common.
@@ -69,9 +67,12 @@ NeighbourLists<Real>::NeighbourLists(const Context& context, const SearchedParti
     validate_box(box, searched.particles.dimensions);
     if (searched.queries != nullptr) validate_box(box, searched.queries->dimensions);
     validate_box_fits<Real>(box);
-    validate_search(context.exec, search);
-    for (const TravellingColumn& column : search.columns)
-      validate(column.data != nullptr || searched.particles.num() == 0, "a column of the particles has no memory");
+    validate_search(search);
+    for (const TravellingColumn& column : search.columns) {
+      if (searched.particles.num() == 0) continue;
+      validate(column.data != nullptr, "a column of the particles has no memory");
+      validate_memory(context.exec, column.data, "values of a column");
+    }
     validate_agreement(context.comm, search, box, searched.queries != nullptr);
     state_ = std::make_shared<State>(
         State{context, RowSearch<Real>(context, place_particles(context, searched, box, search.columns), box, search), {}});

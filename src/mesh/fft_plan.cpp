@@ -250,7 +250,7 @@ void FftPlan<T>::use_workspace(Span<std::byte> workspace) {
            report_.workspace_bytes);
   validate(workspace.empty() || is_aligned, "the workspace of a Fourier transform must begin at a multiple of {} bytes",
            alignment);
-  validate_memory(context_->exec, workspace.data(), "the workspace of a Fourier transform");
+  validate_memory(context_->exec, workspace, "the workspace of a Fourier transform");
   workspace_ = workspace;
 }
 

@@ -286,7 +286,7 @@ void FftPlan<T>::run(Direction direction, Arrays arrays, const FftArrays& first)
 template <class T>
 template <class Element>
 void FftPlan<T>::check_array(const char* name, Span<const Element> array, Index field_size) const {
-  validate_memory(context_->exec, array.data(), name);
+  validate_memory(context_->exec, array, name);
   validate(array.size() == options_.batch * field_size, "the array of {} has {} elements (must have {}: {} of {})", name,
            array.size(), options_.batch * field_size,
            options_.batch == 1 ? "one field" : fmt::format("{} fields", options_.batch), field_size);

@@ -176,7 +176,7 @@ PaintReport paint(const Context& context, const Particles<Real>& particles, Fiel
   return finish_together(context, [&] {
     validate_mesh(context.comm, field.decomposition(), particles.dimensions);
     validate_options(context.comm, field.decomposition(), options, particles.num());
-    validate_memory(context.exec, options.column.data(), "weights");
+    if (particles.num() > 0) validate_memory(context.exec, options.column.data(), "weights");
     return paint_checked(context, particles, field, options);
   });
 }

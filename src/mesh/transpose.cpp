@@ -18,7 +18,7 @@ void validate_field(const Exec& exec, const BrickLayout& layout, const FieldByte
   validate(field.size == layout.size, "{} has {} elements, but the layout of this rank's brick has {}", name, field.size,
            layout.size);
   validate(field.data != nullptr || field.size == 0, "{} has no memory for its {} elements", name, field.size);
-  validate_memory(exec, field.data, name);
+  if (field.size > 0) validate_memory(exec, field.data, name);
   Index least = 0;
   Index most = 0;
   for (int axis = 0; axis < 3; ++axis) {

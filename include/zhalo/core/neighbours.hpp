@@ -120,11 +120,13 @@ struct NeighbourRows {
 
 /// Any number of columns, in one trivially copyable value.
 template <class... T>
-struct PlacedColumns {};
+struct PlacedColumns {
+  Index unused = 0;  ///< what is empty would have a byte all the same, with anything in it, in the arguments of kernels
+};
 template <class First, class... Rest>
 struct PlacedColumns<First, Rest...> {
   PlacedColumn<First> first;
-  [[no_unique_address]] PlacedColumns<Rest...> rest;
+  PlacedColumns<Rest...> rest;
 };
 
 /// results[row] = functor(neighbours of the row, each column at the neighbours).
@@ -133,7 +135,7 @@ struct ReduceRow {
   static constexpr bool long_elements = true;
   NeighbourRows<Real> rows;
   PlacedColumns<Columns...> columns;
-  [[no_unique_address]] Functor functor;
+  Functor functor;
   Span<Result> results;
 
   ZHALO_HD void operator()(Index row) const { results[row] = call(rows[row], columns); }
@@ -154,7 +156,7 @@ template <class Real, class Functor, class... Columns>
 struct VisitPairs {
   NeighbourRows<Real> rows;
   PlacedColumns<Columns...> columns;
-  [[no_unique_address]] Functor functor;
+  Functor functor;
 
   ZHALO_HD void operator()(Index row) const { visit(rows[row], columns); }
 
