@@ -185,6 +185,8 @@ void gather_in_group_order(const Context& context, const Catalogue& catalogue, c
              catalogue.group_of.size());
     validate(context.comm.min(column.element_size) == context.comm.max(column.element_size),
              "the column's elements have different sizes on different ranks");
+    if (column.num > 0) validate_memory(context.exec, column.data, "the column");
+    validate_memory(context.exec, to, "the room for the column");
     if (catalogue.plan) {
       gather_over_ranks(context, *catalogue.plan, column, to);
     } else {

@@ -35,7 +35,9 @@ void check_mpi(int code, const char* operation) {
 Communicator::State::~State() {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (finalized == 0 && !broken && comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+  if (!probe_room.empty())
+    static_cast<void>(new Buffer<Index>(std::move(probe_room)));  // for MPI, as long as the process lives
+  if (finalized == 0 && !broken && !has_lost_messages && comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
 }
 
 void Communicator::State::need_whole(const char* operation) const {
@@ -152,7 +154,8 @@ Communicator::Communicator(MPI_Comm parent, const CommunicatorOptions& options) 
     // Both sides of a message must think alike of its parts.
     state_->options.chunk_bytes = min(options.chunk_bytes);
     state_->gpu_aware = min(Index{gpu_aware ? 1 : 0}) == 1;
-    state_->gpu_aware_is_claimed = state_->gpu_aware && min(Index{chosen ? 1 : 0}) == 0;
+    state_->gpu_aware_is_claimed =
+        state_->gpu_aware && min(Index{chosen ? 1 : 0}) == 0 && max(Index{query_devices().num_devices}) > 0;
   });
 }
 
@@ -183,6 +186,8 @@ Communicator Communicator::split(int colour) const {
   check_mpi(MPI_Comm_split(state_->comm, colour, rank_, &part), "MPI_Comm_split");
   Communicator result(part, state_->options);
   MPI_Comm_free(&part);
+  result.state_->gpu_aware = state_->gpu_aware;
+  result.state_->gpu_aware_is_claimed = state_->gpu_aware_is_claimed;
   return result;
 }
 
@@ -193,6 +198,8 @@ Communicator Communicator::split_by_machine() const {
   check_mpi(MPI_Comm_split_type(state_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part), "MPI_Comm_split_type");
   Communicator result(part, state_->options);
   MPI_Comm_free(&part);
+  result.state_->gpu_aware = state_->gpu_aware;
+  result.state_->gpu_aware_is_claimed = state_->gpu_aware_is_claimed;
   return result;
 }
 

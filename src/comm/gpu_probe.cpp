@@ -1,6 +1,7 @@
 // Whether MPI really takes addresses of devices, where it only says so: one number goes to the next rank before anything else does.
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <thread>
@@ -12,7 +13,7 @@ namespace zhalo {
 namespace {
 
 constexpr int probe_tag = 4;
-constexpr std::chrono::seconds longest{20};
+constexpr double longest_seconds = 20;
 
 /// Two messages under way, from and to an array of two numbers.
 class Probe {
@@ -21,19 +22,12 @@ class Probe {
     ok_ = MPI_Irecv(numbers + 1, 1, MPI_INT64_T, from, probe_tag, comm, &requests_[0]) == MPI_SUCCESS &&
           MPI_Isend(numbers, 1, MPI_INT64_T, to, probe_tag, comm, &requests_[1]) == MPI_SUCCESS;
   }
-  ~Probe() {
-    for (MPI_Request& request : requests_) {
-      if (request == MPI_REQUEST_NULL) continue;
-      MPI_Cancel(&request);
-      MPI_Request_free(&request);
-    }
-  }
   Probe(const Probe&) = delete;
   Probe& operator=(const Probe&) = delete;
 
   /// False after an error, or if it takes too long.
-  bool wait() {
-    const auto end = std::chrono::steady_clock::now() + longest;
+  bool wait(double seconds) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     while (ok_ && std::chrono::steady_clock::now() < end) {
       bool all = true;
       for (MPI_Request& request : requests_) {
@@ -45,6 +39,19 @@ class Probe {
       std::this_thread::yield();
     }
     return false;
+  }
+
+  /// Lets go of what is still under way. A receive ends when it is cancelled; a send may still read its number.
+  bool abandon_receive() {
+    if (requests_[0] == MPI_REQUEST_NULL) return false;
+    MPI_Cancel(&requests_[0]);
+    MPI_Wait(&requests_[0], MPI_STATUS_IGNORE);
+    return true;
+  }
+  bool abandon_send() {
+    if (requests_[1] == MPI_REQUEST_NULL) return false;
+    MPI_Request_free(&requests_[1]);
+    return true;
   }
 
  private:
@@ -61,12 +68,17 @@ void Communicator::probe_gpu_aware(const Exec& exec) const {
   const Index before = (rank_ + size_ - 1) % size_;
   const std::vector<Index> numbers{rank_, -1};
   state_->probe_room = to_exec(exec, Span<const Index>(numbers), "a probe of MPI");
+  const double timeout = state_->options.timeout_seconds;
+  const double seconds = timeout > 0 ? std::min(longest_seconds, timeout / 2) : longest_seconds;
   barrier();  // are all there?
-  bool arrived = Probe(state_->comm, state_->probe_room.data(), static_cast<int>(before), (rank_ + 1) % size_).wait();
+  Probe probe(state_->comm, state_->probe_room.data(), static_cast<int>(before), (rank_ + 1) % size_);
+  bool arrived = probe.wait(seconds);
+  const bool keeps_room = probe.abandon_send();
+  state_->has_lost_messages = probe.abandon_receive() || keeps_room;
   arrived = arrived && to_host(exec, state_->probe_room)[1] == before;
   state_->gpu_aware = min(Index{arrived ? 1 : 0}) == 1;
   state_->gpu_aware_is_claimed = false;
-  if (arrived) state_->probe_room = {};
+  if (!keeps_room) state_->probe_room = {};
 }
 
 }  // namespace zhalo

@@ -1,6 +1,7 @@
 #include "src/comm/part_exchange.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "kernels/kernels.hpp"
 #include "src/comm/messages.hpp"
@@ -28,7 +29,8 @@ struct PartExchange::Streams {
         receives(MessageStream::Direction::receive, {state.comm, part_tag}, staging_of_receives, exec) {}
 
   State::Seen advance() {
-    const kernels::DeviceInUse device(exec);  // MPI may be given addresses of its memory
+    std::optional<kernels::DeviceInUse> device;
+    if (!staging_of_sends.is_used()) device.emplace(exec);  // MPI is given addresses of its memory
     const std::size_t before = sends.num_done() + receives.num_done();
     receives.advance();
     sends.advance();
@@ -84,11 +86,12 @@ void PartExchange::finish(Index part) {
         streams_->sends.is_done(streams_->sends_until[p]) && streams_->receives.is_done(streams_->receives_until[p]);
     return all ? Seen::all : seen;
   });
-  if (streams_->sends.is_done() && streams_->receives.is_done()) rethrow_failure(streams_->sends, streams_->receives);
 }
 
 void PartExchange::finish_all() {
-  if (streams_ && !streams_->sends_until.empty()) finish(static_cast<Index>(streams_->sends_until.size()) - 1);
+  if (streams_ == nullptr || streams_->sends_until.empty()) return;
+  finish(static_cast<Index>(streams_->sends_until.size()) - 1);
+  rethrow_failure(streams_->sends, streams_->receives);
 }
 
 }  // namespace zhalo

@@ -37,8 +37,9 @@ class PartExchange {
   Index start(const MessagePart& part);
   /// Looks after the messages: to be called now and then.
   void advance();
-  /// Waits for a part and all before it. If a copy has failed, throws its error as soon as no message is under way.
+  /// Waits for a part and all before it.
   void finish(Index part);
+  /// Waits for all parts, then throws what failed of the copies to and from messages: others wait for these, whatever is in them.
   void finish_all();
 
  private:

@@ -22,7 +22,8 @@ struct Communicator::State {
   CommunicatorOptions options;
   bool gpu_aware = false;
   bool gpu_aware_is_claimed = false;  ///< by MPI, and was not tried yet
-  Buffer<Index> probe_room;           ///< which MPI may still write to
+  Buffer<Index> probe_room;           ///< of the trial; afterwards only where MPI may still read it
+  bool has_lost_messages = false;     ///< of the trial, which nobody will take
   int node_rank = 0;
   int node_size = 1;
   Index bytes_sent = 0;

@@ -85,7 +85,7 @@ void* MemoryPool::allocate(std::size_t bytes, std::string_view purpose) {
     // Reuse between calls costs little memory beyond what one call needs: unused chunks are given back until what is held is within
     // 9/8 of the peak of what was in use.
     const std::size_t needed = std::max(peak_, in_use_ + bytes);
-    release_locked(std::max(needed + needed / 8 - bytes, source_.keep_bytes));
+    release_locked(std::max(needed + needed / 8, source_.keep_bytes) - bytes);
     bool added = add_chunk_locked(bytes);
     if (!added) {
       release_locked(0);

@@ -48,15 +48,15 @@ ZOrder<Real>::ZOrder(const Context& context, const Particles<Real>& particles, c
     validate_box(box, particles.dimensions);
     validate_box_fits<Real>(box);
     validate_agreement(context.comm, box, options, particles.num());
-    const DeviceParticles<Real> input(context.exec, particles);
-    const Extent extent = examine_positions(context, input.view(), box);
-    const kernels::Frame frame = choose_frame(box, extent, 0, 1).frame;
     std::vector<Index> sizes;
     for (const TravellingColumn& column : options.columns) {
       if (particles.num() > 0) validate_memory(context.exec, column.data, "values of a column");
       sizes.push_back(column.element_size);
     }
     if (particles.num() > 0) validate_memory(context.exec, options.weight.data, "weights");
+    const DeviceParticles<Real> input(context.exec, particles);
+    const Extent extent = examine_positions(context, input.view(), box);
+    const kernels::Frame frame = choose_frame(box, extent, 0, 1).frame;
     state_ = std::make_shared<State>(
         State{context, distribute_particles(context, input.view(), frame, {options.weight, options.columns}), extent, sizes});
     state_->particles.sorted.keys = {};
@@ -121,6 +121,8 @@ void ZOrder<Real>::return_bytes(const TravellingColumn& values, Index num_values
   context.comm.together([&] {
     validate(num_values == num() && num_to == num_origin(), "{} values are to go back to {} particles (must be {} and {})",
              num_values, num_to, num(), num_origin());
+    if (num_values > 0) validate_memory(context.exec, values.data, "values of a column");
+    if (num_to > 0) validate_memory(context.exec, to, "the room for values of a column");
     const Index size = values.element_size;
     Buffer<std::byte> received(context.exec, num() * size, "results on their way back");
     const kernels::MovedColumn moved{values.data, received.data(), size};

@@ -49,10 +49,12 @@ herr_t failed(int line, const char* what) {
   return -1;
 }
 
-/// Of an open file: nobody shall hear of it now.
-void note_failure(FileState& state) {
+/// Of an open file: HDF5 hears of it only while nobody else would.
+herr_t note_failure(FileState& state, int line, const char* what) {
+  if (!state.is_watched) return failed(line, what);
   if (state.failure == 0) state.failure = errno;
   state.abandoned = true;
+  return 0;
 }
 
 H5FD_t* open_file(const char* name, unsigned flags, hid_t, haddr_t) {
@@ -77,8 +79,7 @@ H5FD_t* open_file(const char* name, unsigned flags, hid_t, haddr_t) {
 
 herr_t close_file(H5FD_t* file) {
   const std::unique_ptr<ClosableFile> last(&whole(file));
-  if (::close(std::exchange(last->descriptor, -1)) != 0) note_failure(*last->state);
-  return 0;
+  return ::close(std::exchange(last->descriptor, -1)) == 0 ? 0 : note_failure(*last->state, __LINE__, "close failed");
 }
 
 int compare(const H5FD_t* a, const H5FD_t* b) {
@@ -112,7 +113,7 @@ herr_t read_bytes(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t first, std::size_t nu
   while (num > 0) {
     const ssize_t done = ::pread(whole(file).descriptor, to, num, static_cast<off_t>(first));
     if (done < 0 && errno == EINTR) continue;
-    if (done < 0) note_failure(*whole(file).state);
+    if (done < 0 && note_failure(*whole(file).state, __LINE__, "read failed") != 0) return -1;
     if (done <= 0) break;
     to += done;
     num -= static_cast<std::size_t>(done);
@@ -128,10 +129,7 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t first, std::size_t n
   while (num > 0 && !whole(file).state->abandoned) {
     const ssize_t done = ::pwrite(whole(file).descriptor, from, num, static_cast<off_t>(first));
     if (done < 0 && errno == EINTR) continue;
-    if (done < 0) {
-      note_failure(*whole(file).state);
-      break;
-    }
+    if (done < 0) return note_failure(*whole(file).state, __LINE__, "write failed");
     from += done;
     num -= static_cast<std::size_t>(done);
     first += static_cast<haddr_t>(done);
@@ -144,10 +142,8 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t first, std::size_t n
 herr_t set_length(H5FD_t* file, hid_t, hbool_t) {
   ClosableFile& own = whole(file);
   if (own.state->abandoned || own.end_of_file == own.end_of_addresses) return 0;
-  if (::ftruncate(own.descriptor, static_cast<off_t>(own.end_of_addresses)) != 0) {
-    note_failure(*own.state);
-    return 0;
-  }
+  if (::ftruncate(own.descriptor, static_cast<off_t>(own.end_of_addresses)) != 0)
+    return note_failure(*own.state, __LINE__, "truncation failed");
   own.end_of_file = own.end_of_addresses;
   return 0;
 }
@@ -197,7 +193,9 @@ Handle closable_driver() {
 
 std::shared_ptr<FileState> state_of(hid_t file) {
   const ClosableFile* known = find(file);
-  return known == nullptr ? std::make_shared<FileState>() : known->state;
+  if (known == nullptr) return std::make_shared<FileState>();
+  known->state->is_watched = true;
+  return known->state;
 }
 
 int descriptor_of(hid_t file) {

@@ -15,8 +15,9 @@ Handle closable_driver();
 /// cannot let go of a file before it has written what it still holds: where that fails it tries again when the program ends, and
 /// crashes.
 struct FileState {
-  int failure = 0;         ///< errno of the first failure
-  bool abandoned = false;  ///< what is written goes nowhere; so since the first failure, or before
+  bool is_watched = false;  ///< by somebody who called state_of; before that HDF5 is told of failures
+  int failure = 0;          ///< errno of the first failure
+  bool abandoned = false;   ///< what is written goes nowhere; so since the first failure, or before
 };
 std::shared_ptr<FileState> state_of(hid_t file);
 

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "apps/bench/points.hpp"
+#include "tests/device/runtime/profile.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/fof/fof.hpp"
 #include "zhalo/knn/knn.hpp"
@@ -86,7 +87,9 @@ bool run_case(const std::string& name, Index num) {
     if (name == "fof/" + kind + "/b0.2") return Setup(kind, num).find_groups(), true;
     if (name == "catalogue/" + kind + "/b0.2") {
       const Setup setup(kind, num);
-      return setup.make_table(setup.find_groups()), true;
+      const FofResult groups = setup.find_groups();
+      profile::clear();
+      return setup.make_table(groups), true;
     }
   }
   return false;

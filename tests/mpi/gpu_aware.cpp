@@ -94,10 +94,10 @@ void check_groups(const Context& context) {
   CHECK(to_host(context.exec, found.label) == slice(labels_of_one_rank(cloud), part));
 }
 
-void check_transport(Mpi kind, bool is_aware) {
+void check_transport(Mpi kind, bool is_aware, double timeout_seconds = 60) {
   mpi = kind;
   Context context;
-  REQUIRE(find_device(context, {.timeout_seconds = 60}));
+  REQUIRE(find_device(context, {.timeout_seconds = timeout_seconds}));
   CHECK(context.comm.is_gpu_aware());  // so it says
   check_groups(context);
   const bool has_messages = context.comm.size() > 1;
@@ -117,4 +117,9 @@ TEST_CASE("an MPI that takes addresses of devices, but moves nothing, is found o
 
 TEST_CASE("an MPI that says that it takes addresses of devices, and then refuses them, is found out") {
   check_transport(Mpi::fails, false);
+}
+
+TEST_CASE("an MPI that refuses addresses of devices on one rank is found out, though others wait for its message") {
+  const Communicator world(MPI_COMM_WORLD);
+  check_transport(world.rank() == 1 ? Mpi::fails : Mpi::is_right, false, 5);
 }

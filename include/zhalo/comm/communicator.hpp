@@ -61,7 +61,7 @@ class Communicator {
   /// Rank among, and number of, the ranks on this rank's machine.
   int node_rank() const;
   int node_size() const;
-  /// Whether addresses in device memory are handed to MPI.
+  /// Whether addresses in device memory are handed to MPI. Before the first exchange: as far as MPI says.
   bool is_gpu_aware() const;
   /// Whether a wait for other ranks was given up, or MPI failed: every collective throws CommunicationError from then on.
   bool is_broken() const;

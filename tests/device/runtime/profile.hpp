@@ -22,7 +22,9 @@ struct Instruction {
 /// The lanes of a warp of this kernel have run to their next collective, or to their end.
 void end_step(const std::string& kernel);
 
-/// Of all kernels so far.
+/// Forgets what was noted so far.
+void clear();
+/// Of all kernels since then.
 std::vector<Instruction> instructions();
 
 }  // namespace zhalo::emulated::profile

@@ -95,6 +95,11 @@ void end_step(const std::string& kernel) {
   }
 }
 
+void clear() {
+  const std::lock_guard lock(mutex);
+  found.clear();
+}
+
 std::vector<Instruction> instructions() {
   const std::lock_guard lock(mutex);
   std::vector<Instruction> all;
