@@ -36,7 +36,8 @@ Communicator::State::~State() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (!probe_room.empty())
-    static_cast<void>(new Buffer<Index>(std::move(probe_room)));  // for MPI, as long as the process lives
+    static_cast<void>(
+        std::make_unique<Buffer<Index>>(std::move(probe_room)).release());  // for MPI, as long as the process lives
   if (finalized == 0 && !broken && !has_lost_messages && comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
 }
 

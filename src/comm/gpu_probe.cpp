@@ -24,6 +24,7 @@ class Probe {
   }
   Probe(const Probe&) = delete;
   Probe& operator=(const Probe&) = delete;
+  ~Probe() = default;
 
   /// False after an error, or if it takes too long.
   bool wait(double seconds) {
