@@ -18,14 +18,16 @@ endif()
 # One rounding on every backend: a * b + c is fused only where the text says fma.
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>")
 
-# Where the build type's optimisation is wrong for a part: the presets of the sanitizers optimise the kernels alone, and tests, which run
-# once, are compiled faster than they would run.
+# Where the build type's optimisation is wrong for a part: the presets of the sanitizers optimise
+# the kernels alone, and tests, which run once, are compiled faster than they would run.
 set(ZHALO_KERNEL_OPTIONS "" CACHE STRING "More compiler options for kernels/host, such as -O1")
 set(ZHALO_TEST_OPTIONS "" CACHE STRING "More compiler options for the tests, such as -O1")
-option(ZHALO_KERNELS_TOGETHER "Let a unity build take kernels/host together: less to read, but long units" OFF)
+option(ZHALO_KERNELS_TOGETHER
+       "Let a unity build take kernels/host together: less to read, but long units" OFF)
 mark_as_advanced(ZHALO_KERNEL_OPTIONS ZHALO_TEST_OPTIONS ZHALO_KERNELS_TOGETHER)
 
-# In a unity build a program is one unit; the library's units are smaller, so that a change of one file stays cheap.
+# In a unity build a program is one unit; the library's units are smaller, so that a change of one
+# file stays cheap.
 macro(zhalo_compile_programs_together)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 24)
 endmacro()

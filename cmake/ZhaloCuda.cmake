@@ -1,17 +1,23 @@
-# Finds the CUDA toolkit (also where it is usually installed but not on PATH) and enables the language as zhalo needs it.
-# Sets ZHALO_HAVE_CUDA; and ZHALO_CUDA_IS_EMULATED where the host plays the device (tests/device), which needs no toolkit.
+# Finds the CUDA toolkit (also where it is usually installed but not on PATH) and enables the
+# language as zhalo needs it. Sets ZHALO_HAVE_CUDA; and ZHALO_CUDA_IS_EMULATED where the host plays
+# the device (tests/device), which needs no toolkit.
 set(ZHALO_HAVE_CUDA OFF CACHE INTERNAL "Whether this tree compiles kernels/cuda")
 set(ZHALO_CUDA_IS_EMULATED OFF)
 
-# zhalo_compile_for_device(target file...): every CUDA file of a target goes through here. For emulated devices it is C++ like any other.
+# zhalo_compile_for_device(target file...): every CUDA file of a target goes through here. For
+# emulated devices it is C++ like any other.
 function(zhalo_compile_for_device target)
   if(ZHALO_CUDA_IS_EMULATED)
     set_source_files_properties(
-      ${ARGN} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE CXX SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS "${ZHALO_EMULATED_OPTIONS}")
+      ${ARGN} TARGET_DIRECTORY ${target}
+      PROPERTIES LANGUAGE CXX SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON
+                 COMPILE_OPTIONS "${ZHALO_EMULATED_OPTIONS}")
   endif()
 endfunction()
 
-option(ZHALO_DEVICE_PROFILE "Emulated devices note what each line of a kernel loads and stores (scripts/device-profile)" OFF)
+option(ZHALO_DEVICE_PROFILE
+       "Emulated devices note what each line of a kernel loads and stores (scripts/device-profile)"
+       OFF)
 mark_as_advanced(ZHALO_DEVICE_PROFILE)
 
 if(ZHALO_CUDA STREQUAL "OFF")
@@ -19,21 +25,30 @@ if(ZHALO_CUDA STREQUAL "OFF")
 endif()
 if(ZHALO_CUDA STREQUAL "EMULATED")
   if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    message(FATAL_ERROR "ZHALO_CUDA=EMULATED needs an x86-64 processor (its threads are switched by hand); this is ${CMAKE_SYSTEM_PROCESSOR}")
+    message(
+      FATAL_ERROR
+        "ZHALO_CUDA=EMULATED needs an x86-64 processor (its threads are switched by hand); this is ${CMAKE_SYSTEM_PROCESSOR}"
+    )
   endif()
   if(NOT ZHALO_FFTW)
-    message(FATAL_ERROR "ZHALO_CUDA=EMULATED needs FFTW in place of cuFFT: configure with -DZHALO_FFTW=ON")
+    message(
+      FATAL_ERROR "ZHALO_CUDA=EMULATED needs FFTW in place of cuFFT: configure with -DZHALO_FFTW=ON"
+    )
   endif()
   set(ZHALO_HAVE_CUDA ON CACHE INTERNAL "Whether this tree compiles kernels/cuda")
   set(ZHALO_CUDA_IS_EMULATED ON)
-  # As nvcc does: its headers first, one rounding, and warnings that are not about the house's own text as it stands.
-  set(ZHALO_EMULATED_OPTIONS "-I${PROJECT_SOURCE_DIR}/tests/device/include" -include cuda_runtime.h -DZHALO_EMULATED_DEVICE -mfma
-                             -Wno-conversion -Wno-sign-conversion -Wno-shadow -Wno-pedantic ${ZHALO_KERNEL_OPTIONS})
+  # As nvcc does: its headers first, one rounding, and warnings that are not about the house's own
+  # text as it stands.
+  set(ZHALO_EMULATED_OPTIONS
+      "-I${PROJECT_SOURCE_DIR}/tests/device/include" -include cuda_runtime.h
+      -DZHALO_EMULATED_DEVICE -mfma -Wno-conversion -Wno-sign-conversion -Wno-shadow -Wno-pedantic
+      ${ZHALO_KERNEL_OPTIONS})
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
     # A volatile access is an atomic one on a device.
     list(APPEND ZHALO_EMULATED_OPTIONS -mllvm -tsan-distinguish-volatile=1)
   endif()
-  if(ZHALO_DEVICE_PROFILE)  # scripts/device-profile: the compiler's calls for ThreadSanitizer, without ThreadSanitizer
+  if(ZHALO_DEVICE_PROFILE) # scripts/device-profile: the compiler's calls for ThreadSanitizer,
+                           # without ThreadSanitizer
     list(APPEND ZHALO_EMULATED_OPTIONS -fsanitize=thread -g1)
   endif()
   message(STATUS "CUDA backend: emulated on the host, for tests only")
@@ -41,10 +56,8 @@ if(ZHALO_CUDA STREQUAL "EMULATED")
 endif()
 
 if(NOT CMAKE_CUDA_COMPILER)
-  find_program(
-    ZHALO_NVCC nvcc
-    HINTS ENV CUDACXX ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda /opt/cuda
-    PATH_SUFFIXES bin)
+  find_program(ZHALO_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda
+                                     /opt/cuda PATH_SUFFIXES bin)
   mark_as_advanced(ZHALO_NVCC)
   if(ZHALO_NVCC)
     set(CMAKE_CUDA_COMPILER "${ZHALO_NVCC}" CACHE FILEPATH "CUDA compiler")
@@ -59,17 +72,23 @@ if(CMAKE_CUDA_COMPILER)
   enable_language(CUDA)
   include(ZhaloFindCudaToolkit)
   if(NOT TARGET CUDA::cufft)
-    message(FATAL_ERROR "the CUDA toolkit has no cuFFT: install it (libcufft-dev), or configure with -DZHALO_CUDA=OFF")
+    message(
+      FATAL_ERROR
+        "the CUDA toolkit has no cuFFT: install it (libcufft-dev), or configure with -DZHALO_CUDA=OFF"
+    )
   endif()
   set(ZHALO_HAVE_CUDA ON CACHE INTERNAL "Whether this tree compiles kernels/cuda")
 elseif(ZHALO_CUDA STREQUAL "ON")
-  message(FATAL_ERROR "ZHALO_CUDA is ON but no nvcc was found on PATH or in /usr/local/cuda/bin; install the CUDA toolkit, "
-                      "set CMAKE_CUDA_COMPILER to its nvcc, or configure with -DZHALO_CUDA=OFF")
+  message(
+    FATAL_ERROR
+      "ZHALO_CUDA is ON but no nvcc was found on PATH or in /usr/local/cuda/bin; install the CUDA toolkit, "
+      "set CMAKE_CUDA_COMPILER to its nvcc, or configure with -DZHALO_CUDA=OFF")
 endif()
 message(STATUS "CUDA backend: ${ZHALO_HAVE_CUDA}")
 
 if(ZHALO_HAVE_CUDA)
-  # CMake 3.25 drops CUDA_STANDARD 20 silently with newer nvcc, so the standard is an option here. No fused multiply-add but where the
-  # text says fma: host and device must round alike.
-  add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--fmad=false;-Xcompiler=-ffp-contract=off>")
+  # CMake 3.25 drops CUDA_STANDARD 20 silently with newer nvcc, so the standard is an option here.
+  # No fused multiply-add but where the text says fma: host and device must round alike.
+  add_compile_options(
+    "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--fmad=false;-Xcompiler=-ffp-contract=off>")
 endif()

@@ -2,22 +2,22 @@
 include(CMakePackageConfigHelpers)
 
 set(zhalo_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/zhalo")
-install(
-  TARGETS zhalo
-  EXPORT zhalo
-  RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
-  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-  FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(TARGETS zhalo EXPORT zhalo RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" FILE_SET HEADERS
+                DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(EXPORT zhalo NAMESPACE zhalo:: DESTINATION "${zhalo_package_dir}" FILE zhaloTargets.cmake)
 
 set(zhalo_links_cuda ${ZHALO_HAVE_CUDA})
 if(ZHALO_CUDA_IS_EMULATED)
   set(zhalo_links_cuda OFF)
 endif()
-configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/zhaloConfig.cmake.in" "${PROJECT_BINARY_DIR}/zhaloConfig.cmake"
-                              INSTALL_DESTINATION "${zhalo_package_dir}")
-write_basic_package_version_file("${PROJECT_BINARY_DIR}/zhaloConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
-install(FILES "${PROJECT_BINARY_DIR}/zhaloConfig.cmake" "${PROJECT_BINARY_DIR}/zhaloConfigVersion.cmake"
-              "${PROJECT_SOURCE_DIR}/cmake/ZhaloFindCudaToolkit.cmake" "${PROJECT_SOURCE_DIR}/cmake/ZhaloFindFftw.cmake"
-        DESTINATION "${zhalo_package_dir}")
+configure_package_config_file(
+  "${PROJECT_SOURCE_DIR}/cmake/zhaloConfig.cmake.in" "${PROJECT_BINARY_DIR}/zhaloConfig.cmake"
+  INSTALL_DESTINATION "${zhalo_package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/zhaloConfigVersion.cmake"
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/zhaloConfig.cmake"
+              "${PROJECT_BINARY_DIR}/zhaloConfigVersion.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/ZhaloFindCudaToolkit.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/ZhaloFindFftw.cmake" DESTINATION "${zhalo_package_dir}")

@@ -1,8 +1,10 @@
-/// Relaxed atomic operations on plain memory, the same on host and device. None orders other memory.
+/// Relaxed atomic operations on plain memory, the same on host and device. None orders other
+/// memory.
 ///
-/// On a device, loads and stores are volatile: the PTX manual gives ld.volatile and st.volatile the meaning of relaxed ones at system
-/// scope, which no stale line of a multiprocessor's own cache can answer; together with atomicCAS and atomicMin (relaxed, device scope)
-/// they are free of data races.
+/// On a device, loads and stores are volatile: the PTX manual gives ld.volatile and st.volatile the
+/// meaning of relaxed ones at system scope, which no stale line of a multiprocessor's own cache can
+/// answer; together with atomicCAS and atomicMin (relaxed, device scope) they are free of data
+/// races.
 #pragma once
 
 #include <type_traits>
@@ -35,11 +37,13 @@ ZHALO_HD void atomic_store(T& to, T value) {
 }
 
 /// Replaces `expected` by `desired`; returns what was there.
-ZHALO_HD inline LocalIndex atomic_compare_exchange(LocalIndex& at, LocalIndex expected, LocalIndex desired) {
+ZHALO_HD inline LocalIndex atomic_compare_exchange(LocalIndex& at, LocalIndex expected,
+                                                   LocalIndex desired) {
 #if ZHALO_ON_DEVICE
   return atomicCAS(&at, expected, desired);
 #else
-  std::atomic_ref<LocalIndex>(at).compare_exchange_strong(expected, desired, std::memory_order_relaxed);
+  std::atomic_ref<LocalIndex>(at).compare_exchange_strong(expected, desired,
+                                                          std::memory_order_relaxed);
   return expected;
 #endif
 }

@@ -30,7 +30,9 @@ struct RunsView {
   Span<const LocalIndex> order;  ///< former place of each element
   Span<const LocalIndex> start;  ///< first element of each run
 
-  ZHALO_HD Index end(Index run) const { return run + 1 < start.size() ? Index{start[run + 1]} : order.size(); }
+  ZHALO_HD Index end(Index run) const {
+    return run + 1 < start.size() ? Index{start[run + 1]} : order.size();
+  }
 };
 
 /// Columns of chosen particles, one behind the other; those without memory are left out.
@@ -75,12 +77,13 @@ struct BlocksView {
 template <class Real>
 struct MembersView {
   ParticlesView<Real> particles;
-  Frame frame;                    ///< only its box is used
+  KeyFrame frame;                 ///< only its box is used
   Span<const LocalIndex> member;  ///< places among the particles
   BlocksView blocks;
 };
 
-/// What the first look at all members adds up: positions relative to an origin, at their nearest images.
+/// What the first look at all members adds up: positions relative to an origin, at their nearest
+/// images.
 struct Moments {
   double mass = 0;
   Vec3d pos;
@@ -113,8 +116,8 @@ struct GroupRow {
   Vec3d centre;
   Vec3d velocity;
   double velocity_dispersion;
-  double inertia_radius;
-  double extent_radius;
+  double rms_radius;
+  double max_radius;
 };
 
 /// Per group (or block) and type, row by row.

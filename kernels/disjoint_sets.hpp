@@ -1,8 +1,9 @@
 /// Union-find on a parent array, for many threads at once.
 ///
-/// Invariant: parent[i] <= i, so the root of a set is its smallest element and a walk to the root ends. Roots are hooked, larger to
-/// smaller, with compare-and-swap; paths are halved while they are walked (Jayanti & Tarjan 2016, PODC, "A randomized concurrent
-/// algorithm for disjoint set union", with index order in place of a random one: Z-order keeps the trees shallow).
+/// Invariant: parent[i] <= i, so the root of a set is its smallest element and a walk to the root
+/// ends. Roots are hooked, larger to smaller, with compare-and-swap; paths are halved while they
+/// are walked (Jayanti & Tarjan 2016, PODC, "A randomized concurrent algorithm for disjoint set
+/// union", with index order in place of a random one: Z-order keeps the trees shallow).
 #pragma once
 
 #include "kernels/atomics.hpp"

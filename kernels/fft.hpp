@@ -11,28 +11,33 @@
 
 namespace zhalo::kernels {
 
-/// What is done to each row of a plane. Rows are num_columns complex numbers long, or as cells line_length reals.
+/// What is done to each row of a plane. Rows are num_columns complex numbers long, or as cells
+/// line_length reals.
 enum class RowTransform { none, real_to_complex, complex_to_real, forward, backward };
 enum class ColumnTransform { none, forward, backward };
 
-/// Work on planes of rows x columns complex numbers: they are filled from memory, transformed, and drained to memory. With `fill_rows` they
-/// are filled from cells, by transforming each row; with `drain_rows` they are drained to cells.
+/// Work on planes of rows x columns complex numbers: they are loaded from memory, transformed, and
+/// stored to memory. With `load_rows` they are loaded from cells, by transforming each row; with
+/// `store_rows` they are stored to cells.
 struct PlaneSteps {
   Index num_rows = 0;
   Index num_columns = 0;
   Index line_length = 0;  ///< cells of a row
-  RowTransform fill_rows = RowTransform::none;
+  RowTransform load_rows = RowTransform::none;
   ColumnTransform columns = ColumnTransform::none;
-  RowTransform drain_rows = RowTransform::none;
+  RowTransform store_rows = RowTransform::none;
   std::vector<Index> calls{};  ///< numbers of planes of the calls to come
   bool measure = false;        ///< try several ways and take the fastest
 
-  Index most_planes() const { return calls.empty() ? 0 : *std::max_element(calls.begin(), calls.end()); }
+  Index max_planes() const {
+    return calls.empty() ? 0 : *std::max_element(calls.begin(), calls.end());
+  }
   friend bool operator==(const PlaneSteps&, const PlaneSteps&) = default;
 };
 
-/// Where a part of each plane lies: rows [first_row, first_row + num_rows) x columns [first_column, first_column + num_columns). Strides
-/// are in elements: Real for cells of a real field, else complex numbers.
+/// Where a part of each plane lies: rows [first_row, first_row + num_rows) x columns [first_column,
+/// first_column + num_columns). Strides are in elements: Real for cells of a real field, else
+/// complex numbers.
 struct PlanePiece {
   void* data = nullptr;
   Index first_row = 0;
@@ -48,20 +53,22 @@ struct PlanePiece {
   }
 };
 
-/// Planes [first_plane, first_plane + num_planes) of what the pieces name. Cells are one piece with all rows.
+/// Planes [first_plane, first_plane + num_planes) of what the pieces name. Cells are one piece with
+/// all rows.
 template <class Real>
 struct PlaneJob {
   Index first_plane = 0;
   Index num_planes = 0;
-  Span<const PlanePiece> fill;
-  Span<const PlanePiece> drain;
+  Span<const PlanePiece> load;
+  Span<const PlanePiece> store;
   /// Called now and then by the thread that called run(), or null.
   const std::function<void()>* between = nullptr;
-  Real factor = 1;        ///< of all that is drained to pieces
-  bool is_large = false;  ///< what is drained will not be in the cache when it is read again
+  Real factor = 1;        ///< of all that is stored to pieces
+  bool is_large = false;  ///< what is stored will not be in the cache when it is read again
 };
 
-/// A planned way to do the steps. Draining may overwrite what planes up to the same number were filled from.
+/// A planned way to do the steps. Storing may overwrite what planes up to the same number were
+/// loaded from.
 template <class Real>
 class PlanePlan {
  public:

@@ -1,4 +1,5 @@
-/// The part of the contract between src and the backends (kernels.hpp) that makes initial conditions.
+/// The part of the contract between src and the backends (kernels.hpp) that makes initial
+/// conditions.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,8 @@ struct DisplacedAxis {
   double lo = 0;       ///< where cell 0 begins
   double spacing = 0;  ///< of cells
   double length = 0;   ///< of the periodic box
-  /// Displacement and velocity are factor[0] first + factor[1] second, the latter 0 without `second`.
+  /// Displacement and velocity are factor[0] first + factor[1] second, the latter 0 without
+  /// `second`.
   const T* first = nullptr;
   const T* second = nullptr;
   double to_displacement[2] = {};
@@ -53,6 +55,7 @@ void displace_axis(const E& exec, const DisplacedAxis<T>& axis);
 
 /// Numbers cells as those of a grid of `num`, from 1 on.
 template <class E>
-void number_cells(const E& exec, const CellBlock& cells, const Vec<Index, 3>& num, Span<std::uint64_t> to);
+void number_cells(const E& exec, const CellBlock& cells, const Vec<Index, 3>& num,
+                  Span<std::uint64_t> to);
 
 }  // namespace zhalo::kernels

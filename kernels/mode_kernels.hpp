@@ -1,4 +1,5 @@
-/// The part of the contract between src and the backends (kernels.hpp) that works on modes one by one.
+/// The part of the contract between src and the backends (kernels.hpp) that works on modes one by
+/// one.
 #pragma once
 
 #include "zhalo/core/exec.hpp"
@@ -7,7 +8,8 @@
 
 namespace zhalo::kernels {
 
-/// A brick of a grid in memory order, slowest axis first: rows along the last axis, whose elements lie side by side.
+/// A index box of a grid in memory order, slowest axis first: rows along the last axis, whose
+/// elements lie side by side.
 struct GridRows {
   Index extent[3] = {};
   Index stride[2] = {};  ///< elements from one to the next along the first two axes
@@ -30,7 +32,8 @@ struct ModesView {
   Span<T> values;
 };
 
-// ---------------------------------------------------------------- one factor for each mode: T = float or double, factors in double
+// ---------------------------------------------------------------- one factor for each mode: T =
+// float or double, factors in double
 
 /// Multiplies by the product of the three axes' numbers; and by i times that.
 template <class E, class T>
@@ -53,13 +56,15 @@ void scale_modes(const E& exec, const ModesView<T>& modes, double factor);
 template <class E, class T>
 void add_modes(const E& exec, const ModesView<T>& modes, Span<const T> other, double factor);
 
-/// Adds those of `other`, turned by the product of the three axes' complex numbers, and halves the sum.
+/// Adds those of `other`, turned by the product of the three axes' complex numbers, and halves the
+/// sum.
 struct PhaseTables {
   AxisTables real;
   AxisTables imaginary;
 };
 template <class E, class T>
-void average_turned_modes(const E& exec, const ModesView<T>& modes, Span<const T> other, const PhaseTables& phases);
+void average_turned_modes(const E& exec, const ModesView<T>& modes, Span<const T> other,
+                          const PhaseTables& phases);
 
 // ---------------------------------------------------------------- power spectra
 
@@ -71,14 +76,15 @@ struct PowerView {
   Index num_rows = 0;
   Span<const T> a;
   Span<const T> b;
-  AxisTables squares;        ///< of the wave vector, in whatever unit: their sums are compared with the edges
-  AxisTables along;          ///< their sum: component along the line of sight, in the root of that unit
-  AxisTables weights;        ///< their product: how many modes of the full spectrum one stands for
+  AxisTables
+      squares;  ///< of the wave vector, in whatever unit: their sums are compared with the edges
+  AxisTables along;    ///< their sum: component along the line of sight, in the root of that unit
+  AxisTables weights;  ///< their product: how many modes of the full spectrum one stands for
   Span<const double> edges;  ///< ascending; a bin is [edge, next edge)
   Index num_multipoles = 0;
 
-  /// Numbers of each bin: the weights' sum; that of the wave number; of Re(a conj(b)); of the latter times (2 l + 1) times the Legendre
-  /// polynomial, l = 0, 2, ...
+  /// Numbers of each bin: the weights' sum; that of the wave number; of Re(a conj(b)); of the
+  /// latter times (2 l + 1) times the Legendre polynomial, l = 0, 2, ...
   Index width() const { return 3 + num_multipoles; }
 };
 

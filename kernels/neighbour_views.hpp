@@ -1,5 +1,5 @@
-/// The views of the searches for neighbours: trivially copyable, pointing to memory of the Exec. Lengths are scaled like the sorted
-/// coordinates.
+/// The views of the searches for neighbours: trivially copyable, pointing to memory of the Exec.
+/// Lengths are scaled like the sorted coordinates.
 #pragma once
 
 #include "kernels/views.hpp"
@@ -21,12 +21,13 @@ struct SearchWork {
 template <class Real>
 struct SearchView {
   TreeView<Real> tree;
-  PlacedColumn<Index> global_index;  ///< the tree's places are [first_place, first_place + tree.pos.num)
-  LocalIndex first_place = 0;
+  SearchColumn<Index> global_index;  ///< the tree's places are [first_index_where,
+                                     ///< first_index_where + tree.pos.num)
+  LocalIndex first_index_where = 0;
   Span<const Index> smallest_index;  ///< of the particles below each node of the tree
 
   TreeView<Real> queries;
-  Index first_slot = 0;                ///< of the leaves whose queries are looked at
+  Index first_leaf = 0;                ///< of the leaves whose queries are looked at
   LocalIndex first_query = 0;          ///< that belongs to row 0
   bool queries_are_particles = false;  ///< the queries' tree is the tree
   bool leave_out_self = false;
@@ -43,7 +44,7 @@ template <class Real>
 struct BestRows {
   Index k = 0;
   Real* distance2 = nullptr;
-  LocalIndex* place = nullptr;
+  LocalIndex* local_index = nullptr;
   LocalIndex* count = nullptr;
   bool resume = false;  ///< rows hold what was found elsewhere; else they begin empty
 };
@@ -54,7 +55,7 @@ struct WithinRows {
   LocalIndex* count = nullptr;    ///< of each row: neighbours found so far
   const Index* offset = nullptr;  ///< of each row's first element; none: count only
   Real* distance2 = nullptr;
-  LocalIndex* place = nullptr;
+  LocalIndex* local_index = nullptr;
 };
 
 /// Where rows of the k nearest go; what is empty is not wanted.
@@ -79,10 +80,11 @@ struct MissingBytes {
   unsigned char missing = 0;
 };
 
-/// What velocity dispersions and densities are made of; velocities lie row by row, `dimensions` numbers each.
+/// What velocity dispersions and densities are made of; velocities lie row by row, `dimensions`
+/// numbers each.
 struct QuantityColumns {
-  PlacedColumn<double> mass;
-  PlacedColumn<double> velocity;
+  SearchColumn<double> mass;
+  SearchColumn<double> velocity;
   int dimensions = 3;
 };
 

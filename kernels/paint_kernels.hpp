@@ -1,4 +1,5 @@
-/// The part of the contract between src and the backends (kernels.hpp) that has to do with particles on grids.
+/// The part of the contract between src and the backends (kernels.hpp) that has to do with
+/// particles on grids.
 #pragma once
 
 #include "kernels/views.hpp"
@@ -16,7 +17,8 @@ struct MeshAxis {
   bool periodic = true;
   Index first = 0;    ///< cell of this rank's array
   Index stride = 0;   ///< elements of it
-  bool wraps = true;  ///< this rank has the axis whole and periodic: what is beyond its end is at its beginning
+  bool wraps = true;  ///< this rank has the axis whole and periodic: what is beyond its end is at
+                      ///< its beginning
   Index num_own = 1;  ///< this rank's cells, without those that others own
 
   /// Place of a cell that a cloud covers, in elements along this axis.
@@ -36,7 +38,7 @@ struct MeshCells {
   int order = 1;  ///< of the window, 1 to 4: cells that a cloud covers per axis
 };
 
-/// Particles and their weights, in quanta of 1 / scale (a power of 2).
+/// Particles and their weights, in units of 1 / scale (a power of 2).
 template <class Real>
 struct PaintedParticles {
   ParticlesView<Real> particles;
@@ -65,22 +67,25 @@ struct WeightSummary {
 template <class E, class Real>
 WeightSummary summarize_weights(const E& exec, const PaintedParticles<Real>& painted);
 
-/// Sum of magnitudes in quanta, each rounded up.
+/// Sum of magnitudes in units, each rounded up.
 template <class E, class Real>
 Index bound_weights(const E& exec, const PaintedParticles<Real>& painted);
 
 struct WeightSums {
-  Index quanta = 0;
-  double squares = 0;  ///< of the weights in quanta
+  Index fixed_weight = 0;
+  double squares = 0;  ///< of the weights in units
 };
 template <class E, class Real>
 WeightSums sum_weights(const E& exec, const PaintedParticles<Real>& painted);
 
-/// Adds the quanta of each particle to the cells that its cloud covers. All of them are this rank's, or ghosts behind its own.
+/// Adds the units of each particle to the cells that its cloud covers. All of them are this
+/// rank's, or ghosts behind its own.
 template <class Real>
-void deposit(const Host& exec, const PaintedParticles<Real>& painted, const MeshCells& cells, Span<Index> sums);
+void deposit(const Host& exec, const PaintedParticles<Real>& painted, const MeshCells& cells,
+             Span<Index> sums);
 template <class Real>
-void deposit(const Cuda& exec, const PaintedParticles<Real>& painted, const MeshCells& cells, Span<Index> sums);
+void deposit(const Cuda& exec, const PaintedParticles<Real>& painted, const MeshCells& cells,
+             Span<Index> sums);
 
 /// Rows and columns of ranks that own the cells of axis 0 and 1.
 struct CellOwners {
@@ -104,40 +109,44 @@ void find_owners(const E& exec, const OwnerSearch<Real>& search, Span<std::uint6
 template <class Real>
 struct TravellingParticles {
   Span<Real> pos[3];
-  Span<double> quanta;  ///< or none
+  Span<double> fixed_weight;  ///< or none
 };
 /// to[i] = particle first + at[i].
 template <class E, class Real>
-void pack_painted(const E& exec, const PaintedParticles<Real>& painted, Index first, Span<const LocalIndex> at,
-                  const TravellingParticles<Real>& to);
+void pack_painted(const E& exec, const PaintedParticles<Real>& painted, Index first,
+                  Span<const LocalIndex> at, const TravellingParticles<Real>& to);
 
-/// A brick's cells in two arrays, in which rows along z lie dense.
+/// A index box's cells in two arrays, in which rows along z lie dense.
 struct CellRows {
   Index num[3] = {0, 0, 0};
   Index from_stride[2] = {0, 0};  ///< along x and y
   Index to_stride[2] = {0, 0};
 };
-/// to = from * factor + addend, in double. From = float or double = To. Both arrays begin at the first cell; they may be the same.
+/// to = from * factor + addend, in double. From = float or double = To. Both arrays begin at the
+/// first cell; they may be the same.
 struct LinearMap {
   double factor = 1;
   double addend = 0;
 };
 template <class E, class From, class To>
 void map_cells(const E& exec, const CellRows& rows, const From* from, To* to, const LinearMap& map);
-/// The same from cells in quanta to float or double; returns the sum of all quanta.
+/// The same from cells in units to float or double; returns the sum of all units.
 template <class E, class To>
-Index put_quanta(const E& exec, const CellRows& rows, const Index* from, To* to, const LinearMap& map);
+Index write_fixed_weights(const E& exec, const CellRows& rows, const Index* from, To* to,
+                          const LinearMap& map);
 
 /// values[i] = the window's mean around place i.
 template <class T>
-struct SampledCells {
+struct ReadoutCells {
   MeshCells cells;
   Span<const T> field;
   Span<T> values;
 };
 template <class T, class Real>
-void sample_cells(const Host& exec, const ParticlesView<Real>& places, const SampledCells<T>& sampled);
+void readout_cells(const Host& exec, const ParticlesView<Real>& points,
+                   const ReadoutCells<T>& sampled);
 template <class T, class Real>
-void sample_cells(const Cuda& exec, const ParticlesView<Real>& places, const SampledCells<T>& sampled);
+void readout_cells(const Cuda& exec, const ParticlesView<Real>& points,
+                   const ReadoutCells<T>& sampled);
 
 }  // namespace zhalo::kernels

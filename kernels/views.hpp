@@ -45,11 +45,13 @@ struct Place {
   Index row;
 
   ZHALO_HD Vec<Real, 3> pos(int dimensions) const {
-    return {{segment.pos[0][row], segment.pos[1][row], dimensions == 3 ? segment.pos[2][row] : Real{0}}};
+    return {{segment.pos[0][row], segment.pos[1][row],
+             dimensions == 3 ? segment.pos[2][row] : Real{0}}};
   }
 };
 
-/// All particles of a rank in the caller's order. `segments` is never empty; no segment but the only one is empty.
+/// All particles of a rank in the caller's order. `segments` is never empty; no segment but the
+/// only one is empty.
 template <class Real>
 struct ParticlesView {
   Span<const SegmentView<Real>> segments;
@@ -83,9 +85,10 @@ struct PositionSummary {
   Index num_wrapped = 0;
 };
 
-/// How positions become sorted coordinates and keys: wrapped into the box, then multiplied by a power of two (which is exact) so that
-/// squares neither overflow nor underflow, and cut into 2^bits cubic cells an axis.
-struct Frame {
+/// How positions become sorted coordinates and keys: wrapped into the box, then multiplied by a
+/// power of two (which is exact) so that squares neither overflow nor underflow, and cut into
+/// 2^bits cubic cells an axis.
+struct KeyFrame {
   Box box;
   Vec3d corner;                 ///< of the cells, unscaled
   double cells_per_length = 0;  ///< unscaled
@@ -109,8 +112,11 @@ struct Frame {
       image -= length;
     }
     const Real rounded = static_cast<Real>(image);
-    // What rounding moved out of the box goes to its edge, and so does what lies so far out that no digit of its image is left.
-    return static_cast<double>(rounded) >= lo && static_cast<double>(rounded) < hi ? rounded : first_from(lo, Real{});
+    // What rounding moved out of the box goes to its edge, and so does what lies so far out that no
+    // digit of its image is left.
+    return static_cast<double>(rounded) >= lo && static_cast<double>(rounded) < hi
+               ? rounded
+               : first_from(lo, Real{});
   }
 
   int key_bits() const { return bits_per_axis * box.dimensions; }
@@ -126,7 +132,8 @@ struct Frame {
 
 // ---------------------------------------------------------------- exchange
 
-/// Ascending keys and the weight of all elements before each place (size + 1), or none where each weighs 1.
+/// Ascending keys and the weight of all elements before each place (size + 1), or none where each
+/// weighs 1.
 struct KeyWeights {
   Span<const std::uint64_t> keys;
   Span<const Index> weight_before;
@@ -163,7 +170,7 @@ struct SourcesView {
 
 // ---------------------------------------------------------------- tree
 
-/// How sorted keys are cut into cells: see kernels/common/cells.hpp.
+/// How sorted keys are cut into cells: see kernels/common/leaf_cells.hpp.
 struct CellCut {
   Span<const std::uint64_t> keys;
   int bits = 0;                  ///< of the keys that are used, from the lowest on
@@ -171,8 +178,9 @@ struct CellCut {
   bool equal_keys_stay = false;  ///< in one cell of any size
 };
 
-/// Leaves put into slots: those of each node of plane 1 into its `fanout` slots, empty slots (begin == end) behind.
-struct LeafSlots {
+/// Leaves put into leaves: those of each node of level 1 into its `fanout` leaves, empty leaves
+/// (begin == end) behind.
+struct LeafRanges {
   Span<const LocalIndex> leaf_starts;  ///< first particle of each leaf
   Span<const LocalIndex> node_starts;  ///< first leaf of each node
   Index num_particles = 0;
@@ -181,7 +189,8 @@ struct LeafSlots {
   Span<LocalIndex> end;
 };
 
-/// Coordinates in sorted order, one array an axis; at least Buffer::padding elements behind the end can be read.
+/// Coordinates in sorted order, one array an axis; at least Buffer::padding elements behind the end
+/// can be read.
 template <class Real>
 struct SortedPositions {
   Real* axis[3] = {nullptr, nullptr, nullptr};
@@ -195,18 +204,20 @@ struct BoxesView {
   Real* hi[3] = {nullptr, nullptr, nullptr};
 };
 
-/// The flat plane hierarchy. Plane 0 holds leaf slots; the node k of plane p + 1 groups the nodes [k F, (k + 1) F) of plane p, where F
-/// is the fanout. Slots are filled so that the leaves of one node of plane 1 fill a Morton cell; unused slots have begin == end and an
-/// empty box (lo = +inf, hi = -inf), as have the nodes that pad each plane to a multiple of F. The top plane has at most F nodes.
+/// The flat level hierarchy. Plane 0 holds leaves; the node k of level p + 1 groups the nodes
+/// [k F, (k + 1) F) of level p, where F is the fanout. Slots are filled so that the leaves of one
+/// node of level 1 fill a Morton cell; unused leaves have begin == end and an empty box (lo = +inf,
+/// hi = -inf), as have the nodes that pad each level to a multiple of F. The top level has at most
+/// F nodes.
 template <class Real>
 struct TreeView {
   static constexpr int max_planes = 16;
 
   SortedPositions<Real> pos;
   int fanout = 0;
-  int num_planes = 0;
-  Index plane_first[max_planes] = {};  ///< of each plane's nodes in `boxes`
-  Index plane_size[max_planes] = {};   ///< padded
+  int num_levels = 0;
+  Index level_first[max_planes] = {};  ///< of each level's nodes in `boxes`
+  Index level_size[max_planes] = {};   ///< padded
   const LocalIndex* leaf_begin = nullptr;
   const LocalIndex* leaf_end = nullptr;
   BoxesView<Real> boxes;
@@ -217,8 +228,9 @@ struct TreeView {
 /// Particles per leaf that is not a clump: a bit each in a word.
 inline constexpr int max_leaf_size = 64;
 
-/// Squared distances, computed in Real, up to within2 are friends for sure and those above reach2 are not; pairs between are decided in
-/// double. For Real = double both are the squared linking length, and nothing lies between.
+/// Squared distances, computed in Real, up to within2 are friends for sure and those above reach2
+/// are not; pairs between are decided in double. For Real = double both are the squared linking
+/// length, and nothing lies between.
 template <class Real>
 struct Thresholds {
   Real within2 = 0;
@@ -235,17 +247,18 @@ struct LabelTarget {
 template <class Real>
 struct LinkedTree {
   TreeView<Real> tree;
-  std::uint8_t* connected = nullptr;  ///< per leaf slot: all its particles are in one set
-  LocalIndex first_in_sets = 0;       ///< element of the sets that stands for the tree's first particle
+  std::uint8_t* connected = nullptr;  ///< per leaf: all its particles are in one set
+  LocalIndex first_in_sets = 0;  ///< element of the sets that stands for the tree's first particle
 };
 
 /// Everything that linking needs. Lengths are scaled like the sorted coordinates.
 template <class Real>
 struct FofView : LinkedTree<Real> {
-  /// Those whose leaves walk through the tree: its own, each pair of leaves once, or others, each leaf with all of the tree's.
+  /// Those whose leaves walk through the tree: its own, each pair of leaves once, or others, each
+  /// leaf with all of the tree's.
   LinkedTree<Real> walkers;
   bool own_leaves_walk = true;
-  int walk_plane = 0;  ///< one walk per node of this plane of the walkers: 0 or 1
+  int walk_level = 0;  ///< one walk per node of this level of the walkers: 0 or 1
 
   DisjointSets sets;
   Thresholds<Real> open;     ///< for distances that cross no periodic edge
@@ -261,12 +274,13 @@ struct FofView : LinkedTree<Real> {
     own_leaves_walk = true;
   }
 
-  /// The definition, in float64 arithmetic: particle i of `a` (the tree or the walkers) and j of the tree.
+  /// The definition, in float64 arithmetic: particle i of `a` (the tree or the walkers) and j of
+  /// the tree.
   ZHALO_HD bool are_friends(const LinkedTree<Real>& a, Index i, Index j) const {
     double d[3];
     for (int axis = 0; axis < 3; ++axis) {
-      const double direct =
-          fabs(static_cast<double>(a.tree.pos.axis[axis][i]) - static_cast<double>(this->tree.pos.axis[axis][j]));
+      const double direct = fabs(static_cast<double>(a.tree.pos.axis[axis][i]) -
+                                 static_cast<double>(this->tree.pos.axis[axis][j]));
       const double image = exact_period[axis] - direct;
       d[axis] = image < direct ? image : direct;
     }
@@ -283,14 +297,14 @@ struct CoarseBox {
 };
 
 /// Boxes that one rank publishes: a bit each in a word.
-inline constexpr int most_coarse_boxes = 64;
+inline constexpr int max_coarse_boxes = 64;
 
 /// The search for this rank's particles that may have friends in another rank's boxes.
 template <class Real>
 struct GhostSearch {
   TreeView<Real> tree;
   CoarseBox hull;               ///< around all of them
-  Span<const CoarseBox> boxes;  ///< at most most_coarse_boxes
+  Span<const CoarseBox> boxes;  ///< at most max_coarse_boxes
   double period[3] = {};        ///< infinite where not periodic
   double reach2 = 0;
 };
@@ -302,14 +316,15 @@ struct GhostsView {
   Span<const LocalIndex> root;  ///< of each ghost's set, on its own rank
 };
 
-/// A set of another rank (by a particle's place in the Z-order of all) that is joined with a set of this rank; remote is -1 for none.
+/// A set of another rank (by a particle's place in the Z-order of all) that is joined with a set of
+/// this rank; remote is -1 for none.
 struct GhostEdge {
   Index remote = -1;
   LocalIndex local = 0;
 };
 
-/// Leaves of equal size, in a multiple of the fanout of slots.
-struct EvenSlots {
+/// Leaves of equal size, in a multiple of the fanout of leaves.
+struct EvenLeaves {
   Index num_particles = 0;
   Index leaf_size = 0;
   Span<LocalIndex> begin;

@@ -7,7 +7,8 @@ int run_tests(int argc, char** argv);  // catch.cpp
 
 namespace {
 
-/// A rank whose test case failed has left the collectives of its peers: end them all now instead of letting them wait for the timeout.
+/// A rank whose test case failed has left the collectives of its peers: end them all now instead of
+/// letting them wait for the timeout.
 class AbortOnFailure : public Catch::TestEventListenerBase {
  public:
   using TestEventListenerBase::TestEventListenerBase;

@@ -33,7 +33,7 @@ void add_on_all_execs(std::vector<Case>& cases, const Case& one) {
   add_on_device(cases, one);
 }
 
-CloudSource source_of(const PointsFile& file) {
+PointSource source_of(const PointsFile& file) {
   return {"file", [file] { return read_points(file.path, file.box_length.value_or(1)); }};
 }
 
@@ -43,23 +43,31 @@ struct Sort {
   std::string size;
   Index num = 0;
 
-  CloudSource source(std::uint64_t seed) const {
-    return {fmt::format("{}/{}/{}", kind, size, seed), [sort = *this, seed] {
-              return Cloud{points::make_points(points::kind_of(sort.kind), sort.num, seed).pos, 1};
-            }};
+  PointSource source(std::uint64_t seed) const {
+    return {
+        fmt::format("{}/{}/{}", kind, size, seed), [sort = *this, seed] {
+          return PointSet{points::make_points(points::kind_of(sort.kind), sort.num, seed).pos, 1};
+        }};
   }
 };
 
 void add_generated(Cases& cases, const Sort& sort) {
   const std::string points = fmt::format("{}/{}", sort.kind, sort.size);
-  const CloudSource particles = sort.source(1);
+  const PointSource particles = sort.source(1);
   for (const double b : linking_lengths) {
-    add_on_all_execs(cases.fof, FofCase{fmt::format("fof/{}/b{}", points, b), particles, b, false, {}});
+    add_on_all_execs(cases.fof,
+                     FofCase{fmt::format("fof/{}/b{}", points, b), particles, b, false, {}});
   }
   for (const int k : neighbour_numbers) {
-    add_on_all_execs(cases.knn, KnnCase{fmt::format("knn/self/{}/k{}", points, k), particles, {}, k, false, {}});
-    add_on_all_execs(cases.knn, KnnCase{fmt::format("knn/queries/{}/k{}", points, k), particles, sort.source(2), k, false, {}});
-    add_on_all_execs(cases.knn, KnnCase{fmt::format("knn/reduce/{}/k{}", points, k), particles, {}, k, true, {}});
+    add_on_all_execs(
+        cases.knn, KnnCase{fmt::format("knn/self/{}/k{}", points, k), particles, {}, k, false, {}});
+    add_on_all_execs(
+        cases.knn,
+        KnnCase{
+            fmt::format("knn/queries/{}/k{}", points, k), particles, sort.source(2), k, false, {}});
+    add_on_all_execs(
+        cases.knn,
+        KnnCase{fmt::format("knn/reduce/{}/k{}", points, k), particles, {}, k, true, {}});
   }
 }
 
@@ -68,9 +76,12 @@ void add_mesh(Cases& cases, const Sort& sort, Index num_cells) {
   for (const bool is_sample : {false, true}) {
     for (const Window window : {Window::ngp, Window::cic, Window::tsc, Window::pcs}) {
       for (const bool in_z_order : {true, false}) {
-        const std::string name = fmt::format("{}/{}/{}/{}/{}", is_sample ? "sample" : "paint", name_of(window), sort.kind,
-                                             sort.size, in_z_order ? "z-order" : "random");
-        add_on_all_execs(cases.mesh, MeshCase{name, sort.source(1), window, is_sample, in_z_order, num_cells, {}});
+        const std::string name =
+            fmt::format("{}/{}/{}/{}/{}", is_sample ? "sample" : "paint", name_of(window),
+                        sort.kind, sort.size, in_z_order ? "z-order" : "random");
+        add_on_all_execs(
+            cases.mesh,
+            MeshCase{name, sort.source(1), window, is_sample, in_z_order, num_cells, {}});
       }
     }
   }
@@ -86,21 +97,24 @@ Cases generated_cases() {
     add_generated(cases, {kind, "1e7", 10'000'000});
     // The size for which devices are taken: hosts would need minutes.
     const Sort many{kind, "1e8", 100'000'000};
-    add_on_device(cases.fof, FofCase{fmt::format("fof/{}/1e8/b0.2", kind), many.source(1), 0.2, false, {}});
+    add_on_device(cases.fof,
+                  FofCase{fmt::format("fof/{}/1e8/b0.2", kind), many.source(1), 0.2, false, {}});
     add_mesh(cases, {kind, "1e6", 1'000'000}, 128);
     add_mesh(cases, {kind, "1e7", 10'000'000}, 256);
   }
   for (const Index num : grid_sizes) {
     for (const bool is_float : {true, false})
-      add_on_all_execs(cases.fft,
-                       TransformCase{fmt::format("fft/{}/{}", is_float ? "float" : "double", num), num, is_float, {}});
+      add_on_all_execs(
+          cases.fft,
+          TransformCase{
+              fmt::format("fft/{}/{}", is_float ? "float" : "double", num), num, is_float, {}});
   }
   return cases;
 }
 
 Cases file_cases(const PointsFile& file) {
   Cases cases;
-  const CloudSource source = source_of(file);
+  const PointSource source = source_of(file);
   if (file.linking_length) {
     const std::string name = fmt::format("fof/points/rlink:{}", *file.linking_length);
     add_on_all_execs(cases.fof, FofCase{name, source, *file.linking_length, true, {}});
@@ -110,13 +124,15 @@ Cases file_cases(const PointsFile& file) {
     add_on_all_execs(cases.fof, FofCase{fmt::format("fof/points/b{}", b), source, b, false, {}});
   }
   for (const int k : neighbour_numbers) {
-    add_on_all_execs(cases.knn, KnnCase{fmt::format("knn/points/k{}", k), source, {}, k, false, {}});
+    add_on_all_execs(cases.knn,
+                     KnnCase{fmt::format("knn/points/k{}", k), source, {}, k, false, {}});
   }
   return cases;
 }
 
 KnnCase neighbours_case(const PointsFile& file, int k) {
-  return {fmt::format("knn/points/k{}", k), source_of(file), {}, k, false, [] { return host_exec(1); }};
+  return {fmt::format("knn/points/k{}", k), source_of(file), {}, k, false,
+          [] { return host_exec(1); }};
 }
 
 }  // namespace zhalo::bench

@@ -15,8 +15,9 @@ namespace zhalo::bench {
 /// The caller's own points.
 struct PointsFile {
   std::string path;
-  std::optional<double> box_length;      ///< of the periodic cube that holds them; none: 1
-  std::optional<double> linking_length;  ///< in the file's unit; none: fractions of the mean separation
+  std::optional<double> box_length;  ///< of the periodic cube that holds them; none: 1
+  std::optional<double>
+      linking_length;  ///< in the file's unit; none: fractions of the mean separation
 };
 
 struct Cases {
@@ -26,7 +27,7 @@ struct Cases {
   std::vector<TransformCase> fft;
 };
 
-/// Cases of one cloud follow each other.
+/// Cases of one points follow each other.
 Cases generated_cases();
 
 /// Of the caller's points; with a linking length only groups.

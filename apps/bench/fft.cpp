@@ -1,4 +1,5 @@
-/// zhalo_fft_bench, under mpirun: distributed Fourier transforms beside FFTW's, in turns. Its figures are those of docs/benchmarks.md.
+/// zhalo_fft_bench, under mpirun: distributed Fourier transforms beside FFTW's, in turns. Its
+/// figures are those of docs/benchmarks.md.
 #include "apps/common/command.hpp"
 #include "apps/common/json_file.hpp"
 #include "fft_report.hpp"
@@ -19,7 +20,8 @@ void run(Context& context, const bench::FftBenchOptions& options) {
     cases.push_back(bench::json_of(result));
   };
   for (const Index size : options.sizes) {
-    for (const bench::Precision type : options.types) bench::run_cases(context, options, size, type, tell);
+    for (const bench::Precision type : options.types)
+      bench::run_cases(context, options, size, type, tell);
   }
   report.set("cases", cases);
   file.write(report.text());
@@ -35,6 +37,7 @@ void perform(Context& context, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return app::run_command("zhalo_fft_bench", argc, argv,
-                          [&](Context& context, const app::Launch&) { perform(context, argc, argv); });
+  return app::run_command("zhalo_fft_bench", argc, argv, [&](Context& context, const app::Launch&) {
+    perform(context, argc, argv);
+  });
 }

@@ -12,12 +12,14 @@ namespace {
 template <class T>
 class ZhaloTransform : public RealTransform<T> {
  public:
-  ZhaloTransform(const Context& context, const Decomposition& decomposition, const FftOptions& options)
-      : fft_(context, decomposition, options), field_(context.exec, fft_.in_place_size(), "field") {}
+  ZhaloTransform(const Context& context, const Decomposition& decomposition,
+                 const FftOptions& options)
+      : fft_(context, decomposition, options),
+        field_(context.exec, fft_.in_place_size(), "field") {}
 
   Span<T> field() override { return field_.span(); }
-  const BrickLayout& cells() const override { return fft_.cells_in_place(); }
-  const BrickLayout& modes() const override { return fft_.modes(); }
+  const BoxLayout& cells() const override { return fft_.cells_in_place(); }
+  const BoxLayout& modes() const override { return fft_.modes(); }
   void forward() override { fft_.forward_in_place(field_.span()); }
   void backward() override { fft_.backward_in_place(field_.span()); }
   std::optional<FftReport> report() const override { return fft_.report(); }
@@ -62,7 +64,8 @@ Contestant<T> prepare(const Context& context, Index num, const Maker<T>& make) {
     try_once(comm, num, contestant);
   });
   side.describe = contestant.transform->describe();
-  side.array_bytes = comm.sum(static_cast<double>(contestant.transform->field().size()) * sizeof(T));
+  side.array_bytes =
+      comm.sum(static_cast<double>(contestant.transform->field().size()) * sizeof(T));
   const bool known = comm.min(Index{footprint.resident_set ? 1 : 0}) == 1;
   const double excess = static_cast<double>(shared_resident_excess()) - excess_before;
   if (known) side.peak_resident_bytes = comm.sum(footprint.resident_set.value_or(0) - excess);
@@ -79,15 +82,18 @@ void time_once(const Communicator& comm, Index num, Contestant<T>& contestant) {
 
 /// Adds what the library says of the transforms since `before`.
 template <class T>
-void add_report(const Communicator& comm, const std::optional<FftReport>& before, Contestant<T>& contestant) {
+void add_report(const Communicator& comm, const std::optional<FftReport>& before,
+                Contestant<T>& contestant) {
   const std::optional<FftReport> after = contestant.transform->report();
   if (!before || !after) return;
   const auto transforms = static_cast<double>(after->num_transforms - before->num_transforms);
   FftSide& side = contestant.side;
   side.workspace_bytes = comm.sum(static_cast<double>(after->workspace_bytes));
   side.shared_bytes = comm.sum(static_cast<double>(after->shared_bytes));
-  side.bytes_sent = comm.sum(static_cast<double>(after->bytes_sent - before->bytes_sent) / transforms);
-  side.exchange_seconds = comm.max((after->exchange_seconds - before->exchange_seconds) / transforms);
+  side.bytes_sent =
+      comm.sum(static_cast<double>(after->bytes_sent - before->bytes_sent) / transforms);
+  side.exchange_seconds =
+      comm.max((after->exchange_seconds - before->exchange_seconds) / transforms);
 }
 
 const char* word_of(NodeExchange way) {
@@ -102,11 +108,14 @@ const char* word_of(NodeExchange way) {
 template <class T>
 class Series {
  public:
-  Series(const Context& context, const FftBenchOptions& options, Index num) : context_(context), options_(options), num_(num) {
+  Series(const Context& context, const FftBenchOptions& options, Index num)
+      : context_(context), options_(options), num_(num) {
     bytes_ = static_cast<double>(num * num * num) * sizeof(T) / context.comm.size();
     bandwidths_ = measure_bandwidths(context, static_cast<Index>(bytes_));
     if (!options.peer || !peer_name()) return;
-    peer_ = prepare<T>(context, num, [&] { return make_peer<T>(context.comm, {num, options.effort, options.threads}); });
+    peer_ = prepare<T>(context, num, [&] {
+      return make_peer<T>(context.comm, {num, options.effort, options.threads});
+    });
   }
 
   FftCaseResult run(const Decomposition& decomposition, NodeExchange way) {
@@ -115,8 +124,9 @@ class Series {
     fft_options.norm = Norm::none;
     fft_options.effort = options_.effort;
     fft_options.node_exchange = way;
-    Contestant<T> zhalo =
-        prepare<T>(context_, num_, [&] { return std::make_unique<ZhaloTransform<T>>(context_, decomposition, fft_options); });
+    Contestant<T> zhalo = prepare<T>(context_, num_, [&] {
+      return std::make_unique<ZhaloTransform<T>>(context_, decomposition, fft_options);
+    });
     const std::optional<FftReport> before = zhalo.transform->report();
     forget_times();
     for (int repetition = 0; repetition < options_.repetitions; ++repetition) {
@@ -135,7 +145,8 @@ class Series {
     peer_->side.backward_seconds.clear();
   }
 
-  FftCaseResult result_of(const Decomposition& decomposition, NodeExchange way, const FftSide& zhalo) const {
+  FftCaseResult result_of(const Decomposition& decomposition, NodeExchange way,
+                          const FftSide& zhalo) const {
     FftCaseResult result;
     result.num = num_;
     result.type = sizeof(T) == sizeof(float) ? "float" : "double";
@@ -159,13 +170,15 @@ class Series {
 };
 
 /// Those that differ: two ranks have no pencils.
-std::vector<Decomposition> decompositions_of(const FftBenchOptions& options, Index num, int num_ranks) {
+std::vector<Decomposition> decompositions_of(const FftBenchOptions& options, Index num,
+                                             int num_ranks) {
   std::vector<Decomposition> different;
   for (const Split split : options.splits) {
     DecompositionOptions wanted;
     wanted.split = split;
     const Decomposition one(Grid::cube(num), num_ranks, wanted);
-    if (std::find(different.begin(), different.end(), one) == different.end()) different.push_back(one);
+    if (std::find(different.begin(), different.end(), one) == different.end())
+      different.push_back(one);
   }
   return different;
 }
@@ -185,7 +198,8 @@ void run_series(const Context& context, const FftBenchOptions& options, Index nu
 
 std::vector<double> FftSide::both_seconds() const {
   std::vector<double> both(forward_seconds.size());
-  std::transform(forward_seconds.begin(), forward_seconds.end(), backward_seconds.begin(), both.begin(), std::plus<>());
+  std::transform(forward_seconds.begin(), forward_seconds.end(), backward_seconds.begin(),
+                 both.begin(), std::plus<>());
   return both;
 }
 
@@ -195,7 +209,9 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-double least(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
+double least(const std::vector<double>& values) {
+  return *std::min_element(values.begin(), values.end());
+}
 
 double seconds_of(const Communicator& comm, const std::function<void()>& work) {
   comm.barrier();
@@ -204,8 +220,8 @@ double seconds_of(const Communicator& comm, const std::function<void()>& work) {
   return comm.max(seconds_since(start));
 }
 
-void run_cases(const Context& context, const FftBenchOptions& options, Index num, Precision precision,
-               const std::function<void(const FftCaseResult&)>& tell) {
+void run_cases(const Context& context, const FftBenchOptions& options, Index num,
+               Precision precision, const std::function<void(const FftCaseResult&)>& tell) {
   if (precision == Precision::single_precision) {
     run_series<float>(context, options, num, tell);
   } else {

@@ -20,12 +20,14 @@ struct FftSide {
   std::vector<double> forward_seconds;
   std::vector<double> backward_seconds;
   double array_bytes = 0;
-  std::optional<double> workspace_bytes;   ///< if the library tells, as all that follow
-  std::optional<double> shared_bytes;      ///< of memory that ranks share
-  std::optional<double> bytes_sent;        ///< by one transform
-  std::optional<double> exchange_seconds;  ///< of one transform: waiting for others, the mean of all timed
+  std::optional<double> workspace_bytes;  ///< if the library tells, as all that follow
+  std::optional<double> shared_bytes;     ///< of memory that ranks share
+  std::optional<double> bytes_sent;       ///< by one transform
   std::optional<double>
-      peak_resident_bytes;  ///< growth of the resident sets while planned and run once: array, workspace, all else; shared pages once
+      exchange_seconds;  ///< of one transform: waiting for others, the mean of all timed
+  std::optional<double>
+      peak_resident_bytes;  ///< growth of the resident sets while planned and run once: array,
+                            ///< workspace, all else; shared pages once
   double round_trip_error = 0;
   SpectrumMark mark;
 
@@ -53,7 +55,7 @@ double least(const std::vector<double>& values);
 double seconds_of(const Communicator& comm, const std::function<void()>& work);
 
 /// All cases of a size and a type; each is told as soon as it is done. Collective.
-void run_cases(const Context& context, const FftBenchOptions& options, Index num, Precision precision,
-               const std::function<void(const FftCaseResult&)>& tell);
+void run_cases(const Context& context, const FftBenchOptions& options, Index num,
+               Precision precision, const std::function<void(const FftCaseResult&)>& tell);
 
 }  // namespace zhalo::bench

@@ -21,16 +21,19 @@ std::uint64_t place(const GridIndex& index, Index num) {
 }
 
 /// Exact in float: 24 bits.
-double value_at(const GridIndex& cell, Index num) { return static_cast<double>(mixed(place(cell, num)) >> 40) * 0x1p-24 - 0.5; }
+double value_at(const GridIndex& cell, Index num) {
+  return static_cast<double>(mixed(place(cell, num)) >> 40) * 0x1p-24 - 0.5;
+}
 
-/// Calls work(index, offset) for all elements of a brick.
+/// Calls work(index, offset) for all elements of a index box.
 template <class Work>
-void for_all(const BrickLayout& layout, const Work& work) {
-  const Brick& brick = layout.brick;
-  for (Index x = brick.lo[0]; x < brick.hi[0]; ++x) {
-    for (Index y = brick.lo[1]; y < brick.hi[1]; ++y) {
-      const Index row = layout.offset({{x, y, brick.lo[2]}});
-      for (Index z = brick.lo[2]; z < brick.hi[2]; ++z) work(GridIndex{{x, y, z}}, row + (z - brick.lo[2]) * layout.stride[2]);
+void for_all(const BoxLayout& layout, const Work& work) {
+  const IndexBox& index_box = layout.index_box;
+  for (Index x = index_box.lo[0]; x < index_box.hi[0]; ++x) {
+    for (Index y = index_box.lo[1]; y < index_box.hi[1]; ++y) {
+      const Index row = layout.offset({{x, y, index_box.lo[2]}});
+      for (Index z = index_box.lo[2]; z < index_box.hi[2]; ++z)
+        work(GridIndex{{x, y, z}}, row + (z - index_box.lo[2]) * layout.stride[2]);
     }
   }
 }
@@ -41,7 +44,9 @@ template <class T>
 void fill(RealTransform<T>& transform, Index num) {
   T* field = transform.field().data();
   std::fill_n(field, transform.field().size(), T{0});
-  for_all(transform.cells(), [&](const GridIndex& cell, Index offset) { field[offset] = static_cast<T>(value_at(cell, num)); });
+  for_all(transform.cells(), [&](const GridIndex& cell, Index offset) {
+    field[offset] = static_cast<T>(value_at(cell, num));
+  });
 }
 
 template <class T>
@@ -70,7 +75,7 @@ SpectrumMark mark_of(const Communicator& comm, RealTransform<T>& transform, Inde
   const auto* modes = reinterpret_cast<const std::complex<T>*>(transform.field().data());
   SpectrumMark mark;
   SpectrumMark row;  // summed apart: millions of terms one by one would lose digits
-  const Index last = transform.modes().brick.hi[2] - 1;
+  const Index last = transform.modes().index_box.hi[2] - 1;
   for_all(transform.modes(), [&](const GridIndex& mode, Index offset) {
     const std::complex<double> value(modes[offset]);
     const double sign = (mixed(place(mode, num)) & 1) != 0 ? 1 : -1;
@@ -87,16 +92,20 @@ SpectrumMark mark_of(const Communicator& comm, RealTransform<T>& transform, Inde
 }
 
 double difference(const SpectrumMark& a, const SpectrumMark& b) {
-  return std::hypot(a.real - b.real, a.imaginary - b.imaginary) / std::sqrt(std::max(a.power, b.power));
+  return std::hypot(a.real - b.real, a.imaginary - b.imaginary) /
+         std::sqrt(std::max(a.power, b.power));
 }
 
 template void fill(RealTransform<float>& transform, Index num);
 template void fill(RealTransform<double>& transform, Index num);
 template void scale(RealTransform<float>& transform, double factor);
 template void scale(RealTransform<double>& transform, double factor);
-template double round_trip_error(const Communicator& comm, RealTransform<float>& transform, Index num);
-template double round_trip_error(const Communicator& comm, RealTransform<double>& transform, Index num);
+template double round_trip_error(const Communicator& comm, RealTransform<float>& transform,
+                                 Index num);
+template double round_trip_error(const Communicator& comm, RealTransform<double>& transform,
+                                 Index num);
 template SpectrumMark mark_of(const Communicator& comm, RealTransform<float>& transform, Index num);
-template SpectrumMark mark_of(const Communicator& comm, RealTransform<double>& transform, Index num);
+template SpectrumMark mark_of(const Communicator& comm, RealTransform<double>& transform,
+                              Index num);
 
 }  // namespace zhalo::bench

@@ -27,7 +27,7 @@ struct NegatePiece {
 };
 
 /// The least of some turns, the first one left out: it touches new pages.
-double least_seconds(const Communicator& comm, const std::function<void()>& work) {
+double min_seconds(const Communicator& comm, const std::function<void()>& work) {
   double least = std::numeric_limits<double>::max();
   work();
   for (int turn = 0; turn < turns; ++turn) least = std::min(least, seconds_of(comm, work));
@@ -37,7 +37,7 @@ double least_seconds(const Communicator& comm, const std::function<void()>& work
 double memory_bandwidth(const Context& context, Index size) {
   Buffer<float> array(context.exec, size, "array to measure the memory");
   std::fill_n(array.data(), size, 1.0F);
-  const double seconds = least_seconds(context.comm, [&] {
+  const double seconds = min_seconds(context.comm, [&] {
     for_each(context.exec, (size + piece - 1) / piece, NegatePiece{array.data(), size});
   });
   return 2 * static_cast<double>(size * Index{sizeof(float)}) / seconds;
@@ -53,8 +53,9 @@ double link_bandwidth(const Context& context, Index size) {
   Buffer<float> sent(context.exec, plan.num_sent(), "array to send");
   Buffer<float> received(context.exec, plan.num_received(), "array to receive");
   std::fill_n(sent.data(), sent.size(), 1.0F);
-  const double seconds =
-      least_seconds(comm, [&] { comm.exchange(context.exec, plan, Span<const float>(sent.span()), received.span()); });
+  const double seconds = min_seconds(comm, [&] {
+    comm.exchange(context.exec, plan, Span<const float>(sent.span()), received.span());
+  });
   return static_cast<double>(plan.num_sent() * Index{sizeof(float)}) / seconds;
 }
 
@@ -72,7 +73,8 @@ FftLimit limit_of(const Bandwidths& bandwidths, double bytes, const std::array<i
     if (ranks > 1) passes += 2;
     crossing += 1 - 1 / static_cast<double>(ranks);
   }
-  return {passes * bytes / bandwidths.memory, crossing > 0 ? crossing * bytes / bandwidths.link : 0};
+  return {passes * bytes / bandwidths.memory,
+          crossing > 0 ? crossing * bytes / bandwidths.link : 0};
 }
 
 }  // namespace zhalo::bench

@@ -24,6 +24,7 @@ struct FftBenchOptions {
 };
 
 /// Reads the command line. Returns a text to print instead of running, for --help. InputError.
-std::optional<std::string> read_options(int argc, const char* const* argv, FftBenchOptions& options);
+std::optional<std::string> read_options(int argc, const char* const* argv,
+                                        FftBenchOptions& options);
 
 }  // namespace zhalo::bench

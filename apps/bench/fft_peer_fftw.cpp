@@ -52,15 +52,16 @@ struct Fftw<float> {
 
 /// What falls to this rank, and the room that it needs.
 struct Part {
-  BrickLayout cells;
-  BrickLayout modes;
+  BoxLayout cells;
+  BoxLayout modes;
   Index reals = 0;
 };
 
 Part whole(Index num) {
   const Index kept = num / 2 + 1;
-  const Brick all = Grid::cube(num).brick();
-  return {layout_of(all, natural_order, 2 * kept), layout_of({{}, {{num, num, kept}}}), num * num * 2 * kept};
+  const IndexBox all = Grid::cube(num).index_box();
+  return {layout_of(all, natural_order, 2 * kept), layout_of({{}, {{num, num, kept}}}),
+          num * num * 2 * kept};
 }
 
 /// Slabs along x, transposed to slabs along y.
@@ -71,9 +72,10 @@ Part slab(Index num) {
   std::ptrdiff_t x_first = 0;
   std::ptrdiff_t y_count = 0;
   std::ptrdiff_t y_first = 0;
-  const std::ptrdiff_t elements = Fftw<T>::local_size(num, num, kept, MPI_COMM_WORLD, &x_count, &x_first, &y_count, &y_first);
-  const Brick cells{{{x_first, 0, 0}}, {{x_first + x_count, num, num}}};
-  const Brick modes{{{0, y_first, 0}}, {{num, y_first + y_count, kept}}};
+  const std::ptrdiff_t elements =
+      Fftw<T>::local_size(num, num, kept, MPI_COMM_WORLD, &x_count, &x_first, &y_count, &y_first);
+  const IndexBox cells{{{x_first, 0, 0}}, {{x_first + x_count, num, num}}};
+  const IndexBox modes{{{0, y_first, 0}}, {{num, y_first + y_count, kept}}};
   return {layout_of(cells, natural_order, 2 * kept), layout_of(modes, {1, 0, 2}), 2 * elements};
 }
 
@@ -102,14 +104,14 @@ class FftwTransform : public RealTransform<T> {
   FftwTransform& operator=(const FftwTransform&) = delete;
 
   Span<T> field() override { return {field_, part_.reals}; }
-  const BrickLayout& cells() const override { return part_.cells; }
-  const BrickLayout& modes() const override { return part_.modes; }
+  const BoxLayout& cells() const override { return part_.cells; }
+  const BoxLayout& modes() const override { return part_.modes; }
   void forward() override { Api::execute(forward_); }
   void backward() override { Api::execute(backward_); }
   std::optional<FftReport> report() const override { return std::nullopt; }
   std::string describe() const override {
-    return fmt::format("{}, {} thread{}", alone_ ? "FFTW's own transform" : "FFTW's MPI transform", threads_,
-                       threads_ > 1 ? "s" : "");
+    return fmt::format("{}, {} thread{}", alone_ ? "FFTW's own transform" : "FFTW's MPI transform",
+                       threads_, threads_ > 1 ? "s" : "");
   }
 
  private:
@@ -127,8 +129,10 @@ class FftwTransform : public RealTransform<T> {
       backward_ = Api::backward(num, num, num, modes, field_, effort);
     } else {
       const std::ptrdiff_t num = request.num;
-      forward_ = Api::forward_mpi(num, num, num, field_, modes, MPI_COMM_WORLD, effort | FFTW_MPI_TRANSPOSED_OUT);
-      backward_ = Api::backward_mpi(num, num, num, modes, field_, MPI_COMM_WORLD, effort | FFTW_MPI_TRANSPOSED_IN);
+      forward_ = Api::forward_mpi(num, num, num, field_, modes, MPI_COMM_WORLD,
+                                  effort | FFTW_MPI_TRANSPOSED_OUT);
+      backward_ = Api::backward_mpi(num, num, num, modes, field_, MPI_COMM_WORLD,
+                                    effort | FFTW_MPI_TRANSPOSED_IN);
     }
   }
 
@@ -143,11 +147,14 @@ class FftwTransform : public RealTransform<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<RealTransform<T>> make_peer(const Communicator& comm, const TransformRequest& request) {
+std::unique_ptr<RealTransform<T>> make_peer(const Communicator& comm,
+                                            const TransformRequest& request) {
   return std::make_unique<FftwTransform<T>>(comm, request);
 }
-template std::unique_ptr<RealTransform<float>> make_peer(const Communicator& comm, const TransformRequest& request);
-template std::unique_ptr<RealTransform<double>> make_peer(const Communicator& comm, const TransformRequest& request);
+template std::unique_ptr<RealTransform<float>> make_peer(const Communicator& comm,
+                                                         const TransformRequest& request);
+template std::unique_ptr<RealTransform<double>> make_peer(const Communicator& comm,
+                                                          const TransformRequest& request);
 
 std::optional<std::string> peer_name() { return std::string(fftw_version); }
 

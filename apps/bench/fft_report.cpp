@@ -9,23 +9,32 @@ namespace {
 using app::Json;
 
 constexpr const char* row_format =
-    "{:>5} {:<6} {:<9} {:<13}  {:>8} {:>8} {:>8} {:>8}  {:>8} {:>8} {:>8} {:>8}  {:>5}  {:>5} {:>5} {:>5}  "
+    "{:>5} {:<6} {:<9} {:<13}  {:>8} {:>8} {:>8} {:>8}  {:>8} {:>8} {:>8} {:>8}  {:>5}  {:>5} "
+    "{:>5} {:>5}  "
     "{:>8} {:>8} {:>8}  {:>8} {:>8}\n";
 
 std::string milliseconds(double seconds) { return fmt::format("{:.2f}", 1e3 * seconds); }
-std::string mebibytes(const std::optional<double>& bytes) { return bytes ? fmt::format("{:.1f}", *bytes / 1048576) : "-"; }
+std::string mebibytes(const std::optional<double>& bytes) {
+  return bytes ? fmt::format("{:.1f}", *bytes / 1048576) : "-";
+}
 std::string fraction(double value) { return fmt::format("{:.2f}", value); }
 std::string tiny(double value) { return fmt::format("{:.1e}", value); }
 
-const char* word_of(PlanEffort effort) { return effort == PlanEffort::measure ? "measure" : "estimate"; }
+const char* word_of(PlanEffort effort) {
+  return effort == PlanEffort::measure ? "measure" : "estimate";
+}
 const char* build() { return ZHALO_CHECKED != 0 ? "Debug: times mean nothing" : "Release"; }
 
 /// Median of one transform, the mean of both ways.
 double transform_seconds(const FftSide& side) { return median(side.both_seconds()) / 2; }
 
-double ratio(const FftCaseResult& result) { return median(result.peer->both_seconds()) / median(result.zhalo.both_seconds()); }
+double ratio(const FftCaseResult& result) {
+  return median(result.peer->both_seconds()) / median(result.zhalo.both_seconds());
+}
 
-std::string shape_text(const std::array<int, 2>& shape) { return fmt::format("{} x {}", shape[0], shape[1]); }
+std::string shape_text(const std::array<int, 2>& shape) {
+  return fmt::format("{} x {}", shape[0], shape[1]);
+}
 
 Json json_of_side(const FftSide& side, const FftLimit& limit) {
   const double seconds = transform_seconds(side);
@@ -35,7 +44,7 @@ Json json_of_side(const FftSide& side, const FftLimit& limit) {
           {"forward_seconds", side.forward_seconds},
           {"backward_seconds", side.backward_seconds},
           {"median_seconds", median(both)},
-          {"least_seconds", least(both)},
+          {"min_seconds", least(both)},
           {"exchange_seconds", side.exchange_seconds},
           {"memory_limit_seconds", limit.memory_seconds},
           {"link_limit_seconds", limit.link_seconds},
@@ -53,16 +62,19 @@ Json json_of_side(const FftSide& side, const FftLimit& limit) {
 
 std::string table_head(const Context& context, const FftBenchOptions& options) {
   const std::string peer =
-      options.peer ? peer_name().value_or("none: FFTW's MPI transforms are not built in") : "none: not wanted";
-  std::string text =
-      fmt::format("Ranks        {} of {} thread{}\nPlanning     {}\nRepetitions  {}\nPeer         {}\nBuild        {}\n\n",
-                  context.comm.size(), options.threads, options.threads > 1 ? "s" : "", word_of(options.effort),
-                  options.repetitions, peer, build());
-  text += fmt::format(fmt::runtime(row_format), "", "", "", "", "zhalo ms", "", "", "", "peer ms", "", "", "", "", "zhalo", "",
-                      "peer", "zhalo", "zhalo", "peer", "", "spectra");
-  text += fmt::format(fmt::runtime(row_format), "size", "type", "ranks", "exchange", "plan", "forward", "backward", "least",
-                      "plan", "forward", "backward", "least", "ratio", "f_lo", "f_hi", "f_hi", "MiB sent", "MiB peak",
-                      "MiB peak", "error", "differ");
+      options.peer ? peer_name().value_or("none: FFTW's MPI transforms are not built in")
+                   : "none: not wanted";
+  std::string text = fmt::format(
+      "Ranks        {} of {} thread{}\nPlanning     {}\nRepetitions  {}\nPeer         {}\nBuild    "
+      "    {}\n\n",
+      context.comm.size(), options.threads, options.threads > 1 ? "s" : "", word_of(options.effort),
+      options.repetitions, peer, build());
+  text += fmt::format(fmt::runtime(row_format), "", "", "", "", "zhalo ms", "", "", "", "peer ms",
+                      "", "", "", "", "zhalo", "", "peer", "zhalo", "zhalo", "peer", "", "spectra");
+  text +=
+      fmt::format(fmt::runtime(row_format), "size", "type", "ranks", "exchange", "plan", "forward",
+                  "backward", "least", "plan", "forward", "backward", "least", "ratio", "f_lo",
+                  "f_hi", "f_hi", "MiB sent", "MiB peak", "MiB peak", "error", "differ");
   return text;
 }
 
@@ -82,12 +94,13 @@ std::string table_row(const FftCaseResult& result) {
             mebibytes(side.peak_resident_bytes),
             tiny(difference(ours.mark, side.mark))};
   }
-  return fmt::format(fmt::runtime(row_format), result.num, result.type, shape_text(result.shape), result.way,
-                     milliseconds(ours.plan_seconds), milliseconds(median(ours.forward_seconds)),
-                     milliseconds(median(ours.backward_seconds)), milliseconds(least(ours.both_seconds())), peer[0], peer[1],
-                     peer[2], peer[3], peer[4], fraction(result.limit.lowest() / seconds),
-                     fraction(result.limit.highest() / seconds), peer[5], mebibytes(ours.bytes_sent),
-                     mebibytes(ours.peak_resident_bytes), peer[6], tiny(ours.round_trip_error), peer[7]);
+  return fmt::format(
+      fmt::runtime(row_format), result.num, result.type, shape_text(result.shape), result.way,
+      milliseconds(ours.plan_seconds), milliseconds(median(ours.forward_seconds)),
+      milliseconds(median(ours.backward_seconds)), milliseconds(least(ours.both_seconds())),
+      peer[0], peer[1], peer[2], peer[3], peer[4], fraction(result.limit.lowest() / seconds),
+      fraction(result.limit.highest() / seconds), peer[5], mebibytes(ours.bytes_sent),
+      mebibytes(ours.peak_resident_bytes), peer[6], tiny(ours.round_trip_error), peer[7]);
 }
 
 Json json_of_run(const Context& context, const FftBenchOptions& options) {
@@ -118,7 +131,8 @@ Json json_of(const FftCaseResult& result) {
   if (!result.peer) return json;
   json.set("peer", json_of_side(*result.peer, result.peer_limit));
   json.set("ratio_of_medians", ratio(result));
-  json.set("ratio_of_least", least(result.peer->both_seconds()) / least(result.zhalo.both_seconds()));
+  json.set("ratio_of_least",
+           least(result.peer->both_seconds()) / least(result.zhalo.both_seconds()));
   json.set("spectra_difference", difference(result.zhalo.mark, result.peer->mark));
   return json;
 }

@@ -15,23 +15,24 @@ namespace {
 /// What one call needs and what it notes.
 class Setup {
  public:
-  Setup(const FofCase& fof_case, const Cloud& cloud)
-      : box_(Box::periodic_cube(cloud.box_length)),
-        options_{.linking_length = fof_case.length_for(cloud)},
+  Setup(const FofCase& fof_case, const PointSet& points)
+      : box_(Box::periodic_cube(points.box_length)),
+        options_{.linking_length = fof_case.length_for(points)},
         context_{.comm = {}, .exec = fof_case.make_exec(), .timers = &timers_},
-        cloud_(context_.exec, cloud) {}
+        points_(context_.exec, points) {}
   Setup(const Setup&) = delete;
   Setup& operator=(const Setup&) = delete;
 
   /// Returns when the labels are there: a copy of one of them waits for the device.
   FofResult find() {
-    FofResult result = friends_of_friends(context_, cloud_.particles(), box_, options_);
+    FofResult result = friends_of_friends(context_, points_.particles(), box_, options_);
     const Span<const Index> label = result.label.span();
     to_host(context_.exec, label.subspan(0, std::min<Index>(1, label.size())));
     return result;
   }
   Catalogue tabulate(const FofResult& result) {
-    return make_catalogue(context_, cloud_.particles(), box_, result.label.span(), CatalogueOptions{});
+    return make_catalogue(context_, points_.particles(), box_, result.label.span(),
+                          CatalogueOptions{});
   }
 
   const Exec& exec() const { return context_.exec; }
@@ -43,36 +44,40 @@ class Setup {
   FofOptions options_;
   Timers timers_;
   Context context_;
-  PlacedCloud cloud_;
+  BoundPoints points_;
 };
 
-/// The first call of a fresh context: its memory is new, so its time and footprint are those of a program that searches once.
+/// The first call of a fresh context: its memory is new, so its time and footprint are those of a
+/// program that searches once.
 void first_call(benchmark::State& state, Setup& setup, double num) {
   std::optional<FofResult> groups;
   const Clock::time_point start = Clock::now();
   const Footprint search = footprint_of(setup.pool(), [&] { groups = setup.find(); });
   state.counters["ns_per_particle_first"] = seconds_since(start) * 1e9 / num;
   state.counters["bytes_per_particle"] = search.pool / num;
-  if (search.resident_set) state.counters["resident_bytes_per_particle"] = *search.resident_set / num;
+  if (search.resident_set)
+    state.counters["resident_bytes_per_particle"] = *search.resident_set / num;
 
   const double label_bytes = static_cast<double>(sizeof(Index)) * num;
   Index num_haloes = 0;
-  const Footprint table = footprint_of(setup.pool(), [&] { num_haloes = setup.tabulate(*groups).num_groups_total; });
+  const Footprint table =
+      footprint_of(setup.pool(), [&] { num_haloes = setup.tabulate(*groups).num_groups_total; });
   state.counters["bytes_per_particle_catalogue"] = (table.pool + label_bytes) / num;
 
   const std::vector<Index> label = to_host(setup.exec(), groups->label);
   Index num_groups = 0;
-  for (std::size_t i = 0; i < label.size(); ++i) num_groups += label[i] == static_cast<Index>(i) ? 1 : 0;
+  for (std::size_t i = 0; i < label.size(); ++i)
+    num_groups += label[i] == static_cast<Index>(i) ? 1 : 0;
   state.counters["groups"] = static_cast<double>(num_groups);
   state.counters["haloes"] = static_cast<double>(num_haloes);
 }
 
 }  // namespace
 
-void run(benchmark::State& state, const FofCase& fof_case, CloudStore& clouds) {
-  const Cloud& cloud = clouds.get(fof_case.source);
-  const double num = static_cast<double>(cloud.num());
-  Setup setup(fof_case, cloud);
+void run(benchmark::State& state, const FofCase& fof_case, PointStore& point_sets) {
+  const PointSet& points = point_sets.get(fof_case.source);
+  const double num = static_cast<double>(points.num());
+  Setup setup(fof_case, points);
   first_call(state, setup, num);
   setup.timers() = Timers{};
 
@@ -90,14 +95,15 @@ void run(benchmark::State& state, const FofCase& fof_case, CloudStore& clouds) {
     state.ResumeTiming();
   }
   const double to_ns = 1e9 / (num * static_cast<double>(state.iterations()));
-  for (const Phase& phase : setup.timers().phases()) state.counters[phase.name] = phase.seconds * to_ns;
+  for (const Phase& phase : setup.timers().phases())
+    state.counters[phase.name] = phase.seconds * to_ns;
   state.counters["ns_per_particle"] = search_seconds * to_ns;
   state.counters["catalogue"] = catalogue_seconds * to_ns;
   state.counters["total"] = (search_seconds + catalogue_seconds) * to_ns;
 }
 
-std::vector<Index> labels(const FofCase& fof_case, const Cloud& cloud) {
-  Setup setup(fof_case, cloud);
+std::vector<Index> labels(const FofCase& fof_case, const PointSet& points) {
+  Setup setup(fof_case, points);
   const FofResult groups = setup.find();
   return to_host(setup.exec(), groups.label);
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cloud.hpp"
+#include "point_set.hpp"
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/types.hpp"
 
@@ -15,19 +15,21 @@ namespace zhalo::bench {
 
 struct FofCase {
   std::string name;
-  CloudSource source;
+  PointSource source;
   /// Linking length, in units of the mean separation or, if absolute, of the positions.
   double linking_length = 0.2;
   bool absolute = false;
   std::function<Exec()> make_exec;
 
-  double length_for(const Cloud& cloud) const { return absolute ? linking_length : linking_length * cloud.mean_separation(); }
+  double length_for(const PointSet& points) const {
+    return absolute ? linking_length : linking_length * points.mean_separation();
+  }
 };
 
 /// The function that google-benchmark calls. Counters: docs/benchmarks.md.
-void run(benchmark::State& state, const FofCase& fof_case, CloudStore& clouds);
+void run(benchmark::State& state, const FofCase& fof_case, PointStore& point_sets);
 
 /// For each particle the smallest index in its group: one call, not timed.
-std::vector<Index> labels(const FofCase& fof_case, const Cloud& cloud);
+std::vector<Index> labels(const FofCase& fof_case, const PointSet& points);
 
 }  // namespace zhalo::bench

@@ -11,7 +11,9 @@
 namespace zhalo::bench {
 
 using Clock = std::chrono::steady_clock;
-inline double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+inline double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 /// Bytes beyond the input, over one call.
 struct Footprint {
@@ -28,7 +30,8 @@ Footprint footprint_of(MemoryPool& pool, const Work& work) {
   work();
   const std::optional<Resident> after = resident();
   Footprint result{static_cast<double>(pool.peak_bytes() - in_use), std::nullopt};
-  if (before && after) result.resident_set = static_cast<double>(std::max(after->peak, before->now) - before->now);
+  if (before && after)
+    result.resident_set = static_cast<double>(std::max(after->peak, before->now) - before->now);
   return result;
 }
 

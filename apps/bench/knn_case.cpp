@@ -14,7 +14,7 @@ namespace {
 /// What one call needs and what it notes.
 class Setup {
  public:
-  Setup(const KnnCase& knn_case, const Cloud& particles, const Cloud* queries)
+  Setup(const KnnCase& knn_case, const PointSet& particles, const PointSet* queries)
       : box_(Box::periodic_cube(particles.box_length)),
         options_{.k = knn_case.k},
         reduce_(knn_case.reduce),
@@ -32,7 +32,8 @@ class Setup {
 
     double bytes() const {
       return static_cast<double>(lists.distance.size()) * sizeof(float) +
-             static_cast<double>(lists.index.size()) * sizeof(Index) + static_cast<double>(reduced.size()) * sizeof(double);
+             static_cast<double>(lists.index.size()) * sizeof(Index) +
+             static_cast<double>(reduced.size()) * sizeof(double);
     }
   };
 
@@ -40,12 +41,14 @@ class Setup {
   Result find() {
     Result result;
     if (reduce_) {
-      result.reduced = neighbour_quantity(context_, particles_.particles(), box_, options_, {Quantity::kth_radius});
+      result.reduced = neighbour_quantity(context_, particles_.particles(), box_, options_,
+                                          {Quantity::kth_radius});
       wait_for(result.reduced.span());
     } else {
       const Particles<float>& particles = particles_.particles();
-      result.lists = queries_ ? knn(context_, QueriesAmong{queries_->particles(), particles}, box_, options_)
-                              : knn(context_, particles, box_, options_);
+      result.lists =
+          queries_ ? knn(context_, QueriesAmong{queries_->particles(), particles}, box_, options_)
+                   : knn(context_, particles, box_, options_);
       wait_for(result.lists.index.span());
     }
     return result;
@@ -66,11 +69,12 @@ class Setup {
   bool reduce_;
   Timers timers_;
   Context context_;
-  PlacedCloud particles_;
-  std::optional<PlacedCloud> queries_;
+  BoundPoints particles_;
+  std::optional<BoundPoints> queries_;
 };
 
-/// The first call of a fresh context: its memory is new, so its time and footprint are those of a program that searches once.
+/// The first call of a fresh context: its memory is new, so its time and footprint are those of a
+/// program that searches once.
 void first_call(benchmark::State& state, Setup& setup, double num) {
   Setup::Result result;
   const Clock::time_point start = Clock::now();
@@ -78,8 +82,10 @@ void first_call(benchmark::State& state, Setup& setup, double num) {
   state.counters["ns_per_query_first"] = seconds_since(start) * 1e9 / num;
   state.counters["bytes_per_query"] = (search.pool - result.bytes()) / num;
   if (result.reduced.empty()) {  // reductions do not tell their work: it is that of the lists
-    state.counters["leaves_per_query"] = static_cast<double>(result.lists.statistics.leaves_visited) / num;
-    state.counters["pairs_per_query"] = static_cast<double>(result.lists.statistics.pairs_tested) / num;
+    state.counters["leaves_per_query"] =
+        static_cast<double>(result.lists.statistics.leaves_visited) / num;
+    state.counters["pairs_per_query"] =
+        static_cast<double>(result.lists.statistics.pairs_tested) / num;
   }
 }
 
@@ -94,25 +100,27 @@ void measure(benchmark::State& state, Setup& setup, double num) {
     benchmark::DoNotOptimize(result.lists.distance.data());
   }
   const double to_ns = 1e9 / (num * static_cast<double>(state.iterations()));
-  for (const Phase& phase : setup.timers().phases()) state.counters[phase.name] = phase.seconds * to_ns;
+  for (const Phase& phase : setup.timers().phases())
+    state.counters[phase.name] = phase.seconds * to_ns;
   state.counters["ns_per_query"] = seconds * to_ns;
 }
 
 }  // namespace
 
-void run(benchmark::State& state, const KnnCase& knn_case, KnnClouds& clouds) {
-  const Cloud& particles = clouds.particles.get(knn_case.particles);
-  const Cloud* queries = knn_case.queries ? &clouds.queries.get(*knn_case.queries) : nullptr;
+void run(benchmark::State& state, const KnnCase& knn_case, KnnPoints& point_sets) {
+  const PointSet& particles = point_sets.particles.get(knn_case.particles);
+  const PointSet* queries = knn_case.queries ? &point_sets.queries.get(*knn_case.queries) : nullptr;
   try {
     Setup setup(knn_case, particles, queries);
     measure(state, setup, static_cast<double>((queries != nullptr ? *queries : particles).num()));
-  } catch (const OutOfMemory& error) {  // lists of 1e7 times 64 do not fit everywhere; the other cases do
+  } catch (const OutOfMemory&
+               error) {  // lists of 1e7 times 64 do not fit everywhere; the other cases do
     state.SkipWithError(error.what());
   }
 }
 
-NeighbourTable neighbours(const KnnCase& knn_case, const Cloud& cloud) {
-  Setup setup(knn_case, cloud, nullptr);
+NeighbourTable neighbours(const KnnCase& knn_case, const PointSet& points) {
+  Setup setup(knn_case, points, nullptr);
   const KnnResult<float> lists = setup.find().lists;
   return {to_host(setup.exec(), lists.distance), to_host(setup.exec(), lists.index)};
 }

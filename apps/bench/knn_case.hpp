@@ -8,29 +8,29 @@
 #include <string>
 #include <vector>
 
-#include "cloud.hpp"
+#include "point_set.hpp"
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/types.hpp"
 
 namespace zhalo::bench {
 
-/// The clouds that were used last.
-struct KnnClouds {
-  CloudStore particles;
-  CloudStore queries;
+/// The point_sets that were used last.
+struct KnnPoints {
+  PointStore particles;
+  PointStore queries;
 };
 
 struct KnnCase {
   std::string name;
-  CloudSource particles;
-  std::optional<CloudSource> queries;  ///< none: the particles themselves
+  PointSource particles;
+  std::optional<PointSource> queries;  ///< none: the particles themselves
   int k = 8;
   bool reduce = false;  ///< to the k-th radius, instead of lists of distances and indices
   std::function<Exec()> make_exec;
 };
 
 /// The function that google-benchmark calls. Counters: docs/benchmarks.md.
-void run(benchmark::State& state, const KnnCase& knn_case, KnnClouds& clouds);
+void run(benchmark::State& state, const KnnCase& knn_case, KnnPoints& point_sets);
 
 /// The neighbours of each particle, row by row, in its own order.
 struct NeighbourTable {
@@ -39,6 +39,6 @@ struct NeighbourTable {
 };
 
 /// One call, not timed.
-NeighbourTable neighbours(const KnnCase& knn_case, const Cloud& cloud);
+NeighbourTable neighbours(const KnnCase& knn_case, const PointSet& points);
 
 }  // namespace zhalo::bench

@@ -1,5 +1,5 @@
-/// zhalo_bench: times friends-of-friends, the catalogue and the k nearest neighbours, on generated points or on a file's, painting and
-/// sampling of meshes, and Fourier transforms.
+/// zhalo_bench: times friends-of-friends, the catalogue and the k nearest neighbours, on generated
+/// points or on a file's, painting and sampling of meshes, and Fourier transforms.
 #include <benchmark/benchmark.h>
 
 #include <cerrno>
@@ -32,28 +32,39 @@ struct Options {
 };
 
 constexpr const char* explanation =
-    "Other flags are google-benchmark's: --benchmark_filter=REGEX, --benchmark_list_tests, --benchmark_repetitions=N,\n"
-    "--benchmark_out=FILE (JSON). Cases: fof/{uniform,clustered}/{1e5,1e6,1e7}/b{0.2,0.7}/threads:{1,2} and\n"
+    "Other flags are google-benchmark's: --benchmark_filter=REGEX, --benchmark_list_tests, "
+    "--benchmark_repetitions=N,\n"
+    "--benchmark_out=FILE (JSON). Cases: "
+    "fof/{uniform,clustered}/{1e5,1e6,1e7}/b{0.2,0.7}/threads:{1,2} and\n"
     "fof/{uniform,clustered}/1e8/b0.2 on a device, and\n"
     "knn/{self,queries,reduce}/{uniform,clustered}/{1e5,1e6,1e7}/k{8,16,32,64}/threads:{1,2} and\n"
-    "{paint,sample}/{ngp,cic,tsc,pcs}/{uniform,clustered}/{1e6,1e7}/{z-order,random}/threads:{1,2} and\n"
+    "{paint,sample}/{ngp,cic,tsc,pcs}/{uniform,clustered}/{1e6,1e7}/{z-order,random}/threads:{1,2} "
+    "and\n"
     "fft/{float,double}/{128,256,512}/threads:{1,2}; with --points\n"
-    "fof/points/b{0.2,0.7}/threads:{1,2} and knn/points/k{8,16,32,64}/threads:{1,2}, with --rlink-abs only\n"
+    "fof/points/b{0.2,0.7}/threads:{1,2} and knn/points/k{8,16,32,64}/threads:{1,2}, with "
+    "--rlink-abs only\n"
     "fof/points/rlink:X/threads:{1,2}; on a CUDA device also .../exec:cuda";
 
 void add_options(app::CommandLine& command, Options& options) {
   bench::PointsFile& points = options.points;
-  command.add_option("--points", points.path, "Time the points of FILE: raw little-endian float32 (N, 3)", "FILE");
-  command.add_option("--box", points.box_length, "Side of the periodic cube that holds the file's points [1]", "L");
+  command.add_option("--points", points.path,
+                     "Time the points of FILE: raw little-endian float32 (N, 3)", "FILE");
+  command.add_option("--box", points.box_length,
+                     "Side of the periodic cube that holds the file's points [1]", "L");
   command.add_option("--rlink-abs", points.linking_length,
-                     "Linking length in the file's unit [0.2 and 0.7 mean separations, in turn]", "X");
+                     "Linking length in the file's unit [0.2 and 0.7 mean separations, in turn]",
+                     "X");
   command.add_option("--write-labels", options.labels_file,
-                     "Only write each particle's label (raw int64, smallest index of its group)", "FILE");
-  command.add_option("--write-neighbours", options.neighbours_file,
-                     "Only write each particle's nearest neighbours (raw: float32 distances (N, k), then int64 indices (N, k))",
+                     "Only write each particle's label (raw int64, smallest index of its group)",
                      "FILE");
-  command.add_option("--k", options.k, "Number of these neighbours, the particle itself included [8]", "K");
-  command.add_option("--write-points", options.write_points, "Only write generated points, as --points reads them", "FILE");
+  command.add_option("--write-neighbours", options.neighbours_file,
+                     "Only write each particle's nearest neighbours (raw: float32 distances (N, "
+                     "k), then int64 indices (N, k))",
+                     "FILE");
+  command.add_option("--k", options.k,
+                     "Number of these neighbours, the particle itself included [8]", "K");
+  command.add_option("--write-points", options.write_points,
+                     "Only write generated points, as --points reads them", "FILE");
   command.add_option("--kind", options.kind, "uniform, clustered or dense [clustered]", "WHICH");
   command.add_option("--num", options.num, "Number of points [1e6]", "N");
   command.add_option("--seed", options.seed, "Of the generator [1]", "S");
@@ -69,20 +80,24 @@ void check(const Options& options) {
   const bool reads = !points.path.empty();
   const bool writes = !options.write_points.empty();
   demand(reads || (!points.box_length && !points.linking_length && options.neighbours_file.empty()),
-         "--box, --rlink-abs or --write-neighbours is given without --points: which points are meant?");
+         "--box, --rlink-abs or --write-neighbours is given without --points: which points are "
+         "meant?");
   demand(points.linking_length.value_or(1) > 0, "--rlink-abs must be positive");
-  demand(options.labels_file.empty() || points.linking_length, "--write-labels is given without --rlink-abs");
+  demand(options.labels_file.empty() || points.linking_length,
+         "--write-labels is given without --rlink-abs");
   demand(options.labels_file.empty() || options.neighbours_file.empty(),
          "--write-labels and --write-neighbours are both given: which one is meant?");
   demand(!options.k || !options.neighbours_file.empty(), "--k is given without --write-neighbours");
   demand(!writes || !reads, "--write-points and --points are both given: which one is meant?");
-  demand(writes || (!options.kind && !options.num && !options.seed), "--kind, --num or --seed is given without --write-points");
+  demand(writes || (!options.kind && !options.num && !options.seed),
+         "--kind, --num or --seed is given without --write-points");
   demand(options.num.value_or(0) >= 0 && options.num.value_or(0) <= 4e9, "--num must be 0 to 4e9");
 }
 
 template <class T>
 void append_raw(std::ofstream& file, const std::vector<T>& values) {
-  file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
+  file.write(reinterpret_cast<const char*>(values.data()),
+             static_cast<std::streamsize>(values.size() * sizeof(T)));
 }
 
 template <class... Columns>
@@ -102,23 +117,24 @@ std::string processor() {
   return "unknown";
 }
 
-template <class Case, class Clouds>
-void add_benchmarks(const std::vector<Case>& cases, Clouds& clouds) {
+template <class Case, class PointSets>
+void add_benchmarks(const std::vector<Case>& cases, PointSets& point_sets) {
   for (const Case& one : cases) {
-    benchmark::RegisterBenchmark(one.name.c_str(), [&clouds, one](benchmark::State& state) {
-      bench::run(state, one, clouds);
+    benchmark::RegisterBenchmark(one.name.c_str(), [&point_sets, one](benchmark::State& state) {
+      bench::run(state, one, point_sets);
     })->Unit(benchmark::kMillisecond);
   }
 }
 
 void run_benchmarks(const Options& options, const char* program) {
-  bench::CloudStore fof_clouds;
-  bench::KnnClouds knn_clouds;
-  bench::CloudStore mesh_clouds;
-  const bench::Cases cases = options.points.path.empty() ? bench::generated_cases() : bench::file_cases(options.points);
-  add_benchmarks(cases.fof, fof_clouds);
-  add_benchmarks(cases.knn, knn_clouds);
-  add_benchmarks(cases.mesh, mesh_clouds);
+  bench::PointStore fof_points;
+  bench::KnnPoints knn_points;
+  bench::PointStore mesh_points;
+  const bench::Cases cases =
+      options.points.path.empty() ? bench::generated_cases() : bench::file_cases(options.points);
+  add_benchmarks(cases.fof, fof_points);
+  add_benchmarks(cases.knn, knn_points);
+  add_benchmarks(cases.mesh, mesh_points);
   for (const bench::TransformCase& one : cases.fft) {
     benchmark::RegisterBenchmark(one.name.c_str(), [one](benchmark::State& state) {
       bench::run(state, one);
@@ -133,7 +149,8 @@ void run_benchmarks(const Options& options, const char* program) {
   if (count > 1) throw InputError(fmt::format("unknown option '{}'; see --help", arguments[1]));
   benchmark::AddCustomContext("processor", processor());
   benchmark::AddCustomContext("zhalo_exec", describe(host_exec(1)));
-  benchmark::AddCustomContext("zhalo_build", ZHALO_CHECKED != 0 ? "Debug: times mean nothing" : "Release");
+  benchmark::AddCustomContext("zhalo_build",
+                              ZHALO_CHECKED != 0 ? "Debug: times mean nothing" : "Release");
   benchmark::RunSpecifiedBenchmarks();
 }
 
@@ -169,9 +186,9 @@ int main(int argc, char** argv) {
     Options options;
     app::CommandLine command({.name = "zhalo_bench",
                               .usage = "[OPTION...]",
-                              .summary =
-                                  "Times zhalo's friends-of-friends, catalogue, k nearest neighbours, painting, sampling "
-                                  "and Fourier transforms.",
+                              .summary = "Times zhalo's friends-of-friends, catalogue, k nearest "
+                                         "neighbours, painting, sampling "
+                                         "and Fourier transforms.",
                               .footer = explanation});
     add_options(command, options);
     if (const auto help = command.parse(argc, argv)) {

@@ -6,7 +6,7 @@
 #include "zhalo/core/timers.hpp"
 #include "zhalo/domain/z_order.hpp"
 #include "zhalo/mesh/paint.hpp"
-#include "zhalo/mesh/sample.hpp"
+#include "zhalo/mesh/readout.hpp"
 
 namespace zhalo::bench {
 namespace {
@@ -14,13 +14,15 @@ namespace {
 /// What one call needs and what it notes.
 class Setup {
  public:
-  Setup(const MeshCase& mesh_case, const Cloud& cloud)
+  Setup(const MeshCase& mesh_case, const PointSet& points)
       : case_(mesh_case),
-        box_(Box::periodic_cube(cloud.box_length)),
+        box_(Box::periodic_cube(points.box_length)),
         context_{.comm = {}, .exec = mesh_case.make_exec(), .timers = &timers_},
-        cloud_(context_.exec, cloud),
-        particles_(cloud_.particles()),
-        field_(context_, Decomposition({{{mesh_case.num_cells, mesh_case.num_cells, mesh_case.num_cells}}, box_}, 1)) {
+        points_(context_.exec, points),
+        particles_(points_.particles()),
+        field_(context_,
+               Decomposition(
+                   {{{mesh_case.num_cells, mesh_case.num_cells, mesh_case.num_cells}}, box_}, 1)) {
     if (case_.in_z_order) sort();
     paint(context_, particles_, field_, {.window = case_.window});
     timers_ = Timers{};
@@ -31,7 +33,7 @@ class Setup {
 
   void run() {
     if (case_.is_sample) {
-      benchmark::DoNotOptimize(sample(context_, field_, particles_, case_.window).data());
+      benchmark::DoNotOptimize(readout(context_, field_, particles_, case_.window).data());
     } else {
       paint(context_, particles_, field_, {.window = case_.window});
     }
@@ -46,7 +48,8 @@ class Setup {
     sorted_.emplace(context_, particles_, box_);
     ParticleSegment<float> segment;
     segment.num = sorted_->num();
-    for (std::size_t axis = 0; axis < 3; ++axis) segment.pos[axis] = {sorted_->pos(static_cast<int>(axis)).data()};
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      segment.pos[axis] = {sorted_->pos(static_cast<int>(axis)).data()};
     particles_.segments = {segment};
   }
 
@@ -54,25 +57,26 @@ class Setup {
   Box box_;
   Timers timers_;
   Context context_;
-  PlacedCloud cloud_;
+  BoundPoints points_;
   Particles<float> particles_;
   Field<float> field_;
   std::optional<ZOrder<float>> sorted_;
 };
 
-/// Bytes that have to move if each thing moves once: positions, and for painting the quanta (written as zeros, read and written, read)
-/// and the cells, for sampling the cells and the values.
-double least_bytes(const MeshCase& mesh_case, double num) {
-  const double cells = static_cast<double>(mesh_case.num_cells * mesh_case.num_cells * mesh_case.num_cells);
+/// Bytes that have to move if each thing moves once: positions, and for painting the quanta
+/// (written as zeros, read and written, read) and the cells, for sampling the cells and the values.
+double min_bytes(const MeshCase& mesh_case, double num) {
+  const double cells =
+      static_cast<double>(mesh_case.num_cells * mesh_case.num_cells * mesh_case.num_cells);
   return mesh_case.is_sample ? num * 16 + cells * 4 : num * 12 + cells * (4 * 8 + 4);
 }
 
 }  // namespace
 
-void run(benchmark::State& state, const MeshCase& mesh_case, CloudStore& clouds) {
-  const Cloud& cloud = clouds.get(mesh_case.source);
-  const double num = static_cast<double>(cloud.num());
-  Setup setup(mesh_case, cloud);
+void run(benchmark::State& state, const MeshCase& mesh_case, PointStore& point_sets) {
+  const PointSet& points = point_sets.get(mesh_case.source);
+  const double num = static_cast<double>(points.num());
+  Setup setup(mesh_case, points);
   const Footprint footprint = footprint_of(setup.pool(), [&] { setup.run(); });
   double seconds = 0;
   for ([[maybe_unused]] auto _ : state) {
@@ -81,10 +85,11 @@ void run(benchmark::State& state, const MeshCase& mesh_case, CloudStore& clouds)
     seconds += seconds_since(start);
   }
   const double calls = static_cast<double>(state.iterations());
-  for (const Phase& phase : setup.timers().phases()) state.counters[phase.name] = phase.seconds * 1e9 / (num * (calls + 1));
+  for (const Phase& phase : setup.timers().phases())
+    state.counters[phase.name] = phase.seconds * 1e9 / (num * (calls + 1));
   state.counters["ns_per_particle"] = seconds * 1e9 / (num * calls);
   state.counters["particles_per_second"] = num * calls / seconds;
-  state.counters["least_GB_per_second"] = least_bytes(mesh_case, num) * calls / seconds * 1e-9;
+  state.counters["min_GB_per_second"] = min_bytes(mesh_case, num) * calls / seconds * 1e-9;
   state.counters["bytes_per_particle"] = footprint.pool / num;
 }
 

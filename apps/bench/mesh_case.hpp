@@ -6,14 +6,14 @@
 #include <functional>
 #include <string>
 
-#include "cloud.hpp"
+#include "point_set.hpp"
 #include "zhalo/mesh/window.hpp"
 
 namespace zhalo::bench {
 
 struct MeshCase {
   std::string name;
-  CloudSource source;
+  PointSource source;
   Window window = Window::cic;
   bool is_sample = false;  ///< else painted
   bool in_z_order = false;
@@ -22,6 +22,6 @@ struct MeshCase {
 };
 
 /// The function that google-benchmark calls. Counters: docs/benchmarks.md.
-void run(benchmark::State& state, const MeshCase& mesh_case, CloudStore& clouds);
+void run(benchmark::State& state, const MeshCase& mesh_case, PointStore& point_sets);
 
 }  // namespace zhalo::bench

@@ -1,7 +1,9 @@
-/// Times nanoflann's k nearest neighbours of the points of a file, for scripts/compare-neighbours, which compiles this file; no target of
-/// the build does. Prints CPU seconds: of building the tree, of querying all points in their own order, and in the tree's order.
+/// Times nanoflann's k nearest neighbours of the points of a file, for scripts/compare-neighbours,
+/// which compiles this file; no target of the build does. Prints CPU seconds: of building the tree,
+/// of querying all points in their own order, and in the tree's order.
 ///   nanoflann_driver POINTS K [OUT]
-/// POINTS: raw float32 (N, 3). OUT: raw float32 squared distances (N, k), then int64 indices (N, k), in the points' order.
+/// POINTS: raw float32 (N, 3). OUT: raw float32 squared distances (N, k), then int64 indices (N,
+/// k), in the points' order.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -29,7 +31,8 @@ struct Points {
   }
 };
 
-using Tree = nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<float, Points>, Points, 3, std::uint32_t>;
+using Tree = nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<float, Points>,
+                                                 Points, 3, std::uint32_t>;
 
 Points read(const char* path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
@@ -54,11 +57,13 @@ struct Rows {
 };
 
 /// Seconds of all queries; the rows stand in the order of the queries.
-double query(const Tree& tree, const Points& points, const std::vector<std::uint32_t>& order, std::size_t k, Rows& rows) {
+double query(const Tree& tree, const Points& points, const std::vector<std::uint32_t>& order,
+             std::size_t k, Rows& rows) {
   const double start = cpu_seconds();
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::size_t q = order[i];
-    static_cast<void>(tree.knnSearch(&points.pos[3 * q], k, &rows.index[i * k], &rows.distance2[i * k]));
+    static_cast<void>(
+        tree.knnSearch(&points.pos[3 * q], k, &rows.index[i * k], &rows.distance2[i * k]));
   }
   return cpu_seconds() - start;
 }
@@ -68,7 +73,8 @@ void write(const char* path, const Rows& rows) {
   file.write(reinterpret_cast<const char*>(rows.distance2.data()),
              static_cast<std::streamsize>(rows.distance2.size() * sizeof(float)));
   const std::vector<std::int64_t> index(rows.index.begin(), rows.index.end());
-  file.write(reinterpret_cast<const char*>(index.data()), static_cast<std::streamsize>(index.size() * sizeof(std::int64_t)));
+  file.write(reinterpret_cast<const char*>(index.data()),
+             static_cast<std::streamsize>(index.size() * sizeof(std::int64_t)));
   file.close();
   if (!file) throw std::runtime_error(std::string("cannot write ") + path);
 }

@@ -11,7 +11,8 @@
 namespace zhalo::points {
 namespace {
 
-/// std::mt19937_64 is the same everywhere; the distributions of <random> are not, so these are our own.
+/// std::mt19937_64 is the same everywhere; the distributions of <random> are not, so these are our
+/// own.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
@@ -20,7 +21,9 @@ class Random {
   double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
 
   /// In [0, end), for end far below 2^53.
-  std::size_t below(std::size_t end) { return static_cast<std::size_t>(uniform() * static_cast<double>(end)); }
+  std::size_t below(std::size_t end) {
+    return static_cast<std::size_t>(uniform() * static_cast<double>(end));
+  }
 
   Vec3d in_cube() {
     const double x = uniform();
@@ -49,8 +52,9 @@ double cube_root(double x) {
   return root;
 }
 
-/// A number of members with dn/dM ~ M^-1.9 in [smallest_halo, largest]: M from M^-2 by inversion, kept with probability
-/// (M / largest)^0.1, written with a tenth power because std::pow differs between C libraries.
+/// A number of members with dn/dM ~ M^-1.9 in [smallest_halo, largest]: M from M^-2 by inversion,
+/// kept with probability (M / largest)^0.1, written with a tenth power because std::pow differs
+/// between C libraries.
 Index draw_size(Random& random, Index largest) {
   const double low = 1 / static_cast<double>(largest + 1);
   const double high = 1 / static_cast<double>(smallest_halo);
@@ -59,12 +63,13 @@ Index draw_size(Random& random, Index largest) {
     const double u = random.uniform();
     const double u2 = u * u;
     const double u5 = u2 * u2 * u;
-    if (u5 * u5 * static_cast<double>(largest) < size) return std::min(largest, static_cast<Index>(size));
+    if (u5 * u5 * static_cast<double>(largest) < size)
+      return std::min(largest, static_cast<Index>(size));
   }
 }
 
-/// Distance from the centre in units of the halo's radius. Isothermal: the mass inside r grows as r. NFW: it grows as x / (1 + x)^2
-/// per dx, at most 1/4, in x = r / r_s; by rejection.
+/// Distance from the centre in units of the halo's radius. Isothermal: the mass inside r grows as
+/// r. NFW: it grows as x / (1 + x)^2 per dx, at most 1/4, in x = r / r_s; by rejection.
 double draw_radius(Random& random, bool is_nfw) {
   if (!is_nfw) return random.uniform();
   for (;;) {
@@ -91,7 +96,8 @@ std::vector<Halo> draw_haloes(Random& random, const Recipe& recipe, Index num) {
     Halo halo;
     halo.num = std::min(left, draw_size(random, largest));
     halo.centre = random.in_cube();
-    const double volume = static_cast<double>(halo.num) / (recipe.density * static_cast<double>(num));
+    const double volume =
+        static_cast<double>(halo.num) / (recipe.density * static_cast<double>(num));
     halo.radius = cube_root(volume * 3 / (4 * std::numbers::pi));
     halo.is_nfw = haloes.size() % 2 == 1;
     haloes.push_back(halo);

@@ -6,13 +6,15 @@
 /// | clustered | 60%       | 200 times the mean of all | num / 50     |
 /// | dense     | 95%       | 1000 times the mean      | num / 10     |
 ///
-/// What is not in haloes is uniform. Haloes are spheres with uniform centres; their numbers of members M follow dn/dM ~ M^-1.9 from 20
-/// to the largest. A halo's radius R makes its density inside R the given multiple of the mean. Every other halo is isothermal
-/// (density ~ 1/r^2), the others are NFW profiles (Navarro, Frenk & White 1997, ApJ 490, 493) of concentration R / r_s = 10. The
-/// particles are in random order.
+/// What is not in haloes is uniform. Haloes are spheres with uniform centres; their numbers of
+/// members M follow dn/dM ~ M^-1.9 from 20 to the largest. A halo's radius R makes its density
+/// inside R the given multiple of the mean. Every other halo is isothermal (density ~ 1/r^2), the
+/// others are NFW profiles (Navarro, Frenk & White 1997, ApJ 490, 493) of concentration R / r_s
+/// = 10. The particles are in random order.
 ///
-/// The same kind, number and seed give the same bits on every machine: the generator is std::mt19937_64, and only operations that IEEE
-/// 754 rounds correctly (+ - * / sqrt) follow, without fused multiply-adds.
+/// The same kind, number and seed give the same bits on every machine: the generator is
+/// std::mt19937_64, and only operations that IEEE 754 rounds correctly (+ - * / sqrt) follow,
+/// without fused multiply-adds.
 #pragma once
 
 #include <cstdint>

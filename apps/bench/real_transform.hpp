@@ -9,8 +9,8 @@
 
 namespace zhalo::bench {
 
-/// Forward and backward without any factor, in place, the spectrum in the order that is cheapest for the library. All members are
-/// collective.
+/// Forward and backward without any factor, in place, the spectrum in the order that is cheapest
+/// for the library. All members are collective.
 template <class T>
 class RealTransform {
  public:
@@ -18,9 +18,9 @@ class RealTransform {
 
   /// This rank's cells, or modes after forward(): one memory for both.
   virtual Span<T> field() = 0;
-  virtual const BrickLayout& cells() const = 0;
+  virtual const BoxLayout& cells() const = 0;
   /// In complex elements.
-  virtual const BrickLayout& modes() const = 0;
+  virtual const BoxLayout& modes() const = 0;
   virtual void forward() = 0;
   virtual void backward() = 0;
 
@@ -36,11 +36,15 @@ struct TransformRequest {
   int threads = 1;
 };
 
-/// FFTW's own transform with threads on one rank, its MPI transform on slabs on several; empty if it was not built in.
+/// FFTW's own transform with threads on one rank, its MPI transform on slabs on several; empty if
+/// it was not built in.
 template <class T>
-std::unique_ptr<RealTransform<T>> make_peer(const Communicator& comm, const TransformRequest& request);
-extern template std::unique_ptr<RealTransform<float>> make_peer(const Communicator& comm, const TransformRequest& request);
-extern template std::unique_ptr<RealTransform<double>> make_peer(const Communicator& comm, const TransformRequest& request);
+std::unique_ptr<RealTransform<T>> make_peer(const Communicator& comm,
+                                            const TransformRequest& request);
+extern template std::unique_ptr<RealTransform<float>> make_peer(const Communicator& comm,
+                                                                const TransformRequest& request);
+extern template std::unique_ptr<RealTransform<double>> make_peer(const Communicator& comm,
+                                                                 const TransformRequest& request);
 
 /// Name and version of the peer; none if it was not built in.
 std::optional<std::string> peer_name();

@@ -6,7 +6,8 @@
 
 namespace zhalo::bench {
 
-/// Forgets the peak of the resident set (Linux; elsewhere or without permission nothing happens and the peak only grows).
+/// Forgets the peak of the resident set (Linux; elsewhere or without permission nothing happens and
+/// the peak only grows).
 void reset_resident_peak();
 
 /// Bytes of the resident set now, and its peak; none where /proc is missing.
@@ -16,8 +17,8 @@ struct Resident {
 };
 std::optional<Resident> resident();
 
-/// Bytes of shared memory that the resident set counts here and other processes' count, too, so that the sum over all is too large by
-/// this; 0 where the system does not say (Linux before 5.4).
+/// Bytes of shared memory that the resident set counts here and other processes' count, too, so
+/// that the sum over all is too large by this; 0 where the system does not say (Linux before 5.4).
 std::size_t shared_resident_excess();
 
 }  // namespace zhalo::bench

@@ -1,4 +1,5 @@
-/// zhalo_scaling, under mpirun: what a search over ranks sends, keeps, and takes. Its figures are those of docs/scaling.md.
+/// zhalo_scaling, under mpirun: what a search over ranks sends, keeps, and takes. Its figures are
+/// those of docs/scaling.md.
 
 #include <mpi.h>
 
@@ -33,7 +34,8 @@ std::vector<float> spread_points(const Communicator& comm, const Options& option
   std::vector<Index> counts(static_cast<std::size_t>(comm.size()));
   if (comm.rank() == 0) {
     made = points::make_points(points::kind_of(options.kind), options.num);
-    for (int r = 0; r < comm.size(); ++r) counts[static_cast<std::size_t>(r)] = 3 * share_of(options.num, r, comm.size()).count;
+    for (int r = 0; r < comm.size(); ++r)
+      counts[static_cast<std::size_t>(r)] = 3 * share_of(options.num, r, comm.size()).count;
   }
   const ExchangePlan plan = comm.plan_exchange(counts);
   std::vector<float> mine(static_cast<std::size_t>(plan.num_received()));
@@ -57,41 +59,49 @@ struct CatalogueCost {
   Index num_groups = 0;
 };
 
-CatalogueCost make_groups(const Context& context, const Particles<float>& particles, Span<const Index> label) {
+CatalogueCost make_groups(const Context& context, const Particles<float>& particles,
+                          Span<const Index> label) {
   const Index before = context.comm.bytes_sent();
   memory(context.exec)->reset_peak();
   const Catalogue catalogue = make_catalogue(context, particles, Box::periodic_cube(1), label, {});
-  return {context.comm.bytes_sent() - before, static_cast<Index>(memory(context.exec)->peak_bytes()),
-          catalogue.num_groups_total};
+  return {context.comm.bytes_sent() - before,
+          static_cast<Index>(memory(context.exec)->peak_bytes()), catalogue.num_groups_total};
 }
 
-Run run_once(const Context& base, const Particles<float>& particles, double linking_length, Timers& timers) {
+Run run_once(const Context& base, const Particles<float>& particles, double linking_length,
+             Timers& timers) {
   base.comm.barrier();
   const auto start = std::chrono::steady_clock::now();
   FofResult found = friends_of_friends(base, particles, Box::periodic_cube(1), {linking_length});
   base.comm.barrier();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return {seconds, found.statistics, timers.phases(), std::move(found.label)};
 }
 
-void report(const Context& context, const Options& options, const Run& run, const CatalogueCost& cost) {
+void report(const Context& context, const Options& options, const Run& run,
+            const CatalogueCost& cost) {
   const Communicator& comm = context.comm;
   const auto num = static_cast<double>(options.num);
   const auto mean = [&](Index mine) { return static_cast<double>(comm.sum(mine)) / num; };
-  const auto most = [&](Index mine) { return static_cast<double>(comm.max(mine)) * comm.size() / num; };
+  const auto most = [&](Index mine) {
+    return static_cast<double>(comm.max(mine)) * comm.size() / num;
+  };
   const FofStatistics& s = run.statistics;
   const double ghosts = mean(s.ghosts_sent);
-  std::string text =
-      fmt::format("{} N {} b {:g} ranks {}: {:.3f} s\n", options.kind, options.num, options.ratio, comm.size(), run.seconds);
+  std::string text = fmt::format("{} N {} b {:g} ranks {}: {:.3f} s\n", options.kind, options.num,
+                                 options.ratio, comm.size(), run.seconds);
   text += fmt::format(
-      "  search     a particle: ghosts {:.5f} (most/mean {:.2f}), edges {:.6f}, sent {:.1f} B, peak {:.1f} B; rounds {}, "
+      "  search     a particle: ghosts {:.5f} (most/mean {:.2f}), edges {:.6f}, sent {:.1f} B, "
+      "peak {:.1f} B; rounds {}, "
       "collectives {}\n",
-      ghosts, ghosts > 0 ? most(s.ghosts_received) / ghosts : 0, mean(s.edges), mean(s.bytes_sent), most(run.peak), s.rounds,
-      run.collectives);
-  text += fmt::format("  catalogue  a particle: sent {:.1f} B, peak {:.1f} B; {} groups\n", mean(cost.sent), most(cost.peak),
-                      cost.num_groups);
+      ghosts, ghosts > 0 ? most(s.ghosts_received) / ghosts : 0, mean(s.edges), mean(s.bytes_sent),
+      most(run.peak), s.rounds, run.collectives);
+  text += fmt::format("  catalogue  a particle: sent {:.1f} B, peak {:.1f} B; {} groups\n",
+                      mean(cost.sent), most(cost.peak), cost.num_groups);
   text += "  seconds   ";
-  for (const Phase& phase : run.phases) text += fmt::format(" {} {:.3f}", phase.name, comm.max(phase.seconds));
+  for (const Phase& phase : run.phases)
+    text += fmt::format(" {} {:.3f}", phase.name, comm.max(phase.seconds));
   if (comm.rank() == 0) fmt::print("{}\n", text);
 }
 
@@ -104,7 +114,8 @@ void measure(const Options& options) {
   context.exec = host_exec(options.threads);
   const std::vector<float> pos = spread_points(context.comm, options);
   Particles<float> particles;
-  particles.segments.push_back(ParticleSegment<float>::interleaved(pos.data(), static_cast<Index>(pos.size()) / 3));
+  particles.segments.push_back(
+      ParticleSegment<float>::interleaved(pos.data(), static_cast<Index>(pos.size()) / 3));
   const double linking_length = options.ratio / std::cbrt(static_cast<double>(options.num));
   Run best;
   for (int i = 0; i < options.repeats; ++i) {
@@ -123,10 +134,10 @@ void measure(const Options& options) {
 
 /// The text of the help, if that was asked for.
 std::optional<std::string> read_options(int argc, const char* const* argv, Options& options) {
-  app::CommandLine command(
-      {.name = "zhalo_scaling",
-       .usage = "[OPTION...]",
-       .summary = "Bytes, rounds, memory and time of friends-of-friends over ranks; start it with mpirun."});
+  app::CommandLine command({.name = "zhalo_scaling",
+                            .usage = "[OPTION...]",
+                            .summary = "Bytes, rounds, memory and time of friends-of-friends over "
+                                       "ranks; start it with mpirun."});
   command.add_option("--kind", options.kind, "uniform, clustered or dense [uniform]", "WHICH");
   command.add_option("--particles", options.num, "Over all ranks [1000000]", "N");
   command.add_option("--rlink", options.ratio, "Linking length in mean separations [0.2]", "B");

@@ -29,9 +29,13 @@ void run_as(benchmark::State& state, const TransformCase& transform_case) {
     both();
     seconds += std::chrono::duration<double>(Clock::now() - start).count();
   }
-  // Each transform of a real field in three dimensions reads and writes it three times at least where nothing stays in a cache.
-  const double bytes = 2 * 6 * static_cast<double>(transform_case.num * transform_case.num * transform_case.num) * sizeof(T);
-  state.counters["GB_per_second"] = bytes * 1e-9 * static_cast<double>(state.iterations()) / seconds;
+  // Each transform of a real field in three dimensions reads and writes it three times at least
+  // where nothing stays in a cache.
+  const double bytes =
+      2 * 6 * static_cast<double>(transform_case.num * transform_case.num * transform_case.num) *
+      sizeof(T);
+  state.counters["GB_per_second"] =
+      bytes * 1e-9 * static_cast<double>(state.iterations()) / seconds;
   state.counters["plan_ms"] = 1e3 * fft.report().plan_seconds;
   state.counters["workspace_MB"] = static_cast<double>(fft.workspace_bytes()) * 1e-6;
 }
@@ -45,7 +49,8 @@ void run(benchmark::State& state, const TransformCase& transform_case) {
     } else {
       run_as<double>(state, transform_case);
     }
-  } catch (const Error& error) {  // too large for the memory, or built without FFTW; the other cases run
+  } catch (
+      const Error& error) {  // too large for the memory, or built without FFTW; the other cases run
     state.SkipWithError(error.what());
   }
 }

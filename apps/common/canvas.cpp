@@ -100,12 +100,14 @@ void Canvas::circle(Point centre, double radius, double width, const Ink& ink) {
 
 void Canvas::image(std::vector<std::uint32_t>& pixels, int width, int height, Point corner) {
   auto* data = reinterpret_cast<unsigned char*>(pixels.data());
-  const Surface picture(cairo_image_surface_create_for_data(data, CAIRO_FORMAT_RGB24, width, height, 4 * width),
-                        cairo_surface_destroy);
+  const Surface picture(
+      cairo_image_surface_create_for_data(data, CAIRO_FORMAT_RGB24, width, height, 4 * width),
+      cairo_surface_destroy);
   check(cairo_surface_status(picture.get()));
   cairo_save(cairo_.get());
   cairo_identity_matrix(cairo_.get());
-  cairo_set_source_surface(cairo_.get(), picture.get(), std::round(corner.x / pixel_), std::round(corner.y / pixel_));
+  cairo_set_source_surface(cairo_.get(), picture.get(), std::round(corner.x / pixel_),
+                           std::round(corner.y / pixel_));
   cairo_paint(cairo_.get());
   cairo_restore(cairo_.get());  // also lets go of the pixels
 }
@@ -115,7 +117,8 @@ void Canvas::ramp(const Area& area) {
              height = static_cast<int>(std::lround(area.height / pixel_));
   std::vector<std::uint32_t> pixels;
   for (int row = 0; row < height; ++row)
-    pixels.insert(pixels.end(), static_cast<std::size_t>(width), packed(map_colour(1 - (row + 0.5) / height)));
+    pixels.insert(pixels.end(), static_cast<std::size_t>(width),
+                  packed(map_colour(1 - (row + 0.5) / height)));
   image(pixels, width, height, {area.x, area.y});
 }
 

@@ -47,7 +47,8 @@ class Canvas {
   Canvas(Point extent, double pixel);
 
   double text_width(const std::string& text, const TextStyle& style) const;
-  /// The text's baseline, or for texts that are read from below its left edge, goes through the point.
+  /// The text's baseline, or for texts that are read from below its left edge, goes through the
+  /// point.
   void text(const std::string& text, Point at, const TextStyle& style);
   void line(Point from, Point to, double width, const Ink& ink);
   void fill(const std::vector<Point>& polygon, const Ink& ink);

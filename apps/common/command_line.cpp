@@ -26,7 +26,8 @@ std::size_t distance(const std::string& a, const std::string& b) {
   return row.back();
 }
 
-/// The long name of this program that an unknown option may stand for; empty if there is none like it.
+/// The long name of this program that an unknown option may stand for; empty if there is none like
+/// it.
 std::string likely_option(const CLI::App& app, const std::string& unknown) {
   std::string best;
   std::size_t least = 4;
@@ -34,7 +35,8 @@ std::string likely_option(const CLI::App& app, const std::string& unknown) {
     for (const std::string& name : option->get_lnames()) {
       const bool begins = unknown.size() > 3 && ("--" + name).rfind(unknown, 0) == 0;
       const std::size_t apart = begins ? 1 : distance(unknown, "--" + name);
-      if (apart < least && apart <= name.size() / 2) std::tie(least, best) = std::pair(apart, "--" + name);
+      if (apart < least && apart <= name.size() / 2)
+        std::tie(least, best) = std::pair(apart, "--" + name);
     }
   }
   return best;
@@ -60,7 +62,7 @@ struct CommandLine::Parser {
     other_names = texts.other_names;
   }
 
-  /// Words were left over.
+  /// RawOptions were left over.
   std::string why_extra() const;
 
   CLI::App app;
@@ -72,9 +74,12 @@ struct CommandLine::Parser {
 /// An option that is not known is told before a word too many, which may be its value.
 std::string CommandLine::Parser::why_extra() const {
   const std::vector<std::string> words = app.remaining();
-  const auto is_option = [](const std::string& word) { return word.size() > 1 && word.front() == '-'; };
+  const auto is_option = [](const std::string& word) {
+    return word.size() > 1 && word.front() == '-';
+  };
   const auto found = std::find_if(words.begin(), words.end(), is_option);
-  if (found == words.end()) return fmt::format("'{}' is one word too many{}", words.front(), of_extra_words);
+  if (found == words.end())
+    return fmt::format("'{}' is one word too many{}", words.front(), of_extra_words);
   const std::string name = found->substr(0, found->find('='));
   for (const auto& [theirs, ours] : other_names) {
     if (name == theirs) return fmt::format("there is no option {}: it is {} here", name, ours);
@@ -88,22 +93,24 @@ CommandLine::CommandLine(const HelpTexts& texts) : parser_(std::make_unique<Pars
 CommandLine::~CommandLine() = default;
 
 template <class T>
-void CommandLine::add_option(const char* names, T& value, const std::string& help, const char* value_name) {
+void CommandLine::add_option(const char* names, T& value, const std::string& help,
+                             const char* value_name) {
   parser_->app.add_option(names, value, help)->type_name(value_name);
 }
 
 template <class T>
-void CommandLine::add_list(const char* names, std::vector<T>& values, const std::string& help, const char* value_name) {
+void CommandLine::add_list(const char* names, std::vector<T>& values, const std::string& help,
+                           const char* value_name) {
   parser_->app.add_option(names, values, help)->delimiter(',')->type_name(value_name);
 }
 
-void CommandLine::add_option_or_bare(const char* names, std::optional<std::string>& value, const std::string& help,
-                                     const char* value_name) {
+void CommandLine::add_option_or_bare(const char* names, std::optional<std::string>& value,
+                                     const std::string& help, const char* value_name) {
   parser_->app.add_option(names, value, help)->expected(0, 1)->type_name(value_name);
 }
 
-void CommandLine::add_repeated(const char* names, std::vector<std::string>& values, const std::string& help,
-                               const char* value_name) {
+void CommandLine::add_repeated(const char* names, std::vector<std::string>& values,
+                               const std::string& help, const char* value_name) {
   parser_->app.add_option(names, values, help)->allow_extra_args(false)->type_name(value_name);
 }
 
@@ -111,7 +118,9 @@ void CommandLine::add_flag(const char* names, bool& value, const std::string& he
   parser_->app.add_flag(names, value, help);
 }
 
-void CommandLine::explain_extra_words(const std::string& words) { parser_->of_extra_words = ": " + words; }
+void CommandLine::explain_extra_words(const std::string& words) {
+  parser_->of_extra_words = ": " + words;
+}
 
 void CommandLine::keep_unknown(std::vector<std::string>& words) {
   parser_->app.allow_extras();
@@ -125,7 +134,8 @@ std::optional<std::string> CommandLine::parse(int argc, const char* const* argv)
   } catch (const CLI::CallForHelp&) {
     return app.help();
   } catch (const CLI::ExtrasError&) {
-    throw InputError(fmt::format("{} ({} --help shows the options)", parser_->why_extra(), app.get_name()));
+    throw InputError(
+        fmt::format("{} ({} --help shows the options)", parser_->why_extra(), app.get_name()));
   } catch (const CLI::ParseError& error) {
     throw InputError(fmt::format("{} ({} --help shows the options)", error.what(), app.get_name()));
   }
@@ -138,12 +148,19 @@ template void CommandLine::add_option(const char*, Index&, const std::string&, c
 template void CommandLine::add_option(const char*, std::uint64_t&, const std::string&, const char*);
 template void CommandLine::add_option(const char*, double&, const std::string&, const char*);
 template void CommandLine::add_option(const char*, std::string&, const std::string&, const char*);
-template void CommandLine::add_option(const char*, std::optional<int>&, const std::string&, const char*);
-template void CommandLine::add_option(const char*, std::optional<Index>&, const std::string&, const char*);
-template void CommandLine::add_option(const char*, std::optional<std::uint64_t>&, const std::string&, const char*);
-template void CommandLine::add_option(const char*, std::optional<double>&, const std::string&, const char*);
-template void CommandLine::add_option(const char*, std::optional<std::string>&, const std::string&, const char*);
-template void CommandLine::add_list(const char*, std::vector<Index>&, const std::string&, const char*);
-template void CommandLine::add_list(const char*, std::vector<std::string>&, const std::string&, const char*);
+template void CommandLine::add_option(const char*, std::optional<int>&, const std::string&,
+                                      const char*);
+template void CommandLine::add_option(const char*, std::optional<Index>&, const std::string&,
+                                      const char*);
+template void CommandLine::add_option(const char*, std::optional<std::uint64_t>&,
+                                      const std::string&, const char*);
+template void CommandLine::add_option(const char*, std::optional<double>&, const std::string&,
+                                      const char*);
+template void CommandLine::add_option(const char*, std::optional<std::string>&, const std::string&,
+                                      const char*);
+template void CommandLine::add_list(const char*, std::vector<Index>&, const std::string&,
+                                    const char*);
+template void CommandLine::add_list(const char*, std::vector<std::string>&, const std::string&,
+                                    const char*);
 
 }  // namespace zhalo::app

@@ -19,7 +19,8 @@ struct HelpTexts {
   std::vector<std::pair<const char*, const char*>> other_names{};
 };
 
-/// Declares options, each with the variable that it sets, and reads a command line. The variables must outlive it.
+/// Declares options, each with the variable that it sets, and reads a command line. The variables
+/// must outlive it.
 ///
 /// `names` are written as in "-o,--output"; a name without dashes is the word that stands alone.
 /// `value_name` is how the help names the value.
@@ -34,22 +35,24 @@ class CommandLine {
   template <class T>
   void add_option(const char* names, T& value, const std::string& help, const char* value_name);
   /// An option that may stand without a value, which is then an empty string.
-  void add_option_or_bare(const char* names, std::optional<std::string>& value, const std::string& help,
-                          const char* value_name);
+  void add_option_or_bare(const char* names, std::optional<std::string>& value,
+                          const std::string& help, const char* value_name);
   /// An option that may be given more than once; each value comes as it was written.
-  void add_repeated(const char* names, std::vector<std::string>& values, const std::string& help, const char* value_name);
+  void add_repeated(const char* names, std::vector<std::string>& values, const std::string& help,
+                    const char* value_name);
   /// Values with commas between them. T is Index or std::string.
   template <class T>
-  void add_list(const char* names, std::vector<T>& values, const std::string& help, const char* value_name);
+  void add_list(const char* names, std::vector<T>& values, const std::string& help,
+                const char* value_name);
   /// "--peer,!--no-peer" is a flag with its opposite.
   void add_flag(const char* names, bool& value, const std::string& help);
   /// What the error says if there is a word too many.
   void explain_extra_words(const std::string& words);
-  /// Words that are no option of this program are kept in `words` instead of being an error.
+  /// RawOptions that are no option of this program are kept in `words` instead of being an error.
   void keep_unknown(std::vector<std::string>& words);
 
-  /// Sets the variables. Returns the text of the help if it was asked for. Throws InputError for what cannot be understood; for an option
-  /// that is not known it names the one that may be meant.
+  /// Sets the variables. Returns the text of the help if it was asked for. Throws InputError for
+  /// what cannot be understood; for an option that is not known it names the one that may be meant.
   std::optional<std::string> parse(int argc, const char* const* argv);
 
  private:

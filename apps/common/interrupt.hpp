@@ -3,11 +3,13 @@
 
 namespace zhalo::app {
 
-/// From now on a file that would grow beyond the limit of files (ulimit -f) is an error, not a signal that ends the process.
+/// From now on a file that would grow beyond the limit of files (ulimit -f) is an error, not a
+/// signal that ends the process.
 void take_file_limits_as_errors();
 
-/// From now on the first SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGUSR1 or SIGUSR2 is only noted; another of its kind, more than two
-/// seconds later, ends the process at once. Under nohup SIGHUP stays without effect.
+/// From now on the first SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGUSR1 or SIGUSR2 is only noted;
+/// another of its kind, more than two seconds later, ends the process at once. Under nohup SIGHUP
+/// stays without effect.
 void catch_interrupts();
 
 /// Throws Interrupted if a signal was noted.

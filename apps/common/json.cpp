@@ -17,7 +17,8 @@ Json::Json(std::size_t value) : value_(std::make_unique<Value>(Value{value})) {}
 Json::Json(double value) : value_(std::make_unique<Value>(Value{value})) {}
 Json::Json(const char* value) : value_(std::make_unique<Value>(Value{value})) {}
 Json::Json(const std::string& value) : value_(std::make_unique<Value>(Value{value})) {}
-Json::Json(std::initializer_list<Member> members) : value_(std::make_unique<Value>(Value{ordered_json::object()})) {
+Json::Json(std::initializer_list<Member> members)
+    : value_(std::make_unique<Value>(Value{ordered_json::object()})) {
   for (const Member& member : members) set(member.name, member.value);
 }
 Json::Json(const Json& other) : value_(std::make_unique<Value>(*other.value_)) {}
@@ -39,6 +40,8 @@ void Json::push_back(const Json& value) { value_->json.push_back(value.value_->j
 void Json::set(const char* name, const Json& value) { value_->json[name] = value.value_->json; }
 void Json::update(const Json& other) { value_->json.update(other.value_->json); }
 
-std::string Json::text() const { return value_->json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n"; }
+std::string Json::text() const {
+  return value_->json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
 
 }  // namespace zhalo::app

@@ -20,7 +20,8 @@ class Json {
   struct Member;
 
   Json() : Json(nullptr) {}
-  Json(std::nullptr_t);  // NOLINT(google-explicit-constructor): values stand for themselves in reports; so for all below
+  Json(std::nullptr_t);  // NOLINT(google-explicit-constructor): values stand for themselves in
+                         // reports; so for all below
   Json(bool value);
   Json(Index value);
   Json(std::size_t value);
@@ -31,7 +32,8 @@ class Json {
   Json(std::initializer_list<Member> members);
   /// Other integers.
   template <class T>
-  requires std::is_integral_v<T> &&(sizeof(T) < sizeof(Index)) Json(T value) : Json(static_cast<Index>(value)) {}
+  requires std::is_integral_v<T> &&(sizeof(T) < sizeof(Index)) Json(T value)
+      : Json(static_cast<Index>(value)) {}
   template <class T>
   Json(const std::vector<T>& values) : Json(array_of(values)) {}
   template <class T, std::size_t n>

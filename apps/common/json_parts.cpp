@@ -47,15 +47,17 @@ Json json_of(const io::SnapshotInfo& info) {
           {"notes", info.notes}};
 }
 
-Json json_of(const Places& places) {
-  return {{"runs_on", places.runs_on},
-          {"num_ranks", places.num_ranks},
-          {"num_machines", places.num_machines},
-          {"transport", places.transport},
-          {"ranks", places.map}};
+Json json_of(const RankLayout& ranks) {
+  return {{"runs_on", ranks.runs_on},
+          {"num_ranks", ranks.num_ranks},
+          {"num_machines", ranks.num_machines},
+          {"transport", ranks.transport},
+          {"ranks", ranks.map}};
 }
 
-Json json_of(const Spread& spread) { return {{"max", spread.max}, {"mean", spread.mean}, {"imbalance", spread.imbalance()}}; }
+Json json_of(const Spread& spread) {
+  return {{"max", spread.max}, {"mean", spread.mean}, {"imbalance", spread.imbalance()}};
+}
 
 Json json_of_phases(const Measured& measured, Index num, const char* rate) {
   Json phases = Json::array();

@@ -5,14 +5,14 @@
 
 #include "apps/common/json.hpp"
 #include "apps/common/measure.hpp"
-#include "apps/common/places.hpp"
+#include "apps/common/rank_layout.hpp"
 #include "zhalo/io/snapshot_info.hpp"
 
 namespace zhalo::app {
 
 Json json_of(const io::SnapshotInfo& info);
 /// Names and values of where a run is, to be put into a report.
-Json json_of(const Places& places);
+Json json_of(const RankLayout& ranks);
 /// Maximum, mean and imbalance.
 Json json_of(const Spread& spread);
 /// Of each phase its seconds and how many of `num` items it did in a second, under the name `rate`.

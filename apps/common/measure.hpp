@@ -30,7 +30,8 @@ struct Measured {
 /// Collective.
 Spread spread_of(const Communicator& comm, double value);
 
-/// Collective. The phases are those of context.timers on rank 0; what other ranks noted under further names is "other".
+/// Collective. The phases are those of context.timers on rank 0; what other ranks noted under
+/// further names is "other".
 Measured measure(const Context& context);
 
 }  // namespace zhalo::app

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "zhalo/comm/place.hpp"
+#include "zhalo/comm/affinity.hpp"
 #include "zhalo/io/catalogue_file.hpp"
 #include "zhalo/io/snapshot_info.hpp"
 
@@ -16,10 +16,11 @@ enum class Verbosity { quiet, normal, verbose };
 /// Of any command.
 struct RunOptions {
   io::WriteOptions files;
-  PlaceRequest place;
+  ExecRequest place;
   bool dry_run = false;
   std::string json;              ///< empty: none; "-": standard output
-  bool output_is_taken = false;  ///< a result goes to standard output: what else there is to say goes to standard error
+  bool output_is_taken = false;  ///< a result goes to standard output: what else there is to say
+                                 ///< goes to standard error
   Verbosity verbosity = Verbosity::normal;
 };
 

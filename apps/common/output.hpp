@@ -15,10 +15,12 @@ struct OutputName {
   std::string shown(Index num_files) const;
 };
 
-/// From what the user gave with -o; if that is empty, from `otherwise`. Throws InputError for folders.
+/// From what the user gave with -o; if that is empty, from `otherwise`. Throws InputError for
+/// folders.
 OutputName name_output(const std::string& given, const std::string& otherwise);
 
-/// For a run that writes nothing: throws FileError if -o could not be written to `directory`, as rank 0 sees it. Collective.
+/// For a run that writes nothing: throws FileError if -o could not be written to `directory`, as
+/// rank 0 sees it. Collective.
 void check_place(const Communicator& comm, const std::string& directory);
 
 }  // namespace zhalo::app

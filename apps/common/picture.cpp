@@ -18,15 +18,21 @@ void draw_axes(Canvas& canvas, const Map& map) {
   constexpr double tick = 9;
   for (const double value : linear_ticks(picture.lo[0], picture.lo[0] + picture.length[0], 6)) {
     canvas.line({map.x(value), map.bottom()}, {map.x(value), map.bottom() + tick}, 1.6, black);
-    canvas.text(tick_text(value), {map.x(value), map.bottom() + tick + 24}, {.across = 0.5, .ink = black});
+    canvas.text(tick_text(value), {map.x(value), map.bottom() + tick + 24},
+                {.across = 0.5, .ink = black});
   }
   for (const double value : linear_ticks(picture.lo[1], picture.lo[1] + picture.length[1], 6)) {
     canvas.line({map.area.x - tick, map.y(value)}, {map.area.x, map.y(value)}, 1.6, black);
-    canvas.text(tick_text(value), {map.area.x - tick - 8, map.y(value) + 8}, {.across = 1, .ink = black});
+    canvas.text(tick_text(value), {map.area.x - tick - 8, map.y(value) + 8},
+                {.across = 1, .ink = black});
   }
-  const auto label = [&](std::size_t axis) { return picture.axes[axis] + "  [" + picture.unit + "]"; };
-  canvas.text(label(0), {map.area.x + map.area.width / 2, map.bottom() + 74}, {.size = 25, .across = 0.5, .ink = black});
-  canvas.text(label(1), {34, map.area.y + map.area.height / 2}, {.size = 25, .across = 0.5, .upwards = true, .ink = black});
+  const auto label = [&](std::size_t axis) {
+    return picture.axes[axis] + "  [" + picture.unit + "]";
+  };
+  canvas.text(label(0), {map.area.x + map.area.width / 2, map.bottom() + 74},
+              {.size = 25, .across = 0.5, .ink = black});
+  canvas.text(label(1), {34, map.area.y + map.area.height / 2},
+              {.size = 25, .across = 0.5, .upwards = true, .ink = black});
   canvas.frame(map.area, 1.6, black);
 }
 
@@ -39,8 +45,10 @@ void draw_title(Canvas& canvas, const Map& map) {
     return style;
   };
   const Picture& picture = *map.picture;
-  canvas.text(picture.title, {map.area.x, 42}, fitting(picture.title, {.size = 27, .bold = true, .ink = black}));
-  canvas.text(picture.subtitle, {map.area.x, 78}, fitting(picture.subtitle, {.size = 21, .ink = grey}));
+  canvas.text(picture.title, {map.area.x, 42},
+              fitting(picture.title, {.size = 27, .bold = true, .ink = black}));
+  canvas.text(picture.subtitle, {map.area.x, 78},
+              fitting(picture.subtitle, {.size = 21, .ink = grey}));
 }
 
 void draw_bar(Canvas& canvas, const Map& map, const ColourRange& range) {
@@ -48,9 +56,12 @@ void draw_bar(Canvas& canvas, const Map& map, const ColourRange& range) {
   // Room for the tips, which stand for what is beyond the scale.
   const double tip = 22;
   const Area scale{bar.x, bar.y + tip, bar.width, bar.height - 2 * tip};
-  const double bottom = scale.y + scale.height, middle = bar.x + bar.width / 2, end = bar.x + bar.width;
-  if (range.values_above) canvas.fill({{bar.x, scale.y}, {middle, bar.y}, {end, scale.y}}, {map_colour(1)});
-  if (range.values_below) canvas.fill({{bar.x, bottom}, {middle, bottom + tip}, {end, bottom}}, {map_colour(0)});
+  const double bottom = scale.y + scale.height, middle = bar.x + bar.width / 2,
+               end = bar.x + bar.width;
+  if (range.values_above)
+    canvas.fill({{bar.x, scale.y}, {middle, bar.y}, {end, scale.y}}, {map_colour(1)});
+  if (range.values_below)
+    canvas.fill({{bar.x, bottom}, {middle, bottom + tip}, {end, bottom}}, {map_colour(0)});
   canvas.ramp(scale);
   canvas.frame(scale, 1.2, black);
   for (const double value : minor_ticks(range.lo, range.hi)) {

@@ -9,7 +9,7 @@
 
 namespace zhalo::app {
 
-/// Places and lengths as on the axes.
+/// RankLayout and lengths as on the axes.
 struct Circle {
   std::array<double, 2> centre{};
   double radius = 0;

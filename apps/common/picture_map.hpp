@@ -28,8 +28,12 @@ struct Map {
     };
     area = {left, above, side(0), side(1)};
   }
-  double x(double value) const { return area.x + area.width * (value - picture->lo[0]) / picture->length[0]; }
-  double y(double value) const { return area.y + area.height * (1 - (value - picture->lo[1]) / picture->length[1]); }
+  double x(double value) const {
+    return area.x + area.width * (value - picture->lo[0]) / picture->length[0];
+  }
+  double y(double value) const {
+    return area.y + area.height * (1 - (value - picture->lo[1]) / picture->length[1]);
+  }
   double bottom() const { return area.y + area.height; }
 };
 

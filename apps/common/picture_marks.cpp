@@ -29,8 +29,10 @@ void draw_circles(Canvas& canvas, const Map& map) {
     const double radius = std::max(circle.radius * map.scale, 4.0);
     for (const double x : {-1.0, 0.0, 1.0}) {
       for (const double y : {-1.0, 0.0, 1.0}) {
-        const Point centre{map.x(circle.centre[0] + x * picture.length[0]), map.y(circle.centre[1] + y * picture.length[1])};
-        const bool seen = centre.x > map.area.x - radius && centre.x < map.area.x + map.area.width + radius &&
+        const Point centre{map.x(circle.centre[0] + x * picture.length[0]),
+                           map.y(circle.centre[1] + y * picture.length[1])};
+        const bool seen = centre.x > map.area.x - radius &&
+                          centre.x < map.area.x + map.area.width + radius &&
                           centre.y > map.area.y - radius && centre.y < map.bottom() + radius;
         if (seen) canvas.circle(centre, radius, 1.6, of_circles);
       }

@@ -13,7 +13,8 @@ struct Weight {
   double weight = 0;
 };
 
-/// For each of `pixels` the cells that it shows: a tent over its centre, as wide as the larger of a cell and a pixel to either side.
+/// For each of `pixels` the cells that it shows: a tent over its centre, as wide as the larger of a
+/// cell and a pixel to either side.
 std::vector<std::vector<Weight>> weights_of(Index cells, int pixels) {
   const double cells_per_pixel = static_cast<double>(cells) / pixels;
   const double reach = std::max(1.0, cells_per_pixel);
@@ -22,7 +23,8 @@ std::vector<std::vector<Weight>> weights_of(Index cells, int pixels) {
     const double centre = (pixel + 0.5) * cells_per_pixel - 0.5;
     double sum = 0;
     auto& weights = all[static_cast<std::size_t>(pixel)];
-    for (auto cell = static_cast<Index>(std::ceil(centre - reach)); static_cast<double>(cell) <= centre + reach; ++cell) {
+    for (auto cell = static_cast<Index>(std::ceil(centre - reach));
+         static_cast<double>(cell) <= centre + reach; ++cell) {
       const double weight = 1 - std::abs(static_cast<double>(cell) - centre) / reach;
       weights.push_back({static_cast<std::size_t>((cell % cells + cells) % cells), weight});
       sum += weight;
@@ -48,7 +50,8 @@ Pixels resample(const Picture& picture, int width, int height) {
   for (std::size_t column = 0; column < columns.size(); ++column) {
     std::fill(line.begin(), line.end(), 0);
     for (const Weight& x : columns[column]) {
-      for (std::size_t j = 0; j < num_y; ++j) line[j] += x.weight * picture.values[x.cell * num_y + j];
+      for (std::size_t j = 0; j < num_y; ++j)
+        line[j] += x.weight * picture.values[x.cell * num_y + j];
     }
     for (std::size_t row = 0; row < rows.size(); ++row) {
       double& value = pixels.values[(rows.size() - 1 - row) * columns.size() + column];
@@ -60,7 +63,8 @@ Pixels resample(const Picture& picture, int width, int height) {
 
 ColourRange colour_range(const Pixels& pixels) {
   std::vector<double> sorted;
-  std::copy_if(pixels.values.begin(), pixels.values.end(), std::back_inserter(sorted), [](double v) { return v > 0; });
+  std::copy_if(pixels.values.begin(), pixels.values.end(), std::back_inserter(sorted),
+               [](double v) { return v > 0; });
   if (sorted.empty()) return {1, 10};
   std::sort(sorted.begin(), sorted.end());
   ColourRange range;
@@ -81,11 +85,13 @@ double place_on_scale(double value, const ColourRange& range) {
 std::vector<std::uint32_t> colours_of(const Pixels& pixels, const ColourRange& range) {
   constexpr std::size_t steps = 255;
   std::vector<std::uint32_t> table(steps + 1);
-  for (std::size_t i = 0; i <= steps; ++i) table[i] = packed(map_colour(static_cast<double>(i) / steps));
+  for (std::size_t i = 0; i <= steps; ++i)
+    table[i] = packed(map_colour(static_cast<double>(i) / steps));
   std::vector<std::uint32_t> colours;
   colours.reserve(pixels.values.size());
   for (const double value : pixels.values)
-    colours.push_back(table[static_cast<std::size_t>(std::lround(steps * place_on_scale(value, range)))]);
+    colours.push_back(
+        table[static_cast<std::size_t>(std::lround(steps * place_on_scale(value, range)))]);
   return colours;
 }
 

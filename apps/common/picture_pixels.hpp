@@ -22,7 +22,8 @@ struct Pixels {
   std::vector<double> values;
 };
 
-/// Linear between the centres of cells where pixels are smaller, a weighted mean of cells where they are larger.
+/// Linear between the centres of cells where pixels are smaller, a weighted mean of cells where
+/// they are larger.
 Pixels resample(const Picture& picture, int width, int height);
 
 /// All but a few of the positive values.

@@ -45,8 +45,10 @@ int slurm_tasks() { return number_from_environment("SLURM_STEP_NUM_TASKS", 1); }
 
 /// Open MPI, MPICH and its relatives, PMIx launchers, Slurm with several tasks.
 bool started_by_launcher() {
-  constexpr std::array names{"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK", "MPI_LOCALRANKID"};
-  return std::any_of(names.begin(), names.end(), [](const char* name) { return std::getenv(name) != nullptr; }) ||
+  constexpr std::array names{"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK",
+                             "MPI_LOCALRANKID"};
+  return std::any_of(names.begin(), names.end(),
+                     [](const char* name) { return std::getenv(name) != nullptr; }) ||
          slurm_tasks() > 1;
 }
 
@@ -64,11 +66,12 @@ MpiSession::~MpiSession() {
 
 namespace {
 
-/// Ends the process when the others do not end, with its own status if that says what went wrong. The lowest rank that waits speaks
-/// first, and launchers end the others then.
+/// Ends the process when the others do not end, with its own status if that says what went wrong.
+/// The lowest rank that waits speaks first, and launchers end the others then.
 class Watch {
  public:
-  Watch(const char* command, int rank, int status) : command_(command), rank_(rank), status_(status) {
+  Watch(const char* command, int rank, int status)
+      : command_(command), rank_(rank), status_(status) {
     try {
       thread_.emplace([this](const std::stop_token& stop) { wait(stop); });
     } catch (const std::system_error&) {
@@ -86,9 +89,14 @@ class Watch {
   void wait(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     const auto limit = patience() + std::chrono::seconds(2) * std::min(rank_, 3);
-    if (done_.wait_for(lock, stop, limit, [&] { return stop.stop_requested(); }) || stop.stop_requested()) return;
-    fmt::print(stderr, "{}: error: other ranks did not end within {} s{}; look for a node that failed or hangs\n", command_,
-               patience().count(), status_ == 0 ? " after the results were in their places: these are whole" : "");
+    if (done_.wait_for(lock, stop, limit, [&] { return stop.stop_requested(); }) ||
+        stop.stop_requested())
+      return;
+    fmt::print(
+        stderr,
+        "{}: error: other ranks did not end within {} s{}; look for a node that failed or hangs\n",
+        command_, patience().count(),
+        status_ == 0 ? " after the results were in their places: these are whole" : "");
     std::_Exit(status_ == 0 ? exit_ranks_lost : status_);
   }
 

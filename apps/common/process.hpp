@@ -10,8 +10,8 @@ namespace zhalo::app {
 /// Status of a process that gave up waiting for others.
 constexpr int exit_ranks_lost = 3;
 
-/// MPI for as long as this object lives, if a launcher started the process (mpirun, srun); else no MPI call is made, which saves
-/// the third of a second that Open MPI takes to start alone.
+/// MPI for as long as this object lives, if a launcher started the process (mpirun, srun); else no
+/// MPI call is made, which saves the third of a second that Open MPI takes to start alone.
 class MpiSession {
  public:
   MpiSession(int* argc, char*** argv);
@@ -24,14 +24,17 @@ class MpiSession {
   /// Among the processes that the launcher started, also where MPI does not know of them.
   int rank() const;
 
-  /// All processes of the launcher. Throws InputError if the launcher started several, but MPI sees only one.
+  /// All processes of the launcher. Throws InputError if the launcher started several, but MPI sees
+  /// only one.
   Communicator communicator(const CommunicatorOptions& options) const;
 
-  /// Ends all processes at once if there are several: for when some of them are gone, and MPI_Finalize would wait for them.
+  /// Ends all processes at once if there are several: for when some of them are gone, and
+  /// MPI_Finalize would wait for them.
   void end_all(int status) const;
-  /// Frees the communicator and calls MPI_Finalize, which waits for all ranks. If some do not come within five minutes, or ZHALO_TIMEOUT
-  /// seconds if these are fewer (but more than 0), says so and ends this process, with `status` or, if that is 0 for results that are in
-  /// their places, with 3: a rank that hangs must not hold the others.
+  /// Frees the communicator and calls MPI_Finalize, which waits for all ranks. If some do not come
+  /// within five minutes, or ZHALO_TIMEOUT seconds if these are fewer (but more than 0), says so
+  /// and ends this process, with `status` or, if that is 0 for results that are in their places,
+  /// with 3: a rank that hangs must not hold the others.
   void finish(const char* command, Communicator comm, int status);
 
  private:

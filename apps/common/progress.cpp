@@ -37,10 +37,13 @@ void Progress::say(const std::string& text) {
 
 void Progress::warn(const std::string& sentence) {
   clear();
-  if (options_.speaks) fmt::print(stderr, "{}: warning: {}\n", options_.command, in_one_line(sentence));
+  if (options_.speaks)
+    fmt::print(stderr, "{}: warning: {}\n", options_.command, in_one_line(sentence));
 }
 
-double Progress::seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+double Progress::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
 
 std::string in_one_line(const std::string& message) {
   std::string line;

@@ -8,12 +8,13 @@
 namespace zhalo::app {
 
 struct ProgressOptions {
-  std::string command;  ///< its name
-  bool speaks = true;   ///< else nothing is ever printed, as on all ranks but 0
-  bool quiet = false;   ///< only warnings
-  bool launched =
-      false;  ///< by mpirun or srun: some give rank 0 a terminal of its own, which says nothing about where the text ends up
-  bool to_errors = false;  ///< the text goes to standard error, for a result goes to standard output
+  std::string command;    ///< its name
+  bool speaks = true;     ///< else nothing is ever printed, as on all ranks but 0
+  bool quiet = false;     ///< only warnings
+  bool launched = false;  ///< by mpirun or srun: some give rank 0 a terminal of its own, which says
+                          ///< nothing about where the text ends up
+  bool to_errors =
+      false;  ///< the text goes to standard error, for a result goes to standard output
 };
 
 class Progress {
@@ -43,7 +44,8 @@ class Progress {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// With escapes for line ends and whatever else a terminal would obey: names of files and words of a damaged file may hold such bytes.
+/// With escapes for line ends and whatever else a terminal would obey: names of files and words of
+/// a damaged file may hold such bytes.
 std::string in_one_line(const std::string& message);
 
 /// Writes at once; what cannot be written (a closed pipe) is lost silently.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "apps/common/measure.hpp"
-#include "apps/common/places.hpp"
+#include "apps/common/rank_layout.hpp"
 #include "zhalo/core/box.hpp"
 
 namespace zhalo::app {
@@ -31,17 +31,19 @@ std::string bytes_text(std::size_t bytes);
 std::string box_text(const Box& box, const std::string& unit);
 
 /// Where the ranks are and how they send; each of them if `verbose`.
-void add_places(Lines& lines, const Places& places, bool verbose);
+void add_rank_layout(Lines& lines, const RankLayout& ranks, bool verbose);
 
 /// The files of a snapshot, a line each.
 void add_inputs(Lines& lines, const std::vector<std::string>& files);
 
 /// How much memory a run may need on all ranks, and on each; `what` it is for.
 template <class Estimate>
-void add_memory_estimate(Lines& lines, const std::string& what, const Estimate& estimate, int num_ranks) {
+void add_memory_estimate(Lines& lines, const std::string& what, const Estimate& estimate,
+                         int num_ranks) {
   std::string text = "at most " + bytes_text(estimate.memory) + " for " + what;
   if (num_ranks > 1)
-    text += ", " + bytes_text(estimate.memory_per_rank) + " on each of " + std::to_string(num_ranks) + " ranks";
+    text += ", " + bytes_text(estimate.memory_per_rank) + " on each of " +
+            std::to_string(num_ranks) + " ranks";
   lines.line("Memory", text);
 }
 

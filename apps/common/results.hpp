@@ -21,13 +21,14 @@ struct ResultNames {
   Index num_files = 0;             ///< over all ranks
 };
 
-/// Brings the results to the disk under temporary names, in a phase "commit": this takes long and may fail. What follows is short.
-/// Collective; FileError, Interrupted.
+/// Brings the results to the disk under temporary names, in a phase "commit": this takes long and
+/// may fail. What follows is short. Collective; FileError, Interrupted.
 ResultNames bring_to_disk(const Context& context, const Results& results);
 
-/// Gives the results their names, when no other run is replacing files in the same folders. Texts for pipes, devices and standard
-/// output go first, for they cannot be taken back: if one cannot be written, nothing was replaced. From then on signals do not stop
-/// it. Collective; FileError, Interrupted.
+/// Gives the results their names, when no other run is replacing files in the same folders. Texts
+/// for pipes, devices and standard output go first, for they cannot be taken back: if one cannot be
+/// written, nothing was replaced. From then on signals do not stop it. Collective; FileError,
+/// Interrupted.
 void commit(const Results& results);
 
 }  // namespace zhalo::app

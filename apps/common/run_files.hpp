@@ -21,7 +21,8 @@ struct RunFiles {
   std::vector<NamedFile> named;
 };
 
-/// Throws InputError, as seen by rank 0, if two results would go to one file, or one would replace or remove what is read. Collective.
+/// Throws InputError, as seen by rank 0, if two results would go to one file, or one would replace
+/// or remove what is read. Collective.
 void check_names(const Communicator& comm, const RunFiles& files);
 
 }  // namespace zhalo::app

@@ -17,7 +17,8 @@ std::vector<double> linear_ticks(double lo, double hi, int wanted) {
   const double step = round_down((hi - lo) / wanted);
   std::vector<double> ticks;
   const double slack = 1e-9 * step;
-  for (auto i = static_cast<long>(std::ceil((lo - slack) / step)); static_cast<double>(i) * step <= hi + slack; ++i)
+  for (auto i = static_cast<long>(std::ceil((lo - slack) / step));
+       static_cast<double>(i) * step <= hi + slack; ++i)
     ticks.push_back(static_cast<double>(i) * step);
   return ticks;
 }
@@ -43,8 +44,12 @@ std::vector<double> logarithmic_ticks(double lo, double hi) {
   return times_powers_of_ten({1, 2, 5}, lo, hi);
 }
 
-std::vector<double> minor_ticks(double lo, double hi) { return times_powers_of_ten({1, 2, 3, 4, 5, 6, 7, 8, 9}, lo, hi); }
+std::vector<double> minor_ticks(double lo, double hi) {
+  return times_powers_of_ten({1, 2, 3, 4, 5, 6, 7, 8, 9}, lo, hi);
+}
 
-std::string tick_text(double value) { return fmt::format("{:.6g}", std::abs(value) < 1e-12 ? 0 : value); }
+std::string tick_text(double value) {
+  return fmt::format("{:.6g}", std::abs(value) < 1e-12 ? 0 : value);
+}
 
 }  // namespace zhalo::app

@@ -12,7 +12,8 @@ double round_down(double most);
 /// Multiples of a round step within [lo, hi], about `wanted` of them.
 std::vector<double> linear_ticks(double lo, double hi, int wanted);
 
-/// Within [lo, hi]: 1, 2 and 5 times powers of ten; of ranges over three decades only powers of ten.
+/// Within [lo, hi]: 1, 2 and 5 times powers of ten; of ranges over three decades only powers of
+/// ten.
 std::vector<double> logarithmic_ticks(double lo, double hi);
 
 /// Within [lo, hi]: 1, 2, ..., 9 times powers of ten.

@@ -30,7 +30,8 @@ TextFile::Target TextFile::target_of(const std::string& path) {
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
   if (fs::is_directory(status)) return Target::folder;
-  return fs::exists(status) && !fs::is_regular_file(status) ? Target::file_as_it_is : Target::staged_file;
+  return fs::exists(status) && !fs::is_regular_file(status) ? Target::file_as_it_is
+                                                            : Target::staged_file;
 }
 
 namespace {
@@ -41,9 +42,12 @@ void check_folder(const std::string& option, const std::string& path, const std:
   const fs::file_status status = fs::status(folder.empty() ? "." : folder, error);
   if (fs::is_directory(status)) return;
   if (error && error != std::errc::no_such_file_or_directory)
-    throw FileError(fmt::format("{} '{}': '{}' cannot be looked into: {}", option, path, folder, error.message()));
+    throw FileError(fmt::format("{} '{}': '{}' cannot be looked into: {}", option, path, folder,
+                                error.message()));
   throw FileError(fmt::format("{} '{}': '{}' {}", option, path, folder,
-                              fs::exists(status) ? "is no folder" : "is not there: make the folder, or choose another one"));
+                              fs::exists(status)
+                                  ? "is no folder"
+                                  : "is not there: make the folder, or choose another one"));
 }
 
 }  // namespace
@@ -54,7 +58,8 @@ TextFile::TextFile(const Communicator& comm, const std::string& option, const st
     // Other machines may see other files at the same path: rank 0 decides.
     const Target mine = comm.rank() == 0 ? target_of(path) : Target::none;
     target_ = static_cast<Target>(comm.max(static_cast<Index>(mine)));
-    if (target_ == Target::folder) throw FileError(fmt::format("{} '{}' is a folder: name a file", option, path));
+    if (target_ == Target::folder)
+      throw FileError(fmt::format("{} '{}' is a folder: name a file", option, path));
     if (target_ != Target::staged_file) return;
     const std::string folder = fs::path(path).parent_path().string();
     if (comm.rank() == 0) check_folder(option, path, folder);
@@ -86,7 +91,8 @@ void TextFile::send() {
     if (target_ != Target::standard_output) return;
     const bool whole = std::fwrite(text_.data(), 1, text_.size(), stdout) == text_.size();
     if (std::fflush(stdout) != 0 || !whole)
-      throw FileError(fmt::format("{} '{}': standard output cannot be written to; is the disk full?", option_, path_));
+      throw FileError(fmt::format(
+          "{} '{}': standard output cannot be written to; is the disk full?", option_, path_));
   });
 }
 

@@ -11,19 +11,22 @@ namespace zhalo::app {
 /// "-", or any other name of it.
 bool is_standard_output(const std::string& path);
 
-/// A file that appears whole or not at all. "-", or any name of it, is standard output, and a file that is no regular one (a pipe, a
-/// device) is written to as it is. Rank 0 looks at the path and writes.
+/// A file that appears whole or not at all. "-", or any name of it, is standard output, and a file
+/// that is no regular one (a pipe, a device) is written to as it is. Rank 0 looks at the path and
+/// writes.
 class TextFile {
  public:
-  /// Makes sure that the file can be written, in a folder that exists; an empty path is no file. `option` with which the user named it,
-  /// for messages. Collective; FileError. The communicator must outlive it.
+  /// Makes sure that the file can be written, in a folder that exists; an empty path is no file.
+  /// `option` with which the user named it, for messages. Collective; FileError. The communicator
+  /// must outlive it.
   TextFile(const Communicator& comm, const std::string& option, const std::string& path);
 
   /// Takes rank 0's text, and writes it beside its place if it has one. Collective; FileError.
   void put(const std::string& text);
   /// Where it waits for its commit; nullptr if it is no file that appears whole.
   io::StagedFiles* staged() { return files_ ? &*files_ : nullptr; }
-  /// Writes it where it cannot be taken back: to a pipe, a device or standard output. Collective; FileError.
+  /// Writes it where it cannot be taken back: to a pipe, a device or standard output. Collective;
+  /// FileError.
   void send();
   /// Brings it to its place if it was not sent. Collective; FileError.
   void commit();

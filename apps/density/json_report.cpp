@@ -1,7 +1,7 @@
 #include "apps/density/json_report.hpp"
 
 #include "apps/common/json_parts.hpp"
-#include "apps/density/labels.hpp"
+#include "apps/density/captions.hpp"
 
 namespace zhalo::density_app {
 namespace {
@@ -22,13 +22,18 @@ Json json_of(const Options& options) {
           {"haloes", options.haloes}};
 }
 
-Json json_of(const Summary& summary, const View& view) {
-  return {{"axis", std::string(1, axis_names[view.axis])}, {"from", view.from}, {"depth", summary.depth}};
+Json json_of(const Plan& plan, const View& view) {
+  return {
+      {"axis", std::string(1, axis_names[view.axis])}, {"from", view.from}, {"depth", plan.depth}};
 }
 
 Json json_of(const PaintReport& painted) {
-  return {{"num_particles", painted.num_particles}, {"num_wrapped", painted.num_wrapped}, {"sum", painted.sum},
-          {"sum_of_squares", painted.sum2},         {"quantum", painted.quantum},         {"mean", painted.mean()}};
+  return {{"num_particles", painted.num_particles},
+          {"num_wrapped", painted.num_wrapped},
+          {"sum", painted.sum},
+          {"sum_of_squares", painted.sum2},
+          {"weight_unit", painted.weight_unit},
+          {"mean", painted.mean()}};
 }
 
 Json json_of(const FieldNumbers& field) {
@@ -42,14 +47,16 @@ Json json_of(const PowerNumbers& power) {
           {"num_bins", power.num_bins}};
 }
 
-Json json_of(const HaloNumbers& haloes) { return {{"in_catalogue", haloes.in_catalogue}, {"drawn", haloes.drawn}}; }
+Json json_of(const HaloNumbers& haloes) {
+  return {{"in_catalogue", haloes.in_catalogue}, {"drawn", haloes.drawn}};
+}
 
 template <class T>
 Json json_if(const std::optional<T>& value) {
   return value ? json_of(*value) : Json(nullptr);
 }
 
-Json json_of(const Found& found, Index num_particles) {
+Json json_of(const Result& found, Index num_particles) {
   Json result = {{"painted", json_of(found.painted)},
                  {"field", json_if(found.field)},
                  {"power", json_if(found.power)},
@@ -63,21 +70,23 @@ Json json_of(const Found& found, Index num_particles) {
 
 }  // namespace
 
-std::string to_json(const Summary& summary) {
-  const bool draws = !summary.options.image.empty();
+std::string to_json(const Plan& plan) {
+  const bool draws = !plan.options.image.empty();
   Json all = {{"zhalo_version", ZHALO_VERSION},
-              {"dry_run", !summary.found},
-              {"snapshot", json_of(summary.snapshot)},
-              {"options", json_of(summary.options)},
-              {"view", draws ? json_of(summary, summary.options.view) : Json(nullptr)},
-              {"num_particles", summary.num_particles},
-              {"box_length", summary.grid.box.length},
-              {"decomposition", summary.decomposition}};
-  all.update(app::json_of(summary.places));
-  all.update(Json{{"estimate", app::json_of_estimate(summary.estimate)},
-                  {"output", writes_field(summary.options) ? Json(summary.output.shown(summary.num_files)) : Json(nullptr)},
-                  {"warnings", summary.warnings},
-                  {"result", summary.found ? json_of(*summary.found, summary.num_particles) : Json(nullptr)}});
+              {"dry_run", !plan.found},
+              {"snapshot", json_of(plan.snapshot)},
+              {"options", json_of(plan.options)},
+              {"view", draws ? json_of(plan, plan.options.view) : Json(nullptr)},
+              {"num_particles", plan.num_particles},
+              {"box_length", plan.grid.box.length},
+              {"decomposition", plan.decomposition}};
+  all.update(app::json_of(plan.ranks));
+  all.update(
+      Json{{"estimate", app::json_of_estimate(plan.estimate)},
+           {"output",
+            writes_field(plan.options) ? Json(plan.output.shown(plan.num_files)) : Json(nullptr)},
+           {"warnings", plan.warnings},
+           {"result", plan.found ? json_of(*plan.found, plan.num_particles) : Json(nullptr)}});
   return all.text();
 }
 

@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "apps/density/summary.hpp"
+#include "apps/density/plan.hpp"
 
 namespace zhalo::density_app {
 
-std::string to_json(const Summary& summary);
+std::string to_json(const Plan& plan);
 
 }  // namespace zhalo::density_app

@@ -15,27 +15,28 @@ void run(const Context& context, const Options& options, app::Progress& progress
   const bool verbose = options.verbosity == app::Verbosity::verbose;
   app::JsonFile json(context.comm, options.json);
   const Sources sources = open_sources(context, options);
-  Summary summary = plan_run(context, sources, options);
-  progress.say(plan_text(summary, verbose));
-  for (const std::string& warning : summary.warnings) progress.warn(warning);
+  Plan plan = plan_run(context, sources, options);
+  progress.say(plan_text(plan, verbose));
+  for (const std::string& warning : plan.warnings) progress.warn(warning);
   if (options.dry_run) {
-    check_outputs(context.comm, summary);
-    progress.say(verbose ? "" : estimate_text(summary));
-    return json.write(to_json(summary));
+    check_outputs(context.comm, plan);
+    progress.say(verbose ? "" : estimate_text(plan));
+    return json.write(to_json(plan));
   }
-  Outputs outputs(context.comm, summary);
-  summary.found = make_density(context, sources, summary, outputs);
-  summary.found->seconds = progress.seconds();
-  json.put(to_json(summary));
+  Outputs outputs(context.comm, plan);
+  plan.found = make_density(context, sources, plan, outputs);
+  plan.found->seconds = progress.seconds();
+  json.put(to_json(plan));
   app::Results results = outputs.results();
   results.texts.push_back(&json);
   app::commit(results);
-  progress.say(result_text(summary));
+  progress.say(result_text(plan));
 }
 
 }  // namespace
 }  // namespace zhalo::density_app
 
 int main(int argc, char** argv) {
-  return zhalo::app::run_main("density", argc, argv, zhalo::density_app::parse_options, zhalo::density_app::run);
+  return zhalo::app::run_main("density", argc, argv, zhalo::density_app::parse_options,
+                              zhalo::density_app::run);
 }

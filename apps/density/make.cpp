@@ -11,18 +11,20 @@ namespace zhalo::density_app {
 namespace {
 
 bool field_is_painted(const Options& options) {
-  return needs_field(options) && !options.interlaced && field_compensation(options) == Compensation::none;
+  return needs_field(options) && !options.interlaced &&
+         field_compensation(options) == Compensation::none;
 }
 
 /// The overdensity becomes the density in units of the mean.
 void set_mean_to_one(const Context& context, Modes<float>& modes) {
   const GridIndex mean{};
-  if (!modes.layout().brick.contains(mean)) return;
+  if (!modes.layout().index_box.contains(mean)) return;
   const std::complex<float> one = 1;
   copy_bytes(context.exec, modes.span().data() + modes.layout().offset(mean), &one, sizeof one);
 }
 
-Field<float> compensated_field(const Context& context, Modes<float>& modes, const Options& options) {
+Field<float> compensated_field(const Context& context, Modes<float>& modes,
+                               const Options& options) {
   compensate(context, modes, options.window, field_compensation(options));
   set_mean_to_one(context, modes);
   Field<float> field(context, modes.decomposition());
@@ -33,7 +35,7 @@ Field<float> compensated_field(const Context& context, Modes<float>& modes, cons
 }  // namespace
 
 template <class Real>
-Made paint_density(const Context& context, const Particles<Real>& particles, const Summary& plan) {
+Made paint_density(const Context& context, const Particles<Real>& particles, const Plan& plan) {
   const Options& options = plan.options;
   const Decomposition decomposition(plan.grid, context.comm.size());
   PaintOptions paint_options;
@@ -47,16 +49,17 @@ Made paint_density(const Context& context, const Particles<Real>& particles, con
     return made;
   }
   DensityModes<float> density =
-      density_modes<float>(context, decomposition, particles, {.paint = paint_options, .interlaced = options.interlaced});
+      density_modes<float>(context, decomposition, particles,
+                           {.paint = paint_options, .interlaced = options.interlaced});
   made.painted = density.report;
   made.modes.emplace(std::move(density.modes));
   return made;
 }
 
-template Made paint_density(const Context&, const Particles<float>&, const Summary&);
-template Made paint_density(const Context&, const Particles<double>&, const Summary&);
+template Made paint_density(const Context&, const Particles<float>&, const Plan&);
+template Made paint_density(const Context&, const Particles<double>&, const Plan&);
 
-void transform_density(const Context& context, const Summary& plan, Made& made) {
+void transform_density(const Context& context, const Plan& plan, Made& made) {
   const Options& options = plan.options;
   const bool wants_modes = !options.power.empty();
   if (made.field) {

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "apps/common/picture.hpp"
+#include "apps/common/raw_options.hpp"
 #include "apps/common/text_file.hpp"
-#include "apps/common/words.hpp"
 
 namespace zhalo::density_app {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 using app::demand;
 
 /// What is on the command line, before it is understood.
-struct Words : app::CommonWords {
+struct RawOptions : app::RawCommonOptions {
   std::string types = "1";
   std::string window = "cic";
   std::string weights = "mass";
@@ -27,51 +27,68 @@ struct Words : app::CommonWords {
 };
 
 constexpr const char* summary =
-    "The density field of an N-body snapshot on a grid, its power spectrum, and a picture of it: GADGET-2/3/4, AREPO, SWIFT, "
+    "The density field of an N-body snapshot on a grid, its power spectrum, and a picture of it: "
+    "GADGET-2/3/4, AREPO, SWIFT, "
     "EAGLE, GIZMO.";
 
 constexpr const char* examples =
     "Examples:\n"
-    "  density snapshot_007.hdf5                              the field on 256^3 cells: density_007.hdf5\n"
+    "  density snapshot_007.hdf5                              the field on 256^3 cells: "
+    "density_007.hdf5\n"
     "  density snapdir_099 --grid 512 --window tsc --interlace --power pk.txt\n"
     "  density snap.hdf5 --image map.png --project z --depth 10 --haloes out/groups_007\n"
-    "  density snap.hdf5 --grid 2048 --dry-run                what is in the file, and what a run needs\n"
-    "Lengths are in the snapshot's unit, densities in units of the mean. Without --interlace and --compensate the field is "
+    "  density snap.hdf5 --grid 2048 --dry-run                what is in the file, and what a run "
+    "needs\n"
+    "Lengths are in the snapshot's unit, densities in units of the mean. Without --interlace and "
+    "--compensate the field is "
     "the\n"
-    "painted one. The spectrum is compensated unless --compensate says otherwise: as nbodykit does, for the window if meshes "
+    "painted one. The spectrum is compensated unless --compensate says otherwise: as nbodykit "
+    "does, for the window if meshes "
     "are\n"
-    "interlaced, else for the window and its shot noise. Shot noise is told, not subtracted (docs/density.md).\n"
+    "interlaced, else for the window and its shot noise. Shot noise is told, not subtracted "
+    "(docs/density.md).\n"
     "Under mpirun or srun each rank takes its share of the particles and of the cells.";
 
-void add_field_options(app::CommandLine& command, Options& options, Words& words) {
+void add_field_options(app::CommandLine& command, Options& options, RawOptions& words) {
   command.add_option("--grid", options.grid, "Cells along each axis [256]", "N");
-  command.add_option("--window", words.window, "How particles are spread: ngp, cic, tsc or pcs [cic]", "NAME");
+  command.add_option("--window", words.window,
+                     "How particles are spread: ngp, cic, tsc or pcs [cic]", "NAME");
   command.add_option("--types", words.types, "Particle types, such as 1 or 0,1,4 [1]", "T,..");
   command.add_option("--weights", words.weights, "What is counted: mass or number [mass]", "WHICH");
-  command.add_flag("--interlace", options.interlaced, "Paint twice, half a cell apart, against aliasing");
-  command.add_option_or_bare("--compensate", words.compensation,
-                             "Divide by what painting did: none, window or shot-noise [window, if no word follows]", "[WHAT]");
-  command.add_option("-o,--output", options.output, "File of the field [density_NNN.hdf5, unless --power or --image is given]",
+  command.add_flag("--interlace", options.interlaced,
+                   "Paint twice, half a cell apart, against aliasing");
+  command.add_option_or_bare(
+      "--compensate", words.compensation,
+      "Divide by what painting did: none, window or shot-noise [window, if no word follows]",
+      "[WHAT]");
+  command.add_option("-o,--output", options.output,
+                     "File of the field [density_NNN.hdf5, unless --power or --image is given]",
                      "OUT.hdf5");
 }
 
-void add_power_options(app::CommandLine& command, Options& options, Words& words) {
+void add_power_options(app::CommandLine& command, Options& options, RawOptions& words) {
   command.add_option("--power", options.power, "Write the power spectrum as a table", "FILE");
   command.add_option("--bins", words.bins, "Of the spectrum: linear or log [linear]", "WHICH");
-  command.add_option("--bin-width", options.bins.width, "Width of linear bins in k [2 pi / box]", "DK");
-  command.add_option("--per-decade", words.per_decade, "Logarithmic bins in a factor of ten [10]", "N");
-  command.add_option("--multipoles", words.multipoles, "Also P_0, P_2, P_4 about this axis: x, y or z", "AXIS");
+  command.add_option("--bin-width", options.bins.width, "Width of linear bins in k [2 pi / box]",
+                     "DK");
+  command.add_option("--per-decade", words.per_decade, "Logarithmic bins in a factor of ten [10]",
+                     "N");
+  command.add_option("--multipoles", words.multipoles,
+                     "Also P_0, P_2, P_4 about this axis: x, y or z", "AXIS");
 }
 
-void add_picture_options(app::CommandLine& command, Options& options, Words& words) {
+void add_picture_options(app::CommandLine& command, Options& options, RawOptions& words) {
   command.add_option("--image", options.image,
-                     app::can_draw() ? "Draw the projected density" : "(this build has no cairo, with which to draw)",
+                     app::can_draw() ? "Draw the projected density"
+                                     : "(this build has no cairo, with which to draw)",
                      "FILE.png");
   command.add_option("--project", words.axis, "The axis to look along: x, y or z [z]", "AXIS");
   command.add_option("--from", words.from, "Where on that axis the shown layer begins [0]", "X");
   command.add_option("--depth", options.view.depth, "Its thickness [the box]", "D");
-  command.add_option("--haloes", options.haloes, "Draw the haloes of this catalogue, such as OUT/groups_007", "PATH");
-  command.add_option("--min-halo", options.min_members, "Only and all those of so many particles [the 200 largest]", "N");
+  command.add_option("--haloes", options.haloes,
+                     "Draw the haloes of this catalogue, such as OUT/groups_007", "PATH");
+  command.add_option("--min-halo", options.min_members,
+                     "Only and all those of so many particles [the 200 largest]", "N");
   command.add_option("--pixels", words.pixels, "Longer side of the map in pixels [1000]", "N");
 }
 
@@ -79,63 +96,76 @@ int axis_of(const char* option, const std::string& word) {
   return app::choice<int>(option, word, {{"x", 0}, {"y", 1}, {"z", 2}});
 }
 
-void take_field(const Words& words, Options& options) {
-  demand(options.grid >= 1 && options.grid <= most_cells,
-         fmt::format("--grid is {} (must be 1 to {} cells along each axis)", options.grid, most_cells));
+void take_field(const RawOptions& words, Options& options) {
+  demand(
+      options.grid >= 1 && options.grid <= max_cells,
+      fmt::format("--grid is {} (must be 1 to {} cells along each axis)", options.grid, max_cells));
   options.types = app::parse_types("--types", words.types);
   options.window = app::choice<Window>(
-      "--window", words.window, {{"ngp", Window::ngp}, {"cic", Window::cic}, {"tsc", Window::tsc}, {"pcs", Window::pcs}});
-  options.by_number = app::choice<bool>("--weights", words.weights, {{"mass", false}, {"number", true}});
+      "--window", words.window,
+      {{"ngp", Window::ngp}, {"cic", Window::cic}, {"tsc", Window::tsc}, {"pcs", Window::pcs}});
+  options.by_number =
+      app::choice<bool>("--weights", words.weights, {{"mass", false}, {"number", true}});
 }
 
 /// A word behind --compensate is taken for its own, also if it is the snapshot.
-void take_compensation(const Words& words, Options& options) {
+void take_compensation(const RawOptions& words, Options& options) {
   if (!words.compensation) return;
   const std::string word = words.compensation->empty() ? "window" : *words.compensation;
-  demand(
-      !options.snapshot.empty() || word == "none" || word == "window" || word == "shot-noise",
-      fmt::format("--compensate is '{}' (must be none, window, shot-noise; if '{}' is the snapshot, a bare --compensate goes "
-                  "behind it)",
-                  word, word));
-  options.compensation = app::choice<Compensation>(
-      "--compensate", word,
-      {{"none", Compensation::none}, {"window", Compensation::window}, {"shot-noise", Compensation::shot_noise}});
+  demand(!options.snapshot.empty() || word == "none" || word == "window" || word == "shot-noise",
+         fmt::format("--compensate is '{}' (must be none, window, shot-noise; if '{}' is the "
+                     "snapshot, a bare --compensate goes "
+                     "behind it)",
+                     word, word));
+  options.compensation = app::choice<Compensation>("--compensate", word,
+                                                   {{"none", Compensation::none},
+                                                    {"window", Compensation::window},
+                                                    {"shot-noise", Compensation::shot_noise}});
 }
 
-void take_power(const Words& words, Options& options) {
+void take_power(const RawOptions& words, Options& options) {
   const bool any = words.bins || options.bins.width || words.per_decade || words.multipoles;
   demand(!any || !options.power.empty(),
-         "--bins, --bin-width, --per-decade or --multipoles is given, but no spectrum is asked for (--power)");
-  const bool log = app::choice<bool>("--bins", words.bins.value_or("linear"), {{"linear", false}, {"log", true}});
+         "--bins, --bin-width, --per-decade or --multipoles is given, but no spectrum is asked for "
+         "(--power)");
+  const bool log = app::choice<bool>("--bins", words.bins.value_or("linear"),
+                                     {{"linear", false}, {"log", true}});
   options.bins.spacing = log ? BinSpacing::logarithmic : BinSpacing::linear;
   demand(!options.bins.width || !log, "--bin-width is given with --bins log (give --per-decade)");
   demand(!words.per_decade || log, "--per-decade is given without --bins log (give --bin-width)");
   options.bins.per_decade = words.per_decade.value_or(options.bins.per_decade);
-  demand(!options.bins.width || app::is_positive(*options.bins.width), "--bin-width must be positive and finite");
+  demand(!options.bins.width || app::is_positive(*options.bins.width),
+         "--bin-width must be positive and finite");
   demand(app::is_positive(options.bins.per_decade) && options.bins.per_decade <= 1000,
          "--per-decade must be positive and at most 1000");
   if (words.multipoles) options.multipole_axis = axis_of("--multipoles", *words.multipoles);
 }
 
-void take_picture(const Words& words, Options& options) {
-  const bool any = words.axis || words.from || words.pixels || options.view.depth || !options.haloes.empty();
+void take_picture(const RawOptions& words, Options& options) {
+  const bool any =
+      words.axis || words.from || words.pixels || options.view.depth || !options.haloes.empty();
   demand(!any || !options.image.empty(),
-         "--project, --from, --depth, --haloes or --pixels is given, but no picture is asked for (--image)");
-  demand(!options.min_members || !options.haloes.empty(), "--min-halo is given without --haloes: whose haloes are meant?");
+         "--project, --from, --depth, --haloes or --pixels is given, but no picture is asked for "
+         "(--image)");
+  demand(!options.min_members || !options.haloes.empty(),
+         "--min-halo is given without --haloes: whose haloes are meant?");
   demand(options.min_members.value_or(0) >= 0,
          fmt::format("--min-halo is {} (must not be negative)", options.min_members.value_or(0)));
   demand(options.image.empty() || app::can_draw(),
-         "--image: this build cannot draw; install cairo (Debian: libcairo2-dev), configure with -DZHALO_CAIRO=ON and build "
+         "--image: this build cannot draw; install cairo (Debian: libcairo2-dev), configure with "
+         "-DZHALO_CAIRO=ON and build "
          "again");
   const std::string ending = std::filesystem::path(options.image).extension().string();
   demand(ending.empty() || ending == ".png" || ending == ".PNG",
-         fmt::format("--image is '{}', but pictures are PNG: choose a name that ends in .png", options.image));
+         fmt::format("--image is '{}', but pictures are PNG: choose a name that ends in .png",
+                     options.image));
   options.view.axis = axis_of("--project", words.axis.value_or("z"));
   options.view.from = words.from.value_or(0);
   options.pixels = words.pixels.value_or(options.pixels);
   demand(std::isfinite(options.view.from), "--from must be finite");
-  demand(!options.view.depth || app::is_positive(*options.view.depth),
-         fmt::format("--depth is {} (must be positive and finite)", options.view.depth.value_or(0)));
+  demand(
+      !options.view.depth || app::is_positive(*options.view.depth),
+      fmt::format("--depth is {} (must be positive and finite)", options.view.depth.value_or(0)));
   demand(options.pixels >= 100 && options.pixels <= 10000,
          fmt::format("--pixels is {} (must be 100 to 10000)", options.pixels));
 }
@@ -144,17 +174,19 @@ void take_picture(const Words& words, Options& options) {
 
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
   Options options;
-  Words words;
-  app::CommandLine command({.name = "density", .usage = "SNAPSHOT [OPTION...]", .summary = summary, .footer = examples});
+  RawOptions words;
+  app::CommandLine command(
+      {.name = "density", .usage = "SNAPSHOT [OPTION...]", .summary = summary, .footer = examples});
   app::add_snapshot(command, options);
   add_field_options(command, options, words);
   add_power_options(command, options, words);
   add_picture_options(command, options, words);
   app::add_box_options(command, options, words);
-  app::add_run_options(command, options, words, "Show snapshot, memory and output size; paint nothing");
-  if (auto text = app::read_words(command, words, argc, argv)) return *text;
+  app::add_run_options(command, options, words,
+                       "Show snapshot, memory and output size; paint nothing");
+  if (auto text = app::read_options(command, words, argc, argv)) return *text;
   take_compensation(words, options);
-  understand_common(words, "density", options);
+  resolve_common(words, "density", options);
   take_field(words, options);
   take_power(words, options);
   take_picture(words, options);

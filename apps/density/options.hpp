@@ -13,7 +13,7 @@
 namespace zhalo::density_app {
 
 /// Cells along each axis, at most.
-constexpr Index most_cells = Index{1} << 20;
+constexpr Index max_cells = Index{1} << 20;
 
 /// The part of the box that a picture shows, seen along an axis; lengths in the snapshot's unit.
 struct View {
@@ -28,7 +28,8 @@ struct Options : app::CommonOptions {
   std::vector<int> types{1};
   bool by_number = false;
   bool interlaced = false;
-  std::optional<Compensation> compensation;  ///< none given: see field_compensation() and power_compensation()
+  std::optional<Compensation>
+      compensation;  ///< none given: see field_compensation() and power_compensation()
 
   std::string output;  ///< of the field; empty: see writes_field()
   std::string power;   ///< empty: no spectrum
@@ -46,10 +47,12 @@ bool writes_field(const Options& options);
 bool needs_field(const Options& options);
 /// As painted, unless the user wants it otherwise.
 Compensation field_compensation(const Options& options);
-/// What nbodykit does where it compensates: the window alone on interlaced meshes, else with its aliases of shot noise.
+/// What nbodykit does where it compensates: the window alone on interlaced meshes, else with its
+/// aliases of shot noise.
 Compensation power_compensation(const Options& options);
 
-/// The options, or a text (help, version) to print instead of running. Throws InputError for anything that makes no sense by itself.
+/// The options, or a text (help, version) to print instead of running. Throws InputError for
+/// anything that makes no sense by itself.
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv);
 
 }  // namespace zhalo::density_app

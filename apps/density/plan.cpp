@@ -22,25 +22,28 @@ Index count_of(const io::SnapshotInfo& info, const std::vector<int>& types) {
 void check_masses(const io::SnapshotInfo& info, const Options& options) {
   for (const int type : options.types) {
     if (!options.by_number && info.types.at(static_cast<std::size_t>(type)).mass_source == "none")
-      throw InputError(
-          fmt::format("'{}' has no masses of particle type {}: count its particles with --weights number", info.path, type));
+      throw InputError(fmt::format(
+          "'{}' has no masses of particle type {}: count its particles with --weights number",
+          info.path, type));
   }
 }
 
 Box periodic_box(const io::SnapshotInfo& info, const Options& options) {
   const Box box = app::choose_box(info, options);
   if (box.any_periodic()) return box;
-  throw InputError(
-      fmt::format("'{}' is not in a periodic box, in which alone a density field is made; if it is, say so: "
-                  "--periodic yes, and --box-size L if the file does not know the side",
-                  info.path));
+  throw InputError(fmt::format(
+      "'{}' is not in a periodic box, in which alone a density field is made; if it is, say so: "
+      "--periodic yes, and --box-size L if the file does not know the side",
+      info.path));
 }
 
 /// Rank 0 knows those of the haloes, and decides.
-app::RunFiles files_of(const Summary& plan, const io::HaloList& haloes) {
+app::RunFiles files_of(const Plan& plan, const io::HaloList& haloes) {
   const Options& options = plan.options;
   app::RunFiles files{
-      plan.snapshot.files, {}, {{"--power", options.power}, {"--image", options.image}, {"--json", options.json}}};
+      plan.snapshot.files,
+      {},
+      {{"--power", options.power}, {"--image", options.image}, {"--json", options.json}}};
   files.inputs.insert(files.inputs.end(), haloes.files.begin(), haloes.files.end());
   if (writes_field(options)) files.outputs.push_back(plan.output);
   return files;
@@ -50,13 +53,13 @@ double depth_of(const Options& options, const Grid& grid, const std::string& uni
   const double side = grid.box.length[options.view.axis];
   const double depth = options.view.depth.value_or(side);
   if (depth > side)
-    throw InputError(
-        fmt::format("--depth is {:.10g} {}, but the box has {:.10g} along {}", depth, unit, side, "xyz"[options.view.axis]));
+    throw InputError(fmt::format("--depth is {:.10g} {}, but the box has {:.10g} along {}", depth,
+                                 unit, side, "xyz"[options.view.axis]));
   return depth;
 }
 
 /// In time: the library would find it after the particles are read and painted.
-void check_bins(const Summary& plan) {
+void check_bins(const Plan& plan) {
   const BinOptions& bins = plan.options.bins;
   constexpr double most = 1 << 20;  // BinOptions
   if (plan.options.power.empty() || !bins.width) return;
@@ -64,42 +67,47 @@ void check_bins(const Summary& plan) {
   const double fundamental = 2 * std::numbers::pi / std::max({length[0], length[1], length[2]});
   const double range = fundamental * (static_cast<double>(plan.options.grid) / 2 - 1);
   if (range / *bins.width < most) return;
-  throw InputError(fmt::format(
-      "--bin-width is {}, which makes {:.4g} bins of the spectrum (must be fewer than {:.0f}): give at least {:.4g}, "
-      "or leave it out for bins of {:.4g}",
-      *bins.width, range / *bins.width, most, 1.01 * range / most, fundamental));
+  throw InputError(
+      fmt::format("--bin-width is {}, which makes {:.4g} bins of the spectrum (must be fewer than "
+                  "{:.0f}): give at least {:.4g}, "
+                  "or leave it out for bins of {:.4g}",
+                  *bins.width, range / *bins.width, most, 1.01 * range / most, fundamental));
 }
 
-void check_memory(const Context& context, Summary& plan) {
+void check_memory(const Context& context, Plan& plan) {
   const auto lack = app::lack_of_memory(context, plan.estimate.memory_per_rank);
   if (!lack) return;
-  const std::string words =
-      fmt::format("--grid {}: a field of {}^3 cells and {} particles need {} (use fewer cells, or more machines)",
-                  plan.options.grid, plan.options.grid, plan.num_particles, *lack);
+  const std::string words = fmt::format(
+      "--grid {}: a field of {}^3 cells and {} particles need {} (use fewer cells, or more "
+      "machines)",
+      plan.options.grid, plan.options.grid, plan.num_particles, *lack);
   if (!plan.options.dry_run) throw InputError(words);
   plan.warnings.push_back(words);
 }
 
 /// Modes below the Nyquist frequency but the mean.
-void warn_of_bins(Summary& plan) {
+void warn_of_bins(Plan& plan) {
   if (plan.options.power.empty() || plan.options.grid > 2) return;
   plan.warnings.push_back(
-      fmt::format("--grid {}: the grid has no wave below its Nyquist frequency, so the spectrum is empty (use more cells)",
+      fmt::format("--grid {}: the grid has no wave below its Nyquist frequency, so the spectrum is "
+                  "empty (use more cells)",
                   plan.options.grid));
 }
 
 void check_haloes(const io::HaloList& list, const Options& options, const Grid& grid) {
   const double ours = grid.box.length[0], theirs = list.box_length;
   if (theirs <= 0 || std::abs(ours - theirs) <= 1e-5 * ours) return;
-  throw InputError(fmt::format(
-      "--haloes '{}' are in a box with sides of {:.10g}, the particles in one of {:.10g}: are they of this snapshot?",
-      options.haloes, theirs, ours));
+  throw InputError(
+      fmt::format("--haloes '{}' are in a box with sides of {:.10g}, the particles in one of "
+                  "{:.10g}: are they of this snapshot?",
+                  options.haloes, theirs, ours));
 }
 
 }  // namespace
 
 Sources open_sources(const Context& context, const Options& options) {
-  Sources sources{app::open_snapshot(context, options.snapshot, options.box_length, options.types), {}};
+  Sources sources{app::open_snapshot(context, options.snapshot, options.box_length, options.types),
+                  {}};
   check_masses(sources.particles.info(), options);
   context.comm.together([&] {
     if (!options.haloes.empty() && context.comm.rank() == 0)
@@ -108,23 +116,24 @@ Sources open_sources(const Context& context, const Options& options) {
   return sources;
 }
 
-Summary plan_run(const Context& context, const Sources& sources, const Options& options) {
-  Summary plan;
+Plan plan_run(const Context& context, const Sources& sources, const Options& options) {
+  Plan plan;
   plan.options = options;
   plan.snapshot = sources.particles.info();
   plan.warnings = plan.snapshot.warnings;
   plan.num_particles = count_of(plan.snapshot, options.types);
   plan.double_positions = app::needs_double(plan.snapshot, options.types);
-  plan.places = app::survey_places(context, options.place.processor == Processor::automatic);
+  plan.ranks = app::survey_ranks(context, options.place.processor == Processor::automatic);
   plan.grid = {{{options.grid, options.grid, options.grid}}, periodic_box(plan.snapshot, options)};
-  plan.decomposition = Decomposition(plan.grid, plan.places.num_ranks).describe();
+  plan.decomposition = Decomposition(plan.grid, plan.ranks.num_ranks).describe();
   plan.depth = depth_of(options, plan.grid, plan.snapshot.units.length_name());
   context.comm.together([&] { check_haloes(sources.haloes, options, plan.grid); });
-  plan.output = app::name_output(options.output, fmt::format("density_{:03d}.hdf5", plan.snapshot.number));
+  plan.output =
+      app::name_output(options.output, fmt::format("density_{:03d}.hdf5", plan.snapshot.number));
   check_names(context.comm, files_of(plan, sources.haloes));
   check_bins(plan);
   warn_of_bins(plan);
-  plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.places.num_ranks;
+  plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.ranks.num_ranks;
   plan.estimate = estimate_needs(plan);
   check_memory(context, plan);
   return plan;

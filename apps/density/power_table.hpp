@@ -3,10 +3,11 @@
 
 #include <string>
 
-#include "apps/density/summary.hpp"
+#include "apps/density/plan.hpp"
 
 namespace zhalo::density_app {
 
-std::string power_table(const Summary& plan, const PaintReport& painted, const PowerSpectrum& spectrum);
+std::string power_table(const Plan& plan, const PaintReport& painted,
+                        const PowerSpectrum& spectrum);
 
 }  // namespace zhalo::density_app

@@ -17,7 +17,8 @@ std::vector<double> shares_in_layer(const Grid& grid, const View& view, double d
   for (std::size_t cell = 0; cell < shares.size(); ++cell) {
     const double lo = static_cast<double>(cell) * spacing, hi = lo + spacing;
     for (const double image : {0.0, side})
-      shares[cell] += std::max(0.0, std::min(hi + image, from + depth) - std::max(lo + image, from)) / spacing;
+      shares[cell] +=
+          std::max(0.0, std::min(hi + image, from + depth) - std::max(lo + image, from)) / spacing;
   }
   return shares;
 }
@@ -38,7 +39,8 @@ std::array<int, 2> map_axes(int axis) {
   return {0, 1};
 }
 
-std::vector<double> project(const Context& context, const Field<float>& field, const View& view, double depth) {
+std::vector<double> project(const Context& context, const Field<float>& field, const View& view,
+                            double depth) {
   const Grid& grid = field.decomposition().grid();
   const app::OnHost<float> host(context.exec, field.span());
   const Span<const float> cells = host.view();
@@ -46,12 +48,14 @@ std::vector<double> project(const Context& context, const Field<float>& field, c
   const double quanta = quanta_per_unit(context, cells, grid.num[view.axis]);
   const auto [right, up] = map_axes(view.axis);
   std::vector<Index> sums(static_cast<std::size_t>(grid.num[right] * grid.num[up]));
-  const Brick& mine = field.cells();
+  const IndexBox& mine = field.cells();
   for (Index x = mine.lo[0]; x < mine.hi[0]; ++x) {
     for (Index y = mine.lo[1]; y < mine.hi[1]; ++y) {
       for (GridIndex cell{{x, y, mine.lo[2]}}; cell[2] < mine.hi[2]; ++cell[2]) {
-        const double value = cells[field.layout().offset(cell)] * shares[static_cast<std::size_t>(cell[view.axis])];
-        sums[static_cast<std::size_t>(cell[right] * grid.num[up] + cell[up])] += std::llround(value * quanta);
+        const double value =
+            cells[field.layout().offset(cell)] * shares[static_cast<std::size_t>(cell[view.axis])];
+        sums[static_cast<std::size_t>(cell[right] * grid.num[up] + cell[up])] +=
+            std::llround(value * quanta);
       }
     }
   }

@@ -3,17 +3,17 @@
 
 #include <string>
 
-#include "apps/density/summary.hpp"
+#include "apps/density/plan.hpp"
 
 namespace zhalo::density_app {
 
 /// What was found in the snapshot, and what is going to be made of it.
-std::string plan_text(const Summary& summary, bool verbose);
+std::string plan_text(const Plan& plan, bool verbose);
 
 /// What a dry run says besides.
-std::string estimate_text(const Summary& summary);
+std::string estimate_text(const Plan& plan);
 
 /// What came out, how long it took, and where it lies. Of a summary that has `found`.
-std::string result_text(const Summary& summary);
+std::string result_text(const Plan& plan);
 
 }  // namespace zhalo::density_app

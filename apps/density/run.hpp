@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "apps/common/results.hpp"
-#include "apps/density/summary.hpp"
+#include "apps/density/plan.hpp"
 #include "zhalo/io/halo_list.hpp"
 #include "zhalo/io/snapshot.hpp"
 #include "zhalo/io/staged_files.hpp"
@@ -19,8 +19,9 @@ struct Sources {
 /// Collective; throws as the library does.
 Sources open_sources(const Context& context, const Options& options);
 
-/// Everything that is known without reading positions: all of a summary but `found`. Collective; throws as the library does.
-Summary plan_run(const Context& context, const Sources& sources, const Options& options);
+/// Everything that is known without reading positions: all of a summary but `found`. Collective;
+/// throws as the library does.
+Plan plan_run(const Context& context, const Sources& sources, const Options& options);
 
 /// The files of a run, found to be writable.
 struct Outputs {
@@ -29,15 +30,17 @@ struct Outputs {
   app::TextFile image;
 
   /// Collective; FileError.
-  Outputs(const Communicator& comm, const Summary& plan);
+  Outputs(const Communicator& comm, const Plan& plan);
 
   app::Results results();
 };
 
-/// Reads, paints, transforms and writes to `outputs`, for app::commit. The phases go to context.timers. Collective.
-/// For a run that writes nothing: throws FileError if one of its results could not be written. Collective.
-void check_outputs(const Communicator& comm, const Summary& plan);
+/// Reads, paints, transforms and writes to `outputs`, for app::commit. The phases go to
+/// context.timers. Collective. For a run that writes nothing: throws FileError if one of its
+/// results could not be written. Collective.
+void check_outputs(const Communicator& comm, const Plan& plan);
 
-Found make_density(const Context& context, const Sources& sources, const Summary& plan, Outputs& outputs);
+Result make_density(const Context& context, const Sources& sources, const Plan& plan,
+                    Outputs& outputs);
 
 }  // namespace zhalo::density_app

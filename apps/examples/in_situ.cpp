@@ -1,4 +1,5 @@
-/// in_situ [BODIES [STEPS]]: a simulation that looks for its haloes while it runs (docs/in-situ.md).
+/// in_situ [BODIES [STEPS]]: a simulation that looks for its haloes while it runs
+/// (docs/in-situ.md).
 
 #include <mpi.h>
 
@@ -10,7 +11,7 @@
 
 #include "apps/examples/simulation.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
-#include "zhalo/comm/place.hpp"
+#include "zhalo/comm/affinity.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/fof/fof.hpp"
 
@@ -20,19 +21,22 @@ using toy::Body;
 using toy::Simulation;
 
 // [context]
-/// Collective over the communicator of the simulation, which stays its own: zhalo talks on a duplicate.
+/// Collective over the communicator of the simulation, which stays its own: zhalo talks on a
+/// duplicate.
 zhalo::Context make_context(MPI_Comm comm) {
   zhalo::CommunicatorOptions options;
   options.timeout_seconds = 600;  // no search of ours takes that long: then a rank is lost
   zhalo::Context context{.comm = zhalo::Communicator(comm, options)};
-  // The bodies lie in host memory, so the search runs there: each rank on its share of the machine's cores, or on OMP_NUM_THREADS.
+  // The bodies lie in host memory, so the search runs there: each rank on its share of the
+  // machine's cores, or on OMP_NUM_THREADS.
   context.exec = zhalo::choose_exec(context.comm, {.processor = zhalo::Processor::host});
   return context;
 }
 // [context]
 
 // [view]
-/// The bodies where they are: zhalo is told the address of each member in the first struct, and the distance to the next one.
+/// The bodies where they are: zhalo is told the address of each member in the first struct, and the
+/// distance to the next one.
 zhalo::ParticleSegment<double> view(const std::vector<Body>& bodies) {
   zhalo::ParticleSegment<double> segment;
   if (bodies.empty()) return segment;
@@ -51,13 +55,16 @@ zhalo::ParticleSegment<double> view(const std::vector<Body>& bodies) {
 // [search]
 /// Groups of bodies that are within `length` of each other, with 20 bodies or more. Collective.
 zhalo::Catalogue find_haloes(const zhalo::Context& context, Simulation& simulation, double length) {
-  const zhalo::Particles<double> particles{.segments = {view(simulation.dark()), view(simulation.stars())}};
+  const zhalo::Particles<double> particles{
+      .segments = {view(simulation.dark()), view(simulation.stars())}};
   const auto box = zhalo::Box::periodic_cube(Simulation::box_length);
-  const zhalo::FofResult fof = zhalo::friends_of_friends(context, particles, box, {.linking_length = length});
-  zhalo::Catalogue haloes =
-      zhalo::make_catalogue(context, particles, box, fof.label.span(), {.min_members = 20, .num_types = 2});
+  const zhalo::FofResult fof =
+      zhalo::friends_of_friends(context, particles, box, {.linking_length = length});
+  zhalo::Catalogue haloes = zhalo::make_catalogue(context, particles, box, fof.label.span(),
+                                                  {.min_members = 20, .num_types = 2});
 
-  // group_of has one number per body, in the order in which the bodies were given: first the dark ones, then the stars.
+  // group_of has one number per body, in the order in which the bodies were given: first the dark
+  // ones, then the stars.
   const auto* group = haloes.group_of.data();
   for (Body& body : simulation.dark()) body.halo = *group++;
   for (Body& body : simulation.stars()) body.halo = *group++;
@@ -66,7 +73,8 @@ zhalo::Catalogue find_haloes(const zhalo::Context& context, Simulation& simulati
 // [search]
 
 // [largest]
-/// Rows are in one order over all ranks, the largest first; this rank holds those from first_group on.
+/// Rows are in one order over all ranks, the largest first; this rank holds those from first_group
+/// on.
 struct Halo {
   double members = 0;
   double mass = 0;
@@ -84,7 +92,8 @@ Halo largest_of(const zhalo::Catalogue& haloes, MPI_Comm comm) {
 }
 // [largest]
 
-/// What the tags of the simulation's own bodies say about halo 0: it must be what the catalogue says.
+/// What the tags of the simulation's own bodies say about halo 0: it must be what the catalogue
+/// says.
 double tagged_mass(const Simulation& simulation, MPI_Comm comm) {
   double mass = 0;
   for (const auto* bodies : {&simulation.dark(), &simulation.stars()}) {
@@ -94,12 +103,14 @@ double tagged_mass(const Simulation& simulation, MPI_Comm comm) {
   return mass;
 }
 
-void report(const zhalo::Context& context, const Simulation& simulation, const zhalo::Catalogue& haloes, const Halo& largest) {
+void report(const zhalo::Context& context, const Simulation& simulation,
+            const zhalo::Catalogue& haloes, const Halo& largest) {
   if (context.comm.rank() != 0) return;
-  std::printf("step %d: %ld haloes with %ld bodies", simulation.num_steps(), haloes.num_groups_total, haloes.num_members_total);
+  std::printf("step %d: %ld haloes with %ld bodies", simulation.num_steps(),
+              haloes.num_groups_total, haloes.num_members_total);
   if (haloes.num_groups_total > 0) {
-    std::printf("; the largest: %.0f bodies, mass %.1f, centre %.4f %.4f %.4f", largest.members, largest.mass,
-                largest.centre[0], largest.centre[1], largest.centre[2]);
+    std::printf("; the largest: %.0f bodies, mass %.1f, centre %.4f %.4f %.4f", largest.members,
+                largest.mass, largest.centre[0], largest.centre[1], largest.centre[2]);
   }
   std::printf("\n");
   std::fflush(stdout);
@@ -117,8 +128,10 @@ int simulate(MPI_Comm comm, std::uint64_t num_bodies, int steps) {
     const zhalo::Catalogue haloes = find_haloes(context, simulation, length);
     const Halo largest = largest_of(haloes, comm);
     report(context, simulation, haloes, largest);
-    if (std::abs(tagged_mass(simulation, comm) - largest.mass) > 1e-9 * largest.mass) return EXIT_FAILURE;
-    const auto peak = context.comm.max(static_cast<zhalo::Index>(zhalo::memory(context.exec)->peak_bytes()));
+    if (std::abs(tagged_mass(simulation, comm) - largest.mass) > 1e-9 * largest.mass)
+      return EXIT_FAILURE;
+    const auto peak =
+        context.comm.max(static_cast<zhalo::Index>(zhalo::memory(context.exec)->peak_bytes()));
     if (context.comm.rank() == 0) std::printf("work memory of one rank: at most %ld bytes\n", peak);
   }
   return EXIT_SUCCESS;
@@ -136,7 +149,8 @@ int main(int argc, char** argv) {
   try {
     status = simulate(MPI_COMM_WORLD, num_bodies, steps);
   } catch (const zhalo::CommunicationError& error) {
-    std::fprintf(stderr, "%s\n", error.what());  // ranks are lost: nothing that waits for them can end
+    std::fprintf(stderr, "%s\n",
+                 error.what());  // ranks are lost: nothing that waits for them can end
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   } catch (const zhalo::Error& error) {
     int rank = 0;  // the same error on all ranks: they may go on without haloes, or end together

@@ -1,5 +1,6 @@
-/// local_flow [PARTICLES]: density and flow around each particle by a reduction of its own (docs/neighbours.md). The same file is
-/// compiled by a host compiler and, where there is a CUDA toolkit, by nvcc.
+/// local_flow [PARTICLES]: density and flow around each particle by a reduction of its own
+/// (docs/neighbours.md). The same file is compiled by a host compiler and, where there is a CUDA
+/// toolkit, by nvcc.
 
 #include <mpi.h>
 
@@ -9,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "zhalo/comm/place.hpp"
+#include "zhalo/comm/affinity.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/knn/reduce.hpp"
 #include "zhalo/knn/within.hpp"
@@ -26,9 +27,11 @@ struct Flow {
   double infall;   // mean speed of the neighbours towards the particle
 };
 
-/// Sees one particle's neighbours, and two columns of the particles at them. Runs on the host or on a device.
+/// Sees one particle's neighbours, and two columns of the particles at them. Runs on the host or on
+/// a device.
 struct MeasureFlow {
-  ZHALO_HD Flow operator()(const zhalo::Neighbours<float>& near, const zhalo::NeighbourColumn<float>& mass,
+  ZHALO_HD Flow operator()(const zhalo::Neighbours<float>& near,
+                           const zhalo::NeighbourColumn<float>& mass,
                            const zhalo::NeighbourColumn<Velocity>& velocity) const {
     double total = 0;
     double inward = 0;
@@ -42,7 +45,8 @@ struct MeasureFlow {
       }
     }
     const double radius = near.distance(near.size() - 1);
-    return {total / (4.18879 * radius * radius * radius), inward / static_cast<double>(near.size() - 1)};
+    return {total / (4.18879 * radius * radius * radius),
+            inward / static_cast<double>(near.size() - 1)};
   }
 };
 // [functor]
@@ -53,10 +57,13 @@ struct Sphere {
   std::vector<Velocity> velocity;
 };
 
-/// This rank's share of a uniform sphere that falls together: v = -x about the centre of a unit box.
+/// This rank's share of a uniform sphere that falls together: v = -x about the centre of a unit
+/// box.
 Sphere make_sphere(Index num, const zhalo::Share& share) {
   std::mt19937_64 random(1);
-  const auto uniform = [&] { return static_cast<float>(static_cast<double>(random() >> 40) / (1 << 24)); };
+  const auto uniform = [&] {
+    return static_cast<float>(static_cast<double>(random() >> 40) / (1 << 24));
+  };
   Sphere sphere;
   for (Index i = 0; i < num;) {
     const float x[3] = {uniform() - 0.5F, uniform() - 0.5F, uniform() - 0.5F};
@@ -72,17 +79,22 @@ Sphere make_sphere(Index num, const zhalo::Share& share) {
 }
 
 // [reduce]
-/// One Flow for each particle of this rank, in its order. Collective; no list of neighbours is kept or sent.
+/// One Flow for each particle of this rank, in its order. Collective; no list of neighbours is kept
+/// or sent.
 std::vector<Flow> measure(const zhalo::Context& context, const Sphere& sphere) {
-  // Where the Exec is a device, the columns have to be there; on the host the caller's memory could be named as it is.
+  // Where the Exec is a device, the columns have to be there; on the host the caller's memory could
+  // be named as it is.
   const auto pos = to_exec(context.exec, zhalo::Span<const float>(sphere.pos), "positions");
   const auto mass = to_exec(context.exec, zhalo::Span<const float>(sphere.mass), "masses");
-  const auto velocity = to_exec(context.exec, zhalo::Span<const Velocity>(sphere.velocity), "velocities");
+  const auto velocity =
+      to_exec(context.exec, zhalo::Span<const Velocity>(sphere.velocity), "velocities");
   const auto num = static_cast<Index>(sphere.mass.size());
-  const zhalo::Particles<float> particles{.segments = {zhalo::ParticleSegment<float>::interleaved(pos.data(), num)}};
-  const zhalo::Buffer<Flow> flow = zhalo::knn_reduce(context, particles, zhalo::Box::unbounded(), {.k = 32},
-                                                     zhalo::reduction(MeasureFlow{}, zhalo::ParticleColumn("mass", mass.span()),
-                                                                      zhalo::ParticleColumn("velocity", velocity.span())));
+  const zhalo::Particles<float> particles{
+      .segments = {zhalo::ParticleSegment<float>::interleaved(pos.data(), num)}};
+  const zhalo::Buffer<Flow> flow =
+      zhalo::knn_reduce(context, particles, zhalo::Box::unbounded(), {.k = 32},
+                        zhalo::reduction(MeasureFlow{}, zhalo::ParticleColumn("mass", mass.span()),
+                                         zhalo::ParticleColumn("velocity", velocity.span())));
   return to_host(context.exec, flow);
 }
 // [reduce]
@@ -90,7 +102,8 @@ std::vector<Flow> measure(const zhalo::Context& context, const Sphere& sphere) {
 void run(Index num) {
   zhalo::Context context{.comm = zhalo::Communicator(MPI_COMM_WORLD)};
   const zhalo::Communicator& comm = context.comm;
-  constexpr auto processor = zhalo::functors_run_on_devices ? zhalo::Processor::automatic : zhalo::Processor::host;
+  constexpr auto processor =
+      zhalo::functors_run_on_devices ? zhalo::Processor::automatic : zhalo::Processor::host;
   context.exec = choose_exec(comm, {.processor = processor});
   const Sphere sphere = make_sphere(num, zhalo::share_of(num, comm.rank(), comm.size()));
   double density = 0;

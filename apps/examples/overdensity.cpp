@@ -10,7 +10,7 @@
 #include <numbers>
 #include <vector>
 
-#include "zhalo/comm/place.hpp"
+#include "zhalo/comm/affinity.hpp"
 #include "zhalo/mesh/density.hpp"
 #include "zhalo/mesh/gravity.hpp"
 #include "zhalo/mesh/power_spectrum.hpp"
@@ -48,31 +48,37 @@ struct LongWaves {
 };
 // [filter]
 
-void print_first(const zhalo::Context& context, const zhalo::PowerSpectrum& spectrum, double noise) {
+void print_first(const zhalo::Context& context, const zhalo::PowerSpectrum& spectrum,
+                 double noise) {
   if (context.comm.rank() != 0 || spectrum.bins.empty()) return;
   const zhalo::PowerBin& bin = spectrum.bins.front();
-  std::printf("k %.4f h/Mpc: P %.2f (Mpc/h)^3, %lld modes; of random particles %.2f\n", bin.k_mean, bin.power,
-              static_cast<long long>(bin.num_modes), noise);
+  std::printf("k %.4f h/Mpc: P %.2f (Mpc/h)^3, %lld modes; of random particles %.2f\n", bin.k_mean,
+              bin.power, static_cast<long long>(bin.num_modes), noise);
 }
 
 void run(const zhalo::Context& context, Index n) {
   const std::vector<float> positions = make_positions(context.comm, 2 * n);
   const auto num = static_cast<Index>(positions.size()) / 3;
   // [paint]
-  zhalo::Particles<float> particles;  // views of this rank's positions, row by row; which rank has which does not matter
+  zhalo::Particles<float> particles;  // views of this rank's positions, row by row; which rank has
+                                      // which does not matter
   particles.segments.push_back(zhalo::ParticleSegment<float>::interleaved(positions.data(), num));
 
-  const zhalo::Decomposition decomposition(zhalo::Grid::cube(n, 100.0), context.comm.size());  // 100 Mpc/h
+  const zhalo::Decomposition decomposition(zhalo::Grid::cube(n, 100.0),
+                                           context.comm.size());  // 100 Mpc/h
   zhalo::Field<float> field(context, decomposition);
-  const zhalo::PaintReport report = zhalo::paint(context, particles, field, {.window = zhalo::Window::tsc});
+  const zhalo::PaintReport report =
+      zhalo::paint(context, particles, field, {.window = zhalo::Window::tsc});
   zhalo::to_overdensity(context, field, report.mean());
   // [paint]
   float most = -1;
   for (const float value : field.span()) most = std::max(most, value);
   // [modes]
-  const zhalo::DensityOptions options{
-      .paint = {.window = zhalo::Window::cic}, .interlaced = true, .compensation = zhalo::Compensation::window};
-  zhalo::DensityModes<float> density = zhalo::density_modes<float>(context, decomposition, particles, options);
+  const zhalo::DensityOptions options{.paint = {.window = zhalo::Window::cic},
+                                      .interlaced = true,
+                                      .compensation = zhalo::Compensation::window};
+  zhalo::DensityModes<float> density =
+      zhalo::density_modes<float>(context, decomposition, particles, options);
   // [modes]
   // [power]
   const zhalo::PowerSpectrum spectrum =
@@ -81,15 +87,19 @@ void run(const zhalo::Context& context, Index n) {
   // [power]
   // [gravity]
   zhalo::filter(context, density.modes, LongWaves{});
-  const zhalo::GravityOptions gravity{.laplacian = zhalo::Laplacian::exact, .derivative = zhalo::Derivative::fd4};
-  const auto pull = zhalo::acceleration_at(context, density.modes, particles, gravity);  // times 3/2 Omega_m H0^2 / a^2
+  const zhalo::GravityOptions gravity{.laplacian = zhalo::Laplacian::exact,
+                                      .derivative = zhalo::Derivative::fd4};
+  const auto pull = zhalo::acceleration_at(context, density.modes, particles,
+                                           gravity);  // times 3/2 Omega_m H0^2 / a^2
   // [gravity]
   double strongest = 0;
-  for (const float value : pull[0].span()) strongest = std::max(strongest, std::abs(static_cast<double>(value)));
+  for (const float value : pull[0].span())
+    strongest = std::max(strongest, std::abs(static_cast<double>(value)));
   const double highest = context.comm.max(static_cast<double>(most));
   strongest = context.comm.max(strongest);
   print_first(context, spectrum, noise);
-  if (context.comm.rank() == 0) std::printf("highest overdensity %.4f, strongest pull %.4f\n", highest, strongest);
+  if (context.comm.rank() == 0)
+    std::printf("highest overdensity %.4f, strongest pull %.4f\n", highest, strongest);
 }
 
 }  // namespace

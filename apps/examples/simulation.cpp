@@ -13,7 +13,8 @@ constexpr int steps_between_exchanges = 5;
 constexpr double time_step = 0.05;
 constexpr double gravity = 1;
 
-/// Even bits from any number (Steele, Lea & Flood 2014, OOPSLA, "Fast splittable pseudorandom number generators").
+/// Even bits from any number (Steele, Lea & Flood 2014, OOPSLA, "Fast splittable pseudorandom
+/// number generators").
 std::uint64_t mixed(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -36,7 +37,8 @@ std::size_t place(int i, int j, int k) {
 
 }  // namespace
 
-Simulation::Simulation(MPI_Comm comm, std::uint64_t num_bodies) : comm_(comm), count_(num_cells), potential_(num_cells) {
+Simulation::Simulation(MPI_Comm comm, std::uint64_t num_bodies)
+    : comm_(comm), count_(num_cells), potential_(num_cells) {
   MPI_Comm_rank(comm, &rank_);
   MPI_Comm_size(comm, &size_);
   mean_count_ = static_cast<double>(num_bodies) / static_cast<double>(count_.size());
@@ -45,7 +47,8 @@ Simulation::Simulation(MPI_Comm comm, std::uint64_t num_bodies) : comm_(comm), c
   };
   for (std::uint64_t id = first(rank_); id < first(rank_ + 1); ++id) {
     Body body{};
-    for (std::size_t axis = 0; axis < 3; ++axis) body.position[axis] = between_zero_and_one(id, axis);
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      body.position[axis] = between_zero_and_one(id, axis);
     body.species = id % 5 == 0 ? 1 : 0;
     body.mass = body.species == 1 ? 0.5F : 2.0F;
     body.id = id;
@@ -60,7 +63,8 @@ void Simulation::step() {
   count_.assign(count_.size(), 0);
   count_bodies(dark_);
   count_bodies(stars_);
-  MPI_Allreduce(MPI_IN_PLACE, count_.data(), static_cast<int>(count_.size()), MPI_INT64_T, MPI_SUM, comm_);
+  MPI_Allreduce(MPI_IN_PLACE, count_.data(), static_cast<int>(count_.size()), MPI_INT64_T, MPI_SUM,
+                comm_);
   relax();
   kick_and_drift(dark_);
   kick_and_drift(stars_);
@@ -76,7 +80,8 @@ void Simulation::count_bodies(const std::vector<Body>& bodies) {
   }
 }
 
-/// Gauss-Seidel sweeps for: Laplacian of the potential = gravity (density / mean - 1), from the potential of the step before.
+/// Gauss-Seidel sweeps for: Laplacian of the potential = gravity (density / mean - 1), from the
+/// potential of the step before.
 void Simulation::relax() {
   const double h2 = 1.0 / (cells * cells);
   for (int sweep = 0; sweep < sweeps; ++sweep) {
@@ -84,8 +89,9 @@ void Simulation::relax() {
       for (int jk = 0; jk < cells * cells; ++jk) {
         const int j = jk / cells;
         const int k = jk % cells;
-        const double around = potential_[place(i - 1, j, k)] + potential_[place(i + 1, j, k)] + potential_[place(i, j - 1, k)] +
-                              potential_[place(i, j + 1, k)] + potential_[place(i, j, k - 1)] + potential_[place(i, j, k + 1)];
+        const double around = potential_[place(i - 1, j, k)] + potential_[place(i + 1, j, k)] +
+                              potential_[place(i, j - 1, k)] + potential_[place(i, j + 1, k)] +
+                              potential_[place(i, j, k - 1)] + potential_[place(i, j, k + 1)];
         const double contrast = static_cast<double>(count_[place(i, j, k)]) / mean_count_ - 1;
         potential_[place(i, j, k)] = (around - h2 * gravity * contrast) / 6;
       }
@@ -103,10 +109,12 @@ void Simulation::kick_and_drift(std::vector<Body>& bodies) const {
       std::array<int, 3> down = at;
       ++up[axis];
       --down[axis];
-      const double difference = potential_[place(up[0], up[1], up[2])] - potential_[place(down[0], down[1], down[2])];
+      const double difference =
+          potential_[place(up[0], up[1], up[2])] - potential_[place(down[0], down[1], down[2])];
       body.velocity[axis] -= static_cast<float>(slope * difference);
     }
-    for (std::size_t axis = 0; axis < 3; ++axis) body.position[axis] += time_step * static_cast<double>(body.velocity[axis]);
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      body.position[axis] += time_step * static_cast<double>(body.velocity[axis]);
   }
 }
 
@@ -115,7 +123,8 @@ void Simulation::exchange(std::vector<Body>& bodies) const {
   std::vector<std::vector<Body>> leaving(static_cast<std::size_t>(size_));
   for (Body body : bodies) {
     for (double& x : body.position) x = inside(x);
-    const auto owner = static_cast<std::size_t>(body.position[0] * size_) % static_cast<std::size_t>(size_);
+    const auto owner =
+        static_cast<std::size_t>(body.position[0] * size_) % static_cast<std::size_t>(size_);
     leaving[owner].push_back(body);
   }
   std::vector<Body> sent;
@@ -134,7 +143,8 @@ void Simulation::exchange(std::vector<Body>& bodies) const {
   const std::vector<int> from = offsets_of(counts);
   const std::vector<int> to = offsets_of(received);
   bodies.resize(static_cast<std::size_t>(to.back()) / sizeof(Body));
-  MPI_Alltoallv(sent.data(), counts.data(), from.data(), MPI_BYTE, bodies.data(), received.data(), to.data(), MPI_BYTE, comm_);
+  MPI_Alltoallv(sent.data(), counts.data(), from.data(), MPI_BYTE, bodies.data(), received.data(),
+                to.data(), MPI_BYTE, comm_);
 }
 
 }  // namespace toy

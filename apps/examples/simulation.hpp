@@ -1,8 +1,10 @@
-/// A small simulation with its own data and its own decomposition, as a code is before it calls zhalo: nothing of zhalo is included here.
+/// A small simulation with its own data and its own decomposition, as a code is before it calls
+/// zhalo: nothing of zhalo is included here.
 ///
-/// Two species of bodies attract each other in a periodic box. Gravity comes from a mesh that every rank holds: bodies are counted per
-/// cell, the counts are summed over the ranks, and a few sweeps of relaxation solve for the potential. Counts are whole numbers, so the
-/// bodies move in the same way, to the last bit, on any number of ranks.
+/// Two species of bodies attract each other in a periodic box. Gravity comes from a mesh that every
+/// rank holds: bodies are counted per cell, the counts are summed over the ranks, and a few sweeps
+/// of relaxation solve for the potential. Counts are whole numbers, so the bodies move in the same
+/// way, to the last bit, on any number of ranks.
 #pragma once
 
 #include <mpi.h>
@@ -26,7 +28,8 @@ class Simulation {
  public:
   static constexpr double box_length = 1;
 
-  /// Of the caller's communicator, which is not copied. The bodies start at places that depend on their number only.
+  /// Of the caller's communicator, which is not copied. The bodies start at places that depend on
+  /// their number only.
   Simulation(MPI_Comm comm, std::uint64_t num_bodies);
 
   /// Kick, drift, and every few steps bodies go to the rank whose slab of the box they are in.

@@ -1,7 +1,7 @@
 /// Linking some of the loaded types and attaching the others.
 #pragma once
 
-#include "apps/fof/summary.hpp"
+#include "apps/fof/plan.hpp"
 #include "zhalo/fof/fof.hpp"
 #include "zhalo/io/load.hpp"
 
@@ -14,11 +14,15 @@ struct Grouped {
   FofStatistics statistics;
 };
 
-/// Links the particles of the linked types and attaches those of the others. Collective; throws as the library does.
+/// Links the particles of the linked types and attaches those of the others. Collective; throws as
+/// the library does.
 template <class Real>
-Grouped link_and_attach(const Context& context, const io::LoadedParticles<Real>& loaded, const Summary& plan);
+Grouped link_and_attach(const Context& context, const io::LoadedParticles<Real>& loaded,
+                        const Plan& plan);
 
-extern template Grouped link_and_attach(const Context&, const io::LoadedParticles<float>&, const Summary&);
-extern template Grouped link_and_attach(const Context&, const io::LoadedParticles<double>&, const Summary&);
+extern template Grouped link_and_attach(const Context&, const io::LoadedParticles<float>&,
+                                        const Plan&);
+extern template Grouped link_and_attach(const Context&, const io::LoadedParticles<double>&,
+                                        const Plan&);
 
 }  // namespace zhalo::fof_app

@@ -13,7 +13,10 @@ using app::json_of_phases;
 Json json_of(const Linking& linking) {
   Json separation = nullptr;
   if (const auto& d = linking.mean_separation) {
-    separation = {{"chosen", d->chosen}, {"how", d->how}, {"from_volume", d->from_volume}, {"from_density", d->from_density}};
+    separation = {{"chosen", d->chosen},
+                  {"how", d->how},
+                  {"from_volume", d->from_volume},
+                  {"from_density", d->from_density}};
   }
   return {{"length", linking.length}, {"ratio", linking.ratio}, {"mean_separation", separation}};
 }
@@ -27,29 +30,35 @@ Json json_of(const Exchanged& exchanged) {
 }
 
 /// Of the run's parameters; null if nothing is attached. A radius without bound is null.
-Json json_of_attach(const Summary& summary) {
-  if (summary.attach.types.empty()) return nullptr;
-  return {{"types", summary.attach.types},
-          {"num_particles", summary.num_attachable},
-          {"radius_in_linking_lengths", summary.attach.radius},
-          {"radius", summary.attach.radius * summary.linking.length}};
+Json json_of_attach(const Plan& plan) {
+  if (plan.attach.types.empty()) return nullptr;
+  return {{"types", plan.attach.types},
+          {"num_particles", plan.num_attachable},
+          {"radius_in_linking_lengths", plan.attach.radius},
+          {"radius", plan.attach.radius * plan.linking.length}};
 }
 
-Json json_of(const Found& found, Index num_particles) {
+Json json_of(const Result& found, Index num_particles) {
   Json largest = Json::array();
   for (const GroupRow& row : found.largest) {
-    largest.push_back({{"length", row.length}, {"mass", row.mass}, {"centre", row.centre}, {"velocity", row.velocity}});
+    largest.push_back({{"length", row.length},
+                       {"mass", row.mass},
+                       {"centre", row.centre},
+                       {"velocity", row.velocity}});
   }
-  Json result = {{"num_groups", found.num_groups},
-                 {"num_particles_in_groups", found.num_members},
-                 {"members_by_type", found.members_by_type},
-                 {"num_wrapped", found.num_wrapped},
-                 {"largest_groups", largest},
-                 {"phases", json_of_phases(found.measured, num_particles)},
-                 {"seconds", found.seconds},
-                 {"particles_per_rank", {{"min", found.fewest_particles}, {"max", found.most_particles}}}};
+  Json result = {
+      {"num_groups", found.num_groups},
+      {"num_particles_in_groups", found.num_members},
+      {"members_by_type", found.members_by_type},
+      {"num_wrapped", found.num_wrapped},
+      {"largest_groups", largest},
+      {"phases", json_of_phases(found.measured, num_particles)},
+      {"seconds", found.seconds},
+      {"particles_per_rank", {{"min", found.fewest_particles}, {"max", found.max_particles}}}};
   result.update(json_of_memory(found.measured));
-  result.update(Json{{"exchanged", json_of(found.exchanged)}, {"num_files", found.num_files}, {"files", found.files}});
+  result.update(Json{{"exchanged", json_of(found.exchanged)},
+                     {"num_files", found.num_files},
+                     {"files", found.files}});
   return result;
 }
 
@@ -62,25 +71,27 @@ Json json_of(const Estimate& estimate) {
 
 }  // namespace
 
-std::string to_json(const Summary& summary) {
-  std::vector<std::string> warnings = summary.warnings;
-  if (summary.found) warnings.insert(warnings.end(), summary.found->warnings.begin(), summary.found->warnings.end());
+std::string to_json(const Plan& plan) {
+  std::vector<std::string> warnings = plan.warnings;
+  if (plan.found)
+    warnings.insert(warnings.end(), plan.found->warnings.begin(), plan.found->warnings.end());
   Json all = {{"zhalo_version", ZHALO_VERSION},
-              {"dry_run", !summary.found},
-              {"snapshot", json_of(summary.snapshot)},
-              {"link_types", summary.link_types},
-              {"num_particles", summary.num_particles()},
-              {"num_linked", summary.num_linked},
-              {"attach", json_of_attach(summary)},
-              {"min_size", summary.min_size},
-              {"min_counts", summary.attach.only_linked_count ? "linkers" : "all"},
-              {"periodic", summary.box.any_periodic()},
-              {"linking", json_of(summary.linking)}};
-  all.update(app::json_of(summary.places));
-  all.update(Json{{"estimate", json_of(summary.estimate)},
-                  {"output", summary.output},
-                  {"warnings", warnings},
-                  {"result", summary.found ? json_of(*summary.found, summary.num_particles()) : Json(nullptr)}});
+              {"dry_run", !plan.found},
+              {"snapshot", json_of(plan.snapshot)},
+              {"link_types", plan.link_types},
+              {"num_particles", plan.num_particles()},
+              {"num_linked", plan.num_linked},
+              {"attach", json_of_attach(plan)},
+              {"min_size", plan.min_size},
+              {"min_counts", plan.attach.only_linked_count ? "linkers" : "all"},
+              {"periodic", plan.box.any_periodic()},
+              {"linking", json_of(plan.linking)}};
+  all.update(app::json_of(plan.ranks));
+  all.update(
+      Json{{"estimate", json_of(plan.estimate)},
+           {"output", plan.output},
+           {"warnings", warnings},
+           {"result", plan.found ? json_of(*plan.found, plan.num_particles()) : Json(nullptr)}});
   return all.text();
 }
 

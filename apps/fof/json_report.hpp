@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "apps/fof/summary.hpp"
+#include "apps/fof/plan.hpp"
 
 namespace zhalo::fof_app {
 
-std::string to_json(const Summary& summary);
+std::string to_json(const Plan& plan);
 
 }  // namespace zhalo::fof_app

@@ -17,7 +17,9 @@ struct Linking {
   std::vector<std::string> warnings;    ///< sentences for the user
 };
 
-/// Throws InputError if the mean separation is needed and unknown, or the length makes no sense in this box.
-Linking choose_linking(const io::SnapshotInfo& info, const Options& options, const io::MassSummary& masses, const Box& box);
+/// Throws InputError if the mean separation is needed and unknown, or the length makes no sense in
+/// this box.
+Linking choose_linking(const io::SnapshotInfo& info, const Options& options,
+                       const io::MassSummary& masses, const Box& box);
 
 }  // namespace zhalo::fof_app

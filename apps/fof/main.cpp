@@ -19,27 +19,29 @@ void run(const Context& context, const Options& options, app::Progress& progress
   const bool verbose = options.verbosity == app::Verbosity::verbose;
   app::JsonFile json(context.comm, options.json);
   const std::vector<int> types = all_types(options.link_types, options.attach);
-  const io::Snapshot snapshot = app::open_snapshot(context, options.snapshot, options.box_length, types);
-  Summary summary = plan_run(context, snapshot, options);
-  progress.say(plan_text(summary, verbose));
-  for (const std::string& warning : summary.warnings) progress.warn(warning);
+  const io::Snapshot snapshot =
+      app::open_snapshot(context, options.snapshot, options.box_length, types);
+  Plan plan = plan_run(context, snapshot, options);
+  progress.say(plan_text(plan, verbose));
+  for (const std::string& warning : plan.warnings) progress.warn(warning);
   if (options.dry_run) {
     app::check_place(context.comm, options.output);
-    progress.say(verbose ? "" : estimate_text(summary));
-    return json.write(to_json(summary));
+    progress.say(verbose ? "" : estimate_text(plan));
+    return json.write(to_json(plan));
   }
   io::StagedFiles files(context.comm, options.output);
-  summary.found = find_groups(context, snapshot, summary, files);
-  summary.found->seconds = progress.seconds();
-  for (const std::string& warning : summary.found->warnings) progress.warn(warning);
-  json.put(to_json(summary));
+  plan.found = find_groups(context, snapshot, plan, files);
+  plan.found->seconds = progress.seconds();
+  for (const std::string& warning : plan.found->warnings) progress.warn(warning);
+  json.put(to_json(plan));
   app::commit({{&files}, {&json}});
-  progress.say(result_text(summary, verbose));
+  progress.say(result_text(plan, verbose));
 }
 
 }  // namespace
 }  // namespace zhalo::fof_app
 
 int main(int argc, char** argv) {
-  return zhalo::app::run_main("fof", argc, argv, zhalo::fof_app::parse_options, zhalo::fof_app::run);
+  return zhalo::app::run_main("fof", argc, argv, zhalo::fof_app::parse_options,
+                              zhalo::fof_app::run);
 }

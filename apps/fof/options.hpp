@@ -32,7 +32,8 @@ struct Options : app::CommonOptions {
 /// Linked and attached ones.
 std::vector<int> all_types(const std::vector<int>& link_types, const Attach& attach);
 
-/// The options, or a text (help, version) to print instead of running. Throws InputError for anything that makes no sense by itself.
+/// The options, or a text (help, version) to print instead of running. Throws InputError for
+/// anything that makes no sense by itself.
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv);
 
 }  // namespace zhalo::fof_app

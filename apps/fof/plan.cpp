@@ -13,11 +13,12 @@ app::RunFiles files_of(const io::SnapshotInfo& snapshot, const Options& options)
   const std::string number = fmt::format("{:03d}", snapshot.number);
   const std::filesystem::path folder = options.output;
   return {snapshot.files,
-          {{folder / ("groups_" + number), "fof_subhalo_tab_" + number}, {folder, "membership_" + number}},
+          {{folder / ("groups_" + number), "fof_subhalo_tab_" + number},
+           {folder, "membership_" + number}},
           {{"--json", options.json}}};
 }
 
-std::vector<std::string> warnings_of(const Summary& plan) {
+std::vector<std::string> warnings_of(const Plan& plan) {
   std::vector<std::string> warnings = plan.snapshot.warnings;
   warnings.insert(warnings.end(), plan.linking.warnings.begin(), plan.linking.warnings.end());
   return warnings;
@@ -25,15 +26,15 @@ std::vector<std::string> warnings_of(const Summary& plan) {
 
 }  // namespace
 
-Summary plan_run(const Context& context, const io::Snapshot& snapshot, const Options& options) {
-  Summary plan;
+Plan plan_run(const Context& context, const io::Snapshot& snapshot, const Options& options) {
+  Plan plan;
   plan.snapshot = snapshot.info();
   plan.link_types = options.link_types;
   plan.attach = options.attach;
   plan.min_size = options.min_size;
   plan.membership = options.membership;
   plan.files = options.files;
-  plan.places = app::survey_places(context, options.place.processor == Processor::automatic);
+  plan.ranks = app::survey_ranks(context, options.place.processor == Processor::automatic);
   plan.output = options.output;
   check_names(context.comm, files_of(plan.snapshot, options));
   plan.box = app::choose_box(plan.snapshot, options);
@@ -41,7 +42,8 @@ Summary plan_run(const Context& context, const io::Snapshot& snapshot, const Opt
   const ScopedTimer timer(context.timers, "masses");
   const io::MassSummary masses = io::summarise_masses(context.comm, snapshot, options.link_types);
   plan.num_linked = masses.count;
-  for (const int type : plan.attach.types) plan.num_attachable += plan.snapshot.types[static_cast<std::size_t>(type)].count;
+  for (const int type : plan.attach.types)
+    plan.num_attachable += plan.snapshot.types[static_cast<std::size_t>(type)].count;
   plan.linking = choose_linking(plan.snapshot, options, masses, plan.box);
   plan.double_positions = app::needs_double(plan.snapshot, all_types(plan.link_types, plan.attach));
   plan.estimate = estimate_needs(plan);

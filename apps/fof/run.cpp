@@ -14,7 +14,7 @@
 namespace zhalo::fof_app {
 namespace {
 
-io::RunRecord record_of(const Summary& plan) {
+io::RunRecord record_of(const Plan& plan) {
   io::RunRecord run;
   run.linking_length = plan.linking.length;
   run.linking_ratio = plan.linking.ratio.value_or(0);
@@ -32,17 +32,20 @@ io::RunRecord record_of(const Summary& plan) {
 }
 
 template <class Real>
-void write(const Context& context, const io::LoadedParticles<Real>& loaded, const Catalogue& catalogue, const Summary& plan,
-           io::StagedFiles& files) {
+void write(const Context& context, const io::LoadedParticles<Real>& loaded,
+           const Catalogue& catalogue, const Plan& plan, io::StagedFiles& files) {
   const ScopedTimer timer(context.timers, "write");
   const io::RunRecord run = record_of(plan);
-  const Buffer<std::uint64_t> member_id =
-      loaded.has_ids ? in_group_order(context, catalogue, loaded.id.span()) : Buffer<std::uint64_t>();
-  write_catalogue(files, {catalogue, app::OnHost(context.exec, member_id).view()}, plan.snapshot, run, plan.files);
+  const Buffer<std::uint64_t> member_id = loaded.has_ids
+                                              ? in_group_order(context, catalogue, loaded.id.span())
+                                              : Buffer<std::uint64_t>();
+  write_catalogue(files, {catalogue, app::OnHost(context.exec, member_id).view()}, plan.snapshot,
+                  run, plan.files);
   if (!plan.membership) return retire_membership(files, plan.snapshot);
   const app::OnHost group_of(context.exec, catalogue.group_of);
   const app::OnHost id(context.exec, loaded.id);
-  write_membership(files, {loaded.ranges, group_of.view(), id.view()}, plan.snapshot, run, plan.files);
+  write_membership(files, {loaded.ranges, group_of.view(), id.view()}, plan.snapshot, run,
+                   plan.files);
 }
 
 std::vector<GroupRow> first_rows(const Catalogue& catalogue, std::size_t most) {
@@ -54,8 +57,9 @@ std::vector<GroupRow> first_rows(const Catalogue& catalogue, std::size_t most) {
   return rows;
 }
 
-CatalogueOptions catalogue_options(const Summary& plan) {
-  CatalogueOptions options{.min_members = plan.min_size, .num_types = static_cast<int>(plan.snapshot.types.size())};
+CatalogueOptions catalogue_options(const Plan& plan) {
+  CatalogueOptions options{.min_members = plan.min_size,
+                           .num_types = static_cast<int>(plan.snapshot.types.size())};
   if (plan.attach.only_linked_count) options.counted_types = plan.link_types;
   return options;
 }
@@ -64,25 +68,32 @@ CatalogueOptions catalogue_options(const Summary& plan) {
 std::vector<Index> count_by_type(const Communicator& comm, const Catalogue& catalogue) {
   const auto num_types = static_cast<std::size_t>(catalogue.num_types);
   std::vector<Index> counts(num_types);
-  for (std::size_t at = 0; at < catalogue.length_by_type.size(); ++at) counts[at % num_types] += catalogue.length_by_type[at];
+  for (std::size_t at = 0; at < catalogue.length_by_type.size(); ++at)
+    counts[at % num_types] += catalogue.length_by_type[at];
   comm.sum_in_place(counts);
   return counts;
 }
 
 /// Of all ranks.
 std::vector<std::string> warnings_of(const Communicator& comm, const Catalogue& catalogue) {
-  const auto is_finite = [](const Vec3d& v) { return std::isfinite(v[0]) && std::isfinite(v[1]) && std::isfinite(v[2]); };
-  const auto finite = std::count_if(catalogue.velocity.begin(), catalogue.velocity.end(), is_finite);
-  const Index others = comm.sum(static_cast<Index>(catalogue.velocity.size()) - static_cast<Index>(finite));
+  const auto is_finite = [](const Vec3d& v) {
+    return std::isfinite(v[0]) && std::isfinite(v[1]) && std::isfinite(v[2]);
+  };
+  const auto finite =
+      std::count_if(catalogue.velocity.begin(), catalogue.velocity.end(), is_finite);
+  const Index others =
+      comm.sum(static_cast<Index>(catalogue.velocity.size()) - static_cast<Index>(finite));
   if (others == 0) return {};
-  return {fmt::format(
-      "the velocities of {} of {} groups are not finite (NaN or infinite), because those of members are not: repair the "
-      "snapshot, or leave these groups out",
-      others, catalogue.num_groups_total)};
+  return {
+      fmt::format("the velocities of {} of {} groups are not finite (NaN or infinite), because "
+                  "those of members are not: repair the "
+                  "snapshot, or leave these groups out",
+                  others, catalogue.num_groups_total)};
 }
 
 template <class Real>
-Found find_groups_of(const Context& context, const io::Snapshot& snapshot, const Summary& plan, io::StagedFiles& files) {
+Result find_groups_of(const Context& context, const io::Snapshot& snapshot, const Plan& plan,
+                      io::StagedFiles& files) {
   io::LoadedParticles<Real> loaded;
   {
     const ScopedTimer timer(context.timers, "read");
@@ -90,16 +101,16 @@ Found find_groups_of(const Context& context, const io::Snapshot& snapshot, const
   }
   Grouped grouped = link_and_attach(context, loaded, plan);
   app::check_wrapped({plan.num_particles(), grouped.num_wrapped}, plan.box, plan.wrap_all);
-  const Catalogue catalogue =
-      make_catalogue(context, loaded.particles, plan.box, grouped.label.span(), catalogue_options(plan));
+  const Catalogue catalogue = make_catalogue(context, loaded.particles, plan.box,
+                                             grouped.label.span(), catalogue_options(plan));
   grouped.label = {};
   write(context, loaded, catalogue, plan, files);
 
-  Found found;
+  Result found;
   found.warnings = warnings_of(context.comm, catalogue);
   found.num_wrapped = grouped.num_wrapped;
   found.exchanged = exchanged_over_ranks(context.comm, grouped.statistics);
-  found.most_particles = context.comm.max(loaded.particles.num());
+  found.max_particles = context.comm.max(loaded.particles.num());
   found.fewest_particles = context.comm.min(loaded.particles.num());
   found.num_groups = catalogue.num_groups_total;
   found.num_members = catalogue.num_members_total;
@@ -110,9 +121,10 @@ Found find_groups_of(const Context& context, const io::Snapshot& snapshot, const
 
 }  // namespace
 
-Found find_groups(const Context& context, const io::Snapshot& snapshot, const Summary& plan, io::StagedFiles& files) {
-  Found found = plan.double_positions ? find_groups_of<double>(context, snapshot, plan, files)
-                                      : find_groups_of<float>(context, snapshot, plan, files);
+Result find_groups(const Context& context, const io::Snapshot& snapshot, const Plan& plan,
+                   io::StagedFiles& files) {
+  Result found = plan.double_positions ? find_groups_of<double>(context, snapshot, plan, files)
+                                       : find_groups_of<float>(context, snapshot, plan, files);
   const app::ResultNames names = app::bring_to_disk(context, {{&files}, {}});
   found.files = names.paths;
   found.num_files = names.num_files;

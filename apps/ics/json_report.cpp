@@ -26,11 +26,13 @@ Json json_of(const Options& options) {
           {"power", from_table ? Json(options.power) : Json(nullptr)}};
 }
 
-Json json_of(const Growth& growth) { return {{"d1", growth.d1}, {"f1", growth.f1}, {"d2", growth.d2}, {"f2", growth.f2}}; }
+Json json_of(const Growth& growth) {
+  return {{"d1", growth.d1}, {"f1", growth.f1}, {"d2", growth.d2}, {"f2", growth.f2}};
+}
 
 Json json_of(const Made& made, Index num_particles) {
   Json result = {{"rms_displacement", made.rms_displacement},
-                 {"most_displacement", made.most_displacement},
+                 {"max_displacement", made.max_displacement},
                  {"rms_velocity", made.rms_velocity},
                  {"phases", app::json_of_phases(made.measured, num_particles)},
                  {"seconds", made.seconds}};
@@ -41,17 +43,17 @@ Json json_of(const Made& made, Index num_particles) {
 
 }  // namespace
 
-std::string to_json(const Summary& summary) {
-  Json all = {{"zhalo_version", ZHALO_VERSION},         {"dry_run", !summary.made},
-              {"options", json_of(summary.options)},    {"num_particles", summary.num_particles},
-              {"particle_mass", summary.particle_mass}, {"sigma8", summary.sigma8},
-              {"growth", json_of(summary.growth)}};
-  all.update(app::json_of(summary.places));
-  all.update(Json{{"decomposition", summary.decomposition},
-                  {"estimate", app::json_of_estimate(summary.estimate)},
-                  {"output", summary.output.shown(summary.num_files)},
-                  {"warnings", summary.warnings},
-                  {"result", summary.made ? json_of(*summary.made, summary.num_particles) : Json(nullptr)}});
+std::string to_json(const Plan& plan) {
+  Json all = {{"zhalo_version", ZHALO_VERSION},      {"dry_run", !plan.made},
+              {"options", json_of(plan.options)},    {"num_particles", plan.num_particles},
+              {"particle_mass", plan.particle_mass}, {"sigma8", plan.sigma8},
+              {"growth", json_of(plan.growth)}};
+  all.update(app::json_of(plan.ranks));
+  all.update(Json{{"decomposition", plan.decomposition},
+                  {"estimate", app::json_of_estimate(plan.estimate)},
+                  {"output", plan.output.shown(plan.num_files)},
+                  {"warnings", plan.warnings},
+                  {"result", plan.made ? json_of(*plan.made, plan.num_particles) : Json(nullptr)}});
   return all.text();
 }
 

@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "apps/ics/summary.hpp"
+#include "apps/ics/plan.hpp"
 
 namespace zhalo::ics_app {
 
-std::string to_json(const Summary& summary);
+std::string to_json(const Plan& plan);
 
 }  // namespace zhalo::ics_app

@@ -15,25 +15,26 @@ namespace {
 void run(const Context& context, const Options& options, app::Progress& progress) {
   const bool verbose = options.verbosity == app::Verbosity::verbose;
   app::JsonFile json(context.comm, options.json);
-  Summary summary = plan_run(context, options);
-  progress.say(plan_text(summary, verbose));
-  for (const std::string& warning : summary.warnings) progress.warn(warning);
+  Plan plan = plan_run(context, options);
+  progress.say(plan_text(plan, verbose));
+  for (const std::string& warning : plan.warnings) progress.warn(warning);
   if (options.dry_run) {
-    app::check_place(context.comm, summary.output.directory);
-    progress.say(verbose ? "" : estimate_text(summary));
-    return json.write(to_json(summary));
+    app::check_place(context.comm, plan.output.directory);
+    progress.say(verbose ? "" : estimate_text(plan));
+    return json.write(to_json(plan));
   }
-  io::StagedFiles files(context.comm, summary.output.directory);
-  summary.made = make_particles(context, summary, files);
-  summary.made->seconds = progress.seconds();
-  json.put(to_json(summary));
+  io::StagedFiles files(context.comm, plan.output.directory);
+  plan.made = make_particles(context, plan, files);
+  plan.made->seconds = progress.seconds();
+  json.put(to_json(plan));
   app::commit({{&files}, {&json}});
-  progress.say(result_text(summary));
+  progress.say(result_text(plan));
 }
 
 }  // namespace
 }  // namespace zhalo::ics_app
 
 int main(int argc, char** argv) {
-  return zhalo::app::run_main("ics", argc, argv, zhalo::ics_app::parse_options, zhalo::ics_app::run);
+  return zhalo::app::run_main("ics", argc, argv, zhalo::ics_app::parse_options,
+                              zhalo::ics_app::run);
 }

@@ -10,7 +10,7 @@
 
 namespace zhalo::ics_app {
 
-constexpr Index most_cells = 1000000;  ///< along an axis
+constexpr Index max_cells = 1000000;  ///< along an axis
 
 struct Options : app::RunOptions {
   Index num = 0;   ///< particles along each axis
@@ -29,7 +29,8 @@ struct Options : app::RunOptions {
   double scale_factor() const { return 1 / (1 + redshift); }
 };
 
-/// The options, or a text (help, version) to print instead of running. Throws InputError for anything that makes no sense by itself.
+/// The options, or a text (help, version) to print instead of running. Throws InputError for
+/// anything that makes no sense by itself.
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv);
 
 }  // namespace zhalo::ics_app

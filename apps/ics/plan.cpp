@@ -11,13 +11,16 @@
 namespace zhalo::ics_app {
 namespace {
 
-/// Of one box, in the mass unit, with GADGET-4's constants: then readers find the mass that Omega_matter says.
+/// Of one box, in the mass unit, with GADGET-4's constants: then readers find the mass that
+/// Omega_matter says.
 double total_mass(const Options& options, const io::SnapshotHeader& header) {
   constexpr double gravity_in_cgs = 6.6738e-8;
   const double time = header.length_in_cm / header.velocity_in_cm_per_s;
-  const double gravity = gravity_in_cgs / std::pow(header.length_in_cm, 3) * header.mass_in_g * time * time;
+  const double gravity =
+      gravity_in_cgs / std::pow(header.length_in_cm, 3) * header.mass_in_g * time * time;
   const double hubble = 100;  // km/s per Mpc/h
-  return options.cosmology.omega_matter * 3 * hubble * hubble / (8 * std::numbers::pi * gravity) * std::pow(options.box, 3);
+  return options.cosmology.omega_matter * 3 * hubble * hubble / (8 * std::numbers::pi * gravity) *
+         std::pow(options.box, 3);
 }
 
 LinearPower power_of(const Communicator& comm, const Options& options) {
@@ -27,51 +30,59 @@ LinearPower power_of(const Communicator& comm, const Options& options) {
   return power;
 }
 
-Estimate estimate_needs(const Summary& summary) {
+Estimate estimate_needs(const Plan& plan) {
   constexpr double header_bytes = 64 << 10;  // of a file, with its groups and attributes
   constexpr double rank_bytes = 32 << 20;
-  const double real = summary.options.double_precision ? sizeof(double) : sizeof(float);
-  const auto particles = static_cast<double>(summary.num_particles);
-  const auto side = static_cast<double>(summary.options.num);
-  // While they are displaced: coordinates and velocities, two fields, four of modes, the transforms' memory; and ids.
+  const double real = plan.options.double_precision ? sizeof(double) : sizeof(float);
+  const auto particles = static_cast<double>(plan.num_particles);
+  const auto side = static_cast<double>(plan.options.num);
+  // While they are displaced: coordinates and velocities, two fields, four of modes, the
+  // transforms' memory; and ids.
   const double each = 14 * real + sizeof(std::uint64_t);
-  const double planes = std::ceil(side / summary.places.num_ranks);
+  const double planes = std::ceil(side / plan.ranks.num_ranks);
   Estimate estimate;
   estimate.memory_per_rank = planes * side * side * each + rank_bytes;
-  estimate.memory = particles * each + summary.places.num_ranks * rank_bytes;
-  estimate.output = particles * (6 * real + sizeof(std::uint64_t)) + static_cast<double>(summary.num_files) * header_bytes;
+  estimate.memory = particles * each + plan.ranks.num_ranks * rank_bytes;
+  estimate.output = particles * (6 * real + sizeof(std::uint64_t)) +
+                    static_cast<double>(plan.num_files) * header_bytes;
   return estimate;
 }
 
-void check_memory(const Context& context, Summary& plan) {
+void check_memory(const Context& context, Plan& plan) {
   const auto lack = app::lack_of_memory(context, plan.estimate.memory_per_rank);
   if (!lack) return;
   const std::string words =
-      fmt::format("--num {}: {} particles need {} (use fewer, or more machines)", plan.options.num, plan.num_particles, *lack);
+      fmt::format("--num {}: {} particles need {} (use fewer, or more machines)", plan.options.num,
+                  plan.num_particles, *lack);
   if (!plan.options.dry_run) throw InputError(words);
   plan.warnings.push_back(words);
 }
 
 /// Numbers that are right each by itself, but of which nothing can be computed.
-void check_extremes(const Summary& plan) {
+void check_extremes(const Plan& plan) {
   const Options& options = plan.options;
   if (!(std::isnormal(plan.growth.d1) && plan.growth.d1 > 0 && std::isfinite(plan.growth.f1)))
     throw InputError(
-        fmt::format("--redshift {}: the linear growth until then is {} (choose a redshift that can be computed with)",
+        fmt::format("--redshift {}: the linear growth until then is {} (choose a redshift that can "
+                    "be computed with)",
                     options.redshift, plan.growth.d1));
   if (!std::isnormal(plan.particle_mass))
-    throw InputError(fmt::format("--box {}: the mass of a particle is {} (choose a side in Mpc/h that can be computed with)",
-                                 options.box, plan.particle_mass));
-  constexpr double most_in_float32 = 1e18;  // squares of lengths and of waves are computed
+    throw InputError(fmt::format(
+        "--box {}: the mass of a particle is {} (choose a side in Mpc/h that can be computed with)",
+        options.box, plan.particle_mass));
+  constexpr double max_in_float32 = 1e18;  // squares of lengths and of waves are computed
   const double spacing = options.box / static_cast<double>(options.num);
-  if (!options.double_precision && (options.box > most_in_float32 || spacing < 1 / most_in_float32))
-    throw InputError(fmt::format("--box {}: float32 has no room for such lengths (use --double)", options.box));
+  if (!options.double_precision && (options.box > max_in_float32 || spacing < 1 / max_in_float32))
+    throw InputError(
+        fmt::format("--box {}: float32 has no room for such lengths (use --double)", options.box));
 }
 
-void check_waves(Summary& plan) {
+void check_waves(Plan& plan) {
   if (plan.options.num > 2) return;
-  plan.warnings.push_back(fmt::format(
-      "--num {}: the grid has no wave below its Nyquist frequency, so nothing is displaced (use more)", plan.options.num));
+  plan.warnings.push_back(
+      fmt::format("--num {}: the grid has no wave below its Nyquist frequency, so nothing is "
+                  "displaced (use more)",
+                  plan.options.num));
 }
 
 }  // namespace
@@ -80,7 +91,7 @@ Decomposition decompose(const Options& options, int num_ranks) {
   return {Grid::cube(options.num, options.box), num_ranks, {.split = Split::slab}};
 }
 
-io::SnapshotHeader header_of(const Summary& plan) {
+io::SnapshotHeader header_of(const Plan& plan) {
   const Options& options = plan.options;
   io::SnapshotHeader header;
   header.box_length = options.box;
@@ -97,12 +108,13 @@ io::SnapshotHeader header_of(const Summary& plan) {
                        {"PowerSpectrum", plan.power_source},
                        {"Sigma8", plan.sigma8},
                        {"LinearGrowth", plan.growth.d1}};
-  if (options.power.empty()) header.parameters.push_back({"SpectralIndex", options.cosmology.spectral_index});
+  if (options.power.empty())
+    header.parameters.push_back({"SpectralIndex", options.cosmology.spectral_index});
   return header;
 }
 
-Summary plan_run(const Context& context, const Options& options) {
-  Summary plan;
+Plan plan_run(const Context& context, const Options& options) {
+  Plan plan;
   plan.options = options;
   plan.growth = growth_at(options.expansion(), options.scale_factor());
   plan.power = power_of(context.comm, options);
@@ -112,13 +124,13 @@ Summary plan_run(const Context& context, const Options& options) {
   plan.particle_mass = total_mass(options, {}) / static_cast<double>(plan.num_particles);
   check_extremes(plan);
   check_waves(plan);
-  plan.places = app::survey_places(context, options.place.processor == Processor::automatic);
-  plan.decomposition = decompose(options, plan.places.num_ranks).describe();
+  plan.ranks = app::survey_ranks(context, options.place.processor == Processor::automatic);
+  plan.decomposition = decompose(options, plan.ranks.num_ranks).describe();
   plan.output = app::name_output(options.output, "ics.hdf5");
   app::RunFiles files{{}, {plan.output}, {{"--json", options.json}}};
   if (!options.power.empty()) files.inputs.push_back(options.power);
   check_names(context.comm, files);
-  plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.places.num_ranks;
+  plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.ranks.num_ranks;
   plan.estimate = estimate_needs(plan);
   check_memory(context, plan);
   return plan;

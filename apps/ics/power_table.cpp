@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "apps/common/progress.hpp"
-#include "apps/common/words.hpp"
+#include "apps/common/raw_options.hpp"
 
 namespace zhalo::ics_app {
 namespace {
@@ -18,12 +18,14 @@ using app::demand;
 
 std::string text_of(const std::string& path) {
   std::error_code ignored;
-  demand(!std::filesystem::is_directory(path, ignored), fmt::format("--power '{}' is a folder: name a file", path));
+  demand(!std::filesystem::is_directory(path, ignored),
+         fmt::format("--power '{}' is a folder: name a file", path));
   errno = 0;
   std::ifstream file(path);
   std::stringstream text;
   if (file) text << file.rdbuf();
-  demand(!file.fail(), fmt::format("--power '{}' cannot be read: {}", path, errno != 0 ? std::strerror(errno) : "it is empty"));
+  demand(!file.fail(), fmt::format("--power '{}' cannot be read: {}", path,
+                                   errno != 0 ? std::strerror(errno) : "it is empty"));
   return text.str();
 }
 
@@ -38,9 +40,11 @@ struct Table {
     if (!(words >> first)) return;
     std::istringstream numbers(line);
     double wave = 0, value = 0;
-    const bool good = static_cast<bool>(numbers >> wave >> value) && app::is_positive(wave) && app::is_positive(value);
-    demand(good, fmt::format("{}: '{}' (must be two positive numbers, k in h/Mpc and P in (Mpc/h)^3)", place,
-                             app::in_one_line(line)));
+    const bool good = static_cast<bool>(numbers >> wave >> value) && app::is_positive(wave) &&
+                      app::is_positive(value);
+    demand(good,
+           fmt::format("{}: '{}' (must be two positive numbers, k in h/Mpc and P in (Mpc/h)^3)",
+                       place, app::in_one_line(line)));
     demand(k.empty() || wave > k.back(),
            fmt::format("{}: k = {} after {} (must ascend)", place, wave, k.empty() ? 0 : k.back()));
     k.push_back(wave);
@@ -63,7 +67,8 @@ LinearPower read_power_table(const Communicator& comm, const std::string& path) 
     const std::string words = line.substr(0, line.find_first_of("#\r"));
     table.add(words, fmt::format("--power '{}', line {}", path, ++number));
   }
-  demand(table.k.size() >= 2, fmt::format("--power '{}' has {} points (must be at least 2)", path, table.k.size()));
+  demand(table.k.size() >= 2,
+         fmt::format("--power '{}' has {} points (must be at least 2)", path, table.k.size()));
   return {std::move(table.k), std::move(table.power)};
 }
 

@@ -17,7 +17,9 @@ struct OnHostParticles {
   app::OnHost<std::uint64_t> id;
 
   OnHostParticles(const Exec& exec, const LptParticles<T>& particles)
-      : pos(columns(exec, particles.pos)), velocity(columns(exec, particles.velocity)), id(exec, particles.id) {}
+      : pos(columns(exec, particles.pos)),
+        velocity(columns(exec, particles.velocity)),
+        id(exec, particles.id) {}
 
   io::SnapshotParticles<T> view(double mass) const {
     io::SnapshotParticles<T> view;
@@ -32,14 +34,17 @@ struct OnHostParticles {
   }
 
  private:
-  static std::array<app::OnHost<T>, 3> columns(const Exec& exec, const std::array<Buffer<T>, 3>& buffers) {
-    return {app::OnHost<T>(exec, buffers[0]), app::OnHost<T>(exec, buffers[1]), app::OnHost<T>(exec, buffers[2])};
+  static std::array<app::OnHost<T>, 3> columns(const Exec& exec,
+                                               const std::array<Buffer<T>, 3>& buffers) {
+    return {app::OnHost<T>(exec, buffers[0]), app::OnHost<T>(exec, buffers[1]),
+            app::OnHost<T>(exec, buffers[2])};
   }
 };
 
 /// Of all ranks. Collective.
 template <class T>
-Made summarise(const Communicator& comm, const io::SnapshotParticles<T>& particles, const Options& options) {
+Made summarise(const Communicator& comm, const io::SnapshotParticles<T>& particles,
+               const Options& options) {
   const double spacing = options.box / static_cast<double>(options.num);
   double displacement = 0, velocity = 0, most = 0;
   for (Index i = 0; i < particles.num; ++i) {
@@ -47,7 +52,8 @@ Made summarise(const Communicator& comm, const io::SnapshotParticles<T>& particl
     double squared = 0;
     for (std::size_t axis = 3; axis-- > 0; cell /= options.num) {
       const double centre = (static_cast<double>(cell % options.num) + 0.5) * spacing;
-      squared += std::pow(std::remainder(static_cast<double>(particles.pos[axis][i]) - centre, options.box), 2);
+      squared += std::pow(
+          std::remainder(static_cast<double>(particles.pos[axis][i]) - centre, options.box), 2);
       velocity += std::pow(static_cast<double>(particles.velocity[axis][i]), 2);
     }
     displacement += squared;
@@ -56,32 +62,34 @@ Made summarise(const Communicator& comm, const io::SnapshotParticles<T>& particl
   const double num = std::pow(static_cast<double>(options.num), 3);
   Made made;
   made.rms_displacement = std::sqrt(comm.sum(displacement) / num);
-  made.most_displacement = std::sqrt(comm.max(most));
+  made.max_displacement = std::sqrt(comm.max(most));
   made.rms_velocity = std::sqrt(comm.sum(velocity) / num);
   return made;
 }
 
 template <class T>
-LptParticles<T> displaced_particles(const Context& context, const Summary& plan) {
+LptParticles<T> displaced_particles(const Context& context, const Plan& plan) {
   const Options& options = plan.options;
   const Decomposition decomposition = decompose(options, context.comm.size());
   const Modes<T> linear = random_modes<T>(context, decomposition, plan.power, options.random);
   constexpr double km_per_s = 100;  // in Mpc/h times H0
-  return displace(context, linear, {options.scale_factor(), options.expansion(), options.lpt, km_per_s});
+  return displace(context, linear,
+                  {options.scale_factor(), options.expansion(), options.lpt, km_per_s});
 }
 
 template <class T>
-Made make_particles_of(const Context& context, const Summary& plan, io::StagedFiles& files) {
+Made make_particles_of(const Context& context, const Plan& plan, io::StagedFiles& files) {
   const LptParticles<T> made = displaced_particles<T>(context, plan);
   OnHostParticles<T> particles(context.exec, made);
   const ScopedTimer timer(context.timers, "write");
-  io::write_snapshot(files, plan.output.name, particles.view(plan.particle_mass), header_of(plan), plan.options.files);
+  io::write_snapshot(files, plan.output.name, particles.view(plan.particle_mass), header_of(plan),
+                     plan.options.files);
   return summarise(context.comm, particles.view(plan.particle_mass), plan.options);
 }
 
 }  // namespace
 
-Made make_particles(const Context& context, const Summary& plan, io::StagedFiles& files) {
+Made make_particles(const Context& context, const Plan& plan, io::StagedFiles& files) {
   Made made = plan.options.double_precision ? make_particles_of<double>(context, plan, files)
                                             : make_particles_of<float>(context, plan, files);
   const app::ResultNames names = app::bring_to_disk(context, {{&files}, {}});

@@ -42,7 +42,7 @@ Json json_of(const KnnStatistics& search) {
           {"bytes_sent", search.bytes_sent}};
 }
 
-Json json_of(const Found& found, Index num_queries) {
+Json json_of(const Result& found, Index num_queries) {
   Json columns = Json::array();
   for (const ColumnSummary& column : found.columns) {
     columns.push_back({{"name", column.name},
@@ -55,7 +55,7 @@ Json json_of(const Found& found, Index num_queries) {
   Json result = {{"columns", columns},
                  {"phases", app::json_of_phases(found.measured, num_queries, "queries_per_second")},
                  {"seconds", found.seconds},
-                 {"queries_per_rank", {{"min", found.fewest_queries}, {"max", found.most_queries}}}};
+                 {"queries_per_rank", {{"min", found.fewest_queries}, {"max", found.max_queries}}}};
   result.update(app::json_of_memory(found.measured));
   result.update(Json{{"search", found.search ? json_of(*found.search) : Json(nullptr)},
                      {"num_files", found.num_files},
@@ -65,16 +65,20 @@ Json json_of(const Found& found, Index num_queries) {
 
 }  // namespace
 
-std::string to_json(const Summary& summary) {
-  Json all = {{"zhalo_version", ZHALO_VERSION},         {"dry_run", !summary.found},
-              {"snapshot", json_of(summary.snapshot)},  {"options", json_of(summary.options)},
-              {"num_particles", summary.num_particles}, {"query", summary.query ? json_of(*summary.query) : Json(nullptr)},
-              {"num_queries", summary.num_queries},     {"periodic", summary.box.any_periodic()}};
-  all.update(app::json_of(summary.places));
-  all.update(Json{{"estimate", app::json_of_estimate(summary.estimate)},
-                  {"output", summary.output.shown(summary.num_files)},
-                  {"warnings", summary.warnings},
-                  {"result", summary.found ? json_of(*summary.found, summary.num_queries) : Json(nullptr)}});
+std::string to_json(const Plan& plan) {
+  Json all = {{"zhalo_version", ZHALO_VERSION},
+              {"dry_run", !plan.found},
+              {"snapshot", json_of(plan.snapshot)},
+              {"options", json_of(plan.options)},
+              {"num_particles", plan.num_particles},
+              {"query", plan.query ? json_of(*plan.query) : Json(nullptr)},
+              {"num_queries", plan.num_queries},
+              {"periodic", plan.box.any_periodic()}};
+  all.update(app::json_of(plan.ranks));
+  all.update(Json{{"estimate", app::json_of_estimate(plan.estimate)},
+                  {"output", plan.output.shown(plan.num_files)},
+                  {"warnings", plan.warnings},
+                  {"result", plan.found ? json_of(*plan.found, plan.num_queries) : Json(nullptr)}});
   return all.text();
 }
 

@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "apps/knn/summary.hpp"
+#include "apps/knn/plan.hpp"
 
 namespace zhalo::knn_app {
 
-std::string to_json(const Summary& summary);
+std::string to_json(const Plan& plan);
 
 }  // namespace zhalo::knn_app

@@ -16,25 +16,26 @@ void run(const Context& context, const Options& options, app::Progress& progress
   const bool verbose = options.verbosity == app::Verbosity::verbose;
   app::JsonFile json(context.comm, options.json);
   const Sources sources = open_sources(context, options);
-  Summary summary = plan_run(context, sources, options);
-  progress.say(plan_text(summary, verbose));
-  for (const std::string& warning : summary.warnings) progress.warn(warning);
+  Plan plan = plan_run(context, sources, options);
+  progress.say(plan_text(plan, verbose));
+  for (const std::string& warning : plan.warnings) progress.warn(warning);
   if (options.dry_run) {
-    app::check_place(context.comm, summary.output.directory);
-    progress.say(verbose ? "" : estimate_text(summary));
-    return json.write(to_json(summary));
+    app::check_place(context.comm, plan.output.directory);
+    progress.say(verbose ? "" : estimate_text(plan));
+    return json.write(to_json(plan));
   }
-  io::StagedFiles files(context.comm, summary.output.directory);
-  summary.found = find_neighbours(context, sources, summary, files);
-  summary.found->seconds = progress.seconds();
-  json.put(to_json(summary));
+  io::StagedFiles files(context.comm, plan.output.directory);
+  plan.found = find_neighbours(context, sources, plan, files);
+  plan.found->seconds = progress.seconds();
+  json.put(to_json(plan));
   app::commit({{&files}, {&json}});
-  progress.say(result_text(summary, verbose));
+  progress.say(result_text(plan, verbose));
 }
 
 }  // namespace
 }  // namespace zhalo::knn_app
 
 int main(int argc, char** argv) {
-  return zhalo::app::run_main("knn", argc, argv, zhalo::knn_app::parse_options, zhalo::knn_app::run);
+  return zhalo::app::run_main("knn", argc, argv, zhalo::knn_app::parse_options,
+                              zhalo::knn_app::run);
 }

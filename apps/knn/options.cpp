@@ -4,7 +4,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "apps/common/words.hpp"
+#include "apps/common/raw_options.hpp"
 #include "apps/knn/reductions.hpp"
 
 namespace zhalo::knn_app {
@@ -13,7 +13,7 @@ namespace {
 using app::demand;
 
 /// What is on the command line, before it is understood.
-struct Words : app::CommonWords {
+struct RawOptions : app::RawCommonOptions {
   std::string types = "1";
   std::optional<std::string> query_types;
   std::vector<std::string> reductions;
@@ -24,35 +24,48 @@ struct Words : app::CommonWords {
 };
 
 constexpr const char* summary =
-    "Finds the k nearest neighbours of each particle of an N-body snapshot, or of other places, and what follows from them: "
+    "Finds the k nearest neighbours of each particle of an N-body snapshot, or of other places, "
+    "and what follows from them: "
     "GADGET-2/3/4, AREPO, SWIFT, EAGLE, GIZMO.";
 
 constexpr const char* examples =
     "Examples:\n"
-    "  knn snapshot_007.hdf5                               32 neighbours of each particle: distances and rows\n"
-    "  knn snapdir_099 -k 64 --reduce density -o rho.hdf5  SPH densities of a snapshot of many files\n"
+    "  knn snapshot_007.hdf5                               32 neighbours of each particle: "
+    "distances and rows\n"
+    "  knn snapdir_099 -k 64 --reduce density -o rho.hdf5  SPH densities of a snapshot of many "
+    "files\n"
     "  knn snap.hdf5 -k 1 --query haloes.hdf5 --max-radius 0.5\n"
-    "  knn snap.hdf5 --dry-run                             what is in the file, and what a run needs\n"
-    "Lengths are in the snapshot's unit. Results are in the order of the snapshot, or of the queries: PartTypeN/Distances,\n"
-    "Indices, KthRadius, MeanRadius, Density, VelocityDispersion (docs/knn.md); several files are OUT.0.hdf5, OUT.1.hdf5, ...\n"
+    "  knn snap.hdf5 --dry-run                             what is in the file, and what a run "
+    "needs\n"
+    "Lengths are in the snapshot's unit. Results are in the order of the snapshot, or of the "
+    "queries: PartTypeN/Distances,\n"
+    "Indices, KthRadius, MeanRadius, Density, VelocityDispersion (docs/knn.md); several files are "
+    "OUT.0.hdf5, OUT.1.hdf5, ...\n"
     "Under mpirun or srun each rank takes its share of the particles.";
 
-void add_search_options(app::CommandLine& command, Options& options, Words& words) {
+void add_search_options(app::CommandLine& command, Options& options, RawOptions& words) {
   command.add_option("-k", options.k, "Neighbours of each particle, 1 to 4096 [32]", "K");
-  command.add_option("--types", words.types, "Particle types to search, such as 1 or 0,1,4 [1]", "T,..");
-  command.add_repeated("--reduce", words.reductions, "Numbers from the neighbours: kth, mean-radius, density, sigma-v", "R,..");
+  command.add_option("--types", words.types, "Particle types to search, such as 1 or 0,1,4 [1]",
+                     "T,..");
+  command.add_repeated("--reduce", words.reductions,
+                       "Numbers from the neighbours: kth, mean-radius, density, sigma-v", "R,..");
   command.add_flag("--lists", words.lists, "Distances and Indices also where --reduce is given");
-  command.add_option("--kernel", words.kernel, "Of the density: cubic (spline), c2 or c4 (Wendland) [cubic]", "NAME");
+  command.add_option("--kernel", words.kernel,
+                     "Of the density: cubic (spline), c2 or c4 (Wendland) [cubic]", "NAME");
   command.add_flag("--exclude-self", words.exclude_self, "No particle is its own neighbour");
-  command.add_option("--max-radius", words.max_radius, "Neighbours at most this far, in the snapshot's unit", "X");
-  command.add_option("--query", options.query,
-                     "Neighbours of these instead: another snapshot, or a file with /Coordinates (N, 3)", "FILE");
-  command.add_option("--query-types", words.query_types, "Particle types in the query's snapshot [those of --types]", "T,..");
+  command.add_option("--max-radius", words.max_radius,
+                     "Neighbours at most this far, in the snapshot's unit", "X");
+  command.add_option(
+      "--query", options.query,
+      "Neighbours of these instead: another snapshot, or a file with /Coordinates (N, 3)", "FILE");
+  command.add_option("--query-types", words.query_types,
+                     "Particle types in the query's snapshot [those of --types]", "T,..");
 }
 
 std::vector<Quantity> parse_reductions(const std::vector<std::string>& lists) {
   std::vector<std::pair<const char*, Quantity>> known;
-  for (const QuantityTraits& traits : all_reductions()) known.emplace_back(traits.word, traits.quantity);
+  for (const QuantityTraits& traits : all_reductions())
+    known.emplace_back(traits.word, traits.quantity);
   std::vector<Quantity> reductions;
   for (const std::string& list : lists) {
     std::istringstream stream(list + ",");
@@ -66,9 +79,10 @@ std::vector<Quantity> parse_reductions(const std::vector<std::string>& lists) {
   return reductions;
 }
 
-void take_queries(const Words& words, Options& options) {
+void take_queries(const RawOptions& words, Options& options) {
   if (words.query_types) {
-    demand(!options.query.empty(), "--query-types is given without --query: whose types are meant?");
+    demand(!options.query.empty(),
+           "--query-types is given without --query: whose types are meant?");
     options.query_types = app::parse_types("--query-types", *words.query_types);
   }
   demand(!words.exclude_self || options.query.empty(),
@@ -76,17 +90,21 @@ void take_queries(const Words& words, Options& options) {
   options.include_self = !words.exclude_self;
 }
 
-void take(const Words& words, Options& options) {
+void take(const RawOptions& words, Options& options) {
   options.types = app::parse_types("--types", words.types);
   options.reductions = parse_reductions(words.reductions);
   options.lists = words.lists || options.reductions.empty();
-  const bool density = std::count(options.reductions.begin(), options.reductions.end(), Quantity::density) > 0;
-  demand(!words.kernel || density, "--kernel is given, but no density is asked for (--reduce density)");
-  options.kernel = app::choice<SphKernel>(
-      "--kernel", words.kernel.value_or("cubic"),
-      {{"cubic", SphKernel::cubic_spline}, {"c2", SphKernel::wendland_c2}, {"c4", SphKernel::wendland_c4}});
+  const bool density =
+      std::count(options.reductions.begin(), options.reductions.end(), Quantity::density) > 0;
+  demand(!words.kernel || density,
+         "--kernel is given, but no density is asked for (--reduce density)");
+  options.kernel = app::choice<SphKernel>("--kernel", words.kernel.value_or("cubic"),
+                                          {{"cubic", SphKernel::cubic_spline},
+                                           {"c2", SphKernel::wendland_c2},
+                                           {"c4", SphKernel::wendland_c4}});
   take_queries(words, options);
-  demand(options.k >= 1 && options.k <= most_neighbours, fmt::format("-k is {} (must be 1 to {})", options.k, most_neighbours));
+  demand(options.k >= 1 && options.k <= max_neighbours,
+         fmt::format("-k is {} (must be 1 to {})", options.k, max_neighbours));
   options.max_radius = words.max_radius.value_or(options.max_radius);
   demand(!std::isnan(options.max_radius) && options.max_radius >= 0,
          fmt::format("--max-radius is {} (must not be negative)", options.max_radius));
@@ -96,16 +114,18 @@ void take(const Words& words, Options& options) {
 
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
   Options options;
-  Words words;
-  app::CommandLine command({.name = "knn", .usage = "SNAPSHOT [OPTION...]", .summary = summary, .footer = examples});
+  RawOptions words;
+  app::CommandLine command(
+      {.name = "knn", .usage = "SNAPSHOT [OPTION...]", .summary = summary, .footer = examples});
   app::add_snapshot(command, options);
   add_search_options(command, options, words);
   app::add_box_options(command, options, words);
-  command.add_option("-o,--output", options.output, "File of the results [knn_NNN.hdf5, after the snapshot's number]",
-                     "OUT.hdf5");
-  app::add_run_options(command, options, words, "Show snapshot, memory and output size; search nothing");
-  if (auto text = app::read_words(command, words, argc, argv)) return *text;
-  understand_common(words, "knn", options);
+  command.add_option("-o,--output", options.output,
+                     "File of the results [knn_NNN.hdf5, after the snapshot's number]", "OUT.hdf5");
+  app::add_run_options(command, options, words,
+                       "Show snapshot, memory and output size; search nothing");
+  if (auto text = app::read_options(command, words, argc, argv)) return *text;
+  resolve_common(words, "knn", options);
   take(words, options);
   return options;
 }

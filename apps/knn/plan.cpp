@@ -28,17 +28,20 @@ void check_units(const io::SnapshotInfo& particles, const io::SnapshotInfo& quer
   const io::Units& theirs = queries.units;
   const bool same = std::abs(ours.length_in_cm - theirs.length_in_cm) <= 1e-3 * ours.length_in_cm;
   if (same && ours.h_free == theirs.h_free) return;
-  throw InputError(fmt::format("'{}' has lengths in {} and the queries in '{}' in {}: they must be the same", particles.path,
-                               ours.length_name(), queries.path, theirs.length_name()));
+  throw InputError(
+      fmt::format("'{}' has lengths in {} and the queries in '{}' in {}: they must be the same",
+                  particles.path, ours.length_name(), queries.path, theirs.length_name()));
 }
 
 std::optional<QuerySummary> summarise_queries(const Sources& sources, const Options& options) {
-  if (const auto& places = sources.query_places)
-    return QuerySummary{places->path, false, {}, {places->path}, places->count, places->double_coordinates};
+  if (const auto& places = sources.query_points)
+    return QuerySummary{places->path,   false,         {},
+                        {places->path}, places->count, places->double_coordinates};
   if (!sources.query_snapshot) return std::nullopt;
   const io::SnapshotInfo& info = sources.query_snapshot->info();
   const std::vector<int>& types = query_types(options);
-  return QuerySummary{info.path, true, types, info.files, count_of(info, types), app::needs_double(info, types)};
+  return QuerySummary{
+      info.path, true, types, info.files, count_of(info, types), app::needs_double(info, types)};
 }
 
 /// What the quantity needs and the type lacks, or nothing.
@@ -53,28 +56,32 @@ void check_columns(const io::SnapshotInfo& info, const Options& options) {
     for (const int type : options.types) {
       const char* missing = missing_column(wanted, info.types.at(static_cast<std::size_t>(type)));
       if (missing != nullptr)
-        throw InputError(
-            fmt::format("'{}' has no {} of particle type {}, which --reduce {} needs", info.path, missing, type, wanted.word));
+        throw InputError(fmt::format("'{}' has no {} of particle type {}, which --reduce {} needs",
+                                     info.path, missing, type, wanted.word));
     }
   }
 }
 
-std::vector<std::string> warnings_of(const Sources& sources, const Summary& plan) {
+std::vector<std::string> warnings_of(const Sources& sources, const Plan& plan) {
   std::vector<std::string> warnings = plan.snapshot.warnings;
   const Index others = plan.num_particles - (plan.options.include_self ? 0 : 1);
   if (plan.options.k > others)
-    warnings.push_back(fmt::format("-k is {}, but each query has only {} particles around it: the rest of its row is empty",
-                                   plan.options.k, others));
-  if (sources.query_snapshot && sources.query_snapshot->info().box_length && plan.snapshot.box_length) {
-    const Vec3d ours = *plan.snapshot.box_length, theirs = *sources.query_snapshot->info().box_length;
+    warnings.push_back(fmt::format(
+        "-k is {}, but each query has only {} particles around it: the rest of its row is empty",
+        plan.options.k, others));
+  if (sources.query_snapshot && sources.query_snapshot->info().box_length &&
+      plan.snapshot.box_length) {
+    const Vec3d ours = *plan.snapshot.box_length,
+                theirs = *sources.query_snapshot->info().box_length;
     if (ours[0] != theirs[0] || ours[1] != theirs[1] || ours[2] != theirs[2])
-      warnings.push_back(fmt::format("the box of '{}' has sides {:g}, {:g}, {:g}, that of the queries {:g}, {:g}, {:g}",
-                                     plan.snapshot.path, ours[0], ours[1], ours[2], theirs[0], theirs[1], theirs[2]));
+      warnings.push_back(fmt::format(
+          "the box of '{}' has sides {:g}, {:g}, {:g}, that of the queries {:g}, {:g}, {:g}",
+          plan.snapshot.path, ours[0], ours[1], ours[2], theirs[0], theirs[1], theirs[2]));
   }
   return warnings;
 }
 
-std::vector<std::string> files_read(const Summary& plan) {
+std::vector<std::string> files_read(const Plan& plan) {
   std::vector<std::string> files = plan.snapshot.files;
   if (plan.query) files.insert(files.end(), plan.query->files.begin(), plan.query->files.end());
   return files;
@@ -86,30 +93,34 @@ Sources open_sources(const Context& context, const Options& options) {
   Sources sources{app::open_snapshot(context, options.snapshot, options.box_length, options.types)};
   check_columns(sources.particles.info(), options);
   if (options.query.empty()) return sources;
-  sources.query_places = io::find_places(context.comm, options.query);
-  if (sources.query_places) {
+  sources.query_points = io::find_query_points(context.comm, options.query);
+  if (sources.query_points) {
     if (!options.query_types.empty())
-      throw InputError(fmt::format("--query-types is given, but '{}' is a list of places, without types", options.query));
+      throw InputError(fmt::format(
+          "--query-types is given, but '{}' is a list of places, without types", options.query));
     return sources;
   }
-  sources.query_snapshot = app::open_snapshot(context, options.query, std::nullopt, query_types(options));
+  sources.query_snapshot =
+      app::open_snapshot(context, options.query, std::nullopt, query_types(options));
   check_units(sources.particles.info(), sources.query_snapshot->info());
   return sources;
 }
 
-Summary plan_run(const Context& context, const Sources& sources, const Options& options) {
-  Summary plan;
+Plan plan_run(const Context& context, const Sources& sources, const Options& options) {
+  Plan plan;
   plan.options = options;
   plan.snapshot = sources.particles.info();
   plan.num_particles = count_of(plan.snapshot, options.types);
   plan.query = summarise_queries(sources, options);
   plan.num_queries = plan.query ? plan.query->count : plan.num_particles;
-  plan.double_positions = app::needs_double(plan.snapshot, options.types) || (plan.query && plan.query->double_positions);
-  plan.places = app::survey_places(context, options.place.processor == Processor::automatic);
+  plan.double_positions = app::needs_double(plan.snapshot, options.types) ||
+                          (plan.query && plan.query->double_positions);
+  plan.ranks = app::survey_ranks(context, options.place.processor == Processor::automatic);
   plan.box = app::choose_box(plan.snapshot, options);
-  plan.output = app::name_output(options.output, fmt::format("knn_{:03d}.hdf5", plan.snapshot.number));
+  plan.output =
+      app::name_output(options.output, fmt::format("knn_{:03d}.hdf5", plan.snapshot.number));
   app::check_names(context.comm, {files_read(plan), {plan.output}, {{"--json", options.json}}});
-  plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.places.num_ranks;
+  plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.ranks.num_ranks;
   plan.estimate = estimate_needs(plan);
   plan.warnings = warnings_of(sources, plan);
   return plan;

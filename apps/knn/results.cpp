@@ -12,7 +12,7 @@ namespace zhalo::knn_app {
 namespace {
 
 /// What a reader of any of the datasets must know.
-std::vector<io::Note> common_notes(const Summary& plan) {
+std::vector<io::Note> common_notes(const Plan& plan) {
   const Options& options = plan.options;
   return {{"K", Index{options.k}},
           {"SelfIncluded", Index{!plan.query && options.include_self ? 1 : 0}},
@@ -20,9 +20,10 @@ std::vector<io::Note> common_notes(const Summary& plan) {
           {"MaxRadius", options.max_radius}};
 }
 
-std::vector<io::Note> list_notes(const Summary& plan, io::Note missing) {
+std::vector<io::Note> list_notes(const Plan& plan, io::Note missing) {
   std::vector<io::Note> notes = common_notes(plan);
-  notes.push_back({"Order", std::string("by squared distance in the precision of the search, then by index")});
+  notes.push_back(
+      {"Order", std::string("by squared distance in the precision of the search, then by index")});
   notes.push_back(std::move(missing));
   return notes;
 }
@@ -32,39 +33,45 @@ std::vector<int> sorted(std::vector<int> types) {
   return types;
 }
 
-std::string meaning_of_index(const Summary& plan) {
+std::string meaning_of_index(const Plan& plan) {
   const std::vector<int> types = sorted(plan.options.types);
-  if (types.size() == 1) return fmt::format("row in PartType{} of the snapshot, counted over its files", types[0]);
+  if (types.size() == 1)
+    return fmt::format("row in PartType{} of the snapshot, counted over its files", types[0]);
   return fmt::format(
-      "number over the particles of types {}: all of the lowest type first, each type in the order of the snapshot's files; "
+      "number over the particles of types {}: all of the lowest type first, each type in the order "
+      "of the snapshot's files; "
       "those of a type begin at FirstIndex of /Parameters",
       fmt::join(types, ", "));
 }
 
 /// Index of the first particle of each type, and the number of all.
-std::vector<Index> first_indices(const Summary& plan, const std::vector<int>& types) {
+std::vector<Index> first_indices(const Plan& plan, const std::vector<int>& types) {
   std::vector<Index> first{0};
-  for (const int type : types) first.push_back(first.back() + plan.snapshot.types.at(static_cast<std::size_t>(type)).count);
+  for (const int type : types)
+    first.push_back(first.back() + plan.snapshot.types.at(static_cast<std::size_t>(type)).count);
   return first;
 }
 
 }  // namespace
 
-io::Results describe_results(const Summary& plan) {
+io::Results describe_results(const Plan& plan) {
   const std::vector<int> types = sorted(plan.options.types);
   io::Results results;
   results.types = types;
   results.parameters = common_notes(plan);
   results.parameters.push_back({"Types", types});
   results.parameters.push_back({"FirstIndex", first_indices(plan, types)});
-  results.parameters.push_back({"Precision", std::string(plan.double_positions ? "float64" : "float32")});
+  results.parameters.push_back(
+      {"Precision", std::string(plan.double_positions ? "float64" : "float32")});
   if (!plan.query) return results;
-  results.types = plan.query->is_snapshot ? sorted(plan.query->types) : std::vector<int>{io::no_type};
+  results.types =
+      plan.query->is_snapshot ? sorted(plan.query->types) : std::vector<int>{io::no_type};
   results.parameters.push_back({"Query", plan.query->path});
   return results;
 }
 
-io::ResultColumn distance_column(const Summary& plan, std::variant<Span<const float>, Span<const double>> values) {
+io::ResultColumn distance_column(const Plan& plan,
+                                 std::variant<Span<const float>, Span<const double>> values) {
   io::ResultColumn column;
   column.name = "Distances";
   std::visit([&](const auto& span) { column.values = span; }, values);
@@ -74,7 +81,7 @@ io::ResultColumn distance_column(const Summary& plan, std::variant<Span<const fl
   return column;
 }
 
-io::ResultColumn index_column(const Summary& plan, Span<const Index> values) {
+io::ResultColumn index_column(const Plan& plan, Span<const Index> values) {
   io::ResultColumn column;
   column.name = "Indices";
   column.values = values;
@@ -84,13 +91,14 @@ io::ResultColumn index_column(const Summary& plan, Span<const Index> values) {
   return column;
 }
 
-io::ResultColumn reduced_column(const Summary& plan, Quantity quantity, Span<const double> values) {
+io::ResultColumn reduced_column(const Plan& plan, Quantity quantity, Span<const double> values) {
   io::ResultColumn column;
   column.name = traits_of(quantity).dataset;
   column.values = values;
   column.meaning = meaning_of(quantity);
   column.notes = common_notes(plan);
-  if (quantity == Quantity::density) column.notes.push_back({"Kernel", name_of(plan.options.kernel)});
+  if (quantity == Quantity::density)
+    column.notes.push_back({"Kernel", name_of(plan.options.kernel)});
   return column;
 }
 
@@ -122,18 +130,19 @@ Sums sums_of(Span<const T> values, Index width) {
 }  // namespace
 
 ColumnSummary summarise(const Communicator& comm, const io::ResultColumn& column) {
-  const Sums mine =
-      std::visit([&](const auto& values) { return sums_of(values, std::max(column.width, Index{1})); }, column.values);
-  ColumnSummary summary;
-  summary.name = column.name;
-  summary.finite = comm.sum(mine.finite);
-  summary.total = comm.sum(mine.total);
+  const Sums mine = std::visit(
+      [&](const auto& values) { return sums_of(values, std::max(column.width, Index{1})); },
+      column.values);
+  ColumnSummary plan;
+  plan.name = column.name;
+  plan.finite = comm.sum(mine.finite);
+  plan.total = comm.sum(mine.total);
   const double min = comm.min(mine.min), max = comm.max(mine.max), sum = comm.sum(mine.sum);
-  if (summary.finite == 0) return summary;
-  summary.min = min;
-  summary.max = max;
-  summary.mean = sum / static_cast<double>(summary.finite);
-  return summary;
+  if (plan.finite == 0) return plan;
+  plan.min = min;
+  plan.max = max;
+  plan.mean = sum / static_cast<double>(plan.finite);
+  return plan;
 }
 
 }  // namespace zhalo::knn_app

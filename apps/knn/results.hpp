@@ -2,19 +2,21 @@
 #pragma once
 
 #include "apps/common/on_host.hpp"
-#include "apps/knn/summary.hpp"
+#include "apps/knn/plan.hpp"
 #include "zhalo/io/result_file.hpp"
 
 namespace zhalo::knn_app {
 
 /// The datasets, and how they were made, without values.
-io::Results describe_results(const Summary& plan);
+io::Results describe_results(const Plan& plan);
 
-/// Over the finite numbers of all ranks; of lists the last column, that of the k-th neighbour. Collective.
+/// Over the finite numbers of all ranks; of lists the last column, that of the k-th neighbour.
+/// Collective.
 ColumnSummary summarise(const Communicator& comm, const io::ResultColumn& column);
 
-io::ResultColumn distance_column(const Summary& plan, std::variant<Span<const float>, Span<const double>> values);
-io::ResultColumn index_column(const Summary& plan, Span<const Index> values);
-io::ResultColumn reduced_column(const Summary& plan, Quantity quantity, Span<const double> values);
+io::ResultColumn distance_column(const Plan& plan,
+                                 std::variant<Span<const float>, Span<const double>> values);
+io::ResultColumn index_column(const Plan& plan, Span<const Index> values);
+io::ResultColumn reduced_column(const Plan& plan, Quantity quantity, Span<const double> values);
 
 }  // namespace zhalo::knn_app

@@ -22,37 +22,48 @@ struct Input {
 };
 
 template <class Real>
-Input<Real> load(const Context& context, const Sources& sources, const Summary& plan) {
+Input<Real> load(const Context& context, const Sources& sources, const Plan& plan) {
   const ScopedTimer timer(context.timers, "read");
-  const io::LoadOptions wanted{
-      .velocities = any_needs_velocities(plan.options), .ids = false, .masses = any_needs_masses(plan.options)};
+  const io::LoadOptions wanted{.velocities = any_needs_velocities(plan.options),
+                               .ids = false,
+                               .masses = any_needs_masses(plan.options)};
   const io::LoadOptions positions{.velocities = false, .ids = false, .masses = false};
   Input<Real> input;
-  input.particles = io::load_particles<Real>(context, sources.particles, plan.options.types, wanted);
-  app::check_wrapped(count_positions(context, input.particles.particles, plan.box), plan.box, plan.options.wrap_all);
+  input.particles =
+      io::load_particles<Real>(context, sources.particles, plan.options.types, wanted);
+  app::check_wrapped(count_positions(context, input.particles.particles, plan.box), plan.box,
+                     plan.options.wrap_all);
   if (sources.query_snapshot)
-    input.queries = io::load_particles<Real>(context, *sources.query_snapshot, plan.query->types, positions);
-  if (sources.query_places) input.queries = io::load_places<Real>(context, *sources.query_places);
+    input.queries =
+        io::load_particles<Real>(context, *sources.query_snapshot, plan.query->types, positions);
+  if (sources.query_points)
+    input.queries = io::load_query_points<Real>(context, *sources.query_points);
   return input;
 }
 
-KnnOptions options_of(const Summary& plan) {
-  return {.k = plan.options.k, .include_self = plan.options.include_self, .max_radius = plan.options.max_radius};
+KnnOptions options_of(const Plan& plan) {
+  return {.k = plan.options.k,
+          .include_self = plan.options.include_self,
+          .max_radius = plan.options.max_radius};
 }
 
 template <class Real>
-KnnResult<Real> list(const Context& context, const Input<Real>& input, const Summary& plan) {
+KnnResult<Real> list(const Context& context, const Input<Real>& input, const Plan& plan) {
   if (input.queries)
-    return knn(context, QueriesAmong{input.queries->particles, input.particles.particles}, plan.box, options_of(plan));
+    return knn(context, QueriesAmong{input.queries->particles, input.particles.particles}, plan.box,
+               options_of(plan));
   return knn(context, input.particles.particles, plan.box, options_of(plan));
 }
 
 template <class Real>
-Buffer<double> reduce(const Context& context, const Input<Real>& input, const Summary& plan, Quantity quantity) {
+Buffer<double> reduce(const Context& context, const Input<Real>& input, const Plan& plan,
+                      Quantity quantity) {
   const QuantityOptions wanted{quantity, plan.options.kernel};
   const Particles<Real>& particles = input.particles.particles;
-  if (!input.queries) return neighbour_quantity(context, particles, plan.box, options_of(plan), wanted);
-  return neighbour_quantity(context, QueriesAmong{input.queries->particles, particles}, plan.box, options_of(plan), wanted);
+  if (!input.queries)
+    return neighbour_quantity(context, particles, plan.box, options_of(plan), wanted);
+  return neighbour_quantity(context, QueriesAmong{input.queries->particles, particles}, plan.box,
+                            options_of(plan), wanted);
 }
 
 /// Results as they were found, and where the writer can see them.
@@ -66,16 +77,17 @@ struct Columns {
 };
 
 template <class Real>
-Columns<Real> find(const Context& context, const Input<Real>& input, const Summary& plan) {
+Columns<Real> find(const Context& context, const Input<Real>& input, const Plan& plan) {
   Columns<Real> columns;
-  for (const Quantity quantity : plan.options.reductions) columns.reduced.push_back(reduce(context, input, plan, quantity));
+  for (const Quantity quantity : plan.options.reductions)
+    columns.reduced.push_back(reduce(context, input, plan, quantity));
   if (plan.options.lists) columns.lists = list(context, input, plan);
   return columns;
 }
 
 template <class Real>
-io::Results results_of(const Context& context, Columns<Real>& columns, const io::LoadedParticles<Real>& asking,
-                       const Summary& plan) {
+io::Results results_of(const Context& context, Columns<Real>& columns,
+                       const io::LoadedParticles<Real>& asking, const Plan& plan) {
   io::Results results = describe_results(plan);
   results.ranges = asking.ranges;
   if (plan.options.lists) {
@@ -86,21 +98,23 @@ io::Results results_of(const Context& context, Columns<Real>& columns, const io:
   }
   for (std::size_t i = 0; i < columns.reduced.size(); ++i) {
     columns.reduced_on_host.emplace_back(context.exec, columns.reduced[i]);
-    results.columns.push_back(reduced_column(plan, plan.options.reductions[i], columns.reduced_on_host.back().view()));
+    results.columns.push_back(
+        reduced_column(plan, plan.options.reductions[i], columns.reduced_on_host.back().view()));
   }
   return results;
 }
 
 KnnStatistics over_ranks(const Communicator& comm, const KnnStatistics& mine) {
   KnnStatistics all = mine;
-  for (Index KnnStatistics::*part :
-       {&KnnStatistics::leaves_visited, &KnnStatistics::pairs_tested, &KnnStatistics::fetched, &KnnStatistics::bytes_sent})
+  for (Index KnnStatistics::*part : {&KnnStatistics::leaves_visited, &KnnStatistics::pairs_tested,
+                                     &KnnStatistics::fetched, &KnnStatistics::bytes_sent})
     all.*part = comm.sum(mine.*part);
   return all;
 }
 
 template <class Real>
-Found find_neighbours_of(const Context& context, const Sources& sources, const Summary& plan, io::StagedFiles& files) {
+Result find_neighbours_of(const Context& context, const Sources& sources, const Plan& plan,
+                          io::StagedFiles& files) {
   const Input<Real> input = load<Real>(context, sources, plan);
   Columns<Real> columns = find(context, input, plan);
   const io::Results results = results_of(context, columns, input.asking(), plan);
@@ -108,21 +122,22 @@ Found find_neighbours_of(const Context& context, const Sources& sources, const S
     const ScopedTimer timer(context.timers, "write");
     io::write_results(files, plan.output.name, results, plan.snapshot, plan.options.files);
   }
-  Found found;
+  Result found;
   for (const io::ResultColumn& column : results.columns) {
     if (column.name != "Indices") found.columns.push_back(summarise(context.comm, column));
   }
   if (plan.options.lists) found.search = over_ranks(context.comm, columns.lists.statistics);
-  found.most_queries = context.comm.max(input.asking().particles.num());
+  found.max_queries = context.comm.max(input.asking().particles.num());
   found.fewest_queries = context.comm.min(input.asking().particles.num());
   return found;
 }
 
 }  // namespace
 
-Found find_neighbours(const Context& context, const Sources& sources, const Summary& plan, io::StagedFiles& files) {
-  Found found = plan.double_positions ? find_neighbours_of<double>(context, sources, plan, files)
-                                      : find_neighbours_of<float>(context, sources, plan, files);
+Result find_neighbours(const Context& context, const Sources& sources, const Plan& plan,
+                       io::StagedFiles& files) {
+  Result found = plan.double_positions ? find_neighbours_of<double>(context, sources, plan, files)
+                                       : find_neighbours_of<float>(context, sources, plan, files);
   const app::ResultNames names = app::bring_to_disk(context, {{&files}, {}});
   found.files = names.paths;
   found.num_files = names.num_files;

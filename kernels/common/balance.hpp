@@ -8,7 +8,7 @@ namespace zhalo::kernels {
 
 /// First place in [0, end) at which `reached` holds, or `end`; it holds from some place on.
 template <class Reached>
-ZHALO_HD Index first_place(Index end, const Reached& reached) {
+ZHALO_HD Index first_index_where(Index end, const Reached& reached) {
   Index low = 0;
   Index high = end;
   while (low < high) {
@@ -29,29 +29,33 @@ struct WeighBelow {
 
   ZHALO_HD void operator()(Index i) const {
     const std::uint64_t probe = probes[i];
-    const Index place = first_place(sorted.keys.size(), [&](Index at) { return sorted.keys[at] >= probe; });
-    weights[i] = sorted.weight_before.empty() ? place : sorted.weight_before[place];
+    const Index index =
+        first_index_where(sorted.keys.size(), [&](Index at) { return sorted.keys[at] >= probe; });
+    weights[i] = sorted.weight_before.empty() ? index : sorted.weight_before[index];
   }
 };
 
 template <class E>
-void weigh_below(const E& exec, const KeyWeights& sorted, Span<const std::uint64_t> probes, Span<Index> weights) {
+void weigh_below(const E& exec, const KeyWeights& sorted, Span<const std::uint64_t> probes,
+                 Span<Index> weights) {
   for_each(exec, probes.size(), WeighBelow{sorted, probes, weights});
 }
 
 struct FindWeight {
   Span<const Index> weight_before;
   Span<const Index> weights;
-  Span<Index> places;
+  Span<Index> indices;
 
   ZHALO_HD void operator()(Index i) const {
-    places[i] = first_place(weight_before.size() - 1, [&](Index at) { return weight_before[at] >= weights[i]; });
+    indices[i] = first_index_where(weight_before.size() - 1,
+                                   [&](Index at) { return weight_before[at] >= weights[i]; });
   }
 };
 
 template <class E>
-void find_weights(const E& exec, Span<const Index> weight_before, Span<const Index> weights, Span<Index> places) {
-  for_each(exec, weights.size(), FindWeight{weight_before, weights, places});
+void find_weights(const E& exec, Span<const Index> weight_before, Span<const Index> weights,
+                  Span<Index> indices) {
+  for_each(exec, weights.size(), FindWeight{weight_before, weights, indices});
 }
 
 struct TakeWeight {
@@ -59,7 +63,9 @@ struct TakeWeight {
   Span<const LocalIndex> order;
   Span<Index> weights;
 
-  ZHALO_HD void operator()(Index i) const { weights[i] = i < order.size() ? Index{weight[order[i]]} : 0; }
+  ZHALO_HD void operator()(Index i) const {
+    weights[i] = i < order.size() ? Index{weight[order[i]]} : 0;
+  }
 };
 
 struct WeighsNothing {
@@ -73,29 +79,30 @@ struct AddWeights {
 };
 
 template <class E>
-Index accumulate_weights(const E& exec, const Strided<std::uint32_t>& weight, Span<const LocalIndex> order,
-                         Span<Index> weight_before) {
+Index accumulate_weights(const E& exec, const Strided<std::uint32_t>& weight,
+                         Span<const LocalIndex> order, Span<Index> weight_before) {
   for_each(exec, order.size() + 1, TakeWeight{weight, order, weight_before});
-  const Index num_zero = transform_reduce(exec, order.size(), Index{0}, WeighsNothing{weight_before}, AddWeights{});
+  const Index num_zero =
+      transform_reduce(exec, order.size(), Index{0}, WeighsNothing{weight_before}, AddWeights{});
   exclusive_scan(exec, weight_before);
   return num_zero;
 }
 
 struct FindGlobal {
   SourcesView sources;
-  Span<const LocalIndex> place;
+  Span<const LocalIndex> index;
   Span<const LocalIndex> order;
   Span<Index> global;
 
-  ZHALO_HD void prefetch(Index i) const { prefetch_line(&place[order[i]]); }
+  ZHALO_HD void prefetch(Index i) const { prefetch_line(&index[order[i]]); }
 
-  ZHALO_HD void operator()(Index i) const { global[i] = sources.global(order[i], place[order[i]]); }
+  ZHALO_HD void operator()(Index i) const { global[i] = sources.global(order[i], index[order[i]]); }
 };
 
 template <class E>
-void find_global(const E& exec, const SourcesView& sources, Span<const LocalIndex> place, Span<const LocalIndex> order,
-                 Span<Index> global) {
-  for_each(exec, order.size(), FindGlobal{sources, place, order, global});
+void find_global(const E& exec, const SourcesView& sources, Span<const LocalIndex> index,
+                 Span<const LocalIndex> order, Span<Index> global) {
+  for_each(exec, order.size(), FindGlobal{sources, index, order, global});
 }
 
 template <class Real>
@@ -111,14 +118,14 @@ void clear(const E& exec, Span<Real> values) {
 }
 
 struct Number {
-  Span<LocalIndex> places;
+  Span<LocalIndex> indices;
 
-  ZHALO_HD void operator()(Index i) const { places[i] = static_cast<LocalIndex>(i); }
+  ZHALO_HD void operator()(Index i) const { indices[i] = static_cast<LocalIndex>(i); }
 };
 
 template <class E>
-void number(const E& exec, Span<LocalIndex> places) {
-  for_each(exec, places.size(), Number{places});
+void number(const E& exec, Span<LocalIndex> indices) {
+  for_each(exec, indices.size(), Number{indices});
 }
 
 /// to[i] = from[at[i]], or to[at[i]] = from[i], byte by byte where the size is odd, else by words.
@@ -150,15 +157,17 @@ void move_elements(const E& exec, const MovedColumn& column, Span<const LocalInd
   const auto run = [&](auto word) {
     using Word = decltype(word);
     const Index words = column.element_size / static_cast<Index>(sizeof(Word));
-    const Index stride = column.from_stride != 0 ? column.from_stride / static_cast<Index>(sizeof(Word)) : words;
-    for_each(
-        exec, at.size(),
-        MoveElement<Word, scatters>{static_cast<const Word*>(column.from), at, static_cast<Word*>(column.to), words, stride});
+    const Index stride =
+        column.from_stride != 0 ? column.from_stride / static_cast<Index>(sizeof(Word)) : words;
+    for_each(exec, at.size(),
+             MoveElement<Word, scatters>{static_cast<const Word*>(column.from), at,
+                                         static_cast<Word*>(column.to), words, stride});
   };
   const auto fits = [&](Index bytes) {
-    const auto places = reinterpret_cast<std::uintptr_t>(column.from) | reinterpret_cast<std::uintptr_t>(column.to);
+    const auto indices =
+        reinterpret_cast<std::uintptr_t>(column.from) | reinterpret_cast<std::uintptr_t>(column.to);
     return column.element_size % bytes == 0 && column.from_stride % bytes == 0 &&
-           places % static_cast<std::uintptr_t>(bytes) == 0;
+           indices % static_cast<std::uintptr_t>(bytes) == 0;
   };
   if (fits(8)) return run(std::uint64_t{});
   if (fits(4)) return run(std::uint32_t{});

@@ -21,10 +21,13 @@ struct FindSmallest {
   Span<const LocalIndex> order;
   Span<LocalIndex> smallest;
 
-  ZHALO_HD void operator()(Index i) const { atomic_min(smallest[sets.find(static_cast<LocalIndex>(i))], order[i]); }
+  ZHALO_HD void operator()(Index i) const {
+    atomic_min(smallest[sets.find(static_cast<LocalIndex>(i))], order[i]);
+  }
 };
 
-/// Looks for the root again: while others halve paths, nobody can promise that a parent is a root already.
+/// Looks for the root again: while others halve paths, nobody can promise that a parent is a root
+/// already.
 struct WriteLabel {
   DisjointSets sets;
   Span<const LocalIndex> order;
@@ -39,8 +42,8 @@ struct WriteLabel {
 };
 
 template <class E>
-void write_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex> order, Span<LocalIndex> smallest,
-                  const LabelTarget& target) {
+void write_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex> order,
+                  Span<LocalIndex> smallest, const LabelTarget& target) {
   for_each(exec, order.size(), ForgetSmallest{smallest});
   for_each(exec, order.size(), FindSmallest{sets, order, smallest});
   for_each(exec, order.size(), WriteLabel{sets, order, smallest, target});

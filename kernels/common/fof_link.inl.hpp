@@ -1,46 +1,52 @@
-// Linking friends: inside leaves, then between leaves, for any Group. No include guard: compiled once per GROUP_TARGET.
+// Linking friends: inside leaves, then between leaves, for any Lanes. No include guard: compiled
+// once per GROUP_TARGET.
 
 ZHALO_GROUP_BEGIN
 namespace zhalo::kernels::ZHALO_GROUP_TARGET {
 
 /// Distances where no image is nearer.
-template <class Group>
-struct OpenMetric : OpenSpace<Group> {
-  ZHALO_HD OpenMetric(const Group&, const FofView<typename Group::real>& fof)
+template <class Lanes>
+struct OpenMetric : OpenSpace<Lanes> {
+  ZHALO_HD OpenMetric(const Lanes&, const FofView<typename Lanes::real>& fof)
       : within2(fof.open.within2), reach2(fof.open.reach2) {}
 
-  typename Group::real within2;
-  typename Group::real reach2;
+  typename Lanes::real within2;
+  typename Lanes::real reach2;
 };
 
 /// Distances to the nearest periodic image.
-template <class Group>
-struct PeriodicMetric : PeriodicSpace<Group> {
-  ZHALO_HD PeriodicMetric(const Group& g, const FofView<typename Group::real>& fof)
-      : PeriodicSpace<Group>(g, fof.period), within2(fof.wrapped.within2), reach2(fof.wrapped.reach2) {}
+template <class Lanes>
+struct PeriodicMetric : PeriodicSpace<Lanes> {
+  ZHALO_HD PeriodicMetric(const Lanes& g, const FofView<typename Lanes::real>& fof)
+      : PeriodicSpace<Lanes>(g, fof.period),
+        within2(fof.wrapped.within2),
+        reach2(fof.wrapped.reach2) {}
 
-  typename Group::real within2;
-  typename Group::real reach2;
+  typename Lanes::real within2;
+  typename Lanes::real reach2;
 };
 
-template <class Group>
-struct FofGroup : TreeGroup<Group> {
-  using Real = typename Group::real;
-  using Lane = typename Group::Lane;
+template <class Lanes>
+struct FofLanes : TreeLanes<Lanes> {
+  using Real = typename Lanes::real;
+  using Lane = typename Lanes::Lane;
   FofView<Real> fof;
 
-  FofGroup(const FofView<Real>& view) : fof(view) {}
+  FofLanes(const FofView<Real>& view) : fof(view) {}
 
   /// Whether points of the box may have friends across a periodic edge.
   ZHALO_HD bool near_edge(const Real (&lo)[3], const Real (&hi)[3]) const {
     bool near = false;
-    for (int axis = 0; axis < 3; ++axis) near = near || lo[axis] < fof.inner_lo[axis] || hi[axis] > fof.inner_hi[axis];
+    for (int axis = 0; axis < 3; ++axis)
+      near = near || lo[axis] < fof.inner_lo[axis] || hi[axis] > fof.inner_hi[axis];
     return near;
   }
 
-  /// Those of `lanes` whose pair, at squared distance r2, are friends. Inside the error band decide(lane) says it, in double.
+  /// Those of `lanes` whose pair, at squared distance r2, are friends. Inside the error band
+  /// decide(lane) says it, in double.
   template <class Metric, class Decide>
-  ZHALO_HD std::uint64_t friends(const Group& g, const Metric& metric, Lane r2, std::uint64_t lanes, Decide decide) const {
+  ZHALO_HD std::uint64_t friends(const Lanes& g, const Metric& metric, Lane r2, std::uint64_t lanes,
+                                 Decide decide) const {
     std::uint64_t hits = g.ballot(r2 <= g.broadcast(metric.reach2)) & lanes;
     if (hits == 0) return 0;
     std::uint64_t doubtful = hits & ~g.ballot(r2 <= g.broadcast(metric.within2));
@@ -53,34 +59,34 @@ struct FofGroup : TreeGroup<Group> {
 };
 
 /// Links the particles inside one leaf and makes its entries of the parent array.
-template <class Group>
-struct LinkInside : FofGroup<Group> {
-  using Base = FofGroup<Group>;
+template <class Lanes>
+struct LinkInside : FofLanes<Lanes> {
+  using Base = FofLanes<Lanes>;
   using Base::fof;
   using typename Base::Lane;
   using typename Base::Real;
 
   struct Scratch {};
 
-  ZHALO_HD void operator()(const Group& g, Index slot, Scratch&) const {
-    const LocalIndex begin = fof.tree.leaf_begin[slot];
-    const Index num = fof.tree.leaf_end[slot] - begin;
+  ZHALO_HD void operator()(const Lanes& g, Index leaf, Scratch&) const {
+    const LocalIndex begin = fof.tree.leaf_begin[leaf];
+    const Index num = fof.tree.leaf_end[leaf] - begin;
     if (num == 0) return;
     Real lo[3], hi[3];
     for (int axis = 0; axis < 3; ++axis) {
-      lo[axis] = fof.tree.boxes.lo[axis][slot];
-      hi[axis] = fof.tree.boxes.hi[axis][slot];
+      lo[axis] = fof.tree.boxes.lo[axis][leaf];
+      hi[axis] = fof.tree.boxes.hi[axis][leaf];
     }
     bool connected = true;
     if (is_clump(lo, hi) || num > max_leaf_size) {
       const LocalIndex first = fof.first_in_sets + begin;
       g.for_each_lane(num, [&](Index i) { fof.sets.parent[first + i] = first; });
     } else if (this->near_edge(lo, hi)) {
-      connected = flood(g, PeriodicMetric<Group>(g, fof), begin, num);
+      connected = flood(g, PeriodicMetric<Lanes>(g, fof), begin, num);
     } else {
-      connected = flood(g, OpenMetric<Group>(g, fof), begin, num);
+      connected = flood(g, OpenMetric<Lanes>(g, fof), begin, num);
     }
-    g.one([&] { fof.connected[slot] = connected ? 1 : 0; });
+    g.one([&] { fof.connected[leaf] = connected ? 1 : 0; });
   }
 
  private:
@@ -94,7 +100,7 @@ struct LinkInside : FofGroup<Group> {
 
   /// Finds the components by flood fill over bit sets; true if there is one.
   template <class Metric>
-  ZHALO_HD bool flood(const Group& g, const Metric& metric, LocalIndex begin, Index num) const {
+  ZHALO_HD bool flood(const Lanes& g, const Metric& metric, LocalIndex begin, Index num) const {
     std::uint64_t left = first_bits(num);
     bool one_component = true;
     while (left != 0) {
@@ -105,7 +111,8 @@ struct LinkInside : FofGroup<Group> {
       while (frontier != 0 && left != 0) {
         const int i = lowest_bit(frontier);
         frontier &= frontier - 1;
-        const std::uint64_t found = friends_in_leaf(g, metric, begin, begin + static_cast<LocalIndex>(i), left);
+        const std::uint64_t found =
+            friends_in_leaf(g, metric, begin, begin + static_cast<LocalIndex>(i), left);
         left &= ~found;
         component |= found;
         frontier |= found;
@@ -122,13 +129,13 @@ struct LinkInside : FofGroup<Group> {
   }
 
   template <class Metric>
-  ZHALO_HD std::uint64_t friends_in_leaf(const Group& g, const Metric& metric, LocalIndex begin, LocalIndex i,
-                                         std::uint64_t candidates) const {
+  ZHALO_HD std::uint64_t friends_in_leaf(const Lanes& g, const Metric& metric, LocalIndex begin,
+                                         LocalIndex i, std::uint64_t candidates) const {
     Lane xi[3];
     this->broadcast_particle(g, fof.tree, i, xi);
     std::uint64_t found = 0;
-    for (int j = 0; j < max_leaf_size && candidates >> j != 0; j += Group::size) {
-      const std::uint64_t lanes = (candidates >> j) & first_bits(Group::size);
+    for (int j = 0; j < max_leaf_size && candidates >> j != 0; j += Lanes::size) {
+      const std::uint64_t lanes = (candidates >> j) & first_bits(Lanes::size);
       if (lanes == 0) continue;
       Lane xj[3];
       this->load_particles(g, fof.tree, Index{begin} + j, xj);

@@ -7,7 +7,8 @@
 
 namespace zhalo::kernels {
 
-/// Whether a box comes within reach of others, in double: positions of either precision are exact there.
+/// Whether a box comes within reach of others, in double: positions of either precision are exact
+/// there.
 template <class Real>
 struct Reach {
   GhostSearch<Real> search;
@@ -16,7 +17,8 @@ struct Reach {
     double d[3];
     for (int axis = 0; axis < 3; ++axis) {
       const double direct = larger(b.lo[axis] - a.hi[axis], a.lo[axis] - b.hi[axis]);
-      const double image = search.period[axis] - (larger(a.hi[axis], b.hi[axis]) - smaller(a.lo[axis], b.lo[axis]));
+      const double image =
+          search.period[axis] - (larger(a.hi[axis], b.hi[axis]) - smaller(a.lo[axis], b.lo[axis]));
       d[axis] = larger(smaller(direct, image), 0);
     }
     return d[0] * d[0] + d[1] * d[1] + d[2] * d[2] <= search.reach2;
@@ -35,22 +37,24 @@ struct Reach {
   ZHALO_HD bool is_near_hull(Index node) const { return reaches(box_of(node), search.hull); }
 
   /// The boxes (at most 64) within reach of a leaf, one bit each.
-  ZHALO_HD std::uint64_t near_leaf(Index slot) const {
-    const CoarseBox leaf = box_of(slot);
+  ZHALO_HD std::uint64_t near_leaf(Index leaf) const {
+    const CoarseBox box_of_leaf = box_of(leaf);
     std::uint64_t near = 0;
-    if (!reaches(leaf, search.hull)) return 0;
+    if (!reaches(box_of_leaf, search.hull)) return 0;
     for (Index box = 0; box < search.boxes.size(); ++box) {
-      if (reaches(leaf, search.boxes[box])) near |= std::uint64_t{1} << static_cast<unsigned>(box);
+      if (reaches(box_of_leaf, search.boxes[box])) near |= std::uint64_t{1} << box;
     }
     return near;
   }
 
   ZHALO_HD bool is_near(Index particle, std::uint64_t boxes) const {
     CoarseBox point;
-    for (int axis = 0; axis < 3; ++axis) point.lo[axis] = static_cast<double>(search.tree.pos.axis[axis][particle]);
+    for (int axis = 0; axis < 3; ++axis)
+      point.lo[axis] = static_cast<double>(search.tree.pos.axis[axis][particle]);
     point.hi = point.lo;
     for (Index box = 0; box < search.boxes.size(); ++box) {
-      if ((boxes >> static_cast<unsigned>(box) & 1) != 0 && reaches(point, search.boxes[box])) return true;
+      if ((boxes >> static_cast<unsigned>(box) & 1) != 0 && reaches(point, search.boxes[box]))
+        return true;
     }
     return false;
   }
@@ -60,32 +64,34 @@ struct Reach {
   ZHALO_HD static double smaller(double a, double b) { return a < b ? a : b; }
 };
 
-/// Counts (or, with `selected`, writes) the particles within reach below one node of plane 1, or in one leaf where that is the top.
+/// Counts (or, with `selected`, writes) the particles within reach below one node of level 1, or in
+/// one leaf where that is the top.
 template <class Real>
 struct GhostsOfNode : Reach<Real> {
   static constexpr bool long_elements = true;
-  int plane = 0;              ///< of the nodes
+  int level = 0;              ///< of the nodes
   Span<Index> counts;         ///< per node; after a scan, offsets
   Span<LocalIndex> selected;  ///< empty: count
 
   ZHALO_HD void operator()(Index node) const {
     const TreeView<Real>& tree = this->search.tree;
     Index found = 0;
-    if (this->is_near_hull(tree.plane_first[plane] + node)) {
-      const Index leaves = plane == 0 ? 1 : tree.fanout;
-      for (Index slot = node * leaves; slot < (node + 1) * leaves && slot < tree.plane_size[0]; ++slot) {
-        found += ghosts_of_leaf(slot, selected.empty() ? 0 : counts[node] + found);
+    if (this->is_near_hull(tree.level_first[level] + node)) {
+      const Index leaves = level == 0 ? 1 : tree.fanout;
+      for (Index leaf = node * leaves; leaf < (node + 1) * leaves && leaf < tree.level_size[0];
+           ++leaf) {
+        found += ghosts_of_leaf(leaf, selected.empty() ? 0 : counts[node] + found);
       }
     }
     if (selected.empty()) counts[node] = found;
   }
 
  private:
-  ZHALO_HD Index ghosts_of_leaf(Index slot, Index place) const {
-    const Index begin = this->search.tree.leaf_begin[slot];
-    const Index end = this->search.tree.leaf_end[slot];
+  ZHALO_HD Index ghosts_of_leaf(Index leaf, Index place) const {
+    const Index begin = this->search.tree.leaf_begin[leaf];
+    const Index end = this->search.tree.leaf_end[leaf];
     Index found = 0;
-    const std::uint64_t near = begin == end ? 0 : this->near_leaf(slot);
+    const std::uint64_t near = begin == end ? 0 : this->near_leaf(leaf);
     for (Index i = begin; near != 0 && i < end; ++i) {
       if (!this->is_near(i, near)) continue;
       if (!selected.empty()) selected[place + found] = static_cast<LocalIndex>(i);
@@ -97,13 +103,14 @@ struct GhostsOfNode : Reach<Real> {
 
 template <class E, class Real>
 Buffer<LocalIndex> select_ghosts(const E& exec, const GhostSearch<Real>& search) {
-  const int plane = search.tree.num_planes > 1 ? 1 : 0;
-  const Index num_nodes = search.tree.plane_size[plane];
+  const int level = search.tree.num_levels > 1 ? 1 : 0;
+  const Index num_nodes = search.tree.level_size[level];
   Buffer<Index> counts(exec, num_nodes, "counts of ghosts");
-  for_each(exec, num_nodes, GhostsOfNode<Real>{{search}, plane, counts.span(), {}});
+  for_each(exec, num_nodes, GhostsOfNode<Real>{{search}, level, counts.span(), {}});
   const Index num = exclusive_scan(exec, counts.span());
   Buffer<LocalIndex> selected(exec, num, "ghosts");
-  if (num > 0) for_each(exec, num_nodes, GhostsOfNode<Real>{{search}, plane, counts.span(), selected.span()});
+  if (num > 0)
+    for_each(exec, num_nodes, GhostsOfNode<Real>{{search}, level, counts.span(), selected.span()});
   return selected;
 }
 
@@ -116,7 +123,8 @@ struct FindRoot {
 };
 
 template <class E>
-void find_roots(const E& exec, const DisjointSets& sets, Span<const LocalIndex> particles, Span<LocalIndex> roots) {
+void find_roots(const E& exec, const DisjointSets& sets, Span<const LocalIndex> particles,
+                Span<LocalIndex> roots) {
   for_each(exec, particles.size(), FindRoot{sets, particles, roots});
 }
 
@@ -128,30 +136,33 @@ struct FindEdge {
   ZHALO_HD void operator()(Index i) const {
     const LocalIndex root = sets.find(ghosts.first_in_sets + static_cast<LocalIndex>(i));
     // Sets are known by their smallest element: one with a particle of this rank has its root here.
-    edges[i] = {root < ghosts.first_in_sets ? ghosts.sources.global(i, ghosts.root[i]) : Index{-1}, root};
+    edges[i] = {root < ghosts.first_in_sets ? ghosts.sources.global(i, ghosts.root[i]) : Index{-1},
+                root};
   }
 };
 
 template <class E>
-void find_edges(const E& exec, const DisjointSets& sets, const GhostsView& ghosts, Span<GhostEdge> edges) {
+void find_edges(const E& exec, const DisjointSets& sets, const GhostsView& ghosts,
+                Span<GhostEdge> edges) {
   for_each(exec, edges.size(), FindEdge{sets, ghosts, edges});
 }
 
-struct FillEvenSlot {
-  EvenSlots slots;
+struct WriteEvenLeaf {
+  EvenLeaves leaves;
 
-  ZHALO_HD void operator()(Index slot) const {
-    const Index begin = slot * slots.leaf_size;
-    const Index end = begin + slots.leaf_size;
-    slots.begin[slot] = static_cast<LocalIndex>(begin < slots.num_particles ? begin : 0);
-    slots.end[slot] =
-        static_cast<LocalIndex>(begin < slots.num_particles ? (end < slots.num_particles ? end : slots.num_particles) : 0);
+  ZHALO_HD void operator()(Index leaf) const {
+    const Index begin = leaf * leaves.leaf_size;
+    const Index end = begin + leaves.leaf_size;
+    leaves.begin[leaf] = static_cast<LocalIndex>(begin < leaves.num_particles ? begin : 0);
+    leaves.end[leaf] = static_cast<LocalIndex>(
+        begin < leaves.num_particles ? (end < leaves.num_particles ? end : leaves.num_particles)
+                                     : 0);
   }
 };
 
 template <class E>
-void fill_even_slots(const E& exec, const EvenSlots& slots) {
-  for_each(exec, slots.begin.size(), FillEvenSlot{slots});
+void write_even_leaves(const E& exec, const EvenLeaves& leaves) {
+  for_each(exec, leaves.begin.size(), WriteEvenLeaf{leaves});
 }
 
 // ---------------------------------------------------------------- labels over ranks
@@ -159,7 +170,9 @@ void fill_even_slots(const E& exec, const EvenSlots& slots) {
 struct ForgetSmallestIndex {
   Span<Index> smallest;
 
-  ZHALO_HD void operator()(Index i) const { smallest[i] = static_cast<Index>(~std::uint64_t{0} >> 1); }
+  ZHALO_HD void operator()(Index i) const {
+    smallest[i] = static_cast<Index>(~std::uint64_t{0} >> 1);
+  }
 };
 
 struct FindSmallestIndex {
@@ -167,11 +180,14 @@ struct FindSmallestIndex {
   Span<const Index> global;
   Span<Index> smallest;
 
-  ZHALO_HD void operator()(Index i) const { atomic_min(smallest[sets.find(static_cast<LocalIndex>(i))], global[i]); }
+  ZHALO_HD void operator()(Index i) const {
+    atomic_min(smallest[sets.find(static_cast<LocalIndex>(i))], global[i]);
+  }
 };
 
 template <class E>
-void find_smallest(const E& exec, const DisjointSets& sets, Span<const Index> global, Span<Index> smallest) {
+void find_smallest(const E& exec, const DisjointSets& sets, Span<const Index> global,
+                   Span<Index> smallest) {
   for_each(exec, smallest.size(), ForgetSmallestIndex{smallest});
   for_each(exec, global.size(), FindSmallestIndex{sets, global, smallest});
 }
@@ -184,12 +200,14 @@ struct WriteSetLabel {
 
   ZHALO_HD void prefetch(Index i) const { prefetch_line(&label[order[i]]); }
 
-  ZHALO_HD void operator()(Index i) const { label[order[i]] = label_of_root[sets.find(static_cast<LocalIndex>(i))]; }
+  ZHALO_HD void operator()(Index i) const {
+    label[order[i]] = label_of_root[sets.find(static_cast<LocalIndex>(i))];
+  }
 };
 
 template <class E>
-void write_set_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex> order, Span<const Index> label_of_root,
-                      Span<Index> label) {
+void write_set_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex> order,
+                      Span<const Index> label_of_root, Span<Index> label) {
   for_each(exec, order.size(), WriteSetLabel{sets, order, label_of_root, label});
 }
 

@@ -1,5 +1,6 @@
-/// Sums over the members of groups. Each group is cut into blocks of members; a block's sum is taken in order, then the blocks' sums in
-/// order: equal results for any number of threads, and a large group is shared out.
+/// Sums over the members of groups. Each group is cut into blocks of members; a block's sum is
+/// taken in order, then the blocks' sums in order: equal results for any number of threads, and a
+/// large group is shared out.
 #pragma once
 
 #include "kernels/common/prefetch.hpp"
@@ -14,7 +15,8 @@ struct CountBlocks {
   /// One more than there are groups, so that the scan ends with the total.
   ZHALO_HD void operator()(Index g) const {
     const bool any = g + 1 < offset.size();
-    num_blocks[g] = any ? (offset[g + 1] - offset[g] + members_per_block - 1) / members_per_block : 0;
+    num_blocks[g] =
+        any ? (offset[g + 1] - offset[g] + members_per_block - 1) / members_per_block : 0;
   }
 };
 
@@ -23,7 +25,8 @@ struct NameBlocks {
   Span<LocalIndex> group;
 
   ZHALO_HD void operator()(Index g) const {
-    for (Index b = first_block[g]; b < first_block[g + 1]; ++b) group[b] = static_cast<LocalIndex>(g);
+    for (Index b = first_block[g]; b < first_block[g + 1]; ++b)
+      group[b] = static_cast<LocalIndex>(g);
   }
 };
 
@@ -89,7 +92,9 @@ template <class Real>
 struct TakeOrigin : MemberReader<Real> {
   Span<Vec3d> origin;
 
-  ZHALO_HD void operator()(Index g) const { origin[g] = this->pos(this->place(this->members.blocks.offset[g])); }
+  ZHALO_HD void operator()(Index g) const {
+    origin[g] = this->pos(this->place(this->members.blocks.offset[g]));
+  }
 };
 
 template <class E, class Real>
@@ -154,21 +159,23 @@ struct AddBlocks {
 };
 
 template <class E, class Real>
-void sum_moments(const E& exec, const MembersView<Real>& members, Span<const Vec3d> origin, Span<Moments> sums) {
+void sum_moments(const E& exec, const MembersView<Real>& members, Span<const Vec3d> origin,
+                 Span<Moments> sums) {
   Buffer<Moments> of_blocks(exec, members.blocks.group.size(), "sums over groups");
   for_each(exec, of_blocks.size(), SumMoments<Real>{{members}, origin, of_blocks.span()});
   for_each(exec, sums.size(), AddBlocks<Moments>{members.blocks, of_blocks.span(), sums});
 }
 
 template <class E, class Real>
-void sum_spreads(const E& exec, const MembersView<Real>& members, Span<const GroupRow> rows, Span<Spreads> sums) {
+void sum_spreads(const E& exec, const MembersView<Real>& members, Span<const GroupRow> rows,
+                 Span<Spreads> sums) {
   Buffer<Spreads> of_blocks(exec, members.blocks.group.size(), "sums over groups");
   for_each(exec, of_blocks.size(), SumSpreads<Real>{{members}, rows, of_blocks.span()});
   for_each(exec, sums.size(), AddBlocks<Spreads>{members.blocks, of_blocks.span(), sums});
 }
 
 struct FinishMoments {
-  Frame frame;
+  KeyFrame frame;
   Span<const Vec3d> origin;
   Span<const Moments> sums;
   Span<GroupRow> rows;
@@ -185,8 +192,8 @@ struct FinishMoments {
 };
 
 template <class E>
-void finish_moments(const E& exec, const Frame& frame, Span<const Vec3d> origin, Span<const Moments> sums,
-                    Span<GroupRow> rows) {
+void finish_moments(const E& exec, const KeyFrame& frame, Span<const Vec3d> origin,
+                    Span<const Moments> sums, Span<GroupRow> rows) {
   for_each(exec, rows.size(), FinishMoments{frame, origin, sums, rows});
 }
 
@@ -199,8 +206,8 @@ struct FinishSpreads {
     const Spreads sum = sums[g];
     GroupRow& row = rows[g];
     row.velocity_dispersion = sqrt(sum.velocity2 / (row.mass * dimensions));
-    row.inertia_radius = sqrt(sum.pos2 / row.mass);
-    row.extent_radius = sqrt(sum.largest_pos2);
+    row.rms_radius = sqrt(sum.pos2 / row.mass);
+    row.max_radius = sqrt(sum.largest_pos2);
   }
 };
 

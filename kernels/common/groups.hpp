@@ -22,7 +22,9 @@ struct IsBadLabel {
   Span<const Index> label;
   Index num_total;
 
-  ZHALO_HD Index operator()(Index i) const { return label[i] < no_group || label[i] >= num_total ? 1 : 0; }
+  ZHALO_HD Index operator()(Index i) const {
+    return label[i] < no_group || label[i] >= num_total ? 1 : 0;
+  }
 };
 
 struct Add {
@@ -64,7 +66,8 @@ struct CountMarkedLabel {
 };
 
 template <class E>
-void count_marked_labels(const E& exec, const LabelsView& labels, Span<const LocalIndex> marks, Span<LocalIndex> counts) {
+void count_marked_labels(const E& exec, const LabelsView& labels, Span<const LocalIndex> marks,
+                         Span<LocalIndex> counts) {
   for_each(exec, counts.size(), Fill{counts, 0});
   for_each(exec, labels.label.size(), CountMarkedLabel{labels, marks, counts});
 }
@@ -78,7 +81,8 @@ struct TakeLabel {
 };
 
 template <class E>
-void take_labels(const E& exec, Span<const Index> neighbour, Span<const Index> candidate, Span<Index> label) {
+void take_labels(const E& exec, Span<const Index> neighbour, Span<const Index> candidate,
+                 Span<Index> label) {
   for_each(exec, label.size(), TakeLabel{neighbour, candidate, label});
 }
 
@@ -99,11 +103,14 @@ struct MakeSizeKey {
   Span<const LocalIndex> roots;
   Span<std::uint64_t> keys;
 
-  ZHALO_HD void operator()(Index g) const { keys[g] = static_cast<std::uint64_t>(counts.size() - Index{counts[roots[g]]}); }
+  ZHALO_HD void operator()(Index g) const {
+    keys[g] = static_cast<std::uint64_t>(counts.size() - Index{counts[roots[g]]});
+  }
 };
 
 template <class E>
-void make_size_keys(const E& exec, Span<const LocalIndex> counts, Span<const LocalIndex> roots, Span<std::uint64_t> keys) {
+void make_size_keys(const E& exec, Span<const LocalIndex> counts, Span<const LocalIndex> roots,
+                    Span<std::uint64_t> keys) {
   for_each(exec, roots.size(), MakeSizeKey{counts, roots, keys});
 }
 
@@ -123,7 +130,8 @@ struct NumberRow {
 };
 
 template <class E>
-void number_rows(const E& exec, Span<const LocalIndex> roots, Span<LocalIndex> counts_to_rows, Span<Index> length) {
+void number_rows(const E& exec, Span<const LocalIndex> roots, Span<LocalIndex> counts_to_rows,
+                 Span<Index> length) {
   for_each(exec, roots.size(), TakeLength{counts_to_rows, roots, length});
   for_each(exec, counts_to_rows.size(), Fill{counts_to_rows, no_row});
   for_each(exec, roots.size(), NumberRow{roots, counts_to_rows});
@@ -145,7 +153,8 @@ struct AssignGroup {
 };
 
 template <class E>
-void assign_groups(const E& exec, const LabelsView& labels, Span<const LocalIndex> rows, Span<Index> group_of) {
+void assign_groups(const E& exec, const LabelsView& labels, Span<const LocalIndex> rows,
+                   Span<Index> group_of) {
   for_each(exec, labels.label.size(), AssignGroup{labels, rows, group_of});
 }
 
@@ -165,25 +174,29 @@ struct MakeMemberKey {
   Span<const LocalIndex> members;
   Span<std::uint64_t> keys;
 
-  ZHALO_HD void operator()(Index m) const { keys[m] = static_cast<std::uint64_t>(group_of[members[m]]); }
+  ZHALO_HD void operator()(Index m) const {
+    keys[m] = static_cast<std::uint64_t>(group_of[members[m]]);
+  }
 };
 
 template <class E>
-void make_member_keys(const E& exec, Span<const Index> group_of, Span<const LocalIndex> members, Span<std::uint64_t> keys) {
+void make_member_keys(const E& exec, Span<const Index> group_of, Span<const LocalIndex> members,
+                      Span<std::uint64_t> keys) {
   for_each(exec, members.size(), MakeMemberKey{group_of, members, keys});
 }
 
 struct MakeGlobal {
-  Span<const LocalIndex> places;
+  Span<const LocalIndex> local;
   Index first_index;
   Span<Index> indices;
 
-  ZHALO_HD void operator()(Index i) const { indices[i] = first_index + places[i]; }
+  ZHALO_HD void operator()(Index i) const { indices[i] = first_index + local[i]; }
 };
 
 template <class E>
-void make_global(const E& exec, Span<const LocalIndex> places, Index first_index, Span<Index> indices) {
-  for_each(exec, places.size(), MakeGlobal{places, first_index, indices});
+void make_global(const E& exec, Span<const LocalIndex> local, Index first_index,
+                 Span<Index> indices) {
+  for_each(exec, local.size(), MakeGlobal{local, first_index, indices});
 }
 
 struct GatherElement {
@@ -200,10 +213,12 @@ struct GatherElement {
 };
 
 template <class E>
-void gather_elements(const E& exec, const ElementsView& elements, Span<const Index> indices, void* to) {
-  for_each(exec, indices.size(),
-           GatherElement{static_cast<const unsigned char*>(elements.data), indices, elements.first_index, elements.element_size,
-                         static_cast<unsigned char*>(to)});
+void gather_elements(const E& exec, const ElementsView& elements, Span<const Index> indices,
+                     void* to) {
+  for_each(
+      exec, indices.size(),
+      GatherElement{static_cast<const unsigned char*>(elements.data), indices, elements.first_index,
+                    elements.element_size, static_cast<unsigned char*>(to)});
 }
 
 }  // namespace zhalo::kernels

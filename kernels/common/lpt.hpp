@@ -48,7 +48,8 @@ struct DisplaceAxis {
   /// `x` is from the lower edge on. What rounds to the upper edge, also in T, is at the lower one.
   ZHALO_HD T wrapped(double x) const {
     const T at = static_cast<T>(what.lo + (x - what.length * std::floor(x / what.length)));
-    const bool inside = static_cast<double>(at) >= what.lo && static_cast<double>(at) < what.lo + what.length;
+    const bool inside =
+        static_cast<double>(at) >= what.lo && static_cast<double>(at) < what.lo + what.length;
     return inside ? at : static_cast<T>(what.lo);
   }
 };
@@ -81,7 +82,8 @@ void displace_axis(const E& exec, const DisplacedAxis<T>& axis) {
   for_each(exec, axis.cells.size(), DisplaceAxis<T>{axis});
 }
 template <class E>
-void number_cells(const E& exec, const CellBlock& cells, const Vec<Index, 3>& num, Span<std::uint64_t> to) {
+void number_cells(const E& exec, const CellBlock& cells, const Vec<Index, 3>& num,
+                  Span<std::uint64_t> to) {
   for_each(exec, cells.size(), NumberCell{cells, num, to.data()});
 }
 

@@ -24,7 +24,9 @@ struct MultiplyByProduct {
     double factor;
     ZHALO_HD void operator()(Index i, Index c) const { multiply(modes, i, factor * factors[c]); }
   };
-  ZHALO_HD Row row(Index a, Index b) const { return {modes, factors.of[2], factors.of[0][a] * factors.of[1][b]}; }
+  ZHALO_HD Row row(Index a, Index b) const {
+    return {modes, factors.of[2], factors.of[0][a] * factors.of[1][b]};
+  }
 };
 
 template <class T>
@@ -43,7 +45,9 @@ struct MultiplyByProductAndI {
       modes[2 * i + 1] = static_cast<T>(real * by);
     }
   };
-  ZHALO_HD Row row(Index a, Index b) const { return {modes, factors.of[2], factors.of[0][a] * factors.of[1][b]}; }
+  ZHALO_HD Row row(Index a, Index b) const {
+    return {modes, factors.of[2], factors.of[0][a] * factors.of[1][b]};
+  }
 };
 
 /// Multiplies by Factor's function of the sum of the axes' numbers.
@@ -56,9 +60,13 @@ struct MultiplyByFunction {
     Span<T> modes;
     Span<const double> terms;
     double sum;
-    ZHALO_HD void operator()(Index i, Index c) const { multiply(modes, i, Factor::of(sum + terms[c])); }
+    ZHALO_HD void operator()(Index i, Index c) const {
+      multiply(modes, i, Factor::of(sum + terms[c]));
+    }
   };
-  ZHALO_HD Row row(Index a, Index b) const { return {modes, terms.of[2], terms.of[0][a] + terms.of[1][b]}; }
+  ZHALO_HD Row row(Index a, Index b) const {
+    return {modes, terms.of[2], terms.of[0][a] + terms.of[1][b]};
+  }
 };
 
 struct MinusInverse {
@@ -92,7 +100,8 @@ struct AddModes {
   ZHALO_HD AddModes row(Index, Index) const { return *this; }
   ZHALO_HD void operator()(Index i, Index) const {
     for (Index part = 2 * i; part < 2 * i + 2; ++part)
-      modes[part] = static_cast<T>(static_cast<double>(modes[part]) + factor * static_cast<double>(other[part]));
+      modes[part] = static_cast<T>(static_cast<double>(modes[part]) +
+                                   factor * static_cast<double>(other[part]));
   }
 };
 
@@ -102,7 +111,8 @@ struct ComplexNumber {
   double imaginary;
 
   ZHALO_HD friend ComplexNumber operator*(const ComplexNumber& a, const ComplexNumber& b) {
-    return {a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real};
+    return {a.real * b.real - a.imaginary * b.imaginary,
+            a.real * b.imaginary + a.imaginary * b.real};
   }
 };
 
@@ -112,13 +122,16 @@ struct AverageTurned {
   Span<const T> other;
   PhaseTables phases;
 
-  ZHALO_HD ComplexNumber phase(int axis, Index i) const { return {phases.real.of[axis][i], phases.imaginary.of[axis][i]}; }
+  ZHALO_HD ComplexNumber phase(int axis, Index i) const {
+    return {phases.real.of[axis][i], phases.imaginary.of[axis][i]};
+  }
 
   struct Row {
     const AverageTurned& action;
     ComplexNumber phase;
     ZHALO_HD void operator()(Index i, Index c) const {
-      const ComplexNumber mode{static_cast<double>(action.other[2 * i]), static_cast<double>(action.other[2 * i + 1])};
+      const ComplexNumber mode{static_cast<double>(action.other[2 * i]),
+                               static_cast<double>(action.other[2 * i + 1])};
       const ComplexNumber turned = mode * (phase * action.phase(2, c));
       T* const value = &action.modes[2 * i];
       value[0] = static_cast<T>((static_cast<double>(value[0]) + turned.real) / 2);
@@ -153,7 +166,8 @@ void add_modes(const E& exec, const ModesView<T>& modes, Span<const T> other, do
   act_on_rows(exec, modes.rows, AddModes<T>{modes.values, other, factor});
 }
 template <class E, class T>
-void average_turned_modes(const E& exec, const ModesView<T>& modes, Span<const T> other, const PhaseTables& phases) {
+void average_turned_modes(const E& exec, const ModesView<T>& modes, Span<const T> other,
+                          const PhaseTables& phases) {
   act_on_rows(exec, modes.rows, AverageTurned<T>{modes.values, other, phases});
 }
 

@@ -37,7 +37,9 @@ ZHALO_HD constexpr std::uint64_t morton3(std::uint32_t x, std::uint32_t y, std::
   return spread_by_3(x) << 2 | spread_by_3(y) << 1 | spread_by_3(z);
 }
 
-ZHALO_HD constexpr std::uint64_t morton2(std::uint32_t x, std::uint32_t y) { return spread_by_2(x) << 1 | spread_by_2(y); }
+ZHALO_HD constexpr std::uint64_t morton2(std::uint32_t x, std::uint32_t y) {
+  return spread_by_2(x) << 1 | spread_by_2(y);
+}
 
 /// How many of the `bits` bits of two keys agree, from the highest on.
 ZHALO_HD inline int common_prefix(std::uint64_t a, std::uint64_t b, int bits) {

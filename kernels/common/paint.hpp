@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "kernels/atomics.hpp"
-#include "kernels/common/clouds.hpp"
+#include "kernels/common/mass_assignment.hpp"
 #include "kernels/common/prefetch.hpp"
 #include "kernels/common/rows.hpp"
 
@@ -44,23 +44,26 @@ Index times_each(const PaintedParticles<Real>& painted) {
 
 template <class E, class Real>
 WeightSummary summarize_weights(const E& exec, const PaintedParticles<Real>& painted) {
-  WeightSummary summary = transform_reduce(exec, num_to_look_at(painted), WeightSummary{0, 0, SummarizeWeight<Real>::none},
-                                           SummarizeWeight<Real>{painted}, CombineWeightSummaries{});
+  WeightSummary summary = transform_reduce(
+      exec, num_to_look_at(painted), WeightSummary{0, 0, SummarizeWeight<Real>::none},
+      SummarizeWeight<Real>{painted}, CombineWeightSummaries{});
   summary.num_not_finite *= times_each(painted);
   return summary;
 }
 
-/// Magnitudes in quanta, rounded down.
+/// Magnitudes in units, rounded down.
 template <class Real>
 struct BoundWeight {
   PaintedParticles<Real> painted;
-  ZHALO_HD CountedSum operator()(Index i) const { return {static_cast<Index>(fabs(painted.weight(i)) * painted.scale), 1}; }
+  ZHALO_HD CountedSum operator()(Index i) const {
+    return {static_cast<Index>(fabs(painted.weight(i)) * painted.scale), 1};
+  }
 };
 
 template <class E, class Real>
 Index bound_weights(const E& exec, const PaintedParticles<Real>& painted) {
-  const CountedSum bound =
-      transform_reduce(exec, num_to_look_at(painted), CountedSum{}, BoundWeight<Real>{painted}, AddCountedSums{});
+  const CountedSum bound = transform_reduce(exec, num_to_look_at(painted), CountedSum{},
+                                            BoundWeight<Real>{painted}, AddCountedSums{});
   return times_each(painted) * (bound.sum + bound.num);
 }
 
@@ -69,31 +72,31 @@ struct MeasureWeight {
   PaintedParticles<Real> painted;
 
   ZHALO_HD WeightSums operator()(Index i) const {
-    const double quanta = painted.weight(i) * painted.scale;
-    return {static_cast<Index>(whole(quanta)), quanta * quanta};
+    const double fixed_weight = painted.weight(i) * painted.scale;
+    return {static_cast<Index>(whole(fixed_weight)), fixed_weight * fixed_weight};
   }
 };
 
 struct AddWeightSums {
   ZHALO_HD WeightSums operator()(const WeightSums& a, const WeightSums& b) const {
-    return {a.quanta + b.quanta, a.squares + b.squares};
+    return {a.fixed_weight + b.fixed_weight, a.squares + b.squares};
   }
 };
 
 template <class E, class Real>
 WeightSums sum_weights(const E& exec, const PaintedParticles<Real>& painted) {
-  const WeightSums sums =
-      transform_reduce(exec, num_to_look_at(painted), WeightSums{}, MeasureWeight<Real>{painted}, AddWeightSums{});
+  const WeightSums sums = transform_reduce(exec, num_to_look_at(painted), WeightSums{},
+                                           MeasureWeight<Real>{painted}, AddWeightSums{});
   const Index times = times_each(painted);
-  return {sums.quanta * times, sums.squares * static_cast<double>(times)};
+  return {sums.fixed_weight * times, sums.squares * static_cast<double>(times)};
 }
 
 /// The clouds of a place along all axes.
 template <int order, class Real>
-struct Clouds {
-  AxisCloud<order> axis[3];
+struct MassAssignment {
+  AxisAssignment<order> axis[3];
 
-  ZHALO_HD Clouds(const MeshCells& cells, const Vec<Real, 3>& pos)
+  ZHALO_HD MassAssignment(const MeshCells& cells, const Vec<Real, 3>& pos)
       : axis{cloud_on<order>(cells.axis[0], static_cast<double>(pos[0])),
              cloud_on<order>(cells.axis[1], static_cast<double>(pos[1])),
              cloud_on<order>(cells.axis[2], static_cast<double>(pos[2]))} {}
@@ -101,17 +104,18 @@ struct Clouds {
 
 /// Places of the cells of a cloud, in elements along each axis.
 template <int order>
-struct CloudOffsets {
+struct AssignmentOffsets {
   Index at[3][static_cast<std::size_t>(order)];
 
-  ZHALO_HD CloudOffsets(const MeshCells& cells, const AxisCloud<order> (&cloud)[3]) {
+  ZHALO_HD AssignmentOffsets(const MeshCells& cells, const AxisAssignment<order> (&cloud)[3]) {
     for (int axis = 0; axis < 3; ++axis) {
-      for (int i = 0; i < order; ++i) at[axis][i] = cells.axis[axis].offset_of(cloud[axis].first + i);
+      for (int i = 0; i < order; ++i)
+        at[axis][i] = cells.axis[axis].offset_of(cloud[axis].first + i);
     }
   }
 };
 
-/// One particle's quanta to the cells: atomically where others may write to them, too.
+/// One particle's units to the cells: atomically where others may write to them, too.
 template <int order, bool atomic, class Real>
 struct DepositParticle {
   PaintedParticles<Real> painted;
@@ -119,16 +123,17 @@ struct DepositParticle {
   Span<Index> sums;
 
   ZHALO_HD void operator()(Index i) const {
-    const Clouds<order, Real> clouds(cells, painted.particles[i].pos(3));
-    const CloudOffsets<order> offset(cells, clouds.axis);
-    for_each_part<order>(whole(painted.weight(i) * painted.scale), clouds.axis, [&](int x, int y, int z, Index part) {
-      Index& sum = sums[offset.at[0][x] + offset.at[1][y] + offset.at[2][z]];
-      if constexpr (atomic) {
-        atomic_add(sum, part);
-      } else {
-        sum += part;
-      }
-    });
+    const MassAssignment<order, Real> assignment(cells, painted.particles[i].pos(3));
+    const AssignmentOffsets<order> offset(cells, assignment.axis);
+    for_each_part<order>(whole(painted.weight(i) * painted.scale), assignment.axis,
+                         [&](int x, int y, int z, Index part) {
+                           Index& sum = sums[offset.at[0][x] + offset.at[1][y] + offset.at[2][z]];
+                           if constexpr (atomic) {
+                             atomic_add(sum, part);
+                           } else {
+                             sum += part;
+                           }
+                         });
   }
 };
 
@@ -141,8 +146,8 @@ struct FindOwner {
     const Vec<Real, 3> pos = search.particles[search.first + i].pos(3);
     const Index x = first_cell<order>(search.cells.axis[0], static_cast<double>(pos[0]));
     const Index y = first_cell<order>(search.cells.axis[1], static_cast<double>(pos[1]));
-    keys[i] =
-        static_cast<std::uint64_t>(Index{search.owners.row[x]} * search.owners.num_columns + Index{search.owners.column[y]});
+    keys[i] = static_cast<std::uint64_t>(Index{search.owners.row[x]} * search.owners.num_columns +
+                                         Index{search.owners.column[y]});
   }
 };
 
@@ -168,13 +173,13 @@ struct PackPainted {
     const Index from = first + Index{at[i]};
     const Vec<Real, 3> pos = painted.particles[from].pos(3);
     for (int axis = 0; axis < 3; ++axis) to.pos[axis][i] = pos[axis];
-    if (!to.quanta.empty()) to.quanta[i] = whole(painted.weight(from) * painted.scale);
+    if (!to.fixed_weight.empty()) to.fixed_weight[i] = whole(painted.weight(from) * painted.scale);
   }
 };
 
 template <class E, class Real>
-void pack_painted(const E& exec, const PaintedParticles<Real>& painted, Index first, Span<const LocalIndex> at,
-                  const TravellingParticles<Real>& to) {
+void pack_painted(const E& exec, const PaintedParticles<Real>& painted, Index first,
+                  Span<const LocalIndex> at, const TravellingParticles<Real>& to) {
   for_each(exec, at.size(), PackPainted<Real>{painted, first, at, to});
 }
 
@@ -195,7 +200,9 @@ struct MapCells {
       return value;
     }
   };
-  ZHALO_HD Row row(Index a, Index b) const { return {from + a * rows.from_stride[0] + b * rows.from_stride[1], to, map}; }
+  ZHALO_HD Row row(Index a, Index b) const {
+    return {from + a * rows.from_stride[0] + b * rows.from_stride[1], to, map};
+  }
 };
 
 inline GridRows target_of(const CellRows& rows) {
@@ -203,38 +210,43 @@ inline GridRows target_of(const CellRows& rows) {
 }
 
 template <class E, class From, class To>
-void map_cells(const E& exec, const CellRows& rows, const From* from, To* to, const LinearMap& map) {
+void map_cells(const E& exec, const CellRows& rows, const From* from, To* to,
+               const LinearMap& map) {
   act_on_rows(exec, target_of(rows), MapCells<From, To>{rows, from, to, map});
 }
 
 template <class E, class To>
-Index put_quanta(const E& exec, const CellRows& rows, const Index* from, To* to, const LinearMap& map) {
+Index write_fixed_weights(const E& exec, const CellRows& rows, const Index* from, To* to,
+                          const LinearMap& map) {
   return sum_over_rows(exec, target_of(rows), MapCells<Index, To>{rows, from, to, map});
 }
 
 template <int order, class T, class Real>
-struct SamplePlace {
-  ParticlesView<Real> places;
-  SampledCells<T> sampled;
+struct ReadoutPoint {
+  ParticlesView<Real> points;
+  ReadoutCells<T> sampled;
 
   ZHALO_HD void operator()(Index i) const {
-    // Places of cells are found where they are needed: kept for all axes, they would cost a device more registers than there are.
-    const Clouds<order, Real> clouds(sampled.cells, places[i].pos(3));
+    // Places of cells are found where they are needed: kept for all axes, they would cost a device
+    // more registers than there are.
+    const MassAssignment<order, Real> assignment(sampled.cells, points[i].pos(3));
     const MeshAxis(&axis)[3] = sampled.cells.axis;
     double sum = 0;
     for (int x = 0; x < order; ++x) {
-      const T* const cells_of_plane = sampled.field.data() + axis[0].offset_of(clouds.axis[0].first + x);
+      const T* const cells_of_plane =
+          sampled.field.data() + axis[0].offset_of(assignment.axis[0].first + x);
       double plane = 0;
       for (int y = 0; y < order; ++y) {
-        const T* const cells_of_row = cells_of_plane + axis[1].offset_of(clouds.axis[1].first + y);
+        const T* const cells_of_row =
+            cells_of_plane + axis[1].offset_of(assignment.axis[1].first + y);
         double row = 0;
         for (int z = 0; z < order; ++z) {
-          const T value = cells_of_row[axis[2].offset_of(clouds.axis[2].first + z)];
-          row += clouds.axis[2].weight[z] * static_cast<double>(value);
+          const T value = cells_of_row[axis[2].offset_of(assignment.axis[2].first + z)];
+          row += assignment.axis[2].weight[z] * static_cast<double>(value);
         }
-        plane += clouds.axis[1].weight[y] * row;
+        plane += assignment.axis[1].weight[y] * row;
       }
-      sum += clouds.axis[0].weight[x] * plane;
+      sum += assignment.axis[0].weight[x] * plane;
     }
     sampled.values[i] = static_cast<T>(sum);
   }

@@ -48,7 +48,9 @@ struct SummarizePosition {
   }
 
   /// The summary of no particles.
-  ZHALO_HD static PositionSummary nothing() { return {{{inf, inf, inf}}, {{-inf, -inf, -inf}}, 0, last, 0, last, 0}; }
+  ZHALO_HD static PositionSummary nothing() {
+    return {{{inf, inf, inf}}, {{-inf, -inf, -inf}}, 0, last, 0, last, 0};
+  }
 
   ZHALO_HD static PositionSummary bad(Index i) {
     PositionSummary summary = nothing();
@@ -66,7 +68,8 @@ struct CombineSummaries {
       both.hi[axis] = b.hi[axis] > a.hi[axis] ? b.hi[axis] : a.hi[axis];
     }
     both.num_not_finite += b.num_not_finite;
-    both.first_not_finite = b.first_not_finite < a.first_not_finite ? b.first_not_finite : a.first_not_finite;
+    both.first_not_finite =
+        b.first_not_finite < a.first_not_finite ? b.first_not_finite : a.first_not_finite;
     both.num_outside += b.num_outside;
     both.first_outside = b.first_outside < a.first_outside ? b.first_outside : a.first_outside;
     both.num_wrapped += b.num_wrapped;
@@ -75,7 +78,8 @@ struct CombineSummaries {
 };
 
 template <class E, class Real>
-PositionSummary summarize_positions(const E& exec, const ParticlesView<Real>& particles, const Box& box) {
+PositionSummary summarize_positions(const E& exec, const ParticlesView<Real>& particles,
+                                    const Box& box) {
   const SummarizePosition<Real> one{particles, box};
   return transform_reduce(exec, particles.num, one.nothing(), one, CombineSummaries{});
 }
@@ -83,7 +87,7 @@ PositionSummary summarize_positions(const E& exec, const ParticlesView<Real>& pa
 template <class Real>
 struct MakeKey {
   ParticlesView<Real> particles;
-  Frame frame;
+  KeyFrame frame;
   Span<std::uint64_t> keys;
   Span<LocalIndex> order;
 
@@ -94,23 +98,25 @@ struct MakeKey {
     for (int axis = 0; axis < particles.dimensions; ++axis) {
       const double x = static_cast<double>(frame.wrapped(pos[axis], axis));
       const double at = (x - frame.corner[axis]) * frame.cells_per_length;
-      cell[axis] = static_cast<std::uint32_t>(at > 0 ? (at < last ? at : last) : 0);  // NaN, of an extent that overflows, is 0
+      cell[axis] = static_cast<std::uint32_t>(
+          at > 0 ? (at < last ? at : last) : 0);  // NaN, of an extent that overflows, is 0
     }
-    keys[i] = particles.dimensions == 3 ? morton3(cell[0], cell[1], cell[2]) : morton2(cell[0], cell[1]);
+    keys[i] =
+        particles.dimensions == 3 ? morton3(cell[0], cell[1], cell[2]) : morton2(cell[0], cell[1]);
     order[i] = static_cast<LocalIndex>(i);
   }
 };
 
 template <class E, class Real>
-void make_keys(const E& exec, const ParticlesView<Real>& particles, const Frame& frame, Span<std::uint64_t> keys,
-               Span<LocalIndex> order) {
+void make_keys(const E& exec, const ParticlesView<Real>& particles, const KeyFrame& frame,
+               Span<std::uint64_t> keys, Span<LocalIndex> order) {
   for_each(exec, particles.num, MakeKey<Real>{particles, frame, keys, order});
 }
 
 template <class Real>
 struct GatherPosition {
   ParticlesView<Real> particles;
-  Frame frame;
+  KeyFrame frame;
   Span<const LocalIndex> order;
   SortedPositions<Real> sorted;
 
@@ -130,8 +136,8 @@ struct GatherPosition {
 };
 
 template <class E, class Real>
-void gather_positions(const E& exec, const ParticlesView<Real>& particles, const Frame& frame, Span<const LocalIndex> order,
-                      const SortedPositions<Real>& sorted) {
+void gather_positions(const E& exec, const ParticlesView<Real>& particles, const KeyFrame& frame,
+                      Span<const LocalIndex> order, const SortedPositions<Real>& sorted) {
   for_each(exec, particles.num, GatherPosition<Real>{particles, frame, order, sorted});
 }
 
@@ -154,8 +160,10 @@ struct SummarizeColumns {
 
 struct CombineColumnSummaries {
   ZHALO_HD ColumnSummary operator()(const ColumnSummary& a, const ColumnSummary& b) const {
-    return {a.num_bad_mass + b.num_bad_mass, a.first_bad_mass < b.first_bad_mass ? a.first_bad_mass : b.first_bad_mass,
-            a.num_bad_type + b.num_bad_type, a.first_bad_type < b.first_bad_type ? a.first_bad_type : b.first_bad_type};
+    return {a.num_bad_mass + b.num_bad_mass,
+            a.first_bad_mass < b.first_bad_mass ? a.first_bad_mass : b.first_bad_mass,
+            a.num_bad_type + b.num_bad_type,
+            a.first_bad_type < b.first_bad_type ? a.first_bad_type : b.first_bad_type};
   }
 };
 
@@ -172,14 +180,17 @@ struct MarkType {
 };
 
 template <class E, class Real>
-void mark_types(const E& exec, const ParticlesView<Real>& particles, const TypeSet& types, Span<LocalIndex> marks) {
+void mark_types(const E& exec, const ParticlesView<Real>& particles, const TypeSet& types,
+                Span<LocalIndex> marks) {
   for_each(exec, marks.size(), MarkType<Real>{particles, types, marks});
 }
 
 template <class E, class Real>
-ColumnSummary summarize_columns(const E& exec, const ParticlesView<Real>& particles, int num_types) {
+ColumnSummary summarize_columns(const E& exec, const ParticlesView<Real>& particles,
+                                int num_types) {
   using Summarize = SummarizeColumns<Real>;
-  return transform_reduce(exec, particles.num, ColumnSummary{0, Summarize::last, 0, Summarize::last},
+  return transform_reduce(exec, particles.num,
+                          ColumnSummary{0, Summarize::last, 0, Summarize::last},
                           Summarize{particles, num_types}, CombineColumnSummaries{});
 }
 

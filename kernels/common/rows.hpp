@@ -1,24 +1,28 @@
-/// Elements of bricks one by one: rows in order on the host, one element a thread on a device.
+/// Elements of index boxes one by one: rows in order on the host, one element a thread on a device.
 #pragma once
 
 #include <algorithm>
 #include <type_traits>
 
-#include "kernels/common/bricks.hpp"
+#include "kernels/common/index_boxes.hpp"
 #include "kernels/mode_kernels.hpp"
 
 namespace zhalo::kernels {
 
-/// A sum and of how many: 16 bytes, of which CUB has a thread take fewer at a time than of 8. It then keeps them in registers.
+/// A sum and of how many: 16 bytes, of which CUB has a thread take fewer at a time than of 8. It
+/// then keeps them in registers.
 struct CountedSum {
   Index sum = 0;
   Index num = 0;
 };
 struct AddCountedSums {
-  ZHALO_HD CountedSum operator()(const CountedSum& a, const CountedSum& b) const { return {a.sum + b.sum, a.num + b.num}; }
+  ZHALO_HD CountedSum operator()(const CountedSum& a, const CountedSum& b) const {
+    return {a.sum + b.sum, a.num + b.num};
+  }
 };
 
-/// An action's row(a, b) is what its elements have in common, called with (place, index along the last axis).
+/// An action's row(a, b) is what its elements have in common, called with (place, index along the
+/// last axis).
 template <class Action>
 ZHALO_HD auto act_on_element(const GridRows& rows, const Action& action, Index i) {
   const Index row = quotient(i, rows.extent[2]);
@@ -46,10 +50,11 @@ struct SumElement {
   ZHALO_HD CountedSum operator()(Index i) const { return {act_on_element(rows, action, i), 1}; }
 };
 
-/// visit(act, place, first, end) for the rows' parts of elements [element, last): act is the row's action, its elements are place + first
-/// to place + end.
+/// visit(act, place, first, end) for the rows' parts of elements [element, last): act is the row's
+/// action, its elements are place + first to place + end.
 template <class Action, class Visit>
-void for_each_row(const GridRows& rows, const Action& action, Index element, Index last, const Visit& visit) {
+void for_each_row(const GridRows& rows, const Action& action, Index element, Index last,
+                  const Visit& visit) {
   while (element < last) {
     const Index row = element / rows.extent[2];
     const Index first = element % rows.extent[2];
@@ -106,7 +111,9 @@ Index sum_over_rows(const E& exec, const GridRows& rows, const Action& action) {
     };
     return reduce_blocks(exec, size, CountedSum{}, sum, AddCountedSums{}).sum;
   } else {
-    return transform_reduce(exec, size, CountedSum{}, SumElement<Action>{rows, action}, AddCountedSums{}).sum;
+    return transform_reduce(exec, size, CountedSum{}, SumElement<Action>{rows, action},
+                            AddCountedSums{})
+        .sum;
   }
 }
 

@@ -1,4 +1,5 @@
-/// Runs of equal keys in sorted order: labels and rows of groups whose particles lie on several ranks.
+/// Runs of equal keys in sorted order: labels and rows of groups whose particles lie on several
+/// ranks.
 #pragma once
 
 #include "kernels/catalogue_views.hpp"
@@ -22,7 +23,9 @@ struct CountRun {
   RunsView runs;
   Span<LocalIndex> counts;
 
-  ZHALO_HD void operator()(Index run) const { counts[run] = static_cast<LocalIndex>(runs.end(run) - runs.start[run]); }
+  ZHALO_HD void operator()(Index run) const {
+    counts[run] = static_cast<LocalIndex>(runs.end(run) - runs.start[run]);
+  }
 };
 
 template <class E>
@@ -36,12 +39,14 @@ struct WeighRun {
   Span<LocalIndex> weights;
 
   ZHALO_HD void operator()(Index run) const {
-    weights[run] = static_cast<LocalIndex>(weight_before[runs.end(run)] - weight_before[runs.start[run]]);
+    weights[run] =
+        static_cast<LocalIndex>(weight_before[runs.end(run)] - weight_before[runs.start[run]]);
   }
 };
 
 template <class E>
-void weigh_runs(const E& exec, const RunsView& runs, Span<const Index> weight_before, Span<LocalIndex> weights) {
+void weigh_runs(const E& exec, const RunsView& runs, Span<const Index> weight_before,
+                Span<LocalIndex> weights) {
   for_each(exec, weights.size(), WeighRun{runs, weight_before, weights});
 }
 
@@ -58,7 +63,8 @@ struct SumRun {
 };
 
 template <class E>
-void sum_runs(const E& exec, const RunsView& runs, Span<const LocalIndex> values, Span<Index> sums) {
+void sum_runs(const E& exec, const RunsView& runs, Span<const LocalIndex> values,
+              Span<Index> sums) {
   for_each(exec, sums.size(), SumRun{runs, values, sums});
 }
 
@@ -71,7 +77,9 @@ struct SpreadRun {
   ZHALO_HD void prefetch(Index i) const { prefetch_line(&to[runs.order[i]]); }
 
   ZHALO_HD void operator()(Index i) const {
-    const Index run = first_place(runs.start.size(), [&](Index at) { return Index{runs.start[at]} > i; }) - 1;
+    const Index run =
+        first_index_where(runs.start.size(), [&](Index at) { return Index{runs.start[at]} > i; }) -
+        1;
     to[runs.order[i]] = values[run];
   }
 };
@@ -98,11 +106,14 @@ struct MakeLengthKey {
   Index longest;
   Span<std::uint64_t> keys;
 
-  ZHALO_HD void operator()(Index g) const { keys[g] = static_cast<std::uint64_t>(longest - lengths[g]); }
+  ZHALO_HD void operator()(Index g) const {
+    keys[g] = static_cast<std::uint64_t>(longest - lengths[g]);
+  }
 };
 
 template <class E>
-void make_length_keys(const E& exec, Span<const Index> lengths, Index longest, Span<std::uint64_t> keys) {
+void make_length_keys(const E& exec, Span<const Index> lengths, Index longest,
+                      Span<std::uint64_t> keys) {
   for_each(exec, lengths.size(), MakeLengthKey{lengths, longest, keys});
 }
 

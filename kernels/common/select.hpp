@@ -38,7 +38,8 @@ Buffer<LocalIndex> select(const E& exec, Index num, Condition condition) {
   const Index num_selected = exclusive_scan(exec, counts.span());
   Buffer<LocalIndex> selected(exec, num_selected, "a selection");
   if (num_selected > 0)
-    for_each(exec, num_chunks, SelectChunk<Condition>{condition, num, chunk, counts.span(), selected.span()});
+    for_each(exec, num_chunks,
+             SelectChunk<Condition>{condition, num, chunk, counts.span(), selected.span()});
   return selected;
 }
 

@@ -1,7 +1,7 @@
-/// Leaves and the slots of plane 0.
+/// Leaves and the leaves of level 0.
 #pragma once
 
-#include "kernels/common/cells.hpp"
+#include "kernels/common/leaf_cells.hpp"
 #include "zhalo/core/buffer.hpp"
 
 namespace zhalo::kernels {
@@ -15,7 +15,8 @@ Buffer<LocalIndex> cut_cells(const E& exec, const CellCut& cut) {
   for_each(exec, num_chunks, CutChunk{cutter, chunk, counts.span(), {}});
   const Index num_cells = exclusive_scan(exec, counts.span());
   Buffer<LocalIndex> starts(exec, num_cells, "cell starts");
-  if (num_cells > 0) for_each(exec, num_chunks, CutChunk{cutter, chunk, counts.span(), starts.span()});
+  if (num_cells > 0)
+    for_each(exec, num_chunks, CutChunk{cutter, chunk, counts.span(), starts.span()});
   return starts;
 }
 
@@ -28,29 +29,32 @@ struct GatherKey {
 };
 
 template <class E>
-void gather_keys(const E& exec, Span<const std::uint64_t> keys, Span<const LocalIndex> at, Span<std::uint64_t> to) {
+void gather_keys(const E& exec, Span<const std::uint64_t> keys, Span<const LocalIndex> at,
+                 Span<std::uint64_t> to) {
   for_each(exec, at.size(), GatherKey{keys, at, to});
 }
 
-struct FillSlot {
-  LeafSlots slots;
+struct WriteLeaf {
+  LeafRanges leaves;
 
-  ZHALO_HD void operator()(Index slot) const {
-    const Index node = slot / slots.fanout;
-    slots.begin[slot] = slots.end[slot] = 0;
-    if (node >= slots.node_starts.size()) return;
-    const Index num_leaves = slots.leaf_starts.size();
-    const Index leaf = slots.node_starts[node] + slot % slots.fanout;
-    const Index node_end = node + 1 < slots.node_starts.size() ? Index{slots.node_starts[node + 1]} : num_leaves;
+  ZHALO_HD void operator()(Index i) const {
+    const Index node = i / leaves.fanout;
+    leaves.begin[i] = leaves.end[i] = 0;
+    if (node >= leaves.node_starts.size()) return;
+    const Index num_leaves = leaves.leaf_starts.size();
+    const Index leaf = leaves.node_starts[node] + i % leaves.fanout;
+    const Index node_end =
+        node + 1 < leaves.node_starts.size() ? Index{leaves.node_starts[node + 1]} : num_leaves;
     if (leaf >= node_end) return;
-    slots.begin[slot] = slots.leaf_starts[leaf];
-    slots.end[slot] = leaf + 1 < num_leaves ? slots.leaf_starts[leaf + 1] : static_cast<LocalIndex>(slots.num_particles);
+    leaves.begin[i] = leaves.leaf_starts[leaf];
+    leaves.end[i] = leaf + 1 < num_leaves ? leaves.leaf_starts[leaf + 1]
+                                          : static_cast<LocalIndex>(leaves.num_particles);
   }
 };
 
 template <class E>
-void fill_slots(const E& exec, const LeafSlots& slots) {
-  for_each(exec, slots.begin.size(), FillSlot{slots});
+void write_leaves(const E& exec, const LeafRanges& leaves) {
+  for_each(exec, leaves.begin.size(), WriteLeaf{leaves});
 }
 
 }  // namespace zhalo::kernels

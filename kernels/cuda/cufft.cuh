@@ -18,7 +18,8 @@ inline void check_cufft(cufftResult result, const char* call) {
   if (result == CUFFT_SUCCESS) return;
   if (result == CUFFT_ALLOC_FAILED)
     throw OutOfMemory(std::string("out of CUDA device memory in ") + call + "; use more devices");
-  throw DeviceError(std::string("cuFFT failed with code ") + std::to_string(static_cast<int>(result)) + " in " + call);
+  throw DeviceError(std::string("cuFFT failed with code ") +
+                    std::to_string(static_cast<int>(result)) + " in " + call);
 }
 
 template <class Real>
@@ -57,8 +58,9 @@ class CufftPlan {
     long long length = lines.length;
     const auto make = [&] {
       check_cufft(cufftSetAutoAllocation(handle_, 0), "cufftSetAutoAllocation");
-      check_cufft(cufftMakePlanMany64(handle_, 1, &length, &length, lines.stride, lines.in_distance, &length, lines.stride,
-                                      lines.out_distance, lines.type, lines.num, &work_bytes_),
+      check_cufft(cufftMakePlanMany64(handle_, 1, &length, &length, lines.stride, lines.in_distance,
+                                      &length, lines.stride, lines.out_distance, lines.type,
+                                      lines.num, &work_bytes_),
                   "cufftMakePlanMany64");
       check_cufft(cufftSetStream(handle_, exec.stream), "cufftSetStream");
     };
@@ -69,7 +71,8 @@ class CufftPlan {
       throw;
     }
   }
-  /// It must end on its own device: another one that is current would be started, and asked for what it does not have.
+  /// It must end on its own device: another one that is current would be started, and asked for
+  /// what it does not have.
   ~CufftPlan() {
     try {
       const DeviceScope scope(device_);
@@ -106,11 +109,13 @@ inline void execute(cufftHandle plan, ComplexPair<double>* in, double* out) {
   check_cufft(cufftExecZ2D(plan, reinterpret_cast<cufftDoubleComplex*>(in), out), "cufftExecZ2D");
 }
 inline void execute(cufftHandle plan, ComplexPair<float>* in, ComplexPair<float>* out, int sign) {
-  check_cufft(cufftExecC2C(plan, reinterpret_cast<cufftComplex*>(in), reinterpret_cast<cufftComplex*>(out), sign),
+  check_cufft(cufftExecC2C(plan, reinterpret_cast<cufftComplex*>(in),
+                           reinterpret_cast<cufftComplex*>(out), sign),
               "cufftExecC2C");
 }
 inline void execute(cufftHandle plan, ComplexPair<double>* in, ComplexPair<double>* out, int sign) {
-  check_cufft(cufftExecZ2Z(plan, reinterpret_cast<cufftDoubleComplex*>(in), reinterpret_cast<cufftDoubleComplex*>(out), sign),
+  check_cufft(cufftExecZ2Z(plan, reinterpret_cast<cufftDoubleComplex*>(in),
+                           reinterpret_cast<cufftDoubleComplex*>(out), sign),
               "cufftExecZ2Z");
 }
 

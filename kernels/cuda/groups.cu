@@ -2,10 +2,10 @@
 #include <limits>
 
 #include "kernels/cuda/launch.cuh"
-#include "kernels/cuda/warp_group.cuh"
+#include "kernels/cuda/warp_lanes.cuh"
 #include "kernels/kernels.hpp"
 // After the group.
-#include "kernels/common/tree_group.inl.hpp"
+#include "kernels/common/tree_lanes.inl.hpp"
 // After distances.
 #include "kernels/common/boxes.inl.hpp"
 #include "kernels/common/fof_link.inl.hpp"
@@ -15,20 +15,23 @@ namespace zhalo::kernels {
 
 template <class E, class Real>
 void leaf_boxes(const E& exec, const TreeView<Real>& tree) {
-  for_each_group(exec, tree.plane_size[0], device::LeafBox<WarpGroup<Real>>{tree}, WarpGroup<Real>{});
+  for_each_with_lanes(exec, tree.level_size[0], device::LeafBox<WarpLanes<Real>>{tree},
+                      WarpLanes<Real>{});
 }
 template <class E, class Real>
-void plane_boxes(const E& exec, const TreeView<Real>& tree, int plane) {
-  for_each_group(exec, tree.plane_size[plane], device::NodeBox<WarpGroup<Real>>{tree, plane}, WarpGroup<Real>{});
+void level_boxes(const E& exec, const TreeView<Real>& tree, int level) {
+  for_each_with_lanes(exec, tree.level_size[level], device::NodeBox<WarpLanes<Real>>{tree, level},
+                      WarpLanes<Real>{});
 }
 template <class E, class Real>
 void link_inside(const E& exec, const FofView<Real>& fof) {
-  for_each_group(exec, fof.tree.plane_size[0], device::LinkInside<WarpGroup<Real>>{{fof}}, WarpGroup<Real>{});
+  for_each_with_lanes(exec, fof.tree.level_size[0], device::LinkInside<WarpLanes<Real>>{{fof}},
+                      WarpLanes<Real>{});
 }
 template <class E, class Real>
 void link_between(const E& exec, const FofView<Real>& fof) {
-  for_each_group(exec, fof.walkers.tree.plane_size[fof.walk_plane], device::LinkBetween<WarpGroup<Real>>{{fof}},
-                 WarpGroup<Real>{});
+  for_each_with_lanes(exec, fof.walkers.tree.level_size[fof.walk_level],
+                      device::LinkBetween<WarpLanes<Real>>{{fof}}, WarpLanes<Real>{});
 }
 
 }  // namespace zhalo::kernels

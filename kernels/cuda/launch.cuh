@@ -1,4 +1,5 @@
-/// Loops over a device's threads and warps: for_each, for_each_group. Nothing here waits for the device.
+/// Loops over a device's threads and warps: for_each, for_each_with_lanes. Nothing here waits for
+/// the device.
 #pragma once
 
 #include <algorithm>
@@ -28,9 +29,11 @@ struct GridShape {
   std::size_t shared_bytes = 0;  ///< of each block
 };
 
-/// Queues a kernel. Every launch goes through here, by a plain function: any compiler of C++ can read it (tests/device).
+/// Queues a kernel. Every launch goes through here, by a plain function: any compiler of C++ can
+/// read it (tests/device).
 template <class... Parameters, class... Arguments>
-void launch(const Cuda& exec, const GridShape& shape, void (*kernel)(Parameters...), Arguments&&... arguments) {
+void launch(const Cuda& exec, const GridShape& shape, void (*kernel)(Parameters...),
+            Arguments&&... arguments) {
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(shape.blocks);
   config.blockDim = dim3(static_cast<unsigned>(shape.threads));
@@ -40,46 +43,53 @@ void launch(const Cuda& exec, const GridShape& shape, void (*kernel)(Parameters.
   ZHALO_CUDA_TRY(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...));
 }
 
-inline constexpr int most_threads = 256;  ///< of a block of for_each
+inline constexpr int max_threads = 256;  ///< of a block of for_each
 
-// Launch bounds name the blocks per multiprocessor for which registers must be left: without a number the compiler spills registers to
-// memory for more blocks than pay. scripts/check-spills looks.
+// Launch bounds name the blocks per multiprocessor for which registers must be left: without a
+// number the compiler spills registers to memory for more blocks than pay. scripts/check-spills
+// looks.
 
 template <class F>
-__global__ void __launch_bounds__(most_threads, 3) run_for_each(Index n, F f) {
+__global__ void __launch_bounds__(max_threads, 3) run_for_each(Index n, F f) {
   const Index step = Index{gridDim.x} * blockDim.x;
   for (Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) f(i);
 }
 
-/// Runs f(i) for every i in [0, n), in any order. f is a value: it is copied to the device and holds device pointers only.
+/// Runs f(i) for every i in [0, n), in any order. f is a value: it is copied to the device and
+/// holds device pointers only.
 template <class F>
 void for_each(const Cuda& exec, Index n, F f) {
-  static_assert(std::is_trivially_copyable_v<F> && std::is_copy_constructible_v<F>, "values and device pointers only");
+  static_assert(std::is_trivially_copyable_v<F> && std::is_copy_constructible_v<F>,
+                "values and device pointers only");
   if (n == 0) return;
-  // Few elements are long chunks (see chunk_of_loop): small blocks spread them over all multiprocessors.
-  const int threads = n < (1 << 16) ? 32 : most_threads;
+  // Few elements are long chunks (see chunk_of_loop): small blocks spread them over all
+  // multiprocessors.
+  const int threads = n < (1 << 16) ? 32 : max_threads;
   launch(exec, {grid_size(n, threads), threads}, run_for_each<F>, n, f);
 }
 
 inline constexpr int warp_size = 32;
-inline constexpr std::size_t most_shared_bytes = 48 << 10;  ///< of a block, without asking for more
+inline constexpr std::size_t max_shared_bytes = 48 << 10;  ///< of a block, without asking for more
 
-/// Warps of a block of for_each_group. Few, because a block's room is free again only when its last warp is done; more where there is
-/// no scratch memory, because a multiprocessor holds a limited number of blocks.
+/// Warps of a block of for_each_with_lanes. Few, because a block's room is free again only when its
+/// last warp is done; more where there is no scratch memory, because a multiprocessor holds a
+/// limited number of blocks.
 template <class Scratch>
-inline constexpr int warps_per_block = static_cast<int>(std::clamp<std::size_t>(most_shared_bytes / sizeof(Scratch), 1,
-                                                                                std::is_empty_v<Scratch> ? 8 : 4));
+inline constexpr int warps_per_block = static_cast<int>(std::clamp<std::size_t>(
+    max_shared_bytes / sizeof(Scratch), 1, std::is_empty_v<Scratch> ? 8 : 4));
 
 /// Leaves 128 registers a thread with scratch memory, 64 without.
 inline constexpr int blocks_per_multiprocessor = 4;
 
-template <class Functor, class Group>
-__global__ void __launch_bounds__(warps_per_block<typename Functor::Scratch>* warp_size, blocks_per_multiprocessor)
-    run_for_each_group(Index num_items, Functor functor, Group group) {
+template <class Functor, class Lanes>
+__global__ void __launch_bounds__(warps_per_block<typename Functor::Scratch>* warp_size,
+                                  blocks_per_multiprocessor)
+    run_for_each_group(Index num_items, Functor functor, Lanes group) {
   using Scratch = typename Functor::Scratch;
   constexpr int warps = warps_per_block<Scratch>;
   static_assert(alignof(Scratch) <= 16);
-  alignas(16) extern __shared__ std::byte shared_memory[];  // as much as the launch says: a warp's scratch memory for each warp
+  alignas(16) extern __shared__ std::byte
+      shared_memory[];  // as much as the launch says: a warp's scratch memory for each warp
   auto* const scratch = reinterpret_cast<Scratch*>(shared_memory);
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const Index step = Index{gridDim.x} * warps;
@@ -90,16 +100,17 @@ __global__ void __launch_bounds__(warps_per_block<typename Functor::Scratch>* wa
 }
 
 /// Runs functor(group, item, scratch) for every item, one warp per item.
-template <class Functor, class Group>
-void for_each_group(const Cuda& exec, Index num_items, const Functor& functor, const Group& group) {
+template <class Functor, class Lanes>
+void for_each_with_lanes(const Cuda& exec, Index num_items, const Functor& functor,
+                         const Lanes& group) {
   static_assert(std::is_trivially_copyable_v<Functor>, "values and device pointers only");
-  static_assert(Group::size == warp_size);
+  static_assert(Lanes::size == warp_size);
   if (num_items == 0) return;
   constexpr int warps = warps_per_block<typename Functor::Scratch>;
   constexpr std::size_t shared_bytes = warps * sizeof(typename Functor::Scratch);
-  static_assert(shared_bytes <= most_shared_bytes);
-  launch(exec, {grid_size(num_items, warps), warps * warp_size, shared_bytes}, run_for_each_group<Functor, Group>, num_items,
-         functor, group);
+  static_assert(shared_bytes <= max_shared_bytes);
+  launch(exec, {grid_size(num_items, warps), warps * warp_size, shared_bytes},
+         run_for_each_group<Functor, Lanes>, num_items, functor, group);
 }
 
 }  // namespace zhalo::kernels

@@ -16,10 +16,12 @@ namespace zhalo::kernels {
 
 void throw_cuda_error(cudaError_t error, const char* call, const char* file, int line) {
   static_cast<void>(cudaGetLastError());  // or the next check would report it again
-  const std::string message = std::string(cudaGetErrorName(error)) + " (" + cudaGetErrorString(error) + ") from " + call +
-                              " at " + file + ":" + std::to_string(line);
+  const std::string message = std::string(cudaGetErrorName(error)) + " (" +
+                              cudaGetErrorString(error) + ") from " + call + " at " + file + ":" +
+                              std::to_string(line);
   if (error == cudaErrorMemoryAllocation) {
-    throw OutOfMemory("out of CUDA device memory: " + message + "; use more devices, or run on the host");
+    throw OutOfMemory("out of CUDA device memory: " + message +
+                      "; use more devices, or run on the host");
   }
   throw DeviceError("the CUDA device failed: " + message);
 }
@@ -38,8 +40,9 @@ DeviceScope::~DeviceScope() {
 namespace {
 
 // MemoryPool calls plain functions: one set for each device.
-constexpr int most_devices = 64;
-/// cudaMalloc and cudaFree take up to a millisecond, and cudaFree waits for the whole device: small calls would do nothing else.
+constexpr int max_devices = 64;
+/// cudaMalloc and cudaFree take up to a millisecond, and cudaFree waits for the whole device: small
+/// calls would do nothing else.
 constexpr std::size_t keep_bytes = std::size_t{64} << 20;
 
 /// cudaMalloc or cudaMallocHost: nullptr if there is no room; an error of the device otherwise.
@@ -61,8 +64,8 @@ std::size_t available(int device) {
   return free_bytes;
 }
 
-/// Without a scope cudaFree and cudaFreeHost would start the current device, whichever that is. May run after the driver has shut down;
-/// nothing can be done about an error then.
+/// Without a scope cudaFree and cudaFreeHost would start the current device, whichever that is. May
+/// run after the driver has shut down; nothing can be done about an error then.
 void free_on(int device, void* block, cudaError_t (*free_block)(void*)) noexcept {
   try {
     const DeviceScope scope(device);
@@ -75,22 +78,24 @@ void free_on(int device, void* block, cudaError_t (*free_block)(void*)) noexcept
 std::size_t unlimited() { return std::numeric_limits<std::size_t>::max(); }
 
 template <int device>
-constexpr MemoryPool::Source source_of = {[](std::size_t bytes) { return allocate_on(device, bytes, cudaMalloc); },
-                                          [](void* block) { free_on(device, block, cudaFree); },
-                                          [] { return available(device); },
-                                          "CUDA device",
-                                          nullptr,
-                                          keep_bytes};
+constexpr MemoryPool::Source source_of = {
+    [](std::size_t bytes) { return allocate_on(device, bytes, cudaMalloc); },
+    [](void* block) { free_on(device, block, cudaFree); },
+    [] { return available(device); },
+    "CUDA device",
+    nullptr,
+    keep_bytes};
 
 template <int device>
-constexpr MemoryPool::Source pinned_source_of = {[](std::size_t bytes) { return allocate_on(device, bytes, cudaMallocHost); },
-                                                 [](void* block) { free_on(device, block, cudaFreeHost); },
-                                                 unlimited,
-                                                 "page-locked host",
-                                                 nullptr,
-                                                 keep_bytes};
+constexpr MemoryPool::Source pinned_source_of = {
+    [](std::size_t bytes) { return allocate_on(device, bytes, cudaMallocHost); },
+    [](void* block) { free_on(device, block, cudaFreeHost); },
+    unlimited,
+    "page-locked host",
+    nullptr,
+    keep_bytes};
 
-using Sources = std::array<MemoryPool::Source, most_devices>;
+using Sources = std::array<MemoryPool::Source, max_devices>;
 
 template <int... device>
 constexpr Sources sources(std::integer_sequence<int, device...>) {
@@ -102,24 +107,26 @@ constexpr Sources pinned_sources(std::integer_sequence<int, device...>) {
 }
 
 const MemoryPool::Source& source_among(const Sources& all, int device) {
-  if (device >= 0 && device < most_devices) return all[static_cast<std::size_t>(device)];
-  throw DeviceError("CUDA device " + std::to_string(device) + " cannot be used: zhalo knows devices 0 to " +
-                    std::to_string(most_devices - 1) + "; choose with CUDA_VISIBLE_DEVICES");
+  if (device >= 0 && device < max_devices) return all[static_cast<std::size_t>(device)];
+  throw DeviceError("CUDA device " + std::to_string(device) +
+                    " cannot be used: zhalo knows devices 0 to " + std::to_string(max_devices - 1) +
+                    "; choose with CUDA_VISIBLE_DEVICES");
 }
 
 }  // namespace
 
 MemoryPool::Source device_memory(int device) {
-  static constexpr Sources all = sources(std::make_integer_sequence<int, most_devices>{});
+  static constexpr Sources all = sources(std::make_integer_sequence<int, max_devices>{});
   MemoryPool::Source source = source_among(all, device);
-  // For tools that look for accesses outside of blocks: where blocks are cut from larger ones they see none.
+  // For tools that look for accesses outside of blocks: where blocks are cut from larger ones they
+  // see none.
   const char* separate = std::getenv("ZHALO_SEPARATE_BUFFERS");
   source.separate = separate != nullptr && std::strcmp(separate, "1") == 0;
   return source;
 }
 
 MemoryPool::Source pinned_memory(int device) {
-  static constexpr Sources all = pinned_sources(std::make_integer_sequence<int, most_devices>{});
+  static constexpr Sources all = pinned_sources(std::make_integer_sequence<int, max_devices>{});
   return source_among(all, device);
 }
 
@@ -129,14 +136,16 @@ MemoryOwner owner_of(const Cuda& exec, const void* address) {
   ZHALO_CUDA_TRY(cudaPointerGetAttributes(&attributes, address));
   if (attributes.type == cudaMemoryTypeDevice)
     return attributes.device == exec.device ? MemoryOwner::usable : MemoryOwner::another_device;
-  if (attributes.type != cudaMemoryTypeUnregistered) return MemoryOwner::usable;  // page-locked or managed
-  int reads_host = 0;  // as devices that share the host's page tables do
+  if (attributes.type != cudaMemoryTypeUnregistered)
+    return MemoryOwner::usable;  // page-locked or managed
+  int reads_host = 0;            // as devices that share the host's page tables do
   ZHALO_CUDA_TRY(cudaDeviceGetAttribute(&reads_host, cudaDevAttrPageableMemoryAccess, exec.device));
   return reads_host != 0 ? MemoryOwner::usable : MemoryOwner::host;
 }
 
 DeviceInUse::DeviceInUse(const Exec& exec) {
-  if (const auto* cuda = std::get_if<Cuda>(&exec)) scope_ = std::make_shared<const DeviceScope>(cuda->device);
+  if (const auto* cuda = std::get_if<Cuda>(&exec))
+    scope_ = std::make_shared<const DeviceScope>(cuda->device);
 }
 
 void copy_bytes(const Cuda& exec, void* to, const void* from, std::size_t bytes) {
@@ -181,16 +190,20 @@ std::string version_text(int architecture) {
 }
 
 std::string no_code_for(int device) {
-  return "CUDA device " + std::to_string(device) + " (" + device_name(device) + ") has compute capability " +
-         version_text(architecture_of(device)) + ", this build has code for " + version_text(architectures[0]) +
-         " and later; choose another device with CUDA_VISIBLE_DEVICES or configure with -DCMAKE_CUDA_ARCHITECTURES";
+  return "CUDA device " + std::to_string(device) + " (" + device_name(device) +
+         ") has compute capability " + version_text(architecture_of(device)) +
+         ", this build has code for " + version_text(architectures[0]) +
+         " and later; choose another device with CUDA_VISIBLE_DEVICES or configure with "
+         "-DCMAKE_CUDA_ARCHITECTURES";
 }
 
 std::string reason_of(cudaError_t error) {
-  if (error == cudaErrorNoDevice) return "this machine has no CUDA device, or none is visible (CUDA_VISIBLE_DEVICES)";
+  if (error == cudaErrorNoDevice)
+    return "this machine has no CUDA device, or none is visible (CUDA_VISIBLE_DEVICES)";
   if (error == cudaErrorInsufficientDriver) {
-    return "there is no CUDA driver, or it is older than the CUDA " + std::to_string(CUDART_VERSION / 1000) + "." +
-           std::to_string(CUDART_VERSION / 10 % 100) + " that zhalo was built with";
+    return "there is no CUDA driver, or it is older than the CUDA " +
+           std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION / 10 % 100) +
+           " that zhalo was built with";
   }
   return std::string("CUDA does not start: ") + cudaGetErrorString(error);
 }

@@ -11,16 +11,18 @@
 
 namespace zhalo::kernels {
 
-/// Combines map(0) .. map(n - 1) and init; `combine` must be associative and commutative, and combine(init, x) must be x.
+/// Combines map(0) .. map(n - 1) and init; `combine` must be associative and commutative, and
+/// combine(init, x) must be x.
 template <class T, class Map, class Combine>
 T transform_reduce(const Cuda& exec, Index n, T init, Map map, Combine combine) {
-  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_copyable_v<Map> && std::is_trivially_copyable_v<Combine>,
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_copyable_v<Map> &&
+                    std::is_trivially_copyable_v<Combine>,
                 "values and device pointers only");
   if (n == 0) return init;
   Buffer<T> result(exec, 1, "reduction");
   with_workspace(exec, [&](void* room, std::size_t& bytes) {
-    return cub::DeviceReduce::TransformReduce(room, bytes, thrust::counting_iterator<Index>(0), result.data(), n, combine, map,
-                                              init, exec.stream);
+    return cub::DeviceReduce::TransformReduce(room, bytes, thrust::counting_iterator<Index>(0),
+                                              result.data(), n, combine, map, init, exec.stream);
   });
   copy_bytes(exec, &init, result.data(), sizeof(T));
   return init;
@@ -33,11 +35,13 @@ inline Index exclusive_scan(const Cuda& exec, Span<Index> values) {
   const Index* last = values.data() + n - 1;
   Buffer<Index> ends(exec, 2, "scan");
   const DeviceScope scope(exec.device);
-  ZHALO_CUDA_TRY(cudaMemcpyAsync(ends.data(), last, sizeof(Index), cudaMemcpyDeviceToDevice, exec.stream));
+  ZHALO_CUDA_TRY(
+      cudaMemcpyAsync(ends.data(), last, sizeof(Index), cudaMemcpyDeviceToDevice, exec.stream));
   with_workspace(exec, [&](void* room, std::size_t& bytes) {
     return cub::DeviceScan::ExclusiveSum(room, bytes, values.data(), values.data(), n, exec.stream);
   });
-  ZHALO_CUDA_TRY(cudaMemcpyAsync(ends.data() + 1, last, sizeof(Index), cudaMemcpyDeviceToDevice, exec.stream));
+  ZHALO_CUDA_TRY(
+      cudaMemcpyAsync(ends.data() + 1, last, sizeof(Index), cudaMemcpyDeviceToDevice, exec.stream));
   Index on_host[2] = {};
   copy_bytes(exec, on_host, ends.data(), sizeof on_host);
   return on_host[0] + on_host[1];

@@ -17,8 +17,10 @@ void sort_pairs(const Cuda& exec, const SortPairs& pairs, int bits) {
   const DeviceScope scope(exec.device);
   const auto count = static_cast<std::size_t>(num);
   const auto kind = cudaMemcpyDeviceToDevice;
-  ZHALO_CUDA_TRY(cudaMemcpyAsync(pairs.keys.data(), keys.Current(), count * sizeof(std::uint64_t), kind, exec.stream));
-  ZHALO_CUDA_TRY(cudaMemcpyAsync(pairs.values.data(), values.Current(), count * sizeof(LocalIndex), kind, exec.stream));
+  ZHALO_CUDA_TRY(cudaMemcpyAsync(pairs.keys.data(), keys.Current(), count * sizeof(std::uint64_t),
+                                 kind, exec.stream));
+  ZHALO_CUDA_TRY(cudaMemcpyAsync(pairs.values.data(), values.Current(), count * sizeof(LocalIndex),
+                                 kind, exec.stream));
 }
 
 }  // namespace zhalo::kernels

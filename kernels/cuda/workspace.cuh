@@ -8,8 +8,9 @@
 
 namespace zhalo::kernels {
 
-/// Calls a CUB algorithm twice: call(nullptr, bytes) sets the bytes that it needs, call(room, bytes) queues the work. The room may be
-/// used again by whatever is queued later on the same stream.
+/// Calls a CUB algorithm twice: call(nullptr, bytes) sets the bytes that it needs, call(room,
+/// bytes) queues the work. The room may be used again by whatever is queued later on the same
+/// stream.
 template <class Call>
 void with_workspace(const Cuda& exec, const Call& call) {
   const DeviceScope scope(exec.device);

@@ -18,11 +18,13 @@ namespace zhalo::kernels {
 
 // In place of the common text's, which is for devices.
 template <>
-PositionSummary summarize_positions(const Host& exec, const ParticlesView<float>& particles, const Box& box) {
+PositionSummary summarize_positions(const Host& exec, const ParticlesView<float>& particles,
+                                    const Box& box) {
   return summarize_blocks(exec, particles, box);
 }
 template <>
-PositionSummary summarize_positions(const Host& exec, const ParticlesView<double>& particles, const Box& box) {
+PositionSummary summarize_positions(const Host& exec, const ParticlesView<double>& particles,
+                                    const Box& box) {
   return summarize_blocks(exec, particles, box);
 }
 

@@ -1,5 +1,6 @@
-// Planes of lines on the host: each plane is gathered into memory that stays in the cache, transformed there by FFTW's one-dimensional
-// transforms, and written to where it goes next, past the cache.
+// Planes of lines on the host: each plane is gathered into memory that stays in the cache,
+// transformed there by FFTW's one-dimensional transforms, and written to where it goes next, past
+// the cache.
 #include <algorithm>
 #include <atomic>
 #include <complex>
@@ -19,8 +20,9 @@ namespace zhalo::kernels {
 namespace {
 
 constexpr Index cache_line = 64;
-/// Threads take planes of their own, unless these are larger than this: then all work on one, so that memory does not grow with threads.
-constexpr Index most_bytes_of_own = Index{8} << 20;
+/// Threads take planes of their own, unless these are larger than this: then all work on one, so
+/// that memory does not grow with threads.
+constexpr Index max_bytes_of_own = Index{8} << 20;
 /// Columns of one call of FFTW: whole cache lines of each row, and not more than stay in the cache.
 constexpr Index columns_at_once = 32;
 
@@ -29,11 +31,14 @@ struct Range {
   Index first = 0;
   Index last = 0;
 };
-Range part_of(Index num, Index part, Index parts) { return {num * part / parts, num * (part + 1) / parts}; }
+Range part_of(Index num, Index part, Index parts) {
+  return {num * part / parts, num * (part + 1) / parts};
+}
 
 int line_size(Index num) {
   if (num > std::numeric_limits<int>::max())
-    throw InputError("a line of the grid has " + std::to_string(num) + " cells (FFTW takes at most 2147483647)");
+    throw InputError("a line of the grid has " + std::to_string(num) +
+                     " cells (FFTW takes at most 2147483647)");
   return static_cast<int>(num);
 }
 
@@ -44,13 +49,18 @@ class HostPlanes final : public PlanePlan<Real> {
   using Cells = std::complex<Real>;
 
   HostPlanes(const Host& exec, const PlaneSteps& steps)
-      : exec_(exec), steps_(steps), threads_(threads_of(exec)), row_pitch_(pitch_for(steps.num_columns)) {
-    const bool are_large = plane_bytes() > most_bytes_of_own;
-    rooms_ = are_large ? 1 : std::clamp<Index>(threads_, 1, std::max<Index>(steps.most_planes(), 1));
+      : exec_(exec),
+        steps_(steps),
+        threads_(threads_of(exec)),
+        row_pitch_(pitch_for(steps.num_columns)) {
+    const bool are_large = plane_bytes() > max_bytes_of_own;
+    rooms_ = are_large ? 1 : std::clamp<Index>(threads_, 1, std::max<Index>(steps.max_planes(), 1));
     plan();
   }
 
-  Index workspace_bytes() const override { return (rooms_ * plane_size() + threads_ * row_size()) * element; }
+  Index workspace_bytes() const override {
+    return (rooms_ * plane_size() + threads_ * row_size()) * element;
+  }
 
   void run(const PlaneJob<Real>& job, Span<std::byte> workspace) const override {
     if (steps_.num_rows == 0 || steps_.num_columns == 0) return;
@@ -67,7 +77,7 @@ class HostPlanes final : public PlanePlan<Real> {
  private:
   static constexpr auto element = static_cast<Index>(sizeof(Cells));
   /// What a thread works with: a plane, and a row for cells that are not aligned for vectors.
-  struct Room {
+  struct ThreadWorkspace {
     Cells* plane;
     Cells* row;
   };
@@ -80,27 +90,30 @@ class HostPlanes final : public PlanePlan<Real> {
   Index plane_size() const { return row_pitch_ * steps_.num_rows; }
   Index plane_bytes() const { return plane_size() * element; }
   Index row_size() const { return pitch_for(steps_.line_length); }
-  Room room_of(Cells* rooms, Index room, Index thread) const {
-    return {rooms + room * plane_size(), rooms + rooms_ * plane_size() + thread * row_size()};
+  ThreadWorkspace room_of(Cells* workspace, Index room, Index thread) const {
+    return {workspace + room * plane_size(),
+            workspace + rooms_ * plane_size() + thread * row_size()};
   }
 
   void plan();
   FftwPlan<Real> plan_rows(RowTransform transform, unsigned flags, Cells* scratch) const;
-  void run_apart(const PlaneJob<Real>& job, Cells* rooms) const;
-  void run_together(const PlaneJob<Real>& job, Index plane, Cells* rooms) const;
-  void fill(const PlaneJob<Real>& job, Index plane, const Room& room, const Range& rows) const;
+  void run_apart(const PlaneJob<Real>& job, Cells* workspace) const;
+  void run_together(const PlaneJob<Real>& job, Index plane, Cells* workspace) const;
+  void load(const PlaneJob<Real>& job, Index plane, const ThreadWorkspace& room,
+            const Range& rows) const;
   void transform_row(Real* from, Cells* to, Cells* aligned) const;
   void transform_columns(Cells* plane, const Range& columns) const;
-  void drain(const PlaneJob<Real>& job, Index plane, const Cells* from, const Range& columns) const;
-  void drain_rows(const PlaneJob<Real>& job, Index plane, const Room& room, const Range& rows) const;
+  void store(const PlaneJob<Real>& job, Index plane, const Cells* from, const Range& columns) const;
+  void store_rows(const PlaneJob<Real>& job, Index plane, const ThreadWorkspace& room,
+                  const Range& rows) const;
 
   Host exec_;
   PlaneSteps steps_;
   Index threads_;
   Index row_pitch_;
   Index rooms_ = 1;  ///< planes that are in work at once
-  FftwPlan<Real> fill_rows_;
-  FftwPlan<Real> drain_rows_;
+  FftwPlan<Real> load_rows_;
+  FftwPlan<Real> store_rows_;
   FftwPlan<Real> columns_;       ///< columns_at_once of them
   FftwPlan<Real> last_columns_;  ///< the rest
 };
@@ -108,7 +121,8 @@ class HostPlanes final : public PlanePlan<Real> {
 // ---------------------------------------------------------------- planning
 
 template <class Real>
-FftwPlan<Real> HostPlanes<Real>::plan_rows(RowTransform transform, unsigned flags, Cells* scratch) const {
+FftwPlan<Real> HostPlanes<Real>::plan_rows(RowTransform transform, unsigned flags,
+                                           Cells* scratch) const {
   const int num = line_size(steps_.line_length);
   auto* plane = reinterpret_cast<Complex*>(scratch);
   auto* cells = reinterpret_cast<Complex*>(scratch + row_size());
@@ -116,11 +130,15 @@ FftwPlan<Real> HostPlanes<Real>::plan_rows(RowTransform transform, unsigned flag
   switch (transform) {
     case RowTransform::none: break;
     case RowTransform::real_to_complex:
-      return FftwPlan<Real>(Fftw<Real>::plan_real_to_complex(num, reinterpret_cast<Real*>(cells), plane, flags));
+      return FftwPlan<Real>(
+          Fftw<Real>::plan_real_to_complex(num, reinterpret_cast<Real*>(cells), plane, flags));
     case RowTransform::complex_to_real:
-      return FftwPlan<Real>(Fftw<Real>::plan_complex_to_real(num, plane, reinterpret_cast<Real*>(cells), flags));
-    case RowTransform::forward: return FftwPlan<Real>(Fftw<Real>::plan_complex(line, {cells, plane}, FFTW_FORWARD, flags));
-    case RowTransform::backward: return FftwPlan<Real>(Fftw<Real>::plan_complex(line, {plane, cells}, FFTW_BACKWARD, flags));
+      return FftwPlan<Real>(
+          Fftw<Real>::plan_complex_to_real(num, plane, reinterpret_cast<Real*>(cells), flags));
+    case RowTransform::forward:
+      return FftwPlan<Real>(Fftw<Real>::plan_complex(line, {cells, plane}, FFTW_FORWARD, flags));
+    case RowTransform::backward:
+      return FftwPlan<Real>(Fftw<Real>::plan_complex(line, {plane, cells}, FFTW_BACKWARD, flags));
   }
   return {};
 }
@@ -129,43 +147,46 @@ template <class Real>
 void HostPlanes<Real>::plan() {
   if (steps_.num_rows == 0 || steps_.num_columns == 0) return;
   const unsigned flags = steps_.measure ? FFTW_MEASURE : FFTW_ESTIMATE;
-  Buffer<Cells> scratch(exec_, std::max(2 * std::max(row_size(), row_pitch_), plane_size()), "planning of Fourier transforms");
+  Buffer<Cells> scratch(exec_, std::max(2 * std::max(row_size(), row_pitch_), plane_size()),
+                        "planning of Fourier transforms");
   const std::lock_guard lock(fftw_planner());
-  fill_rows_ = plan_rows(steps_.fill_rows, flags, scratch.data());
-  drain_rows_ = plan_rows(steps_.drain_rows, flags | FFTW_DESTROY_INPUT, scratch.data());
+  load_rows_ = plan_rows(steps_.load_rows, flags, scratch.data());
+  store_rows_ = plan_rows(steps_.store_rows, flags | FFTW_DESTROY_INPUT, scratch.data());
   if (steps_.columns == ColumnTransform::none) return;
   const int sign = steps_.columns == ColumnTransform::forward ? FFTW_FORWARD : FFTW_BACKWARD;
   auto* plane = reinterpret_cast<Complex*>(scratch.data());
-  LinesShape lines{line_size(steps_.num_rows), static_cast<int>(columns_at_once), line_size(row_pitch_), 1};
+  LinesShape lines{line_size(steps_.num_rows), static_cast<int>(columns_at_once),
+                   line_size(row_pitch_), 1};
   if (steps_.num_columns >= columns_at_once)
     columns_ = FftwPlan<Real>(Fftw<Real>::plan_complex(lines, {plane, plane}, sign, flags));
   lines.many = static_cast<int>(steps_.num_columns % columns_at_once);
-  if (lines.many > 0) last_columns_ = FftwPlan<Real>(Fftw<Real>::plan_complex(lines, {plane, plane}, sign, flags));
+  if (lines.many > 0)
+    last_columns_ = FftwPlan<Real>(Fftw<Real>::plan_complex(lines, {plane, plane}, sign, flags));
 }
 
 // ---------------------------------------------------------------- running
 
-/// Each thread takes plane after plane. Draining may overwrite what planes up to the same one were filled from: these were taken before, by
-/// threads that fill them without waiting for anyone.
+/// Each thread takes plane after plane. Storing may overwrite what planes up to the same one were
+/// loaded from: these were taken before, by threads that load them without waiting for anyone.
 template <class Real>
-void HostPlanes<Real>::run_apart(const PlaneJob<Real>& job, Cells* rooms) const {
+void HostPlanes<Real>::run_apart(const PlaneJob<Real>& job, Cells* workspace) const {
   std::atomic<Index> next{0};
-  std::vector<std::atomic<bool>> is_filled(static_cast<std::size_t>(job.num_planes));
+  std::vector<std::atomic<bool>> is_loaded(static_cast<std::size_t>(job.num_planes));
   const auto caller = std::this_thread::get_id();
   run_tasks(exec_, std::min(threads_, job.num_planes), [&](Index thread) {
-    const Room room = room_of(rooms, thread, thread);
-    Index filled = 0;  // all planes before this one are
+    const ThreadWorkspace room = room_of(workspace, thread, thread);
+    Index loaded = 0;  // all planes before this one are
     for (Index plane = next++; plane < job.num_planes; plane = next++) {
-      fill(job, job.first_plane + plane, room, {0, steps_.num_rows});
-      is_filled[static_cast<std::size_t>(plane)] = true;
+      load(job, job.first_plane + plane, room, {0, steps_.num_rows});
+      is_loaded[static_cast<std::size_t>(plane)] = true;
       transform_columns(room.plane, {0, steps_.num_columns});
-      for (; filled < plane; ++filled) {
-        while (!is_filled[static_cast<std::size_t>(filled)]) std::this_thread::yield();
+      for (; loaded < plane; ++loaded) {
+        while (!is_loaded[static_cast<std::size_t>(loaded)]) std::this_thread::yield();
       }
-      if (steps_.drain_rows == RowTransform::none) {
-        drain(job, job.first_plane + plane, room.plane, {0, steps_.num_columns});
+      if (steps_.store_rows == RowTransform::none) {
+        store(job, job.first_plane + plane, room.plane, {0, steps_.num_columns});
       } else {
-        drain_rows(job, job.first_plane + plane, room, {0, steps_.num_rows});
+        store_rows(job, job.first_plane + plane, room, {0, steps_.num_rows});
       }
       if (job.between != nullptr && std::this_thread::get_id() == caller) (*job.between)();
     }
@@ -174,48 +195,53 @@ void HostPlanes<Real>::run_apart(const PlaneJob<Real>& job, Cells* rooms) const 
 
 /// All threads work on one plane.
 template <class Real>
-void HostPlanes<Real>::run_together(const PlaneJob<Real>& job, Index plane, Cells* rooms) const {
+void HostPlanes<Real>::run_together(const PlaneJob<Real>& job, Index plane,
+                                    Cells* workspace) const {
   const auto on_parts = [&](const auto& work) {
-    run_tasks(exec_, threads_, [&](Index part) { work(room_of(rooms, 0, part), part); });
+    run_tasks(exec_, threads_, [&](Index part) { work(room_of(workspace, 0, part), part); });
   };
   const auto rows_of = [&](Index part) { return part_of(steps_.num_rows, part, threads_); };
-  on_parts([&](const Room& room, Index part) { fill(job, plane, room, rows_of(part)); });
+  on_parts([&](const ThreadWorkspace& room, Index part) { load(job, plane, room, rows_of(part)); });
   const Index blocks = (steps_.num_columns + columns_at_once - 1) / columns_at_once;
-  on_parts([&](const Room& room, Index part) {
+  on_parts([&](const ThreadWorkspace& room, Index part) {
     const Range block = part_of(blocks, part, threads_);
-    const Range columns = {block.first * columns_at_once, std::min(block.last * columns_at_once, steps_.num_columns)};
+    const Range columns = {block.first * columns_at_once,
+                           std::min(block.last * columns_at_once, steps_.num_columns)};
     transform_columns(room.plane, columns);
-    if (steps_.drain_rows == RowTransform::none) drain(job, plane, room.plane, columns);
+    if (steps_.store_rows == RowTransform::none) store(job, plane, room.plane, columns);
   });
-  if (steps_.drain_rows == RowTransform::none) return;
-  on_parts([&](const Room& room, Index part) { drain_rows(job, plane, room, rows_of(part)); });
+  if (steps_.store_rows == RowTransform::none) return;
+  on_parts([&](const ThreadWorkspace& room, Index part) {
+    store_rows(job, plane, room, rows_of(part));
+  });
 }
 
 /// One plan for all rows, so that a field's bits do not depend on where it lies.
 template <class Real>
 void HostPlanes<Real>::transform_row(Real* from, Cells* to, Cells* aligned) const {
-  const bool is_real = steps_.fill_rows == RowTransform::real_to_complex;
+  const bool is_real = steps_.load_rows == RowTransform::real_to_complex;
   if (!Fftw<Real>::is_aligned(from)) {
     auto* const copy = reinterpret_cast<Real*>(aligned);
     std::copy_n(from, steps_.line_length * (is_real ? 1 : 2), copy);
     from = copy;
   }
   auto* const row = reinterpret_cast<Complex*>(to);
-  if (is_real) return fill_rows_.run(from, row);
-  fill_rows_.run(reinterpret_cast<Complex*>(from), row);
+  if (is_real) return load_rows_.run(from, row);
+  load_rows_.run(reinterpret_cast<Complex*>(from), row);
 }
 
 template <class Real>
-void HostPlanes<Real>::fill(const PlaneJob<Real>& job, Index plane, const Room& room, const Range& rows) const {
-  for (const PlanePiece& piece : job.fill) {
+void HostPlanes<Real>::load(const PlaneJob<Real>& job, Index plane, const ThreadWorkspace& room,
+                            const Range& rows) const {
+  for (const PlanePiece& piece : job.load) {
     const Index first = std::max(rows.first, piece.first_row);
     const Index last = std::min(rows.last, piece.first_row + piece.num_rows);
     for (Index row = first; row < last; ++row) {
       const Index at = piece.offset(plane, row);
       Cells* const target = room.plane + row * row_pitch_ + piece.first_column;
-      if (steps_.fill_rows == RowTransform::real_to_complex) {
+      if (steps_.load_rows == RowTransform::real_to_complex) {
         transform_row(static_cast<Real*>(piece.data) + at, target, room.row);
-      } else if (steps_.fill_rows == RowTransform::forward) {
+      } else if (steps_.load_rows == RowTransform::forward) {
         transform_row(static_cast<Real*>(piece.data) + 2 * at, target, room.row);
       } else {
         std::copy_n(static_cast<const Cells*>(piece.data) + at, piece.num_columns, target);
@@ -234,14 +260,15 @@ void HostPlanes<Real>::transform_columns(Cells* plane, const Range& columns) con
 }
 
 template <class Real>
-void HostPlanes<Real>::drain(const PlaneJob<Real>& job, Index plane, const Cells* from, const Range& columns) const {
-  for (const PlanePiece& piece : job.drain) {
+void HostPlanes<Real>::store(const PlaneJob<Real>& job, Index plane, const Cells* from,
+                             const Range& columns) const {
+  for (const PlanePiece& piece : job.store) {
     const Index first = std::max(columns.first, piece.first_column);
     const Index num = 2 * (std::min(columns.last, piece.first_column + piece.num_columns) - first);
     if (num <= 0) continue;
     for (Index row = 0; row < piece.num_rows; ++row) {
-      Cells* const to =
-          static_cast<Cells*>(piece.data) + piece.offset(plane, piece.first_row + row) + (first - piece.first_column);
+      Cells* const to = static_cast<Cells*>(piece.data) +
+                        piece.offset(plane, piece.first_row + row) + (first - piece.first_column);
       const Cells* const source = from + (piece.first_row + row) * row_pitch_ + first;
       const auto copy = job.is_large ? stream_scaled<Real> : copy_scaled<Real>;
       copy(reinterpret_cast<Real*>(to), reinterpret_cast<const Real*>(source), num, job.factor);
@@ -251,17 +278,18 @@ void HostPlanes<Real>::drain(const PlaneJob<Real>& job, Index plane, const Cells
 }
 
 template <class Real>
-void HostPlanes<Real>::drain_rows(const PlaneJob<Real>& job, Index plane, const Room& room, const Range& rows) const {
-  const PlanePiece& piece = job.drain[0];
-  const Index reals = steps_.drain_rows == RowTransform::complex_to_real ? 1 : 2;  // of a cell
+void HostPlanes<Real>::store_rows(const PlaneJob<Real>& job, Index plane,
+                                  const ThreadWorkspace& room, const Range& rows) const {
+  const PlanePiece& piece = job.store[0];
+  const Index reals = steps_.store_rows == RowTransform::complex_to_real ? 1 : 2;  // of a cell
   for (Index row = rows.first; row < rows.last; ++row) {
     auto* const source = reinterpret_cast<Complex*>(room.plane + row * row_pitch_);
     Real* const cells = static_cast<Real*>(piece.data) + reals * piece.offset(plane, row);
     Real* const to = Fftw<Real>::is_aligned(cells) ? cells : reinterpret_cast<Real*>(room.row);
     if (reals == 1) {
-      drain_rows_.run(source, to);
+      store_rows_.run(source, to);
     } else {
-      drain_rows_.run(source, reinterpret_cast<Complex*>(to));
+      store_rows_.run(source, reinterpret_cast<Complex*>(to));
     }
     if (to != cells) std::copy_n(to, reals * steps_.line_length, cells);
   }

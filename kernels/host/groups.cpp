@@ -1,10 +1,11 @@
-// The texts that are written for Groups, compiled for every vector target; the best one that the processor has is taken at run time.
+// The texts that are written for Groups, compiled for every vector target; the best one that the
+// processor has is taken at run time.
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
-#include "kernels/common/group.hpp"
+#include "kernels/common/lanes.hpp"
 #include "kernels/host/parallel.hpp"
 #include "kernels/kernels.hpp"
 
@@ -13,9 +14,9 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/host/simd_group.inl.hpp"
+#include "kernels/host/simd_lanes.inl.hpp"
 // After the group.
-#include "kernels/common/tree_group.inl.hpp"
+#include "kernels/common/tree_lanes.inl.hpp"
 // After distances.
 #include "kernels/common/boxes.inl.hpp"
 #include "kernels/common/fof_link.inl.hpp"
@@ -26,26 +27,33 @@ namespace zhalo::kernels::HWY_NAMESPACE {
 
 template <class Real>
 void leaf_boxes(const Host& exec, const TreeView<Real>& tree) {
-  for_each_group(exec, tree.plane_size[0], LeafBox<SimdGroup<Real>>{tree}, SimdGroup<Real>{});
+  for_each_with_lanes(exec, tree.level_size[0], LeafBox<SimdLanes<Real>>{tree}, SimdLanes<Real>{});
 }
 template <class Real>
-void plane_boxes(const Host& exec, const TreeView<Real>& tree, int plane) {
-  for_each_group(exec, tree.plane_size[plane], NodeBox<SimdGroup<Real>>{tree, plane}, SimdGroup<Real>{});
+void level_boxes(const Host& exec, const TreeView<Real>& tree, int level) {
+  for_each_with_lanes(exec, tree.level_size[level], NodeBox<SimdLanes<Real>>{tree, level},
+                      SimdLanes<Real>{});
 }
 template <class Real>
 void link_inside(const Host& exec, const FofView<Real>& fof) {
-  for_each_group(exec, fof.tree.plane_size[0], LinkInside<SimdGroup<Real>>{{fof}}, SimdGroup<Real>{});
+  for_each_with_lanes(exec, fof.tree.level_size[0], LinkInside<SimdLanes<Real>>{{fof}},
+                      SimdLanes<Real>{});
 }
 template <class Real>
 void link_between(const Host& exec, const FofView<Real>& fof) {
-  for_each_group(exec, fof.walkers.tree.plane_size[fof.walk_plane], LinkBetween<SimdGroup<Real>>{{fof}}, SimdGroup<Real>{});
+  for_each_with_lanes(exec, fof.walkers.tree.level_size[fof.walk_level],
+                      LinkBetween<SimdLanes<Real>>{{fof}}, SimdLanes<Real>{});
 }
 
 // Highway's dispatch wants plain functions.
 void leaf_boxes_float(const Host& e, const TreeView<float>& t) { leaf_boxes(e, t); }
 void leaf_boxes_double(const Host& e, const TreeView<double>& t) { leaf_boxes(e, t); }
-void plane_boxes_float(const Host& e, const TreeView<float>& t, int plane) { plane_boxes(e, t, plane); }
-void plane_boxes_double(const Host& e, const TreeView<double>& t, int plane) { plane_boxes(e, t, plane); }
+void level_boxes_float(const Host& e, const TreeView<float>& t, int level) {
+  level_boxes(e, t, level);
+}
+void level_boxes_double(const Host& e, const TreeView<double>& t, int level) {
+  level_boxes(e, t, level);
+}
 void link_inside_float(const Host& e, const FofView<float>& fof) { link_inside(e, fof); }
 void link_inside_double(const Host& e, const FofView<double>& fof) { link_inside(e, fof); }
 void link_between_float(const Host& e, const FofView<float>& fof) { link_between(e, fof); }
@@ -60,8 +68,8 @@ namespace zhalo::kernels {
 
 HWY_EXPORT(leaf_boxes_float);
 HWY_EXPORT(leaf_boxes_double);
-HWY_EXPORT(plane_boxes_float);
-HWY_EXPORT(plane_boxes_double);
+HWY_EXPORT(level_boxes_float);
+HWY_EXPORT(level_boxes_double);
 HWY_EXPORT(link_inside_float);
 HWY_EXPORT(link_inside_double);
 HWY_EXPORT(link_between_float);
@@ -77,12 +85,12 @@ void leaf_boxes(const Host& exec, const TreeView<double>& tree) {
   HWY_DYNAMIC_DISPATCH(leaf_boxes_double)(exec, tree);
 }
 template <>
-void plane_boxes(const Host& exec, const TreeView<float>& tree, int plane) {
-  HWY_DYNAMIC_DISPATCH(plane_boxes_float)(exec, tree, plane);
+void level_boxes(const Host& exec, const TreeView<float>& tree, int level) {
+  HWY_DYNAMIC_DISPATCH(level_boxes_float)(exec, tree, level);
 }
 template <>
-void plane_boxes(const Host& exec, const TreeView<double>& tree, int plane) {
-  HWY_DYNAMIC_DISPATCH(plane_boxes_double)(exec, tree, plane);
+void level_boxes(const Host& exec, const TreeView<double>& tree, int level) {
+  HWY_DYNAMIC_DISPATCH(level_boxes_double)(exec, tree, level);
 }
 template <>
 void link_inside(const Host& exec, const FofView<float>& fof) {

@@ -2,7 +2,7 @@
 #include "kernels/kernels.hpp"
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/paint.hpp"
-#include "kernels/host/samples.hpp"
+#include "kernels/host/readout_blocks.hpp"
 #include "kernels/host/tile_rows.hpp"
 #include "kernels/host/tiles.hpp"
 
@@ -14,14 +14,16 @@ namespace zhalo::kernels {
 namespace {
 
 template <int order, class Real>
-void deposit_rows(const Host& exec, const Tiles& tiles, const PaintedRows<Real>& rows, Span<Index> sums) {
+void deposit_rows(const Host& exec, const Tiles& tiles, const PaintedRows<Real>& rows,
+                  Span<Index> sums) {
   const TileDeposit<order> deposit(tiles, sums);
   if (is_scattered<order>(tiles, rows)) {
     // In turns, for no more memory than runs would take.
     constexpr auto run_bytes = static_cast<Index>(sizeof(Run)) + FoundRuns::run_bytes;
     const Index num_turns = (TileRows<Real>::bytes_per_row(rows) + run_bytes - 1) / run_bytes;
     for (Index turn = 0; turn < num_turns; ++turn) {
-      const PaintedRows<Real> part = rows.part(turn * rows.num / num_turns, (turn + 1) * rows.num / num_turns);
+      const PaintedRows<Real> part =
+          rows.part(turn * rows.num / num_turns, (turn + 1) * rows.num / num_turns);
       deposit.run(exec, TileRows<Real>::template sorted<order>(exec, tiles, part));
     }
     return;
@@ -33,32 +35,38 @@ void deposit_rows(const Host& exec, const Tiles& tiles, const PaintedRows<Real>&
 }  // namespace
 
 template <class Real>
-void deposit(const Host& exec, const PaintedParticles<Real>& painted, const MeshCells& cells, Span<Index> sums) {
-  constexpr Index most_rows = Run::most_sorted;  // bounds the memory for runs
+void deposit(const Host& exec, const PaintedParticles<Real>& painted, const MeshCells& cells,
+             Span<Index> sums) {
+  constexpr Index max_rows = Run::max_sorted;  // bounds the memory for runs
   if (painted.particles.num == 0) return;
   const Tiles tiles(cells);
   for (const SegmentView<Real>& segment : painted.particles.segments) {
-    for (Index first = 0; first < segment.num; first += most_rows) {
-      const PaintedRows<Real> rows{painted, segment, first, std::min(most_rows, segment.num - first)};
-      with_order(cells.order, [&](auto order) { deposit_rows<decltype(order)::value>(exec, tiles, rows, sums); });
+    for (Index first = 0; first < segment.num; first += max_rows) {
+      const PaintedRows<Real> rows{painted, segment, first,
+                                   std::min(max_rows, segment.num - first)};
+      with_order(cells.order, [&](auto order) {
+        deposit_rows<decltype(order)::value>(exec, tiles, rows, sums);
+      });
     }
   }
 }
 
 template <class T, class Real>
-void sample_cells(const Host& exec, const ParticlesView<Real>& places, const SampledCells<T>& sampled) {
-  for (const SegmentView<Real>& segment : places.segments) {
+void readout_cells(const Host& exec, const ParticlesView<Real>& points,
+                   const ReadoutCells<T>& sampled) {
+  for (const SegmentView<Real>& segment : points.segments) {
     with_order(sampled.cells.order, [&](auto order) {
-      const SampleBlocks<decltype(order)::value, T, Real> blocks(places, segment, sampled);
-      for_each_block(exec, segment.num, host_block, [&](Index first, Index last) { blocks.run(first, last); });
+      const ReadoutBlocks<decltype(order)::value, T, Real> blocks(points, segment, sampled);
+      for_each_block(exec, segment.num, host_block,
+                     [&](Index first, Index last) { blocks.run(first, last); });
     });
   }
 }
 
-template void sample_cells(const Host&, const ParticlesView<float>&, const SampledCells<float>&);
-template void sample_cells(const Host&, const ParticlesView<float>&, const SampledCells<double>&);
-template void sample_cells(const Host&, const ParticlesView<double>&, const SampledCells<float>&);
-template void sample_cells(const Host&, const ParticlesView<double>&, const SampledCells<double>&);
+template void readout_cells(const Host&, const ParticlesView<float>&, const ReadoutCells<float>&);
+template void readout_cells(const Host&, const ParticlesView<float>&, const ReadoutCells<double>&);
+template void readout_cells(const Host&, const ParticlesView<double>&, const ReadoutCells<float>&);
+template void readout_cells(const Host&, const ParticlesView<double>&, const ReadoutCells<double>&);
 template void deposit(const Host&, const PaintedParticles<float>&, const MeshCells&, Span<Index>);
 template void deposit(const Host&, const PaintedParticles<double>&, const MeshCells&, Span<Index>);
 

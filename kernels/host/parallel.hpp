@@ -21,7 +21,9 @@ inline constexpr Index host_block = 1 << 14;
 /// Grain of loops that go through a chunk of elements in order.
 inline Index chunk_of_loop(const Host&) { return host_block; }
 
-inline int threads_of(const Host& exec) { return exec.threads > 0 ? exec.threads : available_threads(); }
+inline int threads_of(const Host& exec) {
+  return exec.threads > 0 ? exec.threads : available_threads();
+}
 
 /// Keeps the first exception of a parallel region, in which none may escape.
 class FirstError {
@@ -70,10 +72,12 @@ void run_tasks(const Host& exec, Index num_tasks, const F& task) {
 /// Runs body(first, last) for consecutive blocks of [0, n).
 template <class F>
 void for_each_block(const Host& exec, Index n, Index block, const F& body) {
-  run_tasks(exec, (n + block - 1) / block, [&](Index b) { body(b * block, std::min(n, (b + 1) * block)); });
+  run_tasks(exec, (n + block - 1) / block,
+            [&](Index b) { body(b * block, std::min(n, (b + 1) * block)); });
 }
 
-/// Elements that are worth waking a thread for: those of a functor with `long_elements` are loops of their own, others are cheap.
+/// Elements that are worth waking a thread for: those of a functor with `long_elements` are loops
+/// of their own, others are cheap.
 template <class F>
 constexpr Index smallest_block() {
   if constexpr (requires { F::long_elements; }) return 1;
@@ -83,8 +87,10 @@ constexpr Index smallest_block() {
 /// Runs f(i) for every i in [0, n), in any order. f is a value: what a device could run as well.
 template <class F>
 void for_each(const Host& exec, Index n, F f) {
-  static_assert(std::is_trivially_copyable_v<F> && std::is_copy_constructible_v<F>, "values and pointers only");
-  const Index block = std::clamp<Index>(n / (Index{threads_of(exec)} * 8), smallest_block<F>(), host_block);
+  static_assert(std::is_trivially_copyable_v<F> && std::is_copy_constructible_v<F>,
+                "values and pointers only");
+  const Index block =
+      std::clamp<Index>(n / (Index{threads_of(exec)} * 8), smallest_block<F>(), host_block);
   for_each_block(exec, n, block, [&](Index first, Index last) {
     Index i = first;
     if constexpr (requires { f.prefetch(Index{}); }) {
@@ -97,17 +103,20 @@ void for_each(const Host& exec, Index n, F f) {
   });
 }
 
-/// Combines what reduce(first, last) gives for blocks of [0, n), from left to right: equal results for any number of threads.
+/// Combines what reduce(first, last) gives for blocks of [0, n), from left to right: equal results
+/// for any number of threads.
 template <class T, class Reduce, class Combine>
 T reduce_blocks(const Host& exec, Index n, T init, const Reduce& reduce, Combine combine) {
   std::vector<T> partial(static_cast<std::size_t>((n + host_block - 1) / host_block), init);
-  for_each_block(exec, n, host_block,
-                 [&](Index first, Index last) { partial[static_cast<std::size_t>(first / host_block)] = reduce(first, last); });
+  for_each_block(exec, n, host_block, [&](Index first, Index last) {
+    partial[static_cast<std::size_t>(first / host_block)] = reduce(first, last);
+  });
   for (const T& sum : partial) init = combine(init, sum);
   return init;
 }
 
-/// Combines map(0) .. map(n - 1), from left to right within and over blocks: equal results for any number of threads.
+/// Combines map(0) .. map(n - 1), from left to right within and over blocks: equal results for any
+/// number of threads.
 template <class T, class Map, class Combine>
 T transform_reduce(const Host& exec, Index n, T init, Map map, Combine combine) {
   const auto reduce = [&](Index first, Index last) {

@@ -1,4 +1,4 @@
-// Like cloud_blocks.cpp compiled for every vector target.
+// Like mass_assignment_blocks.cpp compiled for every vector target.
 #include "kernels/host/position_bounds.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -22,7 +22,8 @@ struct Bounds {
   hn::Vec<Reals<Real>> hi;
   hn::Vec<Reals<Real>> nothing;  // 0 as long as all are finite
 
-  HWY_INLINE explicit Bounds(Real first) : lo(hn::Set(Reals<Real>{}, first)), hi(lo), nothing(hn::Zero(Reals<Real>{})) {}
+  HWY_INLINE explicit Bounds(Real first)
+      : lo(hn::Set(Reals<Real>{}, first)), hi(lo), nothing(hn::Zero(Reals<Real>{})) {}
   HWY_INLINE void add(hn::Vec<Reals<Real>> values) {
     lo = hn::Min(lo, values);
     hi = hn::Max(hi, values);
@@ -67,7 +68,9 @@ void bound(const Strided<Real> (&pos)[3], Index row, int num, PositionBounds& fo
     int at = pos[a].stride_bytes == size ? bound_column(&pos[a][row], num, bounds[a]) : done;
     for (; at < num; ++at) bounds[a].add_one(pos[a][row + at]);
     found.lo[a] = static_cast<double>(hn::GetLane(hn::MinOfLanes(Reals<Real>{}, bounds[a].lo)));
-    found.all_finite = found.all_finite && hn::AllTrue(Reals<Real>{}, hn::Eq(bounds[a].nothing, hn::Zero(Reals<Real>{})));
+    found.all_finite =
+        found.all_finite &&
+        hn::AllTrue(Reals<Real>{}, hn::Eq(bounds[a].nothing, hn::Zero(Reals<Real>{})));
     found.hi[a] = static_cast<double>(hn::GetLane(hn::MaxOfLanes(Reals<Real>{}, bounds[a].hi)));
   }
 }
@@ -75,8 +78,12 @@ void bound(const Strided<Real> (&pos)[3], Index row, int num, PositionBounds& fo
 }  // namespace
 
 // Highway's dispatch wants plain functions.
-void bound_float(const Strided<float> (&p)[3], Index r, int n, PositionBounds& b) { bound(p, r, n, b); }
-void bound_double(const Strided<double> (&p)[3], Index r, int n, PositionBounds& b) { bound(p, r, n, b); }
+void bound_float(const Strided<float> (&p)[3], Index r, int n, PositionBounds& b) {
+  bound(p, r, n, b);
+}
+void bound_double(const Strided<double> (&p)[3], Index r, int n, PositionBounds& b) {
+  bound(p, r, n, b);
+}
 
 }  // namespace zhalo::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

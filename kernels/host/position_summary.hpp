@@ -13,12 +13,12 @@ class SummarizeRange {
   explicit SummarizeRange(const SummarizePosition<Real>& one) : one_(one) {}
 
   PositionSummary operator()(Index first, Index last) const {
-    constexpr Index most_together = 256;
+    constexpr Index max_together = 256;
     constexpr CombineSummaries combine{};
     PositionSummary sum = one_.nothing();
     while (first < last) {
       const Place<Real> place = one_.particles[first];
-      const Index num = std::min({most_together, last - first, place.segment.num - place.row});
+      const Index num = std::min({max_together, last - first, place.segment.num - place.row});
       Strided<Real> pos[3];
       std::copy_n(place.segment.pos, one_.particles.dimensions, pos);
       PositionSummary many = one_.nothing();
@@ -52,9 +52,11 @@ class SummarizeRange {
 };
 
 template <class Real>
-PositionSummary summarize_blocks(const Host& exec, const ParticlesView<Real>& particles, const Box& box) {
+PositionSummary summarize_blocks(const Host& exec, const ParticlesView<Real>& particles,
+                                 const Box& box) {
   const SummarizePosition<Real> one{particles, box};
-  return reduce_blocks(exec, particles.num, one.nothing(), SummarizeRange<Real>(one), CombineSummaries{});
+  return reduce_blocks(exec, particles.num, one.nothing(), SummarizeRange<Real>(one),
+                       CombineSummaries{});
 }
 
 }  // namespace zhalo::kernels

@@ -1,5 +1,6 @@
-// Radix sort of (key, value) pairs that stays in the cache: the highest digit is partitioned first, over all threads; each part is
-// then sorted on its own, from the lowest digit up where it fits the cache, else by its next highest digit.
+// Radix sort of (key, value) pairs that stays in the cache: the highest digit is partitioned first,
+// over all threads; each part is then sorted on its own, from the lowest digit up where it fits the
+// cache, else by its next highest digit.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -30,7 +31,9 @@ struct Digit {
   int shift;
   int bits;
 
-  std::size_t of(std::uint64_t key) const { return (key >> shift) & ((std::uint64_t{1} << bits) - 1); }
+  std::size_t of(std::uint64_t key) const {
+    return (key >> shift) & ((std::uint64_t{1} << bits) - 1);
+  }
   std::size_t size() const { return std::size_t{1} << bits; }
 };
 
@@ -83,7 +86,8 @@ void insertion_sort(const Pairs& pairs, Index num) {
   }
 }
 
-/// Sorts `pairs` by the lowest `bits` bits, from the lowest digit up; the result is in `result`, which is `pairs` or `spare`.
+/// Sorts `pairs` by the lowest `bits` bits, from the lowest digit up; the result is in `result`,
+/// which is `pairs` or `spare`.
 void sort_in_cache(Pairs pairs, Pairs spare, Index num, int bits, const Pairs& result) {
   Counts starts;
   for (int shift = 0; shift < bits; shift += cache_digit_bits) {
@@ -111,13 +115,16 @@ void sort_part(const Pairs& pairs, const Pairs& spare, Index num, int bits, cons
   }
 }
 
-/// First pass over all threads: each thread takes one block; the blocks' places are interleaved so that the sort is stable.
-std::vector<Index> partition_parallel(const Host& exec, const Pairs& from, const Pairs& to, Index num, Digit digit) {
+/// First pass over all threads: each thread takes one block; the blocks' places are interleaved so
+/// that the sort is stable.
+std::vector<Index> partition_parallel(const Host& exec, const Pairs& from, const Pairs& to,
+                                      Index num, Digit digit) {
   const Index num_blocks = std::clamp<Index>(num / host_block, 1, threads_of(exec));
   const auto first_of = [&](Index block) { return num * block / num_blocks; };
   std::vector<Counts> at(static_cast<std::size_t>(num_blocks));
   run_tasks(exec, num_blocks, [&](Index b) {
-    count_digits(from.at(first_of(b)), first_of(b + 1) - first_of(b), digit, at[static_cast<std::size_t>(b)]);
+    count_digits(from.at(first_of(b)), first_of(b + 1) - first_of(b), digit,
+                 at[static_cast<std::size_t>(b)]);
   });
   std::vector<Index> starts(digit.size() + 1);
   Index sum = 0;
@@ -131,7 +138,8 @@ std::vector<Index> partition_parallel(const Host& exec, const Pairs& from, const
   }
   starts[digit.size()] = sum;
   run_tasks(exec, num_blocks, [&](Index b) {
-    scatter(from.at(first_of(b)), to, first_of(b + 1) - first_of(b), digit, at[static_cast<std::size_t>(b)]);
+    scatter(from.at(first_of(b)), to, first_of(b + 1) - first_of(b), digit,
+            at[static_cast<std::size_t>(b)]);
   });
   return starts;
 }

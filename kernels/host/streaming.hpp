@@ -34,17 +34,19 @@ inline void stream_line(double* to, const double* from, double factor) {
 }
 inline void stream_line(float* to, const float* from, float factor) {
   const __m128 factors = _mm_set1_ps(factor);
-  for (int i = 0; i < 16; i += 4) _mm_stream_ps(to + i, _mm_mul_ps(factors, _mm_loadu_ps(from + i)));
+  for (int i = 0; i < 16; i += 4)
+    _mm_stream_ps(to + i, _mm_mul_ps(factors, _mm_loadu_ps(from + i)));
 }
 
-/// Writes factor * from to `to`, past the cache: for what will not be in it anyway when it is read again. Call finish_streaming() on the
-/// same thread before others read. Vectors of every x86-64 do: the memory is the limit. Only whole cache lines go past the cache; a part of
-/// a line would cost the memory as much as several.
+/// Writes factor * from to `to`, past the cache: for what will not be in it anyway when it is read
+/// again. Call finish_streaming() on the same thread before others read. Vectors of every x86-64
+/// do: the memory is the limit. Only whole cache lines go past the cache; a part of a line would
+/// cost the memory as much as several.
 template <class Real>
 void stream_scaled(Real* to, const Real* from, Index num, Real factor) {
   constexpr Index per_line = bytes_of_line / static_cast<Index>(sizeof(Real));
-  const auto into_line =
-      static_cast<Index>(reinterpret_cast<std::uintptr_t>(to) % bytes_of_line) / static_cast<Index>(sizeof(Real));
+  const auto into_line = static_cast<Index>(reinterpret_cast<std::uintptr_t>(to) % bytes_of_line) /
+                         static_cast<Index>(sizeof(Real));
   Index i = std::min((per_line - into_line) % per_line, num);
   copy_scaled(to, from, i, factor);
   for (; i + per_line <= num; i += per_line) stream_line(to + i, from + i, factor);

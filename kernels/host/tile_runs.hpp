@@ -1,6 +1,7 @@
-/// Particles by tiles of cells: a tile is a box of about 16^3 cells at most. Particles that follow each other in memory and belong to
-/// the same tile are a run; runs are sorted by tile, which for particles along any space-filling order are few: where a grid has a power of
-/// 2 of cells that stand at (i + 1/2) h, tiles are boxes of the Z-order, too.
+/// Particles by tiles of cells: a tile is a box of about 16^3 cells at most. Particles that follow
+/// each other in memory and belong to the same tile are a run; runs are sorted by tile, which for
+/// particles along any space-filling order are few: where a grid has a power of 2 of cells that
+/// stand at (i + 1/2) h, tiles are boxes of the Z-order, too.
 #pragma once
 
 #include <algorithm>
@@ -9,30 +10,34 @@
 #include <vector>
 
 #include "kernels/common/paint.hpp"
-#include "kernels/host/cloud_blocks.hpp"
+#include "kernels/host/mass_assignment_blocks.hpp"
 #include "kernels/host/parallel.hpp"
 #include "kernels/host/position_bounds.hpp"
 
 namespace zhalo::kernels {
 
-/// Tiles along an axis: a single one, or an even number, so that parities differ also where the axis closes; each of 7 cells at least,
-/// for a cloud to end in the next. Of a cloud's first cell, and for even orders the second, the one that is `cells_in_front` of the cell
-/// where the particle is decides: so ends of tiles are in front of even divisions by as many.
+/// Tiles along an axis: a single one, or an even number, so that parities differ also where the
+/// axis closes; each of 7 cells at least, for a cloud to end in the next. Of a cloud's first cell,
+/// and for even orders the second, the one that is `cells_in_front` of the cell where the particle
+/// is decides: so ends of tiles are in front of even divisions by as many.
 struct AxisTiles {
-  static constexpr Index most_cells = most_tile_cells;
+  static constexpr Index max_cells = max_tile_cells;
   std::vector<Index> begin;         ///< first cell of each, and the end
   std::vector<LocalIndex> of_cell;  ///< by cell of this rank, times `step`
 
   AxisTiles() = default;
-  AxisTiles(const MeshAxis& axis, int order, Index step) : of_cell(static_cast<std::size_t>(axis.num_own)) {
+  AxisTiles(const MeshAxis& axis, int order, Index step)
+      : of_cell(static_cast<std::size_t>(axis.num_own)) {
     const Index n = axis.num_own;
-    const Index num = n <= most_cells ? 1 : 2 * ((n + 2 * most_cells - 1) / (2 * most_cells));
+    const Index num = n <= max_cells ? 1 : 2 * ((n + 2 * max_cells - 1) / (2 * max_cells));
     begin.reserve(static_cast<std::size_t>(num) + 1);
     begin.push_back(axis.first);
-    for (Index t = 1; t < num; ++t) begin.push_back(axis.first + t * n / num - cells_in_front(order));
+    for (Index t = 1; t < num; ++t)
+      begin.push_back(axis.first + t * n / num - cells_in_front(order));
     begin.push_back(axis.first + n);
     for (Index t = 0; t < num; ++t) {
-      std::fill(of_cell.begin() + (begin_of(t) - axis.first), of_cell.begin() + (begin_of(t + 1) - axis.first),
+      std::fill(of_cell.begin() + (begin_of(t) - axis.first),
+                of_cell.begin() + (begin_of(t + 1) - axis.first),
                 static_cast<LocalIndex>(t * step));
     }
   }
@@ -40,12 +45,12 @@ struct AxisTiles {
   Index begin_of(Index t) const { return begin[static_cast<std::size_t>(t)]; }
 };
 
-/// Rows of one tile, counted from the first of those that are sorted together. Four bytes: particles in random order have as many runs as
-/// there are particles.
+/// Rows of one tile, counted from the first of those that are sorted together. Four bytes:
+/// particles in random order have as many runs as there are particles.
 class Run {
  public:
-  static constexpr Index most_sorted = Index{1} << 24;
-  static constexpr Index most_count = 256;
+  static constexpr Index max_sorted = Index{1} << 24;
+  static constexpr Index max_count = 256;
 
   /// `more`: rows behind the first.
   Run(std::uint32_t first, std::uint32_t more) : word_(first << 8 | more) {}
@@ -56,7 +61,7 @@ class Run {
   std::uint32_t word_;
 };
 
-/// Some rows of one segment, at most Run::most_sorted; here they are counted from the first.
+/// Some rows of one segment, at most Run::max_sorted; here they are counted from the first.
 template <class Real>
 struct PaintedRows {
   const PaintedParticles<Real>& painted;
@@ -64,13 +69,20 @@ struct PaintedRows {
   Index first = 0;  ///< row of the segment
   Index num = 0;
 
-  PaintedRows part(Index begin, Index end) const { return {painted, segment, first + begin, end - begin}; }
-  double quanta(Index row) const { return whole(painted.weight(segment.first + first + row) * painted.scale); }
-  PositionBounds bounds(Index row, Index num_rows) const { return bounds_of(segment.pos, first + row, num_rows); }
+  PaintedRows part(Index begin, Index end) const {
+    return {painted, segment, first + begin, end - begin};
+  }
+  double fixed_weight(Index row) const {
+    return whole(painted.weight(segment.first + first + row) * painted.scale);
+  }
+  PositionBounds bounds(Index row, Index num_rows) const {
+    return bounds_of(segment.pos, first + row, num_rows);
+  }
   /// The next rows, as many as there are and as the block holds.
-  void put_positions(Index row, Index end, CloudBlock& block) const {
+  void put_positions(Index row, Index end, AssignmentBlock& block) const {
     block.num = 0;
-    append_positions(segment.pos, first + row, std::min<Index>(end - row, CloudBlock::size), block);
+    append_positions(segment.pos, first + row, std::min<Index>(end - row, AssignmentBlock::size),
+                     block);
   }
 };
 
@@ -86,19 +98,24 @@ class Tiles {
 
   Index size() const { return axis_[0].size() * axis_[1].size() * axis_[2].size(); }
   const MeshCells& cells() const { return cells_; }
-  Index num_cells() const { return cells_.axis[0].num_own * cells_.axis[1].num_own * cells_.axis[2].num_own; }
+  Index num_cells() const {
+    return cells_.axis[0].num_own * cells_.axis[1].num_own * cells_.axis[2].num_own;
+  }
   const AxisTiles& axis(int a) const { return axis_[a]; }
-  Index number(Index x, Index y, Index z) const { return (x * axis_[1].size() + y) * axis_[2].size() + z; }
+  Index number(Index x, Index y, Index z) const {
+    return (x * axis_[1].size() + y) * axis_[2].size() + z;
+  }
 
-  /// The tile of all particles within these bounds, if it is the same and this can be told at a glance: a place that is not further along
-  /// an axis than another is in no further cell, in floating-point numbers, too.
+  /// The tile of all particles within these bounds, if it is the same and this can be told at a
+  /// glance: a place that is not further along an axis than another is in no further cell, in
+  /// floating-point numbers, too.
   template <int order>
   std::optional<LocalIndex> only(const PositionBounds& bounds) const {
     LocalIndex tile = 0;
     for (int a = 0; a < 3; ++a) {
       const MeshAxis& axis = cells_.axis[a];
-      const CloudPlace least = place_on<order>(axis, bounds.lo[a]);
-      const CloudPlace most = place_on<order>(axis, bounds.hi[a]);
+      const AxisPosition least = place_on<order>(axis, bounds.lo[a]);
+      const AxisPosition most = place_on<order>(axis, bounds.hi[a]);
       const Index first = counting_cell<order>(least) - axis.first;
       const Index last = counting_cell<order>(most) - axis.first;
       // As far apart as places are computed, which for huge coordinates is not as far as they are.
@@ -114,14 +131,15 @@ class Tiles {
 
   /// The tiles of all clouds; `tile` is as add_numbers() wants it.
   template <int order>
-  void find(const CloudBlock& block, LocalIndex* tile) const {
+  void find(const AssignmentBlock& block, LocalIndex* tile) const {
     if (!block.has_odd) {
       CellNumbers numbers;
       numbers.nearest = may_be_one_more(order);
       for (int a = 0; a < 3; ++a) {
         numbers.of[a] = axis_[a].of_cell.data();
         numbers.first[a] = static_cast<std::int32_t>(cells_.axis[a].first);
-        numbers.last[a] = static_cast<std::int32_t>(cells_.axis[a].first + cells_.axis[a].num_own - 1);
+        numbers.last[a] =
+            static_cast<std::int32_t>(cells_.axis[a].first + cells_.axis[a].num_own - 1);
       }
       return add_numbers(block, numbers, tile);
     }
@@ -130,7 +148,8 @@ class Tiles {
       const LocalIndex* const of_cell = axis_[a].of_cell.data();
       const Index first = cells_.axis[a].first;
       for (int at = 0; at < block.num; ++at) {
-        const Index cell = block.is_odd[at] ? first_cell<order>(cells_.axis[a], block.pos[a][at]) : Index{block.first[a][at]};
+        const Index cell = block.is_odd[at] ? first_cell<order>(cells_.axis[a], block.pos[a][at])
+                                            : Index{block.first[a][at]};
         tile[at] += of_cell[cell - first];
       }
     }
@@ -139,7 +158,7 @@ class Tiles {
  private:
   /// See CellNumbers::nearest.
   template <int order>
-  static Index counting_cell(const CloudPlace& place) {
+  static Index counting_cell(const AxisPosition& place) {
     return place.first + (may_be_one_more(order) && place.behind >= 0.5 ? 1 : 0);
   }
 
@@ -147,20 +166,21 @@ class Tiles {
   AxisTiles axis_[3];
 };
 
-/// Runs in the order of rows, as they are found: five bytes each, since a run begins where the one before ends. In blocks, so that as much
-/// memory is taken as there are runs.
+/// Runs in the order of rows, as they are found: five bytes each, since a run begins where the one
+/// before ends. In blocks, so that as much memory is taken as there are runs.
 class FoundRuns {
  public:
   static constexpr Index run_bytes = sizeof(LocalIndex) + 1;
 
-  FoundRuns(const Host& exec, Index most_rows) : exec_(exec), block_size_(std::min(most_rows, Index{1} << 14)) {}
+  FoundRuns(const Host& exec, Index max_rows)
+      : exec_(exec), block_size_(std::min(max_rows, Index{1} << 14)) {}
 
   void add(LocalIndex tile, Index count) {
-    for (; count > 0; count -= Run::most_count) {
+    for (; count > 0; count -= Run::max_count) {
       if (blocks_.empty() || blocks_.back().num == block_size_) add_block();
       Block& block = blocks_.back();
       block.tile.data()[block.num] = tile;
-      block.more.data()[block.num] = static_cast<std::uint8_t>(std::min(count, Run::most_count) - 1);
+      block.more.data()[block.num] = static_cast<std::uint8_t>(std::min(count, Run::max_count) - 1);
       ++block.num;
     }
   }
@@ -187,7 +207,8 @@ class FoundRuns {
   };
   void add_block() {
     constexpr const char* purpose = "runs of particles";
-    blocks_.push_back({Buffer<LocalIndex>(exec_, block_size_, purpose), Buffer<std::uint8_t>(exec_, block_size_, purpose)});
+    blocks_.push_back({Buffer<LocalIndex>(exec_, block_size_, purpose),
+                       Buffer<std::uint8_t>(exec_, block_size_, purpose)});
   }
 
   const Host& exec_;
@@ -197,9 +218,10 @@ class FoundRuns {
 
 /// The runs of rows [first, last).
 template <int order, class Real>
-void find_runs(const Tiles& tiles, const PaintedRows<Real>& rows, Index first, Index last, FoundRuns& found) {
-  CloudBlock block;
-  alignas(64) LocalIndex tile[CloudBlock::size];
+void find_runs(const Tiles& tiles, const PaintedRows<Real>& rows, Index first, Index last,
+               FoundRuns& found) {
+  AssignmentBlock block;
+  alignas(64) LocalIndex tile[AssignmentBlock::size];
   LocalIndex now = 0;
   Index count = 0;
   const auto go_on = [&](LocalIndex next, Index num) {
@@ -210,14 +232,14 @@ void find_runs(const Tiles& tiles, const PaintedRows<Real>& rows, Index first, I
     }
     count += num;
   };
-  for (Index begin = first; begin < last; begin += CloudBlock::size) {
-    const Index num = std::min<Index>(last - begin, CloudBlock::size);
+  for (Index begin = first; begin < last; begin += AssignmentBlock::size) {
+    const Index num = std::min<Index>(last - begin, AssignmentBlock::size);
     if (const std::optional<LocalIndex> only = tiles.only<order>(rows.bounds(begin, num))) {
       go_on(*only, num);
       continue;
     }
     rows.put_positions(begin, last, block);
-    locate_clouds(tiles.cells(), block);
+    locate_assignments(tiles.cells(), block);
     tiles.find<order>(block, tile);
     for (int at = 0; at < block.num; ++at) go_on(tile[at], 1);
   }
@@ -225,9 +247,9 @@ void find_runs(const Tiles& tiles, const PaintedRows<Real>& rows, Index first, I
 }
 
 /// Where things go that tasks bring to tiles: those of a tile follow each other, task by task.
-class TilePlaces {
+class TileIndices {
  public:
-  TilePlaces(Index num_tasks, Index num_tiles)
+  TileIndices(Index num_tasks, Index num_tiles)
       : num_tiles_(num_tiles), of_tasks_(static_cast<std::size_t>(num_tasks * num_tiles)) {}
 
   /// By tile: how many the task brings; after sum_up() the place of its next one.
@@ -268,32 +290,36 @@ class TileRuns {
     const auto first_of = [&](Index task) { return task * rows.num / num_tasks; };
     std::vector<FoundRuns> found;
     found.reserve(static_cast<std::size_t>(num_tasks));
-    for (Index task = 0; task < num_tasks; ++task) found.emplace_back(exec, first_of(task + 1) - first_of(task));
+    for (Index task = 0; task < num_tasks; ++task)
+      found.emplace_back(exec, first_of(task + 1) - first_of(task));
     const auto for_each_run = [&](Index task, const auto& visit) {
       LocalIndex* const of_task = runs.places_.of_task(task);
-      found[static_cast<std::size_t>(task)].for_each(first_of(task),
-                                                     [&](LocalIndex tile, const Run& run) { visit(of_task[tile], run); });
+      found[static_cast<std::size_t>(task)].for_each(
+          first_of(task), [&](LocalIndex tile, const Run& run) { visit(of_task[tile], run); });
     };
     run_tasks(exec, num_tasks, [&](Index task) {
-      find_runs<order>(tiles, rows, first_of(task), first_of(task + 1), found[static_cast<std::size_t>(task)]);
+      find_runs<order>(tiles, rows, first_of(task), first_of(task + 1),
+                       found[static_cast<std::size_t>(task)]);
       for_each_run(task, [](LocalIndex& count, const Run&) { ++count; });
     });
     runs.places_.sum_up();
     runs.runs_ = Buffer<Run>(exec, runs.places_.size(), "runs of particles by tile");
     Run* const to = runs.runs_.data();
-    run_tasks(exec, num_tasks,
-              [&](Index task) { for_each_run(task, [&](LocalIndex& place, const Run& run) { to[place++] = run; }); });
+    run_tasks(exec, num_tasks, [&](Index task) {
+      for_each_run(task, [&](LocalIndex& place, const Run& run) { to[place++] = run; });
+    });
     return runs;
   }
 
   Span<const Run> of(Index tile) const {
-    return runs_.span().subspan(places_.begin_of(tile), places_.begin_of(tile + 1) - places_.begin_of(tile));
+    return runs_.span().subspan(places_.begin_of(tile),
+                                places_.begin_of(tile + 1) - places_.begin_of(tile));
   }
 
  private:
   TileRuns(Index num_tasks, Index num_tiles) : places_(num_tasks, num_tiles) {}
 
-  TilePlaces places_;
+  TileIndices places_;
   Buffer<Run> runs_;
 };
 

@@ -1,8 +1,10 @@
-/// Deposits on the host: particles by tiles of cells that fit into the cache, tiles by colours that do not touch each other.
+/// Deposits on the host: particles by tiles of cells that fit into the cache, tiles by colours that
+/// do not touch each other.
 ///
-/// Each tile is summed up in a buffer of its own and added to the cells once. A cloud reaches at most one cell into the tile before, and
-/// three into the one behind, so columns of tiles (along z) whose numbers along x and y are alike in parity never write to the same cell:
-/// four colours, one after the other, the columns of each at the same time.
+/// Each tile is summed up in a buffer of its own and added to the cells once. A cloud reaches at
+/// most one cell into the tile before, and three into the one behind, so columns of tiles (along z)
+/// whose numbers along x and y are alike in parity never write to the same cell: four colours, one
+/// after the other, the columns of each at the same time.
 #pragma once
 
 #include <algorithm>
@@ -29,11 +31,16 @@ class TileSums {
     for (Index x = 0; x < num_[0]; ++x) std::fill_n(row(x, 0), num_[1] * most, Index{0});
   }
 
-  void add(const CloudBlock& block) { deposit_clouds(block, order, {sums_.data(), {first_[0], first_[1], first_[2]}}); }
+  void add(const AssignmentBlock& block) {
+    deposit_blocks(block, order, {sums_.data(), {first_[0], first_[1], first_[2]}});
+  }
 
-  void add(double quanta, const AxisCloud<order> (&cloud)[3]) {
-    Index* const to = row(cloud[0].first - first_[0], cloud[1].first - first_[1]) + (cloud[2].first - first_[2]);
-    for_each_part<order>(quanta, cloud, [&](int i, int j, int k, Index part) { to[(i * most + j) * most + k] += part; });
+  void add(double fixed_weight, const AxisAssignment<order> (&cloud)[3]) {
+    Index* const to =
+        row(cloud[0].first - first_[0], cloud[1].first - first_[1]) + (cloud[2].first - first_[2]);
+    for_each_part<order>(fixed_weight, cloud, [&](int i, int j, int k, Index part) {
+      to[(i * most + j) * most + k] += part;
+    });
   }
 
   /// Adds the sums to the cells.
@@ -46,7 +53,8 @@ class TileSums {
         Index* const to = sums.data() + x + cells.axis[1].offset_of(first_[1] + j);
         const Index* const from = row(i, j);
         for (Index k = 0; k < dense; ++k) to[z + k] += from[k];
-        for (Index k = dense; k < num_[2]; ++k) to[cells.axis[2].offset_of(first_[2] + k)] += from[k];
+        for (Index k = dense; k < num_[2]; ++k)
+          to[cells.axis[2].offset_of(first_[2] + k)] += from[k];
       }
     }
   }
@@ -64,7 +72,10 @@ template <class Real>
 class FetchedRows {
  public:
   FetchedRows(const PaintedRows<Real>& rows, const TileRuns& runs)
-      : rows_(rows), runs_(runs), is_uniform_(rows.painted.is_uniform), quanta_of_each_(is_uniform_ ? rows.quanta(0) : 0) {}
+      : rows_(rows),
+        runs_(runs),
+        is_uniform_(rows.painted.is_uniform),
+        fixed_weight_of_each_(is_uniform_ ? rows.fixed_weight(0) : 0) {}
 
   bool has(Index tile) const { return !runs_.of(tile).empty(); }
 
@@ -72,16 +83,16 @@ class FetchedRows {
   template <class Add>
   void for_each_block(Index tile, const Add& add) const {
     const Span<const Run> runs = runs_.of(tile);
-    CloudBlock block;
-    std::fill_n(block.quanta, CloudBlock::size, quanta_of_each_);
+    AssignmentBlock block;
+    std::fill_n(block.fixed_weight, AssignmentBlock::size, fixed_weight_of_each_);
     for (Index r = 0; r < runs.size(); ++r) {
       if (r + prefetch_distance < runs.size()) prefetch_run(runs[r + prefetch_distance]);
       const Index end = runs[r].last() + 1;
       for (Index row = runs[r].first(); row < end;) {
-        const Index num = std::min<Index>(end - row, CloudBlock::size - block.num);
+        const Index num = std::min<Index>(end - row, AssignmentBlock::size - block.num);
         append(row, num, block);
         row += num;
-        if (block.num < CloudBlock::size) continue;
+        if (block.num < AssignmentBlock::size) continue;
         add(block);
         block.num = 0;
       }
@@ -90,21 +101,24 @@ class FetchedRows {
   }
 
  private:
-  void append(Index row, Index num, CloudBlock& block) const {
-    for (Index i = 0; i < num && !is_uniform_; ++i) block.quanta[block.num + i] = rows_.quanta(row + i);
+  void append(Index row, Index num, AssignmentBlock& block) const {
+    for (Index i = 0; i < num && !is_uniform_; ++i)
+      block.fixed_weight[block.num + i] = rows_.fixed_weight(row + i);
     if (num > 1) return append_positions(rows_.segment.pos, rows_.first + row, num, block);
-    for (int a = 0; a < 3; ++a) block.pos[a][block.num] = static_cast<double>(rows_.segment.pos[a][rows_.first + row]);
+    for (int a = 0; a < 3; ++a)
+      block.pos[a][block.num] = static_cast<double>(rows_.segment.pos[a][rows_.first + row]);
     ++block.num;
   }
 
   void prefetch_run(const Run& run) const {
-    for (const Strided<Real>& pos : rows_.segment.pos) prefetch_line(&pos[rows_.first + run.first()]);
+    for (const Strided<Real>& pos : rows_.segment.pos)
+      prefetch_line(&pos[rows_.first + run.first()]);
   }
 
   const PaintedRows<Real>& rows_;
   const TileRuns& runs_;
   bool is_uniform_;
-  double quanta_of_each_;  ///< where all have the same
+  double fixed_weight_of_each_;  ///< where all have the same
 };
 
 /// Particles by tile to the cells.
@@ -120,8 +134,9 @@ class TileDeposit {
       const Index odd_y = colour % 2;
       const Index num_x = (tiles_.axis(0).size() - odd_x + 1) / 2;
       const Index num_y = (tiles_.axis(1).size() - odd_y + 1) / 2;
-      run_tasks(exec, num_x * num_y,
-                [&](Index column) { add_column(rows, 2 * (column / num_y) + odd_x, 2 * (column % num_y) + odd_y); });
+      run_tasks(exec, num_x * num_y, [&](Index column) {
+        add_column(rows, 2 * (column / num_y) + odd_x, 2 * (column % num_y) + odd_y);
+      });
     }
   }
 
@@ -141,18 +156,19 @@ class TileDeposit {
         num[a] = axis.begin_of(at[a] + 1) - first[a];
       }
       tile.start(first, num);
-      rows.for_each_block(number, [&](CloudBlock& block) { add_block(block, tile); });
+      rows.for_each_block(number, [&](AssignmentBlock& block) { add_block(block, tile); });
       tile.finish(tiles_.cells(), sums_);
     }
   }
 
-  void add_block(CloudBlock& block, TileSums<order>& tile) const {
-    locate_clouds(tiles_.cells(), block);
+  void add_block(AssignmentBlock& block, TileSums<order>& tile) const {
+    locate_assignments(tiles_.cells(), block);
     tile.add(block);
     for (int at = 0; block.has_odd && at < block.num; ++at) {
       if (!block.is_odd[at]) continue;
-      const Clouds<order, double> clouds(tiles_.cells(), {{block.pos[0][at], block.pos[1][at], block.pos[2][at]}});
-      tile.add(block.quanta[at], clouds.axis);
+      const MassAssignment<order, double> assignment(
+          tiles_.cells(), {{block.pos[0][at], block.pos[1][at], block.pos[2][at]}});
+      tile.add(block.fixed_weight[at], assignment.axis);
     }
   }
 

@@ -21,11 +21,12 @@ PositionSummary summarize_positions(const E&, const ParticlesView<Real>&, const 
   refuse();
 }
 template <class E, class Real>
-void make_keys(const E&, const ParticlesView<Real>&, const Frame&, Span<std::uint64_t>, Span<LocalIndex>) {
+void make_keys(const E&, const ParticlesView<Real>&, const KeyFrame&, Span<std::uint64_t>,
+               Span<LocalIndex>) {
   refuse();
 }
 template <class E, class Real>
-void gather_positions(const E&, const ParticlesView<Real>&, const Frame&, Span<const LocalIndex>,
+void gather_positions(const E&, const ParticlesView<Real>&, const KeyFrame&, Span<const LocalIndex>,
                       const SortedPositions<Real>&) {
   refuse();
 }
@@ -38,11 +39,13 @@ void find_weights(const E&, Span<const Index>, Span<const Index>, Span<Index>) {
   refuse();
 }
 template <class E>
-Index accumulate_weights(const E&, const Strided<std::uint32_t>&, Span<const LocalIndex>, Span<Index>) {
+Index accumulate_weights(const E&, const Strided<std::uint32_t>&, Span<const LocalIndex>,
+                         Span<Index>) {
   refuse();
 }
 template <class E>
-void find_global(const E&, const SourcesView&, Span<const LocalIndex>, Span<const LocalIndex>, Span<Index>) {
+void find_global(const E&, const SourcesView&, Span<const LocalIndex>, Span<const LocalIndex>,
+                 Span<Index>) {
   refuse();
 }
 template <class E, class Real>
@@ -74,7 +77,7 @@ void find_edges(const E&, const DisjointSets&, const GhostsView&, Span<GhostEdge
   refuse();
 }
 template <class E>
-void fill_even_slots(const E&, const EvenSlots&) {
+void write_even_leaves(const E&, const EvenLeaves&) {
   refuse();
 }
 template <class E>
@@ -82,7 +85,8 @@ void find_smallest(const E&, const DisjointSets&, Span<const Index>, Span<Index>
   refuse();
 }
 template <class E>
-void write_set_labels(const E&, const DisjointSets&, Span<const LocalIndex>, Span<const Index>, Span<Index>) {
+void write_set_labels(const E&, const DisjointSets&, Span<const LocalIndex>, Span<const Index>,
+                      Span<Index>) {
   refuse();
 }
 template <class E>
@@ -94,7 +98,7 @@ void gather_keys(const E&, Span<const std::uint64_t>, Span<const LocalIndex>, Sp
   refuse();
 }
 template <class E>
-void fill_slots(const E&, const LeafSlots&) {
+void write_leaves(const E&, const LeafRanges&) {
   refuse();
 }
 template <class E, class Real>
@@ -102,7 +106,7 @@ void leaf_boxes(const E&, const TreeView<Real>&) {
   refuse();
 }
 template <class E, class Real>
-void plane_boxes(const E&, const TreeView<Real>&, int) {
+void level_boxes(const E&, const TreeView<Real>&, int) {
   refuse();
 }
 template <class E, class Real>
@@ -114,7 +118,8 @@ void link_between(const E&, const FofView<Real>&) {
   refuse();
 }
 template <class E>
-void write_labels(const E&, const DisjointSets&, Span<const LocalIndex>, Span<LocalIndex>, const LabelTarget&) {
+void write_labels(const E&, const DisjointSets&, Span<const LocalIndex>, Span<LocalIndex>,
+                  const LabelTarget&) {
   refuse();
 }
 
@@ -211,7 +216,8 @@ void scatter_numbers(const E&, Span<const LocalIndex>, Index, Span<Index>) {
   refuse();
 }
 template <class E, class Real>
-void pack_particles(const E&, const ParticlesView<Real>&, Span<const LocalIndex>, const PackedColumns<Real>&) {
+void pack_particles(const E&, const ParticlesView<Real>&, Span<const LocalIndex>,
+                    const PackedColumns<Real>&) {
   refuse();
 }
 template <class E>
@@ -231,7 +237,8 @@ void sum_moments(const E&, const MembersView<Real>&, Span<const Vec3d>, Span<Mom
   refuse();
 }
 template <class E>
-void finish_moments(const E&, const Frame&, Span<const Vec3d>, Span<const Moments>, Span<GroupRow>) {
+void finish_moments(const E&, const KeyFrame&, Span<const Vec3d>, Span<const Moments>,
+                    Span<GroupRow>) {
   refuse();
 }
 template <class E, class Real>

@@ -17,15 +17,17 @@ void find_within(const E&, const SearchView<Real>&, Index, const WithinRows<Real
   refuse();
 }
 template <class E, class Real>
-void sort_rows(const E&, Span<const Index>, const WithinRows<Real>&, PlacedColumn<Index>) {
+void sort_rows(const E&, Span<const Index>, const WithinRows<Real>&, SearchColumn<Index>) {
   refuse();
 }
 template <class E, class Real>
-void write_rows(const E&, Index, const BestRows<Real>&, PlacedColumn<Index>, const RowOutput<Real>&) {
+void write_rows(const E&, Index, const BestRows<Real>&, SearchColumn<Index>,
+                const RowOutput<Real>&) {
   refuse();
 }
 template <class E, class Real>
-void gather_neighbours(const E&, const PlacedBytes&, const BestRows<Real>&, Span<const LocalIndex>, const MissingBytes&) {
+void gather_neighbours(const E&, const PlacedBytes&, const BestRows<Real>&, Span<const LocalIndex>,
+                       const MissingBytes&) {
   refuse();
 }
 template <class E, class Real>
@@ -45,7 +47,8 @@ void reduce_mean_radius(const E&, const NeighbourRows<Real>&, Span<double>) {
   refuse();
 }
 template <class E, class Real>
-void reduce_density(const E&, const NeighbourRows<Real>&, const QuantityColumns&, SphKernel, Span<double>) {
+void reduce_density(const E&, const NeighbourRows<Real>&, const QuantityColumns&, SphKernel,
+                    Span<double>) {
   refuse();
 }
 template <class E, class Real>
@@ -53,7 +56,8 @@ void reduce_dispersion(const E&, const NeighbourRows<Real>&, const QuantityColum
   refuse();
 }
 template <class E>
-void find_origins(const E&, const SourcesView&, Span<const LocalIndex>, Span<const Index>, Span<ParticlePlace>) {
+void find_origins(const E&, const SourcesView&, Span<const LocalIndex>, Span<const Index>,
+                  Span<ParticleLocation>) {
   refuse();
 }
 

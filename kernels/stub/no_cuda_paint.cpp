@@ -25,7 +25,8 @@ void find_owners(const E&, const OwnerSearch<Real>&, Span<std::uint64_t>) {
   refuse();
 }
 template <class E, class Real>
-void pack_painted(const E&, const PaintedParticles<Real>&, Index, Span<const LocalIndex>, const TravellingParticles<Real>&) {
+void pack_painted(const E&, const PaintedParticles<Real>&, Index, Span<const LocalIndex>,
+                  const TravellingParticles<Real>&) {
   refuse();
 }
 template <class E, class From, class To>
@@ -33,18 +34,18 @@ void map_cells(const E&, const CellRows&, const From*, To*, const LinearMap&) {
   refuse();
 }
 template <class E, class To>
-Index put_quanta(const E&, const CellRows&, const Index*, To*, const LinearMap&) {
+Index write_fixed_weights(const E&, const CellRows&, const Index*, To*, const LinearMap&) {
   refuse();
 }
 template <class T, class Real>
-void sample_cells(const Cuda&, const ParticlesView<Real>&, const SampledCells<T>&) {
+void readout_cells(const Cuda&, const ParticlesView<Real>&, const ReadoutCells<T>&) {
   refuse();
 }
 
-template void sample_cells(const Cuda&, const ParticlesView<float>&, const SampledCells<float>&);
-template void sample_cells(const Cuda&, const ParticlesView<float>&, const SampledCells<double>&);
-template void sample_cells(const Cuda&, const ParticlesView<double>&, const SampledCells<float>&);
-template void sample_cells(const Cuda&, const ParticlesView<double>&, const SampledCells<double>&);
+template void readout_cells(const Cuda&, const ParticlesView<float>&, const ReadoutCells<float>&);
+template void readout_cells(const Cuda&, const ParticlesView<float>&, const ReadoutCells<double>&);
+template void readout_cells(const Cuda&, const ParticlesView<double>&, const ReadoutCells<float>&);
+template void readout_cells(const Cuda&, const ParticlesView<double>&, const ReadoutCells<double>&);
 template void deposit(const Cuda&, const PaintedParticles<float>&, const MeshCells&, Span<Index>);
 template void deposit(const Cuda&, const PaintedParticles<double>&, const MeshCells&, Span<Index>);
 

@@ -7,7 +7,8 @@ namespace zhalo::kernels {
 template <class Real>
 std::unique_ptr<PlanePlan<Real>> plan_planes(const Host&, const PlaneSteps&) {
   throw InputError(
-      "zhalo was built without FFTW, so there are no Fourier transforms on the host; configure with -DZHALO_FFTW=ON, or use a "
+      "zhalo was built without FFTW, so there are no Fourier transforms on the host; configure "
+      "with -DZHALO_FFTW=ON, or use a "
       "device");
 }
 template std::unique_ptr<PlanePlan<float>> plan_planes(const Host&, const PlaneSteps&);

@@ -5,7 +5,8 @@
 
 namespace zhalo::kernels {
 
-inline constexpr const char* no_cuda = "zhalo was built without CUDA; build it where nvcc is found, or run on the host";
+inline constexpr const char* no_cuda =
+    "zhalo was built without CUDA; build it where nvcc is found, or run on the host";
 
 [[noreturn]] inline void refuse() { throw DeviceError(no_cuda); }
 

@@ -16,33 +16,38 @@ namespace zhalo {
 namespace {
 
 template <class Real>
-void validate_columns(const Context& context, const kernels::ParticlesView<Real>& particles, const GlobalRange& range,
-                      int num_types) {
-  const auto summary =
-      std::visit([&](const auto& exec) { return kernels::summarize_columns(exec, particles, num_types); }, context.exec);
+void validate_columns(const Context& context, const kernels::ParticlesView<Real>& particles,
+                      const GlobalRange& range, int num_types) {
+  const auto summary = std::visit(
+      [&](const auto& exec) { return kernels::summarize_columns(exec, particles, num_types); },
+      context.exec);
   const auto first = [&](Index count, Index place) {
     return context.comm.min(count > 0 ? range.first + place : std::numeric_limits<Index>::max());
   };
   const Index bad_masses = context.comm.sum(summary.num_bad_mass);
   const Index first_bad_mass = first(summary.num_bad_mass, summary.first_bad_mass);
-  validate(bad_masses == 0,
-           "{} of {} particles have a mass that is not positive and finite, the first is particle {}; "
-           "give masses, or repair the snapshot",
-           bad_masses, range.total, first_bad_mass);
+  validate(
+      bad_masses == 0,
+      "{} of {} particles have a mass that is not positive and finite, the first is particle {}; "
+      "give masses, or repair the snapshot",
+      bad_masses, range.total, first_bad_mass);
   const Index bad_types = context.comm.sum(summary.num_bad_type);
   const Index first_bad_type = first(summary.num_bad_type, summary.first_bad_type);
-  validate(bad_types == 0, "{} of {} particles have a type beyond the {} that were announced, the first is particle {}",
-           bad_types, range.total, num_types, first_bad_type);
+  validate(
+      bad_types == 0,
+      "{} of {} particles have a type beyond the {} that were announced, the first is particle {}",
+      bad_types, range.total, num_types, first_bad_type);
 }
 
 void validate_labels(const Context& context, Span<const Index> label, Index num_total) {
-  const Index here =
-      std::visit([&](const auto& exec) { return kernels::count_bad_labels(exec, label, num_total); }, context.exec);
+  const Index here = std::visit(
+      [&](const auto& exec) { return kernels::count_bad_labels(exec, label, num_total); },
+      context.exec);
   const Index bad = context.comm.sum(here);
-  validate(
-      bad == 0,
-      "{} labels are neither no_group nor a global index of a particle; take them from friends_of_friends or attach_particles",
-      bad);
+  validate(bad == 0,
+           "{} labels are neither no_group nor a global index of a particle; take them from "
+           "friends_of_friends or attach_particles",
+           bad);
 }
 
 /// What all ranks must have given alike: collectives that follow from it would not meet.
@@ -57,13 +62,16 @@ struct Request {
 };
 
 void validate_request(const Communicator& comm, const Request& request) {
-  validate(request.min_members >= 1, "a group needs at least {} members (must be at least 1)", request.min_members);
-  validate(request.num_types >= 1, "the number of particle types is {} (must be at least 1)", request.num_types);
+  validate(request.min_members >= 1, "a group needs at least {} members (must be at least 1)",
+           request.min_members);
+  validate(request.num_types >= 1, "the number of particle types is {} (must be at least 1)",
+           request.num_types);
   validate_box(request.box, request.dimensions);
   const std::vector<Request> of_ranks = comm.all_gather(request);
   for (std::size_t rank = 1; rank < of_ranks.size(); ++rank) {
     validate(of_ranks[rank] == of_ranks[0],
-             "ranks 0 and {} want catalogues with different dimensions, boxes, min_members or types; give all ranks the same",
+             "ranks 0 and {} want catalogues with different dimensions, boxes, min_members or "
+             "types; give all ranks the same",
              rank);
   }
 }
@@ -73,19 +81,22 @@ kernels::TypeSet counted_types(const CatalogueOptions& options) {
   kernels::TypeSet types;
   for (const int type : options.counted_types) {
     validate(type >= 0 && type < options.num_types && type < 256,
-             "type {} is to count for the smallest group (there are 0 to {})", type, options.num_types - 1);
+             "type {} is to count for the smallest group (there are 0 to {})", type,
+             options.num_types - 1);
     types.add(type);
   }
   return types;
 }
 
 template <class Real>
-GroupOrder order_by_size(const Context& context, const kernels::ParticlesView<Real>& particles, Span<const Index> label,
-                         const kernels::TypeSet& counted, const GroupLimits& limits) {
+GroupOrder order_by_size(const Context& context, const kernels::ParticlesView<Real>& particles,
+                         Span<const Index> label, const kernels::TypeSet& counted,
+                         const GroupLimits& limits) {
   Buffer<LocalIndex> marks;
   if (limits.only_marked) {
     marks = Buffer<LocalIndex>(context.exec, particles.num, "particles that count");
-    std::visit([&](const auto& e) { kernels::mark_types(e, particles, counted, marks.span()); }, context.exec);
+    std::visit([&](const auto& e) { kernels::mark_types(e, particles, counted, marks.span()); },
+               context.exec);
   }
   return order_groups(context, {label, marks.span()}, limits);
 }
@@ -111,9 +122,11 @@ template <class Real>
 bool have_velocities(const Communicator& comm, const Particles<Real>& particles) {
   const auto has = [&](const ParticleSegment<Real>& segment) {
     const auto first = segment.velocity.begin();
-    return segment.num == 0 || std::all_of(first, first + particles.dimensions, [](const RealColumn& v) { return bool(v); });
+    return segment.num == 0 || std::all_of(first, first + particles.dimensions,
+                                           [](const RealColumn& v) { return bool(v); });
   };
-  return comm.min(Index{std::all_of(particles.segments.begin(), particles.segments.end(), has)}) == 1;
+  return comm.min(Index{std::all_of(particles.segments.begin(), particles.segments.end(), has)}) ==
+         1;
 }
 
 /// What is not known is not there: no zeros.
@@ -124,12 +137,14 @@ void leave_out_velocities(Catalogue& catalogue) {
 }
 
 template <class Real>
-Catalogue make(const Context& context, const Particles<Real>& particles, const Box& box, Span<const Index> label,
-               const CatalogueOptions& options) {
+Catalogue make(const Context& context, const Particles<Real>& particles, const Box& box,
+               Span<const Index> label, const CatalogueOptions& options) {
   const Exec& exec = context.exec;
   const kernels::TypeSet counted = counted_types(options);
-  validate_request(context.comm, {particles.dimensions, box, options.min_members, options.num_types, counted});
-  validate(label.size() == particles.num(), "there are {} labels for {} particles", label.size(), particles.num());
+  validate_request(context.comm,
+                   {particles.dimensions, box, options.min_members, options.num_types, counted});
+  validate(label.size() == particles.num(), "there are {} labels for {} particles", label.size(),
+           particles.num());
   validate_memory(exec, label, "labels");
   const DeviceParticles<Real> input(exec, particles);
   const GlobalRange range = global_range(context.comm, particles.num());
@@ -152,7 +167,8 @@ Catalogue make(const Context& context, const Particles<Real>& particles, const B
 }
 
 /// Brings the elements to the ranks that have them in group order, and there into that order.
-void gather_over_ranks(const Context& context, const GroupOrderPlan& plan, const GroupOrderColumn& column, void* to) {
+void gather_over_ranks(const Context& context, const GroupOrderPlan& plan,
+                       const GroupOrderColumn& column, void* to) {
   const Exec& exec = context.exec;
   const auto room = [&](Index num) {
     return Buffer<unsigned char>(exec, num * column.element_size, "a column in group order");
@@ -171,18 +187,19 @@ void gather_over_ranks(const Context& context, const GroupOrderPlan& plan, const
 }  // namespace
 
 template <class Real>
-Catalogue make_catalogue(const Context& context, const Particles<Real>& particles, const Box& box, Span<const Index> label,
-                         const CatalogueOptions& options) {
+Catalogue make_catalogue(const Context& context, const Particles<Real>& particles, const Box& box,
+                         Span<const Index> label, const CatalogueOptions& options) {
   return together(context.comm, [&] {
     const PhaseTimer timer(context, "catalogue");
     return make(context, particles, box, label, options);
   });
 }
 
-void gather_in_group_order(const Context& context, const Catalogue& catalogue, const GroupOrderColumn& column, void* to) {
+void gather_in_group_order(const Context& context, const Catalogue& catalogue,
+                           const GroupOrderColumn& column, void* to) {
   context.comm.together([&] {
-    validate(column.num == catalogue.group_of.size(), "the column has {} elements for {} particles", column.num,
-             catalogue.group_of.size());
+    validate(column.num == catalogue.group_of.size(), "the column has {} elements for {} particles",
+             column.num, catalogue.group_of.size());
     validate(context.comm.min(column.element_size) == context.comm.max(column.element_size),
              "the column's elements have different sizes on different ranks");
     if (column.num > 0) validate_memory(context.exec, column.data, "the column");
@@ -191,15 +208,19 @@ void gather_in_group_order(const Context& context, const Catalogue& catalogue, c
       gather_over_ranks(context, *catalogue.plan, column, to);
     } else {
       const kernels::ElementsView elements{column.data, column.element_size, 0};
-      std::visit([&](const auto& e) { kernels::gather_elements(e, elements, catalogue.members.span(), to); }, context.exec);
+      std::visit(
+          [&](const auto& e) {
+            kernels::gather_elements(e, elements, catalogue.members.span(), to);
+          },
+          context.exec);
     }
     synchronise(context.exec);
   });
 }
 
-template Catalogue make_catalogue(const Context&, const Particles<float>&, const Box&, Span<const Index>,
-                                  const CatalogueOptions&);
-template Catalogue make_catalogue(const Context&, const Particles<double>&, const Box&, Span<const Index>,
-                                  const CatalogueOptions&);
+template Catalogue make_catalogue(const Context&, const Particles<float>&, const Box&,
+                                  Span<const Index>, const CatalogueOptions&);
+template Catalogue make_catalogue(const Context&, const Particles<double>&, const Box&,
+                                  Span<const Index>, const CatalogueOptions&);
 
 }  // namespace zhalo

@@ -1,9 +1,10 @@
 // On one rank, labels are places: members are counted in an array, and its entries become rows.
 //
-// On several, each rank sorts its labels and keeps (label, members) pairs, and how many of the members count for the smallest group. They
-// are brought into one order by label, in even parts; so no rank has more pairs than its share of them, whichever labels are frequent.
-// There the members are added up, the groups that are large enough are brought into one order by length, and their rows travel back both
-// ways.
+// On several, each rank sorts its labels and keeps (label, members) pairs, and how many of the
+// members count for the smallest group. They are brought into one order by label, in even parts; so
+// no rank has more pairs than its share of them, whichever labels are frequent. There the members
+// are added up, the groups that are large enough are brought into one order by length, and their
+// rows travel back both ways.
 #include "src/catalogue/group_order.hpp"
 
 #include "kernels/kernels.hpp"
@@ -18,10 +19,12 @@ namespace {
 // ---------------------------------------------------------------- one rank
 
 /// Roots of the groups that are large enough.
-Buffer<LocalIndex> select_roots(const Exec& exec, const LabelledMembers& particles, Span<const LocalIndex> counts,
-                                const GroupLimits& limits) {
+Buffer<LocalIndex> select_roots(const Exec& exec, const LabelledMembers& particles,
+                                Span<const LocalIndex> counts, const GroupLimits& limits) {
   const auto select = [&](Span<const LocalIndex> of_groups) {
-    return std::visit([&](const auto& e) { return kernels::select_groups(e, of_groups, limits.min_members); }, exec);
+    return std::visit(
+        [&](const auto& e) { return kernels::select_groups(e, of_groups, limits.min_members); },
+        exec);
   };
   if (!limits.only_marked) return select(counts);
   Buffer<LocalIndex> marked(exec, counts.size(), "members that count");
@@ -47,7 +50,8 @@ void sort_roots(const Exec& exec, Span<const LocalIndex> counts, Buffer<LocalInd
       exec);
 }
 
-GroupOrder order_alone(const Exec& exec, const LabelledMembers& particles, const GroupLimits& limits) {
+GroupOrder order_alone(const Exec& exec, const LabelledMembers& particles,
+                       const GroupLimits& limits) {
   const kernels::LabelsView labels{particles.label, 0};
   const Index num = labels.label.size();
   Buffer<LocalIndex> counts(exec, num, "members of each group");
@@ -81,17 +85,23 @@ struct LabelRuns {
 };
 
 /// From sorted labels and the former place of each.
-LabelRuns find_runs(const Exec& exec, const Buffer<std::uint64_t>& labels, Buffer<LocalIndex> order) {
+LabelRuns find_runs(const Exec& exec, const Buffer<std::uint64_t>& labels,
+                    Buffer<LocalIndex> order) {
   LabelRuns runs;
   runs.order = std::move(order);
-  runs.start = std::visit([&](const auto& e) { return kernels::select_run_starts(e, labels.span()); }, exec);
+  runs.start =
+      std::visit([&](const auto& e) { return kernels::select_run_starts(e, labels.span()); }, exec);
   runs.label = Buffer<std::uint64_t>(exec, runs.start.size(), "labels");
-  std::visit([&](const auto& e) { kernels::gather_keys(e, labels.span(), runs.start.span(), runs.label.span()); }, exec);
+  std::visit(
+      [&](const auto& e) {
+        kernels::gather_keys(e, labels.span(), runs.start.span(), runs.label.span());
+      },
+      exec);
   return runs;
 }
 
 LabelRuns make_runs(const Exec& exec, Buffer<std::uint64_t> labels, int bits) {
-  Buffer<LocalIndex> order = sort_places(exec, labels.span(), bits);
+  Buffer<LocalIndex> order = sort_indices(exec, labels.span(), bits);
   return find_runs(exec, labels, std::move(order));
 }
 
@@ -110,11 +120,13 @@ SpanningRuns spanning_runs(const Context& context, const LabelRuns& runs) {
   return {context, num, label(0), label(num - 1)};
 }
 
-/// Members of each label of this rank. Those of a label that begins on a lower rank are counted there: here it has none.
-Buffer<Index> add_members(const Context& context, const LabelRuns& runs, const SpanningRuns& spanning,
-                          Span<const LocalIndex> counts) {
+/// Members of each label of this rank. Those of a label that begins on a lower rank are counted
+/// there: here it has none.
+Buffer<Index> add_members(const Context& context, const LabelRuns& runs,
+                          const SpanningRuns& spanning, Span<const LocalIndex> counts) {
   Buffer<Index> members(context.exec, runs.label.size(), "members of each label");
-  std::visit([&](const auto& e) { kernels::sum_runs(e, runs.view(), counts, members.span()); }, context.exec);
+  std::visit([&](const auto& e) { kernels::sum_runs(e, runs.view(), counts, members.span()); },
+             context.exec);
   spanning.sum(members.span());
   if (spanning.first_is_continued()) {
     const Index none = 0;
@@ -139,20 +151,26 @@ struct Groups {
 };
 
 /// Sorts by length, stably; returns the former place of each, and leaves the keys.
-Buffer<LocalIndex> sort_by_length(const Exec& exec, Span<const Index> length, Index longest, Buffer<std::uint64_t>& keys) {
+Buffer<LocalIndex> sort_by_length(const Exec& exec, Span<const Index> length, Index longest,
+                                  Buffer<std::uint64_t>& keys) {
   keys = Buffer<std::uint64_t>(exec, length.size(), "sorting of groups");
-  std::visit([&](const auto& e) { kernels::make_length_keys(e, length, longest, keys.span()); }, exec);
-  return sort_places(exec, keys.span(), bits_for(longest));
+  std::visit([&](const auto& e) { kernels::make_length_keys(e, length, longest, keys.span()); },
+             exec);
+  return sort_indices(exec, keys.span(), bits_for(longest));
 }
 
-/// Brings groups, whose labels ascend on each rank and over ranks, into their order; returns the row of each.
-Buffer<Index> number_groups(const Context& context, const Groups& groups, Index num_particles, GroupOrder& order) {
+/// Brings groups, whose labels ascend on each rank and over ranks, into their order; returns the
+/// row of each.
+Buffer<Index> number_groups(const Context& context, const Groups& groups, Index num_particles,
+                            GroupOrder& order) {
   const Exec& exec = context.exec;
   Buffer<std::uint64_t> keys;
   const Buffer<LocalIndex> sent = sort_by_length(exec, groups.length.span(), num_particles, keys);
   const ExchangePlan plan = plan_even_parts(context, {keys.span(), bits_for(num_particles)});
-  const auto label = bring(context, plan, taken(exec, groups.label.span(), sent.span()), "labels of groups");
-  const auto length = bring(context, plan, taken(exec, groups.length.span(), sent.span()), "group lengths");
+  const auto label =
+      bring(context, plan, taken(exec, groups.label.span(), sent.span()), "labels of groups");
+  const auto length =
+      bring(context, plan, taken(exec, groups.length.span(), sent.span()), "group lengths");
   const Buffer<LocalIndex> places = sort_by_length(exec, length.span(), num_particles, keys);
   for (const std::uint64_t value : to_host(exec, taken(exec, label.span(), places.span())))
     order.label.push_back(static_cast<Index>(value));
@@ -161,8 +179,11 @@ Buffer<Index> number_groups(const Context& context, const Groups& groups, Index 
 
   const Index first_row = share_of(order.num_total, context.comm.rank(), context.comm.size()).first;
   Buffer<Index> rows(exec, places.size(), "rows of groups");
-  std::visit([&](const auto& e) { kernels::scatter_numbers(e, places.span(), first_row, rows.span()); }, exec);
-  const Buffer<Index> came_back = bring(context, plan.reversed(), std::move(rows), "rows of groups");
+  std::visit(
+      [&](const auto& e) { kernels::scatter_numbers(e, places.span(), first_row, rows.span()); },
+      exec);
+  const Buffer<Index> came_back =
+      bring(context, plan.reversed(), std::move(rows), "rows of groups");
   Buffer<Index> result(exec, groups.label.size(), "rows of groups");
   const kernels::MovedColumn moved{came_back.data(), result.data(), sizeof(Index)};
   std::visit([&](const auto& e) { kernels::scatter(e, moved, sent.span()); }, exec);
@@ -178,11 +199,13 @@ struct SharedLabels {
 };
 
 /// Row of each label, no_group where it has too few members.
-Buffer<Index> rows_of_labels(const Context& context, const SharedLabels& labels, const GroupLimits& limits, GroupOrder& order) {
+Buffer<Index> rows_of_labels(const Context& context, const SharedLabels& labels,
+                             const GroupLimits& limits, GroupOrder& order) {
   const Exec& exec = context.exec;
   const Span<const Index> members = labels.members.span();
   const Span<const Index> counted = limits.only_marked ? labels.marked.span() : members;
-  const auto selected = std::visit([&](const auto& e) { return kernels::select_long(e, counted, limits.min_members); }, exec);
+  const auto selected = std::visit(
+      [&](const auto& e) { return kernels::select_long(e, counted, limits.min_members); }, exec);
   const Groups groups{taken<std::uint64_t>(exec, labels.runs.label.span(), selected.span()),
                       taken(exec, members, selected.span())};
   const Buffer<Index> rows = number_groups(context, groups, limits.num_particles, order);
@@ -203,10 +226,12 @@ struct LocalCounts {
   Buffer<LocalIndex> marked;  ///< those that count; empty if all do
 };
 
-LocalCounts count_members(const Exec& exec, const LabelRuns& local, Span<const LocalIndex> marks, bool only_marked) {
+LocalCounts count_members(const Exec& exec, const LabelRuns& local, Span<const LocalIndex> marks,
+                          bool only_marked) {
   LocalCounts counts;
   counts.members = Buffer<LocalIndex>(exec, local.label.size(), "members of each label");
-  std::visit([&](const auto& e) { kernels::count_runs(e, local.view(), counts.members.span()); }, exec);
+  std::visit([&](const auto& e) { kernels::count_runs(e, local.view(), counts.members.span()); },
+             exec);
   if (!only_marked) return counts;
   Buffer<Index> before(exec, local.order.size() + 1, "members that count");
   counts.marked = Buffer<LocalIndex>(exec, local.label.size(), "members that count");
@@ -219,15 +244,18 @@ LocalCounts count_members(const Exec& exec, const LabelRuns& local, Span<const L
   return counts;
 }
 
-/// Labels and numbers of members of this rank's particles go to where the labels are added up. What is not needed on the way back is
-/// freed: where nearly every particle has a label of its own, this is where memory is short.
-SharedLabels share_labels(const Context& context, LabelRuns& local, LocalCounts counts, const ExchangePlan& plan,
-                          const GroupLimits& limits) {
-  const Buffer<LocalIndex> members_of_ranks = bring(context, plan, std::move(counts.members), "members of each label");
+/// Labels and numbers of members of this rank's particles go to where the labels are added up. What
+/// is not needed on the way back is freed: where nearly every particle has a label of its own, this
+/// is where memory is short.
+SharedLabels share_labels(const Context& context, LabelRuns& local, LocalCounts counts,
+                          const ExchangePlan& plan, const GroupLimits& limits) {
+  const Buffer<LocalIndex> members_of_ranks =
+      bring(context, plan, std::move(counts.members), "members of each label");
   Buffer<LocalIndex> marked_of_ranks;
-  if (limits.only_marked) marked_of_ranks = bring(context, plan, std::move(counts.marked), "members that count");
-  LabelRuns runs =
-      make_runs(context.exec, bring(context, plan, std::move(local.label), "labels"), bits_for(limits.num_particles));
+  if (limits.only_marked)
+    marked_of_ranks = bring(context, plan, std::move(counts.marked), "members that count");
+  LabelRuns runs = make_runs(context.exec, bring(context, plan, std::move(local.label), "labels"),
+                             bits_for(limits.num_particles));
   const SpanningRuns spanning = spanning_runs(context, runs);
   Buffer<Index> members = add_members(context, runs, spanning, members_of_ranks.span());
   Buffer<Index> marked;
@@ -236,25 +264,31 @@ SharedLabels share_labels(const Context& context, LabelRuns& local, LocalCounts 
 }
 
 /// The row of each label of this rank's particles.
-Buffer<Index> ask_for_rows(const Context& context, LabelRuns& local, Span<const LocalIndex> marks, const GroupLimits& limits,
-                           GroupOrder& order) {
-  const ExchangePlan plan = plan_even_parts(context, {local.label.span(), bits_for(limits.num_particles)});
-  SharedLabels labels =
-      share_labels(context, local, count_members(context.exec, local, marks, limits.only_marked), plan, limits);
+Buffer<Index> ask_for_rows(const Context& context, LabelRuns& local, Span<const LocalIndex> marks,
+                           const GroupLimits& limits, GroupOrder& order) {
+  const ExchangePlan plan =
+      plan_even_parts(context, {local.label.span(), bits_for(limits.num_particles)});
+  SharedLabels labels = share_labels(
+      context, local, count_members(context.exec, local, marks, limits.only_marked), plan, limits);
   Buffer<Index> rows = rows_of_labels(context, labels, limits, order);
   labels.members = {};
   labels.marked = {};
   labels.runs.label = {};
   labels.spanning.spread(rows.span());
   Buffer<Index> answers(context.exec, labels.runs.order.size(), "rows of labels");
-  std::visit([&](const auto& e) { kernels::spread_runs(e, labels.runs.view(), rows.span(), answers.span()); }, context.exec);
+  std::visit(
+      [&](const auto& e) {
+        kernels::spread_runs(e, labels.runs.view(), rows.span(), answers.span());
+      },
+      context.exec);
   rows = {};
   return bring(context, plan.reversed(), std::move(answers), "rows of labels");
 }
 
 }  // namespace
 
-GroupOrder order_groups(const Context& context, const LabelledMembers& particles, const GroupLimits& limits) {
+GroupOrder order_groups(const Context& context, const LabelledMembers& particles,
+                        const GroupLimits& limits) {
   const Exec& exec = context.exec;
   if (context.comm.size() == 1) return order_alone(exec, particles, limits);
   LabelRuns local = make_local_runs(exec, particles.label, bits_for(limits.num_particles));

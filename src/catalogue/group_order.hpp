@@ -8,7 +8,8 @@
 
 namespace zhalo {
 
-/// Groups in one order over all ranks: longer first, then smaller label. This rank has the rows share_of(num_total, rank, size).
+/// Groups in one order over all ranks: longer first, then smaller label. This rank has the rows
+/// share_of(num_total, rank, size).
 struct GroupOrder {
   Index num_total = 0;
   std::vector<Index> length;
@@ -31,6 +32,7 @@ struct GroupLimits {
 };
 
 /// Collective. Memory is proportional to this rank's particles, whatever the groups are.
-GroupOrder order_groups(const Context& context, const LabelledMembers& particles, const GroupLimits& limits);
+GroupOrder order_groups(const Context& context, const LabelledMembers& particles,
+                        const GroupLimits& limits);
 
 }  // namespace zhalo

@@ -17,7 +17,7 @@ Members order_members(const Context& context, Span<const Index> group_of, Index 
   plan->sent = std::move(own.place);
   Members members;
   members.row = bring(context, plan->exchange, std::move(own.group), "rows of members");
-  plan->arrived = sort_places(context.exec, members.row.span(), bits);
+  plan->arrived = sort_indices(context.exec, members.row.span(), bits);
   members.plan = std::move(plan);
   return members;
 }
@@ -26,9 +26,11 @@ Buffer<Index> global_indices(const Context& context, const Members& members, Ind
   const Exec& exec = context.exec;
   const auto places = members.plan ? members.plan->sent.span() : members.place.span();
   Buffer<Index> indices(exec, places.size(), "members in group order");
-  std::visit([&](const auto& e) { kernels::make_global(e, places, first_index, indices.span()); }, exec);
+  std::visit([&](const auto& e) { kernels::make_global(e, places, first_index, indices.span()); },
+             exec);
   if (!members.plan) return indices;
-  const Buffer<Index> came = bring(context, members.plan->exchange, std::move(indices), "members in group order");
+  const Buffer<Index> came =
+      bring(context, members.plan->exchange, std::move(indices), "members in group order");
   Buffer<Index> ordered(exec, came.size(), "members in group order");
   const kernels::MovedColumn moved{came.data(), ordered.data(), sizeof(Index)};
   std::visit([&](const auto& e) { kernels::gather(e, moved, members.plan->arrived.span()); }, exec);
@@ -37,7 +39,8 @@ Buffer<Index> global_indices(const Context& context, const Members& members, Ind
 
 namespace {
 
-/// Columns of all ranks: which there are, and in which precision they travel so that nothing is lost.
+/// Columns of all ranks: which there are, and in which precision they travel so that nothing is
+/// lost.
 struct Traits {
   bool has_velocity = false;
   bool has_double_velocity = false;
@@ -45,10 +48,10 @@ struct Traits {
   bool has_double_mass = false;
   bool has_type = false;
   /// Masses of particles without a column lie between these.
-  double least_uniform_mass = std::numeric_limits<double>::infinity();
+  double min_uniform_mass = std::numeric_limits<double>::infinity();
   double largest_uniform_mass = 0;
 
-  bool has_one_mass() const { return !has_mass && least_uniform_mass >= largest_uniform_mass; }
+  bool has_one_mass() const { return !has_mass && min_uniform_mass >= largest_uniform_mass; }
   /// A uniform mass is given in double.
   bool needs_double_mass() const { return has_double_mass || largest_uniform_mass > 0; }
 
@@ -58,7 +61,7 @@ struct Traits {
     has_mass = has_mass || other.has_mass;
     has_double_mass = has_double_mass || other.has_double_mass;
     has_type = has_type || other.has_type;
-    least_uniform_mass = std::min(least_uniform_mass, other.least_uniform_mass);
+    min_uniform_mass = std::min(min_uniform_mass, other.min_uniform_mass);
     largest_uniform_mass = std::max(largest_uniform_mass, other.largest_uniform_mass);
   }
 };
@@ -74,14 +77,15 @@ Traits traits_of(const ParticleSegment<Real>& segment, double uniform_mass) {
   traits.has_type = static_cast<bool>(segment.type);
   traits.has_mass = static_cast<bool>(segment.mass);
   traits.has_double_mass = segment.mass && segment.mass.is_double();
-  if (!segment.mass) traits.least_uniform_mass = traits.largest_uniform_mass = uniform_mass;
+  if (!segment.mass) traits.min_uniform_mass = traits.largest_uniform_mass = uniform_mass;
   return traits;
 }
 
 template <class Real>
 Traits agree_on_traits(const Communicator& comm, const Particles<Real>& particles) {
   Traits mine;
-  for (const auto& segment : particles.segments) mine.add(traits_of(segment, particles.uniform_mass));
+  for (const auto& segment : particles.segments)
+    mine.add(traits_of(segment, particles.uniform_mass));
   Traits all;
   for (const Traits& of_rank : comm.all_gather(mine)) all.add(of_rank);
   return all;
@@ -100,7 +104,8 @@ struct Journey {
     Buffer<T> packed(context.exec, plan.sent.size() * width, "columns of members");
     kernels::PackedColumns<Real> to;
     to.*column = packed.span();
-    std::visit([&](const auto& e) { kernels::pack_particles(e, from, plan.sent.span(), to); }, context.exec);
+    std::visit([&](const auto& e) { kernels::pack_particles(e, from, plan.sent.span(), to); },
+               context.exec);
     return bring_rows(context, plan.exchange, packed, width, "columns of members");
   }
 };
@@ -109,7 +114,8 @@ struct Journey {
 
 template <class Real>
 MemberParticles<Real>::MemberParticles(const Context& context, const Particles<Real>& particles,
-                                       const kernels::ParticlesView<Real>& view, const GroupOrderPlan* plan)
+                                       const kernels::ParticlesView<Real>& view,
+                                       const GroupOrderPlan* plan)
     : view_(view) {
   if (plan == nullptr) return;
   using Columns = kernels::PackedColumns<Real>;
@@ -120,13 +126,16 @@ MemberParticles<Real>::MemberParticles(const Context& context, const Particles<R
   segment.num = plan->exchange.num_received();
   const auto row = [dimensions](auto size) { return dimensions * static_cast<Index>(size); };
   pos_ = journey.bring(&Columns::pos, dimensions);
-  for (int axis = 0; axis < dimensions; ++axis) segment.pos[axis] = {pos_.data() + axis, row(sizeof(Real))};
+  for (int axis = 0; axis < dimensions; ++axis)
+    segment.pos[axis] = {pos_.data() + axis, row(sizeof(Real))};
   if (traits.has_double_velocity) {
     velocity_ = journey.bring(&Columns::velocity, dimensions);
-    for (int axis = 0; axis < dimensions; ++axis) segment.velocity[axis] = {velocity_.data() + axis, row(sizeof(double))};
+    for (int axis = 0; axis < dimensions; ++axis)
+      segment.velocity[axis] = {velocity_.data() + axis, row(sizeof(double))};
   } else if (traits.has_velocity) {
     velocity_float_ = journey.bring(&Columns::velocity_float, dimensions);
-    for (int axis = 0; axis < dimensions; ++axis) segment.velocity[axis] = {velocity_float_.data() + axis, row(sizeof(float))};
+    for (int axis = 0; axis < dimensions; ++axis)
+      segment.velocity[axis] = {velocity_float_.data() + axis, row(sizeof(float))};
   }
   if (traits.has_one_mass()) {
     view_.uniform_mass = traits.largest_uniform_mass;
@@ -136,7 +145,8 @@ MemberParticles<Real>::MemberParticles(const Context& context, const Particles<R
     segment.mass = (mass_float_ = journey.bring(&Columns::mass_float, 1)).data();
   }
   if (traits.has_type) segment.type = {(type_ = journey.bring(&Columns::type, 1)).data()};
-  segments_ = to_exec(context.exec, Span<const kernels::SegmentView<Real>>(&segment, 1), "table of particle segments");
+  segments_ = to_exec(context.exec, Span<const kernels::SegmentView<Real>>(&segment, 1),
+                      "table of particle segments");
   view_.segments = segments_.span();
   view_.num = segment.num;
 }

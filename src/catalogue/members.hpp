@@ -6,7 +6,8 @@
 
 namespace zhalo {
 
-/// How columns get from the caller's order and rank to group order: kept in the Catalogue where there are several ranks.
+/// How columns get from the caller's order and rank to group order: kept in the Catalogue where
+/// there are several ranks.
 struct GroupOrderPlan {
   Buffer<LocalIndex> sent;     ///< places of the elements that are sent
   ExchangePlan exchange;       ///< to the ranks that have them in group order
@@ -15,8 +16,9 @@ struct GroupOrderPlan {
 
 /// This rank's part of the members of all groups.
 struct Members {
-  Buffer<std::uint64_t> row;             ///< of each member, ascending
-  Buffer<LocalIndex> place;              ///< of each member: among the particles of this rank, or among those that came
+  Buffer<std::uint64_t> row;  ///< of each member, ascending
+  Buffer<LocalIndex>
+      place;  ///< of each member: among the particles of this rank, or among those that came
   std::shared_ptr<GroupOrderPlan> plan;  ///< none on one rank
 };
 
@@ -31,8 +33,8 @@ template <class Real>
 class MemberParticles {
  public:
   /// Collective. `particles` and their view must outlive it.
-  MemberParticles(const Context& context, const Particles<Real>& particles, const kernels::ParticlesView<Real>& view,
-                  const GroupOrderPlan* plan);
+  MemberParticles(const Context& context, const Particles<Real>& particles,
+                  const kernels::ParticlesView<Real>& view, const GroupOrderPlan* plan);
   const kernels::ParticlesView<Real>& view() const { return view_; }
 
  private:

@@ -10,7 +10,8 @@
 namespace zhalo {
 namespace {
 
-/// Rows that have members on this rank, consecutive: the first and the last may have more on others.
+/// Rows that have members on this rank, consecutive: the first and the last may have more on
+/// others.
 struct LocalRows {
   Index first = 0;
   Buffer<Index> offset;  ///< first member on this rank of each, and the end
@@ -21,7 +22,9 @@ struct LocalRows {
 LocalRows find_local_rows(const Exec& exec, const Buffer<std::uint64_t>& of_members) {
   const Span<const std::uint64_t> row = of_members.span();
   LocalRows rows;
-  const auto at = [&](Index m) { return static_cast<Index>(to_host(exec, row.subspan(m, 1)).front()); };
+  const auto at = [&](Index m) {
+    return static_cast<Index>(to_host(exec, row.subspan(m, 1)).front());
+  };
   if (!row.empty()) rows.first = at(0);
   const Index num = row.empty() ? 0 : at(row.size() - 1) - rows.first + 1;
   rows.offset = Buffer<Index>(exec, num + 1, "group offsets");
@@ -40,10 +43,12 @@ LocalRows all_rows(const Exec& exec, const Catalogue& catalogue) {
   return {0, to_exec(exec, Span<const Index>(ends), "group offsets")};
 }
 
-/// Every rank with a part of a group's members adds up all parts, in the order of ranks, and so knows its centre and mean velocity.
-/// Positions are relative to the group's first member on all of them.
+/// Every rank with a part of a group's members adds up all parts, in the order of ranks, and so
+/// knows its centre and mean velocity. Positions are relative to the group's first member on all of
+/// them.
 template <class Real>
-Buffer<kernels::GroupRow> sum_rows(const Context& context, const kernels::MembersView<Real>& members,
+Buffer<kernels::GroupRow> sum_rows(const Context& context,
+                                   const kernels::MembersView<Real>& members,
                                    const SpanningRuns& spanning) {
   const Exec& exec = context.exec;
   const Index num = members.blocks.offset.size() - 1;
@@ -53,16 +58,23 @@ Buffer<kernels::GroupRow> sum_rows(const Context& context, const kernels::Member
     std::visit([&](const auto& e) { kernels::first_positions(e, members, origin.span()); }, exec);
     spanning.spread(origin.span());
     Buffer<kernels::Moments> sums(exec, num, "sums over groups");
-    std::visit([&](const auto& e) { kernels::sum_moments(e, members, origin.span(), sums.span()); }, exec);
-    spanning.sum(sums.span());
-    std::visit([&](const auto& e) { kernels::finish_moments(e, members.frame, origin.span(), sums.span(), rows.span()); },
+    std::visit([&](const auto& e) { kernels::sum_moments(e, members, origin.span(), sums.span()); },
                exec);
+    spanning.sum(sums.span());
+    std::visit(
+        [&](const auto& e) {
+          kernels::finish_moments(e, members.frame, origin.span(), sums.span(), rows.span());
+        },
+        exec);
   }
   Buffer<kernels::Spreads> sums(exec, num, "sums over groups");
-  std::visit([&](const auto& e) { kernels::sum_spreads(e, members, rows.span(), sums.span()); }, exec);
+  std::visit([&](const auto& e) { kernels::sum_spreads(e, members, rows.span(), sums.span()); },
+             exec);
   spanning.sum(sums.span());
   const int dimensions = members.particles.dimensions;
-  std::visit([&](const auto& e) { kernels::finish_spreads(e, sums.span(), dimensions, rows.span()); }, exec);
+  std::visit(
+      [&](const auto& e) { kernels::finish_spreads(e, sums.span(), dimensions, rows.span()); },
+      exec);
   return rows;
 }
 
@@ -88,7 +100,8 @@ struct TypePart {
 };
 
 /// Adds up the types of the rows that other ranks have a part of, a few types at a time.
-void sum_spanning_types(const Context& context, const SpanningRuns& spanning, int num_types, TypeColumns& columns) {
+void sum_spanning_types(const Context& context, const SpanningRuns& spanning, int num_types,
+                        TypeColumns& columns) {
   if (context.comm.size() == 1) return;
   const Index num_rows = columns.length.size() / num_types;
   for (int first = 0; first < num_types; first += TypePart::most) {
@@ -111,8 +124,8 @@ void sum_spanning_types(const Context& context, const SpanningRuns& spanning, in
 }
 
 template <class Real>
-TypeColumns sum_types(const Context& context, const kernels::MembersView<Real>& members, const SpanningRuns& spanning,
-                      int num_types) {
+TypeColumns sum_types(const Context& context, const kernels::MembersView<Real>& members,
+                      const SpanningRuns& spanning, int num_types) {
   const Index num = (members.blocks.offset.size() - 1) * num_types;
   TypeColumns columns{Buffer<Index>(context.exec, num, "group lengths by type"),
                       Buffer<double>(context.exec, num, "group masses by type")};
@@ -126,7 +139,8 @@ TypeColumns sum_types(const Context& context, const kernels::MembersView<Real>& 
 class WayHome {
  public:
   /// `num` rows from `first` on are here, of which `skipped` began on lower ranks. Collective.
-  WayHome(const Context& context, Share here, Index skipped, Index num_total) : context_(context), skipped_(skipped) {
+  WayHome(const Context& context, Share here, Index skipped, Index num_total)
+      : context_(context), skipped_(skipped) {
     const int size = context.comm.size();
     if (size == 1) return;
     std::vector<Index> counts;
@@ -145,7 +159,8 @@ class WayHome {
     if (context_.comm.size() == 1) return to_host(context_.exec, rows);
     Buffer<T> received(context_.exec, plan_.num_received() * width, "group properties");
     const Index bytes = width * static_cast<Index>(sizeof(T));
-    context_.comm.exchange(context_.exec, plan_, {{rows.data() + skipped_ * width, received.data(), bytes}});
+    context_.comm.exchange(context_.exec, plan_,
+                           {{rows.data() + skipped_ * width, received.data(), bytes}});
     return to_host(context_.exec, received);
   }
 
@@ -161,26 +176,31 @@ void take_rows(const std::vector<kernels::GroupRow>& rows, Catalogue& catalogue)
     catalogue.centre.push_back(row.centre);
     catalogue.velocity.push_back(row.velocity);
     catalogue.velocity_dispersion.push_back(row.velocity_dispersion);
-    catalogue.inertia_radius.push_back(row.inertia_radius);
-    catalogue.extent_radius.push_back(row.extent_radius);
+    catalogue.rms_radius.push_back(row.rms_radius);
+    catalogue.max_radius.push_back(row.max_radius);
   }
 }
 
 }  // namespace
 
 template <class Real>
-void sum_properties(const Context& context, Members members, const kernels::ParticlesView<Real>& particles, const Box& box,
+void sum_properties(const Context& context, Members members,
+                    const kernels::ParticlesView<Real>& particles, const Box& box,
                     Catalogue& catalogue) {
   const Exec& exec = context.exec;
-  const LocalRows rows = members.plan ? find_local_rows(exec, members.row) : all_rows(exec, catalogue);
+  const LocalRows rows =
+      members.plan ? find_local_rows(exec, members.row) : all_rows(exec, catalogue);
   members.row = {};
-  const auto blocks = std::visit([&](const auto& e) { return kernels::make_blocks(e, rows.offset.span()); }, exec);
-  kernels::Frame frame;
+  const auto blocks =
+      std::visit([&](const auto& e) { return kernels::make_blocks(e, rows.offset.span()); }, exec);
+  kernels::KeyFrame frame;
   frame.box = box;
-  const Span<const LocalIndex> places = members.plan ? members.plan->arrived.span() : members.place.span();
+  const Span<const LocalIndex> places =
+      members.plan ? members.plan->arrived.span() : members.place.span();
   const kernels::MembersView<Real> view{particles, frame, places, blocks.view(rows.offset.span())};
   const SpanningRuns spanning(context, rows.num(), rows.first, rows.first + rows.num() - 1);
-  const WayHome home(context, {rows.first, rows.num()}, spanning.first_is_continued() ? 1 : 0, catalogue.num_groups_total);
+  const WayHome home(context, {rows.first, rows.num()}, spanning.first_is_continued() ? 1 : 0,
+                     catalogue.num_groups_total);
   take_rows(home.bring(sum_rows(context, view, spanning)), catalogue);
   if (catalogue.num_types == 1) {
     catalogue.length_by_type = catalogue.length;
@@ -192,7 +212,9 @@ void sum_properties(const Context& context, Members members, const kernels::Part
   catalogue.mass_by_type = home.bring(types.mass, catalogue.num_types);
 }
 
-template void sum_properties(const Context&, Members, const kernels::ParticlesView<float>&, const Box&, Catalogue&);
-template void sum_properties(const Context&, Members, const kernels::ParticlesView<double>&, const Box&, Catalogue&);
+template void sum_properties(const Context&, Members, const kernels::ParticlesView<float>&,
+                             const Box&, Catalogue&);
+template void sum_properties(const Context&, Members, const kernels::ParticlesView<double>&,
+                             const Box&, Catalogue&);
 
 }  // namespace zhalo

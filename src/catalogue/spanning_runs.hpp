@@ -1,4 +1,5 @@
-/// Groups (or labels) that begin on one rank and go on on the next ones: their sums, and what their first rank knows of them.
+/// Groups (or labels) that begin on one rank and go on on the next ones: their sums, and what their
+/// first rank knows of them.
 #pragma once
 
 #include <vector>
@@ -8,14 +9,16 @@
 
 namespace zhalo {
 
-/// A rank's part of a sequence that is sorted over all ranks and seen as runs of equal keys: only its first and its last run can be shared
-/// with other ranks. Every collective here costs one small record of each rank. One rank that works alone pays nothing.
+/// A rank's part of a sequence that is sorted over all ranks and seen as runs of equal keys: only
+/// its first and its last run can be shared with other ranks. Every collective here costs one small
+/// record of each rank. One rank that works alone pays nothing.
 class SpanningRuns {
  public:
   static constexpr Index no_key = -1;
 
   /// `num` runs with keys from `first_key` to `last_key`, none of which is negative. Collective.
-  SpanningRuns(const Context& context, Index num, Index first_key, Index last_key) : context_(context) {
+  SpanningRuns(const Context& context, Index num, Index first_key, Index last_key)
+      : context_(context) {
     if (context.comm.size() == 1) return;
     mine_.first = num > 0 ? first_key : no_key;
     mine_.last = num > 1 ? last_key : no_key;
@@ -28,7 +31,8 @@ class SpanningRuns {
     return first_holder(mine_.first) < context_.comm.rank();
   }
 
-  /// Adds up, in the order of ranks, the values of this rank's first run and of its last one (not used if it has but one). Collective.
+  /// Adds up, in the order of ranks, the values of this rank's first run and of its last one (not
+  /// used if it has but one). Collective.
   template <class T>
   void sum(T& first, T& last) const {
     if (context_.comm.size() == 1) return;
@@ -51,11 +55,14 @@ class SpanningRuns {
     if (context_.comm.size() == 1) return;
     T first{};
     T last{};
-    if (!values.empty()) first = to_host(context_.exec, Span<const T>(values.subspan(0, 1))).front();
-    if (!values.empty()) last = to_host(context_.exec, Span<const T>(values.subspan(values.size() - 1, 1))).front();
+    if (!values.empty())
+      first = to_host(context_.exec, Span<const T>(values.subspan(0, 1))).front();
+    if (!values.empty())
+      last = to_host(context_.exec, Span<const T>(values.subspan(values.size() - 1, 1))).front();
     sum(first, last);
     if (mine_.first != no_key) copy_bytes(context_.exec, values.data(), &first, sizeof(T));
-    if (mine_.last != no_key) copy_bytes(context_.exec, &values[values.size() - 1], &last, sizeof(T));
+    if (mine_.last != no_key)
+      copy_bytes(context_.exec, &values[values.size() - 1], &last, sizeof(T));
   }
 
   /// Gives the first run of each rank the value that it has where it begins. Collective.
@@ -63,8 +70,11 @@ class SpanningRuns {
   void spread(Span<T> values) const {
     if (context_.comm.size() == 1) return;
     Pair<T> ends{};
-    if (!values.empty()) ends.first = to_host(context_.exec, Span<const T>(values.subspan(0, 1))).front();
-    if (!values.empty()) ends.last = to_host(context_.exec, Span<const T>(values.subspan(values.size() - 1, 1))).front();
+    if (!values.empty())
+      ends.first = to_host(context_.exec, Span<const T>(values.subspan(0, 1))).front();
+    if (!values.empty())
+      ends.last =
+          to_host(context_.exec, Span<const T>(values.subspan(values.size() - 1, 1))).front();
     const std::vector<Pair<T>> of_ranks = context_.comm.all_gather(ends);
     if (!first_is_continued()) return;
     const auto holder = static_cast<std::size_t>(first_holder(mine_.first));
@@ -83,7 +93,8 @@ class SpanningRuns {
   /// The lowest rank that has the key.
   int first_holder(Index key) const {
     int rank = 0;
-    while (of_ranks_[static_cast<std::size_t>(rank)].first != key && of_ranks_[static_cast<std::size_t>(rank)].last != key)
+    while (of_ranks_[static_cast<std::size_t>(rank)].first != key &&
+           of_ranks_[static_cast<std::size_t>(rank)].last != key)
       ++rank;
     return rank;
   }

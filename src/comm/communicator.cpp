@@ -28,23 +28,28 @@ void check_mpi(int code, const char* operation) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
   MPI_Error_string(code, text.data(), &length);
-  throw CommunicationError(fmt::format("{} failed: {}", operation, std::string(text.data(), static_cast<std::size_t>(length))));
+  throw CommunicationError(fmt::format("{} failed: {}", operation,
+                                       std::string(text.data(), static_cast<std::size_t>(length))));
 }
 
-/// After MPI_Finalize the duplicate is gone already, and with messages under way MPI_Comm_free may wait for ever.
+/// After MPI_Finalize the duplicate is gone already, and with messages under way MPI_Comm_free may
+/// wait for ever.
 Communicator::State::~State() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (!probe_room.empty())
-    static_cast<void>(
-        std::make_unique<Buffer<Index>>(std::move(probe_room)).release());  // for MPI, as long as the process lives
-  if (finalized == 0 && !broken && !has_lost_messages && comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+    static_cast<void>(std::make_unique<Buffer<Index>>(std::move(probe_room))
+                          .release());  // for MPI, as long as the process lives
+  if (finalized == 0 && !broken && !has_lost_messages && comm != MPI_COMM_NULL)
+    MPI_Comm_free(&comm);
 }
 
 void Communicator::State::need_whole(const char* operation) const {
   if (broken) {
-    throw CommunicationError(fmt::format(
-        "{} cannot start: an earlier wait for other ranks was given up, this communicator is of no use any more", operation));
+    throw CommunicationError(
+        fmt::format("{} cannot start: an earlier wait for other ranks was given up, this "
+                    "communicator is of no use any more",
+                    operation));
   }
 }
 
@@ -63,12 +68,14 @@ void Communicator::State::wait_until(const char* operation, const std::function<
       sched_yield();  // ranks may share cores
       continue;
     }
-    if (options.timeout_seconds > 0 && waited > std::chrono::duration<double>(options.timeout_seconds)) {
+    if (options.timeout_seconds > 0 &&
+        waited > std::chrono::duration<double>(options.timeout_seconds)) {
       broken = true;
-      throw CommunicationError(fmt::format(
-          "{} has waited for other ranks for {:g} s: one of them has ended, hangs, or needs longer; look at the other "
-          "ranks' messages, or raise the limit with ZHALO_TIMEOUT (seconds, 0: none)",
-          operation, options.timeout_seconds));
+      throw CommunicationError(
+          fmt::format("{} has waited for other ranks for {:g} s: one of them has ended, hangs, or "
+                      "needs longer; look at the other "
+                      "ranks' messages, or raise the limit with ZHALO_TIMEOUT (seconds, 0: none)",
+                      operation, options.timeout_seconds));
     }
     std::this_thread::sleep_for(nap);
   }
@@ -92,7 +99,8 @@ std::shared_ptr<MemoryPool> Communicator::State::staging_for(const Exec& exec) {
   if (options.transport != Transport::staged && (cuda == nullptr || gpu_aware)) return nullptr;
   std::shared_ptr<MemoryPool>& pool = cuda != nullptr ? pinned_staging[cuda->device] : staging;
   if (pool != nullptr) return pool;
-  pool = cuda != nullptr ? std::make_shared<MemoryPool>(kernels::pinned_memory(cuda->device)) : std::make_shared<MemoryPool>();
+  pool = cuda != nullptr ? std::make_shared<MemoryPool>(kernels::pinned_memory(cuda->device))
+                         : std::make_shared<MemoryPool>();
   return pool;
 }
 
@@ -101,7 +109,7 @@ std::shared_ptr<MemoryPool> Communicator::State::staging_for(const Exec& exec) {
 namespace {
 
 constexpr double default_timeout_seconds = 1800;
-constexpr Index most_chunk_bytes = Index{1} << 30;
+constexpr Index max_chunk_bytes = Index{1} << 30;
 
 double timeout_of(const CommunicatorOptions& options) {
   if (options.timeout_seconds >= 0) return options.timeout_seconds;
@@ -110,7 +118,8 @@ double timeout_of(const CommunicatorOptions& options) {
   char* end = nullptr;
   const double seconds = std::strtod(text, &end);
   if (end == text || *end != '\0' || !(seconds >= 0)) {
-    throw InputError(fmt::format("ZHALO_TIMEOUT is '{}' (must be a number of seconds, 0 for no limit)", text));
+    throw InputError(
+        fmt::format("ZHALO_TIMEOUT is '{}' (must be a number of seconds, 0 for no limit)", text));
   }
   return seconds;
 }
@@ -121,7 +130,8 @@ std::optional<bool> chosen_gpu_aware(Transport transport) {
   const char* text = std::getenv("ZHALO_GPU_AWARE_MPI");
   if (text == nullptr) return std::nullopt;
   const std::string_view value(text);
-  if (value != "0" && value != "1") throw InputError(fmt::format("ZHALO_GPU_AWARE_MPI is '{}' (must be 0 or 1)", value));
+  if (value != "0" && value != "1")
+    throw InputError(fmt::format("ZHALO_GPU_AWARE_MPI is '{}' (must be 0 or 1)", value));
   return value == "1";
 }
 
@@ -131,16 +141,20 @@ Communicator::Communicator(MPI_Comm parent, const CommunicatorOptions& options) 
   int initialized = 0;
   MPI_Initialized(&initialized);
   if (initialized == 0)
-    throw InputError("MPI is not initialised; call MPI_Init first, or default-construct the Communicator of one rank");
+    throw InputError(
+        "MPI is not initialised; call MPI_Init first, or default-construct the Communicator of one "
+        "rank");
   if (parent == MPI_COMM_NULL)
-    throw InputError("the MPI communicator is MPI_COMM_NULL; only its members may make a Communicator");
+    throw InputError(
+        "the MPI communicator is MPI_COMM_NULL; only its members may make a Communicator");
   state_ = std::make_shared<State>();
   check_mpi(MPI_Comm_dup(parent, &state_->comm), "MPI_Comm_dup");
   check_mpi(MPI_Comm_set_errhandler(state_->comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   check_mpi(MPI_Comm_rank(state_->comm, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(state_->comm, &size_), "MPI_Comm_size");
   MPI_Comm node = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(state_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+  check_mpi(MPI_Comm_split_type(state_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node),
+            "MPI_Comm_split_type");
   MPI_Comm_rank(node, &state_->node_rank);
   MPI_Comm_size(node, &state_->node_size);
   MPI_Comm_free(&node);
@@ -150,20 +164,23 @@ Communicator::Communicator(MPI_Comm parent, const CommunicatorOptions& options) 
     state_->options.timeout_seconds = timeout_of(options);
     const std::optional<bool> chosen = chosen_gpu_aware(options.transport);
     const bool gpu_aware = chosen.value_or(mpi_says_gpu_aware());
-    if (options.chunk_bytes < 1 || options.chunk_bytes > most_chunk_bytes)
-      throw InputError(fmt::format("the longest message is {} bytes (must be 1 to {})", options.chunk_bytes, most_chunk_bytes));
+    if (options.chunk_bytes < 1 || options.chunk_bytes > max_chunk_bytes)
+      throw InputError(fmt::format("the longest message is {} bytes (must be 1 to {})",
+                                   options.chunk_bytes, max_chunk_bytes));
     // Both sides of a message must think alike of its parts.
     state_->options.chunk_bytes = min(options.chunk_bytes);
     state_->gpu_aware = min(Index{gpu_aware ? 1 : 0}) == 1;
-    state_->gpu_aware_is_claimed =
-        state_->gpu_aware && min(Index{chosen ? 1 : 0}) == 0 && max(Index{query_devices().num_devices}) > 0;
+    state_->gpu_aware_is_claimed = state_->gpu_aware && min(Index{chosen ? 1 : 0}) == 0 &&
+                                   max(Index{query_devices().num_devices}) > 0;
   });
 }
 
 Communicator::~Communicator() = default;
 
 Communicator::Communicator(Communicator&& other) noexcept
-    : state_(std::move(other.state_)), rank_(std::exchange(other.rank_, 0)), size_(std::exchange(other.size_, 1)) {}
+    : state_(std::move(other.state_)),
+      rank_(std::exchange(other.rank_, 0)),
+      size_(std::exchange(other.size_, 1)) {}
 
 Communicator& Communicator::operator=(Communicator&& other) noexcept {
   if (this == &other) return *this;
@@ -173,7 +190,9 @@ Communicator& Communicator::operator=(Communicator&& other) noexcept {
   return *this;
 }
 
-MPI_Comm mpi_handle(const Communicator& comm) { return comm.state_ ? comm.state_->comm : MPI_COMM_NULL; }
+MPI_Comm mpi_handle(const Communicator& comm) {
+  return comm.state_ ? comm.state_->comm : MPI_COMM_NULL;
+}
 
 int Communicator::node_rank() const { return state_ ? state_->node_rank : 0; }
 int Communicator::node_size() const { return state_ ? state_->node_size : 1; }
@@ -196,7 +215,8 @@ Communicator Communicator::split_by_machine() const {
   enter("split by machine");
   if (state_ == nullptr) return {};
   MPI_Comm part = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(state_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part), "MPI_Comm_split_type");
+  check_mpi(MPI_Comm_split_type(state_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part),
+            "MPI_Comm_split_type");
   Communicator result(part, state_->options);
   MPI_Comm_free(&part);
   result.state_->gpu_aware = state_->gpu_aware;
@@ -228,7 +248,8 @@ T Communicator::reduce(T value, MPI_Op op, const char* operation) const {
   Wire<T> wire(state_->broken, 2);
   wire[0] = value;
   MPI_Request request = MPI_REQUEST_NULL;
-  state_->check(MPI_Iallreduce(&wire[0], &wire[1], 1, type_of(T{}), op, state_->comm, &request), operation);
+  state_->check(MPI_Iallreduce(&wire[0], &wire[1], 1, type_of(T{}), op, state_->comm, &request),
+                operation);
   state_->wait(request, operation);
   return wire[1];
 }
@@ -236,16 +257,22 @@ T Communicator::reduce(T value, MPI_Op op, const char* operation) const {
 Index Communicator::sum(Index value) const { return reduce(value, MPI_SUM, "sum over ranks"); }
 double Communicator::sum(double value) const { return reduce(value, MPI_SUM, "sum over ranks"); }
 Index Communicator::min(Index value) const { return reduce(value, MPI_MIN, "minimum over ranks"); }
-double Communicator::min(double value) const { return reduce(value, MPI_MIN, "minimum over ranks"); }
+double Communicator::min(double value) const {
+  return reduce(value, MPI_MIN, "minimum over ranks");
+}
 Index Communicator::max(Index value) const { return reduce(value, MPI_MAX, "maximum over ranks"); }
-double Communicator::max(double value) const { return reduce(value, MPI_MAX, "maximum over ranks"); }
+double Communicator::max(double value) const {
+  return reduce(value, MPI_MAX, "maximum over ranks");
+}
 
 Index Communicator::exclusive_sum(Index value) const {
   exclusive_sum_in_place({&value, 1});
   return value;
 }
 
-void Communicator::sum_in_place(Span<Index> values) const { reduce_in_place(values, Prefix::no, "sum over ranks"); }
+void Communicator::sum_in_place(Span<Index> values) const {
+  reduce_in_place(values, Prefix::no, "sum over ranks");
+}
 
 void Communicator::exclusive_sum_in_place(Span<Index> values) const {
   reduce_in_place(values, Prefix::yes, "sum over lower ranks");
@@ -255,7 +282,8 @@ void Communicator::exclusive_sum_in_place(Span<Index> values) const {
 void Communicator::reduce_in_place(Span<Index> values, Prefix prefix, const char* operation) const {
   enter(operation);
   if (state_ == nullptr) return;
-  const Index most = std::max<Index>(1, state_->options.chunk_bytes / static_cast<Index>(sizeof(Index)));
+  const Index most =
+      std::max<Index>(1, state_->options.chunk_bytes / static_cast<Index>(sizeof(Index)));
   for (Index first = 0; first < values.size(); first += most) {
     const Span<Index> part = values.subspan(first, std::min(most, values.size() - first));
     const int count = static_cast<int>(part.size());
@@ -263,7 +291,9 @@ void Communicator::reduce_in_place(Span<Index> values, Prefix prefix, const char
     std::copy(part.begin(), part.end(), wire.data());
     MPI_Request request = MPI_REQUEST_NULL;
     const auto start = prefix == Prefix::yes ? MPI_Iexscan : MPI_Iallreduce;
-    state_->check(start(MPI_IN_PLACE, wire.data(), count, MPI_INT64_T, MPI_SUM, state_->comm, &request), operation);
+    state_->check(
+        start(MPI_IN_PLACE, wire.data(), count, MPI_INT64_T, MPI_SUM, state_->comm, &request),
+        operation);
     state_->wait(request, operation);
     std::copy_n(wire.data(), count, part.begin());
   }
@@ -281,7 +311,9 @@ std::string Communicator::broadcast(const std::string& text, int root) const {
   const auto size = static_cast<std::size_t>(length[0]);
   Wire<char> characters(state_->broken, size);
   if (rank_ == root) std::copy(text.begin(), text.end(), characters.data());
-  state_->check(MPI_Ibcast(characters.data(), static_cast<int>(size), MPI_CHAR, root, state_->comm, &request), operation);
+  state_->check(
+      MPI_Ibcast(characters.data(), static_cast<int>(size), MPI_CHAR, root, state_->comm, &request),
+      operation);
   state_->wait(request, operation);
   return {characters.data(), size};
 }
@@ -299,7 +331,8 @@ void Communicator::all_gather_bytes(const void* record, void* all, std::size_t b
   std::memcpy(send.data(), record, bytes);
   const int count = static_cast<int>(bytes);
   MPI_Request request = MPI_REQUEST_NULL;
-  state_->check(MPI_Iallgather(send.data(), count, MPI_BYTE, received.data(), count, MPI_BYTE, state_->comm, &request),
+  state_->check(MPI_Iallgather(send.data(), count, MPI_BYTE, received.data(), count, MPI_BYTE,
+                               state_->comm, &request),
                 operation);
   state_->wait(request, operation);
   std::memcpy(all, received.data(), all_bytes);

@@ -23,9 +23,10 @@ std::vector<Index> offsets_of(const std::vector<Index>& counts) {
 
 void validate_columns(const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns) {
   for (const ExchangeColumn& column : columns) {
-    const bool missing =
-        (column.send == nullptr && plan.num_sent() > 0) || (column.receive == nullptr && plan.num_received() > 0);
-    if (missing || column.element_size < 1) throw InputError("a column of an exchange has no memory or no element size");
+    const bool missing = (column.send == nullptr && plan.num_sent() > 0) ||
+                         (column.receive == nullptr && plan.num_received() > 0);
+    if (missing || column.element_size < 1)
+      throw InputError("a column of an exchange has no memory or no element size");
   }
 }
 
@@ -37,14 +38,16 @@ std::vector<Index> all_counts(S& state, const std::vector<Index>& send_counts) {
   Wire<Index> received(state.broken, size);
   std::copy(send_counts.begin(), send_counts.end(), send.data());
   MPI_Request request = MPI_REQUEST_NULL;
-  state.check(MPI_Ialltoall(send.data(), 1, MPI_INT64_T, received.data(), 1, MPI_INT64_T, state.comm, &request),
+  state.check(MPI_Ialltoall(send.data(), 1, MPI_INT64_T, received.data(), 1, MPI_INT64_T,
+                            state.comm, &request),
               counts_operation);
   state.wait(request, counts_operation);
   return {received.data(), received.data() + size};
 }
 
-/// Counts that are not 0, as messages; who receives how many is found by synchronous sends and a barrier that is not waited for (Hoefler,
-/// Siebert & Lumsdaine 2010, PPoPP, "Scalable communication protocols for dynamic sparse data exchange").
+/// Counts that are not 0, as messages; who receives how many is found by synchronous sends and a
+/// barrier that is not waited for (Hoefler, Siebert & Lumsdaine 2010, PPoPP, "Scalable
+/// communication protocols for dynamic sparse data exchange").
 template <class S>
 std::vector<Index> sparse_counts(S& state, const std::vector<Index>& send_counts) {
   std::vector<Index> counts(send_counts.size());
@@ -54,7 +57,8 @@ std::vector<Index> sparse_counts(S& state, const std::vector<Index>& send_counts
   for (std::size_t r = 0; r < send_counts.size(); ++r) {
     if (send_counts[r] == 0) continue;
     sends.emplace_back();
-    state.check(MPI_Issend(&sent[r], 1, MPI_INT64_T, static_cast<int>(r), counts_tag, state.comm, &sends.back()),
+    state.check(MPI_Issend(&sent[r], 1, MPI_INT64_T, static_cast<int>(r), counts_tag, state.comm,
+                           &sends.back()),
                 counts_operation);
   }
   MPI_Request barrier = MPI_REQUEST_NULL;
@@ -62,10 +66,12 @@ std::vector<Index> sparse_counts(S& state, const std::vector<Index>& send_counts
   state.wait_until(counts_operation, [&] {
     int arrived = 0;
     MPI_Status status;
-    state.check(MPI_Iprobe(MPI_ANY_SOURCE, counts_tag, state.comm, &arrived, &status), counts_operation);
+    state.check(MPI_Iprobe(MPI_ANY_SOURCE, counts_tag, state.comm, &arrived, &status),
+                counts_operation);
     if (arrived != 0) {
       Index* count = &counts[static_cast<std::size_t>(status.MPI_SOURCE)];
-      state.check(MPI_Recv(count, 1, MPI_INT64_T, status.MPI_SOURCE, counts_tag, state.comm, MPI_STATUS_IGNORE),
+      state.check(MPI_Recv(count, 1, MPI_INT64_T, status.MPI_SOURCE, counts_tag, state.comm,
+                           MPI_STATUS_IGNORE),
                   counts_operation);
     }
     int done = 0;
@@ -73,7 +79,9 @@ std::vector<Index> sparse_counts(S& state, const std::vector<Index>& send_counts
       state.check(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), counts_operation);
       return done != 0 ? S::Seen::all : S::Seen::nothing;
     }
-    state.check(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE), counts_operation);
+    state.check(
+        MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE),
+        counts_operation);
     if (done != 0) state.check(MPI_Ibarrier(state.comm, &barrier), counts_operation);
     in_barrier = done != 0;
     return arrived != 0 ? S::Seen::progress : S::Seen::nothing;
@@ -85,9 +93,11 @@ std::vector<Index> sparse_counts(S& state, const std::vector<Index>& send_counts
 
 ExchangePlan Communicator::plan_exchange(const std::vector<Index>& send_counts) const {
   ZHALO_EXPECT(static_cast<int>(send_counts.size()) == size_);
-  constexpr int sparse_share = 8;  // of the ranks: with more partners, one all-to-all of counts is cheaper
-  const auto partners = static_cast<Index>(send_counts.size()) - std::count(send_counts.begin(), send_counts.end(), Index{0});
-  const Index most_partners = max(partners);
+  constexpr int sparse_share =
+      8;  // of the ranks: with more partners, one all-to-all of counts is cheaper
+  const auto partners = static_cast<Index>(send_counts.size()) -
+                        std::count(send_counts.begin(), send_counts.end(), Index{0});
+  const Index max_partners = max(partners);
   ExchangePlan plan;
   plan.send_offset = offsets_of(send_counts);
   if (state_ == nullptr) {
@@ -95,44 +105,53 @@ ExchangePlan Communicator::plan_exchange(const std::vector<Index>& send_counts) 
     return plan;
   }
   enter(counts_operation);
-  const bool sparse = most_partners * sparse_share < size_;
-  plan.receive_offset = offsets_of(sparse ? sparse_counts(*state_, send_counts) : all_counts(*state_, send_counts));
+  const bool sparse = max_partners * sparse_share < size_;
+  plan.receive_offset =
+      offsets_of(sparse ? sparse_counts(*state_, send_counts) : all_counts(*state_, send_counts));
   return plan;
 }
 
 namespace {
 
-/// Messages of one rank to and from all others: first with its neighbours, so that not all send to one rank at a time.
+/// Messages of one rank to and from all others: first with its neighbours, so that not all send to
+/// one rank at a time.
 struct Schedule {
   Pieces sends;
   Pieces receives;
   Index bytes_sent = 0;
 };
 
-Schedule schedule(const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns, int rank, std::size_t piece_bytes) {
+Schedule schedule(const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns, int rank,
+                  std::size_t piece_bytes) {
   Schedule result{Pieces(piece_bytes), Pieces(piece_bytes)};
   const int size = static_cast<int>(plan.send_offset.size()) - 1;
-  const auto add = [](Pieces& pieces, int peer, void* data, const std::vector<Index>& offset, Index element_size) {
+  const auto add = [](Pieces& pieces, int peer, void* data, const std::vector<Index>& offset,
+                      Index element_size) {
     const auto r = static_cast<std::size_t>(peer);
     const Index bytes = (offset[r + 1] - offset[r]) * element_size;
-    pieces.add(peer, static_cast<char*>(data) + offset[r] * element_size, static_cast<std::size_t>(bytes));
+    pieces.add(peer, static_cast<char*>(data) + offset[r] * element_size,
+               static_cast<std::size_t>(bytes));
     return bytes;
   };
   for (int step = 1; step < size; ++step) {
     for (const ExchangeColumn& column : columns) {
       void* send = const_cast<void*>(column.send);
-      result.bytes_sent += add(result.sends, (rank + step) % size, send, plan.send_offset, column.element_size);
-      add(result.receives, (rank + size - step) % size, column.receive, plan.receive_offset, column.element_size);
+      result.bytes_sent +=
+          add(result.sends, (rank + step) % size, send, plan.send_offset, column.element_size);
+      add(result.receives, (rank + size - step) % size, column.receive, plan.receive_offset,
+          column.element_size);
     }
   }
   return result;
 }
 
-void copy_own(const Exec& exec, const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns, int rank) {
+void copy_own(const Exec& exec, const ExchangePlan& plan,
+              const std::vector<ExchangeColumn>& columns, int rank) {
   const auto self = static_cast<std::size_t>(rank);
   const Index count = plan.send_offset[self + 1] - plan.send_offset[self];
   for (const ExchangeColumn& column : columns) {
-    const char* from = static_cast<const char*>(column.send) + plan.send_offset[self] * column.element_size;
+    const char* from =
+        static_cast<const char*>(column.send) + plan.send_offset[self] * column.element_size;
     char* to = static_cast<char*>(column.receive) + plan.receive_offset[self] * column.element_size;
     copy_bytes(exec, to, from, static_cast<std::size_t>(count * column.element_size));
   }
@@ -140,7 +159,8 @@ void copy_own(const Exec& exec, const ExchangePlan& plan, const std::vector<Exch
 
 }  // namespace
 
-void Communicator::exchange(const Exec& exec, const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns) const {
+void Communicator::exchange(const Exec& exec, const ExchangePlan& plan,
+                            const std::vector<ExchangeColumn>& columns) const {
   validate_columns(plan, columns);
   synchronise(exec);  // MPI reads what kernels wrote
   if (state_ == nullptr) return copy_own(exec, plan, columns, rank_);
@@ -148,11 +168,13 @@ void Communicator::exchange(const Exec& exec, const ExchangePlan& plan, const st
   const kernels::DeviceInUse device(exec);  // MPI may be given addresses of its memory
   // All that can fail comes before the others are told that this rank takes part.
   const std::shared_ptr<MemoryPool> pool = state_->staging_for(exec);
-  const Schedule messages = schedule(plan, columns, rank_, static_cast<std::size_t>(state_->options.chunk_bytes));
+  const Schedule messages =
+      schedule(plan, columns, rank_, static_cast<std::size_t>(state_->options.chunk_bytes));
   const Staging sends(pool, messages.sends.longest());
   const Staging receives(pool, messages.receives.longest());
   copy_own(exec, plan, columns, rank_);
-  const bool may_fail = enter(data_operation, pool != nullptr && std::holds_alternative<Cuda>(exec));
+  const bool may_fail =
+      enter(data_operation, pool != nullptr && std::holds_alternative<Cuda>(exec));
   state_->bytes_sent += messages.bytes_sent;
   MessageStream out(MessageStream::Direction::send, {state_->comm, data_tag}, sends, exec);
   MessageStream in(MessageStream::Direction::receive, {state_->comm, data_tag}, receives, exec);

@@ -28,9 +28,9 @@ Failure describe_current_exception() {
   } catch (const OutOfMemory& e) {
     return {FailureKind::memory, e.what()};
   } catch (const std::bad_alloc&) {
-    return {FailureKind::memory,
-            fmt::format("out of host memory in a small allocation{}; use more ranks or a machine with more memory",
-                        describe_memory_limit())};
+    return {FailureKind::memory, fmt::format("out of host memory in a small allocation{}; use more "
+                                             "ranks or a machine with more memory",
+                                             describe_memory_limit())};
   } catch (const DeviceError& e) {
     return {FailureKind::device, e.what()};
   } catch (const CommunicationError& e) {

@@ -6,7 +6,17 @@
 namespace zhalo {
 
 /// Error types that survive the way to other ranks.
-enum class FailureKind : int { none, input, file, memory, device, communication, interrupted, contract, other };
+enum class FailureKind : int {
+  none,
+  input,
+  file,
+  memory,
+  device,
+  communication,
+  interrupted,
+  contract,
+  other
+};
 
 struct Failure {
   FailureKind kind = FailureKind::none;

@@ -8,7 +8,8 @@
 
 namespace zhalo {
 
-/// together() for work that queues something: it is done, or its error is every rank's, before any rank leaves.
+/// together() for work that queues something: it is done, or its error is every rank's, before any
+/// rank leaves.
 template <class Work>
 auto finish_together(const Context& context, const Work& work) -> decltype(work()) {
   if constexpr (std::is_void_v<decltype(work())>) {

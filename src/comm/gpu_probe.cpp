@@ -1,4 +1,5 @@
-// Whether MPI really takes addresses of devices, where it only says so: one number goes to the next rank before anything else does.
+// Whether MPI really takes addresses of devices, where it only says so: one number goes to the next
+// rank before anything else does.
 #include <mpi.h>
 
 #include <algorithm>
@@ -19,7 +20,8 @@ constexpr double longest_seconds = 20;
 class Probe {
  public:
   Probe(MPI_Comm comm, Index* numbers, int from, int to) {
-    ok_ = MPI_Irecv(numbers + 1, 1, MPI_INT64_T, from, probe_tag, comm, &requests_[0]) == MPI_SUCCESS &&
+    ok_ = MPI_Irecv(numbers + 1, 1, MPI_INT64_T, from, probe_tag, comm, &requests_[0]) ==
+              MPI_SUCCESS &&
           MPI_Isend(numbers, 1, MPI_INT64_T, to, probe_tag, comm, &requests_[1]) == MPI_SUCCESS;
   }
   Probe(const Probe&) = delete;
@@ -42,7 +44,8 @@ class Probe {
     return false;
   }
 
-  /// Lets go of what is still under way. A receive ends when it is cancelled; a send may still read its number.
+  /// Lets go of what is still under way. A receive ends when it is cancelled; a send may still read
+  /// its number.
   bool abandon_receive() {
     if (requests_[0] == MPI_REQUEST_NULL) return false;
     MPI_Cancel(&requests_[0]);
@@ -72,7 +75,8 @@ void Communicator::probe_gpu_aware(const Exec& exec) const {
   const double timeout = state_->options.timeout_seconds;
   const double seconds = timeout > 0 ? std::min(longest_seconds, timeout / 2) : longest_seconds;
   barrier();  // are all there?
-  Probe probe(state_->comm, state_->probe_room.data(), static_cast<int>(before), (rank_ + 1) % size_);
+  Probe probe(state_->comm, state_->probe_room.data(), static_cast<int>(before),
+              (rank_ + 1) % size_);
   bool arrived = probe.wait(seconds);
   const bool keeps_room = probe.abandon_send();
   state_->has_lost_messages = probe.abandon_receive() || keeps_room;

@@ -1,4 +1,5 @@
-// For MPI libraries that cannot be asked: Cray's is told by the variable MPICH_GPU_SUPPORT_ENABLED, others count as unaware.
+// For MPI libraries that cannot be asked: Cray's is told by the variable MPICH_GPU_SUPPORT_ENABLED,
+// others count as unaware.
 #include <cstdlib>
 #include <string_view>
 

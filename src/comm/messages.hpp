@@ -29,11 +29,11 @@ struct Piece {
 /// Messages of one direction, in the order in which both sides of each pair think of them.
 class Pieces {
  public:
-  explicit Pieces(std::size_t most_bytes) : most_bytes_(most_bytes) {}
+  explicit Pieces(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
   void add(int peer, void* data, std::size_t bytes) {
-    for (std::size_t first = 0; first < bytes; first += most_bytes_) {
-      all_.push_back({peer, static_cast<char*>(data) + first, std::min(most_bytes_, bytes - first)});
+    for (std::size_t first = 0; first < bytes; first += max_bytes_) {
+      all_.push_back({peer, static_cast<char*>(data) + first, std::min(max_bytes_, bytes - first)});
     }
   }
   const std::vector<Piece>& all() const { return all_; }
@@ -44,17 +44,20 @@ class Pieces {
   }
 
  private:
-  std::size_t most_bytes_;
+  std::size_t max_bytes_;
   std::vector<Piece> all_;
 };
 
 inline constexpr int window = 16;  ///< messages under way, a direction
 
-/// Room for the messages under way, where they do not travel from and to their places directly. Without a pool it is none.
+/// Room for the messages under way, where they do not travel from and to their places directly.
+/// Without a pool it is none.
 class Staging {
  public:
-  Staging(std::shared_ptr<MemoryPool> pool, std::size_t slot_bytes) : pool_(std::move(pool)), slot_bytes_(slot_bytes) {
-    if (pool_) block_ = static_cast<char*>(pool_->allocate(window * slot_bytes_, "staging of messages"));
+  Staging(std::shared_ptr<MemoryPool> pool, std::size_t slot_bytes)
+      : pool_(std::move(pool)), slot_bytes_(slot_bytes) {
+    if (pool_)
+      block_ = static_cast<char*>(pool_->allocate(window * slot_bytes_, "staging of messages"));
   }
   ~Staging() {
     if (pool_) pool_->deallocate(block_);
@@ -78,19 +81,22 @@ struct Channel {
   int tag = 0;
 };
 
-/// One direction of an exchange, which may grow while it goes on. At most `window` messages are under way, started in order: the earliest
-/// unfinished message of all ranks is under way on both of its sides, so the exchange ends. So it does where a copy to or from the
-/// staging fails, as on a device that is broken: then the messages travel with anything in them, and failure() is to be told to all ranks
-/// in the end.
+/// One direction of an exchange, which may grow while it goes on. At most `window` messages are
+/// under way, started in order: the earliest unfinished message of all ranks is under way on both
+/// of its sides, so the exchange ends. So it does where a copy to or from the staging fails, as on
+/// a device that is broken: then the messages travel with anything in them, and failure() is to be
+/// told to all ranks in the end.
 class MessageStream {
  public:
   enum class Direction { send, receive };
 
-  MessageStream(Direction direction, const Channel& channel, const Staging& staging, const Exec& exec)
+  MessageStream(Direction direction, const Channel& channel, const Staging& staging,
+                const Exec& exec)
       : direction_(direction), channel_(channel), staging_(staging), exec_(exec) {
     requests_.fill(MPI_REQUEST_NULL);
   }
-  /// Where a wait was given up, as little as possible shall still come: what cannot be cancelled any more is written on arrival.
+  /// Where a wait was given up, as little as possible shall still come: what cannot be cancelled
+  /// any more is written on arrival.
   ~MessageStream() {
     for (MPI_Request& request : requests_) {
       if (request == MPI_REQUEST_NULL) continue;
@@ -108,7 +114,8 @@ class MessageStream {
   void advance() {
     for (int s = 0; s < window; ++s) {
       if (requests_[static_cast<std::size_t>(s)] != MPI_REQUEST_NULL) finish(s);
-      if (requests_[static_cast<std::size_t>(s)] == MPI_REQUEST_NULL && next_ < pieces_.size()) start(s);
+      if (requests_[static_cast<std::size_t>(s)] == MPI_REQUEST_NULL && next_ < pieces_.size())
+        start(s);
     }
     while (done_before_ < pieces_.size() && is_done_[done_before_]) ++done_before_;
   }
@@ -139,9 +146,11 @@ class MessageStream {
     MPI_Request* request = &requests_[slot];
     if (direction_ == Direction::send) {
       if (staging_.is_used()) copy(data, piece.data, piece.bytes);
-      check_mpi(MPI_Isend(data, count, MPI_BYTE, piece.peer, channel_.tag, channel_.comm, request), data_operation);
+      check_mpi(MPI_Isend(data, count, MPI_BYTE, piece.peer, channel_.tag, channel_.comm, request),
+                data_operation);
     } else {
-      check_mpi(MPI_Irecv(data, count, MPI_BYTE, piece.peer, channel_.tag, channel_.comm, request), data_operation);
+      check_mpi(MPI_Irecv(data, count, MPI_BYTE, piece.peer, channel_.tag, channel_.comm, request),
+                data_operation);
     }
     piece_of_[slot] = next_++;
   }
@@ -152,7 +161,8 @@ class MessageStream {
     check_mpi(MPI_Test(&requests_[slot], &done, MPI_STATUS_IGNORE), data_operation);
     if (done == 0) return;
     const Piece& piece = pieces_[piece_of_[slot]];
-    if (direction_ == Direction::receive && staging_.is_used()) copy(piece.data, staging_.slot(s), piece.bytes);
+    if (direction_ == Direction::receive && staging_.is_used())
+      copy(piece.data, staging_.slot(s), piece.bytes);
     is_done_[piece_of_[slot]] = true;
     ++done_;
   }

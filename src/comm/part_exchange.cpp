@@ -26,7 +26,8 @@ struct PartExchange::Streams {
         staging_of_sends(state.staging_for(exec), slot_bytes),
         staging_of_receives(state.staging_for(exec), slot_bytes),
         sends(MessageStream::Direction::send, {state.comm, part_tag}, staging_of_sends, exec),
-        receives(MessageStream::Direction::receive, {state.comm, part_tag}, staging_of_receives, exec) {}
+        receives(MessageStream::Direction::receive, {state.comm, part_tag}, staging_of_receives,
+                 exec) {}
 
   State::Seen advance() {
     std::optional<kernels::DeviceInUse> device;
@@ -34,15 +35,17 @@ struct PartExchange::Streams {
     const std::size_t before = sends.num_done() + receives.num_done();
     receives.advance();
     sends.advance();
-    return sends.num_done() + receives.num_done() > before ? State::Seen::progress : State::Seen::nothing;
+    return sends.num_done() + receives.num_done() > before ? State::Seen::progress
+                                                           : State::Seen::nothing;
   }
 };
 
 namespace {
 
-Pieces pieces_of(const std::vector<Message>& messages, Index most_bytes) {
-  Pieces pieces(static_cast<std::size_t>(most_bytes));
-  for (const Message& message : messages) pieces.add(message.peer, message.data, static_cast<std::size_t>(message.bytes));
+Pieces pieces_of(const std::vector<Message>& messages, Index max_bytes) {
+  Pieces pieces(static_cast<std::size_t>(max_bytes));
+  for (const Message& message : messages)
+    pieces.add(message.peer, message.data, static_cast<std::size_t>(message.bytes));
   return pieces;
 }
 
@@ -57,14 +60,15 @@ PartExchange::PartExchange(const Communicator& comm, const Exec& exec, Index lon
 }
 
 PartExchange::~PartExchange() {
-  if (streams_ && !(streams_->sends.is_done() && streams_->receives.is_done())) streams_->state.broken = true;
+  if (streams_ && !(streams_->sends.is_done() && streams_->receives.is_done()))
+    streams_->state.broken = true;
 }
 
 Index PartExchange::start(const MessagePart& part) {
   if (streams_ == nullptr) return 0;
-  const Index most_bytes = streams_->state.options.chunk_bytes;
-  streams_->sends.add(pieces_of(part.sends, most_bytes));
-  streams_->receives.add(pieces_of(part.receives, most_bytes));
+  const Index max_bytes = streams_->state.options.chunk_bytes;
+  streams_->sends.add(pieces_of(part.sends, max_bytes));
+  streams_->receives.add(pieces_of(part.receives, max_bytes));
   for (const Message& message : part.sends) streams_->state.bytes_sent += message.bytes;
   streams_->sends_until.push_back(streams_->sends.num_added());
   streams_->receives_until.push_back(streams_->receives.num_added());
@@ -82,8 +86,8 @@ void PartExchange::finish(Index part) {
   const auto p = static_cast<std::size_t>(part);
   streams_->state.wait_until(data_operation, [&] {
     const Seen seen = streams_->advance();
-    const bool all =
-        streams_->sends.is_done(streams_->sends_until[p]) && streams_->receives.is_done(streams_->receives_until[p]);
+    const bool all = streams_->sends.is_done(streams_->sends_until[p]) &&
+                     streams_->receives.is_done(streams_->receives_until[p]);
     return all ? Seen::all : seen;
   });
 }

@@ -8,8 +8,8 @@
 
 namespace zhalo {
 
-/// Bytes to or from a rank, in memory of the Exec. Both sides know of each other's messages; those of a pair of ranks travel in the order
-/// in which they were started.
+/// Bytes to or from a rank, in memory of the Exec. Both sides know of each other's messages; those
+/// of a pair of ranks travel in the order in which they were started.
 struct Message {
   int peer = 0;
   void* data = nullptr;
@@ -24,22 +24,23 @@ struct MessagePart {
 
 class PartExchange {
  public:
-  /// Collective: asks whether all ranks got here. The communicator and the Exec must outlive it. No message may be longer than
-  /// `longest_bytes`.
+  /// Collective: asks whether all ranks got here. The communicator and the Exec must outlive it. No
+  /// message may be longer than `longest_bytes`.
   PartExchange(const Communicator& comm, const Exec& exec, Index longest_bytes);
   /// With messages under way, the communicator is of no use any more.
   ~PartExchange();
   PartExchange(const PartExchange&) = delete;
   PartExchange& operator=(const PartExchange&) = delete;
 
-  /// Lets the part's messages travel when it is their turn; waits for nobody. What the Exec was to write is written. Returns the part's
-  /// number.
+  /// Lets the part's messages travel when it is their turn; waits for nobody. What the Exec was to
+  /// write is written. Returns the part's number.
   Index start(const MessagePart& part);
   /// Looks after the messages: to be called now and then.
   void advance();
   /// Waits for a part and all before it.
   void finish(Index part);
-  /// Waits for all parts, then throws what failed of the copies to and from messages: others wait for these, whatever is in them.
+  /// Waits for all parts, then throws what failed of the copies to and from messages: others wait
+  /// for these, whatever is in them.
   void finish_all();
 
  private:

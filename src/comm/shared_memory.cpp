@@ -52,7 +52,9 @@ class File {
 };
 
 /// Mapped sizes are never 0, so that every part has an address.
-std::size_t mapped_bytes(Index bytes) { return static_cast<std::size_t>(std::max<Index>(bytes, 1)); }
+std::size_t mapped_bytes(Index bytes) {
+  return static_cast<std::size_t>(std::max<Index>(bytes, 1));
+}
 
 /// Takes a name away when it is no longer needed, or nothing came of it: what is mapped stays.
 class NamedFile {
@@ -98,10 +100,12 @@ SharedMemory::SharedMemory(const Communicator& comm, Index bytes) {
     parts.push_back({comm.rank(), (*file)->map(mapped_bytes(bytes))});
   });
   const std::vector<Name> names = together(machine, [&] { return machine.all_gather(mine); });
-  // A part that could not be made is missing for its own rank as well: the others may find a torso, which all give up together.
+  // A part that could not be made is missing for its own rank as well: the others may find a torso,
+  // which all give up together.
   attempt([&] {
     for (const Name& name : names) {
-      if (name.rank != comm.rank()) parts.push_back({name.rank, File(name.text.data(), O_RDWR).map(mapped_bytes(name.bytes))});
+      if (name.rank != comm.rank())
+        parts.push_back({name.rank, File(name.text.data(), O_RDWR).map(mapped_bytes(name.bytes))});
     }
   });
   const bool all = comm.min(Index{error.empty() ? 1 : 0}) == 1;

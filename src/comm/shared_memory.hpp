@@ -9,14 +9,15 @@
 
 namespace zhalo {
 
-/// One part for each rank, which the other ranks of its machine see as well. Who writes when is their agreement: the memory has no locks, a
-/// barrier() of the communicator separates writing from reading. Freed without communication, in any order.
+/// One part for each rank, which the other ranks of its machine see as well. Who writes when is
+/// their agreement: the memory has no locks, a barrier() of the communicator separates writing from
+/// reading. Freed without communication, in any order.
 class SharedMemory {
  public:
   /// No memory.
   SharedMemory() = default;
-  /// Collective. `bytes` of this rank's part, which is page-aligned and zero. If some rank gets none (no room, none allowed), no rank
-  /// does, and why_not() says why.
+  /// Collective. `bytes` of this rank's part, which is page-aligned and zero. If some rank gets
+  /// none (no room, none allowed), no rank does, and why_not() says why.
   SharedMemory(const Communicator& comm, Index bytes);
 
   bool is_there() const { return !parts_.empty(); }

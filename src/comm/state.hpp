@@ -14,7 +14,8 @@ namespace zhalo {
 /// Throws CommunicationError with MPI's own words unless the code is MPI_SUCCESS.
 void check_mpi(int code, const char* operation);
 
-/// The duplicate itself, for collective calls of other libraries, in which ranks wait without limit. MPI_COMM_NULL without MPI.
+/// The duplicate itself, for collective calls of other libraries, in which ranks wait without
+/// limit. MPI_COMM_NULL without MPI.
 MPI_Comm mpi_handle(const Communicator& comm);
 
 struct Communicator::State {
@@ -27,7 +28,8 @@ struct Communicator::State {
   int node_rank = 0;
   int node_size = 1;
   Index bytes_sent = 0;
-  /// A wait ran into the timeout: messages are under way that nobody will take, nothing can be agreed on any more.
+  /// A wait ran into the timeout: messages are under way that nobody will take, nothing can be
+  /// agreed on any more.
   bool broken = false;
   std::shared_ptr<MemoryPool> staging;  ///< of messages of host memory
   /// Page-locked, of messages of the memory of a device, by its number.
@@ -40,7 +42,8 @@ struct Communicator::State {
 
   /// Throws CommunicationError if an earlier wait was given up.
   void need_whole(const char* operation) const;
-  /// Looks again and again until `look()` says that all is done; CommunicationError after the timeout without progress.
+  /// Looks again and again until `look()` says that all is done; CommunicationError after the
+  /// timeout without progress.
   enum class Seen { nothing, progress, all };
   void wait_until(const char* operation, const std::function<Seen()>& look);
   /// check_mpi for the start of an operation: a failure leaves the others in it.
@@ -50,7 +53,8 @@ struct Communicator::State {
   std::shared_ptr<MemoryPool> staging_for(const Exec& exec);
 };
 
-/// Memory that MPI reads and writes. When a wait was given up, MPI may still do so: then it is never freed.
+/// Memory that MPI reads and writes. When a wait was given up, MPI may still do so: then it is
+/// never freed.
 template <class T>
 class Wire {
  public:

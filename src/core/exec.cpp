@@ -21,26 +21,33 @@ int available_threads() {
 }
 
 Exec host_exec(int threads) {
-  if (threads < 0) throw InputError(fmt::format("number of threads is {} (must be 0, for all, or positive)", threads));
+  if (threads < 0)
+    throw InputError(
+        fmt::format("number of threads is {} (must be 0, for all, or positive)", threads));
   return Host{threads == 0 ? available_threads() : threads, std::make_shared<MemoryPool>()};
 }
 
 Exec cuda_exec(int device, CUstream_st* stream) {
   const DeviceReport report = query_devices();
-  if (report.num_devices == 0) throw DeviceError(fmt::format("no CUDA device can be used: {}", report.reason));
+  if (report.num_devices == 0)
+    throw DeviceError(fmt::format("no CUDA device can be used: {}", report.reason));
   if (device < 0 || device >= report.num_devices) {
-    throw DeviceError(fmt::format("CUDA device {} does not exist (there are {}, counted from 0)", device, report.num_devices));
+    throw DeviceError(fmt::format("CUDA device {} does not exist (there are {}, counted from 0)",
+                                  device, report.num_devices));
   }
   kernels::select_device(device);
   return Cuda{device, stream, std::make_shared<MemoryPool>(kernels::device_memory(device))};
 }
 
-Exec automatic_exec(int threads) { return query_devices().num_devices > 0 ? cuda_exec() : host_exec(threads); }
+Exec automatic_exec(int threads) {
+  return query_devices().num_devices > 0 ? cuda_exec() : host_exec(threads);
+}
 
 std::string describe(const Exec& exec) {
   if (const auto* host = std::get_if<Host>(&exec)) {
     const int threads = host->threads > 0 ? host->threads : available_threads();
-    return fmt::format("host, {} thread{}, {}", threads, threads == 1 ? "" : "s", kernels::simd_target());
+    return fmt::format("host, {} thread{}, {}", threads, threads == 1 ? "" : "s",
+                       kernels::simd_target());
   }
   const int device = std::get<Cuda>(exec).device;
   return fmt::format("cuda device {}, {}", device, kernels::device_name(device));
@@ -51,8 +58,10 @@ void wait(const Exec& exec) noexcept {
 }
 
 const std::shared_ptr<MemoryPool>& memory(const Exec& exec) {
-  const auto& pool = std::visit([](const auto& e) -> const std::shared_ptr<MemoryPool>& { return e.pool; }, exec);
-  if (pool == nullptr) throw InputError("an Exec has no memory pool; make it with host_exec() or cuda_exec()");
+  const auto& pool =
+      std::visit([](const auto& e) -> const std::shared_ptr<MemoryPool>& { return e.pool; }, exec);
+  if (pool == nullptr)
+    throw InputError("an Exec has no memory pool; make it with host_exec() or cuda_exec()");
   return pool;
 }
 

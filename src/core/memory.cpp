@@ -20,7 +20,8 @@ namespace {
 
 /// Of blocks: whole cache lines on the host, whole memory transactions on a device.
 constexpr std::size_t alignment = 256;
-/// A free part serves a request that needs at least this share of it: small blocks that stay do not cut up the large ones.
+/// A free part serves a request that needs at least this share of it: small blocks that stay do not
+/// cut up the large ones.
 constexpr std::size_t smallest_share = 16;
 /// Smaller requests are not worth a look at what is available.
 constexpr std::size_t large_request = std::size_t{64} << 20;
@@ -42,13 +43,18 @@ std::size_t address_bytes() {
   return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-std::size_t rounded_up(std::size_t bytes) { return std::max(alignment, (bytes + alignment - 1) / alignment * alignment); }
+std::size_t rounded_up(std::size_t bytes) {
+  return std::max(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
 
-double gibibytes(std::size_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0); }
+double gibibytes(std::size_t bytes) {
+  return static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0);
+}
 
 }  // namespace
 
-/// MemAvailable of /proc/meminfo; Linux grants requests beyond it and kills the process when they are used.
+/// MemAvailable of /proc/meminfo; Linux grants requests beyond it and kills the process when they
+/// are used.
 std::size_t available_machine_bytes() {
   std::ifstream file("/proc/meminfo");
   std::string key;
@@ -68,11 +74,14 @@ std::size_t available_host_bytes() {
 
 std::string describe_memory_limit() {
   const auto limit = address_limit();
-  return limit ? fmt::format(" within the limit of {:.3f} GiB on this process (ulimit -v)", gibibytes(*limit)) : "";
+  return limit ? fmt::format(" within the limit of {:.3f} GiB on this process (ulimit -v)",
+                             gibibytes(*limit))
+               : "";
 }
 
 MemoryPool::MemoryPool()
-    : MemoryPool(Source{allocate_host, deallocate_host, available_host_bytes, "host", describe_memory_limit}) {}
+    : MemoryPool(Source{allocate_host, deallocate_host, available_host_bytes, "host",
+                        describe_memory_limit}) {}
 MemoryPool::MemoryPool(Source source) : source_(source) {}
 
 MemoryPool::~MemoryPool() { release(); }
@@ -82,8 +91,8 @@ void* MemoryPool::allocate(std::size_t bytes, std::string_view purpose) {
   const std::lock_guard lock(mutex_);
   char* block = take_locked(bytes);
   if (block == nullptr) {
-    // Reuse between calls costs little memory beyond what one call needs: unused chunks are given back until what is held is within
-    // 9/8 of the peak of what was in use.
+    // Reuse between calls costs little memory beyond what one call needs: unused chunks are given
+    // back until what is held is within 9/8 of the peak of what was in use.
     const std::size_t needed = std::max(peak_, in_use_ + bytes);
     release_locked(std::max(needed + needed / 8, source_.keep_bytes) - bytes);
     bool added = add_chunk_locked(bytes);
@@ -93,11 +102,12 @@ void* MemoryPool::allocate(std::size_t bytes, std::string_view purpose) {
     }
     if (!added) block = take_locked(bytes, AnyPart::yes);
     if (!added && block == nullptr) {
-      throw OutOfMemory(fmt::format(
-          "out of {} memory: {:.3f} GiB are needed for {}, {:.3f} GiB are available{} and zhalo already uses {:.3f} GiB; "
-          "use more ranks or a machine with more memory",
-          source_.name, gibibytes(bytes), purpose, gibibytes(source_.available()),
-          source_.limit == nullptr ? "" : source_.limit(), gibibytes(in_use_)));
+      throw OutOfMemory(
+          fmt::format("out of {} memory: {:.3f} GiB are needed for {}, {:.3f} GiB are available{} "
+                      "and zhalo already uses {:.3f} GiB; "
+                      "use more ranks or a machine with more memory",
+                      source_.name, gibibytes(bytes), purpose, gibibytes(source_.available()),
+                      source_.limit == nullptr ? "" : source_.limit(), gibibytes(in_use_)));
     }
     if (added) block = take_locked(bytes);
   }
@@ -106,7 +116,8 @@ void* MemoryPool::allocate(std::size_t bytes, std::string_view purpose) {
   return block;
 }
 
-/// The front of the smallest free part that is large enough and, unless any part will do, not far too large; or null.
+/// The front of the smallest free part that is large enough and, unless any part will do, not far
+/// too large; or null.
 char* MemoryPool::take_locked(std::size_t bytes, AnyPart any) {
   const auto found = free_.lower_bound({bytes, nullptr});
   if (found == free_.end()) return nullptr;
@@ -160,7 +171,8 @@ void MemoryPool::release() noexcept {
   release_locked(0);
 }
 
-/// Gives chunks back, largest first, until no more than so many bytes are held; those with a block in use stay.
+/// Gives chunks back, largest first, until no more than so many bytes are held; those with a block
+/// in use stay.
 void MemoryPool::release_locked(std::size_t bytes_to_hold) noexcept {
   for (auto last = free_.end(); last != free_.begin() && held_ > bytes_to_hold;) {
     const auto [bytes, begin] = *--last;

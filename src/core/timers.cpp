@@ -5,7 +5,8 @@
 namespace zhalo {
 
 void Timers::add(const std::string& name, double seconds) {
-  const auto found = std::find_if(phases_.begin(), phases_.end(), [&](const Phase& phase) { return phase.name == name; });
+  const auto found = std::find_if(phases_.begin(), phases_.end(),
+                                  [&](const Phase& phase) { return phase.name == name; });
   if (found != phases_.end()) {
     found->seconds += seconds;
   } else {

@@ -8,18 +8,22 @@
 
 namespace zhalo {
 
-/// Throws InputError if the device of `exec` cannot use this address, which may be null; `what` begins the message. Without the check a
-/// kernel would fail, and nothing could be done on the device afterwards.
+/// Throws InputError if the device of `exec` cannot use this address, which may be null; `what`
+/// begins the message. Without the check a kernel would fail, and nothing could be done on the
+/// device afterwards.
 inline void validate_memory(const Exec& exec, const void* address, const char* what) {
   const auto* cuda = std::get_if<Cuda>(&exec);
   if (cuda == nullptr || address == nullptr) return;
   const kernels::MemoryOwner owner = kernels::owner_of(*cuda, address);
   validate(owner != kernels::MemoryOwner::host,
-           "{} cannot be used by CUDA device {}, because the memory is the host's (copy it with to_exec, or make the context "
+           "{} cannot be used by CUDA device {}, because the memory is the host's (copy it with "
+           "to_exec, or make the context "
            "with host_exec)",
            what, cuda->device);
-  validate(owner != kernels::MemoryOwner::another_device,
-           "{} cannot be used by CUDA device {}, because the memory is another device's (copy it there)", what, cuda->device);
+  validate(
+      owner != kernels::MemoryOwner::another_device,
+      "{} cannot be used by CUDA device {}, because the memory is another device's (copy it there)",
+      what, cuda->device);
 }
 
 /// The same of an array, where it has elements.

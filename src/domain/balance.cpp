@@ -12,16 +12,20 @@ namespace {
 constexpr int bits_per_round = 4;
 
 /// Weight (or number) of this rank's elements with keys below each probe.
-std::vector<Index> weights_below(const Exec& exec, const SortedKeys& sorted, const std::vector<std::uint64_t>& probes) {
+std::vector<Index> weights_below(const Exec& exec, const SortedKeys& sorted,
+                                 const std::vector<std::uint64_t>& probes) {
   const auto on_exec = to_exec(exec, Span<const std::uint64_t>(probes), "keys to cut at");
   Buffer<Index> weight(exec, on_exec.size(), "weights below keys");
   const kernels::KeyWeights of_keys{sorted.keys, sorted.weight_before};
-  std::visit([&](const auto& e) { kernels::weigh_below(e, of_keys, on_exec.span(), weight.span()); }, exec);
+  std::visit(
+      [&](const auto& e) { kernels::weigh_below(e, of_keys, on_exec.span(), weight.span()); },
+      exec);
   return to_host(exec, weight);
 }
 
 /// For each target the largest key with no more than that weight below it, over all ranks.
-std::vector<std::uint64_t> keys_at(const Context& context, const SortedKeys& sorted, const std::vector<Index>& targets) {
+std::vector<std::uint64_t> keys_at(const Context& context, const SortedKeys& sorted,
+                                   const std::vector<Index>& targets) {
   std::vector<std::uint64_t> keys(targets.size());
   for (int shift = sorted.bits; shift > 0;) {
     const int width = std::min(bits_per_round, shift);
@@ -29,13 +33,15 @@ std::vector<std::uint64_t> keys_at(const Context& context, const SortedKeys& sor
     const std::size_t digits = (std::size_t{1} << width) - 1;
     std::vector<std::uint64_t> probes;
     for (const std::uint64_t key : keys) {
-      for (std::uint64_t digit = 1; digit <= digits; ++digit) probes.push_back(key | digit << shift);
+      for (std::uint64_t digit = 1; digit <= digits; ++digit)
+        probes.push_back(key | digit << shift);
     }
     std::vector<Index> below = weights_below(context.exec, sorted, probes);
     context.comm.sum_in_place(below);
     for (std::size_t t = 0; t < targets.size(); ++t) {
       const auto first = below.begin() + static_cast<std::ptrdiff_t>(t * digits);
-      const auto fits = std::upper_bound(first, first + static_cast<std::ptrdiff_t>(digits), targets[t]) - first;
+      const auto fits =
+          std::upper_bound(first, first + static_cast<std::ptrdiff_t>(digits), targets[t]) - first;
       keys[t] |= static_cast<std::uint64_t>(fits) << shift;
     }
   }
@@ -43,7 +49,8 @@ std::vector<std::uint64_t> keys_at(const Context& context, const SortedKeys& sor
 }
 
 /// Weight of this rank's elements before each cut.
-std::vector<Index> weights_before_cuts(const Context& context, const SortedKeys& sorted, const std::vector<Index>& targets) {
+std::vector<Index> weights_before_cuts(const Context& context, const SortedKeys& sorted,
+                                       const std::vector<Index>& targets) {
   const std::vector<std::uint64_t> keys = keys_at(context, sorted, targets);
   std::vector<std::uint64_t> next = keys;
   for (std::uint64_t& key : next) ++key;
@@ -67,16 +74,21 @@ std::vector<Index> weights_before_cuts(const Context& context, const SortedKeys&
 ExchangePlan plan_even_parts(const Context& context, const SortedKeys& sorted) {
   const Index num = sorted.keys.size();
   const bool weighted = !sorted.weight_before.empty();
-  const Index weight = weighted ? to_host(context.exec, sorted.weight_before.subspan(num, 1)).front() : num;
+  const Index weight =
+      weighted ? to_host(context.exec, sorted.weight_before.subspan(num, 1)).front() : num;
   const Index total = context.comm.sum(weight);
   std::vector<Index> targets;
-  for (int rank = 1; rank < context.comm.size(); ++rank) targets.push_back(share_of(total, rank, context.comm.size()).first);
+  for (int rank = 1; rank < context.comm.size(); ++rank)
+    targets.push_back(share_of(total, rank, context.comm.size()).first);
   std::vector<Index> cuts = weights_before_cuts(context, sorted, targets);
   if (weighted) {
     const auto on_exec = to_exec(context.exec, Span<const Index>(cuts), "weights before cuts");
     Buffer<Index> places(context.exec, on_exec.size(), "cuts");
-    std::visit([&](const auto& e) { kernels::find_weights(e, sorted.weight_before, on_exec.span(), places.span()); },
-               context.exec);
+    std::visit(
+        [&](const auto& e) {
+          kernels::find_weights(e, sorted.weight_before, on_exec.span(), places.span());
+        },
+        context.exec);
     cuts = to_host(context.exec, places);
   }
   cuts.insert(cuts.begin(), 0);
@@ -86,7 +98,7 @@ ExchangePlan plan_even_parts(const Context& context, const SortedKeys& sorted) {
   return context.comm.plan_exchange(counts);
 }
 
-Buffer<LocalIndex> sort_places(const Exec& exec, Span<std::uint64_t> keys, int bits) {
+Buffer<LocalIndex> sort_indices(const Exec& exec, Span<std::uint64_t> keys, int bits) {
   Buffer<LocalIndex> places(exec, keys.size(), "sorted order");
   Buffer<std::uint64_t> spare_keys(exec, keys.size(), "sorting");
   Buffer<LocalIndex> spare_places(exec, keys.size(), "sorting");
@@ -99,6 +111,8 @@ Buffer<LocalIndex> sort_places(const Exec& exec, Span<std::uint64_t> keys, int b
   return places;
 }
 
-int bits_for(Index largest) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(largest))); }
+int bits_for(Index largest) {
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(largest)));
+}
 
 }  // namespace zhalo

@@ -8,23 +8,28 @@
 
 namespace zhalo {
 
-/// A rank's elements in ascending order of their keys, of which the lowest `bits` bits (at most 63) may be set.
+/// A rank's elements in ascending order of their keys, of which the lowest `bits` bits (at most 63)
+/// may be set.
 struct SortedKeys {
   Span<const std::uint64_t> keys;
   int bits = 0;
-  /// Weight of all elements before each, and of all at the end (size + 1); empty: each weighs 1. Weights are positive.
+  /// Weight of all elements before each, and of all at the end (size + 1); empty: each weighs 1.
+  /// Weights are positive.
   Span<const Index> weight_before{};
 };
 
-/// Who sends what, so that the elements of all ranks are in one order by (key, rank, place): rank r receives the part of that order that
-/// begins where r / size() of the elements (or of their weight) lie before it. Without weights parts are those of share_of. Collective;
-/// memory grows with the number of ranks, not its square. After the exchange each rank still has to sort what came, stably.
+/// Who sends what, so that the elements of all ranks are in one order by (key, rank, place): rank r
+/// receives the part of that order that begins where r / size() of the elements (or of their
+/// weight) lie before it. Without weights parts are those of share_of. Collective; memory grows
+/// with the number of ranks, not its square. After the exchange each rank still has to sort what
+/// came, stably.
 ///
-/// The cuts are exact: for each, all ranks together find the key by bisection, four bits a round; equal keys are cut by rank and place.
+/// The cuts are exact: for each, all ranks together find the key by bisection, four bits a round;
+/// equal keys are cut by rank and place.
 ExchangePlan plan_even_parts(const Context& context, const SortedKeys& sorted);
 
 /// Sorts by keys in place, stably; returns the former place of each. Not collective.
-Buffer<LocalIndex> sort_places(const Exec& exec, Span<std::uint64_t> keys, int bits);
+Buffer<LocalIndex> sort_indices(const Exec& exec, Span<std::uint64_t> keys, int bits);
 
 /// Bits that numbers up to `largest` need.
 int bits_for(Index largest);

@@ -11,11 +11,13 @@ namespace zhalo {
 namespace {
 
 /// Weight of all before each, in sorted order; empty without weights.
-Buffer<Index> weights_before(const Context& context, const Strided<std::uint32_t>& weight, Span<const LocalIndex> order) {
+Buffer<Index> weights_before(const Context& context, const Strided<std::uint32_t>& weight,
+                             Span<const LocalIndex> order) {
   if (!weight) return {};
   Buffer<Index> before(context.exec, order.size() + 1, "weights in Z-order");
-  const Index num_zero =
-      std::visit([&](const auto& e) { return kernels::accumulate_weights(e, weight, order, before.span()); }, context.exec);
+  const Index num_zero = std::visit(
+      [&](const auto& e) { return kernels::accumulate_weights(e, weight, order, before.span()); },
+      context.exec);
   validate(num_zero == 0, "{} particles have weight 0 (must be at least 1)", num_zero);
   return before;
 }
@@ -23,13 +25,16 @@ Buffer<Index> weights_before(const Context& context, const Strided<std::uint32_t
 /// The caller's columns in the order of sending, and room for what comes.
 class TravellingColumns {
  public:
-  TravellingColumns(const Exec& exec, const std::vector<TravellingColumn>& columns, Span<const LocalIndex> order) {
+  TravellingColumns(const Exec& exec, const std::vector<TravellingColumn>& columns,
+                    Span<const LocalIndex> order) {
     for (const TravellingColumn& column : columns) {
-      validate(column.element_size > 0, "a travelling column has elements of {} bytes", column.element_size);
+      validate(column.element_size > 0, "a travelling column has elements of {} bytes",
+               column.element_size);
       validate(column.data != nullptr || order.empty(), "a travelling column has no memory");
       sizes_.push_back(column.element_size);
       sent_.emplace_back(exec, order.size() * column.element_size, "columns to send");
-      const kernels::MovedColumn moved{column.data, sent_.back().data(), column.element_size, column.stride_bytes};
+      const kernels::MovedColumn moved{column.data, sent_.back().data(), column.element_size,
+                                       column.stride_bytes};
       std::visit([&](const auto& e) { kernels::gather(e, moved, order); }, exec);
     }
   }
@@ -66,15 +71,18 @@ struct Received {
   Buffer<Real> pos[3];
   Buffer<LocalIndex> place;  ///< in its rank's own order
 
-  Received(const Exec& exec, Index num) : keys(exec, num, "keys received"), place(exec, num, "places received") {
+  Received(const Exec& exec, Index num)
+      : keys(exec, num, "keys received"), place(exec, num, "places received") {
     for (auto& axis : pos) axis = Buffer<Real>(exec, num, "positions received");
   }
 };
 
 template <class Real>
-std::vector<ExchangeColumn> columns_of(const SortedParticles<Real>& sent, Received<Real>& received) {
-  std::vector<ExchangeColumn> columns{{sent.keys.data(), received.keys.data(), sizeof(std::uint64_t)},
-                                      {sent.order.data(), received.place.data(), sizeof(LocalIndex)}};
+std::vector<ExchangeColumn> columns_of(const SortedParticles<Real>& sent,
+                                       Received<Real>& received) {
+  std::vector<ExchangeColumn> columns{
+      {sent.keys.data(), received.keys.data(), sizeof(std::uint64_t)},
+      {sent.order.data(), received.place.data(), sizeof(LocalIndex)}};
   const auto axes = static_cast<std::size_t>(sent.frame.box.dimensions);
   for (std::size_t axis = 0; axis < axes; ++axis)
     columns.push_back({sent.pos[axis].data(), received.pos[axis].data(), sizeof(Real)});
@@ -87,7 +95,8 @@ void arrange(const Exec& exec, Received<Real>& received, SortedParticles<Real>& 
   for (std::size_t axis = 0; axis < 3; ++axis) {
     sorted.pos[axis] = Buffer<Real>(exec, sorted.order.size(), "sorted positions");
     const bool exists = axis < static_cast<std::size_t>(sorted.frame.box.dimensions);
-    const kernels::MovedColumn moved{received.pos[axis].data(), sorted.pos[axis].data(), sizeof(Real)};
+    const kernels::MovedColumn moved{received.pos[axis].data(), sorted.pos[axis].data(),
+                                     sizeof(Real)};
     std::visit(
         [&](const auto& e) {
           if (exists) return kernels::gather(e, moved, Span<const LocalIndex>(sorted.order.span()));
@@ -106,13 +115,19 @@ struct SortedSources {
 };
 
 /// Global index of each sorted particle, from the rank that it came from and its place there.
-Buffer<Index> global_indices(const Context& context, const ExchangePlan& plan, const SortedSources& sorted) {
+Buffer<Index> global_indices(const Context& context, const ExchangePlan& plan,
+                             const SortedSources& sorted) {
   const std::vector<Index> first = context.comm.all_gather(sorted.first_index);
-  const auto offsets = to_exec(context.exec, Span<const Index>(plan.receive_offset), "ranks of particles");
+  const auto offsets =
+      to_exec(context.exec, Span<const Index>(plan.receive_offset), "ranks of particles");
   const auto firsts = to_exec(context.exec, Span<const Index>(first), "ranks of particles");
   Buffer<Index> result(context.exec, sorted.order.size(), "global indices");
   const kernels::SourcesView sources{offsets.span(), firsts.span()};
-  std::visit([&](const auto& e) { kernels::find_global(e, sources, sorted.place, sorted.order, result.span()); }, context.exec);
+  std::visit(
+      [&](const auto& e) {
+        kernels::find_global(e, sources, sorted.place, sorted.order, result.span());
+      },
+      context.exec);
   synchronise(context.exec);
   return result;
 }
@@ -120,25 +135,30 @@ Buffer<Index> global_indices(const Context& context, const ExchangePlan& plan, c
 }  // namespace
 
 template <class Real>
-DistributedParticles<Real> distribute_particles(const Context& context, const kernels::ParticlesView<Real>& particles,
-                                                const kernels::Frame& frame, const DistributionOptions& options) {
+DistributedParticles<Real> distribute_particles(const Context& context,
+                                                const kernels::ParticlesView<Real>& particles,
+                                                const kernels::KeyFrame& frame,
+                                                const DistributionOptions& options) {
   SortedParticles<Real> local = sort_particles(context, particles, frame);
   const Buffer<Index> weights = weights_before(context, options.weight, local.order.span());
-  const ExchangePlan plan = plan_even_parts(context, {local.keys.span(), frame.key_bits(), weights.span()});
+  const ExchangePlan plan =
+      plan_even_parts(context, {local.keys.span(), frame.key_bits(), weights.span()});
   return distribute_sorted(context, std::move(local), plan, options.columns);
 }
 
 template <class Real>
-DistributedParticles<Real> distribute_sorted(const Context& context, SortedParticles<Real> local, const ExchangePlan& plan,
+DistributedParticles<Real> distribute_sorted(const Context& context, SortedParticles<Real> local,
+                                             const ExchangePlan& plan,
                                              const std::vector<TravellingColumn>& travelling) {
   const Exec& exec = context.exec;
   const PhaseTimer timer(context, "distribute");
-  const kernels::Frame frame = local.frame;
+  const kernels::KeyFrame frame = local.frame;
   const Index num_brought = local.order.size();
   DistributedParticles<Real> result;
   result.plan = plan;
   const Index num = result.plan.num_received();
-  validate(num <= max_local_particles, "a rank would hold {} particles, the most is {}; use more ranks", num,
+  validate(num <= max_local_particles,
+           "a rank would hold {} particles, the most is {}; use more ranks", num,
            max_local_particles);
   TravellingColumns columns(exec, travelling, local.order.span());
   Received<Real> received(exec, num);
@@ -151,10 +171,11 @@ DistributedParticles<Real> distribute_sorted(const Context& context, SortedParti
 
   SortedParticles<Real>& sorted = result.sorted;
   sorted.frame = frame;
-  sorted.order = sort_places(exec, received.keys.span(), frame.key_bits());
+  sorted.order = sort_indices(exec, received.keys.span(), frame.key_bits());
   sorted.keys = std::move(received.keys);
   const GlobalRange range = global_range(context.comm, num_brought);
-  result.global_index = global_indices(context, result.plan, {range.first, received.place.span(), sorted.order.span()});
+  result.global_index = global_indices(context, result.plan,
+                                       {range.first, received.place.span(), sorted.order.span()});
   received.place = {};
   arrange(exec, received, sorted);
   result.columns = columns.sorted(exec, sorted.order.span());
@@ -164,21 +185,31 @@ DistributedParticles<Real> distribute_sorted(const Context& context, SortedParti
 }
 
 template <class Real>
-void send_back(const Context& context, const DistributedParticles<Real>& particles, const ReturnedColumn& column) {
-  Buffer<std::byte> back(context.exec, particles.sent.size() * column.element_size, "results on their way back");
-  context.comm.exchange(context.exec, particles.plan.reversed(), {{column.from, back.data(), column.element_size}});
+void send_back(const Context& context, const DistributedParticles<Real>& particles,
+               const ReturnedColumn& column) {
+  Buffer<std::byte> back(context.exec, particles.sent.size() * column.element_size,
+                         "results on their way back");
+  context.comm.exchange(context.exec, particles.plan.reversed(),
+                        {{column.from, back.data(), column.element_size}});
   const kernels::MovedColumn moved{back.data(), column.to, column.element_size};
-  std::visit([&](const auto& e) { kernels::scatter(e, moved, particles.sent.span()); }, context.exec);
+  std::visit([&](const auto& e) { kernels::scatter(e, moved, particles.sent.span()); },
+             context.exec);
   synchronise(context.exec);
 }
 
-template DistributedParticles<float> distribute_particles(const Context&, const kernels::ParticlesView<float>&,
-                                                          const kernels::Frame&, const DistributionOptions&);
-template DistributedParticles<double> distribute_particles(const Context&, const kernels::ParticlesView<double>&,
-                                                           const kernels::Frame&, const DistributionOptions&);
-template DistributedParticles<float> distribute_sorted(const Context&, SortedParticles<float>, const ExchangePlan&,
+template DistributedParticles<float> distribute_particles(const Context&,
+                                                          const kernels::ParticlesView<float>&,
+                                                          const kernels::KeyFrame&,
+                                                          const DistributionOptions&);
+template DistributedParticles<double> distribute_particles(const Context&,
+                                                           const kernels::ParticlesView<double>&,
+                                                           const kernels::KeyFrame&,
+                                                           const DistributionOptions&);
+template DistributedParticles<float> distribute_sorted(const Context&, SortedParticles<float>,
+                                                       const ExchangePlan&,
                                                        const std::vector<TravellingColumn>&);
-template DistributedParticles<double> distribute_sorted(const Context&, SortedParticles<double>, const ExchangePlan&,
+template DistributedParticles<double> distribute_sorted(const Context&, SortedParticles<double>,
+                                                        const ExchangePlan&,
                                                         const std::vector<TravellingColumn>&);
 template void send_back(const Context&, const DistributedParticles<float>&, const ReturnedColumn&);
 template void send_back(const Context&, const DistributedParticles<double>&, const ReturnedColumn&);

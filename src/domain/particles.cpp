@@ -15,21 +15,26 @@ const Real* column_of(const Real* rows, int axis) {
 }  // namespace
 
 template <class Real>
-ParticleSegment<Real> ParticleSegment<Real>::interleaved(const Real* pos, Index num, int dimensions) {
-  validate(dimensions == 2 || dimensions == 3, "positions of {} dimensions (must have 2 or 3)", dimensions);
+ParticleSegment<Real> ParticleSegment<Real>::interleaved(const Real* pos, Index num,
+                                                         int dimensions) {
+  validate(dimensions == 2 || dimensions == 3, "positions of {} dimensions (must have 2 or 3)",
+           dimensions);
   ParticleSegment segment;
   segment.num = num;
   for (int axis = 0; axis < dimensions; ++axis) {
-    segment.pos[static_cast<std::size_t>(axis)] = {column_of(pos, axis), dimensions * static_cast<Index>(sizeof(Real))};
+    segment.pos[static_cast<std::size_t>(axis)] = {column_of(pos, axis),
+                                                   dimensions * static_cast<Index>(sizeof(Real))};
   }
   return segment;
 }
 
 template <class Real>
 void ParticleSegment<Real>::set_interleaved_velocity(const Real* values, int dimensions) {
-  validate(dimensions == 2 || dimensions == 3, "velocities of {} dimensions (must have 2 or 3)", dimensions);
+  validate(dimensions == 2 || dimensions == 3, "velocities of {} dimensions (must have 2 or 3)",
+           dimensions);
   for (int axis = 0; axis < dimensions; ++axis) {
-    velocity[static_cast<std::size_t>(axis)] = {column_of(values, axis), dimensions * static_cast<Index>(sizeof(Real))};
+    velocity[static_cast<std::size_t>(axis)] = {column_of(values, axis),
+                                                dimensions * static_cast<Index>(sizeof(Real))};
   }
 }
 
@@ -40,7 +45,9 @@ Index Particles<Real>::num() const {
   return sum;
 }
 
-GlobalRange global_range(const Communicator& comm, Index num) { return {comm.exclusive_sum(num), comm.sum(num)}; }
+GlobalRange global_range(const Communicator& comm, Index num) {
+  return {comm.exclusive_sum(num), comm.sum(num)};
+}
 
 template struct ParticleSegment<float>;
 template struct ParticleSegment<double>;

@@ -5,7 +5,8 @@
 namespace zhalo {
 
 template <class Real>
-PositionCounts count_positions(const Context& context, const Particles<Real>& particles, const Box& box) {
+PositionCounts count_positions(const Context& context, const Particles<Real>& particles,
+                               const Box& box) {
   return together(context.comm, [&] {
     validate_box(box, particles.dimensions);
     validate_box_fits<Real>(box);

@@ -28,14 +28,16 @@ kernels::SegmentView<Real> segment_view(const ParticleSegment<Real>& segment, In
 
 template <class Real>
 void validate_segments(const Particles<Real>& particles) {
-  validate(particles.dimensions == 2 || particles.dimensions == 3, "the particles have {} dimensions (must have 2 or 3)",
-           particles.dimensions);
+  validate(particles.dimensions == 2 || particles.dimensions == 3,
+           "the particles have {} dimensions (must have 2 or 3)", particles.dimensions);
   for (std::size_t s = 0; s < particles.segments.size(); ++s) {
     const auto& segment = particles.segments[s];
-    validate(segment.num >= 0, "segment {} has {} particles (must not be negative)", s, segment.num);
+    validate(segment.num >= 0, "segment {} has {} particles (must not be negative)", s,
+             segment.num);
     for (int axis = 0; axis < particles.dimensions && segment.num > 0; ++axis) {
       validate(static_cast<bool>(segment.pos[static_cast<std::size_t>(axis)]),
-               "segment {} has no positions on axis {}, but the particles have {} dimensions", s, axis, particles.dimensions);
+               "segment {} has no positions on axis {}, but the particles have {} dimensions", s,
+               axis, particles.dimensions);
     }
   }
 }
@@ -51,20 +53,23 @@ void validate_memory_of(const Exec& exec, const ParticleSegment<Real>& segment, 
 }
 
 /// First of the ranks' bad particles, as a global index.
-Index first_over_ranks(const Communicator& comm, const GlobalRange& range, Index count, Index first) {
+Index first_over_ranks(const Communicator& comm, const GlobalRange& range, Index count,
+                       Index first) {
   return comm.min(count > 0 ? range.first + first : std::numeric_limits<Index>::max());
 }
 
-void validate_positions(const Communicator& comm, const GlobalRange& range, const kernels::PositionSummary& summary,
-                        const PositionsOf& of) {
+void validate_positions(const Communicator& comm, const GlobalRange& range,
+                        const kernels::PositionSummary& summary, const PositionsOf& of) {
   const Index not_finite = comm.sum(summary.num_not_finite);
-  const Index first_not_finite = first_over_ranks(comm, range, summary.num_not_finite, summary.first_not_finite);
+  const Index first_not_finite =
+      first_over_ranks(comm, range, summary.num_not_finite, summary.first_not_finite);
   validate(not_finite == 0,
            "{} of {} {} have a position that is not finite (NaN or infinite), the first is {} {}; "
            "remove them or repair the snapshot",
            not_finite, range.total, of.many, of.one, first_not_finite);
   const Index outside = comm.sum(summary.num_outside);
-  const Index first_outside = first_over_ranks(comm, range, summary.num_outside, summary.first_outside);
+  const Index first_outside =
+      first_over_ranks(comm, range, summary.num_outside, summary.first_outside);
   validate(outside == 0,
            "{} of {} {} lie outside the box, which is not periodic; the first is {} {}; "
            "give the right box, or none",
@@ -74,28 +79,32 @@ void validate_positions(const Communicator& comm, const GlobalRange& range, cons
 }  // namespace
 
 void validate_box(const Box& box, int dimensions) {
-  validate(box.dimensions == 2 || box.dimensions == 3, "the box has {} dimensions (must have 2 or 3)", box.dimensions);
+  validate(box.dimensions == 2 || box.dimensions == 3,
+           "the box has {} dimensions (must have 2 or 3)", box.dimensions);
   for (int axis = 0; axis < box.dimensions; ++axis) {
     const double length = box.length[axis];
-    validate(std::isfinite(length) && length >= 0 && std::isfinite(box.lo[axis]),
-             "the box has corner {} and length {} on axis {} (must be finite, the length not negative)", box.lo[axis], length,
-             axis);
-    validate(!box.periodic[axis] || length > 0, "axis {} of the box is periodic and has no length; give the box size", axis);
+    validate(
+        std::isfinite(length) && length >= 0 && std::isfinite(box.lo[axis]),
+        "the box has corner {} and length {} on axis {} (must be finite, the length not negative)",
+        box.lo[axis], length, axis);
+    validate(!box.periodic[axis] || length > 0,
+             "axis {} of the box is periodic and has no length; give the box size", axis);
   }
-  validate(box.dimensions == dimensions, "the particles have {} dimensions, the box has {}", dimensions, box.dimensions);
+  validate(box.dimensions == dimensions, "the particles have {} dimensions, the box has {}",
+           dimensions, box.dimensions);
 }
 
 template <class Real>
 void validate_box_fits(const Box& box) {
-  constexpr double largest =
-      static_cast<double>(std::numeric_limits<Real>::max()) / 16;  // searches scale lengths, and add some
+  constexpr double largest = static_cast<double>(std::numeric_limits<Real>::max()) /
+                             16;  // searches scale lengths, and add some
   for (int axis = 0; axis < box.dimensions; ++axis) {
     const double length = std::max(box.length[axis], std::abs(box.lo[axis]));
-    validate(
-        length <= largest,
-        "the box reaches {:g} on axis {}, but positions of {} bits have no room for such lengths (at most {:g}); check the "
-        "box size and its unit",
-        length, axis, 8 * sizeof(Real), largest);
+    validate(length <= largest,
+             "the box reaches {:g} on axis {}, but positions of {} bits have no room for such "
+             "lengths (at most {:g}); check the "
+             "box size and its unit",
+             length, axis, 8 * sizeof(Real), largest);
   }
 }
 
@@ -114,20 +123,22 @@ DeviceParticles<Real>::DeviceParticles(const Exec& exec, const Particles<Real>& 
     view_.num += segment.num;
   }
   validate(view_.num <= max_local_particles,
-           "this rank holds {} particles, the most that one rank can hold is {}; use more ranks", view_.num,
-           max_local_particles);
+           "this rank holds {} particles, the most that one rank can hold is {}; use more ranks",
+           view_.num, max_local_particles);
   if (views.empty()) views.emplace_back();
-  segments_ = to_exec(exec, Span<const kernels::SegmentView<Real>>(views), "table of particle segments");
+  segments_ =
+      to_exec(exec, Span<const kernels::SegmentView<Real>>(views), "table of particle segments");
   view_.segments = segments_.span();
   view_.dimensions = particles.dimensions;
   view_.uniform_mass = particles.uniform_mass;
 }
 
 template <class Real>
-Extent examine_positions(const Context& context, const kernels::ParticlesView<Real>& particles, const Box& box,
-                         const PositionsOf& of) {
-  const auto summary =
-      std::visit([&](const auto& exec) { return kernels::summarize_positions(exec, particles, box); }, context.exec);
+Extent examine_positions(const Context& context, const kernels::ParticlesView<Real>& particles,
+                         const Box& box, const PositionsOf& of) {
+  const auto summary = std::visit(
+      [&](const auto& exec) { return kernels::summarize_positions(exec, particles, box); },
+      context.exec);
   Extent extent;
   extent.range = global_range(context.comm, particles.num);
   validate_positions(context.comm, extent.range, summary, of);
@@ -139,9 +150,9 @@ Extent examine_positions(const Context& context, const kernels::ParticlesView<Re
   return extent;
 }
 
-FrameChoice choose_frame(const Box& box, const Extent& extent, double cell, double scale) {
-  FrameChoice choice;
-  kernels::Frame& frame = choice.frame;
+KeyFrameChoice choose_key_frame(const Box& box, const Extent& extent, double cell, double scale) {
+  KeyFrameChoice choice;
+  kernels::KeyFrame& frame = choice.frame;
   frame.box = box;
   frame.scale = scale;
   double side = 0;
@@ -149,7 +160,8 @@ FrameChoice choose_frame(const Box& box, const Extent& extent, double cell, doub
     const bool periodic = box.periodic[axis];
     const bool any = extent.range.total > 0;
     frame.corner[axis] = periodic ? box.lo[axis] : (any ? extent.lo[axis] : 0);
-    side = std::max(side, periodic ? box.length[axis] : (any ? extent.hi[axis] - extent.lo[axis] : 0));
+    side =
+        std::max(side, periodic ? box.length[axis] : (any ? extent.hi[axis] - extent.lo[axis] : 0));
   }
   const int most = max_bits_per_axis(box.dimensions);
   const double bits = side > cell ? std::ceil(std::log2(side / cell)) : 0;
@@ -165,8 +177,9 @@ kernels::SortedPositions<Real> SortedParticles<Real>::positions() {
 }
 
 template <class Real>
-SortedParticles<Real> sort_particles(const Context& context, const kernels::ParticlesView<Real>& particles,
-                                     const kernels::Frame& frame) {
+SortedParticles<Real> sort_particles(const Context& context,
+                                     const kernels::ParticlesView<Real>& particles,
+                                     const kernels::KeyFrame& frame) {
   const Index num = particles.num;
   SortedParticles<Real> sorted;
   sorted.frame = frame;
@@ -175,30 +188,39 @@ SortedParticles<Real> sort_particles(const Context& context, const kernels::Part
   const auto run = [&](const auto& work) { std::visit(work, context.exec); };
   {
     const PhaseTimer timer(context, "keys");
-    run([&](const auto& exec) { kernels::make_keys(exec, particles, frame, sorted.keys.span(), sorted.order.span()); });
+    run([&](const auto& exec) {
+      kernels::make_keys(exec, particles, frame, sorted.keys.span(), sorted.order.span());
+    });
   }
   {
     const PhaseTimer timer(context, "sort");
     Buffer<std::uint64_t> spare_keys(context.exec, num, "sorting of keys");
     Buffer<LocalIndex> spare_order(context.exec, num, "sorting of keys");
-    const kernels::SortPairs pairs{sorted.keys.span(), sorted.order.span(), spare_keys.span(), spare_order.span()};
+    const kernels::SortPairs pairs{sorted.keys.span(), sorted.order.span(), spare_keys.span(),
+                                   spare_order.span()};
     run([&](const auto& exec) { kernels::sort_pairs(exec, pairs, frame.key_bits()); });
   }
   const PhaseTimer timer(context, "gather");
   for (auto& axis : sorted.pos) axis = Buffer<Real>(context.exec, num, "sorted positions");
   run([&](const auto& exec) {
-    kernels::gather_positions(exec, particles, frame, Span<const LocalIndex>(sorted.order.span()), sorted.positions());
+    kernels::gather_positions(exec, particles, frame, Span<const LocalIndex>(sorted.order.span()),
+                              sorted.positions());
   });
   return sorted;
 }
 
 template class DeviceParticles<float>;
 template class DeviceParticles<double>;
-template Extent examine_positions(const Context&, const kernels::ParticlesView<float>&, const Box&, const PositionsOf&);
-template Extent examine_positions(const Context&, const kernels::ParticlesView<double>&, const Box&, const PositionsOf&);
+template Extent examine_positions(const Context&, const kernels::ParticlesView<float>&, const Box&,
+                                  const PositionsOf&);
+template Extent examine_positions(const Context&, const kernels::ParticlesView<double>&, const Box&,
+                                  const PositionsOf&);
 template struct SortedParticles<float>;
 template struct SortedParticles<double>;
-template SortedParticles<float> sort_particles(const Context&, const kernels::ParticlesView<float>&, const kernels::Frame&);
-template SortedParticles<double> sort_particles(const Context&, const kernels::ParticlesView<double>&, const kernels::Frame&);
+template SortedParticles<float> sort_particles(const Context&, const kernels::ParticlesView<float>&,
+                                               const kernels::KeyFrame&);
+template SortedParticles<double> sort_particles(const Context&,
+                                                const kernels::ParticlesView<double>&,
+                                                const kernels::KeyFrame&);
 
 }  // namespace zhalo

@@ -11,7 +11,8 @@
 
 namespace zhalo {
 
-/// The caller's particles as kernels see them; holds the table of segments in the memory of the Exec.
+/// The caller's particles as kernels see them; holds the table of segments in the memory of the
+/// Exec.
 template <class Real>
 class DeviceParticles {
  public:
@@ -44,22 +45,24 @@ struct PositionsOf {
   const char* one = "particle";
 };
 
-/// Looks at all positions. Collective. Throws InputError for positions that are not finite or lie outside a box that is not periodic.
+/// Looks at all positions. Collective. Throws InputError for positions that are not finite or lie
+/// outside a box that is not periodic.
 template <class Real>
-Extent examine_positions(const Context& context, const kernels::ParticlesView<Real>& particles, const Box& box,
-                         const PositionsOf& of = {});
+Extent examine_positions(const Context& context, const kernels::ParticlesView<Real>& particles,
+                         const Box& box, const PositionsOf& of = {});
 
-/// Cells of side `cell` or, if that needs more bits than a key has, as fine as keys allow. True in `fine_enough` if it did not.
-struct FrameChoice {
-  kernels::Frame frame;
+/// Cells of side `cell` or, if that needs more bits than a key has, as fine as keys allow. True in
+/// `fine_enough` if it did not.
+struct KeyFrameChoice {
+  kernels::KeyFrame frame;
   bool fine_enough = false;
 };
-FrameChoice choose_frame(const Box& box, const Extent& extent, double cell, double scale);
+KeyFrameChoice choose_key_frame(const Box& box, const Extent& extent, double cell, double scale);
 
 /// Particles of this rank in Z-order: keys, the caller's place of each, coordinates.
 template <class Real>
 struct SortedParticles {
-  kernels::Frame frame;
+  kernels::KeyFrame frame;
   Buffer<std::uint64_t> keys;
   Buffer<LocalIndex> order;
   Buffer<Real> pos[3];
@@ -68,7 +71,8 @@ struct SortedParticles {
 };
 
 template <class Real>
-SortedParticles<Real> sort_particles(const Context& context, const kernels::ParticlesView<Real>& particles,
-                                     const kernels::Frame& frame);
+SortedParticles<Real> sort_particles(const Context& context,
+                                     const kernels::ParticlesView<Real>& particles,
+                                     const kernels::KeyFrame& frame);
 
 }  // namespace zhalo

@@ -16,24 +16,27 @@ struct ZOrder<Real>::State {
 namespace {
 
 /// What ranks that send to each other must have in common.
-void validate_agreement(const Communicator& comm, const Box& box, const ZOrderOptions& options, Index num) {
+void validate_agreement(const Communicator& comm, const Box& box, const ZOrderOptions& options,
+                        Index num) {
   struct Request {
     Box box;
     Index num_columns;
     Index sizes;  ///< of elements, by place
     int weights;  ///< 0 or 1; 2 where there is nothing to weigh
   };
-  Request mine{box, static_cast<Index>(options.columns.size()), 0, num == 0 ? 2 : (options.weight ? 1 : 0)};
+  Request mine{box, static_cast<Index>(options.columns.size()), 0,
+               num == 0 ? 2 : (options.weight ? 1 : 0)};
   Index place = 1;
-  for (const TravellingColumn& column : options.columns) mine.sizes += place++ * column.element_size;
+  for (const TravellingColumn& column : options.columns)
+    mine.sizes += place++ * column.element_size;
   int weights = mine.weights;
   for (const Request& other : comm.all_gather(mine)) {
     validate(other.box == box, "the box is not the same on all ranks; give all ranks the same");
-    validate(
-        other.num_columns == mine.num_columns && other.sizes == mine.sizes,
-        "the ranks do not give the same travelling columns ({} here, {} elsewhere, or other sizes); ranks without particles "
-        "must give them too",
-        mine.num_columns, other.num_columns);
+    validate(other.num_columns == mine.num_columns && other.sizes == mine.sizes,
+             "the ranks do not give the same travelling columns ({} here, {} elsewhere, or other "
+             "sizes); ranks without particles "
+             "must give them too",
+             mine.num_columns, other.num_columns);
     if (other.weights == 2) continue;
     validate(weights == 2 || other.weights == weights, "some ranks give weights and others do not");
     weights = other.weights;
@@ -43,7 +46,8 @@ void validate_agreement(const Communicator& comm, const Box& box, const ZOrderOp
 }  // namespace
 
 template <class Real>
-ZOrder<Real>::ZOrder(const Context& context, const Particles<Real>& particles, const Box& box, const ZOrderOptions& options) {
+ZOrder<Real>::ZOrder(const Context& context, const Particles<Real>& particles, const Box& box,
+                     const ZOrderOptions& options) {
   context.comm.together([&] {
     validate_box(box, particles.dimensions);
     validate_box_fits<Real>(box);
@@ -56,9 +60,11 @@ ZOrder<Real>::ZOrder(const Context& context, const Particles<Real>& particles, c
     if (particles.num() > 0) validate_memory(context.exec, options.weight.data, "weights");
     const DeviceParticles<Real> input(context.exec, particles);
     const Extent extent = examine_positions(context, input.view(), box);
-    const kernels::Frame frame = choose_frame(box, extent, 0, 1).frame;
+    const kernels::KeyFrame frame = choose_key_frame(box, extent, 0, 1).frame;
     state_ = std::make_shared<State>(
-        State{context, distribute_particles(context, input.view(), frame, {options.weight, options.columns}), extent, sizes});
+        State{context,
+              distribute_particles(context, input.view(), frame, {options.weight, options.columns}),
+              extent, sizes});
     state_->particles.sorted.keys = {};
   });
 }
@@ -98,10 +104,11 @@ Span<const Index> ZOrder<Real>::global_index() const {
 template <class Real>
 const void* ZOrder<Real>::column_data(int i, Index element_size) const {
   const auto at = static_cast<std::size_t>(i);
-  validate(i >= 0 && at < state_->element_size.size(), "there is no travelling column {} (there are {})", i,
-           state_->element_size.size());
-  validate(state_->element_size[at] == element_size, "travelling column {} has elements of {} bytes, not {}", i,
-           state_->element_size[at], element_size);
+  validate(i >= 0 && at < state_->element_size.size(),
+           "there is no travelling column {} (there are {})", i, state_->element_size.size());
+  validate(state_->element_size[at] == element_size,
+           "travelling column {} has elements of {} bytes, not {}", i, state_->element_size[at],
+           element_size);
   return state_->particles.columns[at].data();
 }
 
@@ -110,23 +117,29 @@ void ZOrder<Real>::copy_column_bytes(int i, Index element_size, void* to, Index 
   const Context& context = state_->context;
   context.comm.together([&] {
     const void* column = column_data(i, element_size);
-    validate(capacity >= num(), "the column has {} elements on this rank, the memory given has room for {}", num(), capacity);
+    validate(capacity >= num(),
+             "the column has {} elements on this rank, the memory given has room for {}", num(),
+             capacity);
     copy_bytes(context.exec, to, column, static_cast<std::size_t>(num() * element_size));
   });
 }
 
 template <class Real>
-void ZOrder<Real>::return_bytes(const TravellingColumn& values, Index num_values, void* to, Index num_to) const {
+void ZOrder<Real>::return_bytes(const TravellingColumn& values, Index num_values, void* to,
+                                Index num_to) const {
   const Context& context = state_->context;
   context.comm.together([&] {
-    validate(num_values == num() && num_to == num_origin(), "{} values are to go back to {} particles (must be {} and {})",
-             num_values, num_to, num(), num_origin());
+    validate(num_values == num() && num_to == num_origin(),
+             "{} values are to go back to {} particles (must be {} and {})", num_values, num_to,
+             num(), num_origin());
     if (num_values > 0) validate_memory(context.exec, values.data, "values of a column");
     if (num_to > 0) validate_memory(context.exec, to, "the room for values of a column");
     const Index size = values.element_size;
     Buffer<std::byte> received(context.exec, num() * size, "results on their way back");
     const kernels::MovedColumn moved{values.data, received.data(), size};
-    std::visit([&](const auto& e) { kernels::scatter(e, moved, state_->particles.sorted.order.span()); }, context.exec);
+    std::visit(
+        [&](const auto& e) { kernels::scatter(e, moved, state_->particles.sorted.order.span()); },
+        context.exec);
     send_back(context, state_->particles, {received.data(), to, size});
   });
 }

@@ -18,7 +18,8 @@ struct NodeValue {
 };
 
 template <class T>
-std::vector<T> exchanged(const Communicator& comm, const ExchangePlan& plan, const std::vector<T>& send) {
+std::vector<T> exchanged(const Communicator& comm, const ExchangePlan& plan,
+                         const std::vector<T>& send) {
   std::vector<T> received(static_cast<std::size_t>(plan.num_received()));
   comm.exchange(host_exec(1), plan, Span<const T>(send), Span<T>(received));
   return received;
@@ -27,7 +28,8 @@ std::vector<T> exchanged(const Communicator& comm, const ExchangePlan& plan, con
 /// Questions and messages to the ranks that own the nodes.
 class Owners {
  public:
-  Owners(const Communicator& comm, const Numbering& numbering) : comm_(comm), numbering_(numbering) {}
+  Owners(const Communicator& comm, const Numbering& numbering)
+      : comm_(comm), numbering_(numbering) {}
 
   /// Sends each message to the node's owner; only the smallest value for a node leaves this rank.
   std::vector<NodeValue> tell(std::vector<NodeValue> messages) const {
@@ -60,7 +62,8 @@ class Owners {
   template <class Item, class NodeOf>
   ExchangePlan plan(const std::vector<Item>& items, const NodeOf& node_of) const {
     std::vector<Index> counts(static_cast<std::size_t>(comm_.size()));
-    for (const Item& item : items) ++counts[static_cast<std::size_t>(numbering_.owner(node_of(item)))];
+    for (const Item& item : items)
+      ++counts[static_cast<std::size_t>(numbering_.owner(node_of(item)))];
     return comm_.plan_exchange(counts);
   }
 
@@ -84,7 +87,8 @@ class Forest {
   bool improve() {
     const std::vector<Index> best = smallest_of_neighbours();
     hook(best);
-    std::vector<Index> grandparent = owners_.ask(parent_, [&](Index node) { return parent_[place(node)]; });
+    std::vector<Index> grandparent =
+        owners_.ask(parent_, [&](Index node) { return parent_[place(node)]; });
     const bool changed = grandparent != grandparent_;
     grandparent_ = std::move(grandparent);
     return comm_.max(Index{changed ? 1 : 0}) != 0;
@@ -98,7 +102,8 @@ class Forest {
 
  private:
   std::size_t place(Index node) const {
-    return static_cast<std::size_t>(std::lower_bound(nodes_.begin(), nodes_.end(), node) - nodes_.begin());
+    return static_cast<std::size_t>(std::lower_bound(nodes_.begin(), nodes_.end(), node) -
+                                    nodes_.begin());
   }
 
   std::vector<Index> smallest_of_neighbours() const {
@@ -141,7 +146,8 @@ int Numbering::owner(Index number) const {
   return static_cast<int>(after - first.begin()) - 1;
 }
 
-Components find_components(const Communicator& comm, const Numbering& numbering, const CrossingEdges& edges) {
+Components find_components(const Communicator& comm, const Numbering& numbering,
+                           const CrossingEdges& edges) {
   Forest forest(comm, numbering, edges);
   Components components;
   bool changed = comm.max(static_cast<Index>(edges.node.size())) > 0;
@@ -150,8 +156,8 @@ Components find_components(const Communicator& comm, const Numbering& numbering,
   return components;
 }
 
-void take_smallest(const Communicator& comm, const Numbering& numbering, const Components& components,
-                   std::vector<Index>& value) {
+void take_smallest(const Communicator& comm, const Numbering& numbering,
+                   const Components& components, std::vector<Index>& value) {
   const Owners owners(comm, numbering);
   std::vector<NodeValue> messages;
   std::vector<Index> asked;
@@ -163,8 +169,9 @@ void take_smallest(const Communicator& comm, const Numbering& numbering, const C
   std::vector<Index> smallest = value;
   const auto place = [&](Index node) {
     const auto before = [](const ComponentOf& a, Index number) { return a.node < number; };
-    return static_cast<std::size_t>(std::lower_bound(components.nodes.begin(), components.nodes.end(), node, before) -
-                                    components.nodes.begin());
+    return static_cast<std::size_t>(
+        std::lower_bound(components.nodes.begin(), components.nodes.end(), node, before) -
+        components.nodes.begin());
   };
   for (const NodeValue& message : owners.tell(std::move(messages))) {
     Index& known = smallest[place(message.node)];

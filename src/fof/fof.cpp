@@ -20,10 +20,11 @@ struct Input {
   const Box& box;
   const FofOptions& options;
   Extent extent;
-  FrameChoice choice;
+  KeyFrameChoice choice;
 };
 
-/// Links the particles of this rank among themselves. The sets are in `parent`; the view is of the tree, which must live on.
+/// Links the particles of this rank among themselves. The sets are in `parent`; the view is of the
+/// tree, which must live on.
 template <class Real>
 struct LocalSets {
   Tree<Real> tree;
@@ -36,12 +37,12 @@ struct LocalSets {
     const Exec& exec = input.context.exec;
     linked.num = sorted.order.size();
     linked.parent = Buffer<LocalIndex>(exec, linked.num, "union-find");
-    connected = Buffer<std::uint8_t>(exec, tree.view().plane_size[0], "union-find");
+    connected = Buffer<std::uint8_t>(exec, tree.view().level_size[0], "union-find");
     kernels::FofView<Real>& fof = linked.fof;
     fof.tree = tree.view();
     fof.sets.parent = linked.parent.span();
     fof.connected = connected.data();
-    fof.walk_plane = fof.tree.num_planes > 1 && std::holds_alternative<Host>(exec) ? 1 : 0;
+    fof.walk_level = fof.tree.num_levels > 1 && std::holds_alternative<Host>(exec) ? 1 : 0;
     set_lengths(fof, input.box, input.options.linking_length, input.choice.frame.scale);
     fof.let_own_leaves_walk();
     const PhaseTimer timer(input.context, "link");
@@ -65,7 +66,10 @@ Buffer<Index> labels_of_one_rank(const Input<Real>& input) {
   Buffer<Index> label(exec, local.linked.num, "labels");
   const kernels::LabelTarget target{input.extent.range.first, label.span()};
   std::visit(
-      [&](const auto& e) { kernels::write_labels(e, local.linked.fof.sets, sorted.order.span(), smallest.span(), target); },
+      [&](const auto& e) {
+        kernels::write_labels(e, local.linked.fof.sets, sorted.order.span(), smallest.span(),
+                              target);
+      },
       exec);
   synchronise(exec);
   return label;
@@ -73,19 +77,21 @@ Buffer<Index> labels_of_one_rank(const Input<Real>& input) {
 
 /// Replaces the smallest index of each set by that of its component over all ranks.
 template <class Real>
-void merge_sets(const Context& context, const LinkedParticles<Real>& linked, const CrossingEdges& edges, Span<Index> smallest,
-                FofStatistics& statistics) {
+void merge_sets(const Context& context, const LinkedParticles<Real>& linked,
+                const CrossingEdges& edges, Span<Index> smallest, FofStatistics& statistics) {
   const PhaseTimer timer(context, "merge");
   const Components components = find_components(context.comm, linked.numbering, edges);
   statistics.rounds = components.rounds;
   const Index first = linked.numbering.first[static_cast<std::size_t>(context.comm.rank())];
   std::vector<LocalIndex> roots;
-  for (const ComponentOf& node : components.nodes) roots.push_back(static_cast<LocalIndex>(node.node - first));
+  for (const ComponentOf& node : components.nodes)
+    roots.push_back(static_cast<LocalIndex>(node.node - first));
   const auto places = to_exec(context.exec, Span<const LocalIndex>(roots), "sets with edges");
   Buffer<Index> gathered(context.exec, places.size(), "sets with edges");
   std::visit(
       [&](const auto& e) {
-        kernels::gather(e, {smallest.data(), gathered.data(), sizeof(Index)}, Span<const LocalIndex>(places.span()));
+        kernels::gather(e, {smallest.data(), gathered.data(), sizeof(Index)},
+                        Span<const LocalIndex>(places.span()));
       },
       context.exec);
   std::vector<Index> value = to_host(context.exec, gathered);
@@ -93,7 +99,8 @@ void merge_sets(const Context& context, const LinkedParticles<Real>& linked, con
   const auto merged = to_exec(context.exec, Span<const Index>(value), "sets with edges");
   std::visit(
       [&](const auto& e) {
-        kernels::scatter(e, {merged.data(), smallest.data(), sizeof(Index)}, Span<const LocalIndex>(places.span()));
+        kernels::scatter(e, {merged.data(), smallest.data(), sizeof(Index)},
+                         Span<const LocalIndex>(places.span()));
       },
       context.exec);
   synchronise(context.exec);
@@ -110,7 +117,8 @@ template <class Real>
 Buffer<Index> labels_over_ranks(const Input<Real>& input, FofStatistics& statistics) {
   const Context& context = input.context;
   const Exec& exec = context.exec;
-  DistributedParticles<Real> particles = distribute_particles(context, input.particles, input.choice.frame);
+  DistributedParticles<Real> particles =
+      distribute_particles(context, input.particles, input.choice.frame);
   LocalSets<Real> local(input, particles.sorted);
   LinkedParticles<Real>& linked = local.linked;
   linked.numbering = number_particles(context.comm, particles);
@@ -118,8 +126,11 @@ Buffer<Index> labels_over_ranks(const Input<Real>& input, FofStatistics& statist
   const CrossingEdges edges = link_across_ranks(context, linked, input.options, statistics);
 
   Buffer<Index> smallest(exec, linked.num, "labels");
-  std::visit([&](const auto& e) { kernels::find_smallest(e, linked.fof.sets, particles.global_index.span(), smallest.span()); },
-             exec);
+  std::visit(
+      [&](const auto& e) {
+        kernels::find_smallest(e, linked.fof.sets, particles.global_index.span(), smallest.span());
+      },
+      exec);
   particles.global_index = {};
   merge_sets(context, linked, edges, smallest.span(), statistics);
 
@@ -127,7 +138,8 @@ Buffer<Index> labels_over_ranks(const Input<Real>& input, FofStatistics& statist
   Buffer<Index> received(exec, linked.num, "labels");
   std::visit(
       [&](const auto& e) {
-        kernels::write_set_labels(e, linked.fof.sets, particles.sorted.order.span(), smallest.span(), received.span());
+        kernels::write_set_labels(e, linked.fof.sets, particles.sorted.order.span(),
+                                  smallest.span(), received.span());
       },
       exec);
   smallest = {};
@@ -144,7 +156,8 @@ void validate_agreement(const Communicator& comm, const Box& box, double linking
   };
   for (const Request& other : comm.all_gather(Request{linking_length, box})) {
     validate(other.linking_length == linking_length && other.box == box,
-             "linking length or box are not the same on all ranks: {} here, {} elsewhere (lengths); give all ranks the same",
+             "linking length or box are not the same on all ranks: {} here, {} elsewhere "
+             "(lengths); give all ranks the same",
              linking_length, other.linking_length);
   }
 }
@@ -152,8 +165,8 @@ void validate_agreement(const Communicator& comm, const Box& box, double linking
 }  // namespace
 
 template <class Real>
-FofResult friends_of_friends(const Context& context, const Particles<Real>& particles, const Box& box,
-                             const FofOptions& options) {
+FofResult friends_of_friends(const Context& context, const Particles<Real>& particles,
+                             const Box& box, const FofOptions& options) {
   return together(context.comm, [&] {
     validate_box(box, particles.dimensions);
     validate_box_fits<Real>(box);
@@ -166,7 +179,8 @@ FofResult friends_of_friends(const Context& context, const Particles<Real>& part
       input.extent = examine_positions(context, on_exec.view(), box);
     }
     const double b = options.linking_length;
-    input.choice = choose_frame(box, input.extent, clump_cell(b, box.dimensions), scale_for<Real>(b, box, input.extent));
+    input.choice = choose_key_frame(box, input.extent, clump_cell(b, box.dimensions),
+                                    scale_for<Real>(b, box, input.extent));
     FofResult result;
     result.num_wrapped = input.extent.num_wrapped;
     result.num_total = input.extent.range.total;
@@ -179,7 +193,9 @@ FofResult friends_of_friends(const Context& context, const Particles<Real>& part
   });
 }
 
-template FofResult friends_of_friends(const Context&, const Particles<float>&, const Box&, const FofOptions&);
-template FofResult friends_of_friends(const Context&, const Particles<double>&, const Box&, const FofOptions&);
+template FofResult friends_of_friends(const Context&, const Particles<float>&, const Box&,
+                                      const FofOptions&);
+template FofResult friends_of_friends(const Context&, const Particles<double>&, const Box&,
+                                      const FofOptions&);
 
 }  // namespace zhalo

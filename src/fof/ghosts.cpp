@@ -15,15 +15,20 @@ using kernels::GhostEdge;
 bool operator<(const GhostEdge& a, const GhostEdge& b) {
   return a.remote != b.remote ? a.remote < b.remote : a.local < b.local;
 }
-bool operator==(const GhostEdge& a, const GhostEdge& b) { return a.remote == b.remote && a.local == b.local; }
+bool operator==(const GhostEdge& a, const GhostEdge& b) {
+  return a.remote == b.remote && a.local == b.local;
+}
 
 void sort_unique(std::vector<GhostEdge>& edges) {
-  std::sort(edges.begin(), edges.end(), [](const GhostEdge& a, const GhostEdge& b) { return a < b; });
-  edges.erase(std::unique(edges.begin(), edges.end(), [](const GhostEdge& a, const GhostEdge& b) { return a == b; }),
+  std::sort(edges.begin(), edges.end(),
+            [](const GhostEdge& a, const GhostEdge& b) { return a < b; });
+  edges.erase(std::unique(edges.begin(), edges.end(),
+                          [](const GhostEdge& a, const GhostEdge& b) { return a == b; }),
               edges.end());
 }
 
-/// Particles that are to be sent, one neighbour after the other, as many at a time as the batch allows.
+/// Particles that are to be sent, one neighbour after the other, as many at a time as the batch
+/// allows.
 template <class Real>
 class GhostQueue {
  public:
@@ -31,7 +36,8 @@ class GhostQueue {
       : context_(context), tree_(particles.fof.tree), num_particles_(particles.num), batch_(batch) {
     for (int axis = 0; axis < 3; ++axis) reach_.period[axis] = particles.fof.exact_period[axis];
     constexpr double rounding = 1e-9;
-    reach_.reach2 = particles.fof.linking_length2 * (1 + rounding) + std::numeric_limits<double>::min();
+    reach_.reach2 =
+        particles.fof.linking_length2 * (1 + rounding) + std::numeric_limits<double>::min();
     neighbours_ = higher_neighbours(context.comm, coarse_boxes(context.exec, tree_), reach_);
   }
 
@@ -54,7 +60,8 @@ class GhostQueue {
         continue;
       }
       const Index count = std::min(most - num, list_.size() - taken_);
-      copy_bytes(context_.exec, room.data() + num, list_.data() + taken_, static_cast<std::size_t>(count) * sizeof(LocalIndex));
+      copy_bytes(context_.exec, room.data() + num, list_.data() + taken_,
+                 static_cast<std::size_t>(count) * sizeof(LocalIndex));
       taken.counts[static_cast<std::size_t>(neighbours_[next_ - 1].rank)] += count;
       taken_ += count;
       num += count;
@@ -66,10 +73,13 @@ class GhostQueue {
 
  private:
   void fill_list() {
-    const auto boxes = to_exec(context_.exec, neighbours_[next_].boxes.span(), "boxes of another rank");
-    kernels::GhostSearch<Real> search{tree_, neighbours_[next_].boxes.around_all(), boxes.span(), {}, reach_.reach2};
+    const auto boxes =
+        to_exec(context_.exec, neighbours_[next_].boxes.span(), "boxes of another rank");
+    kernels::GhostSearch<Real> search{
+        tree_, neighbours_[next_].boxes.around_all(), boxes.span(), {}, reach_.reach2};
     std::copy(reach_.period, reach_.period + 3, search.period);
-    list_ = std::visit([&](const auto& e) { return kernels::select_ghosts(e, search); }, context_.exec);
+    list_ =
+        std::visit([&](const auto& e) { return kernels::select_ghosts(e, search); }, context_.exec);
     taken_ = 0;
     ++next_;
   }
@@ -103,14 +113,19 @@ GhostParticles<Real> exchange_ghosts(const Context& context, const LinkedParticl
   GhostParticles<Real> ghosts;
   ghosts.plan = context.comm.plan_exchange(batch.counts);
   Buffer<LocalIndex> roots(exec, num, "ghosts to send");
-  std::visit([&](const auto& e) { kernels::find_roots(e, particles.fof.sets, batch.particles.span(), roots.span()); }, exec);
+  std::visit(
+      [&](const auto& e) {
+        kernels::find_roots(e, particles.fof.sets, batch.particles.span(), roots.span());
+      },
+      exec);
   ghosts.root = Buffer<LocalIndex>(exec, ghosts.plan.num_received(), "ghosts");
   std::vector<ExchangeColumn> columns{{roots.data(), ghosts.root.data(), sizeof(LocalIndex)}};
   Buffer<Real> sent[3];
   for (int axis = 0; axis < 3; ++axis) {
     sent[axis] = Buffer<Real>(exec, num, "ghosts to send");
     ghosts.pos[axis] = Buffer<Real>(exec, ghosts.plan.num_received(), "ghosts");
-    const kernels::MovedColumn moved{particles.fof.tree.pos.axis[axis], sent[axis].data(), sizeof(Real)};
+    const kernels::MovedColumn moved{particles.fof.tree.pos.axis[axis], sent[axis].data(),
+                                     sizeof(Real)};
     std::visit([&](const auto& e) { kernels::gather(e, moved, batch.particles.span()); }, exec);
     columns.push_back({sent[axis].data(), ghosts.pos[axis].data(), sizeof(Real)});
   }
@@ -122,43 +137,52 @@ GhostParticles<Real> exchange_ghosts(const Context& context, const LinkedParticl
 template <class Real>
 void make_room(const Exec& exec, LinkedParticles<Real>& particles, Index num_ghosts) {
   const Index needed = particles.num + num_ghosts;
-  validate(needed <= max_local_particles, "a rank would hold {} particles and ghosts, the most is {}; use more ranks", needed,
+  validate(needed <= max_local_particles,
+           "a rank would hold {} particles and ghosts, the most is {}; use more ranks", needed,
            max_local_particles);
   if (needed <= particles.parent.size()) return;
   Buffer<LocalIndex> larger(exec, needed, "union-find");
-  copy_bytes(exec, larger.data(), particles.parent.data(), static_cast<std::size_t>(particles.num) * sizeof(LocalIndex));
+  copy_bytes(exec, larger.data(), particles.parent.data(),
+             static_cast<std::size_t>(particles.num) * sizeof(LocalIndex));
   particles.parent = std::move(larger);
   particles.fof.sets.parent = particles.parent.span();
 }
 
 /// Links ghosts among themselves and with this rank's particles.
 template <class Real>
-std::vector<GhostEdge> link_ghosts(const Context& context, LinkedParticles<Real>& particles, GhostParticles<Real>& ghosts,
-                                   int leaf_size) {
+std::vector<GhostEdge> link_ghosts(const Context& context, LinkedParticles<Real>& particles,
+                                   GhostParticles<Real>& ghosts, int leaf_size) {
   const Exec& exec = context.exec;
   make_room(exec, particles, ghosts.num());
-  const Tree<Real> tree(context, {{ghosts.pos[0].data(), ghosts.pos[1].data(), ghosts.pos[2].data()}, ghosts.num()}, leaf_size);
-  Buffer<std::uint8_t> connected(exec, tree.view().plane_size[0], "union-find");
+  const Tree<Real> tree(
+      context, {{ghosts.pos[0].data(), ghosts.pos[1].data(), ghosts.pos[2].data()}, ghosts.num()},
+      leaf_size);
+  Buffer<std::uint8_t> connected(exec, tree.view().level_size[0], "union-find");
   kernels::FofView<Real> fof = particles.fof;
   fof.walkers = {tree.view(), connected.data(), static_cast<LocalIndex>(particles.num)};
   fof.own_leaves_walk = false;
-  fof.walk_plane = tree.view().num_planes > 1 && std::holds_alternative<Host>(exec) ? 1 : 0;
+  fof.walk_level = tree.view().num_levels > 1 && std::holds_alternative<Host>(exec) ? 1 : 0;
   kernels::FofView<Real> inside = fof;
   static_cast<kernels::LinkedTree<Real>&>(inside) = fof.walkers;
 
-  const auto offsets = to_exec(exec, Span<const Index>(ghosts.plan.receive_offset), "ranks of ghosts");
-  const auto firsts = to_exec(exec, Span<const Index>(particles.numbering.first), "ranks of ghosts");
+  const auto offsets =
+      to_exec(exec, Span<const Index>(ghosts.plan.receive_offset), "ranks of ghosts");
+  const auto firsts =
+      to_exec(exec, Span<const Index>(particles.numbering.first), "ranks of ghosts");
   const kernels::SourcesView sources{offsets.span(), firsts.span().subspan(0, firsts.size() - 1)};
   Buffer<GhostEdge> edges(exec, ghosts.num(), "edges between ranks");
   std::visit(
       [&](const auto& e) {
         kernels::link_inside(e, inside);
         kernels::link_between(e, fof);
-        kernels::find_edges(e, fof.sets, {fof.walkers.first_in_sets, sources, ghosts.root.span()}, edges.span());
+        kernels::find_edges(e, fof.sets, {fof.walkers.first_in_sets, sources, ghosts.root.span()},
+                            edges.span());
       },
       exec);
   std::vector<GhostEdge> found = to_host(exec, edges);
-  found.erase(std::remove_if(found.begin(), found.end(), [](const GhostEdge& e) { return e.remote < 0; }), found.end());
+  found.erase(
+      std::remove_if(found.begin(), found.end(), [](const GhostEdge& e) { return e.remote < 0; }),
+      found.end());
   sort_unique(found);
   return found;
 }
@@ -169,13 +193,18 @@ std::vector<LocalIndex> roots_of(const Exec& exec, const LinkedParticles<Real>& 
                                  const std::vector<LocalIndex>& places) {
   const auto on_exec = to_exec(exec, Span<const LocalIndex>(places), "ends of edges");
   Buffer<LocalIndex> roots(exec, on_exec.size(), "ends of edges");
-  std::visit([&](const auto& e) { kernels::find_roots(e, particles.fof.sets, on_exec.span(), roots.span()); }, exec);
+  std::visit(
+      [&](const auto& e) {
+        kernels::find_roots(e, particles.fof.sets, on_exec.span(), roots.span());
+      },
+      exec);
   return to_host(exec, roots);
 }
 
 /// Tells the lower ranks of the edges that were found here, so that both sides have them.
 template <class Real>
-CrossingEdges share_edges(const Context& context, const LinkedParticles<Real>& particles, const std::vector<GhostEdge>& edges) {
+CrossingEdges share_edges(const Context& context, const LinkedParticles<Real>& particles,
+                          const std::vector<GhostEdge>& edges) {
   const Communicator& comm = context.comm;
   const Index first = particles.numbering.first[static_cast<std::size_t>(comm.rank())];
   std::vector<Index> counts(static_cast<std::size_t>(comm.size()));
@@ -193,12 +222,14 @@ CrossingEdges share_edges(const Context& context, const LinkedParticles<Real>& p
   CrossingEdges shared{{}, {0}};
   std::vector<LocalIndex> places;
   for (std::size_t r = 0; r < counts.size(); ++r) {
-    for (Index e = plan.send_offset[r]; e < plan.send_offset[r + 1]; ++e) places.push_back(own[static_cast<std::size_t>(e)]);
+    for (Index e = plan.send_offset[r]; e < plan.send_offset[r + 1]; ++e)
+      places.push_back(own[static_cast<std::size_t>(e)]);
     for (Index e = plan.receive_offset[r]; e < plan.receive_offset[r + 1]; ++e)
       places.push_back(static_cast<LocalIndex>(told[static_cast<std::size_t>(e)] - first));
     shared.offset.push_back(static_cast<Index>(places.size()));
   }
-  for (const LocalIndex root : roots_of(context.exec, particles, places)) shared.node.push_back(first + root);
+  for (const LocalIndex root : roots_of(context.exec, particles, places))
+    shared.node.push_back(first + root);
   return shared;
 }
 
@@ -211,8 +242,8 @@ Index batch_of(const FofOptions& options, Index num) {
 }  // namespace
 
 template <class Real>
-CrossingEdges link_across_ranks(const Context& context, LinkedParticles<Real>& particles, const FofOptions& options,
-                                FofStatistics& statistics) {
+CrossingEdges link_across_ranks(const Context& context, LinkedParticles<Real>& particles,
+                                const FofOptions& options, FofStatistics& statistics) {
   std::vector<GhostEdge> edges;
   {
     const PhaseTimer timer(context, "ghosts");
@@ -223,7 +254,8 @@ CrossingEdges link_across_ranks(const Context& context, LinkedParticles<Real>& p
       statistics.ghosts_sent += batch.particles.size();
       statistics.ghosts_received += ghosts.num();
       if (ghosts.num() == 0) continue;
-      const std::vector<GhostEdge> found = link_ghosts(context, particles, ghosts, options.leaf_size);
+      const std::vector<GhostEdge> found =
+          link_ghosts(context, particles, ghosts, options.leaf_size);
       edges.insert(edges.end(), found.begin(), found.end());
       sort_unique(edges);
     }
@@ -232,7 +264,9 @@ CrossingEdges link_across_ranks(const Context& context, LinkedParticles<Real>& p
   return share_edges(context, particles, edges);
 }
 
-template CrossingEdges link_across_ranks(const Context&, LinkedParticles<float>&, const FofOptions&, FofStatistics&);
-template CrossingEdges link_across_ranks(const Context&, LinkedParticles<double>&, const FofOptions&, FofStatistics&);
+template CrossingEdges link_across_ranks(const Context&, LinkedParticles<float>&, const FofOptions&,
+                                         FofStatistics&);
+template CrossingEdges link_across_ranks(const Context&, LinkedParticles<double>&,
+                                         const FofOptions&, FofStatistics&);
 
 }  // namespace zhalo

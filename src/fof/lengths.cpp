@@ -11,14 +11,16 @@ namespace zhalo {
 void validate_options(const Box& box, const FofOptions& options) {
   const double b = options.linking_length;
   validate(std::isfinite(b) && b > 0, "linking length is {} (must be positive and finite)", b);
-  validate(options.leaf_size >= 1 && options.leaf_size <= kernels::max_leaf_size, "leaf size is {} (must be 1 to {})",
-           options.leaf_size, kernels::max_leaf_size);
-  validate(options.ghost_batch >= 0, "the ghosts sent at a time are {} (must be positive, or 0 to choose)",
+  validate(options.leaf_size >= 1 && options.leaf_size <= kernels::max_leaf_size,
+           "leaf size is {} (must be 1 to {})", options.leaf_size, kernels::max_leaf_size);
+  validate(options.ghost_batch >= 0,
+           "the ghosts sent at a time are {} (must be positive, or 0 to choose)",
            options.ghost_batch);
   for (int axis = 0; axis < box.dimensions; ++axis) {
     const double length = box.length[axis];
     validate(!box.periodic[axis] || b <= length / 2,
-             "linking length {} is more than half the periodic box length {} on axis {}: the nearest image is not defined; "
+             "linking length {} is more than half the periodic box length {} on axis {}: the "
+             "nearest image is not defined; "
              "check its unit",
              b, length, axis);
   }
@@ -26,10 +28,12 @@ void validate_options(const Box& box, const FofOptions& options) {
 
 namespace {
 
-/// Bounds of a computed squared distance that leave no doubt about the true one. Float coordinates and differences of near ones are
-/// exact or within half a unit in the last place, and so is each operation that follows: five times 2^-24 in all, of which 1e-6 is
-/// three times. Across a periodic edge the difference has an absolute error of some units in the last place of the period as well.
-/// Squares below 1e-30 may have lost digits to underflow: no such pair is friends without the test in double.
+/// Bounds of a computed squared distance that leave no doubt about the true one. Float coordinates
+/// and differences of near ones are exact or within half a unit in the last place, and so is each
+/// operation that follows: five times 2^-24 in all, of which 1e-6 is three times. Across a periodic
+/// edge the difference has an absolute error of some units in the last place of the period as well.
+/// Squares below 1e-30 may have lost digits to underflow: no such pair is friends without the test
+/// in double.
 template <class Real>
 kernels::Thresholds<Real> thresholds(double linking_length, double period) {
   if constexpr (std::is_same_v<Real, double>) {
@@ -43,9 +47,10 @@ kernels::Thresholds<Real> thresholds(double linking_length, double period) {
     const double above = linking_length + absolute;
     const double within2 = below * below * (1 - relative);
     const double reach2 = std::max(above * above * (1 + relative), smallest);
-    return {
-        within2 > smallest ? std::nextafter(static_cast<float>(within2), 0.0F) : -1.0F,
-        reach2 < double{std::numeric_limits<float>::max()} ? std::nextafter(static_cast<float>(reach2), infinity) : infinity};
+    return {within2 > smallest ? std::nextafter(static_cast<float>(within2), 0.0F) : -1.0F,
+            reach2 < double{std::numeric_limits<float>::max()}
+                ? std::nextafter(static_cast<float>(reach2), infinity)
+                : infinity};
   }
 }
 
@@ -60,11 +65,13 @@ void set_lengths(kernels::FofView<Real>& fof, const Box& box, double linking_len
     const bool periodic = axis < box.dimensions && box.periodic[axis];
     const double length = box.length[axis] * scale;
     const double farthest = std::abs(box.lo[axis] * scale) + length;
-    const double margin = 1.001 * b + 1e-6 * farthest;  // coordinates are rounded in proportion to their size
+    const double margin =
+        1.001 * b + 1e-6 * farthest;  // coordinates are rounded in proportion to their size
     fof.exact_period[axis] = periodic ? length : infinity;
     fof.period[axis] = static_cast<Real>(fof.exact_period[axis]);
     fof.inner_lo[axis] = static_cast<Real>(periodic ? box.lo[axis] * scale + margin : -infinity);
-    fof.inner_hi[axis] = static_cast<Real>(periodic ? box.lo[axis] * scale + length - margin : infinity);
+    fof.inner_hi[axis] =
+        static_cast<Real>(periodic ? box.lo[axis] * scale + length - margin : infinity);
     if (periodic) longest = std::max(longest, farthest);
   }
   fof.linking_length2 = b * b;
@@ -84,7 +91,8 @@ double scale_for(double linking_length, const Box& box, const Extent& extent) {
     }
   }
   constexpr int most = std::numeric_limits<double>::max_exponent - 1;
-  return std::ldexp(1.0, std::min({-std::ilogb(linking_length), largest_exponent - std::ilogb(largest), most}));
+  return std::ldexp(
+      1.0, std::min({-std::ilogb(linking_length), largest_exponent - std::ilogb(largest), most}));
 }
 
 double clump_cell(double linking_length, int dimensions) {

@@ -10,11 +10,13 @@ namespace zhalo {
 /// Throws InputError.
 void validate_options(const Box& box, const FofOptions& options);
 
-/// Scaled to a linking length between 1 and 2, exactly; but no coordinate may overflow, however small the linking length.
+/// Scaled to a linking length between 1 and 2, exactly; but no coordinate may overflow, however
+/// small the linking length.
 template <class Real>
 double scale_for(double linking_length, const Box& box, const Extent& extent);
 
-/// Cells of this side are clumps: their diagonal is less than the linking length, by more than any rounding.
+/// Cells of this side are clumps: their diagonal is less than the linking length, by more than any
+/// rounding.
 double clump_cell(double linking_length, int dimensions);
 
 /// Fills in all lengths, scaled.

@@ -8,7 +8,8 @@ namespace zhalo::io {
 
 using hdf5::OutputFile;
 
-void write_cosmology_and_units(OutputFile& file, const std::string& group, const SnapshotInfo& snapshot) {
+void write_cosmology_and_units(OutputFile& file, const std::string& group,
+                               const SnapshotInfo& snapshot) {
   const Cosmology& cosmology = snapshot.cosmology;
   file.attribute(group, "Omega0", cosmology.omega_matter.value_or(0));
   file.attribute(group, "OmegaLambda", cosmology.omega_lambda.value_or(0));
@@ -53,8 +54,10 @@ std::string unit_text(const Units& units, const Meaning& meaning) {
 
 }  // namespace
 
-void write_meaning(OutputFile& file, const std::string& dataset, const Units& units, const Meaning& meaning) {
-  const double to_cgs = std::pow(units.length_in_cm, meaning.length) * std::pow(units.mass_in_g, meaning.mass) *
+void write_meaning(OutputFile& file, const std::string& dataset, const Units& units,
+                   const Meaning& meaning) {
+  const double to_cgs = std::pow(units.length_in_cm, meaning.length) *
+                        std::pow(units.mass_in_g, meaning.mass) *
                         std::pow(units.velocity_in_cm_per_s, meaning.velocity);
   file.attribute(dataset, "a_scaling", meaning.a);
   file.attribute(dataset, "h_scaling", units.h_free ? 0 : meaning.h);
@@ -76,7 +79,8 @@ void write_common_header(OutputFile& file, Index num_files, const SnapshotInfo& 
 }
 
 void write_notes(OutputFile& file, const std::string& object, const std::vector<Note>& notes) {
-  for (const Note& note : notes) std::visit([&](const auto& value) { file.attribute(object, note.name, value); }, note.value);
+  for (const Note& note : notes)
+    std::visit([&](const auto& value) { file.attribute(object, note.name, value); }, note.value);
 }
 
 void make_parameters(OutputFile& file) {

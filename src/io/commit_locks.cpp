@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 /// Of one directory.
 class CommitLocks::Lock {
  public:
-  explicit Lock(const std::string& directory) : path_((fs::path(directory) / ".zhalo-lock").string()) {}
+  explicit Lock(const std::string& directory)
+      : path_((fs::path(directory) / ".zhalo-lock").string()) {}
   ~Lock() {
     if (file_ < 0) return;
     ::unlink(path_.c_str());
@@ -36,9 +37,11 @@ class CommitLocks::Lock {
     file_ = opened();
     if (file_ < 0)
       throw FileError(
-          fmt::format("'{}' cannot be opened: {}; if no other run is under way there, remove it", path_, std::strerror(errno)));
+          fmt::format("'{}' cannot be opened: {}; if no other run is under way there, remove it",
+                      path_, std::strerror(errno)));
     const bool taken = ::flock(file_, LOCK_EX | LOCK_NB) == 0;
-    if (taken ? is_still_there() : errno != EWOULDBLOCK && errno != EINTR) return true;  // or there are no locks here
+    if (taken ? is_still_there() : errno != EWOULDBLOCK && errno != EINTR)
+      return true;  // or there are no locks here
     ::close(std::exchange(file_, -1));
     return false;
   }
@@ -50,11 +53,13 @@ class CommitLocks::Lock {
     return file < 0 && errno == EACCES ? ::open(path_.c_str(), O_RDONLY | O_CLOEXEC) : file;
   }
 
-  /// Whoever had the lock before removes the file: it may be another one by the time that this process has it.
+  /// Whoever had the lock before removes the file: it may be another one by the time that this
+  /// process has it.
   bool is_still_there() const {
     struct stat taken {};
     struct stat named {};
-    return ::fstat(file_, &taken) == 0 && ::stat(path_.c_str(), &named) == 0 && taken.st_ino == named.st_ino;
+    return ::fstat(file_, &taken) == 0 && ::stat(path_.c_str(), &named) == 0 &&
+           taken.st_ino == named.st_ino;
   }
 
   std::string path_;
@@ -87,7 +92,8 @@ bool CommitLocks::try_to_take(const std::vector<std::string>& directories) {
   return true;
 }
 
-CommitLocks::CommitLocks(const std::vector<StagedFiles*>& files, const std::function<void()>& while_waiting) {
+CommitLocks::CommitLocks(const std::vector<StagedFiles*>& files,
+                         const std::function<void()>& while_waiting) {
   if (files.empty()) return;
   const Communicator& comm = files.front()->comm();
   const std::vector<std::string> directories = directories_of(files);
@@ -99,7 +105,8 @@ CommitLocks::CommitLocks(const std::vector<StagedFiles*>& files, const std::func
       bool here = comm.rank() != 0 || try_to_take(directories);
       if (!here && std::chrono::steady_clock::now() > end)
         throw FileError(
-            fmt::format("another run has been replacing the results in '{}' for a minute: wait until it has ended, or choose "
+            fmt::format("another run has been replacing the results in '{}' for a minute: wait "
+                        "until it has ended, or choose "
                         "another folder",
                         directories.front()));
       if (!here) std::this_thread::sleep_for(std::chrono::milliseconds(5));

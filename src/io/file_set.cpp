@@ -12,23 +12,30 @@ using hdf5::OutputFile;
 
 namespace {
 
-std::string numbered(const std::string& prefix, Index number) { return fmt::format("{}.{}.hdf5", prefix, number); }
+std::string numbered(const std::string& prefix, Index number) {
+  return fmt::format("{}.{}.hdf5", prefix, number);
+}
 std::string master_of(const std::string& prefix) { return prefix + ".hdf5"; }
 
-bool is_single(const FileShares& shares, const FileSet& set) { return set.single_is_whole && shares.num_files() == 1; }
+bool is_single(const FileShares& shares, const FileSet& set) {
+  return set.single_is_whole && shares.num_files() == 1;
+}
 
 std::string file_name(const FileShares& shares, const FileSet& set, Index number) {
   return is_single(shares, set) ? master_of(set.prefix) : numbered(set.prefix, number);
 }
 
 /// As the user will know the file, for messages.
-std::string shown(const StagedFiles& files, const std::string& name) { return files.directory() + "/" + name; }
+std::string shown(const StagedFiles& files, const std::string& name) {
+  return files.directory() + "/" + name;
+}
 
 void write_meanings(OutputFile& file, const FileSet& set, const FileView& view) {
   for (const FileColumn& column : set.columns) {
     if (column.meaning) write_meaning(file, column.name, set.units, *column.meaning);
     write_notes(file, column.name, column.notes);
-    if (!column.first_row.empty()) file.attribute(column.name, column.first_row, column.placement->in_files(view.files).first);
+    if (!column.first_row.empty())
+      file.attribute(column.name, column.first_row, column.placement->in_files(view.files).first);
   }
 }
 
@@ -48,7 +55,8 @@ void write_part(StagedFiles& files, const FileShares& shares, const FileSet& set
                   first ? hdf5::Open::new_file : hdf5::Open::existing);
   if (first) write_frame(file, set, {{number, 1}, shares.num_files()});
   for (const FileColumn& column : set.columns)
-    file.write_rows(column.name, column.placement->row(number), column.cells.part(column.placement->mine(number)));
+    file.write_rows(column.name, column.placement->row(number),
+                    column.cells.part(column.placement->mine(number)));
   file.close();
 }
 
@@ -57,13 +65,14 @@ void write_in_turns(StagedFiles& files, const FileShares& shares, const FileSet&
     files.comm().together([&] {  // a turn ends when all ranks are here
       if (turn != shares.turn()) return;
       const Share mine = shares.files();
-      for (Index number = mine.first; number < mine.first + mine.count; ++number) write_part(files, shares, set, number);
+      for (Index number = mine.first; number < mine.first + mine.count; ++number)
+        write_part(files, shares, set, number);
     });
   }
 }
 
-/// The first rank of each file makes it, as in turns, and then all write their rows: the bytes are the same. To be called with one file
-/// or less per rank.
+/// The first rank of each file makes it, as in turns, and then all write their rows: the bytes are
+/// the same. To be called with one file or less per rank.
 void write_at_once(StagedFiles& files, const FileShares& shares, const FileSet& set) {
   const Index number = shares.files().first;
   const std::string name = file_name(shares, set, number);
@@ -78,7 +87,8 @@ void write_at_once(StagedFiles& files, const FileShares& shares, const FileSet& 
   });
   std::vector<hdf5::PlacedRows> rows;
   for (const FileColumn& column : set.columns)
-    rows.push_back({column.name, column.placement->row(number), column.cells.part(column.placement->mine(number))});
+    rows.push_back({column.name, column.placement->row(number),
+                    column.cells.part(column.placement->mine(number))});
   hdf5::write_at_once(files.comm().split(static_cast<int>(number)), named, rows);
 }
 

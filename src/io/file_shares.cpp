@@ -10,12 +10,14 @@
 
 namespace zhalo::io {
 
-FileShares::FileShares(Index num_files, int rank, int num_ranks) : num_files_(num_files == 0 ? num_ranks : num_files) {
-  if (num_files < 0 || num_files > most_files) {
+FileShares::FileShares(Index num_files, int rank, int num_ranks)
+    : num_files_(num_files == 0 ? num_ranks : num_files) {
+  if (num_files < 0 || num_files > max_files) {
     throw InputError(
-        fmt::format("a catalogue cannot have {} files; ask for 1 to {}, beyond which file systems and readers give up, "
+        fmt::format("a catalogue cannot have {} files; ask for 1 to {}, beyond which file systems "
+                    "and readers give up, "
                     "or for 0: one per rank",
-                    num_files, most_files));
+                    num_files, max_files));
   }
   if (num_files_ > num_ranks) {
     files_.first = rank * num_files_ / num_ranks;
@@ -32,8 +34,9 @@ FileShares file_shares(const Communicator& comm, const WriteOptions& options) {
   const Index masters = comm.sum(options.master ? Index{1} : Index{0});
   if (fewest != most || (masters != 0 && masters != comm.size())) {
     throw InputError(
-        fmt::format("the ranks ask for {} to {} files, {} of {} with a master; give the same WriteOptions on all ranks", fewest,
-                    most, masters, comm.size()));
+        fmt::format("the ranks ask for {} to {} files, {} of {} with a master; give the same "
+                    "WriteOptions on all ranks",
+                    fewest, most, masters, comm.size()));
   }
   return {options.num_files, comm.rank(), comm.size()};
 }

@@ -9,11 +9,12 @@ namespace zhalo::io {
 
 struct WriteOptions;
 
-/// P ranks share K numbered files. With K <= P file k is that of ranks [k P / K, (k + 1) P / K), who write it one after the
-/// other; with K > P rank r alone writes files [r K / P, (r + 1) K / P). So the files hold what the ranks have, in their order.
+/// P ranks share K numbered files. With K <= P file k is that of ranks [k P / K, (k + 1) P / K),
+/// who write it one after the other; with K > P rank r alone writes files [r K / P, (r + 1) K / P).
+/// So the files hold what the ranks have, in their order.
 class FileShares {
  public:
-  /// `num_files` 0: one per rank. InputError if it is negative or more than most_files and ranks.
+  /// `num_files` 0: one per rank. InputError if it is negative or more than max_files and ranks.
   FileShares(Index num_files, int rank, int num_ranks);
 
   Index num_files() const { return num_files_; }
@@ -34,8 +35,8 @@ class FileShares {
 /// Of this rank. Collective; InputError also if the ranks have different options.
 FileShares file_shares(const Communicator& comm, const WriteOptions& options);
 
-/// Where items of one kind (groups, ids, particles of a type) lie in the files. The items of a rank are split evenly over its
-/// files.
+/// Where items of one kind (groups, ids, particles of a type) lie in the files. The items of a rank
+/// are split evenly over its files.
 class Placement {
  public:
   /// `count`: items of this rank. Collective.

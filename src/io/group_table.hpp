@@ -7,12 +7,13 @@
 
 namespace zhalo::io {
 
-/// This rank's rows in the types and units of the files. Holds what differs from the catalogue, and views the rest of it: the
-/// catalogue must outlive it.
+/// This rank's rows in the types and units of the files. Holds what differs from the catalogue, and
+/// views the rest of it: the catalogue must outlive it.
 class GroupTable {
  public:
   /// Collective.
-  GroupTable(const Communicator& comm, const Catalogue& catalogue, const SnapshotInfo& snapshot, const RunRecord& run);
+  GroupTable(const Communicator& comm, const Catalogue& catalogue, const SnapshotInfo& snapshot,
+             const RunRecord& run);
   ~GroupTable() = default;
   GroupTable(const GroupTable&) = delete;
   GroupTable& operator=(const GroupTable&) = delete;
@@ -23,7 +24,8 @@ class GroupTable {
  private:
   void append_numbers(std::vector<FileColumn>& columns, const Placement& placement) const;
   void append_properties(std::vector<FileColumn>& columns, const Placement& placement) const;
-  hdf5::Cells lengths(const std::vector<Index>& wide, const std::vector<std::int32_t>& narrow, Index columns) const;
+  hdf5::DatasetView lengths(const std::vector<Index>& wide, const std::vector<std::int32_t>& narrow,
+                            Index columns) const;
 
   const Catalogue* catalogue_;
   Index num_columns_;  // of types

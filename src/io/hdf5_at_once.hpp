@@ -20,16 +20,17 @@ struct NamedFile {
 struct PlacedRows {
   std::string dataset;
   Index first = 0;
-  Cells cells;
+  DatasetView cells;
 };
 
 /// MPI-IO counts in ints: no call writes more.
-constexpr Index most_bytes_at_once = Index{64} << 20;
+constexpr Index max_bytes_at_once = Index{64} << 20;
 
-/// Writes rows of all `ranks` to a file that exists with all its datasets (OutputFile::make_dataset), by MPI-IO, at most `most_bytes` in a
-/// call. Collective, also for those without rows; FileError on all if a rank cannot open or write the file. While the file is opened and
-/// closed ranks wait for one that is lost without limit.
-void write_at_once(const Communicator& ranks, const NamedFile& file, const std::vector<PlacedRows>& rows,
-                   Index most_bytes = most_bytes_at_once);
+/// Writes rows of all `ranks` to a file that exists with all its datasets
+/// (OutputFile::make_dataset), by MPI-IO, at most `max_bytes` in a call. Collective, also for those
+/// without rows; FileError on all if a rank cannot open or write the file. While the file is opened
+/// and closed ranks wait for one that is lost without limit.
+void write_at_once(const Communicator& ranks, const NamedFile& file,
+                   const std::vector<PlacedRows>& rows, Index max_bytes = max_bytes_at_once);
 
 }  // namespace zhalo::io::hdf5

@@ -1,6 +1,8 @@
-// With parallel HDF5. Its collective calls know no errors of single ranks and no timeout, so as little as may be is collective: opening and
-// closing, before which the ranks ask whether all are there. Rows, which are contiguous in the file, each rank writes for itself: of
-// collective transfers some MPI libraries lose a rank's failure, so that cells are missing and nobody knows, and in others the rest waits.
+// With parallel HDF5. Its collective calls know no errors of single ranks and no timeout, so as
+// little as may be is collective: opening and closing, before which the ranks ask whether all are
+// there. Rows, which are contiguous in the file, each rank writes for itself: of collective
+// transfers some MPI libraries lose a rank's failure, so that cells are missing and nobody knows,
+// and in others the rest waits.
 #include "src/io/hdf5_at_once.hpp"
 
 #include <fcntl.h>
@@ -26,10 +28,12 @@ struct Piece {
   const std::byte* data = nullptr;
 };
 
-/// Appends parts [first, first + num) along an axis of `whole`, of which each has `bytes` at `data`.
-void cut(std::vector<Piece>& pieces, const Piece& whole, std::size_t axis, Index bytes, Index most_bytes) {
+/// Appends parts [first, first + num) along an axis of `whole`, of which each has `bytes` at
+/// `data`.
+void cut(std::vector<Piece>& pieces, const Piece& whole, std::size_t axis, Index bytes,
+         Index max_bytes) {
   const auto num = static_cast<Index>(whole.size[axis]);
-  const Index most = std::max<Index>(1, most_bytes / bytes);
+  const Index most = std::max<Index>(1, max_bytes / bytes);
   for (Index part = 0; part < num; part += most) {
     Piece piece = whole;
     piece.start[axis] += static_cast<hsize_t>(part);
@@ -40,31 +44,36 @@ void cut(std::vector<Piece>& pieces, const Piece& whole, std::size_t axis, Index
 }
 
 /// Whole rows, or lines of a row if one is too large.
-std::vector<Piece> pieces_of(const PlacedRows& rows, Index most_bytes) {
-  const Cells& cells = rows.cells;
+std::vector<Piece> pieces_of(const PlacedRows& rows, Index max_bytes) {
+  const DatasetView& cells = rows.cells;
   Piece whole;
   whole.size = extent_of(cells.rows, cells);
   whole.start.assign(whole.size.size(), 0);
   whole.start[0] = static_cast<hsize_t>(rows.first);
   whole.data = cells.data;
   std::vector<Piece> pieces;
-  if (cells.bytes > most_bytes && !cells.row_shape.empty()) {
+  if (cells.bytes > max_bytes && !cells.row_shape.empty()) {
     std::vector<Piece> single;
     cut(single, whole, 0, cells.bytes, cells.bytes);
-    for (const Piece& row : single) cut(pieces, row, 1, cells.bytes / cells.row_shape[0], most_bytes);
+    for (const Piece& row : single)
+      cut(pieces, row, 1, cells.bytes / cells.row_shape[0], max_bytes);
   } else {
-    cut(pieces, whole, 0, cells.bytes, most_bytes);
+    cut(pieces, whole, 0, cells.bytes, max_bytes);
   }
   return pieces;
 }
 
-/// Why a call failed, if the system refused it: MPI-IO has no words for that. Other values of errno may be anybody's.
+/// Why a call failed, if the system refused it: MPI-IO has no words for that. Other values of errno
+/// may be anybody's.
 std::string system_reason(int error) {
   constexpr std::array<int, 6> of_disks{ENOSPC, EDQUOT, EFBIG, EIO, EROFS, ESTALE};
-  return std::find(of_disks.begin(), of_disks.end(), error) == of_disks.end() ? std::string() : std::strerror(error);
+  return std::find(of_disks.begin(), of_disks.end(), error) == of_disks.end()
+             ? std::string()
+             : std::strerror(error);
 }
 
-/// With the system's own words. MPI-IO opens files of its own, too: where there is no room for them, it waits for ever.
+/// With the system's own words. MPI-IO opens files of its own, too: where there is no room for
+/// them, it waits for ever.
 void check_writable(const NamedFile& file) {
   constexpr int files_of_mpi = 8;
   std::vector<int> descriptors;
@@ -75,7 +84,8 @@ void check_writable(const NamedFile& file) {
     if (descriptor >= 0) descriptors.push_back(descriptor);
   }
   for (const int descriptor : descriptors) ::close(descriptor);
-  if (failed != 0) throw FileError(fmt::format("'{}' cannot be written: {}", file.shown, std::strerror(failed)));
+  if (failed != 0)
+    throw FileError(fmt::format("'{}' cannot be written: {}", file.shown, std::strerror(failed)));
 }
 
 class SharedFile {
@@ -90,7 +100,7 @@ class SharedFile {
   SharedFile& operator=(const SharedFile&) = delete;
 
   void open();
-  void write(const PlacedRows& rows, Index most_bytes) const;
+  void write(const PlacedRows& rows, Index max_bytes) const;
   void close();
 
  private:
@@ -107,15 +117,17 @@ class SharedFile {
 void SharedFile::need(bool ok, const char* guess) const {
   if (ok) return;
   const std::string system = system_reason(errno);
-  throw FileError(fmt::format("'{}' cannot be written by its {} ranks at once: {}; a file per rank needs no MPI-IO",
-                              name_.shown, ranks_.size(), system.empty() ? last_error() + guess : system));
+  throw FileError(fmt::format(
+      "'{}' cannot be written by its {} ranks at once: {}; a file per rank needs no MPI-IO",
+      name_.shown, ranks_.size(), system.empty() ? last_error() + guess : system));
 }
 
 void SharedFile::open() {
   check_writable(name_);
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   ranks_.barrier();
-  need(H5Pset_fapl_mpio(access.id(), mpi_handle(ranks_), MPI_INFO_NULL) >= 0);  // duplicates the communicator
+  need(H5Pset_fapl_mpio(access.id(), mpi_handle(ranks_), MPI_INFO_NULL) >=
+       0);  // duplicates the communicator
   ranks_.barrier();
   file_ = Handle(H5Fopen(name_.path.c_str(), H5F_ACC_RDWR, access.id()), H5Fclose);
   const bool ok = file_.valid();
@@ -126,13 +138,15 @@ void SharedFile::open() {
 void SharedFile::write_piece(const Handle& set, hid_t type, const Piece& piece) const {
   const Handle place(H5Dget_space(set.id()), H5Sclose);
   const Handle memory = simple_space(piece.size);
-  need(H5Sselect_hyperslab(place.id(), H5S_SELECT_SET, piece.start.data(), nullptr, piece.size.data(), nullptr) >= 0);
+  need(H5Sselect_hyperslab(place.id(), H5S_SELECT_SET, piece.start.data(), nullptr,
+                           piece.size.data(), nullptr) >= 0);
   errno = 0;
-  need(H5Dwrite(set.id(), type, memory.id(), place.id(), H5P_DEFAULT, piece.data) >= 0, " (is the disk or a quota full?)");
+  need(H5Dwrite(set.id(), type, memory.id(), place.id(), H5P_DEFAULT, piece.data) >= 0,
+       " (is the disk or a quota full?)");
 }
 
-void SharedFile::write(const PlacedRows& rows, Index most_bytes) const {
-  const std::vector<Piece> pieces = pieces_of(rows, most_bytes);
+void SharedFile::write(const PlacedRows& rows, Index max_bytes) const {
+  const std::vector<Piece> pieces = pieces_of(rows, max_bytes);
   Handle set(H5Dopen2(file_.id(), rows.dataset.c_str(), H5P_DEFAULT), H5Dclose);
   need(set.valid());
   for (const Piece& piece : pieces) write_piece(set, rows.cells.type, piece);
@@ -148,11 +162,12 @@ void SharedFile::close() {
 
 bool can_write_at_once() { return true; }
 
-void write_at_once(const Communicator& ranks, const NamedFile& file, const std::vector<PlacedRows>& rows, Index most_bytes) {
+void write_at_once(const Communicator& ranks, const NamedFile& file,
+                   const std::vector<PlacedRows>& rows, Index max_bytes) {
   SharedFile shared(ranks, file);  // whatever happens below, all ranks leave it alike
   ranks.together([&] {
     shared.open();
-    for (const PlacedRows& of_one : rows) shared.write(of_one, most_bytes);
+    for (const PlacedRows& of_one : rows) shared.write(of_one, max_bytes);
     shared.close();
   });
 }

@@ -6,8 +6,11 @@ namespace zhalo::io::hdf5 {
 
 bool can_write_at_once() { return false; }
 
-void write_at_once(const Communicator&, const NamedFile& file, const std::vector<PlacedRows>&, Index) {
-  throw FileError("'" + file.shown + "' cannot be written by several ranks at once: zhalo was built without parallel HDF5");
+void write_at_once(const Communicator&, const NamedFile& file, const std::vector<PlacedRows>&,
+                   Index) {
+  throw FileError(
+      "'" + file.shown +
+      "' cannot be written by several ranks at once: zhalo was built without parallel HDF5");
 }
 
 }  // namespace zhalo::io::hdf5

@@ -1,5 +1,6 @@
-// A driver for files on POSIX systems: as HDF5's own, but that HDF5 does not hear of failures. (It could not stand before HDF5's own and
-// hand calls on: each call of HDF5 forgets what went wrong before.)
+// A driver for files on POSIX systems: as HDF5's own, but that HDF5 does not hear of failures. (It
+// could not stand before HDF5's own and hand calls on: each call of HDF5 forgets what went wrong
+// before.)
 #include "src/io/hdf5_closable.hpp"
 
 #include <fcntl.h>
@@ -39,13 +40,15 @@ struct ClosableFile {
 };
 
 ClosableFile& whole(H5FD_t* file) { return *reinterpret_cast<ClosableFile*>(file); }
-const ClosableFile& whole(const H5FD_t* file) { return *reinterpret_cast<const ClosableFile*>(file); }
+const ClosableFile& whole(const H5FD_t* file) {
+  return *reinterpret_cast<const ClosableFile*>(file);
+}
 
 /// Tells HDF5 the system's reason in the words that its own drivers use (last_error() knows them).
 herr_t failed(int line, const char* what) {
   const int reason = errno;
-  H5Epush2(H5E_DEFAULT, __FILE__, "", static_cast<unsigned>(line), H5E_ERR_CLS, H5E_IO, H5E_CANTINIT,
-           "%s, error message = '%s'", what, std::strerror(reason));
+  H5Epush2(H5E_DEFAULT, __FILE__, "", static_cast<unsigned>(line), H5E_ERR_CLS, H5E_IO,
+           H5E_CANTINIT, "%s, error message = '%s'", what, std::strerror(reason));
   return -1;
 }
 
@@ -79,18 +82,21 @@ H5FD_t* open_file(const char* name, unsigned flags, hid_t, haddr_t) {
 
 herr_t close_file(H5FD_t* file) {
   const std::unique_ptr<ClosableFile> last(&whole(file));
-  return ::close(std::exchange(last->descriptor, -1)) == 0 ? 0 : note_failure(*last->state, __LINE__, "close failed");
+  return ::close(std::exchange(last->descriptor, -1)) == 0
+             ? 0
+             : note_failure(*last->state, __LINE__, "close failed");
 }
 
 int compare(const H5FD_t* a, const H5FD_t* b) {
-  const auto of_a = std::pair(whole(a).device, whole(a).inode), of_b = std::pair(whole(b).device, whole(b).inode);
+  const auto of_a = std::pair(whole(a).device, whole(a).inode),
+             of_b = std::pair(whole(b).device, whole(b).inode);
   return of_a < of_b ? -1 : (of_b < of_a ? 1 : 0);
 }
 
 /// Those of HDF5's own driver that decide where things lie in a file.
 herr_t query(const H5FD_t*, unsigned long* flags) {
-  *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA |
-           H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+  *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
+           H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
   return 0;
 }
 
@@ -124,7 +130,8 @@ herr_t read_bytes(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t first, std::size_t nu
 }
 
 // NOLINTNEXTLINE(readability-function-size): HDF5 counts the parameters
-herr_t write_bytes(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t first, std::size_t num, const void* bytes) {
+herr_t write_bytes(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t first, std::size_t num,
+                   const void* bytes) {
   const auto* from = static_cast<const char*>(bytes);
   while (num > 0 && !whole(file).state->abandoned) {
     const ssize_t done = ::pwrite(whole(file).descriptor, from, num, static_cast<off_t>(first));

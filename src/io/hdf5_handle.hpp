@@ -15,7 +15,8 @@ class Handle {
 
   Handle() = default;
   Handle(hid_t id, Closer closer) : id_(id), closer_(closer) {}
-  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)), closer_(other.closer_) {}
+  Handle(Handle&& other) noexcept
+      : id_(std::exchange(other.id_, H5I_INVALID_HID)), closer_(other.closer_) {}
   Handle& operator=(Handle&& other) noexcept {
     close();
     id_ = std::exchange(other.id_, H5I_INVALID_HID);
@@ -57,8 +58,8 @@ class QuietErrors {
   void* data_ = nullptr;
 };
 
-/// Why the HDF5 call that just failed did so: the system's words ("No space left on device") if there are any, else the innermost
-/// line of HDF5's own account.
+/// Why the HDF5 call that just failed did so: the system's words ("No space left on device") if
+/// there are any, else the innermost line of HDF5's own account.
 std::string last_error();
 
 }  // namespace zhalo::io::hdf5

@@ -22,19 +22,25 @@ bool is_gadget_binary(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file.read(bytes.data(), bytes.size())) return false;
   const auto starts_with = [&](std::array<char, 4> mark) { return bytes == mark; };
-  return starts_with({0, 1, 0, 0}) || starts_with({0, 0, 1, 0}) || starts_with({8, 0, 0, 0}) || starts_with({0, 0, 0, 8});
+  return starts_with({0, 1, 0, 0}) || starts_with({0, 0, 1, 0}) || starts_with({8, 0, 0, 0}) ||
+         starts_with({0, 0, 0, 8});
 }
 
 void check_before_opening(const std::string& path) {
   const std::filesystem::file_status status = status_of(path);
   if (!std::filesystem::exists(status)) throw FileError(fmt::format("'{}': no such file", path));
-  if (!std::filesystem::is_regular_file(status)) throw FileError(fmt::format("'{}' is not a file", path));
-  if (!std::ifstream(path)) throw FileError(fmt::format("'{}' cannot be read: {}", path, std::strerror(errno)));
+  if (!std::filesystem::is_regular_file(status))
+    throw FileError(fmt::format("'{}' is not a file", path));
+  if (!std::ifstream(path))
+    throw FileError(fmt::format("'{}' cannot be read: {}", path, std::strerror(errno)));
   std::error_code ignored;
-  if (std::filesystem::file_size(path, ignored) == 0) throw FileError(fmt::format("'{}' is empty", path));
+  if (std::filesystem::file_size(path, ignored) == 0)
+    throw FileError(fmt::format("'{}' is empty", path));
   if (H5Fis_hdf5(path.c_str()) > 0) return;
   if (is_gadget_binary(path)) {
-    throw FileError(fmt::format("'{}' is in GADGET's binary format: zhalo reads HDF5 only (SnapFormat 3); convert it", path));
+    throw FileError(fmt::format(
+        "'{}' is in GADGET's binary format: zhalo reads HDF5 only (SnapFormat 3); convert it",
+        path));
   }
   throw FileError(fmt::format("'{}' is not an HDF5 file", path));
 }
@@ -50,12 +56,16 @@ struct Bits {
   std::size_t first = 0;
   std::size_t count = 0;
 
-  bool are_within(const Bits& all) const { return first >= all.first && first + count <= all.first + all.count; }
-  bool meet(const Bits& other) const { return first < other.first + other.count && other.first < first + count; }
+  bool are_within(const Bits& all) const {
+    return first >= all.first && first + count <= all.first + all.count;
+  }
+  bool meet(const Bits& other) const {
+    return first < other.first + other.count && other.first < first + count;
+  }
 };
 
-/// Damaged types may name bits that a number does not have, and HDF5 then reads those of its neighbours; or an exponent that no
-/// machine has.
+/// Damaged types may name bits that a number does not have, and HDF5 then reads those of its
+/// neighbours; or an exponent that no machine has.
 bool has_sound_bits(hid_t type, bool is_real) {
   constexpr std::size_t longest = 16;
   const std::size_t bytes = H5Tget_size(type);
@@ -65,11 +75,16 @@ bool has_sound_bits(hid_t type, bool is_real) {
   if (offset < 0 || used.count == 0 || !used.are_within({0, 8 * bytes})) return false;
   if (!is_real) return true;
   Bits sign{0, 1}, exponent, mantissa;
-  if (H5Tget_fields(type, &sign.first, &exponent.first, &exponent.count, &mantissa.first, &mantissa.count) < 0) return false;
+  if (H5Tget_fields(type, &sign.first, &exponent.first, &exponent.count, &mantissa.first,
+                    &mantissa.count) < 0)
+    return false;
   const Bits all{0, used.count};  // fields count from the first bit in use
-  const bool all_within = sign.are_within(all) && exponent.are_within(all) && mantissa.are_within(all);
-  if (!all_within || sign.meet(exponent) || sign.meet(mantissa) || exponent.meet(mantissa)) return false;
-  return exponent.count > 0 && exponent.count < 64 && H5Tget_ebias(type) == (std::size_t{1} << (exponent.count - 1)) - 1;
+  const bool all_within =
+      sign.are_within(all) && exponent.are_within(all) && mantissa.are_within(all);
+  if (!all_within || sign.meet(exponent) || sign.meet(mantissa) || exponent.meet(mantissa))
+    return false;
+  return exponent.count > 0 && exponent.count < 64 &&
+         H5Tget_ebias(type) == (std::size_t{1} << (exponent.count - 1)) - 1;
 }
 
 Kind kind_of(hid_t type) {
@@ -93,10 +108,13 @@ std::string trimmed(std::string text) {
 InputFile::InputFile(std::string path) : path_(std::move(path)) {
   check_before_opening(path_);
   file_ = Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-  if (!file_.valid()) throw FileError(fmt::format("'{}' cannot be opened: {}", path_, why_not_opened()));
+  if (!file_.valid())
+    throw FileError(fmt::format("'{}' cannot be opened: {}", path_, why_not_opened()));
 }
 
-void InputFile::fail(const std::string& what) const { throw FileError(fmt::format("'{}': {}: {}", path_, what, last_error())); }
+void InputFile::fail(const std::string& what) const {
+  throw FileError(fmt::format("'{}': {}: {}", path_, what, last_error()));
+}
 
 bool InputFile::has(const std::string& object) const {
   // H5Lexists wants every group on the way to exist, so each is asked for in turn.
@@ -121,13 +139,16 @@ bool InputFile::has_attribute(const std::string& object, const std::string& name
 
 Handle InputFile::open_attribute(const std::string& object, const std::string& name) const {
   if (!has_attribute(object, name)) return {};
-  Handle attribute(H5Aopen_by_name(file_.id(), object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  Handle attribute(
+      H5Aopen_by_name(file_.id(), object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+      H5Aclose);
   if (!attribute.valid()) fail(fmt::format("attribute {} of /{} cannot be read", name, object));
   return attribute;
 }
 
 template <class T>
-std::optional<std::vector<T>> InputFile::numbers(const std::string& object, const std::string& name, hid_t memory_type) const {
+std::optional<std::vector<T>> InputFile::numbers(const std::string& object, const std::string& name,
+                                                 hid_t memory_type) const {
   const Handle attribute = open_attribute(object, name);
   if (!attribute.valid()) return std::nullopt;
   const Handle type(H5Aget_type(attribute.id()), H5Tclose);
@@ -136,8 +157,11 @@ std::optional<std::vector<T>> InputFile::numbers(const std::string& object, cons
   if (kind_of(type.id()) == Kind::other)
     fail(fmt::format("attribute {} of /{} holds no numbers that zhalo can read", name, object));
   if (size < 1) return std::nullopt;
-  constexpr hssize_t most = 1 << 20;  // of good files some dozens; damaged ones may claim any number
-  if (size > most) fail(fmt::format("attribute {} of /{} claims {} numbers (must be at most {})", name, object, size, most));
+  constexpr hssize_t most =
+      1 << 20;  // of good files some dozens; damaged ones may claim any number
+  if (size > most)
+    fail(fmt::format("attribute {} of /{} claims {} numbers (must be at most {})", name, object,
+                     size, most));
   std::vector<T> values(static_cast<std::size_t>(size));
   if (H5Aread(attribute.id(), memory_type, values.data()) < 0) {
     fail(fmt::format("attribute {} of /{} cannot be read", name, object));
@@ -153,20 +177,24 @@ bool InputFile::holds_numbers(const std::string& object, const std::string& name
   return kind_of(type.id()) != Kind::other && H5Sget_simple_extent_npoints(space.id()) > 0;
 }
 
-std::optional<std::vector<double>> InputFile::reals(const std::string& object, const std::string& name) const {
+std::optional<std::vector<double>> InputFile::reals(const std::string& object,
+                                                    const std::string& name) const {
   return numbers<double>(object, name, H5T_NATIVE_DOUBLE);
 }
 
-std::optional<std::vector<Index>> InputFile::integers(const std::string& object, const std::string& name) const {
+std::optional<std::vector<Index>> InputFile::integers(const std::string& object,
+                                                      const std::string& name) const {
   return numbers<Index>(object, name, H5T_NATIVE_INT64);
 }
 
-std::optional<std::string> InputFile::text(const std::string& object, const std::string& name) const {
+std::optional<std::string> InputFile::text(const std::string& object,
+                                           const std::string& name) const {
   const Handle attribute = open_attribute(object, name);
   if (!attribute.valid()) return std::nullopt;
   const Handle type(H5Aget_type(attribute.id()), H5Tclose);
   const Handle space(H5Aget_space(attribute.id()), H5Sclose);
-  if (H5Tget_class(type.id()) != H5T_STRING || H5Sget_simple_extent_npoints(space.id()) != 1) return std::nullopt;
+  if (H5Tget_class(type.id()) != H5T_STRING || H5Sget_simple_extent_npoints(space.id()) != 1)
+    return std::nullopt;
   const std::string unreadable = fmt::format("attribute {} of /{} cannot be read", name, object);
   if (H5Tis_variable_str(type.id()) > 0) {
     char* words = nullptr;
@@ -204,7 +232,8 @@ std::optional<DatasetShape> InputFile::shape(const std::string& dataset) const {
     shape.extent.push_back(static_cast<Index>(extent[static_cast<std::size_t>(axis)]));
     claimed *= static_cast<double>(extent[static_cast<std::size_t>(axis)]);
   }
-  if (claimed > most) fail(fmt::format("/{} claims {:.3g} numbers (must be at most {:.3g})", dataset, claimed, most));
+  if (claimed > most)
+    fail(fmt::format("/{} claims {:.3g} numbers (must be at most {:.3g})", dataset, claimed, most));
   shape.kind = kind_of(type.id());
   shape.bytes = static_cast<int>(H5Tget_size(type.id()));
   shape.is_signed = shape.kind == Kind::integer && H5Tget_sign(type.id()) == H5T_SGN_2;
@@ -218,11 +247,14 @@ void InputFile::read(const std::string& dataset, Rows rows, hid_t memory_type, v
     throw FileError(fmt::format("'{}': /{} is incomplete: {}", path_, dataset, missing));
   const Handle space(H5Dget_space(set.id()), H5Sclose);
   std::array<hsize_t, H5S_MAX_RANK> first{}, count{};
-  if (H5Sget_simple_extent_dims(space.id(), count.data(), nullptr) < 1) fail(fmt::format("/{} is a scalar", dataset));
+  if (H5Sget_simple_extent_dims(space.id(), count.data(), nullptr) < 1)
+    fail(fmt::format("/{} is a scalar", dataset));
   first[0] = static_cast<hsize_t>(rows.first);
   count[0] = static_cast<hsize_t>(rows.count);
-  const Handle memory(H5Screate_simple(H5Sget_simple_extent_ndims(space.id()), count.data(), nullptr), H5Sclose);
-  const bool ok = H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr) >= 0 &&
+  const Handle memory(
+      H5Screate_simple(H5Sget_simple_extent_ndims(space.id()), count.data(), nullptr), H5Sclose);
+  const bool ok = H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, first.data(), nullptr,
+                                      count.data(), nullptr) >= 0 &&
                   H5Dread(set.id(), memory_type, memory.id(), space.id(), H5P_DEFAULT, to) >= 0;
   if (!ok) fail(fmt::format("/{} cannot be read", dataset));
 }
@@ -236,8 +268,10 @@ std::string missing_filter(hid_t properties) {
     unsigned flags = 0, config = 0;
     std::size_t num_values = 0;
     const H5Z_filter_t filter =
-        H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &num_values, nullptr, name.size(), name.data(), &config);
-    if (filter >= 0 && H5Zfilter_avail(filter) <= 0) return fmt::format("{} (number {})", name.data(), filter);
+        H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &num_values, nullptr,
+                       name.size(), name.data(), &config);
+    if (filter >= 0 && H5Zfilter_avail(filter) <= 0)
+      return fmt::format("{} (number {})", name.data(), filter);
   }
   return {};
 }
@@ -249,13 +283,14 @@ void InputFile::check_readable(const std::string& dataset) const {
   const Handle properties(H5Dget_create_plist(set.id()), H5Pclose);
   if (!properties.valid()) fail(fmt::format("/{} cannot be opened", dataset));
   if (const std::string filter = missing_filter(properties.id()); !filter.empty()) {
-    throw FileError(
-        fmt::format("'{}': /{} is compressed with {}, which HDF5 lacks here: install that filter and set "
-                    "HDF5_PLUGIN_PATH to its directory",
-                    path_, dataset, filter));
+    throw FileError(fmt::format(
+        "'{}': /{} is compressed with {}, which HDF5 lacks here: install that filter and set "
+        "HDF5_PLUGIN_PATH to its directory",
+        path_, dataset, filter));
   }
   if (const std::string file = missing_file(set.id(), path_); !file.empty())
-    throw FileError(fmt::format("'{}' is a virtual file, and '{}', where its /{} lies, is missing", path_, file, dataset));
+    throw FileError(fmt::format("'{}' is a virtual file, and '{}', where its /{} lies, is missing",
+                                path_, file, dataset));
 }
 
 }  // namespace zhalo::io::hdf5

@@ -25,7 +25,8 @@ struct Rows {
   Index count = 0;
 };
 
-/// Throws FileError with the path in every message. Silences HDF5 while it lives; keep it on the stack.
+/// Throws FileError with the path in every message. Silences HDF5 while it lives; keep it on the
+/// stack.
 class InputFile {
  public:
   explicit InputFile(std::string path);
@@ -39,24 +40,30 @@ class InputFile {
   /// Whether there is such an attribute with numbers that zhalo can read.
   bool holds_numbers(const std::string& object, const std::string& name) const;
 
-  /// Attributes of any shape and numeric type; nothing if absent or of no elements. FileError if there is one that holds no numbers.
-  std::optional<std::vector<double>> reals(const std::string& object, const std::string& name) const;
-  std::optional<std::vector<Index>> integers(const std::string& object, const std::string& name) const;
+  /// Attributes of any shape and numeric type; nothing if absent or of no elements. FileError if
+  /// there is one that holds no numbers.
+  std::optional<std::vector<double>> reals(const std::string& object,
+                                           const std::string& name) const;
+  std::optional<std::vector<Index>> integers(const std::string& object,
+                                             const std::string& name) const;
   std::optional<std::string> text(const std::string& object, const std::string& name) const;
   /// Bytes per element; 0 if absent.
   int attribute_bytes(const std::string& object, const std::string& name) const;
 
   /// Empty if there is no such dataset.
   std::optional<DatasetShape> shape(const std::string& dataset) const;
-  /// Reads rows and converts them to `memory_type`. Throws if some of them were never written, or lie in another file that lacks them.
+  /// Reads rows and converts them to `memory_type`. Throws if some of them were never written, or
+  /// lie in another file that lacks them.
   void read(const std::string& dataset, Rows rows, hid_t memory_type, void* to) const;
-  /// Throws if the dataset needs a filter that HDF5 does not have here, or is virtual and one of its source files is missing.
+  /// Throws if the dataset needs a filter that HDF5 does not have here, or is virtual and one of
+  /// its source files is missing.
   void check_readable(const std::string& dataset) const;
 
  private:
   Handle open_attribute(const std::string& object, const std::string& name) const;
   template <class T>
-  std::optional<std::vector<T>> numbers(const std::string& object, const std::string& name, hid_t memory_type) const;
+  std::optional<std::vector<T>> numbers(const std::string& object, const std::string& name,
+                                        hid_t memory_type) const;
   [[noreturn]] void fail(const std::string& what) const;
 
   QuietErrors quiet_;

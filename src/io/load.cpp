@@ -24,18 +24,21 @@ void check_types(const SnapshotInfo& info, const std::vector<int>& types) {
   for (const int type : types) {
     const bool exists = type >= 0 && type < static_cast<int>(info.types.size());
     if (!exists || info.types[static_cast<std::size_t>(type)].count == 0) {
-      throw InputError(fmt::format("'{}' has no particles of type {}; it has type{} {}", info.path, type,
-                                   present.size() == 1 ? "" : "s",
-                                   present.empty() ? "none" : fmt::format("{}", fmt::join(present, ", "))));
+      throw InputError(
+          fmt::format("'{}' has no particles of type {}; it has type{} {}", info.path, type,
+                      present.size() == 1 ? "" : "s",
+                      present.empty() ? "none" : fmt::format("{}", fmt::join(present, ", "))));
     }
     if (!info.types[static_cast<std::size_t>(type)].has_coordinates) {
       throw InputError(
-          fmt::format("'{}' has no Coordinates of particle type {} (/PartType{}/Coordinates)", info.path, type, type));
+          fmt::format("'{}' has no Coordinates of particle type {} (/PartType{}/Coordinates)",
+                      info.path, type, type));
     }
   }
 }
 
-std::vector<TypeRange> ranges_of(const SnapshotInfo& info, const std::vector<int>& types, Share share) {
+std::vector<TypeRange> ranges_of(const SnapshotInfo& info, const std::vector<int>& types,
+                                 Share share) {
   std::vector<int> sorted = types;
   std::sort(sorted.begin(), sorted.end());
   std::vector<TypeRange> ranges;
@@ -56,12 +59,16 @@ namespace {
 template <class Real>
 class Loader {
  public:
-  Loader(const Exec& exec, const Snapshot& snapshot, const LoadOptions& options, LoadedParticles<Real>& out)
+  Loader(const Exec& exec, const Snapshot& snapshot, const LoadOptions& options,
+         LoadedParticles<Real>& out)
       : exec_(exec), snapshot_(snapshot), options_(options), out_(out) {}
 
   ParticleSegment<Real> load(const TypeRange& range, Index place) {
-    const auto read = [&](Span<Real> xyz) { snapshot_.read_positions(range.type, range.first, xyz); };
-    out_.real_columns.push_back(read_column<Real>(exec_, 3 * range.count, "positions of the snapshot", read));
+    const auto read = [&](Span<Real> xyz) {
+      snapshot_.read_positions(range.type, range.first, xyz);
+    };
+    out_.real_columns.push_back(
+        read_column<Real>(exec_, 3 * range.count, "positions of the snapshot", read));
     auto segment = ParticleSegment<Real>::interleaved(out_.real_columns.back().data(), range.count);
     if (out_.has_velocities) add_velocity(range, segment);
     if (options_.masses) add_mass(range, segment);
@@ -91,7 +98,8 @@ class Loader {
 
   void add_velocity(const TypeRange& range, ParticleSegment<Real>& segment) {
     const auto view = [&](const auto* v) {
-      for (std::size_t axis = 0; axis < 3; ++axis) segment.velocity[axis] = RealColumn(v + axis, 3 * Index{sizeof(*v)});
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        segment.velocity[axis] = RealColumn(v + axis, 3 * Index{sizeof(*v)});
     };
     if (summary(range).double_velocities) {
       view(keep(velocities<double>(range), out_.double_columns));
@@ -102,14 +110,16 @@ class Loader {
 
   template <class T>
   Buffer<T> masses(const TypeRange& range) {
-    return read_column<T>(exec_, range.count, "masses of the snapshot",
-                          [&](Span<T> mass) { snapshot_.read_masses(range.type, range.first, mass); });
+    return read_column<T>(exec_, range.count, "masses of the snapshot", [&](Span<T> mass) {
+      snapshot_.read_masses(range.type, range.first, mass);
+    });
   }
 
   void add_mass(const TypeRange& range, ParticleSegment<Real>& segment) {
     if (const auto uniform = summary(range).uniform_mass) {
       const double mass = *uniform;
-      out_.double_columns.push_back(to_exec<double>(exec_, Span<const double>(&mass, 1), "mass of a particle type"));
+      out_.double_columns.push_back(
+          to_exec<double>(exec_, Span<const double>(&mass, 1), "mass of a particle type"));
       segment.mass = RealColumn(out_.double_columns.back().data(), 0);
     } else if (summary(range).double_masses) {
       segment.mass = RealColumn(keep(masses<double>(range), out_.double_columns));
@@ -125,22 +135,24 @@ class Loader {
 };
 
 bool all_types(const SnapshotInfo& info, const std::vector<int>& types, bool TypeSummary::*has) {
-  return std::all_of(types.begin(), types.end(), [&](int type) { return info.types[static_cast<std::size_t>(type)].*has; });
+  return std::all_of(types.begin(), types.end(),
+                     [&](int type) { return info.types[static_cast<std::size_t>(type)].*has; });
 }
 
 void check_masses(const SnapshotInfo& info, const std::vector<int>& types) {
   for (const int type : types) {
     if (info.types[static_cast<std::size_t>(type)].mass_source != "none") continue;
     throw InputError(
-        fmt::format("'{}' has no masses of particle type {}: no MassTable entry, Masses, Mass or DynamicalMasses; give "
+        fmt::format("'{}' has no masses of particle type {}: no MassTable entry, Masses, Mass or "
+                    "DynamicalMasses; give "
                     "a mass for it",
                     info.path, type));
   }
 }
 
 template <class Real>
-LoadedParticles<Real> load_share(const Context& context, const Snapshot& snapshot, const std::vector<int>& types,
-                                 const LoadOptions& options) {
+LoadedParticles<Real> load_share(const Context& context, const Snapshot& snapshot,
+                                 const std::vector<int>& types, const LoadOptions& options) {
   const SnapshotInfo& info = snapshot.info();
   check_types(info, types);
   if (options.masses) check_masses(info, types);
@@ -150,7 +162,8 @@ LoadedParticles<Real> load_share(const Context& context, const Snapshot& snapsho
   const Share share = share_of(total, context.comm.rank(), context.comm.size());
   LoadedParticles<Real> loaded;
   loaded.ranges = ranges_of(info, types, share);
-  loaded.has_velocities = options.velocities && all_types(info, types, &TypeSummary::has_velocities);
+  loaded.has_velocities =
+      options.velocities && all_types(info, types, &TypeSummary::has_velocities);
   loaded.has_ids = options.ids && all_types(info, types, &TypeSummary::has_ids);
   std::vector<std::uint8_t> numbers;
   for (const auto& range : loaded.ranges) numbers.push_back(static_cast<std::uint8_t>(range.type));
@@ -161,27 +174,30 @@ LoadedParticles<Real> load_share(const Context& context, const Snapshot& snapsho
     loaded.particles.segments.push_back(loader.load(loaded.ranges[i], static_cast<Index>(i)));
   }
   if (!loaded.has_ids) return loaded;
-  loaded.id = read_column<std::uint64_t>(context.exec, share.count, "ids of the snapshot", [&](Span<std::uint64_t> id) {
-    Index done = 0;
-    for (const auto& range : loaded.ranges) {
-      snapshot.read_ids(range.type, range.first, id.subspan(done, range.count));
-      done += range.count;
-    }
-  });
+  loaded.id = read_column<std::uint64_t>(
+      context.exec, share.count, "ids of the snapshot", [&](Span<std::uint64_t> id) {
+        Index done = 0;
+        for (const auto& range : loaded.ranges) {
+          snapshot.read_ids(range.type, range.first, id.subspan(done, range.count));
+          done += range.count;
+        }
+      });
   return loaded;
 }
 
 }  // namespace
 
 template <class Real>
-LoadedParticles<Real> load_particles(const Context& context, const Snapshot& snapshot, const std::vector<int>& types,
-                                     const LoadOptions& options) {
+LoadedParticles<Real> load_particles(const Context& context, const Snapshot& snapshot,
+                                     const std::vector<int>& types, const LoadOptions& options) {
   LoadedParticles<Real> loaded;
   context.comm.together([&] { loaded = load_share<Real>(context, snapshot, types, options); });
   return loaded;
 }
 
-template LoadedParticles<float> load_particles(const Context&, const Snapshot&, const std::vector<int>&, const LoadOptions&);
-template LoadedParticles<double> load_particles(const Context&, const Snapshot&, const std::vector<int>&, const LoadOptions&);
+template LoadedParticles<float> load_particles(const Context&, const Snapshot&,
+                                               const std::vector<int>&, const LoadOptions&);
+template LoadedParticles<double> load_particles(const Context&, const Snapshot&,
+                                                const std::vector<int>&, const LoadOptions&);
 
 }  // namespace zhalo::io

@@ -18,8 +18,8 @@ namespace zhalo::io {
 
 namespace {
 
-/// Sums numbers in [0, 1) in fixed point, exactly to 2^-66, so that the result does not depend on the order or on the ranks. Up to
-/// 2^40 of them.
+/// Sums numbers in [0, 1) in fixed point, exactly to 2^-66, so that the result does not depend on
+/// the order or on the ranks. Up to 2^40 of them.
 class FixedPointSum {
  public:
   void add(double x) {
@@ -33,7 +33,8 @@ class FixedPointSum {
   double total(const Communicator& comm) {
     comm.sum_in_place({limbs_.data(), static_cast<Index>(limbs_.size())});
     double sum = 0;
-    for (std::size_t i = limbs_.size(); i-- > 0;) sum = (sum + static_cast<double>(limbs_[i])) / limb_size;
+    for (std::size_t i = limbs_.size(); i-- > 0;)
+      sum = (sum + static_cast<double>(limbs_[i])) / limb_size;
     return sum;
   }
 
@@ -47,7 +48,8 @@ constexpr Index block_size = 1 << 20;
 using Visit = std::function<void(Span<const double>)>;
 
 /// Shows the masses of a rank's share to `visit`, block by block.
-void for_each_block(const Snapshot& snapshot, const std::vector<TypeRange>& ranges, const Visit& visit) {
+void for_each_block(const Snapshot& snapshot, const std::vector<TypeRange>& ranges,
+                    const Visit& visit) {
   for (const auto& range : ranges) {
     std::vector<double> block(static_cast<std::size_t>(std::min(block_size, range.count)));
     for (Index done = 0; done < range.count; done += block_size) {
@@ -66,7 +68,8 @@ void widen(MassSummary& summary, double mass) {
 }
 
 /// The types whose masses must be read: this rank's share of them.
-std::vector<TypeRange> listed_ranges(const Communicator& comm, const SnapshotInfo& info, const std::vector<int>& types) {
+std::vector<TypeRange> listed_ranges(const Communicator& comm, const SnapshotInfo& info,
+                                     const std::vector<int>& types) {
   std::vector<int> listed;
   Index count = 0;
   for (const int type : types) {
@@ -78,8 +81,10 @@ std::vector<TypeRange> listed_ranges(const Communicator& comm, const SnapshotInf
   return ranges_of(info, listed, share_of(count, comm.rank(), comm.size()));
 }
 
-/// Smallest and largest mass of this rank's share and of the types that have one mass for all; the number of all particles.
-MassSummary scan_masses(const Snapshot& snapshot, const std::vector<int>& types, const std::vector<TypeRange>& ranges) {
+/// Smallest and largest mass of this rank's share and of the types that have one mass for all; the
+/// number of all particles.
+MassSummary scan_masses(const Snapshot& snapshot, const std::vector<int>& types,
+                        const std::vector<TypeRange>& ranges) {
   MassSummary summary;
   summary.min = std::numeric_limits<double>::max();
   for (const int type : types) {
@@ -93,13 +98,15 @@ MassSummary scan_masses(const Snapshot& snapshot, const std::vector<int>& types,
   return summary;
 }
 
-double sum_masses(const Communicator& comm, const Snapshot& snapshot, const std::vector<int>& types, double largest) {
+double sum_masses(const Communicator& comm, const Snapshot& snapshot, const std::vector<int>& types,
+                  double largest) {
   int exponent = 0;
   std::frexp(largest, &exponent);  // masses times 2^-exponent are below 1, exactly
   FixedPointSum sum;
-  for_each_block(snapshot, listed_ranges(comm, snapshot.info(), types), [&](Span<const double> block) {
-    for (const double mass : block) sum.add(std::ldexp(mass, -exponent));
-  });
+  for_each_block(snapshot, listed_ranges(comm, snapshot.info(), types),
+                 [&](Span<const double> block) {
+                   for (const double mass : block) sum.add(std::ldexp(mass, -exponent));
+                 });
   double total = std::ldexp(sum.total(comm), exponent);
   for (const int type : types) {
     const TypeSummary& here = snapshot.info().types[static_cast<std::size_t>(type)];
@@ -110,14 +117,17 @@ double sum_masses(const Communicator& comm, const Snapshot& snapshot, const std:
 
 }  // namespace
 
-MassSummary summarise_masses(const Communicator& comm, const Snapshot& snapshot, const std::vector<int>& types) {
+MassSummary summarise_masses(const Communicator& comm, const Snapshot& snapshot,
+                             const std::vector<int>& types) {
   return together(comm, [&] {
     check_types(snapshot.info(), types);
     MassSummary summary = scan_masses(snapshot, types, listed_ranges(comm, snapshot.info(), types));
     summary.min = comm.min(summary.min);
     summary.max = comm.max(summary.max);
     const bool one_mass = summary.min == summary.max;
-    summary.mean = one_mass ? summary.max : sum_masses(comm, snapshot, types, summary.max) / static_cast<double>(summary.count);
+    summary.mean = one_mass ? summary.max
+                            : sum_masses(comm, snapshot, types, summary.max) /
+                                  static_cast<double>(summary.count);
     return summary;
   });
 }
@@ -132,8 +142,9 @@ MeanSeparationRequest parse_mean_separation(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = error == std::errc() && end == text.data() + text.size();
   if (!whole || !(value > 0) || !std::isfinite(value)) {
-    throw InputError(
-        fmt::format("the mean separation '{}' is not understood: it is auto, rho, volume or a positive length", text));
+    throw InputError(fmt::format(
+        "the mean separation '{}' is not understood: it is auto, rho, volume or a positive length",
+        text));
   }
   return {MeanSeparationRule::given, value};
 }
@@ -148,15 +159,18 @@ struct Omega {
   std::string name;
 };
 
-/// The matter that the linked particles stand for: all but neutrinos; with gas, all but neutrinos and baryons.
+/// The matter that the linked particles stand for: all but neutrinos; with gas, all but neutrinos
+/// and baryons.
 Omega omega_of(const SnapshotInfo& info) {
   const Cosmology& c = info.cosmology;
   if (has_gas(info)) {
     if (c.omega_cdm) return {c.omega_cdm, "Omega_cdm"};
-    if (c.omega_matter && c.omega_baryon) return {*c.omega_matter - *c.omega_baryon, "(Omega_m - Omega_b)"};
+    if (c.omega_matter && c.omega_baryon)
+      return {*c.omega_matter - *c.omega_baryon, "(Omega_m - Omega_b)"};
     return {std::nullopt, c.omega_matter ? "Omega_b, which a snapshot with gas needs" : "Omega_m"};
   }
-  if (c.omega_cdm && c.omega_baryon) return {*c.omega_cdm + *c.omega_baryon, "(Omega_cdm + Omega_b)"};
+  if (c.omega_cdm && c.omega_baryon)
+    return {*c.omega_cdm + *c.omega_baryon, "(Omega_cdm + Omega_b)"};
   return {c.omega_matter, "Omega_m"};
 }
 
@@ -171,7 +185,8 @@ void from_volume(const SnapshotInfo& info, const MassSummary& masses, MeanSepara
     return;
   }
   result.from_volume = std::cbrt(volume_of(info) / static_cast<double>(masses.count));
-  result.volume_note = fmt::format("cbrt(V / N) with V = {:.9g}, N = {}", volume_of(info), masses.count);
+  result.volume_note =
+      fmt::format("cbrt(V / N) with V = {:.9g}, N = {}", volume_of(info), masses.count);
 }
 
 void from_density(const SnapshotInfo& info, const MassSummary& masses, MeanSeparation& result) {
@@ -185,26 +200,29 @@ void from_density(const SnapshotInfo& info, const MassSummary& masses, MeanSepar
   } else {
     const double density = *info.cosmology.critical_density;
     result.from_density = std::cbrt(masses.mean / (*omega.value * density));
-    result.density_note = fmt::format("cbrt(m / ({} rho_crit)) with m = {:.9g}, {} = {:.6g}, rho_crit = {:.9g}", omega.name,
-                                      masses.mean, omega.name, *omega.value, density);
+    result.density_note =
+        fmt::format("cbrt(m / ({} rho_crit)) with m = {:.9g}, {} = {:.6g}, rho_crit = {:.9g}",
+                    omega.name, masses.mean, omega.name, *omega.value, density);
   }
 }
 
 /// Why the volume is not the right measure; empty if it is.
-std::string why_not_volume(const SnapshotInfo& info, const std::vector<int>& types, const MassSummary& masses) {
+std::string why_not_volume(const SnapshotInfo& info, const std::vector<int>& types,
+                           const MassSummary& masses) {
   if (types.size() != 1) return "several types are linked";
   if (has_gas(info)) return "there is gas";
   if (!masses.equal()) return "masses differ";
   const Omega omega = omega_of(info);
-  if (!info.box_length || !info.cosmology.critical_density || !omega.value) return "whether they fill the box is unknown";
+  if (!info.box_length || !info.cosmology.critical_density || !omega.value)
+    return "whether they fill the box is unknown";
   const double expected = *omega.value * *info.cosmology.critical_density * volume_of(info);
   const double part = masses.mean * static_cast<double>(masses.count) / expected;
   if (std::abs(part - 1) <= 0.01) return {};
   return fmt::format("their mass is {:.4g} of what fills the box", part);
 }
 
-void choose_automatically(const SnapshotInfo& info, const std::vector<int>& types, const MassSummary& masses,
-                          MeanSeparation& result) {
+void choose_automatically(const SnapshotInfo& info, const std::vector<int>& types,
+                          const MassSummary& masses, MeanSeparation& result) {
   const std::string reason = why_not_volume(info, types, masses);
   if (reason.empty()) {
     result.chosen = *result.from_volume;
@@ -214,10 +232,12 @@ void choose_automatically(const SnapshotInfo& info, const std::vector<int>& type
     result.how = fmt::format("automatic: from the density, since {}", reason);
   } else if (result.from_volume && types.size() == 1 && masses.equal() && !has_gas(info)) {
     result.chosen = *result.from_volume;
-    result.how = fmt::format("automatic: from the volume, since the density cannot be had ({})", result.density_note);
+    result.how = fmt::format("automatic: from the volume, since the density cannot be had ({})",
+                             result.density_note);
   } else {
     throw InputError(
-        fmt::format("the mean separation cannot be derived: not from the density ({}), and the volume would be wrong "
+        fmt::format("the mean separation cannot be derived: not from the density ({}), and the "
+                    "volume would be wrong "
                     "({}); give the mean separation or the linking length itself",
                     result.density_note, reason));
   }
@@ -226,22 +246,26 @@ void choose_automatically(const SnapshotInfo& info, const std::vector<int>& type
 double demanded(const std::optional<double>& value, const char* rule, const std::string& reason) {
   if (value) return *value;
   throw InputError(
-      fmt::format("the mean separation cannot be derived from the {}: {}; give the mean separation or the linking "
+      fmt::format("the mean separation cannot be derived from the {}: {}; give the mean separation "
+                  "or the linking "
                   "length itself",
                   rule, reason));
 }
 
 }  // namespace
 
-MeanSeparation mean_separation(const SnapshotInfo& info, const std::vector<int>& types, const MassSummary& masses,
-                               const MeanSeparationRequest& request) {
+MeanSeparation mean_separation(const SnapshotInfo& info, const std::vector<int>& types,
+                               const MassSummary& masses, const MeanSeparationRequest& request) {
   MeanSeparation result;
   from_volume(info, masses, result);
   from_density(info, masses, result);
-  if (result.from_volume && result.from_density && std::abs(*result.from_volume / *result.from_density - 1) > 0.01) {
-    result.warning =
-        fmt::format("The mean separations from the volume ({:.6g}) and from the density ({:.6g}) differ by {:.1f}%.",
-                    *result.from_volume, *result.from_density, 100 * std::abs(*result.from_volume / *result.from_density - 1));
+  if (result.from_volume && result.from_density &&
+      std::abs(*result.from_volume / *result.from_density - 1) > 0.01) {
+    result.warning = fmt::format(
+        "The mean separations from the volume ({:.6g}) and from the density ({:.6g}) differ by "
+        "{:.1f}%.",
+        *result.from_volume, *result.from_density,
+        100 * std::abs(*result.from_volume / *result.from_density - 1));
   }
   switch (request.rule) {
     case MeanSeparationRule::automatic: choose_automatically(info, types, masses, result); break;

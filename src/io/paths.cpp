@@ -11,7 +11,8 @@ namespace fs = std::filesystem;
 fs::file_status status_of(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (status.type() == fs::file_type::none) throw FileError(fmt::format("'{}' cannot be opened: {}", path, error.message()));
+  if (status.type() == fs::file_type::none)
+    throw FileError(fmt::format("'{}' cannot be opened: {}", path, error.message()));
   return status;
 }
 
@@ -22,7 +23,8 @@ std::vector<std::string> files_in(const std::string& directory) {
     std::error_code ignored;  // of a link that leads nowhere
     if (at->is_regular_file(ignored)) files.push_back(at->path().string());
   }
-  if (error) throw FileError(fmt::format("directory '{}' cannot be read: {}", directory, error.message()));
+  if (error)
+    throw FileError(fmt::format("directory '{}' cannot be read: {}", directory, error.message()));
   return files;
 }
 

@@ -16,9 +16,10 @@ namespace {
 
 Index numbers_in_row(const ResultColumn& column) { return std::max(column.width, Index{1}); }
 
-hdf5::Cells cells_of(const ResultColumn& column) {
-  hdf5::Cells cells =
-      std::visit([&](const auto& values) { return hdf5::cells_of(values, numbers_in_row(column)); }, column.values);
+hdf5::DatasetView cells_of(const ResultColumn& column) {
+  hdf5::DatasetView cells =
+      std::visit([&](const auto& values) { return hdf5::cells_of(values, numbers_in_row(column)); },
+                 column.values);
   if (column.width > 0) cells.row_shape = {column.width};
   return cells;
 }
@@ -33,14 +34,16 @@ void check_results(const Results& results, std::size_t num_types) {
   check_ranges(results.ranges, no_type, static_cast<int>(num_types), "results");
   for (const TypeRange& range : results.ranges) {
     if (std::count(results.types.begin(), results.types.end(), range.type) == 0)
-      throw InputError(fmt::format("results of particle type {}, which is not among the types of the files", range.type));
+      throw InputError(fmt::format(
+          "results of particle type {}, which is not among the types of the files", range.type));
   }
   const Index rows = num_rows(results.ranges);
   for (const ResultColumn& column : results.columns) {
-    const Index size = std::visit([](const auto& values) { return Index{values.size()}; }, column.values);
+    const Index size =
+        std::visit([](const auto& values) { return Index{values.size()}; }, column.values);
     if (column.width < 0 || size != rows * numbers_in_row(column))
-      throw InputError(fmt::format("'{}' has {} numbers for {} particles (must be {} for each)", column.name, size, rows,
-                                   numbers_in_row(column)));
+      throw InputError(fmt::format("'{}' has {} numbers for {} particles (must be {} for each)",
+                                   column.name, size, rows, numbers_in_row(column)));
   }
 }
 
@@ -49,15 +52,16 @@ std::vector<FileColumn> columns_of(const Results& results, const std::vector<Typ
   for (const TypeRows& type : rows) {
     const std::string group = group_of_type(type.range.type);
     for (const ResultColumn& column : results.columns)
-      columns.push_back({group + "/" + column.name, cells_of(column).part({type.begin, type.range.count}), &type.placement,
+      columns.push_back({group + "/" + column.name,
+                         cells_of(column).part({type.begin, type.range.count}), &type.placement,
                          column.meaning, column.notes});
   }
   return columns;
 }
 
 /// May throw on one rank only.
-void write_rows(StagedFiles& files, const std::string& name, const Results& results, const SnapshotInfo& snapshot,
-                const WriteOptions& options) {
+void write_rows(StagedFiles& files, const std::string& name, const Results& results,
+                const SnapshotInfo& snapshot, const WriteOptions& options) {
   const Communicator& comm = files.comm();
   const FileShares shares = file_shares(comm, options);
   const std::size_t num_types = num_types_of(results, snapshot);
@@ -80,8 +84,8 @@ void write_rows(StagedFiles& files, const std::string& name, const Results& resu
 
 }  // namespace
 
-void write_results(StagedFiles& files, const std::string& name, const Results& results, const SnapshotInfo& snapshot,
-                   const WriteOptions& options) {
+void write_results(StagedFiles& files, const std::string& name, const Results& results,
+                   const SnapshotInfo& snapshot, const WriteOptions& options) {
   files.comm().together([&] { write_rows(files, name, results, snapshot, options); });
 }
 

@@ -37,9 +37,11 @@ Snapshot Snapshot::open(const std::string& path, const SnapshotOverrides& overri
   return Snapshot(std::move(state));
 }
 
-Snapshot Snapshot::open(const Communicator& comm, const std::string& path, const SnapshotOverrides& overrides) {
+Snapshot Snapshot::open(const Communicator& comm, const std::string& path,
+                        const SnapshotOverrides& overrides) {
   return together(comm, [&] {
-    const std::string bytes = comm.rank() == 0 ? to_bytes(*open(path, overrides).state_) : std::string();
+    const std::string bytes =
+        comm.rank() == 0 ? to_bytes(*open(path, overrides).state_) : std::string();
     return Snapshot(std::make_shared<State>(from_bytes(comm.broadcast(bytes))));
   });
 }
@@ -47,9 +49,10 @@ Snapshot Snapshot::open(const Communicator& comm, const std::string& path, const
 namespace {
 
 const TypeLayout& layout_of(const Snapshot::State& state, int type) {
-  if (type >= 0 && type < static_cast<int>(state.layouts.size())) return state.layouts[static_cast<std::size_t>(type)];
-  throw InputError(
-      fmt::format("'{}' has no particle type {}: its types are 0 to {}", state.info.path, type, state.layouts.size() - 1));
+  if (type >= 0 && type < static_cast<int>(state.layouts.size()))
+    return state.layouts[static_cast<std::size_t>(type)];
+  throw InputError(fmt::format("'{}' has no particle type {}: its types are 0 to {}",
+                               state.info.path, type, state.layouts.size() - 1));
 }
 
 struct Request {
@@ -59,13 +62,17 @@ struct Request {
   int components;
 };
 
-/// Visits the files that hold the requested particles: `read(file, dataset, rows in its first axis, element of the target)`.
+/// Visits the files that hold the requested particles: `read(file, dataset, rows in its first axis,
+/// element of the target)`.
 template <class Read>
-void for_each_piece(const Snapshot::State& state, const Request& request, const Column& column, const Read& read) {
+void for_each_piece(const Snapshot::State& state, const Request& request, const Column& column,
+                    const Read& read) {
   const auto& first_of_file = layout_of(state, request.type).first_of_file;
-  if (request.first < 0 || request.count < 0 || request.first + request.count > first_of_file.back()) {
-    throw InputError(fmt::format("particles {} to {} of type {} were asked for, but there are {}", request.first,
-                                 request.first + request.count - 1, request.type, first_of_file.back()));
+  if (request.first < 0 || request.count < 0 ||
+      request.first + request.count > first_of_file.back()) {
+    throw InputError(fmt::format("particles {} to {} of type {} were asked for, but there are {}",
+                                 request.first, request.first + request.count - 1, request.type,
+                                 first_of_file.back()));
   }
   const std::string dataset = dataset_path(request.type, column.name);
   for (std::size_t i = 0; i < state.info.files.size(); ++i) {
@@ -84,42 +91,49 @@ hid_t memory_type(float) { return H5T_NATIVE_FLOAT; }
 hid_t memory_type(double) { return H5T_NATIVE_DOUBLE; }
 hid_t memory_type(std::uint64_t) { return H5T_NATIVE_UINT64; }
 
-const Column& existing(const Snapshot::State& state, int type, const Column TypeLayout::*column, const char* what) {
+const Column& existing(const Snapshot::State& state, int type, const Column TypeLayout::*column,
+                       const char* what) {
   const TypeLayout& layout = layout_of(state, type);
   if (!(layout.*column).name.empty() || layout.first_of_file.back() == 0) return layout.*column;
   throw InputError(fmt::format("'{}' has no {} of particle type {}", state.info.path, what, type));
 }
 
 template <class T>
-void read_column(const Snapshot::State& state, const Request& request, const Column& column, Span<T> to) {
-  for_each_piece(state, request, column, [&](const InputFile& file, const std::string& dataset, hdf5::Rows rows, Index at) {
-    file.read(dataset, rows, memory_type(T{}), to.data() + at);
-  });
+void read_column(const Snapshot::State& state, const Request& request, const Column& column,
+                 Span<T> to) {
+  for_each_piece(state, request, column,
+                 [&](const InputFile& file, const std::string& dataset, hdf5::Rows rows, Index at) {
+                   file.read(dataset, rows, memory_type(T{}), to.data() + at);
+                 });
 }
 
 /// GADGET-4 may store positions as unsigned integers that span the box. 1e6 coordinates at a time.
 template <class Real>
-void read_integer_positions(const Snapshot::State& state, const Request& request, const Column& column, Span<Real> to) {
+void read_integer_positions(const Snapshot::State& state, const Request& request,
+                            const Column& column, Span<Real> to) {
   if (!state.info.box_length)
-    throw InputError(
-        fmt::format("'{}': positions are integers of {} bits that span the box, but its size is unknown: give "
-                    "--box-size",
-                    state.info.path, 8 * column.bytes));
+    throw InputError(fmt::format(
+        "'{}': positions are integers of {} bits that span the box, but its size is unknown: give "
+        "--box-size",
+        state.info.path, 8 * column.bytes));
   constexpr Index block = 1 << 18;  // particles
   std::vector<std::uint64_t> scratch(static_cast<std::size_t>(3 * std::min(block, request.count)));
   const double per_cell = std::ldexp(1.0, -8 * column.bytes);
   for (Index done = 0; done < request.count; done += block) {
-    const Request part{request.type, request.first + done, std::min(block, request.count - done), 3};
+    const Request part{request.type, request.first + done, std::min(block, request.count - done),
+                       3};
     read_column<std::uint64_t>(state, part, column, {scratch.data(), 3 * part.count});
     for (Index i = 0; i < 3 * part.count; ++i) {
       const double fraction = static_cast<double>(scratch[static_cast<std::size_t>(i)]) * per_cell;
-      to[3 * done + i] = static_cast<Real>(fraction * (*state.info.box_length)[static_cast<int>(i % 3)]);
+      to[3 * done + i] =
+          static_cast<Real>(fraction * (*state.info.box_length)[static_cast<int>(i % 3)]);
     }
   }
 }
 
 Request request_of(int type, Index first, Index elements, int components) {
-  if (elements % components != 0) throw InputError("the size of a target for positions or velocities must be a multiple of 3");
+  if (elements % components != 0)
+    throw InputError("the size of a target for positions or velocities must be a multiple of 3");
   return {type, first, elements / components, components};
 }
 
@@ -145,22 +159,34 @@ void read_any_masses(const Snapshot::State& state, int type, Index first, Span<R
     std::fill(mass.begin(), mass.end(), static_cast<Real>(*summary.uniform_mass));
     return;
   }
-  read_column(state, request_of(type, first, mass.size(), 1), existing(state, type, &TypeLayout::mass, "masses"), mass);
+  read_column(state, request_of(type, first, mass.size(), 1),
+              existing(state, type, &TypeLayout::mass, "masses"), mass);
 }
 
 }  // namespace
 
-void Snapshot::read_positions(int type, Index first, Span<float> xyz) const { read_any_positions(*state_, type, first, xyz); }
-void Snapshot::read_positions(int type, Index first, Span<double> xyz) const { read_any_positions(*state_, type, first, xyz); }
-void Snapshot::read_velocities(int type, Index first, Span<float> xyz) const { read_any_velocities(*state_, type, first, xyz); }
+void Snapshot::read_positions(int type, Index first, Span<float> xyz) const {
+  read_any_positions(*state_, type, first, xyz);
+}
+void Snapshot::read_positions(int type, Index first, Span<double> xyz) const {
+  read_any_positions(*state_, type, first, xyz);
+}
+void Snapshot::read_velocities(int type, Index first, Span<float> xyz) const {
+  read_any_velocities(*state_, type, first, xyz);
+}
 void Snapshot::read_velocities(int type, Index first, Span<double> xyz) const {
   read_any_velocities(*state_, type, first, xyz);
 }
-void Snapshot::read_masses(int type, Index first, Span<float> mass) const { read_any_masses(*state_, type, first, mass); }
-void Snapshot::read_masses(int type, Index first, Span<double> mass) const { read_any_masses(*state_, type, first, mass); }
+void Snapshot::read_masses(int type, Index first, Span<float> mass) const {
+  read_any_masses(*state_, type, first, mass);
+}
+void Snapshot::read_masses(int type, Index first, Span<double> mass) const {
+  read_any_masses(*state_, type, first, mass);
+}
 
 void Snapshot::read_ids(int type, Index first, Span<std::uint64_t> id) const {
-  read_column(*state_, request_of(type, first, id.size(), 1), existing(*state_, type, &TypeLayout::id, "ParticleIDs"), id);
+  read_column(*state_, request_of(type, first, id.size(), 1),
+              existing(*state_, type, &TypeLayout::id, "ParticleIDs"), id);
 }
 
 }  // namespace zhalo::io

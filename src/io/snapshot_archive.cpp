@@ -101,39 +101,50 @@ struct IsVector<std::vector<T>> : std::true_type {};
 // Bindings name all members: a new one stops the compilation until it is passed, too.
 
 template <class Archive, class C>
-void pass_members(Archive& archive, C& cosmology) requires(std::is_same_v<std::remove_const_t<C>, Cosmology>) {
-  auto& [scale_factor, redshift, hubble, matter, lambda, baryon, cdm, critical_density, source] = cosmology;
-  pass_each(archive, scale_factor, redshift, hubble, matter, lambda, baryon, cdm, critical_density, source);
+void pass_members(Archive& archive,
+                  C& cosmology) requires(std::is_same_v<std::remove_const_t<C>, Cosmology>) {
+  auto& [scale_factor, redshift, hubble, matter, lambda, baryon, cdm, critical_density, source] =
+      cosmology;
+  pass_each(archive, scale_factor, redshift, hubble, matter, lambda, baryon, cdm, critical_density,
+            source);
 }
 template <class Archive, class U>
-void pass_members(Archive& archive, U& units) requires(std::is_same_v<std::remove_const_t<U>, Units>) {
+void pass_members(Archive& archive,
+                  U& units) requires(std::is_same_v<std::remove_const_t<U>, Units>) {
   auto& [length, mass, velocity, h_free, assumed] = units;
   pass_each(archive, length, mass, velocity, h_free, assumed);
 }
 template <class Archive, class T>
-void pass_members(Archive& archive, T& type) requires(std::is_same_v<std::remove_const_t<T>, TypeSummary>) {
-  auto& [count, coordinates, velocities, ids, double_coordinates, double_velocities, double_masses, source, mass] = type;
-  pass_each(archive, count, coordinates, velocities, ids, double_coordinates, double_velocities, double_masses, source, mass);
+void pass_members(Archive& archive,
+                  T& type) requires(std::is_same_v<std::remove_const_t<T>, TypeSummary>) {
+  auto& [count, coordinates, velocities, ids, double_coordinates, double_velocities, double_masses,
+         source, mass] = type;
+  pass_each(archive, count, coordinates, velocities, ids, double_coordinates, double_velocities,
+            double_masses, source, mass);
 }
 template <class Archive, class C>
-void pass_members(Archive& archive, C& column) requires(std::is_same_v<std::remove_const_t<C>, Column>) {
+void pass_members(Archive& archive,
+                  C& column) requires(std::is_same_v<std::remove_const_t<C>, Column>) {
   auto& [name, integer, bytes] = column;
   pass_each(archive, name, integer, bytes);
 }
 template <class Archive, class L>
-void pass_members(Archive& archive, L& layout) requires(std::is_same_v<std::remove_const_t<L>, TypeLayout>) {
+void pass_members(Archive& archive,
+                  L& layout) requires(std::is_same_v<std::remove_const_t<L>, TypeLayout>) {
   auto& [position, velocity, mass, id, first_of_file] = layout;
   pass_each(archive, position, velocity, mass, id, first_of_file);
 }
 template <class Archive, class I>
-void pass_members(Archive& archive, I& info) requires(std::is_same_v<std::remove_const_t<I>, SnapshotInfo>) {
-  auto& [code, version, path, files, stem, number, types, box, periodic, cosmology, units, velocity_factor, notes, warnings] =
-      info;
-  pass_each(archive, code, version, path, files, stem, number, types, box, periodic, cosmology, units, velocity_factor, notes,
-            warnings);
+void pass_members(Archive& archive,
+                  I& info) requires(std::is_same_v<std::remove_const_t<I>, SnapshotInfo>) {
+  auto& [code, version, path, files, stem, number, types, box, periodic, cosmology, units,
+         velocity_factor, notes, warnings] = info;
+  pass_each(archive, code, version, path, files, stem, number, types, box, periodic, cosmology,
+            units, velocity_factor, notes, warnings);
 }
 template <class Archive, class S>
-void pass_members(Archive& archive, S& state) requires(std::is_same_v<std::remove_const_t<S>, Snapshot::State>) {
+void pass_members(Archive& archive,
+                  S& state) requires(std::is_same_v<std::remove_const_t<S>, Snapshot::State>) {
   auto& [info, layouts] = state;
   pass_each(archive, info, layouts);
 }
@@ -147,7 +158,8 @@ void pass(Archive& archive, Value& value) {
     pass_optional(archive, value);
   } else if constexpr (IsVector<Plain>::value) {
     pass_all(archive, value);
-  } else if constexpr (std::is_arithmetic_v<Plain> || std::is_enum_v<Plain> || std::is_same_v<Plain, Vec3d>) {
+  } else if constexpr (std::is_arithmetic_v<Plain> || std::is_enum_v<Plain> ||
+                       std::is_same_v<Plain, Vec3d>) {
     archive.plain(value);
   } else {
     pass_members(archive, value);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "src/comm/equal.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/io/type_rows.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -21,7 +21,8 @@ constexpr std::size_t num_types = 6;
 void check_header(const SnapshotHeader& header) {
   const auto check = [](double value, const char* name) {
     if (!std::isfinite(value) || value <= 0)
-      throw InputError(fmt::format("the {} of a snapshot is {} (must be positive and finite)", name, value));
+      throw InputError(
+          fmt::format("the {} of a snapshot is {} (must be positive and finite)", name, value));
   };
   check(header.box_length, "box length");
   check(header.scale_factor, "scale factor");
@@ -34,17 +35,24 @@ void check_header(const SnapshotHeader& header) {
 template <class Real>
 void check_particles(const SnapshotParticles<Real>& particles) {
   if (particles.type < 0 || particles.type >= static_cast<int>(num_types))
-    throw InputError(fmt::format("a snapshot with particles of type {} (must be 0 to {})", particles.type, num_types - 1));
-  if (particles.num < 0) throw InputError(fmt::format("a snapshot with {} particles (must be 0 or more)", particles.num));
+    throw InputError(fmt::format("a snapshot with particles of type {} (must be 0 to {})",
+                                 particles.type, num_types - 1));
+  if (particles.num < 0)
+    throw InputError(
+        fmt::format("a snapshot with {} particles (must be 0 or more)", particles.num));
   if (particles.num == 0) return;
   if (!std::isfinite(particles.mass) || particles.mass <= 0)
-    throw InputError(fmt::format("a snapshot with particles of mass {} (must be positive and finite)", particles.mass));
+    throw InputError(fmt::format(
+        "a snapshot with particles of mass {} (must be positive and finite)", particles.mass));
   const auto check = [&](const auto* column, const char* name) {
-    if (column == nullptr) throw InputError(fmt::format("{} particles of a snapshot have no {}", particles.num, name));
+    if (column == nullptr)
+      throw InputError(fmt::format("{} particles of a snapshot have no {}", particles.num, name));
   };
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    check(particles.pos[axis], "positions (SnapshotParticles::pos must point to those of each axis)");
-    check(particles.velocity[axis], "velocities (SnapshotParticles::velocity must point to those of each axis)");
+    check(particles.pos[axis],
+          "positions (SnapshotParticles::pos must point to those of each axis)");
+    check(particles.velocity[axis],
+          "velocities (SnapshotParticles::velocity must point to those of each axis)");
   }
   check(particles.id, "ids (SnapshotParticles::id must point to one for each)");
 }
@@ -74,12 +82,15 @@ void append_note(std::vector<Index>& numbers, const Note& note) {
   std::visit(append_all, note.value);
 }
 
-/// Ranks that share a file take turns; what one of them would write as another, nobody sees. Collective.
-void check_equal(const Communicator& comm, const std::string& name, int type, const SnapshotHeader& header) {
+/// Ranks that share a file take turns; what one of them would write as another, nobody sees.
+/// Collective.
+void check_equal(const Communicator& comm, const std::string& name, int type,
+                 const SnapshotHeader& header) {
   std::vector<Index> numbers{type};
   append_text(numbers, name);
-  for (const double value : {header.box_length, header.scale_factor, header.hubble, header.omega_matter, header.omega_lambda,
-                             header.omega_baryon, header.length_in_cm, header.mass_in_g, header.velocity_in_cm_per_s})
+  for (const double value : {header.box_length, header.scale_factor, header.hubble,
+                             header.omega_matter, header.omega_lambda, header.omega_baryon,
+                             header.length_in_cm, header.mass_in_g, header.velocity_in_cm_per_s})
     numbers.push_back(bits_of(value));
   for (const Note& note : header.parameters) append_note(numbers, note);
   validate_equal(comm, numbers, "the name of a snapshot, its header or the type of its particles");
@@ -91,8 +102,9 @@ double common_mass(const Communicator& comm, const SnapshotParticles<Real>& part
   const double most = comm.max(particles.num > 0 ? particles.mass : 0);
   const double least = comm.min(particles.num > 0 ? particles.mass : most);
   if (least != most)
-    throw InputError(
-        fmt::format("a snapshot with particles of mass {} to {} (all must have the same, on all ranks)", least, most));
+    throw InputError(fmt::format(
+        "a snapshot with particles of mass {} to {} (all must have the same, on all ranks)", least,
+        most));
   return most;
 }
 
@@ -144,7 +156,8 @@ Columns<Real> columns_of(const SnapshotParticles<Real>& particles, const Snapsho
   }
   if (num_bad > 0)
     throw InputError(
-        fmt::format("{} coordinates or velocities of a snapshot's {} particles are not finite", num_bad, particles.num));
+        fmt::format("{} coordinates or velocities of a snapshot's {} particles are not finite",
+                    num_bad, particles.num));
   return columns;
 }
 
@@ -170,8 +183,9 @@ FileColumn column_of(const std::string& name, Span<const T> values, Index width,
 
 /// May throw on one rank only.
 template <class Real>
-void write_particles(StagedFiles& files, const std::string& name, const SnapshotParticles<Real>& particles,
-                     const SnapshotHeader& header, const WriteOptions& options) {
+void write_particles(StagedFiles& files, const std::string& name,
+                     const SnapshotParticles<Real>& particles, const SnapshotHeader& header,
+                     const WriteOptions& options) {
   check_header(header);
   check_particles(particles);
   const Communicator& comm = files.comm();
@@ -191,10 +205,13 @@ void write_particles(StagedFiles& files, const std::string& name, const Snapshot
   set.single_is_whole = true;
   const std::string group = group_of_type(particles.type) + "/";
   const Placement* placement = &rows.front().placement;
-  set.columns = {column_of(group + "Coordinates", Span<const Real>(columns.pos), 3, of_length("comoving position")),
-                 column_of(group + "Velocities", Span<const Real>(columns.velocity), 3,
-                           of_velocity(0.5, "peculiar velocity divided by the root of the scale factor")),
-                 column_of(group + "ParticleIDs", Span<const std::uint64_t>(particles.id, particles.num), 1, of_number("id"))};
+  set.columns = {
+      column_of(group + "Coordinates", Span<const Real>(columns.pos), 3,
+                of_length("comoving position")),
+      column_of(group + "Velocities", Span<const Real>(columns.velocity), 3,
+                of_velocity(0.5, "peculiar velocity divided by the root of the scale factor")),
+      column_of(group + "ParticleIDs", Span<const std::uint64_t>(particles.id, particles.num), 1,
+                of_number("id"))};
   for (FileColumn& column : set.columns) column.placement = placement;
   set.write_header = [&](OutputFile& file, const FileView& view) {
     write_frame(file, view.num_files, info);
@@ -208,14 +225,15 @@ void write_particles(StagedFiles& files, const std::string& name, const Snapshot
 }  // namespace
 
 template <class Real>
-void write_snapshot(StagedFiles& files, const std::string& name, const SnapshotParticles<Real>& particles,
-                    const SnapshotHeader& header, const WriteOptions& options) {
+void write_snapshot(StagedFiles& files, const std::string& name,
+                    const SnapshotParticles<Real>& particles, const SnapshotHeader& header,
+                    const WriteOptions& options) {
   files.comm().together([&] { write_particles(files, name, particles, header, options); });
 }
 
-template void write_snapshot(StagedFiles&, const std::string&, const SnapshotParticles<float>&, const SnapshotHeader&,
-                             const WriteOptions&);
-template void write_snapshot(StagedFiles&, const std::string&, const SnapshotParticles<double>&, const SnapshotHeader&,
-                             const WriteOptions&);
+template void write_snapshot(StagedFiles&, const std::string&, const SnapshotParticles<float>&,
+                             const SnapshotHeader&, const WriteOptions&);
+template void write_snapshot(StagedFiles&, const std::string&, const SnapshotParticles<double>&,
+                             const SnapshotHeader&, const WriteOptions&);
 
 }  // namespace zhalo::io

@@ -22,14 +22,17 @@ bool all_digits(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-bool is_hdf5_name(const fs::path& path) { return path.extension() == ".hdf5" || path.extension() == ".h5"; }
+bool is_hdf5_name(const fs::path& path) {
+  return path.extension() == ".hdf5" || path.extension() == ".h5";
+}
 
 bool is_product_of_a_group_finder(const std::string& name) {
   const auto begins = [&](const char* prefix) { return name.rfind(prefix, 0) == 0; };
   return begins("fof_") || begins("groups_") || begins("membership_") || begins(".");
 }
 
-/// Stem -> the file to open first: the one without number (SWIFT's virtual file), or the lowest number.
+/// Stem -> the file to open first: the one without number (SWIFT's virtual file), or the lowest
+/// number.
 std::map<std::string, std::string> snapshots_in(const std::string& directory) {
   std::map<std::string, std::string> first;
   for (const std::string& path : files_in(directory)) {
@@ -44,14 +47,16 @@ std::map<std::string, std::string> snapshots_in(const std::string& directory) {
 std::string first_file_in(const std::string& directory) {
   const auto snapshots = snapshots_in(directory);
   if (snapshots.empty())
-    throw FileError(fmt::format("directory '{}' holds no snapshot: no file in it ends in .hdf5 or .h5", directory));
+    throw FileError(fmt::format(
+        "directory '{}' holds no snapshot: no file in it ends in .hdf5 or .h5", directory));
   if (snapshots.size() == 1) return snapshots.begin()->second;
   std::vector<std::string> some;
   for (const auto& [stem, path] : snapshots) {
     if (some.size() < 4) some.push_back(stem);
   }
-  throw InputError(fmt::format("directory '{}' holds {} snapshots ({}{}): name one of them", directory, snapshots.size(),
-                               fmt::join(some, ", "), snapshots.size() > some.size() ? ", ..." : ""));
+  throw InputError(fmt::format("directory '{}' holds {} snapshots ({}{}): name one of them",
+                               directory, snapshots.size(), fmt::join(some, ", "),
+                               snapshots.size() > some.size() ? ", ..." : ""));
 }
 
 }  // namespace
@@ -86,25 +91,30 @@ std::string find_first_file(const std::string& path) {
     if (fs::exists(status_of(path + ending))) return path + ending;
   }
   throw FileError(
-      fmt::format("'{}': no such file or directory ('{}.hdf5' and '{}.0.hdf5' do not exist either)", path, path, path));
+      fmt::format("'{}': no such file or directory ('{}.hdf5' and '{}.0.hdf5' do not exist either)",
+                  path, path, path));
 }
 
-std::vector<std::string> all_chunks(const std::string& file, Index num_files, const std::string& whole) {
-  if (num_files < 1 || num_files > most_files)
-    throw FileError(fmt::format("'{}' says that it is one of {} files of a {} (must be 1 to {}): the file is damaged", file,
-                                num_files, whole, most_files));
+std::vector<std::string> all_chunks(const std::string& file, Index num_files,
+                                    const std::string& whole) {
+  if (num_files < 1 || num_files > max_files)
+    throw FileError(fmt::format(
+        "'{}' says that it is one of {} files of a {} (must be 1 to {}): the file is damaged", file,
+        num_files, whole, max_files));
   if (num_files == 1) return {file};
   const FileName name = FileName::of(file);
   if (name.chunk < 0) {
     throw FileError(
-        fmt::format("'{}' says that it is one of {} files of a {}, but its name has no number: it should be called '{}'", file,
-                    num_files, whole, name.path_of_chunk(0)));
+        fmt::format("'{}' says that it is one of {} files of a {}, but its name has no number: it "
+                    "should be called '{}'",
+                    file, num_files, whole, name.path_of_chunk(0)));
   }
   std::vector<std::string> files;
   for (int chunk = 0; chunk < static_cast<int>(num_files); ++chunk) {
     files.push_back(name.path_of_chunk(chunk));
     if (!fs::exists(status_of(files.back()))) {
-      throw FileError(fmt::format("'{}' is missing: the {} has {} files, says '{}'", files.back(), whole, num_files, file));
+      throw FileError(fmt::format("'{}' is missing: the {} has {} files, says '{}'", files.back(),
+                                  whole, num_files, file));
     }
   }
   return files;

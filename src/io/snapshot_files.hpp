@@ -8,7 +8,8 @@
 
 namespace zhalo::io {
 
-/// Name of a file taken apart: "dir/snapshot_007.3.hdf5" is directory "dir", stem "snapshot_007", chunk 3, extension ".hdf5".
+/// Name of a file taken apart: "dir/snapshot_007.3.hdf5" is directory "dir", stem "snapshot_007",
+/// chunk 3, extension ".hdf5".
 struct FileName {
   std::string directory;
   std::string stem;
@@ -20,12 +21,14 @@ struct FileName {
   std::string path_of_chunk(int chunk) const;
 };
 
-/// The first file to look into. FileError if there is none, InputError if a directory holds several snapshots.
+/// The first file to look into. FileError if there is none, InputError if a directory holds several
+/// snapshots.
 std::string find_first_file(const std::string& path);
 
-/// All `num_files` files of the snapshot, or what else it may be, that `file` belongs to; FileError naming the first that is missing, or
-/// for a number that cannot be.
-std::vector<std::string> all_chunks(const std::string& file, Index num_files, const std::string& whole = "snapshot");
+/// All `num_files` files of the snapshot, or what else it may be, that `file` belongs to; FileError
+/// naming the first that is missing, or for a number that cannot be.
+std::vector<std::string> all_chunks(const std::string& file, Index num_files,
+                                    const std::string& whole = "snapshot");
 
 /// 7 for "snapshot_007", 28 for "snap_028_z000p000", 42 for "snap0042", 0 for "cosmo".
 int snapshot_number(const std::string& stem);

@@ -6,7 +6,8 @@
 
 namespace zhalo::io {
 
-/// Counts and masses as the header of one file states them; vectors are as long as the file has types, or empty if it does not say.
+/// Counts and masses as the header of one file states them; vectors are as long as the file has
+/// types, or empty if it does not say.
 struct HeaderCounts {
   int num_types = 0;
   Index num_files = 1;
@@ -25,10 +26,11 @@ Code detect_code(const hdf5::InputFile& file);
 HeaderCounts read_counts(const hdf5::InputFile& file);
 
 /// Fills all of `info` but files, stem, number and types.
-void read_conventions(const hdf5::InputFile& file, const SnapshotOverrides& overrides, SnapshotInfo& info);
+void read_conventions(const hdf5::InputFile& file, const SnapshotOverrides& overrides,
+                      SnapshotInfo& info);
 
-/// For files that state no units: takes Mpc/h instead of the habitual kpc/h if only that makes the particles' mass fill the box as
-/// Omega_matter says. Needs info.types.
+/// For files that state no units: takes Mpc/h instead of the habitual kpc/h if only that makes the
+/// particles' mass fill the box as Omega_matter says. Needs info.types.
 void settle_assumed_units(SnapshotInfo& info);
 
 }  // namespace zhalo::io

@@ -68,9 +68,10 @@ class Table {
 std::string text_of(const TypeSummary& type, const Units& units) {
   if (!type.has_coordinates) return fmt::format("{}, no Coordinates", type.count);
   const char* precision = type.double_coordinates ? "float64" : "float32";
-  const std::string mass = type.uniform_mass ? fmt::format("mass {:.9g} x {} each (from {})", *type.uniform_mass,
-                                                           units.mass_name(), type.mass_source)
-                                             : fmt::format("masses from {}", type.mass_source);
+  const std::string mass = type.uniform_mass
+                               ? fmt::format("mass {:.9g} x {} each (from {})", *type.uniform_mass,
+                                             units.mass_name(), type.mass_source)
+                               : fmt::format("masses from {}", type.mass_source);
   std::string missing;
   if (!type.has_velocities) missing += ", no velocities";
   if (!type.has_ids) missing += ", no ids";
@@ -89,8 +90,9 @@ std::string text_of_box(const SnapshotInfo& info) {
 
 std::string text_of(const SnapshotInfo& info, const Units& units) {
   const bool comoving = info.cosmology.scale_factor.has_value();
-  return fmt::format("length {}{}, mass {}, velocity {:.6g} km/s{}", units.length_name(), comoving ? " (comoving)" : "",
-                     units.mass_name(), units.velocity_in_cm_per_s / 1e5,
+  return fmt::format("length {}{}, mass {}, velocity {:.6g} km/s{}", units.length_name(),
+                     comoving ? " (comoving)" : "", units.mass_name(),
+                     units.velocity_in_cm_per_s / 1e5,
                      units.assumed ? " (assumed: the file states none)" : "");
 }
 
@@ -98,7 +100,9 @@ std::string text_of(const Cosmology& cosmology) {
   std::string text;
   const auto add = [&](const char* name, const std::optional<double>& value) {
     // GADGET's last redshift is often 2e-16.
-    if (value) text += fmt::format("{}{} {:.6g}", text.empty() ? "" : ", ", name, std::abs(*value) < 1e-12 ? 0 : *value);
+    if (value)
+      text += fmt::format("{}{} {:.6g}", text.empty() ? "" : ", ", name,
+                          std::abs(*value) < 1e-12 ? 0 : *value);
   };
   add("a", cosmology.scale_factor);
   add("z", cosmology.redshift);
@@ -115,20 +119,25 @@ std::string text_of(const Cosmology& cosmology) {
 std::string describe(const SnapshotInfo& info) {
   Table table;
   table.line("Snapshot", info.path);
-  table.line("Code", info.version.empty() ? name_of(info.code) : fmt::format("{} {}", name_of(info.code), info.version));
-  table.line("Files", info.files.size() == 1 ? "1" : fmt::format("{}, the first is {}", info.files.size(), info.files.front()));
+  table.line("Code", info.version.empty() ? name_of(info.code)
+                                          : fmt::format("{} {}", name_of(info.code), info.version));
+  table.line("Files", info.files.size() == 1 ? "1"
+                                             : fmt::format("{}, the first is {}", info.files.size(),
+                                                           info.files.front()));
   for (std::size_t type = 0; type < info.types.size(); ++type) {
-    if (info.types[type].count > 0) table.line(fmt::format("Type {}", type), text_of(info.types[type], info.units));
+    if (info.types[type].count > 0)
+      table.line(fmt::format("Type {}", type), text_of(info.types[type], info.units));
   }
   if (info.num_total() == 0) table.line("Particles", "none");
   table.line("Box", text_of_box(info));
   table.line("Units", text_of(info, info.units));
-  table.line("Velocities",
-             info.velocity_factor == 1 ? "peculiar" : fmt::format("peculiar = stored x {:.6g}", info.velocity_factor));
+  table.line("Velocities", info.velocity_factor == 1
+                               ? "peculiar"
+                               : fmt::format("peculiar = stored x {:.6g}", info.velocity_factor));
   table.line("Cosmology", text_of(info.cosmology));
   if (info.cosmology.critical_density) {
-    table.line("rho_crit(z=0)",
-               fmt::format("{:.9g} ({})", *info.cosmology.critical_density, info.cosmology.critical_density_source));
+    table.line("rho_crit(z=0)", fmt::format("{:.9g} ({})", *info.cosmology.critical_density,
+                                            info.cosmology.critical_density_source));
   }
   for (const auto& note : info.notes) table.line("Note", note);
   return std::move(table).text();
@@ -136,11 +145,13 @@ std::string describe(const SnapshotInfo& info) {
 
 Box simulation_box(const SnapshotInfo& info, Periodicity periodicity) {
   const bool automatic = info.periodic.value_or(info.box_length.has_value());
-  const bool periodic = periodicity == Periodicity::yes || (periodicity == Periodicity::automatic && automatic);
+  const bool periodic =
+      periodicity == Periodicity::yes || (periodicity == Periodicity::automatic && automatic);
   if (!periodic) return Box::unbounded();
   if (!info.box_length) {
     throw InputError(
-        fmt::format("'{}' does not state its box size, which a periodic run needs: give the box size, or search without "
+        fmt::format("'{}' does not state its box size, which a periodic run needs: give the box "
+                    "size, or search without "
                     "periodicity",
                     info.path));
   }

@@ -6,7 +6,8 @@
 
 namespace zhalo::io {
 
-/// One quantity of one type: its dataset's name in the group PartTypeN, equal in all files; empty if there is none.
+/// One quantity of one type: its dataset's name in the group PartTypeN, equal in all files; empty
+/// if there is none.
 struct Column {
   std::string name;
   bool integer = false;  ///< positions as integers: fractions of the box

@@ -11,7 +11,9 @@ namespace zhalo::io {
 using hdf5::DatasetShape;
 using hdf5::InputFile;
 
-std::string dataset_path(int type, const std::string& name) { return fmt::format("PartType{}/{}", type, name); }
+std::string dataset_path(int type, const std::string& name) {
+  return fmt::format("PartType{}/{}", type, name);
+}
 
 namespace {
 
@@ -22,39 +24,47 @@ struct Quantity {
 };
 
 const std::vector<Quantity>& quantities() {
-  static const std::vector<Quantity> all{{&TypeLayout::position, {"Coordinates", "IntCoordinates"}, 3},
-                                         {&TypeLayout::velocity, {"Velocities", "Velocity"}, 3},
-                                         {&TypeLayout::mass, {"Masses", "Mass", "DynamicalMasses"}, 1},
-                                         {&TypeLayout::id, {"ParticleIDs"}, 1}};
+  static const std::vector<Quantity> all{
+      {&TypeLayout::position, {"Coordinates", "IntCoordinates"}, 3},
+      {&TypeLayout::velocity, {"Velocities", "Velocity"}, 3},
+      {&TypeLayout::mass, {"Masses", "Mass", "DynamicalMasses"}, 1},
+      {&TypeLayout::id, {"ParticleIDs"}, 1}};
   return all;
 }
 
 std::string text_of(const std::vector<Index>& extent) {
   std::string text = "(";
-  for (const Index length : extent) text += fmt::format("{}{}", text.size() > 1 ? ", " : "", length);
+  for (const Index length : extent)
+    text += fmt::format("{}{}", text.size() > 1 ? ", " : "", length);
   return text + ")";
 }
 
 /// Rows of (N, components), of a flat array of N * components, or of (N) or (N, 1) for scalars.
-Index rows_of(const InputFile& file, const std::string& path, const DatasetShape& shape, int components) {
+Index rows_of(const InputFile& file, const std::string& path, const DatasetShape& shape,
+              int components) {
   const auto& extent = shape.extent;
   const bool flat = extent.size() == 1 && extent[0] % components == 0;
   const bool table = extent.size() == 2 && extent[1] == components;
   if (flat) return extent[0] / components;
   if (table) return extent[0];
-  throw InputError(fmt::format("'{}': /{} has the shape {}, but {} is needed", file.path(), path, text_of(extent),
-                               components == 1 ? "(N)" : fmt::format("(N, {}) or ({} N)", components, components)));
+  throw InputError(fmt::format(
+      "'{}': /{} has the shape {}, but {} is needed", file.path(), path, text_of(extent),
+      components == 1 ? "(N)" : fmt::format("(N, {}) or ({} N)", components, components)));
 }
 
-void check_numbers(const InputFile& file, const std::string& path, const DatasetShape& shape, bool is_position) {
+void check_numbers(const InputFile& file, const std::string& path, const DatasetShape& shape,
+                   bool is_position) {
   if (shape.kind == hdf5::Kind::other)
-    throw InputError(fmt::format("'{}': /{} does not hold numbers that zhalo can read", file.path(), path));
+    throw InputError(
+        fmt::format("'{}': /{} does not hold numbers that zhalo can read", file.path(), path));
   const bool spans_box = !shape.is_signed && (shape.bytes == 4 || shape.bytes == 8);
   if (!is_position || shape.kind == hdf5::Kind::real || spans_box) return;
   throw InputError(
-      fmt::format("'{}': /{} holds {} integers of {} bits (must be floating-point numbers, or unsigned integers of 32 "
+      fmt::format("'{}': /{} holds {} integers of {} bits (must be floating-point numbers, or "
+                  "unsigned integers of 32 "
                   "or 64 bits that span the box, as GADGET-4 may write them)",
-                  file.path(), path, shape.is_signed ? "signed" : "unsigned", 8 * static_cast<Index>(shape.bytes)));
+                  file.path(), path, shape.is_signed ? "signed" : "unsigned",
+                  8 * static_cast<Index>(shape.bytes)));
 }
 
 /// What one file holds of one type.
@@ -70,8 +80,9 @@ void note_rows(const InputFile& file, Found& found, Index rows, const std::strin
     found.rows_from = path;
   }
   if (*found.rows == rows) return;
-  throw InputError(fmt::format("'{}': /{} has {} particles, but /{} has {}: the file is damaged or incomplete", file.path(),
-                               found.rows_from, *found.rows, path, rows));
+  throw InputError(
+      fmt::format("'{}': /{} has {} particles, but /{} has {}: the file is damaged or incomplete",
+                  file.path(), found.rows_from, *found.rows, path, rows));
 }
 
 Found look_into(const InputFile& file, int type) {
@@ -102,24 +113,28 @@ Index settle_count(const InputFile& file, int type, const HeaderCounts& header, 
   const std::string group = fmt::format("PartType{}", type);
   if (stated != 0 && !file.has(group)) {
     throw InputError(
-        fmt::format("'{}': the header says {} particles of type {}, but there is no /{}: the file is damaged or incomplete",
+        fmt::format("'{}': the header says {} particles of type {}, but there is no /{}: the file "
+                    "is damaged or incomplete",
                     file.path(), stated, type, group));
   }
   const Index rows = found.rows.value_or(stated);
   if (rows == stated) return rows;
   if (found.rows && agree_in_low_bits(rows, stated)) {
     notes.push_back(
-        fmt::format("'{}': NumPart_ThisFile of type {} has lost its high bits ({}); the datasets' length {} is taken.",
+        fmt::format("'{}': NumPart_ThisFile of type {} has lost its high bits ({}); the datasets' "
+                    "length {} is taken.",
                     file.path(), type, stated, rows));
     return rows;
   }
   throw InputError(
-      fmt::format("'{}': the header says {} particles of type {}, but /{} has {}: the file is damaged or incomplete",
+      fmt::format("'{}': the header says {} particles of type {}, but /{} has {}: the file is "
+                  "damaged or incomplete",
                   file.path(), stated, type, found.rows ? found.rows_from : group, rows));
 }
 
 /// A column must look alike in every file that has particles of the type.
-void merge_columns(const InputFile& file, int type, const Found& found, TypeLayout& layout, bool first) {
+void merge_columns(const InputFile& file, int type, const Found& found, TypeLayout& layout,
+                   bool first) {
   for (const auto& quantity : quantities()) {
     const Column& here = found.layout.*quantity.column;
     Column& known = layout.*quantity.column;
@@ -127,37 +142,44 @@ void merge_columns(const InputFile& file, int type, const Found& found, TypeLayo
     if (known.name == here.name) {
       const bool spans_box = here.integer && quantity.column == &TypeLayout::position;
       if (known.integer != here.integer || (spans_box && known.bytes != here.bytes))
-        throw InputError(fmt::format("'{}' stores /{} as another type of number than the files before it", file.path(),
-                                     dataset_path(type, here.name)));
+        throw InputError(
+            fmt::format("'{}' stores /{} as another type of number than the files before it",
+                        file.path(), dataset_path(type, here.name)));
       known.bytes = std::max(known.bytes, here.bytes);
       continue;
     }
-    throw InputError(fmt::format("'{}' {} /{}, unlike the files before it", file.path(), here.name.empty() ? "lacks" : "has",
+    throw InputError(fmt::format("'{}' {} /{}, unlike the files before it", file.path(),
+                                 here.name.empty() ? "lacks" : "has",
                                  dataset_path(type, here.name.empty() ? known.name : here.name)));
   }
 }
 
 /// Same snapshot, or a file of another one that lies among them?
-void check_same_snapshot(const InputFile& file, const HeaderCounts& header, const HeaderCounts& first,
-                         const std::string& first_path) {
-  const bool same = header.num_files == first.num_files && header.num_types == first.num_types && header.time == first.time &&
-                    header.total == first.total;
+void check_same_snapshot(const InputFile& file, const HeaderCounts& header,
+                         const HeaderCounts& first, const std::string& first_path) {
+  const bool same = header.num_files == first.num_files && header.num_types == first.num_types &&
+                    header.time == first.time && header.total == first.total;
   if (same) return;
-  throw InputError(fmt::format("'{}' belongs to another snapshot than '{}': time, number of files or total numbers differ",
-                               file.path(), first_path));
+  throw InputError(fmt::format(
+      "'{}' belongs to another snapshot than '{}': time, number of files or total numbers differ",
+      file.path(), first_path));
 }
 
-void check_totals(const SnapshotInfo& info, const HeaderCounts& header, std::vector<std::string>& notes) {
+void check_totals(const SnapshotInfo& info, const HeaderCounts& header,
+                  std::vector<std::string>& notes) {
   for (std::size_t type = 0; type < header.total.size(); ++type) {
     const Index stated = header.total[type], found = info.types[type].count;
     if (stated == found) continue;
     if (header.total_may_lack_high_bits && agree_in_low_bits(stated, found)) {
-      notes.push_back(fmt::format("NumPart_Total of type {} has lost its high bits ({}); the sum over the files {} is taken.",
-                                  type, stated, found));
+      notes.push_back(
+          fmt::format("NumPart_Total of type {} has lost its high bits ({}); the sum over the "
+                      "files {} is taken.",
+                      type, stated, found));
       continue;
     }
-    throw InputError(fmt::format("'{}': the header says {} particles of type {} in total, but its {} file(s) hold {}",
-                                 info.files.front(), stated, type, info.files.size(), found));
+    throw InputError(fmt::format(
+        "'{}': the header says {} particles of type {} in total, but its {} file(s) hold {}",
+        info.files.front(), stated, type, info.files.size(), found));
   }
 }
 
@@ -168,7 +190,8 @@ void check_columns_readable(const InputFile& file, int type, const Found& found)
   }
 }
 
-TypeSummary summarise(int type, const TypeLayout& layout, double table_mass, const SnapshotOverrides& overrides) {
+TypeSummary summarise(int type, const TypeLayout& layout, double table_mass,
+                      const SnapshotOverrides& overrides) {
   TypeSummary summary;
   summary.count = layout.first_of_file.back();
   summary.has_coordinates = !layout.position.name.empty();
@@ -220,7 +243,8 @@ void survey_types(Snapshot::State& state, const SnapshotOverrides& overrides) {
     survey_file(state, file, header);
   }
   for (std::size_t type = 0; type < state.layouts.size(); ++type) {
-    state.info.types.push_back(summarise(static_cast<int>(type), state.layouts[type], first.mass_table[type], overrides));
+    state.info.types.push_back(
+        summarise(static_cast<int>(type), state.layouts[type], first.mass_table[type], overrides));
   }
   check_totals(state.info, first, state.info.notes);
 }

@@ -38,7 +38,8 @@ std::vector<std::string> make_directories(const std::string& path) {
     missing.insert(missing.begin(), at.string());
   fs::create_directories(path, error);
   if (error || !fs::is_directory(path, error)) {
-    throw FileError(fmt::format("directory '{}' cannot be made: {}", path, error ? error.message() : "a file has that name"));
+    throw FileError(fmt::format("directory '{}' cannot be made: {}", path,
+                                error ? error.message() : "a file has that name"));
   }
   return missing;
 }
@@ -46,7 +47,8 @@ std::vector<std::string> make_directories(const std::string& path) {
 /// Files and directories alike: until the disk has it.
 void bring_to_disk(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool ok = file >= 0 && (::fsync(file) == 0 || errno == EINVAL);  // some file systems know no fsync of directories
+  const bool ok = file >= 0 && (::fsync(file) == 0 ||
+                                errno == EINVAL);  // some file systems know no fsync of directories
   const int reason = errno;
   if (file >= 0) ::close(file);
   if (!ok) throw FileError(fmt::format("'{}' cannot be written: {}", path, std::strerror(reason)));
@@ -55,7 +57,9 @@ void bring_to_disk(const std::string& path) {
 void check_writable(const std::string& directory, int rank) {
   const std::string probe = fmt::format("{}/.zhalo-probe.{}.{}", directory, ::getpid(), rank);
   const int file = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0) throw FileError(fmt::format("directory '{}' cannot be written to: {}", directory, std::strerror(errno)));
+  if (file < 0)
+    throw FileError(
+        fmt::format("directory '{}' cannot be written to: {}", directory, std::strerror(errno)));
   ::close(file);
   ::unlink(probe.c_str());
 }
@@ -73,7 +77,8 @@ StagedFiles::StagedFiles(const Communicator& comm, std::string directory)
   try {
     comm_->together([&] {
       run_ = comm_->broadcast(name_of_run());
-      comm_->barrier();  // other ranks may still be removing the directories of an object before this one
+      comm_->barrier();  // other ranks may still be removing the directories of an object before
+                         // this one
       make_directories_from_rank_zero(directory_);
       check_writable(directory_, comm_->rank());
     });
@@ -119,7 +124,8 @@ void StagedFiles::make_directory(const std::string& name) {
 /// In the same directory, so that a rename is enough.
 std::string StagedFiles::hidden_beside(const std::string& path, const char* ending) const {
   const fs::path place(path);
-  return (place.parent_path() / fmt::format(".{}.{}.{}", place.filename().string(), run_, ending)).string();
+  return (place.parent_path() / fmt::format(".{}.{}.{}", place.filename().string(), run_, ending))
+      .string();
 }
 
 std::string StagedFiles::stage(const std::string& name, Appears when) {
@@ -135,13 +141,16 @@ std::string StagedFiles::join(const std::string& name) {
   return joined_.back();
 }
 
-void StagedFiles::claim_numbered(const std::string& prefix, Index num_files) { numbered_.push_back({prefix, num_files}); }
+void StagedFiles::claim_numbered(const std::string& prefix, Index num_files) {
+  numbered_.push_back({prefix, num_files});
+}
 
 /// Every rank tries to remove the new directories; the last one finds them empty and succeeds.
 void StagedFiles::discard() noexcept {
   std::error_code ignored;
   for (const auto& file : staged_) fs::remove(file.temporary, ignored);
-  for (std::size_t i = made_directories_.size(); i-- > 0;) fs::remove(made_directories_[i], ignored);
+  for (std::size_t i = made_directories_.size(); i-- > 0;)
+    fs::remove(made_directories_[i], ignored);
   staged_.clear();
   made_directories_.clear();
 }
@@ -151,7 +160,8 @@ namespace {
 void rename_into_place(const std::string& from, const std::string& to) {
   std::error_code error;
   fs::rename(from, to, error);
-  if (error) throw FileError(fmt::format("'{}' cannot be put in its place: {}", to, error.message()));
+  if (error)
+    throw FileError(fmt::format("'{}' cannot be put in its place: {}", to, error.message()));
 }
 
 bool is_file(const std::string& path) {
@@ -160,16 +170,19 @@ bool is_file(const std::string& path) {
   return fs::is_regular_file(status) || fs::is_symlink(status);
 }
 
-/// A second name for a file, so that it is never without its own; a new name on file systems that know no second ones.
+/// A second name for a file, so that it is never without its own; a new name on file systems that
+/// know no second ones.
 void keep_as(const std::string& path, const std::string& name) {
   if (::link(path.c_str(), name.c_str()) == 0 || ::rename(path.c_str(), name.c_str()) == 0) return;
-  throw FileError(fmt::format("'{}', which is to be replaced, cannot be kept meanwhile: {}", path, std::strerror(errno)));
+  throw FileError(fmt::format("'{}', which is to be replaced, cannot be kept meanwhile: {}", path,
+                              std::strerror(errno)));
 }
 
 /// The number of "PREFIX.NUMBER.hdf5"; -1 if the name is not of that form.
 Index number_in(const std::string& name, const std::string& prefix) {
   const std::string head = prefix + ".", tail = ".hdf5";
-  if (name.size() <= head.size() + tail.size() || name.compare(0, head.size(), head) != 0) return -1;
+  if (name.size() <= head.size() + tail.size() || name.compare(0, head.size(), head) != 0)
+    return -1;
   if (name.compare(name.size() - tail.size(), tail.size(), tail) != 0) return -1;
   const std::string digits = name.substr(head.size(), name.size() - head.size() - tail.size());
   if (digits.find_first_not_of("0123456789") != std::string::npos || digits.size() > 18) return -1;
@@ -177,12 +190,14 @@ Index number_in(const std::string& name, const std::string& prefix) {
   return std::to_string(number) == digits ? number : -1;
 }
 
-/// Files of an earlier run, from this number on: readers that look for the next number would find them.
+/// Files of an earlier run, from this number on: readers that look for the next number would find
+/// them.
 std::vector<std::string> leftovers(const std::string& prefix, Index first) {
   std::vector<std::string> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(parent_of(prefix), error)) {
-    const Index number = number_in(entry.path().filename().string(), fs::path(prefix).filename().string());
+    const Index number =
+        number_in(entry.path().filename().string(), fs::path(prefix).filename().string());
     if (number >= first && is_file(entry.path().string())) found.push_back(entry.path().string());
   }
   return found;
@@ -197,7 +212,8 @@ void bring_parents_to_disk(const std::vector<std::string>& paths) {
 
 }  // namespace
 
-/// Files of an earlier run that this rank takes away: those that its own replace, and on rank 0 those that nothing replaces.
+/// Files of an earlier run that this rank takes away: those that its own replace, and on rank 0
+/// those that nothing replaces.
 std::vector<std::string> StagedFiles::earlier_files(Appears which) const {
   std::vector<std::string> found;
   for (const auto& file : staged_) {
@@ -209,7 +225,8 @@ std::vector<std::string> StagedFiles::earlier_files(Appears which) const {
     return found;
   }
   for (const auto& [prefix, num_files] : numbered_) {
-    for (const auto& path : leftovers((fs::path(directory_) / prefix).string(), num_files)) found.push_back(path);
+    for (const auto& path : leftovers((fs::path(directory_) / prefix).string(), num_files))
+      found.push_back(path);
   }
   return found;
 }
@@ -220,7 +237,8 @@ void StagedFiles::set_aside(Appears which) {
     if (!is_file(path)) continue;
     kept_.push_back({path, hidden_beside(path, "old")});
     if (::rename(path.c_str(), kept_.back().kept_as.c_str()) != 0) {
-      throw FileError(fmt::format("'{}', of an earlier run, cannot be removed: {}", path, std::strerror(errno)));
+      throw FileError(fmt::format("'{}', of an earlier run, cannot be removed: {}", path,
+                                  std::strerror(errno)));
     }
   }
   bring_parents_to_disk(found);
@@ -239,8 +257,9 @@ void StagedFiles::put_in_place(Appears which) {
   bring_parents_to_disk(placed_);
 }
 
-/// Wherever a rank is stopped, what has its name is of the earlier run or of this one, never of both: ranks begin a step when all have
-/// ended the one before. Files that show others are the first to go and the last to come.
+/// Wherever a rank is stopped, what has its name is of the earlier run or of this one, never of
+/// both: ranks begin a step when all have ended the one before. Files that show others are the
+/// first to go and the last to come.
 void StagedFiles::replace_all() {
   comm_->together([&] { single_ = comm_->sum(static_cast<Index>(staged_.size())) == 1; });
   comm_->together([&] { set_aside(Appears::last); });
@@ -252,7 +271,8 @@ void StagedFiles::replace_all() {
 void StagedFiles::remove_placed() noexcept {
   std::error_code error;
   for (const auto& path : placed_) {
-    const bool replaced = std::any_of(kept_.begin(), kept_.end(), [&](const Kept& file) { return file.path == path; });
+    const bool replaced = std::any_of(kept_.begin(), kept_.end(),
+                                      [&](const Kept& file) { return file.path == path; });
     if (!single_ || !replaced) fs::remove(path, error);
   }
   placed_.clear();
@@ -268,8 +288,9 @@ void StagedFiles::bring_back() noexcept {
   kept_.clear();
 }
 
-/// As it was before the commit. What cannot be brought back stays under the name at which it was kept; so does everything if
-/// ranks are lost: their new files may be in place, and must not meet old ones.
+/// As it was before the commit. What cannot be brought back stays under the name at which it was
+/// kept; so does everything if ranks are lost: their new files may be in place, and must not meet
+/// old ones.
 void StagedFiles::undo() noexcept {
   if (comm_->is_broken()) return;
   try {

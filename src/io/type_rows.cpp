@@ -7,16 +7,19 @@
 
 namespace zhalo::io {
 
-std::string group_of_type(int type) { return type == no_type ? "Query" : fmt::format("PartType{}", type); }
+std::string group_of_type(int type) {
+  return type == no_type ? "Query" : fmt::format("PartType{}", type);
+}
 
-void check_ranges(const std::vector<TypeRange>& ranges, int lowest, int num_types, const char* what) {
+void check_ranges(const std::vector<TypeRange>& ranges, int lowest, int num_types,
+                  const char* what) {
   int last = lowest - 1;
   for (const TypeRange& range : ranges) {
     if (range.type <= last || range.type >= num_types || range.count < 0)
-      throw InputError(
-          fmt::format("{} with a range of particle type {} after one of type {}: give one range for each "
-                      "type of the snapshot, in ascending order",
-                      what, range.type, last));
+      throw InputError(fmt::format(
+          "{} with a range of particle type {} after one of type {}: give one range for each "
+          "type of the snapshot, in ascending order",
+          what, range.type, last));
     last = range.type;
   }
 }
@@ -27,7 +30,8 @@ Index num_rows(const std::vector<TypeRange>& ranges) {
   return count;
 }
 
-std::vector<TypeRows> rows_by_type(const Communicator& comm, const FileShares& shares, const std::vector<TypeRange>& ranges,
+std::vector<TypeRows> rows_by_type(const Communicator& comm, const FileShares& shares,
+                                   const std::vector<TypeRange>& ranges,
                                    const std::vector<int>& types) {
   std::vector<TypeRows> rows;
   Index begin = 0;
@@ -37,7 +41,8 @@ std::vector<TypeRows> rows_by_type(const Communicator& comm, const FileShares& s
     const Index before = comm.exclusive_sum(range.count);
     if (range.count > 0 && range.first != before) {
       throw InputError(
-          fmt::format("the particles of type {} do not follow one another over the ranks: this rank's begin at {}, "
+          fmt::format("the particles of type {} do not follow one another over the ranks: this "
+                      "rank's begin at {}, "
                       "lower ranks have {}",
                       type, range.first, before));
     }
@@ -47,7 +52,8 @@ std::vector<TypeRows> rows_by_type(const Communicator& comm, const FileShares& s
   return rows;
 }
 
-void write_types(hdf5::OutputFile& file, const FileView& view, const std::vector<TypeRows>& rows, std::size_t num_types) {
+void write_types(hdf5::OutputFile& file, const FileView& view, const std::vector<TypeRows>& rows,
+                 std::size_t num_types) {
   std::vector<Index> counts(num_types), totals(num_types);
   for (const TypeRows& type : rows) {
     const Share held = type.placement.in_files(view.files);

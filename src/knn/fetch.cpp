@@ -20,7 +20,8 @@ kernels::CoarseBox box_of(const Ball<Real>& ball) {
 }
 
 /// Squared, of the two places of two boxes that are furthest from each other.
-double largest_distance2(const kernels::CoarseBox& a, const kernels::CoarseBox& b, const double (&period)[3]) {
+double largest_distance2(const kernels::CoarseBox& a, const kernels::CoarseBox& b,
+                         const double (&period)[3]) {
   double sum = 0;
   for (int axis = 0; axis < 3; ++axis) {
     const double direct = std::max(a.hi[axis] - b.lo[axis], b.hi[axis] - a.lo[axis]);
@@ -33,12 +34,13 @@ double largest_distance2(const kernels::CoarseBox& a, const kernels::CoarseBox& 
 /// What rounding may do to distances in float.
 constexpr double rounding = 1e-5;
 
-/// How far a ball may reach at most as the searches compute distances: in proportion, and across an edge by some units in the last
-/// place of the period.
+/// How far a ball may reach at most as the searches compute distances: in proportion, and across an
+/// edge by some units in the last place of the period.
 template <class Real>
 double reach_with_rounding(const Ball<Real>& ball, const ReachedBoxes& space) {
   double longest = 0;
-  for (const double period : space.period) longest = std::isfinite(period) ? std::max(longest, period) : longest;
+  for (const double period : space.period)
+    longest = std::isfinite(period) ? std::max(longest, period) : longest;
   const double absolute = 8 * static_cast<double>(std::numeric_limits<Real>::epsilon()) * longest;
   const double reach = std::sqrt(static_cast<double>(ball.reach2)) * (1 + rounding) + absolute;
   return reach * reach + static_cast<double>(std::numeric_limits<Real>::min());
@@ -75,12 +77,14 @@ class Transfer {
 }  // namespace
 
 template <class Real>
-Fetcher<Real>::Fetcher(const Context& context, PlacedParticles<Real>& particles, const kernels::SearchView<Real>& search,
+Fetcher<Real>::Fetcher(const Context& context, PlacedParticles<Real>& particles,
+                       const kernels::SearchView<Real>& search,
                        const std::vector<TravellingColumn>& columns)
     : context_(context), particles_(particles), search_(search) {
   for (const TravellingColumn& column : columns) element_size_.push_back(column.element_size);
   boxes_ = context.comm.all_gather(coarse_boxes(context.exec, search.tree));
-  for (int axis = 0; axis < 3; ++axis) reached_.period[axis] = static_cast<double>(search.period[axis]);
+  for (int axis = 0; axis < 3; ++axis)
+    reached_.period[axis] = static_cast<double>(search.period[axis]);
 }
 
 template <class Real>
@@ -95,17 +99,20 @@ Real Fetcher<Real>::reach_of(const Ball<Real>& ball, Index num) const {
     for (std::size_t i = 0; i < static_cast<std::size_t>(boxes.num); ++i)
       all.push_back({largest_distance2(box, boxes.box[i], reached_.period), boxes.count[i]});
   }
-  std::sort(all.begin(), all.end(), [](const Counted& a, const Counted& b) { return a.distance2 < b.distance2; });
+  std::sort(all.begin(), all.end(),
+            [](const Counted& a, const Counted& b) { return a.distance2 < b.distance2; });
   Index count = 0;
   for (const Counted& one : all) {
     count += one.count;
-    if (count >= num) return static_cast<Real>(one.distance2 * (1 + rounding)) + std::numeric_limits<Real>::min();
+    if (count >= num)
+      return static_cast<Real>(one.distance2 * (1 + rounding)) + std::numeric_limits<Real>::min();
   }
   return std::numeric_limits<Real>::infinity();
 }
 
 template <class Real>
-std::vector<std::vector<Ball<Real>>> Fetcher<Real>::requests_of(const std::vector<Ball<Real>>& balls) const {
+std::vector<std::vector<Ball<Real>>> Fetcher<Real>::requests_of(
+    const std::vector<Ball<Real>>& balls) const {
   std::vector<std::vector<Ball<Real>>> requests(boxes_.size());
   for (std::size_t rank = 0; rank < boxes_.size(); ++rank) {
     if (static_cast<int>(rank) == context_.comm.rank() || boxes_[rank].num == 0) continue;
@@ -115,8 +122,9 @@ std::vector<std::vector<Ball<Real>>> Fetcher<Real>::requests_of(const std::vecto
       reach.reach2 = reach_with_rounding(ball, reached_);
       if (!is_within(box_of(ball), hull, reach)) continue;
       const auto boxes = boxes_[rank].span();
-      const bool near =
-          std::any_of(boxes.begin(), boxes.end(), [&](const auto& box) { return is_within(box_of(ball), box, reach); });
+      const bool near = std::any_of(boxes.begin(), boxes.end(), [&](const auto& box) {
+        return is_within(box_of(ball), box, reach);
+      });
       if (near) requests[rank].push_back(ball);
     }
   }
@@ -125,7 +133,8 @@ std::vector<std::vector<Ball<Real>>> Fetcher<Real>::requests_of(const std::vecto
 
 /// This rank's particles that the others ask for, rank by rank.
 template <class Real>
-Buffer<LocalIndex> Fetcher<Real>::select(const std::vector<Ball<Real>>& balls, const ExchangePlan& plan,
+Buffer<LocalIndex> Fetcher<Real>::select(const std::vector<Ball<Real>>& balls,
+                                         const ExchangePlan& plan,
                                          std::vector<Index>& counts) const {
   const Exec& exec = context_.exec;
   std::vector<Buffer<LocalIndex>> parts;
@@ -134,10 +143,12 @@ Buffer<LocalIndex> Fetcher<Real>::select(const std::vector<Ball<Real>>& balls, c
     const Index first = plan.receive_offset[rank];
     const Index asked = plan.receive_offset[rank + 1] - first;
     if (asked == 0) continue;
-    const auto on_exec = to_exec(exec, Span<const Ball<Real>>(balls).subspan(first, asked), "balls of other ranks");
+    const auto on_exec =
+        to_exec(exec, Span<const Ball<Real>>(balls).subspan(first, asked), "balls of other ranks");
     kernels::BallsView<Real> view{search_.tree, on_exec.span(), {}};
     std::copy(search_.period, search_.period + 3, view.period);
-    parts.push_back(std::visit([&](const auto& e) { return kernels::select_in_balls(e, view); }, exec));
+    parts.push_back(
+        std::visit([&](const auto& e) { return kernels::select_in_balls(e, view); }, exec));
     synchronise(exec);
     counts[rank] = parts.back().size();
     num += counts[rank];
@@ -145,14 +156,16 @@ Buffer<LocalIndex> Fetcher<Real>::select(const std::vector<Ball<Real>>& balls, c
   Buffer<LocalIndex> selected(exec, num, "particles for other ranks");
   Index at = 0;
   for (const Buffer<LocalIndex>& part : parts) {
-    copy_bytes(exec, selected.data() + at, part.data(), static_cast<std::size_t>(part.size()) * sizeof(LocalIndex));
+    copy_bytes(exec, selected.data() + at, part.data(),
+               static_cast<std::size_t>(part.size()) * sizeof(LocalIndex));
     at += part.size();
   }
   return selected;
 }
 
 template <class Real>
-FetchedParticles<Real> Fetcher<Real>::fetch(const std::vector<Ball<Real>>& balls, int leaf_size) const {
+FetchedParticles<Real> Fetcher<Real>::fetch(const std::vector<Ball<Real>>& balls,
+                                            int leaf_size) const {
   const Communicator& comm = context_.comm;
   std::vector<Ball<Real>> sent;
   std::vector<Index> counts;
@@ -169,30 +182,37 @@ FetchedParticles<Real> Fetcher<Real>::fetch(const std::vector<Ball<Real>>& balls
   const ExchangePlan plan = comm.plan_exchange(counts);
   FetchedParticles<Real> fetched;
   Transfer<Real> transfer(context_, plan, selected.span());
-  for (std::size_t axis = 0; axis < 3; ++axis) transfer.add(particles_.sorted.pos[axis].data(), fetched.pos[axis]);
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    transfer.add(particles_.sorted.pos[axis].data(), fetched.pos[axis]);
   transfer.add(particles_.global_index.data(), fetched.global_index);
   for (std::size_t i = 0; i < element_size_.size(); ++i) {
-    fetched.columns.emplace_back(context_.exec, plan.num_received() * element_size_[i], "particles of other ranks");
-    transfer.add_bytes(particles_.columns[i].data(), fetched.columns.back().data(), element_size_[i]);
+    fetched.columns.emplace_back(context_.exec, plan.num_received() * element_size_[i],
+                                 "particles of other ranks");
+    transfer.add_bytes(particles_.columns[i].data(), fetched.columns.back().data(),
+                       element_size_[i]);
   }
   transfer.run();
-  const kernels::SortedPositions<Real> pos{{fetched.pos[0].data(), fetched.pos[1].data(), fetched.pos[2].data()},
-                                           fetched.num()};
+  const kernels::SortedPositions<Real> pos{
+      {fetched.pos[0].data(), fetched.pos[1].data(), fetched.pos[2].data()}, fetched.num()};
   if (fetched.num() > 0) fetched.tree = std::make_unique<Tree<Real>>(context_, pos, leaf_size);
   return fetched;
 }
 
 template <class Real>
-std::vector<Ball<Real>> balls_of(const Exec& exec, const kernels::SearchView<Real>& search, const Chunk& chunk,
-                                 const kernels::BestRows<Real>& rows) {
-  Buffer<Real> reach(exec, chunk.num_slots, "reach of queries");
+std::vector<Ball<Real>> balls_of(const Exec& exec, const kernels::SearchView<Real>& search,
+                                 const Chunk& chunk, const kernels::BestRows<Real>& rows) {
+  Buffer<Real> reach(exec, chunk.num_leaves, "reach of queries");
   const bool known = rows.count != nullptr;
-  if (known) std::visit([&](const auto& e) { kernels::find_reach(e, search, rows, reach.span()); }, exec);
-  const std::vector<Real> reach2 = known ? to_host(exec, reach) : std::vector<Real>(static_cast<std::size_t>(chunk.num_slots));
+  if (known)
+    std::visit([&](const auto& e) { kernels::find_reach(e, search, rows, reach.span()); }, exec);
+  const std::vector<Real> reach2 =
+      known ? to_host(exec, reach) : std::vector<Real>(static_cast<std::size_t>(chunk.num_leaves));
   std::vector<Real> lo[3], hi[3];
   for (int axis = 0; axis < 3; ++axis) {
-    lo[axis] = to_host(exec, Span<const Real>(search.queries.boxes.lo[axis] + chunk.first_slot, chunk.num_slots));
-    hi[axis] = to_host(exec, Span<const Real>(search.queries.boxes.hi[axis] + chunk.first_slot, chunk.num_slots));
+    lo[axis] = to_host(
+        exec, Span<const Real>(search.queries.boxes.lo[axis] + chunk.first_leaf, chunk.num_leaves));
+    hi[axis] = to_host(
+        exec, Span<const Real>(search.queries.boxes.hi[axis] + chunk.first_leaf, chunk.num_leaves));
   }
   std::vector<Ball<Real>> balls;
   for (std::size_t i = 0; i < reach2.size(); ++i) {
@@ -204,9 +224,9 @@ std::vector<Ball<Real>> balls_of(const Exec& exec, const kernels::SearchView<Rea
 
 template class Fetcher<float>;
 template class Fetcher<double>;
-template std::vector<Ball<float>> balls_of(const Exec&, const kernels::SearchView<float>&, const Chunk&,
-                                           const kernels::BestRows<float>&);
-template std::vector<Ball<double>> balls_of(const Exec&, const kernels::SearchView<double>&, const Chunk&,
-                                            const kernels::BestRows<double>&);
+template std::vector<Ball<float>> balls_of(const Exec&, const kernels::SearchView<float>&,
+                                           const Chunk&, const kernels::BestRows<float>&);
+template std::vector<Ball<double>> balls_of(const Exec&, const kernels::SearchView<double>&,
+                                            const Chunk&, const kernels::BestRows<double>&);
 
 }  // namespace zhalo

@@ -29,17 +29,19 @@ template <class Real>
 class Fetcher {
  public:
   /// `search.tree` is the tree of this rank's particles. Collective.
-  Fetcher(const Context& context, PlacedParticles<Real>& particles, const kernels::SearchView<Real>& search,
-          const std::vector<TravellingColumn>& columns);
+  Fetcher(const Context& context, PlacedParticles<Real>& particles,
+          const kernels::SearchView<Real>& search, const std::vector<TravellingColumn>& columns);
 
-  /// A distance, squared, within which at least so many particles of all ranks lie of any place in the box; infinite if there are fewer.
+  /// A distance, squared, within which at least so many particles of all ranks lie of any place in
+  /// the box; infinite if there are fewer.
   Real reach_of(const Ball<Real>& box, Index num) const;
   /// Collective.
   FetchedParticles<Real> fetch(const std::vector<Ball<Real>>& balls, int leaf_size) const;
 
  private:
   std::vector<std::vector<Ball<Real>>> requests_of(const std::vector<Ball<Real>>& balls) const;
-  Buffer<LocalIndex> select(const std::vector<Ball<Real>>& balls, const ExchangePlan& plan, std::vector<Index>& counts) const;
+  Buffer<LocalIndex> select(const std::vector<Ball<Real>>& balls, const ExchangePlan& plan,
+                            std::vector<Index>& counts) const;
 
   const Context& context_;
   PlacedParticles<Real>& particles_;
@@ -49,9 +51,10 @@ class Fetcher {
   ReachedBoxes reached_;            ///< the period; the reach is each ball's
 };
 
-/// Boxes of the leaves of a chunk, which reach as far as their rows say: to the last neighbour, or as far as may be if a row is not full.
+/// Boxes of the leaves of a chunk, which reach as far as their rows say: to the last neighbour, or
+/// as far as may be if a row is not full.
 template <class Real>
-std::vector<Ball<Real>> balls_of(const Exec& exec, const kernels::SearchView<Real>& search, const Chunk& chunk,
-                                 const kernels::BestRows<Real>& rows);
+std::vector<Ball<Real>> balls_of(const Exec& exec, const kernels::SearchView<Real>& search,
+                                 const Chunk& chunk, const kernels::BestRows<Real>& rows);
 
 }  // namespace zhalo

@@ -13,29 +13,35 @@ namespace {
 template <class Real>
 class ResultWriter {
  public:
-  ResultWriter(const Context& context, NeighbourLists<Real>& lists, const KnnOptions& options, const KnnOutput& output)
+  ResultWriter(const Context& context, NeighbourLists<Real>& lists, const KnnOptions& options,
+               const KnnOutput& output)
       : context_(context), lists_(lists), output_(output) {
     result_.k = options.k;
     const bool sorted = output.order == RowOrder::z_order;
     result_.num_rows = sorted ? lists.num_searched() : lists.num_queries();
     const Index num = result_.num_rows * options.k;
-    if (output.distances) result_.distance = Buffer<Real>(context.exec, num, "distances of neighbours");
+    if (output.distances)
+      result_.distance = Buffer<Real>(context.exec, num, "distances of neighbours");
     if (output.indices) result_.index = Buffer<Index>(context.exec, num, "indices of neighbours");
-    if (output.places) result_.place = Buffer<ParticlePlace>(context.exec, num, "places of neighbours");
+    if (output.locations)
+      result_.location = Buffer<ParticleLocation>(context.exec, num, "locations of neighbours");
     for (const TravellingColumn& column : output.columns)
-      result_.columns.emplace_back(context.exec, num * column.element_size, "columns of neighbours");
+      result_.columns.emplace_back(context.exec, num * column.element_size,
+                                   "columns of neighbours");
     if (sorted) result_.query = Buffer<Index>(context.exec, result_.num_rows, "indices of queries");
   }
 
   void write_chunk() {
     const NeighbourRows<Real>& rows = lists_.rows();
-    const kernels::BestRows<Real> best{rows.k, const_cast<Real*>(rows.distance2), const_cast<LocalIndex*>(rows.place),
+    const kernels::BestRows<Real> best{rows.k, const_cast<Real*>(rows.distance2),
+                                       const_cast<LocalIndex*>(rows.local_index),
                                        const_cast<LocalIndex*>(rows.count.data())};
     if (output_.distances) write_values(best, result_.distance);
     if (output_.indices) write_values(best, result_.index);
     for (std::size_t i = 0; i < output_.columns.size(); ++i)
       write_column(best, static_cast<int>(i), result_.columns[i].data(), 0);
-    if (output_.places) write_column(best, static_cast<int>(output_.columns.size()), result_.place.data(), 0xff);
+    if (output_.locations)
+      write_column(best, static_cast<int>(output_.columns.size()), result_.location.data(), 0xff);
     if (output_.order == RowOrder::z_order) {
       copy_bytes(context_.exec, result_.query.data() + done_, rows.query_index,
                  static_cast<std::size_t>(rows.num) * sizeof(Index));
@@ -57,14 +63,17 @@ class ResultWriter {
     output.unit = rows.unit;
     if constexpr (std::is_same_v<T, Real>) output.distance = values.span();
     if constexpr (std::is_same_v<T, Index>) output.index = values.span();
-    std::visit([&](const auto& e) { kernels::write_rows(e, rows.num, best, rows.global_index, output); }, context_.exec);
+    std::visit(
+        [&](const auto& e) { kernels::write_rows(e, rows.num, best, rows.global_index, output); },
+        context_.exec);
     keep(values.data(), static_cast<Index>(sizeof(T)), to.data());
   }
 
   void write_column(const kernels::BestRows<Real>& best, int i, void* to, unsigned char missing) {
     const NeighbourRows<Real>& rows = lists_.rows();
-    const Index size = i < static_cast<int>(output_.columns.size()) ? output_.columns[static_cast<std::size_t>(i)].element_size
-                                                                    : static_cast<Index>(sizeof(ParticlePlace));
+    const Index size = i < static_cast<int>(output_.columns.size())
+                           ? output_.columns[static_cast<std::size_t>(i)].element_size
+                           : static_cast<Index>(sizeof(ParticleLocation));
     Buffer<std::byte> values(context_.exec, rows.num * rows.k * size, "a chunk of results");
     const auto raw = lists_.raw_column(i, size);
     const kernels::PlacedBytes column{raw.own, raw.fetched, raw.num_own, size};
@@ -94,26 +103,32 @@ class ResultWriter {
 
 /// What must be the same on all ranks, or some would wait for results that others do not send.
 void validate_output(const Communicator& comm, const KnnOutput& output) {
-  const auto word = Index{output.distances ? 1 : 0} + (output.indices ? 2 : 0) + (output.places ? 4 : 0) +
-                    (output.order == RowOrder::z_order ? 8 : 0);
-  validate(comm.min(word) == comm.max(word), "the ranks do not want the same results; give all ranks the same");
+  const auto word = Index{output.distances ? 1 : 0} + (output.indices ? 2 : 0) +
+                    (output.locations ? 4 : 0) + (output.order == RowOrder::z_order ? 8 : 0);
+  validate(comm.min(word) == comm.max(word),
+           "the ranks do not want the same results; give all ranks the same");
 }
 
-Buffer<ParticlePlace> places_of(const Context& context, Index num) {
-  std::vector<ParticlePlace> places;
-  for (Index i = 0; i < num; ++i) places.push_back({context.comm.rank(), static_cast<LocalIndex>(i)});
-  return to_exec(context.exec, Span<const ParticlePlace>(places), "places of particles");
+Buffer<ParticleLocation> locations_of(const Context& context, Index num) {
+  std::vector<ParticleLocation> locations;
+  for (Index i = 0; i < num; ++i)
+    locations.push_back({context.comm.rank(), static_cast<LocalIndex>(i)});
+  return to_exec(context.exec, Span<const ParticleLocation>(locations), "locations of particles");
 }
 
 template <class Real>
-KnnResult<Real> find(const Context& context, const SearchedParticles<Real>& searched, const Box& box, const KnnOptions& options,
-                     const KnnOutput& output) {
+KnnResult<Real> find(const Context& context, const SearchedParticles<Real>& searched,
+                     const Box& box, const KnnOptions& options, const KnnOutput& output) {
   return together(context.comm, [&] {
-    validate(options.k >= 1 && options.k <= most_neighbours, "k is {} (must be 1 to {})", options.k, most_neighbours);
+    validate(options.k >= 1 && options.k <= max_neighbours, "k is {} (must be 1 to {})", options.k,
+             max_neighbours);
     validate_output(context.comm, output);
     NeighbourSearch search(options, output.columns);
-    const Buffer<ParticlePlace> places = output.places ? places_of(context, searched.particles.num()) : Buffer<ParticlePlace>();
-    if (output.places) search.columns.push_back({places.data(), static_cast<Index>(sizeof(ParticlePlace))});
+    const Buffer<ParticleLocation> locations = output.locations
+                                                   ? locations_of(context, searched.particles.num())
+                                                   : Buffer<ParticleLocation>();
+    if (output.locations)
+      search.columns.push_back({locations.data(), static_cast<Index>(sizeof(ParticleLocation))});
     NeighbourLists<Real> lists(context, searched, box, search);
     ResultWriter<Real> writer(context, lists, options, output);
     while (lists.next()) writer.write_chunk();
@@ -124,20 +139,24 @@ KnnResult<Real> find(const Context& context, const SearchedParticles<Real>& sear
 }  // namespace
 
 template <class Real>
-KnnResult<Real> knn(const Context& context, const Particles<Real>& particles, const Box& box, const KnnOptions& options,
-                    const KnnOutput& output) {
+KnnResult<Real> knn(const Context& context, const Particles<Real>& particles, const Box& box,
+                    const KnnOptions& options, const KnnOutput& output) {
   return find<Real>(context, particles, box, options, output);
 }
 
 template <class Real>
-KnnResult<Real> knn(const Context& context, const QueriesAmong<Real>& among, const Box& box, const KnnOptions& options,
-                    const KnnOutput& output) {
+KnnResult<Real> knn(const Context& context, const QueriesAmong<Real>& among, const Box& box,
+                    const KnnOptions& options, const KnnOutput& output) {
   return find<Real>(context, among, box, options, output);
 }
 
-template KnnResult<float> knn(const Context&, const Particles<float>&, const Box&, const KnnOptions&, const KnnOutput&);
-template KnnResult<double> knn(const Context&, const Particles<double>&, const Box&, const KnnOptions&, const KnnOutput&);
-template KnnResult<float> knn(const Context&, const QueriesAmong<float>&, const Box&, const KnnOptions&, const KnnOutput&);
-template KnnResult<double> knn(const Context&, const QueriesAmong<double>&, const Box&, const KnnOptions&, const KnnOutput&);
+template KnnResult<float> knn(const Context&, const Particles<float>&, const Box&,
+                              const KnnOptions&, const KnnOutput&);
+template KnnResult<double> knn(const Context&, const Particles<double>&, const Box&,
+                               const KnnOptions&, const KnnOutput&);
+template KnnResult<float> knn(const Context&, const QueriesAmong<float>&, const Box&,
+                              const KnnOptions&, const KnnOutput&);
+template KnnResult<double> knn(const Context&, const QueriesAmong<double>&, const Box&,
+                               const KnnOptions&, const KnnOutput&);
 
 }  // namespace zhalo

@@ -11,18 +11,21 @@ namespace zhalo {
 namespace {
 
 void validate_search(const NeighbourSearch& search) {
-  validate(search.k >= search.least_k && search.k <= most_neighbours, "k is {} (must be 1 to {})", search.k, most_neighbours);
+  validate(search.k >= search.min_k && search.k <= max_neighbours, "k is {} (must be 1 to {})",
+           search.k, max_neighbours);
   validate(search.max_radius >= 0, "the radius is {} (must not be negative)", search.max_radius);
-  validate(search.k > 0 || std::isfinite(search.max_radius), "the radius is {} (must be finite)", search.max_radius);
-  validate(search.leaf_size >= 1 && search.leaf_size <= kernels::max_leaf_size, "leaf size is {} (must be 1 to {})",
-           search.leaf_size, kernels::max_leaf_size);
+  validate(search.k > 0 || std::isfinite(search.max_radius), "the radius is {} (must be finite)",
+           search.max_radius);
+  validate(search.leaf_size >= 1 && search.leaf_size <= kernels::max_leaf_size,
+           "leaf size is {} (must be 1 to {})", search.leaf_size, kernels::max_leaf_size);
   validate(search.chunk_bytes >= 0, "chunk_bytes is {} (must not be negative)", search.chunk_bytes);
   for (const TravellingColumn& column : search.columns)
     validate(column.element_size > 0, "a column has elements of {} bytes", column.element_size);
 }
 
 /// What ranks that search together must have in common.
-void validate_agreement(const Communicator& comm, const NeighbourSearch& search, const Box& box, bool has_queries) {
+void validate_agreement(const Communicator& comm, const NeighbourSearch& search, const Box& box,
+                        bool has_queries) {
   struct Request {
     Box box;
     double max_radius;
@@ -32,22 +35,25 @@ void validate_agreement(const Communicator& comm, const NeighbourSearch& search,
     bool include_self;
     bool has_queries;
   };
-  Request mine{box,        search.max_radius, static_cast<Index>(search.columns.size()), 0, search.k, search.include_self,
+  Request mine{box,        search.max_radius, static_cast<Index>(search.columns.size()),
+               0,          search.k,          search.include_self,
                has_queries};
   for (const TravellingColumn& column : search.columns)
     mine.sizes = mine.sizes * 65599U + static_cast<std::uint64_t>(column.element_size);
   for (const Request& other : comm.all_gather(mine)) {
-    const bool same = other.k == mine.k && other.max_radius == mine.max_radius && other.include_self == mine.include_self &&
-                      other.box == box && other.has_queries == has_queries;
+    const bool same = other.k == mine.k && other.max_radius == mine.max_radius &&
+                      other.include_self == mine.include_self && other.box == box &&
+                      other.has_queries == has_queries;
     validate(same,
-             "k, radius, include_self, box or the presence of queries are not the same on all ranks: k {} here, {} elsewhere; "
+             "k, radius, include_self, box or the presence of queries are not the same on all "
+             "ranks: k {} here, {} elsewhere; "
              "give all ranks the same",
              mine.k, other.k);
-    validate(
-        other.num_columns == mine.num_columns && other.sizes == mine.sizes,
-        "the ranks do not give the same columns ({} here, {} elsewhere, or other sizes); ranks without particles must give "
-        "them too",
-        mine.num_columns, other.num_columns);
+    validate(other.num_columns == mine.num_columns && other.sizes == mine.sizes,
+             "the ranks do not give the same columns ({} here, {} elsewhere, or other sizes); "
+             "ranks without particles must give "
+             "them too",
+             mine.num_columns, other.num_columns);
   }
 }
 
@@ -61,7 +67,8 @@ struct NeighbourLists<Real>::State {
 };
 
 template <class Real>
-NeighbourLists<Real>::NeighbourLists(const Context& context, const SearchedParticles<Real>& searched, const Box& box,
+NeighbourLists<Real>::NeighbourLists(const Context& context,
+                                     const SearchedParticles<Real>& searched, const Box& box,
                                      const NeighbourSearch& search) {
   context.comm.together([&] {
     validate_box(box, searched.particles.dimensions);
@@ -75,7 +82,10 @@ NeighbourLists<Real>::NeighbourLists(const Context& context, const SearchedParti
     }
     validate_agreement(context.comm, search, box, searched.queries != nullptr);
     state_ = std::make_shared<State>(
-        State{context, RowSearch<Real>(context, place_particles(context, searched, box, search.columns), box, search), {}});
+        State{context,
+              RowSearch<Real>(context, place_particles(context, searched, box, search.columns), box,
+                              search),
+              {}});
   });
 }
 
@@ -93,10 +103,11 @@ const NeighbourRows<Real>& NeighbourLists<Real>::rows() const {
 }
 
 template <class Real>
-typename NeighbourLists<Real>::RawColumn NeighbourLists<Real>::raw_column(int i, Index element_size) const {
+typename NeighbourLists<Real>::RawColumn NeighbourLists<Real>::raw_column(
+    int i, Index element_size) const {
   const kernels::PlacedBytes bytes = state_->rows.column(i);
-  validate(bytes.element_size == element_size, "column {} has elements of {} bytes, not {}", i, bytes.element_size,
-           element_size);
+  validate(bytes.element_size == element_size, "column {} has elements of {} bytes, not {}", i,
+           bytes.element_size, element_size);
   return {bytes.own, bytes.fetched, bytes.num_own};
 }
 
@@ -105,7 +116,13 @@ void NeighbourLists<Real>::put(const void* values, Index element_size, void* res
   const Context& context = state_->context;
   context.comm.together([&] {
     const Chunk& chunk = state_->rows.chunk();
-    if (!state_->way_back) state_->way_back.emplace(context, state_->rows.queries(), chunk.first_query, chunk.num_queries);
+    if (chunk.num_queries > 0)
+      validate_memory(context.exec, values, "the values of NeighbourLists::put");
+    if (num_queries() > 0)
+      validate_memory(context.exec, result, "the result of NeighbourLists::put");
+    if (!state_->way_back)
+      state_->way_back.emplace(context, state_->rows.queries(), chunk.first_query,
+                               chunk.num_queries);
     state_->way_back->put(values, element_size, result);
   });
 }

@@ -1,4 +1,5 @@
-/// Particles and queries of a search: in Z-order, on the ranks where they are searched, with the way back.
+/// Particles and queries of a search: in Z-order, on the ranks where they are searched, with the
+/// way back.
 #pragma once
 
 #include <optional>
@@ -12,7 +13,8 @@ namespace zhalo {
 /// This rank's part of the Z-order.
 template <class Real>
 struct PlacedParticles {
-  SortedParticles<Real> sorted;  ///< `order`: places among what came (of one rank: among what it brought)
+  SortedParticles<Real>
+      sorted;  ///< `order`: places among what came (of one rank: among what it brought)
   Buffer<Index> global_index;
   std::vector<Buffer<std::byte>> columns;
   std::vector<Index> received_offset;  ///< by rank, in the numbering of sorted.order
@@ -37,14 +39,15 @@ struct SearchInput {
   SearchCounts counts;
 };
 
-/// Checks, sorts, and (with several ranks) brings particles and queries together: each rank gets an even part of the Z-order of both.
-/// Collective.
+/// Checks, sorts, and (with several ranks) brings particles and queries together: each rank gets an
+/// even part of the Z-order of both. Collective.
 template <class Real>
-SearchInput<Real> place_particles(const Context& context, const SearchedParticles<Real>& searched, const Box& box,
-                                  const std::vector<TravellingColumn>& columns);
+SearchInput<Real> place_particles(const Context& context, const SearchedParticles<Real>& searched,
+                                  const Box& box, const std::vector<TravellingColumn>& columns);
 
 /// Where the sorted particles [first, first + origins.size()) came from.
 template <class Real>
-void find_origins(const Exec& exec, const PlacedParticles<Real>& particles, Index first, Span<ParticlePlace> origins);
+void find_origins(const Exec& exec, const PlacedParticles<Real>& particles, Index first,
+                  Span<ParticleLocation> origins);
 
 }  // namespace zhalo

@@ -9,15 +9,19 @@
 namespace zhalo {
 namespace {
 
-bool needs_mass(Quantity quantity) { return quantity == Quantity::density || quantity == Quantity::velocity_dispersion; }
+bool needs_mass(Quantity quantity) {
+  return quantity == Quantity::density || quantity == Quantity::velocity_dispersion;
+}
 
 template <class Real>
 void validate_velocities(const Particles<Real>& particles) {
   for (std::size_t s = 0; s < particles.segments.size(); ++s) {
     const ParticleSegment<Real>& segment = particles.segments[s];
-    for (std::size_t axis = 0; segment.num > 0 && axis < static_cast<std::size_t>(particles.dimensions); ++axis)
+    for (std::size_t axis = 0;
+         segment.num > 0 && axis < static_cast<std::size_t>(particles.dimensions); ++axis)
       validate(static_cast<bool>(segment.velocity[axis]),
-               "segment {} has no velocities on axis {}, which a velocity dispersion needs", s, axis);
+               "segment {} has no velocities on axis {}, which a velocity dispersion needs", s,
+               axis);
   }
 }
 
@@ -59,7 +63,8 @@ class QuantityInput {
     if (!columns_.empty()) placed.mass = lists.template column<double>(0);
     if (columns_.size() > 1) {
       const auto raw = lists.raw_column(1, columns_[1].element_size);
-      placed.velocity = {static_cast<const double*>(raw.own), static_cast<const double*>(raw.fetched), raw.num_own};
+      placed.velocity = {static_cast<const double*>(raw.own),
+                         static_cast<const double*>(raw.fetched), raw.num_own};
     }
     return placed;
   }
@@ -71,10 +76,14 @@ class QuantityInput {
   std::vector<TravellingColumn> columns_;
 };
 
-void validate_options(const Communicator& comm, const KnnOptions& options, const QuantityOptions& quantity) {
-  validate(options.k >= 1 && options.k <= most_neighbours, "k is {} (must be 1 to {})", options.k, most_neighbours);
-  const Index word = static_cast<Index>(quantity.quantity) * 16 + static_cast<Index>(quantity.kernel);
-  validate(comm.min(word) == comm.max(word), "the ranks do not want the same quantity; give all ranks the same");
+void validate_options(const Communicator& comm, const KnnOptions& options,
+                      const QuantityOptions& quantity) {
+  validate(options.k >= 1 && options.k <= max_neighbours, "k is {} (must be 1 to {})", options.k,
+           max_neighbours);
+  const Index word =
+      static_cast<Index>(quantity.quantity) * 16 + static_cast<Index>(quantity.kernel);
+  validate(comm.min(word) == comm.max(word),
+           "the ranks do not want the same quantity; give all ranks the same");
 }
 
 template <class E, class Real>
@@ -83,24 +92,29 @@ void reduce(const E& exec, const NeighbourRows<Real>& rows, const kernels::Quant
   switch (options.quantity) {
     case Quantity::kth_radius: return kernels::reduce_kth_radius(exec, rows, results);
     case Quantity::mean_radius: return kernels::reduce_mean_radius(exec, rows, results);
-    case Quantity::density: return kernels::reduce_density(exec, rows, columns, options.kernel, results);
-    case Quantity::velocity_dispersion: return kernels::reduce_dispersion(exec, rows, columns, results);
+    case Quantity::density:
+      return kernels::reduce_density(exec, rows, columns, options.kernel, results);
+    case Quantity::velocity_dispersion:
+      return kernels::reduce_dispersion(exec, rows, columns, results);
   }
 }
 
 template <class Real>
-Buffer<double> find(const Context& context, const SearchedParticles<Real>& searched, const Box& box, const KnnOptions& options,
-                    const QuantityOptions& quantity) {
+Buffer<double> find(const Context& context, const SearchedParticles<Real>& searched, const Box& box,
+                    const KnnOptions& options, const QuantityOptions& quantity) {
   return together(context.comm, [&] {
     validate_options(context.comm, options, quantity);
-    const QuantityInput<Real> input =
-        together(context.comm, [&] { return QuantityInput<Real>(context, searched.particles, quantity.quantity); });
+    const QuantityInput<Real> input = together(context.comm, [&] {
+      return QuantityInput<Real>(context, searched.particles, quantity.quantity);
+    });
     NeighbourLists<Real> lists(context, searched, box, {options, input.travelling()});
     Buffer<double> result(context.exec, searched.num_queries(), "quantities of neighbours");
     while (lists.next()) {
       const NeighbourRows<Real>& rows = lists.rows();
       Buffer<double> values(context.exec, rows.num, "a chunk of quantities");
-      std::visit([&](const auto& e) { reduce(e, rows, input.placed(lists), quantity, values.span()); }, context.exec);
+      std::visit(
+          [&](const auto& e) { reduce(e, rows, input.placed(lists), quantity, values.span()); },
+          context.exec);
       lists.put(values.data(), static_cast<Index>(sizeof(double)), result.data());
     }
     return result;
@@ -110,24 +124,26 @@ Buffer<double> find(const Context& context, const SearchedParticles<Real>& searc
 }  // namespace
 
 template <class Real>
-Buffer<double> neighbour_quantity(const Context& context, const Particles<Real>& particles, const Box& box,
-                                  const KnnOptions& options, const QuantityOptions& quantity) {
+Buffer<double> neighbour_quantity(const Context& context, const Particles<Real>& particles,
+                                  const Box& box, const KnnOptions& options,
+                                  const QuantityOptions& quantity) {
   return find<Real>(context, particles, box, options, quantity);
 }
 
 template <class Real>
-Buffer<double> neighbour_quantity(const Context& context, const QueriesAmong<Real>& among, const Box& box,
-                                  const KnnOptions& options, const QuantityOptions& quantity) {
+Buffer<double> neighbour_quantity(const Context& context, const QueriesAmong<Real>& among,
+                                  const Box& box, const KnnOptions& options,
+                                  const QuantityOptions& quantity) {
   return find<Real>(context, among, box, options, quantity);
 }
 
-template Buffer<double> neighbour_quantity(const Context&, const Particles<float>&, const Box&, const KnnOptions&,
-                                           const QuantityOptions&);
-template Buffer<double> neighbour_quantity(const Context&, const Particles<double>&, const Box&, const KnnOptions&,
-                                           const QuantityOptions&);
-template Buffer<double> neighbour_quantity(const Context&, const QueriesAmong<float>&, const Box&, const KnnOptions&,
-                                           const QuantityOptions&);
-template Buffer<double> neighbour_quantity(const Context&, const QueriesAmong<double>&, const Box&, const KnnOptions&,
-                                           const QuantityOptions&);
+template Buffer<double> neighbour_quantity(const Context&, const Particles<float>&, const Box&,
+                                           const KnnOptions&, const QuantityOptions&);
+template Buffer<double> neighbour_quantity(const Context&, const Particles<double>&, const Box&,
+                                           const KnnOptions&, const QuantityOptions&);
+template Buffer<double> neighbour_quantity(const Context&, const QueriesAmong<float>&, const Box&,
+                                           const KnnOptions&, const QuantityOptions&);
+template Buffer<double> neighbour_quantity(const Context&, const QueriesAmong<double>&, const Box&,
+                                           const KnnOptions&, const QuantityOptions&);
 
 }  // namespace zhalo

@@ -5,7 +5,8 @@
 namespace zhalo {
 
 void validate_column(std::string_view name, Index num, Index num_particles) {
-  validate(num == num_particles, "{} has {} elements on this rank, which has {}: it must have one for each", name, num,
+  validate(num == num_particles,
+           "{} has {} elements on this rank, which has {}: it must have one for each", name, num,
            num_particles);
 }
 

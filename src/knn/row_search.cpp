@@ -31,15 +31,20 @@ constexpr Index default_chunk_bytes(const Cuda&) { return Index{512} << 20; }
 }  // namespace
 
 template <class Real>
-RowSearch<Real>::RowSearch(const Context& context, SearchInput<Real> input, const Box& box, const NeighbourSearch& options)
-    : context_(context), options_(options), input_(std::make_unique<SearchInput<Real>>(std::move(input))) {
+RowSearch<Real>::RowSearch(const Context& context, SearchInput<Real> input, const Box& box,
+                           const NeighbourSearch& options)
+    : context_(context),
+      options_(options),
+      input_(std::make_unique<SearchInput<Real>>(std::move(input))) {
   const TreeOptions leaves{options.leaf_size, false};
   tree_ = std::make_unique<Tree<Real>>(context, input_->particles.sorted, leaves);
-  if (input_->queries) query_tree_ = std::make_unique<Tree<Real>>(context, input_->queries->sorted, leaves);
+  if (input_->queries)
+    query_tree_ = std::make_unique<Tree<Real>>(context, input_->queries->sorted, leaves);
   input_->particles.sorted.keys = {};
   if (input_->queries) input_->queries->sorted.keys = {};
   if (options_.chunk_bytes == 0)
-    options_.chunk_bytes = std::visit([](const auto& e) { return default_chunk_bytes(e); }, context.exec);
+    options_.chunk_bytes =
+        std::visit([](const auto& e) { return default_chunk_bytes(e); }, context.exec);
   set_space(box);
   prepare();
 }
@@ -51,7 +56,8 @@ void RowSearch<Real>::set_space(const Box& box) {
     const bool periodic = axis < box.dimensions && box.periodic[axis];
     const double length = box.length[axis] * scale;
     const double lo = box.lo[axis] * scale;
-    const double margin = 1e-6 * (std::abs(lo) + length);  // coordinates are rounded in proportion to their size
+    const double margin =
+        1e-6 * (std::abs(lo) + length);  // coordinates are rounded in proportion to their size
     search_.period[axis] = static_cast<Real>(periodic ? length : infinity);
     search_.edge_lo[axis] = static_cast<Real>(periodic ? lo + margin : -infinity);
     search_.edge_hi[axis] = static_cast<Real>(periodic ? lo + length - margin : infinity);
@@ -69,11 +75,14 @@ void RowSearch<Real>::prepare() {
   search_.queries = query_tree_ ? query_tree_->view() : search_.tree;
   search_.queries_are_particles = !query_tree_;
   search_.leave_out_self = !query_tree_ && !options_.include_self;
-  search_.global_index = {particles.global_index.data(), nullptr, static_cast<LocalIndex>(particles.num())};
+  search_.global_index = {particles.global_index.data(), nullptr,
+                          static_cast<LocalIndex>(particles.num())};
   const kernels::TreeView<Real>& tree = search_.tree;
-  smallest_ =
-      Buffer<Index>(exec, tree.plane_first[tree.num_planes - 1] + tree.plane_size[tree.num_planes - 1], "indices of nodes");
-  std::visit([&](const auto& e) { kernels::find_smallest_indices(e, search_, smallest_.span()); }, exec);
+  smallest_ = Buffer<Index>(
+      exec, tree.level_first[tree.num_levels - 1] + tree.level_size[tree.num_levels - 1],
+      "indices of nodes");
+  std::visit([&](const auto& e) { kernels::find_smallest_indices(e, search_, smallest_.span()); },
+             exec);
   search_.smallest_index = smallest_.span();
   const std::vector<kernels::SearchWork> none(1);
   work_ = to_exec(exec, Span<const kernels::SearchWork>(none), "work of a search");
@@ -86,21 +95,23 @@ void RowSearch<Real>::prepare() {
 }
 
 template <class Real>
-Index RowSearch<Real>::most_neighbours_listed() const {
-  return std::max<Index>(1, options_.chunk_bytes / static_cast<Index>(sizeof(Real) + sizeof(LocalIndex)));
+Index RowSearch<Real>::max_neighbours_listed() const {
+  return std::max<Index>(
+      1, options_.chunk_bytes / static_cast<Index>(sizeof(Real) + sizeof(LocalIndex)));
 }
 
-/// Within a radius nobody knows before counting: as many queries as the last chunk says, but not many more than that had.
+/// Within a radius nobody knows before counting: as many queries as the last chunk says, but not
+/// many more than that had.
 template <class Real>
-Index RowSearch<Real>::most_queries() const {
-  if (options_.k > 0) return std::max<Index>(1, most_neighbours_listed() / options_.k);
-  return options_.counts_only ? most_neighbours_listed() : queries_within_;
+Index RowSearch<Real>::max_queries() const {
+  if (options_.k > 0) return std::max<Index>(1, max_neighbours_listed() / options_.k);
+  return options_.counts_only ? max_neighbours_listed() : queries_within_;
 }
 
 template <class Real>
 kernels::SearchView<Real> RowSearch<Real>::search_of_chunk() const {
   kernels::SearchView<Real> search = search_;
-  search.first_slot = chunk_.first_slot;
+  search.first_leaf = chunk_.first_leaf;
   search.first_query = static_cast<LocalIndex>(chunk_.first_query);
   search.global_index = view_.global_index;
   return search;
@@ -111,7 +122,7 @@ std::optional<kernels::SearchView<Real>> RowSearch<Real>::search_of_fetched() co
   if (!fetched_ || fetched_->num() == 0) return std::nullopt;
   kernels::SearchView<Real> search = search_of_chunk();
   search.tree = fetched_->tree->view();
-  search.first_place = static_cast<LocalIndex>(input_->particles.num());
+  search.first_index_where = static_cast<LocalIndex>(input_->particles.num());
   search.queries_are_particles = false;
   search.leave_out_self = false;
   search.smallest_index = smallest_fetched_.span();
@@ -133,19 +144,22 @@ void RowSearch<Real>::fetch(const std::vector<Ball<Real>>& balls) {
            "a rank would hold {} particles and fetched ones, the most is {}; use more ranks",
            input_->particles.num() + fetched_->num(), max_local_particles);
   const kernels::TreeView<Real>& tree = fetched_->tree->view();
-  smallest_fetched_ =
-      Buffer<Index>(exec, tree.plane_first[tree.num_planes - 1] + tree.plane_size[tree.num_planes - 1], "indices of nodes");
+  smallest_fetched_ = Buffer<Index>(
+      exec, tree.level_first[tree.num_levels - 1] + tree.level_size[tree.num_levels - 1],
+      "indices of nodes");
   const auto search = search_of_fetched();
-  std::visit([&](const auto& e) { kernels::find_smallest_indices(e, *search, smallest_fetched_.span()); }, exec);
+  std::visit(
+      [&](const auto& e) { kernels::find_smallest_indices(e, *search, smallest_fetched_.span()); },
+      exec);
 }
 
 template <class Real>
 void RowSearch<Real>::make_room(Index num_neighbours) {
   if (distance2_.size() >= num_neighbours) return;
   distance2_ = {};
-  place_ = {};
+  local_index_ = {};
   distance2_ = Buffer<Real>(context_.exec, num_neighbours, "lists of neighbours");
-  place_ = Buffer<LocalIndex>(context_.exec, num_neighbours, "lists of neighbours");
+  local_index_ = Buffer<LocalIndex>(context_.exec, num_neighbours, "lists of neighbours");
 }
 
 template <class Real>
@@ -158,10 +172,12 @@ template <class Real>
 void RowSearch<Real>::find_nearest() {
   const Exec& exec = context_.exec;
   make_room(chunk_.num_queries * options_.k);
-  kernels::BestRows<Real> rows{options_.k, distance2_.data(), place_.data(), count_.data(), false};
+  kernels::BestRows<Real> rows{options_.k, distance2_.data(), local_index_.data(), count_.data(),
+                               false};
   const auto search = [&](const kernels::SearchView<Real>& view) {
     const PhaseTimer timer(context_, "search");
-    std::visit([&](const auto& e) { kernels::find_nearest(e, view, chunk_.num_slots, rows); }, exec);
+    std::visit([&](const auto& e) { kernels::find_nearest(e, view, chunk_.num_leaves, rows); },
+               exec);
   };
   if (input_->particles.num() > 0) {
     search(search_of_chunk());
@@ -173,7 +189,8 @@ void RowSearch<Real>::find_nearest() {
   const Index needed = options_.k + (search_.leave_out_self ? 1 : 0);
   const bool bounded = std::isfinite(search_.reach2);
   for (Ball<Real>& ball : balls) {
-    if (std::isinf(ball.reach2)) ball.reach2 = bounded ? search_.reach2 : fetcher_->reach_of(ball, needed);
+    if (std::isinf(ball.reach2))
+      ball.reach2 = bounded ? search_.reach2 : fetcher_->reach_of(ball, needed);
   }
   fetch(balls);
   rows.resume = true;
@@ -184,7 +201,8 @@ template <class Real>
 void RowSearch<Real>::find_within() {
   const Exec& exec = context_.exec;
   if (fetcher_) {
-    std::vector<Ball<Real>> balls = balls_of(exec, search_of_chunk(), chunk_, kernels::BestRows<Real>{});
+    std::vector<Ball<Real>> balls =
+        balls_of(exec, search_of_chunk(), chunk_, kernels::BestRows<Real>{});
     for (Ball<Real>& ball : balls) ball.reach2 = search_.reach2;
     fetch(balls);
   }
@@ -195,26 +213,31 @@ void RowSearch<Real>::find_within() {
     const auto elsewhere = search_of_fetched();
     std::visit(
         [&](const auto& e) {
-          if (input_->particles.num() > 0) kernels::find_within(e, search_of_chunk(), chunk_.num_slots, rows);
-          if (elsewhere) kernels::find_within(e, *elsewhere, chunk_.num_slots, rows);
+          if (input_->particles.num() > 0)
+            kernels::find_within(e, search_of_chunk(), chunk_.num_leaves, rows);
+          if (elsewhere) kernels::find_within(e, *elsewhere, chunk_.num_leaves, rows);
         },
         exec);
   };
   search();
   if (options_.counts_only) return;
   std::vector<Index> before{0};
-  for (const LocalIndex count : to_host(exec, Span<const LocalIndex>(count_.data(), chunk_.num_queries)))
+  for (const LocalIndex count :
+       to_host(exec, Span<const LocalIndex>(count_.data(), chunk_.num_queries)))
     before.push_back(before.back() + Index{count});
-  chunk_ = chunks_->shorten(chunk_, before, most_neighbours_listed());
+  chunk_ = chunks_->shorten(chunk_, before, max_neighbours_listed());
   before.resize(static_cast<std::size_t>(chunk_.num_queries) + 1);
   const Index mean = before.back() / std::max<Index>(1, chunk_.num_queries);
-  queries_within_ = std::clamp<Index>(most_neighbours_listed() / std::max<Index>(1, mean), 1, 2 * queries_within_);
+  queries_within_ =
+      std::clamp<Index>(max_neighbours_listed() / std::max<Index>(1, mean), 1, 2 * queries_within_);
   offset_ = {};
   offset_ = to_exec(exec, Span<const Index>(before), "offsets of lists");
   make_room(before.back());
-  rows = {count_.data(), offset_.data(), distance2_.data(), place_.data()};
+  rows = {count_.data(), offset_.data(), distance2_.data(), local_index_.data()};
   search();
-  std::visit([&](const auto& e) { kernels::sort_rows(e, offset_.span(), rows, view_.global_index); }, exec);
+  std::visit(
+      [&](const auto& e) { kernels::sort_rows(e, offset_.span(), rows, view_.global_index); },
+      exec);
 }
 
 template <class Real>
@@ -225,11 +248,12 @@ void RowSearch<Real>::show() {
   view_.row_offset = offset_.span();
   view_.count = count_.span();
   view_.distance2 = distance2_.data();
-  view_.place = place_.data();
-  for (std::size_t axis = 0; axis < 3; ++axis) view_.query_pos[axis] = of.sorted.pos[axis].data() + chunk_.first_query;
+  view_.local_index = local_index_.data();
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    view_.query_pos[axis] = of.sorted.pos[axis].data() + chunk_.first_query;
   view_.query_index = of.global_index.data() + chunk_.first_query;
   view_.queries_are_particles = search_.queries_are_particles;
-  view_.first_query_place = static_cast<LocalIndex>(chunk_.first_query);
+  view_.first_query_local_index = static_cast<LocalIndex>(chunk_.first_query);
 }
 
 template <class Real>
@@ -240,11 +264,12 @@ bool RowSearch<Real>::next() {
     return false;
   }
   const Index sent_before = context_.comm.bytes_sent();
-  chunk_ = chunks_->peek(most_queries());
+  chunk_ = chunks_->peek(max_queries());
   const PlacedParticles<Real>& particles = input_->particles;
   view_.global_index = search_.global_index;
   for (std::size_t axis = 0; axis < 3; ++axis)
-    view_.pos[axis] = {particles.sorted.pos[axis].data(), nullptr, static_cast<LocalIndex>(particles.num())};
+    view_.pos[axis] = {particles.sorted.pos[axis].data(), nullptr,
+                       static_cast<LocalIndex>(particles.num())};
   if (count_.size() < chunk_.num_queries)
     count_ = Buffer<LocalIndex>(context_.exec, chunk_.num_queries, "counts of neighbours");
   if (options_.k > 0) {
@@ -271,7 +296,8 @@ template <class Real>
 kernels::PlacedBytes RowSearch<Real>::column(int i) const {
   const std::vector<Buffer<std::byte>>& columns = input_->particles.columns;
   const auto at = static_cast<std::size_t>(i);
-  validate(i >= 0 && at < columns.size(), "there is no column {} (there are {})", i, columns.size());
+  validate(i >= 0 && at < columns.size(), "there is no column {} (there are {})", i,
+           columns.size());
   return {columns[at].data(), fetched_ ? fetched_->columns[at].data() : nullptr,
           static_cast<LocalIndex>(input_->particles.num()), options_.columns[at].element_size};
 }

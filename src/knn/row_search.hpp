@@ -1,4 +1,5 @@
-/// The search itself: chunk by chunk, among this rank's particles and then among those that other ranks send.
+/// The search itself: chunk by chunk, among this rank's particles and then among those that other
+/// ranks send.
 #pragma once
 
 #include <memory>
@@ -16,22 +17,25 @@ template <class Real>
 class RowSearch {
  public:
   /// The context must outlive it. Collective.
-  RowSearch(const Context& context, SearchInput<Real> input, const Box& box, const NeighbourSearch& options);
+  RowSearch(const Context& context, SearchInput<Real> input, const Box& box,
+            const NeighbourSearch& options);
 
   /// Lists the neighbours of the next chunk; false if there is none on any rank. Collective.
   bool next();
 
   const NeighbourRows<Real>& view() const { return view_; }
   const Chunk& chunk() const { return chunk_; }
-  const PlacedParticles<Real>& queries() const { return input_->queries ? *input_->queries : input_->particles; }
+  const PlacedParticles<Real>& queries() const {
+    return input_->queries ? *input_->queries : input_->particles;
+  }
   kernels::PlacedBytes column(int i) const;
   const KnnStatistics& statistics() const { return statistics_; }
 
  private:
   void set_space(const Box& box);
   void prepare();
-  Index most_queries() const;
-  Index most_neighbours_listed() const;
+  Index max_queries() const;
+  Index max_neighbours_listed() const;
   kernels::SearchView<Real> search_of_chunk() const;
   std::optional<kernels::SearchView<Real>> search_of_fetched() const;
   void fetch(const std::vector<Ball<Real>>& balls);
@@ -57,7 +61,7 @@ class RowSearch {
   Chunk chunk_;
   std::optional<FetchedParticles<Real>> fetched_;
   Buffer<Real> distance2_;
-  Buffer<LocalIndex> place_;
+  Buffer<LocalIndex> local_index_;
   Buffer<LocalIndex> count_;
   Buffer<Index> offset_;
   Buffer<kernels::SearchWork> work_;

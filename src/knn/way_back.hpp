@@ -18,8 +18,8 @@ class WayBack {
   const Context& context_;
   bool alone_;
   ExchangePlan plan_;
-  Buffer<LocalIndex> order_;   ///< queries in the order of their ranks
-  Buffer<LocalIndex> places_;  ///< of the results that come; alone: of the queries
+  Buffer<LocalIndex> order_;    ///< queries in the order of their ranks
+  Buffer<LocalIndex> indices_;  ///< of the results that come; alone: of the queries
 };
 
 }  // namespace zhalo

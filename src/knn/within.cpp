@@ -14,10 +14,14 @@ Buffer<Index> count(const Context& context, const SearchedParticles<Real>& searc
     search.counts_only = true;
     NeighbourLists<Real> lists(context, searched, box, search);
     Buffer<LocalIndex> counts(context.exec, lists.num_queries(), "counts of neighbours");
-    while (lists.next()) lists.put(lists.rows().count.data(), static_cast<Index>(sizeof(LocalIndex)), counts.data());
+    while (lists.next())
+      lists.put(lists.rows().count.data(), static_cast<Index>(sizeof(LocalIndex)), counts.data());
     Buffer<Index> result(context.exec, counts.size(), "counts of neighbours");
-    std::visit([&](const auto& e) { kernels::make_global(e, Span<const LocalIndex>(counts.span()), 0, result.span()); },
-               context.exec);
+    std::visit(
+        [&](const auto& e) {
+          kernels::make_global(e, Span<const LocalIndex>(counts.span()), 0, result.span());
+        },
+        context.exec);
     synchronise(context.exec);
     return result;
   });
@@ -37,9 +41,13 @@ Buffer<Index> count_within(const Context& context, const QueriesAmong<Real>& amo
   return count<Real>(context, among, box, options);
 }
 
-template Buffer<Index> count_within(const Context&, const Particles<float>&, const Box&, const WithinOptions&);
-template Buffer<Index> count_within(const Context&, const Particles<double>&, const Box&, const WithinOptions&);
-template Buffer<Index> count_within(const Context&, const QueriesAmong<float>&, const Box&, const WithinOptions&);
-template Buffer<Index> count_within(const Context&, const QueriesAmong<double>&, const Box&, const WithinOptions&);
+template Buffer<Index> count_within(const Context&, const Particles<float>&, const Box&,
+                                    const WithinOptions&);
+template Buffer<Index> count_within(const Context&, const Particles<double>&, const Box&,
+                                    const WithinOptions&);
+template Buffer<Index> count_within(const Context&, const QueriesAmong<float>&, const Box&,
+                                    const WithinOptions&);
+template Buffer<Index> count_within(const Context&, const QueriesAmong<double>&, const Box&,
+                                    const WithinOptions&);
 
 }  // namespace zhalo

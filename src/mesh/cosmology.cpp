@@ -10,30 +10,37 @@ namespace {
 
 /// a^3 (H / H0)^2.
 double scaled_hubble_squared(const Expansion& expansion, double a) {
-  return expansion.omega_matter + expansion.omega_curvature() * a + expansion.omega_lambda * a * a * a;
+  return expansion.omega_matter + expansion.omega_curvature() * a +
+         expansion.omega_lambda * a * a * a;
 }
 
 /// Its least value between 0 and `a`: at an end or where the derivative is 0.
-double least_hubble_squared(const Expansion& expansion, double a) {
+double min_hubble_squared(const Expansion& expansion, double a) {
   double least = std::min(scaled_hubble_squared(expansion, 0), scaled_hubble_squared(expansion, a));
   const double turn = -expansion.omega_curvature() / (3 * expansion.omega_lambda);
-  if (turn > 0 && turn < a * a) least = std::min(least, scaled_hubble_squared(expansion, std::sqrt(turn)));
+  if (turn > 0 && turn < a * a)
+    least = std::min(least, scaled_hubble_squared(expansion, std::sqrt(turn)));
   return least;
 }
 
 void validate_expansion(const Expansion& expansion, double a) {
-  constexpr double most = 1e4;  // beyond, the steps of the quadrature do not resolve the integrand any more
+  constexpr double most =
+      1e4;  // beyond, the steps of the quadrature do not resolve the integrand any more
   validate(a > 0 && a <= most, "the scale factor is {} (must be more than 0, at most {})", a, most);
-  validate(std::isfinite(expansion.omega_matter) && expansion.omega_matter > 0 && std::isfinite(expansion.omega_lambda),
-           "Omega_matter is {} and Omega_Lambda {} (perturbations grow only with matter: it must be more than 0)",
+  validate(std::isfinite(expansion.omega_matter) && expansion.omega_matter > 0 &&
+               std::isfinite(expansion.omega_lambda),
+           "Omega_matter is {} and Omega_Lambda {} (perturbations grow only with matter: it must "
+           "be more than 0)",
            expansion.omega_matter, expansion.omega_lambda);
-  validate(least_hubble_squared(expansion, std::max(a, 1.0)) > 0,
-           "with Omega_matter {} and Omega_Lambda {} the universe does not expand all the time from the big bang until scale "
+  validate(min_hubble_squared(expansion, std::max(a, 1.0)) > 0,
+           "with Omega_matter {} and Omega_Lambda {} the universe does not expand all the time "
+           "from the big bang until scale "
            "factor {} (choose densities nearer to 0.3 and 0.7)",
            expansion.omega_matter, expansion.omega_lambda, std::max(a, 1.0));
 }
 
-/// The integral of da / (a H / H0)^3 from 0 to `a`, by Simpson's rule in sqrt(a), in which the integrand is smooth.
+/// The integral of da / (a H / H0)^3 from 0 to `a`, by Simpson's rule in sqrt(a), in which the
+/// integrand is smooth.
 double growth_integral(const Expansion& expansion, double a) {
   constexpr int steps = 4096;
   double sum = 0;
@@ -46,9 +53,12 @@ double growth_integral(const Expansion& expansion, double a) {
 }
 
 /// H times the integral: the growing mode, not normalised.
-double growing_mode(const Expansion& expansion, double a) { return expansion.hubble_ratio(a) * growth_integral(expansion, a); }
+double growing_mode(const Expansion& expansion, double a) {
+  return expansion.hubble_ratio(a) * growth_integral(expansion, a);
+}
 
-/// What D2 = ratio D1^2 grows by: all three are smooth in ln a, and constant while there is nothing but matter.
+/// What D2 = ratio D1^2 grows by: all three are smooth in ln a, and constant while there is nothing
+/// but matter.
 struct SecondOrder {
   double f1 = 1;
   double ratio = -3.0 / 7;
@@ -59,15 +69,17 @@ struct SecondOrder {
   }
 };
 
-/// By ln a. With q = 3/2 Omega_m(a) and p = 2 + d ln H / d ln a the equation of D1 becomes f1' = q - p f1 - f1^2, and that of D2
-/// ratio'' = -(4 f1 + p) ratio' - (q + 2 f1^2) ratio - q.
+/// By ln a. With q = 3/2 Omega_m(a) and p = 2 + d ln H / d ln a the equation of D1 becomes f1' = q
+/// - p f1 - f1^2, and that of D2 ratio'' = -(4 f1 + p) ratio' - (q + 2 f1^2) ratio - q.
 SecondOrder rate_of(const Expansion& expansion, double log_a, const SecondOrder& now) {
   const double a = std::exp(log_a);
   const double total = scaled_hubble_squared(expansion, a);
   const double q = 1.5 * expansion.omega_matter / total;
-  const double p = 2 - (3 * expansion.omega_matter + 2 * expansion.omega_curvature() * a) / (2 * total);
+  const double p =
+      2 - (3 * expansion.omega_matter + 2 * expansion.omega_curvature() * a) / (2 * total);
   const double f1 = now.f1;
-  return {q - p * f1 - f1 * f1, now.slope, -(4 * f1 + p) * now.slope - (q + 2 * f1 * f1) * now.ratio - q};
+  return {q - p * f1 - f1 * f1, now.slope,
+          -(4 * f1 + p) * now.slope - (q + 2 * f1 * f1) * now.ratio - q};
 }
 
 /// By the classical Runge-Kutta method, from a time at which all but 1e-10 is matter.
@@ -104,8 +116,8 @@ Growth growth_at(const Expansion& expansion, double scale_factor) {
   const double a = scale_factor;
   const double hubble = expansion.hubble_ratio(a);
   // d ln H / d ln a, and what the integral's upper end adds.
-  const double hubble_slope =
-      -(3 * expansion.omega_matter / a + 2 * expansion.omega_curvature()) / (2 * a * a * hubble * hubble);
+  const double hubble_slope = -(3 * expansion.omega_matter / a + 2 * expansion.omega_curvature()) /
+                              (2 * a * a * hubble * hubble);
   const SecondOrder second = second_order_at(expansion, a);
   Growth growth;
   growth.d1 = growing_mode(expansion, a) / growing_mode(expansion, 1);

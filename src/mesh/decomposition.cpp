@@ -12,27 +12,32 @@
 namespace zhalo {
 namespace {
 
-constexpr Index most_cells = Index{1} << 62;
+constexpr Index max_cells = Index{1} << 62;
 
 void validate_grid(const Grid& grid) {
   for (int axis = 0; axis < 3; ++axis)
-    validate(grid.num[axis] >= 1, "the grid has {} cells along {} (must be at least 1)", grid.num[axis], "xyz"[axis]);
-  validate(grid.num[0] <= most_cells / grid.num[1] / grid.num[2], "a grid of {} x {} x {} cells cannot be counted in 62 bits",
-           grid.num[0], grid.num[1], grid.num[2]);
+    validate(grid.num[axis] >= 1, "the grid has {} cells along {} (must be at least 1)",
+             grid.num[axis], "xyz"[axis]);
+  validate(grid.num[0] <= max_cells / grid.num[1] / grid.num[2],
+           "a grid of {} x {} x {} cells cannot be counted in 62 bits", grid.num[0], grid.num[1],
+           grid.num[2]);
 }
 
 /// The part of [0, total) that is `part`'s of `parts`.
-void set_share(Brick& brick, int axis, Index total, int part, int parts) {
+void set_share(IndexBox& index_box, int axis, Index total, int part, int parts) {
   const Share share = share_of(total, part, parts);
-  brick.lo[axis] = share.first;
-  brick.hi[axis] = share.first + share.count;
+  index_box.lo[axis] = share.first;
+  index_box.hi[axis] = share.first + share.count;
 }
 
-double longest_share(Index total, int parts) { return static_cast<double>(share_of(total, 0, parts).count); }
+double longest_share(Index total, int parts) {
+  return static_cast<double>(share_of(total, 0, parts).count);
+}
 
 std::array<int, 2> best_shape(const Grid& grid, int num_ranks, Split split) {
   std::array<int, 2> best = {num_ranks, 1};
-  double least = split == Split::pencil ? std::numeric_limits<double>::infinity() : modelled_seconds(grid, best);
+  double least = split == Split::pencil ? std::numeric_limits<double>::infinity()
+                                        : modelled_seconds(grid, best);
   for (int columns = 2; columns <= num_ranks && split != Split::slab; ++columns) {
     if (num_ranks % columns != 0 || (split == Split::pencil && columns == num_ranks)) continue;
     const std::array<int, 2> shape = {num_ranks / columns, columns};
@@ -61,22 +66,26 @@ double modelled_seconds(const Grid& grid, const std::array<int, 2>& shape) {
   const double pencils = x * static_cast<double>(grid.num[1]) * z;
   const double modes = longest_share(grid.num[1], shape[0]) * static_cast<double>(grid.num[0]) * z;
   const double elements = 2 * std::max({rows, pencils, modes});
-  const double bytes = bytes_per_mode * (rows * sent_share(shape[1]) + pencils * sent_share(shape[0]));
+  const double bytes =
+      bytes_per_mode * (rows * sent_share(shape[1]) + pencils * sent_share(shape[0]));
   const double messages = shape[0] + shape[1] - 2;
   return elements * seconds_per_element + bytes * seconds_per_byte + messages * seconds_per_message;
 }
 
-Decomposition::Decomposition(const Grid& grid, int num_ranks, const DecompositionOptions& options) : grid_(grid) {
+Decomposition::Decomposition(const Grid& grid, int num_ranks, const DecompositionOptions& options)
+    : grid_(grid) {
   validate_grid(grid);
-  validate(num_ranks >= 1, "a grid is to be divided among {} ranks (must be at least 1)", num_ranks);
+  validate(num_ranks >= 1, "a grid is to be divided among {} ranks (must be at least 1)",
+           num_ranks);
   const auto [rows, columns] = options.shape;
   if (rows == 0 && columns == 0) {
     shape_ = best_shape(grid, num_ranks, options.split);
     return;
   }
   validate(rows >= 1 && columns >= 1 && Index{rows} * columns == num_ranks,
-           "the shape of the decomposition is {} x {} (must be two numbers whose product is the {} ranks)", rows, columns,
-           num_ranks);
+           "the shape of the decomposition is {} x {} (must be two numbers whose product is the {} "
+           "ranks)",
+           rows, columns, num_ranks);
   shape_ = options.shape;
 }
 
@@ -86,43 +95,47 @@ GridIndex Decomposition::num_modes(Spectrum spectrum) const {
   return num;
 }
 
-Brick Decomposition::cells(int rank) const {
-  Brick brick = grid_.brick();
-  set_share(brick, 0, grid_.num[0], row_of(rank), shape_[0]);
-  set_share(brick, 1, grid_.num[1], column_of(rank), shape_[1]);
-  return brick;
+IndexBox Decomposition::cells(int rank) const {
+  IndexBox index_box = grid_.index_box();
+  set_share(index_box, 0, grid_.num[0], row_of(rank), shape_[0]);
+  set_share(index_box, 1, grid_.num[1], column_of(rank), shape_[1]);
+  return index_box;
 }
 
-Brick Decomposition::modes(int rank, Spectrum spectrum, ModeOrder order) const {
+IndexBox Decomposition::modes(int rank, Spectrum spectrum, ModeOrder order) const {
   const GridIndex num = num_modes(spectrum);
-  Brick brick{{}, num};
+  IndexBox index_box{{}, num};
   const int by_row = order == ModeOrder::natural ? 0 : 1;
-  set_share(brick, by_row, num[by_row], row_of(rank), shape_[0]);
-  set_share(brick, 2, num[2], column_of(rank), shape_[1]);
-  return brick;
+  set_share(index_box, by_row, num[by_row], row_of(rank), shape_[0]);
+  set_share(index_box, 2, num[2], column_of(rank), shape_[1]);
+  return index_box;
 }
 
-BrickLayout Decomposition::modes_layout(int rank, Spectrum spectrum, ModeOrder order) const {
+BoxLayout Decomposition::modes_layout(int rank, Spectrum spectrum, ModeOrder order) const {
   const bool in_order = order == ModeOrder::natural || shape_[0] == 1;
   return layout_of(modes(rank, spectrum, order), in_order ? natural_order : AxisOrder{1, 0, 2});
 }
 
 int Decomposition::owner_of_cell(const GridIndex& cell) const {
-  return rank_at(zhalo::owner_of(cell[0], grid_.num[0], shape_[0]), zhalo::owner_of(cell[1], grid_.num[1], shape_[1]));
+  return rank_at(zhalo::owner_of(cell[0], grid_.num[0], shape_[0]),
+                 zhalo::owner_of(cell[1], grid_.num[1], shape_[1]));
 }
 
 int Decomposition::owner_of_mode(const GridIndex& mode, Spectrum spectrum, ModeOrder order) const {
   const GridIndex num = num_modes(spectrum);
   const int by_row = order == ModeOrder::natural ? 0 : 1;
-  return rank_at(zhalo::owner_of(mode[by_row], num[by_row], shape_[0]), zhalo::owner_of(mode[2], num[2], shape_[1]));
+  return rank_at(zhalo::owner_of(mode[by_row], num[by_row], shape_[0]),
+                 zhalo::owner_of(mode[2], num[2], shape_[1]));
 }
 
 GridIndex Decomposition::cell_of(const Vec3d& position) const {
   GridIndex cell;
   for (int axis = 0; axis < 3; ++axis) {
-    validate(std::isfinite(position[axis]), "a position is {} along {}, which is in no cell", position[axis], "xyz"[axis]);
+    validate(std::isfinite(position[axis]), "a position is {} along {}, which is in no cell",
+             position[axis], "xyz"[axis]);
     const auto num = static_cast<double>(grid_.num[axis]);
-    const double place = std::floor((position[axis] - grid_.box.lo[axis]) / grid_.box.length[axis] * num);
+    const double place =
+        std::floor((position[axis] - grid_.box.lo[axis]) / grid_.box.length[axis] * num);
     const double wrapped = grid_.box.periodic[axis] ? place - num * std::floor(place / num) : place;
     cell[axis] = static_cast<Index>(std::clamp(wrapped, 0.0, num - 1));
   }
@@ -130,8 +143,8 @@ GridIndex Decomposition::cell_of(const Vec3d& position) const {
 }
 
 std::string Decomposition::describe() const {
-  return fmt::format("{} {} x {} of {} x {} x {}", shape_[1] == 1 ? "slab" : "pencil", shape_[0], shape_[1], grid_.num[0],
-                     grid_.num[1], grid_.num[2]);
+  return fmt::format("{} {} x {} of {} x {} x {}", shape_[1] == 1 ? "slab" : "pencil", shape_[0],
+                     shape_[1], grid_.num[0], grid_.num[1], grid_.num[2]);
 }
 
 }  // namespace zhalo

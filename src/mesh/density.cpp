@@ -13,18 +13,23 @@ namespace {
 
 template <class T>
 void divide(const Context& context, Field<T>& field, double mean, double addend) {
-  validate(std::isfinite(mean) && mean > 0, "a field's mean is {} (must be more than 0, for values in its units)", mean);
-  const Brick& own = field.cells();
+  validate(std::isfinite(mean) && mean > 0,
+           "a field's mean is {} (must be more than 0, for values in its units)", mean);
+  const IndexBox& own = field.cells();
   if (own.empty()) return;
   const kernels::CellRows rows = cell_rows(own, field.layout(), field.layout());
   T* const cells = field.span().data() + field.layout().offset(own.lo);
   const T* const from = cells;
-  std::visit([&](const auto& exec) { kernels::map_cells(exec, rows, from, cells, {1 / mean, addend}); }, context.exec);
+  std::visit(
+      [&](const auto& exec) {
+        kernels::map_cells(exec, rows, from, cells, {1 / mean, addend});
+      },
+      context.exec);
 }
 
 template <class T>
 void set_mean_to_0(const Context& context, Modes<T>& modes) {
-  if (!modes.layout().brick.contains({})) return;
+  if (!modes.layout().index_box.contains({})) return;
   const std::complex<T> zero{};
   copy_bytes(context.exec, modes.span().data() + modes.layout().offset({}), &zero, sizeof zero);
 }
@@ -50,7 +55,8 @@ class DensityTransform {
 };
 
 template <class T, class Real>
-DensityModes<T> make_density_modes(const Context& context, const Decomposition& decomposition, const Particles<Real>& particles,
+DensityModes<T> make_density_modes(const Context& context, const Decomposition& decomposition,
+                                   const Particles<Real>& particles,
                                    const DensityOptions& options) {
   validate(options.paint.shift == Vec3d{},
            "density modes are of points in the middle of cells (PaintOptions::shift must be 0)");
@@ -70,9 +76,10 @@ DensityModes<T> make_density_modes(const Context& context, const Decomposition& 
 }  // namespace
 
 template <class T, class Real>
-DensityModes<T> density_modes(const Context& context, const Decomposition& decomposition, const Particles<Real>& particles,
-                              const DensityOptions& options) {
-  return finish_together(context, [&] { return make_density_modes<T>(context, decomposition, particles, options); });
+DensityModes<T> density_modes(const Context& context, const Decomposition& decomposition,
+                              const Particles<Real>& particles, const DensityOptions& options) {
+  return finish_together(
+      context, [&] { return make_density_modes<T>(context, decomposition, particles, options); });
 }
 
 template <class T>
@@ -89,13 +96,13 @@ template void to_mean_units(const Context&, Field<float>&, double);
 template void to_mean_units(const Context&, Field<double>&, double);
 template void to_overdensity(const Context&, Field<float>&, double);
 template void to_overdensity(const Context&, Field<double>&, double);
-template DensityModes<float> density_modes(const Context&, const Decomposition&, const Particles<float>&,
-                                           const DensityOptions&);
-template DensityModes<float> density_modes(const Context&, const Decomposition&, const Particles<double>&,
-                                           const DensityOptions&);
-template DensityModes<double> density_modes(const Context&, const Decomposition&, const Particles<float>&,
-                                            const DensityOptions&);
-template DensityModes<double> density_modes(const Context&, const Decomposition&, const Particles<double>&,
-                                            const DensityOptions&);
+template DensityModes<float> density_modes(const Context&, const Decomposition&,
+                                           const Particles<float>&, const DensityOptions&);
+template DensityModes<float> density_modes(const Context&, const Decomposition&,
+                                           const Particles<double>&, const DensityOptions&);
+template DensityModes<double> density_modes(const Context&, const Decomposition&,
+                                            const Particles<float>&, const DensityOptions&);
+template DensityModes<double> density_modes(const Context&, const Decomposition&,
+                                            const Particles<double>&, const DensityOptions&);
 
 }  // namespace zhalo

@@ -20,7 +20,8 @@ void derive(const Context& context, const Modes<T>& modes, int axis, Field<T>& f
 
 /// The second derivative along i and j, at the cells.
 template <class T>
-void derive(const Context& context, const Modes<T>& modes, const std::array<int, 2>& axes, Field<T>& field) {
+void derive(const Context& context, const Modes<T>& modes, const std::array<int, 2>& axes,
+            Field<T>& field) {
   Modes<T> derived = copy_of(context, modes);
   const auto [i, j] = axes;
   if (i == j) {
@@ -48,7 +49,8 @@ Modes<T> first_potential(const Context& context, const Modes<T>& linear) {
   return potential;
 }
 
-/// phi2 of phi1 with either sign: its source is quadratic. Made with three fields: sums of products at the cells.
+/// phi2 of phi1 with either sign: its source is quadratic. Made with three fields: sums of products
+/// at the cells.
 template <class T>
 Modes<T> second_potential(const Context& context, const Modes<T>& first) {
   Field<T> source(context, first.decomposition());
@@ -63,10 +65,14 @@ Modes<T> second_potential(const Context& context, const Modes<T>& first) {
       kernels::add_values(e, constant(b), a.span());
     });
     derive(context, first, std::array{2, 2}, b);
-    on_exec(context, [&](const auto& e) { kernels::add_product(e, constant(a), constant(b), T{1}, source.span()); });
+    on_exec(context, [&](const auto& e) {
+      kernels::add_product(e, constant(a), constant(b), T{1}, source.span());
+    });
     for (const auto& mixed : {std::array{1, 0}, std::array{2, 0}, std::array{2, 1}}) {
       derive(context, first, mixed, a);
-      on_exec(context, [&](const auto& e) { kernels::add_product(e, constant(a), constant(a), T{-1}, source.span()); });
+      on_exec(context, [&](const auto& e) {
+        kernels::add_product(e, constant(a), constant(a), T{-1}, source.span());
+      });
     }
   }
   Modes<T> potential = to_modes(context, source);
@@ -79,15 +85,16 @@ std::array<Field<T>, 3> gradient(const Context& context, const Modes<T>& potenti
   const Decomposition& decomposition = potential.decomposition();
   std::array<Field<T>, 3> fields{Field<T>(context, decomposition), Field<T>(context, decomposition),
                                  Field<T>(context, decomposition)};
-  for (int axis = 0; axis < 3; ++axis) derive(context, potential, axis, fields[static_cast<std::size_t>(axis)]);
+  for (int axis = 0; axis < 3; ++axis)
+    derive(context, potential, axis, fields[static_cast<std::size_t>(axis)]);
   return fields;
 }
 
-kernels::CellBlock block_of(const Brick& brick) {
+kernels::CellBlock block_of(const IndexBox& index_box) {
   kernels::CellBlock block;
   for (int axis = 0; axis < 3; ++axis) {
-    block.lo[axis] = brick.lo[axis];
-    block.extent[axis] = brick.length(axis);
+    block.lo[axis] = index_box.lo[axis];
+    block.extent[axis] = index_box.length(axis);
   }
   return block;
 }
@@ -95,15 +102,17 @@ kernels::CellBlock block_of(const Brick& brick) {
 /// Room for the particles of this rank, with their ids.
 template <class T>
 LptParticles<T> make_particles(const Context& context, const Decomposition& decomposition) {
-  const Brick cells = decomposition.cells(context.comm.rank());
+  const IndexBox cells = decomposition.cells(context.comm.rank());
   LptParticles<T> particles;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     particles.pos[axis] = Buffer<T>(context.exec, cells.size(), "positions of initial conditions");
-    particles.velocity[axis] = Buffer<T>(context.exec, cells.size(), "velocities of initial conditions");
+    particles.velocity[axis] =
+        Buffer<T>(context.exec, cells.size(), "velocities of initial conditions");
   }
   particles.id = Buffer<std::uint64_t>(context.exec, cells.size(), "ids of initial conditions");
-  on_exec(context,
-          [&](const auto& e) { kernels::number_cells(e, block_of(cells), decomposition.grid().num, particles.id.span()); });
+  on_exec(context, [&](const auto& e) {
+    kernels::number_cells(e, block_of(cells), decomposition.grid().num, particles.id.span());
+  });
   return particles;
 }
 
@@ -127,9 +136,10 @@ kernels::DisplacedAxis<T> describe_axis(const Grid& grid, int axis, const LptOpt
 
 /// May throw on one rank only.
 template <class T>
-LptParticles<T> displace_cells(const Context& context, const Modes<T>& linear, const LptOptions& options) {
+LptParticles<T> displace_cells(const Context& context, const Modes<T>& linear,
+                               const LptOptions& options) {
   const Decomposition& decomposition = linear.decomposition();
-  const Brick cells = decomposition.cells(context.comm.rank());
+  const IndexBox cells = decomposition.cells(context.comm.rank());
   const Modes<T> first = first_potential(context, linear);
   std::optional<Modes<T>> second;
   if (options.order == 2) second = second_potential(context, first);
@@ -154,10 +164,12 @@ LptParticles<T> displace_cells(const Context& context, const Modes<T>& linear, c
 }  // namespace
 
 template <class T>
-LptParticles<T> displace(const Context& context, const Modes<T>& linear, const LptOptions& options) {
+LptParticles<T> displace(const Context& context, const Modes<T>& linear,
+                         const LptOptions& options) {
   return finish_together(context, [&] {
     validate(options.order == 1 || options.order == 2,
-             "the order of the displacement is {} (must be 1, Zel'dovich, or 2, second order)", options.order);
+             "the order of the displacement is {} (must be 1, Zel'dovich, or 2, second order)",
+             options.order);
     growth_at(options.expansion, options.scale_factor);
     const PhaseTimer timer(context, "displace");
     return displace_cells(context, linear, options);
@@ -166,7 +178,8 @@ LptParticles<T> displace(const Context& context, const Modes<T>& linear, const L
 
 template <class T>
 std::array<Field<T>, 3> first_order_displacement(const Context& context, const Modes<T>& linear) {
-  return finish_together(context, [&] { return gradient(context, first_potential(context, linear)); });
+  return finish_together(context,
+                         [&] { return gradient(context, first_potential(context, linear)); });
 }
 
 template <class T>
@@ -180,8 +193,10 @@ std::array<Field<T>, 3> second_order_displacement(const Context& context, const 
 template LptParticles<float> displace(const Context&, const Modes<float>&, const LptOptions&);
 template LptParticles<double> displace(const Context&, const Modes<double>&, const LptOptions&);
 template std::array<Field<float>, 3> first_order_displacement(const Context&, const Modes<float>&);
-template std::array<Field<double>, 3> first_order_displacement(const Context&, const Modes<double>&);
+template std::array<Field<double>, 3> first_order_displacement(const Context&,
+                                                               const Modes<double>&);
 template std::array<Field<float>, 3> second_order_displacement(const Context&, const Modes<float>&);
-template std::array<Field<double>, 3> second_order_displacement(const Context&, const Modes<double>&);
+template std::array<Field<double>, 3> second_order_displacement(const Context&,
+                                                                const Modes<double>&);
 
 }  // namespace zhalo

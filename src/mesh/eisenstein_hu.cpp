@@ -1,4 +1,5 @@
-// Eisenstein & Hu 1998, ApJ 496, 605. Numbers in comments are those of the paper's equations, names its symbols in words.
+// Eisenstein & Hu 1998, ApJ 496, 605. Numbers in comments are those of the paper's equations, names
+// its symbols in words.
 #include <cmath>
 #include <numbers>
 
@@ -15,12 +16,15 @@ using std::sqrt;
 
 void validate_parameters(const EisensteinHu& p) {
   const auto is_positive = [](double value) { return std::isfinite(value) && value > 0; };
-  validate(is_positive(p.omega_matter), "Omega_matter is {} (must be positive and finite)", p.omega_matter);
-  validate(p.omega_baryon >= 0 && p.omega_baryon < p.omega_matter,
-           "Omega_baryon is {} (must be 0 or more, and less than Omega_matter, which is {} and includes it)", p.omega_baryon,
+  validate(is_positive(p.omega_matter), "Omega_matter is {} (must be positive and finite)",
            p.omega_matter);
+  validate(p.omega_baryon >= 0 && p.omega_baryon < p.omega_matter,
+           "Omega_baryon is {} (must be 0 or more, and less than Omega_matter, which is {} and "
+           "includes it)",
+           p.omega_baryon, p.omega_matter);
   validate(is_positive(p.hubble), "h is {} (must be positive and finite)", p.hubble);
-  validate(is_positive(p.cmb_temperature), "the temperature of the microwave background is {} K (must be positive and finite)",
+  validate(is_positive(p.cmb_temperature),
+           "the temperature of the microwave background is {} K (must be positive and finite)",
            p.cmb_temperature);
   validate(std::isfinite(p.spectral_index) && p.spectral_index > -3 && p.spectral_index < 4,
            "the spectral index is {} (must be between -3 and 4)", p.spectral_index);
@@ -45,7 +49,9 @@ struct Fit {
 
  private:
   /// Ratio of the momenta of baryons and photons (5).
-  static double momentum_ratio(double baryons, double theta, double z) { return 31.5 * baryons * pow(theta, -4) * (1000 / z); }
+  static double momentum_ratio(double baryons, double theta, double z) {
+    return 31.5 * baryons * pow(theta, -4) * (1000 / z);
+  }
 };
 
 Fit::Fit(const EisensteinHu& p)
@@ -57,12 +63,14 @@ Fit::Fit(const EisensteinHu& p)
   k_equality = 7.46e-2 * matter * pow(theta, -2);  // (3)
   const double b1 = 0.313 * pow(matter, -0.419) * (1 + 0.607 * pow(matter, 0.674));
   const double b2 = 0.238 * pow(matter, 0.223);
-  z_drag = 1291 * pow(matter, 0.251) / (1 + 0.659 * pow(matter, 0.828)) * (1 + b1 * pow(baryons, b2));  // (4)
+  z_drag = 1291 * pow(matter, 0.251) / (1 + 0.659 * pow(matter, 0.828)) *
+           (1 + b1 * pow(baryons, b2));  // (4)
   drag_ratio = momentum_ratio(baryons, theta, z_drag);
   const double equality_ratio = momentum_ratio(baryons, theta, z_equality);
   sound_horizon = 2 / (3 * k_equality) * sqrt(6 / equality_ratio) *
-                  log((sqrt(1 + drag_ratio) + sqrt(drag_ratio + equality_ratio)) / (1 + sqrt(equality_ratio)));  // (6)
-  k_silk = 1.6 * pow(baryons, 0.52) * pow(matter, 0.73) * (1 + pow(10.4 * matter, -0.95));                       // (7)
+                  log((sqrt(1 + drag_ratio) + sqrt(drag_ratio + equality_ratio)) /
+                      (1 + sqrt(equality_ratio)));                                          // (6)
+  k_silk = 1.6 * pow(baryons, 0.52) * pow(matter, 0.73) * (1 + pow(10.4 * matter, -0.95));  // (7)
 }
 
 /// The form of T without baryons (19, 20); q as in (10).
@@ -89,11 +97,13 @@ double dark_matter_transfer(const Fit& fit, double k, double q) {
 double baryon_transfer(const Fit& fit, double k, double q) {
   const double y = (1 + fit.z_equality) / (1 + fit.z_drag);
   const double root = sqrt(1 + y);
-  const double g = y * (-6 * root + (2 + 3 * y) * log((root + 1) / (root - 1)));                        // (15)
-  const double alpha = 2.07 * fit.k_equality * fit.sound_horizon * pow(1 + fit.drag_ratio, -0.75) * g;  // (14)
+  const double g = y * (-6 * root + (2 + 3 * y) * log((root + 1) / (root - 1)));  // (15)
+  const double alpha =
+      2.07 * fit.k_equality * fit.sound_horizon * pow(1 + fit.drag_ratio, -0.75) * g;  // (14)
   const double fraction = fit.baryon_fraction;
-  const double beta = 0.5 + fraction + (3 - 2 * fraction) * sqrt(pow(17.2 * fit.matter, 2) + 1);  // (24)
-  const double node = 8.41 * pow(fit.matter, 0.435);                                              // (23)
+  const double beta =
+      0.5 + fraction + (3 - 2 * fraction) * sqrt(pow(17.2 * fit.matter, 2) + 1);  // (24)
+  const double node = 8.41 * pow(fit.matter, 0.435);                              // (23)
   const double ks = k * fit.sound_horizon;
   const double shifted = ks / std::cbrt(1 + pow(node / ks, 3));  // k times (22)
   const double smooth = pressureless(q, 1, 1) / (1 + pow(ks / 5.2, 2));
@@ -106,7 +116,8 @@ double transfer_of(const Fit& fit, double k) {
   // Without baryons there is no sound, and no scale of it.
   if (fit.baryons == 0) return pressureless(q, 1, 1);
   const double fraction = fit.baryon_fraction;
-  return fraction * baryon_transfer(fit, k, q) + (1 - fraction) * dark_matter_transfer(fit, k, q);  // (16)
+  return fraction * baryon_transfer(fit, k, q) +
+         (1 - fraction) * dark_matter_transfer(fit, k, q);  // (16)
 }
 
 }  // namespace
@@ -121,13 +132,15 @@ LinearPower eisenstein_hu_power(const EisensteinHu& parameters) {
   validate_parameters(parameters);
   constexpr int first = -5;  // powers of ten
   constexpr int last = 3;
-  constexpr int per_decade = 500;  // enough for the oscillations: linear in logarithms is right to 1e-4
+  constexpr int per_decade =
+      500;  // enough for the oscillations: linear in logarithms is right to 1e-4
   const Fit fit(parameters);
   std::vector<double> k;
   std::vector<double> power;
   for (int i = 0; i <= (last - first) * per_decade; ++i) {
     k.push_back(pow(10, first + static_cast<double>(i) / per_decade));
-    power.push_back(pow(k.back(), parameters.spectral_index) * pow(transfer_of(fit, k.back() * parameters.hubble), 2));
+    power.push_back(pow(k.back(), parameters.spectral_index) *
+                    pow(transfer_of(fit, k.back() * parameters.hubble), 2));
   }
   LinearPower linear(std::move(k), std::move(power));
   linear.normalise(parameters.sigma8);

@@ -19,15 +19,15 @@ const Decomposition& Fft<T>::decomposition() const {
   return plan_->decomposition();
 }
 template <class T>
-const BrickLayout& Fft<T>::cells() const {
+const BoxLayout& Fft<T>::cells() const {
   return plan_->cells();
 }
 template <class T>
-const BrickLayout& Fft<T>::cells_in_place() const {
+const BoxLayout& Fft<T>::cells_in_place() const {
   return plan_->cells_in_place();
 }
 template <class T>
-const BrickLayout& Fft<T>::modes() const {
+const BoxLayout& Fft<T>::modes() const {
   return plan_->modes();
 }
 template <class T>

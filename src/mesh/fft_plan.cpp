@@ -37,26 +37,34 @@ Agreement agreement_of(const Decomposition& decomposition, const FftOptions& opt
           options.chunk_bytes};
 }
 
-void validate_case(const Context& context, const Decomposition& decomposition, const FftOptions& options) {
-  validate(decomposition.num_ranks() == context.comm.size(), "the decomposition is for {} ranks, but there are {}",
-           decomposition.num_ranks(), context.comm.size());
-  validate(options.batch >= 1, "the batch of a Fourier transform is {} fields (must be at least 1)", options.batch);
-  validate(options.chunk_bytes >= 0, "the parts of an exchange have {} bytes (must be positive, or 0: chosen)",
+void validate_case(const Context& context, const Decomposition& decomposition,
+                   const FftOptions& options) {
+  validate(decomposition.num_ranks() == context.comm.size(),
+           "the decomposition is for {} ranks, but there are {}", decomposition.num_ranks(),
+           context.comm.size());
+  validate(options.batch >= 1, "the batch of a Fourier transform is {} fields (must be at least 1)",
+           options.batch);
+  validate(options.chunk_bytes >= 0,
+           "the parts of an exchange have {} bytes (must be positive, or 0: chosen)",
            options.chunk_bytes);
   const bool on_device = std::holds_alternative<Cuda>(context.exec);
   validate(!(on_device && options.node_exchange == NodeExchange::shared_memory),
-           "a device exchanges by messages, not through memory that ranks share; choose NodeExchange::automatic");
+           "a device exchanges by messages, not through memory that ranks share; choose "
+           "NodeExchange::automatic");
 }
 
 /// Numbers of planes that a stage's plan is called for.
 std::vector<Index> calls_of(const FftRoute& route, const FftStage& stage) {
   std::vector<Index> calls = {stage.num_planes};
-  if (stage.to.kind == StagePlace::Kind::exchange) {
+  if (stage.to.kind == StageArray::Kind::exchange) {
     const Index per_part = route.exchanges[stage.to.exchange].planes_per_part;
-    if (per_part < stage.num_planes) calls.insert(calls.end(), {per_part, stage.num_planes % per_part});
+    if (per_part < stage.num_planes)
+      calls.insert(calls.end(), {per_part, stage.num_planes % per_part});
   }
-  const bool from_compact = route.own_place == OwnPlace::compact && stage.from.kind == StagePlace::Kind::exchange;
-  if (from_compact) calls.insert(calls.end(), {route.first_safe_plane, stage.num_planes - route.first_safe_plane});
+  const bool from_compact = route.own_block_storage == OwnBlockStorage::compact &&
+                            stage.from.kind == StageArray::Kind::exchange;
+  if (from_compact)
+    calls.insert(calls.end(), {route.first_safe_plane, stage.num_planes - route.first_safe_plane});
   return calls;
 }
 
@@ -65,7 +73,8 @@ std::vector<Index> calls_of(const FftRoute& route, const FftStage& stage) {
 // ---------------------------------------------------------------- planning
 
 template <class T>
-FftPlan<T>::FftPlan(const Context& context, const Decomposition& decomposition, const FftOptions& options)
+FftPlan<T>::FftPlan(const Context& context, const Decomposition& decomposition,
+                    const FftOptions& options)
     : context_(&context), decomposition_(decomposition), options_(options) {
   const auto start = std::chrono::steady_clock::now();
   context.comm.together([&] {
@@ -76,31 +85,38 @@ FftPlan<T>::FftPlan(const Context& context, const Decomposition& decomposition, 
         routes_.emplace(std::pair(direction, arrays), make(direction, arrays));
     choose_exchange();
   });
-  report_.plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report_.plan_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 template <class T>
 void FftPlan<T>::agree() {
   const Communicator& comm = context_->comm;
   comm.together([&] { validate_case(*context_, decomposition_, options_); });
-  const Index type = static_cast<Index>(sizeof(Real)) * (Fft<T>::spectrum == Spectrum::half ? 1 : -1);
+  const Index type =
+      static_cast<Index>(sizeof(Real)) * (Fft<T>::spectrum == Spectrum::half ? 1 : -1);
   const std::vector<Agreement> all = comm.all_gather(agreement_of(decomposition_, options_, type));
-  const bool alike = std::all_of(all.begin(), all.end(), [&](const Agreement& other) { return other == all[0]; });
-  validate(alike, "type, grid, decomposition and options of a Fourier transform differ between ranks; give all ranks the same");
+  const bool alike =
+      std::all_of(all.begin(), all.end(), [&](const Agreement& other) { return other == all[0]; });
+  validate(alike,
+           "type, grid, decomposition and options of a Fourier transform differ between ranks; "
+           "give all ranks the same");
   // Some ranks may compute on devices, others not.
   const bool on_device = std::holds_alternative<Cuda>(context_->exec);
   part_bytes_ = options_.chunk_bytes;
-  if (part_bytes_ == 0) part_bytes_ = comm.min(on_device ? default_part_bytes_of_device : default_part_bytes);
+  if (part_bytes_ == 0)
+    part_bytes_ = comm.min(on_device ? default_part_bytes_of_device : default_part_bytes);
 }
 
 template <class T>
 void FftPlan<T>::lay_out() {
   const int rank = context_->comm.rank();
   const ModeOrder order = options_.restore_order ? ModeOrder::natural : ModeOrder::transposed;
-  const Brick brick = decomposition_.cells(rank);
+  const IndexBox index_box = decomposition_.cells(rank);
   const Index num_z = decomposition_.num_modes(Fft<T>::spectrum)[2];
-  cells_ = layout_of(brick);
-  cells_in_place_ = layout_of(brick, natural_order, Fft<T>::spectrum == Spectrum::half ? 2 * num_z : num_z);
+  cells_ = layout_of(index_box);
+  cells_in_place_ =
+      layout_of(index_box, natural_order, Fft<T>::spectrum == Spectrum::half ? 2 * num_z : num_z);
   modes_ = decomposition_.modes_layout(rank, Fft<T>::spectrum, order);
   const auto num_cells = static_cast<double>(decomposition_.grid().size());
   if (options_.norm == Norm::forward) norm_[0] = 1 / num_cells;
@@ -123,8 +139,8 @@ auto FftPlan<T>::make(Direction direction, Arrays arrays) -> Route {
     route.stages.push_back({stage, plan_for(stage.steps)});
     route.plane_bytes = std::max(route.plane_bytes, route.stages.back().plan->workspace_bytes());
   }
-  if (route.what.own_place == OwnPlace::compact && route.what.first_safe_plane > 0) {
-    const Piece& own = route.what.exchanges[route.what.own_exchange].self().fill;
+  if (route.what.own_block_storage == OwnBlockStorage::compact && route.what.first_safe_plane > 0) {
+    const Piece& own = route.what.exchanges[route.what.own_exchange].self().load;
     kernels::PlaneSteps steps;
     steps.num_rows = own.num_rows;
     steps.num_columns = own.num_columns;
@@ -140,8 +156,8 @@ auto FftPlan<T>::plan_for(const kernels::PlaneSteps& steps) -> std::shared_ptr<c
   for (const auto& [planned, plan] : plans_) {
     if (planned == steps) return plan;
   }
-  std::shared_ptr<const Planes> plan =
-      std::visit([&](const auto& exec) { return kernels::plan_planes<Real>(exec, steps); }, context_->exec);
+  std::shared_ptr<const Planes> plan = std::visit(
+      [&](const auto& exec) { return kernels::plan_planes<Real>(exec, steps); }, context_->exec);
   plans_.emplace_back(steps, plan);
   return plan;
 }
@@ -157,7 +173,8 @@ void FftPlan<T>::choose_exchange() {
   prepare(Arrays::in_place);
 }
 
-/// Makes ready for transforms of these arrays, too. If this fails nothing is ready, and the next call begins again.
+/// Makes ready for transforms of these arrays, too. If this fails nothing is ready, and the next
+/// call begins again.
 template <class T>
 void FftPlan<T>::prepare(Arrays arrays) {
   std::array<bool, 2> ready = std::exchange(is_ready_for_, {});
@@ -177,10 +194,12 @@ void FftPlan<T>::find_messages() {
       for (const ExchangePeer& peer : exchange.peers) sends = sends || !is_reached(peer.rank);
   has_messages_ = context_->comm.max(Index{sends ? 1 : 0}) == 1;
   report_.workspace_bytes = 0;
-  for (const auto& [kind, route] : routes_) report_.workspace_bytes = std::max(report_.workspace_bytes, workspace_bytes(route));
+  for (const auto& [kind, route] : routes_)
+    report_.workspace_bytes = std::max(report_.workspace_bytes, workspace_bytes(route));
 }
 
-/// Landing memories for all transforms of these arrays; gives them up where there is no more room.
+/// ReceiveBuffer memories for all transforms of these arrays; gives them up where there is no more
+/// room.
 template <class T>
 void FftPlan<T>::share_memory(const std::array<bool, 2>& arrays) {
   for (SharedMemory& memory : shared_) memory = {};
@@ -188,13 +207,15 @@ void FftPlan<T>::share_memory(const std::array<bool, 2>& arrays) {
   for (const std::size_t memory : {std::size_t{0}, std::size_t{1}}) {
     Index most = 0;
     for (const auto& [kind, route] : routes_) {
-      if (arrays[static_cast<std::size_t>(kind.second)]) most = std::max(most, route.what.landing_size(memory));
+      if (arrays[static_cast<std::size_t>(kind.second)])
+        most = std::max(most, route.what.receive_buffer_size(memory));
     }
     const Index bytes = most * static_cast<Index>(sizeof(Complex));
     shared_[memory] = SharedMemory(context_->comm, bytes);
     if (!shared_[memory].is_there()) {
       validate(options_.node_exchange == NodeExchange::automatic,
-               "ranks cannot share memory: {}; choose NodeExchange::automatic or messages", shared_[memory].why_not());
+               "ranks cannot share memory: {}; choose NodeExchange::automatic or messages",
+               shared_[memory].why_not());
       shared_[0] = shared_[1] = {};
       report_.shared_bytes = 0;
       shares_memory_ = false;
@@ -217,39 +238,42 @@ Index FftPlan<T>::workspace_bytes(const Route& route) const {
   const auto element = static_cast<Index>(sizeof(Complex));
   Index bytes = aligned(route.plane_bytes);
   if (has_messages_) bytes += 2 * aligned(route.what.sent_per_part() * element);
-  if (!is_shared()) bytes += aligned(route.what.landing_size(0) * element) + aligned(route.what.landing_size(1) * element);
+  if (!is_shared())
+    bytes += aligned(route.what.receive_buffer_size(0) * element) +
+             aligned(route.what.receive_buffer_size(1) * element);
   return bytes;
 }
 
 template <class T>
-auto FftPlan<T>::rooms_in(const Route& route, Span<std::byte> workspace) const -> Rooms {
+auto FftPlan<T>::workspace_in(const Route& route, Span<std::byte> memory) const -> Workspace {
   const auto element = static_cast<Index>(sizeof(Complex));
-  Rooms rooms;
+  Workspace workspace;
   Index used = 0;
   const auto take = [&](Index bytes) {
-    std::byte* const room = workspace.data() + used;
+    std::byte* const room = memory.data() + used;
     used += aligned(bytes);
     return room;
   };
-  rooms.planes = {take(route.plane_bytes), route.plane_bytes};
+  workspace.planes = {take(route.plane_bytes), route.plane_bytes};
   const Index bytes_of_part = route.what.sent_per_part() * element;
-  if (has_messages_) rooms.sending = {take(bytes_of_part), take(bytes_of_part)};
-  for (const std::size_t memory : {std::size_t{0}, std::size_t{1}}) {
-    rooms.landing[memory] =
-        is_shared() ? shared_[memory].part(context_->comm.rank()) : take(route.what.landing_size(memory) * element);
+  if (has_messages_) workspace.sending = {take(bytes_of_part), take(bytes_of_part)};
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+    workspace.receive_buffer[i] = is_shared() ? shared_[i].part(context_->comm.rank())
+                                              : take(route.what.receive_buffer_size(i) * element);
   }
-  ZHALO_EXPECT(used <= workspace.size());
-  return rooms;
+  ZHALO_EXPECT(used <= memory.size());
+  return workspace;
 }
 
 template <class T>
 void FftPlan<T>::use_workspace(Span<std::byte> workspace) {
   const bool is_aligned = reinterpret_cast<std::uintptr_t>(workspace.data()) % alignment == 0;
-  validate(workspace.empty() || workspace.size() >= report_.workspace_bytes,
-           "the workspace of a Fourier transform has {} bytes (must be at least workspace_bytes(), {})", workspace.size(),
-           report_.workspace_bytes);
-  validate(workspace.empty() || is_aligned, "the workspace of a Fourier transform must begin at a multiple of {} bytes",
-           alignment);
+  validate(
+      workspace.empty() || workspace.size() >= report_.workspace_bytes,
+      "the workspace of a Fourier transform has {} bytes (must be at least workspace_bytes(), {})",
+      workspace.size(), report_.workspace_bytes);
+  validate(workspace.empty() || is_aligned,
+           "the workspace of a Fourier transform must begin at a multiple of {} bytes", alignment);
   validate_memory(context_->exec, workspace, "the workspace of a Fourier transform");
   workspace_ = workspace;
 }

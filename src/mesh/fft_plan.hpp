@@ -21,8 +21,8 @@ namespace zhalo::mesh {
 struct FftArrays {
   void* cells = nullptr;
   void* modes = nullptr;
-  BrickLayout cells_layout;
-  BrickLayout modes_layout;
+  BoxLayout cells_layout;
+  BoxLayout modes_layout;
 };
 
 template <class T>
@@ -39,9 +39,9 @@ class FftPlan {
   void use_workspace(Span<std::byte> workspace);
 
   const Decomposition& decomposition() const { return decomposition_; }
-  const BrickLayout& cells() const { return cells_; }
-  const BrickLayout& cells_in_place() const { return cells_in_place_; }
-  const BrickLayout& modes() const { return modes_; }
+  const BoxLayout& cells() const { return cells_; }
+  const BoxLayout& cells_in_place() const { return cells_in_place_; }
+  const BoxLayout& modes() const { return modes_; }
   Index in_place_size() const;
   const FftReport& report() const { return report_; }
   std::string describe() const;
@@ -61,21 +61,22 @@ class FftPlan {
     Index plane_bytes = 0;                ///< that the plans need
   };
   /// Memory of one call.
-  struct Rooms {
-    std::byte* landing[2] = {nullptr, nullptr};
-    std::array<std::byte*, 2> sending = {};  ///< of the part that is made and of the one that travels
+  struct Workspace {
+    std::byte* receive_buffer[2] = {nullptr, nullptr};
+    std::array<std::byte*, 2> sending =
+        {};  ///< of the part that is made and of the one that travels
     Span<std::byte> planes;
   };
   struct Call {
     const Route& route;
     Direction direction = Direction::forward;
     FftArrays arrays;
-    Rooms rooms;
+    Workspace workspace;
   };
   /// What is computed at a time and then sent.
   struct Part {
-    std::vector<Piece> fill;
-    std::vector<Piece> drain;
+    std::vector<Piece> load;
+    std::vector<Piece> store;
     kernels::PlaneJob<Real> job;
     MessagePart messages;
   };
@@ -91,10 +92,12 @@ class FftPlan {
   void find_messages();
   bool is_shared() const { return shared_[0].is_there(); }
   /// Whether this rank writes straight to where the other one reads.
-  bool is_reached(int rank) const { return rank == context_->comm.rank() || shared_[0].reaches(rank); }
+  bool is_reached(int rank) const {
+    return rank == context_->comm.rank() || shared_[0].reaches(rank);
+  }
   Index workspace_bytes(const Route& route) const;
   Buffer<std::byte> take_workspace(const Route& route) const;
-  Rooms rooms_in(const Route& route, Span<std::byte> workspace) const;
+  Workspace workspace_in(const Route& route, Span<std::byte> workspace) const;
 
   template <class Element>
   void check_array(const char* name, Span<const Element> array, Index field_size) const;
@@ -111,23 +114,24 @@ class FftPlan {
   template <class Wait>
   void waiting(const Wait& wait);
 
-  Piece array_piece(const Call& call, const FftStage& stage, const StagePlace& place) const;
-  std::vector<Piece> fill_pieces(const Call& call, const FftStage& stage) const;
-  Piece own_fill(const Call& call, std::size_t exchange) const;
-  Piece own_drain(const Call& call, std::size_t exchange) const;
+  Piece array_piece(const Call& call, const FftStage& stage, const StageArray& place) const;
+  std::vector<Piece> load_pieces(const Call& call, const FftStage& stage) const;
+  Piece own_load(const Call& call, std::size_t exchange) const;
+  Piece own_store(const Call& call, std::size_t exchange) const;
   bool is_own_apart(const Call& call, std::size_t exchange) const {
-    return call.route.what.own_place != OwnPlace::none && call.route.what.own_exchange == exchange;
+    return call.route.what.own_block_storage != OwnBlockStorage::none &&
+           call.route.what.own_exchange == exchange;
   }
-  Complex* landing(const Call& call, std::size_t exchange) const {
-    return reinterpret_cast<Complex*>(call.rooms.landing[exchange % 2]);
+  Complex* receive_buffer(const Call& call, std::size_t exchange) const {
+    return reinterpret_cast<Complex*>(call.workspace.receive_buffer[exchange % 2]);
   }
 
   const Context* context_;
   Decomposition decomposition_;
   FftOptions options_;
-  BrickLayout cells_;
-  BrickLayout cells_in_place_;
-  BrickLayout modes_;
+  BoxLayout cells_;
+  BoxLayout cells_in_place_;
+  BoxLayout modes_;
   double norm_[2] = {1, 1};
   std::vector<std::pair<kernels::PlaneSteps, std::shared_ptr<const Planes>>> plans_;
   std::map<std::pair<Direction, Arrays>, Route> routes_;

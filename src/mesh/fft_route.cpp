@@ -40,48 +40,64 @@ class RouteBuilder {
   }
 
  private:
-  static constexpr StagePlace cells = {StagePlace::Kind::cells, 0};
-  static constexpr StagePlace modes = {StagePlace::Kind::modes, 0};
+  static constexpr StageArray cells = {StageArray::Kind::cells, 0};
+  static constexpr StageArray modes = {StageArray::Kind::modes, 0};
 
   int rows() const { return case_.decomposition.shape()[0]; }
   int columns() const { return case_.decomposition.shape()[1]; }
   bool is_real() const { return case_.spectrum == Spectrum::half; }
   bool restores() const { return case_.restore_order && rows() > 1; }
-  static Index count(const std::vector<Share>& shares, int part) { return shares[static_cast<std::size_t>(part)].count; }
+  static Index count(const std::vector<Share>& shares, int part) {
+    return shares[static_cast<std::size_t>(part)].count;
+  }
 
-  RowTransform cells_to_rows() const { return is_real() ? RowTransform::real_to_complex : RowTransform::forward; }
-  RowTransform rows_to_cells() const { return is_real() ? RowTransform::complex_to_real : RowTransform::backward; }
+  RowTransform cells_to_rows() const {
+    return is_real() ? RowTransform::real_to_complex : RowTransform::forward;
+  }
+  RowTransform rows_to_cells() const {
+    return is_real() ? RowTransform::complex_to_real : RowTransform::backward;
+  }
   ColumnTransform column_transform() const {
     return direction_ == Direction::forward ? ColumnTransform::forward : ColumnTransform::backward;
   }
 
   ExchangeGroup group_of_column(OwnBlock own) const {
-    ExchangeGroup group{{}, static_cast<std::size_t>(row_), own, case_.bytes_per_part, case_.element_size};
-    for (int row = 0; row < rows(); ++row) group.ranks.push_back(case_.decomposition.rank_at(row, column_));
+    ExchangeGroup group{
+        {}, static_cast<std::size_t>(row_), own, case_.bytes_per_part, case_.element_size};
+    for (int row = 0; row < rows(); ++row)
+      group.ranks.push_back(case_.decomposition.rank_at(row, column_));
     return group;
   }
   ExchangeGroup group_of_row() const {
-    ExchangeGroup group{{}, static_cast<std::size_t>(column_), OwnBlock::landed, case_.bytes_per_part, case_.element_size};
-    for (int column = 0; column < columns(); ++column) group.ranks.push_back(case_.decomposition.rank_at(row_, column));
+    ExchangeGroup group{{},
+                        static_cast<std::size_t>(column_),
+                        OwnBlock::received,
+                        case_.bytes_per_part,
+                        case_.element_size};
+    for (int column = 0; column < columns(); ++column)
+      group.ranks.push_back(case_.decomposition.rank_at(row_, column));
     return group;
   }
 
   /// x and y change roles; `from` is divided before, `to` behind.
-  StagePlace swap_axes(const std::vector<Share>& from, const std::vector<Share>& to, OwnPlace own_place) {
-    const OwnBlock own = own_place == OwnPlace::none ? OwnBlock::landed : OwnBlock::apart;
-    route_.exchanges.push_back(swap_planes_and_rows(group_of_column(own), from, to, count(z_, column_)));
-    if (own_place != OwnPlace::none) {
-      route_.own_place = own_place;
+  StageArray swap_axes(const std::vector<Share>& from, const std::vector<Share>& to,
+                       OwnBlockStorage own_block_storage) {
+    const OwnBlock own =
+        own_block_storage == OwnBlockStorage::none ? OwnBlock::received : OwnBlock::apart;
+    route_.exchanges.push_back(
+        swap_planes_and_rows(group_of_column(own), from, to, count(z_, column_)));
+    if (own_block_storage != OwnBlockStorage::none) {
+      route_.own_block_storage = own_block_storage;
       route_.own_exchange = route_.exchanges.size() - 1;
     }
-    return {StagePlace::Kind::exchange, route_.exchanges.size() - 1};
+    return {StageArray::Kind::exchange, route_.exchanges.size() - 1};
   }
-  StagePlace add(PlaneExchange exchange) {
+  StageArray add(PlaneExchange exchange) {
     route_.exchanges.push_back(std::move(exchange));
-    return {StagePlace::Kind::exchange, route_.exchanges.size() - 1};
+    return {StageArray::Kind::exchange, route_.exchanges.size() - 1};
   }
 
-  FftStage& add_stage(int plane_axis, const StagePlace& from, const StagePlace& to) {
+  FftStage& add_stage(int plane_axis, const StageArray& from, const StageArray& to) {
     FftStage stage;
     stage.plane_axis = plane_axis;
     stage.row_axis = 1 - plane_axis;
@@ -96,15 +112,16 @@ class RouteBuilder {
     return route_.stages.back();
   }
   /// Lines along z alone, before they are cut among columns.
-  FftStage& add_row_stage(const StagePlace& from, const StagePlace& to) {
+  FftStage& add_row_stage(const StageArray& from, const StageArray& to) {
     FftStage& stage = add_stage(0, from, to);
     stage.steps.num_rows = count(y_by_column_, column_);
     stage.steps.num_columns = num_modes_[2];
     return stage;
   }
 
-  // In place, what a rank keeps of an exchange can wait at the front of the array itself, if the last planes, whose place is behind it,
-  // make enough room in the landing memory for the part that is in the way of the first ones (docs/architecture.md).
+  // In place, what a rank keeps of an exchange can wait at the front of the array itself, if the
+  // last planes, whose place is behind it, make enough room in the receive buffer memory for the
+  // part that is in the way of the first ones (docs/architecture.md).
   bool can_be_compact(const std::vector<Share>& from, const std::vector<Share>& to) {
     if (columns() > 1 || rows() == 1 || restores()) return false;
     Index total = 0;
@@ -119,20 +136,22 @@ class RouteBuilder {
   }
 
   void forward() {
-    StagePlace place = cells;
+    StageArray place = cells;
     if (columns() > 1) {
-      const StagePlace to = add(rows_to_columns(group_of_row(), count(x_, row_), y_by_column_, z_));
-      add_row_stage(cells, to).steps.fill_rows = cells_to_rows();
+      const StageArray to = add(rows_to_columns(group_of_row(), count(x_, row_), y_by_column_, z_));
+      add_row_stage(cells, to).steps.load_rows = cells_to_rows();
       place = to;
     }
     const bool compact = arrays_ == Arrays::in_place && can_be_compact(x_, y_by_row_);
     const bool in_output = arrays_ == Arrays::apart && !restores();
-    const OwnPlace own = compact ? OwnPlace::compact : in_output ? OwnPlace::output : OwnPlace::none;
-    const StagePlace between = rows() > 1 ? swap_axes(x_, y_by_row_, own) : modes;
+    const OwnBlockStorage own = compact     ? OwnBlockStorage::compact
+                                : in_output ? OwnBlockStorage::output
+                                            : OwnBlockStorage::none;
+    const StageArray between = rows() > 1 ? swap_axes(x_, y_by_row_, own) : modes;
     FftStage& y = add_stage(0, place, between);
-    if (columns() == 1) y.steps.fill_rows = cells_to_rows();
+    if (columns() == 1) y.steps.load_rows = cells_to_rows();
     y.steps.columns = column_transform();
-    const StagePlace last = restores() ? swap_axes(y_by_row_, x_, OwnPlace::none) : modes;
+    const StageArray last = restores() ? swap_axes(y_by_row_, x_, OwnBlockStorage::none) : modes;
     FftStage& x = add_stage(1, between, last);
     x.steps.columns = column_transform();
     x.is_scaled = true;
@@ -140,25 +159,27 @@ class RouteBuilder {
   }
 
   void backward() {
-    StagePlace place = modes;
+    StageArray place = modes;
     if (restores()) {
-      place = swap_axes(x_, y_by_row_, OwnPlace::none);
+      place = swap_axes(x_, y_by_row_, OwnBlockStorage::none);
       add_stage(0, modes, place);
     }
     const bool in_place = arrays_ == Arrays::in_place;
     const bool compact = in_place && can_be_compact(y_by_row_, x_);
     // The modes stay as they are when there is another array.
     const bool exchanges = rows() > 1 || !in_place;
-    const OwnPlace own = compact ? OwnPlace::compact : OwnPlace::none;
-    const StagePlace between = exchanges ? swap_axes(y_by_row_, x_, own) : modes;
+    const OwnBlockStorage own = compact ? OwnBlockStorage::compact : OwnBlockStorage::none;
+    const StageArray between = exchanges ? swap_axes(y_by_row_, x_, own) : modes;
     FftStage& x = add_stage(1, place, between);
     x.steps.columns = column_transform();
     x.is_scaled = true;
-    const StagePlace last = columns() > 1 ? add(columns_to_rows(group_of_row(), count(x_, row_), y_by_column_, z_)) : cells;
+    const StageArray last =
+        columns() > 1 ? add(columns_to_rows(group_of_row(), count(x_, row_), y_by_column_, z_))
+                      : cells;
     FftStage& y = add_stage(0, between, last);
     y.steps.columns = column_transform();
-    if (columns() == 1) y.steps.drain_rows = rows_to_cells();
-    if (columns() > 1) add_row_stage(last, cells).steps.drain_rows = rows_to_cells();
+    if (columns() == 1) y.steps.store_rows = rows_to_cells();
+    if (columns() > 1) add_row_stage(last, cells).steps.store_rows = rows_to_cells();
   }
 
   const FftCase& case_;
@@ -176,9 +197,10 @@ class RouteBuilder {
 
 }  // namespace
 
-Index FftRoute::landing_size(std::size_t memory) const {
+Index FftRoute::receive_buffer_size(std::size_t memory) const {
   Index most = 0;
-  for (std::size_t e = memory; e < exchanges.size(); e += 2) most = std::max(most, exchanges[e].landing_size);
+  for (std::size_t e = memory; e < exchanges.size(); e += 2)
+    most = std::max(most, exchanges[e].receive_buffer_size);
   return most;
 }
 

@@ -13,7 +13,7 @@ enum class Direction { forward, backward };
 enum class Arrays { apart, in_place };
 
 /// Where a stage's planes come from or go to: one of the caller's arrays, or an exchange.
-struct StagePlace {
+struct StageArray {
   enum class Kind { cells, modes, exchange } kind = Kind::cells;
   std::size_t exchange = 0;
 };
@@ -23,13 +23,13 @@ struct FftStage {
   int plane_axis = 0;
   int row_axis = 1;
   Index num_planes = 0;
-  StagePlace from;
-  StagePlace to;
+  StageArray from;
+  StageArray to;
   bool is_scaled = false;  ///< multiplies by the norm
 };
 
 /// Where the block that a rank keeps in an exchange lies, if it is apart.
-enum class OwnPlace {
+enum class OwnBlockStorage {
   none,
   output,  ///< already in its place among the modes
   compact  ///< dense at the beginning of the array that is transformed in place
@@ -38,13 +38,16 @@ enum class OwnPlace {
 struct FftRoute {
   std::vector<FftStage> stages;
   std::vector<PlaneExchange> exchanges;
-  OwnPlace own_place = OwnPlace::none;  ///< in the only exchange for which it can be apart: the one between x and y
+  OwnBlockStorage own_block_storage =
+      OwnBlockStorage::none;  ///< in the only exchange for which it can be apart: the one between x
+                              ///< and y
   std::size_t own_exchange = 0;
-  /// Of the planes behind that exchange, the first that can be written without overwriting what is compact; those before it come last.
+  /// Of the planes behind that exchange, the first that can be written without overwriting what is
+  /// compact; those before it come last.
   Index first_safe_plane = 0;
 
-  /// Complex numbers of landing memory: exchanges use two memories in turn.
-  Index landing_size(std::size_t memory) const;
+  /// Complex numbers of receive buffer memory: exchanges use two memories in turn.
+  Index receive_buffer_size(std::size_t memory) const;
   Index sent_per_part() const;
 };
 

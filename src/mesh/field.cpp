@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "src/comm/equal.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/comm/finish_together.hpp"
 #include "src/core/validate.hpp"
-#include "src/mesh/brick_messages.hpp"
+#include "src/mesh/box_messages.hpp"
 #include "src/mesh/ghost_messages.hpp"
 #include "zhalo/mesh/fft.hpp"
 
@@ -14,8 +14,9 @@ namespace zhalo {
 /// What a pull and a push move.
 struct GhostExchange {
   UploadedMessages pull;
-  /// The other way: ghosts that are sent, and rounds of bricks that are added. Bricks of one round do not overlap, and where bricks of
-  /// different rounds do, they are in the order of the messages.
+  /// The other way: ghosts that are sent, and rounds of index boxes that are added. Bricks of one
+  /// round do not overlap, and where index boxes of different rounds do, they are in the order of
+  /// the messages.
   UploadedMoves pack;
   std::vector<UploadedMoves> own_rounds;
   std::vector<UploadedMoves> rounds;
@@ -24,54 +25,63 @@ struct GhostExchange {
 
 namespace {
 
-constexpr Index most_own_cells = Index{1} << 62;
+constexpr Index max_own_cells = Index{1} << 62;
 
-void validate_ghosts(const Decomposition& decomposition, const Ghosts& ghosts, const Communicator& comm) {
+void validate_ghosts(const Decomposition& decomposition, const Ghosts& ghosts,
+                     const Communicator& comm) {
   validate(decomposition.num_ranks() == comm.size(),
-           "a field is to be divided as for {} ranks, but there are {} (make the decomposition for as many)",
+           "a field is to be divided as for {} ranks, but there are {} (make the decomposition for "
+           "as many)",
            decomposition.num_ranks(), comm.size());
   for (int axis = 0; axis < 3; ++axis) {
     for (const Index width : {ghosts.below[axis], ghosts.above[axis]})
-      validate(width >= 0 && width < most_own_cells / 4, "a field is to have {} layers of ghosts along {} (must be 0 to 2^60)",
-               width, "xyz"[axis]);
+      validate(width >= 0 && width < max_own_cells / 4,
+               "a field is to have {} layers of ghosts along {} (must be 0 to 2^60)", width,
+               "xyz"[axis]);
   }
-  const Brick brick = with_ghosts(decomposition, ghosts, comm.rank());
-  // Not by the brick's size, which may be what cannot be counted.
+  const IndexBox index_box = with_ghosts(decomposition, ghosts, comm.rank());
+  // Not by the index box's size, which may be what cannot be counted.
   const bool has_cells = !decomposition.cells(comm.rank()).empty();
-  const bool fits = !has_cells || brick.length(0) <= most_own_cells / brick.length(1) / brick.length(2);
-  validate(fits, "a rank's {} x {} x {} cells and ghosts cannot be counted in 62 bits (use fewer layers of ghosts)",
-           brick.length(0), brick.length(1), brick.length(2));
+  const bool fits = !has_cells || index_box.length(0) <=
+                                      max_own_cells / index_box.length(1) / index_box.length(2);
+  validate(fits,
+           "a rank's {} x {} x {} cells and ghosts cannot be counted in 62 bits (use fewer layers "
+           "of ghosts)",
+           index_box.length(0), index_box.length(1), index_box.length(2));
 }
 
-void validate_agreed(const Decomposition& decomposition, const Ghosts& ghosts, const Communicator& comm) {
+void validate_agreed(const Decomposition& decomposition, const Ghosts& ghosts,
+                     const Communicator& comm) {
   std::vector<Index> numbers{decomposition.shape()[0], decomposition.shape()[1]};
   for (int axis = 0; axis < 3; ++axis)
-    numbers.insert(numbers.end(), {decomposition.grid().num[axis], ghosts.below[axis], ghosts.above[axis],
-                                   ghosts.periodic[axis] ? Index{1} : Index{0}});
+    numbers.insert(numbers.end(),
+                   {decomposition.grid().num[axis], ghosts.below[axis], ghosts.above[axis],
+                    ghosts.periodic[axis] ? Index{1} : Index{0}});
   validate_equal(comm, numbers, "the decomposition or the ghosts of a field");
 }
 
-/// A list for each round of the bricks that are added, brick i by add(list, i).
+/// A list for each round of the index boxes that are added, index box i by add(list, i).
 template <class Add>
-std::vector<UploadedMoves> upload_rounds(const Exec& exec, const std::vector<Brick>& bricks, const MoveList& none,
-                                         const Add& add) {
-  const std::vector<std::size_t> rounds = rounds_of(bricks);
-  const std::size_t num_rounds = rounds.empty() ? 0 : *std::max_element(rounds.begin(), rounds.end()) + 1;
+std::vector<UploadedMoves> upload_rounds(const Exec& exec, const std::vector<IndexBox>& index_boxes,
+                                         const MoveList& none, const Add& add) {
+  const std::vector<std::size_t> rounds = rounds_of(index_boxes);
+  const std::size_t num_rounds =
+      rounds.empty() ? 0 : *std::max_element(rounds.begin(), rounds.end()) + 1;
   std::vector<MoveList> lists(num_rounds, none);
-  for (std::size_t i = 0; i < bricks.size(); ++i) add(lists[rounds[i]], i);
+  for (std::size_t i = 0; i < index_boxes.size(); ++i) add(lists[rounds[i]], i);
   std::vector<UploadedMoves> uploaded;
   uploaded.reserve(num_rounds);
   for (const MoveList& list : lists) uploaded.push_back(list.upload(exec));
   return uploaded;
 }
 
-/// The bricks of `layout` around the cells, which do not overlap each other.
-MoveList list_ghosts(const BrickLayout& layout, const Brick& cells, Index words) {
+/// The index boxes of `layout` around the cells, which do not overlap each other.
+MoveList list_ghosts(const BoxLayout& layout, const IndexBox& cells, Index words) {
   MoveList list(words);
-  Brick rest = layout.brick;
+  IndexBox rest = layout.index_box;
   for (int axis = 0; axis < 3; ++axis) {
-    Brick below = rest;
-    Brick above = rest;
+    IndexBox below = rest;
+    IndexBox above = rest;
     below.hi[axis] = rest.lo[axis] = cells.lo[axis];
     above.lo[axis] = rest.hi[axis] = cells.hi[axis];
     list.add({layout, below}, {layout, below});
@@ -80,8 +90,8 @@ MoveList list_ghosts(const BrickLayout& layout, const Brick& cells, Index words)
   return list;
 }
 
-GhostExchange make_exchange(const Context& context, const BrickMessages& messages, const BrickLayout& layout,
-                            const Brick& cells, Index words) {
+GhostExchange make_exchange(const Context& context, const BoxMessages& messages,
+                            const BoxLayout& layout, const IndexBox& cells, Index words) {
   const Exec& exec = context.exec;
   const MessageMoves moves = make_moves(messages, layout, layout, words);
   GhostExchange exchange;
@@ -92,18 +102,19 @@ GhostExchange make_exchange(const Context& context, const BrickMessages& message
   exchange.pack = moves.unpack.reversed().upload(exec);
   exchange.ghosts = list_ghosts(layout, cells, words).upload(exec);
 
-  std::vector<Brick> own;
-  for (const OwnBrick& brick : messages.own) own.push_back(brick.from);
-  exchange.own_rounds = upload_rounds(exec, own, MoveList(words), [&](MoveList& list, std::size_t i) {
-    list.add({layout, messages.own[i].to}, {layout, messages.own[i].from});
-  });
-  std::vector<Brick> sent;
-  std::vector<BrickLayout> packed;
+  std::vector<IndexBox> own;
+  for (const OwnBox& index_box : messages.own) own.push_back(index_box.from);
+  exchange.own_rounds =
+      upload_rounds(exec, own, MoveList(words), [&](MoveList& list, std::size_t i) {
+        list.add({layout, messages.own[i].to}, {layout, messages.own[i].from});
+      });
+  std::vector<IndexBox> sent;
+  std::vector<BoxLayout> packed;
   std::vector<Index> first;
   Index next = 0;
-  for (const MessageBrick& message : messages.sent) {
-    sent.push_back(message.brick);
-    packed.push_back(layout_of(message.brick, message.order));
+  for (const MessageBox& message : messages.sent) {
+    sent.push_back(message.index_box);
+    packed.push_back(layout_of(message.index_box, message.order));
     first.push_back(next);
     next += packed.back().size;
   }
@@ -124,7 +135,7 @@ constexpr Index words_per_element = sizeof(T) / sizeof(Word<T>);
 template <class T>
 void add_rounds(const Exec& exec, const std::vector<UploadedMoves>& rounds, const T* from, T* to) {
   for (const UploadedMoves& round : rounds)
-    std::visit([&](const auto& e) { kernels::add_bricks(e, round.view(), from, to); }, exec);
+    std::visit([&](const auto& e) { kernels::add_boxes(e, round.view(), from, to); }, exec);
 }
 
 }  // namespace
@@ -139,8 +150,9 @@ Field<T>::Field(const Context& context, const Decomposition& decomposition, cons
     cells_ = decomposition.cells(rank);
     layout_ = layout_of(with_ghosts(decomposition, ghosts, rank));
     values_ = Buffer<T>(context.exec, layout_.size, "field");
-    const BrickMessages messages = find_ghost_messages(decomposition, ghosts, rank);
-    exchange_ = std::make_shared<const GhostExchange>(make_exchange(context, messages, layout_, cells_, words_per_element<T>));
+    const BoxMessages messages = find_ghost_messages(decomposition, ghosts, rank);
+    exchange_ = std::make_shared<const GhostExchange>(
+        make_exchange(context, messages, layout_, cells_, words_per_element<T>));
   });
 }
 
@@ -155,7 +167,8 @@ template <class T>
 void Field<T>::pull_ghosts() {
   finish_together(*context_, [&] {
     const PhaseTimer timer(*context_, "pull ghosts");
-    move_bricks(*context_, exchange_->pull, {values_.data(), values_.data(), word_size<T>}, sizeof(T));
+    move_boxes(*context_, exchange_->pull, {values_.data(), values_.data(), word_size<T>},
+               sizeof(T));
   });
 }
 
@@ -167,12 +180,18 @@ void Field<T>::push_ghosts() {
     const ExchangePlan plan = exchange_->pull.plan.reversed();
     auto* values = reinterpret_cast<Word<T>*>(values_.data());
     Messages messages(exec, plan, sizeof(T));
-    const kernels::WordArrays arrays{values, messages.sent.data(), word_size<T>};
-    std::visit([&](const auto& e) { kernels::copy_bricks(e, exchange_->pack.view(), arrays); }, exec);
+    const kernels::ElementArrays arrays{values, messages.sent.data(), word_size<T>};
+    std::visit([&](const auto& e) { kernels::copy_boxes(e, exchange_->pack.view(), arrays); },
+               exec);
     add_rounds(exec, exchange_->own_rounds, values, values);
     exchange_messages(*context_, plan, sizeof(T), messages);
-    add_rounds(exec, exchange_->rounds, reinterpret_cast<const Word<T>*>(messages.received.data()), values);
-    std::visit([&](const auto& e) { kernels::zero_bricks(e, exchange_->ghosts.view(), values, word_size<T>); }, exec);
+    add_rounds(exec, exchange_->rounds, reinterpret_cast<const Word<T>*>(messages.received.data()),
+               values);
+    std::visit(
+        [&](const auto& e) {
+          kernels::zero_boxes(e, exchange_->ghosts.view(), values, word_size<T>);
+        },
+        exec);
   });
 }
 

@@ -1,6 +1,6 @@
 #include "src/mesh/field_transform.hpp"
 
-#include "src/mesh/brick_messages.hpp"
+#include "src/mesh/box_messages.hpp"
 #include "src/mesh/mode_tables.hpp"
 
 namespace zhalo {
@@ -11,7 +11,8 @@ FieldTransform<T>::FieldTransform(const Context& context, const Decomposition& d
 
 template <class T>
 Modes<T> FieldTransform<T>::forward(const Field<T>& field) {
-  validate_same(fft_.decomposition(), field.decomposition(), "the field and the modes that it is to become");
+  validate_same(fft_.decomposition(), field.decomposition(),
+                "the field and the modes that it is to become");
   Modes<T> modes(context_, fft_.decomposition());
   const bool is_dense = field.layout() == fft_.cells();
   if (!is_dense) copy(field.layout(), field.span().data(), fft_.cells(), dense_cells().data());
@@ -21,7 +22,8 @@ Modes<T> FieldTransform<T>::forward(const Field<T>& field) {
 
 template <class T>
 void FieldTransform<T>::backward(const Modes<T>& modes, Field<T>& field) {
-  validate_same(modes.decomposition(), field.decomposition(), "the modes and the field that they are to become");
+  validate_same(modes.decomposition(), field.decomposition(),
+                "the modes and the field that they are to become");
   const bool is_dense = field.layout() == fft_.cells();
   fft_.backward(modes.span(), is_dense ? field.span() : dense_cells());
   if (!is_dense) copy(fft_.cells(), cells_.data(), field.layout(), field.span().data());
@@ -29,17 +31,20 @@ void FieldTransform<T>::backward(const Modes<T>& modes, Field<T>& field) {
 
 template <class T>
 Span<T> FieldTransform<T>::dense_cells() {
-  if (cells_.size() != fft_.cells().size) cells_ = Buffer<T>(context_.exec, fft_.cells().size, "cells without ghosts");
+  if (cells_.size() != fft_.cells().size)
+    cells_ = Buffer<T>(context_.exec, fft_.cells().size, "cells without ghosts");
   return cells_.span();
 }
 
 template <class T>
-void FieldTransform<T>::copy(const BrickLayout& from, const T* source, const BrickLayout& to, T* target) const {
+void FieldTransform<T>::copy(const BoxLayout& from, const T* source, const BoxLayout& to,
+                             T* target) const {
   MoveList moves(1);
-  moves.add({from, fft_.cells().brick}, {to, fft_.cells().brick});
+  moves.add({from, fft_.cells().index_box}, {to, fft_.cells().index_box});
   const UploadedMoves uploaded = moves.upload(context_.exec);
-  const kernels::WordArrays arrays{source, target, static_cast<Index>(sizeof(T))};
-  std::visit([&](const auto& e) { kernels::copy_bricks(e, uploaded.view(), arrays); }, context_.exec);
+  const kernels::ElementArrays arrays{source, target, static_cast<Index>(sizeof(T))};
+  std::visit([&](const auto& e) { kernels::copy_boxes(e, uploaded.view(), arrays); },
+             context_.exec);
 }
 
 template class FieldTransform<float>;

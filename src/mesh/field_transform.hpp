@@ -5,7 +5,8 @@
 
 namespace zhalo {
 
-/// A plan for any number of fields of one decomposition. Every member function is collective, to be called within together().
+/// A plan for any number of fields of one decomposition. Every member function is collective, to be
+/// called within together().
 template <class T>
 class FieldTransform {
  public:
@@ -17,7 +18,7 @@ class FieldTransform {
  private:
   /// Room for a field's own cells without ghosts between them.
   Span<T> dense_cells();
-  void copy(const BrickLayout& from, const T* source, const BrickLayout& to, T* target) const;
+  void copy(const BoxLayout& from, const T* source, const BoxLayout& to, T* target) const;
 
   const Context& context_;
   Fft<T> fft_;

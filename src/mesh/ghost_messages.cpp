@@ -13,7 +13,8 @@ struct Range {
   Index hi = 0;
 };
 
-/// Where cells of one part of an axis, seen in an image of the grid, are among the cells and ghosts of another part.
+/// Where cells of one part of an axis, seen in an image of the grid, are among the cells and ghosts
+/// of another part.
 struct Stretch {
   int part = 0;     ///< the one that is asked about
   Index shift = 0;  ///< from the owner's indices to the image's
@@ -31,7 +32,8 @@ class AxisParts {
         periodic_(ghosts.periodic[axis]) {
     const int num_parts = axis == 2 ? 1 : decomposition.shape()[static_cast<std::size_t>(axis)];
     for (int part = 0; part < num_parts; ++part) {
-      const Brick cells = decomposition.cells(axis == 0 ? decomposition.rank_at(part, 0) : decomposition.rank_at(0, part));
+      const IndexBox cells = decomposition.cells(axis == 0 ? decomposition.rank_at(part, 0)
+                                                           : decomposition.rank_at(0, part));
       share_.push_back({cells.lo[axis], cells.hi[axis]});
     }
   }
@@ -39,13 +41,15 @@ class AxisParts {
   /// Cells of any part among the cells and ghosts of part `mine`.
   Stretches received(int mine) const {
     Stretches found;
-    for (int part = 0; part < num_parts(); ++part) append_images(found, part, grown(mine), share(part));
+    for (int part = 0; part < num_parts(); ++part)
+      append_images(found, part, grown(mine), share(part));
     return found;
   }
   /// Cells of part `mine` among the cells and ghosts of any part.
   Stretches sent(int mine) const {
     Stretches found;
-    for (int part = 0; part < num_parts(); ++part) append_images(found, part, grown(part), share(mine));
+    for (int part = 0; part < num_parts(); ++part)
+      append_images(found, part, grown(part), share(mine));
     return found;
   }
 
@@ -59,12 +63,14 @@ class AxisParts {
 
   void append_images(Stretches& found, int part, const Range& ghosts, const Range& cells) const {
     if (ghosts.lo == ghosts.hi || cells.lo == cells.hi) return;
-    // The quotients are rounded towards 0: all images in reach are among these, and perhaps one more at either end.
+    // The quotients are rounded towards 0: all images in reach are among these, and perhaps one
+    // more at either end.
     const Index first = periodic_ ? (ghosts.lo - cells.hi) / period_ : 0;
     const Index last = periodic_ ? (ghosts.hi - cells.lo) / period_ : 0;
     for (Index image = first; image <= last; ++image) {
       const Index shift = image * period_;
-      const Range both{std::max(ghosts.lo, cells.lo + shift), std::min(ghosts.hi, cells.hi + shift)};
+      const Range both{std::max(ghosts.lo, cells.lo + shift),
+                       std::min(ghosts.hi, cells.hi + shift)};
       if (both.lo < both.hi) found.push_back({part, shift, both});
     }
   }
@@ -77,39 +83,45 @@ class AxisParts {
 };
 
 /// Cells of the owner in the ghosts of another rank (or its own), by the indices there.
-struct GhostBrick {
+struct GhostBox {
   int rank = 0;  ///< the other side
   GridIndex shift{};
-  Brick brick;
+  IndexBox index_box;
 
   bool is_own_cells(int own_rank) const { return rank == own_rank && shift == GridIndex{}; }
 };
 
 /// Whatever is found on all three axes; ascending by rank, then image.
-std::vector<GhostBrick> combine(const Decomposition& decomposition, const std::array<Stretches, 3>& axes) {
-  std::vector<GhostBrick> bricks;
+std::vector<GhostBox> combine(const Decomposition& decomposition,
+                              const std::array<Stretches, 3>& axes) {
+  std::vector<GhostBox> index_boxes;
   for (const Stretch& x : axes[0]) {
     for (const Stretch& y : axes[1]) {
       const int rank = decomposition.rank_at(x.part, y.part);
       for (const Stretch& z : axes[2]) {
-        const Brick brick{{{x.range.lo, y.range.lo, z.range.lo}}, {{x.range.hi, y.range.hi, z.range.hi}}};
-        bricks.push_back({rank, {{x.shift, y.shift, z.shift}}, brick});
+        const IndexBox index_box{{{x.range.lo, y.range.lo, z.range.lo}},
+                                 {{x.range.hi, y.range.hi, z.range.hi}}};
+        index_boxes.push_back({rank, {{x.shift, y.shift, z.shift}}, index_box});
       }
     }
   }
-  const auto key = [](const GhostBrick& b) { return std::make_tuple(b.rank, b.shift[0], b.shift[1], b.shift[2]); };
-  std::sort(bricks.begin(), bricks.end(), [&](const GhostBrick& a, const GhostBrick& b) { return key(a) < key(b); });
-  return bricks;
+  const auto key = [](const GhostBox& b) {
+    return std::make_tuple(b.rank, b.shift[0], b.shift[1], b.shift[2]);
+  };
+  std::sort(index_boxes.begin(), index_boxes.end(),
+            [&](const GhostBox& a, const GhostBox& b) { return key(a) < key(b); });
+  return index_boxes;
 }
 
 }  // namespace
 
-Brick with_ghosts(const Decomposition& decomposition, const Ghosts& ghosts, int rank) {
-  const Brick cells = decomposition.cells(rank);
+IndexBox with_ghosts(const Decomposition& decomposition, const Ghosts& ghosts, int rank) {
+  const IndexBox cells = decomposition.cells(rank);
   return cells.empty() ? cells : cells.grown(ghosts.below, ghosts.above);
 }
 
-BrickMessages find_ghost_messages(const Decomposition& decomposition, const Ghosts& ghosts, int rank) {
+BoxMessages find_ghost_messages(const Decomposition& decomposition, const Ghosts& ghosts,
+                                int rank) {
   const std::array<int, 3> part = {decomposition.row_of(rank), decomposition.column_of(rank), 0};
   std::array<Stretches, 3> received;
   std::array<Stretches, 3> sent;
@@ -118,17 +130,18 @@ BrickMessages find_ghost_messages(const Decomposition& decomposition, const Ghos
     received[axis] = parts.received(part[axis]);
     sent[axis] = parts.sent(part[axis]);
   }
-  BrickMessages messages;
-  for (const GhostBrick& ghost : combine(decomposition, received)) {
+  BoxMessages messages;
+  for (const GhostBox& ghost : combine(decomposition, received)) {
     if (ghost.is_own_cells(rank)) continue;
     if (ghost.rank == rank) {
-      messages.own.push_back({ghost.brick.shifted(ghost.shift * -1), ghost.brick});
+      messages.own.push_back({ghost.index_box.shifted(ghost.shift * -1), ghost.index_box});
     } else {
-      messages.received.push_back({ghost.rank, ghost.brick});
+      messages.received.push_back({ghost.rank, ghost.index_box});
     }
   }
-  for (const GhostBrick& ghost : combine(decomposition, sent)) {
-    if (ghost.rank != rank) messages.sent.push_back({ghost.rank, ghost.brick.shifted(ghost.shift * -1)});
+  for (const GhostBox& ghost : combine(decomposition, sent)) {
+    if (ghost.rank != rank)
+      messages.sent.push_back({ghost.rank, ghost.index_box.shifted(ghost.shift * -1)});
   }
   return messages;
 }

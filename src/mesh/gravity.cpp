@@ -10,7 +10,8 @@ namespace zhalo {
 namespace {
 
 template <class T>
-Modes<T> potential_of(const Context& context, const Modes<T>& source, const GravityOptions& options) {
+Modes<T> potential_of(const Context& context, const Modes<T>& source,
+                      const GravityOptions& options) {
   validate_periodic(source.decomposition().grid(), "potentials are asked for");
   Modes<T> potential = copy_of(context, source);
   solve_poisson(context, potential, options.laplacian);
@@ -18,7 +19,8 @@ Modes<T> potential_of(const Context& context, const Modes<T>& source, const Grav
 }
 
 template <class T>
-std::array<Field<T>, 3> make_accelerations(const Context& context, const Modes<T>& source, const GravityOptions& options) {
+std::array<Field<T>, 3> make_accelerations(const Context& context, const Modes<T>& source,
+                                           const GravityOptions& options) {
   const Decomposition& decomposition = source.decomposition();
   const Modes<T> potential = potential_of(context, source, options);
   FieldTransform<T> transform(context, decomposition);
@@ -36,44 +38,59 @@ std::array<Field<T>, 3> make_accelerations(const Context& context, const Modes<T
 }  // namespace
 
 template <class T, class Real>
-Buffer<T> potential_at(const Context& context, const Modes<T>& source, const Particles<Real>& places,
-                       const GravityOptions& options) {
+Buffer<T> potential_at(const Context& context, const Modes<T>& source,
+                       const Particles<Real>& points, const GravityOptions& options) {
   return finish_together(context, [&] {
     Field<T> field(context, source.decomposition());
-    FieldTransform<T>(context, source.decomposition()).backward(potential_of(context, source, options), field);
-    return sample(context, field, places, options.window);
+    FieldTransform<T>(context, source.decomposition())
+        .backward(potential_of(context, source, options), field);
+    return readout(context, field, points, options.window);
   });
 }
 
 template <class T, class Real>
-std::array<Buffer<T>, 3> acceleration_at(const Context& context, const Modes<T>& source, const Particles<Real>& places,
+std::array<Buffer<T>, 3> acceleration_at(const Context& context, const Modes<T>& source,
+                                         const Particles<Real>& points,
                                          const GravityOptions& options) {
   return finish_together(context, [&] {
     const std::array<Field<T>, 3> fields = make_accelerations(context, source, options);
     std::vector<Buffer<T>> values =
-        sample(context, std::vector<const Field<T>*>{&fields[0], &fields[1], &fields[2]}, places, options.window);
-    return std::array<Buffer<T>, 3>{std::move(values[0]), std::move(values[1]), std::move(values[2])};
+        readout(context, std::vector<const Field<T>*>{&fields[0], &fields[1], &fields[2]}, points,
+                options.window);
+    return std::array<Buffer<T>, 3>{std::move(values[0]), std::move(values[1]),
+                                    std::move(values[2])};
   });
 }
 
 template <class T>
-std::array<Field<T>, 3> acceleration_fields(const Context& context, const Modes<T>& source, const GravityOptions& options) {
+std::array<Field<T>, 3> acceleration_fields(const Context& context, const Modes<T>& source,
+                                            const GravityOptions& options) {
   return finish_together(context, [&] { return make_accelerations(context, source, options); });
 }
 
-template Buffer<float> potential_at(const Context&, const Modes<float>&, const Particles<float>&, const GravityOptions&);
-template Buffer<float> potential_at(const Context&, const Modes<float>&, const Particles<double>&, const GravityOptions&);
-template Buffer<double> potential_at(const Context&, const Modes<double>&, const Particles<float>&, const GravityOptions&);
-template Buffer<double> potential_at(const Context&, const Modes<double>&, const Particles<double>&, const GravityOptions&);
-template std::array<Buffer<float>, 3> acceleration_at(const Context&, const Modes<float>&, const Particles<float>&,
+template Buffer<float> potential_at(const Context&, const Modes<float>&, const Particles<float>&,
+                                    const GravityOptions&);
+template Buffer<float> potential_at(const Context&, const Modes<float>&, const Particles<double>&,
+                                    const GravityOptions&);
+template Buffer<double> potential_at(const Context&, const Modes<double>&, const Particles<float>&,
+                                     const GravityOptions&);
+template Buffer<double> potential_at(const Context&, const Modes<double>&, const Particles<double>&,
+                                     const GravityOptions&);
+template std::array<Buffer<float>, 3> acceleration_at(const Context&, const Modes<float>&,
+                                                      const Particles<float>&,
                                                       const GravityOptions&);
-template std::array<Buffer<float>, 3> acceleration_at(const Context&, const Modes<float>&, const Particles<double>&,
+template std::array<Buffer<float>, 3> acceleration_at(const Context&, const Modes<float>&,
+                                                      const Particles<double>&,
                                                       const GravityOptions&);
-template std::array<Buffer<double>, 3> acceleration_at(const Context&, const Modes<double>&, const Particles<float>&,
+template std::array<Buffer<double>, 3> acceleration_at(const Context&, const Modes<double>&,
+                                                       const Particles<float>&,
                                                        const GravityOptions&);
-template std::array<Buffer<double>, 3> acceleration_at(const Context&, const Modes<double>&, const Particles<double>&,
+template std::array<Buffer<double>, 3> acceleration_at(const Context&, const Modes<double>&,
+                                                       const Particles<double>&,
                                                        const GravityOptions&);
-template std::array<Field<float>, 3> acceleration_fields(const Context&, const Modes<float>&, const GravityOptions&);
-template std::array<Field<double>, 3> acceleration_fields(const Context&, const Modes<double>&, const GravityOptions&);
+template std::array<Field<float>, 3> acceleration_fields(const Context&, const Modes<float>&,
+                                                         const GravityOptions&);
+template std::array<Field<double>, 3> acceleration_fields(const Context&, const Modes<double>&,
+                                                          const GravityOptions&);
 
 }  // namespace zhalo

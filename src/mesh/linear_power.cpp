@@ -20,14 +20,17 @@ double top_hat(double x) {
 LinearPower::LinearPower(std::vector<double> k, std::vector<double> power)
     : log_k_(std::move(k)), log_power_(std::move(power)) {
   validate(log_k_.size() == log_power_.size() && log_k_.size() >= 2,
-           "a power spectrum has {} values of k and {} of P (must be as many, and at least 2)", log_k_.size(),
-           log_power_.size());
+           "a power spectrum has {} values of k and {} of P (must be as many, and at least 2)",
+           log_k_.size(), log_power_.size());
   for (std::size_t i = 0; i < log_k_.size(); ++i) {
-    const bool good = std::isfinite(log_k_[i]) && log_k_[i] > 0 && std::isfinite(log_power_[i]) && log_power_[i] > 0;
-    validate(good, "point {} of a power spectrum is k = {}, P = {} (both must be positive and finite)", i + 1, log_k_[i],
-             log_power_[i]);
-    validate(i == 0 || log_k_[i - 1] < log_k_[i], "k of a power spectrum does not ascend at point {}: {} after {}", i + 1,
-             log_k_[i], log_k_[i - (i > 0 ? 1 : 0)]);
+    const bool good = std::isfinite(log_k_[i]) && log_k_[i] > 0 && std::isfinite(log_power_[i]) &&
+                      log_power_[i] > 0;
+    validate(good,
+             "point {} of a power spectrum is k = {}, P = {} (both must be positive and finite)",
+             i + 1, log_k_[i], log_power_[i]);
+    validate(i == 0 || log_k_[i - 1] < log_k_[i],
+             "k of a power spectrum does not ascend at point {}: {} after {}", i + 1, log_k_[i],
+             log_k_[i - (i > 0 ? 1 : 0)]);
   }
   for (double& value : log_k_) value = std::log(value);
   for (double& value : log_power_) value = std::log(value);
@@ -38,13 +41,16 @@ double LinearPower::operator()(double k) const {
   // The points around x; beyond the table, its first or last two.
   const auto next = std::upper_bound(log_k_.begin() + 1, log_k_.end() - 1, x);
   const auto upper = static_cast<std::size_t>(next - log_k_.begin());
-  const double slope = (log_power_[upper] - log_power_[upper - 1]) / (log_k_[upper] - log_k_[upper - 1]);
+  const double slope =
+      (log_power_[upper] - log_power_[upper - 1]) / (log_k_[upper] - log_k_[upper - 1]);
   return std::exp(log_power_[upper] + slope * (x - log_k_[upper]));
 }
 
 double LinearPower::sigma(double radius) const {
-  validate(std::isfinite(radius) && radius > 0, "a sphere has the radius {} (must be positive and finite)", radius);
-  // Trapezoids in ln x, x = k R: W^2 x^3 falls as 1 / x beyond the last one, which has several steps per oscillation of W.
+  validate(std::isfinite(radius) && radius > 0,
+           "a sphere has the radius {} (must be positive and finite)", radius);
+  // Trapezoids in ln x, x = k R: W^2 x^3 falls as 1 / x beyond the last one, which has several
+  // steps per oscillation of W.
   constexpr double first = -11.5;  // ln 1e-5
   constexpr double last = 6.9;     // ln 1e3
   constexpr int steps = 36800;
@@ -60,7 +66,8 @@ double LinearPower::sigma(double radius) const {
 }
 
 void LinearPower::normalise(double sigma8) {
-  validate(std::isfinite(sigma8) && sigma8 > 0, "sigma8 is {} (must be positive and finite)", sigma8);
+  validate(std::isfinite(sigma8) && sigma8 > 0, "sigma8 is {} (must be positive and finite)",
+           sigma8);
   const double shift = 2 * std::log(sigma8 / sigma(8));
   for (double& value : log_power_) value += shift;
 }

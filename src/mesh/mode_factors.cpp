@@ -11,7 +11,8 @@ double sinc(double x) { return x == 0 ? 1 : std::sin(x) / x; }
 
 /// Calls kernel(exec, modes, numbers of each axis).
 template <class T, class Kernel>
-void run(const Context& context, Modes<T>& modes, const AxisFunction& function, const Kernel& kernel) {
+void run(const Context& context, Modes<T>& modes, const AxisFunction& function,
+         const Kernel& kernel) {
   if (modes.layout().size == 0) return;
   const ModeTables tables(context.exec, modes.decomposition().grid(), modes.layout(), function);
   std::visit([&](const auto& exec) { kernel(exec, view_of(modes), tables.view()); }, context.exec);
@@ -20,13 +21,14 @@ void run(const Context& context, Modes<T>& modes, const AxisFunction& function, 
 /// Multiplies each mode by the product of the axes' factors.
 template <class T>
 void multiply(const Context& context, Modes<T>& modes, const AxisFunction& factor) {
-  run(context, modes, factor,
-      [](const auto& exec, const auto& view, const auto& tables) { kernels::multiply_modes(exec, view, tables); });
+  run(context, modes, factor, [](const auto& exec, const auto& view, const auto& tables) {
+    kernels::multiply_modes(exec, view, tables);
+  });
 }
 
 void validate_radius(double radius) {
-  validate(std::isfinite(radius) && radius >= 0, "a field is to be smoothed with radius {} (must be finite and not negative)",
-           radius);
+  validate(std::isfinite(radius) && radius >= 0,
+           "a field is to be smoothed with radius {} (must be finite and not negative)", radius);
 }
 
 /// Power of white noise behind the window, aliases included; s2 is the square of sin(k h / 2).
@@ -83,18 +85,21 @@ void smooth_top_hat(const Context& context, Modes<T>& modes, double radius) {
     const double x = wave_number(grid, axis, wave) * radius;
     return x * x;
   };
-  run(context, modes, square,
-      [](const auto& exec, const auto& view, const auto& tables) { kernels::smooth_modes_top_hat(exec, view, tables); });
+  run(context, modes, square, [](const auto& exec, const auto& view, const auto& tables) {
+    kernels::smooth_modes_top_hat(exec, view, tables);
+  });
 }
 
 template <class T>
 void compensate(const Context& context, Modes<T>& modes, Window window, Compensation compensation) {
-  validate(order_of(window) >= 1 && order_of(window) <= 4, "a window has order {} (must be 1 to 4)", order_of(window));
+  validate(order_of(window) >= 1 && order_of(window) <= 4, "a window has order {} (must be 1 to 4)",
+           order_of(window));
   if (compensation == Compensation::none) return;
   const Grid& grid = modes.decomposition().grid();
   multiply(context, modes, [&](int axis, Index wave) {
     const double half_phase = phase_per_cell(grid, axis, wave) / 2;
-    if (compensation == Compensation::window) return 1 / std::pow(sinc(half_phase), order_of(window));
+    if (compensation == Compensation::window)
+      return 1 / std::pow(sinc(half_phase), order_of(window));
     return 1 / std::sqrt(white_noise_power(window, std::sin(half_phase) * std::sin(half_phase)));
   });
 }
@@ -102,56 +107,70 @@ void compensate(const Context& context, Modes<T>& modes, Window window, Compensa
 template <class T>
 void solve_poisson(const Context& context, Modes<T>& modes, Laplacian laplacian) {
   const Grid& grid = modes.decomposition().grid();
-  const auto term = [&](int axis, Index wave) { return laplacian_term(grid, laplacian, axis, wave); };
-  run(context, modes, term,
-      [](const auto& exec, const auto& view, const auto& tables) { kernels::divide_modes_by_minus(exec, view, tables); });
+  const auto term = [&](int axis, Index wave) {
+    return laplacian_term(grid, laplacian, axis, wave);
+  };
+  run(context, modes, term, [](const auto& exec, const auto& view, const auto& tables) {
+    kernels::divide_modes_by_minus(exec, view, tables);
+  });
 }
 
 template <class T>
 void differentiate(const Context& context, Modes<T>& modes, int axis, Derivative derivative) {
-  validate(axis >= 0 && axis < 3, "a field is to be differentiated along axis {} (must be 0, 1 or 2)", axis);
+  validate(axis >= 0 && axis < 3,
+           "a field is to be differentiated along axis {} (must be 0, 1 or 2)", axis);
   const Grid& grid = modes.decomposition().grid();
   const auto factor = [&](int other, Index wave) {
     return other == axis ? derivative_factor(grid, derivative, axis, wave) : 1;
   };
-  run(context, modes, factor,
-      [](const auto& exec, const auto& view, const auto& tables) { kernels::multiply_modes_by_i(exec, view, tables); });
+  run(context, modes, factor, [](const auto& exec, const auto& view, const auto& tables) {
+    kernels::multiply_modes_by_i(exec, view, tables);
+  });
 }
 
 template <class T>
 void differentiate_twice(const Context& context, Modes<T>& modes, int axis) {
   const Grid& grid = modes.decomposition().grid();
-  multiply(context, modes,
-           [&](int other, Index wave) { return other == axis ? -laplacian_term(grid, Laplacian::exact, axis, wave) : 1; });
+  multiply(context, modes, [&](int other, Index wave) {
+    return other == axis ? -laplacian_term(grid, Laplacian::exact, axis, wave) : 1;
+  });
 }
 
 template <class T>
 void scale(const Context& context, Modes<T>& modes, double factor) {
   if (modes.layout().size == 0) return;
-  std::visit([&](const auto& exec) { kernels::scale_modes(exec, view_of(modes), factor); }, context.exec);
+  std::visit([&](const auto& exec) { kernels::scale_modes(exec, view_of(modes), factor); },
+             context.exec);
 }
 
 template <class T>
 void add(const Context& context, Modes<T>& modes, const Modes<T>& other, double factor) {
   validate_same(modes.decomposition(), other.decomposition(), "the modes that are to be added");
   if (modes.layout().size == 0) return;
-  std::visit([&](const auto& exec) { kernels::add_modes(exec, view_of(modes), parts_of(other), factor); }, context.exec);
+  std::visit(
+      [&](const auto& exec) { kernels::add_modes(exec, view_of(modes), parts_of(other), factor); },
+      context.exec);
 }
 
 template <class T>
 void interlace(const Context& context, Modes<T>& modes, const Modes<T>& shifted) {
   if (modes.layout().size == 0) return;
-  // A wave exp(i k x) read half a cell further up is turned by k h / 2, and its images n sampling frequencies away by n pi more.
+  // A wave exp(i k x) read half a cell further up is turned by k h / 2, and its images n sampling
+  // frequencies away by n pi more.
   const Grid& grid = modes.decomposition().grid();
   const auto tables_of = [&](const auto& part) {
-    return ModeTables(context.exec, grid, modes.layout(),
-                      [&](int axis, Index wave) { return part(-phase_per_cell(grid, axis, wave) / 2); });
+    return ModeTables(context.exec, grid, modes.layout(), [&](int axis, Index wave) {
+      return part(-phase_per_cell(grid, axis, wave) / 2);
+    });
   };
   const ModeTables real = tables_of([](double phase) { return std::cos(phase); });
   const ModeTables imaginary = tables_of([](double phase) { return std::sin(phase); });
   const kernels::PhaseTables phases{real.view(), imaginary.view()};
-  std::visit([&](const auto& exec) { kernels::average_turned_modes(exec, view_of(modes), parts_of(shifted), phases); },
-             context.exec);
+  std::visit(
+      [&](const auto& exec) {
+        kernels::average_turned_modes(exec, view_of(modes), parts_of(shifted), phases);
+      },
+      context.exec);
 }
 
 template void smooth_gaussian(const Context&, Modes<float>&, double);

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "src/core/validate.hpp"
-#include "src/mesh/brick_messages.hpp"
+#include "src/mesh/box_messages.hpp"
 
 namespace zhalo {
 
-kernels::GridRows rows_of(const BrickLayout& layout, const Brick& part) {
+kernels::GridRows rows_of(const BoxLayout& layout, const IndexBox& part) {
   const AxisOrder order = order_of(layout);
   kernels::GridRows rows;
   for (int i = 0; i < 3; ++i) rows.extent[i] = part.length(order[static_cast<std::size_t>(i)]);
@@ -18,12 +18,13 @@ kernels::GridRows rows_of(const BrickLayout& layout, const Brick& part) {
   return rows;
 }
 
-ModeTables::ModeTables(const Exec& exec, const Grid& grid, const BrickLayout& layout, const AxisFunction& function) {
+ModeTables::ModeTables(const Exec& exec, const Grid& grid, const BoxLayout& layout,
+                       const AxisFunction& function) {
   std::vector<double> numbers;
   Index* extent = extent_;
   for (const int axis : order_of(layout)) {
-    *extent++ = layout.brick.length(axis);
-    for (Index mode = layout.brick.lo[axis]; mode < layout.brick.hi[axis]; ++mode)
+    *extent++ = layout.index_box.length(axis);
+    for (Index mode = layout.index_box.lo[axis]; mode < layout.index_box.hi[axis]; ++mode)
       numbers.push_back(function(axis, wave_index(mode, grid.num[axis])));
   }
   numbers_ = to_exec(exec, Span<const double>(numbers), "factors of modes");
@@ -31,10 +32,13 @@ ModeTables::ModeTables(const Exec& exec, const Grid& grid, const BrickLayout& la
 
 kernels::AxisTables ModeTables::view() const {
   const Span<const double> all = numbers_.span();
-  return {{all.subspan(0, extent_[0]), all.subspan(extent_[0], extent_[1]), all.subspan(extent_[0] + extent_[1], extent_[2])}};
+  return {{all.subspan(0, extent_[0]), all.subspan(extent_[0], extent_[1]),
+           all.subspan(extent_[0] + extent_[1], extent_[2])}};
 }
 
-double wave_number(const Grid& grid, int axis, Index wave) { return fundamental(grid, axis) * static_cast<double>(wave); }
+double wave_number(const Grid& grid, int axis, Index wave) {
+  return fundamental(grid, axis) * static_cast<double>(wave);
+}
 
 double phase_per_cell(const Grid& grid, int axis, Index wave) {
   return 2 * std::numbers::pi * static_cast<double>(wave) / static_cast<double>(grid.num[axis]);
@@ -43,7 +47,8 @@ double phase_per_cell(const Grid& grid, int axis, Index wave) {
 void validate_periodic(const Grid& grid, const char* what) {
   for (int axis = 0; axis < 3; ++axis) {
     validate(grid.box.periodic[axis],
-             "{} in a box that is not periodic along {} (waves are those of a periodic box: make it periodic, with empty room "
+             "{} in a box that is not periodic along {} (waves are those of a periodic box: make "
+             "it periodic, with empty room "
              "around "
              "what stands alone)",
              what, "xyz"[axis]);
@@ -51,7 +56,8 @@ void validate_periodic(const Grid& grid, const char* what) {
 }
 
 void validate_same(const Decomposition& a, const Decomposition& b, const char* what) {
-  validate(a == b, "{} are of different grids or decompositions, {} and {} (must be of one)", what, a.describe(), b.describe());
+  validate(a == b, "{} are of different grids or decompositions, {} and {} (must be of one)", what,
+           a.describe(), b.describe());
 }
 
 }  // namespace zhalo

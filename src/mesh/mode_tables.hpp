@@ -8,13 +8,15 @@
 
 namespace zhalo {
 
-/// A part of what a layout describes, which must not be empty, in memory order; its rows lie without gaps between elements.
-kernels::GridRows rows_of(const BrickLayout& layout, const Brick& part);
+/// A part of what a layout describes, which must not be empty, in memory order; its rows lie
+/// without gaps between elements.
+kernels::GridRows rows_of(const BoxLayout& layout, const IndexBox& part);
 
 template <class T>
 kernels::ModesView<T> view_of(Modes<T>& modes) {
-  const BrickLayout& layout = modes.layout();
-  return {rows_of(layout, layout.brick), {reinterpret_cast<T*>(modes.span().data()), 2 * layout.size}};
+  const BoxLayout& layout = modes.layout();
+  return {rows_of(layout, layout.index_box),
+          {reinterpret_cast<T*>(modes.span().data()), 2 * layout.size}};
 }
 template <class T>
 Span<const T> parts_of(const Modes<T>& modes) {
@@ -27,7 +29,8 @@ using AxisFunction = std::function<double(int axis, Index wave)>;
 /// A number for each mode's index along each axis of a rank's modes, in memory of an Exec.
 class ModeTables {
  public:
-  ModeTables(const Exec& exec, const Grid& grid, const BrickLayout& layout, const AxisFunction& function);
+  ModeTables(const Exec& exec, const Grid& grid, const BoxLayout& layout,
+             const AxisFunction& function);
 
   kernels::AxisTables view() const;
 
@@ -40,20 +43,25 @@ class ModeTables {
 double wave_number(const Grid& grid, int axis, Index wave);
 /// Spacing of the grid times that: the phase from one cell to the next, between -pi and pi.
 double phase_per_cell(const Grid& grid, int axis, Index wave);
-/// Whether a wave is its own mirror image, but not constant: the sign of its wave number is undefined.
+/// Whether a wave is its own mirror image, but not constant: the sign of its wave number is
+/// undefined.
 constexpr bool is_nyquist(Index wave, Index num) { return 2 * wave == num; }
 
-/// InputError unless the box is periodic along all axes: what else would be taken for periodic. `what` begins the message.
+/// InputError unless the box is periodic along all axes: what else would be taken for periodic.
+/// `what` begins the message.
 void validate_periodic(const Grid& grid, const char* what);
 
-/// InputError if modes or fields that belong together are of different decompositions; `what` begins the message.
+/// InputError if modes or fields that belong together are of different decompositions; `what`
+/// begins the message.
 void validate_same(const Decomposition& a, const Decomposition& b, const char* what);
 
-/// Multiplies by - k_axis^2: unlike two first derivatives also at the Nyquist frequency, where only the sign of k is undefined.
+/// Multiplies by - k_axis^2: unlike two first derivatives also at the Nyquist frequency, where only
+/// the sign of k is undefined.
 template <class T>
 void differentiate_twice(const Context& context, Modes<T>& modes, int axis);
 
-/// To the modes are added those of the same field painted half a cell further up on every axis, seen from where the former stand; halved.
+/// To the modes are added those of the same field painted half a cell further up on every axis,
+/// seen from where the former stand; halved.
 template <class T>
 void interlace(const Context& context, Modes<T>& modes, const Modes<T>& shifted);
 

@@ -10,14 +10,17 @@
 namespace zhalo {
 double fundamental(const Grid& grid, int axis) {
   const double length = grid.box.length[axis];
-  validate(std::isfinite(length) && length > 0, "the box has length {} along {} (waves need one above 0)", length, "xyz"[axis]);
+  validate(std::isfinite(length) && length > 0,
+           "the box has length {} along {} (waves need one above 0)", length, "xyz"[axis]);
   return 2 * std::numbers::pi / length;
 }
 
 template <class T>
-Modes<T>::Modes(const Context& context, const Decomposition& decomposition) : decomposition_(decomposition) {
+Modes<T>::Modes(const Context& context, const Decomposition& decomposition)
+    : decomposition_(decomposition) {
   validate(decomposition.num_ranks() == context.comm.size(),
-           "modes are to be divided as for {} ranks, but there are {} (make the decomposition for as many)",
+           "modes are to be divided as for {} ranks, but there are {} (make the decomposition for "
+           "as many)",
            decomposition.num_ranks(), context.comm.size());
   layout_ = decomposition.modes_layout(context.comm.rank(), Spectrum::half);
   values_ = Buffer<std::complex<T>>(context.exec, layout_.size, "modes");
@@ -25,12 +28,14 @@ Modes<T>::Modes(const Context& context, const Decomposition& decomposition) : de
 
 template <class T>
 Modes<T> to_modes(const Context& context, const Field<T>& field) {
-  return finish_together(context, [&] { return FieldTransform<T>(context, field.decomposition()).forward(field); });
+  return finish_together(
+      context, [&] { return FieldTransform<T>(context, field.decomposition()).forward(field); });
 }
 
 template <class T>
 void to_field(const Context& context, const Modes<T>& modes, Field<T>& field) {
-  finish_together(context, [&] { FieldTransform<T>(context, modes.decomposition()).backward(modes, field); });
+  finish_together(
+      context, [&] { FieldTransform<T>(context, modes.decomposition()).backward(modes, field); });
 }
 
 template <class T>

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "src/comm/equal.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/comm/finish_together.hpp"
 #include "src/core/validate_memory.hpp"
 #include "src/domain/sorted_particles.hpp"
@@ -15,31 +15,38 @@
 namespace zhalo {
 namespace {
 
-bool has_column(Weights weights) { return weights == Weights::column || weights == Weights::mass_column; }
+bool has_column(Weights weights) {
+  return weights == Weights::column || weights == Weights::mass_column;
+}
 
-void validate_options(const Communicator& comm, const Decomposition& decomposition, const PaintOptions& options, Index num) {
+void validate_options(const Communicator& comm, const Decomposition& decomposition,
+                      const PaintOptions& options, Index num) {
   validate_window(options.window);
   for (int axis = 0; axis < 3; ++axis)
-    validate(std::abs(options.shift[axis]) <= 1, "the points of a mesh are shifted by {} cells along {} (must be -1 to 1)",
+    validate(std::abs(options.shift[axis]) <= 1,
+             "the points of a mesh are shifted by {} cells along {} (must be -1 to 1)",
              options.shift[axis], "xyz"[axis]);
   validate(!has_column(options.weights) || options.column || num == 0,
-           "particles are to be painted with the weights of a column, but there is none; set PaintOptions::column");
+           "particles are to be painted with the weights of a column, but there is none; set "
+           "PaintOptions::column");
   std::vector<Index> numbers = numbers_of(decomposition);
-  numbers.insert(numbers.end(),
-                 {order_of(options.window), static_cast<Index>(options.weights), static_cast<Index>(options.values)});
+  numbers.insert(numbers.end(), {order_of(options.window), static_cast<Index>(options.weights),
+                                 static_cast<Index>(options.values)});
   for (int axis = 0; axis < 3; ++axis) numbers.push_back(bits_of(options.shift[axis]));
   validate_equal(comm, numbers, "the options of painting or the decomposition");
 }
 
 template <class Real>
-kernels::PaintedParticles<Real> describe(const kernels::ParticlesView<Real>& view, const Particles<Real>& particles,
+kernels::PaintedParticles<Real> describe(const kernels::ParticlesView<Real>& view,
+                                         const Particles<Real>& particles,
                                          const PaintOptions& options) {
   kernels::PaintedParticles<Real> painted;
   painted.particles = view;
   painted.by_mass = options.weights == Weights::mass || options.weights == Weights::mass_column;
   if (has_column(options.weights)) painted.column = options.column;
   bool has_masses = false;
-  for (const ParticleSegment<Real>& segment : particles.segments) has_masses = has_masses || (segment.num > 0 && segment.mass);
+  for (const ParticleSegment<Real>& segment : particles.segments)
+    has_masses = has_masses || (segment.num > 0 && segment.mass);
   painted.is_uniform = !painted.column && !(painted.by_mass && has_masses);
   return painted;
 }
@@ -51,45 +58,56 @@ int exponent_of(double value) {
   return exponent;
 }
 
-/// Quanta per unit of weight, a power of 2, such that a weight has at most 2^50 quanta and all together at most 2^61: once each is rounded,
-/// both are below the limits of the arithmetic. The same for any order and place of particles. Collective.
+/// How many fixed-point units make a weight of 1: a power of 2, such that a weight has at most 2^50
+/// units and all together at most 2^61. Once each is rounded, both are below the limits of the
+/// arithmetic.
+/// The same for any order and place of particles. Collective.
 struct WeightScale {
-  double quanta_per_unit = 1;
+  double fixed_weights_per_unit = 1;
   double magnitude = 0;  ///< that the magnitudes of all weights together do not exceed
 };
 template <class Real>
-WeightScale choose_scale(const Context& context, const GlobalRange& range, kernels::PaintedParticles<Real> painted) {
+WeightScale choose_scale(const Context& context, const GlobalRange& range,
+                         kernels::PaintedParticles<Real> painted) {
   const Communicator& comm = context.comm;
   const auto on_exec = [&](const auto& work) { return std::visit(work, context.exec); };
-  const kernels::WeightSummary summary = on_exec([&](const auto& e) { return kernels::summarize_weights(e, painted); });
+  const kernels::WeightSummary summary =
+      on_exec([&](const auto& e) { return kernels::summarize_weights(e, painted); });
   const Index num_bad = comm.sum(summary.num_not_finite);
   const Index first_bad =
-      comm.min(summary.num_not_finite > 0 ? range.first + summary.first_not_finite : std::numeric_limits<Index>::max());
+      comm.min(summary.num_not_finite > 0 ? range.first + summary.first_not_finite
+                                          : std::numeric_limits<Index>::max());
   validate(num_bad == 0,
-           "{} of {} particles have a weight that is not finite (NaN or infinite), the first is particle {}; remove them or "
+           "{} of {} particles have a weight that is not finite (NaN or infinite), the first is "
+           "particle {}; remove them or "
            "repair the snapshot",
            num_bad, range.total, first_bad);
   const double largest = comm.max(summary.largest);
   if (largest == 0) return {};
   constexpr int most = 1000;  // 2^most is a number
   const int of_one = 50 - exponent_of(largest);
-  const int rough =
-      std::clamp(std::min(of_one, 61 - exponent_of(largest) - exponent_of(static_cast<double>(range.total))), -most, most);
+  const int rough = std::clamp(
+      std::min(of_one, 61 - exponent_of(largest) - exponent_of(static_cast<double>(range.total))),
+      -most, most);
   painted.scale = std::ldexp(1.0, rough);
-  const Index bound = comm.sum(on_exec([&](const auto& e) { return kernels::bound_weights(e, painted); }));
-  const int of_all = rough + 61 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bound)));
-  return {std::ldexp(1.0, std::clamp(std::min(of_one, of_all), -most, most)), static_cast<double>(bound) / painted.scale};
+  const Index bound =
+      comm.sum(on_exec([&](const auto& e) { return kernels::bound_weights(e, painted); }));
+  const int of_all =
+      rough + 61 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bound)));
+  return {std::ldexp(1.0, std::clamp(std::min(of_one, of_all), -most, most)),
+          static_cast<double>(bound) / painted.scale};
 }
 
-/// The cells' sums in quanta. Collective.
+/// The cells' sums in units. Collective.
 template <class Real>
-Field<Index> sum_quanta(const Context& context, const Decomposition& decomposition,
-                        const kernels::PaintedParticles<Real>& painted, const PaintOptions& options) {
+Field<Index> sum_fixed_weights(const Context& context, const Decomposition& decomposition,
+                               const kernels::PaintedParticles<Real>& painted,
+                               const PaintOptions& options) {
   const Exec& exec = context.exec;
-  Field<Index> sums(context, decomposition, cloud_ghosts(decomposition, options.window));
+  Field<Index> sums(context, decomposition, assignment_ghosts(decomposition, options.window));
   std::visit([&](const auto& e) { kernels::clear(e, sums.span()); }, exec);
-  const kernels::MeshCells cells =
-      mesh_cells(decomposition, context.comm.rank(), {options.window, options.shift}, sums.layout());
+  const kernels::MeshCells cells = mesh_cells(decomposition, context.comm.rank(),
+                                              {options.window, options.shift}, sums.layout());
   const auto deposit = [&](const kernels::PaintedParticles<Real>& which) {
     const PhaseTimer timer(context, "paint");
     std::visit([&](const auto& e) { kernels::deposit(e, which, cells, sums.span()); }, exec);
@@ -104,38 +122,49 @@ Field<Index> sum_quanta(const Context& context, const Decomposition& decompositi
   return sums;
 }
 
-/// What quanta are multiplied by, and what is added.
+/// What units are multiplied by, and what is added.
 kernels::LinearMap map_to(CellValues values, const PaintReport& report) {
-  if (values == CellValues::sum) return {report.quantum, 0};
-  validate(report.sum > 0, "the weights of {} particles sum to {} (densities in units of the mean need a mean of more than 0)",
+  if (values == CellValues::sum) return {report.weight_unit, 0};
+  validate(report.sum > 0,
+           "the weights of {} particles sum to {} (densities in units of the mean need a mean of "
+           "more than 0)",
            report.num_particles, report.sum);
-  const double quanta_per_cell = report.sum / report.quantum / static_cast<double>(report.num_cells);
-  return {1 / quanta_per_cell, values == CellValues::overdensity ? -1.0 : 0.0};
+  const double fixed_weight_per_cell =
+      report.sum / report.weight_unit / static_cast<double>(report.num_cells);
+  return {1 / fixed_weight_per_cell, values == CellValues::overdensity ? -1.0 : 0.0};
 }
 
-/// Returns all quanta of this rank's cells.
+/// Returns all units of this rank's cells.
 template <class T>
-Index put_into(const Context& context, const Field<Index>& sums, const kernels::LinearMap& map, Field<T>& field) {
+Index put_into(const Context& context, const Field<Index>& sums, const kernels::LinearMap& map,
+               Field<T>& field) {
   const PhaseTimer timer(context, "cells");
-  const Brick& own = field.cells();
+  const IndexBox& own = field.cells();
   const kernels::CellRows rows = cell_rows(own, sums.layout(), field.layout());
-  if (field.layout().size != own.size()) std::visit([&](const auto& e) { kernels::clear(e, field.span()); }, context.exec);
+  if (field.layout().size != own.size())
+    std::visit([&](const auto& e) { kernels::clear(e, field.span()); }, context.exec);
   const Index* from = sums.span().data() + sums.layout().offset(own.lo);
   T* to = field.span().data() + field.layout().offset(own.lo);
-  return std::visit([&](const auto& e) { return kernels::put_quanta(e, rows, from, to, map); }, context.exec);
+  return std::visit(
+      [&](const auto& e) { return kernels::write_fixed_weights(e, rows, from, to, map); },
+      context.exec);
 }
 
-/// Sums are quanta; the report of all particles but for their number and places. Collective.
+/// Sums are units; the report of all particles but for their number and places. Collective.
 template <class Real>
-PaintReport measure(const Context& context, const kernels::PaintedParticles<Real>& painted, Index& quanta) {
-  const kernels::WeightSums sums = std::visit([&](const auto& e) { return kernels::sum_weights(e, painted); }, context.exec);
-  quanta = context.comm.sum(sums.quanta);
+PaintReport measure(const Context& context, const kernels::PaintedParticles<Real>& painted,
+                    Index& fixed_weight) {
+  const kernels::WeightSums sums =
+      std::visit([&](const auto& e) { return kernels::sum_weights(e, painted); }, context.exec);
+  fixed_weight = context.comm.sum(sums.fixed_weight);
   const double squares = context.comm.sum(sums.squares);
   PaintReport report;
-  report.quantum = 1 / painted.scale;
-  report.sum = static_cast<double>(quanta) * report.quantum;
-  report.sum2 = squares * report.quantum * report.quantum;
-  report.effective_number = squares > 0 ? static_cast<double>(quanta) * static_cast<double>(quanta) / squares : 0;
+  report.weight_unit = 1 / painted.scale;
+  report.sum = static_cast<double>(fixed_weight) * report.weight_unit;
+  report.sum2 = squares * report.weight_unit * report.weight_unit;
+  report.effective_number =
+      squares > 0 ? static_cast<double>(fixed_weight) * static_cast<double>(fixed_weight) / squares
+                  : 0;
   return report;
 }
 
@@ -148,31 +177,35 @@ PaintReport paint_checked(const Context& context, const Particles<Real>& particl
   const Extent extent = examine_positions(context, input.view(), decomposition.grid().box);
   kernels::PaintedParticles<Real> painted = describe(input.view(), particles, options);
   const WeightScale scale = choose_scale(context, extent.range, painted);
-  validate(
-      options.values != CellValues::sum || scale.magnitude <= static_cast<double>(std::numeric_limits<T>::max()),
-      "the weights' magnitudes sum up to as much as {:.3g}, more than the field's type can hold; use a field of double, other "
-      "units, or CellValues::mean_units",
-      scale.magnitude);
-  painted.scale = scale.quanta_per_unit;
+  validate(options.values != CellValues::sum ||
+               scale.magnitude <= static_cast<double>(std::numeric_limits<T>::max()),
+           "the weights' magnitudes sum up to as much as {:.3g}, more than the field's type can "
+           "hold; use a field of double, other "
+           "units, or CellValues::mean_units",
+           scale.magnitude);
+  painted.scale = scale.fixed_weights_per_unit;
 
-  Index quanta = 0;
-  PaintReport report = measure(context, painted, quanta);
+  Index fixed_weight = 0;
+  PaintReport report = measure(context, painted, fixed_weight);
   report.num_particles = extent.range.total;
   report.num_wrapped = extent.num_wrapped;
   report.num_cells = decomposition.grid().size();
   const kernels::LinearMap map = map_to(options.values, report);
-  const Field<Index> cells = sum_quanta(context, decomposition, painted, options);
-  const Index painted_quanta = context.comm.sum(put_into(context, cells, map, field));
-  if (painted_quanta != quanta)
-    throw Error(fmt::format("painting put {} of {} quanta of weight into the cells: an error of zhalo, please report it",
-                            painted_quanta, quanta));
+  const Field<Index> cells = sum_fixed_weights(context, decomposition, painted, options);
+  const Index painted_fixed_weight = context.comm.sum(put_into(context, cells, map, field));
+  if (painted_fixed_weight != fixed_weight)
+    throw Error(
+        fmt::format("painting put {} of {} quanta of weight into the cells: an error of zhalo, "
+                    "please report it",
+                    painted_fixed_weight, fixed_weight));
   return report;
 }
 
 }  // namespace
 
 template <class T, class Real>
-PaintReport paint(const Context& context, const Particles<Real>& particles, Field<T>& field, const PaintOptions& options) {
+PaintReport paint(const Context& context, const Particles<Real>& particles, Field<T>& field,
+                  const PaintOptions& options) {
   return finish_together(context, [&] {
     validate_mesh(context.comm, field.decomposition(), particles.dimensions);
     validate_options(context.comm, field.decomposition(), options, particles.num());
@@ -181,9 +214,13 @@ PaintReport paint(const Context& context, const Particles<Real>& particles, Fiel
   });
 }
 
-template PaintReport paint(const Context&, const Particles<float>&, Field<float>&, const PaintOptions&);
-template PaintReport paint(const Context&, const Particles<float>&, Field<double>&, const PaintOptions&);
-template PaintReport paint(const Context&, const Particles<double>&, Field<float>&, const PaintOptions&);
-template PaintReport paint(const Context&, const Particles<double>&, Field<double>&, const PaintOptions&);
+template PaintReport paint(const Context&, const Particles<float>&, Field<float>&,
+                           const PaintOptions&);
+template PaintReport paint(const Context&, const Particles<float>&, Field<double>&,
+                           const PaintOptions&);
+template PaintReport paint(const Context&, const Particles<double>&, Field<float>&,
+                           const PaintOptions&);
+template PaintReport paint(const Context&, const Particles<double>&, Field<double>&,
+                           const PaintOptions&);
 
 }  // namespace zhalo

@@ -1,6 +1,6 @@
 #include "src/mesh/painted_cells.hpp"
 
-#include "src/comm/equal.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/sorted_particles.hpp"
 
@@ -14,7 +14,7 @@ bool is_divided(const Decomposition& decomposition, int axis) {
 
 }  // namespace
 
-Ghosts cloud_ghosts(const Decomposition& decomposition, Window window) {
+Ghosts assignment_ghosts(const Decomposition& decomposition, Window window) {
   Ghosts ghosts;
   for (int axis = 0; axis < 3; ++axis) {
     ghosts.above[axis] = is_divided(decomposition, axis) ? order_of(window) - 1 : 0;
@@ -23,10 +23,10 @@ Ghosts cloud_ghosts(const Decomposition& decomposition, Window window) {
   return ghosts;
 }
 
-kernels::MeshCells mesh_cells(const Decomposition& decomposition, int rank, const CloudFrame& frame,
-                              const BrickLayout& layout) {
+kernels::MeshCells mesh_cells(const Decomposition& decomposition, int rank,
+                              const AssignmentFrame& frame, const BoxLayout& layout) {
   const Grid& grid = decomposition.grid();
-  const Brick own = decomposition.cells(rank);
+  const IndexBox own = decomposition.cells(rank);
   kernels::MeshCells cells;
   cells.order = order_of(frame.window);
   for (int a = 0; a < 3; ++a) {
@@ -45,9 +45,9 @@ kernels::MeshCells mesh_cells(const Decomposition& decomposition, int rank, cons
   return cells;
 }
 
-kernels::CellRows cell_rows(const Brick& brick, const BrickLayout& from, const BrickLayout& to) {
+kernels::CellRows cell_rows(const IndexBox& index_box, const BoxLayout& from, const BoxLayout& to) {
   kernels::CellRows rows;
-  for (int axis = 0; axis < 3; ++axis) rows.num[axis] = brick.length(axis);
+  for (int axis = 0; axis < 3; ++axis) rows.num[axis] = index_box.length(axis);
   for (int axis = 0; axis < 2; ++axis) {
     rows.from_stride[axis] = from.stride[axis];
     rows.to_stride[axis] = to.stride[axis];
@@ -59,8 +59,9 @@ std::vector<Index> numbers_of(const Decomposition& decomposition) {
   const Grid& grid = decomposition.grid();
   std::vector<Index> numbers{decomposition.shape()[0], decomposition.shape()[1]};
   for (int axis = 0; axis < 3; ++axis)
-    numbers.insert(numbers.end(), {grid.num[axis], bits_of(grid.box.lo[axis]), bits_of(grid.box.length[axis]),
-                                   grid.box.periodic[axis] ? Index{1} : Index{0}});
+    numbers.insert(numbers.end(),
+                   {grid.num[axis], bits_of(grid.box.lo[axis]), bits_of(grid.box.length[axis]),
+                    grid.box.periodic[axis] ? Index{1} : Index{0}});
   return numbers;
 }
 
@@ -69,16 +70,19 @@ void validate_mesh(const Communicator& comm, const Decomposition& decomposition,
   validate(dimensions == 3, "particles of {} dimensions on a mesh (must have 3)", dimensions);
   validate_box(box, dimensions);
   for (int axis = 0; axis < 3; ++axis) {
-    validate(box.length[axis] > 0, "the box of a mesh has no length along {}; give the box that the mesh fills", "xyz"[axis]);
+    validate(box.length[axis] > 0,
+             "the box of a mesh has no length along {}; give the box that the mesh fills",
+             "xyz"[axis]);
   }
   validate(decomposition.num_ranks() == comm.size(),
-           "a mesh is divided for {} ranks, but there are {} (make the decomposition for as many)", decomposition.num_ranks(),
-           comm.size());
+           "a mesh is divided for {} ranks, but there are {} (make the decomposition for as many)",
+           decomposition.num_ranks(), comm.size());
 }
 
 void validate_window(Window window) {
   const int order = order_of(window);
-  validate(order >= 1 && order <= 4, "a window of order {} (must be 1, 2, 3 or 4: ngp, cic, tsc, pcs)", order);
+  validate(order >= 1 && order <= 4,
+           "a window of order {} (must be 1, 2, 3 or 4: ngp, cic, tsc, pcs)", order);
 }
 
 }  // namespace zhalo

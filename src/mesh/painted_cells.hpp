@@ -9,25 +9,27 @@
 
 namespace zhalo {
 
-/// Ghosts that clouds reach from a rank's own cells: behind these, on the axes that are divided among ranks.
-Ghosts cloud_ghosts(const Decomposition& decomposition, Window window);
+/// Ghosts that clouds reach from a rank's own cells: behind these, on the axes that are divided
+/// among ranks.
+Ghosts assignment_ghosts(const Decomposition& decomposition, Window window);
 
 /// How a field is seen by clouds.
-struct CloudFrame {
+struct AssignmentFrame {
   Window window = Window::cic;
   Vec3d shift{};  ///< PaintOptions::shift
 };
-/// `layout` has this rank's cells and cloud_ghosts().
-kernels::MeshCells mesh_cells(const Decomposition& decomposition, int rank, const CloudFrame& frame, const BrickLayout& layout);
+/// `layout` has this rank's cells and assignment_ghosts().
+kernels::MeshCells mesh_cells(const Decomposition& decomposition, int rank,
+                              const AssignmentFrame& frame, const BoxLayout& layout);
 
-/// Of a brick, in two layouts that have it.
-kernels::CellRows cell_rows(const Brick& brick, const BrickLayout& from, const BrickLayout& to);
+/// Of a index box, in two layouts that have it.
+kernels::CellRows cell_rows(const IndexBox& index_box, const BoxLayout& from, const BoxLayout& to);
 
 /// All that a decomposition is, to be compared over ranks.
 std::vector<Index> numbers_of(const Decomposition& decomposition);
 
-/// InputError unless the grid has cells in a box with lengths, for particles of three dimensions, and the decomposition is for that many
-/// ranks.
+/// InputError unless the grid has cells in a box with lengths, for particles of three dimensions,
+/// and the decomposition is for that many ranks.
 void validate_mesh(const Communicator& comm, const Decomposition& decomposition, int dimensions);
 void validate_window(Window window);
 

@@ -14,13 +14,15 @@ namespace {
 /// The rows and columns of ranks by cell, in memory of the Exec.
 class OwnerTables {
  public:
-  OwnerTables(const Exec& exec, const Decomposition& decomposition) : num_columns_(decomposition.shape()[1]) {
+  OwnerTables(const Exec& exec, const Decomposition& decomposition)
+      : num_columns_(decomposition.shape()[1]) {
     const GridIndex num = decomposition.grid().num;
     std::vector<LocalIndex> row(static_cast<std::size_t>(num[0]));
     std::vector<LocalIndex> column(static_cast<std::size_t>(num[1]));
     for (int r = 0; r < decomposition.num_ranks(); ++r) {
-      const Brick cells = decomposition.cells(r);
-      std::fill(row.begin() + cells.lo[0], row.begin() + cells.hi[0], static_cast<LocalIndex>(decomposition.row_of(r)));
+      const IndexBox cells = decomposition.cells(r);
+      std::fill(row.begin() + cells.lo[0], row.begin() + cells.hi[0],
+                static_cast<LocalIndex>(decomposition.row_of(r)));
       std::fill(column.begin() + cells.lo[1], column.begin() + cells.hi[1],
                 static_cast<LocalIndex>(decomposition.column_of(r)));
     }
@@ -41,7 +43,11 @@ std::vector<Index> count_keys(const Exec& exec, Span<const std::uint64_t> keys, 
   for (std::size_t r = 0; r < probes.size(); ++r) probes[r] = r + 1;
   const auto probed = to_exec(exec, Span<const std::uint64_t>(probes), "ranks of particles");
   Buffer<Index> below(exec, num_ranks, "ranks of particles");
-  std::visit([&](const auto& e) { kernels::weigh_below(e, {keys, {}}, probed.span(), below.span()); }, exec);
+  std::visit(
+      [&](const auto& e) {
+        kernels::weigh_below(e, {keys, {}}, probed.span(), below.span());
+      },
+      exec);
   std::vector<Index> counts = to_host(exec, below);
   for (std::size_t r = counts.size() - 1; r > 0; --r) counts[r] -= counts[r - 1];
   return counts;
@@ -51,35 +57,44 @@ std::vector<Index> count_keys(const Exec& exec, Span<const std::uint64_t> keys, 
 template <class Real>
 struct Columns {
   Buffer<Real> pos[3];
-  Buffer<double> quanta;
+  Buffer<double> fixed_weight;
 
   Columns(const Exec& exec, Index num, bool with_weights) {
     for (auto& axis : pos) axis = Buffer<Real>(exec, num, "positions on their way to cells");
-    if (with_weights) quanta = Buffer<double>(exec, num, "weights on their way to cells");
+    if (with_weights) fixed_weight = Buffer<double>(exec, num, "weights on their way to cells");
   }
-  kernels::TravellingParticles<Real> view() { return {{pos[0].span(), pos[1].span(), pos[2].span()}, quanta.span()}; }
+  kernels::TravellingParticles<Real> view() {
+    return {{pos[0].span(), pos[1].span(), pos[2].span()}, fixed_weight.span()};
+  }
 };
 
 template <class Real>
 class Router {
  public:
   Router(const Context& context, const Decomposition& decomposition, const Route<Real>& route)
-      : context_(context), route_(route), num_ranks_(decomposition.num_ranks()), owners_(context.exec, decomposition) {}
+      : context_(context),
+        route_(route),
+        num_ranks_(decomposition.num_ranks()),
+        owners_(context.exec, decomposition) {}
 
-  void send(Index first, Index num, const std::function<void(const RoutedPart<Real>&)>& visit) const {
+  void send(Index first, Index num,
+            const std::function<void(const RoutedPart<Real>&)>& visit) const {
     const Exec& exec = context_.exec;
     Buffer<std::uint64_t> keys(exec, num, "ranks of particles");
-    const kernels::OwnerSearch<Real> search{route_.painted.particles, route_.cells, owners_.view(), first};
+    const kernels::OwnerSearch<Real> search{route_.painted.particles, route_.cells, owners_.view(),
+                                            first};
     std::visit([&](const auto& e) { kernels::find_owners(e, search, keys.span()); }, exec);
-    const Buffer<LocalIndex> at =
-        sort_places(exec, keys.span(), static_cast<int>(std::bit_width(static_cast<unsigned>(num_ranks_))));
+    const Buffer<LocalIndex> at = sort_indices(
+        exec, keys.span(), static_cast<int>(std::bit_width(static_cast<unsigned>(num_ranks_))));
 
     const std::vector<Index> counts = count_keys(exec, keys.span(), num_ranks_);
     keys = {};
     // Where all send to one rank, it takes them in several turns.
     const Index most = context_.comm.max(context_.comm.plan_exchange(counts).num_received());
-    const Index num_turns = std::max<Index>(1, (most + route_.most_received - 1) / route_.most_received);
-    for (Index turn = 0; turn < num_turns; ++turn) take_turn({turn, num_turns}, first, {at.span(), counts}, visit);
+    const Index num_turns =
+        std::max<Index>(1, (most + route_.max_received - 1) / route_.max_received);
+    for (Index turn = 0; turn < num_turns; ++turn)
+      take_turn({turn, num_turns}, first, {at.span(), counts}, visit);
   }
 
  private:
@@ -110,37 +125,44 @@ class Router {
     Index from = 0;
     for (std::size_t r = 0; r < counts.size(); ++r) {
       if (counts[r] > 0)
-        copy_bytes(exec, chosen.data() + part.plan.send_offset[r], sorted.at.data() + from + turn.begin(sorted.counts[r]),
+        copy_bytes(exec, chosen.data() + part.plan.send_offset[r],
+                   sorted.at.data() + from + turn.begin(sorted.counts[r]),
                    static_cast<std::size_t>(counts[r]) * sizeof(LocalIndex));
       from += sorted.counts[r];
     }
     part.at = chosen.span();
     Columns<Real> received(exec, part.plan.num_received(), route_.with_weights);
     exchange(part, received);
-    const Buffer<kernels::SegmentView<Real>> segment = describe(received, part.plan.num_received(), part.painted);
+    const Buffer<kernels::SegmentView<Real>> segment =
+        describe(received, part.plan.num_received(), part.painted);
     visit(part);
     synchronise(exec);
   }
 
   void exchange(const RoutedPart<Real>& part, Columns<Real>& received) const {
     Columns<Real> sent(context_.exec, part.at.size(), route_.with_weights);
-    std::visit([&](const auto& e) { kernels::pack_painted(e, route_.painted, part.first, part.at, sent.view()); },
-               context_.exec);
+    std::visit(
+        [&](const auto& e) {
+          kernels::pack_painted(e, route_.painted, part.first, part.at, sent.view());
+        },
+        context_.exec);
     std::vector<ExchangeColumn> columns;
     for (std::size_t axis = 0; axis < 3; ++axis)
       columns.push_back({sent.pos[axis].data(), received.pos[axis].data(), sizeof(Real)});
-    if (route_.with_weights) columns.push_back({sent.quanta.data(), received.quanta.data(), sizeof(double)});
+    if (route_.with_weights)
+      columns.push_back({sent.fixed_weight.data(), received.fixed_weight.data(), sizeof(double)});
     context_.comm.exchange(context_.exec, part.plan, columns);
   }
 
-  /// The columns as particles, whose masses are the quanta.
+  /// The columns as particles, whose masses are the units.
   Buffer<kernels::SegmentView<Real>> describe(const Columns<Real>& columns, Index num,
                                               kernels::PaintedParticles<Real>& painted) const {
     std::vector<kernels::SegmentView<Real>> segment(1);
     segment[0].num = num;
     for (std::size_t axis = 0; axis < 3; ++axis) segment[0].pos[axis] = {columns.pos[axis].data()};
-    if (route_.with_weights) segment[0].mass = columns.quanta.data();
-    auto uploaded = to_exec(context_.exec, Span<const kernels::SegmentView<Real>>(segment), "table of particle segments");
+    if (route_.with_weights) segment[0].mass = columns.fixed_weight.data();
+    auto uploaded = to_exec(context_.exec, Span<const kernels::SegmentView<Real>>(segment),
+                            "table of particle segments");
     painted.particles.segments = uploaded.span();
     painted.particles.num = num;
     return uploaded;
@@ -155,14 +177,15 @@ class Router {
 }  // namespace
 
 template <class Real>
-void for_each_routed(const Context& context, const Decomposition& decomposition, const Route<Real>& route,
+void for_each_routed(const Context& context, const Decomposition& decomposition,
+                     const Route<Real>& route,
                      const std::function<void(const RoutedPart<Real>&)>& visit) {
   const Router<Real> router(context, decomposition, route);
   const Index num = route.painted.particles.num;
-  const Index num_parts = context.comm.max((num + route.most_sent - 1) / route.most_sent);
+  const Index num_parts = context.comm.max((num + route.max_sent - 1) / route.max_sent);
   for (Index p = 0; p < num_parts; ++p) {
-    const Index first = std::min(num, p * route.most_sent);
-    router.send(first, std::min(route.most_sent, num - first), visit);
+    const Index first = std::min(num, p * route.max_sent);
+    router.send(first, std::min(route.max_sent, num - first), visit);
   }
 }
 

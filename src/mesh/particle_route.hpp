@@ -14,8 +14,9 @@ template <class Real>
 struct RoutedPart {
   kernels::PaintedParticles<Real> painted;  ///< in the order of ranks
   ExchangePlan plan;
-  Index first = 0;            ///< of this rank's own particles that were sent
-  Span<const LocalIndex> at;  ///< those that were sent, in the order of sending, counted from `first`
+  Index first = 0;  ///< of this rank's own particles that were sent
+  Span<const LocalIndex>
+      at;  ///< those that were sent, in the order of sending, counted from `first`
 };
 
 /// What travels, by the cells to which it goes.
@@ -25,13 +26,15 @@ struct Route {
   kernels::MeshCells cells;
   bool with_weights = true;
   // Bound the memory, not the number of particles.
-  Index most_sent = Index{1} << 23;      ///< by a rank at a time
-  Index most_received = Index{1} << 24;  ///< about so many at a time, however many others send to a rank
+  Index max_sent = Index{1} << 23;  ///< by a rank at a time
+  Index max_received =
+      Index{1} << 24;  ///< about so many at a time, however many others send to a rank
 };
 
 /// Calls visit(part) until all particles of all ranks have come, as often on each rank. Collective.
 template <class Real>
-void for_each_routed(const Context& context, const Decomposition& decomposition, const Route<Real>& route,
+void for_each_routed(const Context& context, const Decomposition& decomposition,
+                     const Route<Real>& route,
                      const std::function<void(const RoutedPart<Real>&)>& visit);
 
 }  // namespace zhalo

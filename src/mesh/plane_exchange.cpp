@@ -19,11 +19,13 @@ struct Block {
 };
 using BlockOf = std::function<Block(std::size_t from, std::size_t to)>;
 
-/// Where the block of `from` lies in the landing memory of `to`; with from == the number of members, the memory's size.
-Index landing_of(const ExchangeGroup& group, const BlockOf& block, std::size_t from, std::size_t to) {
+/// Where the block of `from` lies in the receive buffer memory of `to`; with from == the number of
+/// members, the memory's size.
+Index receive_buffer_of(const ExchangeGroup& group, const BlockOf& block, std::size_t from,
+                        std::size_t to) {
   Index sum = 0;
   for (std::size_t before = 0; before < from; ++before) {
-    if (before != to || group.own == OwnBlock::landed) sum += block(before, to).size();
+    if (before != to || group.own == OwnBlock::received) sum += block(before, to).size();
   }
   return sum;
 }
@@ -42,29 +44,29 @@ PlaneExchange exchange_of(const ExchangeGroup& group, const BlockOf& block) {
   PlaneExchange exchange;
   const std::size_t size = group.ranks.size();
   exchange.me = group.me;
-  exchange.landing_size = landing_of(group, block, size, group.me);
+  exchange.receive_buffer_size = receive_buffer_of(group, block, size, group.me);
   exchange.num_planes = block(group.me, group.me).num_planes;
-  Index most_per_plane = 1;
+  Index max_per_plane = 1;
   for (std::size_t from = 0; from < size; ++from) {
-    exchange.most_planes = std::max(exchange.most_planes, block(from, from).num_planes);
+    exchange.max_planes = std::max(exchange.max_planes, block(from, from).num_planes);
     Index per_plane = 0;
     for (std::size_t to = 0; to < size; ++to) per_plane += block(from, to).per_plane();
-    most_per_plane = std::max(most_per_plane, per_plane);
+    max_per_plane = std::max(max_per_plane, per_plane);
   }
-  const Index planes = group.bytes_per_part / (most_per_plane * group.element_size);
-  exchange.planes_per_part = std::clamp<Index>(planes, 1, std::max<Index>(exchange.most_planes, 1));
+  const Index planes = group.bytes_per_part / (max_per_plane * group.element_size);
+  exchange.planes_per_part = std::clamp<Index>(planes, 1, std::max<Index>(exchange.max_planes, 1));
   for (std::size_t peer = 0; peer < size; ++peer) {
     const Block sent = block(group.me, peer);
     const Block received = block(peer, group.me);
     ExchangePeer& entry = exchange.peers.emplace_back();
     entry.rank = group.ranks[peer];
-    entry.drain = piece_of(sent);
-    entry.fill = piece_of(received);
+    entry.store = piece_of(sent);
+    entry.load = piece_of(received);
     entry.sent_per_plane = sent.per_plane();
     entry.received_per_plane = received.per_plane();
     entry.received_planes = received.num_planes;
-    entry.landing = landing_of(group, block, peer, group.me);
-    entry.landing_there = landing_of(group, block, group.me, peer);
+    entry.receive_buffer = receive_buffer_of(group, block, peer, group.me);
+    entry.receive_buffer_there = receive_buffer_of(group, block, group.me, peer);
   }
   return exchange;
 }
@@ -79,45 +81,46 @@ Index PlaneExchange::sent_per_part() const {
 
 Index PlaneExchange::longest_message() const {
   Index longest = 0;
-  for (const ExchangePeer& peer : peers) longest = std::max({longest, peer.sent_per_plane, peer.received_per_plane});
+  for (const ExchangePeer& peer : peers)
+    longest = std::max({longest, peer.sent_per_plane, peer.received_per_plane});
   return longest * planes_per_part;
 }
 
-PlaneExchange swap_planes_and_rows(const ExchangeGroup& group, const std::vector<Share>& planes, const std::vector<Share>& rows,
-                                   Index width) {
+PlaneExchange swap_planes_and_rows(const ExchangeGroup& group, const std::vector<Share>& planes,
+                                   const std::vector<Share>& rows, Index width) {
   PlaneExchange exchange = exchange_of(group, [&](std::size_t from, std::size_t to) {
     return Block{planes[from].count, rows[to].count, width};
   });
   for (std::size_t peer = 0; peer < exchange.peers.size(); ++peer) {
     ExchangePeer& entry = exchange.peers[peer];
-    entry.drain.first_row = rows[peer].first;
-    std::swap(entry.fill.plane_stride, entry.fill.row_stride);
-    entry.fill.first_row = planes[peer].first;
-    entry.fill.num_rows = planes[peer].count;
+    entry.store.first_row = rows[peer].first;
+    std::swap(entry.load.plane_stride, entry.load.row_stride);
+    entry.load.first_row = planes[peer].first;
+    entry.load.num_rows = planes[peer].count;
   }
   return exchange;
 }
 
-PlaneExchange rows_to_columns(const ExchangeGroup& group, Index num_planes, const std::vector<Share>& rows,
-                              const std::vector<Share>& columns) {
+PlaneExchange rows_to_columns(const ExchangeGroup& group, Index num_planes,
+                              const std::vector<Share>& rows, const std::vector<Share>& columns) {
   PlaneExchange exchange = exchange_of(group, [&](std::size_t from, std::size_t to) {
     return Block{num_planes, rows[from].count, columns[to].count};
   });
   for (std::size_t peer = 0; peer < exchange.peers.size(); ++peer) {
-    exchange.peers[peer].drain.first_column = columns[peer].first;
-    exchange.peers[peer].fill.first_row = rows[peer].first;
+    exchange.peers[peer].store.first_column = columns[peer].first;
+    exchange.peers[peer].load.first_row = rows[peer].first;
   }
   return exchange;
 }
 
-PlaneExchange columns_to_rows(const ExchangeGroup& group, Index num_planes, const std::vector<Share>& rows,
-                              const std::vector<Share>& columns) {
+PlaneExchange columns_to_rows(const ExchangeGroup& group, Index num_planes,
+                              const std::vector<Share>& rows, const std::vector<Share>& columns) {
   PlaneExchange exchange = exchange_of(group, [&](std::size_t from, std::size_t to) {
     return Block{num_planes, rows[to].count, columns[from].count};
   });
   for (std::size_t peer = 0; peer < exchange.peers.size(); ++peer) {
-    exchange.peers[peer].drain.first_row = rows[peer].first;
-    exchange.peers[peer].fill.first_column = columns[peer].first;
+    exchange.peers[peer].store.first_row = rows[peer].first;
+    exchange.peers[peer].load.first_column = columns[peer].first;
   }
   return exchange;
 }

@@ -8,16 +8,19 @@
 
 namespace zhalo::mesh {
 
-/// The other side of an exchange, or this rank itself. Blocks are dense, sent plane by plane. Sizes are in complex numbers.
+/// The other side of an exchange, or this rank itself. Blocks are dense, sent plane by plane. Sizes
+/// are in complex numbers.
 struct ExchangePeer {
   int rank = 0;
-  kernels::PlanePiece drain;  ///< which part of this rank's planes the peer gets, and its strides in the block; without data
-  kernels::PlanePiece fill;   ///< which part of the next planes came from the peer, and its strides in the block; without data
+  kernels::PlanePiece store;  ///< which part of this rank's planes the peer gets, and its strides
+                              ///< in the block; without data
+  kernels::PlanePiece load;   ///< which part of the next planes came from the peer, and its strides
+                              ///< in the block; without data
   Index sent_per_plane = 0;   ///< of the sender's planes
   Index received_per_plane = 0;
   Index received_planes = 0;
-  Index landing = 0;        ///< where the peer's block lies in this rank's landing memory
-  Index landing_there = 0;  ///< where this rank's block lies in the peer's
+  Index receive_buffer = 0;  ///< where the peer's block lies in this rank's receive buffer memory
+  Index receive_buffer_there = 0;  ///< where this rank's block lies in the peer's
 
   Index received_size() const { return received_per_plane * received_planes; }
 };
@@ -26,12 +29,12 @@ struct ExchangePeer {
 struct PlaneExchange {
   std::vector<ExchangePeer> peers;  ///< in the group's order, this rank among them
   std::size_t me = 0;
-  Index num_planes = 0;   ///< that this rank sends
-  Index most_planes = 0;  ///< that a rank of the group sends
-  Index landing_size = 0;
+  Index num_planes = 0;  ///< that this rank sends
+  Index max_planes = 0;  ///< that a rank of the group sends
+  Index receive_buffer_size = 0;
   Index planes_per_part = 1;
 
-  Index num_parts() const { return (most_planes + planes_per_part - 1) / planes_per_part; }
+  Index num_parts() const { return (max_planes + planes_per_part - 1) / planes_per_part; }
   const ExchangePeer& self() const { return peers[me]; }
   /// Complex numbers that a part sends to others.
   Index sent_per_part() const;
@@ -40,26 +43,26 @@ struct PlaneExchange {
 };
 
 /// What a rank keeps for itself lies among what others send it, or apart.
-enum class OwnBlock { landed, apart };
+enum class OwnBlock { received, apart };
 
 struct ExchangeGroup {
   std::vector<int> ranks;
   std::size_t me = 0;
-  OwnBlock own = OwnBlock::landed;
+  OwnBlock own = OwnBlock::received;
   Index bytes_per_part = 0;
   Index element_size = 0;
 };
 
-/// Planes and rows change roles: member s has planes[s] of all planes, and gets rows[s] of all planes, which become its planes. Planes are
-/// `width` wide.
-PlaneExchange swap_planes_and_rows(const ExchangeGroup& group, const std::vector<Share>& planes, const std::vector<Share>& rows,
-                                   Index width);
+/// Planes and rows change roles: member s has planes[s] of all planes, and gets rows[s] of all
+/// planes, which become its planes. Planes are `width` wide.
+PlaneExchange swap_planes_and_rows(const ExchangeGroup& group, const std::vector<Share>& planes,
+                                   const std::vector<Share>& rows, Index width);
 
 /// All members have the same planes; member s has rows[s] of each, and gets columns[s] of all rows.
-PlaneExchange rows_to_columns(const ExchangeGroup& group, Index num_planes, const std::vector<Share>& rows,
-                              const std::vector<Share>& columns);
+PlaneExchange rows_to_columns(const ExchangeGroup& group, Index num_planes,
+                              const std::vector<Share>& rows, const std::vector<Share>& columns);
 /// The way back.
-PlaneExchange columns_to_rows(const ExchangeGroup& group, Index num_planes, const std::vector<Share>& rows,
-                              const std::vector<Share>& columns);
+PlaneExchange columns_to_rows(const ExchangeGroup& group, Index num_planes,
+                              const std::vector<Share>& rows, const std::vector<Share>& columns);
 
 }  // namespace zhalo::mesh

@@ -10,14 +10,17 @@
 namespace zhalo {
 namespace {
 
-constexpr double most_bins = 1 << 20;
-/// Edges are sums and products with errors of rounding; a mode that they are meant to be at is beyond them.
+constexpr double max_bins = 1 << 20;
+/// Edges are sums and products with errors of rounding; a mode that they are meant to be at is
+/// beyond them.
 constexpr double tolerance = 1e-12;
 
 void validate_options(const BinOptions& options) {
-  const auto check = [](const std::optional<double>& value, const char* what, double least, bool may_be_least) {
+  const auto check = [](const std::optional<double>& value, const char* what, double least,
+                        bool may_be_least) {
     if (!value) return;
-    const bool fits = std::isfinite(*value) && (*value > least || (may_be_least && *value == least));
+    const bool fits =
+        std::isfinite(*value) && (*value > least || (may_be_least && *value == least));
     validate(fits, "bins of a power spectrum have {} {} (must be finite and {})", what, *value,
              may_be_least ? "not negative" : "more than 0");
   };
@@ -42,33 +45,39 @@ double count_of(const BinOptions& options, double k_min, double k_max, double wi
 
 }  // namespace
 
-double least_fundamental(const Grid& grid) {
+double min_fundamental(const Grid& grid) {
   return std::min({fundamental(grid, 0), fundamental(grid, 1), fundamental(grid, 2)});
 }
 
-double least_nyquist(const Grid& grid) {
+double min_nyquist(const Grid& grid) {
   double least = std::numeric_limits<double>::infinity();
   for (int axis = 0; axis < 3; ++axis)
     least = std::min(least, fundamental(grid, axis) / 2 * static_cast<double>(grid.num[axis]));
   return least;
 }
 
-bool is_cubic(const Grid& grid) { return grid.box.length[0] == grid.box.length[1] && grid.box.length[1] == grid.box.length[2]; }
+bool is_cubic(const Grid& grid) {
+  return grid.box.length[0] == grid.box.length[1] && grid.box.length[1] == grid.box.length[2];
+}
 
 PowerBins make_bins(const Grid& grid, const BinOptions& options) {
   validate_options(options);
   PowerBins bins;
-  bins.unit = least_fundamental(grid);
+  bins.unit = min_fundamental(grid);
   const double k_min = options.k_min.value_or(bins.unit);
-  const double k_max = options.k_max.value_or(least_nyquist(grid));
+  const double k_max = options.k_max.value_or(min_nyquist(grid));
   const double width = options.width.value_or(bins.unit);
   const double before_last = k_max * (1 - tolerance);
   if (k_min >= before_last && !options.k_min && !options.k_max) return bins;
-  validate(k_min < before_last, "bins of a power spectrum begin at {} and end at {} (must begin below their end)", k_min,
+  validate(k_min < before_last,
+           "bins of a power spectrum begin at {} and end at {} (must begin below their end)", k_min,
            k_max);
   const double count = count_of(options, k_min, k_max, width);
-  validate(count < most_bins, "a power spectrum is to have {} bins (must be fewer than {}; make them wider)", count, most_bins);
-  for (double i = 0; edge_of(options, k_min, width, i) < before_last; ++i) bins.k.push_back(edge_of(options, k_min, width, i));
+  validate(count < max_bins,
+           "a power spectrum is to have {} bins (must be fewer than {}; make them wider)", count,
+           max_bins);
+  for (double i = 0; edge_of(options, k_min, width, i) < before_last; ++i)
+    bins.k.push_back(edge_of(options, k_min, width, i));
   bins.k.push_back(k_max);
   for (const double edge : bins.k) {
     const double square = edge / bins.unit * (edge / bins.unit);

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "src/comm/equal.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/mode_tables.hpp"
 #include "src/mesh/power_bins.hpp"
@@ -14,28 +14,34 @@
 namespace zhalo {
 namespace {
 
-constexpr int most_multipole = 16;
+constexpr int max_multipole = 16;
 /// Modes that are summed at a time, those of a device brought to the host.
 constexpr Index modes_of_piece = Index{1} << 22;
 
-Index num_multipoles(const PowerOptions& options) { return options.multipole_axis < 0 ? 0 : options.max_multipole / 2 + 1; }
+Index num_multipoles(const PowerOptions& options) {
+  return options.multipole_axis < 0 ? 0 : options.max_multipole / 2 + 1;
+}
 
 void validate_multipoles(const PowerOptions& options) {
   validate(options.multipole_axis >= -1 && options.multipole_axis < 3,
-           "multipoles of a power spectrum are about axis {} (must be 0, 1, 2, or -1: none)", options.multipole_axis);
-  validate(options.max_multipole >= 0 && options.max_multipole <= most_multipole && options.max_multipole % 2 == 0,
-           "multipoles of a power spectrum go up to {} (must be an even number up to {})", options.max_multipole,
-           most_multipole);
+           "multipoles of a power spectrum are about axis {} (must be 0, 1, 2, or -1: none)",
+           options.multipole_axis);
+  validate(options.max_multipole >= 0 && options.max_multipole <= max_multipole &&
+               options.max_multipole % 2 == 0,
+           "multipoles of a power spectrum go up to {} (must be an even number up to {})",
+           options.max_multipole, max_multipole);
 }
 
-void validate_agreed(const Communicator& comm, const Decomposition& decomposition, const PowerOptions& options) {
+void validate_agreed(const Communicator& comm, const Decomposition& decomposition,
+                     const PowerOptions& options) {
   const BinOptions& bins = options.bins;
-  std::vector<Index> numbers{static_cast<Index>(bins.spacing), options.multipole_axis, options.max_multipole,
-                             decomposition.shape()[0]};
+  std::vector<Index> numbers{static_cast<Index>(bins.spacing), options.multipole_axis,
+                             options.max_multipole, decomposition.shape()[0]};
   const auto add = [&](const std::optional<double>& value) {
     numbers.insert(numbers.end(), {value ? 1 : 0, std::bit_cast<Index>(value.value_or(0))});
   };
-  for (const std::optional<double>& value : {bins.k_min, bins.k_max, bins.width, std::optional<double>(bins.per_decade)})
+  for (const std::optional<double>& value :
+       {bins.k_min, bins.k_max, bins.width, std::optional<double>(bins.per_decade)})
     add(value);
   for (int axis = 0; axis < 3; ++axis) {
     numbers.push_back(decomposition.grid().num[axis]);
@@ -50,11 +56,14 @@ struct HostTables {
   ModeTables along;
   ModeTables weights;
 
-  HostTables(const Grid& grid, const BrickLayout& layout, double unit, int line_of_sight)
-      : squares(host_exec(1), grid, layout,
-                [&](int axis, Index wave) { return std::pow(component(grid, unit, axis, wave), 2); }),
+  HostTables(const Grid& grid, const BoxLayout& layout, double unit, int line_of_sight)
+      : squares(
+            host_exec(1), grid, layout,
+            [&](int axis, Index wave) { return std::pow(component(grid, unit, axis, wave), 2); }),
         along(host_exec(1), grid, layout,
-              [&](int axis, Index wave) { return axis == line_of_sight ? component(grid, unit, axis, wave) : 0; }),
+              [&](int axis, Index wave) {
+                return axis == line_of_sight ? component(grid, unit, axis, wave) : 0;
+              }),
         weights(host_exec(1), grid, layout, [&](int axis, Index wave) {
           // Modes with negative k_z are not kept; 0 and the Nyquist frequency have no other sign.
           return axis != 2 || wave == 0 || is_nyquist(wave, grid.num[2]) ? 1 : 2;
@@ -88,12 +97,12 @@ class ModesOnHost {
 };
 
 template <class T>
-std::vector<double> sum_own(const Context& context, const Modes<T>& a, const Modes<T>& b, const PowerBins& bins,
-                            const PowerOptions& options) {
-  const BrickLayout& layout = a.layout();
+std::vector<double> sum_own(const Context& context, const Modes<T>& a, const Modes<T>& b,
+                            const PowerBins& bins, const PowerOptions& options) {
+  const BoxLayout& layout = a.layout();
   const HostTables tables(a.decomposition().grid(), layout, bins.unit, options.multipole_axis);
   kernels::PowerView<T> view;
-  view.rows = rows_of(layout, layout.brick);
+  view.rows = rows_of(layout, layout.index_box);
   view.squares = tables.squares.view();
   view.along = tables.along.view();
   view.weights = tables.weights.view();
@@ -111,7 +120,8 @@ std::vector<double> sum_own(const Context& context, const Modes<T>& a, const Mod
   for (view.first_row = 0; view.first_row < num_rows; view.first_row += rows_of_piece) {
     view.num_rows = std::min(rows_of_piece, num_rows - view.first_row);
     view.a = a_on_host.part(view.first_row * row_length, view.num_rows * row_length);
-    view.b = &a == &b ? view.a : b_on_host.part(view.first_row * row_length, view.num_rows * row_length);
+    view.b =
+        &a == &b ? view.a : b_on_host.part(view.first_row * row_length, view.num_rows * row_length);
     kernels::add_powers(host != nullptr ? *host : Host{}, view, Span<double>(sums));
   }
   return sums;
@@ -149,10 +159,11 @@ PowerSpectrum finish(const PowerBins& bins, const Grid& grid, const std::vector<
   PowerSpectrum spectrum;
   spectrum.volume = grid.box.volume();
   spectrum.fundamental = bins.unit;
-  spectrum.nyquist = least_nyquist(grid);
+  spectrum.nyquist = min_nyquist(grid);
   const auto width = static_cast<Index>(sums.size()) / std::max<Index>(bins.num(), 1);
   for (Index i = 0; i < bins.num(); ++i) {
-    PowerBin bin = finish_bin(Span<const double>(sums).subspan(i * width, width), bins.unit, spectrum.volume);
+    PowerBin bin =
+        finish_bin(Span<const double>(sums).subspan(i * width, width), bins.unit, spectrum.volume);
     bin.k_lo = bins.k[static_cast<std::size_t>(i)];
     bin.k_hi = bins.k[static_cast<std::size_t>(i) + 1];
     if (bin.num_modes == 0) bin.k_mean = (bin.k_lo + bin.k_hi) / 2;
@@ -164,7 +175,8 @@ PowerSpectrum finish(const PowerBins& bins, const Grid& grid, const std::vector<
 }  // namespace
 
 template <class T>
-PowerSpectrum cross_power_spectrum(const Context& context, const Modes<T>& a, const Modes<T>& b, const PowerOptions& options) {
+PowerSpectrum cross_power_spectrum(const Context& context, const Modes<T>& a, const Modes<T>& b,
+                                   const PowerOptions& options) {
   return together(context.comm, [&] {
     const PhaseTimer timer(context, "power spectrum");
     validate_same(a.decomposition(), b.decomposition(), "the modes of a cross power spectrum");
@@ -180,15 +192,20 @@ PowerSpectrum cross_power_spectrum(const Context& context, const Modes<T>& a, co
 }
 
 template <class T>
-PowerSpectrum power_spectrum(const Context& context, const Modes<T>& modes, const PowerOptions& options) {
+PowerSpectrum power_spectrum(const Context& context, const Modes<T>& modes,
+                             const PowerOptions& options) {
   return cross_power_spectrum(context, modes, modes, options);
 }
 
-double shot_noise(const PaintReport& report, const Grid& grid) { return grid.box.volume() / report.effective_number; }
+double shot_noise(const PaintReport& report, const Grid& grid) {
+  return grid.box.volume() / report.effective_number;
+}
 
 template PowerSpectrum power_spectrum(const Context&, const Modes<float>&, const PowerOptions&);
 template PowerSpectrum power_spectrum(const Context&, const Modes<double>&, const PowerOptions&);
-template PowerSpectrum cross_power_spectrum(const Context&, const Modes<float>&, const Modes<float>&, const PowerOptions&);
-template PowerSpectrum cross_power_spectrum(const Context&, const Modes<double>&, const Modes<double>&, const PowerOptions&);
+template PowerSpectrum cross_power_spectrum(const Context&, const Modes<float>&,
+                                            const Modes<float>&, const PowerOptions&);
+template PowerSpectrum cross_power_spectrum(const Context&, const Modes<double>&,
+                                            const Modes<double>&, const PowerOptions&);
 
 }  // namespace zhalo

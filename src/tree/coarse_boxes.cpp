@@ -9,7 +9,7 @@ namespace zhalo {
 namespace {
 
 struct Node {
-  int plane = 0;
+  int level = 0;
   Index number = 0;
   kernels::CoarseBox box;
 
@@ -19,30 +19,32 @@ struct Node {
   }
 };
 
-/// Particles before each leaf slot, and all.
+/// Particles before each leaf, and all.
 template <class Real>
 std::vector<Index> particles_before(const Exec& exec, const kernels::TreeView<Real>& tree) {
-  const auto begin = to_host(exec, Span<const LocalIndex>(tree.leaf_begin, tree.plane_size[0]));
-  const auto end = to_host(exec, Span<const LocalIndex>(tree.leaf_end, tree.plane_size[0]));
+  const auto begin = to_host(exec, Span<const LocalIndex>(tree.leaf_begin, tree.level_size[0]));
+  const auto end = to_host(exec, Span<const LocalIndex>(tree.leaf_end, tree.level_size[0]));
   std::vector<Index> before{0};
-  for (std::size_t slot = 0; slot < begin.size(); ++slot) before.push_back(before.back() + Index{end[slot] - begin[slot]});
+  for (std::size_t leaf = 0; leaf < begin.size(); ++leaf)
+    before.push_back(before.back() + Index{end[leaf] - begin[leaf]});
   return before;
 }
 
 /// The nodes from `first` on that have one parent, without the empty ones.
 template <class Real>
-std::vector<Node> read_nodes(const Exec& exec, const kernels::TreeView<Real>& tree, int plane, Index first) {
-  const Index count = std::min<Index>(tree.fanout, tree.plane_size[plane] - first);
+std::vector<Node> read_nodes(const Exec& exec, const kernels::TreeView<Real>& tree, int level,
+                             Index first) {
+  const Index count = std::min<Index>(tree.fanout, tree.level_size[level] - first);
   std::vector<Node> nodes;
   if (count <= 0) return nodes;
   std::vector<Real> lo[3], hi[3];
   for (int axis = 0; axis < 3; ++axis) {
-    const Index at = tree.plane_first[plane] + first;
+    const Index at = tree.level_first[level] + first;
     lo[axis] = to_host(exec, Span<const Real>(tree.boxes.lo[axis] + at, count));
     hi[axis] = to_host(exec, Span<const Real>(tree.boxes.hi[axis] + at, count));
   }
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-    Node node{plane, first + static_cast<Index>(i), {}};
+    Node node{level, first + static_cast<Index>(i), {}};
     for (int axis = 0; axis < 3; ++axis) {
       node.box.lo[axis] = static_cast<double>(lo[axis][i]);
       node.box.hi[axis] = static_cast<double>(hi[axis][i]);
@@ -56,15 +58,17 @@ double gap2(const kernels::CoarseBox& a, const kernels::CoarseBox& b, const Reac
   double sum = 0;
   for (int axis = 0; axis < 3; ++axis) {
     const double direct = std::max(b.lo[axis] - a.hi[axis], a.lo[axis] - b.hi[axis]);
-    const double image = reach.period[axis] - (std::max(a.hi[axis], b.hi[axis]) - std::min(a.lo[axis], b.lo[axis]));
+    const double image =
+        reach.period[axis] - (std::max(a.hi[axis], b.hi[axis]) - std::min(a.lo[axis], b.lo[axis]));
     const double gap = std::max(0.0, std::min(direct, image));
     sum += gap * gap;
   }
   return sum;
 }
 
-/// Nodes that are looked at before boxes are joined: enough to follow a rank's borders, few enough to read one by one.
-constexpr std::size_t most_nodes = 512;
+/// Nodes that are looked at before boxes are joined: enough to follow a rank's borders, few enough
+/// to read one by one.
+constexpr std::size_t max_nodes = 512;
 
 kernels::CoarseBox around(const kernels::CoarseBox& a, const kernels::CoarseBox& b) {
   kernels::CoarseBox both = a;
@@ -87,10 +91,13 @@ struct Counted {
 };
 
 template <class Real>
-Index count_below(const kernels::TreeView<Real>& tree, const Node& node, const std::vector<Index>& before) {
+Index count_below(const kernels::TreeView<Real>& tree, const Node& node,
+                  const std::vector<Index>& before) {
   Index leaves = 1;
-  for (int plane = 0; plane < node.plane; ++plane) leaves *= tree.fanout;
-  const auto at = [&](Index slot) { return before[static_cast<std::size_t>(std::min(slot, tree.plane_size[0]))]; };
+  for (int level = 0; level < node.level; ++level) leaves *= tree.fanout;
+  const auto at = [&](Index leaf) {
+    return before[static_cast<std::size_t>(std::min(leaf, tree.level_size[0]))];
+  };
   return at((node.number + 1) * leaves) - at(node.number * leaves);
 }
 
@@ -99,18 +106,21 @@ void join_cheapest(std::vector<Counted>& boxes) {
   std::size_t best = 0;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i + 1 < boxes.size(); ++i) {
-    const double added = surface(around(boxes[i].box, boxes[i + 1].box)) - surface(boxes[i].box) - surface(boxes[i + 1].box);
+    const double added = surface(around(boxes[i].box, boxes[i + 1].box)) - surface(boxes[i].box) -
+                         surface(boxes[i + 1].box);
     if (added >= least) continue;
     least = added;
     best = i;
   }
-  boxes[best] = {around(boxes[best].box, boxes[best + 1].box), boxes[best].count + boxes[best + 1].count};
+  boxes[best] = {around(boxes[best].box, boxes[best + 1].box),
+                 boxes[best].count + boxes[best + 1].count};
   boxes.erase(boxes.begin() + static_cast<std::ptrdiff_t>(best) + 1);
 }
 
 }  // namespace
 
-bool is_within(const kernels::CoarseBox& a, const kernels::CoarseBox& b, const ReachedBoxes& reach) {
+bool is_within(const kernels::CoarseBox& a, const kernels::CoarseBox& b,
+               const ReachedBoxes& reach) {
   return gap2(a, b, reach) <= reach.reach2;
 }
 
@@ -124,20 +134,22 @@ kernels::CoarseBox CoarseBoxes::around_all() const {
 template <class Real>
 CoarseBoxes coarse_boxes(const Exec& exec, const kernels::TreeView<Real>& tree) {
   const std::vector<Index> before = particles_before(exec, tree);
-  std::vector<Node> nodes = read_nodes(exec, tree, tree.num_planes - 1, 0);
+  std::vector<Node> nodes = read_nodes(exec, tree, tree.num_levels - 1, 0);
   while (!nodes.empty()) {
     const auto smaller = [](const Node& a, const Node& b) {
-      return (a.plane > 0 ? a.diagonal2() : -1) < (b.plane > 0 ? b.diagonal2() : -1);
+      return (a.level > 0 ? a.diagonal2() : -1) < (b.level > 0 ? b.diagonal2() : -1);
     };
     const auto largest = std::max_element(nodes.begin(), nodes.end(), smaller);
-    if (largest->plane == 0 || nodes.size() + static_cast<std::size_t>(tree.fanout) > most_nodes) break;
-    const std::vector<Node> children = read_nodes(exec, tree, largest->plane - 1, largest->number * tree.fanout);
+    if (largest->level == 0 || nodes.size() + static_cast<std::size_t>(tree.fanout) > max_nodes)
+      break;
+    const std::vector<Node> children =
+        read_nodes(exec, tree, largest->level - 1, largest->number * tree.fanout);
     nodes.insert(nodes.erase(largest), children.begin(), children.end());
   }
   std::vector<Counted> all;
   all.reserve(nodes.size());
   for (const Node& node : nodes) all.push_back({node.box, count_below(tree, node, before)});
-  while (all.size() > kernels::most_coarse_boxes) join_cheapest(all);
+  while (all.size() > kernels::max_coarse_boxes) join_cheapest(all);
   CoarseBoxes boxes;
   for (const Counted& one : all) {
     boxes.box[static_cast<std::size_t>(boxes.num)] = one.box;
@@ -151,7 +163,9 @@ CoarseBoxes CoarseBoxes::near(const CoarseBoxes& others, const ReachedBoxes& rea
   if (others.num == 0) return result;
   const kernels::CoarseBox hull = others.around_all();
   for (std::size_t i = 0; i < static_cast<std::size_t>(num); ++i) {
-    const auto is_near = [&](const kernels::CoarseBox& other) { return is_within(box[i], other, reach); };
+    const auto is_near = [&](const kernels::CoarseBox& other) {
+      return is_within(box[i], other, reach);
+    };
     const auto all = others.span();
     if (!is_near(hull) || std::none_of(all.begin(), all.end(), is_near)) continue;
     result.box[static_cast<std::size_t>(result.num)] = box[i];
@@ -160,7 +174,8 @@ CoarseBoxes CoarseBoxes::near(const CoarseBoxes& others, const ReachedBoxes& rea
   return result;
 }
 
-std::vector<Neighbour> higher_neighbours(const Communicator& comm, const CoarseBoxes& own, const ReachedBoxes& reach) {
+std::vector<Neighbour> higher_neighbours(const Communicator& comm, const CoarseBoxes& own,
+                                         const ReachedBoxes& reach) {
   const std::vector<CoarseBoxes> all = comm.all_gather(own);
   std::vector<Neighbour> neighbours;
   for (int rank = comm.rank() + 1; rank < comm.size(); ++rank) {

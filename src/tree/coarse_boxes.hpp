@@ -20,8 +20,8 @@ bool is_within(const kernels::CoarseBox& a, const kernels::CoarseBox& b, const R
 /// Boxes that together hold all particles of a rank; none for an empty rank.
 struct CoarseBoxes {
   int num = 0;
-  std::array<kernels::CoarseBox, kernels::most_coarse_boxes> box;
-  std::array<Index, kernels::most_coarse_boxes> count;  ///< particles in each
+  std::array<kernels::CoarseBox, kernels::max_coarse_boxes> box;
+  std::array<Index, kernels::max_coarse_boxes> count;  ///< particles in each
 
   Span<const kernels::CoarseBox> span() const { return {box.data(), num}; }
   kernels::CoarseBox around_all() const;
@@ -29,8 +29,8 @@ struct CoarseBoxes {
   CoarseBoxes near(const CoarseBoxes& others, const ReachedBoxes& reach) const;
 };
 
-/// From the nodes of the tree: the largest ones are replaced by their children until there are some hundred, then neighbours in Z-order
-/// are joined where that costs least.
+/// From the nodes of the tree: the largest ones are replaced by their children until there are some
+/// hundred, then neighbours in Z-order are joined where that costs least.
 template <class Real>
 CoarseBoxes coarse_boxes(const Exec& exec, const kernels::TreeView<Real>& tree);
 
@@ -40,6 +40,7 @@ struct Neighbour {
   CoarseBoxes boxes;
 };
 /// Higher ranks with boxes within reach of this rank's, in their order. Collective.
-std::vector<Neighbour> higher_neighbours(const Communicator& comm, const CoarseBoxes& own, const ReachedBoxes& reach);
+std::vector<Neighbour> higher_neighbours(const Communicator& comm, const CoarseBoxes& own,
+                                         const ReachedBoxes& reach);
 
 }  // namespace zhalo

@@ -1,4 +1,4 @@
-/// The flat plane hierarchy over sorted particles (kernels::TreeView), and who owns its memory.
+/// The flat level hierarchy over sorted particles (kernels::TreeView), and who owns its memory.
 #pragma once
 
 #include "src/domain/sorted_particles.hpp"
@@ -21,9 +21,10 @@ class Tree {
   const kernels::TreeView<Real>& view() const { return view_; }
 
  private:
-  void make_leaves(const Exec& exec, const SortedParticles<Real>& particles, const TreeOptions& options);
-  void make_slots(const Exec& exec, Index num_slots);
-  void make_planes(const Exec& exec);
+  void make_leaves(const Exec& exec, const SortedParticles<Real>& particles,
+                   const TreeOptions& options);
+  void allocate_leaves(const Exec& exec, Index num_leaves);
+  void make_levels(const Exec& exec);
 
   Buffer<LocalIndex> leaf_begin_;
   Buffer<LocalIndex> leaf_end_;

@@ -5,6 +5,7 @@ slowest.
 
 The exit status is ctest's.
 """
+
 import re
 import subprocess
 import sys
@@ -20,7 +21,9 @@ def report(parts, tests):
     lines = ["What each part took:"]
     lines += [f"{seconds:9.0f} s  {name}" for name, seconds in parts]
     lines += [f"{sum(seconds for _, seconds in parts):9.0f} s  in all", "", "The slowest tests:"]
-    lines += [f"{seconds:9.1f} s  {name}" for seconds, name in sorted(tests, reverse=True)[:SLOWEST]]
+    lines += [
+        f"{seconds:9.1f} s  {name}" for seconds, name in sorted(tests, reverse=True)[:SLOWEST]
+    ]
     return "\n".join(lines) + "\n\n"
 
 
@@ -33,8 +36,14 @@ def main(arguments):
             parts.append((name, float(seconds)))
     tests = []
     started = time.monotonic()
-    with subprocess.Popen(arguments[split + 1:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                          restore_signals=False) as ctest:
+    with subprocess.Popen(
+        arguments[split + 1 :],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        restore_signals=False,
+    ) as ctest:
         for line in ctest.stdout:
             if SUMMARY.match(line):
                 sys.stdout.write(report([*parts, ("testing", time.monotonic() - started)], tests))

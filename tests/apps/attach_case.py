@@ -1,4 +1,5 @@
 """What the tests of attached types share: the snapshot with gas, and a run of fof whose results are sound."""
+
 import shutil
 
 import h5py
@@ -6,19 +7,45 @@ import numpy as np
 from check_catalogue import Catalogue, Membership, check
 from fof_case import GADGET, GAS, FofCase, each, each_rank, main, shows_results
 
-__all__ = ["AS_SWIFT", "GADGET", "GAS", "LENGTH", "MPIEXEC", "SNAPSHOT", "AttachCase", "each", "each_rank", "gas_snapshot", "main", "shows_results"]
+__all__ = [
+    "AS_SWIFT",
+    "GADGET",
+    "GAS",
+    "LENGTH",
+    "MPIEXEC",
+    "SNAPSHOT",
+    "AttachCase",
+    "each",
+    "each_rank",
+    "gas_snapshot",
+    "main",
+    "shows_results",
+]
 
 MPIEXEC = shutil.which("mpiexec")
 SNAPSHOT = GAS / "snap_0000.hdf5"
-AS_SWIFT = ("--link-types", 1, "--attach-types", 0, "--attach-radius", 1, "--min-counts", "linkers", "--meansep", "rho")
+AS_SWIFT = (
+    "--link-types",
+    1,
+    "--attach-types",
+    0,
+    "--attach-radius",
+    1,
+    "--min-counts",
+    "linkers",
+    "--meansep",
+    "rho",
+)
 LENGTH = 0.23044020054036027  # of SWIFT
 
 
 def gas_snapshot():
     """Of types 0 and 1: positions, masses, and SWIFT's groups, -1 for none; the side of the box."""
     with h5py.File(SNAPSHOT, "r") as file:
+
         def column(name):
             return [file[f"PartType{kind}/{name}"][:] for kind in (0, 1)]
+
         theirs = [np.where(group == 2147483647, -1, group - 1) for group in column("FOFGroupIDs")]
         return column("Coordinates"), column("Masses"), theirs, file["Header"].attrs["BoxSize"][0]
 
@@ -32,6 +59,8 @@ class AttachCase(FofCase):
 
     def run_on(self, ranks, snapshot, *options):
         launcher = (MPIEXEC, "-n", str(ranks)) if ranks > 1 else ()
-        status, _, errors = self.run_fof(snapshot, "-q", "--membership", *options, launcher=launcher)
+        status, _, errors = self.run_fof(
+            snapshot, "-q", "--membership", *options, launcher=launcher
+        )
         self.assertEqual((status, errors), (0, ""))
         return self.results()

@@ -1,7 +1,8 @@
 """zhalo_bench: the names of its cases, its counters, files of points and neighbours, and its errors.
 
-  bench_test.py PROGRAM
+bench_test.py PROGRAM
 """
+
 import array
 import json
 import math
@@ -16,7 +17,9 @@ PROGRAM = ""
 
 def run(*arguments):
     """Exit status, output and errors."""
-    result = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        [PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False
+    )
     return result.returncode, result.stdout, result.stderr
 
 
@@ -43,6 +46,7 @@ def components(points, length, box):
 
 def nearest(points, k, box):
     """For each point the distances in float64 of its k nearest, itself included, by comparing all pairs."""
+
     def distance(p, q):
         return math.sqrt(sum(min(abs(a - b), box - abs(a - b)) ** 2 for a, b in zip(p, q)))
 
@@ -65,42 +69,75 @@ class Bench(unittest.TestCase):
 
     def test_names_of_cases(self):
         status, output, _ = run("--benchmark_list_tests", "--benchmark_filter=threads:")
-        points = [f"{kind}/{num}" for kind in ("uniform", "clustered") for num in ("1e5", "1e6", "1e7")]
+        points = [
+            f"{kind}/{num}" for kind in ("uniform", "clustered") for num in ("1e5", "1e6", "1e7")
+        ]
         searches = [f"fof/{one}/b{b}" for one in points for b in ("0.2", "0.7")]
-        searches += [f"knn/{what}/{one}/k{k}" for what in ("self", "queries", "reduce") for one in points for k in (8, 16, 32, 64)]
+        searches += [
+            f"knn/{what}/{one}/k{k}"
+            for what in ("self", "queries", "reduce")
+            for one in points
+            for k in (8, 16, 32, 64)
+        ]
         searches += [f"fft/{real}/{num}" for real in ("float", "double") for num in (128, 256, 512)]
-        searches += [f"{what}/{window}/{kind}/{num}/{order}" for what in ("paint", "sample") for window in ("ngp", "cic", "tsc", "pcs")
-                     for kind in ("uniform", "clustered") for num in ("1e6", "1e7") for order in ("z-order", "random")]
+        searches += [
+            f"{what}/{window}/{kind}/{num}/{order}"
+            for what in ("paint", "sample")
+            for window in ("ngp", "cic", "tsc", "pcs")
+            for kind in ("uniform", "clustered")
+            for num in ("1e6", "1e7")
+            for order in ("z-order", "random")
+        ]
         wanted = {f"{search}/threads:{threads}" for search in searches for threads in (1, 2)}
         self.assertEqual((status, set(output.split())), (0, wanted))
 
     def test_transforms(self):
         one, two = self.cases_of("fft/float/128/")
-        self.assertEqual((one["name"], two["name"]), ("fft/float/128/threads:1", "fft/float/128/threads:2"))
+        self.assertEqual(
+            (one["name"], two["name"]), ("fft/float/128/threads:1", "fft/float/128/threads:2")
+        )
         for case in one, two:
             seconds = case["real_time"] * 1e-3
             # Of the same order: the rate is from a clock of its own, and other programs may run between the two.
-            self.assertAlmostEqual(case["GB_per_second"] / (12 * 4 * 128**3 / seconds * 1e-9), 1, delta=0.9)
-            self.assertGreater(case["workspace_MB"], 128 * 128 * 65 * 8 * 1e-6)  # backward with two arrays keeps the modes
+            self.assertAlmostEqual(
+                case["GB_per_second"] / (12 * 4 * 128**3 / seconds * 1e-9), 1, delta=0.9
+            )
+            self.assertGreater(
+                case["workspace_MB"], 128 * 128 * 65 * 8 * 1e-6
+            )  # backward with two arrays keeps the modes
 
     def cases_of(self, regex, *arguments):
         """What google-benchmark reports of the cases that match."""
         out = self.path / "out.json"
-        status, _, errors = run(*arguments, "--benchmark_min_time=0.001", f"--benchmark_filter={regex}", f"--benchmark_out={out}",
-                                "--benchmark_out_format=json")
+        status, _, errors = run(
+            *arguments,
+            "--benchmark_min_time=0.001",
+            f"--benchmark_filter={regex}",
+            f"--benchmark_out={out}",
+            "--benchmark_out_format=json",
+        )
         self.assertEqual(status, 0, errors)
         return json.loads(out.read_text())["benchmarks"]
 
     def test_counters_of_a_file(self):
         points, _ = self.write_points("clustered", "3e4")
         cases = self.cases_of("fof/.*threads:", "--points", points, "--box", 1)
-        self.assertEqual([case["name"] for case in cases],
-                         [f"fof/points/b{b}/threads:{threads}" for b in (0.2, 0.7) for threads in (1, 2)])
+        self.assertEqual(
+            [case["name"] for case in cases],
+            [f"fof/points/b{b}/threads:{threads}" for b in (0.2, 0.7) for threads in (1, 2)],
+        )
         for case in cases:
-            phases = sum(case[phase] for phase in ("bounds", "keys", "sort", "gather", "tree", "link", "labels"))
+            phases = sum(
+                case[phase]
+                for phase in ("bounds", "keys", "sort", "gather", "tree", "link", "labels")
+            )
             self.assertGreater(phases, 0)
             self.assertLessEqual(phases, case["ns_per_particle"])
-            self.assertAlmostEqual(case["total"], case["ns_per_particle"] + case["catalogue"], delta=1e-6 * case["total"])
+            self.assertAlmostEqual(
+                case["total"],
+                case["ns_per_particle"] + case["catalogue"],
+                delta=1e-6 * case["total"],
+            )
             self.assertGreater(case["ns_per_particle_first"], 0)
             self.assertGreaterEqual(case["bytes_per_particle"], 8)  # the labels
             self.assertGreaterEqual(case["bytes_per_particle_catalogue"], 8)
@@ -111,7 +148,10 @@ class Bench(unittest.TestCase):
         path, points = self.write_points("dense", 500)
         length, box = 0.03, 1.0
         labels = self.path / "labels.i64"
-        self.assertEqual(run("--points", path, "--box", box, "--rlink-abs", length, "--write-labels", labels)[0], 0)
+        self.assertEqual(
+            run("--points", path, "--box", box, "--rlink-abs", length, "--write-labels", labels)[0],
+            0,
+        )
         found = list(array.array("q", labels.read_bytes()))
         self.assertEqual(found, components(points, length, box))
         self.assertLess(len(set(found)), 400)
@@ -129,8 +169,10 @@ class Bench(unittest.TestCase):
     def test_neighbours_of_a_file(self):
         points, _ = self.write_points("clustered", "1e4")
         cases = self.cases_of("knn/.*threads:", "--points", points, "--box", 1)
-        self.assertEqual([case["name"] for case in cases],
-                         [f"knn/points/k{k}/threads:{threads}" for k in (8, 16, 32, 64) for threads in (1, 2)])
+        self.assertEqual(
+            [case["name"] for case in cases],
+            [f"knn/points/k{k}/threads:{threads}" for k in (8, 16, 32, 64) for threads in (1, 2)],
+        )
         for case in cases:
             self.check_neighbour_counters(case, 10000, int(case["name"].split("/")[2][1:]))
 
@@ -145,14 +187,18 @@ class Bench(unittest.TestCase):
         num, k = 400, 5
         path, points = self.write_points("uniform", num)
         out = self.path / "neighbours"
-        self.assertEqual(run("--points", path, "--box", 1, "--write-neighbours", out, "--k", k)[0], 0)
+        self.assertEqual(
+            run("--points", path, "--box", 1, "--write-neighbours", out, "--k", k)[0], 0
+        )
         data = out.read_bytes()
         self.assertEqual(len(data), num * k * (4 + 8))
-        distance, index = array.array("f", data[:4 * num * k]), array.array("q", data[4 * num * k:])
+        distance, index = array.array("f", data[: 4 * num * k]), array.array(
+            "q", data[4 * num * k :]
+        )
         for i, row in enumerate(nearest(points, k, 1.0)):
             self.assertEqual(index[i * k], i)
-            self.assertEqual(len(set(index[i * k:(i + 1) * k])), k)
-            for wanted, found in zip(row, distance[i * k:(i + 1) * k]):
+            self.assertEqual(len(set(index[i * k : (i + 1) * k])), k)
+            for wanted, found in zip(row, distance[i * k : (i + 1) * k]):
                 self.assertAlmostEqual(wanted, found, delta=1e-6)
 
     def test_points_are_what_was_asked_for(self):
@@ -163,12 +209,18 @@ class Bench(unittest.TestCase):
     def test_errors_are_one_line_and_status_2(self):
         short = self.path / "short.f32"
         short.write_bytes(b"1234567")
-        for arguments, message in ((["--points", self.path / "none"], "cannot open"), (["--points", short], "not a multiple of 12"),
-                                   (["--nonsense"], "unknown option '--nonsense'"),
-                                   (["--write-points", self.path / "x", "--kind", "lumpy"], "must be uniform, clustered or dense"),
-                                   (["--write-points", self.path / "no" / "x"], "cannot write"),
-                                   (["--points", short, "--write-neighbours", self.path / "x"], "not a multiple of 12"),
-                                   (["--points", short, "--rlink-abs", "-1"], "--rlink-abs")):
+        for arguments, message in (
+            (["--points", self.path / "none"], "cannot open"),
+            (["--points", short], "not a multiple of 12"),
+            (["--nonsense"], "unknown option '--nonsense'"),
+            (
+                ["--write-points", self.path / "x", "--kind", "lumpy"],
+                "must be uniform, clustered or dense",
+            ),
+            (["--write-points", self.path / "no" / "x"], "cannot write"),
+            (["--points", short, "--write-neighbours", self.path / "x"], "not a multiple of 12"),
+            (["--points", short, "--rlink-abs", "-1"], "--rlink-abs"),
+        ):
             status, _, errors = run(*arguments)
             self.assertEqual(status, 2, arguments)
             self.assertIn(message, errors.strip().split("\n")[0 if "rlink" in message else -1])

@@ -3,6 +3,7 @@
 Every test script is called with  PROGRAM DATA SNAPSHOTS [unittest arguments]:  the command, the folder of the real snapshots, and the
 folder that make_snapshots.py filled.
 """
+
 import os
 import shutil
 import subprocess
@@ -43,12 +44,18 @@ def launcher(ranks):
 
 def without_warnings(errors):
     """The other lines of standard error."""
-    return "".join(line for line in errors.splitlines(keepends=True) if not line.startswith(f"{PROGRAM.name}: warning: "))
+    return "".join(
+        line
+        for line in errors.splitlines(keepends=True)
+        if not line.startswith(f"{PROGRAM.name}: warning: ")
+    )
 
 
 def environment_of(launcher, **changes):
     """Ours, changed; a variable that is None is not set."""
-    variables = {name: value for name, value in {**os.environ, **changes}.items() if value is not None}
+    variables = {
+        name: value for name, value in {**os.environ, **changes}.items() if value is not None
+    }
     if launcher and "ASAN_OPTIONS" in variables:  # MPI libraries keep memory until the process ends
         variables["ASAN_OPTIONS"] += ":detect_leaks=0"
     return variables
@@ -64,8 +71,16 @@ class CommandCase(unittest.TestCase):
 
     def run_command(self, *arguments, launcher=(), **environment):
         """Exit status, output and errors. A variable of the environment that is None is not set."""
-        result = subprocess.run([*launcher, PROGRAM, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True, check=False,
-                                stdin=subprocess.DEVNULL, timeout=SECONDS, env=environment_of(launcher, **environment))
+        result = subprocess.run(
+            [*launcher, PROGRAM, *map(str, arguments)],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=SECONDS,
+            env=environment_of(launcher, **environment),
+        )
         return result.returncode, result.stdout, result.stderr
 
     def succeed(self, *arguments, **environment):
@@ -79,11 +94,15 @@ class CommandCase(unittest.TestCase):
         before = self.files()
         status, _, errors = self.run_command(*arguments, launcher=launcher, **environment)
         if launcher:
-            errors = "\n".join(line for line in errors.splitlines() if line.startswith(PROGRAM.name))  # the launcher has its own words
+            errors = "\n".join(
+                line for line in errors.splitlines() if line.startswith(PROGRAM.name)
+            )  # the launcher has its own words
         self.assertEqual(status, 2, errors)
         *warnings, error = errors.splitlines()
         self.assertTrue(error.startswith(f"{PROGRAM.name}: error: "), errors)
-        self.assertTrue(all(line.startswith(f"{PROGRAM.name}: warning: ") for line in warnings), errors)
+        self.assertTrue(
+            all(line.startswith(f"{PROGRAM.name}: warning: ") for line in warnings), errors
+        )
         for word in words:
             self.assertIn(str(word), error)
         self.assertEqual(self.files(), before)

@@ -1,4 +1,5 @@
 """What the tests of the command density share: painting, spectra and the decoding of pictures, by numpy and the standard library."""
+
 import struct
 import zlib
 
@@ -7,7 +8,18 @@ import numpy as np
 from command_case import GADGET, CommandCase, main
 from knn_case import Snapshot
 
-__all__ = ["GADGET", "DensityCase", "cells_and_weights", "lightness", "main", "paint", "pixels_of", "power", "read_table", "wave_numbers"]
+__all__ = [
+    "GADGET",
+    "DensityCase",
+    "cells_and_weights",
+    "lightness",
+    "main",
+    "paint",
+    "pixels_of",
+    "power",
+    "read_table",
+    "wave_numbers",
+]
 
 ORDER = {"ngp": 1, "cic": 2, "tsc": 3, "pcs": 4}
 
@@ -17,8 +29,8 @@ def spline(order, s):
     if order == 2:
         return np.maximum(1 - s, 0)
     if order == 3:
-        return np.where(s < 0.5, 0.75 - s**2, 0.5 * np.maximum(1.5 - s, 0)**2)
-    return np.where(s < 1, (4 - 6 * s**2 + 3 * s**3) / 6, np.maximum(2 - s, 0)**3 / 6)
+        return np.where(s < 0.5, 0.75 - s**2, 0.5 * np.maximum(1.5 - s, 0) ** 2)
+    return np.where(s < 1, (4 - 6 * s**2 + 3 * s**3) / 6, np.maximum(2 - s, 0) ** 3 / 6)
 
 
 def cells_and_weights(u, order):
@@ -32,12 +44,17 @@ def cells_and_weights(u, order):
 def paint(pos, box, n, window="cic", mass=None, shift=0.0):
     """Mass per cell; the points at which the field stands are moved up by `shift` cells."""
     mass = np.ones(len(pos)) if mass is None else mass.astype(np.float64)
-    axes = [cells_and_weights(u, ORDER[window]) for u in (pos.astype(np.float64) / box * n - 0.5 - shift).T]
+    axes = [
+        cells_and_weights(u, ORDER[window])
+        for u in (pos.astype(np.float64) / box * n - 0.5 - shift).T
+    ]
     grid = np.zeros(n**3)
     for x, by_x in axes[0]:
         for y, by_y in axes[1]:
             for z, by_z in axes[2]:
-                grid += np.bincount((x % n * n + y % n) * n + z % n, mass * by_x * by_y * by_z, n**3)
+                grid += np.bincount(
+                    (x % n * n + y % n) * n + z % n, mass * by_x * by_y * by_z, n**3
+                )
     return grid.reshape(n, n, n)
 
 
@@ -54,12 +71,21 @@ def power(modes, n, box, axis=None):
     shell = np.floor(np.sqrt(square) + 1e-9).astype(int)
     used = (shell >= 1) & (shell < n // 2)
     shells, length = shell[used] - 1, np.sqrt(square[used])
-    p = box**3 * np.abs(modes[used])**2
+    p = box**3 * np.abs(modes[used]) ** 2
     count = np.bincount(shells)
-    mu2 = np.zeros(len(p)) if axis is None else np.broadcast_to(k[axis]**2, square.shape)[used] / square[used]
+    mu2 = (
+        np.zeros(len(p))
+        if axis is None
+        else np.broadcast_to(k[axis] ** 2, square.shape)[used] / square[used]
+    )
     legendre = (np.ones(len(p)), (3 * mu2 - 1) / 2, (35 * mu2**2 - 30 * mu2 + 3) / 8)
     poles = [(4 * i + 1) * np.bincount(shells, p * leg) / count for i, leg in enumerate(legendre)]
-    return 2 * np.pi / box * np.bincount(shells, length) / count, np.bincount(shells, p) / count, count, np.array(poles)
+    return (
+        2 * np.pi / box * np.bincount(shells, length) / count,
+        np.bincount(shells, p) / count,
+        count,
+        np.array(poles),
+    )
 
 
 def read_table(path):
@@ -87,7 +113,9 @@ def unfiltered(line, above, kind):
         return (line + above) % 256 if kind == 2 else line
     out, upper = [0, 0, 0], [0, 0, 0, *above.tolist()]
     for i, value in enumerate(line.tolist()):
-        predicted = paeth(out[i], upper[i + 3], upper[i]) if kind == 4 else (out[i] + upper[i + 3]) // 2
+        predicted = (
+            paeth(out[i], upper[i + 3], upper[i]) if kind == 4 else (out[i] + upper[i + 3]) // 2
+        )
         out.append((value + predicted) % 256)
     return np.array(out[3:])
 
@@ -98,9 +126,12 @@ def pixels_of(path):
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     place, compressed = 8, b""
     while place < len(data):
-        length, kind = struct.unpack(">I4s", data[place:place + 8])
-        chunk = data[place + 8:place + 8 + length]
-        assert zlib.crc32(kind + chunk) == struct.unpack(">I", data[place + 8 + length:place + 12 + length])[0]
+        length, kind = struct.unpack(">I4s", data[place : place + 8])
+        chunk = data[place + 8 : place + 8 + length]
+        assert (
+            zlib.crc32(kind + chunk)
+            == struct.unpack(">I", data[place + 8 + length : place + 12 + length])[0]
+        )
         if kind == b"IHDR":
             width, height, depth, colour, *_ = struct.unpack(">IIBBBBB", chunk)
             assert (depth, colour) == (8, 2)
@@ -116,9 +147,17 @@ def pixels_of(path):
 def lightness(pixels):
     """L of Oklab."""
     c = pixels / 255
-    linear = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055)**2.4)
-    cone = np.cbrt(linear @ np.array([[0.4122214708, 0.2119034982, 0.0883024619], [0.5363325363, 0.6806995451, 0.2817188376],
-                                      [0.0514459929, 0.1073969566, 0.6299787005]]))
+    linear = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+    cone = np.cbrt(
+        linear
+        @ np.array(
+            [
+                [0.4122214708, 0.2119034982, 0.0883024619],
+                [0.5363325363, 0.6806995451, 0.2817188376],
+                [0.0514459929, 0.1073969566, 0.6299787005],
+            ]
+        )
+    )
     return cone @ np.array([0.2104542553, 0.7936177850, -0.0040720468])
 
 

@@ -1,7 +1,8 @@
 """docs/density.md: its commands as they stand there, and what they print.
 
-  density_pages_test.py PROGRAM ROOT
+density_pages_test.py PROGRAM ROOT
 """
+
 from page_case import NEEDS_MPIRUN, PageCase, main
 
 

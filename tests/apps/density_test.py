@@ -1,7 +1,8 @@
 """The command density: fields and spectra against numpy, ranks and files, pictures pixel by pixel, bad input.
 
-  density_test.py PROGRAM DATA SNAPSHOTS
+density_test.py PROGRAM DATA SNAPSHOTS
 """
+
 import json
 import shutil
 import unittest
@@ -9,7 +10,17 @@ import unittest
 import h5py
 import numpy as np
 from command_case import PROGRAM, SNAPSHOTS, shows_results
-from density_case import GADGET, DensityCase, lightness, main, paint, pixels_of, power, read_table, wave_numbers
+from density_case import (
+    GADGET,
+    DensityCase,
+    lightness,
+    main,
+    paint,
+    pixels_of,
+    power,
+    read_table,
+    wave_numbers,
+)
 from scipy.integrate import quad
 
 MPIEXEC = shutil.which("mpiexec")
@@ -31,9 +42,33 @@ class Fields(DensityCase):
         mass = np.concatenate([snapshot.mass[0], snapshot.mass[1]])
         for window, n in (("ngp", 5), ("cic", 16), ("tsc", 17), ("pcs", 6)):
             with self.subTest(window):
-                self.succeed("snapshot_007", "--grid", n, "--window", window, "--types", "1,0", "-q", "-o", "out.hdf5")
-                self.assert_field(self.density("out.hdf5"), paint(pos, snapshot.box, n, window, mass))
-        self.succeed("snapshot_007", "--grid", 8, "--types", "1,0", "--weights", "number", "-q", "-o", "out.hdf5")
+                self.succeed(
+                    "snapshot_007",
+                    "--grid",
+                    n,
+                    "--window",
+                    window,
+                    "--types",
+                    "1,0",
+                    "-q",
+                    "-o",
+                    "out.hdf5",
+                )
+                self.assert_field(
+                    self.density("out.hdf5"), paint(pos, snapshot.box, n, window, mass)
+                )
+        self.succeed(
+            "snapshot_007",
+            "--grid",
+            8,
+            "--types",
+            "1,0",
+            "--weights",
+            "number",
+            "-q",
+            "-o",
+            "out.hdf5",
+        )
         self.assert_field(self.density("out.hdf5"), paint(pos, snapshot.box, 8))
 
     @NEEDS_MPI
@@ -43,10 +78,25 @@ class Fields(DensityCase):
         self.succeed(path, "--grid", 18, "-q", "-o", "one.hdf5")
         one = (self.folder / "one.hdf5").read_bytes()
         for ranks in (2, 3, 4):
-            self.succeed(path, "--grid", 18, "-q", "-o", "many.hdf5", "--files", 1, launcher=(MPIEXEC, "-n", str(ranks)))
+            self.succeed(
+                path,
+                "--grid",
+                18,
+                "-q",
+                "-o",
+                "many.hdf5",
+                "--files",
+                1,
+                launcher=(MPIEXEC, "-n", str(ranks)),
+            )
             self.assertTrue((self.folder / "many.hdf5").read_bytes() == one, f"{ranks} ranks")
-        self.succeed(path, "--grid", 18, "-q", "-o", "many.hdf5", "--master", launcher=(MPIEXEC, "-n", "4"))
-        self.assertEqual([name for name in self.files() if name.startswith("many")], [f"many.{i}.hdf5" for i in range(4)] + ["many.hdf5"])
+        self.succeed(
+            path, "--grid", 18, "-q", "-o", "many.hdf5", "--master", launcher=(MPIEXEC, "-n", "4")
+        )
+        self.assertEqual(
+            [name for name in self.files() if name.startswith("many")],
+            [f"many.{i}.hdf5" for i in range(4)] + ["many.hdf5"],
+        )
         np.testing.assert_array_equal(self.density("many.hdf5"), self.density("one.hdf5"))
         first = 0
         for i in range(4):
@@ -56,17 +106,32 @@ class Fields(DensityCase):
 
     def test_attributes(self):
         snapshot = self.snapshot({1: 100})
-        self.succeed("snapshot_007", "--grid", 4, "--window", "tsc", "--interlace", "--compensate", "-q")
+        self.succeed(
+            "snapshot_007", "--grid", 4, "--window", "tsc", "--interlace", "--compensate", "-q"
+        )
         with h5py.File(self.folder / "density_007.hdf5", "r") as file:
             density = dict(file["Density"].attrs)
-            self.assertEqual((density["Window"], density["Weights"], density["Compensation"]), (b"tsc", b"mass", b"window"))
-            self.assertEqual((density["Interlaced"], density["FirstPlane"], density["GridSize"].tolist()), (1, 0, [4, 4, 4]))
-            self.assertEqual((density["BoxSize"].tolist(), density["BoxCorner"].tolist()), ([10, 10, 10], [0, 0, 0]))
-            np.testing.assert_allclose(density["Mean"], snapshot.mass[1].sum(dtype=np.float64) / 4**3, rtol=1e-6)
+            self.assertEqual(
+                (density["Window"], density["Weights"], density["Compensation"]),
+                (b"tsc", b"mass", b"window"),
+            )
+            self.assertEqual(
+                (density["Interlaced"], density["FirstPlane"], density["GridSize"].tolist()),
+                (1, 0, [4, 4, 4]),
+            )
+            self.assertEqual(
+                (density["BoxSize"].tolist(), density["BoxCorner"].tolist()),
+                ([10, 10, 10], [0, 0, 0]),
+            )
+            np.testing.assert_allclose(
+                density["Mean"], snapshot.mass[1].sum(dtype=np.float64) / 4**3, rtol=1e-6
+            )
             self.assertEqual(density["Unit"], b"")
             self.assertIn(b"units of its mean", density["Description"])
             self.assertEqual(file["Parameters"].attrs["Types"].tolist(), [1])
-            self.assertEqual((file["Header"].attrs["Redshift"], file["Header"].attrs["NumFiles"]), (0, 1))
+            self.assertEqual(
+                (file["Header"].attrs["Redshift"], file["Header"].attrs["NumFiles"]), (0, 1)
+            )
 
     def test_compensated(self):
         """Mode by mode: divided by the window. The mean stays."""
@@ -75,7 +140,7 @@ class Fields(DensityCase):
         self.succeed(path, "--grid", n, "--compensate", "-q", "-o", "out.hdf5")
         modes = np.fft.fftn(paint(pos, box, n))
         for k in wave_numbers(n):
-            modes /= np.sinc(k / n)**2
+            modes /= np.sinc(k / n) ** 2
         expected = np.fft.ifftn(modes / modes[0, 0, 0]).real * n**3
         density = self.density("out.hdf5")
         np.testing.assert_allclose(density, expected, rtol=1e-5, atol=1e-5 * expected.max())
@@ -98,16 +163,36 @@ class Spectra(DensityCase):
     def test_painted(self):
         path, pos, box = self.real()
         n = 32
-        self.succeed(path, "--grid", n, "--compensate", "none", "--power", "pk.txt", "--multipoles", "y", "-q")
+        self.succeed(
+            path,
+            "--grid",
+            n,
+            "--compensate",
+            "none",
+            "--power",
+            "pk.txt",
+            "--multipoles",
+            "y",
+            "-q",
+        )
         self.assertEqual(self.files(), ["pk.txt"])  # no field unless it is asked for
         expected = power(self.overdensity_modes(pos, box, n), n, box, axis=1)
         table = self.assert_table("pk.txt", expected)
         for i, pole in enumerate(expected[3]):
-            np.testing.assert_allclose(table[f"P_{2 * i}"], pole, rtol=1e-5, atol=1e-5 * expected[1].max())
+            np.testing.assert_allclose(
+                table[f"P_{2 * i}"], pole, rtol=1e-5, atol=1e-5 * expected[1].max()
+            )
         np.testing.assert_allclose(table["k_lo"], 2 * np.pi / box * np.arange(1, n // 2), rtol=1e-7)
         np.testing.assert_array_equal(table["k_hi"][:-1], table["k_lo"][1:])
         header = " ".join(read_table(self.folder / "pk.txt")[0])
-        for words in ("Mpc/h", "CIC", "compensation: none", "shot noise", "redshift 0", "262144 particles"):
+        for words in (
+            "Mpc/h",
+            "CIC",
+            "compensation: none",
+            "shot noise",
+            "redshift 0",
+            "262144 particles",
+        ):
             self.assertIn(words, header)
         noise = float(header.split("sum(w)^2 = ")[1].split(",")[0])
         self.assertAlmostEqual(noise / (box**3 / len(pos)), 1, places=6)
@@ -120,14 +205,16 @@ class Spectra(DensityCase):
         self.succeed(path, "--grid", n, "--power", "pk.txt", "-q")
         modes = self.overdensity_modes(pos, box, n)
         for c in k:
-            modes /= np.sqrt(1 - 2 / 3 * np.sin(np.pi * c / n)**2)
+            modes /= np.sqrt(1 - 2 / 3 * np.sin(np.pi * c / n) ** 2)
         self.assert_table("pk.txt", power(modes, n, box))
 
         self.succeed(path, "--grid", n, "--window", "tsc", "--interlace", "--power", "pk.txt", "-q")
         second = self.overdensity_modes(pos, box, n, "tsc", shift=0.5)
-        modes = (self.overdensity_modes(pos, box, n, "tsc") + second * np.exp(-1j * np.pi / n * sum(k))) / 2
+        modes = (
+            self.overdensity_modes(pos, box, n, "tsc") + second * np.exp(-1j * np.pi / n * sum(k))
+        ) / 2
         for c in k:
-            modes /= np.sinc(c / n)**3
+            modes /= np.sinc(c / n) ** 3
         self.assert_table("pk.txt", power(modes, n, box))
 
     @NEEDS_MPI
@@ -138,12 +225,24 @@ class Spectra(DensityCase):
         bins = ["--bins", "log", "--per-decade", 8]
         self.succeed(*how, *bins, "--power", "one.txt")
         self.succeed(*how, "-o", "one.hdf5")
-        self.succeed(*how, *bins, "--power", "three.txt", "-o", "three.hdf5", "--files", 1, launcher=(MPIEXEC, "-n", "3"))
+        self.succeed(
+            *how,
+            *bins,
+            "--power",
+            "three.txt",
+            "-o",
+            "three.hdf5",
+            "--files",
+            1,
+            launcher=(MPIEXEC, "-n", "3"),
+        )
         one, three = (read_table(self.folder / name)[1] for name in ("one.txt", "three.txt"))
         np.testing.assert_array_equal(one["modes"], three["modes"])
         np.testing.assert_allclose(one["P"], three["P"], rtol=1e-6)
-        np.testing.assert_allclose(one["k_hi"][:-2] / one["k_lo"][:-2], 10**(1 / 8), rtol=1e-6)
-        np.testing.assert_allclose(self.density("three.hdf5"), self.density("one.hdf5"), rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(one["k_hi"][:-2] / one["k_lo"][:-2], 10 ** (1 / 8), rtol=1e-6)
+        np.testing.assert_allclose(
+            self.density("three.hdf5"), self.density("one.hdf5"), rtol=1e-4, atol=1e-4
+        )
 
     @shows_results
     def test_growth(self):
@@ -160,8 +259,9 @@ class Spectra(DensityCase):
 
         def growth(a):
             hubble = lambda x: np.sqrt(matter / x**3 + 1 - matter)  # noqa: E731
-            return hubble(a) * quad(lambda x: (x * hubble(x))**-3, 0, a)[0]
-        expected = (growth(scale_factors[1]) / growth(scale_factors[0]))**2
+            return hubble(a) * quad(lambda x: (x * hubble(x)) ** -3, 0, a)[0]
+
+        expected = (growth(scale_factors[1]) / growth(scale_factors[0])) ** 2
         self.assertAlmostEqual(powers[1] / powers[0] / expected, 1, delta=GROWTH_TOLERANCE)
 
 
@@ -185,7 +285,9 @@ class Pictures(DensityCase):
 
     def map_of(self, pixels):
         """[cell to the right][cell upwards] of the map: lightness at the centres of cells."""
-        area = lightness(pixels)[self.ABOVE:self.ABOVE + self.SIDE, self.LEFT:self.LEFT + self.SIDE]
+        area = lightness(pixels)[
+            self.ABOVE : self.ABOVE + self.SIDE, self.LEFT : self.LEFT + self.SIDE
+        ]
         centres = np.arange(self.GRID) * 5 + 2
         return area[::-1][np.ix_(centres, centres)].T
 
@@ -220,34 +322,54 @@ class Pictures(DensityCase):
         """The lightness of the colour bar rises evenly."""
         pixels, _, _ = self.draw()
         column = lightness(pixels[:, (104 + 1000 + 28 + 14) // 4])[32:264]
-        self.assertGreater(np.corrcoef(column, np.arange(len(column)))[0, 1]**2, 0.999)
+        self.assertGreater(np.corrcoef(column, np.arange(len(column)))[0, 1] ** 2, 0.999)
         self.assertLess(np.diff(column).max(), 0)
 
     def test_haloes(self):
         """Circles where haloes are, and nowhere else; around the largest one a ring of pixels of their colour."""
         side = 500
         plain, _, box = self.draw(side=side)
-        drawn, _, _ = self.draw("--haloes", GADGET / "fof_tab_001.hdf5", "--min-halo", 1000, name="haloes.png", side=side)
+        drawn, _, _ = self.draw(
+            "--haloes",
+            GADGET / "fof_tab_001.hdf5",
+            "--min-halo",
+            1000,
+            name="haloes.png",
+            side=side,
+        )
         with h5py.File(GADGET / "fof_tab_001.hdf5", "r") as file:
             centres = file["Group/GroupPos"][:][file["Group/GroupLen"][:] >= 1000][:, :2]
-        area = np.s_[2 * self.ABOVE:2 * self.ABOVE + side, 2 * self.LEFT:2 * self.LEFT + side]
+        area = np.s_[2 * self.ABOVE : 2 * self.ABOVE + side, 2 * self.LEFT : 2 * self.LEFT + side]
         rows, columns = np.nonzero((plain[area] != drawn[area]).any(axis=2))
         self.assertGreater(len(rows), 20)
         x, y = (columns + 0.5) / side * box, box - (rows + 0.5) / side * box
         apart = np.abs(np.stack([x, y], axis=1)[:, None] - centres)
         distance = np.hypot(*np.minimum(apart, box - apart).transpose(2, 0, 1))
-        self.assertLess(distance.min(axis=1).max(), 0.6)  # this catalogue has no radii: circles of 4 units of the sheet
+        self.assertLess(
+            distance.min(axis=1).max(), 0.6
+        )  # this catalogue has no radii: circles of 4 units of the sheet
         self.assertEqual(len(set(distance.argmin(axis=1))), len(centres))
 
     def test_in_both(self):
         """Field, table and picture of one run; the report for machines."""
-        self.draw("-o", "field.hdf5", "--power", "pk.txt", "--json", "report.json", "--haloes", GADGET / "fof_tab_001.hdf5")
+        self.draw(
+            "-o",
+            "field.hdf5",
+            "--power",
+            "pk.txt",
+            "--json",
+            "report.json",
+            "--haloes",
+            GADGET / "fof_tab_001.hdf5",
+        )
         self.assertEqual(self.files(), ["field.hdf5", "map.png", "pk.txt", "report.json"])
         report = json.loads((self.folder / "report.json").read_text())
         self.assertEqual(report["result"]["files"], ["./field.hdf5", "pk.txt", "map.png"])
         density = self.density("field.hdf5").astype(np.float64)
         np.testing.assert_allclose(report["result"]["field"]["max"], density.max())
-        np.testing.assert_allclose(report["result"]["field"]["standard_deviation"], density.std(), rtol=1e-5)
+        np.testing.assert_allclose(
+            report["result"]["field"]["standard_deviation"], density.std(), rtol=1e-5
+        )
         self.assertEqual(report["result"]["painted"]["num_particles"], 64**3)
         self.assertEqual(report["options"]["power_compensation"], "shot-noise")
         self.assertEqual(report["result"]["haloes"]["drawn"], 200)
@@ -265,7 +387,11 @@ OPTIONS = {
     "--types 5": ["type 5", "types 0, 1"],
     "--types dark": ["--types", "dark"],
     "--compensate all": ["--compensate", "all", "none, window, shot-noise"],
-    "--power p.txt --bin-width 1e-9": ["--bin-width is 1e-09", "fewer than 1048576", "leave it out"],
+    "--power p.txt --bin-width 1e-9": [
+        "--bin-width is 1e-09",
+        "fewer than 1048576",
+        "leave it out",
+    ],
     "--bins log": ["--bins", "--power"],
     "--power p.txt --bins odd": ["--bins", "odd", "linear, log"],
     "--power p.txt --bin-width 0": ["--bin-width", "positive"],
@@ -277,7 +403,12 @@ OPTIONS = {
     "--power text.txt/p.txt": ["text.txt"],
     "--power snapshot_007.hdf5": ["--power", "snapshot_007.hdf5", "is read"],
     "--power report.json": ["--power", "--json", "report.json"],
-    "--power folder/../folder/p.txt --json folder/p.txt": ["--power", "--json", "folder/p.txt", "same file"],
+    "--power folder/../folder/p.txt --json folder/p.txt": [
+        "--power",
+        "--json",
+        "folder/p.txt",
+        "same file",
+    ],
     "--power link/p.txt --json folder/p.txt": ["--power", "--json", "folder/p.txt", "same file"],
     "--power - -q": ["--power", "--json", "standard output"],
     "--power out.0.hdf5 -o out.hdf5": ["--power", "out.0.hdf5", "-o out.hdf5"],
@@ -306,7 +437,11 @@ PICTURE_OPTIONS = {
     "--power link/../map.png": ["--power", "--image", "map.png", "same file"],
     "--dry-run --power none/p.txt": ["--power", "'none' is not there"],
     "--haloes unwritten_groups.hdf5": ["unwritten_groups.hdf5", "GroupPos", "never written"],
-    "--haloes groups_007 --json groups_007/fof_tab_007.0.hdf5": ["--json", "fof_tab_007.0.hdf5", "is read"],
+    "--haloes groups_007 --json groups_007/fof_tab_007.0.hdf5": [
+        "--json",
+        "fof_tab_007.0.hdf5",
+        "is read",
+    ],
     "--haloes nowhere": ["nowhere", "no such file"],
     "--haloes folder": ["folder", "no catalogue"],
     "--haloes snapshot_007.hdf5": ["snapshot_007.hdf5", "no catalogue of groups"],
@@ -327,7 +462,11 @@ class BadInput(DensityCase):
         (self.folder / "groups_007").mkdir()
         with h5py.File(self.folder / "groups_007/fof_tab_007.0.hdf5", "w") as file:
             file.create_group("Header").attrs["BoxSize"] = 10.0
-            file["Group/GroupPos"], file["Group/GroupMass"], file["Group/GroupLen"] = np.ones((3, 3)), np.ones(3), np.ones(3, np.int32)
+            file["Group/GroupPos"], file["Group/GroupMass"], file["Group/GroupLen"] = (
+                np.ones((3, 3)),
+                np.ones(3),
+                np.ones(3, np.int32),
+            )
         with h5py.File(self.folder / "unwritten_groups.hdf5", "w") as file:
             file.create_dataset("Group/GroupPos", (3, 3), np.float64)
 
@@ -337,31 +476,67 @@ class BadInput(DensityCase):
                 grid = [] if "--grid" in options else ["--grid", 4]
                 report = "-" if options == "--power - -q" else "report.json"
                 json_file = [] if "--json" in options else ["--json", report]
-                self.assert_refused(["snapshot_007.hdf5", *grid, *json_file, *options.split()], *words)
+                self.assert_refused(
+                    ["snapshot_007.hdf5", *grid, *json_file, *options.split()], *words
+                )
 
     def test_absolute_names(self):
         """One file, told by its path and by its place."""
-        self.assert_refused(["snapshot_007.hdf5", "--grid", 4, "--power", "x.txt", "--json", self.folder / "x.txt"], "--power", "--json",
-                            "same file")
+        self.assert_refused(
+            ["snapshot_007.hdf5", "--grid", 4, "--power", "x.txt", "--json", self.folder / "x.txt"],
+            "--power",
+            "--json",
+            "same file",
+        )
 
     def test_snapshot_behind_compensate(self):
-        self.assert_refused(["--grid", 4, "--compensate", "snapshot_007.hdf5"], "snapshot_007.hdf5", "none, window, shot-noise", "behind")
+        self.assert_refused(
+            ["--grid", 4, "--compensate", "snapshot_007.hdf5"],
+            "snapshot_007.hdf5",
+            "none, window, shot-noise",
+            "behind",
+        )
         self.succeed("--grid", 4, "--compensate", "window", "snapshot_007.hdf5", "-q")
 
     def test_picture_options(self):
         if "this build has no cairo" in self.succeed("--help"):
-            self.assert_refused(["snapshot_007.hdf5", "--image", "map.png"], "cannot draw", "ZHALO_CAIRO")
+            self.assert_refused(
+                ["snapshot_007.hdf5", "--image", "map.png"], "cannot draw", "ZHALO_CAIRO"
+            )
             return
         for options, words in PICTURE_OPTIONS.items():
             with self.subTest(options):
-                self.assert_refused(["snapshot_007.hdf5", "--grid", 4, *([] if "--image" in options else ["--image", "map.png"]), *options.split()],
-                                    *words)
+                self.assert_refused(
+                    [
+                        "snapshot_007.hdf5",
+                        "--grid",
+                        4,
+                        *([] if "--image" in options else ["--image", "map.png"]),
+                        *options.split(),
+                    ],
+                    *words,
+                )
 
     def test_snapshots(self):
-        for name, words in {"none_such.hdf5": ["no such file"], "text.hdf5": ["HDF5"], "no_box.hdf5": ["--box-size"],
-                            "nan.hdf5": ["not finite"]}.items():
+        for name, words in {
+            "none_such.hdf5": ["no such file"],
+            "text.hdf5": ["HDF5"],
+            "no_box.hdf5": ["--box-size"],
+            "nan.hdf5": ["not finite"],
+        }.items():
             with self.subTest(name):
-                self.assert_refused([SNAPSHOTS / "bad" / name, "--grid", 8, "-o", "deep/out.hdf5", "--power", "p.txt"], *words)
+                self.assert_refused(
+                    [
+                        SNAPSHOTS / "bad" / name,
+                        "--grid",
+                        8,
+                        "-o",
+                        "deep/out.hdf5",
+                        "--power",
+                        "p.txt",
+                    ],
+                    *words,
+                )
         self.snapshot({1: 20}, name="bare_001").write(self.folder / "bare_001", masses=False)
         self.assert_refused(["bare_001", "--grid", 4], "no masses", "--weights number")
         self.succeed("bare_001", "--grid", 4, "--weights", "number", "-q")
@@ -369,22 +544,36 @@ class BadInput(DensityCase):
         massless.mass[1][:] = 0
         massless.write(self.folder / "massless_001")
         for how in ([], ["--power", "p.txt"], ["--interlace"]):
-            self.assert_refused(["massless_001", "--grid", 4, *how], "masses of the 20 particles", "sum to 0", "--weights number")
+            self.assert_refused(
+                ["massless_001", "--grid", 4, *how],
+                "masses of the 20 particles",
+                "sum to 0",
+                "--weights number",
+            )
         self.succeed("massless_001", "--grid", 4, "--weights", "number", "-q")
 
     @NEEDS_MPI
     def test_on_ranks(self):
         """All ranks leave, and one speaks."""
-        for options in ("--grid 0", "--grid 100000", "-o text.txt/out.hdf5", "--power text.txt/p.txt"):
+        for options in (
+            "--grid 0",
+            "--grid 100000",
+            "-o text.txt/out.hdf5",
+            "--power text.txt/p.txt",
+        ):
             with self.subTest(options):
                 before = self.files()
-                status, _, errors = self.run_command("snapshot_007.hdf5", *options.split(), launcher=(MPIEXEC, "-n", "3"))
+                status, _, errors = self.run_command(
+                    "snapshot_007.hdf5", *options.split(), launcher=(MPIEXEC, "-n", "3")
+                )
                 self.assertEqual((status, errors.count("density: error: ")), (2, 1), errors)
                 self.assertEqual(self.files(), before)
 
     def test_grids_without_waves(self):
         for cells in (1, 2):
-            status, _, errors = self.run_command("snapshot_007", "--grid", cells, "--power", "p.txt", "-q")
+            status, _, errors = self.run_command(
+                "snapshot_007", "--grid", cells, "--power", "p.txt", "-q"
+            )
             self.assertEqual((status, errors.count("\n")), (0, 1))
             self.assertIn(f"density: warning: --grid {cells}", errors)
             self.assertIn("spectrum is empty", errors)
@@ -392,7 +581,9 @@ class BadInput(DensityCase):
     def test_box_that_is_wrong(self):
         self.assert_refused(["snapshot_007", "--grid", 4, "--box-size", 4], "outside", "--wrap")
         self.succeed("snapshot_007", "--grid", 4, "--box-size", 4, "--wrap", "-q")
-        self.assert_refused(["snapshot_007", "--grid", 4, "--box-size", "1e300"], "1e+300", "32 bits")
+        self.assert_refused(
+            ["snapshot_007", "--grid", 4, "--box-size", "1e300"], "1e+300", "32 bits"
+        )
 
     def test_dry_run(self):
         """Tells what an absurd grid needs, and writes nothing."""
@@ -408,8 +599,17 @@ class BadInput(DensityCase):
     def test_more_bytes_than_integers(self):
         """2^60 cells, of 4 bytes in the file, and of at least 12 in memory."""
         before = self.files()
-        status, output, errors = self.run_command("snapshot_007", "--grid", 2**20, "--power", "pk.txt", "--interlace", "-o", "f.hdf5",
-                                                  "--dry-run")
+        status, output, errors = self.run_command(
+            "snapshot_007",
+            "--grid",
+            2**20,
+            "--power",
+            "pk.txt",
+            "--interlace",
+            "-o",
+            "f.hdf5",
+            "--dry-run",
+        )
         self.assertEqual(status, 0)
         self.assertIn("Output       4.0 EiB", output)
         memory = float(output.split("Memory       at most ")[1].split(" EiB")[0])

@@ -1,4 +1,5 @@
 """What the tests of faults share: one of the four commands in two variants, whose results are known byte for byte."""
+
 import os
 import re
 import signal
@@ -7,10 +8,31 @@ import tempfile
 import time
 from pathlib import Path
 
-from command_case import MPIEXEC, PROGRAM, SANITIZED, SECONDS, CommandCase, environment_of, launcher, main
+from command_case import (
+    MPIEXEC,
+    PROGRAM,
+    SANITIZED,
+    SECONDS,
+    CommandCase,
+    environment_of,
+    launcher,
+    main,
+)
 from knn_case import Snapshot
 
-__all__ = ["CAN_PRELOAD", "LARGE", "MPIEXEC", "NAME", "PROGRAM", "SANITIZED", "SECONDS", "FaultsCase", "environment_of", "launcher", "main"]
+__all__ = [
+    "CAN_PRELOAD",
+    "LARGE",
+    "MPIEXEC",
+    "NAME",
+    "PROGRAM",
+    "SANITIZED",
+    "SECONDS",
+    "FaultsCase",
+    "environment_of",
+    "launcher",
+    "main",
+]
 
 NAME = PROGRAM.name
 FAULTY_RANK = PROGRAM.parent.parent / "tests" / "apps" / "libfaulty_rank.so"
@@ -19,12 +41,22 @@ CAN_PRELOAD = FAULTY_RANK.exists() and not SANITIZED
 NOTE = 'echo $$ >"$PIDS/$OMPI_COMM_WORLD_RANK.new"; mv "$PIDS/$OMPI_COMM_WORLD_RANK.new" "$PIDS/$OMPI_COMM_WORLD_RANK"; exec "$@"'
 # Of each command: what it works on; two ways to call it that write to the same names; and one that needs some 100 MB (with a large
 # snapshot).
-COMMON = {"fof": ["snapshot_007", "--membership", "--meansep", "0.69", "-o", "out"], "knn": ["snapshot_007", "-k", "4", "-o", "out/k.hdf5"],
-          "density": ["snapshot_007", "-o", "out/d.hdf5"], "ics": ["--box", "50", "-o", "out/i.hdf5"]}
-VARIANTS = {"fof": (["--files", "2"], ["--files", "3", "--min-size", "40"], []),
-            "knn": (["--files", "2"], ["--files", "3", "--exclude-self"], []),
-            "density": (["--grid", "32", "--files", "2"], ["--grid", "24", "--files", "3"], ["--grid", "200"]),
-            "ics": (["--num", "16", "--files", "2"], ["--num", "12", "--files", "3"], ["--num", "80"])}
+COMMON = {
+    "fof": ["snapshot_007", "--membership", "--meansep", "0.69", "-o", "out"],
+    "knn": ["snapshot_007", "-k", "4", "-o", "out/k.hdf5"],
+    "density": ["snapshot_007", "-o", "out/d.hdf5"],
+    "ics": ["--box", "50", "-o", "out/i.hdf5"],
+}
+VARIANTS = {
+    "fof": (["--files", "2"], ["--files", "3", "--min-size", "40"], []),
+    "knn": (["--files", "2"], ["--files", "3", "--exclude-self"], []),
+    "density": (
+        ["--grid", "32", "--files", "2"],
+        ["--grid", "24", "--files", "3"],
+        ["--grid", "200"],
+    ),
+    "ics": (["--num", "16", "--files", "2"], ["--num", "12", "--files", "3"], ["--num", "80"]),
+}
 LARGE = 2
 
 
@@ -33,7 +65,10 @@ def has_ended(note):
     if not note.exists():
         return False
     try:
-        return Path(f"/proc/{note.read_text().strip()}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+        return (
+            Path(f"/proc/{note.read_text().strip()}/stat").read_text().rsplit(")", 1)[1].split()[0]
+            == "Z"
+        )
     except (FileNotFoundError, ProcessLookupError):
         return True
 
@@ -75,7 +110,9 @@ class FaultsCase(CommandCase):
         """Of both variants (which file holds a row depends on the number of ranks). Those of the second stay."""
         known = []
         for variant in (0, 1):
-            self.assertEqual(self.run_command(*self.arguments(variant), launcher=launcher(ranks)), (0, "", ""))
+            self.assertEqual(
+                self.run_command(*self.arguments(variant), launcher=launcher(ranks)), (0, "", "")
+            )
             known.append(self.results())
         self.assertNotEqual(known[0], known[1])
         self.assertNotEqual(len(known[0]), len(known[1]))
@@ -91,7 +128,13 @@ class FaultsCase(CommandCase):
     def run_faulty(self, ranks, rank, fault, variant=0, **environment):
         """Exit status and errors of so many ranks, one of which, or "all", has a fault (faulty_rank.cpp)."""
         preloading = (*launcher(ranks), "-x", f"LD_PRELOAD={FAULTY_RANK}")
-        status, _, errors = self.run_command(*self.arguments(variant), launcher=preloading, FAULTY_RANK=str(rank), FAULT=fault, **environment)
+        status, _, errors = self.run_command(
+            *self.arguments(variant),
+            launcher=preloading,
+            FAULTY_RANK=str(rank),
+            FAULT=fault,
+            **environment,
+        )
         return status, errors
 
     def launch(self, ranks, variant):
@@ -100,15 +143,24 @@ class FaultsCase(CommandCase):
         self.addCleanup(holder.cleanup)
         command = [*launcher(ranks), "sh", "-c", NOTE, "sh", PROGRAM, *self.arguments(variant)]
         alone = {"OMPI_COMM_WORLD_RANK": "0"} if ranks == 1 else {}
-        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-                                   env=environment_of(launcher(ranks), PIDS=holder.name, **alone))
+        process = subprocess.Popen(
+            command,
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            env=environment_of(launcher(ranks), PIDS=holder.name, **alone),
+        )
         process.notes = [Path(holder.name) / str(rank) for rank in range(ranks)]
         return process
 
     def send(self, process, rank, number):
         """To one rank, when it is there."""
         end = time.monotonic() + SECONDS
-        while not process.notes[rank].exists() and process.poll() is None and time.monotonic() < end:
+        while (
+            not process.notes[rank].exists() and process.poll() is None and time.monotonic() < end
+        ):
             time.sleep(0.002)
         try:
             os.kill(int(process.notes[rank].read_text()), number)
@@ -141,7 +193,9 @@ class FaultsCase(CommandCase):
 
     def own_errors(self, errors):
         """Without the launcher's words, and without the rank that they come from."""
-        found = (re.match(rf"{NAME}: error: (?:rank \d+: )?(.*)", line) for line in errors.splitlines())
+        found = (
+            re.match(rf"{NAME}: error: (?:rank \d+: )?(.*)", line) for line in errors.splitlines()
+        )
         return [error[1] for error in found if error]
 
     def assert_one_error(self, status, errors, ranks=1):

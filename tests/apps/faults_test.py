@@ -4,6 +4,7 @@
 
 On one rank, or on those numbers of ranks that FAULTS_RANKS lists (such as 2,3,4), which take turns.
 """
+
 import os
 import random
 import shutil
@@ -14,7 +15,18 @@ import time
 import unittest
 from itertools import cycle
 
-from faults_case import CAN_PRELOAD, LARGE, NAME, PROGRAM, SANITIZED, SECONDS, FaultsCase, environment_of, launcher, main
+from faults_case import (
+    CAN_PRELOAD,
+    LARGE,
+    NAME,
+    PROGRAM,
+    SANITIZED,
+    SECONDS,
+    FaultsCase,
+    environment_of,
+    launcher,
+    main,
+)
 
 RANKS = [int(number) for number in os.environ.get("FAULTS_RANKS", "1").split(",")]
 ALONE = RANKS == [1]
@@ -33,7 +45,14 @@ def can_mount():
         return False
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(f"{folder}/out")
-        return subprocess.run([*UNSHARE, "sh", "-c", SMALL_DISK, "sh", folder, "16k", "true"], check=False, capture_output=True).returncode == 0
+        return (
+            subprocess.run(
+                [*UNSHARE, "sh", "-c", SMALL_DISK, "sh", folder, "16k", "true"],
+                check=False,
+                capture_output=True,
+            ).returncode
+            == 0
+        )
 
 
 @unittest.skipUnless(ALONE, "ranks have LimitsOfRanks")
@@ -41,7 +60,9 @@ class Limits(FaultsCase):
     def run_under(self, limit, variant=0):
         """In a shell with a limit, as a user sets it: signals have their usual effect there."""
         command = ["sh", "-c", f'{limit}; exec "$@"', "sh", PROGRAM, *self.arguments(variant)]
-        result = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False, timeout=SECONDS)
+        result = subprocess.run(
+            command, cwd=self.folder, capture_output=True, text=True, check=False, timeout=SECONDS
+        )
         return result.returncode, result.stderr
 
     def test_size_of_files(self):
@@ -61,7 +82,9 @@ class Limits(FaultsCase):
         self.enlarge_input()
         named = False
         for kibibytes in range(60000, 2000000, 40000):
-            status, errors = self.run_under(f"export OMP_NUM_THREADS=1; ulimit -v {kibibytes}", LARGE)
+            status, errors = self.run_under(
+                f"export OMP_NUM_THREADS=1; ulimit -v {kibibytes}", LARGE
+            )
             if self.own_errors(errors):  # else its libraries could not be loaded
                 self.assert_one_error(status, errors)
                 named = named or "(ulimit -v)" in errors
@@ -124,13 +147,35 @@ class FullDisk(FaultsCase):
     @unittest.skipUnless(can_mount(), "a tmpfs cannot be mounted here")
     def test_at_any_moment(self):
         (self.folder / "out").mkdir()
-        for size, ranks in zip(some(("4k", "8k", "16k", "28k", "40k", "60k"), ("8k", "28k", "60k")), cycle(RANKS)):
+        for size, ranks in zip(
+            some(("4k", "8k", "16k", "28k", "40k", "60k"), ("8k", "28k", "60k")), cycle(RANKS)
+        ):
             with self.subTest(size, ranks=ranks):
-                command = [*UNSHARE, "sh", "-c", SMALL_DISK, "sh", self.folder, size, *launcher(ranks), PROGRAM, *self.arguments(0)]
-                result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS, env=environment_of(launcher(ranks)))
+                command = [
+                    *UNSHARE,
+                    "sh",
+                    "-c",
+                    SMALL_DISK,
+                    "sh",
+                    self.folder,
+                    size,
+                    *launcher(ranks),
+                    PROGRAM,
+                    *self.arguments(0),
+                ]
+                result = subprocess.run(
+                    command,
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                    timeout=SECONDS,
+                    env=environment_of(launcher(ranks)),
+                )
                 self.assert_one_error(result.returncode, result.stderr, ranks)
                 self.assertIn("No space left on device", result.stderr)
-                self.assertEqual([line for line in result.stdout.splitlines() if line.startswith("out/")], [])
+                self.assertEqual(
+                    [line for line in result.stdout.splitlines() if line.startswith("out/")], []
+                )
 
 
 class Signals(FaultsCase):
@@ -141,11 +186,17 @@ class Signals(FaultsCase):
             begin = time.monotonic()
             self.finish(self.launch(ranks, 1))
             whole = time.monotonic() - begin
-            numbers = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGXCPU, signal.SIGKILL) if ALONE else (signal.SIGHUP, signal.SIGTERM)
+            numbers = (
+                (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGXCPU, signal.SIGKILL)
+                if ALONE
+                else (signal.SIGHUP, signal.SIGTERM)
+            )
             steps = 4 if SANITIZED else some(24, 2)
             for step in range(steps):
                 with self.subTest(ranks=ranks, step=step):
-                    self.interrupt(ranks, whole * 1.2 * step / steps, numbers[step % len(numbers)], known)
+                    self.interrupt(
+                        ranks, whole * 1.2 * step / steps, numbers[step % len(numbers)], known
+                    )
                 self.restore(known[1])
 
     def interrupt(self, ranks, seconds, number, known):
@@ -159,7 +210,9 @@ class Signals(FaultsCase):
         self.assertIn(found, known)
         self.assertEqual(self.hidden(), [])
         said = (process.returncode, self.own_errors(errors))
-        before_main = [(-number, [])] if ranks == 1 else [(128 + number, []), (-signal.SIGKILL, [])]  # by us: see finish()
+        before_main = (
+            [(-number, [])] if ranks == 1 else [(128 + number, []), (-signal.SIGKILL, [])]
+        )  # by us: see finish()
         self.assertIn(said, [(0, []), (130, ["interrupted"]), *before_main], errors)
 
 

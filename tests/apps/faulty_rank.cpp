@@ -1,10 +1,14 @@
 /// To be preloaded into ranks: the rank FAULTY_RANK, or each one if that is "all", has the FAULT
-///   wait                          MPI_Test throws when a message has been sent: so an exchange ends without other ranks' knowledge, as
+///   wait                          MPI_Test throws when a message has been sent: so an exchange
+///   ends without other ranks' knowledge, as
 ///                                 when a device fails with messages under way
-///   fsync, rename, MPI_Finalize   the rank stops where it first calls this: when its results are written, when they take their names, or
+///   fsync, rename, MPI_Finalize   the rank stops where it first calls this: when its results are
+///   written, when they take their names, or
 ///                                 at the very end
-///   files=NUM, bytes=NUM, addresses=NUM   after MPI_Init it can open so many more files; its files end at so many bytes; it can have so
-///                                 many more bytes of addresses. (MPI itself would fail with limits that are set before.)
+///   files=NUM, bytes=NUM, addresses=NUM   after MPI_Init it can open so many more files; its files
+///   end at so many bytes; it can have so
+///                                 many more bytes of addresses. (MPI itself would fail with limits
+///                                 that are set before.)
 #include <dirent.h>
 #include <dlfcn.h>
 #include <mpi.h>
@@ -29,7 +33,8 @@ const char* find_fault(const std::string& fault) {
   const std::string rank = variable("FAULTY_RANK");
   if (rank != "all" && rank != variable("OMPI_COMM_WORLD_RANK")) return nullptr;
   const char* chosen = std::getenv("FAULT");
-  return chosen != nullptr && std::string(chosen).rfind(fault, 0) == 0 ? chosen + fault.size() : nullptr;
+  return chosen != nullptr && std::string(chosen).rfind(fault, 0) == 0 ? chosen + fault.size()
+                                                                       : nullptr;
 }
 
 void stop_in(const char* call) {
@@ -78,7 +83,8 @@ extern "C" int rename(const char* from, const char* to) noexcept {
   return next<int(const char*, const char*)>("rename")(from, to);
 }
 
-extern "C" int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+extern "C" int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag,
+                         MPI_Comm comm, MPI_Request* request) {
   sending = true;
   return PMPI_Isend(data, count, type, to, tag, comm, request);
 }
@@ -90,9 +96,11 @@ extern "C" int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
 
 extern "C" int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   const int status = PMPI_Init_thread(argc, argv, required, provided);
-  if (const char* num = find_fault("files=")) limit(RLIMIT_NOFILE, open_files() + std::strtoul(num, nullptr, 10));
+  if (const char* num = find_fault("files="))
+    limit(RLIMIT_NOFILE, open_files() + std::strtoul(num, nullptr, 10));
   if (const char* num = find_fault("bytes=")) limit(RLIMIT_FSIZE, std::strtoul(num, nullptr, 10));
-  if (const char* num = find_fault("addresses=")) limit(RLIMIT_AS, bytes_of_addresses() + std::strtoul(num, nullptr, 10));
+  if (const char* num = find_fault("addresses="))
+    limit(RLIMIT_AS, bytes_of_addresses() + std::strtoul(num, nullptr, 10));
   return status;
 }
 

@@ -4,6 +4,7 @@
 
 Blocks of `cpp` are the marked parts of the example's source.
 """
+
 import math
 import re
 
@@ -16,7 +17,9 @@ SECTION = re.compile(r"^ *// \[(\w+)\]\n(.*?)^ *// \[\1\]\n", re.MULTILINE | re.
 class Pages(PageCase):
     def test_page(self):
         blocks = sorted(text for kind, text in self.run_page("fft.md") if kind == "cpp")
-        sections = sorted(text for _, text in SECTION.findall((ROOT / "apps/examples/smooth.cpp").read_text()))
+        sections = sorted(
+            text for _, text in SECTION.findall((ROOT / "apps/examples/smooth.cpp").read_text())
+        )
         self.assertEqual(blocks, sections)
         self.assertEqual(len(blocks), 4)
 
@@ -26,10 +29,17 @@ class Pages(PageCase):
         spacing = 100 / 24
         for ranks in (1, 2, 5):
             output = self.run_text(f"mpirun -n {ranks} --oversubscribe smooth 24")
-            found = [float(word) for word in re.fullmatch(r"amplitude (\S+), steepest slope (\S+)\n", output).groups()]
+            found = [
+                float(word)
+                for word in re.fullmatch(
+                    r"amplitude (\S+), steepest slope (\S+)\n", output
+                ).groups()
+            ]
             # 24 cells have one at the wave's crest and one where it is steepest; differences see sin(k h) / h for k.
             self.assertAlmostEqual(found[0], amplitude, delta=1e-6)
-            self.assertAlmostEqual(found[1], amplitude * math.sin(k[0] * spacing) / spacing, delta=1e-6)
+            self.assertAlmostEqual(
+                found[1], amplitude * math.sin(k[0] * spacing) / spacing, delta=1e-6
+            )
 
 
 if __name__ == "__main__":

@@ -1,20 +1,36 @@
 """fof with attached types: against SWIFT's own groups with gas, and what it reports.
 
-  fof_attach_test.py PROGRAM DATA SNAPSHOTS
+fof_attach_test.py PROGRAM DATA SNAPSHOTS
 """
+
 import json
 import unittest
 
 import h5py
 import numpy as np
-from attach_case import AS_SWIFT, GADGET, GAS, LENGTH, MPIEXEC, SNAPSHOT, AttachCase, each, each_rank, gas_snapshot, main, shows_results
+from attach_case import (
+    AS_SWIFT,
+    GADGET,
+    GAS,
+    LENGTH,
+    MPIEXEC,
+    SNAPSHOT,
+    AttachCase,
+    each,
+    each_rank,
+    gas_snapshot,
+    main,
+    shows_results,
+)
 
 
 class Swift(AttachCase):
     def check_against_swift(self, ranks):
         _, masses, theirs, box = gas_snapshot()
         catalogue, group_of = self.run_on(ranks, SNAPSHOT, *AS_SWIFT)
-        row = self.assert_same_sets(np.concatenate([group_of[0], group_of[1]]), np.concatenate(theirs))
+        row = self.assert_same_sets(
+            np.concatenate([group_of[0], group_of[1]]), np.concatenate(theirs)
+        )
         self.assertEqual(len(row), 382)
         self.assertEqual([(group_of[kind] >= 0).sum() for kind in (0, 1)], [17692, 49147])
         ours = catalogue.columns
@@ -27,9 +43,14 @@ class Swift(AttachCase):
         self.assertLess(np.minimum(distance, box - distance).max(), 1e-5 * box)
         for kind in (0, 1):
             members = theirs[kind] >= 0
-            np.testing.assert_array_equal(ours["GroupLenType"][row, kind], np.bincount(theirs[kind][members], minlength=382))
-            np.testing.assert_allclose(ours["GroupMassType"][row, kind],
-                                       np.bincount(theirs[kind][members], masses[kind][members], minlength=382), rtol=1e-6)
+            np.testing.assert_array_equal(
+                ours["GroupLenType"][row, kind], np.bincount(theirs[kind][members], minlength=382)
+            )
+            np.testing.assert_allclose(
+                ours["GroupMassType"][row, kind],
+                np.bincount(theirs[kind][members], masses[kind][members], minlength=382),
+                rtol=1e-6,
+            )
         self.assertEqual(ours["GroupLenType"][:, 2:].sum(), 0)
 
     @shows_results
@@ -47,8 +68,17 @@ class Swift(AttachCase):
         self.fof(SNAPSHOT, *AS_SWIFT)
         parameters = self.catalogue(0)[1]
         self.assertAlmostEqual(parameters["LinkingLength"], LENGTH, places=14)
-        self.assertEqual((list(parameters["LinkedTypes"]), list(parameters["AttachedTypes"])), ([1], [0]))
-        self.assertEqual((parameters["AttachRadius"], parameters["MinCounts"].decode(), parameters["MinMembers"]), (1, "linkers", 32))
+        self.assertEqual(
+            (list(parameters["LinkedTypes"]), list(parameters["AttachedTypes"])), ([1], [0])
+        )
+        self.assertEqual(
+            (
+                parameters["AttachRadius"],
+                parameters["MinCounts"].decode(),
+                parameters["MinMembers"],
+            ),
+            (1, "linkers", 32),
+        )
         self.fof(SNAPSHOT, "--attach-types", 0, "--meansep", "rho")
         parameters = self.catalogue(0)[1]
         self.assertEqual((parameters["AttachRadius"], parameters["MinCounts"].decode()), (4, "all"))
@@ -65,18 +95,36 @@ class Swift(AttachCase):
 
 class Reports(AttachCase):
     def report(self, *options, ranks=1):
-        self.run_on(ranks, SNAPSHOT, "--json", "report.json", "--attach-types", 0, "--meansep", "rho", *options)
+        self.run_on(
+            ranks,
+            SNAPSHOT,
+            "--json",
+            "report.json",
+            "--attach-types",
+            0,
+            "--meansep",
+            "rho",
+            *options
+        )
         return json.loads((self.folder / "report.json").read_text())
 
     def test_json(self):
         report = self.report("--attach-radius", 1, "--min-counts", "linkers")
-        self.assertEqual((report["link_types"], report["num_particles"], report["num_linked"]), ([1], 524288, 262144))
+        self.assertEqual(
+            (report["link_types"], report["num_particles"], report["num_linked"]),
+            ([1], 524288, 262144),
+        )
         self.assertAlmostEqual(report["attach"].pop("radius"), LENGTH, places=14)
-        self.assertEqual(report["attach"], {"types": [0], "num_particles": 262144, "radius_in_linking_lengths": 1.0})
+        self.assertEqual(
+            report["attach"],
+            {"types": [0], "num_particles": 262144, "radius_in_linking_lengths": 1.0},
+        )
         self.assertEqual(report["min_counts"], "linkers")
         result = report["result"]
         self.assertEqual(result["members_by_type"][:2], [17692, 49147])
-        self.assertEqual((result["num_groups"], result["num_particles_in_groups"]), (382, 17692 + 49147))
+        self.assertEqual(
+            (result["num_groups"], result["num_particles_in_groups"]), (382, 17692 + 49147)
+        )
 
     @shows_results
     def test_json_without_radius(self):
@@ -88,18 +136,30 @@ class Reports(AttachCase):
             estimate, used = report["estimate"], report["result"]["peak_pool_bytes"]
             self.assertGreaterEqual(estimate["memory_bytes_per_rank"], used)
             self.assertLess(estimate["memory_bytes_per_rank"], 2 * used)
-            for size, path in zip(("catalogue_limit_bytes", "membership_bytes"), report["result"]["files"]):
+            for size, path in zip(
+                ("catalogue_limit_bytes", "membership_bytes"), report["result"]["files"]
+            ):
                 self.assertGreaterEqual(estimate[size], (self.folder / path).stat().st_size)
 
     @shows_results
     def test_text(self):
         text = self.fof(SNAPSHOT, *AS_SWIFT)
-        for pattern in (r"\nLinks +262144 particles of type 1\n", r"\nLink length +0\.2304402005 Mpc", r"\nGroups of +32 linked particles or more\n",
-                        r"\nAttaches +262144 particles of type 0 to the nearest linked one within 0\.2304402005 Mpc, 1 linking lengths\n",
-                        r"\nGroups +382\n", r"\nIn groups +66839 of 524288 particles", r"\n  type 0 +17692 of 262144 particles",
-                        r"\n  type 1 +49147 of 262144 particles", r"\n +0 +5238 "):
+        for pattern in (
+            r"\nLinks +262144 particles of type 1\n",
+            r"\nLink length +0\.2304402005 Mpc",
+            r"\nGroups of +32 linked particles or more\n",
+            r"\nAttaches +262144 particles of type 0 to the nearest linked one within 0\.2304402005 Mpc, 1 linking lengths\n",
+            r"\nGroups +382\n",
+            r"\nIn groups +66839 of 524288 particles",
+            r"\n  type 0 +17692 of 262144 particles",
+            r"\n  type 1 +49147 of 262144 particles",
+            r"\n +0 +5238 ",
+        ):
             self.assertRegex(text, pattern)
-        self.assertIn("at any distance", self.fof(SNAPSHOT, "--attach-types", 0, "--attach-radius", "inf", "--dry-run"))
+        self.assertIn(
+            "at any distance",
+            self.fof(SNAPSHOT, "--attach-types", 0, "--attach-radius", "inf", "--dry-run"),
+        )
         self.assertNotIn("Attaches", self.fof(GADGET / "snapshot_001.hdf5", "--dry-run"))
 
 

@@ -1,6 +1,6 @@
 """fof on input that cannot be used: one clear message, exit status 2, nothing left behind, no hang.
 
-  fof_bad_input_test.py PROGRAM DATA SNAPSHOTS
+fof_bad_input_test.py PROGRAM DATA SNAPSHOTS
 """
 
 import h5py
@@ -32,17 +32,50 @@ FILES = {
     "virtual_gap.hdf5": ["virtual_gap.hdf5", "Coordinates", "incomplete", "1500 of 3000"],
     "virtual_twice.hdf5": ["virtual_twice.hdf5", "Coordinates", "some of its parts overlap"],
     "virtual_text.hdf5": ["virtual_text.hdf5", "Coordinates", "parts/text", "no HDF5 file"],
-    "virtual_short.hdf5": ["virtual_short.hdf5", "Coordinates", "parts/short", "'pos' does not have its size"],
+    "virtual_short.hdf5": [
+        "virtual_short.hdf5",
+        "Coordinates",
+        "parts/short",
+        "'pos' does not have its size",
+    ],
     "virtual_none.hdf5": ["virtual_none.hdf5", "Coordinates", "parts/none", "missing"],
     "virtual_folder.hdf5": ["virtual_folder.hdf5", "Coordinates", "parts/.", "no HDF5 file"],
-    "virtual_no_dataset.hdf5": ["virtual_no_dataset.hdf5", "Coordinates", "parts/second", "no dataset 'none'"],
-    "virtual_unwritten.hdf5": ["virtual_unwritten.hdf5", "Coordinates", "parts/second", "'unwritten'", "never written"],
+    "virtual_no_dataset.hdf5": [
+        "virtual_no_dataset.hdf5",
+        "Coordinates",
+        "parts/second",
+        "no dataset 'none'",
+    ],
+    "virtual_unwritten.hdf5": [
+        "virtual_unwritten.hdf5",
+        "Coordinates",
+        "parts/second",
+        "'unwritten'",
+        "never written",
+    ],
     "unwritten.hdf5": ["unwritten.hdf5", "Coordinates", "never written"],
-    "unwritten_chunks.hdf5": ["unwritten_chunks.hdf5", "Coordinates", "5 of its 10 chunks were never written"],
-    "external_short.hdf5": ["external_short.hdf5", "Coordinates", "short.raw", "11988 bytes, but 12000 are needed"],
+    "unwritten_chunks.hdf5": [
+        "unwritten_chunks.hdf5",
+        "Coordinates",
+        "5 of its 10 chunks were never written",
+    ],
+    "external_short.hdf5": [
+        "external_short.hdf5",
+        "Coordinates",
+        "short.raw",
+        "11988 bytes, but 12000 are needed",
+    ],
     "external_none.hdf5": ["external_none.hdf5", "Coordinates", "none.raw", "No such file"],
-    "signed_coordinates.hdf5": ["signed_coordinates.hdf5", "Coordinates", "signed integers of 32 bits"],
-    "short_coordinates.hdf5": ["short_coordinates.hdf5", "Coordinates", "unsigned integers of 16 bits"],
+    "signed_coordinates.hdf5": [
+        "signed_coordinates.hdf5",
+        "Coordinates",
+        "signed integers of 32 bits",
+    ],
+    "short_coordinates.hdf5": [
+        "short_coordinates.hdf5",
+        "Coordinates",
+        "unsigned integers of 16 bits",
+    ],
     "mixed_positions": ["snapshot_001.2.hdf5", "Coordinates", "another type of number"],
     "link_loop": ["snapshot_001.1.hdf5", "cannot be opened", "symbolic links"],
     "text_coordinates.hdf5": ["text_coordinates.hdf5", "Coordinates", "number"],
@@ -111,7 +144,9 @@ class BadInput(FofCase):
     def test_options(self):
         for options, words in OPTIONS.items():
             with self.subTest(options):
-                self.assert_refused([SNAPSHOT, "--membership", "--json", "report.json", *options.split()], *words)
+                self.assert_refused(
+                    [SNAPSHOT, "--membership", "--json", "report.json", *options.split()], *words
+                )
 
     def test_no_snapshot(self):
         self.assert_refused([], "snapshot", "--help")
@@ -119,15 +154,32 @@ class BadInput(FofCase):
     def test_box(self):
         """A box of unknown size stops a periodic run only."""
         for options in ([], ["--periodic", "yes"]):
-            self.assert_refused([BAD / "no_box.hdf5", *options], "no_box.hdf5", "box size", "--box-size", "--periodic no")
+            self.assert_refused(
+                [BAD / "no_box.hdf5", *options],
+                "no_box.hdf5",
+                "box size",
+                "--box-size",
+                "--periodic no",
+            )
         self.fof(BAD / "no_box.hdf5", "--box-size", 50, "--meansep", 0.78)
         self.fof(BAD / "no_box.hdf5", "--periodic", "no", "-o", "open")
-        self.assert_refused([BAD / "no_box.hdf5", "--periodic", "no", "--meansep", "volume"], "volume", "box size is unknown")
+        self.assert_refused(
+            [BAD / "no_box.hdf5", "--periodic", "no", "--meansep", "volume"],
+            "volume",
+            "box size is unknown",
+        )
 
     def test_outside(self):
         """Particle 5 lies at x = -1: wrapped into a periodic box, in place without edges, wrong in a box with edges."""
-        self.assert_refused([BAD / "outside.hdf5", "--periodic", "no", "--box-size", 50], "1 of 1000 particles", "outside", "particle 5")
-        self.assertRegex(self.fof(BAD / "outside.hdf5", "--meansep", 0.78), r"\nWrapped +1 particle ")
+        self.assert_refused(
+            [BAD / "outside.hdf5", "--periodic", "no", "--box-size", 50],
+            "1 of 1000 particles",
+            "outside",
+            "particle 5",
+        )
+        self.assertRegex(
+            self.fof(BAD / "outside.hdf5", "--meansep", 0.78), r"\nWrapped +1 particle "
+        )
         self.fof(BAD / "outside.hdf5", "--periodic", "no", "--meansep", 0.78, "-o", "open")
 
     def test_many_bad_positions_are_counted(self):

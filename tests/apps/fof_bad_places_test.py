@@ -1,7 +1,8 @@
 """fof where it may not or cannot write: one clear message, exit status 2, nothing left behind, nothing replaced.
 
-  fof_bad_places_test.py PROGRAM DATA SNAPSHOTS
+fof_bad_places_test.py PROGRAM DATA SNAPSHOTS
 """
+
 import os
 import resource
 import shutil
@@ -37,11 +38,29 @@ class BadPlaces(FofCase):
         (self.folder / "again").symlink_to("out")
         before = (self.folder / "snapshot_001.hdf5").read_bytes()
         for options in ([], ["--dry-run"]):
-            for report in ("snapshot_001.hdf5", "out/../snapshot_001.hdf5", self.folder / "snapshot_001.hdf5", "link.hdf5"):
-                self.assert_refused(["snapshot_001.hdf5", "--json", report, *options], "--json", report, "is read")
-            self.assert_refused(["link.hdf5", "--json", "snapshot_001.hdf5", *options], "--json", "is read")
-            for report in ("out/groups_001/fof_subhalo_tab_001.0.hdf5", "again/groups_001/fof_subhalo_tab_001.hdf5", "again/membership_001.3.hdf5"):
-                self.assert_refused(["snapshot_001.hdf5", "-o", "out", "--json", report, *options], "--json", report, "-o out/")
+            for report in (
+                "snapshot_001.hdf5",
+                "out/../snapshot_001.hdf5",
+                self.folder / "snapshot_001.hdf5",
+                "link.hdf5",
+            ):
+                self.assert_refused(
+                    ["snapshot_001.hdf5", "--json", report, *options], "--json", report, "is read"
+                )
+            self.assert_refused(
+                ["link.hdf5", "--json", "snapshot_001.hdf5", *options], "--json", "is read"
+            )
+            for report in (
+                "out/groups_001/fof_subhalo_tab_001.0.hdf5",
+                "again/groups_001/fof_subhalo_tab_001.hdf5",
+                "again/membership_001.3.hdf5",
+            ):
+                self.assert_refused(
+                    ["snapshot_001.hdf5", "-o", "out", "--json", report, *options],
+                    "--json",
+                    report,
+                    "-o out/",
+                )
         self.assertEqual((self.folder / "snapshot_001.hdf5").read_bytes(), before)
 
     @unittest.skipIf(os.geteuid() == 0, "root may read everywhere")
@@ -67,13 +86,21 @@ class BadPlaces(FofCase):
 
     def test_largest_file_allowed(self):
         """The system refuses to let a file grow, as on a full disk: at every point of the writing."""
+
         def limit(size):
             return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
         for size in (0, 100, 4096, 40000, 300000, 1000000):
             with self.subTest(size):
-                result = subprocess.run([PROGRAM, SNAPSHOT, "-q", "--membership"], cwd=self.folder, capture_output=True, text=True,
-                                        check=False, timeout=SECONDS, preexec_fn=limit(size))
+                result = subprocess.run(
+                    [PROGRAM, SNAPSHOT, "-q", "--membership"],
+                    cwd=self.folder,
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                    timeout=SECONDS,
+                    preexec_fn=limit(size),
+                )
                 self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
                 self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
                 self.assertIn("fof_output", result.stderr)

@@ -1,10 +1,40 @@
 """What the tests of the command fof share: running it in an empty folder, reading what it wrote."""
+
 import h5py
 import numpy as np
-from command_case import DATA, GADGET, GAS, PROGRAM, SANITIZED, SECONDS, SNAPSHOTS, SWIFT, CommandCase, each, each_rank, environment_of, main, shows_results
+from command_case import (
+    DATA,
+    GADGET,
+    GAS,
+    PROGRAM,
+    SANITIZED,
+    SECONDS,
+    SNAPSHOTS,
+    SWIFT,
+    CommandCase,
+    each,
+    each_rank,
+    environment_of,
+    main,
+    shows_results,
+)
 
-__all__ = ["DATA", "GADGET", "GAS", "PROGRAM", "SANITIZED", "SECONDS", "SNAPSHOTS", "SWIFT", "FofCase", "each", "each_rank", "environment_of", "main",
-           "shows_results"]
+__all__ = [
+    "DATA",
+    "GADGET",
+    "GAS",
+    "PROGRAM",
+    "SANITIZED",
+    "SECONDS",
+    "SNAPSHOTS",
+    "SWIFT",
+    "FofCase",
+    "each",
+    "each_rank",
+    "environment_of",
+    "main",
+    "shows_results",
+]
 
 
 class FofCase(CommandCase):
@@ -18,7 +48,9 @@ class FofCase(CommandCase):
 
     def catalogue(self, number, out="fof_output"):
         """The table and the header of a catalogue of one file."""
-        with h5py.File(self.folder / out / f"groups_{number:03d}" / f"fof_subhalo_tab_{number:03d}.0.hdf5", "r") as file:
+        with h5py.File(
+            self.folder / out / f"groups_{number:03d}" / f"fof_subhalo_tab_{number:03d}.0.hdf5", "r"
+        ) as file:
             table = {name: values[:] for name, values in file["Group"].items()}
             table["ID"] = file["IDs/ID"][:]
             return table, {**file["Header"].attrs, **file["Parameters"].attrs}

@@ -1,7 +1,8 @@
 """The command fof itself: reports and options.
 
-  fof_command_test.py PROGRAM DATA SNAPSHOTS
+fof_command_test.py PROGRAM DATA SNAPSHOTS
 """
+
 import json
 import os
 import pty
@@ -31,11 +32,22 @@ class Reports(FofCase):
         self.assertEqual(result["num_groups"], len(table["GroupLen"]))
         self.assertEqual(result["num_particles_in_groups"], int((group >= 0).sum()))
         self.assertEqual(result["num_wrapped"], 0)
-        self.assertEqual([row["length"] for row in result["largest_groups"]], table["GroupLen"][:10].tolist())
-        for key, name in (("mass", "GroupMass"), ("centre", "GroupPos"), ("velocity", "GroupVelPeculiar")):
-            np.testing.assert_array_equal([row[key] for row in result["largest_groups"]], table[name][:10])
+        self.assertEqual(
+            [row["length"] for row in result["largest_groups"]], table["GroupLen"][:10].tolist()
+        )
+        for key, name in (
+            ("mass", "GroupMass"),
+            ("centre", "GroupPos"),
+            ("velocity", "GroupVelPeculiar"),
+        ):
+            np.testing.assert_array_equal(
+                [row[key] for row in result["largest_groups"]], table[name][:10]
+            )
         self.assertEqual(sorted(result["files"]), [CATALOGUE, MEMBERSHIP])
-        self.assertEqual((report["num_particles"], report["min_size"], report["link_types"], report["periodic"]), (262144, 32, [1], True))
+        self.assertEqual(
+            (report["num_particles"], report["min_size"], report["link_types"], report["periodic"]),
+            (262144, 32, [1], True),
+        )
         self.assertAlmostEqual(report["linking"]["length"], 0.15625, places=12)
         self.assertEqual(report["linking"]["ratio"], 0.2)
         separation = report["linking"]["mean_separation"]
@@ -54,26 +66,48 @@ class Reports(FofCase):
         self.assertLessEqual(sum(phase["seconds"] for phase in result["phases"]), result["seconds"])
         for phase in result["phases"]:
             if phase["seconds"] > 0:
-                self.assertAlmostEqual(phase["particles_per_second"] * phase["seconds"], 262144, delta=1)
+                self.assertAlmostEqual(
+                    phase["particles_per_second"] * phase["seconds"], 262144, delta=1
+                )
         columns = 262144 * (12 + 12 + 8)
         self.assertGreater(result["peak_pool_bytes"], columns)
         self.assertGreater(result["peak_resident_bytes"], result["peak_pool_bytes"])
 
     def test_estimates_bound_what_is_used(self):
-        for snapshot, path in ((SNAPSHOT, CATALOGUE), (SWIFT / "snap_0000.hdf5", CATALOGUE.replace("001", "000"))):
+        for snapshot, path in (
+            (SNAPSHOT, CATALOGUE),
+            (SWIFT / "snap_0000.hdf5", CATALOGUE.replace("001", "000")),
+        ):
             report = self.report(snapshot, "--membership")
             estimate, used = report["estimate"], report["result"]["peak_pool_bytes"]
             self.assertGreaterEqual(estimate["memory_bytes"], used)
             self.assertLess(estimate["memory_bytes"], 2 * used)
-            self.assertGreaterEqual(estimate["catalogue_limit_bytes"], (self.folder / path).stat().st_size)
-            self.assertGreaterEqual(estimate["membership_bytes"], (self.folder / report["result"]["files"][1]).stat().st_size)
+            self.assertGreaterEqual(
+                estimate["catalogue_limit_bytes"], (self.folder / path).stat().st_size
+            )
+            self.assertGreaterEqual(
+                estimate["membership_bytes"],
+                (self.folder / report["result"]["files"][1]).stat().st_size,
+            )
 
     def test_text_has_it_all(self):
         text = self.fof(SNAPSHOT)
-        for pattern in (r"Code +GADGET-4", r"Type 1 +262144.*MassTable", r"Box +50 Mpc/h", r"Separation +0.78125 Mpc/h \(automatic",
-                        r"by volume +0.78125 Mpc/h", r"by density +0.78125 Mpc/h", r"Link length +0.15625 Mpc/h, b = 0.2 mean",
-                        r"Groups +468\n", r"In groups +90625 of 262144 particles", r"\n +0 +5870 +23921\.2 +49\.267 +6\.10\d* +13\.61",
-                        r"\n +9 +1479 ", r"link +\d+\.\d+ +[\d.e+]+\n", r"Peak memory +[\d.]+ MiB", re.escape(CATALOGUE)):
+        for pattern in (
+            r"Code +GADGET-4",
+            r"Type 1 +262144.*MassTable",
+            r"Box +50 Mpc/h",
+            r"Separation +0.78125 Mpc/h \(automatic",
+            r"by volume +0.78125 Mpc/h",
+            r"by density +0.78125 Mpc/h",
+            r"Link length +0.15625 Mpc/h, b = 0.2 mean",
+            r"Groups +468\n",
+            r"In groups +90625 of 262144 particles",
+            r"\n +0 +5870 +23921\.2 +49\.267 +6\.10\d* +13\.61",
+            r"\n +9 +1479 ",
+            r"link +\d+\.\d+ +[\d.e+]+\n",
+            r"Peak memory +[\d.]+ MiB",
+            re.escape(CATALOGUE),
+        ):
             self.assertRegex(text, pattern)
         self.assertNotIn("\r", text)
         self.assertNotIn("\033", text)
@@ -86,7 +120,9 @@ class Reports(FofCase):
 
     def test_one_changing_line_on_a_terminal(self):
         ours, theirs = pty.openpty()
-        with subprocess.Popen([PROGRAM, SNAPSHOT], cwd=self.folder, stdout=theirs, stdin=subprocess.DEVNULL) as process:
+        with subprocess.Popen(
+            [PROGRAM, SNAPSHOT], cwd=self.folder, stdout=theirs, stdin=subprocess.DEVNULL
+        ) as process:
             os.close(theirs)
             text = b""
             try:
@@ -104,7 +140,9 @@ class Reports(FofCase):
         self.assertTrue(progress[0].rstrip("\r").endswith("\r\033[K"))
 
     def test_wrapped_particles_are_counted(self):
-        report = self.report(SNAPSHOTS / "edge" / "snapshot_003.hdf5", "--meansep", "0.78", "--wrap")
+        report = self.report(
+            SNAPSHOTS / "edge" / "snapshot_003.hdf5", "--meansep", "0.78", "--wrap"
+        )
         self.assertGreater(report["result"]["num_wrapped"], 0)
 
 
@@ -114,32 +152,69 @@ class Options(FofCase):
         lines = text.splitlines()
         self.assertTrue(24 <= len(lines) <= 50, len(lines))
         self.assertLessEqual(max(map(len, lines)), 100)
-        examples = [re.split(r"  +", line.strip())[0] for line in lines if line.startswith("  fof ")]
+        examples = [
+            re.split(r"  +", line.strip())[0] for line in lines if line.startswith("  fof ")
+        ]
         self.assertGreaterEqual(len(examples), 3)
         for example in examples:
             with self.subTest(example):
                 self.assert_refused(shlex.split(example)[1:], "no such file")
-        for option in ("--rlink", "--rlink-abs", "--meansep", "--min-size", "--link-types", "--attach-types",
-                       "--attach-radius", "--min-counts", "--periodic", "--box-size", "--output", "--membership", "--device",
-                       "--threads", "--dry-run", "--json", "--quiet", "--verbose"):
+        for option in (
+            "--rlink",
+            "--rlink-abs",
+            "--meansep",
+            "--min-size",
+            "--link-types",
+            "--attach-types",
+            "--attach-radius",
+            "--min-counts",
+            "--periodic",
+            "--box-size",
+            "--output",
+            "--membership",
+            "--device",
+            "--threads",
+            "--dry-run",
+            "--json",
+            "--quiet",
+            "--verbose",
+        ):
             self.assertIn(option, text)
 
     def test_words_that_are_not_understood(self):
-        cases = {("-b", "0.2"): ["no option -b", "--rlink"], ("--linking-length", "0.2"): ["--rlink", "--rlink-abs"],
-                 ("--min-members=20",): ["--min-members", "--min-size"], ("--rlnk", "0.2"): ["--rlnk", "is --rlink meant"],
-                 ("--member",): ["--membership"], ("--box_size", "50"): ["--box-size"], ("--no-such",): ["no option --no-such ("],
-                 ("chunk.1.hdf5", "chunk.2.hdf5"): ["'chunk.1.hdf5' is one word too many", "one snapshot", "folder"]}
+        cases = {
+            ("-b", "0.2"): ["no option -b", "--rlink"],
+            ("--linking-length", "0.2"): ["--rlink", "--rlink-abs"],
+            ("--min-members=20",): ["--min-members", "--min-size"],
+            ("--rlnk", "0.2"): ["--rlnk", "is --rlink meant"],
+            ("--member",): ["--membership"],
+            ("--box_size", "50"): ["--box-size"],
+            ("--no-such",): ["no option --no-such ("],
+            ("chunk.1.hdf5", "chunk.2.hdf5"): [
+                "'chunk.1.hdf5' is one word too many",
+                "one snapshot",
+                "folder",
+            ],
+        }
         for arguments, words in cases.items():
             with self.subTest(arguments):
                 self.assert_refused([SNAPSHOT, *arguments], *words)
         self.assert_refused(["-b", "0.2", SNAPSHOT], "no option -b", "--rlink")
 
     def test_version(self):
-        self.assertRegex(self.fof("--version"), r"^zhalo \d+\.\d+\.\d+\nvectors  \w+\nCUDA     (not )?built in\n$")
+        self.assertRegex(
+            self.fof("--version"),
+            r"^zhalo \d+\.\d+\.\d+\nvectors  \w+\nCUDA     (not )?built in\n$",
+        )
 
     def test_threads(self):
         def threads(*arguments, **environment):
-            return int(re.search(r"host, (\d+) thread", self.fof(SNAPSHOT, "--dry-run", "--device", "host", *arguments, **environment))[1])
+            return int(
+                re.search(
+                    r"host, (\d+) thread",
+                    self.fof(SNAPSHOT, "--dry-run", "--device", "host", *arguments, **environment),
+                )[1]
+            )
 
         available = len(os.sched_getaffinity(0))
         self.assertEqual(threads(OMP_NUM_THREADS=None), available)

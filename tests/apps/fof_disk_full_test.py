@@ -1,7 +1,8 @@
 """fof on a disk that is full: a small tmpfs, which root can mount, or anybody where user namespaces are allowed.
 
-  fof_disk_full_test.py PROGRAM DATA SNAPSHOTS     exit status 77 if a tmpfs cannot be mounted
+fof_disk_full_test.py PROGRAM DATA SNAPSHOTS     exit status 77 if a tmpfs cannot be mounted
 """
+
 import os
 import shutil
 import subprocess
@@ -24,8 +25,13 @@ UNSHARE = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--map-ro
 
 def on_small_disk(size, *command):
     with tempfile.TemporaryDirectory() as folder:
-        return subprocess.run([*UNSHARE, "sh", "-c", SCRIPT, "sh", folder, size, *map(str, command)], capture_output=True, text=True,
-                              check=False, timeout=SECONDS)
+        return subprocess.run(
+            [*UNSHARE, "sh", "-c", SCRIPT, "sh", folder, size, *map(str, command)],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=SECONDS,
+        )
 
 
 class DiskFull(FofCase):

@@ -1,7 +1,8 @@
 """The command fof: what it writes, when it replaces what, launchers, interrupts.
 
-  fof_files_test.py PROGRAM DATA SNAPSHOTS
+fof_files_test.py PROGRAM DATA SNAPSHOTS
 """
+
 import json
 import shutil
 import signal
@@ -15,7 +16,14 @@ SNAPSHOT = GADGET / "snapshot_001.hdf5"
 CATALOGUE = "fof_output/groups_001/fof_subhalo_tab_001.0.hdf5"
 MEMBERSHIP = "fof_output/membership_001.0.hdf5"
 MPIEXEC = shutil.which("mpiexec")
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU, signal.SIGUSR1, signal.SIGUSR2)
+SIGNALS = (
+    signal.SIGINT,
+    signal.SIGTERM,
+    signal.SIGHUP,
+    signal.SIGXCPU,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+)
 
 
 class Files(FofCase):
@@ -32,7 +40,9 @@ class Files(FofCase):
         contents = set()
         for options in (["--threads", 1], ["--threads", 1], ["--threads", 2], ["--threads", 3], []):
             self.fof(SNAPSHOT, "--membership", *options)
-            contents.add(((self.folder / CATALOGUE).read_bytes(), (self.folder / MEMBERSHIP).read_bytes()))
+            contents.add(
+                ((self.folder / CATALOGUE).read_bytes(), (self.folder / MEMBERSHIP).read_bytes())
+            )
         self.assertEqual(len(contents), 1)
 
     def test_dry_run_looks_where_it_would_write(self):
@@ -43,7 +53,9 @@ class Files(FofCase):
         self.fof(SNAPSHOT, "--dry-run", "-o", "new/folder")
 
     def test_folders_are_not_made_for_reports(self):
-        self.assert_refused([SNAPSHOT, "--json", "none/report.json"], "--json", "'none' is not there")
+        self.assert_refused(
+            [SNAPSHOT, "--json", "none/report.json"], "--json", "'none' is not there"
+        )
 
     def test_results_are_replaced_whole(self):
         """Also a membership that would contradict the new catalogue; other numbers stay."""
@@ -54,7 +66,9 @@ class Files(FofCase):
         self.fof(SNAPSHOT, "--min-size", 1000)
         table, _ = self.catalogue(1)
         self.assertEqual(len(table["GroupLen"]), 16)
-        self.assertEqual(self.files(), sorted(["fof_output", "fof_output/groups_001", CATALOGUE, *others]))
+        self.assertEqual(
+            self.files(), sorted(["fof_output", "fof_output/groups_001", CATALOGUE, *others])
+        )
 
     def test_failure_keeps_earlier_results(self):
         self.fof(SNAPSHOT)
@@ -66,7 +80,10 @@ class Files(FofCase):
     def test_no_groups(self):
         self.assertRegex(self.fof(SNAPSHOT, "--min-size", 10**9, "--membership"), r"\nGroups +0\n")
         table, header = self.catalogue(1)
-        self.assertEqual((table["GroupLen"].shape, table["GroupPos"].shape, header["Ngroups_Total"]), ((0,), (0, 3), 0))
+        self.assertEqual(
+            (table["GroupLen"].shape, table["GroupPos"].shape, header["Ngroups_Total"]),
+            ((0,), (0, 3), 0),
+        )
         self.assertTrue((self.membership(1)[0] == -1).all())
 
     def test_json_to_standard_output(self):
@@ -83,8 +100,15 @@ class Files(FofCase):
         for name in ("-", "stdout"):
             with self.subTest(name):
                 with open(self.folder / "log", "w", encoding="utf-8") as log:
-                    result = subprocess.run([PROGRAM, SNAPSHOT, "-v", "--dry-run", "--json", name], cwd=self.folder, stdout=log,
-                                            stderr=subprocess.PIPE, text=True, check=True, timeout=SECONDS)
+                    result = subprocess.run(
+                        [PROGRAM, SNAPSHOT, "-v", "--dry-run", "--json", name],
+                        cwd=self.folder,
+                        stdout=log,
+                        stderr=subprocess.PIPE,
+                        text=True,
+                        check=True,
+                        timeout=SECONDS,
+                    )
                 self.assertIn("\nLink length ", result.stderr)
                 text = (self.folder / "log").read_text()
                 self.assertEqual(json.loads(text)["num_particles"], 262144)
@@ -111,7 +135,12 @@ class Processes(FofCase):
         before = self.files()
         statuses = set()
         for step in range(0, 12, 3 if SANITIZED else 1):
-            with subprocess.Popen([PROGRAM, SNAPSHOT, "--membership", "-q"], cwd=self.folder, stderr=subprocess.PIPE, text=True) as process:
+            with subprocess.Popen(
+                [PROGRAM, SNAPSHOT, "--membership", "-q"],
+                cwd=self.folder,
+                stderr=subprocess.PIPE,
+                text=True,
+            ) as process:
                 time.sleep(whole * step / 8)
                 process.send_signal(SIGNALS[step % len(SIGNALS)])
                 errors = process.communicate(timeout=SECONDS)[1]
@@ -121,14 +150,21 @@ class Processes(FofCase):
                 shutil.rmtree(self.folder / "fof_output")
             else:
                 early = [(-number, "") for number in SIGNALS]  # before the program's first line
-                self.assertIn((process.returncode, errors), [(130, "fof: error: interrupted\n"), *early])
+                self.assertIn(
+                    (process.returncode, errors), [(130, "fof: error: interrupted\n"), *early]
+                )
                 self.assertEqual(self.files(), before)
         self.assertGreater(len(statuses), 1)
 
     def test_a_signal_that_comes_twice_within_a_moment(self):
         """As Slurm sends it when a job's time is over."""
-        with subprocess.Popen([PROGRAM, SNAPSHOT, "--membership"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True) as process:
+        with subprocess.Popen(
+            [PROGRAM, SNAPSHOT, "--membership"],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
             process.stdout.readline()
             for _ in range(3):
                 process.send_signal(signal.SIGTERM)
@@ -138,7 +174,11 @@ class Processes(FofCase):
         self.assertEqual(self.files(), [])
 
     def test_a_run_under_nohup_outlives_its_terminal(self):
-        with subprocess.Popen([PROGRAM, SNAPSHOT, "-q"], cwd=self.folder, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as process:
+        with subprocess.Popen(
+            [PROGRAM, SNAPSHOT, "-q"],
+            cwd=self.folder,
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+        ) as process:
             while process.poll() is None:
                 process.send_signal(signal.SIGHUP)
                 time.sleep(0.01)

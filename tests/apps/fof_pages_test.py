@@ -4,6 +4,7 @@
 
 Blocks of `cpp` are the marked parts of the example's source.
 """
+
 import re
 
 from page_case import NEEDS_MPIRUN, ROOT, PageCase, main
@@ -17,14 +18,19 @@ class Pages(PageCase):
         scripts = self.run_page("slurm.md")
         self.assertEqual([kind for kind, _ in scripts], ["slurm", "slurm"])
         for _, text in scripts:
-            output = self.run_text(text, SLURM_CPUS_PER_TASK="1", SNAPSHOT="data/gadget4-dm64/snapshot_001.hdf5")
+            output = self.run_text(
+                text, SLURM_CPUS_PER_TASK="1", SNAPSHOT="data/gadget4-dm64/snapshot_001.hdf5"
+            )
             self.assertRegex(output, r"\nRuns on +2 ranks on 1 machine: ")
             self.assertRegex(output, r"\nGroups +468\n")
 
     def test_in_situ(self):
         code = self.run_page("in-situ.md")
         sections = dict(SECTION.findall((ROOT / "apps/examples/in_situ.cpp").read_text()))
-        self.assertEqual([("cpp", section) for section in sections.values() if section], sorted_as(code, sections))
+        self.assertEqual(
+            [("cpp", section) for section in sections.values() if section],
+            sorted_as(code, sections),
+        )
 
     def test_the_example_finds_the_same_on_any_number_of_ranks(self):
         outputs = set()
@@ -42,7 +48,9 @@ class Pages(PageCase):
 def sorted_as(code, sections):
     """The page's blocks in the order of the source, each once."""
     order = list(sections.values())
-    return sorted(code, key=lambda block: order.index(block[1]) if block[1] in order else len(order))
+    return sorted(
+        code, key=lambda block: order.index(block[1]) if block[1] in order else len(order)
+    )
 
 
 if __name__ == "__main__":

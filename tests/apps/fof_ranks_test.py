@@ -1,7 +1,8 @@
 """fof on any number of ranks writes what one rank writes: groups, order, counts and ids bit for bit, sums to 1e-12.
 
-  fof_ranks_test.py PROGRAM DATA SNAPSHOTS
+fof_ranks_test.py PROGRAM DATA SNAPSHOTS
 """
+
 import json
 import re
 import shutil
@@ -11,7 +12,18 @@ import h5py
 import numpy as np
 from check_catalogue import Catalogue, Membership, check
 from command_case import without_warnings
-from fof_case import GADGET, GAS, SANITIZED, SNAPSHOTS, SWIFT, FofCase, each, each_rank, main, shows_results
+from fof_case import (
+    GADGET,
+    GAS,
+    SANITIZED,
+    SNAPSHOTS,
+    SWIFT,
+    FofCase,
+    each,
+    each_rank,
+    main,
+    shows_results,
+)
 
 MPIEXEC = shutil.which("mpiexec")
 RANKS = each_rank(1, 2, 3, 8, 16)
@@ -37,7 +49,9 @@ class Ranks(FofCase):
         return output
 
     def on_ranks(self, ranks, snapshot, *options, out="ranks"):
-        status, _, errors = self.run_fof(snapshot, "-q", "--membership", "-o", out, *options, launcher=on(ranks))
+        status, _, errors = self.run_fof(
+            snapshot, "-q", "--membership", "-o", out, *options, launcher=on(ranks)
+        )
         self.assertEqual((status, without_warnings(errors)), (0, ""))
 
     def assert_equal(self, ours, expected):
@@ -47,7 +61,9 @@ class Ranks(FofCase):
         for name, column in table.columns.items():
             if column.dtype.kind == "f":
                 scale = np.abs(column).max(initial=0)
-                np.testing.assert_allclose(catalogue.columns[name], column, rtol=1e-12, atol=1e-12 * scale, err_msg=name)
+                np.testing.assert_allclose(
+                    catalogue.columns[name], column, rtol=1e-12, atol=1e-12 * scale, err_msg=name
+                )
             else:
                 np.testing.assert_array_equal(catalogue.columns[name], column, err_msg=name)
         self.assertEqual(set(membership.group_of), set(members.group_of))
@@ -64,7 +80,9 @@ class Ranks(FofCase):
             with self.subTest(snapshot=snapshot.name, ranks=number):
                 self.on_ranks(number, snapshot, *options)
                 ours = self.results("ranks")
-                self.assertEqual((len(ours[0].paths), len(ours[1].paths)), (num_files or number,) * 2)
+                self.assertEqual(
+                    (len(ours[0].paths), len(ours[1].paths)), (num_files or number,) * 2
+                )
                 if expected is not None:
                     self.assert_equal(ours, expected)
         return ours
@@ -75,12 +93,24 @@ class Ranks(FofCase):
 
     @shows_results
     def test_swift(self):
-        catalogue, _ = self.check(SWIFT / "snap_0000.hdf5", "--meansep", "rho", ranks=each_rank(8, 3))
+        catalogue, _ = self.check(
+            SWIFT / "snap_0000.hdf5", "--meansep", "rho", ranks=each_rank(8, 3)
+        )
         self.assertEqual(catalogue.num, 452)
 
     def test_attached_gas(self):
-        catalogue, _ = self.check(GAS / "snap_0000.hdf5", "--meansep", "rho", "--attach-types", 0, "--attach-radius", 1, "--min-counts",
-                                  "linkers", ranks=each_rank(8, 3))
+        catalogue, _ = self.check(
+            GAS / "snap_0000.hdf5",
+            "--meansep",
+            "rho",
+            "--attach-types",
+            0,
+            "--attach-radius",
+            1,
+            "--min-counts",
+            "linkers",
+            ranks=each_rank(8, 3),
+        )
         self.assertEqual(catalogue.num, 382)
 
     @shows_results
@@ -89,18 +119,39 @@ class Ranks(FofCase):
 
     @shows_results
     def test_one_group_of_nearly_all(self):
-        catalogue, _ = self.check(GADGET / "snapshot_000.hdf5", "--rlink-abs", 1.0, "--min-size", 1, ranks=(3,))
+        catalogue, _ = self.check(
+            GADGET / "snapshot_000.hdf5", "--rlink-abs", 1.0, "--min-size", 1, ranks=(3,)
+        )
         self.assertGreater(catalogue.columns["GroupLen"][0], 200000)
 
     def test_every_particle_its_own_group(self):
-        catalogue, _ = self.check(GOOD / "eagle" / "snapshot_001_z000p000", "--link-types", 4, "--rlink-abs", 1e-4, "--min-size", 1,
-                                  "--meansep", 1, ranks=each_rank(2, 8, 3))
+        catalogue, _ = self.check(
+            GOOD / "eagle" / "snapshot_001_z000p000",
+            "--link-types",
+            4,
+            "--rlink-abs",
+            1e-4,
+            "--min-size",
+            1,
+            "--meansep",
+            1,
+            ranks=each_rank(2, 8, 3),
+        )
         self.assertEqual(catalogue.columns["GroupLen"].tolist(), [1] * 5)
 
     def test_many_files_and_types(self):
-        for snapshot, *options in each((GOOD / "split",), (GOOD / "swift_distributed" / "snap_0001.hdf5", "--meansep", "volume"),
-                                       (GOOD / "double" / "snapshot_001.hdf5",),
-                                       (GOOD / "eagle" / "snapshot_001_z000p000", "--link-types", "4,1", "--rlink-abs", 0.15625)):
+        for snapshot, *options in each(
+            (GOOD / "split",),
+            (GOOD / "swift_distributed" / "snap_0001.hdf5", "--meansep", "volume"),
+            (GOOD / "double" / "snapshot_001.hdf5",),
+            (
+                GOOD / "eagle" / "snapshot_001_z000p000",
+                "--link-types",
+                "4,1",
+                "--rlink-abs",
+                0.15625,
+            ),
+        ):
             self.check(snapshot, *options, ranks=(3,))
 
     def test_masses_of_six_decades(self):
@@ -114,20 +165,30 @@ class Ranks(FofCase):
     def test_more_ranks_than_particles(self):
         """Eight ranks and the five particles of type 4, and none in any group: files of ranks without rows are whole."""
         eagle = GOOD / "eagle" / "snapshot_001_z000p000"
-        self.check(eagle, "--link-types", 4, "--rlink-abs", 20, "--min-size", 2, "--meansep", 1, ranks=(8,))
-        catalogue, _ = self.check(eagle, "--link-types", 4, "--rlink-abs", 1e-4, "--meansep", 1, ranks=(8,))
+        self.check(
+            eagle, "--link-types", 4, "--rlink-abs", 20, "--min-size", 2, "--meansep", 1, ranks=(8,)
+        )
+        catalogue, _ = self.check(
+            eagle, "--link-types", 4, "--rlink-abs", 1e-4, "--meansep", 1, ranks=(8,)
+        )
         self.assertEqual(catalogue.num, 0)
 
     def test_no_ids_on_more_ranks_than_particles(self):
         """A rank without particles knows, too, that there are no ids."""
         snapshot = self.folder / "snapshot_001.hdf5"
-        with h5py.File(snapshot, "w") as file, h5py.File(GADGET / "snapshot_001.hdf5", "r") as source:
+        with h5py.File(snapshot, "w") as file, h5py.File(
+            GADGET / "snapshot_001.hdf5", "r"
+        ) as source:
             for group in ("Header", "Parameters"):
                 if group in source:
                     source.copy(group, file)
-            file["Header"].attrs["NumPart_ThisFile"] = file["Header"].attrs["NumPart_Total"] = np.array([0, 3], np.uint64)
+            file["Header"].attrs["NumPart_ThisFile"] = file["Header"].attrs["NumPart_Total"] = (
+                np.array([0, 3], np.uint64)
+            )
             file["Header"].attrs["MassTable"] = np.array([0.0, 1.0])
-            file["PartType1/Coordinates"] = np.array([[1, 1, 1], [1.1, 1, 1], [9, 9, 9]], np.float32)
+            file["PartType1/Coordinates"] = np.array(
+                [[1, 1, 1], [1.1, 1, 1], [9, 9, 9]], np.float32
+            )
             file["PartType1/Velocities"] = np.zeros((3, 3), np.float32)
         for ranks in each(1, 5):
             self.on_ranks(ranks, snapshot, "--rlink-abs", 0.2, "--min-size", 2)
@@ -142,17 +203,25 @@ class Ranks(FofCase):
         snapshot = GADGET / "snapshot_001.hdf5"
         for ranks, files in each((1, 3), (4, 1), (2, 5), (3, 2)):
             with self.subTest(ranks=ranks, files=files):
-                expected = self.check(snapshot, "--files", files, "--master", ranks=(ranks,), num_files=files)
+                expected = self.check(
+                    snapshot, "--files", files, "--master", ranks=(ranks,), num_files=files
+                )
                 self.check_masters(*expected)
         self.on_ranks(2, snapshot)
-        names = [path for path in self.files() if path.startswith("ranks/") and path.endswith("hdf5")]
-        self.assertEqual(len(names), 4, names)  # neither masters nor files with higher numbers are left
+        names = [
+            path for path in self.files() if path.startswith("ranks/") and path.endswith("hdf5")
+        ]
+        self.assertEqual(
+            len(names), 4, names
+        )  # neither masters nor files with higher numbers are left
 
     def check_masters(self, catalogue, membership):
         with h5py.File(self.folder / "ranks/groups_001/fof_subhalo_tab_001.hdf5", "r") as file:
             np.testing.assert_array_equal(file["IDs/ID"][:], catalogue.ids)
             for name, column in catalogue.columns.items():
-                np.testing.assert_allclose(file["Group"][name][:], column, rtol=1e-12, atol=1e-12 * np.abs(column).max())
+                np.testing.assert_allclose(
+                    file["Group"][name][:], column, rtol=1e-12, atol=1e-12 * np.abs(column).max()
+                )
             self.assertEqual(file["Header"].attrs["NumFiles"], len(catalogue.paths))
         with h5py.File(self.folder / "ranks/membership_001.hdf5", "r") as file:
             np.testing.assert_array_equal(file["PartType1/GroupNr"][:], membership.group_of[1])
@@ -165,20 +234,39 @@ class Reports(FofCase):
     def test_text_comes_once_and_says_what_the_ranks_did(self):
         status, text, errors = self.run_fof(self.SNAPSHOT, "-v", "--threads", 1, launcher=on(3))
         self.assertEqual((status, without_warnings(errors)), (0, ""))
-        for pattern in (r"\nRuns on +3 ranks on 1 machine: 3 x \(host, 1 thread, \w+(?: \(no CUDA device: .*\))?\)\n", r"\nMessages +host memory",
-                        r"\n  rank 2 +\S+, host",
-                        r"\nMemory +at most .* on each of 3 ranks", r"\nGroups +468\n", r"\nPer rank +87381 to 87382 particles read\n",
-                        r"\nlink +\d+\.\d+ +[\d.e+]+ +\d+\.\d\d\n", r"\nPeak memory +of the rank with most, [\d.]+ MiB \(mean [\d.]+ MiB\)",
-                        r"\nSearched +8738[12] particles", r"\nGhosts +\d+ particles", r"\nMerged +\d+ links between ranks, in \d+ rounds",
-                        r"\n +0 +5870 +23921\.2", r"\nWritten .*\n +and 2 more files\n"):
+        for pattern in (
+            r"\nRuns on +3 ranks on 1 machine: 3 x \(host, 1 thread, \w+(?: \(no CUDA device: .*\))?\)\n",
+            r"\nMessages +host memory",
+            r"\n  rank 2 +\S+, host",
+            r"\nMemory +at most .* on each of 3 ranks",
+            r"\nGroups +468\n",
+            r"\nPer rank +87381 to 87382 particles read\n",
+            r"\nlink +\d+\.\d+ +[\d.e+]+ +\d+\.\d\d\n",
+            r"\nPeak memory +of the rank with most, [\d.]+ MiB \(mean [\d.]+ MiB\)",
+            r"\nSearched +8738[12] particles",
+            r"\nGhosts +\d+ particles",
+            r"\nMerged +\d+ links between ranks, in \d+ rounds",
+            r"\n +0 +5870 +23921\.2",
+            r"\nWritten .*\n +and 2 more files\n",
+        ):
             self.assertEqual(len(re.findall(pattern, text)), 1, pattern)
         self.assertNotIn("\033", text)
 
     def test_json(self):
-        status, _, errors = self.run_fof(self.SNAPSHOT, "-q", "--json", "report.json", "--threads", 1, launcher=on(4))
+        status, _, errors = self.run_fof(
+            self.SNAPSHOT, "-q", "--json", "report.json", "--threads", 1, launcher=on(4)
+        )
         self.assertEqual((status, without_warnings(errors)), (0, ""))
         report = json.loads((self.folder / "report.json").read_text())
-        self.assertEqual((report["num_ranks"], report["num_machines"], report["transport"], len(report["ranks"])), (4, 1, "host memory", 4))
+        self.assertEqual(
+            (
+                report["num_ranks"],
+                report["num_machines"],
+                report["transport"],
+                len(report["ranks"]),
+            ),
+            (4, 1, "host memory", 4),
+        )
         estimate, result = report["estimate"], report["result"]
         self.assertEqual(estimate["memory_bytes_per_rank"], -(-estimate["memory_bytes"] // 4))
         self.assertGreaterEqual(estimate["memory_bytes_per_rank"], result["peak_pool_bytes"])
@@ -200,7 +288,14 @@ class Reports(FofCase):
         """Each rank has a folder of its own; in that of rank 1 the report's name is taken."""
         (self.folder / "1" / "report.json").mkdir(parents=True)
         script = 'mkdir -p $OMPI_COMM_WORLD_RANK; cd $OMPI_COMM_WORLD_RANK; exec "$@"'
-        status, _, errors = self.run_fof(self.SNAPSHOT, "-q", "--dry-run", "--json", "report.json", launcher=(*on(2), "sh", "-c", script, "sh"))
+        status, _, errors = self.run_fof(
+            self.SNAPSHOT,
+            "-q",
+            "--dry-run",
+            "--json",
+            "report.json",
+            launcher=(*on(2), "sh", "-c", script, "sh"),
+        )
         self.assertEqual((status, without_warnings(errors)), (0, ""))
         self.assertEqual(self.files(), ["0", "0/report.json", "1", "1/report.json"])
 

@@ -1,7 +1,8 @@
 """fof on the real snapshots in data/, against the catalogues that GADGET-4 and SWIFT wrote, and against scipy.
 
-  fof_real_test.py PROGRAM DATA SNAPSHOTS
+fof_real_test.py PROGRAM DATA SNAPSHOTS
 """
+
 import h5py
 import numpy as np
 from check_catalogue import check
@@ -20,7 +21,7 @@ def gadget_groups(number):
         expected = np.full(len(file["PartType1/ParticleIDs"]), -1)
     starts = table["GroupOffsetType"][:, 1]
     for row, (start, length) in enumerate(zip(starts, table["GroupLen"])):
-        expected[start:start + length] = row
+        expected[start : start + length] = row
     assert (expected >= 0).sum() == num == table["GroupLen"].sum()
     return expected, table
 
@@ -28,7 +29,9 @@ def gadget_groups(number):
 def scipy_groups(pos, box, length, least):
     """Connected components of all pairs with r <= length in float64; -1 in those of fewer than `least`."""
     pairs = cKDTree(pos.astype(np.float64), boxsize=box).query_pairs(length, output_type="ndarray")
-    graph = coo_array((np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), shape=(len(pos), len(pos)))
+    graph = coo_array(
+        (np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), shape=(len(pos), len(pos))
+    )
     _, label = connected_components(graph, directed=False)
     large = np.bincount(label) >= least
     number = np.where(large, np.cumsum(large) - 1, -1)
@@ -37,7 +40,7 @@ def scipy_groups(pos, box, length, least):
 
 def periodic_distance(a, b, box):
     d = np.abs(a - b)
-    return np.sqrt((np.minimum(d, box - d)**2).sum(axis=1))
+    return np.sqrt((np.minimum(d, box - d) ** 2).sum(axis=1))
 
 
 class Gadget4(FofCase):
@@ -49,7 +52,9 @@ class Gadget4(FofCase):
         group, ids = self.membership(number)
         row = self.assert_same_sets(group, expected)
         np.testing.assert_array_equal(ours["GroupLen"], theirs["GroupLen"])
-        self.check_properties({name: values[row] for name, values in ours.items() if name != "ID"}, theirs)
+        self.check_properties(
+            {name: values[row] for name, values in ours.items() if name != "ID"}, theirs
+        )
         self.check_order(ours, group, ids)
         self.assertEqual(header["Ngroups_Total"], num_groups)
         check(str(self.folder / "fof_output"), str(GADGET / f"snapshot_{number:03d}.hdf5"))
@@ -59,7 +64,9 @@ class Gadget4(FofCase):
         np.testing.assert_allclose(ours["GroupMass"], theirs["GroupMass"], rtol=1e-5)
         np.testing.assert_array_equal(ours["GroupLenType"][:, :2], theirs["GroupLenType"])
         np.testing.assert_allclose(ours["GroupMassType"][:, :2], theirs["GroupMassType"], rtol=1e-5)
-        self.assertLess(periodic_distance(ours["GroupPos"], theirs["GroupPos"], 50).max(), 1e-5 * 50)
+        self.assertLess(
+            periodic_distance(ours["GroupPos"], theirs["GroupPos"], 50).max(), 1e-5 * 50
+        )
         speed = np.linalg.norm(theirs["GroupVel"], axis=1, keepdims=True)
         self.assertLess((np.abs(ours["GroupVel"] - theirs["GroupVel"]) / speed).max(), 1e-5)
 
@@ -70,7 +77,9 @@ class Gadget4(FofCase):
         np.minimum.at(first, group[rows], rows)
         np.testing.assert_array_equal(ours["GroupLabel"], first)
         np.testing.assert_array_equal(np.lexsort((first, -ours["GroupLen"])), np.arange(len(first)))
-        np.testing.assert_array_equal(ours["GroupOffset"], np.cumsum(ours["GroupLen"]) - ours["GroupLen"])
+        np.testing.assert_array_equal(
+            ours["GroupOffset"], np.cumsum(ours["GroupLen"]) - ours["GroupLen"]
+        )
         np.testing.assert_array_equal(ours["ID"], ids[rows][np.argsort(group[rows], kind="stable")])
 
     def test_z0(self):
@@ -81,7 +90,9 @@ class Gadget4(FofCase):
 
     def test_scipy_agrees_at_another_length(self):
         """Not a length for which anybody tuned the files."""
-        self.fof(GADGET / "snapshot_001.hdf5", "--membership", "--rlink-abs", 0.1234, "--min-size", 5)
+        self.fof(
+            GADGET / "snapshot_001.hdf5", "--membership", "--rlink-abs", 0.1234, "--min-size", 5
+        )
         with h5py.File(GADGET / "snapshot_001.hdf5", "r") as file:
             expected = scipy_groups(file["PartType1/Coordinates"][:], 50, 0.1234, 5)
         self.assertGreater(expected.max(), 1000)
@@ -101,7 +112,9 @@ class Swift(FofCase):
             theirs = file["PartType1/FOFGroupIDs"][:]
             box = file["Header"].attrs["BoxSize"][0]
         ours, header = self.catalogue(0)
-        row = self.assert_same_sets(self.membership(0)[0], np.where(theirs == 2147483647, -1, theirs - 1))
+        row = self.assert_same_sets(
+            self.membership(0)[0], np.where(theirs == 2147483647, -1, theirs - 1)
+        )
         self.assertEqual(len(row), 452)
         self.assertAlmostEqual(header["LinkingLength"], 0.23044019763406123, places=12)
         with h5py.File(SWIFT / "fof_output_0000.hdf5", "r") as file:
@@ -111,7 +124,9 @@ class Swift(FofCase):
         np.testing.assert_allclose(ours["GroupMass"][row], table["Masses"], rtol=1e-5)
         np.testing.assert_allclose(ours["GroupExtentRadius"][row], table["Radii"], rtol=1e-5)
         check(str(self.folder / "fof_output"))
-        self.assertLess(periodic_distance(ours["GroupPos"][row], table["Centres"], box).max(), 1e-5 * box)
+        self.assertLess(
+            periodic_distance(ours["GroupPos"][row], table["Centres"], box).max(), 1e-5 * box
+        )
 
 
 if __name__ == "__main__":

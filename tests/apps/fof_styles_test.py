@@ -1,7 +1,8 @@
 """fof on the same particles in the styles of many codes: the same groups from each; gas and stars beside them.
 
-  fof_styles_test.py PROGRAM DATA SNAPSHOTS
+fof_styles_test.py PROGRAM DATA SNAPSHOTS
 """
+
 import json
 
 import h5py
@@ -20,7 +21,10 @@ class Styles(FofCase):
         super().setUp()
         if Styles.reference is None:
             self.fof(GADGET / "snapshot_001.hdf5", "--membership", "-o", "reference")
-            Styles.reference = (*self.membership(1, out="reference"), self.catalogue(1, out="reference")[0])
+            Styles.reference = (
+                *self.membership(1, out="reference"),
+                self.catalogue(1, out="reference")[0],
+            )
         self.expected_group, self.expected_ids, self.expected = Styles.reference
         self.assertEqual(len(self.expected["GroupLen"]), 468)
 
@@ -35,12 +39,21 @@ class Styles(FofCase):
         np.testing.assert_array_equal(table["GroupLen"], self.expected["GroupLen"])
         np.testing.assert_allclose(table["GroupMass"], self.expected["GroupMass"] * mass, rtol=1e-6)
         for name in ("GroupPos", "GroupExtentRadius", "GroupInertiaRadius"):
-            np.testing.assert_allclose(table[name], self.expected[name] * length, rtol=1e-5, atol=1e-4 * length)
-        np.testing.assert_allclose(table["GroupVelPeculiar"], self.expected["GroupVelPeculiar"], rtol=1e-6, atol=1e-6)
+            np.testing.assert_allclose(
+                table[name], self.expected[name] * length, rtol=1e-5, atol=1e-4 * length
+            )
+        np.testing.assert_allclose(
+            table["GroupVelPeculiar"], self.expected["GroupVelPeculiar"], rtol=1e-6, atol=1e-6
+        )
         self.assertAlmostEqual(header["LinkingLength"] / length, 0.15625, places=7)
 
     def test_gadget4_three_files_one_empty(self):
-        for path in ("split", "split/snapshot_001.0.hdf5", "split/snapshot_001.2.hdf5", "split/snapshot_001"):
+        for path in (
+            "split",
+            "split/snapshot_001.0.hdf5",
+            "split/snapshot_001.2.hdf5",
+            "split/snapshot_001",
+        ):
             with self.subTest(path):
                 self.check(GOOD / path)
 
@@ -68,12 +81,31 @@ class Styles(FofCase):
         self.check(GOOD / "gizmo" / "snapdir_001")
 
     def test_swift(self):
-        self.check(GOOD / "swift" / "snap_0001.hdf5", "--meansep", "volume", length=1 / HUBBLE, mass=1 / HUBBLE)
-        self.check(GOOD / "swift_distributed" / "snap_0001.hdf5", "--meansep", "volume", length=1 / HUBBLE, mass=1 / HUBBLE)
+        self.check(
+            GOOD / "swift" / "snap_0001.hdf5",
+            "--meansep",
+            "volume",
+            length=1 / HUBBLE,
+            mass=1 / HUBBLE,
+        )
+        self.check(
+            GOOD / "swift_distributed" / "snap_0001.hdf5",
+            "--meansep",
+            "volume",
+            length=1 / HUBBLE,
+            mass=1 / HUBBLE,
+        )
 
     def test_membership_over_two_types(self):
         """Dark matter and stars of the EAGLE file, whose stars lie where the first five particles lie."""
-        self.fof(GOOD / "eagle" / "snapshot_001_z000p000", "--membership", "--link-types", "4,1", "--rlink-abs", 0.15625)
+        self.fof(
+            GOOD / "eagle" / "snapshot_001_z000p000",
+            "--membership",
+            "--link-types",
+            "4,1",
+            "--rlink-abs",
+            0.15625,
+        )
         group, _ = self.membership(1)
         stars, star_ids = self.membership(1, particle_type=4)
         np.testing.assert_array_equal(group, self.expected_group)
@@ -84,7 +116,9 @@ class Styles(FofCase):
         self.assertEqual(table["GroupLenType"][0, 4], 5)
         self.assertEqual(table["GroupLenType"][:, 4].sum(), 5)
         self.assertAlmostEqual(table["GroupMassType"][0, 4], 0.5, places=6)
-        np.testing.assert_allclose(table["GroupMassType"].sum(axis=1), table["GroupMass"], rtol=1e-12)
+        np.testing.assert_allclose(
+            table["GroupMassType"].sum(axis=1), table["GroupMass"], rtol=1e-12
+        )
 
     def test_gas_and_dark_matter(self):
         """Every second particle becomes gas of half the mass; both are linked."""
@@ -93,13 +127,18 @@ class Styles(FofCase):
             for name in ("Header", "Parameters", "Config"):
                 file.create_group(name).attrs.update(source[name].attrs)
             num = len(source["PartType1/ParticleIDs"])
-            file["Header"].attrs["NumPart_ThisFile"] = file["Header"].attrs["NumPart_Total"] = np.array([num // 2, num // 2], np.uint64)
+            file["Header"].attrs["NumPart_ThisFile"] = file["Header"].attrs["NumPart_Total"] = (
+                np.array([num // 2, num // 2], np.uint64)
+            )
             file["Header"].attrs["MassTable"] = np.array([MASS / 2, MASS])
             for name, values in source["PartType1"].items():
                 file["PartType0/" + name], file["PartType1/" + name] = values[0::2], values[1::2]
         self.fof(path, "--membership", "--link-types", "0,1", "--rlink-abs", 0.15625)
         group = np.empty(num, np.int64)
-        group[0::2], group[1::2] = self.membership(1, particle_type=0)[0], self.membership(1, particle_type=1)[0]
+        group[0::2], group[1::2] = (
+            self.membership(1, particle_type=0)[0],
+            self.membership(1, particle_type=1)[0],
+        )
         row = self.assert_same_sets(group, self.expected_group)
         table, _ = self.catalogue(1)
         gas, dark = table["GroupLenType"][row, 0], table["GroupLenType"][row, 1]
@@ -113,12 +152,21 @@ class Styles(FofCase):
         pos = np.full((80, 3), 40.0)
         pos[40:, 0] += 1 + 1e-9
         with h5py.File(path, "w") as file:
-            file.create_group("Header").attrs.update(NumPart_ThisFile=np.array([0, 80], np.uint64), NumPart_Total=np.array([0, 80], np.uint64),
-                                                     NumFilesPerSnapshot=1, MassTable=np.array([0.0, 1.0]), BoxSize=50.0, Time=0.0, Redshift=0.0)
+            file.create_group("Header").attrs.update(
+                NumPart_ThisFile=np.array([0, 80], np.uint64),
+                NumPart_Total=np.array([0, 80], np.uint64),
+                NumFilesPerSnapshot=1,
+                MassTable=np.array([0.0, 1.0]),
+                BoxSize=50.0,
+                Time=0.0,
+                Redshift=0.0,
+            )
             file["PartType1/Coordinates"] = pos
         reports = {}
         for length in (1.0, 1 + 2e-9):
-            status, output, errors = self.run_fof(path, "-q", "--rlink-abs", repr(length), "--json", "-")
+            status, output, errors = self.run_fof(
+                path, "-q", "--rlink-abs", repr(length), "--json", "-"
+            )
             self.assertEqual(status, 0, errors)
             reports[length] = json.loads(output)["result"]
         self.assertEqual([group["length"] for group in reports[1.0]["largest_groups"]], [40, 40])

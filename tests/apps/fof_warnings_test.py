@@ -1,7 +1,8 @@
 """fof where something is missing, wrong, or left out: it says so, and never uses zeros for what is not there.
 
-  fof_warnings_test.py PROGRAM DATA SNAPSHOTS
+fof_warnings_test.py PROGRAM DATA SNAPSHOTS
 """
+
 import json
 import shutil
 
@@ -26,20 +27,36 @@ class Warnings(FofCase):
         """And the same with -q, and in the report for machines."""
         for quiet in ([], ["-q"]):
             status, _, errors = self.run_fof(*arguments, *quiet, "--json", "report.json")
-            self.assertEqual((status, errors.count("fof: warning: "), errors.count("\n")), (0, 1, 1), errors)
+            self.assertEqual(
+                (status, errors.count("fof: warning: "), errors.count("\n")), (0, 1, 1), errors
+            )
             for word in words:
                 self.assertIn(word, errors)
-        self.assertIn(words[0], json.loads((self.folder / "report.json").read_text())["warnings"][0])
+        self.assertIn(
+            words[0], json.loads((self.folder / "report.json").read_text())["warnings"][0]
+        )
 
     def test_warnings(self):
-        cases = {("--rlink", "0.6"): "0.6 mean separations", ("--rlink", "1e-4"): "0.0001 mean separations",
-                 ("--rlink-abs", "13"): "0.26 of the box", ("--meansep", "rho", "--box-size", "60"): "differ by 20.0%"}
+        cases = {
+            ("--rlink", "0.6"): "0.6 mean separations",
+            ("--rlink", "1e-4"): "0.0001 mean separations",
+            ("--rlink-abs", "13"): "0.26 of the box",
+            ("--meansep", "rho", "--box-size", "60"): "differ by 20.0%",
+        }
         for options, words in cases.items():
             with self.subTest(options):
                 status, _, errors = self.run_fof(SNAPSHOT, "--dry-run", *options)
                 self.assertEqual(status, 0)
-                self.assertTrue(any(line.startswith("fof: warning: ") and words in line for line in errors.splitlines()), errors)
-                self.assertEqual(self.run_fof(SNAPSHOT, "--dry-run", "-q", *options), (0, "", errors))
+                self.assertTrue(
+                    any(
+                        line.startswith("fof: warning: ") and words in line
+                        for line in errors.splitlines()
+                    ),
+                    errors,
+                )
+                self.assertEqual(
+                    self.run_fof(SNAPSHOT, "--dry-run", "-q", *options), (0, "", errors)
+                )
 
     def test_velocities_that_are_not_finite(self):
         shutil.copy(SNAPSHOT, self.folder / "snapshot_001.hdf5")
@@ -53,14 +70,19 @@ class Warnings(FofCase):
             file["PartType1/Velocities"][:] = velocities
         status, _, errors = self.run_fof("snapshot_001.hdf5", "--json", "report.json")
         words = "the velocities of 2 of 468 groups are not finite"
-        self.assertEqual((status, errors.count("fof: warning: "), words in errors), (0, 1, True), errors)
+        self.assertEqual(
+            (status, errors.count("fof: warning: "), words in errors), (0, 1, True), errors
+        )
         self.assertIn(words, json.loads((self.folder / "report.json").read_text())["warnings"][0])
 
     def test_velocities_that_are_missing_are_left_out(self):
         """Groups are the same; of velocities there is nothing, not zeros."""
         self.fof(SNAPSHOT, "-q", "-o", "whole")
         path = self.copy_of_snapshot(lambda file: file.pop("PartType1/Velocities"))
-        self.assertRegex(self.fof(path, "--json", "report.json"), r"\nVelocities +the snapshot has none of type 1, the catalogue none of groups\n")
+        self.assertRegex(
+            self.fof(path, "--json", "report.json"),
+            r"\nVelocities +the snapshot has none of type 1, the catalogue none of groups\n",
+        )
         whole, table = self.catalogue(1, "whole")[0], self.catalogue(1)[0]
         self.assertEqual(sorted(set(whole) - set(table)), sorted(VELOCITIES))
         for name, values in table.items():
@@ -68,35 +90,53 @@ class Warnings(FofCase):
         report = json.loads((self.folder / "report.json").read_text())
         self.assertIsNone(report["result"]["largest_groups"][0]["velocity"])
         if MPIEXEC:
-            self.assertEqual(self.run_fof(path, "-q", "--files", 1, launcher=(MPIEXEC, "-n", "3"))[0], 0)
+            self.assertEqual(
+                self.run_fof(path, "-q", "--files", 1, launcher=(MPIEXEC, "-n", "3"))[0], 0
+            )
             self.assertEqual(sorted(self.catalogue(1)[0]), sorted(table))
 
     def test_time_that_is_none(self):
         for value in (-1.0, np.nan, "early"):
             with self.subTest(value):
-                path = self.copy_of_snapshot(lambda file, value=value: file["Header"].attrs.__setitem__("Time", value))
+                path = self.copy_of_snapshot(
+                    lambda file, value=value: file["Header"].attrs.__setitem__("Time", value)
+                )
                 self.assert_one_warning([path], "Header/Time is", "not used")
 
     def test_types_that_are_left_out_are_named(self):
         text = self.fof(GAS / "snap_0000.hdf5", "--dry-run")
         self.assertRegex(text, r"\nLeft out +262144 particles of type 0 \(--attach-types 0\)\n")
-        self.assertNotIn("Left out", self.fof(GAS / "snap_0000.hdf5", "--dry-run", "--attach-types", 0))
+        self.assertNotIn(
+            "Left out", self.fof(GAS / "snap_0000.hdf5", "--dry-run", "--attach-types", 0)
+        )
 
 
 class WrongBox(FofCase):
     def test_many_particles_outside(self):
         for launcher in ((), (MPIEXEC, "-n", "3")) if MPIEXEC else ((),):
-            self.assert_refused([SNAPSHOT, "--box-size", 10], "260136 of 262144 particles", "outside", "10, 10, 10", "--box-size", "--wrap",
-                                launcher=launcher)
+            self.assert_refused(
+                [SNAPSHOT, "--box-size", 10],
+                "260136 of 262144 particles",
+                "outside",
+                "10, 10, 10",
+                "--box-size",
+                "--wrap",
+                launcher=launcher,
+            )
         text = self.fof(SNAPSHOT, "--box-size", 10, "--wrap", "--meansep", 0.78)
         self.assertIn("260136 particles", text)
 
     def test_few_particles_outside(self):
         """One of 1000, as rounding leaves them."""
-        self.assertRegex(self.fof(SNAPSHOTS / "bad" / "outside.hdf5", "--meansep", 0.78), r"\nWrapped +1 particle ")
+        self.assertRegex(
+            self.fof(SNAPSHOTS / "bad" / "outside.hdf5", "--meansep", 0.78),
+            r"\nWrapped +1 particle ",
+        )
 
     def test_lengths_whose_squares_have_no_room(self):
-        self.assert_refused([SNAPSHOT, "--box-size", "1e300", "--meansep", 0.78], "1e+300", "32 bits", "unit")
+        self.assert_refused(
+            [SNAPSHOT, "--box-size", "1e300", "--meansep", 0.78], "1e+300", "32 bits", "unit"
+        )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """docs/initial-conditions.md: its commands as they stand there, and what they print.
 
-  ics_pages_test.py PROGRAM ROOT
+ics_pages_test.py PROGRAM ROOT
 """
+
 from page_case import NEEDS_MPIRUN, PageCase, main
 
 

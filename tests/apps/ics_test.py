@@ -1,7 +1,8 @@
 """The command ics: its spectrum and velocities, what it writes for any number of ranks and files, and every bad input.
 
-  ics_test.py PROGRAM DATA SNAPSHOTS
+ics_test.py PROGRAM DATA SNAPSHOTS
 """
+
 import json
 import os
 import shutil
@@ -23,7 +24,7 @@ def hubble(a):
 
 def growing_mode(a):
     """Heath 1977: H times the integral of da / (a H)^3."""
-    return hubble(a) * quad(lambda x: (x * hubble(x))**-3, 0, a, epsabs=0, epsrel=1e-10)[0]
+    return hubble(a) * quad(lambda x: (x * hubble(x)) ** -3, 0, a, epsabs=0, epsrel=1e-10)[0]
 
 
 def growth(a):
@@ -33,30 +34,40 @@ def growth(a):
 def growth_rate(a):
     """d ln D / d ln a."""
     step = 1e-4
-    return (np.log(growing_mode(a * (1 + step))) - np.log(growing_mode(a / (1 + step)))) / (2 * np.log(1 + step))
+    return (np.log(growing_mode(a * (1 + step))) - np.log(growing_mode(a / (1 + step)))) / (
+        2 * np.log(1 + step)
+    )
 
 
 def linear_power(k):
     """A spectrum of the usual shape (Bardeen et al. 1986, Gamma = 0.2), without meaning in its height."""
     q = k / 0.2
-    transfer = np.log(1 + 2.34 * q) / (2.34 * q) * (1 + 3.89 * q + (16.1 * q)**2 + (5.46 * q)**3 + (6.71 * q)**4)**-0.25
+    transfer = (
+        np.log(1 + 2.34 * q)
+        / (2.34 * q)
+        * (1 + 3.89 * q + (16.1 * q) ** 2 + (5.46 * q) ** 3 + (6.71 * q) ** 4) ** -0.25
+    )
     return 6e5 * k**0.96 * transfer**2
 
 
 def smooth_power(omega_m, omega_b, h, index, sigma8):
     """Eisenstein & Hu 1998 without oscillations (eq. 26, 28 to 31), with this sigma8."""
     matter, fraction = omega_m * h**2, omega_b / omega_m
-    sound = 44.5 * np.log(9.83 / matter) / np.sqrt(1 + 10 * (omega_b * h**2)**0.75)
+    sound = 44.5 * np.log(9.83 / matter) / np.sqrt(1 + 10 * (omega_b * h**2) ** 0.75)
     alpha = 1 - 0.328 * np.log(431 * matter) * fraction + 0.38 * np.log(22.3 * matter) * fraction**2
 
     def shape(k):
-        q = k * (2.7255 / 2.7)**2 / (omega_m * h * (alpha + (1 - alpha) / (1 + (0.43 * k * h * sound)**4)))
+        q = (
+            k
+            * (2.7255 / 2.7) ** 2
+            / (omega_m * h * (alpha + (1 - alpha) / (1 + (0.43 * k * h * sound) ** 4)))
+        )
         logarithm = np.log(2 * np.e + 1.8 * q)
-        return k**index * (logarithm / (logarithm + (14.2 + 731 / (1 + 62.5 * q)) * q**2))**2
+        return k**index * (logarithm / (logarithm + (14.2 + 731 / (1 + 62.5 * q)) * q**2)) ** 2
 
     k = np.geomspace(1e-5, 50, 200000)
     x = 8 * k
-    integrand = shape(k) * (3 * (np.sin(x) - x * np.cos(x)) / x**3)**2 * k**3 / (2 * np.pi**2)
+    integrand = shape(k) * (3 * (np.sin(x) - x * np.cos(x)) / x**3) ** 2 * k**3 / (2 * np.pi**2)
     height = sigma8**2 / np.trapz(integrand, np.log(k))
     return lambda k: height * shape(np.maximum(k, 1e-9))
 
@@ -101,21 +112,32 @@ def spectrum(positions, mesh, box, num_bins, model):
     """P(k) in bins of the fundamental and `model` in the same bins."""
     modes = np.fft.fftn(painted(positions, mesh, box)) / mesh**3
     wave = np.fft.fftfreq(mesh) * mesh
-    window = np.sinc(wave / mesh)**2
+    window = np.sinc(wave / mesh) ** 2
     modes /= window[:, None, None] * window[None, :, None] * window[None, None, :]
-    length = np.sqrt(wave[:, None, None]**2 + wave[None, :, None]**2 + wave[None, None, :]**2).ravel()
+    length = np.sqrt(
+        wave[:, None, None] ** 2 + wave[None, :, None] ** 2 + wave[None, None, :] ** 2
+    ).ravel()
     number = np.round(length).astype(int)
     kept = (number > 0) & (number <= num_bins)
     counts = np.bincount(number[kept])
-    mean = [np.bincount(number[kept], values) / np.maximum(counts, 1)
-            for values in ((box**3 * np.abs(modes)**2).ravel()[kept], model(2 * np.pi / box * length[kept]))]
+    mean = [
+        np.bincount(number[kept], values) / np.maximum(counts, 1)
+        for values in (
+            (box**3 * np.abs(modes) ** 2).ravel()[kept],
+            model(2 * np.pi / box * length[kept]),
+        )
+    ]
     return mean[0][1:], mean[1][1:]
 
 
 class IcsCase(CommandCase):
     def write_table(self, name="linear.txt"):
         k = np.geomspace(1e-3, 100, 2000)
-        np.savetxt(self.folder / name, np.column_stack([k, linear_power(k)]), header="k [h/Mpc]  P [(Mpc/h)^3]")
+        np.savetxt(
+            self.folder / name,
+            np.column_stack([k, linear_power(k)]),
+            header="k [h/Mpc]  P [(Mpc/h)^3]",
+        )
 
     def made(self, *arguments, output="ics.hdf5", **environment):
         self.succeed(*arguments, "-q", "-o", output, **environment)
@@ -127,18 +149,35 @@ class Physics(IcsCase):
         self.write_table()
         num, box = 64, 150
         for options, seed in ((["--lpt", 2], 1), (["--lpt", 1, "--double"], 12)):
-            _, particles = self.made("--num", num, "--box", box, "--power", "linear.txt", "--fixed", "--seed", seed, *options)
+            _, particles = self.made(
+                "--num",
+                num,
+                "--box",
+                box,
+                "--power",
+                "linear.txt",
+                "--fixed",
+                "--seed",
+                seed,
+                *options,
+            )
             # Twice as fine as the particles: what aliases is far away. Up to half the Nyquist frequency of the particles.
-            found, expected = spectrum(particles["Coordinates"].astype(np.float64), 2 * num, box, num // 4, linear_power)
-            np.testing.assert_allclose(found, growth(1 / 50)**2 * expected, rtol=0.05)
+            found, expected = spectrum(
+                particles["Coordinates"].astype(np.float64), 2 * num, box, num // 4, linear_power
+            )
+            np.testing.assert_allclose(found, growth(1 / 50) ** 2 * expected, rtol=0.05)
 
     @shows_results
     def test_the_spectrum_of_a_random_field_scatters_about_it(self):
         self.write_table()
         num, box = 48, 150
-        _, particles = self.made("--num", num, "--box", box, "--power", "linear.txt", "--redshift", 30)
-        found, expected = spectrum(particles["Coordinates"].astype(np.float64), 2 * num, box, num // 4, linear_power)
-        ratio = found / (growth(1 / 31)**2 * expected)
+        _, particles = self.made(
+            "--num", num, "--box", box, "--power", "linear.txt", "--redshift", 30
+        )
+        found, expected = spectrum(
+            particles["Coordinates"].astype(np.float64), 2 * num, box, num // 4, linear_power
+        )
+        ratio = found / (growth(1 / 31) ** 2 * expected)
         self.assertGreater(np.std(ratio[:4]), 0.01)
         self.assertAlmostEqual(np.mean(ratio[4:]), 1, delta=0.05)
 
@@ -147,28 +186,45 @@ class Physics(IcsCase):
         num, box = 64, 300
         options = ["--num", num, "--box", box, "--fixed", "--lpt", 1, "--double", "--sigma8"]
         _, particles = self.made(*options, 0.9)
-        found, expected = spectrum(particles["Coordinates"], 2 * num, box, num // 4, smooth_power(0.3, 0.045, 0.7, 0.96, 0.9))
-        ratio = found / (growth(1 / 50)**2 * expected)
+        found, expected = spectrum(
+            particles["Coordinates"],
+            2 * num,
+            box,
+            num // 4,
+            smooth_power(0.3, 0.045, 0.7, 0.96, 0.9),
+        )
+        ratio = found / (growth(1 / 50) ** 2 * expected)
         np.testing.assert_allclose(ratio, 1, atol=0.15)  # the oscillations
         self.assertAlmostEqual(np.mean(ratio), 1, delta=0.04)
         _, smaller = self.made(*options, 0.45)
-        np.testing.assert_allclose(displacements(particles, num, box), 2 * displacements(smaller, num, box), atol=1e-9)
+        np.testing.assert_allclose(
+            displacements(particles, num, box), 2 * displacements(smaller, num, box), atol=1e-9
+        )
 
     def test_velocities_are_those_of_growing_modes(self):
         num, box, redshift = 16, 40, 9
         a = 1 / (1 + redshift)
-        attributes, particles = self.made("--num", num, "--box", box, "--redshift", redshift, "--lpt", 1, "--double")
+        attributes, particles = self.made(
+            "--num", num, "--box", box, "--redshift", redshift, "--lpt", 1, "--double"
+        )
         self.assertAlmostEqual(attributes["Time"], a)
         rate = 100 * a * hubble(a) * growth_rate(a)
         moved = displacements(particles, num, box)
         self.assertGreater(np.std(moved), 0.1)
-        np.testing.assert_allclose(particles["Velocities"] * np.sqrt(a), rate * moved, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(
+            particles["Velocities"] * np.sqrt(a), rate * moved, rtol=1e-5, atol=1e-6
+        )
 
     @shows_results
     def test_inverted_fields_are_opposite(self):
         options = ["--num", 15, "--box", 40, "--double", "--redshift", 5]
         moved = {}
-        for name, more in {"plus": ["--lpt", 1], "minus": ["--lpt", 1, "--inverted"], "second plus": [], "second minus": ["--inverted"]}.items():
+        for name, more in {
+            "plus": ["--lpt", 1],
+            "minus": ["--lpt", 1, "--inverted"],
+            "second plus": [],
+            "second minus": ["--inverted"],
+        }.items():
             moved[name] = displacements(self.made(*options, *more)[1], 15, 40)
         np.testing.assert_allclose(moved["plus"], -moved["minus"], atol=1e-12)
         second = moved["second plus"] + moved["second minus"]  # twice the second order
@@ -183,7 +239,13 @@ class Physics(IcsCase):
             moved = displacements(particles, num, 60)[:, 0].reshape(num, num, num)
             # Displacements are at the centres of cells: here phases count from the box's corner.
             phase = np.exp(-1j * np.pi / num * np.arange(4))
-            modes.append(np.fft.fftn(moved)[:4, :4, :4] / num**3 * phase[:, None, None] * phase[None, :, None] * phase[None, None, :])
+            modes.append(
+                np.fft.fftn(moved)[:4, :4, :4]
+                / num**3
+                * phase[:, None, None]
+                * phase[None, :, None]
+                * phase[None, None, :]
+            )
         self.assertGreater(np.abs(modes[1]).max(), 1e-3)
         np.testing.assert_allclose(modes[0], modes[1], rtol=0, atol=1e-12)
 
@@ -198,20 +260,51 @@ class Physics(IcsCase):
             ratio = growth(1 / 50) / before
         finally:
             OMEGA_L = 0.7
-        np.testing.assert_allclose(displacements(open_one, 8, 20), ratio * displacements(flat, 8, 20), rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(
+            displacements(open_one, 8, 20), ratio * displacements(flat, 8, 20), rtol=1e-6, atol=1e-9
+        )
 
 
 class Output(IcsCase):
     def test_the_file_says_what_it_is(self):
-        attributes, particles = self.made("--num", 5, "--box", 12.5, "--redshift", 3, "--seed", 8, "--omega-m", 0.25, "--omega-b", 0.04,
-                                          "--hubble", 0.72, "--ns", 1, "--sigma8", 0.9, output="my.snapshot")
+        attributes, particles = self.made(
+            "--num",
+            5,
+            "--box",
+            12.5,
+            "--redshift",
+            3,
+            "--seed",
+            8,
+            "--omega-m",
+            0.25,
+            "--omega-b",
+            0.04,
+            "--hubble",
+            0.72,
+            "--ns",
+            1,
+            "--sigma8",
+            0.9,
+            output="my.snapshot",
+        )
         self.assertEqual([name for name in self.files()], ["my.snapshot.hdf5"])
         self.assertEqual(attributes["NumPart_Total"].tolist(), [0, 125, 0, 0, 0, 0])
-        self.assertEqual((attributes["BoxSize"], attributes["Time"], attributes["Redshift"]), (12.5, 0.25, 3))
-        self.assertEqual((attributes["Omega0"], attributes["OmegaLambda"], attributes["OmegaBaryon"]), (0.25, 0.75, 0.04))
-        self.assertEqual((attributes["HubbleParam"], attributes["Seed"], attributes["SpectralIndex"]), (0.72, 8, 1))
+        self.assertEqual(
+            (attributes["BoxSize"], attributes["Time"], attributes["Redshift"]), (12.5, 0.25, 3)
+        )
+        self.assertEqual(
+            (attributes["Omega0"], attributes["OmegaLambda"], attributes["OmegaBaryon"]),
+            (0.25, 0.75, 0.04),
+        )
+        self.assertEqual(
+            (attributes["HubbleParam"], attributes["Seed"], attributes["SpectralIndex"]),
+            (0.72, 8, 1),
+        )
         self.assertAlmostEqual(attributes["Sigma8"], 0.9)
-        self.assertAlmostEqual(attributes["MassTable"][1] / (0.25 * 27.7536627 * 12.5**3 / 125), 1, delta=1e-3)
+        self.assertAlmostEqual(
+            attributes["MassTable"][1] / (0.25 * 27.7536627 * 12.5**3 / 125), 1, delta=1e-3
+        )
         self.assertEqual(particles["ParticleIDs"].tolist(), list(range(1, 126)))
         self.assertEqual(particles["Coordinates"].dtype, np.float32)
 
@@ -224,7 +317,9 @@ class Output(IcsCase):
             status, _, errors = self.run_command("--num", num, "--box", 5)
             self.assertEqual(status, 0)
             # There are no waves but the Nyquist frequency's.
-            self.assertRegex(errors, r"^ics: warning: --num \d: .* no wave .*\n$" if num < 3 else "^$")
+            self.assertRegex(
+                errors, r"^ics: warning: --num \d: .* no wave .*\n$" if num < 3 else "^$"
+            )
             attributes, particles = read(self.folder / "ics.hdf5")
             self.assertEqual(attributes["NumPart_Total"][1], num**3)
             x = particles["Coordinates"]
@@ -237,27 +332,51 @@ class Output(IcsCase):
         for options in ([], ["--double"]):
             files = []
             for threads in (1, 2, 3):
-                self.succeed("--num", 20, "--box", 30, "--threads", threads, "-q", "-o", "again.hdf5", *options)
+                self.succeed(
+                    "--num",
+                    20,
+                    "--box",
+                    30,
+                    "--threads",
+                    threads,
+                    "-q",
+                    "-o",
+                    "again.hdf5",
+                    *options,
+                )
                 files.append((self.folder / "again.hdf5").read_bytes())
             self.assertEqual(files, [files[0]] * 3)
 
     def test_fof_reads_it(self):
         self.succeed("--num", 32, "--box", 25, "--redshift", 0, "-q")
-        result = subprocess.run([PROGRAM.parent / "fof", "ics.hdf5", "--json", "fof.json", "-q"], cwd=self.folder, capture_output=True,
-                                text=True, check=False, timeout=SECONDS, env=environment_of(()))
+        result = subprocess.run(
+            [PROGRAM.parent / "fof", "ics.hdf5", "--json", "fof.json", "-q"],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=SECONDS,
+            env=environment_of(()),
+        )
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         report = json.loads((self.folder / "fof.json").read_text())
         snapshot = report["snapshot"]
         self.assertEqual((snapshot["code"], snapshot["notes"]), ("GADGET-4", []))
-        self.assertEqual((snapshot["units"]["length"], snapshot["units"]["mass"]), ("Mpc/h", "1e10 Msun/h"))
+        self.assertEqual(
+            (snapshot["units"]["length"], snapshot["units"]["mass"]), ("Mpc/h", "1e10 Msun/h")
+        )
         self.assertEqual(report["warnings"], [])
         # The particles' mass fills the box as Omega_m says.
         expected = snapshot["cosmology"]["critical_density"] * 0.3 * 25**3 / 32**3
         self.assertAlmostEqual(snapshot["types"][0]["uniform_mass"] / expected, 1, delta=1e-9)
 
     def test_a_dry_run_writes_nothing(self):
-        report = json.loads(self.succeed("--num", 64, "--box", 50, "--dry-run", "-q", "--json", "-"))
-        self.assertEqual((report["dry_run"], report["num_particles"], report["result"]), (True, 64**3, None))
+        report = json.loads(
+            self.succeed("--num", 64, "--box", 50, "--dry-run", "-q", "--json", "-")
+        )
+        self.assertEqual(
+            (report["dry_run"], report["num_particles"], report["result"]), (True, 64**3, None)
+        )
         self.assertGreater(report["estimate"]["output_bytes"], 64**3 * 32)
         self.assertEqual(self.files(), [])
         output = self.succeed("--num", 64, "--box", 50, "--dry-run")
@@ -268,7 +387,9 @@ class Output(IcsCase):
         status, output, errors = self.run_command("--num", 100000, "--box", 50, "--dry-run")
         self.assertEqual(status, 0)
         self.assertIn("PiB", output)
-        self.assertRegex(errors, r"^ics: warning: --num 100000: .* need .* PiB on a machine that has .*\n$")
+        self.assertRegex(
+            errors, r"^ics: warning: --num 100000: .* need .* PiB on a machine that has .*\n$"
+        )
         output, errors = self.run_command("--num", 1000000, "--box", 50, "--dry-run")[1:]
         # 14 floats and an id for each of 1e18; in the file six floats and an id.
         self.assertIn(f"at most {64e18 / 2**60:.1f} EiB", output)
@@ -277,16 +398,39 @@ class Output(IcsCase):
 
     def test_the_report(self):
         output = self.succeed("--num", 16, "--box", 50, "--json", "report.json", "-v")
-        for words in ("Particles", "Redshift", "sigma8 0.8", "Displaced", "km/s rms", "random field", "displace", "Written"):
+        for words in (
+            "Particles",
+            "Redshift",
+            "sigma8 0.8",
+            "Displaced",
+            "km/s rms",
+            "random field",
+            "displace",
+            "Written",
+        ):
             self.assertIn(words, output)
         result = json.loads((self.folder / "report.json").read_text())
         _, particles = read(self.folder / "ics.hdf5")
         moved = displacements(particles, 16, 50)
-        self.assertAlmostEqual(result["result"]["rms_displacement"] / np.sqrt(np.mean(np.sum(moved**2, axis=1))), 1, delta=1e-4)
-        self.assertAlmostEqual(result["result"]["most_displacement"] / np.sqrt(np.sum(moved**2, axis=1)).max(), 1, delta=1e-4)
+        self.assertAlmostEqual(
+            result["result"]["rms_displacement"] / np.sqrt(np.mean(np.sum(moved**2, axis=1))),
+            1,
+            delta=1e-4,
+        )
+        self.assertAlmostEqual(
+            result["result"]["max_displacement"] / np.sqrt(np.sum(moved**2, axis=1)).max(),
+            1,
+            delta=1e-4,
+        )
         velocity = particles["Velocities"].astype(np.float64) / np.sqrt(50)
-        self.assertAlmostEqual(result["result"]["rms_velocity"] / np.sqrt(np.mean(np.sum(velocity**2, axis=1))), 1, delta=1e-4)
-        self.assertLess(result["result"]["peak_pool_bytes"], result["estimate"]["memory_bytes_per_rank"])
+        self.assertAlmostEqual(
+            result["result"]["rms_velocity"] / np.sqrt(np.mean(np.sum(velocity**2, axis=1))),
+            1,
+            delta=1e-4,
+        )
+        self.assertLess(
+            result["result"]["peak_pool_bytes"], result["estimate"]["memory_bytes_per_rank"]
+        )
 
     @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
     def test_any_ranks_and_files_hold_the_same_particles(self):
@@ -294,9 +438,14 @@ class Output(IcsCase):
         self.succeed(*options)
         _, reference = read(self.folder / "ics.hdf5")
         for ranks, files in ((3, 2), (2, 1), (1, 3)):
-            status, _, errors = self.run_command(*options, "-o", "many.hdf5", "--files", files, launcher=(MPIEXEC, "-n", str(ranks)))
+            status, _, errors = self.run_command(
+                *options, "-o", "many.hdf5", "--files", files, launcher=(MPIEXEC, "-n", str(ranks))
+            )
             self.assertEqual((status, errors), (0, ""))
-            paths = [self.folder / (f"many.{number}.hdf5" if files > 1 else "many.hdf5") for number in range(files)]
+            paths = [
+                self.folder / (f"many.{number}.hdf5" if files > 1 else "many.hdf5")
+                for number in range(files)
+            ]
             attributes, particles = read(*paths)
             self.assertEqual(attributes["NumFilesPerSnapshot"], files)
             np.testing.assert_array_equal(particles["ParticleIDs"], reference["ParticleIDs"])
@@ -364,10 +513,17 @@ class BadInput(IcsCase):
     def setUp(self):
         super().setUp()
         (self.folder / "folder").mkdir()
-        for name, text in {"good": "# k P\n0.1 100\n1 10 # last\n", "words": "# k P\n0.1 100\n0.2 high\n", "one_column": "0.1 2\n0.2\n",
-                           "falling": "0.1 1\n\n0.2 1\n0.15 1\n", "negative": "0.1 1\n0.2 -1\n", "short": "0.1 1\n", "empty": "",
-                           "binary": "0.1 1\n0.2 \0\x1b[2J\n",
-                           "ics.hdf5": "0.1 1\n0.2 1\n"}.items():
+        for name, text in {
+            "good": "# k P\n0.1 100\n1 10 # last\n",
+            "words": "# k P\n0.1 100\n0.2 high\n",
+            "one_column": "0.1 2\n0.2\n",
+            "falling": "0.1 1\n\n0.2 1\n0.15 1\n",
+            "negative": "0.1 1\n0.2 -1\n",
+            "short": "0.1 1\n",
+            "empty": "",
+            "binary": "0.1 1\n0.2 \0\x1b[2J\n",
+            "ics.hdf5": "0.1 1\n0.2 1\n",
+        }.items():
             (self.folder / (name if "." in name else f"{name}.txt")).write_text(text)
 
     def test_options(self):
@@ -384,7 +540,19 @@ class BadInput(IcsCase):
 
     def test_a_good_table_with_comments(self):
         self.succeed("--num", 4, "--box", 10, "--power", "good.txt", "-q", "-o", "made.hdf5")
-        self.succeed("--num", 4, "--box", 10, "--power", "good.txt", "--sigma8", 0.7, "-q", "-o", "again.hdf5")
+        self.succeed(
+            "--num",
+            4,
+            "--box",
+            10,
+            "--power",
+            "good.txt",
+            "--sigma8",
+            0.7,
+            "-q",
+            "-o",
+            "again.hdf5",
+        )
         first, second = (read(self.folder / name)[0] for name in ("made.hdf5", "again.hdf5"))
         self.assertAlmostEqual(second["Sigma8"], 0.7)
         self.assertNotAlmostEqual(first["Sigma8"], 0.7)

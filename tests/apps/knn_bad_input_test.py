@@ -1,7 +1,8 @@
 """The command knn on bad input: one clear message, status 2, and nothing left behind.
 
-  knn_bad_input_test.py PROGRAM DATA SNAPSHOTS
+knn_bad_input_test.py PROGRAM DATA SNAPSHOTS
 """
+
 import os
 import resource
 import shutil
@@ -80,8 +81,12 @@ class BadInput(KnnCase):
         self.snapshot({1: 20}, name="kpc_001")
         with h5py.File(self.folder / "kpc_001.hdf5", "r+") as file:
             file["Header"].attrs["UnitLength_in_cm"] = 3.085678e21
-        for name, values in (("places", np.ones((10, 3))), ("flat", np.ones(30)), ("integers", np.ones((10, 3), np.int64)),
-                             ("nan", np.full((10, 3), np.nan))):
+        for name, values in (
+            ("places", np.ones((10, 3))),
+            ("flat", np.ones(30)),
+            ("integers", np.ones((10, 3), np.int64)),
+            ("nan", np.full((10, 3), np.nan)),
+        ):
             with h5py.File(self.folder / f"{name}.hdf5", "w") as file:
                 file["Coordinates"] = values
         with h5py.File(self.folder / "unwritten.hdf5", "w") as file:
@@ -100,10 +105,18 @@ class BadInput(KnnCase):
         """All ranks leave, and one speaks."""
         if not MPIEXEC:
             self.skipTest("there is no mpiexec")
-        for options in ("-k 0", "--query nan.hdf5", "-o snapshot_007.hdf5", "--query none.hdf5", "-o text.txt/out.hdf5"):
+        for options in (
+            "-k 0",
+            "--query nan.hdf5",
+            "-o snapshot_007.hdf5",
+            "--query none.hdf5",
+            "-o text.txt/out.hdf5",
+        ):
             with self.subTest(options):
                 before = self.files()
-                status, _, errors = self.run_command("snapshot_007.hdf5", *options.split(), launcher=(MPIEXEC, "-n", "3"))
+                status, _, errors = self.run_command(
+                    "snapshot_007.hdf5", *options.split(), launcher=(MPIEXEC, "-n", "3")
+                )
                 self.assertEqual((status, errors.count("knn: error: ")), (2, 1), errors)
                 self.assertEqual(self.files(), before)
 
@@ -111,14 +124,22 @@ class BadInput(KnnCase):
         self.assert_refused([], "snapshot", "knn --help")
 
     def test_snapshots(self):
-        for name, words in {"none_such.hdf5": ["no such file"], "text.hdf5": ["HDF5"], "truncated.hdf5": ["truncated"],
-                            "no_coordinates.hdf5": ["Coordinates"], "catalogue.hdf5": ["not a snapshot"],
-                            "nan.hdf5": ["1 of 1000 particles", "not finite"], "no_box.hdf5": ["--box-size", "--periodic no"]}.items():
+        for name, words in {
+            "none_such.hdf5": ["no such file"],
+            "text.hdf5": ["HDF5"],
+            "truncated.hdf5": ["truncated"],
+            "no_coordinates.hdf5": ["Coordinates"],
+            "catalogue.hdf5": ["not a snapshot"],
+            "nan.hdf5": ["1 of 1000 particles", "not finite"],
+            "no_box.hdf5": ["--box-size", "--periodic no"],
+        }.items():
             with self.subTest(name):
                 self.assert_refused([BAD / name, "-k", 4, "-o", "deep/out.hdf5"], *words)
 
     def test_missing_columns(self):
-        self.snapshot({1: 20}, name="bare_001").write(self.folder / "bare_001", masses=False, velocities=False)
+        self.snapshot({1: 20}, name="bare_001").write(
+            self.folder / "bare_001", masses=False, velocities=False
+        )
         self.assert_refused(["bare_001", "--reduce", "density"], "bare_001", "masses", "type 1")
         self.assert_refused(["bare_001", "--reduce", "sigma-v"], "bare_001", "velocities", "type 1")
 
@@ -131,7 +152,10 @@ class BadInput(KnnCase):
     def test_inputs_stay(self):
         for name in ("snapshot_007.hdf5", "places.hdf5"):
             before = (self.folder / name).read_bytes()
-            self.assert_refused(["snapshot_007.hdf5", "--query", "places.hdf5", "-o", "out", "--json", name], "is read")
+            self.assert_refused(
+                ["snapshot_007.hdf5", "--query", "places.hdf5", "-o", "out", "--json", name],
+                "is read",
+            )
             self.assertEqual((self.folder / name).read_bytes(), before)
 
     def test_what_was_there_stays(self):
@@ -144,16 +168,26 @@ class BadInput(KnnCase):
     @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
     def test_no_permission(self):
         (self.folder / "closed").mkdir(mode=0o555)
-        self.assert_refused(["snapshot_007", "-k", 2, "-o", "closed/out.hdf5"], "closed", "ermission")
+        self.assert_refused(
+            ["snapshot_007", "-k", 2, "-o", "closed/out.hdf5"], "closed", "ermission"
+        )
 
     def test_largest_file_allowed(self):
         """The system refuses to let a file grow, as on a full disk."""
         before = self.files()
         for size in (0, 100, 4096, 10000):
             with self.subTest(size):
-                result = subprocess.run([PROGRAM, "snapshot_007.hdf5", "-k", "32", "-q", "-o", "out.hdf5"], cwd=self.folder, text=True,
-                                        capture_output=True, check=False, timeout=SECONDS,
-                                        preexec_fn=lambda limit=size: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+                result = subprocess.run(
+                    [PROGRAM, "snapshot_007.hdf5", "-k", "32", "-q", "-o", "out.hdf5"],
+                    cwd=self.folder,
+                    text=True,
+                    capture_output=True,
+                    check=False,
+                    timeout=SECONDS,
+                    preexec_fn=lambda limit=size: resource.setrlimit(
+                        resource.RLIMIT_FSIZE, (limit, limit)
+                    ),
+                )
                 self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
                 self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
                 self.assertIn("out.hdf5", result.stderr)

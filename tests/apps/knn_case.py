@@ -1,4 +1,5 @@
 """What the tests of the command knn share: snapshots made on the spot, and the true neighbours by scipy's cKDTree in float64."""
+
 import glob
 
 import h5py
@@ -21,8 +22,17 @@ class Snapshot:
         self.pos, self.vel, self.mass = {}, {}, {}
         for particle_type, count in counts.items():
             centres = random.uniform(0, box, (5, 3))
-            clumps = centres[random.integers(0, 5, count)] + random.normal(0, 0.01 * box, (count, 3))
-            pos = np.where(random.uniform(size=(count, 1)) < 0.5, clumps, random.uniform(0, box, (count, 3))) % box
+            clumps = centres[random.integers(0, 5, count)] + random.normal(
+                0, 0.01 * box, (count, 3)
+            )
+            pos = (
+                np.where(
+                    random.uniform(size=(count, 1)) < 0.5,
+                    clumps,
+                    random.uniform(0, box, (count, 3)),
+                )
+                % box
+            )
             pos = pos.astype(kind)
             self.pos[particle_type] = np.where(pos >= kind(box), kind(0), pos)
             self.vel[particle_type] = random.normal(0, 100, (count, 3)).astype(np.float32)
@@ -32,16 +42,33 @@ class Snapshot:
         columns = np.zeros(6, np.int64)
         for particle_type, pos in self.pos.items():
             columns[particle_type] = len(pos)
-        return {"NumPart_ThisFile": np.array([counts.get(t, 0) for t in range(6)], np.int32), "NumPart_Total": columns.astype(np.uint32),
-                "NumPart_Total_HighWord": np.zeros(6, np.uint32), "NumFilesPerSnapshot": np.int32(num_files),
-                "MassTable": np.zeros(6), "BoxSize": self.box, "Time": 1.0, "Redshift": 0.0, "Omega0": 0.3, "OmegaLambda": 0.7,
-                "HubbleParam": 0.7, "UnitLength_in_cm": 3.085678e24, "UnitMass_in_g": 1.989e43, "UnitVelocity_in_cm_per_s": 1e5}
+        return {
+            "NumPart_ThisFile": np.array([counts.get(t, 0) for t in range(6)], np.int32),
+            "NumPart_Total": columns.astype(np.uint32),
+            "NumPart_Total_HighWord": np.zeros(6, np.uint32),
+            "NumFilesPerSnapshot": np.int32(num_files),
+            "MassTable": np.zeros(6),
+            "BoxSize": self.box,
+            "Time": 1.0,
+            "Redshift": 0.0,
+            "Omega0": 0.3,
+            "OmegaLambda": 0.7,
+            "HubbleParam": 0.7,
+            "UnitLength_in_cm": 3.085678e24,
+            "UnitMass_in_g": 1.989e43,
+            "UnitVelocity_in_cm_per_s": 1e5,
+        }
 
     def write(self, path, num_files=1, masses=True, velocities=True):
         """`path` has no ending; returns the name to give to the command."""
         for number in range(num_files):
-            parts = {t: slice(number * len(pos) // num_files, (number + 1) * len(pos) // num_files) for t, pos in self.pos.items()}
-            with h5py.File(f"{path}.{number}.hdf5" if num_files > 1 else f"{path}.hdf5", "w") as file:
+            parts = {
+                t: slice(number * len(pos) // num_files, (number + 1) * len(pos) // num_files)
+                for t, pos in self.pos.items()
+            }
+            with h5py.File(
+                f"{path}.{number}.hdf5" if num_files > 1 else f"{path}.hdf5", "w"
+            ) as file:
                 counts = {t: part.stop - part.start for t, part in parts.items()}
                 file.create_group("Header").attrs.update(self.header(counts, num_files))
                 for t, part in parts.items():
@@ -74,7 +101,9 @@ class Truth:
 
     def nearest(self, queries, k, exclude_self=False):
         """Distances and indices; rows without the query itself, wherever among its twins it may stand."""
-        distances, indices = self.tree.query(queries.astype(np.float64), k + 1 if exclude_self else k)
+        distances, indices = self.tree.query(
+            queries.astype(np.float64), k + 1 if exclude_self else k
+        )
         distances, indices = distances.reshape(len(queries), -1), indices.reshape(len(queries), -1)
         if not exclude_self:
             return distances, indices
@@ -86,7 +115,9 @@ class Truth:
 
 class KnnCase(CommandCase):
     def real(self, number=1):
-        return GADGET / f"snapshot_{number:03d}.hdf5", Source(GADGET / f"snapshot_{number:03d}.hdf5")
+        return GADGET / f"snapshot_{number:03d}.hdf5", Source(
+            GADGET / f"snapshot_{number:03d}.hdf5"
+        )
 
     def snapshot(self, counts, name="snapshot_007", num_files=1, **how):
         snapshot = Snapshot(counts, **how)
@@ -119,7 +150,7 @@ class KnnCase(CommandCase):
         differ = (np.sort(indices, axis=1) != np.sort(neighbours, axis=1)).any(axis=1)
         for row in np.flatnonzero(differ):
             for other in set(indices[row]) ^ set(neighbours[row]):
-                distance = truth.distances(queries[row:row + 1], np.array([[other]]))[0, 0]
+                distance = truth.distances(queries[row : row + 1], np.array([[other]]))[0, 0]
                 np.testing.assert_allclose(distance, expected[row, -1], **close)
         if exclude_self:
             self.assertFalse((indices == np.arange(len(queries))[:, None]).any())

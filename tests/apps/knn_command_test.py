@@ -1,7 +1,8 @@
 """The command knn: neighbours against scipy's cKDTree, queries of their own, files, reports.
 
-  knn_command_test.py PROGRAM DATA SNAPSHOTS
+knn_command_test.py PROGRAM DATA SNAPSHOTS
 """
+
 import json
 import os
 
@@ -36,12 +37,16 @@ class Lists(KnnCase):
     def test_without_self(self):
         snapshot = self.snapshot({1: 800})
         self.succeed("snapshot_007", "-k", 5, "--exclude-self", "-q")
-        self.assert_neighbours(self.results("knn_007"), Truth(snapshot.pos[1]), snapshot.pos[1], 5, exclude_self=True)
+        self.assert_neighbours(
+            self.results("knn_007"), Truth(snapshot.pos[1]), snapshot.pos[1], 5, exclude_self=True
+        )
 
     def test_not_periodic_and_double(self):
         snapshot = self.snapshot({1: 900}, kind=np.float64)
         self.succeed("snapshot_007", "-k", 6, "--periodic", "no", "-q")
-        self.assert_neighbours(self.results("knn_007"), Truth(snapshot.pos[1], None), snapshot.pos[1], 6)
+        self.assert_neighbours(
+            self.results("knn_007"), Truth(snapshot.pos[1], None), snapshot.pos[1], 6
+        )
 
     def test_box_size(self):
         """A smaller box moves particles inside; the file's word does not hold then."""
@@ -52,7 +57,9 @@ class Lists(KnnCase):
         self.assertIn(f"{outside} positions outside the periodic box", output)
         pos = snapshot.pos[1] % 4
         results = self.results("knn_007")
-        np.testing.assert_allclose(results["Distances"], Truth(pos, 4).nearest(pos, 6)[0], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            results["Distances"], Truth(pos, 4).nearest(pos, 6)[0], rtol=1e-9, atol=1e-12
+        )
 
     def test_several_types(self):
         """All of the lower type come first, whatever the order on the command line."""
@@ -60,7 +67,12 @@ class Lists(KnnCase):
         self.succeed("snapshot_007", "--types", "4,0", "-k", 9, "-q")
         truth = Truth(snapshot.joined([0, 4]))
         both = self.results("knn_007", "PartType0"), self.results("knn_007", "PartType4")
-        self.assert_neighbours({name: np.concatenate([part[name] for part in both]) for name in both[0]}, truth, snapshot.joined([0, 4]), 9)
+        self.assert_neighbours(
+            {name: np.concatenate([part[name] for part in both]) for name in both[0]},
+            truth,
+            snapshot.joined([0, 4]),
+            9,
+        )
         with h5py.File(self.folder / "knn_007.hdf5", "r") as file:
             self.assertEqual(sorted(file), ["Header", "Parameters", "PartType0", "PartType4"])
             self.assertEqual(file["Parameters"].attrs["Types"].tolist(), [0, 4])
@@ -79,7 +91,9 @@ class Lists(KnnCase):
         far = distances > 0.5
         np.testing.assert_array_equal(np.isinf(results["Distances"]), far)
         np.testing.assert_array_equal(results["Indices"] == -1, far)
-        np.testing.assert_allclose(results["Distances"][~far], distances[~far], rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(
+            results["Distances"][~far], distances[~far], rtol=1e-12, atol=1e-14
+        )
         self.assertIn(1, results["Indices"][0])
         self.assertNotIn(2, results["Indices"][0])
 
@@ -91,12 +105,19 @@ class Lists(KnnCase):
         results = self.results("knn_007")
         np.testing.assert_array_equal(results["Indices"][:, 5:], -1)
         self.assertTrue(np.isinf(results["Distances"][:, 5:]).all())
-        self.assert_neighbours({name: values[:, :5] for name, values in results.items()}, Truth(snapshot.pos[1]), snapshot.pos[1], 5)
+        self.assert_neighbours(
+            {name: values[:, :5] for name, values in results.items()},
+            Truth(snapshot.pos[1]),
+            snapshot.pos[1],
+            5,
+        )
 
     def test_lattice(self):
         """Full of ties at distances that are exact: neighbours by distance, then by index."""
         snapshot = self.snapshot({1: 512})
-        snapshot.pos[1][:] = np.stack(np.meshgrid(*[np.arange(8)] * 3), axis=-1).reshape(-1, 3) * 1.25
+        snapshot.pos[1][:] = (
+            np.stack(np.meshgrid(*[np.arange(8)] * 3), axis=-1).reshape(-1, 3) * 1.25
+        )
         snapshot.write(self.folder / "snapshot_007")
         self.succeed("snapshot_007", "-k", 20, "-q")
         separation = np.abs(snapshot.pos[1][:, None].astype(np.float64) - snapshot.pos[1][None])
@@ -135,18 +156,30 @@ class Queries(KnnCase):
     def test_another_snapshot(self):
         snapshot = self.snapshot({0: 300, 1: 800, 4: 200})
         other = self.snapshot({0: 100, 1: 250, 4: 70}, name="other_001", num_files=2, seed=3)
-        for types, query_types, options in (([1], [1], ()), ([1], [0, 4], ("--query-types", "0,4")),
-                                            ([0, 4], [1], ("--types", "0,4", "--query-types", 1))):
+        for types, query_types, options in (
+            ([1], [1], ()),
+            ([1], [0, 4], ("--query-types", "0,4")),
+            ([0, 4], [1], ("--types", "0,4", "--query-types", 1)),
+        ):
             with self.subTest(options=options):
                 self.succeed("snapshot_007", "-k", 5, "--query", "other_001", "-q", *options)
                 truth = Truth(snapshot.joined(types))
                 for query_type in query_types:
-                    self.assert_neighbours(self.results("knn_007", f"PartType{query_type}"), truth, other.pos[query_type], 5)
+                    self.assert_neighbours(
+                        self.results("knn_007", f"PartType{query_type}"),
+                        truth,
+                        other.pos[query_type],
+                        5,
+                    )
 
     def test_types_of_the_same_snapshot(self):
         snapshot = self.snapshot({1: 500, 4: 200})
-        self.succeed("snapshot_007", "-k", 1, "--query", "snapshot_007.hdf5", "--query-types", 4, "-q")
-        self.assert_neighbours(self.results("knn_007", "PartType4"), Truth(snapshot.pos[1]), snapshot.pos[4], 1)
+        self.succeed(
+            "snapshot_007", "-k", 1, "--query", "snapshot_007.hdf5", "--query-types", 4, "-q"
+        )
+        self.assert_neighbours(
+            self.results("knn_007", "PartType4"), Truth(snapshot.pos[1]), snapshot.pos[4], 1
+        )
 
     def test_no_queries(self):
         self.snapshot({1: 50})
@@ -157,15 +190,17 @@ class Queries(KnnCase):
 
 
 def spline(q):
-    return 8 / np.pi * np.where(q < 0.5, 1 - 6 * q**2 + 6 * q**3, np.where(q < 1, 2 * (1 - q)**3, 0))
+    return (
+        8 / np.pi * np.where(q < 0.5, 1 - 6 * q**2 + 6 * q**3, np.where(q < 1, 2 * (1 - q) ** 3, 0))
+    )
 
 
 def wendland_c2(q):
-    return 21 / (2 * np.pi) * np.where(q < 1, (1 - q)**4 * (1 + 4 * q), 0)
+    return 21 / (2 * np.pi) * np.where(q < 1, (1 - q) ** 4 * (1 + 4 * q), 0)
 
 
 def wendland_c4(q):
-    return 495 / (32 * np.pi) * np.where(q < 1, (1 - q)**6 * (1 + 6 * q + 35 / 3 * q**2), 0)
+    return 495 / (32 * np.pi) * np.where(q < 1, (1 - q) ** 6 * (1 + 6 * q + 35 / 3 * q**2), 0)
 
 
 class Reductions(KnnCase):
@@ -174,18 +209,36 @@ class Reductions(KnnCase):
     def check(self, snapshot, *options, own=0):
         """`own`: of the neighbours that come first, those that are the query itself."""
         for kernel, shape in (("cubic", spline), ("c2", wendland_c2), ("c4", wendland_c4)):
-            self.succeed("snapshot_007", "-k", 24, "--reduce", "kth,mean-radius", "--reduce", "density,sigma-v", "--lists", "--kernel", kernel,
-                         "-q", *options)
+            self.succeed(
+                "snapshot_007",
+                "-k",
+                24,
+                "--reduce",
+                "kth,mean-radius",
+                "--reduce",
+                "density,sigma-v",
+                "--lists",
+                "--kernel",
+                kernel,
+                "-q",
+                *options,
+            )
             results = self.results("knn_007")
             r, indices = results["Distances"].astype(np.float64), results["Indices"]
-            mass, velocity = snapshot.mass[1][indices].astype(np.float64), snapshot.vel[1][indices].astype(np.float64)
+            mass, velocity = snapshot.mass[1][indices].astype(np.float64), snapshot.vel[1][
+                indices
+            ].astype(np.float64)
             np.testing.assert_array_equal(results["KthRadius"], r[:, -1])
             np.testing.assert_allclose(results["MeanRadius"], r[:, own:].mean(axis=1), rtol=1e-12)
             support = r[:, -1:]
-            np.testing.assert_allclose(results["Density"], (mass * shape(r / support) / support**3).sum(axis=1), rtol=1e-12)
+            np.testing.assert_allclose(
+                results["Density"], (mass * shape(r / support) / support**3).sum(axis=1), rtol=1e-12
+            )
             bulk = (mass[:, :, None] * velocity).sum(axis=1) / mass.sum(axis=1)[:, None]
-            squares = (mass[:, :, None] * (velocity - bulk[:, None])**2).sum(axis=(1, 2))
-            np.testing.assert_allclose(results["VelocityDispersion"], np.sqrt(squares / (3 * mass.sum(axis=1))), rtol=1e-11)
+            squares = (mass[:, :, None] * (velocity - bulk[:, None]) ** 2).sum(axis=(1, 2))
+            np.testing.assert_allclose(
+                results["VelocityDispersion"], np.sqrt(squares / (3 * mass.sum(axis=1))), rtol=1e-11
+            )
 
     def test_self_included(self):
         self.check(self.snapshot({1: 600}), own=1)
@@ -205,12 +258,24 @@ class Reductions(KnnCase):
         self.snapshot({1: 600})
         self.succeed("snapshot_007", "-k", 7, "--reduce", "density", "--lists", "-q", "-o", "both")
         self.succeed("snapshot_007", "-k", 7, "--reduce", "density", "-q", "-o", "alone")
-        np.testing.assert_array_equal(self.results("both")["Density"], self.results("alone")["Density"])
+        np.testing.assert_array_equal(
+            self.results("both")["Density"], self.results("alone")["Density"]
+        )
 
     def test_nobody_within_reach(self):
         """Radius 0 and no self: infinite radius, no density, nothing moves."""
         self.snapshot({1: 50})
-        self.succeed("snapshot_007", "-k", 3, "--exclude-self", "--max-radius", 0, "--reduce", "kth,mean-radius,density,sigma-v", "-q")
+        self.succeed(
+            "snapshot_007",
+            "-k",
+            3,
+            "--exclude-self",
+            "--max-radius",
+            0,
+            "--reduce",
+            "kth,mean-radius,density,sigma-v",
+            "-q",
+        )
         results = self.results("knn_007")
         self.assertTrue(np.isinf(results["KthRadius"]).all())
         for name in ("MeanRadius", "Density", "VelocityDispersion"):
@@ -220,30 +285,76 @@ class Reductions(KnnCase):
 class Files(KnnCase):
     def test_attributes(self):
         self.snapshot({1: 100})
-        self.succeed("snapshot_007", "-k", 3, "--reduce", "density,kth", "--lists", "--kernel", "c2", "-q", "-o", "out.hdf5")
+        self.succeed(
+            "snapshot_007",
+            "-k",
+            3,
+            "--reduce",
+            "density,kth",
+            "--lists",
+            "--kernel",
+            "c2",
+            "-q",
+            "-o",
+            "out.hdf5",
+        )
         with h5py.File(self.folder / "out.hdf5", "r") as file:
-            group, parameters, header = file["PartType1"], file["Parameters"].attrs, file["Header"].attrs
+            group, parameters, header = (
+                file["PartType1"],
+                file["Parameters"].attrs,
+                file["Header"].attrs,
+            )
             self.assertEqual(sorted(group), ["Density", "Distances", "Indices", "KthRadius"])
-            self.assertEqual((group["Distances"].attrs["Unit"], group["Distances"].attrs["to_cgs"]), (b"Mpc/h", 3.085678e24))
+            self.assertEqual(
+                (group["Distances"].attrs["Unit"], group["Distances"].attrs["to_cgs"]),
+                (b"Mpc/h", 3.085678e24),
+            )
             self.assertEqual(group["Density"].attrs["Unit"], b"(1e10 Msun/h) (Mpc/h)^-3")
-            self.assertAlmostEqual(group["Density"].attrs["to_cgs"] / (1.989e43 / 3.085678e24**3), 1, places=12)
-            self.assertEqual([group["Density"].attrs[name] for name in ("a_scaling", "h_scaling", "mass_scaling", "length_scaling")],
-                             [-3, 2, 1, -3])
-            self.assertEqual((group["Density"].attrs["Kernel"], group["Density"].dtype), (b"Wendland C2", np.float64))
+            self.assertAlmostEqual(
+                group["Density"].attrs["to_cgs"] / (1.989e43 / 3.085678e24**3), 1, places=12
+            )
+            self.assertEqual(
+                [
+                    group["Density"].attrs[name]
+                    for name in ("a_scaling", "h_scaling", "mass_scaling", "length_scaling")
+                ],
+                [-3, 2, 1, -3],
+            )
+            self.assertEqual(
+                (group["Density"].attrs["Kernel"], group["Density"].dtype),
+                (b"Wendland C2", np.float64),
+            )
             for dataset in group.values():
-                self.assertEqual([dataset.attrs[name] for name in ("K", "SelfIncluded", "Periodic")], [3, 1, 1])
-            self.assertEqual((group["Indices"].attrs["Missing"], group["Distances"].attrs["Missing"]), (-1, np.inf))
+                self.assertEqual(
+                    [dataset.attrs[name] for name in ("K", "SelfIncluded", "Periodic")], [3, 1, 1]
+                )
+            self.assertEqual(
+                (group["Indices"].attrs["Missing"], group["Distances"].attrs["Missing"]),
+                (-1, np.inf),
+            )
             self.assertIn("row in PartType1", group["Indices"].attrs["Description"].decode())
-            self.assertEqual((parameters["Code"], parameters["Snapshot"], parameters["K"]), (b"zhalo", b"snapshot_007.hdf5", 3))
+            self.assertEqual(
+                (parameters["Code"], parameters["Snapshot"], parameters["K"]),
+                (b"zhalo", b"snapshot_007.hdf5", 3),
+            )
             self.assertEqual((header["NumFiles"], header["BoxSize"]), (1, BOX))
-            np.testing.assert_array_equal(group["KthRadius"][:], group["Distances"][:, -1].astype(np.float64))
+            np.testing.assert_array_equal(
+                group["KthRadius"][:], group["Distances"][:, -1].astype(np.float64)
+            )
 
     def test_what_is_written(self):
         """Lists, unless a reduction is asked for without them."""
         self.snapshot({1: 60})
-        for options, names in (((), ["Distances", "Indices"]), (("--lists",), ["Distances", "Indices"]),
-                               (("--reduce", "kth"), ["KthRadius"]), (("--reduce", "kth", "--reduce", "sigma-v"), ["KthRadius", "VelocityDispersion"]),
-                               (("--reduce", "mean-radius,kth", "--lists"), ["Distances", "Indices", "KthRadius", "MeanRadius"])):
+        for options, names in (
+            ((), ["Distances", "Indices"]),
+            (("--lists",), ["Distances", "Indices"]),
+            (("--reduce", "kth"), ["KthRadius"]),
+            (("--reduce", "kth", "--reduce", "sigma-v"), ["KthRadius", "VelocityDispersion"]),
+            (
+                ("--reduce", "mean-radius,kth", "--lists"),
+                ["Distances", "Indices", "KthRadius", "MeanRadius"],
+            ),
+        ):
             with self.subTest(options):
                 self.succeed(*options, "snapshot_007", "-k", 4, "-q", "-o", "out")
                 self.assertEqual(sorted(self.results("out")), names)
@@ -255,10 +366,23 @@ class Files(KnnCase):
         expected = self.results("deep/out")
         for number, master in ((3, True), (2, False), (1, True), (4, False), (1, False)):
             with self.subTest(number=number, master=master):
-                self.succeed("snapshot_007", "-k", 3, "-q", "-o", "deep/out.hdf5", "--files", number, *(["--master"] if master else []))
+                self.succeed(
+                    "snapshot_007",
+                    "-k",
+                    3,
+                    "-q",
+                    "-o",
+                    "deep/out.hdf5",
+                    "--files",
+                    number,
+                    *(["--master"] if master else []),
+                )
                 names = [f"out.{k}.hdf5" for k in range(number)] if number > 1 else []
                 whole = master or number == 1
-                self.assertEqual(sorted(os.listdir(self.folder / "deep")), sorted(names + (["out.hdf5"] if whole else [])))
+                self.assertEqual(
+                    sorted(os.listdir(self.folder / "deep")),
+                    sorted(names + (["out.hdf5"] if whole else [])),
+                )
                 seen = [self.results("deep/out")]
                 if whole:
                     with h5py.File(self.folder / "deep/out.hdf5", "r") as file:
@@ -279,7 +403,9 @@ class Files(KnnCase):
                     with h5py.File(self.folder / f"{stem}.{number}.hdf5", "r") as file:
                         parts.append(file["PartType1/Indices"][:])
                 with h5py.File(self.folder / f"{stem}.hdf5", "r") as file:
-                    np.testing.assert_array_equal(file["PartType1/Indices"][:], np.concatenate(parts))
+                    np.testing.assert_array_equal(
+                        file["PartType1/Indices"][:], np.concatenate(parts)
+                    )
 
     def test_reads_do_not_need_masses_or_velocities(self):
         snapshot = self.snapshot({1: 60})
@@ -291,17 +417,31 @@ class Files(KnnCase):
 class Reports(KnnCase):
     def test_json(self):
         self.snapshot({1: 200})
-        self.succeed("snapshot_007", "-k", 3, "-q", "--json", "report.json", "--reduce", "kth", "--lists")
+        self.succeed(
+            "snapshot_007", "-k", 3, "-q", "--json", "report.json", "--reduce", "kth", "--lists"
+        )
         report = json.loads((self.folder / "report.json").read_text())
         results = self.results("knn_007")
-        self.assertEqual((report["num_particles"], report["num_queries"], report["query"], report["dry_run"]), (200, 200, None, False))
-        self.assertEqual((report["options"]["k"], report["options"]["max_radius"], report["options"]["reductions"]), (3, None, ["kth"]))
+        self.assertEqual(
+            (report["num_particles"], report["num_queries"], report["query"], report["dry_run"]),
+            (200, 200, None, False),
+        )
+        self.assertEqual(
+            (
+                report["options"]["k"],
+                report["options"]["max_radius"],
+                report["options"]["reductions"],
+            ),
+            (3, None, ["kth"]),
+        )
         self.assertEqual(report["result"]["files"], ["./knn_007.hdf5"])
         columns = {column["name"]: column for column in report["result"]["columns"]}
         self.assertEqual(sorted(columns), ["Distances", "KthRadius"])
         self.assertAlmostEqual(columns["KthRadius"]["mean"], results["KthRadius"].mean(), places=9)
         self.assertEqual(columns["KthRadius"]["max"], results["KthRadius"].max())
-        self.assertEqual((columns["Distances"]["finite"], columns["Distances"]["total"]), (200, 200))
+        self.assertEqual(
+            (columns["Distances"]["finite"], columns["Distances"]["total"]), (200, 200)
+        )
         self.assertIn("write", [phase["name"] for phase in report["result"]["phases"]])
 
     def test_json_on_standard_output(self):
@@ -315,7 +455,9 @@ class Reports(KnnCase):
         before = self.files()
         output = self.succeed("snapshot_007", "--dry-run", "--json", "-", "-q")
         report = json.loads(output)
-        self.assertEqual((report["dry_run"], report["result"], report["output"]), (True, None, "knn_007.hdf5"))
+        self.assertEqual(
+            (report["dry_run"], report["result"], report["output"]), (True, None, "knn_007.hdf5")
+        )
         self.assertIn("20000 of type 1", self.succeed("snapshot_007", "--dry-run"))
         self.assertEqual(self.files(), before)
         self.succeed("snapshot_007", "-q")
@@ -329,7 +471,13 @@ class Reports(KnnCase):
     def test_text(self):
         snapshot = self.snapshot({1: 300})
         output = self.succeed("snapshot_007", "-k", 5, "-v")
-        for words in ("300 of type 1", "5 of each", "Distances, Indices", "Search box   periodic, 10 x 10 x 10", "Written      ./knn_007.hdf5"):
+        for words in (
+            "300 of type 1",
+            "5 of each",
+            "Distances, Indices",
+            "Search box   periodic, 10 x 10 x 10",
+            "Written      ./knn_007.hdf5",
+        ):
             self.assertIn(words, output)
         kth = Truth(snapshot.pos[1]).nearest(snapshot.pos[1], 5)[0][:, -1]
         self.assertRegex(output, rf"Distances +{kth.min():.4g}\d* ")

@@ -1,7 +1,8 @@
 """docs/knn.md: its commands as they stand there, and what they print.
 
-  knn_pages_test.py PROGRAM ROOT
+knn_pages_test.py PROGRAM ROOT
 """
+
 from page_case import NEEDS_MPIRUN, PageCase, main
 
 

@@ -1,7 +1,8 @@
 """The command knn on several ranks, with the results of one, and interrupted.
 
-  knn_ranks_test.py PROGRAM DATA SNAPSHOTS
+knn_ranks_test.py PROGRAM DATA SNAPSHOTS
 """
+
 import shutil
 import signal
 import subprocess
@@ -26,7 +27,12 @@ class Interrupts(KnnCase):
         (self.folder / "out.hdf5").unlink()
         statuses = set()
         for step in range(0, 10, 3 if SANITIZED else 1):
-            with subprocess.Popen([PROGRAM, snapshot, "-k", "8", "-q", "-o", "out.hdf5"], cwd=self.folder, stderr=subprocess.PIPE, text=True) as process:
+            with subprocess.Popen(
+                [PROGRAM, snapshot, "-k", "8", "-q", "-o", "out.hdf5"],
+                cwd=self.folder,
+                stderr=subprocess.PIPE,
+                text=True,
+            ) as process:
                 time.sleep(whole * step / 8)
                 process.send_signal(signal.SIGINT if step % 2 else signal.SIGTERM)
                 errors = process.communicate(timeout=SECONDS)[1]
@@ -35,7 +41,10 @@ class Interrupts(KnnCase):
                 self.assertEqual(self.files(), ["out.hdf5"])
                 (self.folder / "out.hdf5").unlink()
             else:
-                self.assertIn((process.returncode, errors), [(130, "knn: error: interrupted\n"), (-15, ""), (-2, "")])
+                self.assertIn(
+                    (process.returncode, errors),
+                    [(130, "knn: error: interrupted\n"), (-15, ""), (-2, "")],
+                )
                 self.assertEqual(self.files(), [])
         self.assertGreater(len(statuses), 1)
 
@@ -53,7 +62,10 @@ class Ranks(KnnCase):
         for number in ranks:
             with self.subTest(arguments=arguments, ranks=number):
                 self.on_ranks(number, *arguments, "-o", "single.hdf5", "--files", 1)
-                self.assertEqual((self.folder / "single.hdf5").read_bytes(), (self.folder / "one.hdf5").read_bytes())
+                self.assertEqual(
+                    (self.folder / "single.hdf5").read_bytes(),
+                    (self.folder / "one.hdf5").read_bytes(),
+                )
                 self.on_ranks(number, *arguments, "-o", "many.hdf5")
                 for group in groups:
                     expected, ours = self.results("one", group), self.results("many", group)
@@ -63,7 +75,9 @@ class Ranks(KnnCase):
 
     def test_lists_and_reductions(self):
         self.snapshot({1: 1500}, num_files=2)
-        self.check("snapshot_007", "-k", 8, "--lists", "--reduce", "kth,mean-radius,density,sigma-v")
+        self.check(
+            "snapshot_007", "-k", 8, "--lists", "--reduce", "kth,mean-radius,density,sigma-v"
+        )
 
     def test_real(self):
         self.check(GADGET / "snapshot_001.hdf5", "-k", 8, ranks=each(2, 3))
@@ -71,18 +85,34 @@ class Ranks(KnnCase):
     def test_types_and_queries(self):
         self.snapshot({0: 400, 1: 700}, num_files=3, kind=np.float64)
         self.snapshot({0: 40, 1: 70}, name="other_001", seed=2)
-        self.check("snapshot_007", "-k", 5, "--types", "0,1", groups=("PartType0", "PartType1"), ranks=(3,))
+        self.check(
+            "snapshot_007", "-k", 5, "--types", "0,1", groups=("PartType0", "PartType1"), ranks=(3,)
+        )
         self.check("snapshot_007", "-k", 5, "--query", "other_001", ranks=(2,))
         with h5py.File(self.folder / "places.hdf5", "w") as file:
             file["Coordinates"] = np.random.default_rng(5).uniform(0, BOX, (3, 3))
-        self.check("snapshot_007", "-k", 5, "--query", "places.hdf5", "--reduce", "density", ranks=(5,), groups=("Query",))
+        self.check(
+            "snapshot_007",
+            "-k",
+            5,
+            "--query",
+            "places.hdf5",
+            "--reduce",
+            "density",
+            ranks=(5,),
+            groups=("Query",),
+        )
 
     def test_fewer_particles_than_ranks(self):
         self.snapshot({1: 3})
         launcher = (MPIEXEC, "-n", "5")
         for options in ((), ("--exclude-self",), ("--reduce", "density")):
-            self.assertEqual(self.run_command("snapshot_007", "-k", 2, "-q", "-o", "one", *options)[0], 0)
-            status, _, errors = self.run_command("snapshot_007", "-k", 2, "-q", "-o", "five", *options, launcher=launcher)
+            self.assertEqual(
+                self.run_command("snapshot_007", "-k", 2, "-q", "-o", "one", *options)[0], 0
+            )
+            status, _, errors = self.run_command(
+                "snapshot_007", "-k", 2, "-q", "-o", "five", *options, launcher=launcher
+            )
             self.assertEqual((status, errors), (0, ""))
             expected, ours = self.results("one"), self.results("five")
             for name, values in expected.items():

@@ -1,7 +1,8 @@
 """Any of the commands on several ranks, one of which is killed, or stops: the others end, and results are whole or the earlier ones.
 
-  lost_ranks_test.py PROGRAM DATA SNAPSHOTS
+lost_ranks_test.py PROGRAM DATA SNAPSHOTS
 """
+
 import signal
 import time
 import unittest

@@ -83,7 +83,9 @@ def good_gadget4(src, out):
     for k, part in enumerate(thirds(len(src))):
         write_gadget4(f"{out}/split/snapshot_001.{k}.hdf5", src, part, num_files=3)
     write_gadget4(f"{out}/double/snapshot_001.hdf5", src, pos=src.pos.astype(np.float64))
-    write_gadget4(f"{out}/ids64/snapshot_001.hdf5", src, ids=src.ids.astype(np.uint64) + np.uint64(1 << 40))
+    write_gadget4(
+        f"{out}/ids64/snapshot_001.hdf5", src, ids=src.ids.astype(np.uint64) + np.uint64(1 << 40)
+    )
 
 
 def good_integer(src, out):
@@ -118,9 +120,13 @@ def write_gadget3_header(f, src, counts, totals, num_files, mass=0.0):
     return header
 
 
-def write_dark_matter(f, src, part, names=("Coordinates", "Velocities", "ParticleIDs"), length_factor=None):
+def write_dark_matter(
+    f, src, part, names=("Coordinates", "Velocities", "ParticleIDs"), length_factor=None
+):
     group = f.create_group("PartType1")
-    pos = src.pos[part] if length_factor is None else src.pos[part].astype(np.float64) * length_factor
+    pos = (
+        src.pos[part] if length_factor is None else src.pos[part].astype(np.float64) * length_factor
+    )
     group[names[0]] = pos
     group[names[1]] = src.vel[part]
     group[names[2]] = src.ids[part].astype(np.uint64)
@@ -147,7 +153,14 @@ def good_arepo(src, out):
     for k, part in enumerate(parts):
         here = part.stop - part.start
         with create(f"{out}/arepo/snapdir_001/snapshot_001.{k}.hdf5") as f:
-            header = write_gadget3_header(f, src, [0, here, 0, tracers if k == 0 else 0, 0, 0], [0, n, 0, tracers, 0, 0], 3, src.mass)
+            header = write_gadget3_header(
+                f,
+                src,
+                [0, here, 0, tracers if k == 0 else 0, 0, 0],
+                [0, n, 0, tracers, 0, 0],
+                3,
+                src.mass,
+            )
             header["BoxSize"] = src.box * 1000
             header["OmegaBaryon"] = 0.0486
             header["UnitLength_in_cm"] = KPC
@@ -169,14 +182,19 @@ def good_eagle(src, out):
     for k, part in enumerate((slice(0, n // 2), slice(n // 2, n))):
         here = part.stop - part.start
         with create(f"{out}/eagle/snapshot_001_z000p000/snap_001_z000p000.{k}.hdf5") as f:
-            header = write_gadget3_header(f, src, [0, here, 0, 0, stars if k else 0, 0], [0, n, 0, 0, stars, 0], 2, src.mass)
+            header = write_gadget3_header(
+                f, src, [0, here, 0, 0, stars if k else 0, 0], [0, n, 0, 0, stars, 0], 2, src.mass
+            )
             header["ExpansionFactor"] = 1.0
             header["Time"] = 0.0140  # internal units, no scale factor
             f.create_group("HashTable")
             f.create_group("Constants").attrs["GRAVITY"] = 6.672e-8
             f.create_group("Units").attrs.update(
-                UnitLength_in_cm=MPC, UnitMass_in_g=SOLAR_MASS_1E10, UnitVelocity_in_cm_per_s=1e5)
-            write_dark_matter(f, src, part, names=("Coordinates", "Velocity", "ParticleIDs"), length_factor=1)
+                UnitLength_in_cm=MPC, UnitMass_in_g=SOLAR_MASS_1E10, UnitVelocity_in_cm_per_s=1e5
+            )
+            write_dark_matter(
+                f, src, part, names=("Coordinates", "Velocity", "ParticleIDs"), length_factor=1
+            )
             if k:
                 group = f.create_group("PartType4")
                 group["Coordinates"] = src.pos[:stars].astype(np.float64)
@@ -238,21 +256,39 @@ def write_swift_frame(f, src, here, num_files, virtual):
     f.create_group("Policy")
     f.create_group("Code").attrs["Code Version"] = b"2026.04"
     f.create_group("Parameters").attrs["InitialConditions:periodic"] = b"1"
-    units = {"Unit length in cgs (U_L)": MPC, "Unit mass in cgs (U_M)": SOLAR_MASS_1E10, "Unit time in cgs (U_t)": MPC / 1e5}
+    units = {
+        "Unit length in cgs (U_L)": MPC,
+        "Unit mass in cgs (U_M)": SOLAR_MASS_1E10,
+        "Unit time in cgs (U_t)": MPC / 1e5,
+    }
     f.create_group("Units").attrs.update({name: one(value) for name, value in units.items()})
     inner = dict(units, **{"Unit length in cgs (U_L)": KPC, "Unit time in cgs (U_t)": KPC / 1e5})
-    f.create_group("InternalCodeUnits").attrs.update({name: one(value) for name, value in inner.items()})
+    f.create_group("InternalCodeUnits").attrs.update(
+        {name: one(value) for name, value in inner.items()}
+    )
     gravity = 6.6738e-8 / MPC * SOLAR_MASS_1E10 / 1e10  # in the file's units: Mpc, 1e10 Msun, km/s
     density = 3 * (100 * HUBBLE) ** 2 / (8 * np.pi * gravity)
-    cosmology = {"Cosmological run": one(1, np.int32), "h": one(HUBBLE), "Omega_m": one(0.308), "Omega_b": one(0.048),
-                 "Omega_cdm": one(0.26), "Omega_lambda": one(0.692), "Redshift": one(0.0), "Scale-factor": one(1.0),
-                 "Critical density at redshift zero [internal units]": one(density / 1e9)}
+    cosmology = {
+        "Cosmological run": one(1, np.int32),
+        "h": one(HUBBLE),
+        "Omega_m": one(0.308),
+        "Omega_b": one(0.048),
+        "Omega_cdm": one(0.26),
+        "Omega_lambda": one(0.692),
+        "Redshift": one(0.0),
+        "Scale-factor": one(1.0),
+        "Critical density at redshift zero [internal units]": one(density / 1e9),
+    }
     f.create_group("Cosmology").attrs.update(cosmology)
 
 
 def swift_columns(src):
-    return {"Coordinates": src.pos.astype(np.float64) / HUBBLE, "Velocities": src.vel,
-            "Masses": np.full(len(src), src.mass / HUBBLE, np.float32), "ParticleIDs": src.ids.astype(np.uint64)}
+    return {
+        "Coordinates": src.pos.astype(np.float64) / HUBBLE,
+        "Velocities": src.vel,
+        "Masses": np.full(len(src), src.mass / HUBBLE, np.float32),
+        "ParticleIDs": src.ids.astype(np.uint64),
+    }
 
 
 def good_swift(src, out):
@@ -261,7 +297,13 @@ def good_swift(src, out):
         write_swift_frame(f, src, len(src), 1, 0)
         group = f.create_group("PartType1")
         for name, values in columns.items():
-            group.create_dataset(name, data=values, chunks=(8192,) + values.shape[1:], compression="gzip", fletcher32=True)
+            group.create_dataset(
+                name,
+                data=values,
+                chunks=(8192,) + values.shape[1:],
+                compression="gzip",
+                fletcher32=True,
+            )
         f["DMParticles"] = h5py.SoftLink("/PartType1")
 
 
@@ -280,7 +322,9 @@ def swift_distributed(src, out, missing=False):
             layout = h5py.VirtualLayout(values.shape, values.dtype)
             for k, part in enumerate(parts):
                 shape = values[part].shape
-                layout[part] = h5py.VirtualSource(f"snap_0001/snap_0001.{k}.hdf5", "PartType1/" + name, shape)
+                layout[part] = h5py.VirtualSource(
+                    f"snap_0001/snap_0001.{k}.hdf5", "PartType1/" + name, shape
+                )
             f.create_virtual_dataset("PartType1/" + name, layout)
     if missing:
         os.remove(f"{out}/snap_0001/snap_0001.1.hdf5")
@@ -306,7 +350,9 @@ def huge(src, out):
     n = 2**32 + 5
     for name, high in (("with_high_word", True), ("without_high_word", False)):
         with create(f"{out}/huge/{name}_004.hdf5") as f:
-            header = write_gadget3_header(f, src, [0, 5, 0, 0, 0, 0], [0, n, 0, 0, 0, 0], 1, src.mass)
+            header = write_gadget3_header(
+                f, src, [0, 5, 0, 0, 0, 0], [0, n, 0, 0, 0, 0], 1, src.mass
+            )
             if not high:
                 del header["NumPart_Total_HighWord"]
             group = f.create_group("PartType1")
@@ -341,7 +387,9 @@ def bad_sets_of_files(src, out):
     for k, part in enumerate(thirds(n)):
         write_gadget4(f"{out}/missing_chunk/snapshot_001.{k}.hdf5", src, part, num_files=3)
         write_gadget4(f"{out}/other_snapshot/snapshot_001.{k}.hdf5", src, part, num_files=3)
-        write_gadget4(f"{out}/total_differs/snapshot_001.{k}.hdf5", src, part, num_files=3, total=n + 5)
+        write_gadget4(
+            f"{out}/total_differs/snapshot_001.{k}.hdf5", src, part, num_files=3, total=n + 5
+        )
         write_gadget4(f"{out}/link_loop/snapshot_001.{k}.hdf5", src, part, num_files=3)
         write_gadget4(f"{out}/mixed_positions/snapshot_001.{k}.hdf5", src, part, num_files=3)
     os.remove(f"{out}/missing_chunk/snapshot_001.1.hdf5")
@@ -385,7 +433,10 @@ def bad_contents(src, out):
     edit("text_coordinates", lambda f: replace(f, pos, np.full((len(src), 3), b"x")))
     edit("no_group", lambda f: replace(f, "PartType1", None))
     edit("no_header", lambda f: replace(f, "Header", None))
-    edit("no_counts", lambda f: [f["Header"].attrs.__delitem__(n) for n in ("NumPart_ThisFile", "NumPart_Total")])
+    edit(
+        "no_counts",
+        lambda f: [f["Header"].attrs.__delitem__(n) for n in ("NumPart_ThisFile", "NumPart_Total")],
+    )
     edit("no_box", lambda f: f["Header"].attrs.__setitem__("BoxSize", 0.0))
     edit("no_masses", lambda f: f["Header"].attrs.__setitem__("MassTable", np.zeros(2)))
     edit("catalogue", lambda f: f.create_group("Group"))
@@ -396,7 +447,11 @@ def bad_missing_data(src, out):
     n, half = len(src), len(src) // 2
     parts = os.path.abspath(f"{out}/parts")
     os.makedirs(parts)
-    for name, rows in {"first": src.pos[:half], "second": src.pos[half:], "short": src.pos[half:-1]}.items():
+    for name, rows in {
+        "first": src.pos[:half],
+        "second": src.pos[half:],
+        "short": src.pos[half:-1],
+    }.items():
         with h5py.File(f"{parts}/{name}", "w") as f:
             f["pos"] = rows
             f.create_dataset("unwritten", rows.shape, rows.dtype)
@@ -406,26 +461,37 @@ def bad_missing_data(src, out):
 
     def edit(name, create):
         """create(file, path): makes the dataset."""
-        edited(f"{out}/{name}.hdf5", src, lambda f: [replace(f, "PartType1/Coordinates", None), create(f, "PartType1/Coordinates")])
+        edited(
+            f"{out}/{name}.hdf5",
+            src,
+            lambda f: [
+                replace(f, "PartType1/Coordinates", None),
+                create(f, "PartType1/Coordinates"),
+            ],
+        )
 
     def virtual(*second):
         """The first half from one file, the second from file and dataset, if they are given."""
+
         def create(f, path):
             layout = h5py.VirtualLayout((n, 3), src.pos.dtype)
             layout[:half] = h5py.VirtualSource("parts/first", "pos", (half, 3))
             if second:
                 layout[half:] = h5py.VirtualSource(*second, (n - half, 3))
             f.create_virtual_dataset(path, layout)
+
         return create
 
     def write_some_chunks(f, path):
-        f.create_dataset(path, (n, 3), src.pos.dtype, chunks=(100, 3), compression="gzip")[:half] = src.pos[:half]
+        f.create_dataset(path, (n, 3), src.pos.dtype, chunks=(100, 3), compression="gzip")[
+            :half
+        ] = src.pos[:half]
 
     def virtual_twice(f, path):
         """The first half twice, at places that overlap: the end is shown by none."""
         layout = h5py.VirtualLayout((n, 3), src.pos.dtype)
         for start in (0, half - 100):
-            layout[start:start + half] = h5py.VirtualSource("parts/first", "pos", (half, 3))
+            layout[start : start + half] = h5py.VirtualSource("parts/first", "pos", (half, 3))
         f.create_virtual_dataset(path, layout)
 
     edit("virtual_gap", virtual())
@@ -437,7 +503,12 @@ def bad_missing_data(src, out):
     edit("unwritten", lambda f, path: f.create_dataset(path, (n, 3), src.pos.dtype))
     edit("unwritten_chunks", write_some_chunks)
     for name in ("short.raw", "none.raw"):
-        edit("external_" + name[:-4], lambda f, path, name=name: f.create_dataset(path, (n, 3), src.pos.dtype, external=[(f"{parts}/{name}", 0, n * 12)]))
+        edit(
+            "external_" + name[:-4],
+            lambda f, path, name=name: f.create_dataset(
+                path, (n, 3), src.pos.dtype, external=[(f"{parts}/{name}", 0, n * 12)]
+            ),
+        )
 
 
 def bad_positions(src, out):
@@ -458,7 +529,15 @@ def main(source, out):
     src.pos.tofile(f"{out}/positions.f32")
     src.vel.tofile(f"{out}/velocities.f32")
     src.ids.tofile(f"{out}/ids.u32")
-    for write in (good_gadget4, good_integer, good_gadget2, good_arepo, good_eagle, good_gizmo, good_swift):
+    for write in (
+        good_gadget4,
+        good_integer,
+        good_gadget2,
+        good_arepo,
+        good_eagle,
+        good_gizmo,
+        good_swift,
+    ):
         write(src, f"{out}/good")
     swift_distributed(src, f"{out}/good/swift_distributed")
     small = src.first(1000)
@@ -467,7 +546,11 @@ def main(source, out):
     unequal_masses(src.first(100001), out)
     huge(src, out)
     subsampled(small, out)
-    write_gadget4(f"{out}/edge/snapshot_003.hdf5", small, pos=np.where(small.pos < 0.05, np.float32(src.box), small.pos))
+    write_gadget4(
+        f"{out}/edge/snapshot_003.hdf5",
+        small,
+        pos=np.where(small.pos < 0.05, np.float32(src.box), small.pos),
+    )
 
 
 if __name__ == "__main__":

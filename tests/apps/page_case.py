@@ -4,6 +4,7 @@ Every test script is called with  PROGRAM ROOT [unittest arguments]:  a command,
 Blocks of `sh` and `python` are run in order; a block of `text` is their output, "..." being lines or parts of lines that are left out.
 Blocks of `slurm` run with an srun that hands the command to mpiexec.
 """
+
 import os
 import re
 import shutil
@@ -19,7 +20,9 @@ SRUN = """#!/bin/sh
 while case "$1" in --*) true;; *) false;; esac; do shift; done
 exec mpiexec -n 2 "$@"
 """
-NEEDS_MPIRUN = unittest.skipUnless(shutil.which("mpiexec") and shutil.which("mpirun"), "there is no mpirun")
+NEEDS_MPIRUN = unittest.skipUnless(
+    shutil.which("mpiexec") and shutil.which("mpirun"), "there is no mpirun"
+)
 
 
 class PageCase(unittest.TestCase):
@@ -37,15 +40,29 @@ class PageCase(unittest.TestCase):
         path = f"{self.folder / 'bin'}:{PROGRAM.parent}:{os.environ['PATH']}"
         if "ASAN_OPTIONS" in os.environ:  # MPI libraries keep memory until the process ends
             environment["ASAN_OPTIONS"] = os.environ["ASAN_OPTIONS"] + ":detect_leaks=0"
-        result = subprocess.run(["bash", "-euc", text], cwd=self.folder, capture_output=True, text=True, check=False, timeout=120,
-                                stdin=subprocess.DEVNULL, env={**os.environ, "PATH": path, **environment})
+        result = subprocess.run(
+            ["bash", "-euc", text],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "PATH": path, **environment},
+        )
         self.assertEqual((result.returncode, result.stderr), (0, ""), text)
         return result.stdout.replace("\r\n", "\n")
 
     def assert_lines(self, expected, output):
         """All lines of `expected` in this order; nothing between two of them unless "..." is."""
+
         def pattern(line):
-            return "(?:.*\n)*?" if line == "..." else ".*".join(map(re.escape, line.split("..."))) + "\n"
+            return (
+                "(?:.*\n)*?"
+                if line == "..."
+                else ".*".join(map(re.escape, line.split("..."))) + "\n"
+            )
+
         self.assertRegex(output, "(?m)^" + "".join(map(pattern, expected.splitlines())))
 
     def run_page(self, name):

@@ -5,6 +5,7 @@
 Blocks of `sh` and `python` are run in order, where data/ and scripts/ are as in a clone; after one may follow what it prints: `output`
 exactly, or `text` with "..." for lines that are left out. Blocks of `console` are the build, which is this test's own surroundings.
 """
+
 import os
 import re
 import subprocess
@@ -19,20 +20,35 @@ BUILD = {"scripts/demo\n", 'export PATH="$PWD/build/release/apps:$PATH"\n'}
 
 
 def has_matplotlib():
-    return subprocess.run([sys.executable, "-c", "import matplotlib"], capture_output=True, check=False).returncode == 0
+    return (
+        subprocess.run(
+            [sys.executable, "-c", "import matplotlib"], capture_output=True, check=False
+        ).returncode
+        == 0
+    )
 
 
 class Quickstart(unittest.TestCase):
     def assert_lines(self, expected, output):
         """All lines of `expected` in this order; nothing between two of them unless "..." is."""
-        pattern = "".join("(?:.*\n)*?" if line == "..." else re.escape(line) + "\n" for line in expected.splitlines())
+        pattern = "".join(
+            "(?:.*\n)*?" if line == "..." else re.escape(line) + "\n"
+            for line in expected.splitlines()
+        )
         self.assertRegex(output, "(?m)^" + pattern)
 
     def run_block(self, kind, text, folder):
         command = ["bash", "-euc", text] if kind == "sh" else [sys.executable, "-c", text]
         path = f"{Path(sys.executable).parent}:{PROGRAM.parent}:{os.environ['PATH']}"
-        result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300,
-                                env={**os.environ, "PATH": path})
+        result = subprocess.run(
+            command,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+            env={**os.environ, "PATH": path},
+        )
         self.assertEqual((result.returncode, result.stderr), (0, ""), text)
         return result.stdout
 

@@ -3,6 +3,7 @@ message, status 2, nothing left behind. (What limits, signals and other runs do 
 
   refusals_ranks_test.py PROGRAM DATA SNAPSHOTS
 """
+
 import unittest
 
 import h5py
@@ -16,7 +17,10 @@ RANKS = launcher(3)
 REFUSALS = {
     "fof": {
         "snapshot_007 --json snapshot_007.hdf5": ["--json", "is read"],
-        "snapshot_007 -o out --json out/groups_007/fof_subhalo_tab_007.0.hdf5": ["--json", "-o out/"],
+        "snapshot_007 -o out --json out/groups_007/fof_subhalo_tab_007.0.hdf5": [
+            "--json",
+            "-o out/",
+        ],
         f"{BAD}/virtual_gap.hdf5": ["Coordinates", "incomplete"],
         f"{BAD}/virtual_no_dataset.hdf5": ["Coordinates", "no dataset 'none'"],
         f"{BAD}/unwritten_chunks.hdf5": ["Coordinates", "never written"],
@@ -37,7 +41,9 @@ REFUSALS = {
     },
     "density": {
         "snapshot_007 --grid 4 --json snapshot_007.hdf5": ["--json", "is read"],
-        "snapshot_007 --grid 4 --image map.png --haloes unwritten_groups.hdf5": ["unwritten_groups.hdf5"],
+        "snapshot_007 --grid 4 --image map.png --haloes unwritten_groups.hdf5": [
+            "unwritten_groups.hdf5"
+        ],
         f"{BAD}/unwritten.hdf5 --grid 4": ["never written"],
         "snapshot_007 --grid 4 --box-size 1e300": ["1e+300", "32 bits"],
     },
@@ -54,7 +60,9 @@ class OnRanks(CommandCase):
         super().setUp()
         (self.folder / "out/groups_007").mkdir(parents=True)
         Snapshot({1: 500}).write(self.folder / "snapshot_007")
-        (self.folder / "power.txt").write_text("".join(f"{k} {1 / k}\n" for k in (0.01, 0.1, 1.0, 10.0)))
+        (self.folder / "power.txt").write_text(
+            "".join(f"{k} {1 / k}\n" for k in (0.01, 0.1, 1.0, 10.0))
+        )
         with h5py.File(self.folder / "places.hdf5", "w") as file:
             file["Coordinates"] = np.ones((10, 3))
         with h5py.File(self.folder / "unwritten.hdf5", "w") as file:
@@ -76,19 +84,36 @@ class OnRanks(CommandCase):
     def test_velocities_that_are_not_finite(self):
         with h5py.File(self.folder / "snapshot_007.hdf5", "r+") as file:
             file["PartType1/Velocities"][:] = np.nan
-        status, _, errors = self.run_command("snapshot_007", "--rlink-abs", 0.5, "--min-size", 2, "-q", launcher=RANKS)
+        status, _, errors = self.run_command(
+            "snapshot_007", "--rlink-abs", 0.5, "--min-size", 2, "-q", launcher=RANKS
+        )
         self.assertEqual((status, errors.count("fof: warning: the velocities of")), (0, 1), errors)
 
     @unittest.skipUnless(PROGRAM.name == "knn", "its -o names a file")
     def test_names_with_percent_signs(self):
-        status, _, errors = self.run_command("snapshot_007", "-k", 2, "--files", 2, "--master", "-o", "k%%.hdf5", "-q", launcher=RANKS)
+        status, _, errors = self.run_command(
+            "snapshot_007",
+            "-k",
+            2,
+            "--files",
+            2,
+            "--master",
+            "-o",
+            "k%%.hdf5",
+            "-q",
+            launcher=RANKS,
+        )
         self.assertEqual((status, errors), (0, ""))
         with h5py.File(self.folder / "k%%.hdf5") as file:
-            np.testing.assert_array_equal(file["PartType1/Indices"][:, 0], np.arange(500))  # each is nearest to itself
+            np.testing.assert_array_equal(
+                file["PartType1/Indices"][:, 0], np.arange(500)
+            )  # each is nearest to itself
 
     @unittest.skipUnless(PROGRAM.name == "density", "of power spectra")
     def test_grids_without_waves(self):
-        status, _, errors = self.run_command("snapshot_007", "--grid", 2, "--power", "p.txt", "-q", launcher=RANKS)
+        status, _, errors = self.run_command(
+            "snapshot_007", "--grid", 2, "--power", "p.txt", "-q", launcher=RANKS
+        )
         self.assertEqual((status, errors.count("density: warning: --grid 2")), (0, 1), errors)
 
 

@@ -1,4 +1,5 @@
-/// Prints the lines of kernels that move most of a device's memory, in one of the cases of counted.hpp.
+/// Prints the lines of kernels that move most of a device's memory, in one of the cases of
+/// counted.hpp.
 ///   device_profile CASE [NUM]     NUM: particles, 20000 unless given
 #include <fmt/format.h>
 #include <link.h>
@@ -16,7 +17,7 @@
 namespace zhalo::emulated {
 namespace {
 
-constexpr std::size_t most_lines = 10;
+constexpr std::size_t max_lines = 10;
 
 /// Where this program was loaded.
 std::uintptr_t find_base() {
@@ -105,7 +106,7 @@ void print_table(Index num) {
   fmt::print(
       "| kernel | line | share | sectors per particle | sectors per request | lanes | used |\n");
   fmt::print("| --- | --- | ---: | ---: | ---: | ---: | ---: |\n");
-  sorted.resize(std::min(sorted.size(), most_lines));
+  sorted.resize(std::min(sorted.size(), max_lines));
   for (const auto& [place, one] : sorted)
     fmt::print("| `{}` | `{}` | {:.1f}% | {:.3g} | {:.3g} | {:.3g} | {:.0f}% |\n", place.first,
                place.second, 100 * per(one.sectors, sum), per(one.sectors, num),

@@ -4,7 +4,7 @@
 
 #include "tests/device/runtime/calls.hpp"
 #include "tests/parity/backends.hpp"
-#include "tests/support/clouds.hpp"
+#include "tests/support/point_sets.hpp"
 #include "tests/support/run_knn.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/core/error.hpp"
@@ -20,11 +20,11 @@ using emulated::Event;
 
 constexpr Event all_kinds[] = {Event::malloc, Event::copy, Event::launch, Event::synchronise};
 
-Cloud<float> small_cloud() {
-  Cloud<float> cloud{{}, Box::periodic_cube(1), 0.1};
+PointSet<float> small_points() {
+  PointSet<float> points{{}, Box::periodic_cube(1), 0.1};
   Random random(3);
-  fill(cloud, random, Shape::blobs, 300);
-  return cloud;
+  fill(points, random, Shape::blobs, 300);
+  return points;
 }
 
 /// Positions in the memory of `exec`.
@@ -43,41 +43,41 @@ struct Groups {
 };
 
 Groups find_groups(const Exec& exec) {
-  const Cloud<float> cloud = small_cloud();
+  const PointSet<float> points = small_points();
   Context context;
   context.exec = exec;
-  const Buffer<float> rows = upload(exec, cloud.pos);
-  const FofResult fof = friends_of_friends(context, view_of(rows), cloud.box,
-                                           {.linking_length = cloud.linking_length});
+  const Buffer<float> rows = upload(exec, points.pos);
+  const FofResult fof = friends_of_friends(context, view_of(rows), points.box,
+                                           {.linking_length = points.linking_length});
   const Catalogue table =
-      make_catalogue(context, view_of(rows), cloud.box, fof.label.span(), {.min_members = 2});
+      make_catalogue(context, view_of(rows), points.box, fof.label.span(), {.min_members = 2});
   return {to_host(exec, fof.label), table.length, table.centre};
 }
 
 NeighbourTable<float> find_neighbours(const Exec& exec) {
-  const Cloud<float> cloud = small_cloud();
+  const PointSet<float> points = small_points();
   Context context;
   context.exec = exec;
-  const Buffer<float> rows = upload(exec, cloud.pos);
-  return table_of(exec, knn(context, view_of(rows), cloud.box, {.k = 5}));
+  const Buffer<float> rows = upload(exec, points.pos);
+  return table_of(exec, knn(context, view_of(rows), points.box, {.k = 5}));
 }
 
 std::vector<double> find_densities(const Exec& exec) {
-  const Cloud<float> cloud = small_cloud();
+  const PointSet<float> points = small_points();
   Context context;
   context.exec = exec;
-  const Buffer<float> rows = upload(exec, cloud.pos);
-  return to_host(exec, neighbour_quantity(context, view_of(rows), cloud.box, {.k = 8},
+  const Buffer<float> rows = upload(exec, points.pos);
+  return to_host(exec, neighbour_quantity(context, view_of(rows), points.box, {.k = 8},
                                           {.quantity = Quantity::density}));
 }
 
 /// Paints and transforms.
 std::vector<std::complex<double>> find_modes(const Exec& exec) {
-  const Cloud<float> cloud = small_cloud();
+  const PointSet<float> points = small_points();
   Context context;
   context.exec = exec;
-  const Buffer<float> rows = upload(exec, cloud.pos);
-  Field<double> field(context, Decomposition(Grid{{{6, 5, 8}}, cloud.box}, 1));
+  const Buffer<float> rows = upload(exec, points.pos);
+  Field<double> field(context, Decomposition(Grid{{{6, 5, 8}}, points.box}, 1));
   paint(context, view_of(rows), field);
   const Modes<double> modes = to_modes(context, field);
   return to_host(exec, modes.span());

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/cuda/launch.cuh"
-#include "kernels/cuda/warp_group.cuh"
+#include "kernels/cuda/warp_lanes.cuh"
 #include "kernels/kernels.hpp"
 #include "zhalo/core/buffer.hpp"
 
@@ -16,8 +16,8 @@ namespace {
 
 using namespace zhalo;
 using kernels::for_each;
-using kernels::for_each_group;
-using Group = kernels::WarpGroup<float>;
+using kernels::for_each_with_lanes;
+using Lanes = kernels::WarpLanes<float>;
 
 constexpr Index warp = 32;
 
@@ -82,7 +82,7 @@ struct Mirror {
   };
   float* to;
 
-  __device__ void operator()(const Group& g, Index item, Scratch& s) const {
+  __device__ void operator()(const Lanes& g, Index item, Scratch& s) const {
     const auto lane = static_cast<Index>(threadIdx.x) % warp;
     s.at[lane] = static_cast<float>(item + lane);
     if constexpr (synced) g.sync();
@@ -95,7 +95,7 @@ void mirror() {
   const Cuda exec = device();
   constexpr Index num = 40;
   Buffer<float> to(exec, num * warp, "test");
-  for_each_group(exec, num, Mirror<synced>{to.data()}, Group{});
+  for_each_with_lanes(exec, num, Mirror<synced>{to.data()}, Lanes{});
   print_sum(exec, to);
 }
 
@@ -104,7 +104,7 @@ struct Branch {
   struct Scratch {};
   float* to;
 
-  __device__ void operator()(const Group& g, Index item, Scratch&) const {
+  __device__ void operator()(const Lanes& g, Index item, Scratch&) const {
     const auto lane = static_cast<Index>(threadIdx.x) % warp;
     if (lane < warp / 2) to[item] = g.any(lane == 3) ? 1.0F : 0.0F;
   }
@@ -113,7 +113,7 @@ struct Branch {
 void branch() {
   const Cuda exec = device();
   Buffer<float> to(exec, 1, "test");
-  for_each_group(exec, 1, Branch{to.data()}, Group{});
+  for_each_with_lanes(exec, 1, Branch{to.data()}, Lanes{});
   print_sum(exec, to);
 }
 
@@ -124,7 +124,7 @@ struct ReadShared {
   };
   float* to;
 
-  __device__ void operator()(const Group& g, Index item, Scratch& s) const {
+  __device__ void operator()(const Lanes& g, Index item, Scratch& s) const {
     const auto lane = static_cast<Index>(threadIdx.x) % warp;
     to[item * warp + lane] = s.at[lane];
     g.sync();
@@ -136,7 +136,7 @@ void stale_shared_memory() {
   const Cuda exec = device();
   constexpr Index num = 40;
   Buffer<float> to(exec, num * warp, "test");
-  for_each_group(exec, num, ReadShared{to.data()}, Group{});
+  for_each_with_lanes(exec, num, ReadShared{to.data()}, Lanes{});
   print_sum(exec, to);
 }
 
@@ -146,7 +146,7 @@ struct OverrunShared {
   };
   float* to;
 
-  __device__ void operator()(const Group&, Index item, Scratch& s) const {
+  __device__ void operator()(const Lanes&, Index item, Scratch& s) const {
     float* const behind = s.at + 4 * sizeof s.at;  // of all warps of a block
     behind[threadIdx.x] = static_cast<float>(item);
   }
@@ -155,7 +155,7 @@ struct OverrunShared {
 void overrun_shared() {
   const Cuda exec = device();
   Buffer<float> to(exec, 1, "test");
-  for_each_group(exec, 1, OverrunShared{to.data()}, Group{});
+  for_each_with_lanes(exec, 1, OverrunShared{to.data()}, Lanes{});
   print_sum(exec, to);
 }
 

@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr hssize_t most_asked = hssize_t{1} << 24;
+constexpr hssize_t max_asked = hssize_t{1} << 24;
 
 void ask_attribute(const Handle& file, const Contents::Attribute& which) {
   if (H5Aexists_by_name(file.id(), which.object.c_str(), which.name.c_str(), H5P_DEFAULT) <= 0)
@@ -23,7 +23,7 @@ void ask_attribute(const Handle& file, const Contents::Attribute& which) {
   const Handle type(H5Aget_type(attribute.id()), H5Tclose);
   const Handle space(H5Aget_space(attribute.id()), H5Sclose);
   const hssize_t points = H5Sget_simple_extent_npoints(space.id());
-  if (points < 1 || points > most_asked) return;
+  if (points < 1 || points > max_asked) return;
   const H5T_class_t kind = H5Tget_class(type.id());
   if (kind == H5T_INTEGER || kind == H5T_FLOAT) {
     std::vector<double> reals(static_cast<std::size_t>(points));
@@ -98,7 +98,7 @@ void ask_dataset(const Handle& file, const std::string& path) {
   const Handle space(H5Dget_space(dataset.id()), H5Sclose);
   const hssize_t points = H5Sget_simple_extent_npoints(space.id());
   const H5T_class_t kind = H5Tget_class(type.id());
-  if (points < 1 || points > most_asked || (kind != H5T_INTEGER && kind != H5T_FLOAT)) return;
+  if (points < 1 || points > max_asked || (kind != H5T_INTEGER && kind != H5T_FLOAT)) return;
   ask_numbers<float>(dataset, static_cast<std::size_t>(points));
   ask_numbers<double>(dataset, static_cast<std::size_t>(points));
   ask_numbers<std::uint64_t>(dataset, static_cast<std::size_t>(points));
@@ -188,7 +188,7 @@ std::string numbers_of_file(const std::string& path, const Seed& seed) {
       const Handle dataset(H5Dopen2(file.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
       const Handle space(H5Dget_space(dataset.id()), H5Sclose);
       const hssize_t points = H5Sget_simple_extent_npoints(space.id());
-      if (points < 1 || points > most_asked) continue;
+      if (points < 1 || points > max_asked) continue;
       std::string bytes(static_cast<std::size_t>(points) * sizeof(double), '\0');
       if (H5Dread(dataset.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) >=
           0)

@@ -5,6 +5,7 @@
 Positions, velocities, ids and masses must be equal bit for bit. Each mutant is read in a process of its own: on some damaged files HDF5
 crashes with h5py's calls, too. The exit status is 1 if one differs, and 2 if there was nothing to compare.
 """
+
 import math
 import os
 import sys
@@ -40,7 +41,14 @@ def columns(files, kind, names):
     for path in files:
         with h5py.File(path, "r") as file:
             group = file.get(f"PartType{kind}")
-            name = next((name for name in names if isinstance(group, h5py.Group) and group.get(name) is not None), None)
+            name = next(
+                (
+                    name
+                    for name in names
+                    if isinstance(group, h5py.Group) and group.get(name) is not None
+                ),
+                None,
+            )
             if name is not None:
                 parts.append(group[name][...].ravel())
     return np.concatenate(parts) if parts else None
@@ -94,14 +102,20 @@ def expected_ids(reading, kind):
     if values.dtype.kind == "u":
         return values.astype(np.uint64)
     last = np.iinfo(np.uint64).max
-    return np.array([min(max(int(value), 0), last) if np.isfinite(value) else 0 for value in values], np.uint64)
+    return np.array(
+        [min(max(int(value), 0), last) if np.isfinite(value) else 0 for value in values], np.uint64
+    )
 
 
 def allowed_factors(path):
     """1, or the root of the scale factor wherever a file may state it."""
     factors = [1.0]
     with h5py.File(path, "r") as file:
-        for name, scale in (("Time", float), ("ExpansionFactor", float), ("Redshift", lambda z: 1 / (1 + float(z)))):
+        for name, scale in (
+            ("Time", float),
+            ("ExpansionFactor", float),
+            ("Redshift", lambda z: 1 / (1 + float(z))),
+        ):
             try:
                 factors.append(math.sqrt(scale(header_numbers(file, name)[0])))
             except (KeyError, IndexError, TypeError, ValueError, OSError, ZeroDivisionError):
@@ -111,14 +125,25 @@ def allowed_factors(path):
 
 def differences(reading):
     """One line for each column that is not as h5py has it."""
-    if not any(np.isclose(reading.factor, factor, rtol=1e-12) for factor in allowed_factors(reading.files[0])):
+    if not any(
+        np.isclose(reading.factor, factor, rtol=1e-12)
+        for factor in allowed_factors(reading.files[0])
+    ):
         yield f"velocities times {reading.factor}"
     for kind in reading.types:
         pos = reading.numbers(kind, "pos", np.float64)
-        pairs = {"pos": (pos, expected_positions(reading, kind)),
-                 "velocity": (reading.numbers(kind, "velocity", np.float64), expected_velocities(reading, kind)),
-                 "mass": (reading.numbers(kind, "mass", np.float64), expected_masses(reading, kind, len(pos) // 3)),
-                 "id": (reading.numbers(kind, "id", np.uint64), expected_ids(reading, kind))}
+        pairs = {
+            "pos": (pos, expected_positions(reading, kind)),
+            "velocity": (
+                reading.numbers(kind, "velocity", np.float64),
+                expected_velocities(reading, kind),
+            ),
+            "mass": (
+                reading.numbers(kind, "mass", np.float64),
+                expected_masses(reading, kind, len(pos) // 3),
+            ),
+            "id": (reading.numbers(kind, "id", np.uint64), expected_ids(reading, kind)),
+        }
         for name, (found, expected) in pairs.items():
             if not np.array_equal(found, expected, equal_nan=name != "id"):
                 yield f"type {kind}: {name} is not what h5py reads"
@@ -149,11 +174,15 @@ def check_in_child(folder):
 
 
 def main(root):
-    folders = sorted(path for path in Path(root).absolute().iterdir() if (path / "reading").exists())
+    folders = sorted(
+        path for path in Path(root).absolute().iterdir() if (path / "reading").exists()
+    )
     results = [check_in_child(folder) for folder in folders]
     equal, different = results.count(0), results.count(1)
-    print(f"{len(results)} mutants that zhalo read: {equal} equal to h5py's reading, {different} different, "
-          f"{results.count(3)} that h5py does not read, {sum(status < 0 for status in results)} that crash it")
+    print(
+        f"{len(results)} mutants that zhalo read: {equal} equal to h5py's reading, {different} different, "
+        f"{results.count(3)} that h5py does not read, {sum(status < 0 for status in results)} that crash it"
+    )
     if different or results.count(3):
         return 1
     return 0 if equal else 2

@@ -1,7 +1,8 @@
 """check_successes.py is shown readings with one wrong number each and must name them.
 
-  check_successes_test.py FOLDER     as check_successes.py
+check_successes_test.py FOLDER     as check_successes.py
 """
+
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,12 @@ SAVED = Path(sys.argv[1] if len(sys.argv) > 1 else ".").absolute()
 
 
 def check(folder):
-    result = subprocess.run([sys.executable, "-B", str(SCRIPT), str(folder)], capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        [sys.executable, "-B", str(SCRIPT), str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return result.returncode, result.stdout
 
 
@@ -27,7 +33,9 @@ class CheckSuccesses(unittest.TestCase):
         self.folder = Path(holder.name)
         for path in sorted(SAVED.iterdir()):
             shutil.copytree(path, self.folder / "one", symlinks=True)
-            if check(self.folder)[0] == 0 and all(file.stat().st_size > 0 for file in self.folder.glob("one/read.1.*")):
+            if check(self.folder)[0] == 0 and all(
+                file.stat().st_size > 0 for file in self.folder.glob("one/read.1.*")
+            ):
                 return
             shutil.rmtree(self.folder / "one")
         self.fail(f"{SAVED} has no mutant with all columns")
@@ -47,8 +55,12 @@ class CheckSuccesses(unittest.TestCase):
 
     def test_factor(self):
         path = self.folder / "one" / "reading"
-        path.write_text("\n".join("velocity_factor 0.123" if line.startswith("velocity_factor") else line
-                                  for line in path.read_text().splitlines()))
+        path.write_text(
+            "\n".join(
+                "velocity_factor 0.123" if line.startswith("velocity_factor") else line
+                for line in path.read_text().splitlines()
+            )
+        )
         status, output = check(self.folder)
         self.assertEqual(status, 1, output)
         self.assertIn("velocities times 0.123", output)

@@ -119,8 +119,7 @@ void Children::count(const Trial& trial, Number number) {
   counts.catalogues += trial.catalogue.succeeded() ? 1U : 0U;
   counts.places += trial.places.succeeded() && trial.places.is_there ? 1U : 0U;
   counts.tables += trial.table.succeeded() ? 1U : 0U;
-  if (options_.save.empty() || !trial.any_type_read() || counts.saved >= options_.most_saved)
-    return;
+  if (options_.save.empty() || !trial.any_type_read() || counts.saved >= options_.max_saved) return;
   ++counts.saved;
   save_success(trial, fmt::format("{}/{}", options_.save, number));
 }

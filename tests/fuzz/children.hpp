@@ -49,7 +49,7 @@ struct Ending {
 
 struct ChildOptions {
   std::string save{};  ///< folder for what was read; empty: nothing is saved
-  std::uint64_t most_saved = 0;
+  std::uint64_t max_saved = 0;
   unsigned seconds = 10;  ///< for one mutant
 };
 

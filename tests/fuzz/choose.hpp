@@ -18,7 +18,7 @@ const T& choose(Random& random, const std::vector<T>& from) {
 }
 
 /// 0 to end - 1; 0 for an end of 0.
-inline std::size_t place_below(Random& random, std::size_t end) {
+inline std::size_t offset_below(Random& random, std::size_t end) {
   return end == 0 ? 0 : static_cast<std::size_t>(random.below(static_cast<Index>(end)));
 }
 

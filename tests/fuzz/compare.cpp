@@ -184,7 +184,7 @@ std::string difference(const SnapshotReading& reading) {
   return {};
 }
 
-std::string difference(const PlacesReading& reading, const std::string& path) {
+std::string difference(const QueryPointsReading& reading, const std::string& path) {
   if (!reading.is_there || reading.wide.particles.segments.empty()) return {};
   const auto plain = read_plain({path}, "", {{"Coordinates"}}).front();
   const Index num = 3 * reading.wide.particles.num();
@@ -202,8 +202,8 @@ std::string difference(const PlacesReading& reading, const std::string& path) {
 
 namespace {
 
-/// The files of a catalogue in the order of their numbers: the one that is named, or as many of those
-/// in the folder as the first one says.
+/// The files of a catalogue in the order of their numbers: the one that is named, or as many of
+/// those in the folder as the first one says.
 std::vector<std::string> catalogue_files(const std::string& path) {
   if (path != ".") return {path};
   const auto name_of_file = [](int k) { return fmt::format("./fof_subhalo_tab_001.{}.hdf5", k); };

@@ -50,8 +50,9 @@ std::string kind_of_fault(const std::string& report) {
   return report.find("runtime error:") != std::string::npos ? "undefined behaviour" : "crash";
 }
 
-/// All calls of HDF5 that zhalo makes but those that fill memory of zhalo's: a report below one of them
-/// is about HDF5's own memory. Whether it comes again depends on what that memory happens to hold.
+/// All calls of HDF5 that zhalo makes but those that fill memory of zhalo's: a report below one of
+/// them is about HDF5's own memory. Whether it comes again depends on what that memory happens to
+/// hold.
 bool fills_memory_of_zhalo(const std::string& call) {
   return call == "H5Dread" || call == "H5Aread" || call == "H5Dwrite" || call.rfind("H5P", 0) == 0;
 }

@@ -68,7 +68,7 @@ RunOptions run_options(const Words& words) {
   options.findings = absolute(words, "--findings");
   options.summary = absolute(words, "--summary");
   options.children.save = absolute(words, "--save");
-  options.children.most_saved = number("--most-saved", 300);
+  options.children.max_saved = number("--most-saved", 300);
   return options;
 }
 

@@ -4,6 +4,7 @@
 
 What the readers do with them stands in corpus/outcomes. Inputs that the fuzzer finds are added as they are (`fuzz --only NUMBER --keep FOLDER`).
 """
+
 import sys
 from pathlib import Path
 
@@ -28,10 +29,19 @@ def snapshot(path, change=lambda file: None):
         header["MassTable"] = np.array([0, 4.06])
         header["BoxSize"], header["Time"], header["Redshift"] = 50.0, 1.0, 0.0
         parameters = file.create_group("Parameters").attrs
-        parameters.update(Omega0=0.308, OmegaLambda=0.692, HubbleParam=0.678, Hubble=100.0, UnitLength_in_cm=3.085678e24,
-                          UnitMass_in_g=1.989e43, UnitVelocity_in_cm_per_s=1e5)
+        parameters.update(
+            Omega0=0.308,
+            OmegaLambda=0.692,
+            HubbleParam=0.678,
+            Hubble=100.0,
+            UnitLength_in_cm=3.085678e24,
+            UnitMass_in_g=1.989e43,
+            UnitVelocity_in_cm_per_s=1e5,
+        )
         parameters["ComovingIntegrationOn"] = np.int32(1)
-        file.create_group("Config").attrs.update({name: np.bytes_("on") for name in ("PERIODIC", "SELFGRAVITY", "FOF")})
+        file.create_group("Config").attrs.update(
+            {name: np.bytes_("on") for name in ("PERIODIC", "SELFGRAVITY", "FOF")}
+        )
         file[POSITIONS] = rows()
         file["PartType1/Velocities"] = 20 * rows()
         file["PartType1/ParticleIDs"] = np.arange(1, NUM + 1, dtype=np.uint32)
@@ -40,9 +50,11 @@ def snapshot(path, change=lambda file: None):
 
 def replaced(create):
     """A change: other coordinates, which `create(file)` makes."""
+
     def change(file):
         del file[POSITIONS]
         create(file)
+
     return change
 
 
@@ -52,16 +64,22 @@ def header(name, value):
 
 def shows(*sources):
     """A virtual dataset; each source is (first row, rows, file, dataset)."""
+
     def create(file):
         layout = h5py.VirtualLayout((NUM, 3), np.float32)
         for first, num, name, dataset in sources:
-            layout[first:first + num] = h5py.VirtualSource(name, dataset, (NUM, 3), np.float32)[:num]
+            layout[first : first + num] = h5py.VirtualSource(name, dataset, (NUM, 3), np.float32)[
+                :num
+            ]
         file.create_virtual_dataset(POSITIONS, layout)
+
     return replaced(create)
 
 
 def some_chunks(file):
-    file.create_dataset(POSITIONS, (NUM, 3), np.float32, chunks=(5, 3), compression="gzip")[:10] = rows()[:10]
+    file.create_dataset(POSITIONS, (NUM, 3), np.float32, chunks=(5, 3), compression="gzip")[:10] = (
+        rows()[:10]
+    )
 
 
 def many_rows(file):
@@ -91,16 +109,27 @@ CHANGES = {
     "virtual_good": shows((0, NUM, "parts/rows.hdf5", "pos")),
     "unwritten": replaced(lambda file: file.create_dataset(POSITIONS, (NUM, 3), np.float32)),
     "unwritten_chunks": replaced(some_chunks),
-    "external_short": replaced(lambda file: file.create_dataset(POSITIONS, (NUM, 3), np.float32, external=[("parts/short.raw", 0, 12 * NUM)])),
-    "signed_positions": replaced(lambda file: file.create_dataset(POSITIONS, data=rows().astype(np.int32))),
+    "external_short": replaced(
+        lambda file: file.create_dataset(
+            POSITIONS, (NUM, 3), np.float32, external=[("parts/short.raw", 0, 12 * NUM)]
+        )
+    ),
+    "signed_positions": replaced(
+        lambda file: file.create_dataset(POSITIONS, data=rows().astype(np.int32))
+    ),
     "references": replaced(references),
     "link_to_itself": replaced(link_to_itself),
     "negative_time": header("Time", -1.0),
     "huge_box": header("BoxSize", 1e300),
     "empty_box": empty_box,
-    "most_particles": lambda file: [header(name, np.array([0, 2**64 - 1], np.uint64))(file) for name in ("NumPart_ThisFile", "NumPart_Total")],
-    "high_words": lambda file: [header("NumPart_Total", np.array([0, NUM], np.uint32))(file),
-                                header("NumPart_Total_HighWord", np.array([2**31, 2**31 - 1], np.uint32))(file)],
+    "max_particles": lambda file: [
+        header(name, np.array([0, 2**64 - 1], np.uint64))(file)
+        for name in ("NumPart_ThisFile", "NumPart_Total")
+    ],
+    "high_words": lambda file: [
+        header("NumPart_Total", np.array([0, NUM], np.uint32))(file),
+        header("NumPart_Total_HighWord", np.array([2**31, 2**31 - 1], np.uint32))(file),
+    ],
     "many_rows": replaced(many_rows),
     "opaque_masses": header("MassTable", np.void(b"0123456789abcdef")),
     "files_without_end": header("NumFilesPerSnapshot", np.int32(2**31 - 1)),
@@ -126,7 +155,7 @@ def damaged_attribute(folder):
     data = bytearray(path.read_bytes())
     name = data.index(b"SELFGRAVITY\0")
     # Version 1 of the message: version, reserved, and 2 bytes each for the sizes of name, type and shape stand before the name.
-    data[name - 6:name - 4] = (0xFFF0).to_bytes(2, "little")
+    data[name - 6 : name - 4] = (0xFFF0).to_bytes(2, "little")
     path.write_bytes(data)
 
 
@@ -152,8 +181,14 @@ def others(folder):
         file.create_group("Header").attrs.update(NumFiles=np.int32(1), BoxSize=50.0)
         file.create_dataset("Group/GroupPos", (NUM, 3), np.float32)
     with h5py.File(folder / "catalogue_counts.hdf5", "w") as file:
-        file.create_group("Header").attrs.update(NumFiles=np.int32(1), BoxSize=50.0, Ngroups_ThisFile=np.int64(NUM + 1))
-        file["Group/GroupPos"], file["Group/GroupMass"], file["Group/GroupLen"] = rows(), np.ones(NUM), np.ones(NUM, np.int32)
+        file.create_group("Header").attrs.update(
+            NumFiles=np.int32(1), BoxSize=50.0, Ngroups_ThisFile=np.int64(NUM + 1)
+        )
+        file["Group/GroupPos"], file["Group/GroupMass"], file["Group/GroupLen"] = (
+            rows(),
+            np.ones(NUM),
+            np.ones(NUM, np.int32),
+        )
     with h5py.File(folder / "places_many.hdf5", "w") as file:
         file.create_dataset("Coordinates", (2**62, 3), np.float64, chunks=(7, 3))
     with h5py.File(folder / "places_unwritten.hdf5", "w") as file:

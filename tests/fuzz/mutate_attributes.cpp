@@ -63,7 +63,7 @@ Wide odd_number(Random& random) {
 
 std::string change_value(Random& random, Attribute& attribute) {
   if (attribute.numbers.empty()) return "text stays";
-  const std::size_t at = place_below(random, attribute.numbers.size());
+  const std::size_t at = offset_below(random, attribute.numbers.size());
   attribute.numbers[at] = odd_number(random);
   return fmt::format("number {} becomes {:g}", at, attribute.numbers[at]);
 }

@@ -22,16 +22,16 @@ std::size_t place_of_damage(Random& random, const SeedFile& file, std::size_t si
   if (!contents.structures.empty() && random.below(2) == 0) {
     const std::size_t reach = std::size_t{8} << random.below(7);
     const std::size_t begin = choose(random, contents.structures);
-    return std::min(begin + place_below(random, reach), size - 1);
+    return std::min(begin + offset_below(random, reach), size - 1);
   }
-  std::size_t at = place_below(random, size);
+  std::size_t at = offset_below(random, size);
   for (int again = 0; again < 5 && lies_in_numbers(contents, at); ++again)
-    at = place_below(random, size);
+    at = offset_below(random, size);
   return at;
 }
 
 std::size_t some_length(Random& random, std::size_t most) {
-  return std::min<std::size_t>(1 + place_below(random, std::size_t{1} << random.below(12)), most);
+  return std::min<std::size_t>(1 + offset_below(random, std::size_t{1} << random.below(12)), most);
 }
 
 std::string flip_bit(Random& random, std::string& bytes, std::size_t at) {
@@ -86,7 +86,7 @@ std::string truncate(Random&, std::string& bytes, std::size_t at) {
 }
 
 std::string splice(Random& random, std::string& bytes, std::size_t at) {
-  const std::size_t from = place_below(random, bytes.size());
+  const std::size_t from = offset_below(random, bytes.size());
   const std::size_t length = some_length(random, bytes.size() - std::max(at, from));
   const std::string block = bytes.substr(from, length);
   bytes.replace(at, length, block);
@@ -115,7 +115,7 @@ const std::vector<Damage>& damages() {
 }
 
 std::string replace_word(Random& random, std::string& text) {
-  const std::size_t at = text.find_first_of(" \n\t", place_below(random, text.size()));
+  const std::size_t at = text.find_first_of(" \n\t", offset_below(random, text.size()));
   if (at == std::string::npos) return "nothing";
   const std::size_t end = std::min(text.find_first_of(" \n\t", at + 1), text.size());
   const std::vector<std::string> words{"nan",
@@ -144,7 +144,7 @@ std::string replace_word(Random& random, std::string& text) {
 }
 
 std::string swap_lines(Random& random, std::string& text) {
-  const std::size_t begin = text.find('\n', place_below(random, text.size()));
+  const std::size_t begin = text.find('\n', offset_below(random, text.size()));
   if (begin == std::string::npos) return "nothing";
   const std::string tail = text.substr(begin + 1);
   text = tail + text.substr(0, begin + 1);

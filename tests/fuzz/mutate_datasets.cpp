@@ -58,7 +58,7 @@ Step other_values(Random& random, const Handle& file, const std::string& path) {
        "reading " + path);
   const Index changes = random.one_in(4) ? static_cast<Index>(numbers.size()) : 1 + random.below(4);
   const double value = odd_real(random);
-  for (Index i = 0; i < changes; ++i) numbers[place_below(random, numbers.size())] = value;
+  for (Index i = 0; i < changes; ++i) numbers[offset_below(random, numbers.size())] = value;
   H5Dwrite(dataset.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data());
   return {fmt::format("{} of the numbers of {} become {:g}", changes, path, value)};
 }

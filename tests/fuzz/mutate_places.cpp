@@ -42,10 +42,10 @@ Handle external_properties(const std::string& bytes, std::size_t pieces, std::si
 
 Step to_raw_files(Random& random, const Handle& file, const std::string& path) {
   const Original original = take_away(file, path);
-  const std::size_t pieces = 1 + place_below(random, 2);
+  const std::size_t pieces = 1 + offset_below(random, 2);
   const bool is_short = random.one_in(2);
   const std::size_t lacking =
-      is_short ? 1 + place_below(random, original.bytes.size() / pieces) : 0;
+      is_short ? 1 + offset_below(random, original.bytes.size() / pieces) : 0;
   const Handle properties = external_properties(original.bytes, pieces, lacking);
   put_dataset(file, path, {original.type.id(), original.extent, nullptr}, properties);
   const bool is_gone = is_short && random.one_in(3);
@@ -118,7 +118,7 @@ Step to_virtual_with_gap(Random& random, const Handle& file, const std::string& 
   View view;
   const hsize_t half = original.extent[0] / 2;
   view.twice = random.one_in(3);  // half of the rows twice are as many as all
-  view.rows = view.twice ? half : 1 + static_cast<hsize_t>(place_below(random, half));
+  view.rows = view.twice ? half : 1 + static_cast<hsize_t>(offset_below(random, half));
   put_view(file, path, original, view);
   return {fmt::format("{} shows {} rows of another file{}", path, view.rows,
                       view.twice ? ", twice" : ""),

@@ -110,7 +110,7 @@ Extent odd_extent(Random& random, const Extent& like) {
     default: break;
   }
   if (extent.empty()) return {2};
-  hsize_t& length = extent[place_below(random, extent.size())];
+  hsize_t& length = extent[offset_below(random, extent.size())];
   length = static_cast<hsize_t>(random.pick<Index>({0, 1, 2, 3, 4, 6})) +
            (random.one_in(2) ? length - std::min<hsize_t>(length, 3) : 0);
   return extent;

@@ -8,7 +8,7 @@ namespace zhalo::fuzz {
 namespace {
 
 /// More than any good mutant has.
-constexpr hssize_t most_numbers = hssize_t{1} << 24;
+constexpr hssize_t max_numbers = hssize_t{1} << 24;
 
 Handle open_plainly(const std::string& path) {
   return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
@@ -43,7 +43,7 @@ bool append_dataset(const Handle& file, const std::string& path, PlainColumn& co
   const Handle type(H5Dget_type(dataset.id()), H5Tclose);
   const Handle space(H5Dget_space(dataset.id()), H5Sclose);
   const hssize_t points = H5Sget_simple_extent_npoints(space.id());
-  if (points < 0 || points > most_numbers) return false;
+  if (points < 0 || points > max_numbers) return false;
   const auto num = static_cast<std::size_t>(points);
   column.integer = H5Tget_class(type.id()) == H5T_INTEGER;
   column.bytes = std::max(column.bytes, H5Tget_size(type.id()));
@@ -95,7 +95,7 @@ std::optional<double> plain_attribute(const std::string& path, const std::string
   if (!attribute.valid()) return std::nullopt;
   const Handle space(H5Aget_space(attribute.id()), H5Sclose);
   const hssize_t points = H5Sget_simple_extent_npoints(space.id());
-  if (points < 1 || points > most_numbers) return std::nullopt;
+  if (points < 1 || points > max_numbers) return std::nullopt;
   std::vector<double> values(static_cast<std::size_t>(points));
   if (H5Aread(attribute.id(), H5T_NATIVE_DOUBLE, values.data()) < 0 || at >= values.size())
     return std::nullopt;

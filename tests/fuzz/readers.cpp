@@ -5,7 +5,7 @@
 #include "apps/ics/power_table.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/io/mean_separation.hpp"
-#include "zhalo/io/places.hpp"
+#include "zhalo/io/query_points.hpp"
 
 namespace zhalo::fuzz {
 
@@ -94,15 +94,15 @@ CatalogueReading read_catalogue(const std::string& path) {
   return reading;
 }
 
-PlacesReading read_places(const std::string& path) {
-  PlacesReading reading;
+QueryPointsReading read_places(const std::string& path) {
+  QueryPointsReading reading;
   static_cast<Reading&>(reading) = attempt([&] {
     const Context context;
-    const auto file = io::find_places(context.comm, path);
+    const auto file = io::find_query_points(context.comm, path);
     reading.is_there = file.has_value();
     if (!file) return;
-    reading.single = io::load_places<float>(context, *file);
-    reading.wide = io::load_places<double>(context, *file);
+    reading.single = io::load_query_points<float>(context, *file);
+    reading.wide = io::load_query_points<double>(context, *file);
   });
   return reading;
 }

@@ -119,8 +119,8 @@ class Run {
     constexpr std::size_t longest_report = 6000;
     fmt::print("FINDING: mutant {}: {}\n{}\n", number, words, report.substr(0, longest_report));
     summary_.findings.push_back({number, words});
-    constexpr std::size_t most_told = 20;
-    if (number == 0 || summary_.findings.size() > most_told) return;
+    constexpr std::size_t max_told = 20;
+    if (number == 0 || summary_.findings.size() > max_told) return;
     const std::string keep =
         options_.findings.empty() ? "" : fmt::format(" --keep '{}/{}'", options_.findings, number);
     const std::string told =

@@ -11,7 +11,7 @@ namespace zhalo::fuzz {
 struct Trial {
   SnapshotReading snapshot;
   CatalogueReading catalogue;
-  PlacesReading places;
+  QueryPointsReading places;
   TableReading table;
   std::string finding;  ///< empty if all is well
 

@@ -1,10 +1,11 @@
 """Faults, one of each kind that the tests are for, planted into a copy of the sources: scripts/test --all must find every one.
 
-  planted_faults.py check                the faults still fit the sources (a test of its own)
-  planted_faults.py find FOLDER [KIND]...   copies the last commit to FOLDER/zhalo, plants them, and runs those of the tests that must find
-                                         them; those of devices one at a time, because each ends a process. KIND: these alone.
-                                         Takes as long as it takes to build all trees, less where FOLDER/zhalo is built already
+planted_faults.py check                the faults still fit the sources (a test of its own)
+planted_faults.py find FOLDER [KIND]...   copies the last commit to FOLDER/zhalo, plants them, and runs those of the tests that must find
+                                       them; those of devices one at a time, because each ends a process. KIND: these alone.
+                                       Takes as long as it takes to build all trees, less where FOLDER/zhalo is built already
 """
+
 import re
 import subprocess
 import sys
@@ -24,37 +25,131 @@ class Fault(NamedTuple):
 
 
 TOGETHER = [
-    Fault("format", "apps/examples/simulation.hpp", "#pragma once\n", "#pragma   once\n", "house.format", "code should be clang-formatted"),
-    Fault("layers", "src/core/planted.hpp", "", '#pragma once\n#include "zhalo/fof/fof.hpp"\n', "house.layers", "layer core may not include"),
-    Fault("tidy", "src/core/timers.cpp", "double seconds = 0;", "double seconds = 0; const char* none = 0; if (none != phases_.data()->name.data()) seconds = 0;",
-          "house.tidy1|house.tidy2|house.tidy3|house.tidy4", "modernize-use-nullptr"),
-    Fault("leak", "src/io/snapshot.cpp", "  info.path = path;\n", "  info.path = path;\n  auto* lost = new double[8];\n  lost[0] = 1;\n",
-          "asan.io.snapshot", "LeakSanitizer: detected memory leaks"),
-    Fault("race", "kernels/common/fof_walk.inl.hpp", "    g.sync();  // the tile may still be read\n", "", "tsan.lanes", "ThreadSanitizer: data race"),
-    Fault("wrong answer", "src/mesh/power_bins.cpp", "return k_min + i * width;", "return k_min + (i + 0.25) * width;", "release.mesh.modes.ranks1",
-          "FAILED"),
-    Fault("hang", "src/domain/balance.cpp", "  std::vector<std::uint64_t> next = keys;\n",
-          "  std::vector<std::uint64_t> next = keys;\n  volatile bool waits = context.comm.rank() == 1;\n  while (waits) continue;\n", "release.balance.ranks2", "Timeout"),
-    Fault("bad page", "docs/quickstart.md", "Link length  0.15625 Mpc/h", "Link length  0.15626 Mpc/h", "release.quickstart", "FAILED"),
+    Fault(
+        "format",
+        "apps/examples/simulation.hpp",
+        "#pragma once\n",
+        "#pragma   once\n",
+        "house.format",
+        "code should be clang-formatted",
+    ),
+    Fault(
+        "layers",
+        "src/core/planted.hpp",
+        "",
+        '#pragma once\n#include "zhalo/fof/fof.hpp"\n',
+        "house.layers",
+        "layer core may not include",
+    ),
+    Fault(
+        "tidy",
+        "src/core/timers.cpp",
+        "double seconds = 0;",
+        "double seconds = 0; const char* none = 0; if (none != phases_.data()->name.data()) seconds = 0;",
+        "house.tidy1|house.tidy2|house.tidy3|house.tidy4",
+        "modernize-use-nullptr",
+    ),
+    Fault(
+        "leak",
+        "src/io/snapshot.cpp",
+        "  info.path = path;\n",
+        "  info.path = path;\n  auto* lost = new double[8];\n  lost[0] = 1;\n",
+        "asan.io.snapshot",
+        "LeakSanitizer: detected memory leaks",
+    ),
+    Fault(
+        "race",
+        "kernels/common/fof_walk.inl.hpp",
+        "    g.sync();  // the tile may still be read\n",
+        "",
+        "tsan.lanes",
+        "ThreadSanitizer: data race",
+    ),
+    Fault(
+        "wrong answer",
+        "src/mesh/power_bins.cpp",
+        "return k_min + i * width;",
+        "return k_min + (i + 0.25) * width;",
+        "release.mesh.modes.ranks1",
+        "FAILED",
+    ),
+    Fault(
+        "hang",
+        "src/domain/balance.cpp",
+        "  std::vector<std::uint64_t> next = keys;\n",
+        "  std::vector<std::uint64_t> next = keys;\n  volatile bool waits = context.comm.rank() == 1;\n  while (waits) continue;\n",
+        "release.balance.ranks2",
+        "Timeout",
+    ),
+    Fault(
+        "bad page",
+        "docs/quickstart.md",
+        "Link length  0.15625 Mpc/h",
+        "Link length  0.15626 Mpc/h",
+        "release.quickstart",
+        "FAILED",
+    ),
 ]
 
 
 # Of the CUDA code. scripts/test finds all but the last one, for which it needs --all.
 ON_DEVICES = [
-    Fault("missing sync", "kernels/common/fof_walk.inl.hpp", "    g.sync();\n    return near;\n", "    return near;\n",
-          "emulated.fof.device", "FAILED"),
-    Fault("collective in a branch", "kernels/cuda/warp_group.cuh", "{ __syncwarp(); }", "{\n    if (lane() < 16) __syncwarp();\n  }",
-          "emulated.parity.cuda", "are not all at one collective"),
-    Fault("index behind the leaves", "kernels/cuda/launch.cuh", "item < num_items; item += step", "item <= num_items; item += step",
-          "emulated.parity.cuda.guarded", "behind the end of a block"),
-    Fault("host pointer", "src/fof/fof.cpp", "Buffer<LocalIndex> smallest(exec, local.linked.num, \"labels\");",
-          "Buffer<LocalIndex> smallest(Host{}, local.linked.num, \"labels\");", "emulated.parity.cuda", "host"),
-    Fault("dropped error", "kernels/cuda/memory.cu", "void synchronise(const Cuda& exec) {\n  const DeviceScope scope(exec.device);\n  ZHALO_CUDA_TRY(cudaStreamSynchronize(exec.stream));",
-          "void synchronise(const Cuda& exec) {\n  const DeviceScope scope(exec.device);\n  static_cast<void>(cudaStreamSynchronize(exec.stream));", "emulated.device.failures", "FAILED"),
-    Fault("pinned on the wrong device", "kernels/cuda/memory.cu", "return allocate_on(device, bytes, cudaMallocHost);", "return allocate_on(0, bytes, cudaMallocHost);",
-          "emulated.device.contexts.ranks3", "FAILED"),
-    Fault("race between blocks", "kernels/atomics.hpp", "  return atomicCAS(&at, expected, desired);\n",
-          "  const LocalIndex seen = at;\n  if (seen == expected) at = desired;\n  return seen;\n", "tsan.parity.cuda", "ThreadSanitizer: data race"),
+    Fault(
+        "missing sync",
+        "kernels/common/fof_walk.inl.hpp",
+        "    g.sync();\n    return near;\n",
+        "    return near;\n",
+        "emulated.fof.device",
+        "FAILED",
+    ),
+    Fault(
+        "collective in a branch",
+        "kernels/cuda/warp_lanes.cuh",
+        "{ __syncwarp(); }",
+        "{\n    if (lane() < 16) __syncwarp();\n  }",
+        "emulated.parity.cuda",
+        "are not all at one collective",
+    ),
+    Fault(
+        "index behind the leaves",
+        "kernels/cuda/launch.cuh",
+        "item < num_items; item += step",
+        "item <= num_items; item += step",
+        "emulated.parity.cuda.guarded",
+        "behind the end of a block",
+    ),
+    Fault(
+        "host pointer",
+        "src/fof/fof.cpp",
+        "Buffer<LocalIndex> smallest(exec, local.linked.num, \"labels\");",
+        "Buffer<LocalIndex> smallest(Host{}, local.linked.num, \"labels\");",
+        "emulated.parity.cuda",
+        "host",
+    ),
+    Fault(
+        "dropped error",
+        "kernels/cuda/memory.cu",
+        "void synchronise(const Cuda& exec) {\n  const DeviceScope scope(exec.device);\n  ZHALO_CUDA_TRY(cudaStreamSynchronize(exec.stream));",
+        "void synchronise(const Cuda& exec) {\n  const DeviceScope scope(exec.device);\n  static_cast<void>(cudaStreamSynchronize(exec.stream));",
+        "emulated.device.failures",
+        "FAILED",
+    ),
+    Fault(
+        "pinned on the wrong device",
+        "kernels/cuda/memory.cu",
+        "return allocate_on(device, bytes, cudaMallocHost);",
+        "return allocate_on(0, bytes, cudaMallocHost);",
+        "emulated.device.contexts.ranks3",
+        "FAILED",
+    ),
+    Fault(
+        "race between blocks",
+        "kernels/atomics.hpp",
+        "  return atomicCAS(&at, expected, desired);\n",
+        "  const LocalIndex seen = at;\n  if (seen == expected) at = desired;\n  return seen;\n",
+        "tsan.parity.cuda",
+        "ThreadSanitizer: data race",
+    ),
 ]
 FAULTS = TOGETHER + ON_DEVICES
 
@@ -65,7 +160,11 @@ def fits(fault, root):
 
 
 def check():
-    stale = [f"{fault.kind}: {fault.path} has not one place like {fault.old!r}" for fault in FAULTS if not fits(fault, ROOT)]
+    stale = [
+        f"{fault.kind}: {fault.path} has not one place like {fault.old!r}"
+        for fault in FAULTS
+        if not fits(fault, ROOT)
+    ]
     print("\n".join(stale) or f"all {len(FAULTS)} faults fit the sources")
     return 1 if stale else 0
 
@@ -77,19 +176,29 @@ def plant(fault, root):
 
 def result_of(test, output):
     """What ctest printed of a test: its line of result and what stands below, to the next test's line."""
-    found = re.search(rf"Test +#\d+: {re.escape(test)} .*?(?=\n *\d+/\d+ Test|\n\d+% tests passed)", output, re.DOTALL)
+    found = re.search(
+        rf"Test +#\d+: {re.escape(test)} .*?(?=\n *\d+/\d+ Test|\n\d+% tests passed)",
+        output,
+        re.DOTALL,
+    )
     return found[0] if found else ""
 
 
 def is_seen(fault, output):
-    return any("***" in result and fault.says in result for result in (result_of(test, output) for test in fault.test.split("|")))
+    return any(
+        "***" in result and fault.says in result
+        for result in (result_of(test, output) for test in fault.test.split("|"))
+    )
 
 
 def report(faults, run):
     """Which of them a run has found. All that it said, if one is missed."""
     missed = [fault.kind for fault in faults if not is_seen(fault, run.stdout)]
     for fault in faults:
-        print(f"{'MISSED' if fault.kind in missed else 'found':6}  {fault.kind:26} by {fault.test}", flush=True)
+        print(
+            f"{'MISSED' if fault.kind in missed else 'found':6}  {fault.kind:26} by {fault.test}",
+            flush=True,
+        )
     if missed:
         print(run.stdout + run.stderr, flush=True)
     return missed
@@ -104,14 +213,30 @@ def copy_sources(folder):
 
 def find_together(root, faults):
     names = "|".join(re.escape(name) for fault in faults for name in fault.test.split("|"))
-    return subprocess.run(["scripts/test", "--all", "-R", f"^({names})$"], cwd=root, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        ["scripts/test", "--all", "-R", f"^({names})$"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def find_alone(root, fault):
     """As scripts/test does, in the one tree that matters."""
     tree = fault.test.split(".")[0]
-    steps = ["cmake --preset $0 >configured.log || { cat configured.log; exit 1; }", "cmake --build --preset $0", 'ctest --preset $0 -R "$1" --output-on-failure']
-    return subprocess.run(["sh", "-c", " && ".join(steps), tree, f"^{re.escape(fault.test)}$"], cwd=root, capture_output=True, text=True, check=False)
+    steps = [
+        "cmake --preset $0 >configured.log || { cat configured.log; exit 1; }",
+        "cmake --build --preset $0",
+        'ctest --preset $0 -R "$1" --output-on-failure',
+    ]
+    return subprocess.run(
+        ["sh", "-c", " && ".join(steps), tree, f"^{re.escape(fault.test)}$"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def find(folder, kinds):
@@ -125,7 +250,10 @@ def find(folder, kinds):
         subprocess.run(["git", "-C", str(root), "clean", "-q", "-f", "-d", "src"], check=True)
         for fault in faults:
             plant(fault, root)
-        missed += report(faults, find_alone(root, faults[0]) if faults[0] in ON_DEVICES else find_together(root, faults))
+        missed += report(
+            faults,
+            find_alone(root, faults[0]) if faults[0] in ON_DEVICES else find_together(root, faults),
+        )
     return 1 if missed else 0
 
 

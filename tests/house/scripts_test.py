@@ -1,4 +1,5 @@
 """The scripts that cannot run in full here: what they say and how they end when something is missing."""
+
 import os
 import subprocess
 import tempfile
@@ -10,8 +11,15 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def run(*command, **environment):
     """Exit status and all output of a script."""
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
-                            env={**os.environ, **environment})
+    result = subprocess.run(
+        command,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, **environment},
+    )
     return result.returncode, result.stdout + result.stderr
 
 
@@ -35,7 +43,9 @@ class Scripts(unittest.TestCase):
     def test_setup_elsewhere_names_what_is_missing(self):
         with tempfile.TemporaryDirectory() as folder:
             path = folder_of_commands(folder, "bash", "env", "grep", "cmake")
-            status, output = run("bash", "scripts/setup", "demo", PATH=path, ZHALO_OS_RELEASE="/dev/null")
+            status, output = run(
+                "bash", "scripts/setup", "demo", PATH=path, ZHALO_OS_RELEASE="/dev/null"
+            )
         self.assertEqual(status, 1, output)
         self.assertIn("not Debian 12", output)
         self.assertIn("ninja (Debian: ninja-build)", output)
@@ -49,7 +59,9 @@ class Scripts(unittest.TestCase):
             Path(folder, "id").chmod(0o755)
             release = Path(folder, "os-release")
             release.write_text('ID=debian\nVERSION_ID="12"\n')
-            status, output = run("bash", "scripts/setup", "demo", PATH=path, ZHALO_OS_RELEASE=str(release))
+            status, output = run(
+                "bash", "scripts/setup", "demo", PATH=path, ZHALO_OS_RELEASE=str(release)
+            )
         self.assertEqual(status, 1, output)
         self.assertIn("as root, run: apt-get install g++ cmake", output)
 
@@ -58,7 +70,9 @@ class Scripts(unittest.TestCase):
 
     def test_ci_runs_all_tests_and_nothing_else(self):
         text = (ROOT / ".ci/run").read_text().split("\n")
-        self.assertEqual(text, ["#!/usr/bin/env bash", 'exec "$(dirname "$0")/../scripts/test" --all', ""])
+        self.assertEqual(
+            text, ["#!/usr/bin/env bash", 'exec "$(dirname "$0")/../scripts/test" --all', ""]
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-// The searches for neighbours on emulated lanes: the k-best list alone, then whole searches, against brute force and the vector groups.
+// The searches for neighbours on emulated lanes: the k-best list alone, then whole searches,
+// against brute force and the vector groups.
 #include <algorithm>
 
 #include "tests/lanes/small_search.hpp"
@@ -6,14 +7,15 @@
 namespace zhalo::testing {
 namespace {
 
-template <class RealType, int NumLanes, int NumGroups = 1>
+template <class RealType, int NumLanes, int NumWarps = 1>
 struct Case {
   using Real = RealType;
-  using Group = EmulatedGroup<Real, NumLanes>;
-  static constexpr int num_groups = NumGroups;
+  using Lanes = EmulatedLanes<Real, NumLanes>;
+  static constexpr int num_warps = NumWarps;
 };
 
-/// What is offered to the list of one row: squared distances (with ties) and global indices in no order.
+/// What is offered to the list of one row: squared distances (with ties) and global indices in no
+/// order.
 template <class Real>
 struct Offer {
   std::vector<Real> distance2;
@@ -42,22 +44,22 @@ struct Offer {
 };
 
 /// Offers everything to the list of one row, and has it merged whenever `batch` are staged.
-template <class Group>
+template <class Lanes>
 struct FillRow {
-  using Real = typename Group::real;
+  using Real = typename Lanes::real;
   using Scratch = kernels::emulated::NeighbourScratch<Real>;
   kernels::BestRows<Real> rows;
-  PlacedColumn<Index> global_index;
+  SearchColumn<Index> global_index;
   const Real* distance2;
   Index num;
   int batch;
 
-  void operator()(const Group& g, Index row, Scratch& s) const {
-    const kernels::emulated::BestList<Group> best{rows, global_index};
+  void operator()(const Lanes& g, Index row, Scratch& s) const {
+    const kernels::emulated::BestList<Lanes> best{rows, global_index};
     int staged = 0;
     LocalIndex found = 0;
-    for (Index j = 0; j < num; j += Group::size) {
-      const std::uint64_t lanes = kernels::first_bits(std::min<Index>(num - j, Group::size));
+    for (Index j = 0; j < num; j += Lanes::size) {
+      const std::uint64_t lanes = kernels::first_bits(std::min<Index>(num - j, Lanes::size));
       best.add(g, {lanes, g.load(distance2 + j), static_cast<LocalIndex>(j)}, staged, s);
       if (staged < batch) continue;
       found = best.flush(g, row, found, staged, s);
@@ -68,14 +70,15 @@ struct FillRow {
   }
 };
 
-template <class Group>
+template <class Lanes>
 void check_list(Index k, Index num, Index distinct, int batch) {
-  using Real = typename Group::real;
+  using Real = typename Lanes::real;
   INFO("k " << k << ", " << num << " offered, " << distinct << " distances, merged by " << batch);
   const Offer<Real> offer(num, distinct);
   OwnRows<Real> own(1, k);
-  const PlacedColumn<Index> index{offer.index.data(), nullptr, static_cast<LocalIndex>(num)};
-  for_each_emulated<Group>(1, 1, FillRow<Group>{own.rows, index, offer.distance2.data(), num, batch});
+  const SearchColumn<Index> index{offer.index.data(), nullptr, static_cast<LocalIndex>(num)};
+  for_each_emulated<Lanes>(1, 1,
+                           FillRow<Lanes>{own.rows, index, offer.distance2.data(), num, batch});
   const auto expected = offer.best(k);
   REQUIRE(Index{own.count[0]} == static_cast<Index>(expected.size()));
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -84,18 +87,21 @@ void check_list(Index k, Index num, Index distinct, int batch) {
   }
 }
 
-/// The k nearest on emulated lanes are those of brute force; the vector groups write the same, bit for bit.
+/// The k nearest on emulated lanes are those of brute force; the vector groups write the same, bit
+/// for bit.
 template <class Case>
-void check_nearest(const Cloud<typename Case::Real>& cloud, const Wanted& wanted, int leaf_size,
-                   const Cloud<typename Case::Real>* queries = nullptr) {
+void check_nearest(const PointSet<typename Case::Real>& points, const Wanted& wanted, int leaf_size,
+                   const PointSet<typename Case::Real>* queries = nullptr) {
   using Real = typename Case::Real;
-  using Group = typename Case::Group;
+  using Lanes = typename Case::Lanes;
   INFO("k " << wanted.k << ", leaf size " << leaf_size);
-  SmallSearch<Real> small(cloud, queries, leaf_size);
+  SmallSearch<Real> small(points, queries, leaf_size);
   const auto search = small.view(wanted);
   OwnRows<Real> own(small.num_queries(), wanted.k);
-  for_each_emulated<Group>(Case::num_groups, small.num_leaves(), kernels::emulated::FindNearest<Group>{search, own.rows});
-  const auto expected = queries != nullptr ? brute_table(cloud, *queries, wanted) : brute_table(cloud, wanted);
+  for_each_emulated<Lanes>(Case::num_warps, small.num_leaves(),
+                           kernels::emulated::FindNearest<Lanes>{search, own.rows});
+  const auto expected =
+      queries != nullptr ? brute_table(points, *queries, wanted) : brute_table(points, wanted);
   CHECK(difference(small.table(own), expected) == "");
 
   OwnRows<Real> vectors(small.num_queries(), wanted.k);
@@ -106,16 +112,17 @@ void check_nearest(const Cloud<typename Case::Real>& cloud, const Wanted& wanted
 
 /// All within the radius: counted, listed, and sorted.
 template <class Case>
-void check_within(const Cloud<typename Case::Real>& cloud, double radius, int leaf_size) {
+void check_within(const PointSet<typename Case::Real>& points, double radius, int leaf_size) {
   using Real = typename Case::Real;
-  using Group = typename Case::Group;
+  using Lanes = typename Case::Lanes;
   const Wanted wanted{0, false, radius};
-  SmallSearch<Real> small(cloud, nullptr, leaf_size);
+  SmallSearch<Real> small(points, nullptr, leaf_size);
   const auto search = small.view(wanted);
   std::vector<LocalIndex> count(static_cast<std::size_t>(small.num_queries()));
   kernels::WithinRows<Real> rows{count.data(), nullptr, nullptr, nullptr};
   const auto run = [&] {
-    for_each_emulated<Group>(Case::num_groups, small.num_leaves(), kernels::emulated::FindWithin<Group>{search, rows});
+    for_each_emulated<Lanes>(Case::num_warps, small.num_leaves(),
+                             kernels::emulated::FindWithin<Lanes>{search, rows});
   };
   run();
   std::vector<Index> offset{0};
@@ -127,14 +134,16 @@ void check_within(const Cloud<typename Case::Real>& cloud, double radius, int le
   std::vector<LocalIndex> place(distance2.size());
   rows = {count.data(), offset.data(), distance2.data(), place.data()};
   run();
-  kernels::sort_rows(small.exec(), {offset.data(), static_cast<Index>(offset.size())}, rows, small.global_index());
-  CHECK(difference(small.table(rows), brute_table(cloud, wanted)) == "");
+  kernels::sort_rows(small.exec(), {offset.data(), static_cast<Index>(offset.size())}, rows,
+                     small.global_index());
+  CHECK(difference(small.table(rows), brute_table(points, wanted)) == "");
 }
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the list of the k best on emulated lanes, ties included", "[lanes]", (EmulatedGroup<float, 1>),
-                   (EmulatedGroup<float, 4>), (EmulatedGroup<float, 32>)) {
+TEMPLATE_TEST_CASE("the list of the k best on emulated lanes, ties included", "[lanes]",
+                   (EmulatedLanes<float, 1>), (EmulatedLanes<float, 4>),
+                   (EmulatedLanes<float, 32>)) {
   for (const Index k : {1, 8, 33}) {
     check_list<TestType>(k, 90, 1000000, 40);
     check_list<TestType>(k, 60, 7, 33);
@@ -146,46 +155,59 @@ TEMPLATE_TEST_CASE("the list of the k best on emulated lanes, ties included", "[
   check_list<TestType>(5, 0, 1, 1);
 }
 
-TEMPLATE_TEST_CASE("the k nearest on emulated lanes are those of brute force", "[lanes]", (Case<float, 1>), (Case<float, 4>),
-                   (Case<double, 4>), (Case<float, 4, 3>), (Case<float, 32>)) {
+TEMPLATE_TEST_CASE("the k nearest on emulated lanes are those of brute force", "[lanes]",
+                   (Case<float, 1>), (Case<float, 4>), (Case<double, 4>), (Case<float, 4, 3>),
+                   (Case<float, 32>)) {
   using Real = typename TestType::Real;
   const Box periodic = Box::periodic_cube(1);
-  SECTION("uniform, periodic") { check_nearest<TestType>(uniform_cloud<Real>(90, periodic, 0.1, 3), {.k = 8}, 12); }
+  SECTION("uniform, periodic") {
+    check_nearest<TestType>(uniform_points<Real>(90, periodic, 0.1, 3), {.k = 8}, 12);
+  }
   SECTION("uniform, open, others only") {
-    check_nearest<TestType>(uniform_cloud<Real>(90, Box::unbounded(), 0.1, 4), {.k = 33, .include_self = false}, 8);
+    check_nearest<TestType>(uniform_points<Real>(90, Box::unbounded(), 0.1, 4),
+                            {.k = 33, .include_self = false}, 8);
   }
-  SECTION("a radius") { check_nearest<TestType>(uniform_cloud<Real>(80, periodic, 0.1, 5), {.k = 5, .max_radius = 0.25}, 4); }
+  SECTION("a radius") {
+    check_nearest<TestType>(uniform_points<Real>(80, periodic, 0.1, 5),
+                            {.k = 5, .max_radius = 0.25}, 4);
+  }
   SECTION("two dimensions, knots over the edges") {
-    check_nearest<TestType>(knotted_cloud<Real>(80, Box::periodic_cube(1, 2), 0.1, 0.06), {.k = 7}, 8);
+    check_nearest<TestType>(knotted_points<Real>(80, Box::periodic_cube(1, 2), 0.1, 0.06), {.k = 7},
+                            8);
   }
-  SECTION("a lattice full of ties") { check_nearest<TestType>(lattice_cloud<Real>(4, 0.25), {.k = 16}, 8); }
+  SECTION("a lattice full of ties") {
+    check_nearest<TestType>(lattice_points<Real>(4, 0.25), {.k = 16}, 8);
+  }
   SECTION("queries of their own, some far outside") {
-    Cloud<Real> queries = uniform_cloud<Real>(30, Box::unbounded(), 0.1, 6);
+    PointSet<Real> queries = uniform_points<Real>(30, Box::unbounded(), 0.1, 6);
     for (std::size_t i = 0; i < queries.pos.size(); i += 4) queries.pos[i] += 5;
-    check_nearest<TestType>(uniform_cloud<Real>(80, Box::unbounded(), 0.1, 7), {.k = 9}, 8, &queries);
+    check_nearest<TestType>(uniform_points<Real>(80, Box::unbounded(), 0.1, 7), {.k = 9}, 8,
+                            &queries);
   }
 }
 
-TEMPLATE_TEST_CASE("the k nearest on emulated lanes: equal particles, more than there are, and next to none", "[lanes]",
-                   (Case<float, 4>), (Case<double, 32>)) {
+TEMPLATE_TEST_CASE(
+    "the k nearest on emulated lanes: equal particles, more than there are, and next to none",
+    "[lanes]", (Case<float, 4>), (Case<double, 32>)) {
   using Real = typename TestType::Real;
-  Cloud<Real> equal{{}, Box::periodic_cube(1), 0.1};
+  PointSet<Real> equal{{}, Box::periodic_cube(1), 0.1};
   equal.pos.assign(120, static_cast<Real>(0.5));
   check_nearest<TestType>(equal, {.k = 5}, 8);
   check_nearest<TestType>(equal, {.k = 5, .include_self = false}, 32);
   for (const Index num : {0, 1, 2, 20})
-    check_nearest<TestType>(uniform_cloud<Real>(num, Box::periodic_cube(1), 0.4, 8), {.k = 30, .include_self = false}, 16);
+    check_nearest<TestType>(uniform_points<Real>(num, Box::periodic_cube(1), 0.4, 8),
+                            {.k = 30, .include_self = false}, 16);
 }
 
-TEMPLATE_TEST_CASE("the k nearest on emulated lanes: a search that is resumed in a second tree", "[lanes]", (Case<float, 1>),
-                   (Case<float, 4>), (Case<float, 32>)) {
+TEMPLATE_TEST_CASE("the k nearest on emulated lanes: a search that is resumed in a second tree",
+                   "[lanes]", (Case<float, 1>), (Case<float, 4>), (Case<float, 32>)) {
   using Real = typename TestType::Real;
-  using Group = typename TestType::Group;
+  using Lanes = typename TestType::Lanes;
   const Box box = Box::periodic_cube(1);
-  const Cloud<Real> first = uniform_cloud<Real>(60, box, 0.1, 9);
-  Cloud<Real> second = uniform_cloud<Real>(50, box, 0.1, 10);
+  const PointSet<Real> first = uniform_points<Real>(60, box, 0.1, 9);
+  PointSet<Real> second = uniform_points<Real>(50, box, 0.1, 10);
   std::copy_n(first.pos.begin(), 60, second.pos.begin());  // 20 that are equal
-  Cloud<Real> all = first;
+  PointSet<Real> all = first;
   all.pos.insert(all.pos.end(), second.pos.begin(), second.pos.end());
   for (const Index k : {1, 9, 80}) {
     const Wanted wanted{.k = k};
@@ -193,7 +215,8 @@ TEMPLATE_TEST_CASE("the k nearest on emulated lanes: a search that is resumed in
     small.add(second, 8);
     OwnRows<Real> own(small.num_queries(), k);
     const auto run = [&](const kernels::SearchView<Real>& search) {
-      for_each_emulated<Group>(1, small.num_leaves(), kernels::emulated::FindNearest<Group>{search, own.rows});
+      for_each_emulated<Lanes>(1, small.num_leaves(),
+                               kernels::emulated::FindNearest<Lanes>{search, own.rows});
     };
     run(small.view(wanted));
     own.rows.resume = true;
@@ -202,12 +225,13 @@ TEMPLATE_TEST_CASE("the k nearest on emulated lanes: a search that is resumed in
   }
 }
 
-TEMPLATE_TEST_CASE("all within a radius on emulated lanes are those of brute force", "[lanes]", (Case<float, 1>),
-                   (Case<float, 4>), (Case<double, 4>), (Case<float, 4, 3>), (Case<float, 32>)) {
+TEMPLATE_TEST_CASE("all within a radius on emulated lanes are those of brute force", "[lanes]",
+                   (Case<float, 1>), (Case<float, 4>), (Case<double, 4>), (Case<float, 4, 3>),
+                   (Case<float, 32>)) {
   using Real = typename TestType::Real;
-  check_within<TestType>(uniform_cloud<Real>(100, Box::periodic_cube(1), 0.1, 11), 0.2, 8);
-  check_within<TestType>(knotted_cloud<Real>(60, Box::unbounded(2), 0.1, 0.06), 0.1, 12);
-  check_within<TestType>(lattice_cloud<Real>(4, 0.25), 0.25, 32);
+  check_within<TestType>(uniform_points<Real>(100, Box::periodic_cube(1), 0.1, 11), 0.2, 8);
+  check_within<TestType>(knotted_points<Real>(60, Box::unbounded(2), 0.1, 0.06), 0.1, 12);
+  check_within<TestType>(lattice_points<Real>(4, 0.25), 0.25, 32);
 }
 
 }  // namespace zhalo::testing

@@ -1,4 +1,5 @@
-/// Searches for neighbours on small trees for the lanes tests: everything that the kernels need, and their rows as tables.
+/// Searches for neighbours on small trees for the lanes tests: everything that the kernels need,
+/// and their rows as tables.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -7,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "tests/lanes/emulated_group.hpp"
+#include "tests/lanes/emulated_lanes.hpp"
 #include "tests/lanes/small_tree.hpp"
 #include "tests/support/run_knn.hpp"
 
@@ -28,17 +29,18 @@ struct OwnRows {
         rows{k, distance2.data(), place.data(), count.data(), false} {}
 };
 
-/// The particles of one or two clouds, and queries (or the first cloud's particles). Global index: the places in the first cloud, then
-/// those in the second.
+/// The particles of one or two point_sets, and queries (or the first points's particles). Global
+/// index: the places in the first points, then those in the second.
 template <class Real>
 class SmallSearch {
  public:
-  SmallSearch(const Cloud<Real>& cloud, const Cloud<Real>* queries, int leaf_size) : tree_(cloud, leaf_size), box_(cloud.box) {
+  SmallSearch(const PointSet<Real>& points, const PointSet<Real>* queries, int leaf_size)
+      : tree_(points, leaf_size), box_(points.box) {
     if (queries != nullptr) queries_.emplace(*queries, leaf_size);
     add_indices(tree_, 0);
   }
   /// The second half, searched after the first.
-  void add(const Cloud<Real>& more, int leaf_size) {
+  void add(const PointSet<Real>& more, int leaf_size) {
     more_.emplace(more, leaf_size);
     const auto first = static_cast<Index>(tree_.order().size());
     num_own_ = first;
@@ -47,8 +49,8 @@ class SmallSearch {
 
   const Host& exec() const { return tree_.exec(); }
   Index num_queries() const { return asked().order().size(); }
-  Index num_leaves() const { return asked().tree().plane_size[0]; }
-  PlacedColumn<Index> global_index() const {
+  Index num_leaves() const { return asked().tree().level_size[0]; }
+  SearchColumn<Index> global_index() const {
     return {index_.data(), index_.data() + num_own_, static_cast<LocalIndex>(num_own_)};
   }
 
@@ -60,30 +62,36 @@ class SmallSearch {
     search.queries_are_particles = !queries_ && !in_more;
     search.leave_out_self = search.queries_are_particles && !wanted.include_self;
     search.global_index = global_index();
-    search.first_place = in_more ? static_cast<LocalIndex>(num_own_) : 0;
+    search.first_index_where = in_more ? static_cast<LocalIndex>(num_own_) : 0;
     set_space(search);
-    const auto is_within = [&](Real r2) { return static_cast<double>(std::sqrt(r2)) <= wanted.max_radius; };
+    const auto is_within = [&](Real r2) {
+      return static_cast<double>(std::sqrt(r2)) <= wanted.max_radius;
+    };
     search.reach2 = static_cast<Real>(wanted.max_radius * wanted.max_radius);
-    while (search.reach2 > 0 && !is_within(search.reach2)) search.reach2 = std::nextafter(search.reach2, Real{0});
+    while (search.reach2 > 0 && !is_within(search.reach2))
+      search.reach2 = std::nextafter(search.reach2, Real{0});
     for (Real more = search.reach2; std::isfinite(more) && is_within(more);
          more = std::nextafter(more, std::numeric_limits<Real>::infinity()))
       search.reach2 = more;
-    const int top = search.tree.num_planes - 1;
+    const int top = search.tree.num_levels - 1;
     std::vector<Index>& smallest = smallest_[in_more ? 1 : 0];
-    smallest.resize(static_cast<std::size_t>(search.tree.plane_first[top] + search.tree.plane_size[top]));
-    kernels::find_smallest_indices(exec(), search, {smallest.data(), static_cast<Index>(smallest.size())});
+    smallest.resize(
+        static_cast<std::size_t>(search.tree.level_first[top] + search.tree.level_size[top]));
+    kernels::find_smallest_indices(exec(), search,
+                                   {smallest.data(), static_cast<Index>(smallest.size())});
     search.smallest_index = {smallest.data(), static_cast<Index>(smallest.size())};
     search.work = &work_;
     return search;
   }
 
-  /// Rows in the order of the queries' places in their cloud.
+  /// Rows in the order of the queries' places in their points.
   NeighbourTable<Real> table(const OwnRows<Real>& own) const {
     NeighbourTable<Real> table(static_cast<std::size_t>(num_queries()));
     for (Index row = 0; row < num_queries(); ++row) {
       for (Index i = 0; i < Index{own.count[static_cast<std::size_t>(row)]}; ++i) {
         const auto at = static_cast<std::size_t>(row * own.rows.k + i);
-        table[asked().order()[row]].push_back({std::sqrt(own.distance2[at]), global_index()[own.place[at]]});
+        table[asked().order()[row]].push_back(
+            {std::sqrt(own.distance2[at]), global_index()[own.place[at]]});
       }
     }
     return table;
@@ -92,7 +100,8 @@ class SmallSearch {
     NeighbourTable<Real> table(static_cast<std::size_t>(num_queries()));
     for (Index row = 0; row < num_queries(); ++row) {
       for (Index at = rows.offset[row]; at < rows.offset[row + 1]; ++at)
-        table[asked().order()[row]].push_back({std::sqrt(rows.distance2[at]), global_index()[rows.place[at]]});
+        table[asked().order()[row]].push_back(
+            {std::sqrt(rows.distance2[at]), global_index()[rows.local_index[at]]});
     }
     return table;
   }
@@ -101,7 +110,8 @@ class SmallSearch {
   const SmallTree<Real>& asked() const { return queries_ ? *queries_ : tree_; }
 
   void add_indices(const SmallTree<Real>& tree, Index first) {
-    for (Index i = 0; i < tree.order().size(); ++i) index_.push_back(first + Index{tree.order()[i]});
+    for (Index i = 0; i < tree.order().size(); ++i)
+      index_.push_back(first + Index{tree.order()[i]});
     if (first == 0) num_own_ = tree.order().size();
   }
 
@@ -111,7 +121,8 @@ class SmallSearch {
       const bool periodic = axis < box_.dimensions && box_.periodic[axis];
       search.period[axis] = periodic ? static_cast<Real>(box_.length[axis]) : infinity;
       search.edge_lo[axis] = periodic ? static_cast<Real>(box_.lo[axis] + 1e-5) : -infinity;
-      search.edge_hi[axis] = periodic ? static_cast<Real>(box_.lo[axis] + box_.length[axis] - 1e-5) : infinity;
+      search.edge_hi[axis] =
+          periodic ? static_cast<Real>(box_.lo[axis] + box_.length[axis] - 1e-5) : infinity;
     }
   }
 

@@ -42,17 +42,24 @@ std::vector<Case> all_cases(int size) {
     cases.push_back(made);
   };
   const auto many = [](int rank) { return Index{200 + rank}; };
-  const auto any = [&](int bits) { return [&random, bits](int, Index) { return random.bits() >> (64 - bits); }; };
+  const auto any = [&](int bits) {
+    return [&random, bits](int, Index) { return random.bits() >> (64 - bits); };
+  };
   add("uniform", 63, many, any(63));
   add("few bits", 3, many, any(3));
   add("one bit", 1, many, any(1));
   add("no bits", 0, many, [](int, Index) { return std::uint64_t{0}; });
-  add("all equal, the largest key", 63, many, [](int, Index) { return (std::uint64_t{1} << 63) - 1; });
-  add("clustered", 63, many, [&](int, Index) { return std::uint64_t{1} << random.below(63) | random.bits() % 8; });
-  add("sorted over ranks", 20, many, [](int rank, Index i) { return static_cast<std::uint64_t>(rank * 1000 + i); });
-  add("against the ranks", 20, many, [](int rank, Index i) { return static_cast<std::uint64_t>(1000000 - rank * 1000 - i); });
+  add("all equal, the largest key", 63, many,
+      [](int, Index) { return (std::uint64_t{1} << 63) - 1; });
+  add("clustered", 63, many,
+      [&](int, Index) { return std::uint64_t{1} << random.below(63) | random.bits() % 8; });
+  add("sorted over ranks", 20, many,
+      [](int rank, Index i) { return static_cast<std::uint64_t>(rank * 1000 + i); });
+  add("against the ranks", 20, many,
+      [](int rank, Index i) { return static_cast<std::uint64_t>(1000000 - rank * 1000 - i); });
   add(
-      "all on the last rank", 30, [&](int rank) { return Index{rank == size - 1 ? 500 : 0}; }, any(30));
+      "all on the last rank", 30, [&](int rank) { return Index{rank == size - 1 ? 500 : 0}; },
+      any(30));
   add(
       "all on the first rank", 30, [&](int rank) { return Index{rank == 0 ? 501 : 0}; }, any(30));
   add(
@@ -83,18 +90,21 @@ std::vector<Element> in_order(const Case& which) {
 }
 
 /// Elements as they are after the exchange and the stable sort of what came.
-std::vector<Element> brought(const Context& context, const Case& which, Span<const Index> weight_before) {
+std::vector<Element> brought(const Context& context, const Case& which,
+                             Span<const Index> weight_before) {
   const auto self = static_cast<std::size_t>(context.comm.rank());
   const Keys& keys = which.keys[self];
   std::vector<Element> send;
-  for (std::size_t i = 0; i < keys.size(); ++i) send.push_back({keys[i], context.comm.rank(), static_cast<Index>(i)});
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    send.push_back({keys[i], context.comm.rank(), static_cast<Index>(i)});
   const ExchangePlan plan = plan_even_parts(context, {keys, which.bits, weight_before});
   std::vector<Element> received(static_cast<std::size_t>(plan.num_received()));
   send.emplace_back();
   received.emplace_back();
   context.comm.exchange(context.exec, plan, {{send.data(), received.data(), sizeof(Element)}});
   received.pop_back();
-  std::stable_sort(received.begin(), received.end(), [](const Element& a, const Element& b) { return a.key < b.key; });
+  std::stable_sort(received.begin(), received.end(),
+                   [](const Element& a, const Element& b) { return a.key < b.key; });
   return received;
 }
 
@@ -105,8 +115,10 @@ TEST_CASE("even parts: each rank gets its share of the order by key, rank and pl
   for (const Case& which : all_cases(context.comm.size())) {
     INFO(which.name);
     const std::vector<Element> all = in_order(which);
-    const Share share = share_of(static_cast<Index>(all.size()), context.comm.rank(), context.comm.size());
-    const std::vector<Element> expected(all.begin() + share.first, all.begin() + share.first + share.count);
+    const Share share =
+        share_of(static_cast<Index>(all.size()), context.comm.rank(), context.comm.size());
+    const std::vector<Element> expected(all.begin() + share.first,
+                                        all.begin() + share.first + share.count);
     CHECK(brought(context, which, {}) == expected);
   }
 }
@@ -116,11 +128,14 @@ TEST_CASE("even parts: by weight") {
   const int size = context.comm.size();
   for (const Case& which : all_cases(size)) {
     INFO(which.name);
-    const auto weight_of = [](const Element& e) { return Index{1} + static_cast<Index>(e.key % 7) * 10 + e.place % 3; };
+    const auto weight_of = [](const Element& e) {
+      return Index{1} + static_cast<Index>(e.key % 7) * 10 + e.place % 3;
+    };
     const auto self = static_cast<std::size_t>(context.comm.rank());
     std::vector<Index> before{0};
     for (std::size_t i = 0; i < which.keys[self].size(); ++i)
-      before.push_back(before.back() + weight_of({which.keys[self][i], context.comm.rank(), static_cast<Index>(i)}));
+      before.push_back(before.back() + weight_of({which.keys[self][i], context.comm.rank(),
+                                                  static_cast<Index>(i)}));
     const std::vector<Element> all = in_order(which);
     Index total = 0;
     for (const Element& e : all) total += weight_of(e);
@@ -144,8 +159,9 @@ TEST_CASE("places sorted by keys keep their order where keys are equal") {
   for (auto& key : keys) key = random.bits() % 97;
   std::vector<LocalIndex> expected(keys.size());
   std::iota(expected.begin(), expected.end(), 0);
-  std::stable_sort(expected.begin(), expected.end(), [&](LocalIndex a, LocalIndex b) { return keys[a] < keys[b]; });
+  std::stable_sort(expected.begin(), expected.end(),
+                   [&](LocalIndex a, LocalIndex b) { return keys[a] < keys[b]; });
   Keys sorted = keys;
-  CHECK(to_host(exec, sort_places(exec, sorted, 7)) == expected);
+  CHECK(to_host(exec, sort_indices(exec, sorted, 7)) == expected);
   CHECK(std::is_sorted(sorted.begin(), sorted.end()));
 }

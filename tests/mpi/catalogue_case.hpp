@@ -1,4 +1,5 @@
-/// Groups made by hand, their table by plain arithmetic, and the same particles laid out over ranks in many ways.
+/// Groups made by hand, their table by plain arithmetic, and the same particles laid out over ranks
+/// in many ways.
 #pragma once
 
 #include <algorithm>
@@ -39,23 +40,25 @@ inline std::vector<Index> labels_of(const std::vector<Index>& part) {
 /// A group table on one host, as vectors.
 struct Table {
   std::vector<Index> length, label, offset, members, group_of, length_by_type;
-  std::vector<double> mass, velocity_dispersion, inertia_radius, extent_radius, mass_by_type;
+  std::vector<double> mass, velocity_dispersion, rms_radius, max_radius, mass_by_type;
   std::vector<Vec3d> centre, velocity;
 };
 
 /// The definitions, one after the other.
 class Arithmetic {
  public:
-  explicit Arithmetic(const Sample& sample) : sample_(sample) {
+  explicit Arithmetic(const Sample& readout) : sample_(readout) {
     std::map<Index, std::vector<Index>> groups;
-    for (Index i = 0; i < sample.num(); ++i) groups[sample.label[static_cast<std::size_t>(i)]].push_back(i);
+    for (Index i = 0; i < readout.num(); ++i)
+      groups[readout.label[static_cast<std::size_t>(i)]].push_back(i);
     groups.erase(no_group);
     std::vector<std::pair<Index, Index>> order;  // -length, label
     for (const auto& [label, members] : groups) {
-      if (counted(members) >= sample.options.min_members) order.emplace_back(-static_cast<Index>(members.size()), label);
+      if (counted(members) >= readout.options.min_members)
+        order.emplace_back(-static_cast<Index>(members.size()), label);
     }
     std::sort(order.begin(), order.end());
-    table_.group_of.assign(sample.label.size(), no_group);
+    table_.group_of.assign(readout.label.size(), no_group);
     for (const auto& [length, label] : order) {
       table_.label.push_back(label);
       add(groups[label]);
@@ -68,7 +71,8 @@ class Arithmetic {
   Index counted(const std::vector<Index>& members) const {
     const std::vector<int>& types = sample_.options.counted_types;
     return std::count_if(members.begin(), members.end(), [&](Index i) {
-      return types.empty() || std::count(types.begin(), types.end(), sample_.type[static_cast<std::size_t>(i)]) > 0;
+      return types.empty() ||
+             std::count(types.begin(), types.end(), sample_.type[static_cast<std::size_t>(i)]) > 0;
     });
   }
   double mass(Index i) const { return sample_.mass[static_cast<std::size_t>(i)]; }
@@ -90,7 +94,8 @@ class Arithmetic {
   Vec3d wrapped(Vec3d x) const {
     for (int axis = 0; axis < 3; ++axis) {
       const double length = sample_.box.length[axis];
-      if (sample_.box.periodic[axis]) x[axis] -= length * std::floor((x[axis] - sample_.box.lo[axis]) / length);
+      if (sample_.box.periodic[axis])
+        x[axis] -= length * std::floor((x[axis] - sample_.box.lo[axis]) / length);
     }
     return x;
   }
@@ -132,8 +137,8 @@ class Arithmetic {
     }
     const double total = table_.mass.back();
     table_.velocity_dispersion.push_back(std::sqrt(velocity2 / (total * sample_.box.dimensions)));
-    table_.inertia_radius.push_back(std::sqrt(pos2 / total));
-    table_.extent_radius.push_back(std::sqrt(largest));
+    table_.rms_radius.push_back(std::sqrt(pos2 / total));
+    table_.max_radius.push_back(std::sqrt(largest));
   }
 
   const Sample& sample_;
@@ -169,25 +174,28 @@ template <class Real>
 class Part {
  public:
   /// Particles [first, first + num) of the sample, as rank `rank` has them.
-  Part(const Exec& exec, const Sample& sample, Share share, int rank, Columns columns)
-      : exec_(exec), sample_(sample), columns_(columns) {
-    particles_.dimensions = sample.box.dimensions;
+  Part(const Exec& exec, const Sample& readout, Share share, int rank, Columns columns)
+      : exec_(exec), sample_(readout), columns_(columns) {
+    particles_.dimensions = readout.box.dimensions;
     particles_.uniform_mass = columns == Columns::uniform_by_rank ? 1.0 + rank : uniform_mass;
     const Index cut = cut_of(share.count);
     add({share.first, cut}, 2 * rank);
     add({share.first + cut, share.count - cut}, 2 * rank + 1);
-    label_ = keep(piece(sample.label, share, 1));
+    label_ = keep(piece(readout.label, share, 1));
   }
   Part(const Part&) = delete;
   Part& operator=(const Part&) = delete;
 
   const Particles<Real>& particles() const { return particles_; }
-  Span<const Index> label() const { return {reinterpret_cast<const Index*>(label_), particles_.num()}; }
+  Span<const Index> label() const {
+    return {reinterpret_cast<const Index*>(label_), particles_.num()};
+  }
 
  private:
   template <class T>
   static std::vector<T> piece(const std::vector<T>& column, Share share, Index width) {
-    return {column.begin() + share.first * width, column.begin() + (share.first + share.count) * width};
+    return {column.begin() + share.first * width,
+            column.begin() + (share.first + share.count) * width};
   }
   template <class T>
   const void* keep(const std::vector<T>& values) {
@@ -209,13 +217,17 @@ class Part {
     const Holding holding = holding_of(columns_, which);
     const auto velocity = [&](const auto* values) {
       for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimensions); ++axis)
-        segment.velocity[axis] = RealColumn(values + axis, dimensions * static_cast<Index>(sizeof *values));
+        segment.velocity[axis] =
+            RealColumn(values + axis, dimensions * static_cast<Index>(sizeof *values));
     };
-    if (holding.velocity == Held::in_float) velocity(keep_as<float>(sample_.velocity, share, dimensions));
-    if (holding.velocity == Held::in_double) velocity(keep_as<double>(sample_.velocity, share, dimensions));
+    if (holding.velocity == Held::in_float)
+      velocity(keep_as<float>(sample_.velocity, share, dimensions));
+    if (holding.velocity == Held::in_double)
+      velocity(keep_as<double>(sample_.velocity, share, dimensions));
     if (holding.mass == Held::in_float) segment.mass = keep_as<float>(sample_.mass, share, 1);
     if (holding.mass == Held::in_double) segment.mass = keep_as<double>(sample_.mass, share, 1);
-    if (holding.type) segment.type = {static_cast<const std::uint8_t*>(keep(piece(sample_.type, share, 1)))};
+    if (holding.type)
+      segment.type = {static_cast<const std::uint8_t*>(keep(piece(sample_.type, share, 1)))};
     particles_.segments.push_back(segment);
   }
 
@@ -227,22 +239,25 @@ class Part {
   const void* label_ = nullptr;
 };
 
-/// Puts into the sample what its particles effectively have: single precision where they are held so, and what holds without a column.
-inline void settle_columns(Sample& sample, const std::vector<Index>& counts, Columns columns) {
+/// Puts into the sample what its particles effectively have: single precision where they are held
+/// so, and what holds without a column.
+inline void settle_columns(Sample& readout, const std::vector<Index>& counts, Columns columns) {
   const auto held = [](double value, Held how, double without) {
     if (how == Held::missing) return without;
     return how == Held::in_float ? static_cast<double>(static_cast<float>(value)) : value;
   };
-  const auto dimensions = static_cast<std::size_t>(sample.box.dimensions);
+  const auto dimensions = static_cast<std::size_t>(readout.box.dimensions);
   std::size_t i = 0;
   for (std::size_t rank = 0; rank < counts.size(); ++rank) {
-    const double without = columns == Columns::uniform_by_rank ? 1.0 + static_cast<double>(rank) : uniform_mass;
+    const double without =
+        columns == Columns::uniform_by_rank ? 1.0 + static_cast<double>(rank) : uniform_mass;
     for (Index k = 0; k < counts[rank]; ++k, ++i) {
-      const Holding holding = holding_of(columns, static_cast<Index>(2 * rank) + (k < cut_of(counts[rank]) ? 0 : 1));
+      const Holding holding =
+          holding_of(columns, static_cast<Index>(2 * rank) + (k < cut_of(counts[rank]) ? 0 : 1));
       for (std::size_t a = i * dimensions; a < (i + 1) * dimensions; ++a)
-        sample.velocity[a] = held(sample.velocity[a], holding.velocity, 0);
-      sample.mass[i] = held(sample.mass[i], holding.mass, without);
-      if (!holding.type) sample.type[i] = 0;
+        readout.velocity[a] = held(readout.velocity[a], holding.velocity, 0);
+      readout.mass[i] = held(readout.mass[i], holding.mass, without);
+      if (!holding.type) readout.type[i] = 0;
     }
   }
 }

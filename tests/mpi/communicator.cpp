@@ -75,7 +75,8 @@ TEST_CASE("sums, extremes and prefixes over the ranks") {
 TEST_CASE("text is broadcast from any rank, whatever the others hold") {
   const Communicator comm(MPI_COMM_WORLD);
   for (int root = 0; root < comm.size(); ++root) {
-    const std::string own = comm.rank() == root ? "from " + std::to_string(root) : std::string(100, 'x');
+    const std::string own =
+        comm.rank() == root ? "from " + std::to_string(root) : std::string(100, 'x');
     CHECK(comm.broadcast(own, root) == "from " + std::to_string(root));
     CHECK(comm.broadcast(comm.rank() == root ? "" : "not this", root).empty());
   }
@@ -88,7 +89,8 @@ TEST_CASE("together: no error where nobody fails") {
   CHECK(runs == 1);
 }
 
-TEST_CASE("together: what fails on one rank becomes the same error on all, with that rank's number") {
+TEST_CASE(
+    "together: what fails on one rank becomes the same error on all, with that rank's number") {
   const Communicator comm(MPI_COMM_WORLD);
   for (int culprit = 0; culprit < comm.size(); ++culprit) {
     const Thrown thrown = thrown_by(comm, [&] {

@@ -19,7 +19,8 @@ struct Edge {
   Index b;
 };
 
-/// `num` nodes in even parts over the ranks; edges may also be inside a rank (they are left out: their ends are one set there).
+/// `num` nodes in even parts over the ranks; edges may also be inside a rank (they are left out:
+/// their ends are one set there).
 struct Graph {
   std::string name;
   Index num;
@@ -69,7 +70,8 @@ std::vector<Index> expected_components(const Graph& graph, const Numbering& numb
 /// A path through all nodes in the given order.
 Graph path(const std::string& name, const std::vector<Index>& order) {
   Graph graph{name, static_cast<Index>(order.size()), {}};
-  for (std::size_t i = 0; i + 1 < order.size(); ++i) graph.edges.push_back({order[i], order[i + 1]});
+  for (std::size_t i = 0; i + 1 < order.size(); ++i)
+    graph.edges.push_back({order[i], order[i + 1]});
   return graph;
 }
 
@@ -91,7 +93,8 @@ std::vector<Graph> all_graphs(int size) {
   graphs.push_back(star);
   for (const Index num_edges : {100, 300, 1000}) {
     Graph any{"random " + std::to_string(num_edges), 500, {}};
-    for (Index e = 0; e < num_edges; ++e) any.edges.push_back({random.below(500), random.below(500)});
+    for (Index e = 0; e < num_edges; ++e)
+      any.edges.push_back({random.below(500), random.below(500)});
     graphs.push_back(any);
   }
   for (const Index turns : {1, 3, 64, 1000}) {
@@ -100,7 +103,8 @@ std::vector<Graph> all_graphs(int size) {
     std::reverse(order.begin(), order.end());
     graphs.push_back(path("winding backwards", order));
     for (std::size_t i = 0; i < order.size(); ++i)
-      std::swap(order[i], order[static_cast<std::size_t>(random.below(static_cast<Index>(order.size())))]);
+      std::swap(order[i],
+                order[static_cast<std::size_t>(random.below(static_cast<Index>(order.size())))]);
     graphs.push_back(path("shuffled", order));
   }
   // Small and large numbers alternate: no neighbour is a step towards the smallest.
@@ -112,7 +116,8 @@ std::vector<Graph> all_graphs(int size) {
 
 }  // namespace
 
-TEST_CASE("components and the smallest value in each; rounds grow with the logarithm of the edges") {
+TEST_CASE(
+    "components and the smallest value in each; rounds grow with the logarithm of the edges") {
   const Communicator comm(MPI_COMM_WORLD);
   for (const Graph& graph : all_graphs(comm.size())) {
     INFO(graph.name << " of " << graph.num);
@@ -144,7 +149,8 @@ TEST_CASE("components and the smallest value in each; rounds grow with the logar
     for (const Index node : nodes) {
       value.push_back(value_of(node));
       // Only nodes with edges count.
-      expected_value.push_back(smallest[static_cast<std::size_t>(expected[static_cast<std::size_t>(node)])]);
+      expected_value.push_back(
+          smallest[static_cast<std::size_t>(expected[static_cast<std::size_t>(node)])]);
     }
     take_smallest(comm, numbering, found, value);
     CHECK(value == expected_value);

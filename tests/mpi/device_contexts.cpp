@@ -1,4 +1,5 @@
-// A rank starts its own device and no other: each context takes some hundred MiB of a device, which those who work on it would lack.
+// A rank starts its own device and no other: each context takes some hundred MiB of a device, which
+// those who work on it would lack.
 #include <catch2/catch.hpp>
 
 #include "apps/bench/points.hpp"
@@ -18,14 +19,16 @@ void use_device(int device) {
   context.comm = Communicator(MPI_COMM_WORLD);
   context.exec = cuda_exec(device);
   const Communicator& comm = context.comm;
-  const std::vector<float> pos =
-      points::make_points(points::Kind::clustered, 3000, static_cast<std::uint64_t>(comm.rank()) + 1).pos;
+  const std::vector<float> pos = points::make_points(points::Kind::clustered, 3000,
+                                                     static_cast<std::uint64_t>(comm.rank()) + 1)
+                                     .pos;
   const Buffer<float> rows = to_exec(context.exec, Span<const float>(pos), "positions");
   Particles<float> particles;
   particles.segments = {ParticleSegment<float>::interleaved(rows.data(), rows.size() / 3, 3)};
   const Box box = Box::periodic_cube(1);
   const FofResult groups = friends_of_friends(context, particles, box, {.linking_length = 0.01});
-  CHECK(make_catalogue(context, particles, box, groups.label.span(), CatalogueOptions{}).num_groups_total > 0);
+  CHECK(make_catalogue(context, particles, box, groups.label.span(), CatalogueOptions{})
+            .num_groups_total > 0);
   CHECK(knn(context, particles, box, {.k = 4}).num_rows == 3000);
   Field<double> field(context, Decomposition(Grid{{{8, 8, 8}}, box}, comm.size()));
   paint(context, particles, field);

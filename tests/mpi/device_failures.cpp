@@ -1,12 +1,12 @@
-/// Calls of one rank's device that fail: every public function either throws on all ranks, or returns on all ranks what it would have
-/// returned anyway. Nothing hangs.
+/// Calls of one rank's device that fail: every public function either throws on all ranks, or
+/// returns on all ranks what it would have returned anyway. Nothing hangs.
 #include <complex>
 #include <functional>
 #include <memory>
 
 #include "tests/device/runtime/calls.hpp"
 #include "tests/mpi/find_device.hpp"
-#include "tests/support/clouds.hpp"
+#include "tests/support/point_sets.hpp"
 #include "zhalo/catalogue/attach.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/core/error.hpp"
@@ -21,8 +21,8 @@
 #include "zhalo/mesh/initial_conditions.hpp"
 #include "zhalo/mesh/linear_power.hpp"
 #include "zhalo/mesh/power_spectrum.hpp"
-#include "zhalo/mesh/sample.hpp"
-#include "zhalo/mesh/transpose.hpp"
+#include "zhalo/mesh/readout.hpp"
+#include "zhalo/mesh/redistribute.hpp"
 
 namespace {
 
@@ -52,10 +52,10 @@ struct Case {
         ghosts(context, mesh, Ghosts::all_around(1)),
         modes(context, mesh),
         linear(random_modes<double>(context, mesh, eisenstein_hu_power({}))) {
-    Cloud<float> cloud{{}, box, 0.1};
+    PointSet<float> points{{}, box, 0.1};
     Random random(static_cast<std::uint64_t>(context.comm.rank()) + 3);
-    fill(cloud, random, Shape::blobs, 150);
-    rows = upload(context.exec, cloud.pos);
+    fill(points, random, Shape::blobs, 150);
+    rows = upload(context.exec, points.pos);
     particles.segments = {ParticleSegment<float>::interleaved(rows.data(), 150, 3)};
     labels = friends_of_friends(context, particles, box, {.linking_length = 0.1}).label;
     paint(context, particles, field);
@@ -104,20 +104,27 @@ Reader reader_of(const Digest& digest) {
 
 const Named of_particles[] = {
     {"count_positions",
-     [](Case& c) { return reader_of({static_cast<double>(count_positions(c.context, c.particles, box).num_particles)}); }},
+     [](Case& c) {
+       return reader_of(
+           {static_cast<double>(count_positions(c.context, c.particles, box).num_particles)});
+     }},
     {"friends_of_friends",
      [](Case& c) {
-       return reader_of(c.context, friends_of_friends(c.context, c.particles, box, {.linking_length = 0.1}).label);
+       return reader_of(
+           c.context,
+           friends_of_friends(c.context, c.particles, box, {.linking_length = 0.1}).label);
      }},
     {"make_catalogue",
      [](Case& c) {
-       const Catalogue table = make_catalogue(c.context, c.particles, box, c.labels.span(), {.min_members = 2});
+       const Catalogue table =
+           make_catalogue(c.context, c.particles, box, c.labels.span(), {.min_members = 2});
        return reader_of(Digest(table.length.begin(), table.length.end()));
      }},
     {"attach_particles",
      [](Case& c) {
        const LabelledParticles<float> linked{c.particles, c.labels.span()};
-       return reader_of(c.context, attach_particles(c.context, linked, c.particles, box, 0.2).label);
+       return reader_of(c.context,
+                        attach_particles(c.context, linked, c.particles, box, 0.2).label);
      }},
     {"ZOrder",
      [](Case& c) {
@@ -126,16 +133,24 @@ const Named of_particles[] = {
        order.return_to_origin(order.global_index(), back.span());
        return reader_of(c.context, std::move(back));
      }},
-    {"knn", [](Case& c) { return reader_of(c.context, knn(c.context, c.particles, box, {.k = 5}).index); }},
+    {"knn",
+     [](Case& c) {
+       return reader_of(c.context, knn(c.context, c.particles, box, {.k = 5}).index);
+     }},
     {"knn of queries",
      [](Case& c) {
-       return reader_of(c.context, knn(c.context, QueriesAmong{c.particles, c.particles}, box, {.k = 5}).index);
+       return reader_of(
+           c.context, knn(c.context, QueriesAmong{c.particles, c.particles}, box, {.k = 5}).index);
      }},
     {"neighbour_quantity",
      [](Case& c) {
-       return reader_of(c.context, neighbour_quantity(c.context, c.particles, box, {.k = 8}, {.quantity = Quantity::density}));
+       return reader_of(c.context, neighbour_quantity(c.context, c.particles, box, {.k = 8},
+                                                      {.quantity = Quantity::density}));
      }},
-    {"count_within", [](Case& c) { return reader_of(c.context, count_within(c.context, c.particles, box, {.radius = 0.1})); }},
+    {"count_within",
+     [](Case& c) {
+       return reader_of(c.context, count_within(c.context, c.particles, box, {.radius = 0.1}));
+     }},
 };
 
 const Named of_meshes[] = {
@@ -145,7 +160,8 @@ const Named of_meshes[] = {
        paint(c.context, c.particles, field);
        return reader_of_mesh(c.context, std::move(field));
      }},
-    {"sample", [](Case& c) { return reader_of(c.context, sample(c.context, c.field, c.particles)); }},
+    {"sample",
+     [](Case& c) { return reader_of(c.context, readout(c.context, c.field, c.particles)); }},
     {"ghosts",
      [](Case& c) {
        c.ghosts.pull_ghosts();
@@ -165,11 +181,11 @@ const Named of_meshes[] = {
      }},
     {"transpose",
      [](Case& c) {
-       const Partition cells = Partition::of_cells(c.mesh);
-       const Partition turned = Partition::of_modes(c.mesh, Spectrum::full);
+       const FieldLayout cells = FieldLayout::of_cells(c.mesh);
+       const FieldLayout turned = FieldLayout::of_modes(c.mesh, Spectrum::full);
        const auto rank = static_cast<std::size_t>(c.context.comm.rank());
        Buffer<double> moved(c.context.exec, turned.layout[rank].size, "cells");
-       transpose(c.context, cells, std::as_const(c.field).span(), turned, moved.span());
+       redistribute(c.context, cells, std::as_const(c.field).span(), turned, moved.span());
        return reader_of(c.context, std::move(moved));
      }},
     {"to_modes", [](Case& c) { return reader_of_mesh(c.context, to_modes(c.context, c.field)); }},
@@ -180,13 +196,20 @@ const Named of_meshes[] = {
      }},
     {"density_modes",
      [](Case& c) {
-       return reader_of_mesh(c.context, density_modes<double>(c.context, c.mesh, c.particles, {.interlaced = true}).modes);
+       return reader_of_mesh(
+           c.context,
+           density_modes<double>(c.context, c.mesh, c.particles, {.interlaced = true}).modes);
      }},
-    {"power_spectrum", [](Case& c) { return reader_of({power_spectrum(c.context, c.modes).bins.at(0).power}); }},
+    {"power_spectrum",
+     [](Case& c) { return reader_of({power_spectrum(c.context, c.modes).bins.at(0).power}); }},
     {"acceleration_at",
-     [](Case& c) { return reader_of(c.context, std::move(acceleration_at(c.context, c.modes, c.particles)[1])); }},
-    {"potential_at", [](Case& c) { return reader_of(c.context, potential_at(c.context, c.modes, c.particles)); }},
-    {"displace", [](Case& c) { return reader_of(c.context, std::move(displace(c.context, c.linear).pos[2])); }},
+     [](Case& c) {
+       return reader_of(c.context, std::move(acceleration_at(c.context, c.modes, c.particles)[1]));
+     }},
+    {"potential_at",
+     [](Case& c) { return reader_of(c.context, potential_at(c.context, c.modes, c.particles)); }},
+    {"displace",
+     [](Case& c) { return reader_of(c.context, std::move(displace(c.context, c.linear).pos[2])); }},
 };
 
 /// What a rank sees of a function when a call of its device's fails, or another rank's.
@@ -206,10 +229,14 @@ Outcome outcome_of(Case& c, const Named& function) {
   return outcome;
 }
 
-std::int64_t calls_of(Event event) { return emulated::counts().at(static_cast<std::size_t>(event)); }
+std::int64_t calls_of(Event event) {
+  return emulated::counts().at(static_cast<std::size_t>(event));
+}
 
-/// One function, a kind of calls: some of them fail, in turn, on the last rank. Returns how many such calls there are.
-Index check_failures(const Communicator& world, Context& context, const Named& function, Event event) {
+/// One function, a kind of calls: some of them fail, in turn, on the last rank. Returns how many
+/// such calls there are.
+Index check_failures(const Communicator& world, Context& context, const Named& function,
+                     Event event) {
   const bool is_culprit = world.rank() == world.size() - 1;
   Case good(context);
   const std::int64_t before = calls_of(event);
@@ -218,7 +245,8 @@ Index check_failures(const Communicator& world, Context& context, const Named& f
   const Digest expected = result();
   const Index step = num_calls / (ZHALO_CHECKED ? 2 : 6) + 1;
   for (Index n = 1; n <= num_calls; n += step) {
-    INFO(function.name << ", kind " << static_cast<int>(event) << ", call " << n << " of " << num_calls);
+    INFO(function.name << ", kind " << static_cast<int>(event) << ", call " << n << " of "
+                       << num_calls);
     Case c(context);
     if (is_culprit) emulated::fail_call(event, n);
     const Outcome outcome = outcome_of(c, function);
@@ -238,13 +266,18 @@ void check_functions(const Named (&functions)[num]) {
   const Communicator world(MPI_COMM_WORLD);
   for (const Event event : {Event::malloc, Event::copy, Event::launch, Event::synchronise}) {
     Index num_calls = 0;
-    for (const Named& function : functions) num_calls += check_failures(world, context, function, event);
+    for (const Named& function : functions)
+      num_calls += check_failures(world, context, function, event);
     CHECK(num_calls > static_cast<Index>(num));
   }
 }
 
 }  // namespace
 
-TEST_CASE("device: calls that fail on one rank while it works on particles") { check_functions(of_particles); }
+TEST_CASE("device: calls that fail on one rank while it works on particles") {
+  check_functions(of_particles);
+}
 
-TEST_CASE("device: calls that fail on one rank while it works on a mesh") { check_functions(of_meshes); }
+TEST_CASE("device: calls that fail on one rank while it works on a mesh") {
+  check_functions(of_meshes);
+}

@@ -1,4 +1,5 @@
-/// Transforms of several ranks on a CUDA device (or several), against direct sums. Skipped visibly without a device.
+/// Transforms of several ranks on a CUDA device (or several), against direct sums. Skipped visibly
+/// without a device.
 #include "tests/mpi/fft_case.hpp"
 #include "tests/mpi/find_device.hpp"
 
@@ -25,9 +26,11 @@ TEST_CASE("device: transforms of uneven and empty shares, in short messages") {
   SECTION("short messages") { options.chunk_bytes = 1000; }
   Context context;
   if (!find_device(context, options)) return;
-  for (const GridIndex& num : {GridIndex{{1, 1, 1}}, GridIndex{{2, 3, 2}}, GridIndex{{30, 17, 44}}, GridIndex{{3, 5, 100}}}) {
+  for (const GridIndex& num : {GridIndex{{1, 1, 1}}, GridIndex{{2, 3, 2}}, GridIndex{{30, 17, 44}},
+                               GridIndex{{3, 5, 100}}}) {
     const AllSignals signals(num);
-    for (const DecompositionOptions& split : shapes(context.comm.size())) signals.check_all(context, split);
+    for (const DecompositionOptions& split : shapes(context.comm.size()))
+      signals.check_all(context, split);
   }
 }
 
@@ -36,7 +39,8 @@ TEST_CASE("device: transforms in the caller's workspace, full of NaN") {
   if (!find_device(context)) return;
   const Signals signals({{12, 10, 14}}, Signals::Kind::real);
   for (const DecompositionOptions& split : shapes(context.comm.size())) {
-    FftRun<double> run(context, Decomposition(Grid{signals.num()}, context.comm.size(), split), {.restore_order = true});
+    FftRun<double> run(context, Decomposition(Grid{signals.num()}, context.comm.size(), split),
+                       {.restore_order = true});
     GuardedBytes workspace(context.exec, run.fft().workspace_bytes());
     run.fft().use_workspace({workspace.data(), workspace.size()});
     for (int again = 0; again < 3; ++again) {
@@ -47,7 +51,8 @@ TEST_CASE("device: transforms in the caller's workspace, full of NaN") {
   }
 }
 
-TEMPLATE_TEST_CASE("device: imaginary parts that a real field's modes cannot have count as 0", "", float, double) {
+TEMPLATE_TEST_CASE("device: imaginary parts that a real field's modes cannot have count as 0", "",
+                   float, double) {
   Context context;
   if (find_device(context)) check_imaginary_parts<TestType>(context);
 }

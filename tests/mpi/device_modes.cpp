@@ -10,14 +10,16 @@ namespace {
 using namespace zhalo;
 using namespace zhalo::testing;
 
-/// What every function of modes leaves of the points' density, one after the other, and the pull at the points.
+/// What every function of modes leaves of the points' density, one after the other, and the pull at
+/// the points.
 struct Chain {
   std::vector<std::complex<double>> modes;
   PowerSpectrum spectrum;
   std::vector<double> pull;
 };
 
-Chain run_chain(const Context& context, const Decomposition& decomposition, const std::vector<double>& positions) {
+Chain run_chain(const Context& context, const Decomposition& decomposition,
+                const std::vector<double>& positions) {
   const Buffer<double> pos = to_exec(context.exec, Span<const double>(positions), "test");
   Particles<double> particles;
   particles.segments.push_back(ParticleSegment<double>::interleaved(pos.data(), pos.size() / 3));
@@ -36,7 +38,8 @@ Chain run_chain(const Context& context, const Decomposition& decomposition, cons
   const Modes<double> doubled = to_modes(context, field);
   Chain chain;
   chain.modes = to_host(context.exec, doubled.span());
-  chain.spectrum = cross_power_spectrum(context, density.modes, doubled, {.bins = {.k_max = 60.0}, .multipole_axis = 0});
+  chain.spectrum = cross_power_spectrum(context, density.modes, doubled,
+                                        {.bins = {.k_max = 60.0}, .multipole_axis = 0});
   chain.pull = to_host(context.exec, acceleration_at(context, doubled, particles)[2]);
   return chain;
 }
@@ -52,12 +55,15 @@ TEST_CASE("device: modes, densities, spectra and forces are those of the host") 
   const Grid grid = box_grid({{12, 10, 9}}, {{1, 2, 0.5}});
   Random random(static_cast<std::uint64_t>(context.comm.rank()) + 5);
   std::vector<double> positions;
-  for (Index i = 0; i < 600; ++i) positions.push_back(grid.box.lo[static_cast<int>(i % 3)] + 0.5 * random.uniform());
+  for (Index i = 0; i < 600; ++i)
+    positions.push_back(grid.box.lo[static_cast<int>(i % 3)] + 0.5 * random.uniform());
   for (const Decomposition& decomposition : decompositions_of(context, grid)) {
     const Chain found = run_chain(context, decomposition, positions);
     const Chain expected = run_chain(on_host, decomposition, positions);
-    for (std::size_t i = 0; i < expected.modes.size(); ++i) CHECK(std::abs(found.modes[i] - expected.modes[i]) <= 1e-12);
-    for (std::size_t i = 0; i < expected.pull.size(); ++i) CHECK(found.pull[i] == Approx(expected.pull[i]).margin(1e-11));
+    for (std::size_t i = 0; i < expected.modes.size(); ++i)
+      CHECK(std::abs(found.modes[i] - expected.modes[i]) <= 1e-12);
+    for (std::size_t i = 0; i < expected.pull.size(); ++i)
+      CHECK(found.pull[i] == Approx(expected.pull[i]).margin(1e-11));
     REQUIRE(found.spectrum.bins.size() == expected.spectrum.bins.size());
     for (std::size_t i = 0; i < expected.spectrum.bins.size(); ++i) {
       CHECK(found.spectrum.bins[i].num_modes == expected.spectrum.bins[i].num_modes);

@@ -24,8 +24,10 @@ const Case cases[] = {
     {"nothing", [](int, int, int) { return Index{0}; }},
     {"equal", [](int, int, int) { return Index{7}; }},
     {"uneven", [](int from, int to, int) { return Index{(from * 5 + to * 3) % 11}; }},
-    {"a ring", [](int from, int to, int size) { return to == (from + 1) % size ? Index{5000} : Index{0}; }},
-    {"all to one", [](int from, int to, int size) { return to == size - 1 ? Index{100 * (from + 1)} : Index{0}; }},
+    {"a ring",
+     [](int from, int to, int size) { return to == (from + 1) % size ? Index{5000} : Index{0}; }},
+    {"all to one", [](int from, int to,
+                      int size) { return to == size - 1 ? Index{100 * (from + 1)} : Index{0}; }},
     {"one to all", [](int from, int to, int) { return from == 0 ? Index{3000 + to} : Index{0}; }},
 };
 
@@ -42,7 +44,8 @@ void check_exchange(const Communicator& comm, const Case& which) {
   for (const Index value : send) send_small.push_back(static_cast<std::uint8_t>(value % 251));
   std::vector<Index> expected;
   for (int from = 0; from < comm.size(); ++from) {
-    for (Index i = 0; i < which.count(from, comm.rank(), comm.size()); ++i) expected.push_back(element(from, comm.rank(), i));
+    for (Index i = 0; i < which.count(from, comm.rank(), comm.size()); ++i)
+      expected.push_back(element(from, comm.rank(), i));
   }
   const ExchangePlan plan = comm.plan_exchange(counts);
   REQUIRE(plan.num_sent() == static_cast<Index>(send.size()));
@@ -51,13 +54,16 @@ void check_exchange(const Communicator& comm, const Case& which) {
   std::vector<std::uint8_t> received_small(expected.size() + 1, 255);
   send.push_back(0);  // data() of nothing may be null
   send_small.push_back(0);
-  comm.exchange(exec, plan, {{send.data(), received.data(), sizeof(Index)}, {send_small.data(), received_small.data(), 1}});
+  comm.exchange(exec, plan,
+                {{send.data(), received.data(), sizeof(Index)},
+                 {send_small.data(), received_small.data(), 1}});
   CHECK(received.back() == -1);
   CHECK(received_small.back() == 255);
   received.pop_back();
   CHECK(received == expected);
   bool alike = true;
-  for (std::size_t i = 0; i < expected.size(); ++i) alike = alike && received_small[i] == expected[i] % 251;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    alike = alike && received_small[i] == expected[i] % 251;
   CHECK(alike);
 
   std::vector<Index> back(send.size(), -1);
@@ -118,7 +124,8 @@ TEST_CASE("a rank that throws meets the others in whatever collective they are")
   const auto all_steps = [&](int culprit, int step_of_failure) {
     int step = 0;
     const auto maybe = [&] {
-      if (comm.rank() == culprit && step == step_of_failure) throw OutOfMemory("no room at step " + std::to_string(step));
+      if (comm.rank() == culprit && step == step_of_failure)
+        throw OutOfMemory("no room at step " + std::to_string(step));
       ++step;
     };
     maybe();
@@ -149,7 +156,8 @@ TEST_CASE("a rank that throws meets the others in whatever collective they are")
         message = error.what();
       }
       const std::string expected = "no room at step " + std::to_string(step);
-      CHECK(message == (comm.size() > 1 ? "rank " + std::to_string(culprit) + ": " + expected : expected));
+      CHECK(message ==
+            (comm.size() > 1 ? "rank " + std::to_string(culprit) + ": " + expected : expected));
       CHECK(comm.sum(Index{1}) == comm.size());
     }
   }
@@ -195,7 +203,8 @@ TEST_CASE("shares and their owners") {
       for (int rank = 0; rank < size; ++rank) {
         const Share share = share_of(total, rank, size);
         CHECK(share.first == next);
-        for (Index i = share.first; i < share.first + share.count; ++i) CHECK(owner_of(i, total, size) == rank);
+        for (Index i = share.first; i < share.first + share.count; ++i)
+          CHECK(owner_of(i, total, size) == rank);
         next += share.count;
       }
       CHECK(next == total);

@@ -6,15 +6,15 @@ namespace {
 using namespace zhalo;
 using namespace zhalo::testing;
 
-/// Each shape with some of the options, others for each grid; batches of at most `most_fields`.
-void check_every_shape(const GridIndex& num, std::size_t first_options, Index most_fields = 3) {
+/// Each shape with some of the options, others for each grid; batches of at most `max_fields`.
+void check_every_shape(const GridIndex& num, std::size_t first_options, Index max_fields = 3) {
   const Context context = make_context();
-  const AllSignals signals(num, most_fields);
+  const AllSignals signals(num, max_fields);
   const std::vector<FftOptions> mix = option_mix();
   std::size_t next = first_options;
   for (const DecompositionOptions& split : shapes_and_splits(context.comm.size())) {
     FftOptions options = mix[next++ % mix.size()];
-    options.batch = std::min(options.batch, most_fields);
+    options.batch = std::min(options.batch, max_fields);
     signals.check_all(context, split, options);
   }
 }
@@ -44,7 +44,8 @@ TEST_CASE("fft: every option under every shape", "[small]") {
   const Context context = make_context();
   const AllSignals signals({{9, 10, 12}}, 3);
   for (const FftOptions& options : option_mix())
-    for (const DecompositionOptions& split : shapes(context.comm.size())) signals.check_all(context, split, options);
+    for (const DecompositionOptions& split : shapes(context.comm.size()))
+      signals.check_all(context, split, options);
 }
 
 TEST_CASE("fft: parts of any size") {
@@ -52,9 +53,11 @@ TEST_CASE("fft: parts of any size") {
   const AllSignals signals({{8, 9, 10}}, 2);
   for (const Index chunk_bytes : {1, 17, 4096, 1 << 30})
     for (const NodeExchange exchange : {NodeExchange::shared_memory, NodeExchange::messages})
-      signals.check_all(
-          context, {.split = chunk_bytes == 17 ? Split::pencil : Split::automatic},
-          {.restore_order = chunk_bytes == 17, .batch = 2, .node_exchange = exchange, .chunk_bytes = chunk_bytes});
+      signals.check_all(context, {.split = chunk_bytes == 17 ? Split::pencil : Split::automatic},
+                        {.restore_order = chunk_bytes == 17,
+                         .batch = 2,
+                         .node_exchange = exchange,
+                         .chunk_bytes = chunk_bytes});
 }
 
 TEST_CASE("fft: every transport, short messages, several threads") {
@@ -72,7 +75,9 @@ TEST_CASE("fft: every transport, short messages, several threads") {
   for (std::size_t i = 0; i < all.size(); ++i) {
     context.exec = host_exec(i % 2 == 0 ? 3 : 1);
     signals.check_all(context, all[i]);
-    signals.check_all(context, all[i], {.restore_order = true, .node_exchange = NodeExchange::messages, .chunk_bytes = 2000});
+    signals.check_all(
+        context, all[i],
+        {.restore_order = true, .node_exchange = NodeExchange::messages, .chunk_bytes = 2000});
   }
 }
 
@@ -80,7 +85,8 @@ TEST_CASE("fft: staged messages that are longer to receive than to send") {
   CommunicatorOptions options;
   options.transport = Transport::staged;
   const Context context = make_context(options);
-  for (const GridIndex& num : {GridIndex{{16, 1, 16}}, GridIndex{{16, 5, 64}}, GridIndex{{1, 16, 16}}}) {
+  for (const GridIndex& num :
+       {GridIndex{{16, 1, 16}}, GridIndex{{16, 5, 64}}, GridIndex{{1, 16, 16}}}) {
     const AllSignals signals(num);
     for (const DecompositionOptions& split : shapes(context.comm.size()))
       signals.check_all(context, split, {.node_exchange = NodeExchange::messages});
@@ -93,8 +99,9 @@ TEST_CASE("fft: three threads of each rank") {
   const AllSignals signals({{20, 21, 22}}, 3);
   for (const DecompositionOptions& split : shapes(context.comm.size())) {
     signals.check_all(context, split, {.batch = 3, .node_exchange = NodeExchange::messages});
-    signals.check_all(context, split,
-                      {.restore_order = true, .node_exchange = NodeExchange::shared_memory, .chunk_bytes = 5000});
+    signals.check_all(
+        context, split,
+        {.restore_order = true, .node_exchange = NodeExchange::shared_memory, .chunk_bytes = 5000});
   }
 }
 
@@ -102,5 +109,6 @@ TEST_CASE("fft: plans that are measured are right, too") {
   const Context context = make_context();
   const AllSignals signals(GridIndex{{12, 10, 8}});
   signals.check_all(context, {}, {.effort = PlanEffort::measure});
-  signals.check_all(context, {.split = Split::pencil}, {.restore_order = true, .effort = PlanEffort::measure});
+  signals.check_all(context, {.split = Split::pencil},
+                    {.restore_order = true, .effort = PlanEffort::measure});
 }

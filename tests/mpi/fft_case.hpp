@@ -21,7 +21,8 @@ inline std::vector<DecompositionOptions> shapes(int num_ranks) {
 /// And the ways to choose one.
 inline std::vector<DecompositionOptions> shapes_and_splits(int num_ranks) {
   std::vector<DecompositionOptions> all = shapes(num_ranks);
-  for (const Split split : {Split::automatic, Split::slab, Split::pencil}) all.push_back({.split = split});
+  for (const Split split : {Split::automatic, Split::slab, Split::pencil})
+    all.push_back({.split = split});
   return all;
 }
 
@@ -44,14 +45,19 @@ std::complex<double> noise_in(Index field, const GridIndex& at) {
   return is_real<T> ? std::complex<double>(noise(field, at).real()) : noise(field, at);
 }
 
-inline GridIndex product(const GridIndex& a, const GridIndex& b) { return {{a[0] * b[0], a[1] * b[1], a[2] * b[2]}}; }
+inline GridIndex product(const GridIndex& a, const GridIndex& b) {
+  return {{a[0] * b[0], a[1] * b[1], a[2] * b[2]}};
+}
 inline GridIndex wrapped(GridIndex at, const GridIndex& num) {
   for (int axis = 0; axis < 3; ++axis) at[axis] = ((at[axis] % num[axis]) + num[axis]) % num[axis];
   return at;
 }
-inline GridIndex mirrored(const GridIndex& k, const GridIndex& num) { return wrapped({{-k[0], -k[1], -k[2]}}, num); }
+inline GridIndex mirrored(const GridIndex& k, const GridIndex& num) {
+  return wrapped({{-k[0], -k[1], -k[2]}}, num);
+}
 
-/// Modes that are their own mirror images get imaginary parts, which a real field's do not have: they must count as 0.
+/// Modes that are their own mirror images get imaginary parts, which a real field's do not have:
+/// they must count as 0.
 template <class T>
 void check_imaginary_parts(const Context& context) {
   for (const GridIndex& num : {GridIndex{{8, 6, 10}}, GridIndex{{7, 6, 5}}, GridIndex{{1, 1, 6}}}) {
@@ -63,8 +69,10 @@ void check_imaginary_parts(const Context& context) {
     for (const DecompositionOptions& split : shapes(context.comm.size())) {
       FftRun<T> run(context, Decomposition(Grid{num}, context.comm.size(), split));
       const ValueAt back = signals.cell(static_cast<double>(num[0] * num[1] * num[2]));
-      CHECK(relative_error(context.comm, run.backward(spoilt), run.cells(), back) <= error_bound<T>(num));
-      CHECK(relative_error(context.comm, run.backward_in_place(spoilt), run.cells_in_place(), back) <= error_bound<T>(num));
+      CHECK(relative_error(context.comm, run.backward(spoilt), run.cells(), back) <=
+            error_bound<T>(num));
+      CHECK(relative_error(context.comm, run.backward_in_place(spoilt), run.cells_in_place(),
+                           back) <= error_bound<T>(num));
     }
   }
 }

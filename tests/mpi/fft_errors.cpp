@@ -1,4 +1,5 @@
-/// Transforms over ranks: what is wrong on one rank is the same error on all, and all can go on. What a plan reports.
+/// Transforms over ranks: what is wrong on one rank is the same error on all, and all can go on.
+/// What a plan reports.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -45,8 +46,10 @@ struct WrongSize {
     for (const Index wrong_by : {-1, 1, 1000}) {
       const Index wrong = right_there + wrong_by;
       if (wrong < 0) continue;
-      const std::string message = input_error_of(setting->context, [&] { call(setting->is_culprit ? wrong : right); });
-      CHECK_THAT(message, Contains(array) && Contains(fmt::format("{}", wrong)) && Contains(fmt::format("{}", right_there)));
+      const std::string message =
+          input_error_of(setting->context, [&] { call(setting->is_culprit ? wrong : right); });
+      CHECK_THAT(message, Contains(array) && Contains(fmt::format("{}", wrong)) &&
+                              Contains(fmt::format("{}", right_there)));
     }
     const std::string message = input_error_of(setting->context, [&] { call(right + 1); });
     CHECK_THAT(message, Contains(array));
@@ -108,11 +111,16 @@ TEST_CASE("fft: options and decompositions that differ between ranks") {
   CHECK_THAT(s.message({.norm = s.is_culprit ? Norm::none : Norm::forward}), differs);
   CHECK_THAT(s.message({.restore_order = s.is_culprit}), differs);
   CHECK_THAT(s.message({.batch = s.is_culprit ? 2 : 1}), differs);
-  CHECK_THAT(s.message({.node_exchange = s.is_culprit ? NodeExchange::messages : NodeExchange::shared_memory}), differs);
+  CHECK_THAT(s.message({.node_exchange =
+                            s.is_culprit ? NodeExchange::messages : NodeExchange::shared_memory}),
+             differs);
   CHECK_THAT(s.message({.chunk_bytes = s.is_culprit ? 1000 : 2000}), differs);
-  CHECK_THAT(s.message(Decomposition(Grid{s.is_culprit ? GridIndex{{8, 10, 8}} : some_grid}, s.context.comm.size())), differs);
+  CHECK_THAT(s.message(Decomposition(Grid{s.is_culprit ? GridIndex{{8, 10, 8}} : some_grid},
+                                     s.context.comm.size())),
+             differs);
   const int size = s.context.comm.size();
-  const std::array<int, 2> shape = s.is_culprit ? std::array<int, 2>{size, 1} : std::array<int, 2>{1, size};
+  const std::array<int, 2> shape =
+      s.is_culprit ? std::array<int, 2>{size, 1} : std::array<int, 2>{1, size};
   CHECK_THAT(s.message(Decomposition(Grid{some_grid}, size, {.shape = shape})), differs);
   CHECK(s.message({}) == "nothing was thrown");
 }
@@ -123,7 +131,8 @@ TEST_CASE("fft: a decomposition for another number of ranks, on all or on one") 
   const auto right = Contains(fmt::format("{}", size));
   const auto wrong = Contains(fmt::format("{}", size + 1));
   CHECK_THAT(s.message(Decomposition(Grid{some_grid}, size + 1)), right && wrong);
-  CHECK_THAT(s.message(Decomposition(Grid{some_grid}, s.is_culprit ? size + 1 : size)), right && wrong);
+  CHECK_THAT(s.message(Decomposition(Grid{some_grid}, s.is_culprit ? size + 1 : size)),
+             right && wrong);
 }
 
 TEMPLATE_TEST_CASE("fft: arrays of wrong size", "", float, std::complex<double>) {
@@ -139,15 +148,28 @@ TEMPLATE_TEST_CASE("fft: arrays of wrong size", "", float, std::complex<double>)
   const Index num_cells = fft.cells().size * batch;
   const Index num_modes = fft.modes().size * batch;
   const Index num_field = fft.in_place_size() * batch;
-  const auto forward = [&](Index c, Index m) { fft.forward(Span<const T>(cells.data(), c), {modes.data(), m}); };
-  const auto backward = [&](Index c, Index m) { fft.backward(Span<const Complex>(modes.data(), m), {cells.data(), c}); };
+  const auto forward = [&](Index c, Index m) {
+    fft.forward(Span<const T>(cells.data(), c), {modes.data(), m});
+  };
+  const auto backward = [&](Index c, Index m) {
+    fft.backward(Span<const Complex>(modes.data(), m), {cells.data(), c});
+  };
   WrongSize{&s, "cells", num_cells, [&](Index size) { forward(size, num_modes); }}.check();
   WrongSize{&s, "modes", num_modes, [&](Index size) { forward(num_cells, size); }}.check();
   WrongSize{&s, "cells", num_cells, [&](Index size) { backward(size, num_modes); }}.check();
   WrongSize{&s, "modes", num_modes, [&](Index size) { backward(num_cells, size); }}.check();
-  WrongSize{&s, "field", num_field, [&](Index size) { fft.forward_in_place({field.data(), size}); }}.check();
-  WrongSize{&s, "field", num_field, [&](Index size) { fft.backward_in_place({field.data(), size}); }}.check();
-  check_transforms(run, Signals(some_grid, is_real<T> ? Signals::Kind::real : Signals::Kind::complex, batch));
+  WrongSize{&s, "field", num_field,
+            [&](Index size) {
+              fft.forward_in_place({field.data(), size});
+            }}
+      .check();
+  WrongSize{&s, "field", num_field,
+            [&](Index size) {
+              fft.backward_in_place({field.data(), size});
+            }}
+      .check();
+  check_transforms(
+      run, Signals(some_grid, is_real<T> ? Signals::Kind::real : Signals::Kind::complex, batch));
 }
 
 TEST_CASE("fft: cells and modes in one memory are refused where two arrays are needed") {
@@ -155,13 +177,19 @@ TEST_CASE("fft: cells and modes in one memory are refused where two arrays are n
   const Decomposition decomposition(Grid::cube(8), context.comm.size());
   using Complex = std::complex<double>;
   Fft<Complex> fft(context, decomposition);
-  std::vector<Complex> field(static_cast<std::size_t>(std::max(fft.cells().size, fft.modes().size)) + 1);
-  const auto at = [&](Index first, Index size) { return Span<Complex>(field.data() + first, size); };
+  std::vector<Complex> field(
+      static_cast<std::size_t>(std::max(fft.cells().size, fft.modes().size)) + 1);
+  const auto at = [&](Index first, Index size) {
+    return Span<Complex>(field.data() + first, size);
+  };
   const bool is_culprit = context.comm.rank() == 0;
   std::vector<Complex> other = field;
-  const Span<Complex> modes = is_culprit ? at(1, fft.modes().size) : Span<Complex>(other.data(), fft.modes().size);
-  CHECK_THAT(input_error_of(context, [&] { fft.forward(at(0, fft.cells().size), modes); }), Contains("overlap"));
-  CHECK_THAT(input_error_of(context, [&] { fft.backward(modes, at(0, fft.cells().size)); }), Contains("overlap"));
+  const Span<Complex> modes =
+      is_culprit ? at(1, fft.modes().size) : Span<Complex>(other.data(), fft.modes().size);
+  CHECK_THAT(input_error_of(context, [&] { fft.forward(at(0, fft.cells().size), modes); }),
+             Contains("overlap"));
+  CHECK_THAT(input_error_of(context, [&] { fft.backward(modes, at(0, fft.cells().size)); }),
+             Contains("overlap"));
 }
 
 TEST_CASE("fft: a rank that fails at any collective ends all with its message, and all can go on") {
@@ -213,7 +241,8 @@ TEST_CASE("fft: a plan whose transform failed on one rank can be used again") {
   const NodeExchange exchange = GENERATE(NodeExchange::messages, NodeExchange::shared_memory);
   using Run = FftRun<float>;
   const auto new_plan = [&] {
-    return Run(context, Decomposition(Grid{some_grid}, context.comm.size()), {.node_exchange = exchange, .chunk_bytes = 500});
+    return Run(context, Decomposition(Grid{some_grid}, context.comm.size()),
+               {.node_exchange = exchange, .chunk_bytes = 500});
   };
   Run first = new_plan();
   calls = 0;
@@ -232,7 +261,9 @@ TEST_CASE("fft: a plan whose transform failed on one rank can be used again") {
   CHECK(num_names_in_shared_memory() == 0);
 }
 
-TEST_CASE("fft: too little shared memory on one rank: by messages where that is allowed, else an error on all") {
+TEST_CASE(
+    "fft: too little shared memory on one rank: by messages where that is allowed, else an error "
+    "on all") {
   const Context context = make_context({.timeout_seconds = 60});
   if (context.comm.node_size() == 1) return;
   const AllSignals signals(some_grid, 2);
@@ -242,10 +273,12 @@ TEST_CASE("fft: too little shared memory on one rank: by messages where that is 
   std::optional<FileLimit> limited;
   if (is_culprit) limited.emplace(limit);
   INFO(limit);
-  for (const DecompositionOptions& split : shapes(context.comm.size())) signals.check_all(context, split, {.batch = 2});
+  for (const DecompositionOptions& split : shapes(context.comm.size()))
+    signals.check_all(context, split, {.batch = 2});
   if (limit == 0) {
     const std::string message = input_error_of(context, [&] {
-      Fft<double>(context, Decomposition(Grid{some_grid}, context.comm.size()), {.node_exchange = NodeExchange::shared_memory});
+      Fft<double>(context, Decomposition(Grid{some_grid}, context.comm.size()),
+                  {.node_exchange = NodeExchange::shared_memory});
     });
     CHECK_THAT(message, Contains("shared memory") || Contains("share memory"));
   }
@@ -255,12 +288,13 @@ TEST_CASE("fft: too little shared memory on one rank: by messages where that is 
 TEST_CASE("fft: the report counts fields, bytes and seconds") {
   const Context context = make_context();
   const int size = context.comm.size();
-  FftRun<double> run(context, Decomposition(Grid{some_grid}, size, {.split = Split::slab}), {.batch = 3});
+  FftRun<double> run(context, Decomposition(Grid{some_grid}, size, {.split = Split::slab}),
+                     {.batch = 3});
   const FftReport& report = run.fft().report();
   CHECK(report.workspace_bytes == run.fft().workspace_bytes());
   CHECK((report.plan_seconds >= 0));
-  CHECK(
-      (report.num_transforms == 0 && report.bytes_sent == 0 && report.transform_seconds == 0 && report.exchange_seconds == 0));
+  CHECK((report.num_transforms == 0 && report.bytes_sent == 0 && report.transform_seconds == 0 &&
+         report.exchange_seconds == 0));
   run.forward(noise);
   CHECK(run.fft().report().num_transforms == 3);
   run.backward_in_place(noise);
@@ -268,16 +302,18 @@ TEST_CASE("fft: the report counts fields, bytes and seconds") {
   CHECK(run.fft().report().transform_seconds > 0);
   CHECK(run.fft().report().exchange_seconds >= 0);
   CHECK(run.fft().report().exchange_seconds <= run.fft().report().transform_seconds);
-  // From planes of x to planes of y and back: all modes but those that stay, three fields in both directions.
+  // From planes of x to planes of y and back: all modes but those that stay, three fields in both
+  // directions.
   const Decomposition& decomposition = run.fft().decomposition();
   Index staying = 0;
   for (int rank = 0; rank < size; ++rank) {
-    const Brick modes = decomposition.modes(rank, Spectrum::half);
+    const IndexBox modes = decomposition.modes(rank, Spectrum::half);
     staying += decomposition.cells(rank).length(0) * modes.length(1) * modes.length(2);
   }
   const GridIndex num_modes = decomposition.num_modes(Spectrum::half);
   const Index moved = num_modes[0] * num_modes[1] * num_modes[2] - staying;
-  CHECK(context.comm.sum(run.fft().report().bytes_sent) == 6 * moved * static_cast<Index>(sizeof(std::complex<double>)));
+  CHECK(context.comm.sum(run.fft().report().bytes_sent) ==
+        6 * moved * static_cast<Index>(sizeof(std::complex<double>)));
 }
 
 TEST_CASE("fft: a plan describes itself") {

@@ -13,7 +13,8 @@ TEST_CASE("fft: a cube, every shape") {
   const Context context = make_context();
   constexpr Index side = ZHALO_CHECKED ? 24 : 48;
   const AllSignals signals({{side, side, side}}, 1, fftw_dft);
-  const std::vector<FftOptions> options = {{}, {.node_exchange = NodeExchange::messages}, {.restore_order = true}};
+  const std::vector<FftOptions> options = {
+      {}, {.node_exchange = NodeExchange::messages}, {.restore_order = true}};
   std::size_t next = 0;
   for (const DecompositionOptions& split : shapes(context.comm.size()))
     signals.check_all(context, split, options[next++ % options.size()]);

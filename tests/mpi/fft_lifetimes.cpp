@@ -18,7 +18,8 @@ struct Tried {
   Signals signals;
   FftRun<T> run;
 
-  Tried(const Context& context, const GridIndex& num, const FftOptions& options = {}, const DecompositionOptions& split = {})
+  Tried(const Context& context, const GridIndex& num, const FftOptions& options = {},
+        const DecompositionOptions& split = {})
       : signals(num, is_real<T> ? Signals::Kind::real : Signals::Kind::complex, options.batch),
         run(context, Decomposition(Grid{num}, context.comm.size(), split), options) {}
 
@@ -29,7 +30,8 @@ struct Tried {
 enum class Giver { all, even_ranks };
 
 template <class T>
-void check_in_own_workspace(const Context& context, const FftOptions& options, const DecompositionOptions& split, Giver giver) {
+void check_in_own_workspace(const Context& context, const FftOptions& options,
+                            const DecompositionOptions& split, Giver giver) {
   Tried<T> tried(context, small_grid, options, split);
   Fft<T>& fft = tried.run.fft();
   INFO(fft.describe());
@@ -55,7 +57,8 @@ void check_in_own_workspace(const Context& context, const FftOptions& options, c
 TEST_CASE("fft: two plans at once, used in turn") {
   const Context context = make_context();
   Tried<double> a(context, small_grid);
-  Tried<float> b(context, {{7, 8, 6}}, {.restore_order = true, .batch = 2, .node_exchange = NodeExchange::messages},
+  Tried<float> b(context, {{7, 8, 6}},
+                 {.restore_order = true, .batch = 2, .node_exchange = NodeExchange::messages},
                  {.split = Split::pencil});
   Tried<std::complex<float>> c(context, small_grid, {.norm = Norm::none});
   for (int again = 0; again < 3; ++again) {
@@ -69,12 +72,13 @@ TEST_CASE("fft: two plans at once, one between the two halves of the other's rou
   const Context context = make_context();
   Tried<double> outer(context, small_grid);
   Tried<double> inner(context, small_grid, {.chunk_bytes = 700});
-  GuardedArray<double> cells(context.exec, arranged<double>(outer.run.cells_in_place(), outer.signals.cell()), 16);
+  GuardedArray<double> cells(
+      context.exec, arranged<double>(outer.run.cells_in_place(), outer.signals.cell()), 16);
   outer.run.fft().forward_in_place(cells.span());
   inner.check();
   outer.run.fft().backward_in_place(cells.span());
-  CHECK(relative_error(context.comm, cells.values(), outer.run.cells_in_place(), outer.signals.cell()) <=
-        2 * error_bound<double>(small_grid));
+  CHECK(relative_error(context.comm, cells.values(), outer.run.cells_in_place(),
+                       outer.signals.cell()) <= 2 * error_bound<double>(small_grid));
 }
 
 TEST_CASE("fft: plans are destroyed in any order") {
@@ -83,7 +87,8 @@ TEST_CASE("fft: plans are destroyed in any order") {
   do {
     std::vector<std::optional<Tried<float>>> plans(3);
     plans[0].emplace(context, small_grid);
-    plans[1].emplace(context, GridIndex{{4, 6, 8}}, FftOptions{.node_exchange = NodeExchange::messages});
+    plans[1].emplace(context, GridIndex{{4, 6, 8}},
+                     FftOptions{.node_exchange = NodeExchange::messages});
     plans[2].emplace(context, small_grid, FftOptions{.restore_order = true});
     for (const int next : order) {
       plans[static_cast<std::size_t>(next)].reset();
@@ -137,27 +142,31 @@ TEST_CASE("fft: a part of the ranks has a plan of its own") {
   plan.check();
 }
 
-TEMPLATE_TEST_CASE("fft: the caller's workspace is enough and the only one, whatever is in it", "", float,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("fft: the caller's workspace is enough and the only one, whatever is in it", "",
+                   float, std::complex<double>) {
   const Context context = make_context();
-  for (const FftOptions& options : option_mix()) check_in_own_workspace<TestType>(context, options, {}, Giver::all);
+  for (const FftOptions& options : option_mix())
+    check_in_own_workspace<TestType>(context, options, {}, Giver::all);
   for (const DecompositionOptions& split : shapes(context.comm.size())) {
     check_in_own_workspace<TestType>(context, {.restore_order = true}, split, Giver::even_ranks);
-    check_in_own_workspace<TestType>(context, {.node_exchange = NodeExchange::messages}, split, Giver::even_ranks);
+    check_in_own_workspace<TestType>(context, {.node_exchange = NodeExchange::messages}, split,
+                                     Giver::even_ranks);
   }
 }
 
 TEST_CASE("fft: a workspace that is one byte short is an error that names both sizes") {
   const Context context = make_context();
-  Tried<double> tried(context, small_grid, {.batch = 2, .node_exchange = NodeExchange::messages}, {.split = Split::pencil});
+  Tried<double> tried(context, small_grid, {.batch = 2, .node_exchange = NodeExchange::messages},
+                      {.split = Split::pencil});
   Fft<double>& fft = tried.run.fft();
   // (An empty one is none; where none is needed, there is nothing too small.)
   const Index needed = fft.workspace_bytes();
   if (needed > 1) {
     GuardedBytes workspace(context.exec, needed);
     CHECK_THROWS_AS(fft.use_workspace({workspace.data(), needed - 1}), InputError);
-    CHECK_THROWS_WITH(fft.use_workspace({workspace.data(), needed - 1}),
-                      Contains(fmt::format("{}", needed)) && Contains(fmt::format("{}", needed - 1)));
+    CHECK_THROWS_WITH(
+        fft.use_workspace({workspace.data(), needed - 1}),
+        Contains(fmt::format("{}", needed)) && Contains(fmt::format("{}", needed - 1)));
   }
   tried.check();
 }
@@ -180,13 +189,16 @@ TEST_CASE("fft: a workspace that is too small on one rank is an error on all in 
   tried.check();
 }
 
-TEST_CASE("fft: a call takes no more of the context's memory than it says, and nothing where the caller gave some") {
+TEST_CASE(
+    "fft: a call takes no more of the context's memory than it says, and nothing where the caller "
+    "gave some") {
   const Context context = make_context();
   MemoryPool& pool = *memory(context.exec);
   for (const FftOptions& options : option_mix()) {
     Tried<float> tried(context, small_grid, options);
     Fft<float>& fft = tried.run.fft();
-    GuardedArray<float> cells(context.exec, arranged<float>(tried.run.cells_in_place(), tried.signals.cell()), 8);
+    GuardedArray<float> cells(context.exec,
+                              arranged<float>(tried.run.cells_in_place(), tried.signals.cell()), 8);
     GuardedBytes workspace(context.exec, fft.workspace_bytes());
     const auto taken = [&] {
       const std::size_t before = pool.bytes_in_use();

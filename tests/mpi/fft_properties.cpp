@@ -10,7 +10,8 @@ using namespace zhalo::testing;
 
 const GridIndex even_and_odd = {{12, 9, 10}};
 
-Decomposition decomposition_of(const Context& context, const GridIndex& num, const DecompositionOptions& split = {}) {
+Decomposition decomposition_of(const Context& context, const GridIndex& num,
+                               const DecompositionOptions& split = {}) {
   return Decomposition(Grid{num}, context.comm.size(), split);
 }
 
@@ -31,10 +32,14 @@ std::complex<double> phase(const GridIndex& turns, const GridIndex& num) {
 
 /// Modes of all ranks, on each: for tests only. Modes that nobody holds are 0.
 template <class Complex>
-ComplexValues gathered(const Placement& place, const GridIndex& num, const std::vector<Complex>& modes) {
+ComplexValues gathered(const Placement& place, const GridIndex& num,
+                       const std::vector<Complex>& modes) {
   ComplexValues all(static_cast<std::size_t>(num[0] * num[1] * num[2]));
-  place.for_each([&](Index, const GridIndex& k, std::size_t i) { all[place_on(num, k)] = std::complex<double>(modes[i]); });
-  MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(2 * all.size()), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  place.for_each([&](Index, const GridIndex& k, std::size_t i) {
+    all[place_on(num, k)] = std::complex<double>(modes[i]);
+  });
+  MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(2 * all.size()), MPI_DOUBLE, MPI_SUM,
+                MPI_COMM_WORLD);
   return all;
 }
 
@@ -51,7 +56,8 @@ TEMPLATE_TEST_CASE("fft: linear", "", EVERY_TYPE) {
   FftRun<TestType> run(context, decomposition_of(context, even_and_odd));
   const auto a = run.forward([](Index, const GridIndex& x) { return noise(0, x); });
   const auto b = run.forward([](Index, const GridIndex& x) { return noise(1, x); });
-  const auto both = run.forward([](Index, const GridIndex& x) { return 2.0 * noise(0, x) - 0.5 * noise(1, x); });
+  const auto both =
+      run.forward([](Index, const GridIndex& x) { return 2.0 * noise(0, x) - 0.5 * noise(1, x); });
   auto sum = a;
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = TestType(2) * a[i] - TestType(0.5F) * b[i];
   const ComplexValues expected = gathered(run.modes(), even_and_odd, sum);
@@ -60,7 +66,9 @@ TEMPLATE_TEST_CASE("fft: linear", "", EVERY_TYPE) {
         3 * error_bound<TestType>(even_and_odd));
 }
 
-TEMPLATE_TEST_CASE("fft: Parseval, with every mode of the half spectrum that stands for two counted twice", "", EVERY_TYPE) {
+TEMPLATE_TEST_CASE(
+    "fft: Parseval, with every mode of the half spectrum that stands for two counted twice", "",
+    EVERY_TYPE) {
   const Context context = make_context();
   for (const GridIndex& num : {even_and_odd, GridIndex{{9, 8, 7}}}) {
     FftRun<TestType> run(context, decomposition_of(context, num), {.norm = Norm::orthonormal});
@@ -71,7 +79,8 @@ TEMPLATE_TEST_CASE("fft: Parseval, with every mode of the half spectrum that sta
       of_modes += (alone ? 1 : 2) * cell_squared(modes[i]);
     });
     double of_cells = 0;
-    for (const TestType cell : arranged<TestType>(run.cells(), noise)) of_cells += cell_squared(cell);
+    for (const TestType cell : arranged<TestType>(run.cells(), noise))
+      of_cells += cell_squared(cell);
     of_cells = context.comm.sum(of_cells);
     CHECK(std::abs(context.comm.sum(of_modes) / of_cells - 1) <= 2 * error_bound<TestType>(num));
   }
@@ -81,17 +90,22 @@ TEMPLATE_TEST_CASE("fft: a shifted field has the same modes with other phases", 
   const Context context = make_context();
   FftRun<TestType> run(context, decomposition_of(context, even_and_odd, {.split = Split::pencil}));
   const ComplexValues modes = gathered(run.modes(), even_and_odd, run.forward(noise));
-  for (const GridIndex& shift : {GridIndex{{1, 0, 0}}, GridIndex{{0, 2, 0}}, GridIndex{{0, 0, 3}}, GridIndex{{-4, 5, 7}}}) {
-    const auto shifted = run.forward([&](Index, const GridIndex& x) { return noise(0, wrapped(x - shift, even_and_odd)); });
+  for (const GridIndex& shift :
+       {GridIndex{{1, 0, 0}}, GridIndex{{0, 2, 0}}, GridIndex{{0, 0, 3}}, GridIndex{{-4, 5, 7}}}) {
+    const auto shifted = run.forward(
+        [&](Index, const GridIndex& x) { return noise(0, wrapped(x - shift, even_and_odd)); });
     const ValueAt turned = [&](Index, const GridIndex& k) {
       return modes[place_on(even_and_odd, k)] * std::conj(phase(product(k, shift), even_and_odd));
     };
-    CHECK(relative_error(context.comm, shifted, run.modes(), turned) <= 2 * error_bound<TestType>(even_and_odd));
+    CHECK(relative_error(context.comm, shifted, run.modes(), turned) <=
+          2 * error_bound<TestType>(even_and_odd));
   }
 }
 
-TEMPLATE_TEST_CASE("fft: the full spectrum of a real field is Hermitian, and the half of it is what a real transform gives", "",
-                   float, double) {
+TEMPLATE_TEST_CASE(
+    "fft: the full spectrum of a real field is Hermitian, and the half of it is what a real "
+    "transform gives",
+    "", float, double) {
   using Complex = std::complex<TestType>;
   const Context context = make_context();
   for (const GridIndex& num : {even_and_odd, GridIndex{{7, 8, 9}}}) {
@@ -99,10 +113,13 @@ TEMPLATE_TEST_CASE("fft: the full spectrum of a real field is Hermitian, and the
     FftRun<Complex> full(context, decomposition_of(context, num));
     const auto modes = full.forward(noise_in<TestType>);
     const ComplexValues all = gathered(full.modes(), num, modes);
-    const ValueAt mirror = [&](Index, const GridIndex& k) { return std::conj(all[place_on(num, mirrored(k, num))]); };
+    const ValueAt mirror = [&](Index, const GridIndex& k) {
+      return std::conj(all[place_on(num, mirrored(k, num))]);
+    };
     CHECK(relative_error(context.comm, modes, full.modes(), mirror) <= bound);
     FftRun<TestType> half(context, decomposition_of(context, num));
-    CHECK(relative_error(context.comm, half.forward(noise_in<TestType>), half.modes(), values_of(all, num)) <= bound);
+    CHECK(relative_error(context.comm, half.forward(noise_in<TestType>), half.modes(),
+                         values_of(all, num)) <= bound);
   }
 }
 
@@ -111,32 +128,41 @@ TEMPLATE_TEST_CASE("fft: a plane wave is one mode", "", std::complex<float>, std
   const GridIndex num = {{8, 6, 5}};
   const double bound = error_bound<TestType>(num);
   for (const bool restore_order : {false, true}) {
-    FftRun<TestType> run(context, decomposition_of(context, num), {.norm = Norm::forward, .restore_order = restore_order});
-    for (const GridIndex& wave :
-         {GridIndex{}, GridIndex{{1, 0, 0}}, GridIndex{{0, 3, 0}}, GridIndex{{7, 5, 2}}, GridIndex{{4, 1, 4}}}) {
-      const auto modes = run.forward([&](Index, const GridIndex& x) { return phase(product(wave, x), num); });
+    FftRun<TestType> run(context, decomposition_of(context, num),
+                         {.norm = Norm::forward, .restore_order = restore_order});
+    for (const GridIndex& wave : {GridIndex{}, GridIndex{{1, 0, 0}}, GridIndex{{0, 3, 0}},
+                                  GridIndex{{7, 5, 2}}, GridIndex{{4, 1, 4}}}) {
+      const auto modes =
+          run.forward([&](Index, const GridIndex& x) { return phase(product(wave, x), num); });
       const ValueAt one = [&](Index, const GridIndex& k) { return k == wave ? 1.0 : 0.0; };
       CHECK(relative_error(context.comm, modes, run.modes(), one) <= bound);
       const auto cells = run.backward(one);
-      CHECK(relative_error(context.comm, cells, run.cells(),
-                           [&](Index, const GridIndex& x) { return phase(product(wave, x), num); }) <= bound);
+      CHECK(relative_error(context.comm, cells, run.cells(), [&](Index, const GridIndex& x) {
+              return phase(product(wave, x), num);
+            }) <= bound);
     }
   }
 }
 
-TEMPLATE_TEST_CASE("fft: a cosine is two half modes, or a whole one where they are the same", "", float, double) {
+TEMPLATE_TEST_CASE("fft: a cosine is two half modes, or a whole one where they are the same", "",
+                   float, double) {
   const Context context = make_context();
   const GridIndex num = {{8, 6, 10}};
-  FftRun<TestType> run(context, decomposition_of(context, num, {.split = Split::pencil}), {.norm = Norm::forward});
-  for (const GridIndex& wave :
-       {GridIndex{}, GridIndex{{1, 2, 0}}, GridIndex{{4, 3, 5}}, GridIndex{{7, 5, 2}}, GridIndex{{4, 0, 0}}}) {
-    const auto modes = run.forward([&](Index, const GridIndex& x) { return phase(product(wave, x), num).real(); });
-    const ValueAt halves = [&](Index, const GridIndex& k) { return 0.5 * (k == wave) + 0.5 * (k == mirrored(wave, num)); };
+  FftRun<TestType> run(context, decomposition_of(context, num, {.split = Split::pencil}),
+                       {.norm = Norm::forward});
+  for (const GridIndex& wave : {GridIndex{}, GridIndex{{1, 2, 0}}, GridIndex{{4, 3, 5}},
+                                GridIndex{{7, 5, 2}}, GridIndex{{4, 0, 0}}}) {
+    const auto modes =
+        run.forward([&](Index, const GridIndex& x) { return phase(product(wave, x), num).real(); });
+    const ValueAt halves = [&](Index, const GridIndex& k) {
+      return 0.5 * (k == wave) + 0.5 * (k == mirrored(wave, num));
+    };
     CHECK(relative_error(context.comm, modes, run.modes(), halves) <= error_bound<TestType>(num));
   }
 }
 
-TEMPLATE_TEST_CASE("fft: imaginary parts that a real field's modes cannot have count as 0", "", float, double) {
+TEMPLATE_TEST_CASE("fft: imaginary parts that a real field's modes cannot have count as 0", "",
+                   float, double) {
   check_imaginary_parts<TestType>(make_context());
 }
 
@@ -147,7 +173,8 @@ TEMPLATE_TEST_CASE("fft: a hundred times there and back", "", EVERY_TYPE) {
   FftRun<TestType> run(context, decomposition_of(context, even_and_odd), {.norm = norm});
   const Placement place = in_place ? run.cells_in_place() : run.cells();
   using Complex = typename FftRun<TestType>::Complex;
-  GuardedArray<TestType> cells(context.exec, arranged<TestType>(place, noise), static_cast<Index>(sizeof(Complex)));
+  GuardedArray<TestType> cells(context.exec, arranged<TestType>(place, noise),
+                               static_cast<Index>(sizeof(Complex)));
   GuardedArray<Complex> modes(context.exec, run.modes().size());
   for (int round = 0; round < 100; ++round) {
     if (in_place) {
@@ -158,8 +185,8 @@ TEMPLATE_TEST_CASE("fft: a hundred times there and back", "", EVERY_TYPE) {
       run.fft().backward(modes.span(), cells.span());
     }
   }
-  // The rounding errors of one transform know nothing of the others': their squares add. (Of the norm's factor each round makes the same
-  // error, of at most a few eps.)
+  // The rounding errors of one transform know nothing of the others': their squares add. (Of the
+  // norm's factor each round makes the same error, of at most a few eps.)
   const double bound = std::sqrt(200.0) * error_bound<TestType>(even_and_odd);
   CHECK(relative_error(context.comm, cells.values(), place, noise_in<TestType>) <= bound);
   CHECK((cells.guards_intact() && modes.guards_intact()));
@@ -173,12 +200,13 @@ TEMPLATE_TEST_CASE("fft: the spectrum of all ranks is that of one", "", EVERY_TY
     FftRun<TestType> one(alone, Decomposition(Grid{num}, 1));
     ComplexValues spectrum(static_cast<std::size_t>(num[0] * num[1] * num[2]));
     const auto modes = one.forward(noise);
-    one.modes().for_each(
-        [&](Index, const GridIndex& k, std::size_t i) { spectrum[place_on(num, k)] = std::complex<double>(modes[i]); });
+    one.modes().for_each([&](Index, const GridIndex& k, std::size_t i) {
+      spectrum[place_on(num, k)] = std::complex<double>(modes[i]);
+    });
     for (const DecompositionOptions& split : shapes(context.comm.size())) {
       FftRun<TestType> run(context, decomposition_of(context, num, split));
-      CHECK(relative_error(context.comm, run.forward(noise), run.modes(), values_of(spectrum, num)) <=
-            2 * error_bound<TestType>(num));
+      CHECK(relative_error(context.comm, run.forward(noise), run.modes(),
+                           values_of(spectrum, num)) <= 2 * error_bound<TestType>(num));
     }
   }
 }
@@ -188,7 +216,8 @@ TEMPLATE_TEST_CASE("fft: threads and ways to exchange change no bit", "", EVERY_
   for (const DecompositionOptions& split : shapes(make_context().comm.size())) {
     std::vector<typename Fft<TestType>::Complex> modes;
     std::vector<TestType> cells;
-    const auto check = [&](int threads, const CommunicatorOptions& communication, const FftOptions& options) {
+    const auto check = [&](int threads, const CommunicatorOptions& communication,
+                           const FftOptions& options) {
       Context context = make_context(communication);
       context.exec = host_exec(threads);
       FftRun<TestType> run(context, decomposition_of(context, num, split), options);
@@ -204,14 +233,16 @@ TEMPLATE_TEST_CASE("fft: threads and ways to exchange change no bit", "", EVERY_
     check(1, {}, {.node_exchange = NodeExchange::shared_memory});
     check(2, {}, {.node_exchange = NodeExchange::messages, .chunk_bytes = 500});
     check(2, {}, {.node_exchange = NodeExchange::shared_memory, .chunk_bytes = 900});
-    check(1, {.chunk_bytes = 1000, .transport = Transport::staged}, {.node_exchange = NodeExchange::messages});
+    check(1, {.chunk_bytes = 1000, .transport = Transport::staged},
+          {.node_exchange = NodeExchange::messages});
   }
 }
 
 TEMPLATE_TEST_CASE("fft: the same again is the same, bit for bit", "", EVERY_TYPE) {
   const Context context = make_context();
   for (const FftOptions& options : option_mix()) {
-    const Decomposition decomposition = decomposition_of(context, even_and_odd, {.split = Split::pencil});
+    const Decomposition decomposition =
+        decomposition_of(context, even_and_odd, {.split = Split::pencil});
     FftRun<TestType> run(context, decomposition, options);
     FftRun<TestType> other(context, decomposition, options);
     const auto modes = run.forward(noise);

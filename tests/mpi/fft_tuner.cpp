@@ -16,15 +16,19 @@ const Grid some_grid{{{12, 10, 8}}};
 struct Setting {
   Context context = make_context();
   std::vector<std::string> printed;
-  FftTuner tuner{context, {.repetitions = 1, .print = [this](const std::string& table) { printed.push_back(table); }}};
+  FftTuner tuner{context, {.repetitions = 1, .print = [this](const std::string& table) {
+                             printed.push_back(table);
+                           }}};
 };
 
-bool same_shape(const FftTrial& trial, const DecompositionOptions& shape) { return trial.decomposition.shape() == shape.shape; }
+bool same_shape(const FftTrial& trial, const DecompositionOptions& shape) {
+  return trial.decomposition.shape() == shape.shape;
+}
 
 /// What a trial was, without its seconds.
 std::string named(const FftTrial& trial) {
-  return fmt::format("{}, {}, {}", trial.decomposition.describe(), static_cast<int>(trial.options.node_exchange),
-                     trial.options.chunk_bytes);
+  return fmt::format("{}, {}, {}", trial.decomposition.describe(),
+                     static_cast<int>(trial.options.node_exchange), trial.options.chunk_bytes);
 }
 
 bool fails(FftTuner& tuner) {
@@ -63,12 +67,14 @@ TEST_CASE("fft tuner: slabs and pencils are tried where there are any") {
   Setting s;
   const FftChoice& choice = s.tuner.choose<float>(Grid{{{16, 16, 16}}});
   const auto tried = [&](const DecompositionOptions& shape) {
-    return std::any_of(choice.trials.begin(), choice.trials.end(), [&](const FftTrial& t) { return same_shape(t, shape); });
+    return std::any_of(choice.trials.begin(), choice.trials.end(),
+                       [&](const FftTrial& t) { return same_shape(t, shape); });
   };
   const int size = s.context.comm.size();
   CHECK(tried({.shape = {size, 1}}));
   if (size == 4) CHECK(tried({.shape = {2, 2}}));
-  if (size == 6 || size == 8) CHECK((tried({.shape = {size / 2, 2}}) || tried({.shape = {2, size / 2}})));
+  if (size == 6 || size == 8)
+    CHECK((tried({.shape = {size / 2, 2}}) || tried({.shape = {2, size / 2}})));
 }
 
 TEST_CASE("fft tuner: the table is printed once, on rank 0, and names every trial") {
@@ -82,7 +88,8 @@ TEST_CASE("fft tuner: the table is printed once, on rank 0, and names every tria
     const auto shape = trial.decomposition.shape();
     CHECK_THAT(table, Contains(fmt::format("{} x {}", shape[0], shape[1])));
   }
-  CHECK(static_cast<std::size_t>(std::count(table.begin(), table.end(), '\n')) >= choice.trials.size());
+  CHECK(static_cast<std::size_t>(std::count(table.begin(), table.end(), '\n')) >=
+        choice.trials.size());
 
   const FftChoice& again = s.tuner.choose<double>(some_grid, {.restore_order = true, .batch = 2});
   CHECK(&again == &choice);
@@ -110,13 +117,17 @@ TEST_CASE("fft tuner: another grid, type or wish is another choice; earlier ones
 TEST_CASE("fft tuner: what is set stays set") {
   Setting s;
   for (const NodeExchange exchange : {NodeExchange::messages, NodeExchange::shared_memory}) {
-    const FftOptions options{
-        .norm = Norm::orthonormal, .restore_order = true, .batch = 2, .node_exchange = exchange, .chunk_bytes = 900};
+    const FftOptions options{.norm = Norm::orthonormal,
+                             .restore_order = true,
+                             .batch = 2,
+                             .node_exchange = exchange,
+                             .chunk_bytes = 900};
     const FftChoice& choice = s.tuner.choose<float>(some_grid, options);
     for (const FftTrial& trial : choice.trials)
       CHECK((trial.options.node_exchange == exchange && trial.options.chunk_bytes == 900));
     CHECK((choice.options.node_exchange == exchange && choice.options.chunk_bytes == 900));
-    CHECK((choice.options.norm == Norm::orthonormal && choice.options.restore_order && choice.options.batch == 2));
+    CHECK((choice.options.norm == Norm::orthonormal && choice.options.restore_order &&
+           choice.options.batch == 2));
   }
   const FftChoice& chunks = s.tuner.choose<float>(some_grid, {.chunk_bytes = 1234});
   for (const FftTrial& trial : chunks.trials) CHECK(trial.options.chunk_bytes == 1234);
@@ -124,7 +135,8 @@ TEST_CASE("fft tuner: what is set stays set") {
 
 TEST_CASE("fft tuner: transforms made from the choice are right") {
   Setting s;
-  for (const FftOptions& wanted : {FftOptions{}, FftOptions{.norm = Norm::none, .restore_order = true, .batch = 3}}) {
+  for (const FftOptions& wanted :
+       {FftOptions{}, FftOptions{.norm = Norm::none, .restore_order = true, .batch = 3}}) {
     const Signals real(some_grid.num, Signals::Kind::real, wanted.batch);
     const FftChoice& choice = s.tuner.choose<double>(some_grid, wanted);
     FftRun<double> run(s.context, choice.decomposition, choice.options);
@@ -146,7 +158,8 @@ TEST_CASE("fft tuner: questions that differ between ranks, or make no sense, are
   CHECK_THAT(message({.batch = s.context.comm.rank() == 0 ? 1 : 2}), Contains("ask for the same"));
   CHECK(message({}) == "nothing was thrown");
   // One rank knows the answer to its question, the others must find theirs.
-  CHECK_THAT(message({.norm = s.context.comm.rank() == 0 ? FftOptions{}.norm : Norm::none}), Contains("ask for the same"));
+  CHECK_THAT(message({.norm = s.context.comm.rank() == 0 ? FftOptions{}.norm : Norm::none}),
+             Contains("ask for the same"));
   CHECK(message({.norm = Norm::none}) == "nothing was thrown");
 }
 
@@ -168,7 +181,9 @@ TEST_CASE("fft tuner: a table that cannot be printed is an error on all, and the
   CHECK(num_printed == (context.comm.rank() == 0 ? 1 : 0));
 }
 
-TEST_CASE("fft tuner: a rank that fails during the trials is an error on all, and they can be made again") {
+TEST_CASE(
+    "fft tuner: a rank that fails during the trials is an error on all, and they can be made "
+    "again") {
   int calls = 0;
   int stop_at = 0;
   CommunicatorOptions options{.timeout_seconds = 60};
@@ -191,7 +206,8 @@ TEST_CASE("fft tuner: a rank that fails during the trials is an error on all, an
     has_failed = fails(tuner);
     stop_at = 0;
     const Index num_made = calls;
-    // Times decide which shape the later trials are of, and with it how often they exchange: the last operations may never come.
+    // Times decide which shape the later trials are of, and with it how often they exchange: the
+    // last operations may never come.
     const bool was_reached = context.comm.max(is_culprit ? num_made : Index{0}) >= at;
     CHECK(has_failed == was_reached);
     CHECK((has_failed || at > num_calls / 3));

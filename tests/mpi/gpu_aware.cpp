@@ -1,5 +1,5 @@
-/// An MPI that says that it takes addresses of devices: one that does, and others that do not. MPI's calls are stood in for; the devices
-/// are emulated.
+/// An MPI that says that it takes addresses of devices: one that does, and others that do not.
+/// MPI's calls are stood in for; the devices are emulated.
 #include <mpi.h>
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 #include "tests/device/runtime/memory.hpp"
 #include "tests/mpi/find_device.hpp"
-#include "tests/support/clouds.hpp"
 #include "tests/support/over_ranks.hpp"
+#include "tests/support/point_sets.hpp"
 #include "zhalo/fof/fof.hpp"
 
 namespace {
@@ -37,7 +37,8 @@ void copy_of_device(void* to, const void* from, int num, int device) {
 
 extern "C" int MPIX_Query_cuda_support(void) { return 1; }
 
-extern "C" int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+extern "C" int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag,
+                         MPI_Comm comm, MPI_Request* request) {
   const int device = zhalo::emulated::device_of(data);
   if (device < 0) return PMPI_Isend(data, count, type, to, tag, comm, request);
   ++calls_with_device;
@@ -49,7 +50,8 @@ extern "C" int MPI_Isend(const void* data, int count, MPI_Datatype type, int to,
   return PMPI_Isend(sent.back().data(), count, type, to, tag, comm, request);
 }
 
-extern "C" int MPI_Irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
+extern "C" int MPI_Irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+                         MPI_Request* request) {
   const int device = zhalo::emulated::device_of(data);
   if (device < 0) return PMPI_Irecv(data, count, type, from, tag, comm, request);
   ++calls_with_device;
@@ -81,17 +83,18 @@ namespace {
 using namespace zhalo;
 using namespace zhalo::testing;
 
-/// Groups of a cloud, of which each rank has a part on its device.
+/// Groups of a points, of which each rank has a part on its device.
 void check_groups(const Context& context) {
-  Cloud<float> cloud{{}, Box::periodic_cube(1), 0.05};
+  PointSet<float> points{{}, Box::periodic_cube(1), 0.05};
   Random random(5);
-  fill(cloud, random, Shape::blobs, 400);
-  const Share part = part_of(cloud.num(), Cut::uneven, context.comm.rank(), context.comm.size());
-  const Buffer<float> rows = upload(context.exec, rows_of(cloud, part));
+  fill(points, random, Shape::blobs, 400);
+  const Share part = part_of(points.num(), Cut::uneven, context.comm.rank(), context.comm.size());
+  const Buffer<float> rows = upload(context.exec, rows_of(points, part));
   Particles<float> particles;
   particles.segments = {ParticleSegment<float>::interleaved(rows.data(), rows.size() / 3, 3)};
-  const FofResult found = friends_of_friends(context, particles, cloud.box, {.linking_length = cloud.linking_length});
-  CHECK(to_host(context.exec, found.label) == slice(labels_of_one_rank(cloud), part));
+  const FofResult found =
+      friends_of_friends(context, particles, points.box, {.linking_length = points.linking_length});
+  CHECK(to_host(context.exec, found.label) == slice(labels_of_one_rank(points), part));
 }
 
 void check_transport(Mpi kind, bool is_aware, double timeout_seconds = 60) {
@@ -111,15 +114,22 @@ void check_transport(Mpi kind, bool is_aware, double timeout_seconds = 60) {
 
 }  // namespace
 
-TEST_CASE("messages of devices by an MPI that takes their addresses") { check_transport(Mpi::is_right, true); }
+TEST_CASE("messages of devices by an MPI that takes their addresses") {
+  check_transport(Mpi::is_right, true);
+}
 
-TEST_CASE("an MPI that takes addresses of devices, but moves nothing, is found out") { check_transport(Mpi::is_wrong, false); }
+TEST_CASE("an MPI that takes addresses of devices, but moves nothing, is found out") {
+  check_transport(Mpi::is_wrong, false);
+}
 
-TEST_CASE("an MPI that says that it takes addresses of devices, and then refuses them, is found out") {
+TEST_CASE(
+    "an MPI that says that it takes addresses of devices, and then refuses them, is found out") {
   check_transport(Mpi::fails, false);
 }
 
-TEST_CASE("an MPI that refuses addresses of devices on one rank is found out, though others wait for its message") {
+TEST_CASE(
+    "an MPI that refuses addresses of devices on one rank is found out, though others wait for its "
+    "message") {
   const Communicator world(MPI_COMM_WORLD);
   check_transport(world.rank() == 1 ? Mpi::fails : Mpi::is_right, false, 5);
 }

@@ -1,4 +1,5 @@
-/// Neighbours over ranks, compared with brute force: every rank knows the whole cloud, brings a part of it, and looks at its own results.
+/// Neighbours over ranks, compared with brute force: every rank knows the whole points, brings a
+/// part of it, and looks at its own results.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -22,9 +23,11 @@ struct Luggage {
     return a.twice == b.twice && a.third == b.third && a.odd == b.odd;
   }
 };
-inline Luggage luggage_of(Index i) { return {2 * i + 7, static_cast<float>(i) / 3, static_cast<std::int16_t>(i % 91)}; }
+inline Luggage luggage_of(Index i) {
+  return {2 * i + 7, static_cast<float>(i) / 3, static_cast<std::int16_t>(i % 91)};
+}
 
-/// The part of a cloud that one rank brings, with a column.
+/// The part of a points that one rank brings, with a column.
 template <class Real>
 struct Part {
   Share share;
@@ -32,10 +35,10 @@ struct Part {
   std::vector<Luggage> luggage;
   int dimensions;
 
-  Part(const Context& context, const Cloud<Real>& cloud, Cut cut)
-      : share(part_of(cloud.num(), cut, context.comm.rank(), context.comm.size())),
-        rows(rows_of(cloud, share)),
-        dimensions(cloud.box.dimensions) {
+  Part(const Context& context, const PointSet<Real>& points, Cut cut)
+      : share(part_of(points.num(), cut, context.comm.rank(), context.comm.size())),
+        rows(rows_of(points, share)),
+        dimensions(points.box.dimensions) {
     for (Index i = 0; i < share.count; ++i) luggage.push_back(luggage_of(share.first + i));
   }
 
@@ -51,14 +54,14 @@ struct Part {
 /// A search, and who brings what.
 template <class Real>
 struct KnnCase {
-  Cloud<Real> cloud;
+  PointSet<Real> points;
   Cut cut = Cut::even;
-  std::vector<Cloud<Real>> queries{};  ///< one, or none: the particles themselves
+  std::vector<PointSet<Real>> queries{};  ///< one, or none: the particles themselves
   Cut queries_cut = Cut::even;
   KnnOptions options{};
 
   Wanted wanted() const { return {options.k, options.include_self, options.max_radius}; }
-  const Cloud<Real>& searched() const { return queries.empty() ? cloud : queries.front(); }
+  const PointSet<Real>& searched() const { return queries.empty() ? points : queries.front(); }
 };
 
 /// The ways to cut that differ most; for one rank they are all the same.
@@ -68,34 +71,38 @@ inline std::vector<Cut> cuts(const Context& context) {
 }
 
 /// Where particle `index` is.
-inline bool is_at(const ParticlePlace& place, Index index, Index num, Cut cut, int size) {
+inline bool is_at(const ParticleLocation& place, Index index, Index num, Cut cut, int size) {
   if (index < 0) return place.rank == -1;
   if (place.rank < 0 || place.rank >= size) return false;
   const Share share = part_of(num, cut, place.rank, size);
-  return Index{place.place} < share.count && share.first + Index{place.place} == index;
+  return Index{place.index} < share.count && share.first + Index{place.index} == index;
 }
 
-/// Everything in the rows of the queries `query`, compared with brute force; the first fault in words, or nothing.
+/// Everything in the rows of the queries `query`, compared with brute force; the first fault in
+/// words, or nothing.
 template <class Real>
-std::string fault_in_rows(const Context& context, const KnnCase<Real>& c, const KnnResult<Real>& result,
-                          const std::vector<Index>& query) {
-  const BruteNeighbours<Real> brute(c.cloud);
+std::string fault_in_rows(const Context& context, const KnnCase<Real>& c,
+                          const KnnResult<Real>& result, const std::vector<Index>& query) {
+  const BruteNeighbours<Real> brute(c.points);
   NeighbourTable<Real> expected;
   for (const Index i : query)
-    expected.push_back(c.queries.empty() ? brute.of_particle(i, c.wanted()) : brute.of(c.queries.front(), i, c.wanted()));
+    expected.push_back(c.queries.empty() ? brute.of_particle(i, c.wanted())
+                                         : brute.of(c.queries.front(), i, c.wanted()));
   const std::string differs = difference(table_of(context.exec, result), expected);
   if (!differs.empty()) return differs;
   const std::vector<Real> distance = to_host(context.exec, result.distance);
   const std::vector<Index> index = to_host(context.exec, result.index);
-  const std::vector<ParticlePlace> place = to_host(context.exec, result.place);
+  const std::vector<ParticleLocation> place = to_host(context.exec, result.location);
   const std::vector<Luggage> luggage = to_host(context.exec, result.template column<Luggage>(0));
   for (std::size_t row = 0; row < expected.size(); ++row) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(c.options.k); ++i) {
       const std::size_t at = row * static_cast<std::size_t>(c.options.k) + i;
       const bool is_filler = i >= expected[row].size();
       const std::string where = fmt::format("row {}, place {}: ", row, i);
-      if (is_filler && (index[at] != -1 || distance[at] != std::numeric_limits<Real>::infinity())) return where + "no filler";
-      if (!is_at(place[at], index[at], c.cloud.num(), c.cut, context.comm.size())) return where + "wrong place";
+      if (is_filler && (index[at] != -1 || distance[at] != std::numeric_limits<Real>::infinity()))
+        return where + "no filler";
+      if (!is_at(place[at], index[at], c.points.num(), c.cut, context.comm.size()))
+        return where + "wrong place";
       const Luggage carried = is_filler ? Luggage{0, 0, 0} : luggage_of(index[at]);
       if (!(luggage[at] == carried)) return where + "wrong column";
     }
@@ -105,16 +112,18 @@ std::string fault_in_rows(const Context& context, const KnnCase<Real>& c, const 
 
 /// Searches with every output, and compares all of it.
 template <class Real>
-KnnStatistics check_knn(const Context& context, const KnnCase<Real>& c, RowOrder order = RowOrder::caller) {
-  const Part<Real> part(context, c.cloud, c.cut);
+KnnStatistics check_knn(const Context& context, const KnnCase<Real>& c,
+                        RowOrder order = RowOrder::caller) {
+  const Part<Real> part(context, c.points, c.cut);
   const Part<Real> queries(context, c.searched(), c.queries.empty() ? c.cut : c.queries_cut);
   KnnOutput output{.places = true, .columns = {part.column()}, .order = order};
   const KnnResult<Real> result =
-      c.queries.empty() ? knn(context, part.particles(), c.cloud.box, c.options, output)
-                        : knn(context, QueriesAmong{queries.particles(), part.particles()}, c.cloud.box, c.options, output);
+      c.queries.empty() ? knn(context, part.particles(), c.points.box, c.options, output)
+                        : knn(context, QueriesAmong{queries.particles(), part.particles()},
+                              c.points.box, c.options, output);
   const Index num_queries = c.searched().num();
   CHECK(result.k == c.options.k);
-  CHECK(result.statistics.num_particles == c.cloud.num());
+  CHECK(result.statistics.num_particles == c.points.num());
   CHECK(result.statistics.num_queries == num_queries);
   std::vector<Index> query;
   if (order == RowOrder::caller) {

@@ -12,25 +12,26 @@ using namespace zhalo::testing;
 using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
 
-Cloud<float> small_cloud(Index num = 200) {
-  Cloud<float> cloud;
-  cloud.box = Box::periodic_cube(1);
-  cloud.linking_length = 0.05;
+PointSet<float> small_points(Index num = 200) {
+  PointSet<float> points;
+  points.box = Box::periodic_cube(1);
+  points.linking_length = 0.05;
   Random random(1);
-  fill(cloud, random, Shape::uniform, num);
-  return cloud;
+  fill(points, random, Shape::uniform, num);
+  return points;
 }
 
 /// The same search on all ranks but one, whose request is spoilt.
 struct Spoilt {
   Context context = make_context({.timeout_seconds = 100});
-  Cloud<float> cloud = small_cloud();
-  Part<float> part{context, cloud, Cut::even};
+  PointSet<float> points = small_points();
+  Part<float> part{context, points, Cut::even};
   bool is_culprit = context.comm.rank() == context.comm.size() / 2;
   bool alone = context.comm.size() == 1;
 
   std::string message(const KnnOptions& options, const KnnOutput& output = {}) const {
-    return input_error_of(context, [&] { knn(context, part.particles(), cloud.box, options, output); });
+    return input_error_of(context,
+                          [&] { knn(context, part.particles(), points.box, options, output); });
   }
 };
 
@@ -65,33 +66,37 @@ TEST_CASE("knn: ranks that want different results") {
   output.columns = {s.part.column()};
   if (s.is_culprit) output.columns.front().element_size = 8;
   CHECK_THAT(s.message({}, output), Contains("do not give the same columns"));
-  const Part<float> queries(s.context, s.cloud, Cut::uneven);
+  const Part<float> queries(s.context, s.points, Cut::uneven);
   const std::string message = input_error_of(s.context, [&] {
-    if (s.is_culprit) knn(s.context, s.part.particles(), s.cloud.box, KnnOptions{});
-    if (!s.is_culprit) knn(s.context, QueriesAmong{queries.particles(), s.part.particles()}, s.cloud.box, KnnOptions{});
+    if (s.is_culprit) knn(s.context, s.part.particles(), s.points.box, KnnOptions{});
+    if (!s.is_culprit)
+      knn(s.context, QueriesAmong{queries.particles(), s.part.particles()}, s.points.box,
+          KnnOptions{});
   });
   CHECK_THAT(message, Contains("not the same on all ranks"));
 }
 
 TEST_CASE("knn: positions that are no numbers, or outside, on one rank") {
   const Context context = make_context({.timeout_seconds = 100});
-  Cloud<float> cloud = small_cloud(100);
-  Cloud<float> spoilt = cloud;
+  PointSet<float> points = small_points(100);
+  PointSet<float> spoilt = points;
   spoilt.pos[3 * 99 + 1] = NAN;
-  const auto message = [&](const Cloud<float>& particles, const Cloud<float>& queries) {
+  const auto message = [&](const PointSet<float>& particles, const PointSet<float>& queries) {
     const Part<float> part(context, particles, Cut::even);
     const Part<float> asked(context, queries, Cut::uneven);
     return input_error_of(context, [&] {
       knn(context, QueriesAmong{asked.particles(), part.particles()}, particles.box, {.k = 3});
     });
   };
-  CHECK_THAT(message(spoilt, cloud), StartsWith("1 of 100 particles have a position that is not finite"));
-  CHECK_THAT(message(cloud, spoilt), StartsWith("1 of 100 queries have a position that is not finite"));
-  cloud.box.periodic = {};
-  spoilt = cloud;
+  CHECK_THAT(message(spoilt, points),
+             StartsWith("1 of 100 particles have a position that is not finite"));
+  CHECK_THAT(message(points, spoilt),
+             StartsWith("1 of 100 queries have a position that is not finite"));
+  points.box.periodic = {};
+  spoilt = points;
   spoilt.pos[3 * 99 + 1] = 1.5F;
-  CHECK_THAT(message(spoilt, cloud), Contains("1 of 100 particles"));
-  CHECK(message(cloud, spoilt) == "nothing was thrown");
+  CHECK_THAT(message(spoilt, points), Contains("1 of 100 particles"));
+  CHECK(message(points, spoilt) == "nothing was thrown");
 }
 
 TEST_CASE("knn: a rank that fails at any collective ends all with its message, and all can go on") {
@@ -102,14 +107,15 @@ TEST_CASE("knn: a rank that fails at any collective ends all with its message, a
     if (++calls == stop_at) throw OutOfMemory(std::string("no room before ") + operation);
   };
   const Context context = make_context(options);
-  KnnCase<float> c{small_cloud(300), Cut::uneven, {small_cloud(100)}, Cut::even};
+  KnnCase<float> c{small_points(300), Cut::uneven, {small_points(100)}, Cut::even};
   c.options = {.k = 5, .chunk_bytes = 20000};
-  const Part<float> part(context, c.cloud, c.cut);
+  const Part<float> part(context, c.points, c.cut);
   const Part<float> queries(context, c.searched(), c.queries_cut);
   const auto find = [&] {
     const KnnOutput output{.places = true, .columns = {part.column()}};
-    return to_host(context.exec,
-                   knn(context, QueriesAmong{queries.particles(), part.particles()}, c.cloud.box, c.options, output).index);
+    return to_host(context.exec, knn(context, QueriesAmong{queries.particles(), part.particles()},
+                                     c.points.box, c.options, output)
+                                     .index);
   };
   calls = 0;
   const std::vector<Index> expected = find();
@@ -138,7 +144,7 @@ TEST_CASE("knn: short messages and staged transport change nothing") {
   SECTION("direct") {}
   SECTION("staged") { options.transport = Transport::staged; }
   const Context context = make_context(options);
-  KnnCase<float> c{small_cloud(800), Cut::uneven};
+  KnnCase<float> c{small_points(800), Cut::uneven};
   c.options = {.k = 20};
   check_knn(context, c);
 }

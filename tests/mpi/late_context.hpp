@@ -11,7 +11,8 @@
 
 namespace zhalo::testing {
 
-/// With ZHALO_TEST_LATE=1 in the environment every case runs in messages of at most 1000 floats, and ranks come late to each collective.
+/// With ZHALO_TEST_LATE=1 in the environment every case runs in messages of at most 1000 floats,
+/// and ranks come late to each collective.
 inline Context make_context(CommunicatorOptions options = {}) {
   const char* late = std::getenv("ZHALO_TEST_LATE");
   if (late != nullptr && !options.observer) {

@@ -25,35 +25,43 @@ struct LinearWave {
 
   Vec3d k(const Grid& grid) const {
     Vec3d k;
-    for (int axis = 0; axis < 3; ++axis) k[axis] = fundamental(grid, axis) * static_cast<double>(number[axis]);
+    for (int axis = 0; axis < 3; ++axis)
+      k[axis] = fundamental(grid, axis) * static_cast<double>(number[axis]);
     return k;
   }
 };
 
-inline double dot(const Vec3d& a, const Vec3d& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+inline double dot(const Vec3d& a, const Vec3d& b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
 template <class T>
-Modes<T> modes_of(const Context& context, const Decomposition& decomposition, const std::vector<LinearWave>& waves) {
+Modes<T> modes_of(const Context& context, const Decomposition& decomposition,
+                  const std::vector<LinearWave>& waves) {
   Modes<T> modes(context, decomposition);
   std::vector<std::complex<T>> values(static_cast<std::size_t>(modes.span().size()));
   const GridIndex& num = decomposition.grid().num;
   for (const LinearWave& wave : waves) {
     for (const Index sign : {1, -1}) {
       GridIndex mode;
-      for (int axis = 0; axis < 3; ++axis) mode[axis] = (sign * wave.number[axis] + num[axis]) % num[axis];
-      if (!modes.layout().brick.contains(mode)) continue;
-      const std::complex<double> value = std::polar(wave.amplitude / 2, static_cast<double>(sign) * wave.phase);
+      for (int axis = 0; axis < 3; ++axis)
+        mode[axis] = (sign * wave.number[axis] + num[axis]) % num[axis];
+      if (!modes.layout().index_box.contains(mode)) continue;
+      const std::complex<double> value =
+          std::polar(wave.amplitude / 2, static_cast<double>(sign) * wave.phase);
       values[static_cast<std::size_t>(modes.layout().offset(mode))] += std::complex<T>(value);
     }
   }
-  copy_bytes(context.exec, modes.span().data(), values.data(), values.size() * sizeof(std::complex<T>));
+  copy_bytes(context.exec, modes.span().data(), values.data(),
+             values.size() * sizeof(std::complex<T>));
   return modes;
 }
 
 /// Place of a cell from cell 0 on.
 inline Vec3d place_of(const Grid& grid, const GridIndex& cell) {
   Vec3d place;
-  for (int axis = 0; axis < 3; ++axis) place[axis] = grid.spacing(axis) * static_cast<double>(cell[axis]);
+  for (int axis = 0; axis < 3; ++axis)
+    place[axis] = grid.spacing(axis) * static_cast<double>(cell[axis]);
   return place;
 }
 
@@ -67,8 +75,9 @@ inline Vec3d first_order(const Grid& grid, const std::vector<LinearWave>& waves,
   return sum;
 }
 
-/// The source is the sum over pairs of A B (1 - mu^2) cos a cos b, mu being the cosine of the angle between the waves; the product of
-/// cosines is a sum of two waves, of which the potential is known.
+/// The source is the sum over pairs of A B (1 - mu^2) cos a cos b, mu being the cosine of the angle
+/// between the waves; the product of cosines is a sum of two waves, of which the potential is
+/// known.
 inline Vec3d second_order(const Grid& grid, const std::vector<LinearWave>& waves, const Vec3d& x) {
   Vec3d sum;
   for (std::size_t i = 0; i < waves.size(); ++i) {
@@ -88,27 +97,32 @@ inline Vec3d second_order(const Grid& grid, const std::vector<LinearWave>& waves
 }
 
 inline const std::vector<LinearWave> one_wave = {{{{1, -2, 1}}, 0.7, 0.4}};
-inline const std::vector<LinearWave> three_waves = {{{{1, -2, 1}}, 0.7, 0.4}, {{{2, 1, 0}}, 0.5, 1.9}, {{{-1, 1, 3}}, 0.9, -2}};
+inline const std::vector<LinearWave> three_waves = {
+    {{{1, -2, 1}}, 0.7, 0.4}, {{{2, 1, 0}}, 0.5, 1.9}, {{{-1, 1, 3}}, 0.9, -2}};
 
 /// Largest difference of displacements from a formula, over all ranks.
 template <class T, class Formula>
-double worst(const Context& context, const std::array<Field<T>, 3>& fields, const Formula& formula) {
+double worst(const Context& context, const std::array<Field<T>, 3>& fields,
+             const Formula& formula) {
   double difference = 0;
   const Grid& grid = fields[0].decomposition().grid();
   for (int axis = 0; axis < 3; ++axis) {
     const Field<T>& field = fields[static_cast<std::size_t>(axis)];
     const std::vector<T> values = to_host(context.exec, field.span());
     for_cells(field.cells(), [&](const GridIndex& cell) {
-      const auto value = static_cast<double>(values[static_cast<std::size_t>(field.layout().offset(cell))]);
+      const auto value =
+          static_cast<double>(values[static_cast<std::size_t>(field.layout().offset(cell))]);
       const double found = std::abs(value - formula(place_of(grid, cell))[axis]);
-      if (!(found <= difference)) difference = std::isnan(found) ? std::numeric_limits<double>::infinity() : found;
+      if (!(found <= difference))
+        difference = std::isnan(found) ? std::numeric_limits<double>::infinity() : found;
     });
   }
   return context.comm.max(difference);
 }
 
 template <class T>
-void check_displacements(const Context& context, const Decomposition& decomposition, double tolerance) {
+void check_displacements(const Context& context, const Decomposition& decomposition,
+                         double tolerance) {
   const Grid& grid = decomposition.grid();
   const Modes<T> one = modes_of<T>(context, decomposition, one_wave);
   const Modes<T> three = modes_of<T>(context, decomposition, three_waves);
@@ -117,7 +131,8 @@ void check_displacements(const Context& context, const Decomposition& decomposit
   };
   CHECK(worst(context, first_order_displacement(context, one), first(one_wave)) < tolerance);
   CHECK(worst(context, first_order_displacement(context, three), first(three_waves)) < tolerance);
-  CHECK(worst(context, second_order_displacement(context, one), [](const Vec3d&) { return Vec3d{}; }) < tolerance);
+  CHECK(worst(context, second_order_displacement(context, one),
+              [](const Vec3d&) { return Vec3d{}; }) < tolerance);
   CHECK(worst(context, second_order_displacement(context, three),
               [&](const Vec3d& x) { return second_order(grid, three_waves, x); }) < tolerance);
 }
@@ -128,15 +143,18 @@ inline std::vector<Split> splits_of(int num_ranks) {
 }
 
 /// Between two places in a periodic box.
-inline double separation(double a, double b, double length) { return std::abs(std::remainder(a - b, length)); }
+inline double separation(double a, double b, double length) {
+  return std::abs(std::remainder(a - b, length));
+}
 
 /// Universe of matter alone: D1 = a, D2 = -3/7 a^2, H = a^(-3/2).
 template <class T>
-void check_particles(const Context& context, const Decomposition& decomposition, double a, int order) {
+void check_particles(const Context& context, const Decomposition& decomposition, double a,
+                     int order) {
   const Grid& grid = decomposition.grid();
   const Modes<T> linear = modes_of<T>(context, decomposition, three_waves);
   const LptParticles<T> particles = displace(context, linear, {a, {1, 0}, order});
-  const Brick cells = decomposition.cells(context.comm.rank());
+  const IndexBox cells = decomposition.cells(context.comm.rank());
   REQUIRE(particles.id.size() == cells.size());
   const double tolerance = sizeof(T) == 8 ? 1e-12 : 2e-5;
   const std::vector<std::uint64_t> id = to_host(context.exec, particles.id);
@@ -158,9 +176,11 @@ void check_particles(const Context& context, const Decomposition& decomposition,
       const double moved = a * first[axis] - 3.0 / 7 * a * a * second[axis];
       const double rate = first[axis] - 6.0 / 7 * a * second[axis];  // dx / da
       const auto pos = static_cast<double>(positions[at][i]);
-      CHECK(separation(pos, lo + x[axis] + grid.spacing(axis) / 2 + moved, length) < tolerance * length);
+      CHECK(separation(pos, lo + x[axis] + grid.spacing(axis) / 2 + moved, length) <
+            tolerance * length);
       CHECK((pos >= lo && pos < lo + length));
-      CHECK(static_cast<double>(velocities[at][i]) == Approx(std::sqrt(a) * rate).margin(tolerance * length));
+      CHECK(static_cast<double>(velocities[at][i]) ==
+            Approx(std::sqrt(a) * rate).margin(tolerance * length));
     }
     ++i;
   });

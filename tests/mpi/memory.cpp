@@ -62,7 +62,8 @@ struct Held {
   }
 };
 
-/// Most bytes that any of these ranks needs for its particles, their search and their catalogue, as `fof` does them.
+/// Most bytes that any of these ranks needs for its particles, their search and their catalogue, as
+/// `fof` does them.
 double bytes_per_rank(const Communicator& ranks, Index num_per_rank) {
   Context context;
   context.comm = ranks.split(0);
@@ -75,11 +76,14 @@ double bytes_per_rank(const Communicator& ranks, Index num_per_rank) {
   const Particles<float> particles{.segments = {segment}};
   const Index total = num_per_rank * ranks.size();
   const Box box = Box::periodic_cube(1);
-  FofResult found = friends_of_friends(context, particles, box, {0.2 / std::cbrt(static_cast<double>(total))});
-  const Catalogue catalogue = make_catalogue(context, particles, box, found.label.span(), {.min_members = 2});
+  FofResult found =
+      friends_of_friends(context, particles, box, {0.2 / std::cbrt(static_cast<double>(total))});
+  const Catalogue catalogue =
+      make_catalogue(context, particles, box, found.label.span(), {.min_members = 2});
   found.label = {};
   CHECK(catalogue.num_groups_total > total / 100);
-  CHECK(in_group_order(context, catalogue, Span<const std::uint64_t>(held.id)).size() == catalogue.members.size());
+  CHECK(in_group_order(context, catalogue, Span<const std::uint64_t>(held.id)).size() ==
+        catalogue.members.size());
   const auto on_heap = static_cast<double>(peak - before);
   return ranks.max(on_heap + static_cast<double>(memory(context.exec)->peak_bytes()));
 }
@@ -100,17 +104,20 @@ TEST_CASE("memory per rank stays when ranks and particles grow together") {
   }
 }
 
-/// Bytes per particle, beyond the particles and their field and the sums of its cells, that painting takes at most.
+/// Bytes per particle, beyond the particles and their field and the sums of its cells, that
+/// painting takes at most.
 double bytes_to_paint(Index num, int threads) {
   Context context;
   context.exec = host_exec(threads);
   const Held held(num, 3);
-  const Particles<float> particles{.segments = {ParticleSegment<float>::interleaved(held.pos.data(), num)}};
+  const Particles<float> particles{
+      .segments = {ParticleSegment<float>::interleaved(held.pos.data(), num)}};
   Field<float> field(context, Decomposition({{{64, 64, 64}}, Box::periodic_cube(1)}, 1));
   const long before = in_use;
   peak = before;
   paint(context, particles, field);
-  const double in_pool = static_cast<double>(memory(context.exec)->peak_bytes()) - 64 * 64 * 64 * (4 + 8);
+  const double in_pool =
+      static_cast<double>(memory(context.exec)->peak_bytes()) - 64 * 64 * 64 * (4 + 8);
   return (static_cast<double>(peak - before) + in_pool) / static_cast<double>(num);
 }
 

@@ -23,7 +23,8 @@ using CellFunction = std::function<double(const GridIndex& cell)>;
 
 /// Between -1 and 1, without any pattern.
 inline double noise_at(const GridIndex& cell, std::uint64_t seed = 0) {
-  auto bits = seed * 0x632be59bd9b4e019U + static_cast<std::uint64_t>(cell[0] + 1000 * (cell[1] + 1000 * cell[2]));
+  auto bits = seed * 0x632be59bd9b4e019U +
+              static_cast<std::uint64_t>(cell[0] + 1000 * (cell[1] + 1000 * cell[2]));
   for (int round = 0; round < 2; ++round) {
     bits += 0x9e3779b97f4a7c15U;
     bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -45,11 +46,13 @@ inline Grid box_grid(const GridIndex& num, const Vec3d& length) {
 
 /// Odd and even, prime, tiny, flat and long, in boxes with different sides.
 inline std::vector<Grid> odd_grids() {
-  return {box_grid({{8, 6, 10}}, {{3, 5, 2}}),  box_grid({{5, 3, 17}}, {{1, 1, 4}}),  box_grid({{1, 2, 3}}, {{0.5, 2, 1}}),
-          box_grid({{64, 1, 2}}, {{10, 1, 1}}), box_grid({{3, 100, 4}}, {{1, 9, 2}}), box_grid({{1, 1, 1}}, {{1, 1, 1}})};
+  return {box_grid({{8, 6, 10}}, {{3, 5, 2}}),  box_grid({{5, 3, 17}}, {{1, 1, 4}}),
+          box_grid({{1, 2, 3}}, {{0.5, 2, 1}}), box_grid({{64, 1, 2}}, {{10, 1, 1}}),
+          box_grid({{3, 100, 4}}, {{1, 9, 2}}), box_grid({{1, 1, 1}}, {{1, 1, 1}})};
 }
 
-/// A slab and, where there are ranks enough, a pencil; on many ranks, where plans take long, one of both.
+/// A slab and, where there are ranks enough, a pencil; on many ranks, where plans take long, one of
+/// both.
 inline std::vector<Decomposition> decompositions_of(const Context& context, const Grid& grid) {
   const int ranks = context.comm.size();
   const Decomposition slab(grid, ranks, {.split = Split::slab});
@@ -73,8 +76,8 @@ void set_cells(const Context& context, Field<T>& field, const CellFunction& valu
 }
 
 template <class T>
-Modes<T> modes_of(const Context& context, const Decomposition& decomposition, const CellFunction& value,
-                  const Ghosts& ghosts = {}) {
+Modes<T> modes_of(const Context& context, const Decomposition& decomposition,
+                  const CellFunction& value, const Ghosts& ghosts = {}) {
   Field<T> field(context, decomposition, ghosts);
   set_cells(context, field, value);
   return to_modes(context, field);
@@ -93,8 +96,9 @@ void visit_cells(const Context& context, const Field<T>& field, const Visit& vis
 template <class T, class Visit>
 void visit_modes(const Context& context, const Modes<T>& modes, const Visit& visit) {
   const std::vector<std::complex<T>> values = to_host(context.exec, modes.span());
-  for_cells(modes.layout().brick, [&](const GridIndex& mode) {
-    visit(mode, std::complex<double>(values[static_cast<std::size_t>(modes.layout().offset(mode))]));
+  for_cells(modes.layout().index_box, [&](const GridIndex& mode) {
+    visit(mode,
+          std::complex<double>(values[static_cast<std::size_t>(modes.layout().offset(mode))]));
   });
 }
 
@@ -104,7 +108,9 @@ double difference(const Context& context, const Field<T>& field, const CellFunct
   double most = 0;
   visit_cells(context, field, [&](const GridIndex& cell, double value) {
     const double apart = std::abs(value - expected(cell));
-    most = apart <= most ? most : std::isnan(apart) ? std::numeric_limits<double>::infinity() : apart;
+    most = apart <= most       ? most
+           : std::isnan(apart) ? std::numeric_limits<double>::infinity()
+                               : apart;
   });
   return context.comm.max(most);
 }
@@ -114,7 +120,9 @@ double difference(const Context& context, const Modes<T>& modes, const ModeFunct
   double most = 0;
   visit_modes(context, modes, [&](const GridIndex& mode, const std::complex<double>& value) {
     const double apart = std::abs(value - expected(mode));
-    most = apart <= most ? most : std::isnan(apart) ? std::numeric_limits<double>::infinity() : apart;
+    most = apart <= most       ? most
+           : std::isnan(apart) ? std::numeric_limits<double>::infinity()
+                               : apart;
   });
   return context.comm.max(most);
 }
@@ -127,12 +135,14 @@ Field<T> field_of(const Context& context, const Modes<T>& modes, const Ghosts& g
   return field;
 }
 
-/// Signed number of waves along an axis: the one of mode, mode - num, ... that is least in magnitude, positive if two are.
+/// Signed number of waves along an axis: the one of mode, mode - num, ... that is least in
+/// magnitude, positive if two are.
 inline Index waves_along(Index mode, Index num) { return 2 * mode <= num ? mode : mode - num; }
 
 /// k of a mode along an axis.
 inline double k_along(const Grid& grid, const GridIndex& mode, int axis) {
-  return 2 * std::numbers::pi * static_cast<double>(waves_along(mode[axis], grid.num[axis])) / grid.box.length[axis];
+  return 2 * std::numbers::pi * static_cast<double>(waves_along(mode[axis], grid.num[axis])) /
+         grid.box.length[axis];
 }
 
 /// cos(k x + phase) and sin at the middle of cells, k given in waves per side.
@@ -141,14 +151,17 @@ struct Wave {
   GridIndex waves;
   double phase = 0;
 
-  double k(int axis) const { return 2 * std::numbers::pi * static_cast<double>(waves[axis]) / grid.box.length[axis]; }
+  double k(int axis) const {
+    return 2 * std::numbers::pi * static_cast<double>(waves[axis]) / grid.box.length[axis];
+  }
   double k2() const { return k(0) * k(0) + k(1) * k(1) + k(2) * k(2); }
   double angle(const GridIndex& cell) const {
     double sum = phase;
     // Whole turns are left out before anything is rounded.
     for (int axis = 0; axis < 3; ++axis) {
       const Index half_cells = waves[axis] * (2 * cell[axis] + 1) % (2 * grid.num[axis]);
-      sum += std::numbers::pi * static_cast<double>(half_cells) / static_cast<double>(grid.num[axis]);
+      sum +=
+          std::numbers::pi * static_cast<double>(half_cells) / static_cast<double>(grid.num[axis]);
     }
     return sum;
   }

@@ -7,7 +7,8 @@
 #include "zhalo/comm/communicator.hpp"
 #include "zhalo/core/error.hpp"
 
-TEST_CASE("a wait that is too long is given up, with the operation's name; then nothing more is tried") {
+TEST_CASE(
+    "a wait that is too long is given up, with the operation's name; then nothing more is tried") {
   using namespace zhalo;
   const Communicator comm(MPI_COMM_WORLD, {.timeout_seconds = 0.3});
   if (comm.rank() == 1) {
@@ -16,7 +17,8 @@ TEST_CASE("a wait that is too long is given up, with the operation's name; then 
   }
   const auto work = [&] { comm.together([&] { comm.sum(Index{1}); }); };
   CHECK_THROWS_AS(work(), CommunicationError);
-  CHECK_THROWS_WITH(comm.barrier(), Catch::Matchers::Contains("barrier") && Catch::Matchers::Contains("given up"));
+  CHECK_THROWS_WITH(comm.barrier(),
+                    Catch::Matchers::Contains("barrier") && Catch::Matchers::Contains("given up"));
 }
 
 TEST_CASE("what one rank has to say is not lost when the others cannot be told") {
@@ -29,7 +31,7 @@ TEST_CASE("what one rank has to say is not lost when the others cannot be told")
     return;
   }
   const auto work = [&] { comm.together([] { throw FileError("the disk is full"); }); };
-  CHECK_THROWS_WITH(work(),
-                    Catch::Matchers::Contains("has waited for other ranks") && Catch::Matchers::Contains("the disk is full"));
+  CHECK_THROWS_WITH(work(), Catch::Matchers::Contains("has waited for other ranks") &&
+                                Catch::Matchers::Contains("the disk is full"));
   CHECK(comm.is_broken());
 }

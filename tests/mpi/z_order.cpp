@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/support/clouds.hpp"
 #include "tests/support/over_ranks.hpp"
+#include "tests/support/point_sets.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace {
@@ -23,7 +23,9 @@ struct Tag {
   bool operator==(const Tag&) const = default;
 };
 
-Tag tag_of(Index i) { return {i * 31 - 7, static_cast<float>(i) * 0.5F, static_cast<std::uint8_t>(i % 6)}; }
+Tag tag_of(Index i) {
+  return {i * 31 - 7, static_cast<float>(i) * 0.5F, static_cast<std::uint8_t>(i % 6)};
+}
 std::int16_t small_of(Index i) { return static_cast<std::int16_t>(i % 30011); }
 std::uint32_t weight_of(Index i) { return static_cast<std::uint32_t>(1 + i % 5 * 100); }
 
@@ -36,13 +38,14 @@ Context make_context() {
 
 /// Morton key by definition: bit by bit, x first.
 template <class Real>
-std::uint64_t key_of(const Cloud<Real>& cloud, Index i) {
-  const int dimensions = cloud.box.dimensions;
+std::uint64_t key_of(const PointSet<Real>& points, Index i) {
+  const int dimensions = points.box.dimensions;
   const int bits = dimensions == 3 ? 21 : 31;
   std::uint64_t key = 0;
   for (int bit = bits - 1; bit >= 0; --bit) {
     for (int axis = 0; axis < dimensions; ++axis) {
-      const double fraction = (static_cast<double>(cloud.at(i, axis)) - cloud.box.lo[axis]) / cloud.box.length[0];
+      const double fraction =
+          (static_cast<double>(points.at(i, axis)) - points.box.lo[axis]) / points.box.length[0];
       const auto cell = static_cast<std::uint64_t>(std::ldexp(fraction, bits));
       key = key << 1 | (cell >> bit & 1);
     }
@@ -51,9 +54,9 @@ std::uint64_t key_of(const Cloud<Real>& cloud, Index i) {
 }
 
 template <class Real>
-std::vector<Index> expected_order(const Cloud<Real>& cloud) {
+std::vector<Index> expected_order(const PointSet<Real>& points) {
   std::vector<std::pair<std::uint64_t, Index>> order;
-  for (Index i = 0; i < cloud.num(); ++i) order.emplace_back(key_of(cloud, i), i);
+  for (Index i = 0; i < points.num(); ++i) order.emplace_back(key_of(points, i), i);
   std::sort(order.begin(), order.end());
   std::vector<Index> result;
   for (const auto& [key, i] : order) result.push_back(i);
@@ -69,7 +72,7 @@ struct Part {
   std::vector<std::int16_t> smalls;
   std::vector<std::uint32_t> weights;
 
-  Part(const Cloud<Real>& cloud, Share s) : share(s), rows(rows_of(cloud, s)) {
+  Part(const PointSet<Real>& points, Share s) : share(s), rows(rows_of(points, s)) {
     for (Index i = s.first; i < s.first + s.count; ++i) {
       tags.push_back(tag_of(i));
       smalls.push_back(small_of(i));
@@ -84,7 +87,8 @@ struct Part {
   ZOrder<Real> sorted(const Context& context, const Box& box, bool weighted) const {
     Particles<Real> particles;
     particles.dimensions = box.dimensions;
-    particles.segments.push_back(ParticleSegment<Real>::interleaved(rows.data(), share.count, box.dimensions));
+    particles.segments.push_back(
+        ParticleSegment<Real>::interleaved(rows.data(), share.count, box.dimensions));
     ZOrderOptions options;
     options.columns = {{tags.data(), sizeof(Tag)}, {smalls.data(), 2, 4}};
     if (weighted) options.weight = {weights.data()};
@@ -93,7 +97,7 @@ struct Part {
 };
 
 template <class Real>
-void check_columns(const Context& context, const Cloud<Real>& cloud, const ZOrder<Real>& order,
+void check_columns(const Context& context, const PointSet<Real>& points, const ZOrder<Real>& order,
                    const std::vector<Index>& expected) {
   const auto global = to_host(context.exec, order.global_index());
   CHECK(global == expected);
@@ -102,7 +106,8 @@ void check_columns(const Context& context, const Cloud<Real>& cloud, const ZOrde
     const Index which = global[static_cast<std::size_t>(i)];
     right = right && order.template column<Tag>(0)[i] == tag_of(which);
     right = right && order.template column<std::int16_t>(1)[i] == small_of(which);
-    for (int axis = 0; axis < cloud.box.dimensions; ++axis) right = right && order.pos(axis)[i] == cloud.at(which, axis);
+    for (int axis = 0; axis < points.box.dimensions; ++axis)
+      right = right && order.pos(axis)[i] == points.at(which, axis);
   }
   CHECK(right);
 }
@@ -110,106 +115,114 @@ void check_columns(const Context& context, const Cloud<Real>& cloud, const ZOrde
 template <class Real>
 void check_return(const Context& context, const Part<Real>& part, const ZOrder<Real>& order) {
   std::vector<double> values;
-  for (const Index i : to_host(context.exec, order.global_index())) values.push_back(static_cast<double>(i) * 1.5);
+  for (const Index i : to_host(context.exec, order.global_index()))
+    values.push_back(static_cast<double>(i) * 1.5);
   std::vector<double> back(static_cast<std::size_t>(part.share.count), -1);
   order.return_to_origin(Span<const double>(values), Span<double>(back));
   bool right = true;
   for (Index i = 0; i < part.share.count; ++i)
-    right = right && back[static_cast<std::size_t>(i)] == static_cast<double>(part.share.first + i) * 1.5;
+    right = right &&
+            back[static_cast<std::size_t>(i)] == static_cast<double>(part.share.first + i) * 1.5;
   CHECK(right);
 }
 
 template <class Real>
-void check_order(const Cloud<Real>& cloud, Cut cut) {
+void check_order(const PointSet<Real>& points, Cut cut) {
   const Context context = make_context();
   const int rank = context.comm.rank();
   const int size = context.comm.size();
-  const Part<Real> part(cloud, part_of(cloud.num(), cut, rank, size));
-  const ZOrder<Real> order = part.sorted(context, cloud.box, false);
-  const Share share = share_of(cloud.num(), rank, size);
+  const Part<Real> part(points, part_of(points.num(), cut, rank, size));
+  const ZOrder<Real> order = part.sorted(context, points.box, false);
+  const Share share = share_of(points.num(), rank, size);
   CHECK(order.num() == share.count);
   CHECK(order.first() == share.first);
-  CHECK(order.num_total() == cloud.num());
+  CHECK(order.num_total() == points.num());
   CHECK(order.num_origin() == part.share.count);
-  check_columns(context, cloud, order, slice(expected_order(cloud), share));
+  check_columns(context, points, order, slice(expected_order(points), share));
   check_return(context, part, order);
 }
 
 template <class Real>
-Cloud<Real> cloud_of(Shape shape, Index num, int dimensions = 3) {
-  Cloud<Real> cloud;
-  cloud.box = Box::periodic_cube(1, dimensions);
-  cloud.linking_length = 0.1;
+PointSet<Real> points_of(Shape shape, Index num, int dimensions = 3) {
+  PointSet<Real> points;
+  points.box = Box::periodic_cube(1, dimensions);
+  points.linking_length = 0.1;
   Random random(static_cast<std::uint64_t>(num) + 1);
   const Vec3d extent{{1, 1, 1}};
   Placer placer(random, shape, extent, 0.25);
   for (Index i = 0; i < num; ++i) {
     const Vec3d x = placer.place();
-    for (int axis = 0; axis < dimensions; ++axis) cloud.pos.push_back(static_cast<Real>(std::clamp(x[axis], 0.0, 0.999999)));
+    for (int axis = 0; axis < dimensions; ++axis)
+      points.pos.push_back(static_cast<Real>(std::clamp(x[axis], 0.0, 0.999999)));
   }
-  return cloud;
+  return points;
 }
 
 }  // namespace
 
 TEMPLATE_TEST_CASE("Z-order: every shape, every way to bring the particles", "", float, double) {
-  const Shape shapes[] = {Shape::uniform, Shape::blobs, Shape::lattice, Shape::few_places, Shape::edges, Shape::lines};
+  const Shape shapes[] = {Shape::uniform,    Shape::blobs, Shape::lattice,
+                          Shape::few_places, Shape::edges, Shape::lines};
   for (const Shape shape : shapes) {
-    for (const Cut cut : all_cuts) check_order(cloud_of<TestType>(shape, 500), cut);
+    for (const Cut cut : all_cuts) check_order(points_of<TestType>(shape, 500), cut);
   }
-  for (const Index num : {0, 1, 2, 7}) check_order(cloud_of<TestType>(Shape::uniform, num), Cut::even);
-  check_order(cloud_of<TestType>(Shape::uniform, 400, 2), Cut::uneven);
+  for (const Index num : {0, 1, 2, 7})
+    check_order(points_of<TestType>(Shape::uniform, num), Cut::even);
+  check_order(points_of<TestType>(Shape::uniform, 400, 2), Cut::uneven);
 }
 
 TEST_CASE("Z-order: sorted already, against the order, all equal") {
-  Cloud<double> cloud = cloud_of<double>(Shape::uniform, 300);
-  const std::vector<Index> order = expected_order(cloud);
-  Cloud<double> sorted = cloud;
-  Cloud<double> reversed = cloud;
+  PointSet<double> points = points_of<double>(Shape::uniform, 300);
+  const std::vector<Index> order = expected_order(points);
+  PointSet<double> sorted = points;
+  PointSet<double> reversed = points;
   for (std::size_t i = 0; i < order.size(); ++i) {
     for (int axis = 0; axis < 3; ++axis) {
-      sorted.pos[3 * i + static_cast<std::size_t>(axis)] = cloud.at(order[i], axis);
-      reversed.pos[3 * i + static_cast<std::size_t>(axis)] = cloud.at(order[order.size() - 1 - i], axis);
+      sorted.pos[3 * i + static_cast<std::size_t>(axis)] = points.at(order[i], axis);
+      reversed.pos[3 * i + static_cast<std::size_t>(axis)] =
+          points.at(order[order.size() - 1 - i], axis);
     }
   }
   for (const Cut cut : all_cuts) {
     check_order(sorted, cut);
     check_order(reversed, cut);
   }
-  cloud.pos.assign(cloud.pos.size(), 0.75);
-  for (const Cut cut : all_cuts) check_order(cloud, cut);
+  points.pos.assign(points.pos.size(), 0.75);
+  for (const Cut cut : all_cuts) check_order(points, cut);
 }
 
 TEST_CASE("Z-order: parts of equal weight") {
   const Context context = make_context();
-  const Cloud<double> cloud = cloud_of<double>(Shape::blobs, 700);
-  const Part<double> part(cloud, part_of(cloud.num(), Cut::uneven, context.comm.rank(), context.comm.size()));
-  const ZOrder<double> order = part.sorted(context, cloud.box, true);
-  const std::vector<Index> all = expected_order(cloud);
-  check_columns(context, cloud, order, slice(all, {order.first(), order.num()}));
+  const PointSet<double> points = points_of<double>(Shape::blobs, 700);
+  const Part<double> part(
+      points, part_of(points.num(), Cut::uneven, context.comm.rank(), context.comm.size()));
+  const ZOrder<double> order = part.sorted(context, points.box, true);
+  const std::vector<Index> all = expected_order(points);
+  check_columns(context, points, order, slice(all, {order.first(), order.num()}));
   check_return(context, part, order);
   Index weight = 0;
   Index total = 0;
   for (const Index i : all) total += weight_of(i);
   for (const Index i : to_host(context.exec, order.global_index())) weight += weight_of(i);
   CHECK(std::abs(weight - total / context.comm.size()) <= 402);
-  CHECK(context.comm.sum(order.num()) == cloud.num());
+  CHECK(context.comm.sum(order.num()) == points.num());
 }
 
 TEST_CASE("Z-order: bad sizes are errors on all ranks, with the number that is needed") {
   const Context context = make_context();
   const int size = context.comm.size();
-  const Cloud<float> cloud = cloud_of<float>(Shape::uniform, 50);
-  const Part<float> part(cloud, part_of(cloud.num(), Cut::even, context.comm.rank(), size));
-  const ZOrder<float> order = part.sorted(context, cloud.box, false);
+  const PointSet<float> points = points_of<float>(Shape::uniform, 50);
+  const Part<float> part(points, part_of(points.num(), Cut::even, context.comm.rank(), size));
+  const ZOrder<float> order = part.sorted(context, points.box, false);
   std::vector<Tag> room(50);
   order.copy_column(0, room.data(), 50);
   CHECK(room[0] == tag_of(order.global_index()[0]));
-  const Share last = share_of(cloud.num(), size - 1, size);
+  const Share last = share_of(points.num(), size - 1, size);
   const Index capacity = context.comm.rank() == size - 1 ? last.count - 1 : 50;
   CHECK_THROWS_WITH(
       order.copy_column(0, room.data(), capacity),
-      Catch::Matchers::Contains("has " + std::to_string(last.count) + " elements on this rank, the memory given has room for " +
+      Catch::Matchers::Contains("has " + std::to_string(last.count) +
+                                " elements on this rank, the memory given has room for " +
                                 std::to_string(last.count - 1)));
   CHECK_THROWS_WITH(order.column<float>(0), Catch::Matchers::Contains("not 4"));
   CHECK_THROWS_WITH(order.column<Tag>(2), Catch::Matchers::Contains("no travelling column 2"));
@@ -222,24 +235,30 @@ TEST_CASE("Z-order: ranks that do not ask for the same are told so, and can go o
   const Context context = make_context();
   if (context.comm.size() == 1) return;
   const bool odd = context.comm.rank() == 1;
-  const Cloud<float> cloud = cloud_of<float>(Shape::uniform, 400);
-  const Part<float> part(cloud, part_of(cloud.num(), Cut::even, context.comm.rank(), context.comm.size()));
+  const PointSet<float> points = points_of<float>(Shape::uniform, 400);
+  const Part<float> part(
+      points, part_of(points.num(), Cut::even, context.comm.rank(), context.comm.size()));
   Particles<float> particles;
-  particles.segments.push_back(ParticleSegment<float>::interleaved(part.rows.data(), part.share.count));
+  particles.segments.push_back(
+      ParticleSegment<float>::interleaved(part.rows.data(), part.share.count));
   const TravellingColumn tags{part.tags.data(), sizeof(Tag)};
   const auto sort = [&](const Box& box, const ZOrderOptions& options) {
     return ZOrder<float>(context, particles, box, options);
   };
   ZOrderOptions differing;
   if (!odd) differing.columns = {tags};
-  CHECK_THROWS_WITH(sort(cloud.box, differing), Catch::Matchers::Contains("the same travelling columns"));
+  CHECK_THROWS_WITH(sort(points.box, differing),
+                    Catch::Matchers::Contains("the same travelling columns"));
   differing.columns = {{part.weights.data(), odd ? Index{2} : Index{4}}};
-  CHECK_THROWS_WITH(sort(cloud.box, differing), Catch::Matchers::Contains("the same travelling columns"));
+  CHECK_THROWS_WITH(sort(points.box, differing),
+                    Catch::Matchers::Contains("the same travelling columns"));
   ZOrderOptions weighted;
   if (odd) weighted.weight = {part.weights.data()};
-  CHECK_THROWS_WITH(sort(cloud.box, weighted), Catch::Matchers::Contains("some ranks give weights"));
-  CHECK_THROWS_WITH(sort(Box::periodic_cube(odd ? 2 : 1), {}), Catch::Matchers::Contains("not the same on all ranks"));
-  const ZOrder<float> order = sort(cloud.box, {.columns = {tags}});
+  CHECK_THROWS_WITH(sort(points.box, weighted),
+                    Catch::Matchers::Contains("some ranks give weights"));
+  CHECK_THROWS_WITH(sort(Box::periodic_cube(odd ? 2 : 1), {}),
+                    Catch::Matchers::Contains("not the same on all ranks"));
+  const ZOrder<float> order = sort(points.box, {.columns = {tags}});
   CHECK_THROWS_AS(order.copy_column<Tag>(odd ? 1 : 0, static_cast<Tag*>(nullptr), 0), InputError);
   check_return(context, part, order);
 }

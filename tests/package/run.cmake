@@ -1,5 +1,5 @@
-# One package test: a fresh consumer that finds zhalo by WAY (find_package or add_subdirectory), builds README's program, runs it, and
-# gets the output that README shows.
+# One package test: a fresh consumer that finds zhalo by WAY (find_package or add_subdirectory),
+# builds README's program, runs it, and gets the output that README shows.
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
@@ -27,13 +27,18 @@ file(WRITE "${WORK}/readme.cpp" "${program}")
 set(options "-DREADME_PROGRAM=${WORK}/readme.cpp")
 if(WAY STREQUAL "find_package")
   run(${CMAKE_COMMAND} --install "${ZHALO_BUILD}" --prefix "${WORK}/prefix")
-  list(APPEND options -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=${BUILD_TYPE} "-DCMAKE_PREFIX_PATH=${WORK}/prefix;${PREFIX_PATH}")
+  list(APPEND options -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=${BUILD_TYPE}
+       "-DCMAKE_PREFIX_PATH=${WORK}/prefix;${PREFIX_PATH}")
 else()
-  # Builds the library once more: in the quickest way, and as the other trees do not, by Clang without sanitizers and without FFTW.
-  list(APPEND options -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_CXX_FLAGS=-DHWY_COMPILE_ONLY_STATIC)
-  list(APPEND options -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=40)
-  list(APPEND options -DZHALO_SUBDIRECTORY=${ZHALO_SOURCE} -DBUILD_SHARED_LIBS=ON -DZHALO_CUDA=OFF -DZHALO_FFTW=OFF
-       -DZHALO_STD_THREADS=ON -DZHALO_KERNELS_TOGETHER=ON "-DCMAKE_PREFIX_PATH=${PREFIX_PATH}")
+  # Builds the library once more: in the quickest way, and as the other trees do not, by Clang
+  # without sanitizers and without FFTW.
+  list(APPEND options -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++
+       -DCMAKE_CXX_FLAGS=-DHWY_COMPILE_ONLY_STATIC)
+  list(APPEND options -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCMAKE_UNITY_BUILD=ON
+       -DCMAKE_UNITY_BUILD_BATCH_SIZE=40)
+  list(APPEND options -DZHALO_SUBDIRECTORY=${ZHALO_SOURCE} -DBUILD_SHARED_LIBS=ON -DZHALO_CUDA=OFF
+       -DZHALO_FFTW=OFF -DZHALO_STD_THREADS=ON -DZHALO_KERNELS_TOGETHER=ON
+       "-DCMAKE_PREFIX_PATH=${PREFIX_PATH}")
 endif()
 run(${CMAKE_COMMAND} -G Ninja -S "${CMAKE_CURRENT_LIST_DIR}/consumer" -B "${WORK}/build" ${options})
 run(${CMAKE_COMMAND} --build "${WORK}/build" --parallel 2)

@@ -1,11 +1,12 @@
-/// Where the parity tests run: the host with one and with two threads, and a CUDA device if there is one.
+/// Where the parity tests run: the host with one and with two threads, and a CUDA device if there
+/// is one.
 ///
 ///   TEMPLATE_TEST_CASE("...", "[parity]", ON_EVERY_EXEC) {
 ///     const auto exec = TestType::exec();
 ///     if (!exec) return;  // has said so
 ///
-/// Without a device the CUDA case prints a line that begins with "SKIPPED: no CUDA device"; with ZHALO_REQUIRE_GPU=1 it fails instead,
-/// and on an emulated device (tests/device), too.
+/// Without a device the CUDA case prints a line that begins with "SKIPPED: no CUDA device"; with
+/// ZHALO_REQUIRE_GPU=1 it fails instead, and on an emulated device (tests/device), too.
 #pragma once
 
 #include <fmt/format.h>
@@ -35,7 +36,8 @@ struct OnCuda {
     const DeviceReport report = query_devices();
     const char* required = std::getenv("ZHALO_REQUIRE_GPU");
     const bool must_be_real = required != nullptr && std::strcmp(required, "1") == 0;
-    if (must_be_real && report.name == "emulated device") FAIL("ZHALO_REQUIRE_GPU is 1, but the device is emulated");
+    if (must_be_real && report.name == "emulated device")
+      FAIL("ZHALO_REQUIRE_GPU is 1, but the device is emulated");
     if (report.num_devices > 0) return cuda_exec();
     if (must_be_real) FAIL("ZHALO_REQUIRE_GPU is 1, but: " << report.reason);
     fmt::print("SKIPPED: no CUDA device ({})\n", report.reason);

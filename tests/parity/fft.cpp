@@ -4,15 +4,17 @@
 
 namespace zhalo::testing {
 
-TEMPLATE_TEST_CASE("transforms of small grids with every option", "[parity][small]", ON_EVERY_EXEC) {
+TEMPLATE_TEST_CASE("transforms of small grids with every option", "[parity][small]",
+                   ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;
   Context context;
   context.exec = *exec;
   const std::vector<FftOptions> options = option_mix(*exec);
   std::size_t next = 0;
-  for (const GridIndex& num : {GridIndex{{1, 1, 1}}, GridIndex{{2, 2, 2}}, GridIndex{{5, 5, 5}}, GridIndex{{17, 1, 2}},
-                               GridIndex{{1, 1, 13}}, GridIndex{{3, 5, 50}}}) {
+  for (const GridIndex& num :
+       {GridIndex{{1, 1, 1}}, GridIndex{{2, 2, 2}}, GridIndex{{5, 5, 5}}, GridIndex{{17, 1, 2}},
+        GridIndex{{1, 1, 13}}, GridIndex{{3, 5, 50}}}) {
     const AllSignals signals(num, 3);
     for (int i = 0; i < 3; ++i) signals.check_all(context, {}, options[next++ % options.size()]);
   }
@@ -30,7 +32,8 @@ TEMPLATE_TEST_CASE("transforms of a larger grid", "[parity]", ON_EVERY_EXEC) {
   signals.check_all(context, {}, {.norm = Norm::orthonormal, .restore_order = true, .batch = 3});
 }
 
-TEMPLATE_TEST_CASE("imaginary parts that a real field's modes cannot have count as 0", "[parity][small]", ON_EVERY_EXEC) {
+TEMPLATE_TEST_CASE("imaginary parts that a real field's modes cannot have count as 0",
+                   "[parity][small]", ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;
   Context context;
@@ -38,17 +41,21 @@ TEMPLATE_TEST_CASE("imaginary parts that a real field's modes cannot have count 
   for (const GridIndex& num : {GridIndex{{6, 4, 8}}, GridIndex{{4, 4, 5}}, GridIndex{{1, 1, 2}}}) {
     const Signals signals(num, Signals::Kind::real);
     const ValueAt spoilt = [&](Index field, const GridIndex& k) {
-      const bool own_mirror = 2 * k[0] % num[0] == 0 && 2 * k[1] % num[1] == 0 && 2 * k[2] % num[2] == 0;
+      const bool own_mirror =
+          2 * k[0] % num[0] == 0 && 2 * k[1] % num[1] == 0 && 2 * k[2] % num[2] == 0;
       return signals.mode()(field, k) + std::complex<double>(0, own_mirror ? 5 : 0);
     };
     FftRun<double> run(context, Decomposition(Grid{num}, 1), {.norm = Norm::forward});
     const ValueAt back = signals.cell(static_cast<double>(num[0] * num[1] * num[2]));
-    CHECK(relative_error(context.comm, run.backward(spoilt), run.cells(), back) <= error_bound<double>(num));
-    CHECK(relative_error(context.comm, run.backward_in_place(spoilt), run.cells_in_place(), back) <= error_bound<double>(num));
+    CHECK(relative_error(context.comm, run.backward(spoilt), run.cells(), back) <=
+          error_bound<double>(num));
+    CHECK(relative_error(context.comm, run.backward_in_place(spoilt), run.cells_in_place(), back) <=
+          error_bound<double>(num));
   }
 }
 
-TEMPLATE_TEST_CASE("a transform in the caller's workspace, full of NaN", "[parity][small]", ON_EVERY_EXEC) {
+TEMPLATE_TEST_CASE("a transform in the caller's workspace, full of NaN", "[parity][small]",
+                   ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;
   Context context;

@@ -7,11 +7,11 @@ namespace zhalo::testing {
 namespace {
 
 template <class Real>
-Cloud<Real> cloud_of(Shape shape, Index num, std::uint64_t seed) {
-  Cloud<Real> cloud{{}, Box::periodic_cube(1), 0.125};
+PointSet<Real> points_of(Shape shape, Index num, std::uint64_t seed) {
+  PointSet<Real> points{{}, Box::periodic_cube(1), 0.125};
   Random random(seed);
-  fill(cloud, random, shape, num);
-  return cloud;
+  fill(points, random, shape, num);
+  return points;
 }
 
 template <class Real>
@@ -30,26 +30,27 @@ struct Answer {
 };
 
 template <class Real>
-Answer<Real> solve(const Exec& exec, const Cloud<Real>& cloud, const Cloud<Real>& queries, const KnnOptions& options) {
+Answer<Real> solve(const Exec& exec, const PointSet<Real>& points, const PointSet<Real>& queries,
+                   const KnnOptions& options) {
   Context context;
   context.exec = exec;
-  const Buffer<Real> rows = upload(exec, cloud.pos);
+  const Buffer<Real> rows = upload(exec, points.pos);
   const Buffer<Real> query_rows = upload(exec, queries.pos);
   const Particles<Real> particles = view_of(rows);
   const Particles<Real> asked = view_of(query_rows);
-  return {table_of(exec, knn(context, particles, cloud.box, options)),
-          table_of(exec, knn(context, QueriesAmong{asked, particles}, cloud.box, options)),
-          to_host(exec, count_within(context, particles, cloud.box, {.radius = 0.0625}))};
+  return {table_of(exec, knn(context, particles, points.box, options)),
+          table_of(exec, knn(context, QueriesAmong{asked, particles}, points.box, options)),
+          to_host(exec, count_within(context, particles, points.box, {.radius = 0.0625}))};
 }
 
 template <class Backend, class Real>
-void check_parity(const Cloud<Real>& cloud, const KnnOptions& options) {
+void check_parity(const PointSet<Real>& points, const KnnOptions& options) {
   const auto exec = Backend::exec();
   if (!exec) return;
   Random random(9);
-  const Cloud<Real> queries = random_queries(cloud, random, cloud.num() / 4);
-  const Answer<Real> found = solve(*exec, cloud, queries, options);
-  const Answer<Real> expected = solve(host_exec(1), cloud, queries, options);
+  const PointSet<Real> queries = random_queries(points, random, points.num() / 4);
+  const Answer<Real> found = solve(*exec, points, queries, options);
+  const Answer<Real> expected = solve(host_exec(1), points, queries, options);
   CHECK(difference(found.neighbours, expected.neighbours) == "");
   CHECK(difference(found.of_queries, expected.of_queries) == "");
   CHECK(found.within == expected.within);
@@ -58,10 +59,11 @@ void check_parity(const Cloud<Real>& cloud, const KnnOptions& options) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("nearest neighbours", "[parity][small]", ON_EVERY_EXEC) {
-  check_parity<TestType>(cloud_of<float>(Shape::uniform, 3000, 1), {.k = 8});
-  check_parity<TestType>(cloud_of<double>(Shape::blobs, 2000, 2), {.k = 33, .include_self = false, .chunk_bytes = 40000});
-  check_parity<TestType>(cloud_of<float>(Shape::lattice, 2000, 3), {.k = 16, .max_radius = 0.25});
-  check_parity<TestType>(cloud_of<float>(Shape::few_places, 400, 4), {.k = 100});
+  check_parity<TestType>(points_of<float>(Shape::uniform, 3000, 1), {.k = 8});
+  check_parity<TestType>(points_of<double>(Shape::blobs, 2000, 2),
+                         {.k = 33, .include_self = false, .chunk_bytes = 40000});
+  check_parity<TestType>(points_of<float>(Shape::lattice, 2000, 3), {.k = 16, .max_radius = 0.25});
+  check_parity<TestType>(points_of<float>(Shape::few_places, 400, 4), {.k = 100});
 }
 
 }  // namespace zhalo::testing

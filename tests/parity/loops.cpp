@@ -22,7 +22,9 @@ std::vector<Index> random_values(Index num, std::uint64_t seed) {
 /// Around the sizes of blocks, chunks and grids.
 constexpr Index sizes[] = {0, 1, 2, 255, 256, 257, 16383, 16384, 16385, 65535, 65536, 100001};
 
-std::uint64_t lowest(int bits) { return bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
+std::uint64_t lowest(int bits) {
+  return bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+}
 
 /// Sorts keys with their places as values, and compares with std::stable_sort.
 void check_sort(const Exec& exec, const std::vector<std::uint64_t>& keys, int bits) {
@@ -33,10 +35,12 @@ void check_sort(const Exec& exec, const std::vector<std::uint64_t>& keys, int bi
   Buffer<LocalIndex> sorted_places = upload(exec, places);
   Buffer<std::uint64_t> spare_keys(exec, num, "test");
   Buffer<LocalIndex> spare_places(exec, num, "test");
-  const kernels::SortPairs pairs{sorted_keys.span(), sorted_places.span(), spare_keys.span(), spare_places.span()};
+  const kernels::SortPairs pairs{sorted_keys.span(), sorted_places.span(), spare_keys.span(),
+                                 spare_places.span()};
   on(exec, [&](const auto& e) { kernels::sort_pairs(e, pairs, bits); });
 
-  std::stable_sort(places.begin(), places.end(), [&](LocalIndex a, LocalIndex b) { return keys[a] < keys[b]; });
+  std::stable_sort(places.begin(), places.end(),
+                   [&](LocalIndex a, LocalIndex b) { return keys[a] < keys[b]; });
   std::vector<std::uint64_t> expected;
   for (const LocalIndex place : places) expected.push_back(keys[place]);
   INFO(num << " keys of " << bits << " bits");
@@ -61,7 +65,7 @@ TEMPLATE_TEST_CASE("for_each visits every place once", "[parity][small]", ON_EVE
   for (const Index num : sizes) {
     std::vector<Index> expected = random_values(num, 1);
     Buffer<Index> values = upload(*exec, expected);
-    on(*exec, [&](const auto& e) { add_places(e, values.span()); });
+    on(*exec, [&](const auto& e) { add_rank_layout(e, values.span()); });
     for (Index i = 0; i < num; ++i) expected[static_cast<std::size_t>(i)] += i + 1;
     INFO(num);
     CHECK(to_host(*exec, values) == expected);
@@ -100,11 +104,13 @@ TEMPLATE_TEST_CASE("transform_reduce", "[parity][small]", ON_EVERY_EXEC) {
   }
 }
 
-TEMPLATE_TEST_CASE("sort_pairs equals std::stable_sort for few pairs", "[parity][small]", ON_EVERY_EXEC) {
+TEMPLATE_TEST_CASE("sort_pairs equals std::stable_sort for few pairs", "[parity][small]",
+                   ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;
   for (const Index num : {0, 1, 2, 47, 48, 49, 300}) {
-    for (const int bits : {0, 1, 7, 8, 9, 11, 12, 31, 32, 33, 63, 64}) check_sorts(*exec, num, bits);
+    for (const int bits : {0, 1, 7, 8, 9, 11, 12, 31, 32, 33, 63, 64})
+      check_sorts(*exec, num, bits);
   }
 }
 
@@ -116,11 +122,13 @@ TEMPLATE_TEST_CASE("sort_pairs equals std::stable_sort for many pairs", "[parity
   }
 }
 
-TEMPLATE_TEST_CASE("memory that is not there is one clear error", "[parity][small]", ON_EVERY_EXEC) {
+TEMPLATE_TEST_CASE("memory that is not there is one clear error", "[parity][small]",
+                   ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;
   CHECK_THROWS_AS(Buffer<double>(*exec, Index{1} << 44, "everything"), OutOfMemory);
-  CHECK_THROWS_WITH(Buffer<double>(*exec, Index{1} << 44, "everything"), Catch::Contains("are needed for everything"));
+  CHECK_THROWS_WITH(Buffer<double>(*exec, Index{1} << 44, "everything"),
+                    Catch::Contains("are needed for everything"));
   // And what is asked for next is granted.
   const std::vector<Index> values = random_values(1000, 4);
   CHECK(to_host(*exec, upload(*exec, values)) == values);

@@ -17,7 +17,7 @@ struct Digest {
 
 /// to[i] += i + 1, by for_each.
 template <class E>
-void add_places(const E& exec, Span<Index> to);
+void add_rank_layout(const E& exec, Span<Index> to);
 
 /// By exclusive_scan: returns the total.
 template <class E>

@@ -1,4 +1,5 @@
-// Definitions for loops.hpp, instantiated for the Exec that ZHALO_EXEC names. After the loops of a backend. No include guard.
+// Definitions for loops.hpp, instantiated for the Exec that ZHALO_EXEC names. After the loops of a
+// backend. No include guard.
 #include <limits>
 
 #include "tests/parity/loops.hpp"
@@ -19,13 +20,13 @@ struct DigestOne {
 
 struct CombineDigests {
   ZHALO_HD Digest operator()(const Digest& a, const Digest& b) const {
-    return {a.sum + b.sum, a.smallest < b.smallest ? a.smallest : b.smallest, a.largest > b.largest ? a.largest : b.largest,
-            a.count + b.count};
+    return {a.sum + b.sum, a.smallest < b.smallest ? a.smallest : b.smallest,
+            a.largest > b.largest ? a.largest : b.largest, a.count + b.count};
   }
 };
 
 template <class E>
-void add_places(const E& exec, Span<Index> to) {
+void add_rank_layout(const E& exec, Span<Index> to) {
   kernels::for_each(exec, to.size(), AddPlace{to});
 }
 
@@ -37,10 +38,11 @@ Index scan(const E& exec, Span<Index> values) {
 template <class E>
 Digest digest(const E& exec, Span<const Index> values) {
   const Digest nothing{0, std::numeric_limits<Index>::max(), std::numeric_limits<Index>::min(), 0};
-  return kernels::transform_reduce(exec, values.size(), nothing, DigestOne{values}, CombineDigests{});
+  return kernels::transform_reduce(exec, values.size(), nothing, DigestOne{values},
+                                   CombineDigests{});
 }
 
-template void add_places(const ZHALO_EXEC&, Span<Index>);
+template void add_rank_layout(const ZHALO_EXEC&, Span<Index>);
 template Index scan(const ZHALO_EXEC&, Span<Index>);
 template Digest digest(const ZHALO_EXEC&, Span<const Index>);
 

@@ -1,4 +1,5 @@
-// Deposits and samples on every Exec, bit for bit against the text for one particle after the other.
+// Deposits and samples on every Exec, bit for bit against the text for one particle after the
+// other.
 #include <algorithm>
 #include <cmath>
 
@@ -22,7 +23,16 @@ MeshCells cells_of(Index order, const Index (&num)[3], bool periodic, Index firs
   for (int a = 2; a >= 0; --a) {
     const bool is_part = a == 0 && first_plane > 0;
     MeshAxis& axis = cells.axis[a];
-    axis = {-1.0, 2.0, static_cast<double>(num[a]) / 2, a == 1 ? 0.75 : 0.5, num[a], periodic, 0, stride, periodic, num[a]};
+    axis = {-1.0,
+            2.0,
+            static_cast<double>(num[a]) / 2,
+            a == 1 ? 0.75 : 0.5,
+            num[a],
+            periodic,
+            0,
+            stride,
+            periodic,
+            num[a]};
     if (is_part) {
       axis.first = first_plane;
       axis.wraps = false;
@@ -33,9 +43,12 @@ MeshCells cells_of(Index order, const Index (&num)[3], bool periodic, Index firs
   return cells;
 }
 
-Index size_of(const MeshCells& cells) { return cells.axis[0].stride * (cells.axis[0].num_own + cells.order); }
+Index size_of(const MeshCells& cells) {
+  return cells.axis[0].stride * (cells.axis[0].num_own + cells.order);
+}
 
-/// How many particles there are, how many of them follow each other in one place, and how they lie in memory.
+/// How many particles there are, how many of them follow each other in one place, and how they lie
+/// in memory.
 struct Crowd {
   enum class Layout { rows, columns, wide_rows };
   Index num = 3000;
@@ -43,11 +56,14 @@ struct Crowd {
   Layout layout = Layout::rows;
   bool is_uniform = false;  ///< all weights are 1
 
-  Index row_stride() const { return layout == Layout::rows ? 3 : layout == Layout::columns ? 1 : 5; }
+  Index row_stride() const {
+    return layout == Layout::rows ? 3 : layout == Layout::columns ? 1 : 5;
+  }
   Index axis_stride() const { return layout == Layout::columns ? num : 1; }
 };
 
-/// Positions in [-1, 1], in a periodic box also outside, and some at its edges; those whose clouds begin in the cells' own planes.
+/// Positions in [-1, 1], in a periodic box also outside, and some at its edges; those whose
+/// point_sets begin in the cells' own levels.
 template <class Real>
 Columns<Real> some_particles(const MeshCells& cells, const Crowd& crowd, Random& random) {
   Columns<Real> columns;
@@ -69,7 +85,8 @@ Columns<Real> some_particles(const MeshCells& cells, const Crowd& crowd, Random&
     if (first < axis.first) continue;
     for (const Index end = std::min(i + crowd.num_together, crowd.num); i < end; ++i) {
       for (Index a = 0; a < 3; ++a)
-        columns.pos[static_cast<std::size_t>(i * crowd.row_stride() + a * crowd.axis_stride())] = pos[a];
+        columns.pos[static_cast<std::size_t>(i * crowd.row_stride() + a * crowd.axis_stride())] =
+            pos[a];
       columns.mass.push_back(random.uniform(-1, 1));
     }
   }
@@ -78,21 +95,24 @@ Columns<Real> some_particles(const MeshCells& cells, const Crowd& crowd, Random&
 
 /// The particles as views for kernels: a third of them, and the others.
 template <class Real>
-std::vector<kernels::SegmentView<Real>> views_of(const Crowd& crowd, const Real* pos, const double* mass) {
+std::vector<kernels::SegmentView<Real>> views_of(const Crowd& crowd, const Real* pos,
+                                                 const double* mass) {
   std::vector<kernels::SegmentView<Real>> views(2);
   views[0].num = views[1].first = crowd.num / 3;
   views[1].num = crowd.num - crowd.num / 3;
   for (kernels::SegmentView<Real>& view : views) {
     const Real* const first = pos + view.first * crowd.row_stride();
     for (Index a = 0; a < 3; ++a)
-      view.pos[a] = {first + a * crowd.axis_stride(), crowd.row_stride() * static_cast<Index>(sizeof(Real))};
+      view.pos[a] = {first + a * crowd.axis_stride(),
+                     crowd.row_stride() * static_cast<Index>(sizeof(Real))};
     view.mass = RealColumn(mass + view.first);
   }
   return views;
 }
 
 template <class Real>
-kernels::PaintedParticles<Real> painted_of(Span<const kernels::SegmentView<Real>> segments, const Crowd& crowd) {
+kernels::PaintedParticles<Real> painted_of(Span<const kernels::SegmentView<Real>> segments,
+                                           const Crowd& crowd) {
   kernels::PaintedParticles<Real> painted;
   painted.particles.segments = segments;
   painted.particles.num = crowd.num;
@@ -103,8 +123,10 @@ kernels::PaintedParticles<Real> painted_of(Span<const kernels::SegmentView<Real>
 }
 
 template <class Real>
-void check_all(const Exec& exec, const MeshCells& cells, const Crowd& crowd, const Columns<Real>& columns, Random& random) {
-  const std::vector<kernels::SegmentView<Real>> at_home = views_of(crowd, columns.pos.data(), columns.mass.data());
+void check_all(const Exec& exec, const MeshCells& cells, const Crowd& crowd,
+               const Columns<Real>& columns, Random& random) {
+  const std::vector<kernels::SegmentView<Real>> at_home =
+      views_of(crowd, columns.pos.data(), columns.mass.data());
   const Buffer<Real> pos = upload(exec, columns.pos);
   const Buffer<double> mass = upload(exec, columns.mass);
   const std::vector<kernels::SegmentView<Real>> there = views_of(crowd, pos.data(), mass.data());
@@ -120,8 +142,8 @@ void check_all(const Exec& exec, const MeshCells& cells, const Crowd& crowd, con
   kernels::with_order(cells.order, [&](auto order) {
     constexpr int n = decltype(order)::value;
     const kernels::DepositParticle<n, false, Real> deposit_one{here, cells, Span<Index>(expected)};
-    const kernels::SamplePlace<n, double, Real> sample_one{here.particles,
-                                                           {cells, Span<const double>(field), Span<double>(values)}};
+    const kernels::ReadoutPoint<n, double, Real> sample_one{
+        here.particles, {cells, Span<const double>(field), Span<double>(values)}};
     for (Index i = 0; i < crowd.num; ++i) {
       deposit_one(i);
       sample_one(i);
@@ -131,11 +153,12 @@ void check_all(const Exec& exec, const MeshCells& cells, const Crowd& crowd, con
   CHECK((to_host(exec, sums) == expected));
 
   const Buffer<double> cells_there = upload(exec, field);
-  Buffer<double> sampled = upload(exec, std::vector<double>(static_cast<std::size_t>(crowd.num)));
+  Buffer<double> read = upload(exec, std::vector<double>(static_cast<std::size_t>(crowd.num)));
   on(exec, [&](const auto& e) {
-    kernels::sample_cells(e, painted.particles, kernels::SampledCells<double>{cells, cells_there.span(), sampled.span()});
+    kernels::readout_cells(e, painted.particles,
+                           kernels::ReadoutCells<double>{cells, cells_there.span(), read.span()});
   });
-  CHECK((to_host(exec, sampled) == values));
+  CHECK((to_host(exec, read) == values));
 }
 
 template <class Real>
@@ -145,7 +168,8 @@ void check(const Exec& exec, const MeshCells& cells, const Crowd& crowd, Random&
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("deposits and samples: as one particle after the other", "[parity][small]", ON_EVERY_EXEC) {
+TEMPLATE_TEST_CASE("deposits and samples: as one particle after the other", "[parity][small]",
+                   ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;  // has said so
   Random random(7);
@@ -160,15 +184,15 @@ TEMPLATE_TEST_CASE("deposits and samples: as one particle after the other", "[pa
   }
 }
 
-TEMPLATE_TEST_CASE("deposits and samples: the last planes of axes whose cells 32 bits do not count", "[parity][small]",
-                   ON_EVERY_EXEC) {
+TEMPLATE_TEST_CASE("deposits and samples: the last planes of axes whose cells 32 bits do not count",
+                   "[parity][small]", ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;
   Random random(8);
   for (const Index order : {1, 2, 3, 4}) {
     for (const bool periodic : {true, false}) {
-      for (const Index num :
-           {(Index{1} << 31) - 8, (Index{1} << 31) - 7, Index{1} << 31, (Index{1} << 32) + 5, Index{1} << 40}) {
+      for (const Index num : {(Index{1} << 31) - 8, (Index{1} << 31) - 7, Index{1} << 31,
+                              (Index{1} << 32) + 5, Index{1} << 40}) {
         INFO("order " << order << ", periodic " << periodic << ", " << num << " planes");
         check<double>(*exec, cells_of(order, {num, 13, 9}, periodic, num - 20), {}, random);
       }
@@ -176,8 +200,10 @@ TEMPLATE_TEST_CASE("deposits and samples: the last planes of axes whose cells 32
   }
 }
 
-TEMPLATE_TEST_CASE("deposits and samples: far out places are rounded, and two that are half a box apart may be a whole one",
-                   "[parity]", ON_EVERY_EXEC) {
+TEMPLATE_TEST_CASE(
+    "deposits and samples: far out places are rounded, and two that are half a box apart may be a "
+    "whole one",
+    "[parity]", ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;
   Random random(10);
@@ -198,7 +224,8 @@ TEMPLATE_TEST_CASE("deposits and samples: far out places are rounded, and two th
   }
 }
 
-TEMPLATE_TEST_CASE("deposits and samples: many particles in any order and layout", "[parity]", ON_EVERY_EXEC) {
+TEMPLATE_TEST_CASE("deposits and samples: many particles in any order and layout", "[parity]",
+                   ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;
   Random random(9);
@@ -211,7 +238,8 @@ TEMPLATE_TEST_CASE("deposits and samples: many particles in any order and layout
   for (const Index order : {1, 2, 3, 4}) {
     if (ZHALO_CHECKED && order % 2 == 1) continue;
     for (const Crowd& crowd : crowds) {
-      INFO("order " << order << ", " << crowd.num_together << " together, layout " << static_cast<int>(crowd.layout));
+      INFO("order " << order << ", " << crowd.num_together << " together, layout "
+                    << static_cast<int>(crowd.layout));
       const bool periodic = random.one_in(2);
       check<float>(*exec, cells_of(order, {37, 20, 41}, periodic, 0), crowd, random);
       check<double>(*exec, cells_of(order, {37, 20, 41}, !periodic, 5), crowd, random);

@@ -18,7 +18,8 @@ Columns<Real> exact_columns(int dimensions, std::uint64_t seed) {
   Columns<Real> columns;
   columns.dimensions = dimensions;
   for (Index i = 0; i < num_particles * dimensions; ++i) {
-    columns.pos.push_back(static_cast<Real>(std::ldexp(static_cast<double>(random.below(1 << 20)), -20)));
+    columns.pos.push_back(
+        static_cast<Real>(std::ldexp(static_cast<double>(random.below(1 << 20)), -20)));
   }
   return columns;
 }
@@ -47,13 +48,14 @@ void check_keys(const Exec& exec, int dimensions, int bits) {
   }
   const Uploaded<Real> uploaded(exec, columns);
   const DeviceParticles<Real> input(exec, uploaded.particles());
-  kernels::Frame frame;
+  kernels::KeyFrame frame;
   frame.box = Box::periodic_cube(1, dimensions);
   frame.bits_per_axis = bits;
   frame.cells_per_length = std::ldexp(1.0, bits);
   Buffer<std::uint64_t> keys(exec, num_particles, "test");
   Buffer<LocalIndex> order(exec, num_particles, "test");
-  on(exec, [&](const auto& e) { kernels::make_keys(e, input.view(), frame, keys.span(), order.span()); });
+  on(exec,
+     [&](const auto& e) { kernels::make_keys(e, input.view(), frame, keys.span(), order.span()); });
   CHECK(to_host(exec, keys) == expected);
   const std::vector<LocalIndex> places = to_host(exec, order);
   for (std::size_t i = 0; i < places.size(); i += 97) CHECK(places[i] == i);
@@ -64,11 +66,12 @@ void check_gather(const Exec& exec, int dimensions) {
   const Columns<Real> columns = exact_columns<Real>(dimensions, 9);
   const Uploaded<Real> uploaded(exec, columns);
   const DeviceParticles<Real> input(exec, uploaded.particles());
-  kernels::Frame frame;
+  kernels::KeyFrame frame;
   frame.box = Box::periodic_cube(1, dimensions);
   frame.scale = 0.25;
   std::vector<LocalIndex> order;
-  for (Index i = 0; i < num_particles; ++i) order.push_back(static_cast<LocalIndex>(i * 7 % num_particles));
+  for (Index i = 0; i < num_particles; ++i)
+    order.push_back(static_cast<LocalIndex>(i * 7 % num_particles));
   const Buffer<LocalIndex> uploaded_order = upload(exec, order);
   Buffer<Real> axes[3];
   kernels::SortedPositions<Real> sorted;
@@ -77,11 +80,16 @@ void check_gather(const Exec& exec, int dimensions) {
     axes[axis] = Buffer<Real>(exec, num_particles, "test");
     sorted.axis[axis] = axes[axis].data();
   }
-  on(exec, [&](const auto& e) { kernels::gather_positions(e, input.view(), frame, uploaded_order.span(), sorted); });
+  on(exec, [&](const auto& e) {
+    kernels::gather_positions(e, input.view(), frame, uploaded_order.span(), sorted);
+  });
   for (int axis = 0; axis < 3; ++axis) {
     std::vector<Real> expected;
     for (const LocalIndex i : order) {
-      expected.push_back(axis < dimensions ? columns.pos[static_cast<std::size_t>(Index{i} * dimensions + axis)] / 4 : Real{0});
+      expected.push_back(axis < dimensions
+                             ? columns.pos[static_cast<std::size_t>(Index{i} * dimensions + axis)] /
+                                   4
+                             : Real{0});
     }
     CHECK(to_host(exec, axes[axis]) == expected);
   }
@@ -99,7 +107,9 @@ template <class Real>
 kernels::PositionSummary summarize(const Exec& exec, const Columns<Real>& columns) {
   const Uploaded<Real> uploaded(exec, columns);
   const DeviceParticles<Real> input(exec, uploaded.particles());
-  return on(exec, [&](const auto& e) { return kernels::summarize_positions(e, input.view(), mixed_box()); });
+  return on(exec, [&](const auto& e) {
+    return kernels::summarize_positions(e, input.view(), mixed_box());
+  });
 }
 
 template <class Real>
@@ -144,7 +154,8 @@ TEMPLATE_TEST_CASE("keys are the interleaved bits of the cells", "[parity][small
   check_keys<double>(*exec, 2, 0);
 }
 
-TEMPLATE_TEST_CASE("positions are gathered in order, wrapped and scaled", "[parity][small]", ON_EVERY_EXEC) {
+TEMPLATE_TEST_CASE("positions are gathered in order, wrapped and scaled", "[parity][small]",
+                   ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;
   check_gather<float>(*exec, 3);

@@ -4,7 +4,7 @@
 
 #include "apps/bench/points.hpp"
 #include "tests/parity/uploaded.hpp"
-#include "tests/support/clouds.hpp"
+#include "tests/support/point_sets.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/fof/fof.hpp"
 
@@ -33,10 +33,12 @@ Answer solve(const Exec& exec, const Problem<Real>& problem) {
   Context context;
   context.exec = exec;
   const Uploaded<Real> uploaded(exec, problem.columns);
-  const FofResult fof = friends_of_friends(context, uploaded.particles(), problem.box, problem.options);
+  const FofResult fof =
+      friends_of_friends(context, uploaded.particles(), problem.box, problem.options);
   Answer answer;
   answer.label = to_host(exec, fof.label);
-  answer.table = make_catalogue(context, uploaded.particles(), problem.box, fof.label.span(), problem.catalogue);
+  answer.table = make_catalogue(context, uploaded.particles(), problem.box, fof.label.span(),
+                                problem.catalogue);
   answer.members = to_host(exec, answer.table.members);
   answer.group_of = to_host(exec, answer.table.group_of);
   answer.labels_in_order = to_host(exec, in_group_order(context, answer.table, fof.label.span()));
@@ -57,8 +59,8 @@ void check_equal(const Answer& a, const Answer& b) {
   CHECK(a.table.centre == b.table.centre);
   CHECK(a.table.velocity == b.table.velocity);
   CHECK(a.table.velocity_dispersion == b.table.velocity_dispersion);
-  CHECK(a.table.inertia_radius == b.table.inertia_radius);
-  CHECK(a.table.extent_radius == b.table.extent_radius);
+  CHECK(a.table.rms_radius == b.table.rms_radius);
+  CHECK(a.table.max_radius == b.table.max_radius);
   CHECK(a.table.length_by_type == b.table.length_by_type);
   CHECK(a.table.mass_by_type == b.table.mass_by_type);
 }
@@ -74,7 +76,8 @@ void check_parity(const Problem<Real>& problem) {
 template <class Real>
 void add_columns(Columns<Real>& columns, std::uint64_t seed) {
   Random random(seed);
-  for (std::size_t i = 0; i < columns.pos.size(); ++i) columns.velocity.push_back(static_cast<Real>(random.uniform(-300, 300)));
+  for (std::size_t i = 0; i < columns.pos.size(); ++i)
+    columns.velocity.push_back(static_cast<Real>(random.uniform(-300, 300)));
   for (Index i = 0; i < columns.num(); ++i) {
     columns.mass.push_back(random.uniform(0.5, 2));
     columns.type.push_back(static_cast<std::uint8_t>(random.below(3)));
@@ -95,17 +98,21 @@ Problem<Real> points_problem(points::Kind kind, Index num, double b) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("groups of small clouds of every kind", "[parity][small]", ON_EVERY_EXEC) {
+TEMPLATE_TEST_CASE("groups of small point_sets of every kind", "[parity][small]", ON_EVERY_EXEC) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     INFO("seed " << seed);
     Random random(seed);
-    const Cloud<float> single = random_cloud<float>(random);
-    const Cloud<double> cloud = random_cloud<double>(random);
+    const PointSet<float> single = random_points<float>(random);
+    const PointSet<double> point_set = random_points<double>(random);
     const int leaf_size = static_cast<int>(1 + random.below(64));
-    check_parity<TestType>(Problem<float>{
-        {single.box.dimensions, single.pos, {}, {}, {}}, single.box, {single.linking_length, leaf_size}, {2, 1}});
-    check_parity<TestType>(
-        Problem<double>{{cloud.box.dimensions, cloud.pos, {}, {}, {}}, cloud.box, {cloud.linking_length, leaf_size}, {1, 1}});
+    check_parity<TestType>(Problem<float>{{single.box.dimensions, single.pos, {}, {}, {}},
+                                          single.box,
+                                          {single.linking_length, leaf_size},
+                                          {2, 1}});
+    check_parity<TestType>(Problem<double>{{point_set.box.dimensions, point_set.pos, {}, {}, {}},
+                                           point_set.box,
+                                           {point_set.linking_length, leaf_size},
+                                           {1, 1}});
     if (!TestType::exec()) return;
   }
 }
@@ -126,12 +133,12 @@ TEMPLATE_TEST_CASE("bad input is the same error everywhere", "[parity][small]", 
   if (!exec) return;
   Problem<float> problem = points_problem<float>(points::Kind::uniform, 1000, 0.2);
   problem.columns.pos[3 * 700 + 1] = NAN;
-  CHECK_THROWS_WITH(solve(*exec, problem),
-                    Catch::Contains("1 of 1000 particles") && Catch::Contains("the first is particle 700"));
+  CHECK_THROWS_WITH(solve(*exec, problem), Catch::Contains("1 of 1000 particles") &&
+                                               Catch::Contains("the first is particle 700"));
   problem.columns.pos[3 * 700 + 1] = 0.5F;
   problem.columns.mass[321] = -1;
-  CHECK_THROWS_WITH(solve(*exec, problem),
-                    Catch::Contains("1 of 1000 particles") && Catch::Contains("the first is particle 321"));
+  CHECK_THROWS_WITH(solve(*exec, problem), Catch::Contains("1 of 1000 particles") &&
+                                               Catch::Contains("the first is particle 321"));
 }
 
 }  // namespace zhalo::testing

@@ -13,7 +13,8 @@ namespace {
 /// The cells of keys [begin, end), which share `depth` leading bits: the definition, recursively.
 class CellList {
  public:
-  CellList(const std::vector<std::uint64_t>& keys, const kernels::CellCut& cut) : keys_(keys), cut_(cut) {
+  CellList(const std::vector<std::uint64_t>& keys, const kernels::CellCut& cut)
+      : keys_(keys), cut_(cut) {
     cut_cell(0, static_cast<Index>(keys.size()), 0);
   }
   const std::vector<LocalIndex>& starts() const { return starts_; }
@@ -28,7 +29,8 @@ class CellList {
     } else {
       const int shift = cut_.bits - depth - 1;
       const auto is_low = [&](std::uint64_t key) { return (key >> shift & 1) == 0; };
-      const auto middle = std::partition_point(keys_.begin() + begin, keys_.begin() + end, is_low) - keys_.begin();
+      const auto middle =
+          std::partition_point(keys_.begin() + begin, keys_.begin() + end, is_low) - keys_.begin();
       cut_cell(begin, middle, depth + 1);
       cut_cell(middle, end, depth + 1);
     }
@@ -45,18 +47,21 @@ std::vector<std::uint64_t> sorted_keys(Index num, int bits, std::uint64_t seed) 
   std::vector<std::uint64_t> keys;
   for (Index i = 0; i < num; ++i) {
     const std::uint64_t mask = bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
-    keys.push_back((random.one_in(2) ? random.bits() : random.bits() % 5 * 0x123456789abcdef) & mask);
+    keys.push_back((random.one_in(2) ? random.bits() : random.bits() % 5 * 0x123456789abcdef) &
+                   mask);
   }
   std::sort(keys.begin(), keys.end());
   return keys;
 }
 
 void check_cells(const Exec& exec, Index num, int bits, Index most) {
-  const std::vector<std::uint64_t> keys = sorted_keys(num, bits, static_cast<std::uint64_t>(num + bits));
+  const std::vector<std::uint64_t> keys =
+      sorted_keys(num, bits, static_cast<std::uint64_t>(num + bits));
   const Buffer<std::uint64_t> uploaded = upload(exec, keys);
   for (const bool stay : {false, true}) {
     const kernels::CellCut cut{uploaded.span(), bits, most, stay};
-    const Buffer<LocalIndex> starts = on(exec, [&](const auto& e) { return kernels::cut_cells(e, cut); });
+    const Buffer<LocalIndex> starts =
+        on(exec, [&](const auto& e) { return kernels::cut_cells(e, cut); });
     INFO(num << " keys of " << bits << " bits, at most " << most << ", equal keys stay: " << stay);
     CHECK(to_host(exec, starts) == CellList(keys, cut).starts());
   }
@@ -66,10 +71,10 @@ void check_cells(const Exec& exec, Index num, int bits, Index most) {
 template <class Real>
 struct TreeOnHost {
   TreeOnHost(const Exec& exec, const kernels::TreeView<Real>& tree) : view(tree) {
-    const int top = tree.num_planes - 1;
-    const Index num_nodes = tree.plane_first[top] + tree.plane_size[top];
-    begin = download(exec, tree.leaf_begin, tree.plane_size[0]);
-    end = download(exec, tree.leaf_end, tree.plane_size[0]);
+    const int top = tree.num_levels - 1;
+    const Index num_nodes = tree.level_first[top] + tree.level_size[top];
+    begin = download(exec, tree.leaf_begin, tree.level_size[0]);
+    end = download(exec, tree.leaf_end, tree.level_size[0]);
     for (int axis = 0; axis < 3; ++axis) {
       pos[axis] = download(exec, tree.pos.axis[axis], tree.pos.num);
       lo[axis] = download(exec, tree.boxes.lo[axis], num_nodes);
@@ -97,16 +102,17 @@ struct TreeOnHost {
   std::vector<Real> hi[3];
 };
 
-/// The leaves follow one another and hold all particles; none is larger than allowed; their boxes are tight.
+/// The leaves follow one another and hold all particles; none is larger than allowed; their boxes
+/// are tight.
 template <class Real>
 void check_leaves(const TreeOnHost<Real>& tree, Index leaf_size) {
   Index next = 0;
   bool in_order = true;
   bool small_enough = true;
   bool tight = true;
-  for (std::size_t slot = 0; slot < tree.begin.size(); ++slot) {
-    const Index begin = tree.begin[slot];
-    const Index end = tree.end[slot];
+  for (std::size_t leaf = 0; leaf < tree.begin.size(); ++leaf) {
+    const Index begin = tree.begin[leaf];
+    const Index end = tree.end[leaf];
     if (begin != end) {
       in_order = in_order && begin == next;
       next = end;
@@ -114,7 +120,7 @@ void check_leaves(const TreeOnHost<Real>& tree, Index leaf_size) {
     }
     for (int axis = 0; axis < 3; ++axis) {
       const Real* x = tree.pos[axis].data();
-      tight = tight && tree.is_box(axis, static_cast<Index>(slot), x + begin, x + end, x + begin);
+      tight = tight && tree.is_box(axis, static_cast<Index>(leaf), x + begin, x + end, x + begin);
     }
   }
   CHECK(in_order);
@@ -123,22 +129,23 @@ void check_leaves(const TreeOnHost<Real>& tree, Index leaf_size) {
   CHECK(tight);
 }
 
-/// Each node's box is that of its children, and the top plane is one node's worth.
+/// Each node's box is that of its children, and the top level is one node's worth.
 template <class Real>
 void check_planes(const TreeOnHost<Real>& tree) {
   const kernels::TreeView<Real>& view = tree.view;
-  CHECK(view.plane_size[view.num_planes - 1] <= view.fanout);
+  CHECK(view.level_size[view.num_levels - 1] <= view.fanout);
   bool tight = true;
-  for (int plane = 1; plane < view.num_planes; ++plane) {
-    CHECK(view.plane_size[plane] * view.fanout >= view.plane_size[plane - 1]);
-    for (Index node = 0; node < view.plane_size[plane]; ++node) {
-      const Index first = std::min(node * view.fanout, view.plane_size[plane - 1]);
-      const Index last = std::min(first + view.fanout, view.plane_size[plane - 1]);
-      const Index below = view.plane_first[plane - 1];
+  for (int level = 1; level < view.num_levels; ++level) {
+    CHECK(view.level_size[level] * view.fanout >= view.level_size[level - 1]);
+    for (Index node = 0; node < view.level_size[level]; ++node) {
+      const Index first = std::min(node * view.fanout, view.level_size[level - 1]);
+      const Index last = std::min(first + view.fanout, view.level_size[level - 1]);
+      const Index below = view.level_first[level - 1];
       for (int axis = 0; axis < 3; ++axis) {
         const Real* lo = tree.lo[axis].data() + below;
         const Real* hi = tree.hi[axis].data() + below;
-        tight = tight && tree.is_box(axis, view.plane_first[plane] + node, lo + first, lo + last, hi + first);
+        tight = tight && tree.is_box(axis, view.level_first[level] + node, lo + first, lo + last,
+                                     hi + first);
       }
     }
   }
@@ -152,7 +159,8 @@ void check_tree(const Exec& exec, Index num, int dimensions, int leaf_size) {
   Columns<Real> columns;
   columns.dimensions = dimensions;
   for (Index i = 0; i < num * dimensions; ++i) {
-    columns.pos.push_back(static_cast<Real>(i % 3 == 0 ? random.uniform() : 0.3 + 0.001 * random.uniform()));
+    columns.pos.push_back(
+        static_cast<Real>(i % 3 == 0 ? random.uniform() : 0.3 + 0.001 * random.uniform()));
   }
   const Uploaded<Real> uploaded(exec, columns);
   Context context;
@@ -160,7 +168,7 @@ void check_tree(const Exec& exec, Index num, int dimensions, int leaf_size) {
   const DeviceParticles<Real> input(exec, uploaded.particles());
   const Box box = Box::periodic_cube(1, dimensions);
   const Extent extent = examine_positions(context, input.view(), box);
-  const FrameChoice choice = choose_frame(box, extent, 1e-9, 1);
+  const KeyFrameChoice choice = choose_key_frame(box, extent, 1e-9, 1);
   auto sorted = sort_particles(context, input.view(), choice.frame);
   const Tree<Real> tree(context, sorted, {leaf_size, false});
   const TreeOnHost<Real> on_host(exec, tree.view());
@@ -170,7 +178,8 @@ void check_tree(const Exec& exec, Index num, int dimensions, int leaf_size) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("cells are those of the recursive definition", "[parity][small]", ON_EVERY_EXEC) {
+TEMPLATE_TEST_CASE("cells are those of the recursive definition", "[parity][small]",
+                   ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;
   for (const Index num : {0, 1, 2, 255, 257, 5000}) {

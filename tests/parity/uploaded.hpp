@@ -39,8 +39,10 @@ class Uploaded {
  private:
   void add_segment(Index first, Index num) {
     const int dimensions = particles_.dimensions;
-    auto segment = ParticleSegment<Real>::interleaved(pos_.data() + first * dimensions, num, dimensions);
-    if (!velocity_.empty()) segment.set_interleaved_velocity(velocity_.data() + first * dimensions, dimensions);
+    auto segment =
+        ParticleSegment<Real>::interleaved(pos_.data() + first * dimensions, num, dimensions);
+    if (!velocity_.empty())
+      segment.set_interleaved_velocity(velocity_.data() + first * dimensions, dimensions);
     if (!mass_.empty()) segment.mass = RealColumn(mass_.data() + first);
     if (!type_.empty()) segment.type = {type_.data() + first};
     particles_.segments.push_back(segment);

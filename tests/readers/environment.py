@@ -6,6 +6,7 @@
 Exit status 77 means skipped: this Python makes no virtual environments, pip cannot reach its index,
 or a wheel is missing for this Python and this machine. What else goes wrong is a failure.
 """
+
 import os
 import re
 import shutil
@@ -21,8 +22,10 @@ REASONS = {
     "pip cannot reach its index": re.compile(
         r"ConnectionError|ConnectTimeout|ReadTimeout|Connection broken|ProxyError|SSLError"
         r"|Failed to establish a new connection|Temporary failure in name resolution"
-        r"|HTTP error [45]\d\d"),
-    "a wheel is missing": re.compile(r"Could not find a version|No matching distribution")}
+        r"|HTTP error [45]\d\d"
+    ),
+    "a wheel is missing": re.compile(r"Could not find a version|No matching distribution"),
+}
 
 
 def skip(reason):
@@ -44,9 +47,16 @@ def is_whole(folder):
 def run_shown(command):
     """Exit status and all output, which is also printed."""
     try:
-        result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
-                                timeout=SECONDS)
+        result = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=SECONDS,
+        )
     except subprocess.TimeoutExpired:
         skip(f"installing took more than {SECONDS} s")
     print(result.stdout, flush=True)
@@ -56,8 +66,20 @@ def run_shown(command):
 def install(folder):
     """Exit status and words of pip. Published wheels, and few tries where there is no network."""
     pip = [folder / "bin/python", "-m", "pip", "--no-input", "--disable-pip-version-check"]
-    return run_shown([*pip, "install", "--progress-bar", "off", "--retries", "2",
-                      "--only-binary", ":all:", "-r", REQUIREMENTS])
+    return run_shown(
+        [
+            *pip,
+            "install",
+            "--progress-bar",
+            "off",
+            "--retries",
+            "2",
+            "--only-binary",
+            ":all:",
+            "-r",
+            REQUIREMENTS,
+        ]
+    )
 
 
 def make(folder):
@@ -82,8 +104,9 @@ def run(folder, *command):
     if not is_whole(folder):
         skip("there is no environment; the test readers.environment says why")
     # A home of their own: the readers run as they come, not as somebody has set them up.
-    variables = {name: value for name, value in os.environ.items()
-                 if not name.startswith(("PYTHON", "XDG_"))}
+    variables = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "XDG_"))
+    }
     python = str(folder / "bin/python")
     os.execve(python, [python, "-B", *command], {**variables, "HOME": str(folder / "home")})
 

@@ -1,7 +1,8 @@
 """illustris_python opens what fof writes.
 
-  illustris_python_test.py PROGRAM DATA SNAPSHOTS
+illustris_python_test.py PROGRAM DATA SNAPSHOTS
 """
+
 import h5py
 import illustris_python
 import numpy as np
@@ -64,15 +65,17 @@ class Members(ReaderCase):
         with h5py.File(one.catalogue.master, "r") as file:
             for group in range(groups["count"]):
                 first = groups["GroupOffset"][group]
-                read = file["IDs/ID"][first:first + groups["GroupLen"][group]]
+                read = file["IDs/ID"][first : first + groups["GroupLen"][group]]
                 ours = [ids[kind][group_of[kind] == group] for kind in one.kinds]
                 np.testing.assert_array_equal(read, np.concatenate(ours))
 
     def test_members_want_a_file_that_fof_does_not_write(self):
         """They are refused, not wrong: the file of offsets is IllustrisTNG's own."""
         one = written(GADGET_NOW, "--files", "1")
-        for load in (lambda: illustris_python.groupcat.loadSingle(one.out, 1, haloID=0),
-                     lambda: illustris_python.snapshot.loadHalo(one.out, 1, 0, "dm")):
+        for load in (
+            lambda: illustris_python.groupcat.loadSingle(one.out, 1, haloID=0),
+            lambda: illustris_python.snapshot.loadHalo(one.out, 1, 0, "dm"),
+        ):
             with self.assertRaises(OSError):
                 load()
 

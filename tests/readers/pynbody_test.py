@@ -4,6 +4,7 @@
 
 A catalogue of pynbody does not keep its snapshot alive: whoever uses one keeps both.
 """
+
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,8 +13,16 @@ import numpy as np
 import pynbody
 from pynbody.halo.number_array import HaloNumberCatalogue
 from pynbody.halo.subfindhdf import Gadget4SubfindHDFCatalogue, TNGSubfindHDFCatalogue
-from reader_case import (GADGET_EARLY, GADGET_NOW, GAS_SNAPSHOT, SNAPSHOTS, SWIFT_SNAPSHOT,
-                         ReaderCase, main, written)
+from reader_case import (
+    GADGET_EARLY,
+    GADGET_NOW,
+    GAS_SNAPSHOT,
+    SNAPSHOTS,
+    SWIFT_SNAPSHOT,
+    ReaderCase,
+    main,
+    written,
+)
 
 FAMILIES = {0: pynbody.family.gas, 1: pynbody.family.dm}
 
@@ -70,7 +79,7 @@ class Properties(ReaderCase):
                 groups = reader(particles, filename=one.catalogue.paths[0])
             read = groups.get_properties_all_halos(with_units=False)["GroupLen"]
             self.assertLess(len(read), one.num)
-            np.testing.assert_array_equal(read, one.columns["GroupLen"][:len(read)])
+            np.testing.assert_array_equal(read, one.columns["GroupLen"][: len(read)])
 
     def check_units(self, one, hubble, power):
         particles = pynbody.load(one.snapshot)
@@ -81,7 +90,7 @@ class Properties(ReaderCase):
             # The constants of pynbody and of the codes differ.
             np.testing.assert_allclose(in_units, one.columns[name] / hubble, rtol=1e-3)
         velocity = read["GroupVel"].in_units("km s^-1", **context)
-        factor = one.catalogue.header["Time"]**power
+        factor = one.catalogue.header["Time"] ** power
         np.testing.assert_allclose(velocity, one.columns["GroupVelPeculiar"] * factor, rtol=1e-9)
 
     def test_units(self):
@@ -105,7 +114,7 @@ class MembersOfTheRecipe(ReaderCase):
         """Of all particles their group, and of each group its particles."""
         numbers = np.concatenate([one.membership.group_of[kind] for kind in one.kinds])
         self.assertEqual(len(groups), one.num)
-        np.testing.assert_array_equal(groups.get_group_array()[:len(numbers)], numbers)
+        np.testing.assert_array_equal(groups.get_group_array()[: len(numbers)], numbers)
         for group in range(one.num):
             members = groups[group]
             self.assertEqual(len(members), one.columns["GroupLen"][group])

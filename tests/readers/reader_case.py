@@ -4,6 +4,7 @@ Every test script is called with  PROGRAM DATA SNAPSHOTS [unittest arguments]  b
 readers' environment (environment.py). What a reader gives is compared with the files themselves,
 read with h5py.
 """
+
 import atexit
 import functools
 import shutil
@@ -21,8 +22,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "apps"))
 from check_catalogue import Catalogue, Membership  # noqa: E402
 from command_case import GADGET, GAS, PROGRAM, SECONDS, SNAPSHOTS, SWIFT, main  # noqa: E402
 
-__all__ = ["GADGET_EARLY", "GADGET_NOW", "GAS_SNAPSHOT", "LAYOUTS", "ReaderCase", "SNAPSHOTS",
-           "SOURCES", "SWIFT_SNAPSHOT", "changed", "main", "written"]
+__all__ = [
+    "GADGET_EARLY",
+    "GADGET_NOW",
+    "GAS_SNAPSHOT",
+    "LAYOUTS",
+    "ReaderCase",
+    "SNAPSHOTS",
+    "SOURCES",
+    "SWIFT_SNAPSHOT",
+    "changed",
+    "main",
+    "written",
+]
 
 GADGET_NOW = GADGET / "snapshot_001.hdf5"  # z = 0
 GADGET_EARLY = GADGET / "snapshot_000.hdf5"  # z = 1
@@ -38,7 +50,7 @@ class Written:
         self.membership = Membership(self.out, self.catalogue.number)
         self.membership.check_against(self.catalogue)
         self.columns, self.num = self.catalogue.columns, self.catalogue.num
-        self.stem = self.catalogue.master[:-len(".hdf5")]
+        self.stem = self.catalogue.master[: -len(".hdf5")]
         self.kinds = sorted(self.membership.group_of)  # particle types, linked and attached
 
     def path(self, layout):
@@ -48,7 +60,7 @@ class Written:
     def ids_of(self, group):
         """The ids of a group's members, sorted."""
         first = self.columns["GroupOffset"][group]
-        return np.sort(self.catalogue.ids[first:first + self.columns["GroupLen"][group]])
+        return np.sort(self.catalogue.ids[first : first + self.columns["GroupLen"][group]])
 
 
 def new_folder():
@@ -62,9 +74,14 @@ def new_folder():
 def written(snapshot, *options):
     """The catalogue and the membership that fof writes with these options."""
     out = new_folder()
-    result = subprocess.run([PROGRAM, snapshot, "-q", "-o", out, "--membership", *options],
-                            stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                            timeout=SECONDS, check=False)
+    result = subprocess.run(
+        [PROGRAM, snapshot, "-q", "-o", out, "--membership", *options],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
     if result.returncode != 0:
         raise AssertionError(f"fof {snapshot}: {result.stderr}")
     return Written(out, snapshot)
@@ -89,13 +106,17 @@ def add_velocities(file):
 
 
 WITH_GAS = changed(GAS_SNAPSHOT, add_velocities)
-SOURCES = {"GADGET-4, z = 0": (GADGET_NOW,),
-           "GADGET-4, z = 1": (GADGET_EARLY,),
-           "SWIFT": (SWIFT_SNAPSHOT,),
-           "SWIFT with gas": (WITH_GAS, "--attach-types", "0", "--attach-radius", "1")}
-LAYOUTS = {"one file": ("--files", "1"),
-           "three files": ("--files", "3"),
-           "a master": ("--files", "3", "--master")}
+SOURCES = {
+    "GADGET-4, z = 0": (GADGET_NOW,),
+    "GADGET-4, z = 1": (GADGET_EARLY,),
+    "SWIFT": (SWIFT_SNAPSHOT,),
+    "SWIFT with gas": (WITH_GAS, "--attach-types", "0", "--attach-radius", "1"),
+}
+LAYOUTS = {
+    "one file": ("--files", "1"),
+    "three files": ("--files", "3"),
+    "a master": ("--files", "3", "--master"),
+}
 
 
 class ReaderCase(unittest.TestCase):

@@ -1,13 +1,22 @@
 """yt opens what fof writes.
 
-  yt_test.py PROGRAM DATA SNAPSHOTS
+yt_test.py PROGRAM DATA SNAPSHOTS
 """
+
 import functools
 
 import numpy as np
 import yt
-from reader_case import (GADGET_EARLY, GADGET_NOW, GAS_SNAPSHOT, SWIFT_SNAPSHOT, ReaderCase,
-                         changed, main, written)
+from reader_case import (
+    GADGET_EARLY,
+    GADGET_NOW,
+    GAS_SNAPSHOT,
+    SWIFT_SNAPSHOT,
+    ReaderCase,
+    changed,
+    main,
+    written,
+)
 from yt.utilities.exceptions import YTFieldNotFound
 
 yt.set_log_level("error")
@@ -30,8 +39,11 @@ def unit_base(one):
     """The recipe of docs/formats.md: yt takes units from no file, and GroupVel has a factor a."""
     a = one.catalogue.header["Time"]
     per_h = "" if one.snapshot == str(SWIFT_SNAPSHOT) else "/h"
-    return {"length": (1, "Mpccm" + per_h), "mass": (1e10, "Msun" + per_h),
-            "velocity": (1 / a, "km/s")}
+    return {
+        "length": (1, "Mpccm" + per_h),
+        "mass": (1e10, "Msun" + per_h),
+        "velocity": (1 / a, "km/s"),
+    }
 
 
 class Catalogues(ReaderCase):
@@ -71,9 +83,11 @@ class Units(ReaderCase):
         """In Msun, in Mpc, and peculiar."""
         data = yt.load(one.path("one file"), unit_base=unit_base(one)).all_data()
         a, ours = one.catalogue.header["Time"], one.columns
-        for name, unit, expected in (("mass", "Msun", ours["GroupMass"] * 1e10 / hubble),
-                                     ("position", "Mpc", ours["GroupPos"] * a / hubble),
-                                     ("velocity", "km/s", ours["GroupVelPeculiar"])):
+        for name, unit, expected in (
+            ("mass", "Msun", ours["GroupMass"] * 1e10 / hubble),
+            ("position", "Mpc", ours["GroupPos"] * a / hubble),
+            ("velocity", "km/s", ours["GroupVelPeculiar"]),
+        ):
             read = data["Group", f"particle_{name}"].to(unit).v
             np.testing.assert_allclose(read, expected, rtol=1e-12, err_msg=name)
 

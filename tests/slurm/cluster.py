@@ -4,6 +4,7 @@ A node has its own process numbers, host name, address, /tmp and /dev/shm, as re
 ranks share memory with nobody else's, and to kill it is to kill all of its processes at once. All nodes see the
 rest of the file system. They may have more cores and devices in Slurm's books than the machine has.
 """
+
 import itertools
 import os
 import re
@@ -94,28 +95,49 @@ class Cluster:
         for device in devices:
             device.touch()  # Slurm counts them, and never looks into them
         (folder / "gres.conf").write_text(
-            "".join(f"Name=gpu File={device}\n" for device in devices))
+            "".join(f"Name=gpu File={device}\n" for device in devices)
+        )
 
     def describe(self, cpus, gpus):
-        lines = [f"NodeName={name} Port={FIRST_PORT + number} CPUs={cpus}"
-                 + (f" Gres=gpu:{gpus}" if gpus else "") for number, name in enumerate(self.names)]
-        lines.append("PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP")
-        return CONFIGURATION.format(folder=self.folder, slurmd_timeout=self.slurmd_timeout,
-                                    kill_wait=KILL_WAIT) + "\n".join(lines) + "\n"
+        lines = [
+            f"NodeName={name} Port={FIRST_PORT + number} CPUs={cpus}"
+            + (f" Gres=gpu:{gpus}" if gpus else "")
+            for number, name in enumerate(self.names)
+        ]
+        lines.append("LayoutName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP")
+        return (
+            CONFIGURATION.format(
+                folder=self.folder, slurmd_timeout=self.slurmd_timeout, kill_wait=KILL_WAIT
+            )
+            + "\n".join(lines)
+            + "\n"
+        )
 
     def environment(self):
         """For commands of Slurm, and for what they start."""
         foreign = ("SLURM_", "SBATCH_", "SALLOC_", "PMIX_", "OMPI_", "PRTE_")
         ours = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
         # There are more ranks and threads than cores, so who waits must make room.
-        return {**ours, "SLURM_CONF": str(self.configuration), "OMPI_MCA_pml": "ob1",
-                "OMPI_MCA_btl": "tcp,vader,self", "OMPI_MCA_btl_tcp_if_include": "eth0",
-                "OMPI_MCA_mpi_yield_when_idle": "1", "OMP_WAIT_POLICY": "passive"}
+        return {
+            **ours,
+            "SLURM_CONF": str(self.configuration),
+            "OMPI_MCA_pml": "ob1",
+            "OMPI_MCA_btl": "tcp,vader,self",
+            "OMPI_MCA_btl_tcp_if_include": "eth0",
+            "OMPI_MCA_mpi_yield_when_idle": "1",
+            "OMP_WAIT_POLICY": "passive",
+        }
 
     def ask(self, *command):
         """Output of a command of Slurm, which may fail."""
-        return subprocess.run(command, env=self.environment(), capture_output=True, text=True,
-                              check=False, stdin=subprocess.DEVNULL).stdout
+        return subprocess.run(
+            command,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        ).stdout
 
     def start(self):
         self.start_munge()
@@ -131,9 +153,17 @@ class Cluster:
         key.write_bytes(os.urandom(128))
         key.chmod(0o400)
         socket = run / "munge.socket.2"
-        self.start_daemon("munge", ["munged", "--foreground", f"--key-file={key}",
-                                    f"--socket={socket}", f"--pid-file={run / 'pid'}",
-                                    f"--seed-file={run / 'seed'}"])
+        self.start_daemon(
+            "munge",
+            [
+                "munged",
+                "--foreground",
+                f"--key-file={key}",
+                f"--socket={socket}",
+                f"--pid-file={run / 'pid'}",
+                f"--seed-file={run / 'seed'}",
+            ],
+        )
         wait_until(socket.exists, START_SECONDS, "munged opens its socket")
 
     def start_node(self, name):
@@ -145,14 +175,21 @@ class Cluster:
 
         def has_own_network():
             return os.readlink(f"/proc/{process}/ns/net") != os.readlink("/proc/self/ns/net")
+
         wait_until(has_own_network, START_SECONDS, f"{name} has a network of its own")
         own_machine.connect(process, f"cable{next(self.cables)}")
 
     def start_daemon(self, name, command):
         with open(self.folder / "log" / name, "ab") as log:
             # In a folder that nodes have, too, with their own /tmp: they return to it.
-            self.daemons[name] = subprocess.Popen(command, env=self.environment(), stdout=log,
-                                                  stderr=log, stdin=subprocess.DEVNULL, cwd="/")
+            self.daemons[name] = subprocess.Popen(
+                command,
+                env=self.environment(),
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                cwd="/",
+            )
 
     def state_of_job(self, number):
         """Slurm's word: COMPLETED, FAILED, CANCELLED, ..."""
@@ -173,6 +210,7 @@ class Cluster:
             if ended:
                 raise RuntimeError(f"{ended} ended at once\n{self.logs()}")
             return self.states() == idle
+
         try:
             wait_until(are_idle, START_SECONDS, "all nodes are idle")
         except TimeoutError as error:
@@ -180,8 +218,10 @@ class Cluster:
 
     def logs(self):
         """The ends of what all daemons said."""
-        return "\n".join(f"--- {path.name}\n{path.read_text(errors='replace')[-2000:]}"
-                         for path in sorted((self.folder / "log").iterdir()))
+        return "\n".join(
+            f"--- {path.name}\n{path.read_text(errors='replace')[-2000:]}"
+            for path in sorted((self.folder / "log").iterdir())
+        )
 
     def processes_of(self, name):
         """Of a node, by the namespace of its process numbers."""

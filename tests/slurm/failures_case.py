@@ -1,4 +1,5 @@
 """What the tests share that make jobs fail: jobs in the middle of their work, and what they leave."""
+
 from cluster import wait_until
 from job import Job
 from slurm_case import RANKS, SECONDS, SlurmCase, contents

@@ -3,6 +3,7 @@ run is whole.
 
   failures_test.py PROGRAM ROOT
 """
+
 import re
 
 from failures_case import FailuresCase

@@ -1,4 +1,5 @@
 """A batch job of Slurm whose ranks can be stopped in any phase of their work."""
+
 import os
 import signal
 import time
@@ -33,8 +34,9 @@ class Job:
         self.folder, self.cluster = case.folder, case.cluster
         self.output, script = case.folder / "output", case.folder / "job.sh"
         self.ranks = {}
-        script.write_text(SCRIPT.format(options=" ".join(srun),
-                                        arguments=" ".join(map(str, arguments))))
+        script.write_text(
+            SCRIPT.format(options=" ".join(srun), arguments=" ".join(map(str, arguments)))
+        )
         self.cluster.wait_for_nodes()
         words = case.succeed("sbatch", "-N", NODES, "-n", RANKS, "-o", self.output, *sbatch, script)
         self.number = words.split()[-1]
@@ -57,8 +59,9 @@ class Job:
         try:
             wait_until(condition, SECONDS, what)
         except TimeoutError as error:
-            raise TimeoutError(f"{error}: {self.state()}\n{self.words()}\n"
-                               f"{self.cluster.logs()}") from error
+            raise TimeoutError(
+                f"{error}: {self.state()}\n{self.words()}\n" f"{self.cluster.logs()}"
+            ) from error
 
     def has_all_ranks(self):
         """Finds process and node of each rank."""
@@ -72,7 +75,9 @@ class Job:
 
     def phases(self):
         """Those that have begun: rank 0 says so, a line for each."""
-        return [line.split()[-1] for line in self.words().splitlines() if line.split()[1:2] == ["s"]]
+        return [
+            line.split()[-1] for line in self.words().splitlines() if line.split()[1:2] == ["s"]
+        ]
 
     def is_led_to(self, phase):
         """Leads its ranks to a phase by small steps; there they stand still. False if the phase was

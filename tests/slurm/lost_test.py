@@ -3,6 +3,7 @@ earlier run is whole.
 
   lost_test.py PROGRAM ROOT
 """
+
 from failures_case import FailuresCase
 from slurm_case import main, start_cluster
 

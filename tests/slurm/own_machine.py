@@ -7,6 +7,7 @@ there is nothing to clean up, and two such tests do not meet.
 Exit status 77 means skipped: this is not Debian, or not root, or packages are missing, or the system
 allows no namespaces.
 """
+
 import os
 import re
 import shutil
@@ -47,8 +48,11 @@ def enter(commands):
     if reason := what_lacks(commands):
         print(f"skipped: {reason}", flush=True)
         sys.exit(SKIPPED)
-    os.execvpe(UNSHARE[0], [*UNSHARE, "--net", sys.executable, "-B", *sys.argv],
-               {**os.environ, MARK: "yes"})
+    os.execvpe(
+        UNSHARE[0],
+        [*UNSHARE, "--net", sys.executable, "-B", *sys.argv],
+        {**os.environ, MARK: "yes"},
+    )
 
 
 def run(*command):

@@ -4,11 +4,21 @@
 
 The scripts want four nodes with 128 cores and four GPUs each: in Slurm's books the cluster has them.
 """
+
 import re
 
 from cluster import wait_until
-from slurm_case import (BLOCK, MOST_TRIALS, PAGE, SECONDS, SlurmCase, contents, crashed_in_mpi, main,
-                        start_cluster)
+from slurm_case import (
+    BLOCK,
+    MOST_TRIALS,
+    PAGE,
+    SECONDS,
+    SlurmCase,
+    contents,
+    crashed_in_mpi,
+    main,
+    start_cluster,
+)
 
 SCRIPTS = [text for kind, text in BLOCK.findall(PAGE) if kind == "slurm"]
 # The page's command, with a name instead of its path.
@@ -29,6 +39,7 @@ class Page(SlurmCase):
         def has_ended():
             state = self.cluster.state_of_job(job)
             return None if state in ("PENDING", "RUNNING", "COMPLETING") else state
+
         state = wait_until(has_ended, SECONDS, f"the job of {SUBMIT[2]}")
         return state, (self.folder / f"slurm-{job}.out").read_text()
 
@@ -45,10 +56,14 @@ class Page(SlurmCase):
         output = self.submit(script)
         self.assertRegex(output, rf"\nRuns on +{num_ranks} ranks on 4 machines: ")
         self.assertRegex(output, r"\nGroups +468\n")
-        names = [f"haloes/{stem}.{number}.hdf5" for number in range(num_ranks)
-                 for stem in ("groups_001/fof_subhalo_tab_001", "membership_001")]
-        self.assertEqual(sorted(name for name in contents(self.folder) if name.endswith(".hdf5")),
-                         sorted(names))
+        names = [
+            f"haloes/{stem}.{number}.hdf5"
+            for number in range(num_ranks)
+            for stem in ("groups_001/fof_subhalo_tab_001", "membership_001")
+        ]
+        self.assertEqual(
+            sorted(name for name in contents(self.folder) if name.endswith(".hdf5")), sorted(names)
+        )
 
     def test_scripts(self):
         self.assertEqual(len(SCRIPTS), 2)

@@ -1,7 +1,8 @@
 """The commands under a real Slurm, on six ranks of three nodes: the bytes of one rank.
 
-  results_test.py PROGRAM ROOT
+results_test.py PROGRAM ROOT
 """
+
 import json
 
 import h5py
@@ -20,8 +21,13 @@ def joined(paths):
     parts = {}
     for path in paths:
         with h5py.File(path, "r") as file:
-            file.visititems(lambda name, item: parts.setdefault(name, []).append(item[()])
-                            if isinstance(item, h5py.Dataset) else None)
+            file.visititems(
+                lambda name, item: (
+                    parts.setdefault(name, []).append(item[()])
+                    if isinstance(item, h5py.Dataset)
+                    else None
+                )
+            )
     return {name: np.concatenate(values) for name, values in parts.items()}
 
 
@@ -57,7 +63,9 @@ class Results(SlurmCase):
             self.assertLessEqual(difference, 1e-12 * scale, name)
 
     def test_knn(self):
-        ours, expected = self.run_both("knn", "-k", 8, "--lists", "--reduce", "density", out="k.hdf5")
+        ours, expected = self.run_both(
+            "knn", "-k", 8, "--lists", "--reduce", "density", out="k.hdf5"
+        )
         self.assert_same_bytes(ours["k.hdf5"], expected["k.hdf5"])
 
     def test_density(self):
@@ -68,8 +76,12 @@ class Results(SlurmCase):
         ours, expected = self.run_both("fof", "--rlink", 0.2, "--membership", out="h")
         self.assertEqual(list(expected), [f"h/{CATALOGUE.format(0)}", "h/membership_001.0.hdf5"])
         self.assert_same_bytes(ours["h/membership_001.0.hdf5"], expected["h/membership_001.0.hdf5"])
-        self.assert_same_catalogue(*(joined([self.folder / where / "h" / CATALOGUE.format(0)])
-                                     for where in ("ranks", "one")))
+        self.assert_same_catalogue(
+            *(
+                joined([self.folder / where / "h" / CATALOGUE.format(0)])
+                for where in ("ranks", "one")
+            )
+        )
 
     def test_a_file_per_rank(self):
         """With no more than the options of the page."""
@@ -79,7 +91,9 @@ class Results(SlurmCase):
         self.assertRegex(output, r"\nGroups +468\n")
         paths = [self.folder / "ranks" / CATALOGUE.format(number) for number in range(RANKS)]
         self.assertEqual(len(contents(self.folder / "ranks")), RANKS)
-        self.assert_same_catalogue(joined(paths), joined([self.folder / "one" / CATALOGUE.format(0)]))
+        self.assert_same_catalogue(
+            joined(paths), joined([self.folder / "one" / CATALOGUE.format(0)])
+        )
 
     def test_slurm_and_mpi_that_do_not_match(self):
         """Open MPI ends then, before zhalo is asked; nothing is written, and nobody computes alone."""

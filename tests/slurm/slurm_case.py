@@ -6,6 +6,7 @@ others, and the root of the sources. It starts itself again in a machine of its 
 A rank of Open MPI 4.1.4 that Slurm 22.05 starts crashes in MPI_Init now and then, where many ranks share
 few cores: a message comes before there is a function for it. Such a run is made again.
 """
+
 import os
 import re
 import subprocess
@@ -20,8 +21,19 @@ import own_machine  # noqa: E402
 from cluster import COMMANDS, Cluster  # noqa: E402
 from page_case import BLOCK, PROGRAM, ROOT, main  # noqa: E402
 
-__all__ = ["BLOCK", "MOST_TRIALS", "NODES", "PAGE", "RANKS", "SECONDS", "SlurmCase", "contents",
-           "crashed_in_mpi", "main", "start_cluster"]
+__all__ = [
+    "BLOCK",
+    "MOST_TRIALS",
+    "NODES",
+    "PAGE",
+    "RANKS",
+    "SECONDS",
+    "SlurmCase",
+    "contents",
+    "crashed_in_mpi",
+    "main",
+    "start_cluster",
+]
 
 SECONDS = 60  # until a run counts as hanging
 NODES, RANKS = 3, 6
@@ -52,12 +64,16 @@ def crashed_in_mpi(output, errors):
 
 def contents(folder):
     """What a reader would take for results, by name."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*"))
-            if path.is_file() and not path.name.startswith(".")}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.name.startswith(".")
+    }
 
 
 class SlurmCase(unittest.TestCase):
     """Each test has an empty folder that all nodes see."""
+
     place = snapshot = cluster = None
 
     def setUp(self):
@@ -67,9 +83,16 @@ class SlurmCase(unittest.TestCase):
 
     def run_command(self, *command, **environment):
         """Exit status, output and errors, on the head node."""
-        result = subprocess.run([*map(str, command)], cwd=self.folder, capture_output=True,
-                                text=True, check=False, stdin=subprocess.DEVNULL, timeout=SECONDS,
-                                env={**self.cluster.environment(), **environment})
+        result = subprocess.run(
+            [*map(str, command)],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=SECONDS,
+            env={**self.cluster.environment(), **environment},
+        )
         return result.returncode, result.stdout, result.stderr
 
     def succeed(self, *command, **environment):

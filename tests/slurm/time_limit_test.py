@@ -5,6 +5,7 @@ earlier run is whole.
 
 Slurm looks at the limits every 30 seconds, so this test is long, but has next to nothing to do.
 """
+
 from failures_case import FailuresCase
 from slurm_case import main, start_cluster
 

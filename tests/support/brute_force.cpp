@@ -10,14 +10,15 @@
 namespace zhalo::testing {
 
 template <class Real>
-Index count_wrapped(const Cloud<Real>& cloud) {
+Index count_wrapped(const PointSet<Real>& points) {
   Index count = 0;
-  for (Index i = 0; i < cloud.num(); ++i) {
+  for (Index i = 0; i < points.num(); ++i) {
     bool outside = false;
-    for (int axis = 0; axis < cloud.box.dimensions; ++axis) {
-      const double x = static_cast<double>(cloud.at(i, axis));
-      const double lo = cloud.box.lo[axis];
-      outside = outside || (cloud.box.periodic[axis] && (x < lo || x >= lo + cloud.box.length[axis]));
+    for (int axis = 0; axis < points.box.dimensions; ++axis) {
+      const double x = static_cast<double>(points.at(i, axis));
+      const double lo = points.box.lo[axis];
+      outside =
+          outside || (points.box.periodic[axis] && (x < lo || x >= lo + points.box.length[axis]));
     }
     count += outside ? 1 : 0;
   }
@@ -37,7 +38,9 @@ Real moved_inside(Real x, const Box& box, int axis) {
   const Real rounded = static_cast<Real>(image);
   if (static_cast<double>(rounded) >= lo && static_cast<double>(rounded) < hi) return rounded;
   const Real edge = static_cast<Real>(lo);
-  return static_cast<double>(edge) < lo ? std::nextafter(edge, std::numeric_limits<Real>::infinity()) : edge;
+  return static_cast<double>(edge) < lo
+             ? std::nextafter(edge, std::numeric_limits<Real>::infinity())
+             : edge;
 }
 
 namespace {
@@ -46,11 +49,12 @@ namespace {
 class Friends {
  public:
   template <class Real>
-  explicit Friends(const Cloud<Real>& cloud) : box_(cloud.box), b2_(cloud.linking_length * cloud.linking_length) {
-    for (Index i = 0; i < cloud.num(); ++i) {
+  explicit Friends(const PointSet<Real>& points)
+      : box_(points.box), b2_(points.linking_length * points.linking_length) {
+    for (Index i = 0; i < points.num(); ++i) {
       Vec3d x;
       for (int axis = 0; axis < box_.dimensions; ++axis)
-        x[axis] = static_cast<double>(moved_inside(cloud.at(i, axis), box_, axis));
+        x[axis] = static_cast<double>(moved_inside(points.at(i, axis), box_, axis));
       pos_.push_back(x);
     }
   }
@@ -77,14 +81,14 @@ class Friends {
 }  // namespace
 
 template <class Real>
-bool are_friends(const Cloud<Real>& cloud, Index i, Index j) {
-  return Friends(cloud)(i, j);
+bool are_friends(const PointSet<Real>& points, Index i, Index j) {
+  return Friends(points)(i, j);
 }
 
 /// Breadth first from each particle that has no label yet.
 template <class Real>
-std::vector<Index> brute_force_groups(const Cloud<Real>& cloud) {
-  const Friends friends(cloud);
+std::vector<Index> brute_force_groups(const PointSet<Real>& points) {
+  const Friends friends(points);
   std::vector<Index> label(static_cast<std::size_t>(friends.num()), -1);
   std::vector<Index> left(label.size());
   std::iota(left.begin(), left.end(), Index{0});
@@ -103,9 +107,11 @@ std::vector<Index> brute_force_groups(const Cloud<Real>& cloud) {
 }
 
 template <class Real>
-bool are_fof_groups(const std::vector<Index>& label, const Cloud<Real>& cloud) {
-  const Friends friends(cloud);
-  const auto at = [](std::vector<Index>& v, Index i) -> Index& { return v[static_cast<std::size_t>(i)]; };
+bool are_fof_groups(const std::vector<Index>& label, const PointSet<Real>& points) {
+  const Friends friends(points);
+  const auto at = [](std::vector<Index>& v, Index i) -> Index& {
+    return v[static_cast<std::size_t>(i)];
+  };
   if (static_cast<Index>(label.size()) != friends.num()) return false;
   std::vector<Index> labels = label;
   for (Index i = 0; i < friends.num(); ++i) {
@@ -135,12 +141,12 @@ bool are_fof_groups(const std::vector<Index>& label, const Cloud<Real>& cloud) {
   return num_labels == num_components;
 }
 
-#define ZHALO_INSTANTIATE(Real)                                       \
-  template Index count_wrapped(const Cloud<Real>&);                   \
-  template Real moved_inside(Real, const Box&, int);                  \
-  template bool are_friends(const Cloud<Real>&, Index, Index);        \
-  template std::vector<Index> brute_force_groups(const Cloud<Real>&); \
-  template bool are_fof_groups(const std::vector<Index>&, const Cloud<Real>&);
+#define ZHALO_INSTANTIATE(Real)                                          \
+  template Index count_wrapped(const PointSet<Real>&);                   \
+  template Real moved_inside(Real, const Box&, int);                     \
+  template bool are_friends(const PointSet<Real>&, Index, Index);        \
+  template std::vector<Index> brute_force_groups(const PointSet<Real>&); \
+  template bool are_fof_groups(const std::vector<Index>&, const PointSet<Real>&);
 ZHALO_INSTANTIATE(float)
 ZHALO_INSTANTIATE(double)
 #undef ZHALO_INSTANTIATE

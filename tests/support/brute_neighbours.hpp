@@ -1,8 +1,9 @@
 /// Neighbours by the definition: every pair is looked at. Shares no code with the library.
 ///
-/// Distances are in the positions' own precision: per axis d = |a - b| and, on a periodic axis of length L (rounded to that precision),
-/// the smaller of d and L - d; r^2 = fma(dz, dz, fma(dy, dy, dx * dx)). Neighbours are in the order of r^2, then of their index. Lengths
-/// are divided by a power of two first, so that squares do not overflow.
+/// Distances are in the positions' own precision: per axis d = |a - b| and, on a periodic axis of
+/// length L (rounded to that precision), the smaller of d and L - d; r^2 = fma(dz, dz, fma(dy, dy,
+/// dx * dx)). Neighbours are in the order of r^2, then of their index. Lengths are divided by a
+/// power of two first, so that squares do not overflow.
 #pragma once
 
 #include <limits>
@@ -31,10 +32,11 @@ struct Wanted {
 template <class Real>
 class BruteNeighbours {
  public:
-  explicit BruteNeighbours(const Cloud<Real>& particles);
+  explicit BruteNeighbours(const PointSet<Real>& particles);
 
-  /// Of query i of the cloud; `self` is left out (-1: none is).
-  std::vector<FoundNeighbour<Real>> of(const Cloud<Real>& queries, Index i, const Wanted& wanted) const {
+  /// Of query i of the points; `self` is left out (-1: none is).
+  std::vector<FoundNeighbour<Real>> of(const PointSet<Real>& queries, Index i,
+                                       const Wanted& wanted) const {
     return near(inside(queries, i), wanted, -1);
   }
   /// Of particle i.
@@ -48,9 +50,10 @@ class BruteNeighbours {
     Index index;
   };
 
-  Vec<Real, 3> inside(const Cloud<Real>& cloud, Index i) const;
+  Vec<Real, 3> inside(const PointSet<Real>& points, Index i) const;
   Real distance2(const Vec<Real, 3>& a, const Vec<Real, 3>& b) const;
-  std::vector<FoundNeighbour<Real>> near(const Vec<Real, 3>& query, const Wanted& wanted, Index self) const;
+  std::vector<FoundNeighbour<Real>> near(const Vec<Real, 3>& query, const Wanted& wanted,
+                                         Index self) const;
 
   Box box_;
   int exponent_ = 0;

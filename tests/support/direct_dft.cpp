@@ -5,16 +5,17 @@
 
 namespace zhalo::testing {
 std::complex<long double> unit_root(Index turns, Index num) {
-  const long double angle =
-      2 * std::numbers::pi_v<long double> * static_cast<long double>(turns % num) / static_cast<long double>(num);
+  const long double angle = 2 * std::numbers::pi_v<long double> *
+                            static_cast<long double>(turns % num) / static_cast<long double>(num);
   return {std::cos(angle), std::sin(angle)};
 }
 
 namespace {
 
 /// out(k) = sum_x line(x) exp(sign 2 pi i k x / num)
-std::vector<std::complex<long double>> direct_dft_of_line(const std::vector<std::complex<long double>>& line,
-                                                          const std::vector<std::complex<long double>>& roots) {
+std::vector<std::complex<long double>> direct_dft_of_line(
+    const std::vector<std::complex<long double>>& line,
+    const std::vector<std::complex<long double>>& roots) {
   const std::size_t num = line.size();
   std::vector<std::complex<long double>> out(num);
   for (std::size_t k = 0; k < num; ++k) {
@@ -55,7 +56,8 @@ ComplexValues direct_dft(const GridIndex& num, const ComplexValues& values, int 
   }
   ComplexValues result;
   result.reserve(work.size());
-  for (const auto& value : work) result.emplace_back(static_cast<double>(value.real()), static_cast<double>(value.imag()));
+  for (const auto& value : work)
+    result.emplace_back(static_cast<double>(value.real()), static_cast<double>(value.imag()));
   return result;
 }
 

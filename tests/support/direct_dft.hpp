@@ -4,7 +4,7 @@
 #include <complex>
 #include <vector>
 
-#include "zhalo/mesh/brick.hpp"
+#include "zhalo/mesh/index_box.hpp"
 
 namespace zhalo::testing {
 
@@ -18,8 +18,9 @@ inline std::size_t place_on(const GridIndex& num, const GridIndex& at) {
 /// exp(2 pi i turns / num), of the exact angle.
 std::complex<long double> unit_root(Index turns, Index num);
 
-/// F(k) = sum_x f(x) exp(sign 2 pi i (k_x x / n_x + k_y y / n_y + k_z z / n_z)): the sums themselves, along one axis after the other, in
-/// long double. Takes n_x n_y n_z (n_x + n_y + n_z) steps.
+/// F(k) = sum_x f(x) exp(sign 2 pi i (k_x x / n_x + k_y y / n_y + k_z z / n_z)): the sums
+/// themselves, along one axis after the other, in long double. Takes n_x n_y n_z (n_x + n_y + n_z)
+/// steps.
 ComplexValues direct_dft(const GridIndex& num, const ComplexValues& values, int sign = -1);
 
 }  // namespace zhalo::testing

@@ -11,8 +11,9 @@ namespace zhalo::testing {
 inline ComplexValues fftw_dft(const GridIndex& num, const ComplexValues& values, int sign = -1) {
   ComplexValues result = values;
   auto* data = reinterpret_cast<fftw_complex*>(result.data());
-  fftw_plan plan = fftw_plan_dft_3d(static_cast<int>(num[0]), static_cast<int>(num[1]), static_cast<int>(num[2]), data, data,
-                                    sign < 0 ? FFTW_FORWARD : FFTW_BACKWARD, FFTW_ESTIMATE);
+  fftw_plan plan =
+      fftw_plan_dft_3d(static_cast<int>(num[0]), static_cast<int>(num[1]), static_cast<int>(num[2]),
+                       data, data, sign < 0 ? FFTW_FORWARD : FFTW_BACKWARD, FFTW_ESTIMATE);
   fftw_execute(plan);
   fftw_destroy_plan(plan);
   return result;

@@ -8,14 +8,14 @@
 
 namespace zhalo::testing {
 
-/// Bytes in the memory of an Exec between canaries. All are 0xff, which is NaN in floats and doubles, until they are written. The
-/// first byte lies `misaligned` bytes behind a multiple of 64.
+/// Bytes in the memory of an Exec between canaries. All are 0xff, which is NaN in floats and
+/// doubles, until they are written. The first byte lies `misaligned` bytes behind a multiple of 64.
 class GuardedBytes {
  public:
   GuardedBytes(const Exec& exec, Index size, Index misaligned = 0)
       : exec_(exec), size_(size), buffer_(exec, size + 4 * line, "test") {
-    const auto behind =
-        static_cast<Index>(reinterpret_cast<std::uintptr_t>(buffer_.data()) % static_cast<std::uintptr_t>(line));
+    const auto behind = static_cast<Index>(reinterpret_cast<std::uintptr_t>(buffer_.data()) %
+                                           static_cast<std::uintptr_t>(line));
     first_ = 2 * line - behind + misaligned;
     write(0, std::vector<unsigned char>(static_cast<std::size_t>(buffer_.size()), 0xff));
   }
@@ -24,7 +24,9 @@ class GuardedBytes {
   std::byte* data() { return size_ > 0 ? buffer_.data() + first_ : nullptr; }
   Index size() const { return size_; }
 
-  void poison() { write(first_, std::vector<unsigned char>(static_cast<std::size_t>(size_), 0xff)); }
+  void poison() {
+    write(first_, std::vector<unsigned char>(static_cast<std::size_t>(size_), 0xff));
+  }
   bool guards_intact() const {
     const std::vector<std::byte> all = to_host(exec_, buffer_);
     const auto intact = [](std::byte value) { return value == std::byte{0xff}; };
@@ -35,7 +37,9 @@ class GuardedBytes {
   void store(const void* from, Index bytes) {
     copy_bytes(exec_, buffer_.data() + first_, from, static_cast<std::size_t>(bytes));
   }
-  void load(void* to, Index bytes) const { copy_bytes(exec_, to, buffer_.data() + first_, static_cast<std::size_t>(bytes)); }
+  void load(void* to, Index bytes) const {
+    copy_bytes(exec_, to, buffer_.data() + first_, static_cast<std::size_t>(bytes));
+  }
 
  private:
   static constexpr Index line = 64;
@@ -57,7 +61,8 @@ class GuardedArray {
   GuardedArray(const Exec& exec, Index size, Index alignment = static_cast<Index>(alignof(T)))
       : bytes_(exec, size * element_size, alignment), size_(size) {}
   template <class U>
-  GuardedArray(const Exec& exec, const std::vector<U>& values, Index alignment = static_cast<Index>(alignof(T)))
+  GuardedArray(const Exec& exec, const std::vector<U>& values,
+               Index alignment = static_cast<Index>(alignof(T)))
       : GuardedArray(exec, static_cast<Index>(values.size() * sizeof(U) / sizeof(T)), alignment) {
     bytes_.store(values.data(), bytes_.size());
   }

@@ -1,4 +1,4 @@
-/// A cloud that every rank knows, cut into the parts that the ranks bring.
+/// A points that every rank knows, cut into the parts that the ranks bring.
 #pragma once
 
 #include <numeric>
@@ -12,7 +12,8 @@ namespace zhalo::testing {
 
 /// Ways to cut a sequence into one part per rank.
 enum class Cut { even, last_only, first_only, uneven, every_second };
-inline constexpr Cut all_cuts[] = {Cut::even, Cut::last_only, Cut::first_only, Cut::uneven, Cut::every_second};
+inline constexpr Cut all_cuts[] = {Cut::even, Cut::last_only, Cut::first_only, Cut::uneven,
+                                   Cut::every_second};
 
 inline Share part_of(Index num, Cut cut, int rank, int size) {
   switch (cut) {
@@ -21,7 +22,9 @@ inline Share part_of(Index num, Cut cut, int rank, int size) {
     case Cut::first_only: return rank == 0 ? Share{0, num} : Share{num, 0};
     case Cut::uneven: {
       // Part r in proportion to r + 1.
-      const auto before = [&](Index r) { return num * (r * (r + 1) / 2) / (Index{size} * (size + 1) / 2); };
+      const auto before = [&](Index r) {
+        return num * (r * (r + 1) / 2) / (Index{size} * (size + 1) / 2);
+      };
       return {before(rank), before(rank + 1) - before(rank)};
     }
     case Cut::every_second: {
@@ -34,26 +37,29 @@ inline Share part_of(Index num, Cut cut, int rank, int size) {
 }
 
 template <class Real>
-std::vector<Real> rows_of(const Cloud<Real>& cloud, const Share& part) {
-  const auto at = [&](Index i) { return cloud.pos.begin() + i * cloud.box.dimensions; };
+std::vector<Real> rows_of(const PointSet<Real>& points, const Share& part) {
+  const auto at = [&](Index i) { return points.pos.begin() + i * points.box.dimensions; };
   return {at(part.first), at(part.first + part.count)};
 }
 
 template <class Real>
-FofResult fof_of_part(const Context& context, const Cloud<Real>& cloud, const Share& part, const FofOptions& options) {
-  const std::vector<Real> rows = rows_of(cloud, part);
+FofResult fof_of_part(const Context& context, const PointSet<Real>& points, const Share& part,
+                      const FofOptions& options) {
+  const std::vector<Real> rows = rows_of(points, part);
   Particles<Real> particles;
-  particles.dimensions = cloud.box.dimensions;
-  particles.segments.push_back(ParticleSegment<Real>::interleaved(rows.data(), part.count, cloud.box.dimensions));
-  return friends_of_friends(context, particles, cloud.box, options);
+  particles.dimensions = points.box.dimensions;
+  particles.segments.push_back(
+      ParticleSegment<Real>::interleaved(rows.data(), part.count, points.box.dimensions));
+  return friends_of_friends(context, particles, points.box, options);
 }
 
 /// What one rank alone finds.
 template <class Real>
-std::vector<Index> labels_of_one_rank(const Cloud<Real>& cloud) {
+std::vector<Index> labels_of_one_rank(const PointSet<Real>& points) {
   Context context;
   context.exec = host_exec(1);
-  return to_host(context.exec, fof_of_part(context, cloud, {0, cloud.num()}, {cloud.linking_length}).label);
+  return to_host(context.exec,
+                 fof_of_part(context, points, {0, points.num()}, {points.linking_length}).label);
 }
 
 inline std::vector<Index> slice(const std::vector<Index>& values, const Share& part) {

@@ -1,4 +1,4 @@
-/// Lists of moves of bricks, and what they do, word by word.
+/// Lists of moves of index boxes, and what they do, word by word.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,10 @@
 
 namespace zhalo::testing {
 
-/// A list of moves whose targets are apart, with gaps in and between them, axes in any order of strides on both sides.
+/// A list of moves whose targets are apart, with gaps in and between them, axes in any order of
+/// strides on both sides.
 struct RandomMoves {
-  std::vector<kernels::BrickMove> moves;
+  std::vector<kernels::BoxMove> moves;
   Index num_words = 0;
   Index from_size = 0;
   Index to_size = 0;
@@ -21,14 +22,16 @@ struct RandomMoves {
   explicit RandomMoves(Random& random) {
     const Index num_moves = random.below(9);
     for (Index m = 0; m < num_moves; ++m) {
-      kernels::BrickMove move;
+      kernels::BoxMove move;
       move.first = num_words;
       const bool has_long_axis = random.one_in(8);
-      for (Index& extent : move.extent) extent = 1 + random.below(random.one_in(3) ? 1 : has_long_axis ? 3 : 9);
+      for (Index& extent : move.extent)
+        extent = 1 + random.below(random.one_in(3) ? 1 : has_long_axis ? 3 : 9);
       if (has_long_axis) move.extent[random.below(4)] = 3000;  // more than the threads of a block
       move.from = random.below(20);
       move.to = to_size;
-      from_size = std::max(from_size, move.from + set_strides(random, move.extent, move.from_stride));
+      from_size =
+          std::max(from_size, move.from + set_strides(random, move.extent, move.from_stride));
       to_size += set_strides(random, move.extent, move.to_stride);
       num_words += move.num_words();
       moves.push_back(move);
@@ -37,14 +40,15 @@ struct RandomMoves {
 
   static std::vector<std::int32_t> words(Random& random, Index size) {
     std::vector<std::int32_t> values;
-    for (Index i = 0; i < size; ++i) values.push_back(static_cast<std::int32_t>(random.below(1000000)));
+    for (Index i = 0; i < size; ++i)
+      values.push_back(static_cast<std::int32_t>(random.below(1000000)));
     return values;
   }
 
   /// visit(from, to) for each word.
   template <class Visit>
   void for_words(const Visit& visit) const {
-    for (const kernels::BrickMove& move : moves) {
+    for (const kernels::BoxMove& move : moves) {
       for (Index word = 0; word < move.num_words(); ++word) {
         Index rest = word;
         Index from = move.from;

@@ -24,18 +24,21 @@ struct DigestOfList {
 
 struct Digest {
   template <class Real>
-  ZHALO_HD DigestOfList operator()(const Neighbours<Real>& near, const NeighbourColumn<double>& weight) const {
+  ZHALO_HD DigestOfList operator()(const Neighbours<Real>& near,
+                                   const NeighbourColumn<double>& weight) const {
     constexpr double tolerance = sizeof(Real) == 4 ? 1e-6 : 1e-13;  // in boxes of length 1
     DigestOfList digest;
     digest.num = near.size();
     for (Index i = 0; i < near.size(); ++i) {
-      digest.indices = digest.indices * 1099511628211U + static_cast<std::uint64_t>(near.index(i)) + 1;
+      digest.indices =
+          digest.indices * 1099511628211U + static_cast<std::uint64_t>(near.index(i)) + 1;
       digest.sum_of_distances += near.distance(i);
       digest.sum_of_weights += weight[i];
       const Vec3d d = near.separation(i);
       const double r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
       const double error = near.distance2(i) - r2;
-      if (!((error < 0 ? -error : error) <= tolerance * (near.distance(i) + tolerance))) ++digest.bad_separations;
+      if (!((error < 0 ? -error : error) <= tolerance * (near.distance(i) + tolerance)))
+        ++digest.bad_separations;
     }
     return digest;
   }
@@ -43,7 +46,8 @@ struct Digest {
 
 /// The same of a list that brute force found.
 template <class Real>
-DigestOfList digest_of(const std::vector<FoundNeighbour<Real>>& list, const std::vector<double>& weight) {
+DigestOfList digest_of(const std::vector<FoundNeighbour<Real>>& list,
+                       const std::vector<double>& weight) {
   DigestOfList digest;
   for (const FoundNeighbour<Real>& one : list) {
     ++digest.num;

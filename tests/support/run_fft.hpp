@@ -1,4 +1,5 @@
-/// The library's transforms of fields that every rank knows, with all that must hold of the arrays on the way.
+/// The library's transforms of fields that every rank knows, with all that must hold of the arrays
+/// on the way.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,7 +24,8 @@ inline constexpr bool is_real = std::is_floating_point_v<T>;
 /// A value at a place of field number `field` of a batch: a cell or a mode.
 using ValueAt = std::function<std::complex<double>(Index field, const GridIndex& at)>;
 
-/// What the issue of the transforms demands: 5 eps log2(cells), for a relative error in the L2 norm.
+/// What the issue of the transforms demands: 5 eps log2(cells), for a relative error in the L2
+/// norm.
 template <class T>
 double error_bound(const GridIndex& num) {
   using Real = typename Fft<T>::Real;
@@ -42,7 +44,7 @@ inline double backward_factor(Norm norm, const GridIndex& num) {
 
 /// How a rank's part of the fields of a batch lies: each takes field_size elements.
 struct Placement {
-  BrickLayout layout;
+  BoxLayout layout;
   Index field_size = 0;
   Index batch = 1;
 
@@ -50,12 +52,12 @@ struct Placement {
   /// visit(field, place on the grid, element)
   template <class Visit>
   void for_each(const Visit& visit) const {
-    const Brick& brick = layout.brick;
+    const IndexBox& index_box = layout.index_box;
     for (Index field = 0; field < batch; ++field) {
       GridIndex at;
-      for (at[0] = brick.lo[0]; at[0] < brick.hi[0]; ++at[0])
-        for (at[1] = brick.lo[1]; at[1] < brick.hi[1]; ++at[1])
-          for (at[2] = brick.lo[2]; at[2] < brick.hi[2]; ++at[2])
+      for (at[0] = index_box.lo[0]; at[0] < index_box.hi[0]; ++at[0])
+        for (at[1] = index_box.lo[1]; at[1] < index_box.hi[1]; ++at[1])
+          for (at[2] = index_box.lo[2]; at[2] < index_box.hi[2]; ++at[2])
             visit(field, at, static_cast<std::size_t>(field * field_size + layout.offset(at)));
     }
   }
@@ -65,7 +67,8 @@ struct Placement {
 template <class Element>
 std::vector<Element> arranged(const Placement& place, const ValueAt& value_at) {
   using Real = typename Fft<Element>::Real;
-  std::vector<Element> values(static_cast<std::size_t>(place.size()), Element(std::numeric_limits<Real>::quiet_NaN()));
+  std::vector<Element> values(static_cast<std::size_t>(place.size()),
+                              Element(std::numeric_limits<Real>::quiet_NaN()));
   place.for_each([&](Index field, const GridIndex& at, std::size_t element) {
     const std::complex<double> value = value_at(field, at);
     if constexpr (is_real<Element>)
@@ -76,10 +79,11 @@ std::vector<Element> arranged(const Placement& place, const ValueAt& value_at) {
   return values;
 }
 
-/// |found - wanted| / |wanted| of the L2 norms over all ranks and fields; without the division where all that is wanted is 0.
+/// |found - wanted| / |wanted| of the L2 norms over all ranks and fields; without the division
+/// where all that is wanted is 0.
 template <class Element>
-double relative_error(const Communicator& comm, const std::vector<Element>& found, const Placement& place,
-                      const ValueAt& wanted) {
+double relative_error(const Communicator& comm, const std::vector<Element>& found,
+                      const Placement& place, const ValueAt& wanted) {
   double difference = 0;
   double norm = 0;
   place.for_each([&](Index field, const GridIndex& at, std::size_t element) {
@@ -94,11 +98,12 @@ double relative_error(const Communicator& comm, const std::vector<Element>& foun
 
 template <class Element>
 bool equal_bytes(const std::vector<Element>& a, const std::vector<Element>& b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(Element)) == 0);
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(Element)) == 0);
 }
 
-/// A plan, and its transforms of values that are given as functions of the place. Each checks that nothing else is written than what
-/// may be.
+/// A plan, and its transforms of values that are given as functions of the place. Each checks that
+/// nothing else is written than what may be.
 template <class T>
 class FftRun {
  public:
@@ -115,10 +120,14 @@ class FftRun {
 
   Placement cells() const { return {fft_.cells(), fft_.cells().size, options_.batch}; }
   Placement modes() const { return {fft_.modes(), fft_.modes().size, options_.batch}; }
-  Placement cells_in_place() const { return {fft_.cells_in_place(), fft_.in_place_size(), options_.batch}; }
+  Placement cells_in_place() const {
+    return {fft_.cells_in_place(), fft_.in_place_size(), options_.batch};
+  }
   Placement modes_in_place() const {
-    return {fft_.modes(), fft_.in_place_size() * static_cast<Index>(sizeof(T)) / static_cast<Index>(sizeof(Complex)),
-            options_.batch};
+    return {
+        fft_.modes(),
+        fft_.in_place_size() * static_cast<Index>(sizeof(T)) / static_cast<Index>(sizeof(Complex)),
+        options_.batch};
   }
 
   std::vector<Complex> forward(const ValueAt& cell) {
@@ -157,7 +166,8 @@ class FftRun {
 
  private:
   /// A field in place is aligned as its modes, also where these are a real field's.
-  static constexpr Index mode_alignment = is_real<T> ? static_cast<Index>(sizeof(Complex)) : static_cast<Index>(alignof(T));
+  static constexpr Index mode_alignment =
+      is_real<T> ? static_cast<Index>(sizeof(Complex)) : static_cast<Index>(alignof(T));
 
   const Exec& exec() const { return context_->exec; }
 
@@ -166,7 +176,8 @@ class FftRun {
   Fft<T> fft_;
 };
 
-/// Fields of random cells, all of them floats, and their modes without any norm, by a transform that is not zhalo's.
+/// Fields of random cells, all of them floats, and their modes without any norm, by a transform
+/// that is not zhalo's.
 class Signals {
  public:
   using Dft = ComplexValues (*)(const GridIndex& num, const ComplexValues& values, int sign);
@@ -174,7 +185,9 @@ class Signals {
 
   Signals(const GridIndex& num, Kind kind, Index batch = 1, Dft dft = direct_dft) : num_(num) {
     Random random(static_cast<std::uint64_t>(num[0] + 1000 * num[1] + 1000000 * num[2]));
-    const auto next = [&] { return static_cast<double>(static_cast<float>(random.uniform(-1, 1))); };
+    const auto next = [&] {
+      return static_cast<double>(static_cast<float>(random.uniform(-1, 1)));
+    };
     for (Index field = 0; field < batch; ++field) {
       ComplexValues cells;
       for (Index i = 0; i < num[0] * num[1] * num[2]; ++i) {
@@ -224,10 +237,12 @@ void check_transforms(FftRun<T>& run, const Signals& signals) {
   const auto cells = static_cast<double>(signals.num()[0] * signals.num()[1] * signals.num()[2]);
   const ValueAt modes = signals.mode(run.forward_factor());
   CHECK(relative_error(comm, run.forward(signals.cell()), run.modes(), modes) <= bound);
-  CHECK(relative_error(comm, run.forward_in_place(signals.cell()), run.modes_in_place(), modes) <= bound);
+  CHECK(relative_error(comm, run.forward_in_place(signals.cell()), run.modes_in_place(), modes) <=
+        bound);
   const ValueAt back = signals.cell(cells * run.backward_factor());
   CHECK(relative_error(comm, run.backward(signals.mode()), run.cells(), back) <= bound);
-  CHECK(relative_error(comm, run.backward_in_place(signals.mode()), run.cells_in_place(), back) <= bound);
+  CHECK(relative_error(comm, run.backward_in_place(signals.mode()), run.cells_in_place(), back) <=
+        bound);
 }
 
 template <class T>
@@ -246,9 +261,11 @@ struct AllSignals {
   Signals complex;
 
   explicit AllSignals(const GridIndex& num, Index batch = 1, Signals::Dft dft = direct_dft)
-      : real(num, Signals::Kind::real, batch, dft), complex(num, Signals::Kind::complex, batch, dft) {}
+      : real(num, Signals::Kind::real, batch, dft),
+        complex(num, Signals::Kind::complex, batch, dft) {}
 
-  void check_all(const Context& context, const DecompositionOptions& split, const FftOptions& options = {}) const {
+  void check_all(const Context& context, const DecompositionOptions& split,
+                 const FftOptions& options = {}) const {
     check_fft<float>(context, real, split, options);
     check_fft<double>(context, real, split, options);
     check_fft<std::complex<float>>(context, complex, split, options);
@@ -256,7 +273,8 @@ struct AllSignals {
   }
 };
 
-/// The options that need not meet each other in all combinations: each with each decomposition, in one of these.
+/// The options that need not meet each other in all combinations: each with each decomposition, in
+/// one of these.
 inline std::vector<FftOptions> option_mix(const Exec& exec = Host{}) {
   constexpr auto shared = NodeExchange::shared_memory;
   constexpr auto messages = NodeExchange::messages;
@@ -268,9 +286,13 @@ inline std::vector<FftOptions> option_mix(const Exec& exec = Host{}) {
       {.norm = Norm::none, .node_exchange = messages, .chunk_bytes = 300},
       {.restore_order = true, .batch = 3, .node_exchange = messages},
       {.restore_order = true, .batch = 3, .node_exchange = shared, .chunk_bytes = 1000},
-      {.norm = Norm::orthonormal, .restore_order = true, .node_exchange = messages, .chunk_bytes = 1000}};
+      {.norm = Norm::orthonormal,
+       .restore_order = true,
+       .node_exchange = messages,
+       .chunk_bytes = 1000}};
   // Ranks do not share the memory of a device.
-  if (std::holds_alternative<Cuda>(exec)) std::erase_if(mix, [](const FftOptions& o) { return o.node_exchange == shared; });
+  if (std::holds_alternative<Cuda>(exec))
+    std::erase_if(mix, [](const FftOptions& o) { return o.node_exchange == shared; });
   return mix;
 }
 

@@ -1,4 +1,4 @@
-/// friends_of_friends on a cloud, in any of the layouts that a caller's memory may have.
+/// friends_of_friends on a points, in any of the layouts that a caller's memory may have.
 #pragma once
 
 #include <memory>
@@ -10,22 +10,23 @@
 
 namespace zhalo::testing {
 
-/// Rows; one array an axis; members of a struct; rows cut into segments (one of them empty); one axis apart from the others.
+/// Rows; one array an axis; members of a struct; rows cut into segments (one of them empty); one
+/// axis apart from the others.
 enum class Layout { rows, columns, structs, segments, mixed };
 inline constexpr int num_layouts = 5;
 
-/// A cloud's positions copied into a layout, and the description of that memory.
+/// A points's positions copied into a layout, and the description of that memory.
 template <class Real>
 class LaidOut {
  public:
-  LaidOut(const Cloud<Real>& cloud, Layout layout) : dimensions_(cloud.box.dimensions) {
+  LaidOut(const PointSet<Real>& points, Layout layout) : dimensions_(points.box.dimensions) {
     particles_.dimensions = dimensions_;
     switch (layout) {
-      case Layout::rows: lay_rows(cloud); break;
-      case Layout::columns: lay_columns(cloud); break;
-      case Layout::structs: lay_structs(cloud); break;
-      case Layout::segments: lay_segments(cloud); break;
-      case Layout::mixed: lay_mixed(cloud); break;
+      case Layout::rows: lay_rows(points); break;
+      case Layout::columns: lay_columns(points); break;
+      case Layout::structs: lay_structs(points); break;
+      case Layout::segments: lay_segments(points); break;
+      case Layout::mixed: lay_mixed(points); break;
     }
   }
   LaidOut(const LaidOut&) = delete;
@@ -42,55 +43,57 @@ class LaidOut {
     std::int8_t type;
   };
 
-  void lay_rows(const Cloud<Real>& cloud) {
-    data_ = cloud.pos;
-    particles_.segments.push_back(ParticleSegment<Real>::interleaved(data_.data(), cloud.num(), dimensions_));
+  void lay_rows(const PointSet<Real>& points) {
+    data_ = points.pos;
+    particles_.segments.push_back(
+        ParticleSegment<Real>::interleaved(data_.data(), points.num(), dimensions_));
   }
 
-  void lay_columns(const Cloud<Real>& cloud) {
+  void lay_columns(const PointSet<Real>& points) {
     for (int axis = 0; axis < dimensions_; ++axis) {
-      for (Index i = 0; i < cloud.num(); ++i) data_.push_back(cloud.at(i, axis));
+      for (Index i = 0; i < points.num(); ++i) data_.push_back(points.at(i, axis));
     }
     ParticleSegment<Real> segment;
-    segment.num = cloud.num();
+    segment.num = points.num();
     for (int axis = 0; axis < dimensions_; ++axis) {
-      segment.pos[static_cast<std::size_t>(axis)] = {data_.data() + axis * cloud.num()};
+      segment.pos[static_cast<std::size_t>(axis)] = {data_.data() + axis * points.num()};
     }
     particles_.segments.push_back(segment);
   }
 
-  void lay_structs(const Cloud<Real>& cloud) {
-    for (Index i = 0; i < cloud.num(); ++i) {
+  void lay_structs(const PointSet<Real>& points) {
+    for (Index i = 0; i < points.num(); ++i) {
       Body body{};
-      for (int axis = 0; axis < dimensions_; ++axis) body.pos[axis] = cloud.at(i, axis);
+      for (int axis = 0; axis < dimensions_; ++axis) body.pos[axis] = points.at(i, axis);
       bodies_.push_back(body);
     }
     bodies_.emplace_back();  // data() of no particles is not null either
     ParticleSegment<Real> segment;
-    segment.num = cloud.num();
+    segment.num = points.num();
     for (int axis = 0; axis < dimensions_; ++axis) {
       segment.pos[static_cast<std::size_t>(axis)] = {&bodies_.front().pos[axis], sizeof(Body)};
     }
     particles_.segments.push_back(segment);
   }
 
-  void lay_segments(const Cloud<Real>& cloud) {
-    data_ = cloud.pos;
-    const Index cuts[] = {0, cloud.num() / 7, cloud.num() / 7, cloud.num() / 2, cloud.num()};
+  void lay_segments(const PointSet<Real>& points) {
+    data_ = points.pos;
+    const Index cuts[] = {0, points.num() / 7, points.num() / 7, points.num() / 2, points.num()};
     for (int s = 0; s < 4; ++s) {
-      particles_.segments.push_back(
-          ParticleSegment<Real>::interleaved(data_.data() + cuts[s] * dimensions_, cuts[s + 1] - cuts[s], dimensions_));
+      particles_.segments.push_back(ParticleSegment<Real>::interleaved(
+          data_.data() + cuts[s] * dimensions_, cuts[s + 1] - cuts[s], dimensions_));
     }
   }
 
   /// The last axis on its own, backwards in memory.
-  void lay_mixed(const Cloud<Real>& cloud) {
-    lay_rows(cloud);
+  void lay_mixed(const PointSet<Real>& points) {
+    lay_rows(points);
     const int last = dimensions_ - 1;
-    for (Index i = cloud.num(); i-- > 0;) extra_.push_back(cloud.at(i, last));
+    for (Index i = points.num(); i-- > 0;) extra_.push_back(points.at(i, last));
     extra_.push_back(0);
-    const Real* first = extra_.data() + std::max<Index>(cloud.num() - 1, 0);
-    particles_.segments[0].pos[static_cast<std::size_t>(last)] = {first, -static_cast<Index>(sizeof(Real))};
+    const Real* first = extra_.data() + std::max<Index>(points.num() - 1, 0);
+    particles_.segments[0].pos[static_cast<std::size_t>(last)] = {
+        first, -static_cast<Index>(sizeof(Real))};
   }
 
   int dimensions_;
@@ -114,17 +117,18 @@ struct Labels {
 };
 
 template <class Real>
-Labels run_fof(const Cloud<Real>& cloud, const Run& run = {}) {
+Labels run_fof(const PointSet<Real>& points, const Run& run = {}) {
   Context context;
   context.exec = host_exec(run.threads);
-  const LaidOut<Real> laid_out(cloud, run.layout);
-  const FofResult result = friends_of_friends(context, laid_out.particles(), cloud.box, {cloud.linking_length, run.leaf_size});
+  const LaidOut<Real> laid_out(points, run.layout);
+  const FofResult result = friends_of_friends(context, laid_out.particles(), points.box,
+                                              {points.linking_length, run.leaf_size});
   return {to_host(context.exec, result.label), result.num_wrapped, result.num_total};
 }
 
 template <class Real>
-std::vector<Index> fof_labels(const Cloud<Real>& cloud, const Run& run = {}) {
-  return run_fof(cloud, run).label;
+std::vector<Index> fof_labels(const PointSet<Real>& points, const Run& run = {}) {
+  return run_fof(points, run).label;
 }
 
 }  // namespace zhalo::testing

@@ -1,4 +1,5 @@
-/// The generator of points keeps what its header promises: densities, profiles, numbers, order, and the same bits everywhere.
+/// The generator of points keeps what its header promises: densities, profiles, numbers, order, and
+/// the same bits everywhere.
 #include "apps/bench/points.hpp"
 
 #include <algorithm>
@@ -27,7 +28,8 @@ Index count_inside(const Points& made, const Halo& halo, double radius, Index fi
   for (Index i = first; i < last; ++i) {
     double squared = 0;
     for (int axis = 0; axis < 3; ++axis) {
-      const double d = periodic(double{made.pos[static_cast<std::size_t>(3 * i + axis)]} - halo.centre[axis]);
+      const double d =
+          periodic(double{made.pos[static_cast<std::size_t>(3 * i + axis)]} - halo.centre[axis]);
       squared += d * d;
     }
     count += squared <= radius * radius ? 1 : 0;
@@ -55,7 +57,8 @@ std::uint64_t hash(const std::vector<float>& values) {
   for (const float value : values) {
     std::uint32_t bits = 0;
     std::memcpy(&bits, &value, sizeof bits);
-    for (int byte = 0; byte < 4; ++byte) result = (result ^ ((bits >> (8 * byte)) & 0xff)) * 0x100000001b3;
+    for (int byte = 0; byte < 4; ++byte)
+      result = (result ^ ((bits >> (8 * byte)) & 0xff)) * 0x100000001b3;
   }
   return result;
 }
@@ -70,14 +73,16 @@ TEST_CASE("every kind has the number asked for, inside the cube") {
   const Index asked = GENERATE(0, 1, 19, 1000, 50'000);
   const Points made = points::make_points(kind, asked);
   REQUIRE(num(made) == asked);
-  CHECK(std::all_of(made.pos.begin(), made.pos.end(), [](float x) { return x >= 0.0F && x < 1.0F; }));
+  CHECK(
+      std::all_of(made.pos.begin(), made.pos.end(), [](float x) { return x >= 0.0F && x < 1.0F; }));
 }
 
 TEST_CASE("the same seed gives the same bits on every machine, another seed others") {
   CHECK(hash(points::make_points(Kind::uniform, 10'000).pos) == 0x04bfdd0e5a49fea9);
   CHECK(hash(points::make_points(Kind::clustered, 100'000).pos) == 0xb977d36faf66cff7);
   CHECK(hash(points::make_points(Kind::dense, 100'000).pos) == 0x80ce64b4ffcab9c9);
-  CHECK(points::make_points(Kind::clustered, 10'000, 2).pos != points::make_points(Kind::clustered, 10'000, 1).pos);
+  CHECK(points::make_points(Kind::clustered, 10'000, 2).pos !=
+        points::make_points(Kind::clustered, 10'000, 1).pos);
 }
 
 TEST_CASE("haloes hold the promised fraction, between the smallest and the largest size") {
@@ -98,15 +103,18 @@ TEST_CASE("haloes hold the promised fraction, between the smallest and the large
 }
 
 TEST_CASE("a halo is as much denser than the mean as promised") {
-  const auto [kind, density] = GENERATE(table<Kind, double>({{Kind::clustered, 200}, {Kind::dense, 1000}}));
+  const auto [kind, density] =
+      GENERATE(table<Kind, double>({{Kind::clustered, 200}, {Kind::dense, 1000}}));
   const Points made = points::make_points(kind, 300'000);
   for (const bool is_nfw : {false, true}) {
     const Halo halo = largest(made, is_nfw);
     REQUIRE(halo.num > 1000);
-    // A little more than the radius: positions are rounded to float. Neighbours and the uniform particles come on top.
+    // A little more than the radius: positions are rounded to float. Neighbours and the uniform
+    // particles come on top.
     const double inside = static_cast<double>(count_inside(made, halo, halo.radius * 1.001));
     CHECK(inside >= static_cast<double>(halo.num));
-    CHECK(inside / (static_cast<double>(num(made)) * sphere(halo.radius)) == Approx(density).epsilon(0.05));
+    CHECK(inside / (static_cast<double>(num(made)) * sphere(halo.radius)) ==
+          Approx(density).epsilon(0.05));
   }
 }
 
@@ -116,8 +124,10 @@ TEST_CASE("haloes have isothermal and NFW profiles") {
   const Halo halo = largest(made, is_nfw);
   REQUIRE(halo.num > 5000);
   for (const double part : {0.1, 0.3, 0.5, 0.8}) {
-    const double expected = is_nfw ? nfw_mass(points::concentration * part) / nfw_mass(points::concentration) : part;
-    const double found = static_cast<double>(count_inside(made, halo, part * halo.radius)) / static_cast<double>(halo.num);
+    const double expected =
+        is_nfw ? nfw_mass(points::concentration * part) / nfw_mass(points::concentration) : part;
+    const double found = static_cast<double>(count_inside(made, halo, part * halo.radius)) /
+                         static_cast<double>(halo.num);
     const double deviation = std::sqrt(expected * (1 - expected) / static_cast<double>(halo.num));
     // Other haloes may overlap: a hundredth.
     CHECK(found > expected - 4 * deviation);
@@ -134,14 +144,18 @@ TEST_CASE("the numbers of members follow dn/dM ~ M^-1.9") {
   const std::array<double, 8> edges{20, 30, 50, 100, 300, 1000, 5000, end};
   double chi2 = 0;
   for (std::size_t bin = 0; bin + 1 < edges.size(); ++bin) {
-    const double expected = total * (above(edges[bin]) - above(edges[bin + 1])) / (above(20) - above(end));
+    const double expected =
+        total * (above(edges[bin]) - above(edges[bin + 1])) / (above(20) - above(end));
     const auto inside = [&](const Halo& halo) {
-      return static_cast<double>(halo.num) >= edges[bin] && static_cast<double>(halo.num) < edges[bin + 1];
+      return static_cast<double>(halo.num) >= edges[bin] &&
+             static_cast<double>(halo.num) < edges[bin + 1];
     };
-    const double found = static_cast<double>(std::count_if(made.haloes.begin(), made.haloes.end(), inside));
+    const double found =
+        static_cast<double>(std::count_if(made.haloes.begin(), made.haloes.end(), inside));
     chi2 += (found - expected) * (found - expected) / expected;
   }
-  // 6 degrees of freedom: above 22.5 in one of a thousand samples of the right distribution, and above 60 with a slope of 1.8 or 2.
+  // 6 degrees of freedom: above 22.5 in one of a thousand samples of the right distribution, and
+  // above 60 with a slope of 1.8 or 2.
   CHECK(chi2 < 22.5);
 }
 
@@ -152,7 +166,8 @@ TEST_CASE("uniform particles fill the cube evenly, in random order") {
   std::array<double, cells * cells * cells> found{};
   for (std::size_t i = 0; i < made.pos.size(); i += 3) {
     std::size_t cell = 0;
-    for (std::size_t axis = 0; axis < 3; ++axis) cell = cell * cells + static_cast<std::size_t>(made.pos[i + axis] * cells);
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      cell = cell * cells + static_cast<std::size_t>(made.pos[i + axis] * cells);
     found[cell] += 1;
   }
   const double expected = static_cast<double>(asked) / static_cast<double>(found.size());
@@ -169,7 +184,8 @@ TEST_CASE("members of a halo are spread over the whole order") {
   const double members = static_cast<double>(count_inside(made, halo, halo.radius));
   for (Index tenth = 0; tenth < 10; ++tenth) {
     const Index first = num(made) / 10 * tenth;
-    const double part = static_cast<double>(count_inside(made, halo, halo.radius, first, first + num(made) / 10));
+    const double part =
+        static_cast<double>(count_inside(made, halo, halo.radius, first, first + num(made) / 10));
     CHECK(std::abs(part - members / 10) < 5 * std::sqrt(members / 10));
   }
 }

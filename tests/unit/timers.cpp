@@ -34,4 +34,6 @@ TEST_CASE("the observer hears of a phase when it begins, and may stop it") {
   CHECK(timers.phases().size() == 1);
 }
 
-TEST_CASE("without timers nothing is noted") { CHECK(ScopedTimer(nullptr, "nowhere").seconds() >= 0); }
+TEST_CASE("without timers nothing is noted") {
+  CHECK(ScopedTimer(nullptr, "nowhere").seconds() >= 0);
+}

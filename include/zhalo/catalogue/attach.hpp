@@ -1,4 +1,5 @@
-/// Particles that join the group of their nearest linked particle: gas, stars and black holes beside linked dark matter.
+/// Particles that join the group of their nearest linked particle: gas, stars and black holes
+/// beside linked dark matter.
 #pragma once
 
 #include "zhalo/core/box.hpp"
@@ -11,32 +12,36 @@ namespace zhalo {
 template <class Real>
 struct LabelledParticles {
   const Particles<Real>& particles;
-  /// For each of this rank, in the caller's order: FofResult::label, or no_group. Memory of the context's Exec.
+  /// For each of this rank, in the caller's order: FofResult::label, or no_group. Memory of the
+  /// context's Exec.
   Span<const Index> label;
 };
 
 struct AttachResult {
-  /// For each of the others of this rank, in the caller's order: the label of its nearest linked particle, or no_group if none is within
-  /// the radius. Memory of the context's Exec.
+  /// For each of the others of this rank, in the caller's order: the label of its nearest linked
+  /// particle, or no_group if none is within the radius. Memory of the context's Exec.
   Buffer<Index> label;
-  Index num_wrapped = 0;  ///< over all ranks: linked particles and others that lay outside a periodic axis
+  Index num_wrapped =
+      0;  ///< over all ranks: linked particles and others that lay outside a periodic axis
 };
 
-/// Gives each of `others` the label of the nearest of `linked`, if that is at a distance <= radius (in the unit of the positions; may be
-/// infinite); of several at the same distance that with the smallest global index among `linked`. Distances are those of knn: in the
-/// positions' own precision, to the nearest periodic image.
+/// Gives each of `others` the label of the nearest of `linked`, if that is at a distance <= radius
+/// (in the unit of the positions; may be infinite); of several at the same distance that with the
+/// smallest global index among `linked`. Distances are those of knn: in the positions' own
+/// precision, to the nearest periodic image.
 ///
-/// Collective; both kinds of particles are of any order and place, on any rank, and any rank may have none. The result does not depend on
-/// the number of ranks or threads, bit for bit. make_catalogue takes these labels together with those of the linked particles, for
-/// Particles that have the segments of both. Throws InputError for a radius that is negative or NaN, labels that are not one for each
-/// linked particle, and as knn.
+/// Collective; both kinds of particles are of any order and place, on any rank, and any rank may
+/// have none. The result does not depend on the number of ranks or threads, bit for bit.
+/// make_catalogue takes these labels together with those of the linked particles, for Particles
+/// that have the segments of both. Throws InputError for a radius that is negative or NaN, labels
+/// that are not one for each linked particle, and as knn.
 template <class Real>
-AttachResult attach_particles(const Context& context, const LabelledParticles<Real>& linked, const Particles<Real>& others,
-                              const Box& box, double radius);
+AttachResult attach_particles(const Context& context, const LabelledParticles<Real>& linked,
+                              const Particles<Real>& others, const Box& box, double radius);
 
-extern template AttachResult attach_particles(const Context&, const LabelledParticles<float>&, const Particles<float>&,
-                                              const Box&, double);
-extern template AttachResult attach_particles(const Context&, const LabelledParticles<double>&, const Particles<double>&,
-                                              const Box&, double);
+extern template AttachResult attach_particles(const Context&, const LabelledParticles<float>&,
+                                              const Particles<float>&, const Box&, double);
+extern template AttachResult attach_particles(const Context&, const LabelledParticles<double>&,
+                                              const Particles<double>&, const Box&, double);
 
 }  // namespace zhalo

@@ -19,35 +19,41 @@ namespace zhalo {
 
 struct Failure;
 
-/// How arrays in device memory travel. `direct` hands their addresses to MPI, which must be GPU-aware; `staged` copies them through a
-/// bounded buffer in host memory (as it does for host arrays, too). `automatic` is direct for host arrays, and for device arrays if the
-/// environment variable ZHALO_GPU_AWARE_MPI is 1, or is not set and MPI says that it can, and the first number that is sent so arrives;
-/// any rank's no is a no.
+/// How arrays in device memory travel. `direct` hands their addresses to MPI, which must be
+/// GPU-aware; `staged` copies them through a bounded buffer in host memory (as it does for host
+/// arrays, too). `automatic` is direct for host arrays, and for device arrays if the environment
+/// variable ZHALO_GPU_AWARE_MPI is 1, or is not set and MPI says that it can, and the first number
+/// that is sent so arrives; any rank's no is a no.
 enum class Transport { automatic, direct, staged };
 
 struct CommunicatorOptions {
-  /// Longest wait for other ranks without any message coming or going, after which a CommunicationError names the operation; 0: for
-  /// ever. Negative: the environment variable ZHALO_TIMEOUT if it is set, else half an hour. Making a communicator waits without limit.
+  /// Longest wait for other ranks without any message coming or going, after which a
+  /// CommunicationError names the operation; 0: for ever. Negative: the environment variable
+  /// ZHALO_TIMEOUT if it is set, else half an hour. Making a communicator waits without limit.
   double timeout_seconds = -1;
-  /// Longest message; longer ones are sent in parts, and staging takes 32 times this. The smallest of all ranks' counts. Up to 1 GiB.
+  /// Longest message; longer ones are sent in parts, and staging takes 32 times this. The smallest
+  /// of all ranks' counts. Up to 1 GiB.
   Index chunk_bytes = Index{4} << 20;
   Transport transport = Transport::automatic;
-  /// Called before every collective operation with its name: to see, to delay, or to stop by an exception.
+  /// Called before every collective operation with its name: to see, to delay, or to stop by an
+  /// exception.
   std::function<void(const char* operation)> observer{};
 };
 
-/// A private duplicate of the caller's MPI communicator: messages of the caller and of zhalo cannot meet, and errors return as
-/// CommunicationError. Default constructed it is a communicator of one rank, needs no MPI_Init, and makes no MPI call.
-/// Movable; the duplicate is freed with it. Every member function is collective but those that say otherwise.
+/// A private duplicate of the caller's MPI communicator: messages of the caller and of zhalo cannot
+/// meet, and errors return as CommunicationError. Default constructed it is a communicator of one
+/// rank, needs no MPI_Init, and makes no MPI call. Movable; the duplicate is freed with it. Every
+/// member function is collective but those that say otherwise.
 ///
-/// Errors: a collective begins with the question whether all ranks got there. Where a rank threw instead, and the exception passed
-/// through its together(), all others throw the same from the collective they are in: none waits for the one that left.
+/// Errors: a collective begins with the question whether all ranks got there. Where a rank threw
+/// instead, and the exception passed through its together(), all others throw the same from the
+/// collective they are in: none waits for the one that left.
 class Communicator {
  public:
   /// One rank, without MPI.
   Communicator() = default;
-  /// Collective over `parent`. MPI must be initialised by the caller; zhalo never calls MPI_Init. InputError if it is not, or if
-  /// `parent` is MPI_COMM_NULL.
+  /// Collective over `parent`. MPI must be initialised by the caller; zhalo never calls MPI_Init.
+  /// InputError if it is not, or if `parent` is MPI_COMM_NULL.
   explicit Communicator(MPI_Comm parent, const CommunicatorOptions& options = {});
   ~Communicator();
   Communicator(Communicator&& other) noexcept;
@@ -61,9 +67,11 @@ class Communicator {
   /// Rank among, and number of, the ranks on this rank's machine.
   int node_rank() const;
   int node_size() const;
-  /// Whether addresses in device memory are handed to MPI. Before the first exchange: as far as MPI says.
+  /// Whether addresses in device memory are handed to MPI. Before the first exchange: as far as MPI
+  /// says.
   bool is_gpu_aware() const;
-  /// Whether a wait for other ranks was given up, or MPI failed: every collective throws CommunicationError from then on.
+  /// Whether a wait for other ranks was given up, or MPI failed: every collective throws
+  /// CommunicationError from then on.
   bool is_broken() const;
   /// Bytes that this rank sent to others by exchange().
   Index bytes_sent() const;
@@ -83,23 +91,29 @@ class Communicator {
   /// Copies rank `root`'s text to all.
   std::string broadcast(const std::string& text, int root = 0) const;
 
-  /// One record of each rank, in the order of ranks. For small records: every rank holds all of them.
+  /// One record of each rank, in the order of ranks. For small records: every rank holds all of
+  /// them.
   template <class T>
   std::vector<T> all_gather(const T& record) const {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 65536, "a small record without pointers");
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 65536,
+                  "a small record without pointers");
     std::vector<T> all(static_cast<std::size_t>(size_));
     all_gather_bytes(&record, all.data(), sizeof(T));
     return all;
   }
 
-  /// Tells each rank what it will receive if this rank sends `send_counts[r]` elements to rank r. Costs a message per pair that
-  /// exchanges something where these are few, else one all-to-all of counts.
+  /// Tells each rank what it will receive if this rank sends `send_counts[r]` elements to rank r.
+  /// Costs a message per pair that exchanges something where these are few, else one all-to-all of
+  /// counts.
   ExchangePlan plan_exchange(const std::vector<Index>& send_counts) const;
-  /// Sends and receives all columns at once, in memory of `exec`; waits for what `exec` has queued. Send and receive arrays must not
-  /// overlap. Deterministic: every element has its place. A device that fails on one rank is an error of all ranks.
-  void exchange(const Exec& exec, const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns) const;
+  /// Sends and receives all columns at once, in memory of `exec`; waits for what `exec` has queued.
+  /// Send and receive arrays must not overlap. Deterministic: every element has its place. A device
+  /// that fails on one rank is an error of all ranks.
+  void exchange(const Exec& exec, const ExchangePlan& plan,
+                const std::vector<ExchangeColumn>& columns) const;
   template <class T>
-  void exchange(const Exec& exec, const ExchangePlan& plan, Span<const T> send, Span<T> receive) const {
+  void exchange(const Exec& exec, const ExchangePlan& plan, Span<const T> send,
+                Span<T> receive) const {
     static_assert(std::is_trivially_copyable_v<T>);
     ZHALO_EXPECT(send.size() == plan.num_sent() && receive.size() == plan.num_received());
     exchange(exec, plan, {{send.data(), receive.data(), static_cast<Index>(sizeof(T))}});
@@ -107,21 +121,24 @@ class Communicator {
 
   /// Ranks with the same colour become a communicator of their own, in the same order.
   Communicator split(int colour) const;
-  /// The ranks of each machine (those that can share memory) become a communicator of their own, in the same order.
+  /// The ranks of each machine (those that can share memory) become a communicator of their own, in
+  /// the same order.
   Communicator split_by_machine() const;
 
-  /// Runs `work`, which may itself be collective; if it throws on any rank, all ranks throw the same error: the one of the lowest rank
-  /// that failed, with that rank's number unless all failed alike. zhalo's errors keep their type, others become zhalo::Error. May be
-  /// nested.
+  /// Runs `work`, which may itself be collective; if it throws on any rank, all ranks throw the
+  /// same error: the one of the lowest rank that failed, with that rank's number unless all failed
+  /// alike. zhalo's errors keep their type, others become zhalo::Error. May be nested.
   void together(const std::function<void()>& work) const;
 
  private:
   friend class PartExchange;
   friend MPI_Comm mpi_handle(const Communicator& comm);
   struct State;
-  /// Asks whether all ranks got here. Returns whether on some rank the operation itself may fail, too.
+  /// Asks whether all ranks got here. Returns whether on some rank the operation itself may fail,
+  /// too.
   bool enter(const char* operation, bool may_fail = false) const;
-  /// Collective, before the first exchange: tries what MPI says of addresses of devices. If it is not so, messages are staged.
+  /// Collective, before the first exchange: tries what MPI says of addresses of devices. If it is
+  /// not so, messages are staged.
   void probe_gpu_aware(const Exec& exec) const;
   void tell_others(const Failure& failure) const;
   void all_gather_bytes(const void* record, void* all, std::size_t bytes) const;
@@ -143,7 +160,8 @@ auto together(const Communicator& comm, const Work& work) -> decltype(work()) {
   return std::move(*result);
 }
 
-/// The contiguous share [first, first + count) of `total` items that falls to a rank; shares differ by at most one.
+/// The contiguous share [first, first + count) of `total` items that falls to a rank; shares differ
+/// by at most one.
 struct Share {
   Index first = 0;
   Index count = 0;

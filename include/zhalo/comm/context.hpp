@@ -7,19 +7,21 @@
 
 namespace zhalo {
 
-/// Ranks, the place to compute, and (optionally) where to note the seconds of each phase. Make one and keep it: repeated calls with
-/// the same context reuse its memory. One call at a time per context.
+/// Ranks, the place to compute, and (optionally) where to note the seconds of each phase. Make one
+/// and keep it: repeated calls with the same context reuse its memory. One call at a time per
+/// context.
 struct Context {
   Communicator comm;
   Exec exec = host_exec();
   Timers* timers = nullptr;
 };
 
-/// Adds the seconds of a phase to the context's timers. A device works behind the host's back: with timers on, the end of a phase
-/// waits for it.
+/// Adds the seconds of a phase to the context's timers. A device works behind the host's back: with
+/// timers on, the end of a phase waits for it.
 class PhaseTimer {
  public:
-  PhaseTimer(const Context& context, const char* name) : context_(context), timer_(context.timers, name) {}
+  PhaseTimer(const Context& context, const char* name)
+      : context_(context), timer_(context.timers, name) {}
   ~PhaseTimer() {
     if (context_.timers != nullptr) wait(context_.exec);
   }

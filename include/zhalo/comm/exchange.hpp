@@ -7,8 +7,8 @@
 
 namespace zhalo {
 
-/// A variable all-to-all, known to both sides. Elements lie by rank: those for (from) rank r are [offset[r], offset[r + 1]). A pair of
-/// ranks may exchange nothing, and a rank may send to itself.
+/// A variable all-to-all, known to both sides. Elements lie by rank: those for (from) rank r are
+/// [offset[r], offset[r + 1]). A pair of ranks may exchange nothing, and a rank may send to itself.
 struct ExchangePlan {
   std::vector<Index> send_offset;     ///< size() + 1
   std::vector<Index> receive_offset;  ///< size() + 1
@@ -19,7 +19,8 @@ struct ExchangePlan {
   ExchangePlan reversed() const { return {receive_offset, send_offset}; }
 };
 
-/// One array that travels: num_sent() elements at `send` become num_received() elements at `receive`, in the order of ranks.
+/// One array that travels: num_sent() elements at `send` become num_received() elements at
+/// `receive`, in the order of ranks.
 struct ExchangeColumn {
   const void* send = nullptr;
   void* receive = nullptr;

@@ -7,8 +7,9 @@ namespace zhalo {
 
 /// An axis-aligned volume [lo, lo + length) in 2 or 3 dimensions, each axis periodic or not.
 ///
-/// A periodic axis needs length > 0; positions outside are wrapped into it and x == lo + length wraps to lo. On an axis that is
-/// not periodic, length > 0 bounds the particles (outside is an error) and length == 0 means unbounded. Units are the positions'.
+/// A periodic axis needs length > 0; positions outside are wrapped into it and x == lo + length
+/// wraps to lo. On an axis that is not periodic, length > 0 bounds the particles (outside is an
+/// error) and length == 0 means unbounded. Units are the positions'.
 struct Box {
   Vec3d lo{};
   Vec3d length{};

@@ -11,11 +11,13 @@
 
 namespace zhalo {
 
-/// Copies bytes between any two places of `exec`'s machine (host or device, found by the pointers) and waits.
+/// Copies bytes between any two places of `exec`'s machine (host or device, found by the pointers)
+/// and waits.
 void copy_bytes(const Exec& exec, void* to, const void* from, std::size_t bytes);
 
-/// Move-only array of `size` elements, uninitialised on purpose. `padding` more elements may be read or written behind the end, so
-/// that vector loads need no tail case. Kernels see Spans, never Buffers.
+/// Move-only array of `size` elements, uninitialised on purpose. `padding` more elements may be
+/// read or written behind the end, so that vector loads need no tail case. Kernels see Spans, never
+/// Buffers.
 template <class T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -26,10 +28,14 @@ class Buffer {
   Buffer() = default;
   /// `purpose` names the buffer in the message of OutOfMemory.
   Buffer(const Exec& exec, Index size, std::string_view purpose)
-      : pool_(memory(exec)), data_(static_cast<T*>(pool_->allocate(bytes_for(size), purpose))), size_(size) {}
+      : pool_(memory(exec)),
+        data_(static_cast<T*>(pool_->allocate(bytes_for(size), purpose))),
+        size_(size) {}
 
   Buffer(Buffer&& other) noexcept
-      : pool_(std::move(other.pool_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+      : pool_(std::move(other.pool_)),
+        data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)) {}
   Buffer& operator=(Buffer&& other) noexcept {
     Buffer moved(std::move(other));
     swap(moved);

@@ -2,7 +2,7 @@
 #pragma once
 
 #if __cplusplus < 202002L
-#error "zhalo needs C++20: with nvcc pass -std=c++20 as a compile option (CMake 3.25 drops CUDA_STANDARD 20 silently)"
+#error "zhalo needs C++20: with nvcc pass -std=c++20 (CMake 3.25 drops CUDA_STANDARD 20 silently)"
 #endif
 
 /// Functions that run on the host and, when nvcc compiles them, on the device.
@@ -26,14 +26,15 @@
 #define ZHALO_ON_DEVICE 0
 #endif
 
-/// A contract: checked in Debug builds, nothing otherwise. Include zhalo/core/contracts.hpp to use it. Emulated devices (tests/device)
-/// can throw, as the host does.
+/// A contract: checked in Debug builds, nothing otherwise. Include zhalo/core/contracts.hpp to use
+/// it. Emulated devices (tests/device) can throw, as the host does.
 #if !ZHALO_CHECKED
 #define ZHALO_EXPECT(condition) static_cast<void>(0)
 #elif ZHALO_ON_DEVICE && !defined(ZHALO_EMULATED_DEVICE)
 #include <cassert>
 #define ZHALO_EXPECT(condition) assert(condition)
 #else
-#define ZHALO_EXPECT(condition) \
-  (static_cast<bool>(condition) ? static_cast<void>(0) : ::zhalo::contract_failed(#condition, __FILE__, __LINE__))
+#define ZHALO_EXPECT(condition)                        \
+  (static_cast<bool>(condition) ? static_cast<void>(0) \
+                                : ::zhalo::contract_failed(#condition, __FILE__, __LINE__))
 #endif

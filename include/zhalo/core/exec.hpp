@@ -17,7 +17,8 @@ struct Host {
   std::shared_ptr<MemoryPool> pool = std::make_shared<MemoryPool>();
 };
 
-/// A CUDA device and the stream on which everything is queued: make it with cuda_exec(). A pool belongs to one stream.
+/// A CUDA device and the stream on which everything is queued: make it with cuda_exec(). A pool
+/// belongs to one stream.
 struct Cuda {
   int device = 0;
   CUstream_st* stream = nullptr;

@@ -1,6 +1,8 @@
-/// Running a functor of the user's for many elements, on the host or on a device: the one public header with device code.
+/// Running a functor of the user's for many elements, on the host or on a device: the one public
+/// header with device code.
 ///
-/// A file that is compiled by nvcc runs its functors on either; one that is compiled by any other compiler runs them on the host.
+/// A file that is compiled by nvcc runs its functors on either; one that is compiled by any other
+/// compiler runs them on the host.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +19,12 @@ struct RangeFunction {
   const void* object = nullptr;
   void (*call)(const void* object, Index first, Index last) = nullptr;
 };
-/// Calls it for consecutive blocks of [0, num), spread over the threads of the host; the first exception is thrown on.
+/// Calls it for consecutive blocks of [0, num), spread over the threads of the host; the first
+/// exception is thrown on.
 void run_blocks(const Host& exec, Index num, Index block, const RangeFunction& function);
 
-// What differs between compilers is in namespaces of its own: a program may be made of files of both kinds.
+// What differs between compilers is in namespaces of its own: a program may be made of files of
+// both kinds.
 #if defined(__CUDACC__)
 inline namespace compiled_for_devices {
 
@@ -36,13 +40,14 @@ __global__ void run_functor(Index num, F f) {
 template <class F>
 void for_each_on(const Cuda& exec, Index num, F f) {
   constexpr Index threads = 128;
-  constexpr Index most_blocks = Index{1} << 20;
+  constexpr Index max_blocks = Index{1} << 20;
   int before = 0;
   cudaError_t status = cudaGetDevice(&before);
   if (status == cudaSuccess) status = cudaSetDevice(exec.device);
   if (status == cudaSuccess) {
     cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(std::min(most_blocks, (num + threads - 1) / threads)));
+    config.gridDim =
+        dim3(static_cast<unsigned>(std::min(max_blocks, (num + threads - 1) / threads)));
     config.blockDim = dim3(static_cast<unsigned>(threads));
     config.stream = exec.stream;
     status = cudaLaunchKernelEx(&config, run_functor<F>, num, f);
@@ -50,7 +55,8 @@ void for_each_on(const Cuda& exec, Index num, F f) {
   }
   if (status == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());  // or the next check would report it again
-  throw DeviceError(std::string("a functor could not be started on the device: ") + cudaGetErrorString(status));
+  throw DeviceError(std::string("a functor could not be started on the device: ") +
+                    cudaGetErrorString(status));
 }
 
 }  // namespace compiled_for_devices
@@ -62,7 +68,8 @@ inline constexpr bool functors_run_on_devices = false;
 template <class F>
 void for_each_on(const Cuda&, Index, F) {
   throw DeviceError(
-      "the functor was compiled for the host only and cannot run on a device; compile its file with nvcc, or choose the host");
+      "the functor was compiled for the host only and cannot run on a device; compile its file "
+      "with nvcc, or choose the host");
 }
 
 }  // namespace compiled_for_host
@@ -78,12 +85,14 @@ void for_each_on(const Host& exec, Index num, F f) {
   run_blocks(exec, num, block, {&f, run});
 }
 
-/// Runs f(i) for every i in [0, num), in any order and at the same time. `f` is a value, copied to where it runs: trivially copyable, its
-/// operator() const marked ZHALO_HD, its pointers to memory of the Exec. On a device the work is queued on the Exec's stream. Throws
-/// DeviceError for a device if this file was not compiled by nvcc.
+/// Runs f(i) for every i in [0, num), in any order and at the same time. `f` is a value, copied to
+/// where it runs: trivially copyable, its operator() const marked ZHALO_HD, its pointers to memory
+/// of the Exec. On a device the work is queued on the Exec's stream. Throws DeviceError for a
+/// device if this file was not compiled by nvcc.
 template <class F>
 void for_each(const Exec& exec, Index num, F f) {
-  static_assert(std::is_trivially_copyable_v<F>, "a functor is copied to the device: it may hold values and pointers only");
+  static_assert(std::is_trivially_copyable_v<F>,
+                "a functor is copied to the device: it may hold values and pointers only");
   if (num == 0) return;
   std::visit([&](const auto& place) { for_each_on(place, num, f); }, exec);
 }

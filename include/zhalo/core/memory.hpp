@@ -12,32 +12,38 @@
 
 namespace zhalo {
 
-/// Bytes of host memory that the machine has available for all processes; the largest number if the system does not say.
+/// Bytes of host memory that the machine has available for all processes; the largest number if the
+/// system does not say.
 std::size_t available_machine_bytes();
 
-/// Bytes of host memory that this process can still take: what the machine has available, or less where the process has a limit
-/// (ulimit -v). The largest number if the system does not say.
+/// Bytes of host memory that this process can still take: what the machine has available, or less
+/// where the process has a limit (ulimit -v). The largest number if the system does not say.
 std::size_t available_host_bytes();
 
-/// " within the limit of 0.076 GiB on this process (ulimit -v)" if there is such a limit; else empty.
+/// " within the limit of 0.076 GiB on this process (ulimit -v)" if there is such a limit; else
+/// empty.
 std::string describe_memory_limit();
 
-/// Keeps freed memory for the next call, so that repeated searches neither allocate nor touch fresh pages; counts what is in use. Large
-/// pieces are cut for smaller requests and joined again; before more is taken from the system than was ever in use at once (and an
-/// eighth), unused pieces are given back, but for Source::keep_bytes.
+/// Keeps freed memory for the next call, so that repeated searches neither allocate nor touch fresh
+/// pages; counts what is in use. Large pieces are cut for smaller requests and joined again; before
+/// more is taken from the system than was ever in use at once (and an eighth), unused pieces are
+/// given back, but for Source::keep_bytes.
 ///
-/// Thread-safe. One pool serves host or device blocks, by the functions that it was made with. It must outlive its Buffers.
+/// Thread-safe. One pool serves host or device blocks, by the functions that it was made with. It
+/// must outlive its Buffers.
 class MemoryPool {
  public:
-  /// Functions that really allocate and free. `allocate` returns nullptr when memory is gone; `available` returns bytes.
+  /// Functions that really allocate and free. `allocate` returns nullptr when memory is gone;
+  /// `available` returns bytes.
   struct Source {
     void* (*allocate)(std::size_t bytes) = nullptr;
     void (*deallocate)(void* block) = nullptr;
     std::size_t (*available)() = nullptr;
     const char* name = "";
     std::string (*limit)() = nullptr;  ///< describe_memory_limit, or none
-    std::size_t keep_bytes = 0;        ///< so much is kept in any case, where to allocate takes long
-    bool separate = false;             ///< nothing is kept or cut: each request is a block, whose ends a tool can watch
+    std::size_t keep_bytes = 0;  ///< so much is kept in any case, where to allocate takes long
+    bool separate =
+        false;  ///< nothing is kept or cut: each request is a block, whose ends a tool can watch
   };
 
   /// Host memory, aligned for vectors.

@@ -9,35 +9,39 @@
 namespace zhalo {
 
 /// Where a particle is in the caller's memory; rank -1 for none.
-struct ParticlePlace {
+struct ParticleLocation {
   std::int32_t rank = -1;
-  LocalIndex place = 0;  ///< on that rank, over its segments
+  LocalIndex index = 0;  ///< on that rank, over its segments
 };
 
-/// Values of particles that a search can meet, by place: this rank's own, then those that came from other ranks.
+/// Values of particles that a search can meet, by place: this rank's own, then those that came from
+/// other ranks.
 template <class T>
-struct PlacedColumn {
+struct SearchColumn {
   const T* own = nullptr;
   const T* fetched = nullptr;
   LocalIndex num_own = 0;
 
-  ZHALO_HD const T& operator[](LocalIndex place) const { return place < num_own ? own[place] : fetched[place - num_own]; }
+  ZHALO_HD const T& operator[](LocalIndex i) const {
+    return i < num_own ? own[i] : fetched[i - num_own];
+  }
 };
 
-/// The neighbours of one query, nearest first, those at equal distances by global index. A view: valid while the functor runs.
+/// The neighbours of one query, nearest first, those at equal distances by global index. A view:
+/// valid while the functor runs.
 template <class Real>
 struct Neighbours {
   Index num = 0;
   const Real* scaled_distance2 = nullptr;
-  const LocalIndex* place = nullptr;
-  PlacedColumn<Index> global_index;
-  PlacedColumn<Real> pos[3];
+  const LocalIndex* local_index = nullptr;
+  SearchColumn<Index> global_index;
+  SearchColumn<Real> pos[3];
   Vec<Real, 3> query_pos;
   Vec3d period;           ///< scaled; infinite where not periodic
   double unit = 1;        ///< of scaled lengths, a power of two
   Index k = 0;            ///< 0: all within a radius
   Index query_index = 0;  ///< global index of the query, among the queries
-  LocalIndex query_place = 0;
+  LocalIndex query_local_index = 0;
   bool query_is_particle = false;
 
   /// How many were found: k, or fewer where there are not so many (within the radius).
@@ -45,20 +49,29 @@ struct Neighbours {
   /// k; or, where all within a radius are listed, how many these are.
   ZHALO_HD Index wanted() const { return k > 0 ? k : num; }
   /// Whether the i-th neighbour is the query itself.
-  ZHALO_HD bool is_query(Index i) const { return query_is_particle && place[i] == query_place; }
+  ZHALO_HD bool is_query(Index i) const {
+    return query_is_particle && local_index[i] == query_local_index;
+  }
   /// Squared distance, as it was found in the positions' precision.
-  ZHALO_HD double distance2(Index i) const { return static_cast<double>(scaled_distance2[i]) * unit * unit; }
+  ZHALO_HD double distance2(Index i) const {
+    return static_cast<double>(scaled_distance2[i]) * unit * unit;
+  }
   /// Distance; the root is taken in the positions' precision.
-  ZHALO_HD double distance(Index i) const { return static_cast<double>(static_cast<Real>(sqrt(scaled_distance2[i]))) * unit; }
+  ZHALO_HD double distance(Index i) const {
+    return static_cast<double>(static_cast<Real>(sqrt(scaled_distance2[i]))) * unit;
+  }
   /// Global index of the neighbour, among the particles.
-  ZHALO_HD Index index(Index i) const { return global_index[place[i]]; }
+  ZHALO_HD Index index(Index i) const { return global_index[local_index[i]]; }
   /// Neighbour minus query, to the nearest periodic image.
   ZHALO_HD Vec3d separation(Index i) const {
     Vec3d d;
     for (int axis = 0; axis < 3; ++axis) {
-      const double direct = static_cast<double>(pos[axis][place[i]]) - static_cast<double>(query_pos[axis]);
+      const double direct =
+          static_cast<double>(pos[axis][local_index[i]]) - static_cast<double>(query_pos[axis]);
       const double half = period[axis] / 2;
-      d[axis] = (direct > half ? direct - period[axis] : (direct < -half ? direct + period[axis] : direct)) * unit;
+      d[axis] = (direct > half ? direct - period[axis]
+                               : (direct < -half ? direct + period[axis] : direct)) *
+                unit;
     }
     return d;
   }
@@ -67,13 +80,13 @@ struct Neighbours {
 /// One particle column at the neighbours of one query.
 template <class T>
 struct NeighbourColumn {
-  PlacedColumn<T> column;
-  const LocalIndex* place = nullptr;
-  LocalIndex query_place = 0;
+  SearchColumn<T> column;
+  const LocalIndex* local_index = nullptr;
+  LocalIndex query_local_index = 0;
 
-  ZHALO_HD const T& operator[](Index i) const { return column[place[i]]; }
+  ZHALO_HD const T& operator[](Index i) const { return column[local_index[i]]; }
   /// The query's own value; only of a search among the particles themselves.
-  ZHALO_HD const T& of_query() const { return column[query_place]; }
+  ZHALO_HD const T& of_query() const { return column[query_local_index]; }
 };
 
 /// Lists of neighbours of some queries, one row each.
@@ -84,25 +97,27 @@ struct NeighbourRows {
   Span<const Index> row_offset;     ///< where k is 0: first element of each row, and the end
   Span<const LocalIndex> count;     ///< where k is not 0: neighbours found for each row
   const Real* distance2 = nullptr;  ///< scaled
-  const LocalIndex* place = nullptr;
+  const LocalIndex* local_index = nullptr;
 
   const Real* query_pos[3] = {};  ///< of row 0 and on
   const Index* query_index = nullptr;
-  LocalIndex first_query_place = 0;  ///< where queries are particles: place of row 0's
+  LocalIndex first_query_local_index = 0;  ///< where queries are particles: index of row 0's
   bool queries_are_particles = false;
-  PlacedColumn<Index> global_index;
-  PlacedColumn<Real> pos[3];
+  SearchColumn<Index> global_index;
+  SearchColumn<Real> pos[3];
   Vec3d period;
   double unit = 1;
 
   ZHALO_HD Index first(Index row) const { return k == 0 ? row_offset[row] : row * k; }
-  ZHALO_HD Index size(Index row) const { return k == 0 ? row_offset[row + 1] - row_offset[row] : Index{count[row]}; }
+  ZHALO_HD Index size(Index row) const {
+    return k == 0 ? row_offset[row + 1] - row_offset[row] : Index{count[row]};
+  }
 
   ZHALO_HD Neighbours<Real> operator[](Index row) const {
     Neighbours<Real> n;
     n.num = size(row);
     n.scaled_distance2 = distance2 + first(row);
-    n.place = place + first(row);
+    n.local_index = local_index + first(row);
     n.global_index = global_index;
     for (int axis = 0; axis < 3; ++axis) {
       n.pos[axis] = pos[axis];
@@ -113,20 +128,21 @@ struct NeighbourRows {
     n.k = k;
     n.query_index = query_index[row];
     n.query_is_particle = queries_are_particles;
-    n.query_place = first_query_place + static_cast<LocalIndex>(row);
+    n.query_local_index = first_query_local_index + static_cast<LocalIndex>(row);
     return n;
   }
 };
 
 /// Any number of columns, in one trivially copyable value.
 template <class... T>
-struct PlacedColumns {
-  Index unused = 0;  ///< what is empty would have a byte all the same, with anything in it, in the arguments of kernels
+struct SearchColumns {
+  Index unused = 0;  ///< what is empty would have a byte all the same, with anything in it, in the
+                     ///< arguments of kernels
 };
 template <class First, class... Rest>
-struct PlacedColumns<First, Rest...> {
-  PlacedColumn<First> first;
-  PlacedColumns<Rest...> rest;
+struct SearchColumns<First, Rest...> {
+  SearchColumn<First> first;
+  SearchColumns<Rest...> rest;
 };
 
 /// results[row] = functor(neighbours of the row, each column at the neighbours).
@@ -134,7 +150,7 @@ template <class Real, class Functor, class Result, class... Columns>
 struct ReduceRow {
   static constexpr bool long_elements = true;
   NeighbourRows<Real> rows;
-  PlacedColumns<Columns...> columns;
+  SearchColumns<Columns...> columns;
   Functor functor;
   Span<Result> results;
 
@@ -142,11 +158,14 @@ struct ReduceRow {
 
  private:
   template <class First, class... Rest, class... Bound>
-  ZHALO_HD Result call(const Neighbours<Real>& near, const PlacedColumns<First, Rest...>& left, const Bound&... bound) const {
-    return call(near, left.rest, bound..., NeighbourColumn<First>{left.first, near.place, near.query_place});
+  ZHALO_HD Result call(const Neighbours<Real>& near, const SearchColumns<First, Rest...>& left,
+                       const Bound&... bound) const {
+    return call(near, left.rest, bound...,
+                NeighbourColumn<First>{left.first, near.local_index, near.query_local_index});
   }
   template <class... Bound>
-  ZHALO_HD Result call(const Neighbours<Real>& near, const PlacedColumns<>&, const Bound&... bound) const {
+  ZHALO_HD Result call(const Neighbours<Real>& near, const SearchColumns<>&,
+                       const Bound&... bound) const {
     return functor(near, bound...);
   }
 };
@@ -155,18 +174,21 @@ struct ReduceRow {
 template <class Real, class Functor, class... Columns>
 struct VisitPairs {
   NeighbourRows<Real> rows;
-  PlacedColumns<Columns...> columns;
+  SearchColumns<Columns...> columns;
   Functor functor;
 
   ZHALO_HD void operator()(Index row) const { visit(rows[row], columns); }
 
  private:
   template <class First, class... Rest, class... Bound>
-  ZHALO_HD void visit(const Neighbours<Real>& near, const PlacedColumns<First, Rest...>& left, const Bound&... bound) const {
-    visit(near, left.rest, bound..., NeighbourColumn<First>{left.first, near.place, near.query_place});
+  ZHALO_HD void visit(const Neighbours<Real>& near, const SearchColumns<First, Rest...>& left,
+                      const Bound&... bound) const {
+    visit(near, left.rest, bound...,
+          NeighbourColumn<First>{left.first, near.local_index, near.query_local_index});
   }
   template <class... Bound>
-  ZHALO_HD void visit(const Neighbours<Real>& near, const PlacedColumns<>&, const Bound&... bound) const {
+  ZHALO_HD void visit(const Neighbours<Real>& near, const SearchColumns<>&,
+                      const Bound&... bound) const {
     for (Index i = 0; i < near.size(); ++i) functor(near, i, bound...);
   }
 };

@@ -1,4 +1,5 @@
-/// Reductions of neighbours that are ready to use, on host and device: see knn_reduce and neighbour_quantity.
+/// Reductions of neighbours that are ready to use, on host and device: see knn_reduce and
+/// neighbour_quantity.
 #pragma once
 
 #include <cmath>
@@ -44,10 +45,11 @@ struct MeanOf {
 
 enum class SphKernel { cubic_spline, wendland_c2, wendland_c4 };
 
-/// Smoothed-particle-hydrodynamics kernel W(r, H) of support radius H: W = 0 for r >= H, and its integral over space is 1.
+/// Smoothed-particle-hydrodynamics kernel W(r, H) of support radius H: W = 0 for r >= H, and its
+/// integral over space is 1.
 ///
-/// Cubic spline: Monaghan & Lattanzio 1985, A&A 149, 135, as Springel 2005, MNRAS 364, 1105, eq. 4 scales it; Wendland C2 and C4:
-/// Dehnen & Aly 2012, MNRAS 425, 1068, table 1.
+/// Cubic spline: Monaghan & Lattanzio 1985, A&A 149, 135, as Springel 2005, MNRAS 364, 1105, eq. 4
+/// scales it; Wendland C2 and C4: Dehnen & Aly 2012, MNRAS 425, 1068, table 1.
 struct SphWeight {
   SphKernel kernel = SphKernel::cubic_spline;
   int dimensions = 3;
@@ -81,24 +83,27 @@ struct SphWeight {
   }
 };
 
-/// Density at the query: the neighbours' masses, weighted by a kernel whose support is the distance to the last neighbour listed, which
-/// thus counts nothing itself. Infinite where that distance is 0, and 0 where there is no neighbour.
+/// Density at the query: the neighbours' masses, weighted by a kernel whose support is the distance
+/// to the last neighbour listed, which thus counts nothing itself. Infinite where that distance is
+/// 0, and 0 where there is no neighbour.
 struct SphDensity {
   SphWeight weight;
 
   template <class Real, class Mass>
-  ZHALO_HD double operator()(const Neighbours<Real>& near, const NeighbourColumn<Mass>& mass) const {
+  ZHALO_HD double operator()(const Neighbours<Real>& near,
+                             const NeighbourColumn<Mass>& mass) const {
     if (near.size() == 0) return 0;
     const double support = near.distance(near.size() - 1);
     if (support == 0) return static_cast<double>(INFINITY);
     double sum = 0;
-    for (Index i = 0; i < near.size(); ++i) sum += static_cast<double>(mass[i]) * weight(near.distance(i), support);
+    for (Index i = 0; i < near.size(); ++i)
+      sum += static_cast<double>(mass[i]) * weight(near.distance(i), support);
     return sum;
   }
 };
 
-/// Velocity dispersion of the neighbours along one axis: sqrt(sum m |v - V|^2 / (M D)) about their mass-weighted mean V, in D dimensions; 0
-/// where there are none.
+/// Velocity dispersion of the neighbours along one axis: sqrt(sum m |v - V|^2 / (M D)) about their
+/// mass-weighted mean V, in D dimensions; 0 where there are none.
 template <int dimensions>
 struct VelocityDispersion {
   template <class Real, class Mass, class Component>
@@ -109,7 +114,8 @@ struct VelocityDispersion {
     for (Index i = 0; i < near.size(); ++i) {
       const auto m = static_cast<double>(mass[i]);
       total += m;
-      for (int axis = 0; axis < dimensions; ++axis) mean[axis] += m * static_cast<double>(velocity[i][axis]);
+      for (int axis = 0; axis < dimensions; ++axis)
+        mean[axis] += m * static_cast<double>(velocity[i][axis]);
     }
     if (!(total > 0)) return 0;
     double sum = 0;

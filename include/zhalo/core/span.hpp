@@ -19,12 +19,15 @@ class Span {
   ZHALO_HD constexpr Span(T* data, Index size) : data_(data), size_(size) {}
 
   template <class U>
-  requires(std::is_const_v<T>&& std::is_same_v<U, value_type>) ZHALO_HD constexpr Span(Span<U> other)
+  requires(std::is_const_v<T>&& std::is_same_v<U, value_type>) ZHALO_HD
+      constexpr Span(Span<U> other)
       : data_(other.data()), size_(other.size()) {}
 
   /// Views a vector; host only.
-  Span(std::vector<value_type>& v) requires(!std::is_const_v<T>) : data_(v.data()), size_(static_cast<Index>(v.size())) {}
-  Span(const std::vector<value_type>& v) requires(std::is_const_v<T>) : data_(v.data()), size_(static_cast<Index>(v.size())) {}
+  Span(std::vector<value_type>& v) requires(!std::is_const_v<T>)
+      : data_(v.data()), size_(static_cast<Index>(v.size())) {}
+  Span(const std::vector<value_type>& v) requires(std::is_const_v<T>)
+      : data_(v.data()), size_(static_cast<Index>(v.size())) {}
 
   ZHALO_HD constexpr T* data() const { return data_; }
   ZHALO_HD constexpr Index size() const { return size_; }

@@ -8,7 +8,8 @@
 
 namespace zhalo {
 
-/// Elements at a fixed distance in bytes: one member of an array of structs, one axis of an (N,3) array, or a plain array.
+/// Elements at a fixed distance in bytes: one member of an array of structs, one axis of an (N,3)
+/// array, or a plain array.
 template <class T>
 struct Strided {
   const T* data = nullptr;
@@ -24,13 +25,15 @@ struct Strided {
 class RealColumn {
  public:
   RealColumn() = default;
-  RealColumn(const float* data, Index stride_bytes = sizeof(float)) : data_(data), stride_bytes_(stride_bytes) {}
+  RealColumn(const float* data, Index stride_bytes = sizeof(float))
+      : data_(data), stride_bytes_(stride_bytes) {}
   RealColumn(const double* data, Index stride_bytes = sizeof(double))
       : data_(data), stride_bytes_(stride_bytes), is_double_(true) {}
 
   ZHALO_HD double operator[](Index i) const {
     const char* at = static_cast<const char*>(data_) + i * stride_bytes_;
-    return is_double_ ? *reinterpret_cast<const double*>(at) : static_cast<double>(*reinterpret_cast<const float*>(at));
+    return is_double_ ? *reinterpret_cast<const double*>(at)
+                      : static_cast<double>(*reinterpret_cast<const float*>(at));
   }
   ZHALO_HD explicit operator bool() const { return data_ != nullptr; }
   bool is_double() const { return is_double_; }

@@ -17,12 +17,15 @@ struct Phase {
   double seconds = 0;
 };
 
-/// Collects phases in the order in which they first ran; a phase that runs again adds to its seconds. Not thread-safe.
+/// Collects phases in the order in which they first ran; a phase that runs again adds to its
+/// seconds. Not thread-safe.
 class Timers {
  public:
-  /// Calls `observer` with the name of each phase that begins from now on: for progress, or to stop by an exception, which passes
-  /// through the computation.
-  void observe(std::function<void(const std::string& name)> observer) { observer_ = std::move(observer); }
+  /// Calls `observer` with the name of each phase that begins from now on: for progress, or to stop
+  /// by an exception, which passes through the computation.
+  void observe(std::function<void(const std::string& name)> observer) {
+    observer_ = std::move(observer);
+  }
   void begin(const std::string& name) const {
     if (observer_) observer_(name);
   }
@@ -48,7 +51,9 @@ class ScopedTimer {
   ScopedTimer(const ScopedTimer&) = delete;
   ScopedTimer& operator=(const ScopedTimer&) = delete;
 
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
 
  private:
   Timers* timers_;

@@ -1,5 +1,5 @@
-/// Index types. Everything that counts over all ranks is 64-bit; positions inside one rank's sorted array are 32-bit,
-/// which halves the memory of sort, tree and union-find (docs/architecture.md).
+/// Index types. Everything that counts over all ranks is 64-bit; positions inside one rank's sorted
+/// array are 32-bit, which halves the memory of sort, tree and union-find (docs/architecture.md).
 #pragma once
 
 #include <cstdint>

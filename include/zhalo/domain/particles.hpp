@@ -9,7 +9,8 @@
 
 namespace zhalo {
 
-/// One piece of the caller's memory (of the context's host or device). All columns have `num` elements; only pos is required.
+/// One piece of the caller's memory (of the context's host or device). All columns have `num`
+/// elements; only pos is required.
 template <class Real>
 struct ParticleSegment {
   Index num = 0;
@@ -23,8 +24,9 @@ struct ParticleSegment {
   void set_interleaved_velocity(const Real* velocity, int dimensions = 3);
 };
 
-/// The particles of one rank: one or more segments that are never copied, never changed, and must outlive the calls that use them.
-/// A particle's identity is its global index: its place in the order of ranks, then segments, then rows.
+/// The particles of one rank: one or more segments that are never copied, never changed, and must
+/// outlive the calls that use them. A particle's identity is its global index: its place in the
+/// order of ranks, then segments, then rows.
 template <class Real>
 struct Particles {
   int dimensions = 3;

@@ -7,7 +7,7 @@
 
 namespace zhalo::io {
 
-/// Instead of a particle type: places that are no particles (load_places).
+/// Instead of a particle type: places that are no particles (load_query_points).
 constexpr int no_type = -1;
 
 /// Particles [first, first + count) of one type, in the order of the files.
@@ -17,12 +17,15 @@ struct TypeRange {
   Index count = 0;
 };
 
-/// Which particles are to be used. Their global order is by type, ascending, then the order of the files.
-/// Throws InputError if the list is empty, names a type twice or one that the file has no particles or no Coordinates of.
+/// Which particles are to be used. Their global order is by type, ascending, then the order of the
+/// files. Throws InputError if the list is empty, names a type twice or one that the file has no
+/// particles or no Coordinates of.
 void check_types(const SnapshotInfo& info, const std::vector<int>& types);
 
-/// The ranges that a share of the global order of these types covers: at most one per type, empty ones left out.
-std::vector<TypeRange> ranges_of(const SnapshotInfo& info, const std::vector<int>& types, Share share);
+/// The ranges that a share of the global order of these types covers: at most one per type, empty
+/// ones left out.
+std::vector<TypeRange> ranges_of(const SnapshotInfo& info, const std::vector<int>& types,
+                                 Share share);
 
 /// The columns to load besides positions.
 struct LoadOptions {
@@ -31,11 +34,14 @@ struct LoadOptions {
   bool masses = true;
 };
 
-/// One rank's share of a snapshot, in the memory of an Exec. Owns the memory that `particles` views.
+/// One rank's share of a snapshot, in the memory of an Exec. Owns the memory that `particles`
+/// views.
 template <class Real>
 struct LoadedParticles {
-  Particles<Real> particles;  ///< one segment per range; `type` columns hold the file's type numbers
-  Buffer<std::uint64_t> id;   ///< ParticleIDs in the same order; empty if not loaded or not in the file
+  Particles<Real>
+      particles;  ///< one segment per range; `type` columns hold the file's type numbers
+  Buffer<std::uint64_t>
+      id;  ///< ParticleIDs in the same order; empty if not loaded or not in the file
   std::vector<TypeRange> ranges;
   bool has_velocities = false;  ///< the same on all ranks
   bool has_ids = false;         ///< the same on all ranks, also on those without particles
@@ -46,16 +52,18 @@ struct LoadedParticles {
   Buffer<std::uint8_t> type_numbers;
 };
 
-/// Reads this rank's equal share of all particles of `types`. Collective: an error on one rank is an error on all. Velocities
-/// are peculiar, in the file's unit. Velocities and ids that some used type lacks are left out. Masses are needed unless
-/// they are not to be loaded: InputError if a type has none.
+/// Reads this rank's equal share of all particles of `types`. Collective: an error on one rank is
+/// an error on all. Velocities are peculiar, in the file's unit. Velocities and ids that some used
+/// type lacks are left out. Masses are needed unless they are not to be loaded: InputError if a
+/// type has none.
 template <class Real>
-LoadedParticles<Real> load_particles(const Context& context, const Snapshot& snapshot, const std::vector<int>& types,
+LoadedParticles<Real> load_particles(const Context& context, const Snapshot& snapshot,
+                                     const std::vector<int>& types,
                                      const LoadOptions& options = {});
 
-extern template LoadedParticles<float> load_particles(const Context&, const Snapshot&, const std::vector<int>&,
-                                                      const LoadOptions&);
-extern template LoadedParticles<double> load_particles(const Context&, const Snapshot&, const std::vector<int>&,
-                                                       const LoadOptions&);
+extern template LoadedParticles<float> load_particles(const Context&, const Snapshot&,
+                                                      const std::vector<int>&, const LoadOptions&);
+extern template LoadedParticles<double> load_particles(const Context&, const Snapshot&,
+                                                       const std::vector<int>&, const LoadOptions&);
 
 }  // namespace zhalo::io

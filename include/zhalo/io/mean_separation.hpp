@@ -16,12 +16,14 @@ struct MassSummary {
   bool equal() const { return count > 0 && min > 0 && max - min <= 1e-6 * max; }
 };
 
-/// Masses of all particles of these types. Collective; each rank reads its share in blocks. InputError if a type has no masses,
-/// or one is negative or not finite.
-MassSummary summarise_masses(const Communicator& comm, const Snapshot& snapshot, const std::vector<int>& types);
+/// Masses of all particles of these types. Collective; each rank reads its share in blocks.
+/// InputError if a type has no masses, or one is negative or not finite.
+MassSummary summarise_masses(const Communicator& comm, const Snapshot& snapshot,
+                             const std::vector<int>& types);
 
 enum class MeanSeparationRule {
-  automatic,  ///< volume if the linked type has equal masses, is alone and fills the box (to 1%, without gas), else density
+  automatic,  ///< volume if the linked type has equal masses, is alone and fills the box (to 1%,
+              ///< without gas), else density
   density,    ///< cbrt(mean mass / (Omega rho_crit)), right for zooms and with gas
   volume,     ///< cbrt(V / N)
   given
@@ -47,9 +49,11 @@ struct MeanSeparation {
   std::string warning;
 };
 
-/// Omega in the density is that of all matter without neutrinos, and without baryons if the file has gas. Throws InputError if
-/// what was asked for cannot be had; the message says what is missing and which options help.
-MeanSeparation mean_separation(const SnapshotInfo& info, const std::vector<int>& types, const MassSummary& masses,
+/// Omega in the density is that of all matter without neutrinos, and without baryons if the file
+/// has gas. Throws InputError if what was asked for cannot be had; the message says what is missing
+/// and which options help.
+MeanSeparation mean_separation(const SnapshotInfo& info, const std::vector<int>& types,
+                               const MassSummary& masses,
                                const MeanSeparationRequest& request = {});
 
 }  // namespace zhalo::io

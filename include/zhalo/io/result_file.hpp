@@ -1,4 +1,5 @@
-/// Writing numbers about each particle of a snapshot, or about each place of a list, in their order (docs/formats.md).
+/// Writing numbers about each particle of a snapshot, or about each place of a list, in their order
+/// (docs/formats.md).
 #pragma once
 
 #include <string>
@@ -19,7 +20,9 @@ struct Meaning {
 /// A named value for an attribute.
 struct Note {
   std::string name;
-  std::variant<double, Index, std::string, std::vector<int>, std::vector<Index>, std::vector<double>> value;
+  std::variant<double, Index, std::string, std::vector<int>, std::vector<Index>,
+               std::vector<double>>
+      value;
 };
 
 /// One dataset: for each particle of this rank one row of numbers, on the host.
@@ -42,14 +45,16 @@ struct Results {
   std::vector<Note> parameters{};  ///< how they were made: goes into /Parameters
 };
 
-/// Stages `NAME.hdf5`, or `NAME.0.hdf5` and so on if there are to be several: `PartTypeN/DATASET` in the snapshot's order over the
-/// files; attribute FirstParticle of PartTypeN is the place of the first row in that order. With several files and
-/// WriteOptions::master, `NAME.hdf5` shows them as one. Files of an earlier run under these names go at the commit. `snapshot` is the one
-/// whose time, box and units hold. Collective, and errors, as write_catalogue.
-void write_results(StagedFiles& files, const std::string& name, const Results& results, const SnapshotInfo& snapshot,
-                   const WriteOptions& options = {});
+/// Stages `NAME.hdf5`, or `NAME.0.hdf5` and so on if there are to be several: `PartTypeN/DATASET`
+/// in the snapshot's order over the files; attribute FirstParticle of PartTypeN is the place of the
+/// first row in that order. With several files and WriteOptions::master, `NAME.hdf5` shows them as
+/// one. Files of an earlier run under these names go at the commit. `snapshot` is the one whose
+/// time, box and units hold. Collective, and errors, as write_catalogue.
+void write_results(StagedFiles& files, const std::string& name, const Results& results,
+                   const SnapshotInfo& snapshot, const WriteOptions& options = {});
 
-/// The names, of a set of this many files, that write_results stages or removes; `file` without directory.
+/// The names, of a set of this many files, that write_results stages or removes; `file` without
+/// directory.
 bool is_result_name(const std::string& name, const std::string& file);
 
 }  // namespace zhalo::io

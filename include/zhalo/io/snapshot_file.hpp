@@ -10,8 +10,8 @@
 
 namespace zhalo::io {
 
-/// This rank's particles of one type, on the host, each array of `num` elements (positions, peculiar velocities) per axis. On a rank
-/// without particles arrays and mass do not count.
+/// This rank's particles of one type, on the host, each array of `num` elements (positions,
+/// peculiar velocities) per axis. On a rank without particles arrays and mass do not count.
 template <class Real>
 struct SnapshotParticles {
   int type = 1;  ///< the same on all ranks
@@ -22,7 +22,8 @@ struct SnapshotParticles {
   double mass = 0;  ///< of each, in the snapshot's unit; the same on all ranks that have particles
 };
 
-/// What the header says: units, cosmology and box of `SnapshotInfo` that a snapshot needs. The same on all ranks.
+/// What the header says: units, cosmology and box of `SnapshotInfo` that a snapshot needs. The same
+/// on all ranks.
 struct SnapshotHeader {
   double box_length = 0;
   double scale_factor = 1;
@@ -36,12 +37,14 @@ struct SnapshotHeader {
   std::vector<Note> parameters{};  ///< how it was made: goes into /Parameters
 };
 
-/// Stages `NAME.hdf5`, or `NAME.0.hdf5` and so on, in the layout of GADGET-4 (a group per type with Coordinates, Velocities (divided by the
-/// root of the scale factor), ParticleIDs; masses in MassTable). Positions outside the box are wrapped. Collective, and errors, as
-/// write_results; InputError also for a name, a header, a type or a mass that differ between ranks, missing arrays, and numbers that
-/// are not finite or must be positive.
+/// Stages `NAME.hdf5`, or `NAME.0.hdf5` and so on, in the layout of GADGET-4 (a group per type with
+/// Coordinates, Velocities (divided by the root of the scale factor), ParticleIDs; masses in
+/// MassTable). Positions outside the box are wrapped. Collective, and errors, as write_results;
+/// InputError also for a name, a header, a type or a mass that differ between ranks, missing
+/// arrays, and numbers that are not finite or must be positive.
 template <class Real>
-void write_snapshot(StagedFiles& files, const std::string& name, const SnapshotParticles<Real>& particles,
-                    const SnapshotHeader& header, const WriteOptions& options = {});
+void write_snapshot(StagedFiles& files, const std::string& name,
+                    const SnapshotParticles<Real>& particles, const SnapshotHeader& header,
+                    const WriteOptions& options = {});
 
 }  // namespace zhalo::io

@@ -17,8 +17,8 @@ enum class Code { gadget, gadget4, arepo, swift, eagle, gizmo };
 /// "GADGET-2/3", "GADGET-4", "AREPO", "SWIFT", "EAGLE", "GIZMO".
 std::string name_of(Code code);
 
-/// What the file, or the user, says about the universe. A missing value is empty, not a guess. In a snapshot's info a file that
-/// is not of a cosmological run has no scale_factor.
+/// What the file, or the user, says about the universe. A missing value is empty, not a guess. In a
+/// snapshot's info a file that is not of a cosmological run has no scale_factor.
 struct Cosmology {
   std::optional<double> scale_factor;
   std::optional<double> redshift;
@@ -27,15 +27,15 @@ struct Cosmology {
   std::optional<double> omega_lambda;
   std::optional<double> omega_baryon;
   std::optional<double> omega_cdm;
-  /// At redshift zero, in the file's own units of mass and length with the file's own powers of h: a comoving mean density is
-  /// Omega times this.
+  /// At redshift zero, in the file's own units of mass and length with the file's own powers of h:
+  /// a comoving mean density is Omega times this.
   std::optional<double> critical_density;
   /// Where critical_density comes from, or why there is none.
   std::string critical_density_source;
 };
 
-/// The file's units in cgs. Unless `h_free`, lengths and masses carry 1/h besides: a stored length x is x * length_in_cm / h.
-/// Lengths are comoving.
+/// The file's units in cgs. Unless `h_free`, lengths and masses carry 1/h besides: a stored length
+/// x is x * length_in_cm / h. Lengths are comoving.
 struct Units {
   double length_in_cm = 0;
   double mass_in_g = 0;
@@ -55,7 +55,8 @@ struct TypeSummary {
   bool has_coordinates = false;
   bool has_velocities = false;
   bool has_ids = false;
-  bool double_coordinates = false;  ///< float cannot hold the stored positions: float64, or integers of 32 or 64 bits
+  bool double_coordinates =
+      false;  ///< float cannot hold the stored positions: float64, or integers of 32 or 64 bits
   bool double_velocities = false;
   bool double_masses = false;
   /// "MassTable", "Masses", "Mass", "DynamicalMasses", "user" or "none".
@@ -69,19 +70,20 @@ struct SnapshotInfo {
   std::string version;             ///< of the code that wrote the file, or empty
   std::string path;                ///< as the user gave it
   std::vector<std::string> files;  ///< in the order of the chunks
-  std::string stem;                ///< name of the files without directory, chunk number and ".hdf5"
-  int number = 0;                  ///< of the snapshot, from its name: 7 for snapshot_007; 0 if the name has none
+  std::string stem;  ///< name of the files without directory, chunk number and ".hdf5"
+  int number = 0;    ///< of the snapshot, from its name: 7 for snapshot_007; 0 if the name has none
   std::vector<TypeSummary> types;  ///< by number; as many as the file has
 
   std::optional<Vec3d> box_length;  ///< none if the file says 0 or nothing
   std::optional<bool> periodic;     ///< if the file says
   Cosmology cosmology;
   Units units;
-  /// Stored velocities times this are peculiar velocities: sqrt(a) for the GADGET family, 1 for SWIFT and for runs without
-  /// cosmology.
+  /// Stored velocities times this are peculiar velocities: sqrt(a) for the GADGET family, 1 for
+  /// SWIFT and for runs without cosmology.
   double velocity_factor = 1;
 
-  /// Oddities that were met and how they were understood, one sentence each: to be shown to the user.
+  /// Oddities that were met and how they were understood, one sentence each: to be shown to the
+  /// user.
   std::vector<std::string> notes;
   /// What is there and cannot be used, one sentence each: to be shown to the user as a warning.
   std::vector<std::string> warnings;
@@ -99,13 +101,15 @@ struct SnapshotOverrides {
   Cosmology cosmology;
 };
 
-/// The table that is shown to the user: code, files, particles and mass source per type, box, units, cosmology, notes.
+/// The table that is shown to the user: code, files, particles and mass source per type, box,
+/// units, cosmology, notes.
 std::string describe(const SnapshotInfo& info);
 
 enum class Periodicity { automatic, yes, no };
 
-/// The box to search in. `automatic` is periodic if the file says so, or says nothing but has a box. Not periodic is unbounded.
-/// Throws InputError if a periodic box is asked for and its size is unknown.
+/// The box to search in. `automatic` is periodic if the file says so, or says nothing but has a
+/// box. Not periodic is unbounded. Throws InputError if a periodic box is asked for and its size is
+/// unknown.
 Box simulation_box(const SnapshotInfo& info, Periodicity periodicity = Periodicity::automatic);
 
 }  // namespace zhalo::io

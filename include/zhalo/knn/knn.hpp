@@ -14,24 +14,28 @@
 namespace zhalo {
 
 /// Most neighbours that can be asked for.
-inline constexpr int most_neighbours = 4096;
+inline constexpr int max_neighbours = 4096;
 
 struct KnnOptions {
-  /// Neighbours per query, 1 to most_neighbours.
+  /// Neighbours per query, 1 to max_neighbours.
   int k = 8;
-  /// Among the particles themselves: each particle is its own nearest neighbour (distance 0). Queries of their own are never left out.
+  /// Among the particles themselves: each particle is its own nearest neighbour (distance 0).
+  /// Queries of their own are never left out.
   bool include_self = true;
-  /// Neighbours at distances (as they are reported) <= max_radius only, in the unit of the positions; must not be negative.
+  /// Neighbours at distances (as they are reported) <= max_radius only, in the unit of the
+  /// positions; must not be negative.
   double max_radius = std::numeric_limits<double>::infinity();
   /// Particles per tree leaf, 1 to 64: changes the speed, never the neighbours.
   int leaf_size = 32;
-  /// Memory for the lists that exist at a time on each rank; 0: 32 MiB on the host, 512 MiB on a device. Lists of one leaf always do.
+  /// Memory for the lists that exist at a time on each rank; 0: 32 MiB on the host, 512 MiB on a
+  /// device. Lists of one leaf always do.
   Index chunk_bytes = 0;
 };
 
 /// What the search did on this rank.
 struct KnnStatistics {
-  Index num_wrapped = 0;     ///< over all ranks: particles and queries that lay outside a periodic axis
+  Index num_wrapped =
+      0;  ///< over all ranks: particles and queries that lay outside a periodic axis
   Index num_particles = 0;   ///< over all ranks
   Index num_queries = 0;     ///< over all ranks
   Index leaves_visited = 0;  ///< by queries: leaves whose particles were tested
@@ -41,7 +45,8 @@ struct KnnStatistics {
   Index bytes_sent = 0;      ///< to other ranks
 };
 
-/// Places that are searched from, which are no particles, and the particles to search among. Views: both must outlive the call.
+/// Places that are searched from, which are no particles, and the particles to search among. Views:
+/// both must outlive the call.
 ///
 ///   knn(context, QueriesAmong{queries, particles}, box, {.k = 8})
 template <class Real>
@@ -54,28 +59,30 @@ QueriesAmong(const Particles<Real>&, const Particles<Real>&) -> QueriesAmong<Rea
 
 enum class RowOrder {
   caller,  ///< one row per query of this rank, in the caller's order
-  z_order  ///< as the search has them: queries along the Z-order, in even parts over the ranks; see KnnResult::query
+  z_order  ///< as the search has them: queries along the Z-order, in even parts over the ranks; see
+           ///< KnnResult::query
 };
 
 /// What is wanted of each neighbour.
 struct KnnOutput {
   bool distances = true;
   bool indices = true;
-  bool places = false;
+  bool locations = false;
   std::vector<TravellingColumn> columns{};  ///< of the particles: the neighbours' values
   RowOrder order = RowOrder::caller;
 };
 
-/// Rows of k neighbours, one per query, nearest first; equal distances in the order of global indices. Rows with fewer than k neighbours
-/// are filled up with distance infinity, index -1, rank -1 (all bits set), and zero bytes in columns. Memory of the context's Exec; what
-/// was not asked for is empty.
+/// Rows of k neighbours, one per query, nearest first; equal distances in the order of global
+/// indices. Rows with fewer than k neighbours are filled up with distance infinity, index -1, rank
+/// -1 (all bits set), and zero bytes in columns. Memory of the context's Exec; what was not asked
+/// for is empty.
 template <class Real>
 struct KnnResult {
   Index num_rows = 0;
   int k = 0;
-  Buffer<Real> distance;        ///< (num_rows, k)
-  Buffer<Index> index;          ///< (num_rows, k): global indices of particles
-  Buffer<ParticlePlace> place;  ///< (num_rows, k)
+  Buffer<Real> distance;              ///< (num_rows, k)
+  Buffer<Index> index;                ///< (num_rows, k): global indices of particles
+  Buffer<ParticleLocation> location;  ///< (num_rows, k)
   std::vector<Buffer<std::byte>> columns;
   Buffer<Index> query;  ///< RowOrder::z_order: global index of each row's query
   KnnStatistics statistics;
@@ -90,19 +97,22 @@ struct KnnResult {
 
 /// Finds the k nearest particles of every particle.
 ///
-/// Collective; particles of any order and place, on any rank; they are not changed. Distances are computed in the positions' own precision,
-/// to the nearest periodic image, sqrt(fma(z, z, fma(y, y, x * x))); neighbours are ordered by squared distance, then by global index.
-/// Results do not depend on the number of ranks or threads nor on the backend, bit for bit. A particle beyond a periodic edge is moved
-/// inside first. Throws InputError for k outside 1..most_neighbours, max_radius negative or NaN, positions that are not finite or lie
-/// outside a box without periodicity, options or columns that differ between ranks; OutOfMemory.
+/// Collective; particles of any order and place, on any rank; they are not changed. Distances are
+/// computed in the positions' own precision, to the nearest periodic image, sqrt(fma(z, z, fma(y,
+/// y, x * x))); neighbours are ordered by squared distance, then by global index. Results do not
+/// depend on the number of ranks or threads nor on the backend, bit for bit. A particle beyond a
+/// periodic edge is moved inside first. Throws InputError for k outside 1..max_neighbours,
+/// max_radius negative or NaN, positions that are not finite or lie outside a box without
+/// periodicity, options or columns that differ between ranks; OutOfMemory.
 template <class Real>
-KnnResult<Real> knn(const Context& context, const Particles<Real>& particles, const Box& box, const KnnOptions& options,
-                    const KnnOutput& output = {});
+KnnResult<Real> knn(const Context& context, const Particles<Real>& particles, const Box& box,
+                    const KnnOptions& options, const KnnOutput& output = {});
 
-/// Finds the k nearest particles of every query: places that are no particles (a coincident particle is a neighbour at distance 0).
-/// Queries may lie anywhere where the box is not bounded, and travel as particles do.
+/// Finds the k nearest particles of every query: places that are no particles (a coincident
+/// particle is a neighbour at distance 0). Queries may lie anywhere where the box is not bounded,
+/// and travel as particles do.
 template <class Real>
-KnnResult<Real> knn(const Context& context, const QueriesAmong<Real>& search, const Box& box, const KnnOptions& options,
-                    const KnnOutput& output = {});
+KnnResult<Real> knn(const Context& context, const QueriesAmong<Real>& search, const Box& box,
+                    const KnnOptions& options, const KnnOutput& output = {});
 
 }  // namespace zhalo

@@ -1,5 +1,5 @@
-/// Lists of neighbours, made chunk by chunk so that they never exist all at once: what knn, the reductions and the searches within a
-/// radius are made of.
+/// Lists of neighbours, made chunk by chunk so that they never exist all at once: what knn, the
+/// reductions and the searches within a radius are made of.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,11 @@
 
 namespace zhalo {
 
-/// What to list for each query: the k nearest within max_radius or, with k == 0, all within max_radius.
+/// What to list for each query: the k nearest within max_radius or, with k == 0, all within
+/// max_radius.
 struct NeighbourSearch {
   int k = 0;
-  int least_k = 0;  ///< 1 where all within max_radius are not what was asked for
+  int min_k = 0;  ///< 1 where all within max_radius are not what was asked for
   double max_radius = std::numeric_limits<double>::infinity();
   bool include_self = true;
   int leaf_size = 32;
@@ -24,7 +25,7 @@ struct NeighbourSearch {
   NeighbourSearch() = default;
   NeighbourSearch(const KnnOptions& options, std::vector<TravellingColumn> travelling)
       : k(options.k),
-        least_k(1),
+        min_k(1),
         max_radius(options.max_radius),
         include_self(options.include_self),
         leaf_size(options.leaf_size),
@@ -39,14 +40,15 @@ struct SearchedParticles {
   const Particles<Real>* queries = nullptr;
 
   SearchedParticles(const Particles<Real>& all) : particles(all) {}
-  SearchedParticles(const QueriesAmong<Real>& both) : particles(both.particles), queries(&both.queries) {}
+  SearchedParticles(const QueriesAmong<Real>& both)
+      : particles(both.particles), queries(&both.queries) {}
 
   /// Queries of this rank.
   Index num_queries() const { return queries == nullptr ? particles.num() : queries->num(); }
 };
 
-/// Iterates over chunks of queries. Making it, next() and put() are collective; all ranks see the same number of
-/// chunks, some of them empty.
+/// Iterates over chunks of queries. Making it, next() and put() are collective; all ranks see the
+/// same number of chunks, some of them empty.
 ///
 ///   NeighbourLists<Real> lists(context, particles, box, search);
 ///   while (lists.next()) { ... lists.rows() ... lists.put(values, sizeof(T), result); }
@@ -57,12 +59,13 @@ class NeighbourLists {
   NeighbourLists(const Context& context, const SearchedParticles<Real>& searched, const Box& box,
                  const NeighbourSearch& search);
 
-  /// Makes the next chunk's lists; false when there are no more. What rows() and column() showed before is gone then.
+  /// Makes the next chunk's lists; false when there are no more. What rows() and column() showed
+  /// before is gone then.
   bool next();
   const NeighbourRows<Real>& rows() const;
   /// Column number i of the search, for the particles of the rows.
   template <class T>
-  PlacedColumn<T> column(int i) const {
+  SearchColumn<T> column(int i) const {
     const RawColumn raw = raw_column(i, static_cast<Index>(sizeof(T)));
     return {static_cast<const T*>(raw.own), static_cast<const T*>(raw.fetched), raw.num_own};
   }
@@ -74,8 +77,8 @@ class NeighbourLists {
   /// The same without its type. InputError if there is none or its elements have another size.
   RawColumn raw_column(int i, Index element_size) const;
 
-  /// Brings one value per row of this chunk (in the order of rows) to the query's rank: `result` has one element for each query of
-  /// this rank, in the caller's order.
+  /// Brings one value per row of this chunk (in the order of rows) to the query's rank: `result`
+  /// has one element for each query of this rank, in the caller's order.
   void put(const void* values, Index element_size, void* result);
 
   Index num_queries() const;   ///< that this rank brought

@@ -7,10 +7,11 @@
 namespace zhalo {
 
 enum class Quantity {
-  kth_radius,          ///< distance to the k-th neighbour (KthRadius)
-  mean_radius,         ///< mean distance, without the query (MeanRadius)
-  density,             ///< of mass, by an SPH kernel that reaches to the k-th neighbour (SphDensity)
-  velocity_dispersion  ///< along one axis (VelocityDispersion); InputError if a segment has no velocities
+  kth_radius,   ///< distance to the k-th neighbour (KthRadius)
+  mean_radius,  ///< mean distance, without the query (MeanRadius)
+  density,      ///< of mass, by an SPH kernel that reaches to the k-th neighbour (SphDensity)
+  velocity_dispersion  ///< along one axis (VelocityDispersion); InputError if a segment has no
+                       ///< velocities
 };
 
 struct QuantityOptions {
@@ -18,15 +19,18 @@ struct QuantityOptions {
   SphKernel kernel = SphKernel::cubic_spline;  ///< of the density
 };
 
-/// The quantity of each particle's k nearest neighbours: in the caller's order, in memory of the context's Exec. Sums run over the
-/// neighbours in their order, so results are equal bit for bit for any number of ranks and threads. Collective; throws as knn.
+/// The quantity of each particle's k nearest neighbours: in the caller's order, in memory of the
+/// context's Exec. Sums run over the neighbours in their order, so results are equal bit for bit
+/// for any number of ranks and threads. Collective; throws as knn.
 template <class Real>
-Buffer<double> neighbour_quantity(const Context& context, const Particles<Real>& particles, const Box& box,
-                                  const KnnOptions& options, const QuantityOptions& quantity);
+Buffer<double> neighbour_quantity(const Context& context, const Particles<Real>& particles,
+                                  const Box& box, const KnnOptions& options,
+                                  const QuantityOptions& quantity);
 
 /// The same at the places of queries, which are no particles.
 template <class Real>
-Buffer<double> neighbour_quantity(const Context& context, const QueriesAmong<Real>& among, const Box& box,
-                                  const KnnOptions& options, const QuantityOptions& quantity);
+Buffer<double> neighbour_quantity(const Context& context, const QueriesAmong<Real>& among,
+                                  const Box& box, const KnnOptions& options,
+                                  const QuantityOptions& quantity);
 
 }  // namespace zhalo

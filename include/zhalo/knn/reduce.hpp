@@ -1,4 +1,5 @@
-/// Reductions of neighbours by functors of the user's: lists are made and reduced chunk by chunk, so that memory does not grow with N k.
+/// Reductions of neighbours by functors of the user's: lists are made and reduced chunk by chunk,
+/// so that memory does not grow with N k.
 #pragma once
 
 #include <string_view>
@@ -11,8 +12,9 @@
 
 namespace zhalo {
 
-/// A column of the particles, of any trivially copyable type: one element per particle of this rank, in the caller's order (over
-/// segments), in the memory of the context's Exec. Functors see it at the neighbours, whichever rank they are on.
+/// A column of the particles, of any trivially copyable type: one element per particle of this
+/// rank, in the caller's order (over segments), in the memory of the context's Exec. Functors see
+/// it at the neighbours, whichever rank they are on.
 template <class T>
 struct ParticleColumn {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -23,7 +25,8 @@ struct ParticleColumn {
 
   ParticleColumn(std::string_view column_name, Span<const T> values)
       : name(column_name), data(values.data()), num(values.size()) {}
-  ParticleColumn(std::string_view column_name, const T* first, Index count, Index stride = sizeof(T))
+  ParticleColumn(std::string_view column_name, const T* first, Index count,
+                 Index stride = sizeof(T))
       : name(column_name), data(first), num(count), stride_bytes(stride) {}
 };
 
@@ -35,7 +38,8 @@ ParticleColumn(std::string_view, const std::vector<T>&) -> ParticleColumn<T>;
 /// Throws InputError unless the column has an element for each of the rank's particles.
 void validate_column(std::string_view name, Index num, Index num_particles);
 
-/// A functor and the columns that it wants to see at the neighbours, in the order of its arguments: made by reduction().
+/// A functor and the columns that it wants to see at the neighbours, in the order of its arguments:
+/// made by reduction().
 template <class Functor, class... Columns>
 struct Reduction {
   static_assert(std::is_trivially_copyable_v<Functor>,
@@ -46,24 +50,31 @@ struct Reduction {
 
   /// What it returns for one query among positions of Real.
   template <class Real>
-  static auto call(const Functor& functor, const Neighbours<Real>& near, const NeighbourColumn<Columns>&... at) {
-    static_assert(std::is_invocable_v<const Functor&, const Neighbours<Real>&, const NeighbourColumn<Columns>&...>,
-                  "a reduction must be callable as f(const Neighbours<Real>&, const NeighbourColumn<T>&...) const, with one "
+  static auto call(const Functor& functor, const Neighbours<Real>& near,
+                   const NeighbourColumn<Columns>&... at) {
+    static_assert(std::is_invocable_v<const Functor&, const Neighbours<Real>&,
+                                      const NeighbourColumn<Columns>&...>,
+                  "a reduction must be callable as f(const Neighbours<Real>&, const "
+                  "NeighbourColumn<T>&...) const, with one "
                   "argument per column, in their order");
-    using Result = std::invoke_result_t<const Functor&, const Neighbours<Real>&, const NeighbourColumn<Columns>&...>;
-    static_assert(!std::is_void_v<Result> && !std::is_reference_v<Result>, "a reduction must return a value");
+    using Result = std::invoke_result_t<const Functor&, const Neighbours<Real>&,
+                                        const NeighbourColumn<Columns>&...>;
+    static_assert(!std::is_void_v<Result> && !std::is_reference_v<Result>,
+                  "a reduction must return a value");
     static_assert(std::is_trivially_copyable_v<Result>,
                   "what a reduction returns travels between ranks: it must be trivially copyable");
     return functor(near, at...);
   }
   template <class Real>
-  using Result = decltype(call(std::declval<const Functor&>(), std::declval<const Neighbours<Real>&>(),
-                               std::declval<const NeighbourColumn<Columns>&>()...));
+  using Result =
+      decltype(call(std::declval<const Functor&>(), std::declval<const Neighbours<Real>&>(),
+                    std::declval<const NeighbourColumn<Columns>&>()...));
 };
 
 /// reduction(MeanMass{}, ParticleColumn("mass", mass))
 template <class Functor, class... Columns>
-Reduction<Functor, Columns...> reduction(const Functor& functor, const ParticleColumn<Columns>&... columns) {
+Reduction<Functor, Columns...> reduction(const Functor& functor,
+                                         const ParticleColumn<Columns>&... columns) {
   return {functor, {columns...}};
 }
 /// A functor alone wants no columns.
@@ -80,27 +91,33 @@ template <class... T>
 struct ColumnTypes {};
 
 template <class Real>
-PlacedColumns<> placed_columns_from(const NeighbourLists<Real>&, int, ColumnTypes<>) {
+SearchColumns<> search_columns_from(const NeighbourLists<Real>&, int, ColumnTypes<>) {
   return {};
 }
 template <class Real, class First, class... Rest>
-PlacedColumns<First, Rest...> placed_columns_from(const NeighbourLists<Real>& lists, int i, ColumnTypes<First, Rest...>) {
-  return {lists.template column<First>(i), placed_columns_from(lists, i + 1, ColumnTypes<Rest...>{})};
+SearchColumns<First, Rest...> search_columns_from(const NeighbourLists<Real>& lists, int i,
+                                                  ColumnTypes<First, Rest...>) {
+  return {lists.template column<First>(i),
+          search_columns_from(lists, i + 1, ColumnTypes<Rest...>{})};
 }
 /// The columns of the search, for functors.
 template <class Real, class... Columns>
-PlacedColumns<Columns...> placed_columns(const NeighbourLists<Real>& lists) {
-  return placed_columns_from(lists, 0, ColumnTypes<Columns...>{});
+SearchColumns<Columns...> search_columns(const NeighbourLists<Real>& lists) {
+  return search_columns_from(lists, 0, ColumnTypes<Columns...>{});
 }
 
-/// Lets the columns travel with the particles. InputError unless each has an element for each particle of this rank.
+/// Lets the columns travel with the particles. InputError unless each has an element for each
+/// particle of this rank.
 template <class Functor, class... Columns>
-void add_columns(NeighbourSearch& search, Index num_particles, const Reduction<Functor, Columns...>& whole) {
+void add_columns(NeighbourSearch& search, Index num_particles,
+                 const Reduction<Functor, Columns...>& whole) {
   const auto add = [&](const auto& column, Index size) {
     validate_column(column.name, column.num, num_particles);
     search.columns.push_back({column.data, size, column.stride_bytes});
   };
-  std::apply([&](const auto&... columns) { (add(columns, static_cast<Index>(sizeof(Columns))), ...); }, whole.columns);
+  std::apply(
+      [&](const auto&... columns) { (add(columns, static_cast<Index>(sizeof(Columns))), ...); },
+      whole.columns);
 }
 
 /// One search, chunk by chunk, and what is done with the lists.
@@ -111,7 +128,8 @@ struct ReducedSearch {
   const Box& box;
   NeighbourSearch search;
 
-  /// Reduces into the caller's memory (of the Exec): one element per query of this rank, in the caller's order.
+  /// Reduces into the caller's memory (of the Exec): one element per query of this rank, in the
+  /// caller's order.
   template <class Functor, class... Columns>
   KnnStatistics into(Span<typename Reduction<Functor, Columns...>::template Result<Real>> result,
                      const Reduction<Functor, Columns...>& whole) {
@@ -120,9 +138,10 @@ struct ReducedSearch {
     NeighbourLists<Real> lists(context, searched, box, search);
     while (lists.next()) {
       Buffer<Result> values(context.exec, lists.rows().num, "reduced values");
-      for_each(context.exec, lists.rows().num,
-               ReduceRow<Real, Functor, Result, Columns...>{lists.rows(), placed_columns<Real, Columns...>(lists),
-                                                            whole.functor, values.span()});
+      for_each(
+          context.exec, lists.rows().num,
+          ReduceRow<Real, Functor, Result, Columns...>{
+              lists.rows(), search_columns<Real, Columns...>(lists), whole.functor, values.span()});
       lists.put(values.data(), static_cast<Index>(sizeof(Result)), result.data());
     }
     return lists.statistics();
@@ -139,26 +158,29 @@ struct ReducedSearch {
   }
 };
 
-/// For every particle, functor(neighbours, columns...) over its k nearest neighbours (see knn): in the caller's order, in memory of the
-/// context's Exec.
+/// For every particle, functor(neighbours, columns...) over its k nearest neighbours (see knn): in
+/// the caller's order, in memory of the context's Exec.
 ///
 ///   struct MeanMass {
-///     ZHALO_HD float operator()(const Neighbours<float>& near, const NeighbourColumn<float>& mass) const { ... mass[i] ... }
+///     ZHALO_HD float operator()(const Neighbours<float>& near, const NeighbourColumn<float>& mass)
+///     const { ... mass[i] ... }
 ///   };
-///   auto mean = knn_reduce(context, particles, box, {.k = 32}, reduction(MeanMass{}, ParticleColumn("mass", mass)));
+///   auto mean = knn_reduce(context, particles, box, {.k = 32}, reduction(MeanMass{},
+///   ParticleColumn("mass", mass)));
 ///
-/// A functor that wants no columns is given as it is. Collective. The functor runs on the Exec: for a device compile the file with nvcc.
-/// Throws as knn, and InputError for a column that has not one element per particle.
+/// A functor that wants no columns is given as it is. Collective. The functor runs on the Exec: for
+/// a device compile the file with nvcc. Throws as knn, and InputError for a column that has not one
+/// element per particle.
 template <class Real, class AnyReduction>
-auto knn_reduce(const Context& context, const Particles<Real>& particles, const Box& box, const KnnOptions& options,
-                const AnyReduction& whole) {
+auto knn_reduce(const Context& context, const Particles<Real>& particles, const Box& box,
+                const KnnOptions& options, const AnyReduction& whole) {
   return ReducedSearch<Real>{context, particles, box, {options, {}}}.run(as_reduction(whole));
 }
 
 /// The same for queries of their own: one result per query.
 template <class Real, class AnyReduction>
-auto knn_reduce(const Context& context, const QueriesAmong<Real>& among, const Box& box, const KnnOptions& options,
-                const AnyReduction& whole) {
+auto knn_reduce(const Context& context, const QueriesAmong<Real>& among, const Box& box,
+                const KnnOptions& options, const AnyReduction& whole) {
   return ReducedSearch<Real>{context, among, box, {options, {}}}.run(as_reduction(whole));
 }
 

@@ -23,8 +23,8 @@ struct WithinOptions {
   }
 };
 
-/// Neighbours of each particle within the radius, in the caller's order, in memory of the context's Exec. No lists are made. Collective;
-/// throws as knn.
+/// Neighbours of each particle within the radius, in the caller's order, in memory of the context's
+/// Exec. No lists are made. Collective; throws as knn.
 template <class Real>
 Buffer<Index> count_within(const Context& context, const Particles<Real>& particles, const Box& box,
                            const WithinOptions& options);
@@ -33,39 +33,44 @@ template <class Real>
 Buffer<Index> count_within(const Context& context, const QueriesAmong<Real>& among, const Box& box,
                            const WithinOptions& options);
 
-/// knn_reduce over all neighbours within the radius, nearest first. Lists are made chunk by chunk: those of the queries of one leaf have to
-/// fit into memory. Collective; throws as knn_reduce.
+/// knn_reduce over all neighbours within the radius, nearest first. Lists are made chunk by chunk:
+/// those of the queries of one leaf have to fit into memory. Collective; throws as knn_reduce.
 template <class Real, class AnyReduction>
-auto reduce_within(const Context& context, const Particles<Real>& particles, const Box& box, const WithinOptions& options,
-                   const AnyReduction& whole) {
+auto reduce_within(const Context& context, const Particles<Real>& particles, const Box& box,
+                   const WithinOptions& options, const AnyReduction& whole) {
   return ReducedSearch<Real>{context, particles, box, options.search()}.run(as_reduction(whole));
 }
 template <class Real, class AnyReduction>
-auto reduce_within(const Context& context, const QueriesAmong<Real>& among, const Box& box, const WithinOptions& options,
-                   const AnyReduction& whole) {
+auto reduce_within(const Context& context, const QueriesAmong<Real>& among, const Box& box,
+                   const WithinOptions& options, const AnyReduction& whole) {
   return ReducedSearch<Real>{context, among, box, options.search()}.run(as_reduction(whole));
 }
 
 /// Visits pairs on the Exec.
 template <class Real, class Functor, class... Columns>
-void visit_pairs(const Context& context, NeighbourLists<Real>& lists, const Reduction<Functor, Columns...>& whole) {
-  static_assert(
-      std::is_invocable_v<const Functor&, const Neighbours<Real>&, Index, const NeighbourColumn<Columns>&...>,
-      "the functor must be callable as f(const Neighbours<Real>&, Index, const NeighbourColumn<T>&...) const, with one "
-      "argument per column, in their order");
+void visit_pairs(const Context& context, NeighbourLists<Real>& lists,
+                 const Reduction<Functor, Columns...>& whole) {
+  static_assert(std::is_invocable_v<const Functor&, const Neighbours<Real>&, Index,
+                                    const NeighbourColumn<Columns>&...>,
+                "the functor must be callable as f(const Neighbours<Real>&, Index, const "
+                "NeighbourColumn<T>&...) const, with one "
+                "argument per column, in their order");
   while (lists.next()) {
     for_each(context.exec, lists.rows().num,
-             VisitPairs<Real, Functor, Columns...>{lists.rows(), placed_columns<Real, Columns...>(lists), whole.functor});
+             VisitPairs<Real, Functor, Columns...>{
+                 lists.rows(), search_columns<Real, Columns...>(lists), whole.functor});
     wait(context.exec);
   }
 }
 
-/// Calls functor(neighbours, i, columns...) for each pair of a particle and its i-th neighbour within the radius: on the rank that
-/// searches for the particle, in any order and at the same time, so that sums in the functor must be atomic. Columns are given as in
-/// knn_reduce. On a device the work is done when the call returns. Collective; throws as knn_reduce.
+/// Calls functor(neighbours, i, columns...) for each pair of a particle and its i-th neighbour
+/// within the radius: on the rank that searches for the particle, in any order and at the same
+/// time, so that sums in the functor must be atomic. Columns are given as in knn_reduce. On a
+/// device the work is done when the call returns. Collective; throws as knn_reduce.
 template <class Real, class AnyReduction>
-void for_each_neighbour_within(const Context& context, const Particles<Real>& particles, const Box& box,
-                               const WithinOptions& options, const AnyReduction& functor) {
+void for_each_neighbour_within(const Context& context, const Particles<Real>& particles,
+                               const Box& box, const WithinOptions& options,
+                               const AnyReduction& functor) {
   context.comm.together([&] {
     const auto& whole = as_reduction(functor);
     NeighbourSearch search = options.search();

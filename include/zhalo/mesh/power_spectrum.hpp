@@ -11,8 +11,9 @@ namespace zhalo {
 
 enum class BinSpacing { linear, logarithmic };
 
-/// Bins of wave numbers, half open: [edge, next edge), fewer than 2^20. Those that begin beyond k_max are left out; where the grid has no
-/// room for any of the usual ones, there are none. An edge within 1e-12 of a mode is at the mode.
+/// Bins of wave numbers, half open: [edge, next edge), fewer than 2^20. Those that begin beyond
+/// k_max are left out; where the grid has no room for any of the usual ones, there are none. An
+/// edge within 1e-12 of a mode is at the mode.
 struct BinOptions {
   BinSpacing spacing = BinSpacing::linear;
   /// First edge; none: the fundamental, the least of 2 pi / length.
@@ -42,9 +43,10 @@ struct PowerBin {
   std::vector<double> multipoles;  ///< P_0, P_2, ...: (2 l + 1) times the mean of P L_l(k_axis / k)
 };
 
-/// Conventions: with a(k) the modes of a field normalised as means, P(k) = volume <Re(a conj(b))>, in the unit of length cubed, shot noise
-/// included. Equal bits for any number of threads; over numbers of ranks powers, multipoles and cross powers agree to 1e-12 of the bin's
-/// power (of a cross power, of the root of both fields' powers).
+/// Conventions: with a(k) the modes of a field normalised as means, P(k) = volume <Re(a conj(b))>,
+/// in the unit of length cubed, shot noise included. Equal bits for any number of threads; over
+/// numbers of ranks powers, multipoles and cross powers agree to 1e-12 of the bin's power (of a
+/// cross power, of the root of both fields' powers).
 struct PowerSpectrum {
   std::vector<PowerBin> bins;
   double volume = 0;
@@ -52,16 +54,19 @@ struct PowerSpectrum {
   double nyquist = 0;
 };
 
-/// Spectrum of one field, or of two. In a cubic box bins are told apart by the integer square of the wave vector, so that no mode is in
-/// a wrong bin by rounding. Sums are in double. Collective. InputError for bins that make no sense, a box that is not periodic along all
-/// axes or has no volume, options that differ between ranks, or decompositions that differ.
+/// Spectrum of one field, or of two. In a cubic box bins are told apart by the integer square of
+/// the wave vector, so that no mode is in a wrong bin by rounding. Sums are in double. Collective.
+/// InputError for bins that make no sense, a box that is not periodic along all axes or has no
+/// volume, options that differ between ranks, or decompositions that differ.
 template <class T>
-PowerSpectrum power_spectrum(const Context& context, const Modes<T>& modes, const PowerOptions& options = {});
+PowerSpectrum power_spectrum(const Context& context, const Modes<T>& modes,
+                             const PowerOptions& options = {});
 template <class T>
 PowerSpectrum cross_power_spectrum(const Context& context, const Modes<T>& a, const Modes<T>& b,
                                    const PowerOptions& options = {});
 
-/// Power that particles would have at random places: volume times sum of squared weights / square of their sum.
+/// Power that particles would have at random places: volume times sum of squared weights / square
+/// of their sum.
 double shot_noise(const PaintReport& report, const Grid& grid);
 
 }  // namespace zhalo

@@ -5,8 +5,9 @@
 
 namespace zhalo {
 
-/// B-splines (Hockney & Eastwood 1981, "Computer Simulation Using Particles", 5.3; PCS: Chaniotis & Poulikakos 2004, J. Comput. Phys. 197,
-/// 253). The value is the order: the number of cells per axis that a particle reaches.
+/// B-splines (Hockney & Eastwood 1981, "Computer Simulation Using Particles", 5.3; PCS: Chaniotis &
+/// Poulikakos 2004, J. Comput. Phys. 197, 253). The value is the order: the number of cells per
+/// axis that a particle reaches.
 enum class Window : int {
   ngp = 1,  ///< nearest grid point
   cic = 2,  ///< cloud in cell

@@ -19,7 +19,7 @@ namespace {
 constinit thread_local int chosen_device = 0;
 constinit thread_local cudaError_t last_error = cudaSuccess;
 
-constinit std::array<std::atomic<bool>, most_devices> started{};
+constinit std::array<std::atomic<bool>, max_devices> started{};
 
 struct Pinned {
   std::mutex mutex;

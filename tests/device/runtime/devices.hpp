@@ -9,8 +9,8 @@ namespace zhalo::emulated {
 
 int current_device();
 
-/// The current device gets a context, if it has none: memory that it does not give back, which other
-/// processes on it would lack.
+/// The current device gets a context, if it has none: memory that it does not give back, which
+/// other processes on it would lack.
 void start_device();
 bool has_started(int device);
 

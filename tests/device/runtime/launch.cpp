@@ -21,7 +21,7 @@ namespace zhalo::emulated {
 namespace {
 
 constexpr std::uintptr_t page = 4096;
-constexpr unsigned most_threads_per_block = 1024;
+constexpr unsigned max_threads_per_block = 1024;
 
 /// "... [with Parameters = {long int, Fill}; std::string_view = ...]" of GCC and
 /// "... [Parameters = <long, Fill>]" of Clang, as "(long int, Fill)".
@@ -69,8 +69,7 @@ void check_arguments(const std::vector<ArgumentBytes>& arguments) {
 bool is_possible(const cudaLaunchConfig_t& config) {
   const auto is_line = [](const dim3& size) { return size.x > 0 && size.y == 1 && size.z == 1; };
   return is_line(config.gridDim) && is_line(config.blockDim) &&
-         config.blockDim.x <= most_threads_per_block &&
-         config.dynamicSmemBytes <= most_shared_bytes;
+         config.blockDim.x <= max_threads_per_block && config.dynamicSmemBytes <= max_shared_bytes;
 }
 
 void check_mask(unsigned mask) {

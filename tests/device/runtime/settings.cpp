@@ -41,7 +41,7 @@ std::size_t choice_of(const char* name, std::initializer_list<std::string_view> 
 
 Settings read_settings() {
   Settings s;
-  s.num_devices = static_cast<int>(number_of("ZHALO_EMULATED_DEVICES", 1, most_devices));
+  s.num_devices = static_cast<int>(number_of("ZHALO_EMULATED_DEVICES", 1, max_devices));
   s.bytes_per_device = number_of("ZHALO_EMULATED_MEMORY", 8192, 32768) << 20;
   s.order =
       static_cast<Order>(choice_of("ZHALO_EMULATED_ORDER", {"forward", "reversed", "random"}));

@@ -18,7 +18,7 @@
 
 namespace zhalo::emulated {
 
-inline constexpr int most_devices = 4;
+inline constexpr int max_devices = 4;
 
 enum class Order { forward, reversed, random };
 

@@ -22,7 +22,7 @@ namespace zhalo::kernels {
 
 // What kernels/cuda/launch.cuh declares: a block runs on one thread of the host, so its memory is
 // that thread's. Whole pages, see sanitizer::forget_accesses.
-alignas(4096) __thread std::byte shared_memory[emulated::most_shared_bytes];
+alignas(4096) __thread std::byte shared_memory[emulated::max_shared_bytes];
 
 }  // namespace zhalo::kernels
 

@@ -19,7 +19,7 @@
 namespace zhalo::emulated {
 
 inline constexpr unsigned warp_size = 32;
-inline constexpr std::size_t most_shared_bytes = 48 << 10;  ///< of a block
+inline constexpr std::size_t max_shared_bytes = 48 << 10;  ///< of a block
 
 struct Grid {
   unsigned num_blocks = 1;
@@ -79,7 +79,7 @@ class Worker {
   std::array<Lane, warp_size> lanes_;
   std::array<unsigned, warp_size> turns_{};
   std::minstd_rand random_;
-  // Places for sanitizer::release and acquire.
+  // RankLayout for sanitizer::release and acquire.
   char begin_ = 0;
   std::array<std::uint64_t, 256> syncs_{};  ///< of warps, by turns: they do not wait for each other
   std::size_t warp_ = 0;

@@ -33,7 +33,8 @@ TEST_CASE("a catalogue and its membership, one file per rank") {
 
   StagedFiles files(comm, out);
   write_catalogue(files, {catalogue, member_ids}, snapshot, run_record());
-  write_membership(files, {particles.ranges, particles.group_of, particles.ids}, snapshot, run_record());
+  write_membership(files, {particles.ranges, particles.group_of, particles.ids}, snapshot,
+                   run_record());
   CHECK_FALSE(fs::exists(table_path(out, comm.rank())));
   const auto written = files.commit();
   REQUIRE(written.size() == 2);
@@ -81,7 +82,7 @@ TEST_CASE("one linked type: its column is where tools look for it") {
     catalogue.offset = {0};
     catalogue.mass = {80};
     catalogue.centre = catalogue.velocity = {Vec3d{{1, 2, 3}}};
-    catalogue.velocity_dispersion = catalogue.inertia_radius = catalogue.extent_radius = {1};
+    catalogue.velocity_dispersion = catalogue.rms_radius = catalogue.max_radius = {1};
     catalogue.length_by_type = {40};
     catalogue.mass_by_type = {80};
   }
@@ -92,7 +93,8 @@ TEST_CASE("one linked type: its column is where tools look for it") {
   files.commit();
   if (comm.rank() != 0) return;
   std::vector<Index> lengths(6);
-  hdf5::InputFile(table_path(out, 0)).read("Group/GroupLenType", {0, 1}, H5T_NATIVE_INT64, lengths.data());
+  hdf5::InputFile(table_path(out, 0))
+      .read("Group/GroupLenType", {0, 1}, H5T_NATIVE_INT64, lengths.data());
   CHECK(lengths == std::vector<Index>{0, 0, 0, 0, 40, 0});
 }
 
@@ -106,7 +108,7 @@ TEST_CASE("lengths beyond int32 make wide columns on all ranks") {
     catalogue.label = catalogue.offset = {0};
     catalogue.mass = catalogue.mass_by_type = {1};
     catalogue.centre = catalogue.velocity = {Vec3d{}};
-    catalogue.velocity_dispersion = catalogue.inertia_radius = catalogue.extent_radius = {0};
+    catalogue.velocity_dispersion = catalogue.rms_radius = catalogue.max_radius = {0};
   }
   StagedFiles files(comm, out);
   RunRecord run = run_record();
@@ -127,7 +129,8 @@ TEST_CASE("a run that ends before the commit leaves nothing") {
   {
     const World world;
     StagedFiles files(comm, out);
-    const Catalogue catalogue = table_of(world, share_of(world.num_groups, comm.rank(), comm.size()));
+    const Catalogue catalogue =
+        table_of(world, share_of(world.num_groups, comm.rank(), comm.size()));
     write_catalogue(files, {catalogue, {}}, snapshot_of(world), run_record());
   }
   comm.barrier();

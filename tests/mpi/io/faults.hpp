@@ -18,7 +18,9 @@ namespace faults {
 
 inline zhalo::Index entries_below(const std::string& directory) {
   zhalo::Index entries = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::recursive_directory_iterator(directory)) ++entries;
+  for ([[maybe_unused]] const auto& entry :
+       std::filesystem::recursive_directory_iterator(directory))
+    ++entries;
   return entries;
 }
 
@@ -56,13 +58,14 @@ std::string message_of(Work work) {
   return "none";
 }
 
-inline void check_same_on_all(const zhalo::Communicator& comm, const std::string& message, const std::string& words) {
+inline void check_same_on_all(const zhalo::Communicator& comm, const std::string& message,
+                              const std::string& words) {
   CHECK(message == comm.broadcast(message));
   CHECK_THAT(message, Catch::Matchers::Contains(words));
 }
 
-/// What `write` says on a communicator whose rank `culprit` throws at the collective operation with this number; -1: none does.
-/// Counts these operations.
+/// What `write` says on a communicator whose rank `culprit` throws at the collective operation with
+/// this number; -1: none does. Counts these operations.
 template <class Write>
 std::string message_with_fault(int culprit, int at, zhalo::Index& count, Write write) {
   bool armed = false;  // once the communicator is made
@@ -72,7 +75,8 @@ std::string message_with_fault(int culprit, int at, zhalo::Index& count, Write w
   options.observer = [&](const char*) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (armed && count++ == at && rank == culprit) throw zhalo::InputError("thrown at " + std::to_string(at));
+    if (armed && count++ == at && rank == culprit)
+      throw zhalo::InputError("thrown at " + std::to_string(at));
   };
   const zhalo::Context context{zhalo::Communicator(MPI_COMM_WORLD, options)};
   armed = true;
@@ -81,10 +85,11 @@ std::string message_with_fault(int culprit, int at, zhalo::Index& count, Write w
   return message;
 }
 
-/// `write(context)` makes the folder "new" in `out`, which is empty. At each of its collective operations one rank throws, in turns: all
-/// hear of it and nothing is left.
+/// `write(context)` makes the folder "new" in `out`, which is empty. At each of its collective
+/// operations one rank throws, in turns: all hear of it and nothing is left.
 template <class Write>
-void check_faults_at_all_collectives(const zhalo::Communicator& comm, const std::string& out, Write write) {
+void check_faults_at_all_collectives(const zhalo::Communicator& comm, const std::string& out,
+                                     Write write) {
   zhalo::Index count = 0;
   REQUIRE(message_with_fault(0, -1, count, write) == "none");
   const zhalo::Index num_collectives = comm.min(count);
@@ -93,7 +98,8 @@ void check_faults_at_all_collectives(const zhalo::Communicator& comm, const std:
   comm.barrier();
   for (int at = 0; at < num_collectives; ++at) {
     INFO("collective operation " << at);
-    check_same_on_all(comm, message_with_fault(at % comm.size(), at, count, write), "thrown at " + std::to_string(at));
+    check_same_on_all(comm, message_with_fault(at % comm.size(), at, count, write),
+                      "thrown at " + std::to_string(at));
     comm.barrier();
     CHECK(entries_below(out) == 0);
     comm.barrier();

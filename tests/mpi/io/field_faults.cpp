@@ -1,4 +1,5 @@
-/// What goes wrong on one rank while all write a field to shared files, in turns or at once: the same error on all, and nothing left.
+/// What goes wrong on one rank while all write a field to shared files, in turns or at once: the
+/// same error on all, and nothing left.
 #include <sys/mount.h>
 
 #include <numeric>
@@ -15,8 +16,10 @@ using namespace faults;
 namespace {
 
 /// 9 planes of 4 KiB, whose numbers begin at `start` on each rank, into the folder "new".
-void write_planes(const Context& context, const std::string& out, Index num_files, float start = 0) {
-  const Decomposition slabs({{{9, 32, 32}}, Box::periodic_cube(1)}, context.comm.size(), {.shape = {context.comm.size(), 1}});
+void write_planes(const Context& context, const std::string& out, Index num_files,
+                  float start = 0) {
+  const Decomposition slabs({{{9, 32, 32}}, Box::periodic_cube(1)}, context.comm.size(),
+                            {.shape = {context.comm.size(), 1}});
   Field<float> field(context, slabs, {});
   std::iota(field.span().begin(), field.span().end(), start);
   FieldRecord record;
@@ -29,12 +32,15 @@ void write_planes(const Context& context, const std::string& out, Index num_file
 
 }  // namespace
 
-TEST_CASE("one rank's exception at any collective operation of a field's file is everybody's, and nothing is left") {
+TEST_CASE(
+    "one rank's exception at any collective operation of a field's file is everybody's, and "
+    "nothing is left") {
   const Communicator comm(MPI_COMM_WORLD);
   const std::string out = scratch_folder(comm, "any_collective");
   for (const Index num_files : {1, 2}) {
     INFO(num_files << " files");
-    check_faults_at_all_collectives(comm, out, [&](const Context& faulty) { write_planes(faulty, out, num_files); });
+    check_faults_at_all_collectives(
+        comm, out, [&](const Context& faulty) { write_planes(faulty, out, num_files); });
   }
 }
 
@@ -68,7 +74,8 @@ TEST_CASE("a field on a full disk") {
   const Communicator& comm = context.comm;
   const std::string out = scratch_folder(comm, "full_disk");
   Index mounted = 0;
-  if (comm.rank() == 0) mounted = ::mount("tmpfs", out.c_str(), "tmpfs", 0, "size=24k") == 0 ? 1 : 0;
+  if (comm.rank() == 0)
+    mounted = ::mount("tmpfs", out.c_str(), "tmpfs", 0, "size=24k") == 0 ? 1 : 0;
   if (comm.sum(mounted) == 0) {
     WARN("skipped: a small disk cannot be mounted here");
     return;

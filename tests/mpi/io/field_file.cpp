@@ -1,4 +1,5 @@
-/// Fields in files: any number of ranks and files together hold what the formula of a cell says. Haloes out of catalogues.
+/// Fields in files: any number of ranks and files together hold what the formula of a cell says.
+/// Haloes out of catalogues.
 #include <catch2/catch.hpp>
 #include <filesystem>
 
@@ -18,11 +19,13 @@ namespace fs = std::filesystem;
 namespace {
 
 template <class T>
-Field<T> numbered_field(const Context& context, const Grid& grid, std::array<int, 2> shape, const Ghosts& ghosts) {
+Field<T> numbered_field(const Context& context, const Grid& grid, std::array<int, 2> shape,
+                        const Ghosts& ghosts) {
   Field<T> field(context, Decomposition(grid, context.comm.size(), {.shape = shape}), ghosts);
   for (T& value : field.span()) value = T{-1};  // of a ghost, which must not be written
-  for_cells(field.cells(),
-            [&](const GridIndex& cell) { field.span()[field.layout().offset(cell)] = static_cast<T>(number_of(cell)); });
+  for_cells(field.cells(), [&](const GridIndex& cell) {
+    field.span()[field.layout().offset(cell)] = static_cast<T>(number_of(cell));
+  });
   return field;
 }
 
@@ -45,7 +48,8 @@ void check_planes(const std::string& path, const Grid& grid, Index first, Index 
   const auto planes = static_cast<Index>(density.extent[0]);
   CHECK((density.bytes == expected_bytes<T>(grid, first, planes)));
   CHECK(contents::integers(file, "Density:FirstPlane") == std::vector<Index>{first});
-  CHECK(contents::integers(file, "Density:GridSize") == std::vector<Index>{grid.num[0], grid.num[1], grid.num[2]});
+  CHECK(contents::integers(file, "Density:GridSize") ==
+        std::vector<Index>{grid.num[0], grid.num[1], grid.num[2]});
   CHECK(contents::integers(file, "Header:NumFiles") == std::vector<Index>{num_files});
 }
 
@@ -60,7 +64,8 @@ FieldRecord record(const std::string& name, const WriteOptions& options) {
 }
 
 template <class T>
-void check_files(const Context& context, const Field<T>& field, const std::string& out, Index asked) {
+void check_files(const Context& context, const Field<T>& field, const std::string& out,
+                 Index asked) {
   const Grid& grid = field.decomposition().grid();
   const Index num_files = asked == 0 ? context.comm.size() : asked;
   StagedFiles files(context.comm, out);
@@ -84,7 +89,8 @@ void check_files(const Context& context, const Field<T>& field, const std::strin
 template <class T>
 void check_shapes(const Context& context, const Grid& grid, const std::string& out) {
   for (const std::array<int, 2>& shape : shapes_of(context.comm.size())) {
-    for (const Ghosts& ghosts : {Ghosts{}, Ghosts::all_around(1), Ghosts{{{2, 0, 0}}, {{0, 0, 3}}}}) {
+    for (const Ghosts& ghosts :
+         {Ghosts{}, Ghosts::all_around(1), Ghosts{{{2, 0, 0}}, {{0, 0, 3}}}}) {
       INFO(grid.num[0] << " planes on " << shape[0] << " x " << shape[1]);
       const Field<T> field = numbered_field<T>(context, grid, shape, ghosts);
       for (const Index asked : {1, 2, 0, 5}) check_files(context, field, out, asked);
@@ -98,7 +104,8 @@ TEST_CASE("fields of any decomposition are whole planes in any number of files")
   const Context context{Communicator(MPI_COMM_WORLD)};
   const std::string out = scratch(context.comm, "fields/shapes");
   check_shapes<float>(context, {{{7, 5, 3}}, Box::periodic_cube(2)}, out);
-  check_shapes<double>(context, {{{2, 3, 4}}, Box::periodic_cube(2)}, out);  // with 3 ranks or more some have no plane
+  check_shapes<double>(context, {{{2, 3, 4}}, Box::periodic_cube(2)},
+                       out);  // with 3 ranks or more some have no plane
 }
 
 TEST_CASE("the attributes of a field say where it is and what") {
@@ -106,9 +113,11 @@ TEST_CASE("the attributes of a field say where it is and what") {
   const std::string out = scratch(context.comm, "fields/attributes");
   Box box = Box::periodic_cube(8);
   box.lo = {{1, 2, 3}};
-  const Field<float> field = numbered_field<float>(context, {{{4, 2, 2}}, box}, {context.comm.size(), 1}, {});
+  const Field<float> field =
+      numbered_field<float>(context, {{{4, 2, 2}}, box}, {context.comm.size(), 1}, {});
   StagedFiles files(context.comm, out);
-  write_field(files, context, field, record("sub.name", {.num_files = 1}), invented::snapshot_of(invented::World()));
+  write_field(files, context, field, record("sub.name", {.num_files = 1}),
+              invented::snapshot_of(invented::World()));
   files.commit();
   context.comm.barrier();
   const contents::File file = contents::read(out + "/sub.name.hdf5");
@@ -129,7 +138,8 @@ TEST_CASE("the attributes of a field say where it is and what") {
 TEST_CASE("a folder that cannot hold a field is refused on all ranks") {
   const Context context{Communicator(MPI_COMM_WORLD)};
   const std::string out = scratch(context.comm, "fields/refused");
-  const Field<float> field = numbered_field<float>(context, Grid::cube(3), {context.comm.size(), 1}, {});
+  const Field<float> field =
+      numbered_field<float>(context, Grid::cube(3), {context.comm.size(), 1}, {});
   StagedFiles files(context.comm, out);
   const auto write = [&](const std::string& dataset) {
     FieldRecord wrong = record("f", {});
@@ -145,14 +155,16 @@ TEST_CASE("haloes are those of the catalogue's rows") {
   const invented::World world;
   for (const Index num_files : {1, 3}) {
     const std::string out = scratch(comm, "fields/haloes");
-    const Catalogue table = invented::table_of(world, share_of(world.num_groups, comm.rank(), comm.size()));
+    const Catalogue table =
+        invented::table_of(world, share_of(world.num_groups, comm.rank(), comm.size()));
     StagedFiles files(comm, out);
-    write_catalogue(files, {table, {}}, invented::snapshot_of(world), invented::run_record(), {.num_files = num_files});
+    write_catalogue(files, {table, {}}, invented::snapshot_of(world), invented::run_record(),
+                    {.num_files = num_files});
     files.commit();
     comm.barrier();
     const std::string folder = out + "/groups_042";
-    for (const std::string& path :
-         std::vector<std::string>{folder, folder + "/fof_subhalo_tab_042", folder + "/fof_subhalo_tab_042.0.hdf5"}) {
+    for (const std::string& path : std::vector<std::string>{
+             folder, folder + "/fof_subhalo_tab_042", folder + "/fof_subhalo_tab_042.0.hdf5"}) {
       const HaloList list = read_haloes(path, 8);
       REQUIRE(list.haloes.size() == 8);
       CHECK(list.box_length == 50);
@@ -169,7 +181,8 @@ TEST_CASE("haloes are those of the catalogue's rows") {
     comm.barrier();
     if (comm.rank() == 0 && num_files == 3) {
       fs::remove(folder + "/fof_subhalo_tab_042.2.hdf5");
-      CHECK_THROWS_WITH(read_haloes(folder, 100), Catch::Contains("fof_subhalo_tab_042.2.hdf5' is missing"));
+      CHECK_THROWS_WITH(read_haloes(folder, 100),
+                        Catch::Contains("fof_subhalo_tab_042.2.hdf5' is missing"));
     }
     comm.barrier();
   }
@@ -184,7 +197,8 @@ TEST_CASE("haloes of GADGET-4's own catalogue") {
   for (std::size_t i = 0; i < list.haloes.size(); ++i) {
     for (int axis = 0; axis < 3; ++axis) {
       float value = 0;
-      places.bytes.copy(reinterpret_cast<char*>(&value), sizeof value, (3 * i + static_cast<std::size_t>(axis)) * sizeof value);
+      places.bytes.copy(reinterpret_cast<char*>(&value), sizeof value,
+                        (3 * i + static_cast<std::size_t>(axis)) * sizeof value);
       CHECK(list.haloes[i].centre[axis] == static_cast<double>(value));
     }
   }
@@ -193,7 +207,8 @@ TEST_CASE("haloes of GADGET-4's own catalogue") {
 TEST_CASE("what is no catalogue is refused with a remedy") {
   CHECK_THROWS_WITH(read_haloes(ZHALO_DATA_DIR "/gadget4-dm64/snapshot_001.hdf5", 1),
                     Catch::Contains("no catalogue of groups"));
-  CHECK_THROWS_WITH(read_haloes(ZHALO_DATA_DIR "/gadget4-dm64", 1), Catch::Contains("name one of them"));
+  CHECK_THROWS_WITH(read_haloes(ZHALO_DATA_DIR "/gadget4-dm64", 1),
+                    Catch::Contains("name one of them"));
   CHECK_THROWS_AS(read_haloes(ZHALO_DATA_DIR "/nowhere", 1), FileError);
 }
 
@@ -206,23 +221,29 @@ TEST_CASE("catalogues that contradict themselves are refused") {
   const std::vector<float> zeros(27);
   const auto write_numbers = [&](hid_t group, const char* name, int num_axes) {
     const hsize_t extent[3] = {3, 3, 3};
-    const hid_t rows = num_axes == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(num_axes, extent, nullptr);
-    const hid_t set = H5Dcreate2(group, name, H5T_NATIVE_FLOAT, rows, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t rows =
+        num_axes == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(num_axes, extent, nullptr);
+    const hid_t set =
+        H5Dcreate2(group, name, H5T_NATIVE_FLOAT, rows, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, zeros.data());
     H5Dclose(set), H5Sclose(rows);
   };
   const auto write_integer = [](hid_t group, const char* name, Index value) {
     const hid_t one = H5Screate(H5S_SCALAR);
-    const hid_t attribute = H5Acreate2(group, name, H5T_NATIVE_INT64, one, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t attribute =
+        H5Acreate2(group, name, H5T_NATIVE_INT64, one, H5P_DEFAULT, H5P_DEFAULT);
     H5Awrite(attribute, H5T_NATIVE_INT64, &value);
     H5Aclose(attribute), H5Sclose(one);
   };
-  /// A catalogue of 3 groups that says it has so many files and groups, whose centres have so many axes, and that has no dataset `without`.
-  const auto write = [&](Index num_files, int num_axes, Index num_groups = 3, const std::string& without = "") {
+  /// A catalogue of 3 groups that says it has so many files and groups, whose centres have so many
+  /// axes, and that has no dataset `without`.
+  const auto write = [&](Index num_files, int num_axes, Index num_groups = 3,
+                         const std::string& without = "") {
     const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     const hid_t header = H5Gcreate2(file, "Header", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     const hid_t group = H5Gcreate2(file, "Group", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    write_integer(header, "NumFiles", num_files), write_integer(header, "Ngroups_ThisFile", num_groups);
+    write_integer(header, "NumFiles", num_files),
+        write_integer(header, "Ngroups_ThisFile", num_groups);
     write_numbers(group, "GroupPos", num_axes);
     for (const char* name : {"GroupMass", "GroupLen"}) {
       if (name != without) write_numbers(group, name, 1);
@@ -234,18 +255,22 @@ TEST_CASE("catalogues that contradict themselves are refused") {
   for (const int num_axes : {0, 1, 3}) {
     write(1, num_axes);
     CHECK_THROWS_AS(read_haloes(path, 10), FileError);
-    CHECK_THROWS_WITH(read_haloes(path, 10), Catch::Contains(path + "': /Group/GroupPos has no row of 3 numbers"));
+    CHECK_THROWS_WITH(read_haloes(path, 10),
+                      Catch::Contains(path + "': /Group/GroupPos has no row of 3 numbers"));
   }
   for (const char* name : {"GroupMass", "GroupLen"}) {
     write(1, 2, 3, name);
-    CHECK_THROWS_WITH(read_haloes(path, 10), Catch::Contains(path) && Catch::Contains(std::string("/Group/") + name));
+    CHECK_THROWS_WITH(read_haloes(path, 10),
+                      Catch::Contains(path) && Catch::Contains(std::string("/Group/") + name));
   }
   write(1, 2, 4);
   CHECK_THROWS_AS(read_haloes(path, 10), FileError);
-  CHECK_THROWS_WITH(read_haloes(path, 10), Catch::Contains(path + "': the Header says 4 groups, /Group/GroupPos has 3"));
+  CHECK_THROWS_WITH(read_haloes(path, 10),
+                    Catch::Contains(path + "': the Header says 4 groups, /Group/GroupPos has 3"));
   for (const Index num_files : {Index{0}, Index{-1}, Index{2000000}, (Index{1} << 32) + 1}) {
     write(num_files, 2);
     CHECK_THROWS_AS(read_haloes(path, 10), FileError);
-    CHECK_THROWS_WITH(read_haloes(path, 10), Catch::Contains(std::to_string(num_files) + " files of a catalogue"));
+    CHECK_THROWS_WITH(read_haloes(path, 10),
+                      Catch::Contains(std::to_string(num_files) + " files of a catalogue"));
   }
 }

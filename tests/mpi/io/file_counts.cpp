@@ -1,4 +1,5 @@
-/// Any number of files for any number of ranks: together they hold what one rank writes into one file.
+/// Any number of files for any number of ranks: together they hold what one rank writes into one
+/// file.
 #include <sys/resource.h>
 
 #include <catch2/catch.hpp>
@@ -28,7 +29,8 @@ contents::File without_number(contents::File file) {
 /// How rows, ids and particles lie on the ranks.
 enum class Layout { even, all_on_first, all_on_last, ragged };
 
-/// What falls to a rank; `kind` makes different numbers for rows, ids and particles. Ragged: weights 0 to 3, also 0.
+/// What falls to a rank; `kind` makes different numbers for rows, ids and particles. Ragged:
+/// weights 0 to 3, also 0.
 Share part_of(Index total, Layout layout, int kind, const Communicator& comm) {
   const auto weight = [&](int rank) -> Index {
     if (layout == Layout::all_on_first) return rank == 0 ? 1 : 0;
@@ -53,12 +55,14 @@ struct Parts {
         particles(part_of(world.num_particles(), layout, 2, comm)) {}
 };
 
-void write_all(StagedFiles& files, const World& world, const Parts& parts, const WriteOptions& options) {
+void write_all(StagedFiles& files, const World& world, const Parts& parts,
+               const WriteOptions& options) {
   const Catalogue catalogue = table_of(world, parts.rows);
   const auto ids = member_ids_of(world, parts.ids);
   const ParticleColumns particles(world, parts.particles);
   write_catalogue(files, {catalogue, ids}, snapshot_of(world), run_record(), options);
-  write_membership(files, {particles.ranges, particles.group_of, particles.ids}, snapshot_of(world), run_record(), options);
+  write_membership(files, {particles.ranges, particles.group_of, particles.ids}, snapshot_of(world),
+                   run_record(), options);
 }
 
 const std::vector<std::string> prefixes{"groups_042/fof_subhalo_tab_042", "membership_042"};
@@ -91,15 +95,18 @@ void check_counts(const contents::File& file, std::map<std::string, hsize_t>& be
       const std::string group = "PartType" + std::to_string(type);
       const hsize_t rows = file.datasets.at(group + "/GroupNr").extent[0];
       counts[type] = static_cast<Index>(rows);
-      CHECK(contents::integers(file, group + ":FirstParticle") == std::vector<Index>{static_cast<Index>(before[group])});
+      CHECK(contents::integers(file, group + ":FirstParticle") ==
+            std::vector<Index>{static_cast<Index>(before[group])});
       before[group] += rows;
     }
     CHECK(contents::integers(file, "Header:NumPart_ThisFile") == counts);
   }
 }
 
-/// The files of a set put together are the reference; every attribute that does not count one file's rows is the reference's.
-void check_set(const std::string& out, const std::string& prefix, Index num_files, const contents::File& reference) {
+/// The files of a set put together are the reference; every attribute that does not count one
+/// file's rows is the reference's.
+void check_set(const std::string& out, const std::string& prefix, Index num_files,
+               const contents::File& reference) {
   contents::File joined;
   std::map<std::string, hsize_t> before;
   for (Index number = 0; number < num_files; ++number) {
@@ -131,35 +138,42 @@ void check_set(const std::string& out, const std::string& prefix, Index num_file
 }
 
 /// What rank r has lies where the definition says.
-void check_places(const Communicator& comm, const Share& rows, Index num_files, const std::string& out) {
+void check_places(const Communicator& comm, const Share& rows, Index num_files,
+                  const std::string& out) {
   const Index ranks = comm.size(), rank = comm.rank();
   std::vector<Index> expected(static_cast<std::size_t>(num_files));
   for (Index file = 0; file < num_files; ++file) {
     Index& count = expected[static_cast<std::size_t>(file)];
     if (num_files <= ranks) {
-      if (rank >= file * ranks / num_files && rank < (file + 1) * ranks / num_files) count = rows.count;
+      if (rank >= file * ranks / num_files && rank < (file + 1) * ranks / num_files)
+        count = rows.count;
     } else {
       const Index first = rank * num_files / ranks, end = (rank + 1) * num_files / ranks;
       if (file >= first && file < end)
-        count = share_of(rows.count, static_cast<int>(file - first), static_cast<int>(end - first)).count;
+        count = share_of(rows.count, static_cast<int>(file - first), static_cast<int>(end - first))
+                    .count;
     }
   }
   comm.sum_in_place(expected);
   for (Index file = 0; file < num_files && rank == 0; ++file) {
-    CHECK(contents::integers(contents::read(numbered(out, prefixes[0], file)), "Header:Ngroups_ThisFile")[0] ==
+    CHECK(contents::integers(contents::read(numbered(out, prefixes[0], file)),
+                             "Header:Ngroups_ThisFile")[0] ==
           expected[static_cast<std::size_t>(file)]);
   }
 }
 
 Index entries_below(const std::string& directory) {
   const fs::recursive_directory_iterator all(directory);
-  return std::count_if(begin(all), end(all), [](const auto& entry) { return entry.is_regular_file(); });
+  return std::count_if(begin(all), end(all),
+                       [](const auto& entry) { return entry.is_regular_file(); });
 }
 
-void check_any_number_of_files(const World& world, const std::string& name, const std::vector<Layout>& layouts) {
+void check_any_number_of_files(const World& world, const std::string& name,
+                               const std::vector<Layout>& layouts) {
   const Communicator comm(MPI_COMM_WORLD);
   const Communicator alone;
-  const std::string reference = scratch(comm, name + "/reference"), out = scratch(comm, name + "/out");
+  const std::string reference = scratch(comm, name + "/reference"),
+                    out = scratch(comm, name + "/out");
   if (comm.rank() == 0) {
     StagedFiles files(alone, reference);
     write_all(files, world, Parts(world, Layout::even, alone), {.num_files = 1});
@@ -171,7 +185,8 @@ void check_any_number_of_files(const World& world, const std::string& name, cons
       const Index num_files = asked == 0 ? comm.size() : asked;
       INFO("layout " << static_cast<int>(layout) << ", files " << asked);
       const Parts parts(world, layout, comm);
-      StagedFiles files(comm, out);  // over the files of the case before, of which there may have been more
+      StagedFiles files(
+          comm, out);  // over the files of the case before, of which there may have been more
       write_all(files, world, parts, {.num_files = asked, .master = asked != 2});
       files.commit();
       check_places(comm, parts.rows, num_files, out);
@@ -180,7 +195,8 @@ void check_any_number_of_files(const World& world, const std::string& name, cons
         for (const auto& prefix : prefixes) {
           const contents::File expected = contents::read(numbered(reference, prefix, 0));
           check_set(out, prefix, num_files, expected);
-          if (asked == 1) CHECK((bytes_of(numbered(out, prefix, 0)) == bytes_of(numbered(reference, prefix, 0))));
+          if (asked == 1)
+            CHECK((bytes_of(numbered(out, prefix, 0)) == bytes_of(numbered(reference, prefix, 0))));
           if (asked == 2) continue;
           const contents::File master = contents::read(out + "/" + prefix + ".hdf5");
           CHECK(without_number(master).attributes == without_number(expected).attributes);
@@ -196,13 +212,18 @@ void check_any_number_of_files(const World& world, const std::string& name, cons
 }  // namespace
 
 TEST_CASE("K files on P ranks hold what one rank writes into one file") {
-  check_any_number_of_files(World(), "full", {Layout::even, Layout::all_on_first, Layout::all_on_last, Layout::ragged});
+  check_any_number_of_files(
+      World(), "full", {Layout::even, Layout::all_on_first, Layout::all_on_last, Layout::ragged});
 }
 
-TEST_CASE("no groups, in any number of files") { check_any_number_of_files(World(0, 50, 3), "no_groups", {Layout::ragged}); }
+TEST_CASE("no groups, in any number of files") {
+  check_any_number_of_files(World(0, 50, 3), "no_groups", {Layout::ragged});
+}
 
 TEST_CASE("no particles at all, in any number of files") {
   check_any_number_of_files(World(0, 0, 0), "nothing", {Layout::ragged});
 }
 
-TEST_CASE("one group and one particle type") { check_any_number_of_files(World(1, 0, 0), "one_group", {Layout::ragged}); }
+TEST_CASE("one group and one particle type") {
+  check_any_number_of_files(World(1, 0, 0), "one_group", {Layout::ragged});
+}

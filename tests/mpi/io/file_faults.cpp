@@ -1,4 +1,5 @@
-/// What goes wrong on one rank while several write: the same error on all, nothing left, and nothing lost.
+/// What goes wrong on one rank while several write: the same error on all, nothing left, and
+/// nothing lost.
 #include <catch2/catch.hpp>
 
 #include "tests/mpi/io/faults.hpp"
@@ -15,7 +16,8 @@ void write_even(StagedFiles& files, const World& world, const WriteOptions& opti
   const Communicator& comm = files.comm();
   const auto share = [&](Index total) { return share_of(total, comm.rank(), comm.size()); };
   const auto ids = member_ids_of(world, share(world.num_members()));
-  write_catalogue(files, {table_of(world, share(world.num_groups)), ids}, snapshot_of(world), run_record(), options);
+  write_catalogue(files, {table_of(world, share(world.num_groups)), ids}, snapshot_of(world),
+                  run_record(), options);
 }
 
 }  // namespace
@@ -31,11 +33,13 @@ TEST_CASE("a rank that cannot write stops all, whatever its turn") {
         INFO("files " << num_files << ", culprit " << culprit << ", bytes " << bytes);
         StagedFiles files(comm, out + "/new");
         if (comm.rank() == culprit) fail_one_write_beyond(bytes);
-        const std::string message = message_of([&] { write_even(files, world, {.num_files = num_files}); });
+        const std::string message =
+            message_of([&] { write_even(files, world, {.num_files = num_files}); });
         lift_limit(0);
         check_same_on_all(comm, message, "File too large");
         check_same_on_all(comm, message, out + "/new/groups_042/fof_subhalo_tab_042.");
-        if (comm.size() > 1) check_same_on_all(comm, message, "rank " + std::to_string(culprit) + ":");
+        if (comm.size() > 1)
+          check_same_on_all(comm, message, "rank " + std::to_string(culprit) + ":");
       }
       comm.barrier();
       CHECK(entries_below(out) == 0);
@@ -52,8 +56,11 @@ TEST_CASE("rows, ids and particles that do not follow one another are refused on
   const int last = comm.size() - 1;
   StagedFiles files(comm, out);
   const auto share = [&](Index total) { return share_of(total, comm.rank(), comm.size()); };
-  const auto write = [&](const Catalogue& catalogue, Span<const std::uint64_t> ids, const WriteOptions& options) {
-    return message_of([&] { write_catalogue(files, {catalogue, ids}, snapshot, run_record(), options); });
+  const auto write = [&](const Catalogue& catalogue, Span<const std::uint64_t> ids,
+                         const WriteOptions& options) {
+    return message_of([&] {
+      write_catalogue(files, {catalogue, ids}, snapshot, run_record(), options);
+    });
   };
   const Catalogue good = table_of(world, share(world.num_groups));
   Catalogue gap = table_of(world, share(world.num_groups));
@@ -63,23 +70,29 @@ TEST_CASE("rows, ids and particles that do not follow one another are refused on
   if (comm.rank() == last) ids.pop_back();
   check_same_on_all(comm, write(good, ids, {}), "ids for");
   check_same_on_all(comm, write(good, {}, {.num_files = -1}), "-1 files");
-  check_same_on_all(comm, write(good, {}, {.num_files = most_files + 1}), "1 to " + std::to_string(most_files));
+  check_same_on_all(comm, write(good, {}, {.num_files = max_files + 1}),
+                    "1 to " + std::to_string(max_files));
   if (comm.size() > 1) {
     const bool odd_one = comm.rank() == last;
     check_same_on_all(comm, write(good, {}, {.num_files = odd_one ? -1 : 2}), "-1 to 2 files");
-    check_same_on_all(comm, write(good, {}, {.num_files = odd_one ? 1 : comm.size()}), "WriteOptions");
-    check_same_on_all(comm, write(good, {}, {.master = odd_one}), "1 of " + std::to_string(comm.size()) + " with a master");
+    check_same_on_all(comm, write(good, {}, {.num_files = odd_one ? 1 : comm.size()}),
+                      "WriteOptions");
+    check_same_on_all(comm, write(good, {}, {.master = odd_one}),
+                      "1 of " + std::to_string(comm.size()) + " with a master");
   }
 
   const auto write_particles = [&](const ParticleColumns& of, Span<const std::uint64_t> id) {
-    return message_of([&] { write_membership(files, {of.ranges, of.group_of, id}, snapshot, run_record()); });
+    return message_of([&] {
+      write_membership(files, {of.ranges, of.group_of, id}, snapshot, run_record());
+    });
   };
   ParticleColumns shifted(world, share(world.num_particles()));
   if (comm.rank() == last) shifted.ranges.back().first += 1;
   check_same_on_all(comm, write_particles(shifted, shifted.ids), "do not follow one another");
   const ParticleColumns particles(world, share(world.num_particles()));
   const std::vector<std::uint64_t> one_id{7};
-  check_same_on_all(comm, write_particles(particles, comm.rank() == last ? one_id : particles.ids), "ids");
+  check_same_on_all(comm, write_particles(particles, comm.rank() == last ? one_id : particles.ids),
+                    "ids");
 }
 
 TEST_CASE("one rank's exception at any collective operation is everybody's, and nothing is left") {
@@ -90,8 +103,10 @@ TEST_CASE("one rank's exception at any collective operation is everybody's, and 
     const World world(5, 3, 0);
     StagedFiles files(faulty, out + "/new");
     write_even(files, world, {.num_files = 2, .master = true});
-    const ParticleColumns particles(world, share_of(world.num_particles(), faulty.rank(), faulty.size()));
-    write_membership(files, {particles.ranges, particles.group_of, particles.ids}, snapshot_of(world), run_record(), {});
+    const ParticleColumns particles(world,
+                                    share_of(world.num_particles(), faulty.rank(), faulty.size()));
+    write_membership(files, {particles.ranges, particles.group_of, particles.ids},
+                     snapshot_of(world), run_record(), {});
     files.commit();
   });
 }

@@ -1,4 +1,5 @@
-/// All that an HDF5 file holds, read with HDF5 alone: what was written must stand up to others' tools.
+/// All that an HDF5 file holds, read with HDF5 alone: what was written must stand up to others'
+/// tools.
 #pragma once
 
 #include <hdf5.h>
@@ -36,7 +37,8 @@ inline Values shape_of(hid_t type, hid_t space) {
   need(H5Tencode(type, values.type.data(), &size) >= 0, "a type cannot be encoded");
   values.extent.resize(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space)));
   H5Sget_simple_extent_dims(space, values.extent.data(), nullptr);
-  values.bytes.resize(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)) * H5Tget_size(type));
+  values.bytes.resize(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)) *
+                      H5Tget_size(type));
   return values;
 }
 
@@ -47,7 +49,8 @@ struct Visit {
 
 inline herr_t read_attribute(hid_t object, const char* name, const H5A_info_t*, void* data) {
   const auto& visit = *static_cast<Visit*>(data);
-  const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT), type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+  const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT), type = H5Aget_type(attribute),
+              space = H5Aget_space(attribute);
   Values values = shape_of(type, space);
   need(H5Aread(attribute, type, values.bytes.data()) >= 0, std::string("attribute ") + name);
   visit.file->attributes[visit.object + ":" + name] = values;
@@ -58,7 +61,9 @@ inline herr_t read_attribute(hid_t object, const char* name, const H5A_info_t*, 
 inline void read_dataset(hid_t set, const std::string& name, File& file) {
   const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
   Values values = shape_of(type, space);
-  need(values.bytes.empty() || H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.bytes.data()) >= 0, "dataset " + name);
+  need(values.bytes.empty() ||
+           H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.bytes.data()) >= 0,
+       "dataset " + name);
   file.datasets[name] = values;
   H5Sclose(space), H5Tclose(type);
 }
@@ -68,7 +73,8 @@ inline void read_group(hid_t group, const std::string& path, File& file) {
   need(H5Gget_info(group, &info) >= 0, "group " + path);
   for (hsize_t i = 0; i < info.nlinks; ++i) {
     std::string name(256, '\0');
-    const auto length = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size(), H5P_DEFAULT);
+    const auto length = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(),
+                                           name.size(), H5P_DEFAULT);
     name.resize(static_cast<std::size_t>(length));
     const hid_t object = H5Oopen(group, name.c_str(), H5P_DEFAULT);
     Visit visit{&file, path + name};
@@ -94,7 +100,8 @@ inline File read(const std::string& path) {
 
 inline std::vector<std::int64_t> integers(const File& file, const std::string& attribute) {
   const Values& values = file.attributes.at(attribute);
-  const std::size_t count = values.extent.empty() ? 1 : values.extent[0], size = values.bytes.size() / count;
+  const std::size_t count = values.extent.empty() ? 1 : values.extent[0],
+                    size = values.bytes.size() / count;
   std::vector<std::int64_t> numbers(count);
   for (std::size_t i = 0; i < count; ++i) {
     std::int32_t narrow = 0;

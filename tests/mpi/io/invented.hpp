@@ -7,7 +7,8 @@ namespace invented {
 
 using namespace zhalo;
 
-/// Group g has 20 - g particles of type 1 and g % 3 of type 4, in the order of the snapshot; a few more are in no group.
+/// Group g has 20 - g particles of type 1 and g % 3 of type 4, in the order of the snapshot; a few
+/// more are in no group.
 struct World {
   Index num_groups = 0;
   Index num_dark = 0, num_stars = 0;
@@ -33,7 +34,8 @@ struct World {
  private:
   void add(Index group, Index count, Index& num_of_type) {
     for (Index i = 0; i < count; ++i) {
-      if (group != no_group) members[static_cast<std::size_t>(group)].push_back(static_cast<Index>(group_of.size()));
+      if (group != no_group)
+        members[static_cast<std::size_t>(group)].push_back(static_cast<Index>(group_of.size()));
       group_of.push_back(group);
       ++num_of_type;
     }
@@ -69,9 +71,10 @@ inline void append_row(Catalogue& catalogue, const World& world, Index g, Index 
   catalogue.centre.push_back({{real, 2 * real, 3 * real}});
   catalogue.velocity.push_back({{100 + real, -real, 0}});
   catalogue.velocity_dispersion.push_back(10 + real);
-  catalogue.inertia_radius.push_back(0.1);
-  catalogue.extent_radius.push_back(0.3);
-  for (const Index count : {Index{0}, World::dark_in(g), Index{0}, Index{0}, World::stars_in(g), Index{0}}) {
+  catalogue.rms_radius.push_back(0.1);
+  catalogue.max_radius.push_back(0.3);
+  for (const Index count :
+       {Index{0}, World::dark_in(g), Index{0}, Index{0}, World::stars_in(g), Index{0}}) {
     catalogue.length_by_type.push_back(count);
     catalogue.mass_by_type.push_back(2.0 * static_cast<double>(count));
   }
@@ -109,7 +112,8 @@ struct ParticleColumns {
 
   ParticleColumns(const World& world, Share share)
       : ranges(io::ranges_of(snapshot_of(world), {1, 4}, share)),
-        group_of(world.group_of.begin() + share.first, world.group_of.begin() + share.first + share.count) {
+        group_of(world.group_of.begin() + share.first,
+                 world.group_of.begin() + share.first + share.count) {
     for (Index i = 0; i < share.count; ++i) ids.push_back(id_of(share.first + i));
   }
 };

@@ -34,7 +34,8 @@ TEST_CASE("each rank gets its share, in the order of the files") {
       same = same && segment.pos[axis][i] == position[3 * row + axis] &&
              segment.velocity[axis][i] == double{velocity[3 * row + axis]};
     }
-    same = same && loaded.id.data()[i] == id[row] && segment.mass[i] == Approx(source::particle_mass) && segment.type[i] == 1;
+    same = same && loaded.id.data()[i] == id[row] &&
+           segment.mass[i] == Approx(source::particle_mass) && segment.type[i] == 1;
   }
   CHECK(same);
 }
@@ -47,13 +48,15 @@ TEST_CASE("velocities arrive as peculiar ones") {
   std::vector<double> stored(3);
   snapshot.read_velocities(1, share.first, Span<double>(stored));
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    CHECK(loaded.particles.segments[0].velocity[axis][0] == Approx(stored[axis] * std::sqrt(0.4945390874327027)).epsilon(1e-6));
+    CHECK(loaded.particles.segments[0].velocity[axis][0] ==
+          Approx(stored[axis] * std::sqrt(0.4945390874327027)).epsilon(1e-6));
   }
 }
 
 TEST_CASE("several types: one type after the other, each with its own masses") {
   const Context context = world();
-  const auto loaded = load_particles<double>(context, Snapshot::open(good("eagle/snapshot_001_z000p000")), {4, 1});
+  const auto loaded =
+      load_particles<double>(context, Snapshot::open(good("eagle/snapshot_001_z000p000")), {4, 1});
   CHECK(context.comm.sum(loaded.particles.num()) == source::num + 5);
   Index num_stars = 0, num_dark = 0;
   double mass = 0;
@@ -69,7 +72,8 @@ TEST_CASE("several types: one type after the other, each with its own masses") {
   }
   CHECK(context.comm.sum(num_stars) == 5);
   CHECK(context.comm.sum(num_dark) == source::num);
-  CHECK(context.comm.sum(mass) == Approx(source::num * source::particle_mass + 5 * double{0.1f}).epsilon(1e-9));
+  CHECK(context.comm.sum(mass) ==
+        Approx(source::num * source::particle_mass + 5 * double{0.1f}).epsilon(1e-9));
 }
 
 TEST_CASE("an error of one rank reaches all") {
@@ -113,7 +117,8 @@ TEST_CASE("the mean mass is the same bit for bit on any number of ranks") {
 }
 
 TEST_CASE("equal masses have that mass as mean, exactly") {
-  const MassSummary real = summarise_masses(world().comm, Snapshot::open(source::data + "/swift-dm64/snap_0000"), {1});
+  const MassSummary real =
+      summarise_masses(world().comm, Snapshot::open(source::data + "/swift-dm64/snap_0000"), {1});
   CHECK(real.mean == 6.010562419891357);
   CHECK(real.equal());
   const MassSummary table = summarise_masses(world().comm, Snapshot::open(good("split")), {1});

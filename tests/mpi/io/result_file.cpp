@@ -1,4 +1,5 @@
-/// Numbers about particles: any number of files for any number of ranks together hold what one rank writes into one file.
+/// Numbers about particles: any number of files for any number of ranks together hold what one rank
+/// writes into one file.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -7,7 +8,7 @@
 #include "tests/mpi/io/invented.hpp"
 #include "tests/mpi/io/scratch.hpp"
 #include "zhalo/core/error.hpp"
-#include "zhalo/io/places.hpp"
+#include "zhalo/io/query_points.hpp"
 #include "zhalo/io/result_file.hpp"
 
 using namespace zhalo;
@@ -33,8 +34,9 @@ struct Numbers {
       }
     }
     results.types = types;
-    results.ranges = types == std::vector<int>{no_type} ? std::vector<TypeRange>{{no_type, share.first, share.count}}
-                                                        : ranges_of(snapshot, types, share);
+    results.ranges = types == std::vector<int>{no_type}
+                         ? std::vector<TypeRange>{{no_type, share.first, share.count}}
+                         : ranges_of(snapshot, types, share);
     add("Distances", Span<const float>(floats), 3);
     add("Indices", Span<const Index>(integers), 3);
     add("Density", Span<const double>(doubles), 0);
@@ -48,7 +50,8 @@ struct Numbers {
     density.a = density.length = -3;
     density.h = 2;
     density.mass = 1;
-    results.parameters = {{"K", Index{3}}, {"MaxRadius", 1.5}, {"Kernel", std::string("cubic")}, {"Types", types}};
+    results.parameters = {
+        {"K", Index{3}}, {"MaxRadius", 1.5}, {"Kernel", std::string("cubic")}, {"Types", types}};
   }
 
  private:
@@ -80,19 +83,24 @@ void check_rows(const contents::File& file, const std::string& group, Index firs
   const auto floats = values_of<float>(file, group + "/Distances");
   const auto integers = values_of<Index>(file, group + "/Indices");
   const auto doubles = values_of<double>(file, group + "/Density");
-  REQUIRE(file.datasets.at(group + "/Distances").extent == std::vector<hsize_t>{static_cast<hsize_t>(count), 3});
-  REQUIRE(file.datasets.at(group + "/Density").extent == std::vector<hsize_t>{static_cast<hsize_t>(count)});
+  REQUIRE(file.datasets.at(group + "/Distances").extent ==
+          std::vector<hsize_t>{static_cast<hsize_t>(count), 3});
+  REQUIRE(file.datasets.at(group + "/Density").extent ==
+          std::vector<hsize_t>{static_cast<hsize_t>(count)});
   for (Index i = 0; i < count; ++i) {
     const auto row = static_cast<std::size_t>(i);
     CHECK(doubles[row] == 0.5 * static_cast<double>(first + i));
     for (Index j = 0; j < 3; ++j) {
       CHECK(integers[3 * row + static_cast<std::size_t>(j)] == 3 * (first + i) + j);
-      CHECK(floats[3 * row + static_cast<std::size_t>(j)] == static_cast<float>(3 * (first + i) + j));
+      CHECK(floats[3 * row + static_cast<std::size_t>(j)] ==
+            static_cast<float>(3 * (first + i) + j));
     }
   }
 }
 
-std::string numbered(const std::string& out, Index number) { return out + "/sub.name." + std::to_string(number) + ".hdf5"; }
+std::string numbered(const std::string& out, Index number) {
+  return out + "/sub.name." + std::to_string(number) + ".hdf5";
+}
 
 std::string bytes_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -126,7 +134,9 @@ std::map<std::string, contents::Values> joined(const std::string& out, Index num
 
 }  // namespace
 
-TEST_CASE("the rows of particles of two types are in the snapshot's order, for any number of ranks and files") {
+TEST_CASE(
+    "the rows of particles of two types are in the snapshot's order, for any number of ranks and "
+    "files") {
   const World world;
   const SnapshotInfo snapshot = snapshot_of(world);
   const Communicator comm(MPI_COMM_WORLD);
@@ -134,7 +144,8 @@ TEST_CASE("the rows of particles of two types are in the snapshot's order, for a
   const std::string out = scratch(comm, "types");
   if (comm.rank() == 0) {
     StagedFiles files(alone, out + "/reference");
-    write_results(files, "sub.name", Numbers(snapshot, {1, 4}, {0, world.num_particles()}).results, snapshot, {.num_files = 1});
+    write_results(files, "sub.name", Numbers(snapshot, {1, 4}, {0, world.num_particles()}).results,
+                  snapshot, {.num_files = 1});
     CHECK(files.commit() == std::vector<std::string>{out + "/reference/sub.name.hdf5"});
   }
   comm.barrier();
@@ -148,14 +159,16 @@ TEST_CASE("the rows of particles of two types are in the snapshot's order, for a
     const Index num_files = asked == 0 ? comm.size() : asked;
     const bool master = asked != 3;
     StagedFiles files(comm, out);
-    write_results(files, "sub.name", mine.results, snapshot, {.num_files = asked, .master = master});
+    write_results(files, "sub.name", mine.results, snapshot,
+                  {.num_files = asked, .master = master});
     files.commit();
     comm.barrier();  // each rank removes earlier files of its own
     if (comm.rank() == 0) {
       INFO("files " << asked);
       const bool whole = num_files == 1 || master;
       CHECK(entries_of(out) == 1 + (num_files == 1 ? 0 : num_files) + (whole ? 1 : 0));
-      if (num_files == 1) CHECK((bytes_of(out + "/sub.name.hdf5") == bytes_of(out + "/reference/sub.name.hdf5")));
+      if (num_files == 1)
+        CHECK((bytes_of(out + "/sub.name.hdf5") == bytes_of(out + "/reference/sub.name.hdf5")));
       if (num_files > 1) CHECK(joined(out, num_files) == reference.datasets);
       if (whole) {
         const contents::File seen = contents::read(out + "/sub.name.hdf5");
@@ -178,7 +191,8 @@ TEST_CASE("a row of one number may be a table") {
   files.commit();
   comm.barrier();
   const contents::File file = contents::read(out + "/r.hdf5");
-  CHECK(file.datasets.at("PartType4/Density").extent == std::vector<hsize_t>{static_cast<hsize_t>(world.num_stars), 1});
+  CHECK(file.datasets.at("PartType4/Density").extent ==
+        std::vector<hsize_t>{static_cast<hsize_t>(world.num_stars), 1});
 }
 
 TEST_CASE("units and meanings are attributes") {
@@ -193,10 +207,13 @@ TEST_CASE("units and meanings are attributes") {
   comm.barrier();
   const contents::File file = contents::read(out + "/r.hdf5");
   const double length = snapshot.units.length_in_cm;
-  CHECK(real_of(file, "PartType4/Density:to_cgs") == Approx(snapshot.units.mass_in_g / (length * length * length)));
+  CHECK(real_of(file, "PartType4/Density:to_cgs") ==
+        Approx(snapshot.units.mass_in_g / (length * length * length)));
   CHECK(real_of(file, "PartType4/Density:h_scaling") == 2);
   CHECK(real_of(file, "PartType4/Distances:to_cgs") == length);
-  const auto text = [&](const char* name) { return std::string(file.attributes.at(name).bytes.c_str()); };
+  const auto text = [&](const char* name) {
+    return std::string(file.attributes.at(name).bytes.c_str());
+  };
   CHECK(text("PartType4/Density:Unit") == "(1e10 Msun/h) (Mpc/h)^-3");
   CHECK(text("PartType4/Distances:Unit") == "Mpc/h");
   CHECK(text("PartType4/Indices:Unit").empty());
@@ -245,6 +262,7 @@ TEST_CASE("the files of a name") {
   CHECK(is_result_name("out", "out.hdf5"));
   CHECK(is_result_name("out", "out.0.hdf5"));
   CHECK(is_result_name("out", "out.123.hdf5"));
-  for (const char* other : {"out.x.hdf5", "out..hdf5", "out1.hdf5", "out.0.hdf", "out", "an_out.hdf5", "out.0.1.hdf5"})
+  for (const char* other :
+       {"out.x.hdf5", "out..hdf5", "out1.hdf5", "out.0.hdf", "out", "an_out.hdf5", "out.0.1.hdf5"})
     CHECK_FALSE(is_result_name("out", other));
 }

@@ -7,7 +7,8 @@
 
 /// Where a test on these ranks may write: what an earlier run left there is gone. Collective.
 inline std::string scratch(const zhalo::Communicator& comm, const std::string& name) {
-  const std::filesystem::path path = std::filesystem::path(ZHALO_SCRATCH_DIR) / ("ranks" + std::to_string(comm.size())) / name;
+  const std::filesystem::path path =
+      std::filesystem::path(ZHALO_SCRATCH_DIR) / ("ranks" + std::to_string(comm.size())) / name;
   if (comm.rank() == 0) std::filesystem::remove_all(path);
   comm.barrier();
   return path.string();

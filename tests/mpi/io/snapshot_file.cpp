@@ -24,8 +24,12 @@ constexpr double box_length = 0.1;  // float(0.1) is more
 double position_of(Index particle, int axis) {
   return box_length * static_cast<double>((7 * particle + 31 * axis) % 103) / 103;
 }
-double velocity_of(Index particle, int axis) { return 10.0 * static_cast<double>(particle % 11 - 5) + axis; }
-std::uint64_t id_of(Index particle) { return (std::uint64_t{1} << 40) + static_cast<std::uint64_t>(particle); }
+double velocity_of(Index particle, int axis) {
+  return 10.0 * static_cast<double>(particle % 11 - 5) + axis;
+}
+std::uint64_t id_of(Index particle) {
+  return (std::uint64_t{1} << 40) + static_cast<std::uint64_t>(particle);
+}
 
 SnapshotHeader header() {
   SnapshotHeader header;
@@ -48,7 +52,8 @@ struct Mine {
 
   explicit Mine(const Communicator& comm) {
     const int ranks = comm.size() > 1 ? comm.size() - 1 : 1;
-    const Share share = comm.rank() < ranks ? share_of(num_all, comm.rank(), ranks) : Share{num_all, 0};
+    const Share share =
+        comm.rank() < ranks ? share_of(num_all, comm.rank(), ranks) : Share{num_all, 0};
     for (Index i = share.first; i < share.first + share.count; ++i) {
       for (int axis = 0; axis < 3; ++axis) {
         pos[axis].push_back(static_cast<Real>(position_of(i, axis)));
@@ -118,8 +123,8 @@ void check_snapshot(const Context& context, const std::string& path) {
 }
 
 template <class Real>
-void write(const Communicator& comm, const std::string& out, const SnapshotParticles<Real>& particles,
-           const WriteOptions& options) {
+void write(const Communicator& comm, const std::string& out,
+           const SnapshotParticles<Real>& particles, const WriteOptions& options) {
   StagedFiles files(comm, out);
   write_snapshot(files, "ics", particles, header(), options);
   files.commit();
@@ -142,17 +147,23 @@ void check_written(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("a snapshot in float is read as a snapshot of GADGET-4") { check_written<float>("float"); }
+TEST_CASE("a snapshot in float is read as a snapshot of GADGET-4") {
+  check_written<float>("float");
+}
 
-TEST_CASE("a snapshot in double is read as a snapshot of GADGET-4") { check_written<double>("double"); }
+TEST_CASE("a snapshot in double is read as a snapshot of GADGET-4") {
+  check_written<double>("double");
+}
 
 TEST_CASE("a snapshot's stored numbers are those of the format") {
   const Communicator comm(MPI_COMM_WORLD);
   const std::string out = scratch(comm, "stored");
   write(comm, out, Mine<float>(comm).particles(), {.num_files = 1});
   const contents::File file = contents::read(out + "/ics.hdf5");
-  CHECK(contents::integers(file, "Header:NumPart_Total") == std::vector<Index>{0, num_all, 0, 0, 0, 0});
-  CHECK(contents::integers(file, "Header:NumPart_ThisFile") == std::vector<Index>{0, num_all, 0, 0, 0, 0});
+  CHECK(contents::integers(file, "Header:NumPart_Total") ==
+        std::vector<Index>{0, num_all, 0, 0, 0, 0});
+  CHECK(contents::integers(file, "Header:NumPart_ThisFile") ==
+        std::vector<Index>{0, num_all, 0, 0, 0, 0});
   CHECK(contents::integers(file, "Header:NumFilesPerSnapshot") == std::vector<Index>{1});
   CHECK(contents::integers(file, "Parameters:Seed") == std::vector<Index>{7});
   const contents::Values& velocities = file.datasets.at("PartType1/Velocities");
@@ -160,7 +171,9 @@ TEST_CASE("a snapshot's stored numbers are those of the format") {
   std::vector<float> stored(3 * num_all);
   REQUIRE(velocities.bytes.size() == stored.size() * sizeof(float));
   velocities.bytes.copy(reinterpret_cast<char*>(stored.data()), velocities.bytes.size());
-  CHECK(stored[5] == static_cast<float>(velocity_of(1, 2) / std::sqrt(0.25)));  // a in place of a^2 dx/dt: divided by sqrt(a)
+  CHECK(stored[5] ==
+        static_cast<float>(velocity_of(1, 2) /
+                           std::sqrt(0.25)));  // a in place of a^2 dx/dt: divided by sqrt(a)
   CHECK(file.datasets.at("PartType1/ParticleIDs").extent == std::vector<hsize_t>{num_all});
 }
 
@@ -177,7 +190,8 @@ TEST_CASE("positions at the edge of the box, or a little outside, are stored ins
     mine.pos[1][1] = std::nextafter(edge, 0.0F);
   }
   write(context.comm, out, mine.particles(), {.num_files = 1});
-  const auto loaded = load_particles<float>(context, Snapshot::open(context.comm, out + "/ics.hdf5"), {1});
+  const auto loaded =
+      load_particles<float>(context, Snapshot::open(context.comm, out + "/ics.hdf5"), {1});
   for (std::size_t axis = 0; axis < 3; ++axis) {
     for (Index i = 0; i < loaded.particles.num(); ++i) {
       const float x = loaded.particles.segments[0].pos[axis][i];
@@ -203,8 +217,11 @@ TEST_CASE("snapshots that make no sense are refused on all ranks, and nothing is
     StagedFiles files(comm, out);
     CHECK_THROWS_AS(write_snapshot(files, "ics", particles, changed), InputError);
   };
-  refused([](auto& mine, auto&, auto&) { mine.pos[1][0] = std::numeric_limits<float>::quiet_NaN(); });
-  refused([](auto& mine, auto&, auto&) { mine.velocity[2][0] = std::numeric_limits<float>::infinity(); });
+  refused(
+      [](auto& mine, auto&, auto&) { mine.pos[1][0] = std::numeric_limits<float>::quiet_NaN(); });
+  refused([](auto& mine, auto&, auto&) {
+    mine.velocity[2][0] = std::numeric_limits<float>::infinity();
+  });
   refused([](auto&, auto& particles, auto&) { particles.type = 6; });
   refused([](auto&, auto& particles, auto&) { particles.mass = 0; });
   refused([](auto&, auto&, auto& changed) { changed.box_length = 0; });
@@ -228,16 +245,19 @@ TEST_CASE("ranks that disagree on a snapshot are told so, and nothing is left") 
     std::string name = "ics";
     if (comm.rank() == 0) change(particles, changed, name);
     StagedFiles files(comm, out);
-    CHECK_THROWS_WITH(write_snapshot(files, name, particles, changed, {.num_files = 1}), Catch::Contains(said));
+    CHECK_THROWS_WITH(write_snapshot(files, name, particles, changed, {.num_files = 1}),
+                      Catch::Contains(said));
   };
   refused([](auto&, auto& changed, auto&) { changed.omega_matter = 0.3; }, "differ between ranks");
   refused([](auto&, auto& changed, auto&) { changed.box_length *= 2; }, "differ between ranks");
-  refused([](auto&, auto& changed, auto&) { changed.parameters[0].value = Index{8}; }, "differ between ranks");
+  refused([](auto&, auto& changed, auto&) { changed.parameters[0].value = Index{8}; },
+          "differ between ranks");
   refused([](auto&, auto& changed, auto&) { changed.parameters.clear(); }, "differ between ranks");
   refused([](auto& particles, auto&, auto&) { particles.type = 2; }, "differ between ranks");
   refused([](auto&, auto&, auto& name) { name = "snapshot"; }, "differ between ranks");
   // The last rank has no particles: of two, the other alone says the mass.
-  if (comm.size() > 2) refused([](auto& particles, auto&, auto&) { particles.mass = 0.25; }, "mass 0.125 to 0.25");
+  if (comm.size() > 2)
+    refused([](auto& particles, auto&, auto&) { particles.mass = 0.25; }, "mass 0.125 to 0.25");
   comm.barrier();
   CHECK_FALSE(fs::exists(out));
 }
@@ -270,11 +290,13 @@ TEST_CASE("a snapshot of more files than there can be is refused") {
     H5Adelete_by_name(file, "Header", "NumFilesPerSnapshot", H5P_DEFAULT);
     const hid_t one = H5Screate(H5S_SCALAR);
     const hid_t attribute =
-        H5Acreate_by_name(file, "Header", "NumFilesPerSnapshot", H5T_NATIVE_INT64, one, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        H5Acreate_by_name(file, "Header", "NumFilesPerSnapshot", H5T_NATIVE_INT64, one, H5P_DEFAULT,
+                          H5P_DEFAULT, H5P_DEFAULT);
     const Index num_files = (Index{1} << 32) + 1;
     H5Awrite(attribute, H5T_NATIVE_INT64, &num_files);
     H5Aclose(attribute), H5Sclose(one), H5Fclose(file);
   }
   comm.barrier();
-  CHECK_THROWS_WITH(Snapshot::open(comm, out + "/ics.hdf5"), Catch::Contains("one of 4294967297 files of a snapshot"));
+  CHECK_THROWS_WITH(Snapshot::open(comm, out + "/ics.hdf5"),
+                    Catch::Contains("one of 4294967297 files of a snapshot"));
 }

@@ -50,9 +50,11 @@ TEST_CASE("files appear at the commit, not before") {
   files.make_directory("inside");
   const std::string temporary = stage_table(files, "inside/table");
   write(temporary, "whole " + std::to_string(comm.rank()));
-  const std::string final_path = place + "/new/deep/inside/table." + std::to_string(comm.rank()) + ".hdf5";
+  const std::string final_path =
+      place + "/new/deep/inside/table." + std::to_string(comm.rank()) + ".hdf5";
   CHECK_FALSE(fs::exists(final_path));
-  CHECK(fs::path(temporary).parent_path() == fs::path(final_path).parent_path());  // a rename, not a copy
+  CHECK(fs::path(temporary).parent_path() ==
+        fs::path(final_path).parent_path());  // a rename, not a copy
   CHECK(files.commit() == std::vector<std::string>{final_path});
   CHECK(read(final_path) == "whole " + std::to_string(comm.rank()));
   CHECK_FALSE(fs::exists(temporary));
@@ -106,13 +108,16 @@ TEST_CASE("a place that is taken undoes what was renamed") {
 TEST_CASE("a commit that fails on one rank brings back what was there on all") {
   const Communicator comm(MPI_COMM_WORLD);
   const std::string place = scratch_folder(comm, "brought_back");
-  const auto path = [&](int number) { return place + "/table." + std::to_string(number) + ".hdf5"; };
+  const auto path = [&](int number) {
+    return place + "/table." + std::to_string(number) + ".hdf5";
+  };
   const int last = comm.size() - 1;
   if (comm.rank() == 0) {
     for (int number = 0; number < comm.size() + 3; ++number) {
       if (number != last) write(path(number), "old " + std::to_string(number));
     }
-    fs::create_directories(fs::path(path(last)) / "full");  // takes the place of the last rank's file
+    fs::create_directories(fs::path(path(last)) /
+                           "full");  // takes the place of the last rank's file
     for (const char* name : {"/table.hdf5", "/other.0.hdf5", "/mine"}) write(place + name, "old");
   }
   comm.barrier();
@@ -131,15 +136,18 @@ TEST_CASE("a commit that fails on one rank brings back what was there on all") {
   for (int number = 0; number < comm.size() + 3; ++number) {
     if (number != last) CHECK(read(path(number)) == "old " + std::to_string(number));
   }
-  for (const char* name : {"/table.hdf5", "/other.0.hdf5", "/mine"}) CHECK(read(place + name) == "old");
+  for (const char* name : {"/table.hdf5", "/other.0.hdf5", "/mine"})
+    CHECK(read(place + name) == "old");
 }
 
 TEST_CASE("no new file is seen while another rank still has to take an old one away") {
   const Communicator comm(MPI_COMM_WORLD);
   const std::string place = scratch_folder(comm, "steps");
   const int last = comm.size() - 1;
-  const std::string first_path = place + "/table.0.hdf5", last_path = place + "/table." + std::to_string(last) + ".hdf5";
-  const std::string own_path = place + "/table." + std::to_string(comm.rank()) + ".hdf5", master_path = place + "/table.hdf5";
+  const std::string first_path = place + "/table.0.hdf5",
+                    last_path = place + "/table." + std::to_string(last) + ".hdf5";
+  const std::string own_path = place + "/table." + std::to_string(comm.rank()) + ".hdf5",
+                    master_path = place + "/table.hdf5";
   const auto others = [](int number) { return "other." + std::to_string(number) + ".hdf5"; };
   constexpr int num_others = 300;  // so that the last rank needs long to reach its table
   write(own_path, "old");
@@ -154,10 +162,12 @@ TEST_CASE("no new file is seen while another rank still has to take an old one a
   std::atomic<bool> done{false};
   int mixed = 0, early = 0;
   std::thread watcher([&] {
-    // What is seen second was there when the first was, too: an old file never comes back, a new one never goes.
+    // What is seen second was there when the first was, too: an old file never comes back, a new
+    // one never goes.
     while (!done) {
       if (read(first_path) == "new" && read(last_path) == "old") ++mixed;
-      if (read(master_path) == "old" && !fs::exists(last_path) && read(master_path) == "old") ++early;
+      if (read(master_path) == "old" && !fs::exists(last_path) && read(master_path) == "old")
+        ++early;
       if (read(master_path) == "new" && !fs::exists(last_path)) ++early;
     }
   });
@@ -205,7 +215,9 @@ TEST_CASE("commits that belong together wait for all folders at once") {
   write(stage_table(first), "new");
   write(stage_table(second), "new");
   comm.barrier();
-  const int lock = comm.rank() == 0 ? ::open((place + "/b/.zhalo-lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0444) : -1;
+  const int lock = comm.rank() == 0 ? ::open((place + "/b/.zhalo-lock").c_str(),
+                                             O_RDWR | O_CREAT | O_CLOEXEC, 0444)
+                                    : -1;
   if (comm.rank() == 0) REQUIRE(::flock(lock, LOCK_EX) == 0);
   int times = 0;
   {
@@ -236,23 +248,28 @@ TEST_CASE("a file of several ranks: one stages it, the others join") {
   const std::string place = scratch_folder(comm, "shared");
   StagedFiles files(comm, place);
   files.claim_numbered("table", 1);
-  const std::string temporary = comm.rank() == 0 ? files.stage("table.0.hdf5") : files.join("table.0.hdf5");
+  const std::string temporary =
+      comm.rank() == 0 ? files.stage("table.0.hdf5") : files.join("table.0.hdf5");
   CHECK(temporary == comm.broadcast(temporary));
   for (int turn = 0; turn < comm.size(); ++turn) {
     if (turn == comm.rank()) std::ofstream(temporary, std::ios::app) << turn;
     comm.barrier();
   }
-  CHECK(files.commit() == (comm.rank() == 0 ? std::vector<std::string>{place + "/table.0.hdf5"} : std::vector<std::string>{}));
+  CHECK(files.commit() == (comm.rank() == 0 ? std::vector<std::string>{place + "/table.0.hdf5"}
+                                            : std::vector<std::string>{}));
   CHECK(entries_below(place) == 1);
-  CHECK(read(place + "/table.0.hdf5") == std::string("01234567").substr(0, static_cast<std::size_t>(comm.size())));
+  CHECK(read(place + "/table.0.hdf5") ==
+        std::string("01234567").substr(0, static_cast<std::size_t>(comm.size())));
 }
 
 TEST_CASE("leftovers go by the number of files, not of ranks, also behind gaps") {
   const Communicator comm(MPI_COMM_WORLD);
   const std::string place = scratch_folder(comm, "claimed");
   if (comm.rank() == 0) {
-    for (const char* name : {"0", "1", "2", "3", "7", "12"}) write(place + "/table." + name + ".hdf5", "old");
-    for (const char* name : {"table.07.hdf5", "table.x.hdf5", "table.4.hdf5.bak", "tables.4.hdf5", "table..hdf5"}) {
+    for (const char* name : {"0", "1", "2", "3", "7", "12"})
+      write(place + "/table." + name + ".hdf5", "old");
+    for (const char* name :
+         {"table.07.hdf5", "table.x.hdf5", "table.4.hdf5.bak", "tables.4.hdf5", "table..hdf5"}) {
       write(place + "/" + name, "not ours");
     }
     write(place + "/table.hdf5", "retired");
@@ -275,7 +292,8 @@ TEST_CASE("numbers beyond the last rank, from an earlier run, go") {
   const Communicator comm(MPI_COMM_WORLD);
   const std::string place = scratch_folder(comm, "leftovers");
   if (comm.rank() == 0) {
-    for (int number = 0; number < 6; ++number) write(place + "/table." + std::to_string(number) + ".hdf5", "old");
+    for (int number = 0; number < 6; ++number)
+      write(place + "/table." + std::to_string(number) + ".hdf5", "old");
     write(place + "/table.txt", "not ours");
   }
   comm.barrier();
@@ -290,7 +308,8 @@ TEST_CASE("files of a retired prefix go at the commit, not before") {
   const Communicator comm(MPI_COMM_WORLD);
   const std::string place = scratch_folder(comm, "retired");
   if (comm.rank() == 0) {
-    for (int number = 0; number < 3; ++number) write(place + "/old." + std::to_string(number) + ".hdf5", "old");
+    for (int number = 0; number < 3; ++number)
+      write(place + "/old." + std::to_string(number) + ".hdf5", "old");
     write(place + "/older.0.hdf5", "not ours");
   }
   comm.barrier();
@@ -312,7 +331,8 @@ TEST_CASE("directories that cannot be used are named at once") {
   const std::string place = scratch_folder(comm, "unusable");
   if (comm.rank() == 0) write(place + "/file", "x");
   comm.barrier();
-  CHECK_THROWS_WITH(StagedFiles(comm, place + "/file/below"), Catch::Matchers::Contains(place + "/file"));
+  CHECK_THROWS_WITH(StagedFiles(comm, place + "/file/below"),
+                    Catch::Matchers::Contains(place + "/file"));
   CHECK_THROWS_AS(StagedFiles(comm, place + "/file"), FileError);
   CHECK_THROWS_AS(StagedFiles(comm, "/proc/zhalo"), FileError);
   if (::geteuid() == 0) {
@@ -324,5 +344,6 @@ TEST_CASE("directories that cannot be used are named at once") {
     ::chmod((place + "/locked").c_str(), 0555);
   }
   comm.barrier();
-  CHECK_THROWS_WITH(StagedFiles(comm, place + "/locked"), Catch::Matchers::Contains("Permission denied"));
+  CHECK_THROWS_WITH(StagedFiles(comm, place + "/locked"),
+                    Catch::Matchers::Contains("Permission denied"));
 }

@@ -61,11 +61,13 @@ TEST_CASE("one rank: errors keep type and message, without a rank's number") {
 
 TEST_CASE("a communicator of MPI needs MPI") {
   CHECK_THROWS_AS(Communicator(MPI_COMM_WORLD), InputError);
-  CHECK_THROWS_WITH(Communicator(MPI_COMM_WORLD), Contains("not initialised") && Contains("MPI_Init"));
+  CHECK_THROWS_WITH(Communicator(MPI_COMM_WORLD),
+                    Contains("not initialised") && Contains("MPI_Init"));
 }
 
 TEST_CASE("share_of: contiguous, complete, as even as can be") {
-  for (const Index total : {Index{0}, Index{1}, Index{7}, Index{64}, Index{1'000'000'000'000'007}}) {
+  for (const Index total :
+       {Index{0}, Index{1}, Index{7}, Index{64}, Index{1'000'000'000'000'007}}) {
     for (const int size : {1, 2, 3, 5, 64, 1000}) {
       Index next = 0;
       for (int rank = 0; rank < size; ++rank) {

@@ -87,8 +87,10 @@ TEST_CASE("transform_reduce: the same bits for any number of threads") {
   const auto map = [](Index i) { return 1 / static_cast<double>(i + 1); };
   const auto add = [](double a, double b) { return a + b; };
   const double one = kernels::transform_reduce(Host{1}, num, 0.0, map, add);
-  CHECK(one == Approx(12.090146129863428).epsilon(1e-12));  // the harmonic number ln n + 0.57721566490153 + 1 / (2 n)
-  for (const int threads : {2, 3, 7}) CHECK(kernels::transform_reduce(Host{threads}, num, 0.0, map, add) == one);
+  CHECK(one == Approx(12.090146129863428)
+                   .epsilon(1e-12));  // the harmonic number ln n + 0.57721566490153 + 1 / (2 n)
+  for (const int threads : {2, 3, 7})
+    CHECK(kernels::transform_reduce(Host{threads}, num, 0.0, map, add) == one);
   CHECK(kernels::transform_reduce(Host{2}, 0, 5.0, map, add) == 5.0);
 }
 
@@ -108,7 +110,8 @@ TEST_CASE("exclusive_scan: sums of what lies before") {
 }
 
 TEST_CASE("sort_pairs: a stable sort by the lowest bits, for any distribution of keys") {
-  const Index num = GENERATE(0, 1, 2, 48, 49, 1000, 16'384, 16'385, ZHALO_CHECKED ? 20'000 : 60'000);
+  const Index num =
+      GENERATE(0, 1, 2, 48, 49, 1000, 16'384, 16'385, ZHALO_CHECKED ? 20'000 : 60'000);
   const int bits = GENERATE(0, 1, 7, 8, 9, 20, 30, 62, 63);
   const int distribution = GENERATE(0, 1, 2, 3);
   const int threads = 1 + static_cast<int>(num % 3);
@@ -117,16 +120,19 @@ TEST_CASE("sort_pairs: a stable sort by the lowest bits, for any distribution of
   std::vector<std::uint64_t> keys(static_cast<std::size_t>(num));
   for (std::size_t i = 0; i < keys.size(); ++i) {
     switch (distribution) {
-      case 0: keys[i] = random.bits() & mask; break;                                           // even
-      case 1: keys[i] = mask; break;                                                           // all equal
-      case 2: keys[i] = (random.one_in(3) ? random.bits() : random.bits() % 5) & mask; break;  // most in one corner
-      default: keys[i] = (mask - i) & mask; break;                                             // backwards
+      case 0: keys[i] = random.bits() & mask; break;  // even
+      case 1: keys[i] = mask; break;                  // all equal
+      case 2:
+        keys[i] = (random.one_in(3) ? random.bits() : random.bits() % 5) & mask;
+        break;                                      // most in one corner
+      default: keys[i] = (mask - i) & mask; break;  // backwards
     }
   }
   std::vector<LocalIndex> values(keys.size());
   std::iota(values.begin(), values.end(), LocalIndex{0});
   std::vector<LocalIndex> expected = values;
-  std::stable_sort(expected.begin(), expected.end(), [&](LocalIndex a, LocalIndex b) { return keys[a] < keys[b]; });
+  std::stable_sort(expected.begin(), expected.end(),
+                   [&](LocalIndex a, LocalIndex b) { return keys[a] < keys[b]; });
   std::vector<std::uint64_t> expected_keys(keys);
   std::sort(expected_keys.begin(), expected_keys.end());
   std::vector<std::uint64_t> spare_keys(keys.size());

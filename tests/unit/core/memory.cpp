@@ -104,7 +104,8 @@ TEST_CASE("MemoryPool: the peak is of what was in use at once, and can start ane
 TEST_CASE("MemoryPool: what it holds stays near the peak of what was in use") {
   Machine::start(1024 * mib);
   MemoryPool pool(Machine::source());
-  for (std::size_t size = mib; size < 20 * mib; size += 3 * mib / 2) pool.deallocate(pool.allocate(size, "growing"));
+  for (std::size_t size = mib; size < 20 * mib; size += 3 * mib / 2)
+    pool.deallocate(pool.allocate(size, "growing"));
   CHECK(Machine::given <= pool.peak_bytes() * 9 / 8 + 4 * kib);
   pool.release();
   CHECK(Machine::given == 0);
@@ -137,14 +138,15 @@ TEST_CASE("MemoryPool: memory that is kept but not in use does not make an OutOf
   pool.deallocate(large);
 }
 
-TEST_CASE("MemoryPool: OutOfMemory says how much, for what, and what there is; the pool stays usable") {
+TEST_CASE(
+    "MemoryPool: OutOfMemory says how much, for what, and what there is; the pool stays usable") {
   Machine::start(100 * mib);
   MemoryPool pool(Machine::source());
   void* a = pool.allocate(50 * mib, "positions");
   CHECK_THROWS_AS(pool.allocate(75 * mib, "ghosts"), OutOfMemory);
-  CHECK_THROWS_WITH(pool.allocate(75 * mib, "ghosts"), Contains("out of toy memory") &&
-                                                           Contains("0.073 GiB are needed for ghosts") &&
-                                                           Contains("0.049 GiB are available") && Contains("uses 0.049 GiB"));
+  CHECK_THROWS_WITH(pool.allocate(75 * mib, "ghosts"),
+                    Contains("out of toy memory") && Contains("0.073 GiB are needed for ghosts") &&
+                        Contains("0.049 GiB are available") && Contains("uses 0.049 GiB"));
   CHECK(pool.bytes_in_use() == 50 * mib);
   CHECK(pool.peak_bytes() == 50 * mib);
   void* b = pool.allocate(40 * mib, "fits");
@@ -156,10 +158,13 @@ TEST_CASE("MemoryPool: what no machine has is refused without being tried") {
   MemoryPool pool;
   CHECK_THROWS_AS(pool.allocate(1'000'000'000'000'000, "a petabyte"), OutOfMemory);
   CHECK_THROWS_WITH(pool.allocate(1'000'000'000'000'000, "a petabyte"),
-                    Contains("host memory") && Contains("931322.575 GiB are needed for a petabyte") && Contains("more ranks"));
+                    Contains("host memory") &&
+                        Contains("931322.575 GiB are needed for a petabyte") &&
+                        Contains("more ranks"));
   const Exec exec = host_exec(1);
   CHECK_THROWS_AS(Buffer<double>(exec, Index{1} << 61, "bytes beyond 64 bits"), OutOfMemory);
-  CHECK_THROWS_AS(Buffer<double>(exec, std::numeric_limits<Index>::max(), "the most there is"), OutOfMemory);
+  CHECK_THROWS_AS(Buffer<double>(exec, std::numeric_limits<Index>::max(), "the most there is"),
+                  OutOfMemory);
   CHECK(memory(exec)->bytes_in_use() == 0);
 }
 

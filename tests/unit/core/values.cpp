@@ -118,13 +118,14 @@ TEST_CASE("RealColumn: float or double read as double") {
 
 TEST_CASE("contracts name the condition and the place") {
   CHECK_THROWS_AS(contract_failed("a < b", "file.cpp", 12), ContractViolation);
-  CHECK_THROWS_WITH(contract_failed("a < b", "file.cpp", 12), Contains("a < b") && Contains("file.cpp:12") && Contains("bug"));
+  CHECK_THROWS_WITH(contract_failed("a < b", "file.cpp", 12),
+                    Contains("a < b") && Contains("file.cpp:12") && Contains("bug"));
   check_contract([] { ZHALO_EXPECT(1 > 2); });
   CHECK_NOTHROW([] { ZHALO_EXPECT(2 > 1); }());
 }
 
-TEMPLATE_TEST_CASE("errors are all zhalo::Error, and std::runtime_error", "", InputError, FileError, OutOfMemory, DeviceError,
-                   CommunicationError, ContractViolation) {
+TEMPLATE_TEST_CASE("errors are all zhalo::Error, and std::runtime_error", "", InputError, FileError,
+                   OutOfMemory, DeviceError, CommunicationError, ContractViolation) {
   const auto fail = [] { throw TestType("words"); };
   CHECK_THROWS_AS(fail(), Error);
   CHECK_THROWS_AS(fail(), std::runtime_error);
@@ -144,7 +145,8 @@ TEST_CASE("Timers: phases in the order of their first run, sums over runs") {
   CHECK(timers.total() == 3.5);
 }
 
-TEST_CASE("ScopedTimer: adds what passed, also when an exception ends the scope, and needs no Timers") {
+TEST_CASE(
+    "ScopedTimer: adds what passed, also when an exception ends the scope, and needs no Timers") {
   Timers timers;
   {
     const ScopedTimer timer(&timers, "sleep");

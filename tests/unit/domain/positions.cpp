@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/support/clouds.hpp"
+#include "tests/support/point_sets.hpp"
 #include "tests/support/run_fof.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -11,19 +11,19 @@ namespace zhalo::testing {
 namespace {
 
 template <class Real>
-Cloud<Real> some_outside(const Box& box) {
-  Cloud<Real> cloud{{}, box, 0};
+PointSet<Real> some_outside(const Box& box) {
+  PointSet<Real> points{{}, box, 0};
   for (const double x : {0.5, 1.0, -0.25, 0.0, 3.5, 0.999}) {
-    for (const double at : {x, 0.5, 0.5}) cloud.pos.push_back(static_cast<Real>(at));
+    for (const double at : {x, 0.5, 0.5}) points.pos.push_back(static_cast<Real>(at));
   }
-  return cloud;
+  return points;
 }
 
 template <class Real>
-PositionCounts count(const Cloud<Real>& cloud) {
+PositionCounts count(const PointSet<Real>& points) {
   const Context context{{}, host_exec(2), nullptr};
-  const LaidOut<Real> laid_out(cloud, Layout::rows);
-  return count_positions(context, laid_out.particles(), cloud.box);
+  const LaidOut<Real> laid_out(points, Layout::rows);
+  return count_positions(context, laid_out.particles(), points.box);
 }
 
 }  // namespace
@@ -38,9 +38,11 @@ TEMPLATE_TEST_CASE("positions outside periodic axes are counted", "", float, dou
 }
 
 TEST_CASE("a box for whose lengths there is no room is refused") {
-  CHECK_THROWS_WITH(count(some_outside<float>(Box::periodic_cube(1e38))), Catch::Contains("32 bits"));
+  CHECK_THROWS_WITH(count(some_outside<float>(Box::periodic_cube(1e38))),
+                    Catch::Contains("32 bits"));
   CHECK(count(some_outside<double>(Box::periodic_cube(1e38))).num_wrapped == 1);  // -0.25
-  CHECK_THROWS_WITH(count(some_outside<double>(Box::periodic_cube(1e308))), Catch::Contains("64 bits"));
+  CHECK_THROWS_WITH(count(some_outside<double>(Box::periodic_cube(1e308))),
+                    Catch::Contains("64 bits"));
 }
 
 }  // namespace zhalo::testing

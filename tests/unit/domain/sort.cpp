@@ -6,7 +6,7 @@
 
 #include "kernels/common/morton.hpp"
 #include "src/domain/sorted_particles.hpp"
-#include "tests/support/clouds.hpp"
+#include "tests/support/point_sets.hpp"
 #include "tests/support/run_fof.hpp"
 #include "tests/unit/tree/shared_bits.hpp"
 #include "zhalo/core/error.hpp"
@@ -31,21 +31,21 @@ struct Sorted {
   LaidOut<Real> laid_out;
   DeviceParticles<Real> input;
   Extent extent;
-  FrameChoice choice;
+  KeyFrameChoice choice;
   SortedParticles<Real> particles;
 
-  Sorted(const Cloud<Real>& cloud, double cell, double scale, const Run& run = {})
+  Sorted(const PointSet<Real>& points, double cell, double scale, const Run& run = {})
       : context{{}, host_exec(run.threads), nullptr},
-        laid_out(cloud, run.layout),
+        laid_out(points, run.layout),
         input(context.exec, laid_out.particles()),
-        extent(examine_positions(context, input.view(), cloud.box)),
-        choice(choose_frame(cloud.box, extent, cell, scale)),
+        extent(examine_positions(context, input.view(), points.box)),
+        choice(choose_key_frame(points.box, extent, cell, scale)),
         particles(sort_particles(context, input.view(), choice.frame)) {}
 };
 
 /// A frame of a box alone.
-kernels::Frame frame_of(double lo, double length) {
-  kernels::Frame frame;
+kernels::KeyFrame frame_of(double lo, double length) {
+  kernels::KeyFrame frame;
   frame.box = Box::periodic_cube(length);
   frame.box.lo = {{lo, lo, lo}};
   return frame;
@@ -56,7 +56,9 @@ kernels::Frame frame_of(double lo, double length) {
 TEST_CASE("Morton keys are the cell numbers' bits in turn") {
   Random random(1);
   for (int i = 0; i < 2000; ++i) {
-    const auto draw = [&](int bits) { return static_cast<std::uint32_t>(random.bits() >> 32) >> (32 - bits); };
+    const auto draw = [&](int bits) {
+      return static_cast<std::uint32_t>(random.bits() >> 32) >> (32 - bits);
+    };
     const std::uint32_t x = draw(21);
     const std::uint32_t y = draw(21);
     const std::uint32_t z = draw(21);
@@ -87,7 +89,7 @@ TEST_CASE("common prefixes of keys") {
 TEST_CASE("frames wrap into [lo, lo + length), in the positions' own precision") {
   const double lo = GENERATE(0.0, -37.5, 0.1, 0.7, 1e6);
   const double length = GENERATE(1.0, 0.3, 170.3, 75.0);
-  const kernels::Frame frame = frame_of(lo, length);
+  const kernels::KeyFrame frame = frame_of(lo, length);
   Random random(3);
   const auto check = [&](auto x) {
     using Real = decltype(x);
@@ -98,7 +100,8 @@ TEST_CASE("frames wrap into [lo, lo + length), in the positions' own precision")
     REQUIRE(frame.wrapped(wrapped, 0) == wrapped);
     // A whole number of periods away, but for rounding.
     const double size = std::abs(lo) + length + std::abs(static_cast<double>(x));
-    const double off = std::abs(std::remainder(static_cast<double>(x) - static_cast<double>(wrapped), length));
+    const double off =
+        std::abs(std::remainder(static_cast<double>(x) - static_cast<double>(wrapped), length));
     REQUIRE(off <= 4 * size * static_cast<double>(std::numeric_limits<Real>::epsilon()));
   };
   for (int i = 0; i < 500; ++i) {
@@ -117,7 +120,7 @@ TEST_CASE("frames wrap into [lo, lo + length), in the positions' own precision")
 }
 
 TEST_CASE("frames leave axes alone that are not periodic, and survive what has no image") {
-  kernels::Frame frame = frame_of(0, 1);
+  kernels::KeyFrame frame = frame_of(0, 1);
   frame.box.periodic[1] = false;
   CHECK(frame.wrapped(5.5, 1) == 5.5);
   CHECK(frame.wrapped(-5.5F, 1) == -5.5F);
@@ -137,9 +140,9 @@ TEST_CASE("frames choose cells of the wanted side or smaller, or as small as key
   extent.range = {0, 10};
   extent.lo = {{-1, -1, 0}};
   extent.hi = {{1, 0, 0}};
-  const FrameChoice choice = choose_frame(box, extent, cell, 4);
+  const KeyFrameChoice choice = choose_key_frame(box, extent, cell, 4);
   const int most = dimensions == 3 ? 21 : 31;
-  const kernels::Frame& frame = choice.frame;
+  const kernels::KeyFrame& frame = choice.frame;
   CHECK(frame.scale == 4);
   CHECK(frame.bits_per_axis >= 0);
   CHECK(frame.bits_per_axis <= most);
@@ -157,22 +160,23 @@ TEST_CASE("frames of no particles, and of particles at one place, have one cell"
   for (const Index total : {0, 5}) {
     extent.range.total = total;
     extent.lo = extent.hi = total == 0 ? Vec3d{{1e308, 1e308, 1e308}} : Vec3d{{3, 4, 5}};
-    const FrameChoice choice = choose_frame(Box::unbounded(), extent, 0.1, 1);
+    const KeyFrameChoice choice = choose_key_frame(Box::unbounded(), extent, 0.1, 1);
     CHECK(choice.frame.bits_per_axis == 0);
     CHECK(choice.fine_enough);
   }
 }
 
-TEMPLATE_TEST_CASE("sorting: a permutation in key order, with the coordinates of each particle", "", float, double) {
+TEMPLATE_TEST_CASE("sorting: a permutation in key order, with the coordinates of each particle", "",
+                   float, double) {
   for (std::uint64_t seed = 0; seed < (ZHALO_CHECKED ? 60 : 300); ++seed) {
     CAPTURE(seed);
     Random random(seed);
-    const Cloud<TestType> cloud = random_cloud<TestType>(random);
-    const double scale = std::ldexp(1.0, -std::ilogb(cloud.linking_length));
+    const PointSet<TestType> points = random_points<TestType>(random);
+    const double scale = std::ldexp(1.0, -std::ilogb(points.linking_length));
     const Run run{32, 1 + static_cast<int>(seed % 3), static_cast<Layout>(seed % num_layouts)};
-    Sorted<TestType> sorted(cloud, cloud.linking_length, scale, run);
-    const Index num = cloud.num();
-    const kernels::Frame& frame = sorted.choice.frame;
+    Sorted<TestType> sorted(points, points.linking_length, scale, run);
+    const Index num = points.num();
+    const kernels::KeyFrame& frame = sorted.choice.frame;
     const auto keys = sorted.particles.keys.span();
     const auto order = sorted.particles.order.span();
     REQUIRE(keys.size() == num);
@@ -185,15 +189,16 @@ TEMPLATE_TEST_CASE("sorting: a permutation in key order, with the coordinates of
       if (k > 0) REQUIRE(keys[k - 1] <= keys[k]);
       if (k > 0 && keys[k - 1] == keys[k]) REQUIRE(order[k - 1] < order[k]);
       std::vector<std::uint32_t> cell;
-      for (int axis = 0; axis < cloud.box.dimensions; ++axis) {
-        const TestType x = frame.wrapped(cloud.at(i, axis), axis);
+      for (int axis = 0; axis < points.box.dimensions; ++axis) {
+        const TestType x = frame.wrapped(points.at(i, axis), axis);
         const double at = (static_cast<double>(x) - frame.corner[axis]) * frame.cells_per_length;
         const double last = std::ldexp(1.0, frame.bits_per_axis) - 1;
         cell.push_back(static_cast<std::uint32_t>(std::clamp(at, 0.0, last)));
-        REQUIRE(static_cast<double>(sorted.particles.pos[axis].span()[k]) == static_cast<double>(x) * scale);
+        REQUIRE(static_cast<double>(sorted.particles.pos[axis].span()[k]) ==
+                static_cast<double>(x) * scale);
       }
       REQUIRE(keys[k] == interleaved(cell, frame.bits_per_axis));
-      if (cloud.box.dimensions == 2) REQUIRE(sorted.particles.pos[2].span()[k] == 0);
+      if (points.box.dimensions == 2) REQUIRE(sorted.particles.pos[2].span()[k] == 0);
     }
   }
 }
@@ -202,18 +207,18 @@ TEMPLATE_TEST_CASE("examining: extent, number of wrapped particles, range", "", 
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     CAPTURE(seed);
     Random random(seed);
-    const Cloud<TestType> cloud = random_cloud<TestType>(random);
+    const PointSet<TestType> points = random_points<TestType>(random);
     const Run run{32, 2, static_cast<Layout>(seed % num_layouts)};
-    const Sorted<TestType> sorted(cloud, cloud.linking_length, 1, run);
-    CHECK(sorted.extent.num_wrapped == count_wrapped(cloud));
+    const Sorted<TestType> sorted(points, points.linking_length, 1, run);
+    CHECK(sorted.extent.num_wrapped == count_wrapped(points));
     CHECK(sorted.extent.range.first == 0);
-    CHECK(sorted.extent.range.total == cloud.num());
-    for (int axis = 0; axis < cloud.box.dimensions && cloud.num() > 0; ++axis) {
-      TestType lo = cloud.at(0, axis);
+    CHECK(sorted.extent.range.total == points.num());
+    for (int axis = 0; axis < points.box.dimensions && points.num() > 0; ++axis) {
+      TestType lo = points.at(0, axis);
       TestType hi = lo;
-      for (Index i = 0; i < cloud.num(); ++i) {
-        lo = std::min(lo, cloud.at(i, axis));
-        hi = std::max(hi, cloud.at(i, axis));
+      for (Index i = 0; i < points.num(); ++i) {
+        lo = std::min(lo, points.at(i, axis));
+        hi = std::max(hi, points.at(i, axis));
       }
       CHECK(sorted.extent.lo[axis] == static_cast<double>(lo));
       CHECK(sorted.extent.hi[axis] == static_cast<double>(hi));

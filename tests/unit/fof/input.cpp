@@ -32,19 +32,20 @@ std::string refusal_of(const Box& box, const FofOptions& options) {
     const std::vector<float> pos{0.1F, 0.2F, 0.3F};
     Particles<float> particles;
     particles.dimensions = box.dimensions;
-    particles.segments.push_back(ParticleSegment<float>::interleaved(pos.data(), 1, box.dimensions == 2 ? 2 : 3));
+    particles.segments.push_back(
+        ParticleSegment<float>::interleaved(pos.data(), 1, box.dimensions == 2 ? 2 : 3));
     friends_of_friends(Context{}, particles, box, options);
   });
 }
 
 template <class Real>
-std::string refusal_of(const Cloud<Real>& cloud, Layout layout = Layout::rows) {
-  return refusal([&] { run_fof(cloud, {32, 2, layout}); });
+std::string refusal_of(const PointSet<Real>& points, Layout layout = Layout::rows) {
+  return refusal([&] { run_fof(points, {32, 2, layout}); });
 }
 
 /// A thousand particles inside the unit cube.
 template <class Real>
-Cloud<Real> good_cloud(const Box& box) {
+PointSet<Real> good_points(const Box& box) {
   return {std::vector<Real>(3000, Real{0.5}), box, 0.1};
 }
 
@@ -52,11 +53,14 @@ Cloud<Real> good_cloud(const Box& box) {
 
 TEST_CASE("linking lengths that are refused") {
   const Box box = Box::periodic_cube(1);
-  CHECK_THAT(refusal_of(box, {0.0}), Contains("linking length is 0 ") && Contains("must be positive"));
-  CHECK_THAT(refusal_of(box, {-0.25}), Contains("linking length is -0.25") && Contains("must be positive"));
+  CHECK_THAT(refusal_of(box, {0.0}),
+             Contains("linking length is 0 ") && Contains("must be positive"));
+  CHECK_THAT(refusal_of(box, {-0.25}),
+             Contains("linking length is -0.25") && Contains("must be positive"));
   CHECK_THAT(refusal_of(box, {not_a_number}), Contains("linking length is nan"));
   CHECK_THAT(refusal_of(box, {infinite}), Contains("linking length is inf"));
-  CHECK_THAT(refusal_of(box, {0.51}), Contains("0.51") && Contains("more than half") && Contains("axis 0") && Contains("unit"));
+  CHECK_THAT(refusal_of(box, {0.51}), Contains("0.51") && Contains("more than half") &&
+                                          Contains("axis 0") && Contains("unit"));
   CHECK(refusal_of(box, {0.5}) == "no error");
   CHECK(refusal_of(Box::unbounded(), {0.51}) == "no error");
   Box flat = box;
@@ -75,7 +79,8 @@ TEST_CASE("leaf sizes that are refused") {
 TEST_CASE("boxes that are refused") {
   Box box = Box::periodic_cube(1);
   box.length[2] = 0;
-  CHECK_THAT(refusal_of(box, {0.1}), Contains("axis 2") && Contains("periodic") && Contains("no length"));
+  CHECK_THAT(refusal_of(box, {0.1}),
+             Contains("axis 2") && Contains("periodic") && Contains("no length"));
   box.dimensions = 2;
   CHECK(refusal_of(box, {0.1}) == "no error");
   for (const double bad : {-1.0, not_a_number, infinite}) {
@@ -90,7 +95,8 @@ TEST_CASE("boxes that are refused") {
   CHECK_THAT(refusal_of(box, {0.1}), Contains("axis 0") && Contains("nan"));
   for (const int dimensions : {0, 1, 4}) {
     box = Box::unbounded(dimensions);
-    CHECK_THAT(refusal_of(box, {0.1}), Contains(std::to_string(dimensions) + " dimensions") && Contains("2 or 3"));
+    CHECK_THAT(refusal_of(box, {0.1}),
+               Contains(std::to_string(dimensions) + " dimensions") && Contains("2 or 3"));
   }
 }
 
@@ -100,7 +106,8 @@ TEST_CASE("particles of other dimensions than the box, or than their memory") {
     return refusal([&] {
       Particles<float> particles;
       particles.dimensions = particles_dimensions;
-      particles.segments.push_back(ParticleSegment<float>::interleaved(pos.data(), 2, row_dimensions));
+      particles.segments.push_back(
+          ParticleSegment<float>::interleaved(pos.data(), 2, row_dimensions));
       friends_of_friends(Context{}, particles, Box::periodic_cube(1, box_dimensions), {0.1});
     });
   };
@@ -121,28 +128,32 @@ TEMPLATE_TEST_CASE("positions that are not finite: how many, and the first", "",
   const Layout layout = GENERATE(Layout::rows, Layout::segments, Layout::structs);
   for (const double bad : {not_a_number, infinite, -infinite}) {
     for (const std::size_t axis : {0U, 1U, 2U}) {
-      Cloud<TestType> cloud = good_cloud<TestType>(box);
-      for (const std::size_t i : {300U, 123U, 999U}) cloud.pos[3 * i + axis] = static_cast<TestType>(bad);
-      CHECK_THAT(refusal_of(cloud, layout),
-                 Contains("3 of 1000 particles") && Contains("not finite") && Contains("particle 123"));
+      PointSet<TestType> points = good_points<TestType>(box);
+      for (const std::size_t i : {300U, 123U, 999U})
+        points.pos[3 * i + axis] = static_cast<TestType>(bad);
+      CHECK_THAT(refusal_of(points, layout), Contains("3 of 1000 particles") &&
+                                                 Contains("not finite") &&
+                                                 Contains("particle 123"));
     }
   }
 }
 
-TEMPLATE_TEST_CASE("particles outside a box without periodicity: how many, and the first", "", float, double) {
+TEMPLATE_TEST_CASE("particles outside a box without periodicity: how many, and the first", "",
+                   float, double) {
   Box box = Box::periodic_cube(1);
   box.periodic = {};
-  Cloud<TestType> cloud = good_cloud<TestType>(box);
-  cloud.pos[3 * 17] = 0;
-  cloud.pos[3 * 18 + 1] = 1;
-  CHECK(refusal_of(cloud) == "no error");
-  cloud.pos[3 * 400 + 1] = TestType(1.001);
-  cloud.pos[3 * 70 + 2] = TestType(-0.001);
-  CHECK_THAT(refusal_of(cloud), Contains("2 of 1000 particles") && Contains("outside the box") && Contains("particle 70"));
-  cloud.box.periodic[1] = true;
-  CHECK_THAT(refusal_of(cloud), Contains("1 of 1000 particles") && Contains("particle 70"));
-  cloud.box.periodic[2] = true;
-  CHECK(refusal_of(cloud) == "no error");
+  PointSet<TestType> points = good_points<TestType>(box);
+  points.pos[3 * 17] = 0;
+  points.pos[3 * 18 + 1] = 1;
+  CHECK(refusal_of(points) == "no error");
+  points.pos[3 * 400 + 1] = TestType(1.001);
+  points.pos[3 * 70 + 2] = TestType(-0.001);
+  CHECK_THAT(refusal_of(points), Contains("2 of 1000 particles") && Contains("outside the box") &&
+                                     Contains("particle 70"));
+  points.box.periodic[1] = true;
+  CHECK_THAT(refusal_of(points), Contains("1 of 1000 particles") && Contains("particle 70"));
+  points.box.periodic[2] = true;
+  CHECK(refusal_of(points) == "no error");
 }
 
 TEST_CASE("a float at the edge of a box whose length is not a float is inside") {
@@ -150,18 +161,21 @@ TEST_CASE("a float at the edge of a box whose length is not a float is inside") 
   Box box = Box::unbounded();
   box.length = {{0.1, 0.1, 0.3}};
   box.lo = {{0, 0, 0.7}};
-  CHECK(refusal_of(Cloud<float>{{0.1F, 0.1F, 0.7F, 0, 0, 1}, box, 0.01}) == "no error");
+  CHECK(refusal_of(PointSet<float>{{0.1F, 0.1F, 0.7F, 0, 0, 1}, box, 0.01}) == "no error");
   const float beyond = std::nextafter(0.1F, 1.0F);
-  CHECK_THAT(refusal_of(Cloud<float>{{0, beyond, 0.8F}, box, 0.01}), Contains("1 of 1 particles"));
+  CHECK_THAT(refusal_of(PointSet<float>{{0, beyond, 0.8F}, box, 0.01}),
+             Contains("1 of 1 particles"));
 }
 
 TEST_CASE("numbers of threads") {
-  CHECK_THROWS_MATCHES(host_exec(-1), InputError, Message("number of threads is -1 (must be 0, for all, or positive)"));
+  CHECK_THROWS_MATCHES(host_exec(-1), InputError,
+                       Message("number of threads is -1 (must be 0, for all, or positive)"));
   // Made by hand, 0 is all as well.
-  const Cloud<float> cloud{{0, 0, 0, 0.05F, 0, 0, 0.5F, 0, 0}, Box::periodic_cube(1), 0.1};
-  const LaidOut<float> laid_out(cloud, Layout::rows);
+  const PointSet<float> points{{0, 0, 0, 0.05F, 0, 0, 0.5F, 0, 0}, Box::periodic_cube(1), 0.1};
+  const LaidOut<float> laid_out(points, Layout::rows);
   Context context;
   context.exec = Host{};
-  const FofResult result = friends_of_friends(context, laid_out.particles(), cloud.box, {cloud.linking_length});
+  const FofResult result =
+      friends_of_friends(context, laid_out.particles(), points.box, {points.linking_length});
   CHECK(to_host(context.exec, result.label) == std::vector<Index>{0, 0, 2});
 }

@@ -1,4 +1,5 @@
-/// Many particles: groups that are known by construction, and results that may not depend on how they are computed.
+/// Many particles: groups that are known by construction, and results that may not depend on how
+/// they are computed.
 #include <hwy/targets.h>
 
 #include <catch2/catch.hpp>
@@ -16,19 +17,21 @@ using Label = std::vector<Index>;
 
 constexpr Index many = ZHALO_CHECKED ? 12'000 : 200'000;
 
-Cloud<float> bench_cloud(points::Kind kind, Index num, double b) {
+PointSet<float> bench_points(points::Kind kind, Index num, double b) {
   const double separation = 1 / std::cbrt(static_cast<double>(num));
   return {points::make_points(kind, num).pos, Box::periodic_cube(1), b * separation};
 }
 
 template <class Real>
-void append_ball(Cloud<Real>& cloud, Random& random, const Vec3d& centre, double radius, Index num) {
+void append_ball(PointSet<Real>& point_set, Random& random, const Vec3d& centre, double radius,
+                 Index num) {
   for (Index i = 0; i < num; ++i) {
     Vec3d x;
     do {
       for (int axis = 0; axis < 3; ++axis) x[axis] = random.uniform(-1, 1);
     } while (x[0] * x[0] + x[1] * x[1] + x[2] * x[2] > 1);
-    for (int axis = 0; axis < 3; ++axis) cloud.pos.push_back(static_cast<Real>(centre[axis] + radius * x[axis]));
+    for (int axis = 0; axis < 3; ++axis)
+      point_set.pos.push_back(static_cast<Real>(centre[axis] + radius * x[axis]));
   }
 }
 
@@ -62,47 +65,51 @@ std::vector<Index> random_order(Random& random, Index num) {
 }  // namespace
 
 TEST_CASE("clustered and uniform points of the benchmarks have the groups of brute force") {
-  const points::Kind kind = GENERATE(points::Kind::uniform, points::Kind::clustered, points::Kind::dense);
+  const points::Kind kind =
+      GENERATE(points::Kind::uniform, points::Kind::clustered, points::Kind::dense);
   const double b = GENERATE(0.2, 0.7, 1.2);
-  const Cloud<float> cloud = bench_cloud(kind, ZHALO_CHECKED ? 1500 : 6000, b);
-  const Label label = fof_labels(cloud, {32, 2});
-  CHECK(are_fof_groups(label, cloud));
-  CHECK(label == brute_force_groups(cloud));
+  const PointSet<float> point_set = bench_points(kind, ZHALO_CHECKED ? 1500 : 6000, b);
+  const Label label = fof_labels(point_set, {32, 2});
+  CHECK(are_fof_groups(label, point_set));
+  CHECK(label == brute_force_groups(point_set));
 }
 
 TEST_CASE("labels do not depend on leaf size, threads or layout") {
-  const points::Kind kind = GENERATE(points::Kind::uniform, points::Kind::clustered, points::Kind::dense);
+  const points::Kind kind =
+      GENERATE(points::Kind::uniform, points::Kind::clustered, points::Kind::dense);
   const double b = GENERATE(0.2, 0.7);
-  const Cloud<float> cloud = bench_cloud(kind, many, b);
-  const Label label = fof_labels(cloud);
-  CHECK(fof_labels(cloud, {32, 3}) == label);
-  CHECK(fof_labels(cloud, {7, 2, Layout::columns}) == label);
-  CHECK(fof_labels(cloud, {64, 2, Layout::segments}) == label);
-  CHECK(fof_labels(cloud, {16, 1, Layout::mixed}) == label);
-  CHECK(fof_labels(cloud, {2, 2, Layout::structs}) == label);
+  const PointSet<float> point_set = bench_points(kind, many, b);
+  const Label label = fof_labels(point_set);
+  CHECK(fof_labels(point_set, {32, 3}) == label);
+  CHECK(fof_labels(point_set, {7, 2, Layout::columns}) == label);
+  CHECK(fof_labels(point_set, {64, 2, Layout::segments}) == label);
+  CHECK(fof_labels(point_set, {16, 1, Layout::mixed}) == label);
+  CHECK(fof_labels(point_set, {2, 2, Layout::structs}) == label);
 }
 
 TEST_CASE("float positions have the labels of the same positions as double") {
-  const Cloud<float> cloud = bench_cloud(points::Kind::clustered, many, GENERATE(0.2, 0.5));
-  const Cloud<double> same{{cloud.pos.begin(), cloud.pos.end()}, cloud.box, cloud.linking_length};
-  CHECK(fof_labels(cloud, {32, 2}) == fof_labels(same, {32, 2}));
+  const PointSet<float> point_set = bench_points(points::Kind::clustered, many, GENERATE(0.2, 0.5));
+  const PointSet<double> same{
+      {point_set.pos.begin(), point_set.pos.end()}, point_set.box, point_set.linking_length};
+  CHECK(fof_labels(point_set, {32, 2}) == fof_labels(same, {32, 2}));
 }
 
 TEST_CASE("labels do not depend on the order of the particles") {
   Random random(1);
-  const Cloud<float> cloud = bench_cloud(points::Kind::clustered, many, 0.3);
-  const std::vector<Index> order = random_order(random, cloud.num());
-  Cloud<float> shuffled{{}, cloud.box, cloud.linking_length};
+  const PointSet<float> point_set = bench_points(points::Kind::clustered, many, 0.3);
+  const std::vector<Index> order = random_order(random, point_set.num());
+  PointSet<float> shuffled{{}, point_set.box, point_set.linking_length};
   for (const Index i : order) {
-    for (int axis = 0; axis < 3; ++axis) shuffled.pos.push_back(cloud.at(i, axis));
+    for (int axis = 0; axis < 3; ++axis) shuffled.pos.push_back(point_set.at(i, axis));
   }
-  CHECK(fof_labels(shuffled, {32, 2}) == permuted(fof_labels(cloud), order));
+  CHECK(fof_labels(shuffled, {32, 2}) == permuted(fof_labels(point_set), order));
 }
 
 TEST_CASE("labels do not depend on the processor's vector instructions") {
-  const Cloud<float> cloud = bench_cloud(points::Kind::clustered, 5000, 0.4);
-  const Cloud<double> same{{cloud.pos.begin(), cloud.pos.end()}, cloud.box, cloud.linking_length};
-  const Label expected = brute_force_groups(cloud);
+  const PointSet<float> point_set = bench_points(points::Kind::clustered, 5000, 0.4);
+  const PointSet<double> same{
+      {point_set.pos.begin(), point_set.pos.end()}, point_set.box, point_set.linking_length};
+  const Label expected = brute_force_groups(point_set);
   const std::int64_t supported = hwy::SupportedTargets();
   std::vector<std::string> seen;
   for (std::int64_t left = supported; left != 0; left &= left - 1) {
@@ -112,7 +119,7 @@ TEST_CASE("labels do not depend on the processor's vector instructions") {
     if (std::find(seen.begin(), seen.end(), name) != seen.end()) continue;
     CAPTURE(name);
     seen.push_back(name);
-    CHECK(fof_labels(cloud) == expected);
+    CHECK(fof_labels(point_set) == expected);
     CHECK(fof_labels(same) == expected);
   }
   hwy::SetSupportedTargetsForTest(0);
@@ -123,53 +130,58 @@ TEST_CASE("labels do not depend on the processor's vector instructions") {
 TEMPLATE_TEST_CASE("two very large clumps: apart, and joined by one pair", "", float, double) {
   Random random(2);
   const Index num = many / 2;
-  Cloud<TestType> cloud{{}, Box::periodic_cube(1), 0.01};
-  append_ball(cloud, random, {{0.5, 0.5, 0.5}}, 0.004, num);
-  append_ball(cloud, random, {{0.5, 0.5185, 0.5}}, 0.004, num);  // 0.0105 between the balls
-  CHECK(fof_labels(cloud, {32, 2}) == repeated(num, 0) + repeated(num, num));
+  PointSet<TestType> point_set{{}, Box::periodic_cube(1), 0.01};
+  append_ball(point_set, random, {{0.5, 0.5, 0.5}}, 0.004, num);
+  append_ball(point_set, random, {{0.5, 0.5185, 0.5}}, 0.004, num);  // 0.0105 between the balls
+  CHECK(fof_labels(point_set, {32, 2}) == repeated(num, 0) + repeated(num, num));
   const TestType mid[] = {TestType(0.5), TestType(0.50925), TestType(0.5)};
-  cloud.pos.insert(cloud.pos.end(), mid, mid + 3);
-  CHECK(fof_labels(cloud, {32, 2}) == repeated(2 * num + 1, 0));
+  point_set.pos.insert(point_set.pos.end(), mid, mid + 3);
+  CHECK(fof_labels(point_set, {32, 2}) == repeated(2 * num + 1, 0));
 }
 
 TEST_CASE("a clump across the corner of the box, and one near it") {
   Random random(3);
   const Index num = many / 2;
-  Cloud<float> cloud{{}, Box::periodic_cube(1), 0.01};
-  append_ball(cloud, random, {{0, 0, 0}}, 0.004, num);
-  append_ball(cloud, random, {{0.5, 0.5, 0.9815}}, 0.004, num);
-  append_ball(cloud, random, {{0.5, 0.5, 0}}, 0.004, num);
-  CHECK(fof_labels(cloud, {32, 2}) == repeated(num, 0) + repeated(num, num) + repeated(num, 2 * num));
+  PointSet<float> point_set{{}, Box::periodic_cube(1), 0.01};
+  append_ball(point_set, random, {{0, 0, 0}}, 0.004, num);
+  append_ball(point_set, random, {{0.5, 0.5, 0.9815}}, 0.004, num);
+  append_ball(point_set, random, {{0.5, 0.5, 0}}, 0.004, num);
+  CHECK(fof_labels(point_set, {32, 2}) ==
+        repeated(num, 0) + repeated(num, num) + repeated(num, 2 * num));
 }
 
 TEST_CASE("everything in one group: by one clump, by density, and by a thin chain") {
   Random random(4);
   const Index num = 100'000;
-  Cloud<float> clump{{}, Box::periodic_cube(1), 0.01};
+  PointSet<float> clump{{}, Box::periodic_cube(1), 0.01};
   append_ball(clump, random, {{0.3, 0.3, 0.3}}, 0.0049, num);
   CHECK(fof_labels(clump, {32, 2}) == repeated(num, 0));
 
-  const Cloud<float> dense = {points::make_points(points::Kind::uniform, num).pos, Box::periodic_cube(1), 0.1};
+  const PointSet<float> dense = {points::make_points(points::Kind::uniform, num).pos,
+                                 Box::periodic_cube(1), 0.1};
   CHECK(fof_labels(dense, {32, 2}) == repeated(num, 0));
 
-  Cloud<double> chain{{}, Box::unbounded(), 1.0};
-  for (Index i = 0; i < num; ++i) chain.pos.insert(chain.pos.end(), {static_cast<double>(i), 0.0, 0.0});
+  PointSet<double> chain{{}, Box::unbounded(), 1.0};
+  for (Index i = 0; i < num; ++i)
+    chain.pos.insert(chain.pos.end(), {static_cast<double>(i), 0.0, 0.0});
   CHECK(fof_labels(chain, {32, 2}) == repeated(num, 0));
   chain.pos[3 * 50'000 + 1] = 0.1;  // one link is a little too long
-  CHECK(fof_labels(chain, {32, 2}) == repeated(50'000, 0) + repeated(1, 50'000) + repeated(num - 50'001, 50'001));
+  CHECK(fof_labels(chain, {32, 2}) ==
+        repeated(50'000, 0) + repeated(1, 50'000) + repeated(num - 50'001, 50'001));
 }
 
 TEST_CASE("a density contrast of a million") {
   Random random(5);
   const Index num = ZHALO_CHECKED ? 1000 : 4000;
-  Cloud<float> cloud{{}, Box::periodic_cube(1), 0.02};
-  for (Index i = 0; i < 3 * num / 4; ++i) cloud.pos.push_back(static_cast<float>(random.uniform()));
-  append_ball(cloud, random, {{0.7, 0.2, 0.9}}, 0.01, num / 2);
-  append_ball(cloud, random, {{0.2, 0.2, 0.2}}, 1e-5, num / 4);
+  PointSet<float> point_set{{}, Box::periodic_cube(1), 0.02};
+  for (Index i = 0; i < 3 * num / 4; ++i)
+    point_set.pos.push_back(static_cast<float>(random.uniform()));
+  append_ball(point_set, random, {{0.7, 0.2, 0.9}}, 0.01, num / 2);
+  append_ball(point_set, random, {{0.2, 0.2, 0.2}}, 1e-5, num / 4);
   for (const double b : {0.02, 1e-3, 1e-6, 1e-7}) {
-    cloud.linking_length = b;
+    point_set.linking_length = b;
     CAPTURE(b);
-    CHECK(fof_labels(cloud, {32, 2}) == brute_force_groups(cloud));
+    CHECK(fof_labels(point_set, {32, 2}) == brute_force_groups(point_set));
   }
 }
 
@@ -186,13 +198,15 @@ TEST_CASE("a context that is used again allocates nothing and has no higher peak
     static void deallocate(void* block) { std::free(block); }
     static std::size_t available() { return std::size_t{1} << 40; }
   };
-  const Cloud<float> cloud = bench_cloud(points::Kind::clustered, many, 0.3);
-  const LaidOut<float> laid_out(cloud, Layout::rows);
+  const PointSet<float> point_set = bench_points(points::Kind::clustered, many, 0.3);
+  const LaidOut<float> laid_out(point_set, Layout::rows);
   Context context;
-  context.exec = Host{2, std::make_shared<MemoryPool>(
-                             MemoryPool::Source{Counted::allocate, Counted::deallocate, Counted::available, "counted"})};
+  context.exec =
+      Host{2, std::make_shared<MemoryPool>(MemoryPool::Source{
+                  Counted::allocate, Counted::deallocate, Counted::available, "counted"})};
   const auto run = [&] {
-    const FofResult result = friends_of_friends(context, laid_out.particles(), cloud.box, {cloud.linking_length});
+    const FofResult result = friends_of_friends(context, laid_out.particles(), point_set.box,
+                                                {point_set.linking_length});
     return to_host(context.exec, result.label);
   };
   const Label label = run();
@@ -211,13 +225,14 @@ TEST_CASE("phases are timed") {
   Timers timers;
   Context context;
   context.timers = &timers;
-  const Cloud<float> cloud = bench_cloud(points::Kind::uniform, 10'000, 0.3);
-  const LaidOut<float> laid_out(cloud, Layout::rows);
-  friends_of_friends(context, laid_out.particles(), cloud.box, {cloud.linking_length});
+  const PointSet<float> point_set = bench_points(points::Kind::uniform, 10'000, 0.3);
+  const LaidOut<float> laid_out(point_set, Layout::rows);
+  friends_of_friends(context, laid_out.particles(), point_set.box, {point_set.linking_length});
   std::vector<std::string> names;
   for (const Phase& phase : timers.phases()) {
     names.push_back(phase.name);
     CHECK(phase.seconds >= 0);
   }
-  CHECK(names == std::vector<std::string>{"bounds", "keys", "sort", "gather", "tree", "link", "labels"});
+  CHECK(names ==
+        std::vector<std::string>{"bounds", "keys", "sort", "gather", "tree", "link", "labels"});
 }

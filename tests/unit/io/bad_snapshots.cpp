@@ -43,20 +43,26 @@ TEST_CASE("files that cannot be opened") {
 }
 
 TEST_CASE("sets of files that are not whole") {
-  CHECK_THAT(complaint<FileError>(bad("missing_chunk"), bad("missing_chunk/snapshot_001.1.hdf5")), Contains("missing"));
-  CHECK_THAT(complaint<InputError>(bad("other_snapshot"), bad("other_snapshot/snapshot_001.2.hdf5")),
-             Contains("another snapshot"));
-  CHECK_THAT(complaint<InputError>(bad("total_differs"), "snapshot_001.0.hdf5"), Contains("1005") && Contains("1000"));
+  CHECK_THAT(complaint<FileError>(bad("missing_chunk"), bad("missing_chunk/snapshot_001.1.hdf5")),
+             Contains("missing"));
+  CHECK_THAT(
+      complaint<InputError>(bad("other_snapshot"), bad("other_snapshot/snapshot_001.2.hdf5")),
+      Contains("another snapshot"));
+  CHECK_THAT(complaint<InputError>(bad("total_differs"), "snapshot_001.0.hdf5"),
+             Contains("1005") && Contains("1000"));
   CHECK_THAT(complaint<FileError>("no_number.hdf5"), Contains("no_number.0.hdf5"));
   CHECK_THAT(complaint<InputError>("two_snapshots"), Contains("snapshot_001, snapshot_002"));
-  CHECK_THAT(complaint<FileError>(bad("missing_source/snap_0001.hdf5"), "snap_0001.1.hdf5"), Contains("virtual"));
+  CHECK_THAT(complaint<FileError>(bad("missing_source/snap_0001.hdf5"), "snap_0001.1.hdf5"),
+             Contains("virtual"));
 }
 
 TEST_CASE("contents that contradict themselves") {
   CHECK_THAT(complaint<InputError>("count_differs.hdf5"), Contains("1010") && Contains("1000"));
-  CHECK_THAT(complaint<InputError>("short_velocities.hdf5"), Contains("PartType1/Velocities") && Contains("999"));
+  CHECK_THAT(complaint<InputError>("short_velocities.hdf5"),
+             Contains("PartType1/Velocities") && Contains("999"));
   CHECK_THAT(complaint<InputError>("no_coordinates.hdf5"), Contains("Coordinates"));
-  CHECK_THAT(complaint<InputError>("two_columns.hdf5"), Contains("(1000, 2)") && Contains("(N, 3)"));
+  CHECK_THAT(complaint<InputError>("two_columns.hdf5"),
+             Contains("(1000, 2)") && Contains("(N, 3)"));
   CHECK_THAT(complaint<InputError>("text_coordinates.hdf5"), Contains("PartType1/Coordinates"));
   CHECK_THAT(complaint<InputError>("no_group.hdf5"), Contains("no /PartType1"));
   CHECK_THAT(complaint<InputError>("no_header.hdf5"), Contains("/Header"));
@@ -77,14 +83,16 @@ TEST_CASE("what is missing is said when it is needed") {
 
   const Snapshot no_masses = Snapshot::open(bad("no_masses.hdf5"));
   CHECK(no_masses.info().types[1].mass_source == "none");
-  CHECK_THROWS_WITH(load_particles<float>({}, no_masses, {1}), Contains("no masses of particle type 1"));
+  CHECK_THROWS_WITH(load_particles<float>({}, no_masses, {1}),
+                    Contains("no masses of particle type 1"));
 }
 
 TEST_CASE("types that are not there") {
   const auto info = Snapshot::open(source::snapshots + "/good/arepo/snapdir_001").info();
   CHECK_THROWS_WITH(check_types(info, {}), Contains("at least one"));
   CHECK_THROWS_WITH(check_types(info, {1, 1}), Contains("twice"));
-  CHECK_THROWS_WITH(check_types(info, {4}), Contains("no particles of type 4") && Contains("types 1, 3"));
+  CHECK_THROWS_WITH(check_types(info, {4}),
+                    Contains("no particles of type 4") && Contains("types 1, 3"));
   CHECK_THROWS_WITH(check_types(info, {17}), Contains("type 17"));
   CHECK_THROWS_WITH(check_types(info, {-1}), Contains("type -1"));
   CHECK_THROWS_WITH(check_types(info, {3}), Contains("no Coordinates of particle type 3"));

@@ -26,6 +26,7 @@ MEMBERSHIP = first("membership_*.0.hdf5")
 def change(name, row, by):
     def fault(f):
         f[name][row] = f[name][row] + by
+
     return fault
 
 
@@ -52,11 +53,13 @@ def copy(name):
         values = f[name][:]
         del f[name]
         f[name] = values
+
     return fault
 
 
 def skip(name):
     """The second file's rows are not shown."""
+
     def fault(f):
         sources = f[name].virtual_sources()
         layout = h5py.VirtualLayout(f[name].shape, f[name].dtype)
@@ -65,9 +68,12 @@ def skip(name):
                 continue
             low, high = source.vspace.get_select_bounds()
             rows = high[0] + 1 - low[0]
-            layout[low[0]:high[0] + 1] = h5py.VirtualSource(source.file_name, name, shape=(rows, *f[name].shape[1:]))
+            layout[low[0] : high[0] + 1] = h5py.VirtualSource(
+                source.file_name, name, shape=(rows, *f[name].shape[1:])
+            )
         del f[name]
         f.create_virtual_dataset(name, layout)
+
     return fault
 
 
@@ -89,7 +95,11 @@ FAULTS = [
     (MASTER, lambda f: f["Header"].attrs.__setitem__("NumFiles", 1), "NumFiles"),
     (MASTER, copy("Group/GroupMass"), "copy"),
     (MASTER, skip("Group/GroupPos"), "GroupPos"),
-    (MEMBERSHIP_MASTER, lambda f: f["PartType1"].attrs.__setitem__("FirstParticle", 2), "FirstParticle"),
+    (
+        MEMBERSHIP_MASTER,
+        lambda f: f["PartType1"].attrs.__setitem__("FirstParticle", 2),
+        "FirstParticle",
+    ),
     (MEMBERSHIP, change("PartType1/GroupNr", 0, 1), "GroupLenType"),
     (MEMBERSHIP, lambda f: f["PartType1"].attrs.__setitem__("FirstParticle", 2), "FirstParticle"),
 ]

@@ -43,7 +43,8 @@ Index entries_below(const std::string& directory) {
 }
 
 /// 1000 groups of 100 members: about 1.2 MB.
-void write_large_catalogue(const Communicator& comm, const std::string& out, const WriteOptions& options) {
+void write_large_catalogue(const Communicator& comm, const std::string& out,
+                           const WriteOptions& options) {
   constexpr std::size_t num = 1000;
   Catalogue catalogue;
   catalogue.num_groups_total = num;
@@ -58,7 +59,7 @@ void write_large_catalogue(const Communicator& comm, const std::string& out, con
   catalogue.centre.assign(num, Vec3d{});
   catalogue.velocity = catalogue.centre;
   catalogue.velocity_dispersion.assign(num, 1.0);
-  catalogue.inertia_radius = catalogue.extent_radius = catalogue.velocity_dispersion;
+  catalogue.rms_radius = catalogue.max_radius = catalogue.velocity_dispersion;
   const std::vector<std::uint64_t> ids(100 * num, 7);
   SnapshotInfo snapshot;
   snapshot.files = {"snapshot"};
@@ -68,7 +69,8 @@ void write_large_catalogue(const Communicator& comm, const std::string& out, con
   files.commit();
 }
 
-/// From no room for the first byte to room for everything: creation, datasets, attributes and the last flush all meet a full disk.
+/// From no room for the first byte to room for everything: creation, datasets, attributes and the
+/// last flush all meet a full disk.
 void check_every_size(const std::string& path, const WriteOptions& options) {
   const Communicator comm;
   const Index num_entries = 1 + options.num_files + (options.master ? 1 : 0);  // with the directory
@@ -86,7 +88,8 @@ void check_every_size(const std::string& path, const WriteOptions& options) {
       CHECK(entries_below(disk.path()) == num_entries);
     } catch (const FileError& error) {
       ++failures;
-      CHECK_THAT(error.what(), Catch::Matchers::Contains("No space left on device") && Catch::Matchers::Contains(disk.path()));
+      CHECK_THAT(error.what(), Catch::Matchers::Contains("No space left on device") &&
+                                   Catch::Matchers::Contains(disk.path()));
       CHECK(entries_below(disk.path()) == 0);
     }
   }

@@ -46,16 +46,19 @@ void write(const std::string& out, const World& world, Index num_files, Until en
   const ParticleColumns particles(world, {0, world.num_particles()});
   const WriteOptions options{.num_files = num_files, .master = true};
   StagedFiles files(alone, out);
-  write_catalogue(files, {table_of(world, {0, world.num_groups}), member_ids_of(world, {0, world.num_members()})},
-                  snapshot_of(world), run_record(), options);
+  write_catalogue(
+      files,
+      {table_of(world, {0, world.num_groups}), member_ids_of(world, {0, world.num_members()})},
+      snapshot_of(world), run_record(), options);
   if (end == Until::catalogue) ::raise(SIGKILL);
-  write_membership(files, {particles.ranges, particles.group_of, particles.ids}, snapshot_of(world), run_record(), options);
+  write_membership(files, {particles.ranges, particles.group_of, particles.ids}, snapshot_of(world),
+                   run_record(), options);
   if (end == Until::all) ::raise(SIGKILL);
   files.commit();
 }
 
-/// Runs `work` in a process of its own that is killed after this time, if it has not ended before. True if it was killed. Until then calls
-/// `watch` again and again.
+/// Runs `work` in a process of its own that is killed after this time, if it has not ended before.
+/// True if it was killed. Until then calls `watch` again and again.
 template <class Work, class Watch>
 bool killed(Work work, std::chrono::milliseconds after, Watch watch) {
   const pid_t child = ::fork();
@@ -83,19 +86,22 @@ TEST_CASE("killed before the commit: every final name is as it was") {
     REQUIRE(killed([&] { write(out, World(10), 2, end); }, std::chrono::seconds(20), rest));
     CHECK(visible_files(out) == before);
   }
-  write(out, World(10), 2, Until::commit);  // the next run is not disturbed by what a killed one left
+  write(out, World(10), 2,
+        Until::commit);  // the next run is not disturbed by what a killed one left
   const std::string undisturbed = scratch("undisturbed");
   write(undisturbed, World(10), 2, Until::commit);
   const auto found = visible_files(out), expected = visible_files(undisturbed);
   REQUIRE(found.size() == expected.size());
-  for (const auto& [path, bytes] : expected) CHECK(found.at(out + path.substr(undisturbed.size())) == bytes);
+  for (const auto& [path, bytes] : expected)
+    CHECK(found.at(out + path.substr(undisturbed.size())) == bytes);
 }
 
 namespace {
 
 std::string name_of(int number) { return "table." + std::to_string(number) + ".hdf5"; }
 
-/// Files number 0 to num_files - 1, all with the same letter, and if asked for a master with it, too.
+/// Files number 0 to num_files - 1, all with the same letter, and if asked for a master with it,
+/// too.
 void write_version(const std::string& out, int version, int num_files, bool master) {
   const Communicator alone;
   StagedFiles files(alone, out);
@@ -109,13 +115,16 @@ void write_version(const std::string& out, int version, int num_files, bool mast
   files.commit();
 }
 
-/// All that can be seen is whole and of one version, and a master is not there without the files that it shows.
+/// All that can be seen is whole and of one version, and a master is not there without the files
+/// that it shows.
 void check_set(const std::map<std::string, std::string>& found, std::size_t num_with_master) {
   for (const auto& [path, bytes] : found) {
     CHECK((bytes.size() == 5000 && bytes == std::string(5000, bytes[0])));
     CHECK(bytes[0] == found.begin()->second[0]);
   }
-  const auto is_master = [](const auto& file) { return fs::path(file.first).filename() == "table.hdf5"; };
+  const auto is_master = [](const auto& file) {
+    return fs::path(file.first).filename() == "table.hdf5";
+  };
   if (std::any_of(found.begin(), found.end(), is_master)) CHECK(found.size() == num_with_master);
 }
 
@@ -145,8 +154,9 @@ TEST_CASE("stopped or killed at any moment: old and new files are never seen tog
     ::waitpid(child, nullptr, 0);
     check_set(visible_files(out), num_files + 1);
   }
-  CHECK(fewest < num_files);               // it was looked during commits, too
-  write_version(out, 0, num_files, true);  // the next run is not disturbed by what a killed one left
+  CHECK(fewest < num_files);  // it was looked during commits, too
+  write_version(out, 0, num_files,
+                true);  // the next run is not disturbed by what a killed one left
   CHECK(visible_files(out).size() == num_files + 1);
 }
 
@@ -154,7 +164,9 @@ TEST_CASE("killed at any moment: a file that is alone is never missing") {
   const std::string out = scratch("alone");
   write_version(out, 0, 1, false);
   int missing = 0;
-  const auto watch = [&] { missing += ::access((out + "/" + name_of(0)).c_str(), R_OK) == 0 ? 0 : 1; };
+  const auto watch = [&] {
+    missing += ::access((out + "/" + name_of(0)).c_str(), R_OK) == 0 ? 0 : 1;
+  };
   for (int round = 0; round < 10; ++round) {
     const auto work = [&] {
       for (int version = 1;; ++version) write_version(out, version, 1, false);

@@ -15,10 +15,12 @@ constexpr double tight = 1e-14;
 
 MeanSeparation of_file(const std::string& path, const char* rule) {
   const Snapshot snapshot = Snapshot::open(path);
-  return mean_separation(snapshot.info(), {1}, summarise_masses({}, snapshot, {1}), parse_mean_separation(rule));
+  return mean_separation(snapshot.info(), {1}, summarise_masses({}, snapshot, {1}),
+                         parse_mean_separation(rule));
 }
 
-/// A box of 10^3 in which 1000 particles of mass 0.3 are all the matter: Omega_m 0.3, rho_crit 1. Both rules give 1.
+/// A box of 10^3 in which 1000 particles of mass 0.3 are all the matter: Omega_m 0.3, rho_crit 1.
+/// Both rules give 1.
 SnapshotInfo small_box() {
   SnapshotInfo info;
   info.types.resize(6);
@@ -74,7 +76,8 @@ TEST_CASE("the same file in other styles and units") {
 }
 
 TEST_CASE("auto: the volume only for one equal-mass type that fills the box") {
-  const auto rule_of = [](const SnapshotInfo& info, const std::vector<int>& types, const MassSummary& summary) {
+  const auto rule_of = [](const SnapshotInfo& info, const std::vector<int>& types,
+                          const MassSummary& summary) {
     const MeanSeparation separation = mean_separation(info, types, summary);
     return separation.chosen == separation.from_volume ? "volume" : "density";
   };
@@ -95,10 +98,12 @@ TEST_CASE("auto: the volume only for one equal-mass type that fills the box") {
 TEST_CASE("with gas the baryons are left out") {
   SnapshotInfo info = small_box();
   info.types[0].count = 1000;
-  const auto separation = mean_separation(info, {1}, masses(0.25), {MeanSeparationRule::density, 0});
+  const auto separation =
+      mean_separation(info, {1}, masses(0.25), {MeanSeparationRule::density, 0});
   CHECK(separation.chosen == Approx(1).epsilon(tight));
   info.cosmology.omega_baryon.reset();
-  CHECK_THROWS_WITH(mean_separation(info, {1}, masses(0.25), {MeanSeparationRule::density, 0}), Contains("Omega_b"));
+  CHECK_THROWS_WITH(mean_separation(info, {1}, masses(0.25), {MeanSeparationRule::density, 0}),
+                    Contains("Omega_b"));
 }
 
 TEST_CASE("a zoom: the density, and a word about the difference") {
@@ -111,11 +116,13 @@ TEST_CASE("a zoom: the density, and a word about the difference") {
 TEST_CASE("what cannot be had is explained") {
   SnapshotInfo info = small_box();
   info.box_length.reset();
-  CHECK_THROWS_WITH(mean_separation(info, {1}, masses(0.3), {MeanSeparationRule::volume, 0}), Contains("box size"));
+  CHECK_THROWS_WITH(mean_separation(info, {1}, masses(0.3), {MeanSeparationRule::volume, 0}),
+                    Contains("box size"));
   info = small_box();
   info.cosmology = {};
   info.cosmology.critical_density_source = "the run is not cosmological";
-  CHECK_THROWS_WITH(mean_separation(info, {1}, masses(0.3), {MeanSeparationRule::density, 0}), Contains("not cosmological"));
+  CHECK_THROWS_WITH(mean_separation(info, {1}, masses(0.3), {MeanSeparationRule::density, 0}),
+                    Contains("not cosmological"));
   CHECK(mean_separation(info, {1}, masses(0.3)).chosen == Approx(1));
   info.types[0].count = 5;
   CHECK_THROWS_AS(mean_separation(info, {1}, masses(0.3)), InputError);

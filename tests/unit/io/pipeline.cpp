@@ -24,18 +24,22 @@ Outcome run(const Snapshot& snapshot, const std::string& rule, const std::string
   const Context context;
   const SnapshotInfo& info = snapshot.info();
   const std::vector<int> types{1};
-  const auto separation =
-      mean_separation(info, types, summarise_masses(context.comm, snapshot, types), parse_mean_separation(rule));
+  const auto separation = mean_separation(
+      info, types, summarise_masses(context.comm, snapshot, types), parse_mean_separation(rule));
   const double linking_length = 0.2 * separation.chosen;
   const Box box = simulation_box(info);
   const auto loaded = load_particles<Real>(context, snapshot, types);
-  const auto fof = friends_of_friends(context, loaded.particles, box, {.linking_length = linking_length});
-  const auto catalogue = make_catalogue(context, loaded.particles, box, fof.label.span(),
-                                        {.min_members = 32, .num_types = static_cast<int>(info.types.size())});
-  const auto member_ids = to_host(context.exec, in_group_order(context, catalogue, loaded.id.span()));
+  const auto fof =
+      friends_of_friends(context, loaded.particles, box, {.linking_length = linking_length});
+  const auto catalogue =
+      make_catalogue(context, loaded.particles, box, fof.label.span(),
+                     {.min_members = 32, .num_types = static_cast<int>(info.types.size())});
+  const auto member_ids =
+      to_host(context.exec, in_group_order(context, catalogue, loaded.id.span()));
   const auto group_of = to_host(context.exec, catalogue.group_of);
   const auto ids = to_host(context.exec, loaded.id);
-  const RunRecord record{linking_length, 0.2, separation.chosen, separation.how, 32, types, {}, 0, false, true};
+  const RunRecord record{linking_length, 0.2, separation.chosen, separation.how, 32, types, {}, 0,
+                         false,          true};
   if (!out.empty()) {
     StagedFiles files(context.comm, std::string(ZHALO_SCRATCH_DIR) + "/" + out);
     const WriteOptions layout{.num_files = 3, .master = true};
@@ -46,12 +50,15 @@ Outcome run(const Snapshot& snapshot, const std::string& rule, const std::string
   return {catalogue.length, group_of, catalogue.mass.at(0)};
 }
 
-Outcome run(const std::string& path, const std::string& rule = "auto", const std::string& out = "") {
+Outcome run(const std::string& path, const std::string& rule = "auto",
+            const std::string& out = "") {
   const Snapshot snapshot = Snapshot::open(path);
-  return snapshot.info().types[1].double_coordinates ? run<double>(snapshot, rule, out) : run<float>(snapshot, rule, out);
+  return snapshot.info().types[1].double_coordinates ? run<double>(snapshot, rule, out)
+                                                     : run<float>(snapshot, rule, out);
 }
 
-/// The snapshot of GADGET-4 is stored group by group: group i is rows offset[i] to offset[i] + length[i].
+/// The snapshot of GADGET-4 is stored group by group: group i is rows offset[i] to offset[i] +
+/// length[i].
 struct Gadget4 {
   std::vector<Index> length;
   std::vector<Index> group_of;
@@ -72,7 +79,8 @@ struct Gadget4 {
 };
 
 /// Rows of equal length may be in another order: each of ours must be one of theirs as a set.
-bool same_groups(const std::vector<Index>& ours, const std::vector<Index>& theirs, std::size_t num_groups) {
+bool same_groups(const std::vector<Index>& ours, const std::vector<Index>& theirs,
+                 std::size_t num_groups) {
   std::vector<Index> partner(num_groups, no_group), back(num_groups, no_group);
   for (std::size_t i = 0; i < ours.size(); ++i) {
     if ((ours[i] == no_group) != (theirs[i] == no_group)) return false;
@@ -128,7 +136,8 @@ TEST_CASE("GADGET-4's groups at z = 1.02") {
 TEST_CASE("SWIFT's groups, member for member") {
   const std::string path = source::data + "/swift-dm64/snap_0000.hdf5";
   std::vector<Index> theirs(source::num);
-  hdf5::InputFile(path).read("PartType1/FOFGroupIDs", {0, source::num}, H5T_NATIVE_INT64, theirs.data());
+  hdf5::InputFile(path).read("PartType1/FOFGroupIDs", {0, source::num}, H5T_NATIVE_INT64,
+                             theirs.data());
   for (Index& group : theirs) group = group == 2147483647 ? no_group : group - 1;
   const Outcome found = run(path, "rho");
   REQUIRE(found.length.size() == 452);
@@ -141,10 +150,12 @@ TEST_CASE("positions at the upper edge are wrapped") {
   const Context context;
   const Snapshot snapshot = Snapshot::open(source::snapshots + "/edge/snapshot_003");
   const auto loaded = load_particles<float>(context, snapshot, {1});
-  const auto fof = friends_of_friends(context, loaded.particles, simulation_box(snapshot.info()), {.linking_length = 0.15});
+  const auto fof = friends_of_friends(context, loaded.particles, simulation_box(snapshot.info()),
+                                      {.linking_length = 0.15});
   Index at_edge = 0;
   for (Index i = 0; i < loaded.particles.num(); ++i) {
-    for (std::size_t axis = 0; axis < 3; ++axis) at_edge += loaded.particles.segments[0].pos[axis][i] == 50.0f ? 1 : 0;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      at_edge += loaded.particles.segments[0].pos[axis][i] == 50.0f ? 1 : 0;
   }
   CHECK(at_edge > 0);
   CHECK(fof.num_wrapped > 0);

@@ -36,7 +36,8 @@ const std::vector<Style>& styles() {
       {good("gizmo/snapdir_001"), Code::gizmo, 1, false, 0, 2},
       {good("swift/snap_0001.hdf5"), Code::swift, 1 / source::hubble, true},
       {good("swift_distributed/snap_0001.hdf5"), Code::swift, 1 / source::hubble, true},
-      {good("swift_distributed/snap_0001/snap_0001.1.hdf5"), Code::swift, 1 / source::hubble, true, 0, 2},
+      {good("swift_distributed/snap_0001/snap_0001.1.hdf5"), Code::swift, 1 / source::hubble, true,
+       0, 2},
   };
   return all;
 }
@@ -54,10 +55,12 @@ std::vector<T> in_pieces(Index count, int components, const Read& read) {
   return all;
 }
 
-double largest_difference(const std::vector<double>& a, const std::vector<float>& b, double factor) {
+double largest_difference(const std::vector<double>& a, const std::vector<float>& b,
+                          double factor) {
   REQUIRE(a.size() == b.size());
   double largest = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - factor * double{b[i]}));
+  for (std::size_t i = 0; i < a.size(); ++i)
+    largest = std::max(largest, std::abs(a[i] - factor * double{b[i]}));
   return largest;
 }
 
@@ -79,17 +82,22 @@ TEST_CASE("every style holds the same particles") {
     REQUIRE(info.box_length);
     CHECK((*info.box_length)[2] == Approx(50 * style.length_factor).epsilon(1e-15));
 
-    const auto position =
-        in_pieces<double>(source::num, 3, [&](Index first, Span<double> to) { snapshot.read_positions(1, first, to); });
-    CHECK(largest_difference(position, source::positions(), style.length_factor) <= 1e-15 * 50 * style.length_factor);
-    const auto velocity =
-        in_pieces<double>(source::num, 3, [&](Index first, Span<double> to) { snapshot.read_velocities(1, first, to); });
+    const auto position = in_pieces<double>(source::num, 3, [&](Index first, Span<double> to) {
+      snapshot.read_positions(1, first, to);
+    });
+    CHECK(largest_difference(position, source::positions(), style.length_factor) <=
+          1e-15 * 50 * style.length_factor);
+    const auto velocity = in_pieces<double>(source::num, 3, [&](Index first, Span<double> to) {
+      snapshot.read_velocities(1, first, to);
+    });
     CHECK(largest_difference(velocity, source::velocities(), 1) == 0);
-    const auto id =
-        in_pieces<std::uint64_t>(source::num, 1, [&](Index first, Span<std::uint64_t> to) { snapshot.read_ids(1, first, to); });
+    const auto id = in_pieces<std::uint64_t>(
+        source::num, 1,
+        [&](Index first, Span<std::uint64_t> to) { snapshot.read_ids(1, first, to); });
     const auto source_ids = source::ids();
     bool same = true;
-    for (std::size_t i = 0; i < id.size(); ++i) same = same && id[i] == source_ids[i] + style.id_offset;
+    for (std::size_t i = 0; i < id.size(); ++i)
+      same = same && id[i] == source_ids[i] + style.id_offset;
     CHECK(same);
   }
 }
@@ -129,7 +137,8 @@ TEST_CASE("masses come from where each code keeps them") {
   CHECK(mass_of(good("arepo/snapdir_001"), 1).second == Approx(source::particle_mass));
   CHECK(mass_of(good("gizmo/snapdir_001"), 1).first == "Masses");
   CHECK(mass_of(good("gizmo/snapdir_001"), 1).second == Approx(source::particle_mass));
-  CHECK(mass_of(good("eagle/snapshot_001_z000p000"), 4) == std::pair(std::string("Mass"), double{0.1f}));
+  CHECK(mass_of(good("eagle/snapshot_001_z000p000"), 4) ==
+        std::pair(std::string("Mass"), double{0.1f}));
   CHECK(mass_of(good("swift"), 1).second == Approx(source::particle_mass / source::hubble));
   SnapshotOverrides overrides;
   overrides.masses[1] = 2.5;
@@ -206,10 +215,11 @@ TEST_CASE("units and cosmology of each code") {
   }
 }
 
-TEST_CASE("counts that have lost their high bits are taken from the datasets, and the user is told") {
+TEST_CASE(
+    "counts that have lost their high bits are taken from the datasets, and the user is told") {
   for (const bool high_word : {true, false}) {
-    const Snapshot snapshot =
-        Snapshot::open(source::snapshots + "/huge/" + (high_word ? "with" : "without") + "_high_word_004");
+    const Snapshot snapshot = Snapshot::open(source::snapshots + "/huge/" +
+                                             (high_word ? "with" : "without") + "_high_word_004");
     const SnapshotInfo& info = snapshot.info();
     CHECK(info.types[1].count == (Index{1} << 32) + 5);
     CHECK(info.notes.size() >= (high_word ? 1 : 2));  // NumPart_ThisFile, NumPart_Total
@@ -239,7 +249,8 @@ TEST_CASE("the user's word overrides the file's") {
 
 TEST_CASE("the table names what was found") {
   const std::string text = describe(Snapshot::open(good("split")).info());
-  for (const char* word : {"GADGET-4", "snapshot_001.0.hdf5", "262144", "MassTable", "50 Mpc/h", "Omega_m 0.308", "h 0.678"}) {
+  for (const char* word : {"GADGET-4", "snapshot_001.0.hdf5", "262144", "MassTable", "50 Mpc/h",
+                           "Omega_m 0.308", "h 0.678"}) {
     INFO(word);
     CHECK(text.find(word) != std::string::npos);
   }
@@ -267,8 +278,10 @@ TEST_CASE("numbers of snapshots in their names") {
 }
 
 TEST_CASE("any name of a snapshot will do") {
-  for (const char* name : {"split", "split/snapshot_001", "split/snapshot_001.0.hdf5", "split/snapshot_001.2.hdf5"}) {
+  for (const char* name :
+       {"split", "split/snapshot_001", "split/snapshot_001.0.hdf5", "split/snapshot_001.2.hdf5"}) {
     CHECK(Snapshot::open(good(name)).info().files.front() == good("split/snapshot_001.0.hdf5"));
   }
-  CHECK(Snapshot::open(good("double/snapshot_001")).info().files.front() == good("double/snapshot_001.hdf5"));
+  CHECK(Snapshot::open(good("double/snapshot_001")).info().files.front() ==
+        good("double/snapshot_001.hdf5"));
 }

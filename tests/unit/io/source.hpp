@@ -18,7 +18,8 @@ std::vector<T> raw(const std::string& name) {
   REQUIRE(file);
   std::vector<T> values(static_cast<std::size_t>(file.tellg()) / sizeof(T));
   file.seekg(0);
-  file.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
+  file.read(reinterpret_cast<char*>(values.data()),
+            static_cast<std::streamsize>(values.size() * sizeof(T)));
   REQUIRE(file);
   return values;
 }

@@ -12,7 +12,8 @@ struct CountNeighbours {
   ZHALO_HD Index operator()(const Neighbours<float>& near) const { return near.size(); }
 };
 struct SumColumn {
-  ZHALO_HD double operator()(const Neighbours<float>& near, const NeighbourColumn<double>& column) const {
+  ZHALO_HD double operator()(const Neighbours<float>& near,
+                             const NeighbourColumn<double>& column) const {
     double sum = 0;
     for (Index i = 0; i < near.size(); ++i) sum += column[i];
     return sum;
@@ -23,10 +24,12 @@ struct SumColumn {
 
 TEST_CASE("options out of range", "[knn]") {
   const Context context = context_of(1);
-  const Cloud<float> cloud = cloud_in<float>(cube(0, 1, true), Shape::uniform, 50, 1);
-  const auto search = [&](const KnnOptions& options) { knn(context, particles_of(cloud), cloud.box, options); };
+  const PointSet<float> points = points_in<float>(cube(0, 1, true), Shape::uniform, 50, 1);
+  const auto search = [&](const KnnOptions& options) {
+    knn(context, particles_of(points), points.box, options);
+  };
   const auto reduce = [&](const KnnOptions& options) {
-    knn_reduce(context, particles_of(cloud), cloud.box, options, CountNeighbours{});
+    knn_reduce(context, particles_of(points), points.box, options, CountNeighbours{});
   };
   for (const int k : {0, -1, 4097, 5000}) {
     const auto says = Catch::Contains(fmt::format("k is {} (must be 1 to 4096)", k));
@@ -36,8 +39,8 @@ TEST_CASE("options out of range", "[knn]") {
     CHECK_THROWS_WITH(reduce({.k = k, .max_radius = 0.5}), says);  // not all within the radius
   }
   for (const double radius : {-1.0, -1e-30, -HUGE_VAL})
-    CHECK_THROWS_WITH(search({.max_radius = radius}),
-                      Catch::Contains("the radius is -") && Catch::Contains("must not be negative"));
+    CHECK_THROWS_WITH(search({.max_radius = radius}), Catch::Contains("the radius is -") &&
+                                                          Catch::Contains("must not be negative"));
   CHECK_THROWS_WITH(search({.max_radius = NAN}), Catch::Contains("the radius is nan"));
   for (const int leaf_size : {0, -3, 65}) {
     CHECK_THROWS_WITH(search({.leaf_size = leaf_size}),
@@ -49,43 +52,50 @@ TEST_CASE("options out of range", "[knn]") {
 
 TEST_CASE("positions and boxes that cannot be used", "[knn]") {
   const Context context = context_of(1);
-  const Cloud<float> cloud = cloud_in<float>(cube(0, 1, false), Shape::uniform, 50, 2);
-  Cloud<float> spoilt = cloud;
+  const PointSet<float> points = points_in<float>(cube(0, 1, false), Shape::uniform, 50, 2);
+  PointSet<float> spoilt = points;
   spoilt.pos[3 * 20 + 2] = NAN;
   spoilt.pos[90] = INFINITY;
-  const auto search = [&](const Cloud<float>& particles, const Cloud<float>& queries) {
-    knn(context, QueriesAmong{particles_of(queries), particles_of(particles)}, cloud.box, {.k = 3});
+  const auto search = [&](const PointSet<float>& particles, const PointSet<float>& queries) {
+    knn(context, QueriesAmong{particles_of(queries), particles_of(particles)}, points.box,
+        {.k = 3});
   };
-  CHECK_THROWS_WITH(search(spoilt, cloud), Catch::StartsWith("2 of 50 particles have a position that is not finite") &&
-                                               Catch::Contains("the first is particle 20"));
-  CHECK_THROWS_WITH(search(cloud, spoilt), Catch::StartsWith("2 of 50 queries have a position that is not finite") &&
-                                               Catch::Contains("the first is query 20"));
-  spoilt = cloud;
+  CHECK_THROWS_WITH(search(spoilt, points),
+                    Catch::StartsWith("2 of 50 particles have a position that is not finite") &&
+                        Catch::Contains("the first is particle 20"));
+  CHECK_THROWS_WITH(search(points, spoilt),
+                    Catch::StartsWith("2 of 50 queries have a position that is not finite") &&
+                        Catch::Contains("the first is query 20"));
+  spoilt = points;
   spoilt.pos[3 * 20 + 2] = 1.25F;
-  CHECK_THROWS_WITH(search(spoilt, cloud), Catch::Contains("1 of 50 particles lie outside the box"));
-  CHECK_NOTHROW(search(cloud, spoilt));
-  Cloud<float> flat{{0.5F, 0.5F}, cube(0, 1, false, 2), 0};
-  CHECK_THROWS_WITH(search(cloud, flat), Catch::Contains("2 dimensions") && Catch::Contains("3"));
-  Box box = cloud.box;
+  CHECK_THROWS_WITH(search(spoilt, points),
+                    Catch::Contains("1 of 50 particles lie outside the box"));
+  CHECK_NOTHROW(search(points, spoilt));
+  PointSet<float> flat{{0.5F, 0.5F}, cube(0, 1, false, 2), 0};
+  CHECK_THROWS_WITH(search(points, flat), Catch::Contains("2 dimensions") && Catch::Contains("3"));
+  Box box = points.box;
   box.length[1] = NAN;
-  CHECK_THROWS_WITH(knn(context, particles_of(cloud), box, {.k = 3}), Catch::Contains("on axis 1"));
+  CHECK_THROWS_WITH(knn(context, particles_of(points), box, {.k = 3}),
+                    Catch::Contains("on axis 1"));
 }
 
 TEST_CASE("columns that do not fit", "[knn]") {
   const Context context = context_of(1);
-  const Cloud<float> cloud = cloud_in<float>(cube(0, 1, true), Shape::uniform, 50, 3);
+  const PointSet<float> points = points_in<float>(cube(0, 1, true), Shape::uniform, 50, 3);
   const std::vector<double> values(50);
   const auto reduce = [&](Index num) {
-    knn_reduce(context, particles_of(cloud), cloud.box, {.k = 3},
+    knn_reduce(context, particles_of(points), points.box, {.k = 3},
                reduction(SumColumn{}, ParticleColumn("heat", values.data(), num)));
   };
   CHECK_NOTHROW(reduce(50));
   for (const Index num : {0, 49})
-    CHECK_THROWS_WITH(reduce(num), Catch::StartsWith(fmt::format("heat has {} elements on this rank, which has 50", num)));
+    CHECK_THROWS_WITH(reduce(num), Catch::StartsWith(fmt::format(
+                                       "heat has {} elements on this rank, which has 50", num)));
   KnnOutput output{.columns = {{values.data(), 0}}};
-  CHECK_THROWS_WITH(knn(context, particles_of(cloud), cloud.box, {.k = 3}, output), Catch::Contains("elements of 0 bytes"));
+  CHECK_THROWS_WITH(knn(context, particles_of(points), points.box, {.k = 3}, output),
+                    Catch::Contains("elements of 0 bytes"));
   output.columns = {{values.data(), 8}};
-  const auto found = knn(context, particles_of(cloud), cloud.box, {.k = 3}, output);
+  const auto found = knn(context, particles_of(points), points.box, {.k = 3}, output);
   CHECK(found.column<double>(0).size() == 150);
   CHECK_THROWS(found.column<double>(1));
 }
@@ -93,12 +103,12 @@ TEST_CASE("columns that do not fit", "[knn]") {
 TEST_CASE("next to no particles, and no queries", "[knn]") {
   for (const Box& box : {cube(0, 1, true), cube(-1, 2, false), Box::unbounded(2)}) {
     for (const Index num : {0, 1, 2, 3}) {
-      const Cloud<double> cloud = cloud_in<double>(box, Shape::uniform, num, 4);
+      const PointSet<double> points = points_in<double>(box, Shape::uniform, num, 4);
       for (const int k : {1, 2, 4096}) {
-        check_cloud(cloud, {.k = k});
-        check_cloud(cloud, {.k = k, .include_self = false});
-        check_queries(cloud, cloud_in<double>(box, Shape::uniform, 7, 5), {.k = k});
-        check_queries(cloud, Cloud<double>{{}, box, 0}, {.k = k});
+        check_point_set(points, {.k = k});
+        check_point_set(points, {.k = k, .include_self = false});
+        check_queries(points, points_in<double>(box, Shape::uniform, 7, 5), {.k = k});
+        check_queries(points, PointSet<double>{{}, box, 0}, {.k = k});
       }
     }
   }
@@ -106,22 +116,26 @@ TEST_CASE("next to no particles, and no queries", "[knn]") {
 
 TEST_CASE("outputs that are not asked for are empty, rows are filled up", "[knn]") {
   const Context context = context_of(1);
-  const Cloud<float> cloud{{0.25F, 0, 0, 0.75F, 0, 0}, cube(0, 1, true), 0};
+  const PointSet<float> points{{0.25F, 0, 0, 0.75F, 0, 0}, cube(0, 1, true), 0};
   const std::vector<std::int16_t> values{11, 12};
-  const KnnOutput output{.distances = false, .places = true, .columns = {{values.data(), 2}}};
-  const auto found = knn(context, particles_of(cloud), cloud.box, {.k = 3}, output);
+  const KnnOutput output{.distances = false, .locations = true, .columns = {{values.data(), 2}}};
+  const auto found = knn(context, particles_of(points), points.box, {.k = 3}, output);
   CHECK(found.num_rows == 2);
   CHECK(found.distance.empty());
   CHECK(found.query.empty());
   CHECK(to_host(context.exec, found.index) == std::vector<Index>{0, 1, -1, 1, 0, -1});
-  CHECK(to_host(context.exec, found.column<std::int16_t>(0)) == std::vector<std::int16_t>{11, 12, 0, 12, 11, 0});
-  std::vector<Index> places;
-  for (const ParticlePlace& p : to_host(context.exec, found.place)) places.push_back(p.rank < 0 ? -1 : Index{p.place});
-  CHECK(places == std::vector<Index>{0, 1, -1, 1, 0, -1});
-  const auto no_indices = knn(context, particles_of(cloud), cloud.box, {.k = 3}, {.indices = false});
+  CHECK(to_host(context.exec, found.column<std::int16_t>(0)) ==
+        std::vector<std::int16_t>{11, 12, 0, 12, 11, 0});
+  std::vector<Index> locations;
+  for (const ParticleLocation& p : to_host(context.exec, found.location))
+    locations.push_back(p.rank < 0 ? -1 : Index{p.index});
+  CHECK(locations == std::vector<Index>{0, 1, -1, 1, 0, -1});
+  const auto no_indices =
+      knn(context, particles_of(points), points.box, {.k = 3}, {.indices = false});
   CHECK(no_indices.index.empty());
   const float inf = INFINITY;
-  CHECK(to_host(context.exec, no_indices.distance) == std::vector<float>{0, 0.5F, inf, 0, 0.5F, inf});
+  CHECK(to_host(context.exec, no_indices.distance) ==
+        std::vector<float>{0, 0.5F, inf, 0, 0.5F, inf});
 }
 
 }  // namespace zhalo::testing

@@ -1,7 +1,8 @@
-// Quantities of neighbourhoods: kernels are normalised, and each quantity is what its definition gives on the full lists.
+// Quantities of neighbourhoods: kernels are normalised, and each quantity is what its definition
+// gives on the full lists.
 #include <catch2/catch.hpp>
 
-#include "tests/support/clouds.hpp"
+#include "tests/support/point_sets.hpp"
 #include "tests/support/run_knn.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/knn/quantities.hpp"
@@ -11,39 +12,44 @@ namespace {
 
 /// Particles with masses and velocities.
 struct Fluid {
-  Cloud<float> cloud;
+  PointSet<float> points;
   std::vector<double> mass;
   std::vector<double> velocity;
 
   Fluid(Index num, int dimensions) {
     Random random(7);
-    cloud.box = Box::periodic_cube(2, dimensions);
+    points.box = Box::periodic_cube(2, dimensions);
     for (Index i = 0; i < num * dimensions; ++i) {
-      cloud.pos.push_back(static_cast<float>(random.uniform(0, 2)));
+      points.pos.push_back(static_cast<float>(random.uniform(0, 2)));
       velocity.push_back(random.uniform(-3, 5));
     }
     for (Index i = 0; i < num; ++i) mass.push_back(random.uniform(0.5, 2));
   }
 
   Particles<float> particles() const {
-    Particles<float> all = particles_of(cloud);
+    Particles<float> all = particles_of(points);
     all.segments[0].mass = RealColumn(mass.data());
-    all.segments[0].set_interleaved_velocity(nullptr, cloud.box.dimensions);
-    for (std::size_t axis = 0; axis < static_cast<std::size_t>(cloud.box.dimensions); ++axis)
-      all.segments[0].velocity[axis] =
-          RealColumn(velocity.data() + axis, cloud.box.dimensions * static_cast<Index>(sizeof(double)));
+    all.segments[0].set_interleaved_velocity(nullptr, points.box.dimensions);
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(points.box.dimensions); ++axis)
+      all.segments[0].velocity[axis] = RealColumn(
+          velocity.data() + axis, points.box.dimensions * static_cast<Index>(sizeof(double)));
     return all;
   }
-  double v(Index i, int axis) const { return velocity[static_cast<std::size_t>(i * cloud.box.dimensions + axis)]; }
+  double v(Index i, int axis) const {
+    return velocity[static_cast<std::size_t>(i * points.box.dimensions + axis)];
+  }
 };
 
-std::vector<double> quantity_of(const Fluid& fluid, const KnnOptions& options, const QuantityOptions& quantity) {
+std::vector<double> quantity_of(const Fluid& fluid, const KnnOptions& options,
+                                const QuantityOptions& quantity) {
   Context context;
   context.exec = host_exec(2);
-  return to_host(context.exec, neighbour_quantity(context, fluid.particles(), fluid.cloud.box, options, quantity));
+  return to_host(context.exec, neighbour_quantity(context, fluid.particles(), fluid.points.box,
+                                                  options, quantity));
 }
 
-/// By quadrature over shells, of a kernel written out anew: Dehnen & Aly (2012), table 1, in their (1 - q)+ notation.
+/// By quadrature over shells, of a kernel written out anew: Dehnen & Aly (2012), table 1, in their
+/// (1 - q)+ notation.
 double unnormalised(SphKernel kernel, double q) {
   const auto plus = [](double x) { return std::max(0.0, x); };
   switch (kernel) {
@@ -68,11 +74,15 @@ double integral_over_space(int dimensions, double support, F f) {
 
 TEST_CASE("SPH kernels are normalised and have their shape", "[knn]") {
   for (const int dimensions : {2, 3}) {
-    for (const auto kernel : {SphKernel::cubic_spline, SphKernel::wendland_c2, SphKernel::wendland_c4}) {
+    for (const auto kernel :
+         {SphKernel::cubic_spline, SphKernel::wendland_c2, SphKernel::wendland_c4}) {
       const SphWeight weight{kernel, dimensions};
       const double support = 1.7;
-      CHECK(integral_over_space(dimensions, support, [&](double r) { return weight(r, support); }) == Approx(1).epsilon(1e-6));
-      const double norm = integral_over_space(dimensions, support, [&](double r) { return unnormalised(kernel, r / support); });
+      CHECK(integral_over_space(dimensions, support, [&](double r) {
+              return weight(r, support);
+            }) == Approx(1).epsilon(1e-6));
+      const double norm = integral_over_space(
+          dimensions, support, [&](double r) { return unnormalised(kernel, r / support); });
       for (const double q : {0.0, 0.1, 0.49, 0.5, 0.51, 0.9, 0.999})
         CHECK(weight(q * support, support) == Approx(unnormalised(kernel, q) / norm).epsilon(1e-6));
       CHECK(weight(support, support) == 0);
@@ -87,7 +97,7 @@ TEST_CASE("quantities are those of the full lists", "[knn]") {
   const Fluid fluid(500, dimensions);
   const Index k = 20;
   const KnnOptions options{.k = 20, .include_self = include_self, .chunk_bytes = 5000};
-  const auto table = brute_table(fluid.cloud, {.k = k, .include_self = include_self});
+  const auto table = brute_table(fluid.points, {.k = k, .include_self = include_self});
   const auto radius = quantity_of(fluid, options, {Quantity::kth_radius});
   const auto mean = quantity_of(fluid, options, {Quantity::mean_radius});
   const auto dispersion = quantity_of(fluid, options, {Quantity::velocity_dispersion});
@@ -107,9 +117,11 @@ TEST_CASE("quantities are those of the full lists", "[knn]") {
     double square = 0;
     for (const auto& n : table[i]) {
       for (int axis = 0; axis < dimensions; ++axis)
-        square += fluid.mass[static_cast<std::size_t>(n.index)] * std::pow(fluid.v(n.index, axis) - momentum[axis] / total, 2);
+        square += fluid.mass[static_cast<std::size_t>(n.index)] *
+                  std::pow(fluid.v(n.index, axis) - momentum[axis] / total, 2);
     }
-    const double norm = integral_over_space(dimensions, 1, [](double q) { return unnormalised(SphKernel::wendland_c2, q); });
+    const double norm = integral_over_space(
+        dimensions, 1, [](double q) { return unnormalised(SphKernel::wendland_c2, q); });
     REQUIRE(radius[i] == support);
     REQUIRE(mean[i] == Approx(sum / static_cast<double>(include_self ? k - 1 : k)).epsilon(1e-12));
     REQUIRE(density[i] == Approx(rho / norm / std::pow(support, dimensions)).epsilon(1e-6));
@@ -122,22 +134,25 @@ TEST_CASE("quantities of few neighbours and of coincident ones", "[knn]") {
   const KnnOptions options{.k = 8};
   CHECK(std::isinf(quantity_of(fluid, options, {Quantity::kth_radius})[1]));
   CHECK(std::isfinite(quantity_of(fluid, options, {Quantity::mean_radius})[1]));
-  fluid.cloud.pos.assign(9, 0.5F);
+  fluid.points.pos.assign(9, 0.5F);
   CHECK(std::isinf(quantity_of(fluid, {.k = 2}, {Quantity::density})[0]));
   CHECK(quantity_of(fluid, {.k = 2}, {Quantity::mean_radius})[0] == 0);
-  CHECK(quantity_of(fluid, {.k = 1, .include_self = false, .max_radius = 0}, {Quantity::mean_radius})[0] == 0);
+  CHECK(quantity_of(fluid, {.k = 1, .include_self = false, .max_radius = 0},
+                    {Quantity::mean_radius})[0] == 0);
   const Fluid alone(1, 3);
   CHECK(quantity_of(alone, {.k = 4, .include_self = false}, {Quantity::density})[0] == 0);
-  CHECK(quantity_of(alone, {.k = 4, .include_self = false}, {Quantity::velocity_dispersion})[0] == 0);
+  CHECK(quantity_of(alone, {.k = 4, .include_self = false}, {Quantity::velocity_dispersion})[0] ==
+        0);
 }
 
 TEST_CASE("a velocity dispersion needs velocities", "[knn]") {
   Context context;
   const Fluid fluid(10, 3);
-  CHECK_THROWS_WITH(
-      neighbour_quantity(context, particles_of(fluid.cloud), fluid.cloud.box, {.k = 2}, {Quantity::velocity_dispersion}),
-      "segment 0 has no velocities on axis 0, which a velocity dispersion needs");
-  CHECK_THROWS_WITH(neighbour_quantity(context, fluid.particles(), fluid.cloud.box, {.k = 0}, {Quantity::density}),
+  CHECK_THROWS_WITH(neighbour_quantity(context, particles_of(fluid.points), fluid.points.box,
+                                       {.k = 2}, {Quantity::velocity_dispersion}),
+                    "segment 0 has no velocities on axis 0, which a velocity dispersion needs");
+  CHECK_THROWS_WITH(neighbour_quantity(context, fluid.particles(), fluid.points.box, {.k = 0},
+                                       {Quantity::density}),
                     Catch::Contains("k is 0 (must be 1 to 4096)"));
 }
 

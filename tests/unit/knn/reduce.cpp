@@ -1,4 +1,5 @@
-// Reductions see exactly the lists of brute force, in their order, with the columns of the neighbours.
+// Reductions see exactly the lists of brute force, in their order, with the columns of the
+// neighbours.
 #include "zhalo/knn/reduce.hpp"
 
 #include "tests/support/reductions.hpp"
@@ -20,7 +21,9 @@ struct Flux {
     Index query = 0;
     std::int8_t own = 0;
 
-    friend bool operator==(const Result& a, const Result& b) { return a.sum == b.sum && a.query == b.query && a.own == b.own; }
+    friend bool operator==(const Result& a, const Result& b) {
+      return a.sum == b.sum && a.query == b.query && a.own == b.own;
+    }
   };
 
   double factor = 1;  // a value that travels with the functor
@@ -29,7 +32,8 @@ struct Flux {
                              const NeighbourColumn<std::int8_t>& kind) const {
     Result result{0, near.query_index, kind.of_query()};
     for (Index i = 0; i < near.size(); ++i) {
-      if (kind[i] == kind.of_query()) result.sum += factor * (velocity[i][0] - velocity.of_query()[0]) * near.distance(i);
+      if (kind[i] == kind.of_query())
+        result.sum += factor * (velocity[i][0] - velocity.of_query()[0]) * near.distance(i);
     }
     return result;
   }
@@ -37,7 +41,8 @@ struct Flux {
 
 /// All rows of brute force within a radius, digested.
 template <class Real>
-std::vector<DigestOfList> digests(const NeighbourTable<Real>& table, const std::vector<double>& weight) {
+std::vector<DigestOfList> digests(const NeighbourTable<Real>& table,
+                                  const std::vector<double>& weight) {
   std::vector<DigestOfList> all;
   for (const auto& row : table) all.push_back(digest_of(row, weight));
   return all;
@@ -45,20 +50,22 @@ std::vector<DigestOfList> digests(const NeighbourTable<Real>& table, const std::
 
 /// The lists of a search, digested as they come.
 template <class Real>
-std::vector<DigestOfList> digests_of_lists(const Context& context, const Cloud<Real>& cloud, const Cloud<Real>* queries,
+std::vector<DigestOfList> digests_of_lists(const Context& context, const PointSet<Real>& points,
+                                           const PointSet<Real>* queries,
                                            const NeighbourSearch& search) {
-  const Particles<Real> particles = particles_of(cloud);
-  const Particles<Real> asked = particles_of(queries != nullptr ? *queries : cloud);
+  const Particles<Real> particles = particles_of(points);
+  const Particles<Real> asked = particles_of(queries != nullptr ? *queries : points);
   SearchedParticles<Real> searched(particles);
   if (queries != nullptr) searched.queries = &asked;
-  NeighbourLists<Real> lists(context, searched, cloud.box, search);
+  NeighbourLists<Real> lists(context, searched, points.box, search);
   std::vector<DigestOfList> found(static_cast<std::size_t>(lists.num_queries()));
   while (lists.next()) {
     std::vector<DigestOfList> values(static_cast<std::size_t>(lists.rows().num));
-    const PlacedColumns<double> columns{lists.template column<double>(0), {}};
-    for_each(context.exec, lists.rows().num,
-             ReduceRow<Real, Digest, DigestOfList, double>{
-                 lists.rows(), columns, Digest{}, {values.data(), static_cast<Index>(values.size())}});
+    const SearchColumns<double> columns{lists.template column<double>(0), {}};
+    for_each(
+        context.exec, lists.rows().num,
+        ReduceRow<Real, Digest, DigestOfList, double>{
+            lists.rows(), columns, Digest{}, {values.data(), static_cast<Index>(values.size())}});
     lists.put(values.data(), static_cast<Index>(sizeof(DigestOfList)), found.data());
   }
   return found;
@@ -66,60 +73,72 @@ std::vector<DigestOfList> digests_of_lists(const Context& context, const Cloud<R
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a reduction equals the same function of the full lists", "[knn]", float, double) {
+TEMPLATE_TEST_CASE("a reduction equals the same function of the full lists", "[knn]", float,
+                   double) {
   const Context context = context_of(3);
   for (const Shape shape : {Shape::uniform, Shape::blobs, Shape::lattice, Shape::few_places}) {
-    const Cloud<TestType> cloud = cloud_in<TestType>(cube(0, 1, true), shape, 250, 51);
+    const PointSet<TestType> points = points_in<TestType>(cube(0, 1, true), shape, 250, 51);
     Random random(52);
-    const Cloud<TestType> queries = random_queries(cloud, random, 150);
-    const std::vector<double> weight = weights(cloud.num());
+    const PointSet<TestType> queries = random_queries(points, random, 150);
+    const std::vector<double> weight = weights(points.num());
     const ParticleColumn<double> column("weight", Span<const double>(weight));
     for (const int k : {1, 8, 50}) {
-      const KnnOptions options{.k = k, .include_self = k == 8, .max_radius = k == 8 ? 0.125 : INFINITY, .chunk_bytes = 6000};
-      const auto found = knn_reduce(context, particles_of(cloud), cloud.box, options, reduction(Digest{}, column));
-      CHECK(to_host(context.exec, found) == digests(brute_table(cloud, wanted_of(options)), weight));
-      const auto of_queries = knn_reduce(context, QueriesAmong{particles_of(queries), particles_of(cloud)}, cloud.box, options,
-                                         reduction(Digest{}, column));
-      CHECK(to_host(context.exec, of_queries) == digests(brute_table(cloud, queries, wanted_of(options)), weight));
+      const KnnOptions options{.k = k,
+                               .include_self = k == 8,
+                               .max_radius = k == 8 ? 0.125 : INFINITY,
+                               .chunk_bytes = 6000};
+      const auto found = knn_reduce(context, particles_of(points), points.box, options,
+                                    reduction(Digest{}, column));
+      CHECK(to_host(context.exec, found) ==
+            digests(brute_table(points, wanted_of(options)), weight));
+      const auto of_queries =
+          knn_reduce(context, QueriesAmong{particles_of(queries), particles_of(points)}, points.box,
+                     options, reduction(Digest{}, column));
+      CHECK(to_host(context.exec, of_queries) ==
+            digests(brute_table(points, queries, wanted_of(options)), weight));
     }
   }
 }
 
 TEST_CASE("a reduction with two columns sees those of the query, too", "[knn]") {
   const Context context = context_of(2);
-  const Cloud<double> cloud = cloud_in<double>(cube(0, 1, true), Shape::uniform, 300, 53);
+  const PointSet<double> points = points_in<double>(cube(0, 1, true), Shape::uniform, 300, 53);
   struct Body {
     Vec3d velocity;
     std::int8_t kind;
   };
   std::vector<Body> bodies;
   Random random(54);
-  for (Index i = 0; i < cloud.num(); ++i)
+  for (Index i = 0; i < points.num(); ++i)
     bodies.push_back({{{random.uniform(), 0, 0}}, static_cast<std::int8_t>(random.below(3))});
-  const ParticleColumn<Vec3d> velocity("velocity", &bodies[0].velocity, cloud.num(), sizeof(Body));
-  const ParticleColumn<std::int8_t> kind("kind", &bodies[0].kind, cloud.num(), sizeof(Body));
+  const ParticleColumn<Vec3d> velocity("velocity", &bodies[0].velocity, points.num(), sizeof(Body));
+  const ParticleColumn<std::int8_t> kind("kind", &bodies[0].kind, points.num(), sizeof(Body));
   const KnnOptions options{.k = 12, .chunk_bytes = 3000};
-  const auto found = knn_reduce(context, particles_of(cloud), cloud.box, options, reduction(Flux{2.5}, velocity, kind));
-  const auto table = brute_table(cloud, wanted_of(options));
+  const auto found = knn_reduce(context, particles_of(points), points.box, options,
+                                reduction(Flux{2.5}, velocity, kind));
+  const auto table = brute_table(points, wanted_of(options));
   std::vector<Flux::Result> expected;
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     expected.push_back({0, static_cast<Index>(i), bodies[i].kind});
     for (const auto& one : table[i]) {
       const Body& other = bodies[static_cast<std::size_t>(one.index)];
-      if (other.kind == bodies[i].kind) expected.back().sum += 2.5 * (other.velocity[0] - bodies[i].velocity[0]) * one.distance;
+      if (other.kind == bodies[i].kind)
+        expected.back().sum += 2.5 * (other.velocity[0] - bodies[i].velocity[0]) * one.distance;
     }
   }
   CHECK(to_host(context.exec, found) == expected);
 }
 
-TEMPLATE_TEST_CASE("lists of all within a radius are those of brute force, in chunks of any size", "[knn]", float, double) {
+TEMPLATE_TEST_CASE("lists of all within a radius are those of brute force, in chunks of any size",
+                   "[knn]", float, double) {
   const Context context = context_of(3);
   for (const Shape shape : {Shape::uniform, Shape::blobs, Shape::lattice, Shape::few_places}) {
     for (const bool periodic : {true, false}) {
-      const Cloud<TestType> cloud = cloud_in<TestType>(cube(0, 1, periodic), shape, ZHALO_CHECKED ? 100 : 200, 55);
+      const PointSet<TestType> points =
+          points_in<TestType>(cube(0, 1, periodic), shape, ZHALO_CHECKED ? 100 : 200, 55);
       Random random(56);
-      const Cloud<TestType> queries = random_queries(cloud, random, 60);
-      const std::vector<double> weight = weights(cloud.num());
+      const PointSet<TestType> queries = random_queries(points, random, 60);
+      const std::vector<double> weight = weights(points.num());
       NeighbourSearch search;
       search.columns = {{weight.data(), static_cast<Index>(sizeof(double))}};
       for (const double radius : {0.0, 0.0625, 0.25, 3.0}) {
@@ -129,8 +148,10 @@ TEMPLATE_TEST_CASE("lists of all within a radius are those of brute force, in ch
           search.chunk_bytes = chunk_bytes;
           INFO("radius " << radius << ", chunk_bytes " << chunk_bytes);
           const Wanted wanted{0, search.include_self, radius};
-          CHECK(digests_of_lists<TestType>(context, cloud, nullptr, search) == digests(brute_table(cloud, wanted), weight));
-          CHECK(digests_of_lists(context, cloud, &queries, search) == digests(brute_table(cloud, queries, wanted), weight));
+          CHECK(digests_of_lists<TestType>(context, points, nullptr, search) ==
+                digests(brute_table(points, wanted), weight));
+          CHECK(digests_of_lists(context, points, &queries, search) ==
+                digests(brute_table(points, queries, wanted), weight));
         }
       }
     }

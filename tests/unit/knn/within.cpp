@@ -13,7 +13,8 @@ namespace {
 
 /// What a reduction can see of a row, in one number that depends on the order.
 struct Digest {
-  ZHALO_HD double operator()(const Neighbours<float>& near, const NeighbourColumn<int>& column) const {
+  ZHALO_HD double operator()(const Neighbours<float>& near,
+                             const NeighbourColumn<int>& column) const {
     double digest = 0;
     for (Index i = 0; i < near.size(); ++i)
       digest = digest * 0.75 + static_cast<double>(near.index(i)) + near.distance(i) + column[i];
@@ -31,21 +32,24 @@ struct CountClose {
   }
 };
 
-/// A cloud, and brute force's neighbours within its linking length.
+/// A points, and brute force's neighbours within its linking length.
 struct Case {
-  Cloud<float> cloud;
+  PointSet<float> points;
   Wanted wanted;
   NeighbourTable<float> table;
 
   explicit Case(std::uint64_t seed) {
     Random random(seed);
-    cloud = random_cloud<float>(random);
-    wanted = {.k = 0, .include_self = random.one_in(2), .max_radius = cloud.linking_length};
-    table = brute_table(cloud, wanted);
+    points = random_points<float>(random);
+    wanted = {.k = 0, .include_self = random.one_in(2), .max_radius = points.linking_length};
+    table = brute_table(points, wanted);
   }
 
   WithinOptions options() const {
-    return {.radius = cloud.linking_length, .include_self = wanted.include_self, .leaf_size = 16, .chunk_bytes = 700};
+    return {.radius = points.linking_length,
+            .include_self = wanted.include_self,
+            .leaf_size = 16,
+            .chunk_bytes = 700};
   }
 };
 
@@ -57,7 +61,7 @@ TEST_CASE("neighbours within a radius are those of brute force", "[knn]") {
     const Case test(seed);
     INFO("seed " << seed);
     std::vector<int> column;
-    for (Index i = 0; i < test.cloud.num(); ++i) column.push_back(static_cast<int>(i * 7 % 11));
+    for (Index i = 0; i < test.points.num(); ++i) column.push_back(static_cast<int>(i * 7 % 11));
     std::vector<Index> counts;
     std::vector<double> digests;
     Index close = 0;
@@ -65,19 +69,21 @@ TEST_CASE("neighbours within a radius are those of brute force", "[knn]") {
       counts.push_back(static_cast<Index>(row.size()));
       digests.push_back(0);
       for (const auto& n : row) {
-        digests.back() = digests.back() * 0.75 + static_cast<double>(n.index) + static_cast<double>(n.distance) +
+        digests.back() = digests.back() * 0.75 + static_cast<double>(n.index) +
+                         static_cast<double>(n.distance) +
                          column[static_cast<std::size_t>(n.index)];
-        close += static_cast<double>(n.distance) < test.cloud.linking_length / 2 ? 1 : 0;
+        close += static_cast<double>(n.distance) < test.points.linking_length / 2 ? 1 : 0;
       }
     }
-    const auto particles = particles_of(test.cloud);
-    REQUIRE(to_host(context.exec, count_within(context, particles, test.cloud.box, test.options())) == counts);
+    const auto particles = particles_of(test.points);
+    REQUIRE(to_host(context.exec,
+                    count_within(context, particles, test.points.box, test.options())) == counts);
     const ParticleColumn travelling("column", Span<const int>(column));
-    REQUIRE(to_host(context.exec, reduce_within(context, particles, test.cloud.box, test.options(),
+    REQUIRE(to_host(context.exec, reduce_within(context, particles, test.points.box, test.options(),
                                                 reduction(Digest{}, travelling))) == digests);
     std::atomic<Index> counter{0};
-    for_each_neighbour_within(context, particles, test.cloud.box, test.options(),
-                              CountClose{test.cloud.linking_length / 2, &counter});
+    for_each_neighbour_within(context, particles, test.points.box, test.options(),
+                              CountClose{test.points.linking_length / 2, &counter});
     REQUIRE(counter == close);
   }
 }
@@ -85,50 +91,57 @@ TEST_CASE("neighbours within a radius are those of brute force", "[knn]") {
 TEST_CASE("neighbours within a radius of queries of their own", "[knn]") {
   const Context context = context_of(2);
   Random random(3);
-  Cloud<float> cloud{{}, Box::periodic_cube(1), 0.2};
-  Cloud<float> queries = cloud;
-  fill(cloud, random, Shape::uniform, 300);
+  PointSet<float> points{{}, Box::periodic_cube(1), 0.2};
+  PointSet<float> queries = points;
+  fill(points, random, Shape::uniform, 300);
   fill(queries, random, Shape::uniform, 70);
-  const BruteNeighbours<float> brute(cloud);
+  const BruteNeighbours<float> brute(points);
   std::vector<Index> counts;
   for (Index i = 0; i < queries.num(); ++i)
     counts.push_back(static_cast<Index>(brute.of(queries, i, {.k = 0, .max_radius = 0.2}).size()));
-  CHECK(to_host(context.exec, count_within(context, QueriesAmong{particles_of(queries), particles_of(cloud)}, cloud.box,
-                                           {.radius = 0.2})) == counts);
+  CHECK(to_host(context.exec,
+                count_within(context, QueriesAmong{particles_of(queries), particles_of(points)},
+                             points.box, {.radius = 0.2})) == counts);
 }
 
-TEST_CASE("a radius that was reported as a distance includes the neighbour at that distance", "[knn]") {
+TEST_CASE("a radius that was reported as a distance includes the neighbour at that distance",
+          "[knn]") {
   const Context context = context_of(2);
   Random random(11);
-  Cloud<float> cloud{{}, Box::periodic_cube(1), 0.2};
-  fill(cloud, random, Shape::uniform, 60);
-  const auto particles = particles_of(cloud);
-  const auto table = brute_table(cloud, {.k = 5});
+  PointSet<float> points{{}, Box::periodic_cube(1), 0.2};
+  fill(points, random, Shape::uniform, 60);
+  const auto particles = particles_of(points);
+  const auto table = brute_table(points, {.k = 5});
   for (std::size_t i = 0; i < table.size(); ++i) {
-    const auto counts = to_host(
-        context.exec, count_within(context, particles, cloud.box, {.radius = static_cast<double>(table[i][4].distance)}));
+    const auto counts =
+        to_host(context.exec, count_within(context, particles, points.box,
+                                           {.radius = static_cast<double>(table[i][4].distance)}));
     CHECK(counts[i] >= 5);
   }
 }
 
 TEST_CASE("a query without neighbours has no radius", "[knn]") {
   const Context context = context_of(2);
-  const Cloud<float> cloud{{0.1F, 0.1F, 0.1F, 0.6F, 0.6F, 0.6F}, Box::periodic_cube(1), 0.1};
-  const auto radii = to_host(context.exec, reduce_within(context, particles_of(cloud), cloud.box,
-                                                         {.radius = 0.1, .include_self = false}, KthRadius{}));
+  const PointSet<float> points{{0.1F, 0.1F, 0.1F, 0.6F, 0.6F, 0.6F}, Box::periodic_cube(1), 0.1};
+  const auto radii =
+      to_host(context.exec, reduce_within(context, particles_of(points), points.box,
+                                          {.radius = 0.1, .include_self = false}, KthRadius{}));
   CHECK(radii == std::vector<double>(2, INFINITY));
 }
 
 TEST_CASE("a radius that cannot be searched, and a column of the wrong size", "[knn]") {
   const Context context = context_of(2);
   const Case test(1000);
-  const auto particles = particles_of(test.cloud);
-  for (const double radius : {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
-    CHECK_THROWS_WITH(count_within(context, particles, test.cloud.box, {.radius = radius}), Catch::Contains("the radius is"));
+  const auto particles = particles_of(test.points);
+  for (const double radius :
+       {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
+    CHECK_THROWS_WITH(count_within(context, particles, test.points.box, {.radius = radius}),
+                      Catch::Contains("the radius is"));
   const std::vector<int> column(3);
-  CHECK_THROWS_WITH(reduce_within(context, particles, test.cloud.box, test.options(),
-                                  reduction(Digest{}, ParticleColumn("column", Span<const int>(column)))),
-                    Catch::Contains("column has 3 elements on this rank"));
+  CHECK_THROWS_WITH(
+      reduce_within(context, particles, test.points.box, test.options(),
+                    reduction(Digest{}, ParticleColumn("column", Span<const int>(column)))),
+      Catch::Contains("column has 3 elements on this rank"));
 }
 
 }  // namespace zhalo::testing

@@ -12,17 +12,19 @@ struct Work {
   double leaves;
 };
 
-Work work_of(const Cloud<float>& cloud, const KnnOptions& options) {
-  const KnnResult<float> found = knn(context_of(2), particles_of(cloud), cloud.box, options);
-  const auto num = static_cast<double>(cloud.num());
-  return {static_cast<double>(found.statistics.pairs_tested) / num, static_cast<double>(found.statistics.leaves_visited) / num};
+Work work_of(const PointSet<float>& points, const KnnOptions& options) {
+  const KnnResult<float> found = knn(context_of(2), particles_of(points), points.box, options);
+  const auto num = static_cast<double>(points.num());
+  return {static_cast<double>(found.statistics.pairs_tested) / num,
+          static_cast<double>(found.statistics.leaves_visited) / num};
 }
 
-Cloud<float> equal_particles(Index places, Index num_each) {
-  Cloud<float> once = cloud_in<float>(cube(0, 1, true), Shape::uniform, places, 41);
-  Cloud<float> cloud{{}, once.box, 0};
-  for (Index i = 0; i < num_each; ++i) cloud.pos.insert(cloud.pos.end(), once.pos.begin(), once.pos.end());
-  return cloud;
+PointSet<float> equal_particles(Index places, Index num_each) {
+  PointSet<float> once = points_in<float>(cube(0, 1, true), Shape::uniform, places, 41);
+  PointSet<float> points{{}, once.box, 0};
+  for (Index i = 0; i < num_each; ++i)
+    points.pos.insert(points.pos.end(), once.pos.begin(), once.pos.end());
+  return points;
 }
 
 /// The most bytes in use at a time during a call, beyond those before it.
@@ -42,8 +44,8 @@ TEST_CASE("equal particles are not compared with each other all", "[knn]") {
     for (const bool include_self : {true, false}) {
       INFO("k " << k << ", include_self " << include_self);
       const KnnOptions options{.k = k, .include_self = include_self, .leaf_size = 8};
-      for (const Cloud<float>& cloud : {equal_particles(1, 5000), equal_particles(100, 50)}) {
-        const Work work = work_of(cloud, options);
+      for (const PointSet<float>& points : {equal_particles(1, 5000), equal_particles(100, 50)}) {
+        const Work work = work_of(points, options);
         CHECK(work.leaves <= 60);  // of 625 or more
         CHECK(work.pairs <= 60 * 8);
         CHECK(work.pairs >= k);
@@ -54,32 +56,37 @@ TEST_CASE("equal particles are not compared with each other all", "[knn]") {
 
 TEST_CASE("work per query does not grow with the number of particles", "[knn]") {
   for (const int k : {8, 64}) {
-    const Work few = work_of(cloud_in<float>(cube(0, 1, true), Shape::uniform, 4000, 42), {.k = k});
-    const Work many = work_of(cloud_in<float>(cube(0, 1, true), Shape::uniform, 16000, 42), {.k = k});
+    const Work few =
+        work_of(points_in<float>(cube(0, 1, true), Shape::uniform, 4000, 42), {.k = k});
+    const Work many =
+        work_of(points_in<float>(cube(0, 1, true), Shape::uniform, 16000, 42), {.k = k});
     CHECK(many.pairs < 1.5 * few.pairs);
     CHECK(many.leaves < 1.5 * few.leaves);
   }
 }
 
-TEST_CASE("a lattice, where every distance is shared by many, costs little more than random places", "[knn]") {
-  Cloud<float> lattice{{}, cube(0, 1, true), 0};
+TEST_CASE("a lattice, where every distance is shared by many, costs little more than random places",
+          "[knn]") {
+  PointSet<float> lattice{{}, cube(0, 1, true), 0};
   for (int i = 0; i < 16 * 16 * 16; ++i) {
-    for (const int x : {i % 16, i / 16 % 16, i / 256}) lattice.pos.push_back(static_cast<float>(x) / 16);
+    for (const int x : {i % 16, i / 16 % 16, i / 256})
+      lattice.pos.push_back(static_cast<float>(x) / 16);
   }
   const Work tied = work_of(lattice, {.k = 8});
-  const Work random = work_of(cloud_in<float>(lattice.box, Shape::uniform, lattice.num(), 43), {.k = 8});
+  const Work random =
+      work_of(points_in<float>(lattice.box, Shape::uniform, lattice.num(), 43), {.k = 8});
   CHECK(tied.pairs < 3 * random.pairs);
 }
 
 TEST_CASE("the memory of a reduction does not grow with k", "[knn]") {
   const Context context = context_of(2);
-  const Cloud<float> cloud = cloud_in<float>(cube(0, 1, true), Shape::uniform, 6000, 44);
+  const PointSet<float> points = points_in<float>(cube(0, 1, true), Shape::uniform, 6000, 44);
   const std::vector<double> weight(6000, 1.0);
   const ParticleColumn<double> column("weight", Span<const double>(weight));
   const auto peak = [&](int k, Index chunk_bytes) {
     return peak_of(context, [&] {
       const KnnOptions options{.k = k, .chunk_bytes = chunk_bytes};
-      knn_reduce(context, particles_of(cloud), cloud.box, options, reduction(Digest{}, column));
+      knn_reduce(context, particles_of(points), points.box, options, reduction(Digest{}, column));
     });
   };
   const Index chunk_bytes = 1 << 18;
@@ -95,19 +102,22 @@ TEST_CASE("the memory of a reduction does not grow with k", "[knn]") {
 
 TEST_CASE("statistics: chunks, counts, wrapped", "[knn]") {
   const Context context = context_of(1);
-  Cloud<float> cloud = cloud_in<float>(cube(0, 1, true), Shape::uniform, 1000, 45);
-  Cloud<float> queries = cloud_in<float>(cloud.box, Shape::uniform, 300, 46);
-  cloud.pos[0] = 1.5F;
+  PointSet<float> points = points_in<float>(cube(0, 1, true), Shape::uniform, 1000, 45);
+  PointSet<float> queries = points_in<float>(points.box, Shape::uniform, 300, 46);
+  points.pos[0] = 1.5F;
   queries.pos[7] = -0.25F;
-  const auto whole = knn(context, QueriesAmong{particles_of(queries), particles_of(cloud)}, cloud.box, {.k = 8}).statistics;
+  const auto whole =
+      knn(context, QueriesAmong{particles_of(queries), particles_of(points)}, points.box, {.k = 8})
+          .statistics;
   CHECK(whole.num_particles == 1000);
   CHECK(whole.num_queries == 300);
-  CHECK(whole.num_wrapped == count_wrapped(cloud) + count_wrapped(queries));
+  CHECK(whole.num_wrapped == count_wrapped(points) + count_wrapped(queries));
   CHECK(whole.chunks == 1);
   CHECK(whole.fetched == 0);
   CHECK(whole.bytes_sent == 0);
-  const auto cut =
-      knn(context, QueriesAmong{particles_of(queries), particles_of(cloud)}, cloud.box, {.k = 8, .chunk_bytes = 1}).statistics;
+  const auto cut = knn(context, QueriesAmong{particles_of(queries), particles_of(points)},
+                       points.box, {.k = 8, .chunk_bytes = 1})
+                       .statistics;
   CHECK(cut.chunks >= 300 / 32);
   CHECK(cut.chunks <= 300);
   CHECK(cut.pairs_tested == whole.pairs_tested);

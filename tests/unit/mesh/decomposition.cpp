@@ -17,8 +17,9 @@ using Catch::Matchers::Equals;
 
 Grid grid_of(Index x, Index y, Index z) { return {{{x, y, z}}, Box::periodic_cube(1)}; }
 
-const Grid grids[] = {grid_of(1, 1, 1), grid_of(2, 2, 2), grid_of(5, 5, 5),   grid_of(7, 3, 8),  grid_of(8, 1, 6),
-                      grid_of(1, 9, 2), grid_of(2, 1, 7), grid_of(13, 11, 4), grid_of(30, 17, 5)};
+const Grid grids[] = {grid_of(1, 1, 1), grid_of(2, 2, 2),   grid_of(5, 5, 5),
+                      grid_of(7, 3, 8), grid_of(8, 1, 6),   grid_of(1, 9, 2),
+                      grid_of(2, 1, 7), grid_of(13, 11, 4), grid_of(30, 17, 5)};
 const int numbers_of_ranks[] = {1, 2, 3, 4, 6, 7, 12, 16, 40};
 
 std::vector<std::array<int, 2>> shapes_of(int num_ranks) {
@@ -29,13 +30,14 @@ std::vector<std::array<int, 2>> shapes_of(int num_ranks) {
   return shapes;
 }
 
-/// brick(rank) of all ranks fill [0, num), each index once, and owner(index) says whose it is.
-template <class BrickOf, class OwnerOf>
-bool is_covered_once(const GridIndex& num, int num_ranks, const BrickOf& brick, const OwnerOf& owner) {
+/// index box(rank) of all ranks fill [0, num), each index once, and owner(index) says whose it is.
+template <class BoxOf, class OwnerOf>
+bool is_covered_once(const GridIndex& num, int num_ranks, const BoxOf& index_box,
+                     const OwnerOf& owner) {
   std::vector<int> owner_of(static_cast<std::size_t>(num[0] * num[1] * num[2]), -1);
   bool once = true;
   for (int rank = 0; rank < num_ranks; ++rank) {
-    const Brick own = brick(rank);
+    const IndexBox own = index_box(rank);
     for (Index x = own.lo[0]; x < own.hi[0]; ++x) {
       for (Index y = own.lo[1]; y < own.hi[1]; ++y) {
         for (Index z = own.lo[2]; z < own.hi[2]; ++z) {
@@ -52,12 +54,12 @@ bool is_covered_once(const GridIndex& num, int num_ranks, const BrickOf& brick, 
 }
 
 /// Lengths along an axis differ by at most one between ranks.
-template <class BrickOf>
-bool is_even(int axis, int num_ranks, const BrickOf& brick) {
+template <class BoxOf>
+bool is_even(int axis, int num_ranks, const BoxOf& index_box) {
   Index least = std::numeric_limits<Index>::max();
   Index most = 0;
   for (int rank = 0; rank < num_ranks; ++rank) {
-    const Brick own = brick(rank);
+    const IndexBox own = index_box(rank);
     least = std::min(least, std::max<Index>(0, own.hi[axis] - own.lo[axis]));
     most = std::max(most, own.hi[axis] - own.lo[axis]);
   }
@@ -69,7 +71,8 @@ void for_decompositions(const Check& check) {
   for (const Grid& grid : grids) {
     for (const int num_ranks : numbers_of_ranks) {
       for (const std::array<int, 2>& shape : shapes_of(num_ranks)) {
-        INFO(shape[0] << " x " << shape[1] << " ranks, " << grid.num[0] << " x " << grid.num[1] << " x " << grid.num[2]);
+        INFO(shape[0] << " x " << shape[1] << " ranks, " << grid.num[0] << " x " << grid.num[1]
+                      << " x " << grid.num[2]);
         check(Decomposition(grid, num_ranks, {.shape = shape}));
       }
     }
@@ -83,11 +86,12 @@ constexpr ModeOrder mode_orders[] = {ModeOrder::transposed, ModeOrder::natural};
 
 TEST_CASE("Decomposition: every cell has one owner, in rows and columns of ranks") {
   for_decompositions([](const Decomposition& d) {
-    const auto brick = [&](int rank) { return d.cells(rank); };
-    CHECK(is_covered_once(d.grid().num, d.num_ranks(), brick, [&](const GridIndex& cell) { return d.owner_of_cell(cell); }));
+    const auto index_box = [&](int rank) { return d.cells(rank); };
+    CHECK(is_covered_once(d.grid().num, d.num_ranks(), index_box,
+                          [&](const GridIndex& cell) { return d.owner_of_cell(cell); }));
     bool as_documented = true;
     for (int rank = 0; rank < d.num_ranks(); ++rank) {
-      const Brick own = d.cells(rank);
+      const IndexBox own = d.cells(rank);
       as_documented = as_documented && d.rank_at(d.row_of(rank), d.column_of(rank)) == rank;
       as_documented = as_documented && own.lo[2] == 0 && own.hi[2] == d.grid().num[2];
       as_documented = as_documented && own.lo[0] == d.cells(d.rank_at(d.row_of(rank), 0)).lo[0];
@@ -95,7 +99,7 @@ TEST_CASE("Decomposition: every cell has one owner, in rows and columns of ranks
       as_documented = as_documented && d.cells_layout(rank) == layout_of(own);
     }
     CHECK(as_documented);
-    for (int axis = 0; axis < 3; ++axis) CHECK(is_even(axis, d.num_ranks(), brick));
+    for (int axis = 0; axis < 3; ++axis) CHECK(is_even(axis, d.num_ranks(), index_box));
   });
 }
 
@@ -106,10 +110,12 @@ TEST_CASE("Decomposition: every mode has one owner, in either order") {
       if (spectrum == Spectrum::half) num[2] = num[2] / 2 + 1;
       CHECK(d.num_modes(spectrum) == num);
       for (const ModeOrder order : mode_orders) {
-        const auto brick = [&](int rank) { return d.modes(rank, spectrum, order); };
-        const auto owner = [&](const GridIndex& mode) { return d.owner_of_mode(mode, spectrum, order); };
-        CHECK(is_covered_once(num, d.num_ranks(), brick, owner));
-        for (int axis = 0; axis < 3; ++axis) CHECK(is_even(axis, d.num_ranks(), brick));
+        const auto index_box = [&](int rank) { return d.modes(rank, spectrum, order); };
+        const auto owner = [&](const GridIndex& mode) {
+          return d.owner_of_mode(mode, spectrum, order);
+        };
+        CHECK(is_covered_once(num, d.num_ranks(), index_box, owner));
+        for (int axis = 0; axis < 3; ++axis) CHECK(is_even(axis, d.num_ranks(), index_box));
       }
     }
   });
@@ -118,8 +124,8 @@ TEST_CASE("Decomposition: every mode has one owner, in either order") {
 TEST_CASE("Decomposition: modes lie as documented") {
   for_decompositions([](const Decomposition& d) {
     for (int rank = 0; rank < d.num_ranks(); ++rank) {
-      const Brick transposed = d.modes(rank, Spectrum::full);
-      const Brick natural = d.modes(rank, Spectrum::full, ModeOrder::natural);
+      const IndexBox transposed = d.modes(rank, Spectrum::full);
+      const IndexBox natural = d.modes(rank, Spectrum::full, ModeOrder::natural);
       REQUIRE((transposed.lo[0] == 0 && transposed.hi[0] == d.grid().num[0]));
       REQUIRE((natural.lo[1] == 0 && natural.hi[1] == d.grid().num[1]));
       const AxisOrder order = d.shape()[0] == 1 ? AxisOrder{0, 1, 2} : AxisOrder{1, 0, 2};
@@ -137,22 +143,27 @@ TEST_CASE("modelled_seconds: as documented, for the ranks that have most") {
     double modes = 0;
     const Index num_z = d.grid().num[2] / 2 + 1;
     for (int rank = 0; rank < d.num_ranks(); ++rank) {
-      const Brick cells = d.cells(rank);
+      const IndexBox cells = d.cells(rank);
       rows = std::max(rows, static_cast<double>(cells.length(0) * cells.length(1) * num_z));
-      pencils = std::max(pencils, static_cast<double>(d.modes(rank, Spectrum::half, ModeOrder::natural).size()));
+      pencils = std::max(
+          pencils, static_cast<double>(d.modes(rank, Spectrum::half, ModeOrder::natural).size()));
       modes = std::max(modes, static_cast<double>(d.modes(rank, Spectrum::half).size()));
     }
     const double num_rows = d.shape()[0];
     const double num_columns = d.shape()[1];
     const double sent = 16 * (rows * (1 - 1 / num_columns) + pencils * (1 - 1 / num_rows));
     const double messages = num_rows - 1 + num_columns - 1;
-    const double seconds = 2 * std::max({rows, pencils, modes}) * 5e-9 + sent / 2e9 + messages * 5e-6;
+    const double seconds =
+        2 * std::max({rows, pencils, modes}) * 5e-9 + sent / 2e9 + messages * 5e-6;
     CHECK(modelled_seconds(d.grid(), d.shape()) == Approx(seconds).epsilon(1e-12));
   });
 }
 
-TEST_CASE("Decomposition: the automatic shape has the least modelled seconds; slabs and pencils on demand") {
-  const Grid large[] = {Grid::cube(64), Grid::cube(512), grid_of(1000, 3, 3), grid_of(3, 1000, 64), grid_of(16, 16, 4096)};
+TEST_CASE(
+    "Decomposition: the automatic shape has the least modelled seconds; slabs and pencils on "
+    "demand") {
+  const Grid large[] = {Grid::cube(64), Grid::cube(512), grid_of(1000, 3, 3), grid_of(3, 1000, 64),
+                        grid_of(16, 16, 4096)};
   std::vector<Grid> all(std::begin(grids), std::end(grids));
   all.insert(all.end(), std::begin(large), std::end(large));
   bool any_pencil = false;
@@ -191,19 +202,27 @@ TEST_CASE("Decomposition: ranks may own nothing") {
 }
 
 TEST_CASE("Decomposition: says what it is") {
-  CHECK(Decomposition(Grid::cube(512), 4, {.split = Split::slab}).describe() == "slab 4 x 1 of 512 x 512 x 512");
-  CHECK(Decomposition(grid_of(5, 6, 7), 6, {.shape = {3, 2}}).describe() == "pencil 3 x 2 of 5 x 6 x 7");
-  CHECK(Decomposition(grid_of(5, 6, 7), 6, {.shape = {3, 2}}) == Decomposition(grid_of(5, 6, 7), 6, {.shape = {3, 2}}));
-  CHECK_FALSE(Decomposition(grid_of(5, 6, 7), 6, {.shape = {3, 2}}) == Decomposition(grid_of(5, 6, 7), 6, {.shape = {2, 3}}));
+  CHECK(Decomposition(Grid::cube(512), 4, {.split = Split::slab}).describe() ==
+        "slab 4 x 1 of 512 x 512 x 512");
+  CHECK(Decomposition(grid_of(5, 6, 7), 6, {.shape = {3, 2}}).describe() ==
+        "pencil 3 x 2 of 5 x 6 x 7");
+  CHECK(Decomposition(grid_of(5, 6, 7), 6, {.shape = {3, 2}}) ==
+        Decomposition(grid_of(5, 6, 7), 6, {.shape = {3, 2}}));
+  CHECK_FALSE(Decomposition(grid_of(5, 6, 7), 6, {.shape = {3, 2}}) ==
+              Decomposition(grid_of(5, 6, 7), 6, {.shape = {2, 3}}));
 }
 
 TEST_CASE("Decomposition: bad input") {
-  CHECK_THROWS_WITH(Decomposition(grid_of(4, 0, 4), 1), Equals("the grid has 0 cells along y (must be at least 1)"));
+  CHECK_THROWS_WITH(Decomposition(grid_of(4, 0, 4), 1),
+                    Equals("the grid has 0 cells along y (must be at least 1)"));
   CHECK_THROWS_WITH(Decomposition(grid_of(4, 4, -1), 1), Contains("-1 cells along z"));
-  CHECK_THROWS_WITH(Decomposition(Grid::cube(Index{1} << 21), 1), Contains("cannot be counted in 62 bits"));
-  CHECK_NOTHROW(Decomposition(grid_of(Index{1} << 21, Index{1} << 21, Index{1} << 20), 1, {.split = Split::slab}));
+  CHECK_THROWS_WITH(Decomposition(Grid::cube(Index{1} << 21), 1),
+                    Contains("cannot be counted in 62 bits"));
+  CHECK_NOTHROW(Decomposition(grid_of(Index{1} << 21, Index{1} << 21, Index{1} << 20), 1,
+                              {.split = Split::slab}));
   CHECK_THROWS_WITH(Decomposition(Grid::cube(4), 0), Contains("0 ranks (must be at least 1)"));
-  CHECK_THROWS_WITH(Decomposition(Grid::cube(4), 6, {.shape = {4, 2}}), Contains("4 x 2") && Contains("the 6 ranks"));
+  CHECK_THROWS_WITH(Decomposition(Grid::cube(4), 6, {.shape = {4, 2}}),
+                    Contains("4 x 2") && Contains("the 6 ranks"));
   CHECK_THROWS_AS(Decomposition(Grid::cube(4), 6, {.shape = {6, 0}}), InputError);
   CHECK_THROWS_AS(Decomposition(Grid::cube(4), 6, {.shape = {-2, -3}}), InputError);
   CHECK_THROWS_AS(Decomposition(Grid::cube(4), 65536, {.shape = {65536, 65537}}), InputError);
@@ -227,13 +246,15 @@ TEST_CASE("Decomposition: the cell that holds a position") {
         CHECK(cell(middle + length) == i);
         CHECK(cell(middle - 2 * length) == i);
       }
-      const Index just_below = cell(-length * 1e-18);  // what wraps to the box's end may round to it
+      const Index just_below =
+          cell(-length * 1e-18);  // what wraps to the box's end may round to it
       CHECK((just_below == n - 1 || just_below == 0));
     }
   }
 }
 
-TEST_CASE("Decomposition: positions beyond an edge that is not periodic belong to the nearest cell") {
+TEST_CASE(
+    "Decomposition: positions beyond an edge that is not periodic belong to the nearest cell") {
   Grid grid = grid_of(4, 6, 8);
   grid.box.lo = {{-1, 10, 0}};
   grid.box.length = {{2, 6, 4}};

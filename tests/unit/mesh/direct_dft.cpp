@@ -1,4 +1,5 @@
-/// The oracle of the transforms, by what can be done by hand; and that those who compare with it see what is wrong.
+/// The oracle of the transforms, by what can be done by hand; and that those who compare with it
+/// see what is wrong.
 #include "tests/support/run_fft.hpp"
 
 namespace {
@@ -6,7 +7,9 @@ namespace {
 using namespace zhalo;
 using namespace zhalo::testing;
 
-bool near(const std::complex<double>& a, const std::complex<double>& b) { return std::abs(a - b) < 1e-15; }
+bool near(const std::complex<double>& a, const std::complex<double>& b) {
+  return std::abs(a - b) < 1e-15;
+}
 
 }  // namespace
 
@@ -14,7 +17,8 @@ TEST_CASE("direct dft: two cells, and four") {
   const ComplexValues two = direct_dft({{1, 1, 2}}, {3, 5});
   CHECK((near(two[0], 8) && near(two[1], -2)));
   const ComplexValues four = direct_dft({{4, 1, 1}}, {1, 2, 3, 5});
-  CHECK((near(four[0], 11) && near(four[1], {-2, 3}) && near(four[2], -3) && near(four[3], {-2, -3})));
+  CHECK((near(four[0], 11) && near(four[1], {-2, 3}) && near(four[2], -3) &&
+         near(four[3], {-2, -3})));
   const ComplexValues back = direct_dft({{4, 1, 1}}, four, +1);
   CHECK((near(back[0], 4) && near(back[1], 8) && near(back[2], 12) && near(back[3], 20)));
 }

@@ -18,8 +18,9 @@ TEST_CASE("fft on threads: sizes of every kind") {
   const Context context = context_of(GENERATE(1, 2, 3));
   const std::vector<FftOptions> options = option_mix();
   std::size_t next = 0;
-  for (const GridIndex& num : {GridIndex{{1, 1, 1}}, GridIndex{{2, 2, 2}}, GridIndex{{5, 7, 16}}, GridIndex{{1, 1, 9}},
-                               GridIndex{{17, 1, 2}}, GridIndex{{3, 5, 40}}}) {
+  for (const GridIndex& num :
+       {GridIndex{{1, 1, 1}}, GridIndex{{2, 2, 2}}, GridIndex{{5, 7, 16}}, GridIndex{{1, 1, 9}},
+        GridIndex{{17, 1, 2}}, GridIndex{{3, 5, 40}}}) {
     const AllSignals signals(num, 3);
     for (int i = 0; i < 3; ++i) signals.check_all(context, {}, options[next++ % options.size()]);
   }

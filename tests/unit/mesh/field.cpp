@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "zhalo/core/error.hpp"
-#include "zhalo/mesh/transpose.hpp"
+#include "zhalo/mesh/redistribute.hpp"
 
 namespace {
 
@@ -14,11 +14,11 @@ using Catch::Matchers::Contains;
 const Context context;
 const Decomposition alone(Grid::cube(4), 1);
 
-/// transpose() of arrays of these sizes.
-void move(const Partition& from, Index from_size, const Partition& to, Index to_size) {
+/// redistribute() of arrays of these sizes.
+void move(const FieldLayout& from, Index from_size, const FieldLayout& to, Index to_size) {
   const std::vector<int> source(static_cast<std::size_t>(from_size));
   std::vector<int> target(static_cast<std::size_t>(to_size));
-  transpose(context, from, Span<const int>(source), to, Span<int>(target));
+  redistribute(context, from, Span<const int>(source), to, Span<int>(target));
 }
 
 }  // namespace
@@ -29,7 +29,8 @@ TEST_CASE("Field: bad input") {
   Ghosts ghosts;
   ghosts.below[1] = -1;
   CHECK_THROWS_AS(Field<double>(context, alone, ghosts), InputError);
-  CHECK_THROWS_WITH(Field<double>(context, alone, ghosts), Contains("-1 layers of ghosts along y (must be 0"));
+  CHECK_THROWS_WITH(Field<double>(context, alone, ghosts),
+                    Contains("-1 layers of ghosts along y (must be 0"));
   ghosts.below[1] = Index{1} << 60;
   CHECK_THROWS_WITH(Field<double>(context, alone, ghosts), Contains("along y (must be 0 to 2^60)"));
   CHECK_THROWS_WITH(Field<double>(context, alone, Ghosts::all_around(Index{1} << 30)),
@@ -46,38 +47,47 @@ TEST_CASE("Field: moves, with its values") {
   CHECK(c.layout() == alone.cells_layout(0));
   c = std::move(b);
   CHECK(c.span().size() == 216);
-  CHECK(c.cells() == Grid::cube(4).brick());
+  CHECK(c.cells() == Grid::cube(4).index_box());
   c.push_ghosts();
-  CHECK(c.span()[c.layout().offset({{0, 0, 0}})] == 16);  // itself and the ghosts of its 7 images in reach
+  CHECK(c.span()[c.layout().offset({{0, 0, 0}})] ==
+        16);  // itself and the ghosts of its 7 images in reach
   CHECK(c.span()[c.layout().offset({{1, 2, 1}})] == 2);
   c.pull_ghosts();
   CHECK(c.span()[c.layout().offset({{4, -1, 4}})] == 16);
 }
 
 TEST_CASE("transpose: bad input") {
-  const Partition cells = Partition::of_cells(alone);
-  const Partition two = Partition::of_cells(Decomposition(Grid::cube(4), 2));
+  const FieldLayout cells = FieldLayout::of_cells(alone);
+  const FieldLayout two = FieldLayout::of_cells(Decomposition(Grid::cube(4), 2));
   CHECK_NOTHROW(move(cells, 64, cells, 64));
   CHECK_THROWS_AS(move(two, 64, cells, 64), InputError);
   CHECK_THROWS_WITH(move(two, 64, cells, 64), Contains("moved from has 2 bricks for 1 ranks"));
   CHECK_THROWS_WITH(move(cells, 64, two, 64), Contains("moved to has 2 bricks for 1 ranks"));
-  CHECK_THROWS_WITH(move(cells, 63, cells, 64),
-                    Contains("the field that is moved has 63 elements") && Contains("brick has 64"));
-  CHECK_THROWS_WITH(move(cells, 64, cells, 65), Contains("the field that it is moved to has 65 elements"));
-  Partition wide = cells;
+  CHECK_THROWS_WITH(
+      move(cells, 63, cells, 64),
+      Contains("the field that is moved has 63 elements") && Contains("brick has 64"));
+  CHECK_THROWS_WITH(move(cells, 64, cells, 65),
+                    Contains("the field that it is moved to has 65 elements"));
+  FieldLayout wide = cells;
   wide.layout[0].stride = {{17, 4, 1}};
-  CHECK_THROWS_WITH(move(cells, 64, wide, 64), Contains("reaches from element 0 to 66, but has 64"));
+  CHECK_THROWS_WITH(move(cells, 64, wide, 64),
+                    Contains("reaches from element 0 to 66, but has 64"));
   wide.layout[0].stride = {{16, -4, 1}};
   CHECK_THROWS_AS(move(wide, 64, cells, 64), InputError);
 
   std::vector<int> values(128);
-  CHECK_THROWS_WITH(transpose(context, cells, Span<const int>(values.data(), 64), cells, Span<int>(values.data() + 63, 64)),
+  CHECK_THROWS_WITH(redistribute(context, cells, Span<const int>(values.data(), 64), cells,
+                                 Span<int>(values.data() + 63, 64)),
                     Contains("cannot be done in place"));
-  CHECK_NOTHROW(transpose(context, cells, Span<const int>(values.data(), 64), cells, Span<int>(values.data() + 64, 64)));
-  CHECK_THROWS_WITH(transpose_bytes(context, cells, {values.data(), 64, 0}, cells, {values.data() + 64, 64, 0}),
+  CHECK_NOTHROW(redistribute(context, cells, Span<const int>(values.data(), 64), cells,
+                             Span<int>(values.data() + 64, 64)));
+  CHECK_THROWS_WITH(redistribute_bytes(context, cells, {values.data(), 64, 0}, cells,
+                                       {values.data() + 64, 64, 0}),
                     Contains("have 0 bytes"));
-  CHECK_THROWS_WITH(transpose_bytes(context, cells, {values.data(), 64, 2}, cells, {values.data() + 64, 64, 4}),
+  CHECK_THROWS_WITH(redistribute_bytes(context, cells, {values.data(), 64, 2}, cells,
+                                       {values.data() + 64, 64, 4}),
                     Contains("elements of 2 bytes are to become elements of 4 bytes"));
-  CHECK_THROWS_WITH(transpose_bytes(context, cells, {nullptr, 64, 4}, cells, {values.data(), 64, 4}),
-                    Contains("has no memory"));
+  CHECK_THROWS_WITH(
+      redistribute_bytes(context, cells, {nullptr, 64, 4}, cells, {values.data(), 64, 4}),
+      Contains("has no memory"));
 }

@@ -1,4 +1,5 @@
-/// Linear spectra: against integrals that are known, and the published limits of the transfer function.
+/// Linear spectra: against integrals that are known, and the published limits of the transfer
+/// function.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -23,10 +24,11 @@ struct Smooth {
   }
   double operator()(double k) const {  // h/Mpc
     const double fraction = p.omega_baryon / p.omega_matter;
-    const double alpha =
-        1 - 0.328 * std::log(431 * matter()) * fraction + 0.38 * std::log(22.3 * matter()) * fraction * fraction;
+    const double alpha = 1 - 0.328 * std::log(431 * matter()) * fraction +
+                         0.38 * std::log(22.3 * matter()) * fraction * fraction;
     const double sound = 0.43 * k * p.hubble * sound_horizon();
-    const double shape = p.omega_matter * p.hubble * (alpha + (1 - alpha) / (1 + std::pow(sound, 4)));
+    const double shape =
+        p.omega_matter * p.hubble * (alpha + (1 - alpha) / (1 + std::pow(sound, 4)));
     const double q = k * std::pow(p.cmb_temperature / 2.7, 2) / shape;
     const double l = std::log(2 * std::numbers::e + 1.8 * q);
     const double c = 14.2 + 731 / (1 + 62.5 * q);
@@ -58,12 +60,15 @@ TEST_CASE("linear power: straight lines in logarithms, the outer ones go on") {
 
 TEST_CASE("linear power: sigma of power laws") {
   for (const double n : {-2.5, -2.0, -1.5, -1.0}) {
-    // The integral of 9 j1(x)^2 x^n dx, by the integral of J_(3/2)(x)^2 x^(n-1) (Watson, Theory of Bessel Functions, 13.41).
-    const double integral = 4.5 * std::numbers::pi * std::tgamma(1 - n) * std::tgamma(1.5 + n / 2) /
-                            (std::pow(2, 1 - n) * std::pow(std::tgamma(1 - n / 2), 2) * std::tgamma(2.5 - n / 2));
+    // The integral of 9 j1(x)^2 x^n dx, by the integral of J_(3/2)(x)^2 x^(n-1) (Watson, Theory of
+    // Bessel Functions, 13.41).
+    const double integral =
+        4.5 * std::numbers::pi * std::tgamma(1 - n) * std::tgamma(1.5 + n / 2) /
+        (std::pow(2, 1 - n) * std::pow(std::tgamma(1 - n / 2), 2) * std::tgamma(2.5 - n / 2));
     const LinearPower linear({0.1, 1}, {7 * std::pow(0.1, n), 7});
     for (const double radius : {0.5, 8.0}) {
-      const double expected = std::sqrt(7 * integral * std::pow(radius, -3 - n) / (2 * std::numbers::pi * std::numbers::pi));
+      const double expected = std::sqrt(7 * integral * std::pow(radius, -3 - n) /
+                                        (2 * std::numbers::pi * std::numbers::pi));
       INFO("n " << n << ", radius " << radius);
       CHECK(linear.sigma(radius) == Approx(expected).epsilon(n < -2.1 ? 2e-3 : 1e-5));
     }
@@ -95,7 +100,9 @@ TEST_CASE("linear power: tables that make no sense are refused") {
 TEST_CASE("transfer function: 1 on large scales, falling as ln k / k^2 on small ones") {
   CHECK(eisenstein_hu_transfer(standard, 0) == 1);
   CHECK(eisenstein_hu_transfer(standard, 1e-6) == Approx(1).epsilon(1e-5));
-  const auto scaled = [](double k) { return eisenstein_hu_transfer(standard, k) * k * k / std::log(k); };
+  const auto scaled = [](double k) {
+    return eisenstein_hu_transfer(standard, k) * k * k / std::log(k);
+  };
   CHECK(scaled(1e6) / scaled(1e5) == Approx(1).epsilon(0.15));
 }
 
@@ -140,11 +147,13 @@ TEST_CASE("transfer function: numbers of an independent program") {
   p.cmb_temperature = 2.7255;
   const double k[] = {1e-3, 0.05, 0.2, 10};
   const double transfer[] = {0.9923101378, 0.272286557, 0.05542894184, 9.058524109e-05};
-  for (int i = 0; i < 4; ++i) CHECK(eisenstein_hu_transfer(p, k[i]) == Approx(transfer[i]).epsilon(1e-8));
+  for (int i = 0; i < 4; ++i)
+    CHECK(eisenstein_hu_transfer(p, k[i]) == Approx(transfer[i]).epsilon(1e-8));
 }
 
 TEST_CASE("transfer function: baryons suppress small scales as the paper says") {
-  // Its eq. 11 with the beta of eq. 12: T of 0.05 in 0.3 against none, at a wave number beyond the oscillations.
+  // Its eq. 11 with the beta of eq. 12: T of 0.05 in 0.3 against none, at a wave number beyond the
+  // oscillations.
   EisensteinHu none = standard;
   none.omega_baryon = 0;
   CHECK(eisenstein_hu_transfer(standard, 5) < 0.8 * eisenstein_hu_transfer(none, 5));
@@ -158,7 +167,8 @@ TEST_CASE("linear power: that of Eisenstein & Hu is k^n T^2 with its sigma8") {
     return std::pow(k, standard.spectral_index) * std::pow(eisenstein_hu_transfer(standard, k), 2);
   };
   const double factor = linear(0.1) / form(0.1);
-  for (double k = 2e-5; k < 900; k *= 1.07) CHECK(linear(k) == Approx(factor * form(k)).epsilon(1e-3));
+  for (double k = 2e-5; k < 900; k *= 1.07)
+    CHECK(linear(k) == Approx(factor * form(k)).epsilon(1e-3));
   CHECK(linear(1e-7) == Approx(factor * form(1e-7)).epsilon(1e-2));
 }
 

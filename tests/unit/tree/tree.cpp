@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "apps/bench/points.hpp"
-#include "kernels/common/cells.hpp"
-#include "tests/support/clouds.hpp"
+#include "kernels/common/leaf_cells.hpp"
+#include "tests/support/point_sets.hpp"
 #include "tests/support/run_fof.hpp"
 #include "tests/unit/tree/shared_bits.hpp"
 
@@ -23,8 +23,8 @@ struct Range {
 };
 
 /// Checks that ranges of sorted keys are the largest Morton cells with at most `most` elements.
-void check_cells(const std::vector<std::uint64_t>& keys, int bits, const std::vector<Range>& cells, Index most,
-                 bool equal_keys_stay) {
+void check_cells(const std::vector<std::uint64_t>& keys, int bits, const std::vector<Range>& cells,
+                 Index most, bool equal_keys_stay) {
   const auto at = [&](Index i) { return keys[static_cast<std::size_t>(i)]; };
   const Index num = static_cast<Index>(keys.size());
   Index next = 0;
@@ -36,7 +36,8 @@ void check_cells(const std::vector<std::uint64_t>& keys, int bits, const std::ve
     const int before = cell.begin > 0 ? shared_bits(at(cell.begin - 1), at(cell.begin), bits) : -1;
     const int after = cell.end < num ? shared_bits(at(cell.end - 1), at(cell.end), bits) : -1;
     const int inside = shared_bits(at(cell.begin), at(cell.end - 1), bits);
-    const int depth = std::max(before, after) + 1;  // of the largest cell that excludes both neighbours
+    const int depth =
+        std::max(before, after) + 1;  // of the largest cell that excludes both neighbours
     if (depth > bits) {
       // Part of a run of equal keys that no cell can divide.
       REQUIRE_FALSE(equal_keys_stay);
@@ -49,7 +50,8 @@ void check_cells(const std::vector<std::uint64_t>& keys, int bits, const std::ve
     if (!(equal_keys_stay && inside == bits)) REQUIRE(cell.end - cell.begin <= most);
     if (depth == 0) continue;
     Index parent = 0;
-    for (Index i = 0; i < num; ++i) parent += shared_bits(at(i), at(cell.begin), bits) >= depth - 1 ? 1 : 0;
+    for (Index i = 0; i < num; ++i)
+      parent += shared_bits(at(i), at(cell.begin), bits) >= depth - 1 ? 1 : 0;
     REQUIRE(parent > most);
   }
   REQUIRE(next == num);
@@ -63,17 +65,19 @@ struct Built {
   SortedParticles<Real> particles;
   Tree<Real> tree;
 
-  Built(const Cloud<Real>& cloud, double cell, const TreeOptions& options, const Run& run = {})
+  Built(const PointSet<Real>& point_set, double cell, const TreeOptions& options,
+        const Run& run = {})
       : context{{}, host_exec(run.threads), nullptr},
-        laid_out(cloud, run.layout),
+        laid_out(point_set, run.layout),
         input(context.exec, laid_out.particles()),
-        particles(sorted(cloud, cell)),
+        particles(sorted(point_set, cell)),
         tree(context, particles, options) {}
 
  private:
-  SortedParticles<Real> sorted(const Cloud<Real>& cloud, double cell) {
-    const Extent extent = examine_positions(context, input.view(), cloud.box);
-    return sort_particles(context, input.view(), choose_frame(cloud.box, extent, cell, 1).frame);
+  SortedParticles<Real> sorted(const PointSet<Real>& point_set, double cell) {
+    const Extent extent = examine_positions(context, input.view(), point_set.box);
+    return sort_particles(context, input.view(),
+                          choose_key_frame(point_set.box, extent, cell, 1).frame);
   }
 };
 
@@ -82,17 +86,18 @@ Range leaf_of(const kernels::TreeView<Real>& tree, Index slot) {
   return {tree.leaf_begin[slot], tree.leaf_end[slot]};
 }
 
-/// Leaves in order; each node of plane 1 fills its slots from the first on, behind them are empty ones.
+/// Leaves in order; each node of plane 1 fills its slots from the first on, behind them are empty
+/// ones.
 template <class Real>
 void check_leaves(const Built<Real>& built, const TreeOptions& options) {
   const kernels::TreeView<Real>& tree = built.tree.view();
   const std::vector<std::uint64_t> keys = to_host(built.context.exec, built.particles.keys);
   const int bits = built.particles.frame.key_bits();
-  REQUIRE(tree.plane_size[0] % tree.fanout == 0);
+  REQUIRE(tree.level_size[0] % tree.fanout == 0);
   std::vector<Range> leaves;
   std::vector<Range> nodes;
   std::vector<std::uint64_t> leaf_keys;
-  for (Index node = 0; node < tree.plane_size[0] / tree.fanout; ++node) {
+  for (Index node = 0; node < tree.level_size[0] / tree.fanout; ++node) {
     const Index first_leaf = static_cast<Index>(leaves.size());
     bool ended = false;
     for (Index slot = node * tree.fanout; slot < (node + 1) * tree.fanout; ++slot) {
@@ -128,52 +133,54 @@ void check_leaf_box(const kernels::TreeView<Real>& tree, Index slot) {
 template <class Real>
 void check_node_box(const kernels::TreeView<Real>& tree, int plane, Index node) {
   const Index first = node * tree.fanout;
-  const Index last = std::min(first + tree.fanout, tree.plane_size[plane - 1]);
+  const Index last = std::min(first + tree.fanout, tree.level_size[plane - 1]);
   for (int axis = 0; axis < 3; ++axis) {
     Real lo = std::numeric_limits<Real>::infinity();
     Real hi = -lo;
-    for (Index child = tree.plane_first[plane - 1] + first; child < tree.plane_first[plane - 1] + last; ++child) {
+    for (Index child = tree.level_first[plane - 1] + first;
+         child < tree.level_first[plane - 1] + last; ++child) {
       lo = std::min(lo, tree.boxes.lo[axis][child]);
       hi = std::max(hi, tree.boxes.hi[axis][child]);
     }
-    REQUIRE(tree.boxes.lo[axis][tree.plane_first[plane] + node] == lo);
-    REQUIRE(tree.boxes.hi[axis][tree.plane_first[plane] + node] == hi);
+    REQUIRE(tree.boxes.lo[axis][tree.level_first[plane] + node] == lo);
+    REQUIRE(tree.boxes.hi[axis][tree.level_first[plane] + node] == hi);
   }
 }
 
 template <class Real>
 void check_planes(const kernels::TreeView<Real>& tree) {
-  REQUIRE(tree.num_planes >= 1);
-  REQUIRE(tree.num_planes <= kernels::TreeView<Real>::max_planes);
-  REQUIRE(tree.plane_first[0] == 0);
-  REQUIRE(tree.plane_size[tree.num_planes - 1] <= tree.fanout);
-  for (int plane = 1; plane < tree.num_planes; ++plane) {
-    REQUIRE(tree.plane_first[plane] == tree.plane_first[plane - 1] + tree.plane_size[plane - 1]);
-    REQUIRE(tree.plane_size[plane] % tree.fanout == 0);
-    REQUIRE(tree.plane_size[plane] * tree.fanout >= tree.plane_size[plane - 1]);
-    REQUIRE((tree.plane_size[plane] - tree.fanout) * tree.fanout < tree.plane_size[plane - 1]);
-    for (Index node = 0; node < tree.plane_size[plane]; ++node) check_node_box(tree, plane, node);
+  REQUIRE(tree.num_levels >= 1);
+  REQUIRE(tree.num_levels <= kernels::TreeView<Real>::max_planes);
+  REQUIRE(tree.level_first[0] == 0);
+  REQUIRE(tree.level_size[tree.num_levels - 1] <= tree.fanout);
+  for (int plane = 1; plane < tree.num_levels; ++plane) {
+    REQUIRE(tree.level_first[plane] == tree.level_first[plane - 1] + tree.level_size[plane - 1]);
+    REQUIRE(tree.level_size[plane] % tree.fanout == 0);
+    REQUIRE(tree.level_size[plane] * tree.fanout >= tree.level_size[plane - 1]);
+    REQUIRE((tree.level_size[plane] - tree.fanout) * tree.fanout < tree.level_size[plane - 1]);
+    for (Index node = 0; node < tree.level_size[plane]; ++node) check_node_box(tree, plane, node);
   }
-  for (Index slot = 0; slot < tree.plane_size[0]; ++slot) check_leaf_box(tree, slot);
+  for (Index slot = 0; slot < tree.level_size[0]; ++slot) check_leaf_box(tree, slot);
 }
 
 template <class Real>
-void check_tree(const Cloud<Real>& cloud, double cell, const TreeOptions& options, const Run& run = {}) {
-  const Built<Real> built(cloud, cell, options, run);
+void check_tree(const PointSet<Real>& point_set, double cell, const TreeOptions& options,
+                const Run& run = {}) {
+  const Built<Real> built(point_set, cell, options, run);
   check_leaves(built, options);
   check_planes(built.tree.view());
 }
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("trees over random clouds", "", float, double) {
+TEMPLATE_TEST_CASE("trees over random point_sets", "", float, double) {
   for (std::uint64_t seed = 0; seed < (ZHALO_CHECKED ? 150 : 600); ++seed) {
     CAPTURE(seed, sizeof(TestType));
     Random random(seed);
-    const Cloud<TestType> cloud = random_cloud<TestType>(random);
+    const PointSet<TestType> point_set = random_points<TestType>(random);
     const TreeOptions options{random.pick({1, 2, 7, 16, 32, 64}), random.one_in(2)};
-    const double cell = cloud.linking_length * random.pick({1.0, 0.1, 10.0});
-    check_tree(cloud, cell, options, {32, 1 + static_cast<int>(seed % 2), Layout::rows});
+    const double cell = point_set.linking_length * random.pick({1.0, 0.1, 10.0});
+    check_tree(point_set, cell, options, {32, 1 + static_cast<int>(seed % 2), Layout::rows});
   }
 }
 
@@ -182,12 +189,14 @@ TEST_CASE("where a cell starts is seen from any element as from the first one on
     Random random(seed);
     const int bits = static_cast<int>(1 + random.below(12));
     std::vector<std::uint64_t> keys(static_cast<std::size_t>(1 + random.below(200)));
-    for (std::uint64_t& key : keys) key = random.bits() >> (64 - bits) >> (random.one_in(3) ? bits / 2 : 0);
+    for (std::uint64_t& key : keys)
+      key = random.bits() >> (64 - bits) >> (random.one_in(3) ? bits / 2 : 0);
     std::sort(keys.begin(), keys.end());
     const Index most = 1 + random.below(9);
     const kernels::CellCutter cutter{{keys, bits, most, random.one_in(2)}};
     std::vector<Range> cells;
-    for (Index at = 0; at < cutter.keys.size(); at = cells.back().end) cells.push_back({at, cutter.end_of_cell(at)});
+    for (Index at = 0; at < cutter.keys.size(); at = cells.back().end)
+      cells.push_back({at, cutter.end_of_cell(at)});
     CAPTURE(seed, bits, most, cutter.equal_keys_stay);
     check_cells(keys, bits, cells, most, cutter.equal_keys_stay);
     std::size_t next = 0;
@@ -204,44 +213,54 @@ TEST_CASE("trees over many particles, whose cells are cut in several chunks at o
   const auto [leaf_size, cell] = GENERATE(table<int, double>({{32, 1e-4}, {1, 1e-3}, {8, 0.1}}));
   const bool equal_keys_stay = GENERATE(false, true);
   const int threads = GENERATE(1, 3);
-  const Cloud<float> cloud{points::make_points(kind, 40'000).pos, Box::periodic_cube(1), 0.1};
-  const Built<float> built(cloud, cell, {leaf_size, equal_keys_stay}, {32, threads, Layout::rows});
+  const PointSet<float> point_set{points::make_points(kind, 40'000).pos, Box::periodic_cube(1),
+                                  0.1};
+  const Built<float> built(point_set, cell, {leaf_size, equal_keys_stay},
+                           {32, threads, Layout::rows});
   check_planes(built.tree.view());
-  // Leaf by leaf the definition is slow: the leaves are those of any other number of chunks, and of few particles (above).
+  // Leaf by leaf the definition is slow: the leaves are those of any other number of chunks, and of
+  // few particles (above).
   const std::vector<std::uint64_t> keys = to_host(built.context.exec, built.particles.keys);
   const int bits = built.particles.frame.key_bits();
   Index next = 0;
-  for (Index slot = 0; slot < built.tree.view().plane_size[0]; ++slot) {
+  for (Index slot = 0; slot < built.tree.view().level_size[0]; ++slot) {
     const Range leaf = leaf_of(built.tree.view(), slot);
     if (leaf.begin == leaf.end) continue;
     REQUIRE(leaf.begin == next);
     next = leaf.end;
-    const bool equal = keys[static_cast<std::size_t>(leaf.begin)] == keys[static_cast<std::size_t>(leaf.end - 1)];
+    const bool equal =
+        keys[static_cast<std::size_t>(leaf.begin)] == keys[static_cast<std::size_t>(leaf.end - 1)];
     if (!(equal_keys_stay && equal)) REQUIRE(leaf.end - leaf.begin <= leaf_size);
-    // Its parent cell holds more than a leaf: the elements up to leaf_size further on either side are all that may be in it.
+    // Its parent cell holds more than a leaf: the elements up to leaf_size further on either side
+    // are all that may be in it.
     const std::uint64_t key = keys[static_cast<std::size_t>(leaf.begin)];
-    const int before = leaf.begin > 0 ? shared_bits(keys[static_cast<std::size_t>(leaf.begin - 1)], key, bits) : -1;
-    const int after = leaf.end < cloud.num() ? shared_bits(key, keys[static_cast<std::size_t>(leaf.end)], bits) : -1;
+    const int before = leaf.begin > 0
+                           ? shared_bits(keys[static_cast<std::size_t>(leaf.begin - 1)], key, bits)
+                           : -1;
+    const int after = leaf.end < point_set.num()
+                          ? shared_bits(key, keys[static_cast<std::size_t>(leaf.end)], bits)
+                          : -1;
     const int depth = std::max(before, after);
     if (depth < 0 || depth == bits) continue;
     Index parent = 0;
-    for (Index i = std::max<Index>(0, leaf.begin - leaf_size); i < std::min(cloud.num(), leaf.end + leaf_size); ++i) {
+    for (Index i = std::max<Index>(0, leaf.begin - leaf_size);
+         i < std::min(point_set.num(), leaf.end + leaf_size); ++i) {
       parent += shared_bits(keys[static_cast<std::size_t>(i)], key, bits) >= depth ? 1 : 0;
     }
     REQUIRE(parent > leaf_size);
   }
-  REQUIRE(next == cloud.num());
+  REQUIRE(next == point_set.num());
 }
 
 TEST_CASE("trees of one place: a single leaf of any size, or runs of leaf_size") {
-  const Cloud<float> cloud{std::vector<float>(3 * 50'000, 0.5F), Box::unbounded(), 0.1};
-  const Built<float> whole(cloud, 0.1, {32, true});
+  const PointSet<float> point_set{std::vector<float>(3 * 50'000, 0.5F), Box::unbounded(), 0.1};
+  const Built<float> whole(point_set, 0.1, {32, true});
   CHECK(leaf_of(whole.tree.view(), 0).end == 50'000);
-  CHECK(whole.tree.view().num_planes == 1);
-  const Built<float> cut(cloud, 0.1, {32, false});
+  CHECK(whole.tree.view().num_levels == 1);
+  const Built<float> cut(point_set, 0.1, {32, false});
   check_planes(cut.tree.view());
   Index leaves = 0;
-  for (Index slot = 0; slot < cut.tree.view().plane_size[0]; ++slot) {
+  for (Index slot = 0; slot < cut.tree.view().level_size[0]; ++slot) {
     const Range leaf = leaf_of(cut.tree.view(), slot);
     if (leaf.end == leaf.begin) continue;
     REQUIRE(leaf.begin == 32 * leaves);
@@ -252,8 +271,8 @@ TEST_CASE("trees of one place: a single leaf of any size, or runs of leaf_size")
 }
 
 TEST_CASE("trees of no particles have no leaf") {
-  const Cloud<double> cloud{{}, Box::periodic_cube(1), 0.1};
-  const Built<double> built(cloud, 0.1, {32, true});
-  CHECK(built.tree.view().plane_size[0] == 0);
-  CHECK(built.tree.view().num_planes == 1);
+  const PointSet<double> point_set{{}, Box::periodic_cube(1), 0.1};
+  const Built<double> built(point_set, 0.1, {32, true});
+  CHECK(built.tree.view().level_size[0] == 0);
+  CHECK(built.tree.view().num_levels == 1);
 }

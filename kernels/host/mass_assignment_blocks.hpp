@@ -1,0 +1,85 @@
+/// MassAssignment of many particles at a time, in vectors: the same arithmetic as
+/// kernels/common/mass_assignment.hpp, bit for bit.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/paint_kernels.hpp"
+
+namespace zhalo::kernels {
+
+/// Some particles. Elements behind `num` hold anything finite.
+struct alignas(64) AssignmentBlock {
+  static constexpr int size = 64;
+
+  // Vectors first: each row is aligned.
+  double pos[3][size] = {};
+  double fixed_weight[size] = {};
+  double behind[3][size];       ///< AxisPosition::behind
+  std::int32_t first[3][size];  ///< the first cell of each cloud, from 0 to num - 1 of the axis
+  /// MassAssignment that lie far out, reach beyond an axis that is not periodic, or are on an axis
+  /// of very few cells or of more than `first` can count: their places and parts are left to the
+  /// common text.
+  bool is_odd[size];
+  bool has_odd = false;       ///< one of them at least
+  std::int32_t most[3] = {};  ///< the most of `first` on each axis
+  int num = 0;
+};
+
+/// Rows [row, row + num) follow the positions that the block has; they fit in.
+void append_positions(const Strided<float> (&pos)[3], Index row, Index num, AssignmentBlock& block);
+void append_positions(const Strided<double> (&pos)[3], Index row, Index num,
+                      AssignmentBlock& block);
+
+/// Sets all but `pos` and `units`.
+void locate_assignments(const MeshCells& cells, AssignmentBlock& block);
+
+/// A number for each cell of each axis, from cell `first` to cell `last`.
+struct CellNumbers {
+  const LocalIndex* of[3] = {};
+  std::int32_t first[3] = {};
+  std::int32_t last[3] = {};
+  bool nearest =
+      false;  ///< of a cloud's first two cells the one on its place's side counts, else the first
+};
+/// sums[i] = of the numbers of a cell of cloud i along each axis, of a block without odd ones;
+/// `sums` is aligned and as long as a block, and what is behind the last cloud is written, too.
+void add_numbers(const AssignmentBlock& block, const CellNumbers& numbers, LocalIndex* sums);
+
+/// Cells of most tiles along an axis, at most.
+inline constexpr Index max_tile_cells = 16;
+/// By how many cells a cloud's first cell is in front of the one that its place is in: for even
+/// orders it may be one more.
+constexpr Index cells_in_front(int order) { return (order - 1) / 2; }
+constexpr bool may_be_one_more(int order) { return order % 2 == 0; }
+/// Cells that the clouds of a tile cover along an axis, at most. The last tile has those in front
+/// of the first besides.
+constexpr Index tile_pitch(int order) {
+  return max_tile_cells + cells_in_front(order) + (may_be_one_more(order) ? 1 : 0) + order - 1;
+}
+
+/// Where the sums of a tile lie: cell (x, y, z) at ((x - first[0]) * pitch + y - first[1]) * pitch
+/// + z - first[2], pitch of the order.
+struct TileView {
+  Index* sums = nullptr;
+  Index first[3] = {0, 0, 0};
+};
+/// Adds the parts of all clouds that are not odd.
+void deposit_blocks(const AssignmentBlock& block, int order, const TileView& tile);
+
+/// Cells as clouds read them: cell (x, y, z) at (x - first[0]) * stride[0] + (y - first[1]) *
+/// stride[1] + z - first[2].
+template <class T>
+struct ReadoutRows {
+  const T* cells = nullptr;
+  Index first[3] = {0, 0, 0};
+  Index stride[2] = {0, 0};
+};
+/// The windows' means of all clouds, odd ones excepted whose values are meaningless: cells beyond
+/// the end of an axis are not to be read, so set is_odd for these, too.
+void readout_blocks(const AssignmentBlock& block, int order, const ReadoutRows<float>& rows,
+                    double* values);
+void readout_blocks(const AssignmentBlock& block, int order, const ReadoutRows<double>& rows,
+                    double* values);
+
+}  // namespace zhalo::kernels

@@ -1,0 +1,51 @@
+/// Memory and devices, and how functors of the user's run on the host.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "zhalo/core/exec.hpp"
+#include "zhalo/core/for_each.hpp"
+
+namespace zhalo::kernels {
+
+/// Copies and waits. On Cuda either side may be host or device memory.
+void copy_bytes(const Host& exec, void* to, const void* from, std::size_t bytes);
+void copy_bytes(const Cuda& exec, void* to, const void* from, std::size_t bytes);
+
+/// Waits for all work that was queued; its errors stay for the next call, or are thrown.
+void wait(const Cuda& exec) noexcept;
+void synchronise(const Cuda& exec);
+
+/// How memory of a device is allocated (plain cudaMalloc), for MemoryPool.
+MemoryPool::Source device_memory(int device);
+/// Host memory from and to which this device copies at full speed.
+MemoryPool::Source pinned_memory(int device);
+/// Whose memory an address is in, as far as a device cares: some that it can use; another device's;
+/// or the host's.
+enum class MemoryOwner { usable, another_device, host };
+MemoryOwner owner_of(const Cuda& exec, const void* address);
+/// While it lives, the device of `exec`, if it has one, is this thread's current device. For calls
+/// of other libraries (MPI) that are given addresses of its memory, and would start the current
+/// device otherwise.
+class DeviceInUse {
+ public:
+  explicit DeviceInUse(const Exec& exec);
+
+ private:
+  std::shared_ptr<const void> scope_;
+};
+DeviceReport query_devices();
+/// Checks that `device` can run this build's kernels.
+void select_device(int device);
+std::string device_name(int device);
+/// Name of the vector instructions in use, such as "AVX3".
+const char* simd_target();
+
+// ---------------------------------------------------------------- functors of the user's
+
+/// Calls the function for consecutive blocks of [0, num), spread over the threads.
+void run_blocks(const Host& exec, Index num, Index block, const RangeFunction& function);
+
+}  // namespace zhalo::kernels

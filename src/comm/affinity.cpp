@@ -1,0 +1,76 @@
+#include "zhalo/comm/affinity.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "src/comm/affinity.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo {
+namespace {
+
+constexpr int max_threads = 4096;
+
+/// OMP_NUM_THREADS, or 0 if it is not set or says nothing clear. Of a list "4,2" the first counts:
+/// one level is used.
+int threads_from_environment() {
+  const char* text = std::getenv("OMP_NUM_THREADS");
+  if (text == nullptr) return 0;
+  const std::string_view value(text);
+  int threads = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), threads);
+  const bool whole = end == value.data() + value.size() || *end == ',';
+  return error == std::errc() && whole && threads > 0 ? threads : 0;
+}
+
+int threads_of(const ExecRequest& request, int fair) {
+  const int wanted = request.threads < 0 ? threads_from_environment() : request.threads;
+  if (wanted > max_threads)
+    throw InputError(
+        fmt::format("number of threads is {} (must be at most {})", wanted, max_threads));
+  return wanted > 0 ? wanted : fair;
+}
+
+Exec choose_here(const ExecRequest& request, int node_rank, int fair) {
+  const int devices = request.processor == Processor::host ? 0 : query_devices().num_devices;
+  if (request.processor != Processor::cuda && devices == 0)
+    return host_exec(threads_of(request, fair));
+  const int turn = devices > 0 ? node_rank % devices : 0;
+  return cuda_exec(request.device < 0 ? turn : request.device);
+}
+
+}  // namespace
+
+int fair_threads_of(const cpu_set_t& mine, const std::vector<cpu_set_t>& all) {
+  double share = 0;
+  for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &mine)) continue;
+    const auto users = std::count_if(
+        all.begin(), all.end(), [&](const cpu_set_t& set) { return CPU_ISSET(core, &set) != 0; });
+    share += 1.0 / static_cast<double>(users);
+  }
+  return std::max(1, static_cast<int>(share + 1e-6));  // eight eighths are one
+}
+
+int fair_threads(const Communicator& comm) {
+  const Communicator machine = comm.split_by_machine();
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  // Fails on machines of more cores than a cpu_set_t knows: divided evenly there.
+  const bool known = sched_getaffinity(0, sizeof mine, &mine) == 0;
+  const std::vector<cpu_set_t> all = machine.all_gather(mine);
+  if (machine.min(Index{known ? 1 : 0}) == 0)
+    return std::max(1, available_threads() / machine.size());
+  return fair_threads_of(mine, all);
+}
+
+Exec choose_exec(const Communicator& comm, const ExecRequest& request) {
+  const int fair = fair_threads(comm);
+  return together(comm, [&] { return choose_here(request, comm.node_rank(), fair); });
+}
+
+}  // namespace zhalo

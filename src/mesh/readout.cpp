@@ -1,0 +1,153 @@
+#include "zhalo/mesh/readout.hpp"
+
+#include "src/comm/agreement.hpp"
+#include "src/comm/finish_together.hpp"
+#include "src/core/validate.hpp"
+#include "src/domain/sorted_particles.hpp"
+#include "src/mesh/painted_cells.hpp"
+#include "src/mesh/particle_route.hpp"
+
+namespace zhalo {
+namespace {
+
+template <class T>
+void validate_fields(const Communicator& comm, const std::vector<const Field<T>*>& fields,
+                     Window window, int dimensions) {
+  validate(!fields.empty(), "no field to sample (give at least one)");
+  validate_window(window);
+  const Decomposition& decomposition = fields.front()->decomposition();
+  validate_mesh(comm, decomposition, dimensions);
+  for (const Field<T>* field : fields)
+    validate(
+        field->decomposition() == decomposition,
+        "fields of different decompositions are to be sampled together (sample them one by one)");
+  std::vector<Index> numbers = numbers_of(decomposition);
+  numbers.insert(numbers.end(), {static_cast<Index>(fields.size()), order_of(window)});
+  validate_equal(comm, numbers, "the fields that are sampled, or the window");
+}
+
+/// The own cells of a field in a new one with the ghosts that clouds need.
+template <class T>
+Field<T> with_assignment_ghosts(const Context& context, const Field<T>& field, Window window) {
+  Field<T> copy(context, field.decomposition(), assignment_ghosts(field.decomposition(), window));
+  const IndexBox& own = field.cells();
+  const kernels::CellRows rows = cell_rows(own, field.layout(), copy.layout());
+  const T* from = field.span().data() + field.layout().offset(own.lo);
+  T* to = copy.span().data() + copy.layout().offset(own.lo);
+  std::visit([&](const auto& e) { kernels::map_cells(e, rows, from, to, {1, 0}); }, context.exec);
+  copy.pull_ghosts();
+  return copy;
+}
+
+/// Values at places on the ranks that own the cells around them, back to the caller's order.
+template <class T, class Real>
+class Readout {
+ public:
+  Readout(const Context& context, const Decomposition& decomposition, Window window,
+          const kernels::ParticlesView<Real>& points)
+      : context_(context), decomposition_(decomposition), window_(window), points_(points) {}
+
+  /// One rank has all cells, maybe with ghosts.
+  Buffer<T> at_home(const Field<T>& field) const {
+    Buffer<T> values(context_.exec, points_.num, "values at places");
+    readout(field, points_, values.span());
+    return values;
+  }
+
+  std::vector<Buffer<T>> by_routes(const std::vector<Field<T>>& fields) const {
+    std::vector<Buffer<T>> values;
+    values.reserve(fields.size());
+    for (std::size_t f = 0; f < fields.size(); ++f)
+      values.emplace_back(context_.exec, points_.num, "values at places");
+    kernels::PaintedParticles<Real> painted;
+    painted.particles = points_;
+    for_each_routed<Real>(context_, decomposition_, {painted, cells_of(fields.front()), false},
+                          [&](const RoutedPart<Real>& part) {
+                            for (std::size_t f = 0; f < fields.size(); ++f) {
+                              Buffer<T> there(context_.exec, part.painted.particles.num,
+                                              "values at places of other ranks");
+                              readout(fields[f], part.painted.particles, there.span());
+                              send_back(part, there, values[f].span());
+                            }
+                          });
+    return values;
+  }
+
+ private:
+  kernels::MeshCells cells_of(const Field<T>& field) const {
+    return mesh_cells(decomposition_, context_.comm.rank(), {window_, {}}, field.layout());
+  }
+
+  void readout(const Field<T>& field, const kernels::ParticlesView<Real>& points,
+               Span<T> values) const {
+    const PhaseTimer timer(context_, "sample");
+    // From the first own cell on: offsets are counted from it.
+    const Index before = field.layout().offset(field.cells().lo);
+    const Span<const T> cells = field.span().subspan(before, field.span().size() - before);
+    std::visit(
+        [&](const auto& e) {
+          kernels::readout_cells(e, points,
+                                 kernels::ReadoutCells<T>{cells_of(field), cells, values});
+        },
+        context_.exec);
+  }
+
+  void send_back(const RoutedPart<Real>& part, const Buffer<T>& there, Span<T> values) const {
+    Buffer<T> here(context_.exec, part.at.size(), "values on their way back");
+    context_.comm.exchange(context_.exec, part.plan.reversed(), there.span(), here.span());
+    const kernels::MovedColumn moved{here.data(), values.data() + part.first, sizeof(T)};
+    std::visit([&](const auto& e) { kernels::scatter(e, moved, part.at); }, context_.exec);
+  }
+
+  const Context& context_;
+  const Decomposition& decomposition_;
+  Window window_;
+  const kernels::ParticlesView<Real>& points_;
+};
+
+template <class T, class Real>
+std::vector<Buffer<T>> sample_checked(const Context& context,
+                                      const std::vector<const Field<T>*>& fields,
+                                      const kernels::ParticlesView<Real>& points, Window window) {
+  const Decomposition& decomposition = fields.front()->decomposition();
+  const Readout<T, Real> sampling(context, decomposition, window, points);
+  if (context.comm.size() == 1) {
+    std::vector<Buffer<T>> values;
+    values.reserve(fields.size());
+    for (const Field<T>* field : fields) values.push_back(sampling.at_home(*field));
+    return values;
+  }
+  std::vector<Field<T>> copies;
+  copies.reserve(fields.size());
+  for (const Field<T>* field : fields)
+    copies.push_back(with_assignment_ghosts(context, *field, window));
+  return sampling.by_routes(copies);
+}
+
+}  // namespace
+
+template <class T, class Real>
+std::vector<Buffer<T>> readout(const Context& context, const std::vector<const Field<T>*>& fields,
+                               const Particles<Real>& points, Window window) {
+  return finish_together(context, [&] {
+    validate_fields(context.comm, fields, window, points.dimensions);
+    validate_box_fits<Real>(fields.front()->decomposition().grid().box);
+    const DeviceParticles<Real> input(context.exec, points);
+    examine_positions(context, input.view(), fields.front()->decomposition().grid().box,
+                      {"places", "place"});
+    return sample_checked(context, fields, input.view(), window);
+  });
+}
+
+template std::vector<Buffer<float>> readout(const Context&, const std::vector<const Field<float>*>&,
+                                            const Particles<float>&, Window);
+template std::vector<Buffer<float>> readout(const Context&, const std::vector<const Field<float>*>&,
+                                            const Particles<double>&, Window);
+template std::vector<Buffer<double>> readout(const Context&,
+                                             const std::vector<const Field<double>*>&,
+                                             const Particles<float>&, Window);
+template std::vector<Buffer<double>> readout(const Context&,
+                                             const std::vector<const Field<double>*>&,
+                                             const Particles<double>&, Window);
+
+}  // namespace zhalo

@@ -1,0 +1,119 @@
+/// Where ranks compute: cores and devices of a machine are shared.
+#include "zhalo/comm/affinity.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+
+#include "src/comm/affinity.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace {
+
+using namespace zhalo;
+
+cpu_set_t cores(std::initializer_list<std::size_t> numbers) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const std::size_t number : numbers) CPU_SET(number, &set);
+  return set;
+}
+
+/// All ranks on the first core that the process may use, for the length of a test.
+class BoundToOneCore {
+ public:
+  BoundToOneCore() {
+    sched_getaffinity(0, sizeof before_, &before_);
+    std::size_t first = 0;
+    while (!CPU_ISSET(first, &before_)) ++first;
+    const cpu_set_t set = cores({first});
+    sched_setaffinity(0, sizeof set, &set);
+  }
+  ~BoundToOneCore() { sched_setaffinity(0, sizeof before_, &before_); }
+  BoundToOneCore(const BoundToOneCore&) = delete;
+  BoundToOneCore& operator=(const BoundToOneCore&) = delete;
+
+ private:
+  cpu_set_t before_;
+};
+
+/// OMP_NUM_THREADS for the length of a test; nullptr: not set.
+class OmpThreads {
+ public:
+  explicit OmpThreads(const char* value) {
+    if (const char* text = std::getenv(name_)) before_ = text;
+    set(value);
+  }
+  ~OmpThreads() { set(before_.empty() ? nullptr : before_.c_str()); }
+  OmpThreads(const OmpThreads&) = delete;
+  OmpThreads& operator=(const OmpThreads&) = delete;
+
+ private:
+  void set(const char* value) const {
+    value == nullptr ? ::unsetenv(name_) : ::setenv(name_, value, 1);
+  }
+  static constexpr const char* name_ = "OMP_NUM_THREADS";
+  std::string before_;
+};
+
+int threads_of(const Exec& exec) { return std::get<Host>(exec).threads; }
+
+}  // namespace
+
+TEST_CASE("cores count by the number of ranks that may use them") {
+  const auto all = cores({0, 1, 2, 3, 4, 5, 6, 7});
+  CHECK(fair_threads_of(all, {all}) == 8);
+  CHECK(fair_threads_of(all, {all, all}) == 4);
+  CHECK(fair_threads_of(all, {all, all, all}) == 2);
+  CHECK(fair_threads_of(all, std::vector<cpu_set_t>(8, all)) == 1);
+  CHECK(fair_threads_of(all, std::vector<cpu_set_t>(100, all)) == 1);
+
+  const auto low = cores({0, 1, 2, 3});
+  const auto high = cores({4, 5, 6, 7});
+  CHECK(fair_threads_of(low, {low, high}) == 4);
+  CHECK(fair_threads_of(high, {low, high}) == 4);
+  CHECK(fair_threads_of(low, {low, high, low, high}) == 2);
+  CHECK(fair_threads_of(cores({1000}), {low, high, cores({1000})}) == 1);
+
+  // Half of `all` is shared with `low`: 4 + 4 / 2.
+  CHECK(fair_threads_of(all, {all, low}) == 6);
+  CHECK(fair_threads_of(low, {all, low}) == 2);
+}
+
+TEST_CASE("ranks of one machine share its cores; what the user says wins") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const Communicator machine = comm.split_by_machine();
+  CHECK(machine.size() == comm.node_size());
+  CHECK(machine.rank() == comm.node_rank());
+  CHECK(comm.sum(Index{machine.rank() == 0 ? 1 : 0}) >= 1);
+
+  const ExecRequest host{.processor = Processor::host};
+  {
+    const OmpThreads none(nullptr);
+    const BoundToOneCore bound;
+    CHECK(fair_threads(comm) == 1);
+    CHECK(threads_of(choose_exec(comm, host)) == 1);
+    CHECK(threads_of(choose_exec(comm, {.processor = Processor::host, .threads = 3})) == 3);
+  }
+  {
+    const OmpThreads five("5,2");
+    CHECK(threads_of(choose_exec(comm, host)) == 5);
+    CHECK(threads_of(choose_exec(comm, {.processor = Processor::host, .threads = 4})) == 4);
+    CHECK(threads_of(choose_exec(comm, {.processor = Processor::host, .threads = 0})) ==
+          fair_threads(comm));
+  }
+  const int available = available_threads();
+  CHECK(machine.sum(Index{fair_threads(comm)}) <= std::max(available, machine.size()));
+  CHECK_THROWS_AS(choose_exec(comm, {.processor = Processor::host, .threads = 5000}), InputError);
+}
+
+TEST_CASE("devices are taken in turn; one that is not there is an error of all ranks") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const int devices = query_devices().num_devices;
+  CHECK_THROWS_AS(choose_exec(comm, {.processor = Processor::cuda, .device = devices}),
+                  DeviceError);
+  const Exec exec = choose_exec(comm);
+  REQUIRE(std::holds_alternative<Cuda>(exec) == (devices > 0));
+  if (devices > 0) CHECK(std::get<Cuda>(exec).device == comm.node_rank() % devices);
+  if (devices == 0) CHECK_THROWS_AS(choose_exec(comm, {.processor = Processor::cuda}), DeviceError);
+}
