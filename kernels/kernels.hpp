@@ -10,6 +10,7 @@
 #include "kernels/mesh_kernels.hpp"
 #include "kernels/mode_kernels.hpp"
 #include "kernels/neighbour_views.hpp"
+#include "kernels/on.hpp"
 #include "kernels/paint_kernels.hpp"
 #include "kernels/views.hpp"
 #include "zhalo/core/buffer.hpp"

@@ -21,9 +21,9 @@ struct SearchWork {
 template <class Real>
 struct SearchView {
   TreeView<Real> tree;
-  SearchColumn<Index> global_index;  ///< the tree's places are [first_index_where,
-                                     ///< first_index_where + tree.pos.num)
-  LocalIndex first_index_where = 0;
+  /// By local index; the tree's particles have [first_local_index, first_local_index + pos.num).
+  SearchColumn<Index> global_index;
+  LocalIndex first_local_index = 0;
   Span<const Index> smallest_index;  ///< of the particles below each node of the tree
 
   TreeView<Real> queries;

@@ -204,20 +204,20 @@ struct BoxesView {
   Real* hi[3] = {nullptr, nullptr, nullptr};
 };
 
-/// The flat level hierarchy. Plane 0 holds leaves; the node k of level p + 1 groups the nodes
-/// [k F, (k + 1) F) of level p, where F is the fanout. Slots are filled so that the leaves of one
+/// The flat level hierarchy. Level 0 holds the leaves; the node k of level p + 1 groups the nodes
+/// [k F, (k + 1) F) of level p, where F is the fanout. Leaves are placed so that the leaves of one
 /// node of level 1 fill a Morton cell; unused leaves have begin == end and an empty box (lo = +inf,
 /// hi = -inf), as have the nodes that pad each level to a multiple of F. The top level has at most
 /// F nodes.
 template <class Real>
 struct TreeView {
-  static constexpr int max_planes = 16;
+  static constexpr int max_levels = 16;
 
   SortedPositions<Real> pos;
   int fanout = 0;
   int num_levels = 0;
-  Index level_first[max_planes] = {};  ///< of each level's nodes in `boxes`
-  Index level_size[max_planes] = {};   ///< padded
+  Index level_first[max_levels] = {};  ///< of each level's nodes in `boxes`
+  Index level_size[max_levels] = {};   ///< padded
   const LocalIndex* leaf_begin = nullptr;
   const LocalIndex* leaf_end = nullptr;
   BoxesView<Real> boxes;

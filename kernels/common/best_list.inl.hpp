@@ -1,8 +1,8 @@
 // The list of the k best of one query, for any Lanes. No include guard: compiled once per
-// GROUP_TARGET.
+// LANES_TARGET.
 
-ZHALO_GROUP_BEGIN
-namespace zhalo::kernels::ZHALO_GROUP_TARGET {
+ZHALO_LANES_BEGIN
+namespace zhalo::kernels::ZHALO_LANES_TARGET {
 
 /// Keeps a row ascending by (squared distance, global index), at most k elements. What is found is
 /// staged in scratch memory; a full stage is sorted by counting for each element those before it,
@@ -162,5 +162,5 @@ struct BestList {
   }
 };
 
-}  // namespace zhalo::kernels::ZHALO_GROUP_TARGET
-ZHALO_GROUP_END
+}  // namespace zhalo::kernels::ZHALO_LANES_TARGET
+ZHALO_LANES_END

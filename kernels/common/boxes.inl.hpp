@@ -1,8 +1,8 @@
 // Tight boxes of leaves and of levels, for any Lanes. No include guard: compiled once per
-// GROUP_TARGET.
+// LANES_TARGET.
 
-ZHALO_GROUP_BEGIN
-namespace zhalo::kernels::ZHALO_GROUP_TARGET {
+ZHALO_LANES_BEGIN
+namespace zhalo::kernels::ZHALO_LANES_TARGET {
 
 /// Box of one leaf's particles.
 template <class Lanes>
@@ -67,5 +67,5 @@ struct NodeBox {
   }
 };
 
-}  // namespace zhalo::kernels::ZHALO_GROUP_TARGET
-ZHALO_GROUP_END
+}  // namespace zhalo::kernels::ZHALO_LANES_TARGET
+ZHALO_LANES_END

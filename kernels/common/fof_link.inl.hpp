@@ -1,8 +1,8 @@
 // Linking friends: inside leaves, then between leaves, for any Lanes. No include guard: compiled
-// once per GROUP_TARGET.
+// once per LANES_TARGET.
 
-ZHALO_GROUP_BEGIN
-namespace zhalo::kernels::ZHALO_GROUP_TARGET {
+ZHALO_LANES_BEGIN
+namespace zhalo::kernels::ZHALO_LANES_TARGET {
 
 /// Distances where no image is nearer.
 template <class Lanes>
@@ -147,5 +147,5 @@ struct LinkInside : FofLanes<Lanes> {
   }
 };
 
-}  // namespace zhalo::kernels::ZHALO_GROUP_TARGET
-ZHALO_GROUP_END
+}  // namespace zhalo::kernels::ZHALO_LANES_TARGET
+ZHALO_LANES_END

@@ -1,7 +1,7 @@
-// Linking leaves with each other, for any Lanes. No include guard: compiled once per GROUP_TARGET.
+// Linking leaves with each other, for any Lanes. No include guard: compiled once per LANES_TARGET.
 
-ZHALO_GROUP_BEGIN
-namespace zhalo::kernels::ZHALO_GROUP_TARGET {
+ZHALO_LANES_BEGIN
+namespace zhalo::kernels::ZHALO_LANES_TARGET {
 
 /// Memory of one group: the walk's stack, nodes of level 1 that are near, and a tile of particles
 /// that passed the filter.
@@ -293,5 +293,5 @@ struct LinkBetween : FofLanes<Lanes> {
   }
 };
 
-}  // namespace zhalo::kernels::ZHALO_GROUP_TARGET
-ZHALO_GROUP_END
+}  // namespace zhalo::kernels::ZHALO_LANES_TARGET
+ZHALO_LANES_END

@@ -1,4 +1,4 @@
-// Explicit instantiations of the templates of kernels.hpp that run by Groups, for the Exec that
+// Explicit instantiations of the templates of kernels.hpp that run by Lanes, for the Exec that
 // ZHALO_EXEC names (the host makes its own, by vector target). No include guard.
 
 namespace zhalo::kernels {

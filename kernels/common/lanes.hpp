@@ -1,23 +1,31 @@
-/// Groups: how one text of a hot loop runs on a vector register, on a warp, and on a thread per
-/// lane.
+/// Lanes: how one text of a hot loop runs on a vector register, a warp, and a thread per lane.
 ///
-/// A Lanes has `size` lanes (1 to 32; no text may assume one). A `Lane` is one Real per lane;
-/// everything else is uniform: the same in all lanes. A comparison of Lanes gives a `Mask`, which
-/// `ballot` turns into an integer with one bit per lane.
+/// A type of Lanes has `size` lanes (1 to 32; no text may assume one). A `Lane` is one Real per
+/// lane; everything else is uniform: the same in all lanes. A comparison of Lane values gives a
+/// `Mask`, which `ballot` turns into an integer with one bit per lane.
 ///
 ///   static constexpr int size;  using real, Lane, Mask;
-///   Lane load(const Real* p)                     lane i gets p[i]; `size` elements must be
-///   readable Lane load_or(const Real* p, Index n, Real v) lane i gets i < n ? p[i] : v Lane
-///   broadcast(Real v) uint64 ballot(Mask m)                        bit i = lane i; needs all lanes
-///   bool any(bool b)                             true in all lanes if true in one; needs all lanes
-///   void compress(uint64 bits, Lane v, Real* to) the lanes whose bit is set, one behind the other,
-///   to shared memory void compress_indices(uint64 bits, LocalIndex first, LocalIndex* to)   the
-///   same for first + lane Real reduce_min(Lane v), reduce_max(Lane v)  needs all lanes void
-///   move(const T* from, Index n, T* to)     moves n elements, to the same or a higher address;
-///   memory of one group, in order void one(f)                                  f() in a single
-///   lane void for_each_lane(Index n, f)               f(i) for i in [0, n), shared out to the
-///   lanes void sync()                                  orders shared memory between lanes static
-///   Lane abs(a), min(a, b), max(a, b), fma(a, b, c) = a * b + c, rounded once;  operators - * <=
+///   Lane load(const Real* p)       lane i gets p[i]; `size` elements must be readable
+///   Lane load_or(const Real* p, Index n, Real v)
+///                                  lane i gets i < n ? p[i] : v
+///   Lane broadcast(Real v)
+///   uint64 ballot(Mask m)          bit i = lane i; needs all lanes
+///   bool any(bool b)               true in all lanes if true in one; needs all lanes
+///   void compress(uint64 bits, Lane v, Real* to)
+///                                  the lanes whose bit is set, one behind the other, to shared
+///                                  memory
+///   void compress_indices(uint64 bits, LocalIndex first, LocalIndex* to)
+///                                  the same for first + lane
+///   Real reduce_min(Lane v), reduce_max(Lane v)
+///                                  needs all lanes
+///   void move(const T* from, Index n, T* to)
+///                                  moves n elements, to the same or a higher address; memory of
+///                                  one warp, in order
+///   void one(f)                    f() in a single lane
+///   void for_each_lane(Index n, f) f(i) for i in [0, n), shared out to the lanes
+///   void sync()                    orders shared memory between lanes
+///   static Lane abs(a), min(a, b), max(a, b), fma(a, b, c) = a * b + c, rounded once;
+///   operators - * <=
 ///
 /// SimdLanes: kernels/host. WarpLanes: kernels/cuda. EmulatedLanes: tests/lanes.
 #pragma once
@@ -33,21 +41,21 @@
 
 namespace zhalo::kernels {
 
-/// Texts that use Groups are compiled once per vector target on the host. GROUP_TARGET names the
-/// namespace of each compilation, and GROUP_BEGIN / GROUP_END enclose the text (files *.inl.hpp,
+/// Texts that use Lanes are compiled once per vector target on the host. LANES_TARGET names the
+/// namespace of each compilation, and LANES_BEGIN / LANES_END enclose the text (files *.inl.hpp,
 /// which have no include guard on purpose).
 #if defined(__CUDACC__)
-#define ZHALO_GROUP_TARGET device
-#define ZHALO_GROUP_BEGIN
-#define ZHALO_GROUP_END
-#elif defined(ZHALO_EMULATED_GROUP)
-#define ZHALO_GROUP_TARGET emulated
-#define ZHALO_GROUP_BEGIN
-#define ZHALO_GROUP_END
+#define ZHALO_LANES_TARGET device
+#define ZHALO_LANES_BEGIN
+#define ZHALO_LANES_END
+#elif defined(ZHALO_EMULATED_LANES)
+#define ZHALO_LANES_TARGET emulated
+#define ZHALO_LANES_BEGIN
+#define ZHALO_LANES_END
 #else
-#define ZHALO_GROUP_TARGET HWY_NAMESPACE
-#define ZHALO_GROUP_BEGIN HWY_BEFORE_NAMESPACE();
-#define ZHALO_GROUP_END HWY_AFTER_NAMESPACE();
+#define ZHALO_LANES_TARGET HWY_NAMESPACE
+#define ZHALO_LANES_BEGIN HWY_BEFORE_NAMESPACE();
+#define ZHALO_LANES_END HWY_AFTER_NAMESPACE();
 #endif
 
 ZHALO_HD inline int lowest_bit(std::uint64_t bits) {

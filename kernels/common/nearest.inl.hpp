@@ -1,8 +1,8 @@
 // The k nearest neighbours of each query of a leaf, for any Lanes. No include guard: compiled once
-// per GROUP_TARGET.
+// per LANES_TARGET.
 
-ZHALO_GROUP_BEGIN
-namespace zhalo::kernels::ZHALO_GROUP_TARGET {
+ZHALO_LANES_BEGIN
+namespace zhalo::kernels::ZHALO_LANES_TARGET {
 
 /// First a bound for each query: the distance within which k of the particles around it in Z-order
 /// lie. Then one walk of the leaf through the tree lists the leaves within the bounds, and each
@@ -54,7 +54,7 @@ struct FindNearest : NeighbourWalk<Lanes, FindNearest<Lanes>> {
         walk.work.leaves += 1;
         walk.work.pairs += run.end - run.begin;
         this->test_particles(g, metric, query, run, [&](const FoundLanes<Lanes>& found) {
-          best.add(g, {found.lanes, found.r2, search.first_index_where + found.first}, query.staged,
+          best.add(g, {found.lanes, found.r2, search.first_local_index + found.first}, query.staged,
                    s);
         });
       }
@@ -262,5 +262,5 @@ struct FindNearest : NeighbourWalk<Lanes, FindNearest<Lanes>> {
   }
 };
 
-}  // namespace zhalo::kernels::ZHALO_GROUP_TARGET
-ZHALO_GROUP_END
+}  // namespace zhalo::kernels::ZHALO_LANES_TARGET
+ZHALO_LANES_END

@@ -1,8 +1,8 @@
 // The walk of one leaf of queries through a tree, for any Lanes: what all searches for neighbours
-// share. No include guard: compiled once per GROUP_TARGET.
+// share. No include guard: compiled once per LANES_TARGET.
 
-ZHALO_GROUP_BEGIN
-namespace zhalo::kernels::ZHALO_GROUP_TARGET {
+ZHALO_LANES_BEGIN
+namespace zhalo::kernels::ZHALO_LANES_TARGET {
 
 /// Memory of one group: the walk's stack, the leaves that are near, what is known of each query,
 /// and particles that were found.
@@ -246,5 +246,5 @@ struct NeighbourWalk : TreeLanes<Lanes> {
   }
 };
 
-}  // namespace zhalo::kernels::ZHALO_GROUP_TARGET
-ZHALO_GROUP_END
+}  // namespace zhalo::kernels::ZHALO_LANES_TARGET
+ZHALO_LANES_END

@@ -16,13 +16,13 @@ template <class Real>
 struct SmallestOfLeaf {
   TreeView<Real> tree;
   SearchColumn<Index> global_index;
-  LocalIndex first_index_where;
+  LocalIndex first_local_index;
   Span<Index> smallest;
 
   ZHALO_HD void operator()(Index leaf) const {
     Index least = largest_index;
     for (Index i = tree.leaf_begin[leaf]; i < Index{tree.leaf_end[leaf]}; ++i) {
-      const Index index = global_index[first_index_where + static_cast<LocalIndex>(i)];
+      const Index index = global_index[first_local_index + static_cast<LocalIndex>(i)];
       least = index < least ? index : least;
     }
     smallest[leaf] = least;
@@ -50,7 +50,7 @@ template <class E, class Real>
 void find_smallest_indices(const E& exec, const SearchView<Real>& search, Span<Index> smallest) {
   for_each(
       exec, search.tree.level_size[0],
-      SmallestOfLeaf<Real>{search.tree, search.global_index, search.first_index_where, smallest});
+      SmallestOfLeaf<Real>{search.tree, search.global_index, search.first_local_index, smallest});
   for (int level = 1; level < search.tree.num_levels; ++level) {
     for_each(exec, search.tree.level_size[level],
              SmallestOfNode<Real>{search.tree, level, smallest});

@@ -1,8 +1,8 @@
 // Distances between lanes and boxes of a tree, for any Lanes. No include guard: compiled once per
-// GROUP_TARGET.
+// LANES_TARGET.
 
-ZHALO_GROUP_BEGIN
-namespace zhalo::kernels::ZHALO_GROUP_TARGET {
+ZHALO_LANES_BEGIN
+namespace zhalo::kernels::ZHALO_LANES_TARGET {
 
 /// Distances where no image is nearer.
 template <class Lanes>
@@ -121,5 +121,5 @@ struct TreeLanes {
   static constexpr int plane_shift = 28;  ///< of a stack entry: the level above, the node below
 };
 
-}  // namespace zhalo::kernels::ZHALO_GROUP_TARGET
-ZHALO_GROUP_END
+}  // namespace zhalo::kernels::ZHALO_LANES_TARGET
+ZHALO_LANES_END

@@ -1,7 +1,7 @@
-// All neighbours within a radius, for any Lanes. No include guard: compiled once per GROUP_TARGET.
+// All neighbours within a radius, for any Lanes. No include guard: compiled once per LANES_TARGET.
 
-ZHALO_GROUP_BEGIN
-namespace zhalo::kernels::ZHALO_GROUP_TARGET {
+ZHALO_LANES_BEGIN
+namespace zhalo::kernels::ZHALO_LANES_TARGET {
 
 /// Counts the particles of the tree within reach of each query or, where there is room for them,
 /// appends them to its row.
@@ -71,7 +71,7 @@ struct FindWithin : NeighbourWalk<Lanes, FindWithin<Lanes>> {
       return;
     }
     g.compress(found.lanes, found.r2, s.staged2 + query.staged);
-    g.compress_indices(found.lanes, search.first_index_where + found.first,
+    g.compress_indices(found.lanes, search.first_local_index + found.first,
                        s.staged + query.staged);
     query.staged += count_bits(found.lanes);
   }
@@ -90,5 +90,5 @@ struct FindWithin : NeighbourWalk<Lanes, FindWithin<Lanes>> {
   }
 };
 
-}  // namespace zhalo::kernels::ZHALO_GROUP_TARGET
-ZHALO_GROUP_END
+}  // namespace zhalo::kernels::ZHALO_LANES_TARGET
+ZHALO_LANES_END

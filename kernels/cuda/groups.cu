@@ -1,4 +1,4 @@
-// The texts that are written for Groups, one warp per item.
+// The texts that are written for Lanes, one warp per item.
 #include <limits>
 
 #include "kernels/cuda/launch.cuh"

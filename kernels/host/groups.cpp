@@ -1,4 +1,4 @@
-// The texts that are written for Groups, compiled for every vector target; the best one that the
+// The texts that are written for Lanes, compiled for every vector target; the best one that the
 // processor has is taken at run time.
 #include <cmath>
 #include <cstdint>

@@ -30,11 +30,9 @@ AttachResult attach_particles(const Context& context, const LabelledParticles<Re
     result.num_wrapped = found.statistics.num_wrapped;
     result.label = Buffer<Index>(context.exec, found.num_rows, "labels of attached particles");
     const auto candidate = found.template column<Index>(0);
-    std::visit(
-        [&](const auto& e) {
-          kernels::take_labels(e, found.index.span(), candidate, result.label.span());
-        },
-        context.exec);
+    kernels::on(context.exec, [&](const auto& e) {
+      kernels::take_labels(e, found.index.span(), candidate, result.label.span());
+    });
     synchronise(context.exec);
     return result;
   });

@@ -18,9 +18,9 @@ namespace {
 template <class Real>
 void validate_columns(const Context& context, const kernels::ParticlesView<Real>& particles,
                       const GlobalRange& range, int num_types) {
-  const auto summary = std::visit(
-      [&](const auto& exec) { return kernels::summarize_columns(exec, particles, num_types); },
-      context.exec);
+  const auto summary = kernels::on(context.exec, [&](const auto& exec) {
+    return kernels::summarize_columns(exec, particles, num_types);
+  });
   const auto first = [&](Index count, Index place) {
     return context.comm.min(count > 0 ? range.first + place : std::numeric_limits<Index>::max());
   };
@@ -40,9 +40,9 @@ void validate_columns(const Context& context, const kernels::ParticlesView<Real>
 }
 
 void validate_labels(const Context& context, Span<const Index> label, Index num_total) {
-  const Index here = std::visit(
-      [&](const auto& exec) { return kernels::count_bad_labels(exec, label, num_total); },
-      context.exec);
+  const Index here = kernels::on(context.exec, [&](const auto& exec) {
+    return kernels::count_bad_labels(exec, label, num_total);
+  });
   const Index bad = context.comm.sum(here);
   validate(bad == 0,
            "{} labels are neither no_group nor a global index of a particle; take them from "
@@ -95,8 +95,8 @@ GroupOrder order_by_size(const Context& context, const kernels::ParticlesView<Re
   Buffer<LocalIndex> marks;
   if (limits.only_marked) {
     marks = Buffer<LocalIndex>(context.exec, particles.num, "particles that count");
-    std::visit([&](const auto& e) { kernels::mark_types(e, particles, counted, marks.span()); },
-               context.exec);
+    kernels::on(context.exec,
+                [&](const auto& e) { kernels::mark_types(e, particles, counted, marks.span()); });
   }
   return order_groups(context, {label, marks.span()}, limits);
 }
@@ -177,11 +177,11 @@ void gather_over_ranks(const Context& context, const GroupOrderPlan& plan,
   {
     Buffer<unsigned char> sent = room(plan.sent.size());
     const kernels::MovedColumn moved{column.data, sent.data(), column.element_size};
-    std::visit([&](const auto& e) { kernels::gather(e, moved, plan.sent.span()); }, exec);
+    kernels::on(exec, [&](const auto& e) { kernels::gather(e, moved, plan.sent.span()); });
     context.comm.exchange(exec, plan.exchange, {{sent.data(), came.data(), column.element_size}});
   }
   const kernels::MovedColumn moved{came.data(), to, column.element_size};
-  std::visit([&](const auto& e) { kernels::gather(e, moved, plan.arrived.span()); }, exec);
+  kernels::on(exec, [&](const auto& e) { kernels::gather(e, moved, plan.arrived.span()); });
 }
 
 }  // namespace
@@ -208,11 +208,9 @@ void gather_in_group_order(const Context& context, const Catalogue& catalogue,
       gather_over_ranks(context, *catalogue.plan, column, to);
     } else {
       const kernels::ElementsView elements{column.data, column.element_size, 0};
-      std::visit(
-          [&](const auto& e) {
-            kernels::gather_elements(e, elements, catalogue.members.span(), to);
-          },
-          context.exec);
+      kernels::on(context.exec, [&](const auto& e) {
+        kernels::gather_elements(e, elements, catalogue.members.span(), to);
+      });
     }
     synchronise(context.exec);
   });

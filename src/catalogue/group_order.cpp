@@ -22,17 +22,15 @@ namespace {
 Buffer<LocalIndex> select_roots(const Exec& exec, const LabelledMembers& particles,
                                 Span<const LocalIndex> counts, const GroupLimits& limits) {
   const auto select = [&](Span<const LocalIndex> of_groups) {
-    return std::visit(
-        [&](const auto& e) { return kernels::select_groups(e, of_groups, limits.min_members); },
-        exec);
+    return kernels::on(exec, [&](const auto& e) {
+      return kernels::select_groups(e, of_groups, limits.min_members);
+    });
   };
   if (!limits.only_marked) return select(counts);
   Buffer<LocalIndex> marked(exec, counts.size(), "members that count");
-  std::visit(
-      [&](const auto& e) {
-        kernels::count_marked_labels(e, {particles.label, 0}, particles.marks, marked.span());
-      },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::count_marked_labels(e, {particles.label, 0}, particles.marks, marked.span());
+  });
   return select(marked.span());
 }
 
@@ -42,12 +40,10 @@ void sort_roots(const Exec& exec, Span<const LocalIndex> counts, Buffer<LocalInd
   Buffer<std::uint64_t> spare_keys(exec, roots.size(), "sorting of groups");
   Buffer<LocalIndex> spare_roots(exec, roots.size(), "sorting of groups");
   const kernels::SortPairs pairs{keys.span(), roots.span(), spare_keys.span(), spare_roots.span()};
-  std::visit(
-      [&](const auto& e) {
-        kernels::make_size_keys(e, counts, roots.span(), keys.span());
-        kernels::sort_pairs(e, pairs, bits_for(counts.size()));
-      },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::make_size_keys(e, counts, roots.span(), keys.span());
+    kernels::sort_pairs(e, pairs, bits_for(counts.size()));
+  });
 }
 
 GroupOrder order_alone(const Exec& exec, const LabelledMembers& particles,
@@ -55,18 +51,16 @@ GroupOrder order_alone(const Exec& exec, const LabelledMembers& particles,
   const kernels::LabelsView labels{particles.label, 0};
   const Index num = labels.label.size();
   Buffer<LocalIndex> counts(exec, num, "members of each group");
-  std::visit([&](const auto& e) { kernels::count_labels(e, labels, counts.span()); }, exec);
+  kernels::on(exec, [&](const auto& e) { kernels::count_labels(e, labels, counts.span()); });
   Buffer<LocalIndex> roots = select_roots(exec, particles, counts.span(), limits);
   sort_roots(exec, counts.span(), roots);
   Buffer<Index> length(exec, roots.size(), "group lengths");
   GroupOrder order;
   order.group_of = Buffer<Index>(exec, num, "group of each particle");
-  std::visit(
-      [&](const auto& e) {
-        kernels::number_rows(e, roots.span(), counts.span(), length.span());
-        kernels::assign_groups(e, labels, counts.span(), order.group_of.span());
-      },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::number_rows(e, roots.span(), counts.span(), length.span());
+    kernels::assign_groups(e, labels, counts.span(), order.group_of.span());
+  });
   order.num_total = roots.size();
   order.length = to_host(exec, length);
   for (const LocalIndex root : to_host(exec, roots)) order.label.push_back(Index{root});
@@ -89,14 +83,12 @@ LabelRuns find_runs(const Exec& exec, const Buffer<std::uint64_t>& labels,
                     Buffer<LocalIndex> order) {
   LabelRuns runs;
   runs.order = std::move(order);
-  runs.start =
-      std::visit([&](const auto& e) { return kernels::select_run_starts(e, labels.span()); }, exec);
+  runs.start = kernels::on(
+      exec, [&](const auto& e) { return kernels::select_run_starts(e, labels.span()); });
   runs.label = Buffer<std::uint64_t>(exec, runs.start.size(), "labels");
-  std::visit(
-      [&](const auto& e) {
-        kernels::gather_keys(e, labels.span(), runs.start.span(), runs.label.span());
-      },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::gather_keys(e, labels.span(), runs.start.span(), runs.label.span());
+  });
   return runs;
 }
 
@@ -125,8 +117,8 @@ SpanningRuns spanning_runs(const Context& context, const LabelRuns& runs) {
 Buffer<Index> add_members(const Context& context, const LabelRuns& runs,
                           const SpanningRuns& spanning, Span<const LocalIndex> counts) {
   Buffer<Index> members(context.exec, runs.label.size(), "members of each label");
-  std::visit([&](const auto& e) { kernels::sum_runs(e, runs.view(), counts, members.span()); },
-             context.exec);
+  kernels::on(context.exec,
+              [&](const auto& e) { kernels::sum_runs(e, runs.view(), counts, members.span()); });
   spanning.sum(members.span());
   if (spanning.first_is_continued()) {
     const Index none = 0;
@@ -140,7 +132,7 @@ template <class T>
 Buffer<T> taken(const Exec& exec, Span<const T> column, Span<const LocalIndex> at) {
   Buffer<T> result(exec, at.size(), "chosen elements");
   const kernels::MovedColumn moved{column.data(), result.data(), static_cast<Index>(sizeof(T))};
-  std::visit([&](const auto& e) { kernels::gather(e, moved, at); }, exec);
+  kernels::on(exec, [&](const auto& e) { kernels::gather(e, moved, at); });
   return result;
 }
 
@@ -154,8 +146,8 @@ struct Groups {
 Buffer<LocalIndex> sort_by_length(const Exec& exec, Span<const Index> length, Index longest,
                                   Buffer<std::uint64_t>& keys) {
   keys = Buffer<std::uint64_t>(exec, length.size(), "sorting of groups");
-  std::visit([&](const auto& e) { kernels::make_length_keys(e, length, longest, keys.span()); },
-             exec);
+  kernels::on(exec,
+              [&](const auto& e) { kernels::make_length_keys(e, length, longest, keys.span()); });
   return sort_indices(exec, keys.span(), bits_for(longest));
 }
 
@@ -179,14 +171,14 @@ Buffer<Index> number_groups(const Context& context, const Groups& groups, Index 
 
   const Index first_row = share_of(order.num_total, context.comm.rank(), context.comm.size()).first;
   Buffer<Index> rows(exec, places.size(), "rows of groups");
-  std::visit(
-      [&](const auto& e) { kernels::scatter_numbers(e, places.span(), first_row, rows.span()); },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::scatter_numbers(e, places.span(), first_row, rows.span());
+  });
   const Buffer<Index> came_back =
       bring(context, plan.reversed(), std::move(rows), "rows of groups");
   Buffer<Index> result(exec, groups.label.size(), "rows of groups");
   const kernels::MovedColumn moved{came_back.data(), result.data(), sizeof(Index)};
-  std::visit([&](const auto& e) { kernels::scatter(e, moved, sent.span()); }, exec);
+  kernels::on(exec, [&](const auto& e) { kernels::scatter(e, moved, sent.span()); });
   return result;
 }
 
@@ -204,19 +196,17 @@ Buffer<Index> rows_of_labels(const Context& context, const SharedLabels& labels,
   const Exec& exec = context.exec;
   const Span<const Index> members = labels.members.span();
   const Span<const Index> counted = limits.only_marked ? labels.marked.span() : members;
-  const auto selected = std::visit(
-      [&](const auto& e) { return kernels::select_long(e, counted, limits.min_members); }, exec);
+  const auto selected = kernels::on(
+      exec, [&](const auto& e) { return kernels::select_long(e, counted, limits.min_members); });
   const Groups groups{taken<std::uint64_t>(exec, labels.runs.label.span(), selected.span()),
                       taken(exec, members, selected.span())};
   const Buffer<Index> rows = number_groups(context, groups, limits.num_particles, order);
   Buffer<Index> result(exec, members.size(), "rows of labels");
   const kernels::MovedColumn moved{rows.data(), result.data(), sizeof(Index)};
-  std::visit(
-      [&](const auto& e) {
-        kernels::fill(e, result.span(), no_group);
-        kernels::scatter(e, moved, selected.span());
-      },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::fill(e, result.span(), no_group);
+    kernels::scatter(e, moved, selected.span());
+  });
   return result;
 }
 
@@ -230,17 +220,15 @@ LocalCounts count_members(const Exec& exec, const LabelRuns& local, Span<const L
                           bool only_marked) {
   LocalCounts counts;
   counts.members = Buffer<LocalIndex>(exec, local.label.size(), "members of each label");
-  std::visit([&](const auto& e) { kernels::count_runs(e, local.view(), counts.members.span()); },
-             exec);
+  kernels::on(exec,
+              [&](const auto& e) { kernels::count_runs(e, local.view(), counts.members.span()); });
   if (!only_marked) return counts;
   Buffer<Index> before(exec, local.order.size() + 1, "members that count");
   counts.marked = Buffer<LocalIndex>(exec, local.label.size(), "members that count");
-  std::visit(
-      [&](const auto& e) {
-        kernels::accumulate_weights(e, {marks.data()}, local.order.span(), before.span());
-        kernels::weigh_runs(e, local.view(), before.span(), counts.marked.span());
-      },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::accumulate_weights(e, {marks.data()}, local.order.span(), before.span());
+    kernels::weigh_runs(e, local.view(), before.span(), counts.marked.span());
+  });
   return counts;
 }
 
@@ -276,11 +264,9 @@ Buffer<Index> ask_for_rows(const Context& context, LabelRuns& local, Span<const 
   labels.runs.label = {};
   labels.spanning.spread(rows.span());
   Buffer<Index> answers(context.exec, labels.runs.order.size(), "rows of labels");
-  std::visit(
-      [&](const auto& e) {
-        kernels::spread_runs(e, labels.runs.view(), rows.span(), answers.span());
-      },
-      context.exec);
+  kernels::on(context.exec, [&](const auto& e) {
+    kernels::spread_runs(e, labels.runs.view(), rows.span(), answers.span());
+  });
   rows = {};
   return bring(context, plan.reversed(), std::move(answers), "rows of labels");
 }
@@ -295,12 +281,10 @@ GroupOrder order_groups(const Context& context, const LabelledMembers& particles
   GroupOrder order;
   const Buffer<Index> rows = ask_for_rows(context, local, particles.marks, limits, order);
   order.group_of = Buffer<Index>(exec, particles.label.size(), "group of each particle");
-  std::visit(
-      [&](const auto& e) {
-        kernels::fill(e, order.group_of.span(), no_group);
-        kernels::spread_runs(e, local.view(), rows.span(), order.group_of.span());
-      },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::fill(e, order.group_of.span(), no_group);
+    kernels::spread_runs(e, local.view(), rows.span(), order.group_of.span());
+  });
   return order;
 }
 

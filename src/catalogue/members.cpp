@@ -26,14 +26,15 @@ Buffer<Index> global_indices(const Context& context, const Members& members, Ind
   const Exec& exec = context.exec;
   const auto places = members.plan ? members.plan->sent.span() : members.place.span();
   Buffer<Index> indices(exec, places.size(), "members in group order");
-  std::visit([&](const auto& e) { kernels::make_global(e, places, first_index, indices.span()); },
-             exec);
+  kernels::on(exec,
+              [&](const auto& e) { kernels::make_global(e, places, first_index, indices.span()); });
   if (!members.plan) return indices;
   const Buffer<Index> came =
       bring(context, members.plan->exchange, std::move(indices), "members in group order");
   Buffer<Index> ordered(exec, came.size(), "members in group order");
   const kernels::MovedColumn moved{came.data(), ordered.data(), sizeof(Index)};
-  std::visit([&](const auto& e) { kernels::gather(e, moved, members.plan->arrived.span()); }, exec);
+  kernels::on(exec,
+              [&](const auto& e) { kernels::gather(e, moved, members.plan->arrived.span()); });
   return ordered;
 }
 
@@ -104,8 +105,8 @@ struct Journey {
     Buffer<T> packed(context.exec, plan.sent.size() * width, "columns of members");
     kernels::PackedColumns<Real> to;
     to.*column = packed.span();
-    std::visit([&](const auto& e) { kernels::pack_particles(e, from, plan.sent.span(), to); },
-               context.exec);
+    kernels::on(context.exec,
+                [&](const auto& e) { kernels::pack_particles(e, from, plan.sent.span(), to); });
     return bring_rows(context, plan.exchange, packed, width, "columns of members");
   }
 };

@@ -32,7 +32,7 @@ LocalRows find_local_rows(const Exec& exec, const Buffer<std::uint64_t>& of_memb
     const Index none = 0;
     copy_bytes(exec, rows.offset.data(), &none, sizeof(Index));
   }
-  std::visit([&](const auto& e) { kernels::find_rows(e, row, rows.offset.span()); }, exec);
+  kernels::on(exec, [&](const auto& e) { kernels::find_rows(e, row, rows.offset.span()); });
   return rows;
 }
 
@@ -55,26 +55,24 @@ Buffer<kernels::GroupRow> sum_rows(const Context& context,
   Buffer<kernels::GroupRow> rows(exec, num, "group properties");
   {
     Buffer<Vec3d> origin(exec, num, "first members of groups");
-    std::visit([&](const auto& e) { kernels::first_positions(e, members, origin.span()); }, exec);
+    kernels::on(exec, [&](const auto& e) { kernels::first_positions(e, members, origin.span()); });
     spanning.spread(origin.span());
     Buffer<kernels::Moments> sums(exec, num, "sums over groups");
-    std::visit([&](const auto& e) { kernels::sum_moments(e, members, origin.span(), sums.span()); },
-               exec);
+    kernels::on(
+        exec, [&](const auto& e) { kernels::sum_moments(e, members, origin.span(), sums.span()); });
     spanning.sum(sums.span());
-    std::visit(
-        [&](const auto& e) {
-          kernels::finish_moments(e, members.frame, origin.span(), sums.span(), rows.span());
-        },
-        exec);
+    kernels::on(exec, [&](const auto& e) {
+      kernels::finish_moments(e, members.frame, origin.span(), sums.span(), rows.span());
+    });
   }
   Buffer<kernels::Spreads> sums(exec, num, "sums over groups");
-  std::visit([&](const auto& e) { kernels::sum_spreads(e, members, rows.span(), sums.span()); },
-             exec);
+  kernels::on(exec,
+              [&](const auto& e) { kernels::sum_spreads(e, members, rows.span(), sums.span()); });
   spanning.sum(sums.span());
   const int dimensions = members.particles.dimensions;
-  std::visit(
-      [&](const auto& e) { kernels::finish_spreads(e, sums.span(), dimensions, rows.span()); },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::finish_spreads(e, sums.span(), dimensions, rows.span());
+  });
   return rows;
 }
 
@@ -130,7 +128,7 @@ TypeColumns sum_types(const Context& context, const kernels::MembersView<Real>& 
   TypeColumns columns{Buffer<Index>(context.exec, num, "group lengths by type"),
                       Buffer<double>(context.exec, num, "group masses by type")};
   const kernels::TypeSums sums{num_types, columns.length.span(), columns.mass.span()};
-  std::visit([&](const auto& e) { kernels::sum_types(e, members, sums); }, context.exec);
+  kernels::on(context.exec, [&](const auto& e) { kernels::sum_types(e, members, sums); });
   sum_spanning_types(context, spanning, num_types, columns);
   return columns;
 }
@@ -192,7 +190,7 @@ void sum_properties(const Context& context, Members members,
       members.plan ? find_local_rows(exec, members.row) : all_rows(exec, catalogue);
   members.row = {};
   const auto blocks =
-      std::visit([&](const auto& e) { return kernels::make_blocks(e, rows.offset.span()); }, exec);
+      kernels::on(exec, [&](const auto& e) { return kernels::make_blocks(e, rows.offset.span()); });
   kernels::KeyFrame frame;
   frame.box = box;
   const Span<const LocalIndex> places =

@@ -6,7 +6,7 @@ namespace zhalo {
 
 void copy_bytes(const Exec& exec, void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
-  std::visit([&](const auto& e) { kernels::copy_bytes(e, to, from, bytes); }, exec);
+  kernels::on(exec, [&](const auto& e) { kernels::copy_bytes(e, to, from, bytes); });
 }
 
 }  // namespace zhalo

@@ -59,7 +59,7 @@ void wait(const Exec& exec) noexcept {
 
 const std::shared_ptr<MemoryPool>& memory(const Exec& exec) {
   const auto& pool =
-      std::visit([](const auto& e) -> const std::shared_ptr<MemoryPool>& { return e.pool; }, exec);
+      kernels::on(exec, [](const auto& e) -> const std::shared_ptr<MemoryPool>& { return e.pool; });
   if (pool == nullptr)
     throw InputError("an Exec has no memory pool; make it with host_exec() or cuda_exec()");
   return pool;

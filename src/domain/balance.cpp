@@ -17,9 +17,9 @@ std::vector<Index> weights_below(const Exec& exec, const SortedKeys& sorted,
   const auto on_exec = to_exec(exec, Span<const std::uint64_t>(probes), "keys to cut at");
   Buffer<Index> weight(exec, on_exec.size(), "weights below keys");
   const kernels::KeyWeights of_keys{sorted.keys, sorted.weight_before};
-  std::visit(
-      [&](const auto& e) { kernels::weigh_below(e, of_keys, on_exec.span(), weight.span()); },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::weigh_below(e, of_keys, on_exec.span(), weight.span());
+  });
   return to_host(exec, weight);
 }
 
@@ -84,11 +84,9 @@ ExchangePlan plan_even_parts(const Context& context, const SortedKeys& sorted) {
   if (weighted) {
     const auto on_exec = to_exec(context.exec, Span<const Index>(cuts), "weights before cuts");
     Buffer<Index> places(context.exec, on_exec.size(), "cuts");
-    std::visit(
-        [&](const auto& e) {
-          kernels::find_weights(e, sorted.weight_before, on_exec.span(), places.span());
-        },
-        context.exec);
+    kernels::on(context.exec, [&](const auto& e) {
+      kernels::find_weights(e, sorted.weight_before, on_exec.span(), places.span());
+    });
     cuts = to_host(context.exec, places);
   }
   cuts.insert(cuts.begin(), 0);
@@ -102,12 +100,10 @@ Buffer<LocalIndex> sort_indices(const Exec& exec, Span<std::uint64_t> keys, int 
   Buffer<LocalIndex> places(exec, keys.size(), "sorted order");
   Buffer<std::uint64_t> spare_keys(exec, keys.size(), "sorting");
   Buffer<LocalIndex> spare_places(exec, keys.size(), "sorting");
-  std::visit(
-      [&](const auto& e) {
-        kernels::number(e, places.span());
-        kernels::sort_pairs(e, {keys, places.span(), spare_keys.span(), spare_places.span()}, bits);
-      },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::number(e, places.span());
+    kernels::sort_pairs(e, {keys, places.span(), spare_keys.span(), spare_places.span()}, bits);
+  });
   return places;
 }
 

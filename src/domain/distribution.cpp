@@ -15,9 +15,9 @@ Buffer<Index> weights_before(const Context& context, const Strided<std::uint32_t
                              Span<const LocalIndex> order) {
   if (!weight) return {};
   Buffer<Index> before(context.exec, order.size() + 1, "weights in Z-order");
-  const Index num_zero = std::visit(
-      [&](const auto& e) { return kernels::accumulate_weights(e, weight, order, before.span()); },
-      context.exec);
+  const Index num_zero = kernels::on(context.exec, [&](const auto& e) {
+    return kernels::accumulate_weights(e, weight, order, before.span());
+  });
   validate(num_zero == 0, "{} particles have weight 0 (must be at least 1)", num_zero);
   return before;
 }
@@ -35,7 +35,7 @@ class TravellingColumns {
       sent_.emplace_back(exec, order.size() * column.element_size, "columns to send");
       const kernels::MovedColumn moved{column.data, sent_.back().data(), column.element_size,
                                        column.stride_bytes};
-      std::visit([&](const auto& e) { kernels::gather(e, moved, order); }, exec);
+      kernels::on(exec, [&](const auto& e) { kernels::gather(e, moved, order); });
     }
   }
 
@@ -52,7 +52,7 @@ class TravellingColumns {
       sent_[i] = {};
       result.emplace_back(exec, order.size() * sizes_[i], "columns in Z-order");
       const kernels::MovedColumn moved{received_[i].data(), result.back().data(), sizes_[i]};
-      std::visit([&](const auto& e) { kernels::gather(e, moved, order); }, exec);
+      kernels::on(exec, [&](const auto& e) { kernels::gather(e, moved, order); });
       received_[i] = {};
     }
     return result;
@@ -97,12 +97,10 @@ void arrange(const Exec& exec, Received<Real>& received, SortedParticles<Real>& 
     const bool exists = axis < static_cast<std::size_t>(sorted.frame.box.dimensions);
     const kernels::MovedColumn moved{received.pos[axis].data(), sorted.pos[axis].data(),
                                      sizeof(Real)};
-    std::visit(
-        [&](const auto& e) {
-          if (exists) return kernels::gather(e, moved, Span<const LocalIndex>(sorted.order.span()));
-          kernels::clear(e, sorted.pos[axis].span());
-        },
-        exec);
+    kernels::on(exec, [&](const auto& e) {
+      if (exists) return kernels::gather(e, moved, Span<const LocalIndex>(sorted.order.span()));
+      kernels::clear(e, sorted.pos[axis].span());
+    });
     received.pos[axis] = {};
   }
 }
@@ -123,11 +121,9 @@ Buffer<Index> global_indices(const Context& context, const ExchangePlan& plan,
   const auto firsts = to_exec(context.exec, Span<const Index>(first), "ranks of particles");
   Buffer<Index> result(context.exec, sorted.order.size(), "global indices");
   const kernels::SourcesView sources{offsets.span(), firsts.span()};
-  std::visit(
-      [&](const auto& e) {
-        kernels::find_global(e, sources, sorted.place, sorted.order, result.span());
-      },
-      context.exec);
+  kernels::on(context.exec, [&](const auto& e) {
+    kernels::find_global(e, sources, sorted.place, sorted.order, result.span());
+  });
   synchronise(context.exec);
   return result;
 }
@@ -192,8 +188,8 @@ void send_back(const Context& context, const DistributedParticles<Real>& particl
   context.comm.exchange(context.exec, particles.plan.reversed(),
                         {{column.from, back.data(), column.element_size}});
   const kernels::MovedColumn moved{back.data(), column.to, column.element_size};
-  std::visit([&](const auto& e) { kernels::scatter(e, moved, particles.sent.span()); },
-             context.exec);
+  kernels::on(context.exec,
+              [&](const auto& e) { kernels::scatter(e, moved, particles.sent.span()); });
   synchronise(context.exec);
 }
 

@@ -136,9 +136,9 @@ DeviceParticles<Real>::DeviceParticles(const Exec& exec, const Particles<Real>& 
 template <class Real>
 Extent examine_positions(const Context& context, const kernels::ParticlesView<Real>& particles,
                          const Box& box, const PositionsOf& of) {
-  const auto summary = std::visit(
-      [&](const auto& exec) { return kernels::summarize_positions(exec, particles, box); },
-      context.exec);
+  const auto summary = kernels::on(context.exec, [&](const auto& exec) {
+    return kernels::summarize_positions(exec, particles, box);
+  });
   Extent extent;
   extent.range = global_range(context.comm, particles.num);
   validate_positions(context.comm, extent.range, summary, of);
@@ -185,7 +185,7 @@ SortedParticles<Real> sort_particles(const Context& context,
   sorted.frame = frame;
   sorted.keys = Buffer<std::uint64_t>(context.exec, num, "keys");
   sorted.order = Buffer<LocalIndex>(context.exec, num, "sorted order");
-  const auto run = [&](const auto& work) { std::visit(work, context.exec); };
+  const auto run = [&](const auto& work) { kernels::on(context.exec, work); };
   {
     const PhaseTimer timer(context, "keys");
     run([&](const auto& exec) {

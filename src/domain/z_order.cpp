@@ -137,9 +137,9 @@ void ZOrder<Real>::return_bytes(const TravellingColumn& values, Index num_values
     const Index size = values.element_size;
     Buffer<std::byte> received(context.exec, num() * size, "results on their way back");
     const kernels::MovedColumn moved{values.data, received.data(), size};
-    std::visit(
-        [&](const auto& e) { kernels::scatter(e, moved, state_->particles.sorted.order.span()); },
-        context.exec);
+    kernels::on(context.exec, [&](const auto& e) {
+      kernels::scatter(e, moved, state_->particles.sorted.order.span());
+    });
     send_back(context, state_->particles, {received.data(), to, size});
   });
 }

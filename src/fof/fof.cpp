@@ -46,12 +46,10 @@ struct LocalSets {
     set_lengths(fof, input.box, input.options.linking_length, input.choice.frame.scale);
     fof.let_own_leaves_walk();
     const PhaseTimer timer(input.context, "link");
-    std::visit(
-        [&](const auto& e) {
-          kernels::link_inside(e, fof);
-          kernels::link_between(e, fof);
-        },
-        exec);
+    kernels::on(exec, [&](const auto& e) {
+      kernels::link_inside(e, fof);
+      kernels::link_between(e, fof);
+    });
   }
 };
 
@@ -65,12 +63,9 @@ Buffer<Index> labels_of_one_rank(const Input<Real>& input) {
   Buffer<LocalIndex> smallest(exec, local.linked.num, "labels");
   Buffer<Index> label(exec, local.linked.num, "labels");
   const kernels::LabelTarget target{input.extent.range.first, label.span()};
-  std::visit(
-      [&](const auto& e) {
-        kernels::write_labels(e, local.linked.fof.sets, sorted.order.span(), smallest.span(),
-                              target);
-      },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::write_labels(e, local.linked.fof.sets, sorted.order.span(), smallest.span(), target);
+  });
   synchronise(exec);
   return label;
 }
@@ -88,21 +83,17 @@ void merge_sets(const Context& context, const LinkedParticles<Real>& linked,
     roots.push_back(static_cast<LocalIndex>(node.node - first));
   const auto places = to_exec(context.exec, Span<const LocalIndex>(roots), "sets with edges");
   Buffer<Index> gathered(context.exec, places.size(), "sets with edges");
-  std::visit(
-      [&](const auto& e) {
-        kernels::gather(e, {smallest.data(), gathered.data(), sizeof(Index)},
-                        Span<const LocalIndex>(places.span()));
-      },
-      context.exec);
+  kernels::on(context.exec, [&](const auto& e) {
+    kernels::gather(e, {smallest.data(), gathered.data(), sizeof(Index)},
+                    Span<const LocalIndex>(places.span()));
+  });
   std::vector<Index> value = to_host(context.exec, gathered);
   take_smallest(context.comm, linked.numbering, components, value);
   const auto merged = to_exec(context.exec, Span<const Index>(value), "sets with edges");
-  std::visit(
-      [&](const auto& e) {
-        kernels::scatter(e, {merged.data(), smallest.data(), sizeof(Index)},
-                         Span<const LocalIndex>(places.span()));
-      },
-      context.exec);
+  kernels::on(context.exec, [&](const auto& e) {
+    kernels::scatter(e, {merged.data(), smallest.data(), sizeof(Index)},
+                     Span<const LocalIndex>(places.span()));
+  });
   synchronise(context.exec);
 }
 
@@ -126,22 +117,18 @@ Buffer<Index> labels_over_ranks(const Input<Real>& input, FofStatistics& statist
   const CrossingEdges edges = link_across_ranks(context, linked, input.options, statistics);
 
   Buffer<Index> smallest(exec, linked.num, "labels");
-  std::visit(
-      [&](const auto& e) {
-        kernels::find_smallest(e, linked.fof.sets, particles.global_index.span(), smallest.span());
-      },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::find_smallest(e, linked.fof.sets, particles.global_index.span(), smallest.span());
+  });
   particles.global_index = {};
   merge_sets(context, linked, edges, smallest.span(), statistics);
 
   const PhaseTimer timer(context, "labels");
   Buffer<Index> received(exec, linked.num, "labels");
-  std::visit(
-      [&](const auto& e) {
-        kernels::write_set_labels(e, linked.fof.sets, particles.sorted.order.span(),
-                                  smallest.span(), received.span());
-      },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::write_set_labels(e, linked.fof.sets, particles.sorted.order.span(), smallest.span(),
+                              received.span());
+  });
   smallest = {};
   Buffer<Index> label(exec, input.particles.num, "labels");
   send_back(context, particles, {received.data(), label.data(), sizeof(Index)});

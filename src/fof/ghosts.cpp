@@ -78,8 +78,8 @@ class GhostQueue {
     kernels::GhostSearch<Real> search{
         tree_, neighbours_[next_].boxes.around_all(), boxes.span(), {}, reach_.reach2};
     std::copy(reach_.period, reach_.period + 3, search.period);
-    list_ =
-        std::visit([&](const auto& e) { return kernels::select_ghosts(e, search); }, context_.exec);
+    list_ = kernels::on(context_.exec,
+                        [&](const auto& e) { return kernels::select_ghosts(e, search); });
     taken_ = 0;
     ++next_;
   }
@@ -113,11 +113,9 @@ GhostParticles<Real> exchange_ghosts(const Context& context, const LinkedParticl
   GhostParticles<Real> ghosts;
   ghosts.plan = context.comm.plan_exchange(batch.counts);
   Buffer<LocalIndex> roots(exec, num, "ghosts to send");
-  std::visit(
-      [&](const auto& e) {
-        kernels::find_roots(e, particles.fof.sets, batch.particles.span(), roots.span());
-      },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::find_roots(e, particles.fof.sets, batch.particles.span(), roots.span());
+  });
   ghosts.root = Buffer<LocalIndex>(exec, ghosts.plan.num_received(), "ghosts");
   std::vector<ExchangeColumn> columns{{roots.data(), ghosts.root.data(), sizeof(LocalIndex)}};
   Buffer<Real> sent[3];
@@ -126,7 +124,7 @@ GhostParticles<Real> exchange_ghosts(const Context& context, const LinkedParticl
     ghosts.pos[axis] = Buffer<Real>(exec, ghosts.plan.num_received(), "ghosts");
     const kernels::MovedColumn moved{particles.fof.tree.pos.axis[axis], sent[axis].data(),
                                      sizeof(Real)};
-    std::visit([&](const auto& e) { kernels::gather(e, moved, batch.particles.span()); }, exec);
+    kernels::on(exec, [&](const auto& e) { kernels::gather(e, moved, batch.particles.span()); });
     columns.push_back({sent[axis].data(), ghosts.pos[axis].data(), sizeof(Real)});
   }
   context.comm.exchange(exec, ghosts.plan, columns);
@@ -171,14 +169,12 @@ std::vector<GhostEdge> link_ghosts(const Context& context, LinkedParticles<Real>
       to_exec(exec, Span<const Index>(particles.numbering.first), "ranks of ghosts");
   const kernels::SourcesView sources{offsets.span(), firsts.span().subspan(0, firsts.size() - 1)};
   Buffer<GhostEdge> edges(exec, ghosts.num(), "edges between ranks");
-  std::visit(
-      [&](const auto& e) {
-        kernels::link_inside(e, inside);
-        kernels::link_between(e, fof);
-        kernels::find_edges(e, fof.sets, {fof.walkers.first_in_sets, sources, ghosts.root.span()},
-                            edges.span());
-      },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::link_inside(e, inside);
+    kernels::link_between(e, fof);
+    kernels::find_edges(e, fof.sets, {fof.walkers.first_in_sets, sources, ghosts.root.span()},
+                        edges.span());
+  });
   std::vector<GhostEdge> found = to_host(exec, edges);
   found.erase(
       std::remove_if(found.begin(), found.end(), [](const GhostEdge& e) { return e.remote < 0; }),
@@ -193,11 +189,9 @@ std::vector<LocalIndex> roots_of(const Exec& exec, const LinkedParticles<Real>& 
                                  const std::vector<LocalIndex>& places) {
   const auto on_exec = to_exec(exec, Span<const LocalIndex>(places), "ends of edges");
   Buffer<LocalIndex> roots(exec, on_exec.size(), "ends of edges");
-  std::visit(
-      [&](const auto& e) {
-        kernels::find_roots(e, particles.fof.sets, on_exec.span(), roots.span());
-      },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::find_roots(e, particles.fof.sets, on_exec.span(), roots.span());
+  });
   return to_host(exec, roots);
 }
 

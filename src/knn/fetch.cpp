@@ -61,7 +61,7 @@ class Transfer {
   void add_bytes(const void* from, void* to, Index element_size) {
     sent_.emplace_back(context_.exec, at_.size() * element_size, "particles for other ranks");
     const kernels::MovedColumn moved{from, sent_.back().data(), element_size};
-    std::visit([&](const auto& e) { kernels::gather(e, moved, at_); }, context_.exec);
+    kernels::on(context_.exec, [&](const auto& e) { kernels::gather(e, moved, at_); });
     columns_.push_back({sent_.back().data(), to, element_size});
   }
   void run() const { context_.comm.exchange(context_.exec, plan_, columns_); }
@@ -148,7 +148,7 @@ Buffer<LocalIndex> Fetcher<Real>::select(const std::vector<Ball<Real>>& balls,
     kernels::BallsView<Real> view{search_.tree, on_exec.span(), {}};
     std::copy(search_.period, search_.period + 3, view.period);
     parts.push_back(
-        std::visit([&](const auto& e) { return kernels::select_in_balls(e, view); }, exec));
+        kernels::on(exec, [&](const auto& e) { return kernels::select_in_balls(e, view); }));
     synchronise(exec);
     counts[rank] = parts.back().size();
     num += counts[rank];
@@ -204,7 +204,7 @@ std::vector<Ball<Real>> balls_of(const Exec& exec, const kernels::SearchView<Rea
   Buffer<Real> reach(exec, chunk.num_leaves, "reach of queries");
   const bool known = rows.count != nullptr;
   if (known)
-    std::visit([&](const auto& e) { kernels::find_reach(e, search, rows, reach.span()); }, exec);
+    kernels::on(exec, [&](const auto& e) { kernels::find_reach(e, search, rows, reach.span()); });
   const std::vector<Real> reach2 =
       known ? to_host(exec, reach) : std::vector<Real>(static_cast<std::size_t>(chunk.num_leaves));
   std::vector<Real> lo[3], hi[3];

@@ -63,9 +63,9 @@ class ResultWriter {
     output.unit = rows.unit;
     if constexpr (std::is_same_v<T, Real>) output.distance = values.span();
     if constexpr (std::is_same_v<T, Index>) output.index = values.span();
-    std::visit(
-        [&](const auto& e) { kernels::write_rows(e, rows.num, best, rows.global_index, output); },
-        context_.exec);
+    kernels::on(context_.exec, [&](const auto& e) {
+      kernels::write_rows(e, rows.num, best, rows.global_index, output);
+    });
     keep(values.data(), static_cast<Index>(sizeof(T)), to.data());
   }
 
@@ -78,11 +78,9 @@ class ResultWriter {
     const auto raw = lists_.raw_column(i, size);
     const kernels::PlacedBytes column{raw.own, raw.fetched, raw.num_own, size};
     const Span<const LocalIndex> counts(rows.count.data(), rows.num);
-    std::visit(
-        [&](const auto& e) {
-          kernels::gather_neighbours(e, column, best, counts, {values.data(), missing});
-        },
-        context_.exec);
+    kernels::on(context_.exec, [&](const auto& e) {
+      kernels::gather_neighbours(e, column, best, counts, {values.data(), missing});
+    });
     keep(values.data(), size, to);
   }
 

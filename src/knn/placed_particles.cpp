@@ -52,7 +52,7 @@ Box without_walls(Box box) {
 
 Buffer<Index> all_indices(const Exec& exec, Span<const LocalIndex> order) {
   Buffer<Index> indices(exec, order.size(), "global indices");
-  std::visit([&](const auto& e) { kernels::make_global(e, order, 0, indices.span()); }, exec);
+  kernels::on(exec, [&](const auto& e) { kernels::make_global(e, order, 0, indices.span()); });
   return indices;
 }
 
@@ -70,7 +70,7 @@ PlacedParticles<Real> keep(const Context& context, SortedParticles<Real> sorted,
     placed.columns.emplace_back(exec, order.size() * column.element_size, "columns in Z-order");
     const kernels::MovedColumn moved{column.data, placed.columns.back().data(), column.element_size,
                                      column.stride_bytes};
-    std::visit([&](const auto& e) { kernels::gather(e, moved, order); }, exec);
+    kernels::on(exec, [&](const auto& e) { kernels::gather(e, moved, order); });
   }
   synchronise(exec);
   return placed;
@@ -118,12 +118,10 @@ JointCounts cut_jointly(const Context& context, Span<const std::uint64_t> partic
   const auto flags =
       to_exec(exec, Span<const std::uint32_t>(is_particle), "particles among queries");
   Buffer<Index> before(exec, num + 1, "particles among queries");
-  std::visit(
-      [&](const auto& e) {
-        kernels::accumulate_weights(e, {flags.data(), sizeof(std::uint32_t)}, order.span(),
-                                    before.span());
-      },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::accumulate_weights(e, {flags.data(), sizeof(std::uint32_t)}, order.span(),
+                                before.span());
+  });
   const auto particles_before = [&](Index place) {
     Index value = 0;
     copy_bytes(exec, &value, before.data() + place, sizeof value);
@@ -193,13 +191,10 @@ void find_origins(const Exec& exec, const PlacedParticles<Real>& particles, Inde
   const auto firsts = to_exec(exec, Span<const Index>(particles.first_index), "ranks of particles");
   const Span<const LocalIndex> order = particles.sorted.order.span();
   const Span<const Index> global = particles.global_index.span();
-  std::visit(
-      [&](const auto& e) {
-        kernels::find_origins(e, {offsets.span(), firsts.span()},
-                              order.subspan(first, origins.size()),
-                              global.subspan(first, origins.size()), origins);
-      },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::find_origins(e, {offsets.span(), firsts.span()}, order.subspan(first, origins.size()),
+                          global.subspan(first, origins.size()), origins);
+  });
   synchronise(exec);
 }
 

@@ -43,12 +43,10 @@ class QuantityInput {
     kernels::PackedColumns<Real> to;
     to.mass = mass_.span();
     to.velocity = velocity_.span();
-    std::visit(
-        [&](const auto& e) {
-          kernels::number(e, all.span());
-          kernels::pack_particles(e, on_exec.view(), Span<const LocalIndex>(all.span()), to);
-        },
-        context.exec);
+    kernels::on(context.exec, [&](const auto& e) {
+      kernels::number(e, all.span());
+      kernels::pack_particles(e, on_exec.view(), Span<const LocalIndex>(all.span()), to);
+    });
     synchronise(context.exec);
     columns_.push_back({mass_.data(), static_cast<Index>(sizeof(double))});
     if (quantity == Quantity::velocity_dispersion)
@@ -112,9 +110,9 @@ Buffer<double> find(const Context& context, const SearchedParticles<Real>& searc
     while (lists.next()) {
       const NeighbourRows<Real>& rows = lists.rows();
       Buffer<double> values(context.exec, rows.num, "a chunk of quantities");
-      std::visit(
-          [&](const auto& e) { reduce(e, rows, input.placed(lists), quantity, values.span()); },
-          context.exec);
+      kernels::on(context.exec, [&](const auto& e) {
+        reduce(e, rows, input.placed(lists), quantity, values.span());
+      });
       lists.put(values.data(), static_cast<Index>(sizeof(double)), result.data());
     }
     return result;

@@ -44,7 +44,7 @@ RowSearch<Real>::RowSearch(const Context& context, SearchInput<Real> input, cons
   if (input_->queries) input_->queries->sorted.keys = {};
   if (options_.chunk_bytes == 0)
     options_.chunk_bytes =
-        std::visit([](const auto& e) { return default_chunk_bytes(e); }, context.exec);
+        kernels::on(context.exec, [](const auto& e) { return default_chunk_bytes(e); });
   set_space(box);
   prepare();
 }
@@ -81,8 +81,8 @@ void RowSearch<Real>::prepare() {
   smallest_ = Buffer<Index>(
       exec, tree.level_first[tree.num_levels - 1] + tree.level_size[tree.num_levels - 1],
       "indices of nodes");
-  std::visit([&](const auto& e) { kernels::find_smallest_indices(e, search_, smallest_.span()); },
-             exec);
+  kernels::on(exec,
+              [&](const auto& e) { kernels::find_smallest_indices(e, search_, smallest_.span()); });
   search_.smallest_index = smallest_.span();
   const std::vector<kernels::SearchWork> none(1);
   work_ = to_exec(exec, Span<const kernels::SearchWork>(none), "work of a search");
@@ -122,7 +122,7 @@ std::optional<kernels::SearchView<Real>> RowSearch<Real>::search_of_fetched() co
   if (!fetched_ || fetched_->num() == 0) return std::nullopt;
   kernels::SearchView<Real> search = search_of_chunk();
   search.tree = fetched_->tree->view();
-  search.first_index_where = static_cast<LocalIndex>(input_->particles.num());
+  search.first_local_index = static_cast<LocalIndex>(input_->particles.num());
   search.queries_are_particles = false;
   search.leave_out_self = false;
   search.smallest_index = smallest_fetched_.span();
@@ -148,9 +148,9 @@ void RowSearch<Real>::fetch(const std::vector<Ball<Real>>& balls) {
       exec, tree.level_first[tree.num_levels - 1] + tree.level_size[tree.num_levels - 1],
       "indices of nodes");
   const auto search = search_of_fetched();
-  std::visit(
-      [&](const auto& e) { kernels::find_smallest_indices(e, *search, smallest_fetched_.span()); },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::find_smallest_indices(e, *search, smallest_fetched_.span());
+  });
 }
 
 template <class Real>
@@ -176,8 +176,8 @@ void RowSearch<Real>::find_nearest() {
                                false};
   const auto search = [&](const kernels::SearchView<Real>& view) {
     const PhaseTimer timer(context_, "search");
-    std::visit([&](const auto& e) { kernels::find_nearest(e, view, chunk_.num_leaves, rows); },
-               exec);
+    kernels::on(exec,
+                [&](const auto& e) { kernels::find_nearest(e, view, chunk_.num_leaves, rows); });
   };
   if (input_->particles.num() > 0) {
     search(search_of_chunk());
@@ -211,13 +211,11 @@ void RowSearch<Real>::find_within() {
     const PhaseTimer timer(context_, "search");
     clear_counts();
     const auto elsewhere = search_of_fetched();
-    std::visit(
-        [&](const auto& e) {
-          if (input_->particles.num() > 0)
-            kernels::find_within(e, search_of_chunk(), chunk_.num_leaves, rows);
-          if (elsewhere) kernels::find_within(e, *elsewhere, chunk_.num_leaves, rows);
-        },
-        exec);
+    kernels::on(exec, [&](const auto& e) {
+      if (input_->particles.num() > 0)
+        kernels::find_within(e, search_of_chunk(), chunk_.num_leaves, rows);
+      if (elsewhere) kernels::find_within(e, *elsewhere, chunk_.num_leaves, rows);
+    });
   };
   search();
   if (options_.counts_only) return;
@@ -235,9 +233,9 @@ void RowSearch<Real>::find_within() {
   make_room(before.back());
   rows = {count_.data(), offset_.data(), distance2_.data(), local_index_.data()};
   search();
-  std::visit(
-      [&](const auto& e) { kernels::sort_rows(e, offset_.span(), rows, view_.global_index); },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::sort_rows(e, offset_.span(), rows, view_.global_index);
+  });
 }
 
 template <class Real>

@@ -58,9 +58,9 @@ void WayBack<Real>::put(const void* values, Index element_size, void* result) co
   const Exec& exec = context_.exec;
   const auto scatter = [&](const void* from) {
     const kernels::MovedColumn moved{from, result, element_size};
-    std::visit(
-        [&](const auto& e) { kernels::scatter(e, moved, Span<const LocalIndex>(indices_.span())); },
-        exec);
+    kernels::on(exec, [&](const auto& e) {
+      kernels::scatter(e, moved, Span<const LocalIndex>(indices_.span()));
+    });
   };
   if (alone_) {
     scatter(values);
@@ -69,9 +69,9 @@ void WayBack<Real>::put(const void* values, Index element_size, void* result) co
   Buffer<std::byte> sent(exec, order_.size() * element_size, "results to send");
   Buffer<std::byte> received(exec, indices_.size() * element_size, "results received");
   const kernels::MovedColumn moved{values, sent.data(), element_size};
-  std::visit(
-      [&](const auto& e) { kernels::gather(e, moved, Span<const LocalIndex>(order_.span())); },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::gather(e, moved, Span<const LocalIndex>(order_.span()));
+  });
   context_.comm.exchange(exec, plan_, {{sent.data(), received.data(), element_size}});
   scatter(received.data());
   synchronise(exec);

@@ -17,11 +17,9 @@ Buffer<Index> count(const Context& context, const SearchedParticles<Real>& searc
     while (lists.next())
       lists.put(lists.rows().count.data(), static_cast<Index>(sizeof(LocalIndex)), counts.data());
     Buffer<Index> result(context.exec, counts.size(), "counts of neighbours");
-    std::visit(
-        [&](const auto& e) {
-          kernels::make_global(e, Span<const LocalIndex>(counts.span()), 0, result.span());
-        },
-        context.exec);
+    kernels::on(context.exec, [&](const auto& e) {
+      kernels::make_global(e, Span<const LocalIndex>(counts.span()), 0, result.span());
+    });
     synchronise(context.exec);
     return result;
   });

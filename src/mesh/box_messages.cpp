@@ -124,11 +124,9 @@ void move_boxes(const Context& context, const UploadedMessages& moves,
                 const kernels::ElementArrays& arrays, Index element_size) {
   Messages messages(context.exec, moves.plan, element_size);
   const auto copy = [&](const UploadedMoves& list, const void* from, void* to) {
-    std::visit(
-        [&](const auto& e) {
-          kernels::copy_boxes(e, list.view(), {from, to, arrays.word_size});
-        },
-        context.exec);
+    kernels::on(context.exec, [&](const auto& e) {
+      kernels::copy_boxes(e, list.view(), {from, to, arrays.word_size});
+    });
   };
   copy(moves.pack, arrays.from, messages.sent.data());
   copy(moves.own, arrays.from, arrays.to);

@@ -20,11 +20,9 @@ void divide(const Context& context, Field<T>& field, double mean, double addend)
   const kernels::CellRows rows = cell_rows(own, field.layout(), field.layout());
   T* const cells = field.span().data() + field.layout().offset(own.lo);
   const T* const from = cells;
-  std::visit(
-      [&](const auto& exec) {
-        kernels::map_cells(exec, rows, from, cells, {1 / mean, addend});
-      },
-      context.exec);
+  kernels::on(context.exec, [&](const auto& exec) {
+    kernels::map_cells(exec, rows, from, cells, {1 / mean, addend});
+  });
 }
 
 template <class T>

@@ -36,7 +36,7 @@ void derive(const Context& context, const Modes<T>& modes, const std::array<int,
 /// Runs one of the kernels where the context computes.
 template <class Kernel>
 void on_exec(const Context& context, const Kernel& kernel) {
-  std::visit([&](const auto& e) { kernel(e); }, context.exec);
+  kernels::on(context.exec, [&](const auto& e) { kernel(e); });
 }
 
 /// -phi1, whose gradient is the first-order displacement.

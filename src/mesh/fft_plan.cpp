@@ -156,8 +156,8 @@ auto FftPlan<T>::plan_for(const kernels::PlaneSteps& steps) -> std::shared_ptr<c
   for (const auto& [planned, plan] : plans_) {
     if (planned == steps) return plan;
   }
-  std::shared_ptr<const Planes> plan = std::visit(
-      [&](const auto& exec) { return kernels::plan_planes<Real>(exec, steps); }, context_->exec);
+  std::shared_ptr<const Planes> plan = kernels::on(
+      context_->exec, [&](const auto& exec) { return kernels::plan_planes<Real>(exec, steps); });
   plans_.emplace_back(steps, plan);
   return plan;
 }

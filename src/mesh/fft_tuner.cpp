@@ -97,7 +97,7 @@ FftTrial try_way(const Context& context, const Decomposition& decomposition,
       comm, [&] { return Buffer<T>(context.exec, size, "field to time Fourier transforms with"); });
   const Span<Real> reals(reinterpret_cast<Real*>(field.data()),
                          size * (Fft<T>::spectrum == Spectrum::half ? 1 : 2));
-  std::visit([&](const auto& exec) { kernels::clear(exec, reals); }, context.exec);
+  kernels::on(context.exec, [&](const auto& exec) { kernels::clear(exec, reals); });
   FftTrial trial{decomposition, options, comm.max(fft.report().plan_seconds),
                  std::numeric_limits<double>::infinity()};
   for (int repetition = 0; repetition <= repetitions; ++repetition) {

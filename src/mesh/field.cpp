@@ -135,7 +135,7 @@ constexpr Index words_per_element = sizeof(T) / sizeof(Word<T>);
 template <class T>
 void add_rounds(const Exec& exec, const std::vector<UploadedMoves>& rounds, const T* from, T* to) {
   for (const UploadedMoves& round : rounds)
-    std::visit([&](const auto& e) { kernels::add_boxes(e, round.view(), from, to); }, exec);
+    kernels::on(exec, [&](const auto& e) { kernels::add_boxes(e, round.view(), from, to); });
 }
 
 }  // namespace
@@ -181,17 +181,15 @@ void Field<T>::push_ghosts() {
     auto* values = reinterpret_cast<Word<T>*>(values_.data());
     Messages messages(exec, plan, sizeof(T));
     const kernels::ElementArrays arrays{values, messages.sent.data(), word_size<T>};
-    std::visit([&](const auto& e) { kernels::copy_boxes(e, exchange_->pack.view(), arrays); },
-               exec);
+    kernels::on(exec,
+                [&](const auto& e) { kernels::copy_boxes(e, exchange_->pack.view(), arrays); });
     add_rounds(exec, exchange_->own_rounds, values, values);
     exchange_messages(*context_, plan, sizeof(T), messages);
     add_rounds(exec, exchange_->rounds, reinterpret_cast<const Word<T>*>(messages.received.data()),
                values);
-    std::visit(
-        [&](const auto& e) {
-          kernels::zero_boxes(e, exchange_->ghosts.view(), values, word_size<T>);
-        },
-        exec);
+    kernels::on(exec, [&](const auto& e) {
+      kernels::zero_boxes(e, exchange_->ghosts.view(), values, word_size<T>);
+    });
   });
 }
 

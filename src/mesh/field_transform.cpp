@@ -43,8 +43,8 @@ void FieldTransform<T>::copy(const BoxLayout& from, const T* source, const BoxLa
   moves.add({from, fft_.cells().index_box}, {to, fft_.cells().index_box});
   const UploadedMoves uploaded = moves.upload(context_.exec);
   const kernels::ElementArrays arrays{source, target, static_cast<Index>(sizeof(T))};
-  std::visit([&](const auto& e) { kernels::copy_boxes(e, uploaded.view(), arrays); },
-             context_.exec);
+  kernels::on(context_.exec,
+              [&](const auto& e) { kernels::copy_boxes(e, uploaded.view(), arrays); });
 }
 
 template class FieldTransform<float>;

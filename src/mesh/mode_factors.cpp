@@ -15,7 +15,7 @@ void run(const Context& context, Modes<T>& modes, const AxisFunction& function,
          const Kernel& kernel) {
   if (modes.layout().size == 0) return;
   const ModeTables tables(context.exec, modes.decomposition().grid(), modes.layout(), function);
-  std::visit([&](const auto& exec) { kernel(exec, view_of(modes), tables.view()); }, context.exec);
+  kernels::on(context.exec, [&](const auto& exec) { kernel(exec, view_of(modes), tables.view()); });
 }
 
 /// Multiplies each mode by the product of the axes' factors.
@@ -139,17 +139,17 @@ void differentiate_twice(const Context& context, Modes<T>& modes, int axis) {
 template <class T>
 void scale(const Context& context, Modes<T>& modes, double factor) {
   if (modes.layout().size == 0) return;
-  std::visit([&](const auto& exec) { kernels::scale_modes(exec, view_of(modes), factor); },
-             context.exec);
+  kernels::on(context.exec,
+              [&](const auto& exec) { kernels::scale_modes(exec, view_of(modes), factor); });
 }
 
 template <class T>
 void add(const Context& context, Modes<T>& modes, const Modes<T>& other, double factor) {
   validate_same(modes.decomposition(), other.decomposition(), "the modes that are to be added");
   if (modes.layout().size == 0) return;
-  std::visit(
-      [&](const auto& exec) { kernels::add_modes(exec, view_of(modes), parts_of(other), factor); },
-      context.exec);
+  kernels::on(context.exec, [&](const auto& exec) {
+    kernels::add_modes(exec, view_of(modes), parts_of(other), factor);
+  });
 }
 
 template <class T>
@@ -166,11 +166,9 @@ void interlace(const Context& context, Modes<T>& modes, const Modes<T>& shifted)
   const ModeTables real = tables_of([](double phase) { return std::cos(phase); });
   const ModeTables imaginary = tables_of([](double phase) { return std::sin(phase); });
   const kernels::PhaseTables phases{real.view(), imaginary.view()};
-  std::visit(
-      [&](const auto& exec) {
-        kernels::average_turned_modes(exec, view_of(modes), parts_of(shifted), phases);
-      },
-      context.exec);
+  kernels::on(context.exec, [&](const auto& exec) {
+    kernels::average_turned_modes(exec, view_of(modes), parts_of(shifted), phases);
+  });
 }
 
 template void smooth_gaussian(const Context&, Modes<float>&, double);

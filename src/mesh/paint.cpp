@@ -70,7 +70,7 @@ template <class Real>
 WeightScale choose_scale(const Context& context, const GlobalRange& range,
                          kernels::PaintedParticles<Real> painted) {
   const Communicator& comm = context.comm;
-  const auto on_exec = [&](const auto& work) { return std::visit(work, context.exec); };
+  const auto on_exec = [&](const auto& work) { return kernels::on(context.exec, work); };
   const kernels::WeightSummary summary =
       on_exec([&](const auto& e) { return kernels::summarize_weights(e, painted); });
   const Index num_bad = comm.sum(summary.num_not_finite);
@@ -105,12 +105,12 @@ Field<Index> sum_fixed_weights(const Context& context, const Decomposition& deco
                                const PaintOptions& options) {
   const Exec& exec = context.exec;
   Field<Index> sums(context, decomposition, assignment_ghosts(decomposition, options.window));
-  std::visit([&](const auto& e) { kernels::clear(e, sums.span()); }, exec);
+  kernels::on(exec, [&](const auto& e) { kernels::clear(e, sums.span()); });
   const kernels::MeshCells cells = mesh_cells(decomposition, context.comm.rank(),
                                               {options.window, options.shift}, sums.layout());
   const auto deposit = [&](const kernels::PaintedParticles<Real>& which) {
     const PhaseTimer timer(context, "paint");
-    std::visit([&](const auto& e) { kernels::deposit(e, which, cells, sums.span()); }, exec);
+    kernels::on(exec, [&](const auto& e) { kernels::deposit(e, which, cells, sums.span()); });
   };
   if (context.comm.size() == 1) {
     deposit(painted);
@@ -142,12 +142,12 @@ Index put_into(const Context& context, const Field<Index>& sums, const kernels::
   const IndexBox& own = field.cells();
   const kernels::CellRows rows = cell_rows(own, sums.layout(), field.layout());
   if (field.layout().size != own.size())
-    std::visit([&](const auto& e) { kernels::clear(e, field.span()); }, context.exec);
+    kernels::on(context.exec, [&](const auto& e) { kernels::clear(e, field.span()); });
   const Index* from = sums.span().data() + sums.layout().offset(own.lo);
   T* to = field.span().data() + field.layout().offset(own.lo);
-  return std::visit(
-      [&](const auto& e) { return kernels::write_fixed_weights(e, rows, from, to, map); },
-      context.exec);
+  return kernels::on(context.exec, [&](const auto& e) {
+    return kernels::write_fixed_weights(e, rows, from, to, map);
+  });
 }
 
 /// Sums are units; the report of all particles but for their number and places. Collective.
@@ -155,7 +155,7 @@ template <class Real>
 PaintReport measure(const Context& context, const kernels::PaintedParticles<Real>& painted,
                     Index& fixed_weight) {
   const kernels::WeightSums sums =
-      std::visit([&](const auto& e) { return kernels::sum_weights(e, painted); }, context.exec);
+      kernels::on(context.exec, [&](const auto& e) { return kernels::sum_weights(e, painted); });
   fixed_weight = context.comm.sum(sums.fixed_weight);
   const double squares = context.comm.sum(sums.squares);
   PaintReport report;

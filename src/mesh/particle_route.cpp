@@ -43,11 +43,9 @@ std::vector<Index> count_keys(const Exec& exec, Span<const std::uint64_t> keys, 
   for (std::size_t r = 0; r < probes.size(); ++r) probes[r] = r + 1;
   const auto probed = to_exec(exec, Span<const std::uint64_t>(probes), "ranks of particles");
   Buffer<Index> below(exec, num_ranks, "ranks of particles");
-  std::visit(
-      [&](const auto& e) {
-        kernels::weigh_below(e, {keys, {}}, probed.span(), below.span());
-      },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::weigh_below(e, {keys, {}}, probed.span(), below.span());
+  });
   std::vector<Index> counts = to_host(exec, below);
   for (std::size_t r = counts.size() - 1; r > 0; --r) counts[r] -= counts[r - 1];
   return counts;
@@ -83,7 +81,7 @@ class Router {
     Buffer<std::uint64_t> keys(exec, num, "ranks of particles");
     const kernels::OwnerSearch<Real> search{route_.painted.particles, route_.cells, owners_.view(),
                                             first};
-    std::visit([&](const auto& e) { kernels::find_owners(e, search, keys.span()); }, exec);
+    kernels::on(exec, [&](const auto& e) { kernels::find_owners(e, search, keys.span()); });
     const Buffer<LocalIndex> at = sort_indices(
         exec, keys.span(), static_cast<int>(std::bit_width(static_cast<unsigned>(num_ranks_))));
 
@@ -141,11 +139,9 @@ class Router {
 
   void exchange(const RoutedPart<Real>& part, Columns<Real>& received) const {
     Columns<Real> sent(context_.exec, part.at.size(), route_.with_weights);
-    std::visit(
-        [&](const auto& e) {
-          kernels::pack_painted(e, route_.painted, part.first, part.at, sent.view());
-        },
-        context_.exec);
+    kernels::on(context_.exec, [&](const auto& e) {
+      kernels::pack_painted(e, route_.painted, part.first, part.at, sent.view());
+    });
     std::vector<ExchangeColumn> columns;
     for (std::size_t axis = 0; axis < 3; ++axis)
       columns.push_back({sent.pos[axis].data(), received.pos[axis].data(), sizeof(Real)});

@@ -34,7 +34,7 @@ Field<T> with_assignment_ghosts(const Context& context, const Field<T>& field, W
   const kernels::CellRows rows = cell_rows(own, field.layout(), copy.layout());
   const T* from = field.span().data() + field.layout().offset(own.lo);
   T* to = copy.span().data() + copy.layout().offset(own.lo);
-  std::visit([&](const auto& e) { kernels::map_cells(e, rows, from, to, {1, 0}); }, context.exec);
+  kernels::on(context.exec, [&](const auto& e) { kernels::map_cells(e, rows, from, to, {1, 0}); });
   copy.pull_ghosts();
   return copy;
 }
@@ -84,19 +84,16 @@ class Readout {
     // From the first own cell on: offsets are counted from it.
     const Index before = field.layout().offset(field.cells().lo);
     const Span<const T> cells = field.span().subspan(before, field.span().size() - before);
-    std::visit(
-        [&](const auto& e) {
-          kernels::readout_cells(e, points,
-                                 kernels::ReadoutCells<T>{cells_of(field), cells, values});
-        },
-        context_.exec);
+    kernels::on(context_.exec, [&](const auto& e) {
+      kernels::readout_cells(e, points, kernels::ReadoutCells<T>{cells_of(field), cells, values});
+    });
   }
 
   void send_back(const RoutedPart<Real>& part, const Buffer<T>& there, Span<T> values) const {
     Buffer<T> here(context_.exec, part.at.size(), "values on their way back");
     context_.comm.exchange(context_.exec, part.plan.reversed(), there.span(), here.span());
     const kernels::MovedColumn moved{here.data(), values.data() + part.first, sizeof(T)};
-    std::visit([&](const auto& e) { kernels::scatter(e, moved, part.at); }, context_.exec);
+    kernels::on(context_.exec, [&](const auto& e) { kernels::scatter(e, moved, part.at); });
   }
 
   const Context& context_;

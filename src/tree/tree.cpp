@@ -20,7 +20,7 @@ Tree<Real>::Tree(const Context& context, SortedParticles<Real>& particles,
                  const TreeOptions& options) {
   const PhaseTimer timer(context, "tree");
   view_.pos = particles.positions();
-  view_.fanout = std::visit([](const auto& exec) { return fanout_of(exec); }, context.exec);
+  view_.fanout = kernels::on(context.exec, [](const auto& exec) { return fanout_of(exec); });
   make_leaves(context.exec, particles, options);
   make_levels(context.exec);
 }
@@ -28,11 +28,11 @@ Tree<Real>::Tree(const Context& context, SortedParticles<Real>& particles,
 template <class Real>
 Tree<Real>::Tree(const Context& context, const kernels::SortedPositions<Real>& pos, int leaf_size) {
   view_.pos = pos;
-  view_.fanout = std::visit([](const auto& exec) { return fanout_of(exec); }, context.exec);
+  view_.fanout = kernels::on(context.exec, [](const auto& exec) { return fanout_of(exec); });
   const Index num_leaves = (pos.num + leaf_size - 1) / leaf_size;
   allocate_leaves(context.exec, rounded_up(num_leaves, view_.fanout));
   const kernels::EvenLeaves leaves{pos.num, leaf_size, leaf_begin_.span(), leaf_end_.span()};
-  std::visit([&](const auto& e) { kernels::write_even_leaves(e, leaves); }, context.exec);
+  kernels::on(context.exec, [&](const auto& e) { kernels::write_even_leaves(e, leaves); });
   make_levels(context.exec);
 }
 
@@ -49,23 +49,21 @@ template <class Real>
 void Tree<Real>::make_leaves(const Exec& exec, const SortedParticles<Real>& particles,
                              const TreeOptions& options) {
   const auto cut = [&](const kernels::CellCut& cells) {
-    return std::visit([&](const auto& e) { return kernels::cut_cells(e, cells); }, exec);
+    return kernels::on(exec, [&](const auto& e) { return kernels::cut_cells(e, cells); });
   };
   const int bits = particles.frame.key_bits();
   const Buffer<LocalIndex> leaves =
       cut({particles.keys.span(), bits, options.leaf_size, options.equal_keys_stay});
   Buffer<std::uint64_t> leaf_keys(exec, leaves.size(), "leaf keys");
-  std::visit(
-      [&](const auto& e) {
-        kernels::gather_keys(e, particles.keys.span(), leaves.span(), leaf_keys.span());
-      },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::gather_keys(e, particles.keys.span(), leaves.span(), leaf_keys.span());
+  });
   const Buffer<LocalIndex> nodes = cut({leaf_keys.span(), bits, view_.fanout, false});
 
   allocate_leaves(exec, nodes.size() * view_.fanout);
   const kernels::LeafRanges ranges{leaves.span(), nodes.span(),       particles.order.size(),
                                    view_.fanout,  leaf_begin_.span(), leaf_end_.span()};
-  std::visit([&](const auto& e) { kernels::write_leaves(e, ranges); }, exec);
+  kernels::on(exec, [&](const auto& e) { kernels::write_leaves(e, ranges); });
 }
 
 template <class Real>
@@ -85,13 +83,10 @@ void Tree<Real>::make_levels(const Exec& exec) {
     view_.boxes.lo[axis] = lo_[axis].data();
     view_.boxes.hi[axis] = hi_[axis].data();
   }
-  std::visit(
-      [&](const auto& e) {
-        kernels::leaf_boxes(e, view_);
-        for (int level = 1; level < view_.num_levels; ++level)
-          kernels::level_boxes(e, view_, level);
-      },
-      exec);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::leaf_boxes(e, view_);
+    for (int level = 1; level < view_.num_levels; ++level) kernels::level_boxes(e, view_, level);
+  });
 }
 
 template class Tree<float>;

@@ -1,14 +1,12 @@
 /// To be preloaded into ranks: the rank FAULTY_RANK, or each one if that is "all", has the FAULT
-///   wait                          MPI_Test throws when a message has been sent: so an exchange
-///   ends without other ranks' knowledge, as
-///                                 when a device fails with messages under way
-///   fsync, rename, MPI_Finalize   the rank stops where it first calls this: when its results are
-///   written, when they take their names, or
-///                                 at the very end
-///   files=NUM, bytes=NUM, addresses=NUM   after MPI_Init it can open so many more files; its files
-///   end at so many bytes; it can have so
-///                                 many more bytes of addresses. (MPI itself would fail with limits
-///                                 that are set before.)
+///   wait    MPI_Test throws when a message has been sent: so an exchange ends without other
+///           ranks' knowledge, as when a device fails with messages under way
+///   fsync, rename, MPI_Finalize
+///           the rank stops where it first calls this: when its results are written, when they
+///           take their names, or at the very end
+///   files=NUM, bytes=NUM, addresses=NUM
+///           after MPI_Init it can open so many more files; its files end at so many bytes; it can
+///           have so many more bytes of addresses. (MPI itself would fail with earlier limits.)
 #include <dirent.h>
 #include <dlfcn.h>
 #include <mpi.h>

@@ -20,7 +20,7 @@ template <class Case>
 void check_links(const PointSet<typename Case::Real>& points, int leaf_size, int walk_level) {
   using Real = typename Case::Real;
   using Lanes = typename Case::Lanes;
-  INFO("leaf size " << leaf_size << ", walks from plane " << walk_level);
+  INFO("leaf size " << leaf_size << ", walks from level " << walk_level);
   const SmallTree<Real> small(points, leaf_size);
   if (walk_level >= small.tree().num_levels) return;
   Buffer<LocalIndex> parent;

@@ -62,7 +62,7 @@ class SmallSearch {
     search.queries_are_particles = !queries_ && !in_more;
     search.leave_out_self = search.queries_are_particles && !wanted.include_self;
     search.global_index = global_index();
-    search.first_index_where = in_more ? static_cast<LocalIndex>(num_own_) : 0;
+    search.first_local_index = in_more ? static_cast<LocalIndex>(num_own_) : 0;
     set_space(search);
     const auto is_within = [&](Real r2) {
       return static_cast<double>(std::sqrt(r2)) <= wanted.max_radius;

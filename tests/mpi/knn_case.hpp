@@ -116,7 +116,7 @@ KnnStatistics check_knn(const Context& context, const KnnCase<Real>& c,
                         RowOrder order = RowOrder::caller) {
   const Part<Real> part(context, c.points, c.cut);
   const Part<Real> queries(context, c.searched(), c.queries.empty() ? c.cut : c.queries_cut);
-  KnnOutput output{.places = true, .columns = {part.column()}, .order = order};
+  KnnOutput output{.locations = true, .columns = {part.column()}, .order = order};
   const KnnResult<Real> result =
       c.queries.empty() ? knn(context, part.particles(), c.points.box, c.options, output)
                         : knn(context, QueriesAmong{queries.particles(), part.particles()},

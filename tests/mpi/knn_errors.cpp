@@ -57,7 +57,7 @@ TEST_CASE("knn: ranks that want different results") {
   const Spoilt s;
   if (s.alone) return;
   CHECK_THAT(s.message({}, {.distances = !s.is_culprit}), Contains("do not want the same results"));
-  CHECK_THAT(s.message({}, {.places = s.is_culprit}), Contains("do not want the same results"));
+  CHECK_THAT(s.message({}, {.locations = s.is_culprit}), Contains("do not want the same results"));
   const RowOrder order = s.is_culprit ? RowOrder::z_order : RowOrder::caller;
   CHECK_THAT(s.message({}, {.order = order}), Contains("do not want the same results"));
   KnnOutput output;
@@ -112,7 +112,7 @@ TEST_CASE("knn: a rank that fails at any collective ends all with its message, a
   const Part<float> part(context, c.points, c.cut);
   const Part<float> queries(context, c.searched(), c.queries_cut);
   const auto find = [&] {
-    const KnnOutput output{.places = true, .columns = {part.column()}};
+    const KnnOutput output{.locations = true, .columns = {part.column()}};
     return to_host(context.exec, knn(context, QueriesAmong{queries.particles(), part.particles()},
                                      c.points.box, c.options, output)
                                      .index);

@@ -60,10 +60,6 @@ std::vector<T> download(const Exec& exec, const T* from, Index num) {
   return to_host(exec, Span<const T>(from, num));
 }
 
-/// call(e) with e = Host or Cuda.
-template <class Call>
-decltype(auto) on(const Exec& exec, const Call& call) {
-  return std::visit(call, exec);
-}
+using kernels::on;
 
 }  // namespace zhalo::testing

@@ -162,11 +162,11 @@ struct ReducedSearch {
 /// the caller's order, in memory of the context's Exec.
 ///
 ///   struct MeanMass {
-///     ZHALO_HD float operator()(const Neighbours<float>& near, const NeighbourColumn<float>& mass)
-///     const { ... mass[i] ... }
+///     ZHALO_HD float operator()(const Neighbours<float>& near,
+///                               const NeighbourColumn<float>& mass) const { ... mass[i] ... }
 ///   };
-///   auto mean = knn_reduce(context, particles, box, {.k = 32}, reduction(MeanMass{},
-///   ParticleColumn("mass", mass)));
+///   auto mean = knn_reduce(context, particles, box, {.k = 32},
+///                          reduction(MeanMass{}, ParticleColumn("mass", mass)));
 ///
 /// A functor that wants no columns is given as it is. Collective. The functor runs on the Exec: for
 /// a device compile the file with nvcc. Throws as knn, and InputError for a column that has not one

@@ -54,10 +54,10 @@ struct DecompositionOptions {
 ///
 /// The ranks form a matrix of shape()[0] rows and shape()[1] columns; rank = row * columns +
 /// column. All shares are contiguous and differ by at most one; ranks may own nothing.
-///   cells            x by row, y by column, z whole                    in memory x, y, z (z
-///   fastest) modes transposed y by row, z by column, x whole                    in memory y, x, z;
-///   with one row of ranks x, y, z modes natural    x by row, z by column, y whole in memory x, y,
-///   z
+///   cells             x by row, y by column, z whole; in memory x, y, z (z fastest)
+///   modes transposed  y by row, z by column, x whole; in memory y, x, z;
+///                     with one row of ranks x, y, z
+///   modes natural     x by row, z by column, y whole; in memory x, y, z
 class Decomposition {
  public:
   /// InputError unless all sizes and the number of ranks are at least 1, the cells can be counted

@@ -150,7 +150,7 @@ void check_node_box(const kernels::TreeView<Real>& tree, int plane, Index node) 
 template <class Real>
 void check_planes(const kernels::TreeView<Real>& tree) {
   REQUIRE(tree.num_levels >= 1);
-  REQUIRE(tree.num_levels <= kernels::TreeView<Real>::max_planes);
+  REQUIRE(tree.num_levels <= kernels::TreeView<Real>::max_levels);
   REQUIRE(tree.level_first[0] == 0);
   REQUIRE(tree.level_size[tree.num_levels - 1] <= tree.fanout);
   for (int plane = 1; plane < tree.num_levels; ++plane) {

@@ -1,0 +1,23 @@
+// Memory and devices in a build without CUDA: there are none.
+#include "kernels/memory.hpp"
+#include "kernels/on.hpp"
+
+namespace zhalo::kernels {
+
+namespace {
+
+[[noreturn]] void refuse() { throw DeviceError(no_cuda); }
+
+}  // namespace
+
+void wait(const Cuda&) noexcept {}
+void synchronise(const Cuda&) { refuse(); }
+MemoryPool::Source device_memory(int) { refuse(); }
+MemoryPool::Source pinned_memory(int) { refuse(); }
+MemoryOwner owner_of(const Cuda&, const void*) { refuse(); }
+DeviceInUse::DeviceInUse(const Exec&) {}
+DeviceReport query_devices() { return {false, 0, "", no_cuda}; }
+void select_device(int) { refuse(); }
+std::string device_name(int) { refuse(); }
+
+}  // namespace zhalo::kernels
