@@ -1,10 +1,27 @@
-/// Picking the places that fulfil a condition, in order.
+/// Finding the places that fulfil a condition: the first one, or all in order.
 #pragma once
 
-#include "kernels/views.hpp"
+#include "kernels/common/backend.hpp"
 #include "zhalo/core/buffer.hpp"
+#include "zhalo/core/span.hpp"
 
 namespace zhalo::kernels {
+
+/// First place in [0, end) at which `reached` holds, or `end`; it holds from some place on.
+template <class Reached>
+ZHALO_HD Index first_index_where(Index end, const Reached& reached) {
+  Index low = 0;
+  Index high = end;
+  while (low < high) {
+    const Index middle = low + (high - low) / 2;
+    if (reached(middle)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
 
 /// Counts (or, with `selected`, writes) the places of one chunk that fulfil the condition.
 template <class Condition>

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/common/backend.hpp"
 #include "kernels/cuda/error.cuh"
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/types.hpp"
@@ -46,8 +47,7 @@ void launch(const Cuda& exec, const GridShape& shape, void (*kernel)(Parameters.
 inline constexpr int max_threads = 256;  ///< of a block of for_each
 
 // Launch bounds name the blocks per multiprocessor for which registers must be left: without a
-// number the compiler spills registers to memory for more blocks than pay. scripts/check-spills
-// looks.
+// number the compiler spills registers to memory for more blocks than pay.
 
 template <class F>
 __global__ void __launch_bounds__(max_threads, 3) run_for_each(Index n, F f) {

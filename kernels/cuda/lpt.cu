@@ -1,7 +1,6 @@
-#include "kernels/cuda/launch.cuh"
-#include "kernels/kernels.hpp"
-// The loops come first: the texts of kernels/common are written in terms of them.
-#include "kernels/common/lpt.hpp"
+// Initial conditions on CUDA.
+#define ZHALO_BACKEND Cuda
 
-#define ZHALO_EXEC Cuda
-#include "kernels/common/instantiate_lpt.inl.hpp"
+#include "kernels/cuda/launch.cuh"
+// The loops come first: the texts of kernels/common are written in terms of them.
+#include "kernels/common/lpt/lpt.hpp"

@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "kernels/cuda/error.cuh"
-#include "kernels/kernels.hpp"
+#include "kernels/memory.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::kernels {

@@ -1,4 +1,4 @@
-/// transform_reduce and exclusive_scan, over CUB.
+/// transform_reduce and exclusive_scan, over CUB, and scratch memory for its algorithms.
 #pragma once
 
 #include <thrust/iterator/counting_iterator.h>
@@ -6,10 +6,22 @@
 #include <cub/device/device_scan.cuh>
 
 #include "kernels/cuda/launch.cuh"
-#include "kernels/cuda/workspace.cuh"
-#include "kernels/kernels.hpp"
+#include "kernels/memory.hpp"
+#include "zhalo/core/buffer.hpp"
 
 namespace zhalo::kernels {
+
+/// Calls a CUB algorithm twice: call(nullptr, bytes) sets the bytes that it needs, call(room,
+/// bytes) queues the work. The room may be used again by whatever is queued later on the same
+/// stream.
+template <class Call>
+void with_workspace(const Cuda& exec, const Call& call) {
+  const DeviceScope scope(exec.device);
+  std::size_t bytes = 0;
+  ZHALO_CUDA_TRY(call(nullptr, bytes));
+  Buffer<std::byte> room(exec, static_cast<Index>(bytes), "device algorithms");
+  ZHALO_CUDA_TRY(call(room.data(), bytes));
+}
 
 /// Combines map(0) .. map(n - 1) and init; `combine` must be associative and commutative, and
 /// combine(init, x) must be x.

@@ -1,7 +1,12 @@
+// Sorting on CUDA, by CUB.
+#define ZHALO_BACKEND Cuda
+
 #include <cub/device/device_radix_sort.cuh>
 
-#include "kernels/cuda/workspace.cuh"
-#include "kernels/kernels.hpp"
+#include "kernels/cuda/reduce.cuh"
+// The loops come first: the texts of kernels/common are written in terms of them.
+#include "kernels/common/sort/runs.hpp"
+#include "kernels/common/sort/search.hpp"
 
 namespace zhalo::kernels {
 

@@ -1,7 +1,6 @@
-#include "kernels/host/parallel.hpp"
-#include "kernels/kernels.hpp"
-// The loops come first: the texts of kernels/common are written in terms of them.
-#include "kernels/common/lpt.hpp"
+// Initial conditions on the host.
+#define ZHALO_BACKEND Host
 
-#define ZHALO_EXEC Host
-#include "kernels/common/instantiate_lpt.inl.hpp"
+#include "kernels/host/parallel.hpp"
+// The loops come first: the texts of kernels/common are written in terms of them.
+#include "kernels/common/lpt/lpt.hpp"

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "kernels/host/position_bounds.hpp"
-#include "kernels/kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/host/mass_assignment_blocks.cpp"
@@ -26,7 +25,7 @@ using Double = hn::Vec<Doubles>;
 
 HWY_INLINE Double constant(double value) { return hn::Set(Doubles{}, value); }
 
-constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52, see whole() in clouds.hpp
+constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52, see whole() in mass_assignment.hpp
 
 HWY_INLINE Double whole_of(Double x) {
   return hn::Sub(hn::Add(x, constant(magic)), constant(magic));
@@ -244,7 +243,7 @@ void deposit_vectors(const AssignmentBlock& block, const TileView& tile) {
   }
 }
 
-/// ReadoutPoint of kernels/common/paint.hpp, a vector of clouds at a time.
+/// ReadoutPoint of kernels/common/mesh/paint.hpp, a vector of clouds at a time.
 template <int order, class T>
 void readout_vectors(const AssignmentBlock& block, const ReadoutRows<T>& rows, double* values) {
   constexpr int num_rows = order * order;

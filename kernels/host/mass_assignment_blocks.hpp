@@ -1,10 +1,10 @@
 /// MassAssignment of many particles at a time, in vectors: the same arithmetic as
-/// kernels/common/mass_assignment.hpp, bit for bit.
+/// kernels/common/mesh/mass_assignment.hpp, bit for bit.
 #pragma once
 
 #include <cstdint>
 
-#include "kernels/paint_kernels.hpp"
+#include "kernels/mesh.hpp"
 
 namespace zhalo::kernels {
 

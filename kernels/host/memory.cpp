@@ -1,11 +1,19 @@
+// Copies on the host, and how functors of the user's run there.
+#include "kernels/memory.hpp"
+
 #include <cstring>
 
-#include "kernels/kernels.hpp"
+#include "kernels/host/parallel.hpp"
 
 namespace zhalo::kernels {
 
 void copy_bytes(const Host&, void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
+}
+
+void run_blocks(const Host& exec, Index num, Index block, const RangeFunction& function) {
+  for_each_block(exec, num, block,
+                 [&](Index first, Index last) { function.call(function.object, first, last); });
 }
 
 }  // namespace zhalo::kernels

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/common/prefetch.hpp"
+#include "kernels/common/backend.hpp"
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/span.hpp"
 

@@ -1,7 +1,7 @@
 /// Where many particles lie, at a glance.
 #pragma once
 
-#include "kernels/views.hpp"
+#include "kernels/particles.hpp"
 
 namespace zhalo::kernels {
 

@@ -1,13 +1,19 @@
+// Sorting on the host.
+//
 // Radix sort of (key, value) pairs that stays in the cache: the highest digit is partitioned first,
 // over all threads; each part is then sorted on its own, from the lowest digit up where it fits the
 // cache, else by its next highest digit.
+#define ZHALO_BACKEND Host
+
 #include <algorithm>
 #include <array>
 #include <memory>
 #include <vector>
 
 #include "kernels/host/parallel.hpp"
-#include "kernels/kernels.hpp"
+// The loops come first: the texts of kernels/common are written in terms of them.
+#include "kernels/common/sort/runs.hpp"
+#include "kernels/common/sort/search.hpp"
 
 namespace zhalo::kernels {
 namespace {

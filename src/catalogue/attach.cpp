@@ -1,6 +1,7 @@
 #include "zhalo/catalogue/attach.hpp"
 
-#include "kernels/kernels.hpp"
+#include "kernels/catalogue.hpp"
+#include "kernels/on.hpp"
 #include "src/core/synchronise.hpp"
 #include "src/core/validate_memory.hpp"
 #include "zhalo/knn/knn.hpp"

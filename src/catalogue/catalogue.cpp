@@ -4,7 +4,9 @@
 #include <numeric>
 #include <utility>
 
-#include "kernels/kernels.hpp"
+#include "kernels/catalogue.hpp"
+#include "kernels/on.hpp"
+#include "kernels/particles.hpp"
 #include "src/catalogue/group_order.hpp"
 #include "src/catalogue/members.hpp"
 #include "src/catalogue/properties.hpp"

@@ -7,7 +7,10 @@
 // rows travel back both ways.
 #include "src/catalogue/group_order.hpp"
 
-#include "kernels/kernels.hpp"
+#include "kernels/catalogue.hpp"
+#include "kernels/on.hpp"
+#include "kernels/particles.hpp"
+#include "kernels/sort.hpp"
 #include "src/catalogue/bring.hpp"
 #include "src/catalogue/sort_members.hpp"
 #include "src/catalogue/spanning_runs.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/on.hpp"
 #include "src/catalogue/bring.hpp"
 #include "src/catalogue/sort_members.hpp"
 #include "src/domain/balance.hpp"

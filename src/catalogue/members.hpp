@@ -1,7 +1,7 @@
 /// Members in group order, in even parts over the ranks.
 #pragma once
 
-#include "kernels/kernels.hpp"
+#include "kernels/particles.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 
 namespace zhalo {

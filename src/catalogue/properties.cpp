@@ -4,6 +4,9 @@
 #include <array>
 #include <utility>
 
+#include "kernels/catalogue.hpp"
+#include "kernels/on.hpp"
+#include "kernels/sort.hpp"
 #include "src/catalogue/bring.hpp"
 #include "src/catalogue/spanning_runs.hpp"
 

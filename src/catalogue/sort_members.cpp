@@ -1,6 +1,8 @@
 #include "src/catalogue/sort_members.hpp"
 
-#include "kernels/kernels.hpp"
+#include "kernels/catalogue.hpp"
+#include "kernels/on.hpp"
+#include "kernels/sort.hpp"
 
 namespace zhalo {
 

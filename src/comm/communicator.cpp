@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/kernels.hpp"
+#include "kernels/memory.hpp"
 #include "src/comm/gpu_query.hpp"
 #include "src/comm/state.hpp"
 #include "zhalo/core/error.hpp"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/kernels.hpp"
+#include "kernels/memory.hpp"
 #include "src/comm/messages.hpp"
 #include "src/comm/state.hpp"
 #include "src/core/synchronise.hpp"

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 
-#include "kernels/kernels.hpp"
+#include "kernels/memory.hpp"
 #include "src/comm/state.hpp"
 
 namespace zhalo {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "kernels/kernels.hpp"
+#include "kernels/memory.hpp"
 #include "src/comm/messages.hpp"
 
 namespace zhalo {

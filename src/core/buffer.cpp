@@ -1,6 +1,7 @@
 #include "zhalo/core/buffer.hpp"
 
-#include "kernels/kernels.hpp"
+#include "kernels/memory.hpp"
+#include "kernels/on.hpp"
 
 namespace zhalo {
 

@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "kernels/kernels.hpp"
+#include "kernels/memory.hpp"
+#include "kernels/on.hpp"
+#include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo {

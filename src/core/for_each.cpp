@@ -1,6 +1,6 @@
 #include "zhalo/core/for_each.hpp"
 
-#include "kernels/kernels.hpp"
+#include "kernels/memory.hpp"
 
 namespace zhalo {
 

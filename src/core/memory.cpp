@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo {

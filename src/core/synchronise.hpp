@@ -1,7 +1,7 @@
 /// Waiting for a device.
 #pragma once
 
-#include "kernels/kernels.hpp"
+#include "kernels/memory.hpp"
 #include "zhalo/core/exec.hpp"
 
 namespace zhalo {

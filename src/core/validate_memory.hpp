@@ -1,8 +1,9 @@
 /// Checks of the addresses that the user gave.
 #pragma once
 
-#include "kernels/kernels.hpp"
+#include "kernels/memory.hpp"
 #include "src/core/validate.hpp"
+#include "zhalo/core/buffer.hpp"
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/span.hpp"
 

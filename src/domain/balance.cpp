@@ -4,7 +4,9 @@
 #include <bit>
 #include <vector>
 
-#include "kernels/kernels.hpp"
+#include "kernels/on.hpp"
+#include "kernels/particles.hpp"
+#include "kernels/sort.hpp"
 
 namespace zhalo {
 namespace {

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/kernels.hpp"
+#include "kernels/on.hpp"
+#include "kernels/particles.hpp"
+#include "kernels/sort.hpp"
 #include "src/core/validate_memory.hpp"
 
 namespace zhalo {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/kernels.hpp"
+#include "kernels/particles.hpp"
 #include "zhalo/core/box.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/domain/particles.hpp"

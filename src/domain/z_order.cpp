@@ -1,5 +1,6 @@
 #include "zhalo/domain/z_order.hpp"
 
+#include "kernels/on.hpp"
 #include "src/core/validate_memory.hpp"
 #include "src/domain/distribution.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "kernels/on.hpp"
 #include "src/core/synchronise.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/distribution.hpp"

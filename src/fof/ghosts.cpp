@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "kernels/on.hpp"
 #include "src/core/validate.hpp"
 #include "src/tree/tree.hpp"
 

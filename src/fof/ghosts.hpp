@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kernels/kernels.hpp"
+#include "kernels/fof.hpp"
 #include "src/fof/components.hpp"
 #include "src/tree/coarse_boxes.hpp"
 #include "zhalo/fof/fof.hpp"

@@ -1,7 +1,7 @@
 /// The linking length: is it one, and what it means for coordinates, keys, and distances.
 #pragma once
 
-#include "kernels/kernels.hpp"
+#include "kernels/fof.hpp"
 #include "src/domain/sorted_particles.hpp"
 #include "zhalo/fof/fof.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kernels/kernels.hpp"
+#include "kernels/tree.hpp"
 #include "zhalo/core/buffer.hpp"
 
 namespace zhalo {

@@ -1,4 +1,6 @@
 #include "src/knn/fetch.hpp"
+#include "kernels/knn.hpp"
+#include "kernels/on.hpp"
 #include "src/core/synchronise.hpp"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/knn.hpp"
 #include "src/knn/chunks.hpp"
 #include "src/knn/placed_particles.hpp"
 #include "src/tree/coarse_boxes.hpp"

@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "kernels/kernels.hpp"
+#include "kernels/knn.hpp"
+#include "kernels/on.hpp"
 #include "src/core/validate.hpp"
 #include "zhalo/knn/neighbour_lists.hpp"
 

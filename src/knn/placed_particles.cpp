@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/on.hpp"
+#include "kernels/sort.hpp"
 #include "src/core/synchronise.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/balance.hpp"

@@ -1,6 +1,8 @@
 #include "zhalo/knn/quantities.hpp"
 
-#include "kernels/kernels.hpp"
+#include "kernels/knn.hpp"
+#include "kernels/on.hpp"
+#include "kernels/particles.hpp"
 #include "src/core/synchronise.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/sorted_particles.hpp"

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "kernels/knn.hpp"
+#include "kernels/on.hpp"
 #include "src/core/synchronise.hpp"
 #include "src/core/validate.hpp"
 

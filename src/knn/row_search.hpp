@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/knn.hpp"
 #include "src/knn/chunks.hpp"
 #include "src/knn/fetch.hpp"
 #include "src/knn/placed_particles.hpp"

@@ -1,4 +1,5 @@
 #include "src/knn/way_back.hpp"
+#include "kernels/on.hpp"
 #include "src/core/synchronise.hpp"
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 #include "zhalo/knn/within.hpp"
 
-#include "kernels/kernels.hpp"
+#include "kernels/on.hpp"
+#include "kernels/particles.hpp"
 #include "src/core/synchronise.hpp"
 
 namespace zhalo {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "kernels/on.hpp"
+#include "zhalo/core/buffer.hpp"
+
 namespace zhalo {
 namespace {
 

@@ -4,8 +4,9 @@
 
 #include <vector>
 
-#include "kernels/kernels.hpp"
+#include "kernels/mesh.hpp"
 #include "zhalo/comm/context.hpp"
+#include "zhalo/core/buffer.hpp"
 #include "zhalo/mesh/index_box.hpp"
 
 namespace zhalo {

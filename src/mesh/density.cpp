@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "kernels/on.hpp"
 #include "src/comm/finish_together.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/field_transform.hpp"

@@ -1,7 +1,8 @@
 #include <array>
 #include <optional>
 
-#include "kernels/kernels.hpp"
+#include "kernels/lpt.hpp"
+#include "kernels/on.hpp"
 #include "src/comm/finish_together.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/mode_tables.hpp"

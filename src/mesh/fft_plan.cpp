@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "kernels/on.hpp"
 #include "src/core/validate_memory.hpp"
 #include "zhalo/core/error.hpp"
 

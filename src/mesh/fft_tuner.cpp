@@ -10,7 +10,8 @@
 #include <limits>
 #include <optional>
 
-#include "kernels/kernels.hpp"
+#include "kernels/on.hpp"
+#include "kernels/particles.hpp"
 #include "src/core/validate.hpp"
 #include "zhalo/core/buffer.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
 #include "src/comm/finish_together.hpp"
 #include "src/core/validate.hpp"

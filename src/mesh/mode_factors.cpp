@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "kernels/on.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/mode_tables.hpp"
 

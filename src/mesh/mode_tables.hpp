@@ -3,7 +3,8 @@
 
 #include <functional>
 
-#include "kernels/kernels.hpp"
+#include "kernels/mesh.hpp"
+#include "kernels/modes.hpp"
 #include "zhalo/mesh/modes.hpp"
 
 namespace zhalo {

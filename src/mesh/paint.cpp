@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
 #include "src/comm/finish_together.hpp"
 #include "src/core/validate_memory.hpp"

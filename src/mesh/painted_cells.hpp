@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kernels/kernels.hpp"
+#include "kernels/mesh.hpp"
 #include "zhalo/mesh/field.hpp"
 #include "zhalo/mesh/window.hpp"
 

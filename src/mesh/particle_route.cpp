@@ -4,6 +4,8 @@
 #include <bit>
 #include <vector>
 
+#include "kernels/on.hpp"
+#include "kernels/sort.hpp"
 #include "src/core/synchronise.hpp"
 #include "src/domain/balance.hpp"
 #include "src/domain/sorted_particles.hpp"

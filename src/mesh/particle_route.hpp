@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "kernels/kernels.hpp"
+#include "kernels/mesh.hpp"
 #include "zhalo/comm/context.hpp"
 #include "zhalo/mesh/decomposition.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kernels/kernels.hpp"
+#include "kernels/fft.hpp"
 #include "zhalo/comm/communicator.hpp"
 
 namespace zhalo::mesh {

@@ -1,5 +1,6 @@
 #include "zhalo/mesh/readout.hpp"
 
+#include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
 #include "src/comm/finish_together.hpp"
 #include "src/core/validate.hpp"

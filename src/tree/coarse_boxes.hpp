@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "kernels/kernels.hpp"
+#include "kernels/tree.hpp"
 #include "zhalo/comm/context.hpp"
 
 namespace zhalo {

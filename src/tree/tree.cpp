@@ -1,6 +1,9 @@
 #include "src/tree/tree.hpp"
 
-#include "kernels/kernels.hpp"
+#include "kernels/on.hpp"
+#include "kernels/particles.hpp"
+#include "kernels/sort.hpp"
+#include "kernels/tree.hpp"
 
 namespace zhalo {
 namespace {

@@ -1,6 +1,7 @@
 /// The flat level hierarchy over sorted particles (kernels::TreeView), and who owns its memory.
 #pragma once
 
+#include "kernels/tree.hpp"
 #include "src/domain/sorted_particles.hpp"
 
 namespace zhalo {

@@ -1,6 +1,7 @@
 // An emulated device finds each of the faults that it is for, and names the kernel; the same
 // without the fault runs.
 #include "tests/device/outcome.hpp"
+#include "zhalo/core/buffer.hpp"
 #include "zhalo/core/config.hpp"
 
 namespace zhalo::testing {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "kernels/cuda/launch.cuh"
-#include "kernels/cuda/warp_lanes.cuh"
-#include "kernels/kernels.hpp"
+#include "kernels/lanes/warp_lanes.cuh"
+#include "kernels/memory.hpp"
 #include "zhalo/core/buffer.hpp"
 
 namespace {

@@ -10,11 +10,11 @@ SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "check-layers"
 GOOD = {
     "include/zhalo/core/config.hpp": "#pragma once\n#if defined(X)\n#endif\n",
     "include/zhalo/comm/communicator.hpp": '#pragma once\n#include <mpi.h>\n#include "zhalo/core/config.hpp"\n',
-    "src/fof/fof.cpp": '#include "kernels/kernels.hpp"\n#include "zhalo/tree/tree.hpp"\n// MPI_COMM_WORLD, exit(1)\n',
+    "src/fof/fof.cpp": '#include "kernels/fof.hpp"\n#include "zhalo/tree/tree.hpp"\n// MPI_COMM_WORLD, exit(1)\n',
     "src/catalogue/c.cpp": '#include "zhalo/fof/fof.hpp"\nconst char* s = "abort()";\nint n = 1\'000;\n',
-    "kernels/host/fof.cpp": '#include "kernels/common/fof.hpp"\n#include "zhalo/core/config.hpp"\n#if 1\n#endif\n',
+    "kernels/host/fof.cpp": '#include "kernels/common/fof/labels.hpp"\n#include "zhalo/core/config.hpp"\n#if 1\n#endif\n',
     "apps/fof.cpp": '#include "zhalo/io/snapshot.hpp"\n#include "progress.hpp"\n#include <mpi.h>\n',
-    "tests/unit/a.cpp": '#include "kernels/common/fof.hpp"\n#include <mpi.h>\n',
+    "tests/unit/a.cpp": '#include "kernels/common/fof/labels.hpp"\n#include <mpi.h>\n',
 }
 # name: (file, its text, part of the message)
 FAULTS = {
@@ -43,16 +43,16 @@ FAULTS = {
     "unknown layer": ("src/misc/m.cpp", '#include "zhalo/core/config.hpp"\n', "unknown layer"),
     "kernels in include": (
         "include/zhalo/fof/f.hpp",
-        '#include "kernels/kernels.hpp"\n',
+        '#include "kernels/fof.hpp"\n',
         "include/ sees no kernels",
     ),
     "common in src": (
         "src/fof/f.cpp",
-        '#include "kernels/common/link.hpp"\n',
-        "kernels/kernels.hpp only",
+        '#include "kernels/common/fof/ghosts.hpp"\n',
+        "kernels/<family>.hpp only",
     ),
     "kernels above core": (
-        "kernels/common/k.hpp",
+        "kernels/common/fof/k.hpp",
         '#include "zhalo/domain/particles.hpp"\n',
         "kernels include zhalo/core only",
     ),
@@ -63,7 +63,7 @@ FAULTS = {
         "#include <cuda_runtime.h>\n",
         "<cuda_runtime.h> belongs into",
     ),
-    "app looks inside": ("apps/a.cpp", '#include "kernels/kernels.hpp"\n', "apps include only"),
+    "app looks inside": ("apps/a.cpp", '#include "kernels/fof.hpp"\n', "apps include only"),
     "#if in src": ("src/io/i.cpp", "#ifdef NDEBUG\n#endif\n", "#if lives in"),
     "world": ("src/comm/c.cpp", "auto c = MPI_COMM_WORLD;\n", "never uses MPI_COMM_WORLD"),
     "exit": ("src/io/i.cpp", "void f() { std::exit(1); }\n", "never uses std::exit"),

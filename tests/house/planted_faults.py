@@ -59,7 +59,7 @@ TOGETHER = [
     ),
     Fault(
         "race",
-        "kernels/common/fof_walk.inl.hpp",
+        "kernels/common/fof/walk.inl.hpp",
         "    g.sync();  // the tile may still be read\n",
         "",
         "tsan.lanes",
@@ -96,7 +96,7 @@ TOGETHER = [
 ON_DEVICES = [
     Fault(
         "missing sync",
-        "kernels/common/fof_walk.inl.hpp",
+        "kernels/common/fof/walk.inl.hpp",
         "    g.sync();\n    return near;\n",
         "    return near;\n",
         "emulated.fof.device",
@@ -104,7 +104,7 @@ ON_DEVICES = [
     ),
     Fault(
         "collective in a branch",
-        "kernels/cuda/warp_lanes.cuh",
+        "kernels/lanes/warp_lanes.cuh",
         "{ __syncwarp(); }",
         "{\n    if (lane() < 16) __syncwarp();\n  }",
         "emulated.parity.cuda",
@@ -144,7 +144,7 @@ ON_DEVICES = [
     ),
     Fault(
         "race between blocks",
-        "kernels/atomics.hpp",
+        "kernels/common/atomics.hpp",
         "  return atomicCAS(&at, expected, desired);\n",
         "  const LocalIndex seen = at;\n  if (seen == expected) at = desired;\n  return seen;\n",
         "tsan.parity.cuda",

@@ -21,8 +21,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/common/lanes.hpp"
-#include "kernels/kernels.hpp"
+#include "kernels/fof.hpp"
+#include "kernels/knn.hpp"
+#include "kernels/lanes/lanes.hpp"
 
 namespace zhalo::testing {
 
@@ -187,14 +188,19 @@ void for_each_emulated(int num_warps, Index num_items, const Functor& functor) {
 
 }  // namespace zhalo::testing
 
+namespace zhalo::kernels::emulated {
+template <class Real>
+using LanesOf = testing::EmulatedLanes<Real, 32>;
+}  // namespace zhalo::kernels::emulated
+
 // After ZHALO_EMULATED_LANES.
-#include "kernels/common/tree_lanes.inl.hpp"
+#include "kernels/lanes/tree_lanes.inl.hpp"
 // After distances.
-#include "kernels/common/boxes.inl.hpp"
-#include "kernels/common/fof_link.inl.hpp"
-#include "kernels/common/fof_walk.inl.hpp"
-#include "kernels/common/neighbour_walk.inl.hpp"
+#include "kernels/common/fof/link.inl.hpp"
+#include "kernels/common/fof/walk.inl.hpp"
+#include "kernels/common/knn/walk.inl.hpp"
+#include "kernels/common/tree/boxes.inl.hpp"
 // After the walk.
-#include "kernels/common/best_list.inl.hpp"
-#include "kernels/common/nearest.inl.hpp"
-#include "kernels/common/within.inl.hpp"
+#include "kernels/common/knn/best_list.inl.hpp"
+#include "kernels/common/knn/nearest.inl.hpp"
+#include "kernels/common/knn/within.inl.hpp"

@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/kernels.hpp"
+#include "kernels/fof.hpp"
+#include "kernels/tree.hpp"
 #include "src/tree/tree.hpp"
 #include "tests/support/brute_force.hpp"
 

@@ -2,6 +2,7 @@
 /// same error on all ranks, after which all can go on.
 #include <complex>
 
+#include "kernels/memory.hpp"
 #include "tests/mpi/agreed_error.hpp"
 #include "tests/mpi/find_device.hpp"
 #include "tests/support/point_sets.hpp"

@@ -18,8 +18,10 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/kernels.hpp"
+#include "kernels/on.hpp"
+#include "zhalo/core/buffer.hpp"
 #include "zhalo/core/exec.hpp"
+#include "zhalo/core/span.hpp"
 
 namespace zhalo::testing {
 

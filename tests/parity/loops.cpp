@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "kernels/sort.hpp"
 #include "tests/parity/backends.hpp"
 #include "tests/support/random.hpp"
 #include "zhalo/core/error.hpp"

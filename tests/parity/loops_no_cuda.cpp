@@ -1,5 +1,5 @@
 // In a build without CUDA no Exec is a Cuda: these are linked, and never called.
-#include "kernels/kernels.hpp"
+#include "kernels/memory.hpp"
 
 namespace zhalo::kernels {
 

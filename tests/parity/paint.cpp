@@ -4,8 +4,10 @@
 #include <cmath>
 
 #include "kernels/host/parallel.hpp"
+#include "kernels/mesh.hpp"
+#include "kernels/particles.hpp"
 // The loops come first.
-#include "kernels/common/paint.hpp"
+#include "kernels/common/mesh/one_particle.hpp"
 #include "tests/parity/uploaded.hpp"
 #include "tests/support/random.hpp"
 

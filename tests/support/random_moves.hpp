@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/mesh_kernels.hpp"
+#include "kernels/mesh.hpp"
 #include "tests/support/random.hpp"
 
 namespace zhalo::testing {

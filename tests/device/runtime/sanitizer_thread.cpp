@@ -33,8 +33,8 @@ void print_stack() { __sanitizer_print_stack_trace(); }
 }  // namespace zhalo::emulated::sanitizer
 
 // Compilers that are told to distinguish volatile accesses call these. On a device a volatile
-// access is a relaxed atomic one (kernels/atomics.hpp), so that is what the sanitizer is told.
-// Adding nothing counts as a store: which value comes is not known yet.
+// access is a relaxed atomic one (kernels/common/atomics.hpp), so that is what the sanitizer is
+// told. Adding nothing counts as a store: which value comes is not known yet.
 extern "C" {
 void __tsan_volatile_read1(void* address) {
   __tsan_atomic8_load(static_cast<__tsan_atomic8*>(address), __tsan_memory_order_relaxed);

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "kernels/host/parallel.hpp"
-#include "kernels/kernels.hpp"
+#include "kernels/sort.hpp"
 #include "tests/support/random.hpp"
 #include "zhalo/core/error.hpp"
 

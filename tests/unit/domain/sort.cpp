@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "kernels/common/morton.hpp"
+#include "kernels/common/particles/morton.hpp"
 #include "src/domain/sorted_particles.hpp"
 #include "tests/support/point_sets.hpp"
 #include "tests/support/run_fof.hpp"

@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 
 #include "kernels/host/parallel.hpp"
-#include "kernels/kernels.hpp"
+#include "kernels/mesh.hpp"
 // The loops come first.
-#include "kernels/common/index_boxes.hpp"
+#include "kernels/common/mesh/index_boxes.hpp"
 #include "tests/support/random_moves.hpp"
 
 namespace {

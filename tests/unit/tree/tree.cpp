@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "apps/bench/points.hpp"
-#include "kernels/common/leaf_cells.hpp"
+#include "kernels/common/tree/leaf_cells.hpp"
 #include "tests/support/point_sets.hpp"
 #include "tests/support/run_fof.hpp"
 #include "tests/unit/tree/shared_bits.hpp"

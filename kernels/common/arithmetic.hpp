@@ -1,0 +1,67 @@
+/// Arithmetic that host and device spell differently.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "zhalo/core/config.hpp"
+#include "zhalo/core/types.hpp"
+
+#if !ZHALO_ON_DEVICE
+#include <bit>
+#endif
+
+namespace zhalo::kernels {
+
+/// a * b + c, rounded once.
+ZHALO_HD inline float fused(float a, float b, float c) {
+#if ZHALO_ON_DEVICE
+  return __fmaf_rn(a, b, c);
+#else
+  return std::fma(a, b, c);
+#endif
+}
+ZHALO_HD inline double fused(double a, double b, double c) {
+#if ZHALO_ON_DEVICE
+  return __fma_rn(a, b, c);
+#else
+  return std::fma(a, b, c);
+#endif
+}
+
+/// a / b of numbers that are not negative. Devices divide 32-bit numbers several times as fast.
+ZHALO_HD inline Index quotient(Index a, Index b) {
+  if (((a | b) >> 32) == 0) return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
+  return a / b;
+}
+
+ZHALO_HD inline int lowest_bit(std::uint64_t bits) {
+#if ZHALO_ON_DEVICE
+  return __ffsll(static_cast<long long>(bits)) - 1;
+#else
+  return std::countr_zero(bits);
+#endif
+}
+
+ZHALO_HD inline int highest_bit(std::uint64_t bits) {
+#if ZHALO_ON_DEVICE
+  return 63 - __clzll(static_cast<long long>(bits));
+#else
+  return 63 - std::countl_zero(bits);
+#endif
+}
+
+ZHALO_HD inline int count_bits(std::uint64_t bits) {
+#if ZHALO_ON_DEVICE
+  return __popcll(bits);
+#else
+  return std::popcount(bits);
+#endif
+}
+
+/// The lowest n bits, n <= 64.
+ZHALO_HD inline std::uint64_t first_bits(Index n) {
+  return n >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << static_cast<unsigned>(n)) - 1;
+}
+
+}  // namespace zhalo::kernels

@@ -1,0 +1,62 @@
+/// What the texts of kernels/common find in every backend, and how they are compiled for one.
+///
+/// Loops, of kernels/host/parallel.hpp or kernels/cuda/launch.cuh and reduce.cuh, which a backend
+/// includes before the texts:
+///
+///   for_each(exec, n, f)            f(i) for i in [0, n), in any order
+///   transform_reduce(exec, n, init, map, combine)
+///                                   map(0) to map(n - 1) and init, combined
+///   exclusive_scan(exec, values)    each element becomes the sum of those before it; returns the
+///                                   sum of all
+///   chunk_of_loop(exec)             elements that one call of a functor goes through in order,
+///                                   where its elements are chunks
+///   for_each_with_lanes(exec, n, f, lanes)
+///                                   f(lanes, i, scratch) for i in [0, n): see lanes/lanes.hpp
+#pragma once
+
+#include "zhalo/core/config.hpp"
+#include "zhalo/core/types.hpp"
+
+/// A text ends with its explicit instantiations, for the Exec that ZHALO_BACKEND names: what
+/// includes the text for its functors only (a test) defines none.
+#if defined(ZHALO_BACKEND)
+#define ZHALO_INSTANTIATE(name, ...)                                \
+  template decltype(name<ZHALO_BACKEND __VA_OPT__(, ) __VA_ARGS__>) \
+      name<ZHALO_BACKEND __VA_OPT__(, ) __VA_ARGS__>
+#else
+#define ZHALO_INSTANTIATE(name, ...) static_assert(true)
+#endif
+#define ZHALO_INSTANTIATE_REALS(name) \
+  ZHALO_INSTANTIATE(name, float);     \
+  ZHALO_INSTANTIATE(name, double)
+
+/// A backend that has a better way declares, before the text, that it specializes the template; and
+/// defines the specialization behind the text.
+#define ZHALO_SPECIALIZE(name, ...)                        \
+  template <>                                              \
+  decltype(name<ZHALO_BACKEND __VA_OPT__(, ) __VA_ARGS__>) \
+      name<ZHALO_BACKEND __VA_OPT__(, ) __VA_ARGS__>
+#define ZHALO_SPECIALIZE_REALS(name) \
+  ZHALO_SPECIALIZE(name, float);     \
+  ZHALO_SPECIALIZE(name, double)
+
+#if defined(__clang__)  // a specialized template is instantiated to no effect, as is meant
+#pragma clang diagnostic ignored "-Winstantiation-after-specialization"
+#endif
+
+namespace zhalo::kernels {
+
+/// How far ahead the host's for_each calls a functor's `prefetch(i)`, where it has one: for loops
+/// that read or write at random places, where the next places are known. A device hides the wait
+/// with other threads and does not call it.
+inline constexpr Index prefetch_distance = 32;
+
+ZHALO_HD inline void prefetch_line(const void* address) {
+#if !ZHALO_ON_DEVICE
+  __builtin_prefetch(address);
+#else
+  static_cast<void>(address);
+#endif
+}
+
+}  // namespace zhalo::kernels

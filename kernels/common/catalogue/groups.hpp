@@ -1,0 +1,229 @@
+/// From labels to groups in their order, and to members in group order.
+#pragma once
+
+#include <limits>
+
+#include "kernels/catalogue.hpp"
+#include "kernels/common/atomics.hpp"
+#include "kernels/common/select.hpp"
+
+namespace zhalo::kernels {
+
+inline constexpr LocalIndex no_row = std::numeric_limits<LocalIndex>::max();
+
+struct Fill {
+  Span<LocalIndex> to;
+  LocalIndex value;
+
+  ZHALO_HD void operator()(Index i) const { to[i] = value; }
+};
+
+struct IsBadLabel {
+  Span<const Index> label;
+  Index num_total;
+
+  ZHALO_HD Index operator()(Index i) const {
+    return label[i] < no_group || label[i] >= num_total ? 1 : 0;
+  }
+};
+
+struct Add {
+  ZHALO_HD Index operator()(Index a, Index b) const { return a + b; }
+};
+
+template <class E>
+Index count_bad_labels(const E& exec, Span<const Index> label, Index num_total) {
+  return transform_reduce(exec, label.size(), Index{0}, IsBadLabel{label, num_total}, Add{});
+}
+
+struct CountLabel {
+  LabelsView labels;
+  Span<LocalIndex> counts;
+
+  ZHALO_HD void prefetch(Index i) const {
+    if (labels.has_group(i)) prefetch_line(&counts[labels.root(i)]);
+  }
+
+  ZHALO_HD void operator()(Index i) const {
+    if (labels.has_group(i)) atomic_add(counts[labels.root(i)], LocalIndex{1});
+  }
+};
+
+template <class E>
+void count_labels(const E& exec, const LabelsView& labels, Span<LocalIndex> counts) {
+  for_each(exec, counts.size(), Fill{counts, 0});
+  for_each(exec, labels.label.size(), CountLabel{labels, counts});
+}
+
+struct CountMarkedLabel {
+  LabelsView labels;
+  Span<const LocalIndex> marks;
+  Span<LocalIndex> counts;
+
+  ZHALO_HD void operator()(Index i) const {
+    if (marks[i] != 0 && labels.has_group(i)) atomic_add(counts[labels.root(i)], LocalIndex{1});
+  }
+};
+
+template <class E>
+void count_marked_labels(const E& exec, const LabelsView& labels, Span<const LocalIndex> marks,
+                         Span<LocalIndex> counts) {
+  for_each(exec, counts.size(), Fill{counts, 0});
+  for_each(exec, labels.label.size(), CountMarkedLabel{labels, marks, counts});
+}
+
+struct TakeLabel {
+  Span<const Index> neighbour;
+  Span<const Index> candidate;
+  Span<Index> label;
+
+  ZHALO_HD void operator()(Index i) const { label[i] = neighbour[i] < 0 ? no_group : candidate[i]; }
+};
+
+template <class E>
+void take_labels(const E& exec, Span<const Index> neighbour, Span<const Index> candidate,
+                 Span<Index> label) {
+  for_each(exec, label.size(), TakeLabel{neighbour, candidate, label});
+}
+
+struct IsLarge {
+  Span<const LocalIndex> counts;
+  Index least;
+
+  ZHALO_HD bool operator()(Index i) const { return Index{counts[i]} >= least; }
+};
+
+template <class E>
+Buffer<LocalIndex> select_groups(const E& exec, Span<const LocalIndex> counts, Index least) {
+  return select(exec, counts.size(), IsLarge{counts, least});
+}
+
+struct MakeSizeKey {
+  Span<const LocalIndex> counts;
+  Span<const LocalIndex> roots;
+  Span<std::uint64_t> keys;
+
+  ZHALO_HD void operator()(Index g) const {
+    keys[g] = static_cast<std::uint64_t>(counts.size() - Index{counts[roots[g]]});
+  }
+};
+
+template <class E>
+void make_size_keys(const E& exec, Span<const LocalIndex> counts, Span<const LocalIndex> roots,
+                    Span<std::uint64_t> keys) {
+  for_each(exec, roots.size(), MakeSizeKey{counts, roots, keys});
+}
+
+struct TakeLength {
+  Span<const LocalIndex> counts;
+  Span<const LocalIndex> roots;
+  Span<Index> length;
+
+  ZHALO_HD void operator()(Index g) const { length[g] = counts[roots[g]]; }
+};
+
+struct NumberRow {
+  Span<const LocalIndex> roots;
+  Span<LocalIndex> rows;
+
+  ZHALO_HD void operator()(Index g) const { rows[roots[g]] = static_cast<LocalIndex>(g); }
+};
+
+template <class E>
+void number_rows(const E& exec, Span<const LocalIndex> roots, Span<LocalIndex> counts_to_rows,
+                 Span<Index> length) {
+  for_each(exec, roots.size(), TakeLength{counts_to_rows, roots, length});
+  for_each(exec, counts_to_rows.size(), Fill{counts_to_rows, no_row});
+  for_each(exec, roots.size(), NumberRow{roots, counts_to_rows});
+}
+
+struct AssignGroup {
+  LabelsView labels;
+  Span<const LocalIndex> rows;
+  Span<Index> group_of;
+
+  ZHALO_HD void prefetch(Index i) const {
+    if (labels.has_group(i)) prefetch_line(&rows[labels.root(i)]);
+  }
+
+  ZHALO_HD void operator()(Index i) const {
+    const LocalIndex row = labels.has_group(i) ? rows[labels.root(i)] : no_row;
+    group_of[i] = row == no_row ? no_group : Index{row};
+  }
+};
+
+template <class E>
+void assign_groups(const E& exec, const LabelsView& labels, Span<const LocalIndex> rows,
+                   Span<Index> group_of) {
+  for_each(exec, labels.label.size(), AssignGroup{labels, rows, group_of});
+}
+
+struct IsMember {
+  Span<const Index> group_of;
+
+  ZHALO_HD bool operator()(Index i) const { return group_of[i] != no_group; }
+};
+
+template <class E>
+Buffer<LocalIndex> select_members(const E& exec, Span<const Index> group_of) {
+  return select(exec, group_of.size(), IsMember{group_of});
+}
+
+struct MakeMemberKey {
+  Span<const Index> group_of;
+  Span<const LocalIndex> members;
+  Span<std::uint64_t> keys;
+
+  ZHALO_HD void operator()(Index m) const {
+    keys[m] = static_cast<std::uint64_t>(group_of[members[m]]);
+  }
+};
+
+template <class E>
+void make_member_keys(const E& exec, Span<const Index> group_of, Span<const LocalIndex> members,
+                      Span<std::uint64_t> keys) {
+  for_each(exec, members.size(), MakeMemberKey{group_of, members, keys});
+}
+
+struct IsLong {
+  Span<const Index> lengths;
+  Index least;
+
+  ZHALO_HD bool operator()(Index i) const { return lengths[i] >= least; }
+};
+
+template <class E>
+Buffer<LocalIndex> select_long(const E& exec, Span<const Index> lengths, Index least) {
+  return select(exec, lengths.size(), IsLong{lengths, least});
+}
+
+struct MakeLengthKey {
+  Span<const Index> lengths;
+  Index longest;
+  Span<std::uint64_t> keys;
+
+  ZHALO_HD void operator()(Index g) const {
+    keys[g] = static_cast<std::uint64_t>(longest - lengths[g]);
+  }
+};
+
+template <class E>
+void make_length_keys(const E& exec, Span<const Index> lengths, Index longest,
+                      Span<std::uint64_t> keys) {
+  for_each(exec, lengths.size(), MakeLengthKey{lengths, longest, keys});
+}
+
+ZHALO_INSTANTIATE(count_bad_labels);
+ZHALO_INSTANTIATE(count_labels);
+ZHALO_INSTANTIATE(count_marked_labels);
+ZHALO_INSTANTIATE(take_labels);
+ZHALO_INSTANTIATE(select_groups);
+ZHALO_INSTANTIATE(make_size_keys);
+ZHALO_INSTANTIATE(number_rows);
+ZHALO_INSTANTIATE(assign_groups);
+ZHALO_INSTANTIATE(select_members);
+ZHALO_INSTANTIATE(make_member_keys);
+ZHALO_INSTANTIATE(select_long);
+ZHALO_INSTANTIATE(make_length_keys);
+
+}  // namespace zhalo::kernels

@@ -1,0 +1,154 @@
+/// Particles that other ranks have to see, and what seeing them tells.
+#pragma once
+
+#include "kernels/common/backend.hpp"
+#include "kernels/fof.hpp"
+#include "zhalo/core/buffer.hpp"
+
+namespace zhalo::kernels {
+
+/// Whether a box comes within reach of others, in double: positions of either precision are exact
+/// there.
+template <class Real>
+struct Reach {
+  GhostSearch<Real> search;
+
+  ZHALO_HD bool reaches(const CoarseBox& a, const CoarseBox& b) const {
+    double d[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      const double direct = larger(b.lo[axis] - a.hi[axis], a.lo[axis] - b.hi[axis]);
+      const double image =
+          search.period[axis] - (larger(a.hi[axis], b.hi[axis]) - smaller(a.lo[axis], b.lo[axis]));
+      d[axis] = larger(smaller(direct, image), 0);
+    }
+    return d[0] * d[0] + d[1] * d[1] + d[2] * d[2] <= search.reach2;
+  }
+
+  /// Box of a node of the tree, by its place among all nodes' boxes.
+  ZHALO_HD CoarseBox box_of(Index node) const {
+    CoarseBox box;
+    for (int axis = 0; axis < 3; ++axis) {
+      box.lo[axis] = static_cast<double>(search.tree.boxes.lo[axis][node]);
+      box.hi[axis] = static_cast<double>(search.tree.boxes.hi[axis][node]);
+    }
+    return box;
+  }
+
+  ZHALO_HD bool is_near_hull(Index node) const { return reaches(box_of(node), search.hull); }
+
+  /// The boxes (at most 64) within reach of a leaf, one bit each.
+  ZHALO_HD std::uint64_t near_leaf(Index leaf) const {
+    const CoarseBox box_of_leaf = box_of(leaf);
+    std::uint64_t near = 0;
+    if (!reaches(box_of_leaf, search.hull)) return 0;
+    for (Index box = 0; box < search.boxes.size(); ++box) {
+      if (reaches(box_of_leaf, search.boxes[box])) near |= std::uint64_t{1} << box;
+    }
+    return near;
+  }
+
+  ZHALO_HD bool is_near(Index particle, std::uint64_t boxes) const {
+    CoarseBox point;
+    for (int axis = 0; axis < 3; ++axis)
+      point.lo[axis] = static_cast<double>(search.tree.pos.axis[axis][particle]);
+    point.hi = point.lo;
+    for (Index box = 0; box < search.boxes.size(); ++box) {
+      if ((boxes >> static_cast<unsigned>(box) & 1) != 0 && reaches(point, search.boxes[box]))
+        return true;
+    }
+    return false;
+  }
+
+ private:
+  ZHALO_HD static double larger(double a, double b) { return a > b ? a : b; }
+  ZHALO_HD static double smaller(double a, double b) { return a < b ? a : b; }
+};
+
+/// Counts (or, with `selected`, writes) the particles within reach below one node of level 1, or in
+/// one leaf where that is the top.
+template <class Real>
+struct GhostsOfNode : Reach<Real> {
+  static constexpr bool long_elements = true;
+  int level = 0;              ///< of the nodes
+  Span<Index> counts;         ///< per node; after a scan, offsets
+  Span<LocalIndex> selected;  ///< empty: count
+
+  ZHALO_HD void operator()(Index node) const {
+    const TreeView<Real>& tree = this->search.tree;
+    Index found = 0;
+    if (this->is_near_hull(tree.level_first[level] + node)) {
+      const Index leaves = level == 0 ? 1 : tree.fanout;
+      for (Index leaf = node * leaves; leaf < (node + 1) * leaves && leaf < tree.level_size[0];
+           ++leaf) {
+        found += ghosts_of_leaf(leaf, selected.empty() ? 0 : counts[node] + found);
+      }
+    }
+    if (selected.empty()) counts[node] = found;
+  }
+
+ private:
+  ZHALO_HD Index ghosts_of_leaf(Index leaf, Index place) const {
+    const Index begin = this->search.tree.leaf_begin[leaf];
+    const Index end = this->search.tree.leaf_end[leaf];
+    Index found = 0;
+    const std::uint64_t near = begin == end ? 0 : this->near_leaf(leaf);
+    for (Index i = begin; near != 0 && i < end; ++i) {
+      if (!this->is_near(i, near)) continue;
+      if (!selected.empty()) selected[place + found] = static_cast<LocalIndex>(i);
+      ++found;
+    }
+    return found;
+  }
+};
+
+template <class E, class Real>
+Buffer<LocalIndex> select_ghosts(const E& exec, const GhostSearch<Real>& search) {
+  const int level = search.tree.num_levels > 1 ? 1 : 0;
+  const Index num_nodes = search.tree.level_size[level];
+  Buffer<Index> counts(exec, num_nodes, "counts of ghosts");
+  for_each(exec, num_nodes, GhostsOfNode<Real>{{search}, level, counts.span(), {}});
+  const Index num = exclusive_scan(exec, counts.span());
+  Buffer<LocalIndex> selected(exec, num, "ghosts");
+  if (num > 0)
+    for_each(exec, num_nodes, GhostsOfNode<Real>{{search}, level, counts.span(), selected.span()});
+  return selected;
+}
+
+struct FindRoot {
+  DisjointSets sets;
+  Span<const LocalIndex> particles;
+  Span<LocalIndex> roots;
+
+  ZHALO_HD void operator()(Index i) const { roots[i] = sets.find(particles[i]); }
+};
+
+template <class E>
+void find_roots(const E& exec, const DisjointSets& sets, Span<const LocalIndex> particles,
+                Span<LocalIndex> roots) {
+  for_each(exec, particles.size(), FindRoot{sets, particles, roots});
+}
+
+struct FindEdge {
+  DisjointSets sets;
+  GhostsView ghosts;
+  Span<GhostEdge> edges;
+
+  ZHALO_HD void operator()(Index i) const {
+    const LocalIndex root = sets.find(ghosts.first_in_sets + static_cast<LocalIndex>(i));
+    // Sets are known by their smallest element: one with a particle of this rank has its root here.
+    edges[i] = {root < ghosts.first_in_sets ? ghosts.sources.global(i, ghosts.root[i]) : Index{-1},
+                root};
+  }
+};
+
+template <class E>
+void find_edges(const E& exec, const DisjointSets& sets, const GhostsView& ghosts,
+                Span<GhostEdge> edges) {
+  for_each(exec, edges.size(), FindEdge{sets, ghosts, edges});
+}
+
+ZHALO_INSTANTIATE_REALS(select_ghosts);
+ZHALO_INSTANTIATE(find_roots);
+ZHALO_INSTANTIATE(find_edges);
+
+}  // namespace zhalo::kernels

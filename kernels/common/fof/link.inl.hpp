@@ -1,0 +1,159 @@
+// Linking friends: inside leaves, then between leaves, for any Lanes. No include guard: compiled
+// once for each kind of Lanes.
+
+ZHALO_LANES_BEGIN
+namespace ZHALO_LANES_NAMESPACE {
+
+/// Distances where no image is nearer.
+template <class Lanes>
+struct OpenMetric : OpenSpace<Lanes> {
+  ZHALO_HD OpenMetric(const Lanes&, const FofView<typename Lanes::real>& fof)
+      : within2(fof.open.within2), reach2(fof.open.reach2) {}
+
+  typename Lanes::real within2;
+  typename Lanes::real reach2;
+};
+
+/// Distances to the nearest periodic image.
+template <class Lanes>
+struct PeriodicMetric : PeriodicSpace<Lanes> {
+  ZHALO_HD PeriodicMetric(const Lanes& g, const FofView<typename Lanes::real>& fof)
+      : PeriodicSpace<Lanes>(g, fof.period),
+        within2(fof.wrapped.within2),
+        reach2(fof.wrapped.reach2) {}
+
+  typename Lanes::real within2;
+  typename Lanes::real reach2;
+};
+
+template <class Lanes>
+struct FofLanes : TreeLanes<Lanes> {
+  using Real = typename Lanes::real;
+  using Lane = typename Lanes::Lane;
+  FofView<Real> fof;
+
+  FofLanes(const FofView<Real>& view) : fof(view) {}
+
+  /// Whether points of the box may have friends across a periodic edge.
+  ZHALO_HD bool near_edge(const Real (&lo)[3], const Real (&hi)[3]) const {
+    bool near = false;
+    for (int axis = 0; axis < 3; ++axis)
+      near = near || lo[axis] < fof.inner_lo[axis] || hi[axis] > fof.inner_hi[axis];
+    return near;
+  }
+
+  /// Those of `lanes` whose pair, at squared distance r2, are friends. Inside the error band
+  /// decide(lane) says it, in double.
+  template <class Metric, class Decide>
+  ZHALO_HD std::uint64_t friends(const Lanes& g, const Metric& metric, Lane r2, std::uint64_t lanes,
+                                 Decide decide) const {
+    std::uint64_t hits = g.ballot(r2 <= g.broadcast(metric.reach2)) & lanes;
+    if (hits == 0) return 0;
+    std::uint64_t doubtful = hits & ~g.ballot(r2 <= g.broadcast(metric.within2));
+    for (; doubtful != 0; doubtful &= doubtful - 1) {
+      const int lane = lowest_bit(doubtful);
+      if (!decide(lane)) hits &= ~(std::uint64_t{1} << lane);
+    }
+    return hits;
+  }
+};
+
+/// Links the particles inside one leaf and makes its entries of the parent array.
+template <class Lanes>
+struct LinkInside : FofLanes<Lanes> {
+  using Base = FofLanes<Lanes>;
+  using Base::fof;
+  using typename Base::Lane;
+  using typename Base::Real;
+
+  struct Scratch {};
+
+  ZHALO_HD void operator()(const Lanes& g, Index leaf, Scratch&) const {
+    const LocalIndex begin = fof.tree.leaf_begin[leaf];
+    const Index num = fof.tree.leaf_end[leaf] - begin;
+    if (num == 0) return;
+    Real lo[3], hi[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      lo[axis] = fof.tree.boxes.lo[axis][leaf];
+      hi[axis] = fof.tree.boxes.hi[axis][leaf];
+    }
+    bool connected = true;
+    if (is_clump(lo, hi) || num > max_leaf_size) {
+      const LocalIndex first = fof.first_in_sets + begin;
+      g.for_each_lane(num, [&](Index i) { fof.sets.parent[first + i] = first; });
+    } else if (this->near_edge(lo, hi)) {
+      connected = flood(g, PeriodicMetric<Lanes>(g, fof), begin, num);
+    } else {
+      connected = flood(g, OpenMetric<Lanes>(g, fof), begin, num);
+    }
+    g.one([&] { fof.connected[leaf] = connected ? 1 : 0; });
+  }
+
+ private:
+  /// Any two points of the box are friends.
+  ZHALO_HD bool is_clump(const Real (&lo)[3], const Real (&hi)[3]) const {
+    const Real x = hi[0] - lo[0];
+    const Real y = hi[1] - lo[1];
+    const Real z = hi[2] - lo[2];
+    return fused(z, z, fused(y, y, x * x)) <= fof.open.within2;
+  }
+
+  /// Finds the components by flood fill over bit sets; true if there is one.
+  template <class Metric>
+  ZHALO_HD bool flood(const Lanes& g, const Metric& metric, LocalIndex begin, Index num) const {
+    std::uint64_t left = first_bits(num);
+    bool one_component = true;
+    while (left != 0) {
+      const int seed = lowest_bit(left);
+      std::uint64_t frontier = std::uint64_t{1} << seed;
+      std::uint64_t component = frontier;
+      left &= ~frontier;
+      while (frontier != 0 && left != 0) {
+        const int i = lowest_bit(frontier);
+        frontier &= frontier - 1;
+        const std::uint64_t found =
+            friends_in_leaf(g, metric, begin, begin + static_cast<LocalIndex>(i), left);
+        left &= ~found;
+        component |= found;
+        frontier |= found;
+      }
+      one_component = one_component && component == first_bits(num);
+      const LocalIndex first = fof.first_in_sets + begin;
+      const LocalIndex root = first + static_cast<LocalIndex>(seed);
+      g.one([&] {
+        for (std::uint64_t bits = component; bits != 0; bits &= bits - 1)
+          fof.sets.parent[Index{first} + lowest_bit(bits)] = root;
+      });
+    }
+    return one_component;
+  }
+
+  template <class Metric>
+  ZHALO_HD std::uint64_t friends_in_leaf(const Lanes& g, const Metric& metric, LocalIndex begin,
+                                         LocalIndex i, std::uint64_t candidates) const {
+    Lane xi[3];
+    this->broadcast_particle(g, fof.tree, i, xi);
+    std::uint64_t found = 0;
+    for (int j = 0; j < max_leaf_size && candidates >> j != 0; j += Lanes::size) {
+      const std::uint64_t lanes = (candidates >> j) & first_bits(Lanes::size);
+      if (lanes == 0) continue;
+      Lane xj[3];
+      this->load_particles(g, fof.tree, Index{begin} + j, xj);
+      const Index first = Index{begin} + j;
+      const auto decide = [&](int lane) { return fof.are_friends(fof, i, first + lane); };
+      found |= this->friends(g, metric, this->distance2(metric, xi, xj), lanes, decide) << j;
+    }
+    return found;
+  }
+};
+
+template <class E, class Real>
+void link_inside(const E& exec, const FofView<Real>& fof) {
+  for_each_with_lanes(exec, fof.tree.level_size[0], LinkInside<LanesOf<Real>>{{fof}},
+                      LanesOf<Real>{});
+}
+
+ZHALO_INSTANTIATE_LANES(link_inside);
+
+}  // namespace ZHALO_LANES_NAMESPACE
+ZHALO_LANES_END

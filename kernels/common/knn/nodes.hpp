@@ -1,0 +1,192 @@
+/// What searches ask of a tree's nodes: smallest indices below them, how far the queries in a leaf
+/// reach, and the leaves that balls touch.
+#pragma once
+
+#include <limits>
+
+#include "kernels/common/arithmetic.hpp"
+#include "kernels/common/atomics.hpp"
+#include "kernels/common/backend.hpp"
+#include "kernels/knn.hpp"
+#include "zhalo/core/buffer.hpp"
+
+namespace zhalo::kernels {
+
+inline constexpr Index largest_index = std::numeric_limits<Index>::max();
+
+/// Smallest global index below each leaf, then below each node of the coarser levels.
+template <class Real>
+struct SmallestOfLeaf {
+  TreeView<Real> tree;
+  SearchColumn<Index> global_index;
+  LocalIndex first_local_index;
+  Span<Index> smallest;
+
+  ZHALO_HD void operator()(Index leaf) const {
+    Index least = largest_index;
+    for (Index i = tree.leaf_begin[leaf]; i < Index{tree.leaf_end[leaf]}; ++i) {
+      const Index index = global_index[first_local_index + static_cast<LocalIndex>(i)];
+      least = index < least ? index : least;
+    }
+    smallest[leaf] = least;
+  }
+};
+
+template <class Real>
+struct SmallestOfNode {
+  TreeView<Real> tree;
+  int level;
+  Span<Index> smallest;
+
+  ZHALO_HD void operator()(Index node) const {
+    Index least = largest_index;
+    for (Index child = node * tree.fanout;
+         child < (node + 1) * tree.fanout && child < tree.level_size[level - 1]; ++child) {
+      const Index index = smallest[tree.level_first[level - 1] + child];
+      least = index < least ? index : least;
+    }
+    smallest[tree.level_first[level] + node] = least;
+  }
+};
+
+template <class E, class Real>
+void find_smallest_indices(const E& exec, const SearchView<Real>& search, Span<Index> smallest) {
+  for_each(
+      exec, search.tree.level_size[0],
+      SmallestOfLeaf<Real>{search.tree, search.global_index, search.first_local_index, smallest});
+  for (int level = 1; level < search.tree.num_levels; ++level) {
+    for_each(exec, search.tree.level_size[level],
+             SmallestOfNode<Real>{search.tree, level, smallest});
+  }
+}
+
+template <class Real>
+struct FindReach {
+  static constexpr Real infinity = std::numeric_limits<Real>::infinity();
+  SearchView<Real> search;
+  BestRows<Real> rows;
+  Span<Real> reach2;
+
+  ZHALO_HD void operator()(Index i_leaf) const {
+    const Index leaf = search.first_leaf + i_leaf;
+    Real furthest = 0;
+    for (Index i = search.queries.leaf_begin[leaf]; i < Index{search.queries.leaf_end[leaf]}; ++i) {
+      const Index row = i - search.first_query;
+      const bool full = Index{rows.count[row]} == rows.k;
+      const Real last = full ? rows.distance2[(row + 1) * rows.k - 1] : infinity;
+      furthest = last > furthest ? last : furthest;
+    }
+    reach2[i_leaf] = furthest;
+  }
+};
+
+template <class E, class Real>
+void find_reach(const E& exec, const SearchView<Real>& search, const BestRows<Real>& rows,
+                Span<Real> reach2) {
+  for_each(exec, reach2.size(), FindReach<Real>{search, rows, reach2});
+}
+
+/// Marks the leaves that one ball touches. The same arithmetic as in the searches: no particle that
+/// they would find is missed.
+template <class Real>
+struct MarkLeaves {
+  static constexpr bool long_elements = true;
+  static constexpr int max_stack = 512;
+  BallsView<Real> view;
+  Span<std::uint8_t> marks;
+
+  ZHALO_HD void operator()(Index i) const {
+    const Ball<Real>& ball = view.balls[i];
+    std::uint32_t nodes[max_stack];
+    std::uint8_t levels[max_stack];
+    int height = 0;
+    const int top = view.tree.num_levels - 1;
+    for (Index node = 0; node < view.tree.level_size[top]; ++node)
+      height += visit(ball, top, node, nodes + height, levels + height);
+    while (height > 0) {
+      --height;
+      const int level = levels[height] - 1;
+      const Index first = Index{nodes[height]} * view.tree.fanout;
+      for (Index node = first; node < first + view.tree.fanout; ++node)
+        height += visit(ball, level, node, nodes + height, levels + height);
+    }
+  }
+
+ private:
+  /// Marks a leaf or remembers a node, if the ball touches it; returns how many were remembered.
+  ZHALO_HD int visit(const Ball<Real>& ball, int level, Index node, std::uint32_t* node_to,
+                     std::uint8_t* plane_to) const {
+    if (!touches(ball, view.tree.level_first[level] + node)) return 0;
+    if (level == 0) {
+      atomic_store(marks[node], std::uint8_t{1});
+      return 0;
+    }
+    *node_to = static_cast<std::uint32_t>(node);
+    *plane_to = static_cast<std::uint8_t>(level);
+    return 1;
+  }
+
+  ZHALO_HD bool touches(const Ball<Real>& ball, Index at) const {
+    const BoxesView<Real>& boxes = view.tree.boxes;
+    if (!(boxes.lo[0][at] <= boxes.hi[0][at])) return false;
+    Real d[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      const Real lo = boxes.lo[axis][at];
+      const Real hi = boxes.hi[axis][at];
+      const Real direct = larger(lo - ball.hi[axis], ball.lo[axis] - hi);
+      const Real image =
+          view.period[axis] - (larger(hi, ball.hi[axis]) - smaller(lo, ball.lo[axis]));
+      d[axis] = larger(smaller(direct, image), Real{0});
+    }
+    return fused(d[2], d[2], fused(d[1], d[1], d[0] * d[0])) <= ball.reach2;
+  }
+
+  ZHALO_HD static Real larger(Real a, Real b) { return a > b ? a : b; }
+  ZHALO_HD static Real smaller(Real a, Real b) { return a < b ? a : b; }
+};
+
+struct ForgetMark {
+  Span<std::uint8_t> marks;
+  ZHALO_HD void operator()(Index i) const { marks[i] = 0; }
+};
+
+/// Counts the particles of marked leaves or, after a scan, writes their places.
+template <class Real>
+struct ListMarked {
+  TreeView<Real> tree;
+  Span<const std::uint8_t> marks;
+  Span<Index> counts;
+  Span<LocalIndex> selected;  ///< empty: count
+
+  ZHALO_HD void operator()(Index leaf) const {
+    const LocalIndex begin = tree.leaf_begin[leaf];
+    const LocalIndex num = marks[leaf] != 0 ? tree.leaf_end[leaf] - begin : 0;
+    if (selected.empty()) {
+      counts[leaf] = num;
+      return;
+    }
+    for (LocalIndex i = 0; i < num; ++i) selected[counts[leaf] + i] = begin + i;
+  }
+};
+
+template <class E, class Real>
+Buffer<LocalIndex> select_in_balls(const E& exec, const BallsView<Real>& view) {
+  const Index num_leaves = view.tree.level_size[0];
+  Buffer<std::uint8_t> marks(exec, num_leaves, "leaves to send");
+  Buffer<Index> counts(exec, num_leaves, "leaves to send");
+  for_each(exec, num_leaves, ForgetMark{marks.span()});
+  for_each(exec, view.balls.size(), MarkLeaves<Real>{view, marks.span()});
+  const Span<const std::uint8_t> marked = marks.span();
+  for_each(exec, num_leaves, ListMarked<Real>{view.tree, marked, counts.span(), {}});
+  const Index num = exclusive_scan(exec, counts.span());
+  Buffer<LocalIndex> selected(exec, num, "particles to send");
+  if (num > 0)
+    for_each(exec, num_leaves, ListMarked<Real>{view.tree, marked, counts.span(), selected.span()});
+  return selected;
+}
+
+ZHALO_INSTANTIATE_REALS(find_smallest_indices);
+ZHALO_INSTANTIATE_REALS(find_reach);
+ZHALO_INSTANTIATE_REALS(select_in_balls);
+
+}  // namespace zhalo::kernels

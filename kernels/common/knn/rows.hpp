@@ -1,0 +1,126 @@
+/// Rows of neighbours: in order, as results, with elements of columns.
+#pragma once
+
+#include <limits>
+
+#include "kernels/common/backend.hpp"
+#include "kernels/knn.hpp"
+
+namespace zhalo::kernels {
+
+/// Heap sort of one row by (squared distance, global index): in place, no recursion, n log n
+/// always.
+template <class Real>
+struct SortRow {
+  static constexpr bool long_elements = true;
+  Span<const Index> offset;
+  Real* distance2;
+  LocalIndex* index;
+  SearchColumn<Index> global_index;
+
+  ZHALO_HD void operator()(Index row) const {
+    const Index first = offset[row];
+    const Index num = offset[row + 1] - first;
+    for (Index i = num / 2; i-- > 0;) sift_down(first, i, num);
+    for (Index end = num - 1; end > 0; --end) {
+      swap(first, first + end);
+      sift_down(first, 0, end);
+    }
+  }
+
+ private:
+  ZHALO_HD bool less(Index a, Index b) const {
+    if (distance2[a] != distance2[b]) return distance2[a] < distance2[b];
+    return global_index[index[a]] < global_index[index[b]];
+  }
+  ZHALO_HD void swap(Index a, Index b) const {
+    const Real r2 = distance2[a];
+    distance2[a] = distance2[b];
+    distance2[b] = r2;
+    const LocalIndex p = index[a];
+    index[a] = index[b];
+    index[b] = p;
+  }
+  ZHALO_HD void sift_down(Index first, Index root, Index num) const {
+    while (2 * root + 1 < num) {
+      Index child = 2 * root + 1;
+      if (child + 1 < num && less(first + child, first + child + 1)) ++child;
+      if (!less(first + root, first + child)) return;
+      swap(first + root, first + child);
+      root = child;
+    }
+  }
+};
+
+template <class E, class Real>
+void sort_rows(const E& exec, Span<const Index> offset, const WithinRows<Real>& rows,
+               SearchColumn<Index> global_index) {
+  for_each(exec, offset.size() - 1,
+           SortRow<Real>{offset, rows.distance2, rows.local_index, global_index});
+}
+
+/// Rows of k as a user gets them: missing neighbours are at infinity and have no index.
+template <class Real>
+struct WriteRow {
+  static constexpr bool long_elements = true;
+  static constexpr Real infinity = std::numeric_limits<Real>::infinity();
+  BestRows<Real> rows;
+  SearchColumn<Index> global_index;
+  RowOutput<Real> to;
+
+  ZHALO_HD void operator()(Index row) const {
+    const Index found = rows.count[row];
+    const Index first = row * rows.k;
+    for (Index i = 0; i < rows.k; ++i) {
+      const Index at = first + i;
+      if (!to.distance.empty()) {
+        const Real r = i < found ? static_cast<Real>(sqrt(rows.distance2[at])) : infinity;
+        to.distance[at] = static_cast<Real>(static_cast<double>(r) * to.unit);
+      }
+      if (to.index.empty()) continue;
+      to.index[at] = i < found ? global_index[rows.local_index[at]] : Index{-1};
+    }
+  }
+};
+
+template <class E, class Real>
+void write_rows(const E& exec, Index num, const BestRows<Real>& rows,
+                SearchColumn<Index> global_index, const RowOutput<Real>& to) {
+  for_each(exec, num, WriteRow<Real>{rows, global_index, to});
+}
+
+/// to[row][i] = element of the row's i-th neighbour; bytes `missing` where there is none.
+struct GatherNeighbour {
+  PlacedBytes column;
+  Index k;
+  Span<const LocalIndex> count;
+  const LocalIndex* index;
+  unsigned char missing;
+  void* to;
+
+  ZHALO_HD void operator()(Index at) const {
+    unsigned char* element = static_cast<unsigned char*>(to) + at * column.element_size;
+    if (at % k >= Index{count[at / k]}) {
+      for (Index b = 0; b < column.element_size; ++b) element[b] = missing;
+      return;
+    }
+    const LocalIndex p = index[at];
+    const bool own = p < column.num_own;
+    const auto* from = static_cast<const unsigned char*>(own ? column.own : column.fetched);
+    from += Index{own ? p : p - column.num_own} * column.element_size;
+    for (Index b = 0; b < column.element_size; ++b) element[b] = from[b];
+  }
+};
+
+template <class E, class Real>
+void gather_neighbours(const E& exec, const PlacedBytes& column, const BestRows<Real>& rows,
+                       Span<const LocalIndex> count, const MissingBytes& to) {
+  for_each(exec, count.size() * rows.k,
+           GatherNeighbour{column, rows.k, count, rows.local_index, to.missing, to.to});
+}
+
+ZHALO_INSTANTIATE_REALS(sort_rows);
+ZHALO_INSTANTIATE_REALS(write_rows);
+ZHALO_INSTANTIATE_REALS(gather_neighbours);
+
+}  // namespace zhalo::kernels

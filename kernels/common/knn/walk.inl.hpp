@@ -1,0 +1,250 @@
+// The walk of one leaf of queries through a tree, for any Lanes: what all searches for neighbours
+// share. No include guard: compiled once for each kind of Lanes.
+
+ZHALO_LANES_BEGIN
+namespace ZHALO_LANES_NAMESPACE {
+
+/// Memory of one group: the walk's stack, the leaves that are near, what is known of each query,
+/// and particles that were found.
+template <class RealType>
+struct NeighbourScratch {
+  using Real = RealType;
+  static constexpr int max_stack = 288;
+  static constexpr int max_leaves = 128;
+  static constexpr int max_staged = 128;
+  static constexpr int max_window = 256;
+  static constexpr int slack = 32;  ///< a compressed store may write a whole vector
+
+  std::uint32_t stack[max_stack];
+  LocalIndex leaf[max_leaves + slack];
+  Real lo[3][max_leaves + slack];
+  Real hi[3][max_leaves + slack];
+  Real window[max_window + slack];  ///< distances, before the walk
+  Real staged2[max_staged + slack];
+  LocalIndex staged[max_staged + slack];
+  Real sorted2[max_staged];
+  LocalIndex sorted[max_staged];
+  Real bound2[max_leaf_size];        ///< of each query: neighbours further away are of no use
+  Index bound_index[max_leaf_size];  ///< nor are those just as far with a global index above this
+};
+
+/// One query at work.
+template <class Lanes>
+struct QueryState {
+  typename Lanes::Lane x[3];
+  typename Lanes::real bound2;
+  Index bound_index;
+  LocalIndex self;  ///< place in the tree that is left out
+  Index row;
+  LocalIndex found;  ///< in the row
+  int staged = 0;    ///< in the scratch memory
+};
+
+/// Particles that were found, one per lane whose bit is set: `first` and those behind it.
+template <class Lanes>
+struct FoundLanes {
+  std::uint64_t lanes;
+  typename Lanes::Lane r2;
+  LocalIndex first;
+};
+
+struct ParticleRun {
+  LocalIndex begin;
+  LocalIndex end;
+};
+
+/// A search: Derived says what each query does with the leaves that are near.
+///
+///   visit(g, metric, walk, i)   looks at the leaves of the walk for query i of the leaf
+///   refine(walk)                says anew how far any query of the leaf reaches
+template <class Lanes, class Derived>
+struct NeighbourWalk : TreeLanes<Lanes> {
+  using Base = TreeLanes<Lanes>;
+  using typename Base::Lane;
+  using typename Base::Real;
+  using typename Base::Siblings;
+  using Scratch = NeighbourScratch<Real>;
+
+  SearchView<Real> search;
+
+  NeighbourWalk(const SearchView<Real>& view) : search(view) {}
+
+ protected:
+  static constexpr Index any_index = static_cast<Index>(~std::uint64_t{0} >> 1);
+
+  /// One leaf of queries, how far the furthest of them reaches, and where the walk is.
+  struct Walk {
+    Index leaf;
+    LocalIndex begin;
+    int num;
+    Scratch& scratch;
+    Real reach2 = 0;
+    Index reach_index = any_index;
+    int height = 0;
+    int num_leaves = 0;
+    SearchWork work{};
+  };
+
+  ZHALO_HD const Derived& derived() const { return static_cast<const Derived&>(*this); }
+
+  ZHALO_HD Walk walk_of(Index item, Scratch& s) const {
+    const Index leaf = search.first_leaf + item;
+    const LocalIndex begin = search.queries.leaf_begin[leaf];
+    return {leaf, begin, static_cast<int>(search.queries.leaf_end[leaf] - begin), s};
+  }
+
+  ZHALO_HD Index row_of(const Walk& walk, int i) const {
+    return Index{walk.begin} + i - search.first_query;
+  }
+
+  /// Walks with the metric that the leaf needs. The reach of the walk must be known.
+  ZHALO_HD void start(const Lanes& g, Walk& walk) const {
+    if (crosses_edge(walk)) {
+      run(g, PeriodicSpace<Lanes>(g, search.period), walk);
+    } else {
+      run(g, OpenSpace<Lanes>{}, walk);
+    }
+    g.one([&] {
+      if (search.work == nullptr) return;
+      atomic_add(search.work->leaves, walk.work.leaves);
+      atomic_add(search.work->pairs, walk.work.pairs);
+    });
+  }
+
+  /// Place of this query among the particles of the tree, if it has to be left out.
+  ZHALO_HD LocalIndex index_to_leave_out(LocalIndex query) const {
+    return search.leave_out_self ? query : no_place;
+  }
+
+ private:
+  /// Whether an image of any particle may be within reach. The margin is far beyond what rounding
+  /// does.
+  ZHALO_HD bool crosses_edge(const Walk& walk) const {
+    const Real reach = static_cast<Real>(sqrt(walk.reach2)) * static_cast<Real>(1.001);
+    bool crosses = false;
+    for (int axis = 0; axis < 3; ++axis) {
+      const Real lo = search.queries.boxes.lo[axis][walk.leaf] - search.edge_lo[axis];
+      const Real hi = search.edge_hi[axis] - search.queries.boxes.hi[axis][walk.leaf];
+      crosses = crosses || !(lo > reach && hi > reach);
+    }
+    return crosses;
+  }
+
+  template <class Metric>
+  ZHALO_HD void run(const Lanes& g, const Metric& metric, Walk& walk) const {
+    // The top level is one node's worth of children: it is expanded as if a node 0 lay above.
+    this->push(g, walk, search.tree.num_levels, 0);
+    // One place visits, so that the text of visiting is compiled in once.
+    while (true) {
+      if (walk.height == 0 || walk.num_leaves + search.tree.fanout > Scratch::max_leaves) {
+        g.sync();
+        for (int i = 0; i < walk.num; ++i) derived().visit(g, metric, walk, i);
+        g.sync();
+        if (walk.height == 0) return;
+        walk.num_leaves = 0;
+        derived().refine(walk);
+      }
+      expand(g, metric, this->pop(g, walk, search.tree), walk);
+    }
+  }
+
+  /// Puts the children within reach onto the stack, the first on top: equal places are found in the
+  /// order of their indices. Leaves go into the list.
+  template <class Metric>
+  ZHALO_HD void expand(const Lanes& g, const Metric& metric, const Siblings& siblings,
+                       Walk& walk) const {
+    Corners<Lanes> box;  // loaded again each time: on a device, registers are dearer
+    this->broadcast_box(g, search.queries, walk.leaf, box);
+    const Index first = search.tree.level_first[siblings.level] + siblings.first;
+    std::uint64_t all_near = 0;
+    for (int j = 0; j < search.tree.fanout; j += Lanes::size) {
+      Corners<Lanes> other;
+      this->load_boxes(g, search.tree, first + j, other);
+      const Lane r2 = this->gap2(metric, box, other, g.broadcast(0));
+      std::uint64_t near =
+          g.ballot(r2 <= g.broadcast(walk.reach2)) & first_bits(search.tree.fanout - j);
+      if (Metric::periodic)
+        near &= g.ballot(other.lo[0] <= other.hi[0]);  // an image of an empty box is not far
+      near = without_later(g, near, r2, first + j, walk);
+      if (siblings.level == 0) {
+        list_leaves(g, near, other, siblings.first + j, walk);
+      } else {
+        all_near |= near << j;
+      }
+    }
+    while (all_near != 0) {
+      const int last = highest_bit(all_near);
+      all_near &= ~(std::uint64_t{1} << last);
+      this->push(g, walk, siblings.level, siblings.first + last);
+    }
+  }
+
+  /// Of nodes that are just as far as the reach, those whose indices all come too late are of no
+  /// use. Thus many equal distances, of equal places above all, cost no more than others.
+  ZHALO_HD std::uint64_t without_later(const Lanes& g, std::uint64_t near, Lane r2, Index first,
+                                       const Walk& walk) const {
+    if (near == 0 || walk.reach_index == any_index) return near;
+    std::uint64_t equal = near & g.ballot(g.broadcast(walk.reach2) <= r2);
+    for (; equal != 0; equal &= equal - 1) {
+      if (search.smallest_index[first + lowest_bit(equal)] > walk.reach_index)
+        near &= ~(equal & ~(equal - 1));
+    }
+    return near;
+  }
+
+  ZHALO_HD void list_leaves(const Lanes& g, std::uint64_t near, const Corners<Lanes>& box,
+                            Index first, Walk& walk) const {
+    Scratch& s = walk.scratch;
+    g.compress_indices(near, static_cast<LocalIndex>(first), s.leaf + walk.num_leaves);
+    for (int axis = 0; axis < 3; ++axis) {
+      g.compress(near, box.lo[axis], s.lo[axis] + walk.num_leaves);
+      g.compress(near, box.hi[axis], s.hi[axis] + walk.num_leaves);
+    }
+    walk.num_leaves += count_bits(near);
+  }
+
+ protected:
+  /// Which of the listed leaves from `l` on, one per lane, are of use to a query.
+  template <class Metric>
+  ZHALO_HD std::uint64_t leaves_of_use(const Lanes& g, const Metric& metric, const Walk& walk,
+                                       int l, const QueryState<Lanes>& query) const {
+    const Scratch& s = walk.scratch;
+    Corners<Lanes> box;
+    for (int axis = 0; axis < 3; ++axis) {
+      box.lo[axis] = g.load(s.lo[axis] + l);
+      box.hi[axis] = g.load(s.hi[axis] + l);
+    }
+    const Corners<Lanes> point{{query.x[0], query.x[1], query.x[2]},
+                               {query.x[0], query.x[1], query.x[2]}};
+    const Lane r2 = this->gap2(metric, point, box, g.broadcast(0));
+    std::uint64_t near =
+        g.ballot(r2 <= g.broadcast(query.bound2)) & first_bits(walk.num_leaves - l);
+    if (near == 0 || query.bound_index == any_index) return near;
+    std::uint64_t equal = near & g.ballot(g.broadcast(query.bound2) <= r2);
+    for (; equal != 0; equal &= equal - 1) {
+      if (search.smallest_index[s.leaf[l + lowest_bit(equal)]] > query.bound_index)
+        near &= ~(equal & ~(equal - 1));
+    }
+    return near;
+  }
+
+  /// Calls found(FoundLanes) for the particles [begin, end) of the tree, so many at a time as there
+  /// are lanes; a bit per particle that is within the query's bound.
+  template <class Metric, class Found>
+  ZHALO_HD void test_particles(const Lanes& g, const Metric& metric, const QueryState<Lanes>& query,
+                               const ParticleRun& run, Found found) const {
+    for (LocalIndex j = run.begin; j < run.end; j += Lanes::size) {
+      Lane x[3];
+      this->load_particles(g, search.tree, j, x);
+      const Lane r2 = this->distance2(metric, query.x, x);
+      std::uint64_t near =
+          g.ballot(r2 <= g.broadcast(query.bound2)) & first_bits(Index{run.end} - j);
+      const LocalIndex self = query.self - j;
+      if (self < static_cast<LocalIndex>(Lanes::size)) near &= ~(std::uint64_t{1} << self);
+      found(FoundLanes<Lanes>{near, r2, j});
+    }
+  }
+};
+
+}  // namespace ZHALO_LANES_NAMESPACE
+ZHALO_LANES_END

@@ -1,0 +1,103 @@
+// All neighbours within a radius, for any Lanes. No include guard: compiled once for each kind
+// of Lanes.
+
+ZHALO_LANES_BEGIN
+namespace ZHALO_LANES_NAMESPACE {
+
+/// Counts the particles of the tree within reach of each query or, where there is room for them,
+/// appends them to its row.
+template <class Lanes>
+struct FindWithin : NeighbourWalk<Lanes, FindWithin<Lanes>> {
+  using Base = NeighbourWalk<Lanes, FindWithin<Lanes>>;
+  using Base::any_index;
+  using Base::search;
+  using typename Base::Lane;
+  using typename Base::Real;
+  using typename Base::Scratch;
+  using typename Base::Walk;
+
+  WithinRows<Real> rows;
+
+  FindWithin(const SearchView<Real>& view, const WithinRows<Real>& within)
+      : Base(view), rows(within) {}
+
+  ZHALO_HD void operator()(const Lanes& g, Index item, Scratch& s) const {
+    Walk walk = this->walk_of(item, s);
+    if (walk.num == 0) return;
+    refine(walk);
+    this->start(g, walk);
+  }
+
+  template <class Metric>
+  ZHALO_HD void visit(const Lanes& g, const Metric& metric, Walk& walk, int i) const {
+    Scratch& s = walk.scratch;
+    QueryState<Lanes> query = state_of(g, walk, i);
+    for (int l = 0; l < walk.num_leaves; l += Lanes::size) {
+      for (std::uint64_t near = this->leaves_of_use(g, metric, walk, l, query); near != 0;
+           near &= near - 1) {
+        const LocalIndex leaf = s.leaf[l + lowest_bit(near)];
+        const ParticleRun run{search.tree.leaf_begin[leaf], search.tree.leaf_end[leaf]};
+        if (query.staged + static_cast<int>(run.end - run.begin) > Scratch::max_staged)
+          append(g, query, s);
+        walk.work.leaves += 1;
+        walk.work.pairs += run.end - run.begin;
+        this->test_particles(g, metric, query, run,
+                             [&](const FoundLanes<Lanes>& found) { take(g, query, found, s); });
+      }
+    }
+    append(g, query, s);
+    g.sync();  // others may still read the old count
+    g.one([&] { rows.count[query.row] = query.found; });
+  }
+
+  ZHALO_HD void refine(Walk& walk) const { walk.reach2 = search.reach2; }
+
+ private:
+  ZHALO_HD QueryState<Lanes> state_of(const Lanes& g, const Walk& walk, int i) const {
+    const LocalIndex index = walk.begin + static_cast<LocalIndex>(i);
+    QueryState<Lanes> query;
+    this->broadcast_particle(g, search.queries, index, query.x);
+    query.bound2 = search.reach2;
+    query.bound_index = any_index;
+    query.self = this->index_to_leave_out(index);
+    query.row = this->row_of(walk, i);
+    query.found = rows.count[query.row];
+    return query;
+  }
+
+  ZHALO_HD void take(const Lanes& g, QueryState<Lanes>& query, const FoundLanes<Lanes>& found,
+                     Scratch& s) const {
+    if (rows.offset == nullptr) {
+      query.found += static_cast<LocalIndex>(count_bits(found.lanes));
+      return;
+    }
+    g.compress(found.lanes, found.r2, s.staged2 + query.staged);
+    g.compress_indices(found.lanes, search.first_local_index + found.first,
+                       s.staged + query.staged);
+    query.staged += count_bits(found.lanes);
+  }
+
+  ZHALO_HD void append(const Lanes& g, QueryState<Lanes>& query, Scratch& s) const {
+    if (query.staged == 0) return;
+    g.sync();
+    const Index first = rows.offset[query.row] + query.found;
+    g.for_each_lane(query.staged, [&](Index i) {
+      rows.distance2[first + i] = s.staged2[i];
+      rows.local_index[first + i] = s.staged[i];
+    });
+    g.sync();
+    query.found += static_cast<LocalIndex>(query.staged);
+    query.staged = 0;
+  }
+};
+
+template <class E, class Real>
+void find_within(const E& exec, const SearchView<Real>& search, Index num_leaves,
+                 const WithinRows<Real>& rows) {
+  for_each_with_lanes(exec, num_leaves, FindWithin<LanesOf<Real>>{search, rows}, LanesOf<Real>{});
+}
+
+ZHALO_INSTANTIATE_LANES(find_within);
+
+}  // namespace ZHALO_LANES_NAMESPACE
+ZHALO_LANES_END

@@ -1,0 +1,158 @@
+/// Which cells a particle's cloud covers, and which part of its weight each gets: B-splines of
+/// order 1 to 4 (zhalo/mesh/window.hpp).
+#pragma once
+
+#include "kernels/mesh.hpp"
+
+namespace zhalo::kernels {
+
+/// The largest integer that is not above x, for |x| < 2^62. (The processor's own instruction needs
+/// more than the baseline of x86-64.)
+ZHALO_HD inline Index floor_index(double x) {
+  const auto towards_zero = static_cast<Index>(x);
+  return towards_zero - (x < static_cast<double>(towards_zero) ? 1 : 0);
+}
+
+/// The whole number nearest to x, even in a tie, for |x| <= 2^51.
+ZHALO_HD inline double whole(double x) {
+  constexpr double magic =
+      6755399441055744.0;  // 1.5 * 2^52: here numbers have no digits behind the point
+  return (x + magic) - magic;
+}
+
+/// Place of a position on an axis: the first cell that its cloud covers, and how far it is behind
+/// the place from which weights count.
+struct AxisPosition {
+  Index first = 0;
+  double behind = 0;
+};
+
+template <int order>
+ZHALO_HD AxisPosition place_on(const MeshAxis& axis, double x) {
+  double at = (x - axis.lo) * axis.cells_per_length - axis.offset;
+  const auto num = static_cast<double>(axis.num);
+  // What lies many boxes away must not overflow an integer; the remainder is exact. So far out that
+  // even the difference overflows, no digit of the place in the box is left.
+  if (axis.periodic && !(at > -num && at < 2 * num))
+    at = fmod(x - axis.lo, axis.length) * axis.cells_per_length - axis.offset;
+  if (!(at - at == 0)) at = 0;
+  constexpr bool is_odd = order % 2 == 1;
+  const Index base = floor_index(is_odd ? at + 0.5 : at);
+  return {base - (order - 1) / 2, at - static_cast<double>(base)};
+}
+
+/// The first cell's own number where the axis is periodic; else the nearest cell that exists.
+ZHALO_HD inline Index owned_cell(const MeshAxis& axis, Index cell) {
+  if (axis.periodic) {
+    if (cell >= 0 && cell < axis.num) return cell;
+    const Index rest = cell % axis.num;
+    return rest < 0 ? rest + axis.num : rest;
+  }
+  return cell < 0 ? 0 : (cell >= axis.num ? axis.num - 1 : cell);
+}
+
+template <int order>
+ZHALO_HD Index first_cell(const MeshAxis& axis, double x) {
+  return owned_cell(axis, place_on<order>(axis, x).first);
+}
+
+/// A number for each cell of a cloud along an axis.
+template <int order>
+using Parts = double[static_cast<std::size_t>(order)];
+
+template <int order>
+struct AxisAssignment {
+  Index first = 0;  ///< from 0 to num - 1; the others follow
+  Parts<order> weight;
+};
+
+/// The spline's values at the cells; `d` from a cell's middle for odd orders (-1/2 to 1/2), from a
+/// cell to the next for even ones.
+template <int order>
+ZHALO_HD void set_weights(double d, Parts<order>& weight) {
+  if constexpr (order == 1) {
+    weight[0] = 1;
+  } else if constexpr (order == 2) {
+    weight[0] = 1 - d;
+    weight[1] = d;
+  } else if constexpr (order == 3) {
+    weight[0] = 0.5 * (0.5 - d) * (0.5 - d);
+    weight[1] = 0.75 - d * d;
+    weight[2] = 0.5 * (0.5 + d) * (0.5 + d);
+  } else {
+    constexpr double sixth = 1.0 / 6;
+    const double e = 1 - d;
+    weight[0] = sixth * (e * e * e);
+    weight[1] = sixth * (4 - 3 * d * d * (1 + e));
+    weight[2] = sixth * (4 - 3 * e * e * (1 + d));
+    weight[3] = sixth * (d * d * d);
+  }
+}
+
+/// What would be beyond the ends of an axis that is not periodic goes to its outermost cells.
+template <int order>
+ZHALO_HD void fold(const MeshAxis& axis, Index first, AxisAssignment<order>& cloud) {
+  Parts<order> folded = {};
+  for (int i = 0; i < order; ++i)
+    folded[owned_cell(axis, first + i) - cloud.first] += cloud.weight[i];
+  for (int i = 0; i < order; ++i) cloud.weight[i] = folded[i];
+}
+
+template <int order>
+ZHALO_HD AxisAssignment<order> cloud_on(const MeshAxis& axis, double x) {
+  const AxisPosition place = place_on<order>(axis, x);
+  AxisAssignment<order> cloud;
+  cloud.first = owned_cell(axis, place.first);
+  set_weights<order>(place.behind, cloud.weight);
+  if (!axis.periodic && (place.first < 0 || place.first + order > axis.num))
+    fold<order>(axis, place.first, cloud);
+  return cloud;
+}
+
+/// Divides whole units (|units| <= 2^51) by weights, whole and without remainder:
+/// what rounding leaves goes to the middle.
+template <int order>
+ZHALO_HD void split(double fixed_weight, const Parts<order>& weight, Parts<order>& part) {
+  constexpr int middle = order / 2;
+  double left = fixed_weight;
+  for (int i = 0; i < order; ++i) {
+    if (i == middle) continue;
+    part[i] = whole(fixed_weight * weight[i]);
+    left -= part[i];
+  }
+  part[middle] = left;
+}
+
+/// Calls visit(i, j, k, part) for all cells of a cloud: parts of `units` as whole numbers.
+template <int order, class Visit>
+ZHALO_HD void for_each_part(double fixed_weight, const AxisAssignment<order> (&cloud)[3],
+                            const Visit& visit) {
+  Parts<order> plane;
+  split<order>(fixed_weight, cloud[0].weight, plane);
+  for (int i = 0; i < order; ++i) {
+    Parts<order> row;
+    split<order>(plane[i], cloud[1].weight, row);
+    for (int j = 0; j < order; ++j) {
+      Parts<order> part;
+      split<order>(row[j], cloud[2].weight, part);
+      for (int k = 0; k < order; ++k) visit(i, j, k, static_cast<Index>(part[k]));
+    }
+  }
+}
+
+/// call(Order<n>) with the window's order as a constant.
+template <int n>
+struct Order {
+  static constexpr int value = n;
+};
+template <class Call>
+void with_order(int order, const Call& call) {
+  switch (order) {
+    case 1: return call(Order<1>{});
+    case 2: return call(Order<2>{});
+    case 3: return call(Order<3>{});
+    default: ZHALO_EXPECT(order == 4); return call(Order<4>{});
+  }
+}
+
+}  // namespace zhalo::kernels

@@ -1,0 +1,210 @@
+/// Elements of columns: numbered, filled, gathered, scattered; and where received ones came from.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/common/backend.hpp"
+#include "kernels/particles.hpp"
+
+namespace zhalo::kernels {
+
+template <class Real>
+struct Clear {
+  Span<Real> values;
+
+  ZHALO_HD void operator()(Index i) const { values[i] = 0; }
+};
+
+template <class E, class Real>
+void clear(const E& exec, Span<Real> values) {
+  for_each(exec, values.size(), Clear<Real>{values});
+}
+
+struct FillIndices {
+  Span<Index> to;
+  Index value;
+
+  ZHALO_HD void operator()(Index i) const { to[i] = value; }
+};
+
+template <class E>
+void fill(const E& exec, Span<Index> to, Index value) {
+  for_each(exec, to.size(), FillIndices{to, value});
+}
+
+struct Number {
+  Span<LocalIndex> indices;
+
+  ZHALO_HD void operator()(Index i) const { indices[i] = static_cast<LocalIndex>(i); }
+};
+
+template <class E>
+void number(const E& exec, Span<LocalIndex> indices) {
+  for_each(exec, indices.size(), Number{indices});
+}
+
+struct ScatterNumber {
+  Span<const LocalIndex> at;
+  Index first;
+  Span<Index> to;
+
+  ZHALO_HD void operator()(Index i) const { to[at[i]] = first + i; }
+};
+
+template <class E>
+void scatter_numbers(const E& exec, Span<const LocalIndex> at, Index first, Span<Index> to) {
+  for_each(exec, at.size(), ScatterNumber{at, first, to});
+}
+
+struct MakeGlobal {
+  Span<const LocalIndex> local;
+  Index first_index;
+  Span<Index> indices;
+
+  ZHALO_HD void operator()(Index i) const { indices[i] = first_index + local[i]; }
+};
+
+template <class E>
+void make_global(const E& exec, Span<const LocalIndex> local, Index first_index,
+                 Span<Index> indices) {
+  for_each(exec, local.size(), MakeGlobal{local, first_index, indices});
+}
+
+/// to[i] = from[at[i]], or to[at[i]] = from[i], byte by byte where the size is odd, else by words.
+template <class Word, bool scatters>
+struct MoveElement {
+  const Word* from;
+  Span<const LocalIndex> at;
+  Word* to;
+  Index words;   ///< an element
+  Index stride;  ///< from one element to the next where they are gathered, in words
+
+  ZHALO_HD void prefetch(Index i) const {
+    if (scatters) {
+      prefetch_line(to + Index{at[i]} * words);
+    } else {
+      prefetch_line(from + Index{at[i]} * stride);
+    }
+  }
+
+  ZHALO_HD void operator()(Index i) const {
+    const Index source = scatters ? i * words : Index{at[i]} * stride;
+    const Index target = (scatters ? Index{at[i]} : i) * words;
+    for (Index w = 0; w < words; ++w) to[target + w] = from[source + w];
+  }
+};
+
+template <bool scatters, class E>
+void move_elements(const E& exec, const MovedColumn& column, Span<const LocalIndex> at) {
+  const auto run = [&](auto word) {
+    using Word = decltype(word);
+    const Index words = column.element_size / static_cast<Index>(sizeof(Word));
+    const Index stride =
+        column.from_stride != 0 ? column.from_stride / static_cast<Index>(sizeof(Word)) : words;
+    for_each(exec, at.size(),
+             MoveElement<Word, scatters>{static_cast<const Word*>(column.from), at,
+                                         static_cast<Word*>(column.to), words, stride});
+  };
+  const auto fits = [&](Index bytes) {
+    const auto indices =
+        reinterpret_cast<std::uintptr_t>(column.from) | reinterpret_cast<std::uintptr_t>(column.to);
+    return column.element_size % bytes == 0 && column.from_stride % bytes == 0 &&
+           indices % static_cast<std::uintptr_t>(bytes) == 0;
+  };
+  if (fits(8)) return run(std::uint64_t{});
+  if (fits(4)) return run(std::uint32_t{});
+  run(std::uint8_t{});
+}
+
+template <class E>
+void gather(const E& exec, const MovedColumn& column, Span<const LocalIndex> at) {
+  move_elements<false>(exec, column, at);
+}
+
+template <class E>
+void scatter(const E& exec, const MovedColumn& column, Span<const LocalIndex> at) {
+  move_elements<true>(exec, column, at);
+}
+
+struct GatherElement {
+  const unsigned char* from;
+  Span<const Index> indices;
+  Index first_index;
+  Index element_size;
+  unsigned char* to;
+
+  ZHALO_HD void operator()(Index i) const {
+    const unsigned char* element = from + (indices[i] - first_index) * element_size;
+    for (Index b = 0; b < element_size; ++b) to[i * element_size + b] = element[b];
+  }
+};
+
+template <class E>
+void gather_elements(const E& exec, const ElementsView& elements, Span<const Index> indices,
+                     void* to) {
+  for_each(
+      exec, indices.size(),
+      GatherElement{static_cast<const unsigned char*>(elements.data), indices, elements.first_index,
+                    elements.element_size, static_cast<unsigned char*>(to)});
+}
+
+struct FindGlobal {
+  SourcesView sources;
+  Span<const LocalIndex> index;
+  Span<const LocalIndex> order;
+  Span<Index> global;
+
+  ZHALO_HD void prefetch(Index i) const { prefetch_line(&index[order[i]]); }
+
+  ZHALO_HD void operator()(Index i) const { global[i] = sources.global(order[i], index[order[i]]); }
+};
+
+template <class E>
+void find_global(const E& exec, const SourcesView& sources, Span<const LocalIndex> index,
+                 Span<const LocalIndex> order, Span<Index> global) {
+  for_each(exec, order.size(), FindGlobal{sources, index, order, global});
+}
+
+/// The rank that each received element came from, and its place there.
+struct FindOrigin {
+  SourcesView sources;
+  Span<const LocalIndex> order;
+  Span<const Index> global_index;
+  Span<ParticleLocation> origins;
+
+  ZHALO_HD void operator()(Index i) const {
+    Index low = 0;
+    Index high = sources.first.size() - 1;
+    while (low < high) {
+      const Index middle = (low + high + 1) / 2;
+      if (sources.receive_offset[middle] <= Index{order[i]}) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    origins[i] = {static_cast<std::int32_t>(low),
+                  static_cast<LocalIndex>(global_index[i] - sources.first[low])};
+  }
+};
+
+template <class E>
+void find_origins(const E& exec, const SourcesView& sources, Span<const LocalIndex> order,
+                  Span<const Index> global_index, Span<ParticleLocation> origins) {
+  for_each(exec, origins.size(), FindOrigin{sources, order, global_index, origins});
+}
+
+ZHALO_INSTANTIATE(clear, float);
+ZHALO_INSTANTIATE(clear, double);
+ZHALO_INSTANTIATE(clear, Index);
+ZHALO_INSTANTIATE(fill);
+ZHALO_INSTANTIATE(number);
+ZHALO_INSTANTIATE(scatter_numbers);
+ZHALO_INSTANTIATE(make_global);
+ZHALO_INSTANTIATE(gather);
+ZHALO_INSTANTIATE(scatter);
+ZHALO_INSTANTIATE(gather_elements);
+ZHALO_INSTANTIATE(find_global);
+ZHALO_INSTANTIATE(find_origins);
+
+}  // namespace zhalo::kernels

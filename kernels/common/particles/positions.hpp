@@ -1,0 +1,148 @@
+/// Looking at positions, making keys, bringing coordinates into sorted order.
+#pragma once
+
+#include <limits>
+
+#include "kernels/common/backend.hpp"
+#include "kernels/common/particles/morton.hpp"
+#include "kernels/particles.hpp"
+
+namespace zhalo::kernels {
+
+template <class Real>
+struct SummarizePosition {
+  static constexpr double inf = std::numeric_limits<double>::infinity();
+  static constexpr Index last = std::numeric_limits<Index>::max();
+  ParticlesView<Real> particles;
+  Box box;
+
+  ZHALO_HD PositionSummary operator()(Index i) const {
+    const Vec<Real, 3> pos = particles[i].pos(particles.dimensions);
+    PositionSummary summary = nothing();
+    bool outside = false;
+    bool wrapped = false;
+    bool finite = true;
+    for (int axis = 0; axis < 3; ++axis) {
+      const double x = static_cast<double>(pos[axis]);
+      finite = finite && x - x == 0;
+      summary.lo[axis] = summary.hi[axis] = x;
+      if (axis >= box.dimensions || box.length[axis] == 0) continue;
+      const double lo = box.lo[axis];
+      const double hi = lo + box.length[axis];
+      wrapped = wrapped || (box.periodic[axis] && (x < lo || x >= hi));
+      outside = outside || (!box.periodic[axis] && is_beyond(pos[axis], lo, hi));
+    }
+    if (!finite) return bad(i);
+    summary.num_wrapped = wrapped ? 1 : 0;
+    if (outside) {
+      summary.num_outside = 1;
+      summary.first_outside = i;
+    }
+    return summary;
+  }
+
+  /// Outside [lo, hi], where an edge rounded to the positions' precision is still inside.
+  ZHALO_HD static bool is_beyond(Real x, double lo, double hi) {
+    const double value = static_cast<double>(x);
+    return (value < lo && x < static_cast<Real>(lo)) || (value > hi && x > static_cast<Real>(hi));
+  }
+
+  /// The summary of no particles.
+  ZHALO_HD static PositionSummary nothing() {
+    return {{{inf, inf, inf}}, {{-inf, -inf, -inf}}, 0, last, 0, last, 0};
+  }
+
+  ZHALO_HD static PositionSummary bad(Index i) {
+    PositionSummary summary = nothing();
+    summary.num_not_finite = 1;
+    summary.first_not_finite = i;
+    return summary;
+  }
+};
+
+struct CombineSummaries {
+  ZHALO_HD PositionSummary operator()(const PositionSummary& a, const PositionSummary& b) const {
+    PositionSummary both = a;
+    for (int axis = 0; axis < 3; ++axis) {
+      both.lo[axis] = b.lo[axis] < a.lo[axis] ? b.lo[axis] : a.lo[axis];
+      both.hi[axis] = b.hi[axis] > a.hi[axis] ? b.hi[axis] : a.hi[axis];
+    }
+    both.num_not_finite += b.num_not_finite;
+    both.first_not_finite =
+        b.first_not_finite < a.first_not_finite ? b.first_not_finite : a.first_not_finite;
+    both.num_outside += b.num_outside;
+    both.first_outside = b.first_outside < a.first_outside ? b.first_outside : a.first_outside;
+    both.num_wrapped += b.num_wrapped;
+    return both;
+  }
+};
+
+template <class E, class Real>
+PositionSummary summarize_positions(const E& exec, const ParticlesView<Real>& particles,
+                                    const Box& box) {
+  const SummarizePosition<Real> one{particles, box};
+  return transform_reduce(exec, particles.num, one.nothing(), one, CombineSummaries{});
+}
+
+template <class Real>
+struct MakeKey {
+  ParticlesView<Real> particles;
+  KeyFrame frame;
+  Span<std::uint64_t> keys;
+  Span<LocalIndex> order;
+
+  ZHALO_HD void operator()(Index i) const {
+    const Vec<Real, 3> pos = particles[i].pos(particles.dimensions);
+    const double last = static_cast<double>((std::uint64_t{1} << frame.bits_per_axis) - 1);
+    std::uint32_t cell[3] = {};
+    for (int axis = 0; axis < particles.dimensions; ++axis) {
+      const double x = static_cast<double>(frame.wrapped(pos[axis], axis));
+      const double at = (x - frame.corner[axis]) * frame.cells_per_length;
+      cell[axis] = static_cast<std::uint32_t>(
+          at > 0 ? (at < last ? at : last) : 0);  // NaN, of an extent that overflows, is 0
+    }
+    keys[i] =
+        particles.dimensions == 3 ? morton3(cell[0], cell[1], cell[2]) : morton2(cell[0], cell[1]);
+    order[i] = static_cast<LocalIndex>(i);
+  }
+};
+
+template <class E, class Real>
+void make_keys(const E& exec, const ParticlesView<Real>& particles, const KeyFrame& frame,
+               Span<std::uint64_t> keys, Span<LocalIndex> order) {
+  for_each(exec, particles.num, MakeKey<Real>{particles, frame, keys, order});
+}
+
+template <class Real>
+struct GatherPosition {
+  ParticlesView<Real> particles;
+  KeyFrame frame;
+  Span<const LocalIndex> order;
+  SortedPositions<Real> sorted;
+
+  ZHALO_HD void prefetch(Index i) const {
+    const Place<Real> place = particles[order[i]];
+    prefetch_line(&place.segment.pos[0][place.row]);
+  }
+
+  ZHALO_HD void operator()(Index i) const {
+    const Vec<Real, 3> pos = particles[order[i]].pos(particles.dimensions);
+    for (int axis = 0; axis < 3; ++axis) {
+      const Real x = axis < particles.dimensions ? frame.wrapped(pos[axis], axis) : Real{0};
+      // In double: the scale may be beyond float although the product is not.
+      sorted.axis[axis][i] = static_cast<Real>(static_cast<double>(x) * frame.scale);
+    }
+  }
+};
+
+template <class E, class Real>
+void gather_positions(const E& exec, const ParticlesView<Real>& particles, const KeyFrame& frame,
+                      Span<const LocalIndex> order, const SortedPositions<Real>& sorted) {
+  for_each(exec, particles.num, GatherPosition<Real>{particles, frame, order, sorted});
+}
+
+ZHALO_INSTANTIATE_REALS(summarize_positions);
+ZHALO_INSTANTIATE_REALS(make_keys);
+ZHALO_INSTANTIATE_REALS(gather_positions);
+
+}  // namespace zhalo::kernels

@@ -1,0 +1,113 @@
+/// Runs of equal keys in sorted order: labels and rows of groups whose particles lie on several
+/// ranks.
+#pragma once
+
+#include "kernels/common/select.hpp"
+#include "kernels/sort.hpp"
+
+namespace zhalo::kernels {
+
+struct StartsRun {
+  Span<const std::uint64_t> keys;
+
+  ZHALO_HD bool operator()(Index i) const { return i == 0 || keys[i] != keys[i - 1]; }
+};
+
+template <class E>
+Buffer<LocalIndex> select_run_starts(const E& exec, Span<const std::uint64_t> keys) {
+  return select(exec, keys.size(), StartsRun{keys});
+}
+
+struct CountRun {
+  RunsView runs;
+  Span<LocalIndex> counts;
+
+  ZHALO_HD void operator()(Index run) const {
+    counts[run] = static_cast<LocalIndex>(runs.end(run) - runs.start[run]);
+  }
+};
+
+template <class E>
+void count_runs(const E& exec, const RunsView& runs, Span<LocalIndex> counts) {
+  for_each(exec, counts.size(), CountRun{runs, counts});
+}
+
+struct WeighRun {
+  RunsView runs;
+  Span<const Index> weight_before;
+  Span<LocalIndex> weights;
+
+  ZHALO_HD void operator()(Index run) const {
+    weights[run] =
+        static_cast<LocalIndex>(weight_before[runs.end(run)] - weight_before[runs.start[run]]);
+  }
+};
+
+template <class E>
+void weigh_runs(const E& exec, const RunsView& runs, Span<const Index> weight_before,
+                Span<LocalIndex> weights) {
+  for_each(exec, weights.size(), WeighRun{runs, weight_before, weights});
+}
+
+struct SumRun {
+  RunsView runs;
+  Span<const LocalIndex> values;
+  Span<Index> sums;
+
+  ZHALO_HD void operator()(Index run) const {
+    Index sum = 0;
+    for (Index i = runs.start[run]; i < runs.end(run); ++i) sum += values[runs.order[i]];
+    sums[run] = sum;
+  }
+};
+
+template <class E>
+void sum_runs(const E& exec, const RunsView& runs, Span<const LocalIndex> values,
+              Span<Index> sums) {
+  for_each(exec, sums.size(), SumRun{runs, values, sums});
+}
+
+/// A long run is not one thread's work: each element looks for its run.
+struct SpreadRun {
+  RunsView runs;
+  Span<const Index> values;
+  Span<Index> to;
+
+  ZHALO_HD void prefetch(Index i) const { prefetch_line(&to[runs.order[i]]); }
+
+  ZHALO_HD void operator()(Index i) const {
+    const Index run =
+        first_index_where(runs.start.size(), [&](Index at) { return Index{runs.start[at]} > i; }) -
+        1;
+    to[runs.order[i]] = values[run];
+  }
+};
+
+template <class E>
+void spread_runs(const E& exec, const RunsView& runs, Span<const Index> values, Span<Index> to) {
+  for_each(exec, runs.order.size(), SpreadRun{runs, values, to});
+}
+
+struct MarkRow {
+  Span<const std::uint64_t> rows;
+  Span<Index> offset;
+
+  ZHALO_HD void operator()(Index i) const {
+    if (i == 0 || rows[i] != rows[i - 1]) offset[static_cast<Index>(rows[i] - rows[0])] = i;
+    if (i + 1 == rows.size()) offset[offset.size() - 1] = rows.size();
+  }
+};
+
+template <class E>
+void find_rows(const E& exec, Span<const std::uint64_t> rows, Span<Index> offset) {
+  for_each(exec, rows.size(), MarkRow{rows, offset});
+}
+
+ZHALO_INSTANTIATE(select_run_starts);
+ZHALO_INSTANTIATE(count_runs);
+ZHALO_INSTANTIATE(weigh_runs);
+ZHALO_INSTANTIATE(sum_runs);
+ZHALO_INSTANTIATE(spread_runs);
+ZHALO_INSTANTIATE(find_rows);
+
+}  // namespace zhalo::kernels

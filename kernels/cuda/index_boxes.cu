@@ -1,7 +1,0 @@
-#include "kernels/cuda/launch.cuh"
-#include "kernels/kernels.hpp"
-// The loops come first: the texts of kernels/common are written in terms of them.
-#include "kernels/common/index_boxes.hpp"
-
-#define ZHALO_EXEC Cuda
-#include "kernels/common/instantiate_index_boxes.inl.hpp"

@@ -1,0 +1,19 @@
+// Searches for neighbours on CUDA, by a warp for each leaf of queries.
+#define ZHALO_BACKEND Cuda
+
+#include <limits>
+
+#include "kernels/cuda/reduce.cuh"
+#include "kernels/lanes/warp_lanes.cuh"
+// The loops come first: the texts of kernels/common are written in terms of them.
+#include "kernels/common/knn/nodes.hpp"
+#include "kernels/common/knn/reductions.hpp"
+#include "kernels/common/knn/rows.hpp"
+// Written for Lanes, and for each other.
+#include "kernels/lanes/tree_lanes.inl.hpp"
+//
+#include "kernels/common/knn/walk.inl.hpp"
+//
+#include "kernels/common/knn/best_list.inl.hpp"
+#include "kernels/common/knn/nearest.inl.hpp"
+#include "kernels/common/knn/within.inl.hpp"

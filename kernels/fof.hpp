@@ -1,0 +1,139 @@
+/// Friends of friends: linking leaves, and what several ranks tell each other.
+///
+/// The templates are defined in kernels/common/fof, and instantiated for E = Host and
+/// Cuda and for Real = float and double.
+#pragma once
+
+#include "kernels/common/arithmetic.hpp"
+#include "kernels/common/fof/disjoint_sets.hpp"
+#include "kernels/tree.hpp"
+
+namespace zhalo::kernels {
+
+// ---------------------------------------------------------------- one rank
+
+/// Squared distances, computed in Real, up to within2 are friends for sure and those above reach2
+/// are not; pairs between are decided in double. For Real = double both are the squared linking
+/// length, and nothing lies between.
+template <class Real>
+struct Thresholds {
+  Real within2 = 0;
+  Real reach2 = 0;
+};
+
+/// A tree whose particles are in sets.
+template <class Real>
+struct LinkedTree {
+  TreeView<Real> tree;
+  std::uint8_t* connected = nullptr;  ///< per leaf: all its particles are in one set
+  LocalIndex first_in_sets = 0;  ///< element of the sets that stands for the tree's first particle
+};
+
+/// Everything that linking needs. Lengths are scaled like the sorted coordinates.
+template <class Real>
+struct FofView : LinkedTree<Real> {
+  /// Those whose leaves walk through the tree: its own, each pair of leaves once, or others, each
+  /// leaf with all of the tree's.
+  LinkedTree<Real> walkers;
+  bool own_leaves_walk = true;
+  int walk_level = 0;  ///< one walk per node of this level of the walkers: 0 or 1
+
+  DisjointSets sets;
+  Thresholds<Real> open;     ///< for distances that cross no periodic edge
+  Thresholds<Real> wrapped;  ///< for distances that may
+  Real period[3] = {};       ///< infinite where not periodic
+  double exact_period[3] = {};
+  double linking_length2 = 0;
+  Real inner_lo[3] = {};  ///< a box inside [inner_lo, inner_hi] has no friends across an edge
+  Real inner_hi[3] = {};
+
+  void let_own_leaves_walk() {
+    walkers = {this->tree, this->connected, this->first_in_sets};
+    own_leaves_walk = true;
+  }
+
+  /// The definition, in float64 arithmetic: particle i of `a` (the tree or the walkers) and j of
+  /// the tree.
+  ZHALO_HD bool are_friends(const LinkedTree<Real>& a, Index i, Index j) const {
+    double d[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      const double direct = fabs(static_cast<double>(a.tree.pos.axis[axis][i]) -
+                                 static_cast<double>(this->tree.pos.axis[axis][j]));
+      const double image = exact_period[axis] - direct;
+      d[axis] = image < direct ? image : direct;
+    }
+    return fused(d[2], d[2], fused(d[1], d[1], d[0] * d[0])) <= linking_length2;
+  }
+};
+
+/// Makes the parent array and links the particles inside each leaf.
+template <class E, class Real>
+void link_inside(const E& exec, const FofView<Real>& fof);
+
+/// Links the leaves with each other.
+template <class E, class Real>
+void link_between(const E& exec, const FofView<Real>& fof);
+
+/// Where labels go: the caller's order, as global indices.
+struct LabelTarget {
+  Index first_index = 0;  ///< global index of this rank's first particle
+  Span<Index> label;
+};
+
+/// label[order[i]] = first_index + the smallest order[j] among the j in the set of i. `smallest` is
+/// room for one element a particle.
+template <class E>
+void write_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex> order,
+                  Span<LocalIndex> smallest, const LabelTarget& target);
+
+// ---------------------------------------------------------------- over ranks
+
+/// The search for this rank's particles that may have friends in another rank's boxes.
+template <class Real>
+struct GhostSearch {
+  TreeView<Real> tree;
+  CoarseBox hull;               ///< around all of them
+  Span<const CoarseBox> boxes;  ///< at most max_coarse_boxes
+  double period[3] = {};        ///< infinite where not periodic
+  double reach2 = 0;
+};
+
+/// Particles of other ranks, which are elements of this rank's sets, too.
+struct GhostsView {
+  LocalIndex first_in_sets = 0;
+  SourcesView sources;
+  Span<const LocalIndex> root;  ///< of each ghost's set, on its own rank
+};
+
+/// A set of another rank (by a particle's place in the Z-order of all) that is joined with a set of
+/// this rank; remote is -1 for none.
+struct GhostEdge {
+  Index remote = -1;
+  LocalIndex local = 0;
+};
+
+/// This rank's particles within reach of any of the boxes, ascending.
+template <class E, class Real>
+Buffer<LocalIndex> select_ghosts(const E& exec, const GhostSearch<Real>& search);
+
+/// roots[i] = root of the set of particles[i].
+template <class E>
+void find_roots(const E& exec, const DisjointSets& sets, Span<const LocalIndex> particles,
+                Span<LocalIndex> roots);
+
+/// One edge per ghost, none where it is in no set of this rank.
+template <class E>
+void find_edges(const E& exec, const DisjointSets& sets, const GhostsView& ghosts,
+                Span<GhostEdge> edges);
+
+/// smallest[root] = smallest global index in the root's set; something large where no root is.
+template <class E>
+void find_smallest(const E& exec, const DisjointSets& sets, Span<const Index> global,
+                   Span<Index> smallest);
+
+/// label[order[i]] = label_of_root[root of i].
+template <class E>
+void write_set_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex> order,
+                      Span<const Index> label_of_root, Span<Index> label);
+
+}  // namespace zhalo::kernels

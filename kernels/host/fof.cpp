@@ -1,0 +1,73 @@
+// Friends of friends on the host, compiled like tree.cpp.
+#define ZHALO_BACKEND Host
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/host/parallel.hpp"
+// The loops come first: the texts of kernels/common are written in terms of them.
+#include "kernels/common/fof/ghosts.hpp"
+#include "kernels/common/fof/labels.hpp"
+#include "kernels/lanes/lanes.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/host/fof.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/lanes/simd_lanes.inl.hpp"
+// After the lanes.
+#include "kernels/lanes/tree_lanes.inl.hpp"
+// After distances.
+#include "kernels/common/fof/link.inl.hpp"
+#include "kernels/common/fof/walk.inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace zhalo::kernels::HWY_NAMESPACE {
+
+// Highway's dispatch wants plain functions.
+void link_inside_float(const Host& e, const FofView<float>& fof) {
+  HWY_NAMESPACE::link_inside(e, fof);
+}
+void link_inside_double(const Host& e, const FofView<double>& fof) {
+  HWY_NAMESPACE::link_inside(e, fof);
+}
+void link_between_float(const Host& e, const FofView<float>& fof) {
+  HWY_NAMESPACE::link_between(e, fof);
+}
+void link_between_double(const Host& e, const FofView<double>& fof) {
+  HWY_NAMESPACE::link_between(e, fof);
+}
+
+}  // namespace zhalo::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace zhalo::kernels {
+
+HWY_EXPORT(link_inside_float);
+HWY_EXPORT(link_inside_double);
+HWY_EXPORT(link_between_float);
+HWY_EXPORT(link_between_double);
+
+template <>
+void link_inside(const Host& exec, const FofView<float>& fof) {
+  HWY_DYNAMIC_DISPATCH(link_inside_float)(exec, fof);
+}
+template <>
+void link_inside(const Host& exec, const FofView<double>& fof) {
+  HWY_DYNAMIC_DISPATCH(link_inside_double)(exec, fof);
+}
+template <>
+void link_between(const Host& exec, const FofView<float>& fof) {
+  HWY_DYNAMIC_DISPATCH(link_between_float)(exec, fof);
+}
+template <>
+void link_between(const Host& exec, const FofView<double>& fof) {
+  HWY_DYNAMIC_DISPATCH(link_between_double)(exec, fof);
+}
+
+}  // namespace zhalo::kernels
+#endif

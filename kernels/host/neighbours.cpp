@@ -1,8 +1,0 @@
-#include "kernels/host/parallel.hpp"
-#include "kernels/kernels.hpp"
-// The loops come first: the texts of kernels/common are written in terms of them.
-#include "kernels/common/neighbours.hpp"
-#include "kernels/common/quantities.hpp"
-
-#define ZHALO_EXEC Host
-#include "kernels/common/instantiate_neighbours.inl.hpp"

@@ -1,0 +1,169 @@
+/// Searches for neighbours. Lengths are scaled like the sorted coordinates.
+///
+/// The templates are defined in kernels/common/knn, and instantiated for E = Host and
+/// Cuda and for Real = float and double.
+#pragma once
+
+#include "kernels/tree.hpp"
+#include "zhalo/core/buffer.hpp"
+#include "zhalo/core/neighbours.hpp"
+#include "zhalo/core/reductions.hpp"
+
+namespace zhalo::kernels {
+
+// ---------------------------------------------------------------- searches
+
+/// A place that stands for no particle.
+inline constexpr LocalIndex no_place = ~LocalIndex{0};
+
+/// What a search had to look at.
+struct SearchWork {
+  Index leaves = 0;  ///< visited by queries, one by one
+  Index pairs = 0;   ///< distances computed in them
+};
+
+/// A tree to search in, and queries: those of some leaves of another tree, or of the same.
+template <class Real>
+struct SearchView {
+  TreeView<Real> tree;
+  /// By local index; the tree's particles have [first_local_index, first_local_index + pos.num).
+  SearchColumn<Index> global_index;
+  LocalIndex first_local_index = 0;
+  Span<const Index> smallest_index;  ///< of the particles below each node of the tree
+
+  TreeView<Real> queries;
+  Index first_leaf = 0;                ///< of the leaves whose queries are looked at
+  LocalIndex first_query = 0;          ///< that belongs to row 0
+  bool queries_are_particles = false;  ///< the queries' tree is the tree
+  bool leave_out_self = false;
+
+  Real period[3] = {};   ///< infinite where not periodic
+  Real edge_lo[3] = {};  ///< of the box, infinite where not periodic
+  Real edge_hi[3] = {};
+  Real reach2 = 0;             ///< squared: neighbours further away are none
+  SearchWork* work = nullptr;  ///< sums, or none
+};
+
+/// Smallest global index of the particles below each node of search.tree, by its place in the
+/// boxes' arrays.
+template <class E, class Real>
+void find_smallest_indices(const E& exec, const SearchView<Real>& search, Span<Index> smallest);
+
+/// Rows of the k nearest so far, ascending by (squared distance, global index).
+template <class Real>
+struct BestRows {
+  Index k = 0;
+  Real* distance2 = nullptr;
+  LocalIndex* local_index = nullptr;
+  LocalIndex* count = nullptr;
+  bool resume = false;  ///< rows hold what was found elsewhere; else they begin empty
+};
+
+/// Rows of all neighbours within reach, in no order.
+template <class Real>
+struct WithinRows {
+  LocalIndex* count = nullptr;    ///< of each row: neighbours found so far
+  const Index* offset = nullptr;  ///< of each row's first element; none: count only
+  Real* distance2 = nullptr;
+  LocalIndex* local_index = nullptr;
+};
+
+/// The k nearest of the tree's particles for each query in `num_leaves` leaves.
+template <class E, class Real>
+void find_nearest(const E& exec, const SearchView<Real>& search, Index num_leaves,
+                  const BestRows<Real>& rows);
+
+/// The tree's particles within reach of each query: counts, or (where rows.offset is given) what
+/// was counted.
+template <class E, class Real>
+void find_within(const E& exec, const SearchView<Real>& search, Index num_leaves,
+                 const WithinRows<Real>& rows);
+
+// ---------------------------------------------------------------- rows of neighbours
+
+/// Where rows of the k nearest go; what is empty is not wanted.
+template <class Real>
+struct RowOutput {
+  Span<Real> distance;
+  Span<Index> index;
+  double unit = 1;  ///< of the rows' lengths, in that of the positions
+};
+
+/// Elements of any type that particles have, by place.
+struct PlacedBytes {
+  const void* own = nullptr;
+  const void* fetched = nullptr;
+  LocalIndex num_own = 0;
+  Index element_size = 0;
+};
+
+/// Where elements of neighbours go, and the byte that fills those of no neighbour.
+struct MissingBytes {
+  void* to = nullptr;
+  unsigned char missing = 0;
+};
+
+/// Sorts rows of any length by (squared distance, global index).
+template <class E, class Real>
+void sort_rows(const E& exec, Span<const Index> offset, const WithinRows<Real>& rows,
+               SearchColumn<Index> global_index);
+
+/// Distances (in the unit of the positions) and global indices of `num` rows.
+template <class E, class Real>
+void write_rows(const E& exec, Index num, const BestRows<Real>& rows,
+                SearchColumn<Index> global_index, const RowOutput<Real>& to);
+
+/// Elements of a column at the neighbours of count.size() rows.
+template <class E, class Real>
+void gather_neighbours(const E& exec, const PlacedBytes& column, const BestRows<Real>& rows,
+                       Span<const LocalIndex> count, const MissingBytes& to);
+
+/// What velocity dispersions and densities are made of; velocities lie row by row, `dimensions`
+/// numbers each.
+struct QuantityColumns {
+  SearchColumn<double> mass;
+  SearchColumn<double> velocity;
+  int dimensions = 3;
+};
+
+/// The library's own reductions of rows.
+template <class E, class Real>
+void reduce_kth_radius(const E& exec, const NeighbourRows<Real>& rows, Span<double> results);
+template <class E, class Real>
+void reduce_mean_radius(const E& exec, const NeighbourRows<Real>& rows, Span<double> results);
+template <class E, class Real>
+void reduce_density(const E& exec, const NeighbourRows<Real>& rows, const QuantityColumns& columns,
+                    SphKernel kernel, Span<double> results);
+template <class E, class Real>
+void reduce_dispersion(const E& exec, const NeighbourRows<Real>& rows,
+                       const QuantityColumns& columns, Span<double> results);
+
+// ---------------------------------------------------------------- what other ranks have to search
+
+/// A box of queries and how far they reach, squared.
+template <class Real>
+struct Ball {
+  Real lo[3];
+  Real hi[3];
+  Real reach2;
+};
+
+/// A tree, and balls that touch some of its leaves.
+template <class Real>
+struct BallsView {
+  TreeView<Real> tree;
+  Span<const Ball<Real>> balls;
+  Real period[3] = {};
+};
+
+/// How far, squared, the rows of each leaf of queries reach: to the k-th neighbour, infinitely
+/// where fewer were found.
+template <class E, class Real>
+void find_reach(const E& exec, const SearchView<Real>& search, const BestRows<Real>& rows,
+                Span<Real> reach2);
+
+/// The particles in leaves that a ball touches, ascending.
+template <class E, class Real>
+Buffer<LocalIndex> select_in_balls(const E& exec, const BallsView<Real>& balls);
+
+}  // namespace zhalo::kernels

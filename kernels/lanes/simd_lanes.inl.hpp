@@ -1,0 +1,141 @@
+// SimdLanes: lanes of a vector register, through Highway. No include guard: compiled once per
+// Highway target.
+
+HWY_BEFORE_NAMESPACE();
+namespace zhalo::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Masks are integers in registers of their own (AVX-512).
+template <class AnyMask>
+inline constexpr bool has_mask_register = requires(AnyMask m) {
+  requires std::is_integral_v<decltype(m.raw)>;
+};
+
+template <class Real>
+class SimdLanes {
+  using Tag = hn::ScalableTag<Real>;
+  using Vector = hn::Vec<Tag>;
+  using VectorMask = hn::Mask<Tag>;
+
+ public:
+  using real = Real;
+  static constexpr int size = static_cast<int>(hn::MaxLanes(Tag{}));
+
+  struct Mask {
+    VectorMask value;
+  };
+  struct Lane {
+    Vector value;
+
+    // Members: of friends that are defined here, g++ 12 forgets both the vector target and the
+    // inlining.
+    HWY_INLINE Lane operator-(Lane b) const { return {hn::Sub(value, b.value)}; }
+    HWY_INLINE Lane operator*(Lane b) const { return {hn::Mul(value, b.value)}; }
+    HWY_INLINE Mask operator<=(Lane b) const { return {hn::Le(value, b.value)}; }
+  };
+
+  HWY_INLINE Lane load(const Real* p) const { return {hn::LoadU(Tag{}, p)}; }
+  HWY_INLINE Lane load_or(const Real* p, Index n, Real fallback) const {
+    const Vector other = hn::Set(Tag{}, fallback);
+    if (n >= size) return {hn::LoadU(Tag{}, p)};
+    return {hn::IfThenElse(first(n), hn::LoadU(Tag{}, p), other)};
+  }
+  HWY_INLINE Lane broadcast(Real v) const { return {hn::Set(Tag{}, v)}; }
+
+  HWY_INLINE std::uint64_t ballot(Mask m) const {
+    if constexpr (has_mask_register<VectorMask>) {
+      return m.value.raw;  // Highway's way goes through memory
+    } else {
+      std::uint8_t bytes[8] = {};
+      hn::StoreMaskBits(Tag{}, m.value, bytes);
+      std::uint64_t bits = 0;
+      __builtin_memcpy(&bits, bytes, sizeof bits);
+      return bits;
+    }
+  }
+
+  HWY_INLINE bool any(bool b) const { return b; }
+
+  /// Through a register and a whole store (`size` elements of `to` may be written): compressing to
+  /// memory is microcode on AMD.
+  HWY_INLINE void compress(std::uint64_t bits, Lane v, Real* to) const {
+    hn::StoreU(hn::Compress(v.value, mask_of(Tag{}, bits)), Tag{}, to);
+  }
+  HWY_INLINE void compress_indices(std::uint64_t bits, LocalIndex first_index,
+                                   LocalIndex* to) const {
+    const hn::Rebind<LocalIndex, Tag> tag;
+    hn::StoreU(hn::Compress(hn::Iota(tag, first_index), mask_of(tag, bits)), tag, to);
+  }
+
+  template <class T>
+  HWY_INLINE void move(const T* from, Index n, T* to) const {
+    __builtin_memmove(to, from, static_cast<std::size_t>(n) * sizeof(T));
+  }
+
+  HWY_INLINE Real reduce_min(Lane v) const { return hn::GetLane(hn::MinOfLanes(Tag{}, v.value)); }
+  HWY_INLINE Real reduce_max(Lane v) const { return hn::GetLane(hn::MaxOfLanes(Tag{}, v.value)); }
+
+  template <class F>
+  HWY_INLINE void one(F f) const {
+    f();
+  }
+  template <class F>
+  HWY_INLINE void for_each_lane(Index n, F f) const {
+    for (Index i = 0; i < n; ++i) f(i);
+  }
+  HWY_INLINE void sync() const {}
+
+  static HWY_INLINE Lane abs(Lane a) { return {hn::Abs(a.value)}; }
+  static HWY_INLINE Lane min(Lane a, Lane b) { return {hn::Min(a.value, b.value)}; }
+  static HWY_INLINE Lane max(Lane a, Lane b) { return {hn::Max(a.value, b.value)}; }
+  static HWY_INLINE Lane fma(Lane a, Lane b, Lane c) {
+#if (HWY_ARCH_X86 && HWY_TARGET > HWY_AVX2) || HWY_TARGET == HWY_SCALAR
+    // No instruction for it: Highway would round twice, which would break the promise of equal
+    // results on all machines.
+    alignas(64) Real x[hn::MaxLanes(Tag{})], y[hn::MaxLanes(Tag{})], z[hn::MaxLanes(Tag{})];
+    hn::Store(a.value, Tag{}, x);
+    hn::Store(b.value, Tag{}, y);
+    hn::Store(c.value, Tag{}, z);
+    for (int i = 0; i < size; ++i) z[i] = std::fma(x[i], y[i], z[i]);
+    return {hn::Load(Tag{}, z)};
+#else
+    return {hn::MulAdd(a.value, b.value, c.value)};
+#endif
+  }
+
+ private:
+  template <class AnyTag>
+  static HWY_INLINE auto mask_of(AnyTag tag, std::uint64_t bits) {
+    using AnyMask = hn::Mask<AnyTag>;
+    if constexpr (has_mask_register<AnyMask>) {
+      return AnyMask{static_cast<decltype(AnyMask::raw)>(bits)};
+    } else {
+      return hn::LoadMaskBits(tag, reinterpret_cast<const std::uint8_t*>(&bits));
+    }
+  }
+
+  static HWY_INLINE VectorMask first(Index n) {
+    return hn::FirstN(Tag{}, static_cast<std::size_t>(n));
+  }
+};
+
+template <class Real>
+using LanesOf = SimdLanes<Real>;
+
+/// Most items that one thread takes at a time; fewer where there are not many.
+inline constexpr Index group_block = 64;
+
+/// Runs functor(group, item, scratch) for every item, items spread over threads.
+template <class Functor, class Real>
+void for_each_with_lanes(const Host& exec, Index num_items, const Functor& functor,
+                         SimdLanes<Real> group) {
+  const Index block = std::clamp<Index>(num_items / (Index{threads_of(exec)} * 8), 1, group_block);
+  for_each_block(exec, num_items, block, [&](Index first, Index last) HWY_ATTR {
+    typename Functor::Scratch scratch;
+    for (Index item = first; item < last; ++item) functor(group, item, scratch);
+  });
+}
+
+}  // namespace zhalo::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();

@@ -1,0 +1,125 @@
+// Distances between lanes and boxes of a tree, for any Lanes. No include guard: compiled once
+// for each kind of Lanes.
+
+ZHALO_LANES_BEGIN
+namespace ZHALO_LANES_NAMESPACE {
+
+/// Distances where no image is nearer.
+template <class Lanes>
+struct OpenSpace {
+  using Lane = typename Lanes::Lane;
+  static constexpr bool periodic = false;
+
+  ZHALO_HD Lane difference(int, Lane a, Lane b) const { return Lanes::abs(a - b); }
+  /// Distance between the intervals [alo, ahi] and [blo, bhi]; negative where they overlap.
+  ZHALO_HD Lane gap(int, Lane alo, Lane ahi, Lane blo, Lane bhi) const {
+    return Lanes::max(blo - ahi, alo - bhi);
+  }
+};
+
+/// Distances to the nearest periodic image. An axis without periodicity has an infinite period.
+template <class Lanes>
+struct PeriodicSpace {
+  using Lane = typename Lanes::Lane;
+  static constexpr bool periodic = true;
+
+  ZHALO_HD PeriodicSpace(const Lanes& g, const typename Lanes::real (&length)[3])
+      : period{g.broadcast(length[0]), g.broadcast(length[1]), g.broadcast(length[2])} {}
+
+  ZHALO_HD Lane difference(int axis, Lane a, Lane b) const {
+    const Lane direct = Lanes::abs(a - b);
+    return Lanes::min(direct, period[axis] - direct);
+  }
+  ZHALO_HD Lane gap(int axis, Lane alo, Lane ahi, Lane blo, Lane bhi) const {
+    const Lane direct = Lanes::max(blo - ahi, alo - bhi);
+    return Lanes::min(direct, period[axis] - (Lanes::max(ahi, bhi) - Lanes::min(alo, blo)));
+  }
+
+  Lane period[3];
+};
+
+template <class Lanes>
+struct Corners {
+  typename Lanes::Lane lo[3];
+  typename Lanes::Lane hi[3];
+};
+
+template <class Lanes>
+struct TreeLanes {
+  using Real = typename Lanes::real;
+  using Lane = typename Lanes::Lane;
+
+  template <class Metric>
+  ZHALO_HD static Lane distance2(const Metric& metric, const Lane (&a)[3], const Lane (&b)[3]) {
+    const Lane x = metric.difference(0, a[0], b[0]);
+    const Lane y = metric.difference(1, a[1], b[1]);
+    const Lane z = metric.difference(2, a[2], b[2]);
+    return Lanes::fma(z, z, Lanes::fma(y, y, x * x));
+  }
+
+  /// Squared distance between boxes; never more, in floating point, than that of any two points in
+  /// them, because every step is monotone under rounding and is the same as in distance2.
+  template <class Metric>
+  ZHALO_HD static Lane gap2(const Metric& metric, const Corners<Lanes>& a, const Corners<Lanes>& b,
+                            Lane zero) {
+    const Lane x = Lanes::max(metric.gap(0, a.lo[0], a.hi[0], b.lo[0], b.hi[0]), zero);
+    const Lane y = Lanes::max(metric.gap(1, a.lo[1], a.hi[1], b.lo[1], b.hi[1]), zero);
+    const Lane z = Lanes::max(metric.gap(2, a.lo[2], a.hi[2], b.lo[2], b.hi[2]), zero);
+    return Lanes::fma(z, z, Lanes::fma(y, y, x * x));
+  }
+
+  using Tree = TreeView<Real>;
+
+  ZHALO_HD static void load_particles(const Lanes& g, const Tree& tree, Index first, Lane (&x)[3]) {
+    for (int axis = 0; axis < 3; ++axis) x[axis] = g.load(tree.pos.axis[axis] + first);
+  }
+  ZHALO_HD static void broadcast_particle(const Lanes& g, const Tree& tree, Index i, Lane (&x)[3]) {
+    for (int axis = 0; axis < 3; ++axis) x[axis] = g.broadcast(tree.pos.axis[axis][i]);
+  }
+  ZHALO_HD static void load_boxes(const Lanes& g, const Tree& tree, Index node, Corners<Lanes>& c) {
+    for (int axis = 0; axis < 3; ++axis) {
+      c.lo[axis] = g.load(tree.boxes.lo[axis] + node);
+      c.hi[axis] = g.load(tree.boxes.hi[axis] + node);
+    }
+  }
+  ZHALO_HD static void broadcast_box(const Lanes& g, const Tree& tree, Index node,
+                                     Corners<Lanes>& c) {
+    for (int axis = 0; axis < 3; ++axis) {
+      c.lo[axis] = g.broadcast(tree.boxes.lo[axis][node]);
+      c.hi[axis] = g.broadcast(tree.boxes.hi[axis][node]);
+    }
+  }
+
+ protected:
+  /// Children of one node.
+  struct Siblings {
+    int level;
+    Index first;
+  };
+
+  /// A walk has `scratch` memory with a `stack`, and its `height`.
+  template <class Walk>
+  ZHALO_HD static void push(const Lanes& g, Walk& walk, int level, Index node) {
+    ZHALO_EXPECT(walk.height < static_cast<int>(std::extent_v<decltype(walk.scratch.stack)>));
+    ZHALO_EXPECT(level < 16 && node < Index{1} << plane_shift);
+    const auto entry =
+        static_cast<std::uint32_t>(level) << plane_shift | static_cast<std::uint32_t>(node);
+    g.one([&] { walk.scratch.stack[walk.height] = entry; });
+    ++walk.height;
+  }
+  template <class Walk>
+  ZHALO_HD static Siblings pop(const Lanes& g, Walk& walk, const Tree& tree) {
+    g.sync();
+    const std::uint32_t entry = walk.scratch.stack[--walk.height];
+    g.sync();
+    const int level = static_cast<int>(entry >> plane_shift);
+    const Index node = entry & ((std::uint32_t{1} << plane_shift) - 1);
+    return {level - 1, node * tree.fanout};
+  }
+
+ private:
+  static constexpr int plane_shift = 28;  ///< of a stack entry: the level above, the node below
+};
+
+}  // namespace ZHALO_LANES_NAMESPACE
+ZHALO_LANES_END

@@ -1,0 +1,82 @@
+/// WarpLanes: the 32 threads of a warp, which all run the same text; every collective is reached by
+/// all of them.
+#pragma once
+
+#include "kernels/lanes/lanes.hpp"
+
+namespace zhalo::kernels {
+
+template <class RealType>
+struct WarpLanes {
+  using real = RealType;
+  using Lane = RealType;
+  using Mask = bool;
+  static constexpr int size = 32;
+  static constexpr unsigned all = 0xffffffffU;
+
+  __device__ Lane load(const real* p) const { return p[lane()]; }
+  __device__ Lane load_or(const real* p, Index n, real fallback) const {
+    return lane() < n ? p[lane()] : fallback;
+  }
+  __device__ Lane broadcast(real v) const { return v; }
+
+  __device__ std::uint64_t ballot(Mask m) const { return __ballot_sync(all, m); }
+  __device__ bool any(bool b) const { return __any_sync(all, b) != 0; }
+
+  __device__ void compress(std::uint64_t bits, Lane v, real* to) const {
+    if (has_lane(bits)) to[rank_in(bits)] = v;
+  }
+  __device__ void compress_indices(std::uint64_t bits, LocalIndex first, LocalIndex* to) const {
+    if (has_lane(bits)) to[rank_in(bits)] = first + static_cast<LocalIndex>(lane());
+  }
+
+  /// From the end on, so that nothing is overwritten before it was read.
+  template <class T>
+  __device__ void move(const T* from, Index n, T* to) const {
+    for (Index end = n; end > 0; end -= size) {
+      const Index i = end - 1 - lane();
+      const T value = i >= 0 ? from[i] : T{};
+      sync();
+      if (i >= 0) to[i] = value;
+      sync();
+    }
+  }
+
+  __device__ real reduce_min(Lane v) const {
+    for (int step = size / 2; step > 0; step /= 2) v = min(v, __shfl_xor_sync(all, v, step));
+    return v;
+  }
+  __device__ real reduce_max(Lane v) const {
+    for (int step = size / 2; step > 0; step /= 2) v = max(v, __shfl_xor_sync(all, v, step));
+    return v;
+  }
+
+  template <class F>
+  __device__ void one(F f) const {
+    if (lane() == 0) f();
+  }
+  template <class F>
+  __device__ void for_each_lane(Index n, F f) const {
+    for (Index i = lane(); i < n; i += size) f(i);
+  }
+  __device__ void sync() const { __syncwarp(); }
+
+  static __device__ Lane abs(Lane a) { return fabs(a); }
+  static __device__ Lane min(Lane a, Lane b) { return b < a ? b : a; }
+  static __device__ Lane max(Lane a, Lane b) { return a < b ? b : a; }
+  static __device__ Lane fma(Lane a, Lane b, Lane c) { return fused(a, b, c); }
+
+ private:
+  static __device__ int lane() { return static_cast<int>(threadIdx.x % size); }
+  static __device__ bool has_lane(std::uint64_t bits) { return (bits >> lane() & 1) != 0; }
+  /// Lanes before this one whose bit is set.
+  static __device__ int rank_in(std::uint64_t bits) {
+    const unsigned before = (1U << lane()) - 1;
+    return __popc(static_cast<unsigned>(bits) & before);
+  }
+};
+
+template <class Real>
+using LanesOf = WarpLanes<Real>;
+
+}  // namespace zhalo::kernels

@@ -1,0 +1,83 @@
+/// Modes one by one, and power spectra.
+///
+/// The templates are defined in kernels/common/modes, and instantiated for E = Host and
+/// Cuda and for T = float and double.
+#pragma once
+
+#include "kernels/mesh.hpp"
+
+namespace zhalo::kernels {
+
+/// One number for each index of each axis, slowest axis first. In memory of the Exec.
+struct AxisTables {
+  Span<const double> of[3];
+};
+
+/// Modes are two reals each, side by side.
+template <class T>
+struct ModesView {
+  GridRows rows;
+  Span<T> values;
+};
+
+// ---------------------------------------------------------------- one factor for each mode: T =
+// float or double, factors in double
+
+/// Multiplies by the product of the three axes' numbers; and by i times that.
+template <class E, class T>
+void multiply_modes(const E& exec, const ModesView<T>& modes, const AxisTables& factors);
+template <class E, class T>
+void multiply_modes_by_i(const E& exec, const ModesView<T>& modes, const AxisTables& factors);
+
+/// Divides by minus the sum of the three axes' numbers; a mode whose sum is 0 becomes 0.
+template <class E, class T>
+void divide_modes_by_minus(const E& exec, const ModesView<T>& modes, const AxisTables& terms);
+
+/// Multiplies by 3 (sin x - x cos x) / x^3, x the root of the sum of the three axes' numbers.
+template <class E, class T>
+void smooth_modes_top_hat(const E& exec, const ModesView<T>& modes, const AxisTables& squares);
+
+template <class E, class T>
+void scale_modes(const E& exec, const ModesView<T>& modes, double factor);
+
+/// Adds those of `other` (with the same rows), times a factor.
+template <class E, class T>
+void add_modes(const E& exec, const ModesView<T>& modes, Span<const T> other, double factor);
+
+/// Adds those of `other`, turned by the product of the three axes' complex numbers, and halves the
+/// sum.
+struct PhaseTables {
+  AxisTables real;
+  AxisTables imaginary;
+};
+template <class E, class T>
+void average_turned_modes(const E& exec, const ModesView<T>& modes, Span<const T> other,
+                          const PhaseTables& phases);
+
+// ---------------------------------------------------------------- power spectra
+
+/// Some rows of modes, on the host, and what is needed to bin them. Tables are of all rows.
+template <class T>
+struct PowerView {
+  GridRows rows;
+  Index first_row = 0;  ///< number a * extent[1] + b of the row that `a` and `b` begin with
+  Index num_rows = 0;
+  Span<const T> a;
+  Span<const T> b;
+  AxisTables
+      squares;  ///< of the wave vector, in whatever unit: their sums are compared with the edges
+  AxisTables along;    ///< their sum: component along the line of sight, in the root of that unit
+  AxisTables weights;  ///< their product: how many modes of the full spectrum one stands for
+  Span<const double> edges;  ///< ascending; a bin is [edge, next edge)
+  Index num_multipoles = 0;
+
+  /// Numbers of each bin: the weights' sum; that of the wave number; of Re(a conj(b)); of the
+  /// latter times (2 l + 1) times the Legendre polynomial, l = 0, 2, ...
+  Index width() const { return 3 + num_multipoles; }
+};
+
+/// Adds what the modes, but k = 0, contribute to each bin. Equal bits for any number of threads.
+template <class T>
+void add_powers(const Host& exec, const PowerView<T>& modes, Span<double> sums);
+
+}  // namespace zhalo::kernels

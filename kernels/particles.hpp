@@ -1,0 +1,273 @@
+/// Particles as the caller has them, their keys and sorted coordinates, and columns of elements.
+///
+/// The templates are defined in kernels/common/particles, and instantiated for E = Host and
+/// Cuda and for Real = float and double.
+#pragma once
+
+#include <cmath>
+
+#include "zhalo/core/box.hpp"
+#include "zhalo/core/exec.hpp"
+#include "zhalo/core/neighbours.hpp"
+#include "zhalo/core/span.hpp"
+#include "zhalo/core/strided.hpp"
+
+namespace zhalo::kernels {
+
+// ---------------------------------------------------------------- particles
+
+template <class Real>
+struct SegmentView {
+  Index first = 0;  ///< place of its first particle on this rank
+  Index num = 0;
+  Strided<Real> pos[3];
+  RealColumn velocity[3];
+  RealColumn mass;
+  Strided<std::uint8_t> type;
+};
+
+/// A particle's segment and its place there.
+template <class Real>
+struct Place {
+  const SegmentView<Real>& segment;
+  Index row;
+
+  ZHALO_HD Vec<Real, 3> pos(int dimensions) const {
+    return {{segment.pos[0][row], segment.pos[1][row],
+             dimensions == 3 ? segment.pos[2][row] : Real{0}}};
+  }
+};
+
+/// All particles of a rank in the caller's order. `segments` is never empty; no segment but the
+/// only one is empty.
+template <class Real>
+struct ParticlesView {
+  Span<const SegmentView<Real>> segments;
+  Index num = 0;
+  int dimensions = 3;
+  double uniform_mass = 1;
+
+  ZHALO_HD Place<Real> operator[](Index i) const {
+    Index low = 0;
+    Index high = segments.size() - 1;
+    while (low < high) {
+      const Index middle = (low + high + 1) / 2;
+      if (segments[middle].first <= i) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return {segments[low], i - segments[low].first};
+  }
+};
+
+// ---------------------------------------------------------------- positions and keys
+
+/// What one look at all positions tells. Indices are places on this rank.
+struct PositionSummary {
+  Vec3d lo;
+  Vec3d hi;
+  Index num_not_finite = 0;
+  Index first_not_finite = 0;
+  Index num_outside = 0;  ///< of a box that is not periodic
+  Index first_outside = 0;
+  Index num_wrapped = 0;
+};
+
+/// How positions become sorted coordinates and keys: wrapped into the box, then multiplied by a
+/// power of two (which is exact) so that squares neither overflow nor underflow, and cut into
+/// 2^bits cubic cells an axis.
+struct KeyFrame {
+  Box box;
+  Vec3d corner;                 ///< of the cells, unscaled
+  double cells_per_length = 0;  ///< unscaled
+  int bits_per_axis = 0;
+  double scale = 1;
+
+  /// x itself, or its image in [lo, lo + length) on a periodic axis.
+  template <class Real>
+  ZHALO_HD Real wrapped(Real x, int axis) const {
+    if (!box.periodic[axis]) return x;
+    const double lo = box.lo[axis];
+    const double length = box.length[axis];
+    const double hi = lo + length;
+    const double value = static_cast<double>(x);
+    if (value >= lo && value < hi) return x;
+    if (value == hi) return first_from(lo, Real{});
+    double image = value - length * floor((value - lo) / length);
+    if (image < lo) {
+      image += length;
+    } else if (image >= hi) {
+      image -= length;
+    }
+    const Real rounded = static_cast<Real>(image);
+    // What rounding moved out of the box goes to its edge, and so does what lies so far out that no
+    // digit of its image is left.
+    return static_cast<double>(rounded) >= lo && static_cast<double>(rounded) < hi
+               ? rounded
+               : first_from(lo, Real{});
+  }
+
+  int key_bits() const { return bits_per_axis * box.dimensions; }
+
+ private:
+  /// The smallest number of Real's that is not below lo.
+  ZHALO_HD static double first_from(double lo, double) { return lo; }
+  ZHALO_HD static float first_from(double lo, float) {
+    const float nearest = static_cast<float>(lo);
+    return static_cast<double>(nearest) < lo ? nextafterf(nearest, INFINITY) : nearest;
+  }
+};
+
+/// Coordinates in sorted order, one array an axis; at least Buffer::padding elements behind the end
+/// can be read.
+template <class Real>
+struct SortedPositions {
+  Real* axis[3] = {nullptr, nullptr, nullptr};
+  Index num = 0;
+};
+
+/// One look at all positions, before anything is done with them.
+template <class E, class Real>
+PositionSummary summarize_positions(const E& exec, const ParticlesView<Real>& particles,
+                                    const Box& box);
+
+/// keys[i] = Morton key of particle i, order[i] = i.
+template <class E, class Real>
+void make_keys(const E& exec, const ParticlesView<Real>& particles, const KeyFrame& frame,
+               Span<std::uint64_t> keys, Span<LocalIndex> order);
+
+/// sorted[i] = wrapped and scaled position of particle order[i].
+template <class E, class Real>
+void gather_positions(const E& exec, const ParticlesView<Real>& particles, const KeyFrame& frame,
+                      Span<const LocalIndex> order, const SortedPositions<Real>& sorted);
+
+// ---------------------------------------------------------------- other columns
+
+/// Mass and type columns, looked at before anything is summed. Indices are places on this rank.
+struct ColumnSummary {
+  Index num_bad_mass = 0;
+  Index first_bad_mass = 0;
+  Index num_bad_type = 0;
+  Index first_bad_type = 0;
+};
+
+/// Some of the types that a column of std::uint8_t can hold.
+struct TypeSet {
+  std::uint64_t words[4] = {};
+
+  ZHALO_HD bool has(int type) const { return (words[type / 64] >> (type % 64) & 1) != 0; }
+  void add(int type) { words[type / 64] |= std::uint64_t{1} << (type % 64); }
+
+  friend bool operator==(const TypeSet&, const TypeSet&) = default;
+};
+
+/// Columns of chosen particles, one behind the other; those without memory are left out.
+template <class Real>
+struct PackedColumns {
+  Span<Real> pos;  ///< row by row, as are velocities
+  Span<float> velocity_float;
+  Span<double> velocity;
+  Span<float> mass_float;
+  Span<double> mass;
+  Span<std::uint8_t> type;
+};
+
+/// Looks for masses that are not positive and finite, and types beyond num_types.
+template <class E, class Real>
+ColumnSummary summarize_columns(const E& exec, const ParticlesView<Real>& particles, int num_types);
+
+/// marks[i] = 1 if particle i is of one of the types, else 0.
+template <class E, class Real>
+void mark_types(const E& exec, const ParticlesView<Real>& particles, const TypeSet& types,
+                Span<LocalIndex> marks);
+
+/// Copies the chosen particles' columns.
+template <class E, class Real>
+void pack_particles(const E& exec, const ParticlesView<Real>& particles, Span<const LocalIndex> at,
+                    const PackedColumns<Real>& to);
+
+// ---------------------------------------------------------------- elements
+
+/// Elements of any trivially copyable type that go to other places.
+struct MovedColumn {
+  const void* from = nullptr;
+  void* to = nullptr;
+  Index element_size = 0;
+  Index from_stride = 0;  ///< in bytes, where elements are gathered; 0: one behind the other
+};
+
+/// A column of elements of any trivially copyable type.
+struct ElementsView {
+  const void* data = nullptr;
+  Index element_size = 0;
+  Index first_index = 0;  ///< global index of the first element
+};
+
+template <class E, class Real>
+void clear(const E& exec, Span<Real> values);
+
+template <class E>
+void fill(const E& exec, Span<Index> to, Index value);
+
+/// places[i] = i.
+template <class E>
+void number(const E& exec, Span<LocalIndex> indices);
+
+/// to[at[i]] = first + i.
+template <class E>
+void scatter_numbers(const E& exec, Span<const LocalIndex> at, Index first, Span<Index> to);
+
+/// indices[i] = first_index + places[i].
+template <class E>
+void make_global(const E& exec, Span<const LocalIndex> local, Index first_index,
+                 Span<Index> indices);
+
+/// Element i of `to` = element at[i] of `from`; or element at[i] of `to` = element i of `from`. The
+/// elements are `at`'s in number.
+template <class E>
+void gather(const E& exec, const MovedColumn& column, Span<const LocalIndex> at);
+template <class E>
+void scatter(const E& exec, const MovedColumn& column, Span<const LocalIndex> at);
+
+/// Copies the elements at the global indices, one behind the other.
+template <class E>
+void gather_elements(const E& exec, const ElementsView& elements, Span<const Index> indices,
+                     void* to);
+
+// ---------------------------------------------------------------- origins of received elements
+
+/// The ranks that received elements came from.
+struct SourcesView {
+  Span<const Index> receive_offset;  ///< by rank, and the end
+  Span<const Index> first;           ///< by rank: global number of its first element
+
+  /// Global number of the received element i, which was number `place` on its rank.
+  ZHALO_HD Index global(Index i, Index place) const {
+    Index low = 0;
+    Index high = first.size() - 1;
+    while (low < high) {
+      const Index middle = (low + high + 1) / 2;
+      if (receive_offset[middle] <= i) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return first[low] + place;
+  }
+};
+
+/// global[i] = global index of the received element order[i], whose place on its rank is
+/// place[order[i]].
+template <class E>
+void find_global(const E& exec, const SourcesView& sources, Span<const LocalIndex> index,
+                 Span<const LocalIndex> order, Span<Index> global);
+
+/// Where the particles that were received and sorted came from.
+template <class E>
+void find_origins(const E& exec, const SourcesView& sources, Span<const LocalIndex> order,
+                  Span<const Index> global_index, Span<ParticleLocation> origins);
+
+}  // namespace zhalo::kernels
