@@ -15,8 +15,7 @@ from fof_case import GADGET, PROGRAM, SECONDS, FofCase, main
 SNAPSHOT = GADGET / "snapshot_001.hdf5"
 # Run as `sh -c SCRIPT sh FOLDER SIZE COMMAND...` in a mount namespace of its own: nothing stays
 # mounted. Prints what is left.
-SCRIPT =
-"""
+SCRIPT = """
 folder=$1 size=$2; shift 2
 mount -t tmpfs -o size=$size tmpfs "$folder" && cd "$folder" || exit 77
 "$@"; status=$?

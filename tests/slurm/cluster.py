@@ -44,8 +44,7 @@ MessageTimeout=5
 SlurmdTimeout={slurmd_timeout}
 KillWait={kill_wait}
 """
-NODE =
-"""
+NODE = """
 set -e
 echo {name} >/proc/sys/kernel/hostname
 mount -t tmpfs -o mode=1777 tmpfs /tmp
