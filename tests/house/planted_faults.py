@@ -1,11 +1,12 @@
 """Faults, one of each kind that the tests are for, planted into a copy of the sources: scripts/test
 --all must find every one.
 
-planted_faults.py check                the faults still fit the sources (a test of its own)
-planted_faults.py find FOLDER [KIND]...   copies the last commit to FOLDER/zhalo, plants them, and runs those of the tests that must find
-                                       them; those of devices one at a time, because each ends a
-                                       process. KIND: these alone. Takes as long as it takes to
-                                       build all trees, less where FOLDER/zhalo is built already
+planted_faults.py check
+    the faults still fit the sources (a test of its own)
+planted_faults.py find FOLDER [KIND]...
+    copies the last commit to FOLDER/zhalo, plants them, and runs those of the tests that must find
+    them; those of devices one at a time, because each ends a process. KIND: these alone. Takes as
+    long as it takes to build all trees, less where FOLDER/zhalo is built already
 """
 
 import re
