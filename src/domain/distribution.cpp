@@ -108,9 +108,9 @@ void exchange(const Context& context, SortedParticles<Real> local, const Exchang
   context.comm.exchange(exec, plan, exchanged_columns(local, received));
   SortedParticles<Real>& sorted = result.sorted;
   sorted.frame = local.frame;
-  Buffer<LocalIndex> order = sort_indices(exec, received.keys.span(), local.frame.key_bits());
   result.redistribution = Redistribution(plan, std::move(local.order));
-  local = {};
+  local = {};  // its memory is needed for sorting
+  Buffer<LocalIndex> order = sort_indices(exec, received.keys.span(), sorted.frame.key_bits());
   sorted.keys = std::move(received.keys);
 
   const auto offsets = to_exec(exec, Span<const Index>(plan.receive_offset), "ranks of particles");
