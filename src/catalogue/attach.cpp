@@ -23,7 +23,7 @@ AttachResult attach_particles(const Context& context, const LabelledParticles<Re
     nearest.max_radius = radius;
     KnnOutput wanted;
     wanted.distances = false;
-    wanted.columns = {{linked.label.data(), static_cast<Index>(sizeof(Index))}};
+    wanted.columns = {column_view(linked.label)};
     const KnnResult<Real> found =
         knn(context, QueriesAmong{others, linked.particles}, box, nearest, wanted);
 

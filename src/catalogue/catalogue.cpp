@@ -160,30 +160,12 @@ Catalogue make(const Context& context, const Particles<Real>& particles, const B
   take_order(context.comm, order, catalogue);
   Members members = order_members(context, catalogue.group_of.span(), catalogue.num_groups_total);
   catalogue.members = global_indices(context, members, range.first);
-  catalogue.plan = members.plan;
-  const MemberParticles<Real> of_members(context, particles, input.view(), catalogue.plan.get());
+  catalogue.redistribution = members.redistribution;
+  const MemberParticles<Real> of_members(context, particles, input.view(), *members.redistribution);
   sum_properties(context, std::move(members), of_members.view(), box, catalogue);
   if (!have_velocities(context.comm, particles)) leave_out_velocities(catalogue);
   synchronise(exec);
   return catalogue;
-}
-
-/// Brings the elements to the ranks that have them in group order, and there into that order.
-void gather_over_ranks(const Context& context, const GroupOrderPlan& plan,
-                       const GroupOrderColumn& column, void* to) {
-  const Exec& exec = context.exec;
-  const auto room = [&](Index num) {
-    return Buffer<unsigned char>(exec, num * column.element_size, "a column in group order");
-  };
-  Buffer<unsigned char> came = room(plan.exchange.num_received());
-  {
-    Buffer<unsigned char> sent = room(plan.sent.size());
-    const kernels::MovedColumn moved{column.data, sent.data(), column.element_size};
-    kernels::on(exec, [&](const auto& e) { kernels::gather(e, moved, plan.sent.span()); });
-    context.comm.exchange(exec, plan.exchange, {{sent.data(), came.data(), column.element_size}});
-  }
-  const kernels::MovedColumn moved{came.data(), to, column.element_size};
-  kernels::on(exec, [&](const auto& e) { kernels::gather(e, moved, plan.arrived.span()); });
 }
 
 }  // namespace
@@ -198,7 +180,7 @@ Catalogue make_catalogue(const Context& context, const Particles<Real>& particle
 }
 
 void gather_in_group_order(const Context& context, const Catalogue& catalogue,
-                           const GroupOrderColumn& column, void* to) {
+                           const ColumnView& column, void* to) {
   context.comm.together([&] {
     validate(column.num == catalogue.group_of.size(), "the column has {} elements for {} particles",
              column.num, catalogue.group_of.size());
@@ -206,15 +188,7 @@ void gather_in_group_order(const Context& context, const Catalogue& catalogue,
              "the column's elements have different sizes on different ranks");
     if (column.num > 0) validate_memory(context.exec, column.data, "the column");
     validate_memory(context.exec, to, "the room for the column");
-    if (catalogue.plan) {
-      gather_over_ranks(context, *catalogue.plan, column, to);
-    } else {
-      const kernels::ElementsView elements{column.data, column.element_size, 0};
-      kernels::on(context.exec, [&](const auto& e) {
-        kernels::gather_elements(e, elements, catalogue.members.span(), to);
-      });
-    }
-    synchronise(context.exec);
+    catalogue.redistribution->forward(context, {{column, to}});
   });
 }
 

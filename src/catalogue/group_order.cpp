@@ -11,10 +11,10 @@
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
 #include "kernels/sort.hpp"
-#include "src/catalogue/bring.hpp"
 #include "src/catalogue/sort_members.hpp"
 #include "src/catalogue/spanning_runs.hpp"
 #include "src/domain/balance.hpp"
+#include "src/domain/redistribution.hpp"
 
 namespace zhalo {
 namespace {
@@ -160,28 +160,24 @@ Buffer<Index> number_groups(const Context& context, const Groups& groups, Index 
                             GroupOrder& order) {
   const Exec& exec = context.exec;
   Buffer<std::uint64_t> keys;
-  const Buffer<LocalIndex> sent = sort_by_length(exec, groups.length.span(), num_particles, keys);
-  const ExchangePlan plan = plan_even_parts(context, {keys.span(), bits_for(num_particles)});
-  const auto label =
-      bring(context, plan, taken(exec, groups.label.span(), sent.span()), "labels of groups");
-  const auto length =
-      bring(context, plan, taken(exec, groups.length.span(), sent.span()), "group lengths");
-  const Buffer<LocalIndex> places = sort_by_length(exec, length.span(), num_particles, keys);
-  for (const std::uint64_t value : to_host(exec, taken(exec, label.span(), places.span())))
+  Buffer<LocalIndex> sent = sort_by_length(exec, groups.length.span(), num_particles, keys);
+  Redistribution redistribution(plan_even_parts(context, {keys.span(), bits_for(num_particles)}),
+                                std::move(sent));
+  const auto label = redistribution.forward(context, groups.label.span(), "labels of groups");
+  const auto length = redistribution.forward(context, groups.length.span(), "group lengths");
+  Buffer<LocalIndex> sorted = sort_by_length(exec, length.span(), num_particles, keys);
+  for (const std::uint64_t value : to_host(exec, taken(exec, label.span(), sorted.span())))
     order.label.push_back(static_cast<Index>(value));
-  order.length = to_host(exec, taken(exec, length.span(), places.span()));
+  order.length = to_host(exec, taken(exec, length.span(), sorted.span()));
   order.num_total = context.comm.sum(groups.label.size());
 
   const Index first_row = share_of(order.num_total, context.comm.rank(), context.comm.size()).first;
-  Buffer<Index> rows(exec, places.size(), "rows of groups");
+  Buffer<Index> rows(exec, sorted.size(), "rows of groups");
   kernels::on(exec, [&](const auto& e) {
-    kernels::scatter_numbers(e, places.span(), first_row, rows.span());
+    kernels::scatter_numbers(e, sorted.span(), first_row, rows.span());
   });
-  const Buffer<Index> came_back =
-      bring(context, plan.reversed(), std::move(rows), "rows of groups");
   Buffer<Index> result(exec, groups.label.size(), "rows of groups");
-  const kernels::MovedColumn moved{came_back.data(), result.data(), sizeof(Index)};
-  kernels::on(exec, [&](const auto& e) { kernels::scatter(e, moved, sent.span()); });
+  redistribution.backward(context, {column_view(rows), result.data()});
   return result;
 }
 
@@ -239,13 +235,14 @@ LocalCounts count_members(const Exec& exec, const LabelRuns& local, Span<const L
 /// is not needed on the way back is freed: where nearly every particle has a label of its own, this
 /// is where memory is short.
 SharedLabels share_labels(const Context& context, LabelRuns& local, LocalCounts counts,
-                          const ExchangePlan& plan, const GroupLimits& limits) {
-  const Buffer<LocalIndex> members_of_ranks =
-      bring(context, plan, std::move(counts.members), "members of each label");
+                          const Redistribution& redistribution, const GroupLimits& limits) {
+  const auto bring = [&]<class T>(Buffer<T> sent, const char* purpose) {
+    return redistribution.forward(context, Span<const T>(sent.span()), purpose);
+  };
+  const auto members_of_ranks = bring(std::move(counts.members), "members of each label");
   Buffer<LocalIndex> marked_of_ranks;
-  if (limits.only_marked)
-    marked_of_ranks = bring(context, plan, std::move(counts.marked), "members that count");
-  LabelRuns runs = make_runs(context.exec, bring(context, plan, std::move(local.label), "labels"),
+  if (limits.only_marked) marked_of_ranks = bring(std::move(counts.marked), "members that count");
+  LabelRuns runs = make_runs(context.exec, bring(std::move(local.label), "labels"),
                              bits_for(limits.num_particles));
   const SpanningRuns spanning = spanning_runs(context, runs);
   Buffer<Index> members = add_members(context, runs, spanning, members_of_ranks.span());
@@ -257,10 +254,12 @@ SharedLabels share_labels(const Context& context, LabelRuns& local, LocalCounts 
 /// The row of each label of this rank's particles.
 Buffer<Index> ask_for_rows(const Context& context, LabelRuns& local, Span<const LocalIndex> marks,
                            const GroupLimits& limits, GroupOrder& order) {
-  const ExchangePlan plan =
-      plan_even_parts(context, {local.label.span(), bits_for(limits.num_particles)});
-  SharedLabels labels = share_labels(
-      context, local, count_members(context.exec, local, marks, limits.only_marked), plan, limits);
+  const Index num = local.label.size();
+  const Redistribution redistribution(
+      plan_even_parts(context, {local.label.span(), bits_for(limits.num_particles)}));
+  SharedLabels labels =
+      share_labels(context, local, count_members(context.exec, local, marks, limits.only_marked),
+                   redistribution, limits);
   Buffer<Index> rows = rows_of_labels(context, labels, limits, order);
   labels.members = {};
   labels.marked = {};
@@ -270,8 +269,9 @@ Buffer<Index> ask_for_rows(const Context& context, LabelRuns& local, Span<const 
   kernels::on(context.exec, [&](const auto& e) {
     kernels::spread_runs(e, labels.runs.view(), rows.span(), answers.span());
   });
-  rows = {};
-  return bring(context, plan.reversed(), std::move(answers), "rows of labels");
+  rows = Buffer<Index>(context.exec, num, "rows of labels");
+  redistribution.backward(context, {column_view(answers), rows.data()});
+  return rows;
 }
 
 }  // namespace

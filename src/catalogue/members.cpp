@@ -4,38 +4,39 @@
 #include <limits>
 
 #include "kernels/on.hpp"
-#include "src/catalogue/bring.hpp"
 #include "src/catalogue/sort_members.hpp"
 #include "src/domain/balance.hpp"
 
 namespace zhalo {
+
 Members order_members(const Context& context, Span<const Index> group_of, Index num_groups) {
   const int bits = bits_for(num_groups);
   SortedMembers own = sort_members(context.exec, group_of, bits);
-  if (context.comm.size() == 1) return {std::move(own.group), std::move(own.place), nullptr};
-  auto plan = std::make_shared<GroupOrderPlan>();
-  plan->exchange = plan_even_parts(context, {own.group.span(), bits});
-  plan->sent = std::move(own.place);
+  const Index num = own.place.size();
+  if (context.comm.size() == 1) {
+    auto stay =
+        std::make_shared<Redistribution>(ExchangePlan{{0, num}, {0, num}}, std::move(own.place));
+    return {std::move(own.group), std::move(stay)};
+  }
+  auto redistribution = std::make_shared<Redistribution>(
+      plan_even_parts(context, {own.group.span(), bits}), std::move(own.place));
   Members members;
-  members.row = bring(context, plan->exchange, std::move(own.group), "rows of members");
-  plan->arrived = sort_indices(context.exec, members.row.span(), bits);
-  members.plan = std::move(plan);
+  members.row = Buffer<std::uint64_t>(context.exec, redistribution->num_received(), "rows");
+  redistribution->forward(context, {{column_view(own.group), members.row.data(), true}});
+  redistribution->set_arrived(sort_indices(context.exec, members.row.span(), bits));
+  members.redistribution = std::move(redistribution);
   return members;
 }
 
 Buffer<Index> global_indices(const Context& context, const Members& members, Index first_index) {
-  const Exec& exec = context.exec;
-  const auto places = members.plan ? members.plan->sent.span() : members.place.span();
-  Buffer<Index> indices(exec, places.size(), "members in group order");
-  kernels::on(exec,
-              [&](const auto& e) { kernels::make_global(e, places, first_index, indices.span()); });
-  if (!members.plan) return indices;
-  const Buffer<Index> came =
-      bring(context, members.plan->exchange, std::move(indices), "members in group order");
-  Buffer<Index> ordered(exec, came.size(), "members in group order");
-  const kernels::MovedColumn moved{came.data(), ordered.data(), sizeof(Index)};
-  kernels::on(exec,
-              [&](const auto& e) { kernels::gather(e, moved, members.plan->arrived.span()); });
+  const Redistribution& redistribution = *members.redistribution;
+  Buffer<Index> sent(context.exec, redistribution.sent().size(), "members to send");
+  kernels::on(context.exec, [&](const auto& e) {
+    kernels::make_global(e, redistribution.sent(), first_index, sent.span());
+  });
+  if (context.comm.size() == 1) return sent;
+  Buffer<Index> ordered(context.exec, redistribution.num_received(), "members in group order");
+  redistribution.forward(context, {{column_view(sent), ordered.data(), true}});
   return ordered;
 }
 
@@ -93,22 +94,27 @@ Traits agree_on_traits(const Communicator& comm, const Particles<Real>& particle
   return all;
 }
 
-/// What travels, and where from.
+/// Columns of members in the order in which they come.
 template <class Real>
-struct Journey {
+struct PackedMembers {
   const Context& context;
   const kernels::ParticlesView<Real>& from;
-  const GroupOrderPlan& plan;
+  const Redistribution& redistribution;
 
   /// One of the columns, whose rows have `width` elements.
   template <class T>
   Buffer<T> bring(Span<T> kernels::PackedColumns<Real>::*column, Index width) const {
-    Buffer<T> packed(context.exec, plan.sent.size() * width, "columns of members");
+    Buffer<T> packed(context.exec, redistribution.sent().size() * width, "columns of members");
     kernels::PackedColumns<Real> to;
     to.*column = packed.span();
-    kernels::on(context.exec,
-                [&](const auto& e) { kernels::pack_particles(e, from, plan.sent.span(), to); });
-    return bring_rows(context, plan.exchange, packed, width, "columns of members");
+    kernels::on(context.exec, [&](const auto& e) {
+      kernels::pack_particles(e, from, redistribution.sent(), to);
+    });
+    Buffer<T> received(context.exec, redistribution.num_received() * width, "columns of members");
+    const ColumnView rows{packed.data(), packed.size() / width,
+                          width * static_cast<Index>(sizeof(T)), 0};
+    Redistribution(redistribution.plan()).forward(context, {{rows, received.data()}});
+    return received;
   }
 };
 
@@ -117,36 +123,36 @@ struct Journey {
 template <class Real>
 MemberParticles<Real>::MemberParticles(const Context& context, const Particles<Real>& particles,
                                        const kernels::ParticlesView<Real>& view,
-                                       const GroupOrderPlan* plan)
+                                       const Redistribution& redistribution)
     : view_(view) {
-  if (plan == nullptr) return;
+  if (context.comm.size() == 1) return;
   using Columns = kernels::PackedColumns<Real>;
   const Traits traits = agree_on_traits(context.comm, particles);
-  const Journey<Real> journey{context, view, *plan};
+  const PackedMembers<Real> packed{context, view, redistribution};
   const int dimensions = view.dimensions;
   kernels::SegmentView<Real> segment;
-  segment.num = plan->exchange.num_received();
+  segment.num = redistribution.num_received();
   const auto row = [dimensions](auto size) { return dimensions * static_cast<Index>(size); };
-  pos_ = journey.bring(&Columns::pos, dimensions);
+  pos_ = packed.bring(&Columns::pos, dimensions);
   for (int axis = 0; axis < dimensions; ++axis)
     segment.pos[axis] = {pos_.data() + axis, row(sizeof(Real))};
   if (traits.has_double_velocity) {
-    velocity_ = journey.bring(&Columns::velocity, dimensions);
+    velocity_ = packed.bring(&Columns::velocity, dimensions);
     for (int axis = 0; axis < dimensions; ++axis)
       segment.velocity[axis] = {velocity_.data() + axis, row(sizeof(double))};
   } else if (traits.has_velocity) {
-    velocity_float_ = journey.bring(&Columns::velocity_float, dimensions);
+    velocity_float_ = packed.bring(&Columns::velocity_float, dimensions);
     for (int axis = 0; axis < dimensions; ++axis)
       segment.velocity[axis] = {velocity_float_.data() + axis, row(sizeof(float))};
   }
   if (traits.has_one_mass()) {
     view_.uniform_mass = traits.largest_uniform_mass;
   } else if (traits.needs_double_mass()) {
-    segment.mass = (mass_ = journey.bring(&Columns::mass, 1)).data();
+    segment.mass = (mass_ = packed.bring(&Columns::mass, 1)).data();
   } else {
-    segment.mass = (mass_float_ = journey.bring(&Columns::mass_float, 1)).data();
+    segment.mass = (mass_float_ = packed.bring(&Columns::mass_float, 1)).data();
   }
-  if (traits.has_type) segment.type = {(type_ = journey.bring(&Columns::type, 1)).data()};
+  if (traits.has_type) segment.type = {(type_ = packed.bring(&Columns::type, 1)).data()};
   segments_ = to_exec(context.exec, Span<const kernels::SegmentView<Real>>(&segment, 1),
                       "table of particle segments");
   view_.segments = segments_.span();

@@ -2,24 +2,20 @@
 #pragma once
 
 #include "kernels/particles.hpp"
+#include "src/domain/redistribution.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 
 namespace zhalo {
 
-/// How columns get from the caller's order and rank to group order: kept in the Catalogue where
-/// there are several ranks.
-struct GroupOrderPlan {
-  Buffer<LocalIndex> sent;     ///< places of the elements that are sent
-  ExchangePlan exchange;       ///< to the ranks that have them in group order
-  Buffer<LocalIndex> arrived;  ///< places, among those that came, in group order
-};
-
 /// This rank's part of the members of all groups.
 struct Members {
-  Buffer<std::uint64_t> row;  ///< of each member, ascending
-  Buffer<LocalIndex>
-      place;  ///< of each member: among the particles of this rank, or among those that came
-  std::shared_ptr<GroupOrderPlan> plan;  ///< none on one rank
+  Buffer<std::uint64_t> row;                       ///< of each member, ascending
+  std::shared_ptr<Redistribution> redistribution;  ///< from the caller's order to group order
+
+  /// Of each member: among the particles of this rank, or (several ranks) among those that came.
+  Span<const LocalIndex> index(const Communicator& comm) const {
+    return comm.size() == 1 ? redistribution->sent() : redistribution->arrived();
+  }
 };
 
 /// Puts the members of groups into their order: by row, then by global index. Collective.
@@ -28,13 +24,13 @@ Members order_members(const Context& context, Span<const Index> group_of, Index 
 /// Global indices of the members. Collective.
 Buffer<Index> global_indices(const Context& context, const Members& members, Index first_index);
 
-/// The particles to which Members::place refers: those of the caller, or copies of those that came.
+/// The particles to which Members::index refers: those of the caller, or copies of those that came.
 template <class Real>
 class MemberParticles {
  public:
   /// Collective. `particles` and their view must outlive it.
   MemberParticles(const Context& context, const Particles<Real>& particles,
-                  const kernels::ParticlesView<Real>& view, const GroupOrderPlan* plan);
+                  const kernels::ParticlesView<Real>& view, const Redistribution& redistribution);
   const kernels::ParticlesView<Real>& view() const { return view_; }
 
  private:

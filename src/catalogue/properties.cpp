@@ -7,8 +7,8 @@
 #include "kernels/catalogue.hpp"
 #include "kernels/on.hpp"
 #include "kernels/sort.hpp"
-#include "src/catalogue/bring.hpp"
 #include "src/catalogue/spanning_runs.hpp"
+#include "src/domain/redistribution.hpp"
 
 namespace zhalo {
 namespace {
@@ -136,14 +136,13 @@ TypeColumns sum_types(const Context& context, const kernels::MembersView<Real>& 
   return columns;
 }
 
-/// The way of finished rows from the rank of their first members to the rank that has the rows.
-class WayHome {
+/// Brings finished rows from the rank of their first members to the rank that has the rows.
+class FinishedRows {
  public:
   /// `num` rows from `first` on are here, of which `skipped` began on lower ranks. Collective.
-  WayHome(const Context& context, Share here, Index skipped, Index num_total)
+  FinishedRows(const Context& context, Share here, Index skipped, Index num_total)
       : context_(context), skipped_(skipped) {
     const int size = context.comm.size();
-    if (size == 1) return;
     std::vector<Index> counts;
     for (int rank = 0; rank < size; ++rank) {
       const Share home = share_of(num_total, rank, size);
@@ -151,24 +150,25 @@ class WayHome {
       const Index end = std::min(home.first + home.count, here.first + here.count);
       counts.push_back(std::max<Index>(end - begin, 0));
     }
-    plan_ = context.comm.plan_exchange(counts);
+    redistribution_ = Redistribution(context.comm.plan_exchange(counts));
   }
 
   /// A column whose rows have `width` elements. Collective.
   template <class T>
   std::vector<T> bring(const Buffer<T>& rows, Index width = 1) const {
     if (context_.comm.size() == 1) return to_host(context_.exec, rows);
-    Buffer<T> received(context_.exec, plan_.num_received() * width, "group properties");
+    Buffer<T> received(context_.exec, redistribution_.num_received() * width, "group properties");
+    const Index num = rows.size() / width - skipped_;
     const Index bytes = width * static_cast<Index>(sizeof(T));
-    context_.comm.exchange(context_.exec, plan_,
-                           {{rows.data() + skipped_ * width, received.data(), bytes}});
+    redistribution_.forward(context_,
+                            {{{rows.data() + skipped_ * width, num, bytes, 0}, received.data()}});
     return to_host(context_.exec, received);
   }
 
  private:
   const Context& context_;
   Index skipped_;
-  ExchangePlan plan_;
+  Redistribution redistribution_;
 };
 
 void take_rows(const std::vector<kernels::GroupRow>& rows, Catalogue& catalogue) {
@@ -190,27 +190,26 @@ void sum_properties(const Context& context, Members members,
                     Catalogue& catalogue) {
   const Exec& exec = context.exec;
   const LocalRows rows =
-      members.plan ? find_local_rows(exec, members.row) : all_rows(exec, catalogue);
+      context.comm.size() > 1 ? find_local_rows(exec, members.row) : all_rows(exec, catalogue);
   members.row = {};
   const auto blocks =
       kernels::on(exec, [&](const auto& e) { return kernels::make_blocks(e, rows.offset.span()); });
   kernels::KeyFrame frame;
   frame.box = box;
-  const Span<const LocalIndex> places =
-      members.plan ? members.plan->arrived.span() : members.place.span();
-  const kernels::MembersView<Real> view{particles, frame, places, blocks.view(rows.offset.span())};
+  const Span<const LocalIndex> index = members.index(context.comm);
+  const kernels::MembersView<Real> view{particles, frame, index, blocks.view(rows.offset.span())};
   const SpanningRuns spanning(context, rows.num(), rows.first, rows.first + rows.num() - 1);
-  const WayHome home(context, {rows.first, rows.num()}, spanning.first_is_continued() ? 1 : 0,
-                     catalogue.num_groups_total);
-  take_rows(home.bring(sum_rows(context, view, spanning)), catalogue);
+  const FinishedRows finished(context, {rows.first, rows.num()},
+                              spanning.first_is_continued() ? 1 : 0, catalogue.num_groups_total);
+  take_rows(finished.bring(sum_rows(context, view, spanning)), catalogue);
   if (catalogue.num_types == 1) {
     catalogue.length_by_type = catalogue.length;
     catalogue.mass_by_type = catalogue.mass;
     return;
   }
   const TypeColumns types = sum_types(context, view, spanning, catalogue.num_types);
-  catalogue.length_by_type = home.bring(types.length, catalogue.num_types);
-  catalogue.mass_by_type = home.bring(types.mass, catalogue.num_types);
+  catalogue.length_by_type = finished.bring(types.length, catalogue.num_types);
+  catalogue.mass_by_type = finished.bring(types.mass, catalogue.num_types);
 }
 
 template void sum_properties(const Context&, Members, const kernels::ParticlesView<float>&,

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "zhalo/core/column_view.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo {
@@ -13,6 +14,14 @@ namespace zhalo {
 template <class... Args>
 void validate(bool holds, fmt::format_string<Args...> message, Args&&... args) {
   if (!holds) throw InputError(fmt::format(message, std::forward<Args>(args)...));
+}
+
+/// Throws InputError unless a column has an element for each of the rank's `num` particles.
+inline void validate_column_size(const ColumnView& column, Index num) {
+  validate(column.num == num,
+           "a column has {} elements on this rank, which has {} particles: it must have one for "
+           "each",
+           column.num, num);
 }
 
 }  // namespace zhalo

@@ -3,7 +3,6 @@
 
 #include "kernels/memory.hpp"
 #include "src/core/validate.hpp"
-#include "zhalo/core/buffer.hpp"
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/span.hpp"
 

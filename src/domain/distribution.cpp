@@ -24,67 +24,25 @@ Buffer<Index> weights_before(const Context& context, const Strided<std::uint32_t
   return before;
 }
 
-/// The caller's columns in the order of sending, and room for what comes.
-class TravellingColumns {
- public:
-  TravellingColumns(const Exec& exec, const std::vector<TravellingColumn>& columns,
-                    Span<const LocalIndex> order) {
-    for (const TravellingColumn& column : columns) {
-      validate(column.element_size > 0, "a travelling column has elements of {} bytes",
-               column.element_size);
-      validate(column.data != nullptr || order.empty(), "a travelling column has no memory");
-      sizes_.push_back(column.element_size);
-      sent_.emplace_back(exec, order.size() * column.element_size, "columns to send");
-      const kernels::MovedColumn moved{column.data, sent_.back().data(), column.element_size,
-                                       column.stride_bytes};
-      kernels::on(exec, [&](const auto& e) { kernels::gather(e, moved, order); });
-    }
-  }
-
-  void add_to(const Exec& exec, Index num_received, std::vector<ExchangeColumn>& exchanged) {
-    for (std::size_t i = 0; i < sizes_.size(); ++i) {
-      received_.emplace_back(exec, num_received * sizes_[i], "columns received");
-      exchanged.push_back({sent_[i].data(), received_[i].data(), sizes_[i]});
-    }
-  }
-
-  std::vector<Buffer<std::byte>> sorted(const Exec& exec, Span<const LocalIndex> order) {
-    std::vector<Buffer<std::byte>> result;
-    for (std::size_t i = 0; i < sizes_.size(); ++i) {
-      sent_[i] = {};
-      result.emplace_back(exec, order.size() * sizes_[i], "columns in Z-order");
-      const kernels::MovedColumn moved{received_[i].data(), result.back().data(), sizes_[i]};
-      kernels::on(exec, [&](const auto& e) { kernels::gather(e, moved, order); });
-      received_[i] = {};
-    }
-    return result;
-  }
-
- private:
-  std::vector<Index> sizes_;
-  std::vector<Buffer<std::byte>> sent_;
-  std::vector<Buffer<std::byte>> received_;
-};
-
 /// What came, in the order of ranks.
 template <class Real>
 struct Received {
   Buffer<std::uint64_t> keys;
   Buffer<Real> pos[3];
-  Buffer<LocalIndex> place;  ///< in its rank's own order
+  Buffer<LocalIndex> index;  ///< in its rank's own order
 
   Received(const Exec& exec, Index num)
-      : keys(exec, num, "keys received"), place(exec, num, "places received") {
+      : keys(exec, num, "keys received"), index(exec, num, "indices received") {
     for (auto& axis : pos) axis = Buffer<Real>(exec, num, "positions received");
   }
 };
 
 template <class Real>
-std::vector<ExchangeColumn> columns_of(const SortedParticles<Real>& sent,
-                                       Received<Real>& received) {
+std::vector<ExchangeColumn> exchanged_columns(const SortedParticles<Real>& sent,
+                                              Received<Real>& received) {
   std::vector<ExchangeColumn> columns{
       {sent.keys.data(), received.keys.data(), sizeof(std::uint64_t)},
-      {sent.order.data(), received.place.data(), sizeof(LocalIndex)}};
+      {sent.order.data(), received.index.data(), sizeof(LocalIndex)}};
   const auto axes = static_cast<std::size_t>(sent.frame.box.dimensions);
   for (std::size_t axis = 0; axis < axes; ++axis)
     columns.push_back({sent.pos[axis].data(), received.pos[axis].data(), sizeof(Real)});
@@ -93,41 +51,99 @@ std::vector<ExchangeColumn> columns_of(const SortedParticles<Real>& sent,
 
 /// Brings received coordinates into sorted order. A missing third axis is 0.
 template <class Real>
-void arrange(const Exec& exec, Received<Real>& received, SortedParticles<Real>& sorted) {
+void arrange(const Exec& exec, Received<Real>& received, Span<const LocalIndex> order,
+             SortedParticles<Real>& sorted) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    sorted.pos[axis] = Buffer<Real>(exec, sorted.order.size(), "sorted positions");
+    sorted.pos[axis] = Buffer<Real>(exec, order.size(), "sorted positions");
     const bool exists = axis < static_cast<std::size_t>(sorted.frame.box.dimensions);
     const kernels::MovedColumn moved{received.pos[axis].data(), sorted.pos[axis].data(),
                                      sizeof(Real)};
     kernels::on(exec, [&](const auto& e) {
-      if (exists) return kernels::gather(e, moved, Span<const LocalIndex>(sorted.order.span()));
+      if (exists) return kernels::gather(e, moved, order);
       kernels::clear(e, sorted.pos[axis].span());
     });
     received.pos[axis] = {};
   }
 }
 
-/// Where sorted particles lay among what was received, and in their rank's own order.
-struct SortedSources {
-  Index first_index = 0;  ///< global index of the first particle that this rank brought
-  Span<const LocalIndex> place;
-  Span<const LocalIndex> order;
-};
+/// Columns in the Z-order.
+template <class Real>
+void bring_columns(const Context& context, const std::vector<ColumnView>& columns,
+                   DistributedParticles<Real>& particles) {
+  std::vector<Redistribution::Move> moves;
+  for (const ColumnView& column : columns) {
+    validate(column.element_size > 0, "a column has elements of {} bytes", column.element_size);
+    validate(column.data != nullptr || particles.num_brought == 0, "a column has no memory");
+    particles.columns.emplace_back(context.exec, particles.num() * column.element_size,
+                                   "columns in Z-order");
+    moves.push_back({column, particles.columns.back().data()});
+  }
+  if (!moves.empty()) particles.redistribution.forward(context, moves);
+}
 
-/// Global index of each sorted particle, from the rank that it came from and its place there.
-Buffer<Index> global_indices(const Context& context, const ExchangePlan& plan,
-                             const SortedSources& sorted) {
-  const std::vector<Index> first = context.comm.all_gather(sorted.first_index);
-  const auto offsets =
-      to_exec(context.exec, Span<const Index>(plan.receive_offset), "ranks of particles");
-  const auto firsts = to_exec(context.exec, Span<const Index>(first), "ranks of particles");
-  Buffer<Index> result(context.exec, sorted.order.size(), "global indices");
-  const kernels::SourcesView sources{offsets.span(), firsts.span()};
-  kernels::on(context.exec, [&](const auto& e) {
-    kernels::find_global(e, sources, sorted.place, sorted.order, result.span());
+/// On one rank nothing travels: the order of sorting is all there is.
+template <class Real>
+void keep(const Exec& exec, SortedParticles<Real> local, bool with_global_index,
+          DistributedParticles<Real>& result) {
+  const Index num = local.order.size();
+  if (with_global_index) {
+    result.global_index = Buffer<Index>(exec, num, "global indices");
+    kernels::on(exec, [&](const auto& e) {
+      kernels::make_global(e, Span<const LocalIndex>(local.order.span()), 0,
+                           result.global_index.span());
+    });
+  }
+  result.redistribution = Redistribution({{0, num}, {0, num}}, std::move(local.order));
+  result.sorted = std::move(local);
+}
+
+/// Sends keys and positions, and sorts what came.
+template <class Real>
+void exchange(const Context& context, SortedParticles<Real> local, const ExchangePlan& plan,
+              DistributedParticles<Real>& result) {
+  const Exec& exec = context.exec;
+  const Index num = plan.num_received();
+  validate(num <= max_local_particles,
+           "a rank would hold {} particles, the most is {}; use more ranks", num,
+           max_local_particles);
+  Received<Real> received(exec, num);
+  context.comm.exchange(exec, plan, exchanged_columns(local, received));
+  SortedParticles<Real>& sorted = result.sorted;
+  sorted.frame = local.frame;
+  result.redistribution = Redistribution(plan, std::move(local.order));
+  local = {};  // its memory is needed for sorting
+  Buffer<LocalIndex> order = sort_indices(exec, received.keys.span(), sorted.frame.key_bits());
+  sorted.keys = std::move(received.keys);
+
+  const auto offsets = to_exec(exec, Span<const Index>(plan.receive_offset), "ranks of particles");
+  const auto firsts = to_exec(exec, Span<const Index>(result.first_index), "ranks of particles");
+  result.global_index = Buffer<Index>(exec, num, "global indices");
+  kernels::on(exec, [&](const auto& e) {
+    kernels::find_global(e, {offsets.span(), firsts.span()}, received.index.span(), order.span(),
+                         result.global_index.span());
   });
-  synchronise(context.exec);
-  return result;
+  synchronise(exec);
+  received.index = {};
+  arrange(exec, received, order.span(), sorted);
+  result.redistribution.set_arrived(std::move(order));
+}
+
+/// Where the sorted particles [first, first + num) came from.
+template <class Real>
+std::vector<ParticleLocation> find_origins(const Exec& exec,
+                                           const DistributedParticles<Real>& particles, Index first,
+                                           Index num) {
+  const Redistribution& redistribution = particles.redistribution;
+  const auto offsets =
+      to_exec(exec, Span<const Index>(redistribution.plan().receive_offset), "ranks of particles");
+  const auto firsts = to_exec(exec, Span<const Index>(particles.first_index), "ranks of particles");
+  Buffer<ParticleLocation> origins(exec, num, "origins of particles");
+  kernels::on(exec, [&](const auto& e) {
+    kernels::find_origins(e, {offsets.span(), firsts.span()},
+                          redistribution.arrived().subspan(first, num),
+                          particles.global_index.span().subspan(first, num), origins.span());
+  });
+  return to_host(exec, origins);
 }
 
 }  // namespace
@@ -139,60 +155,59 @@ DistributedParticles<Real> distribute_particles(const Context& context,
                                                 const DistributionOptions& options) {
   SortedParticles<Real> local = sort_particles(context, particles, frame);
   const Buffer<Index> weights = weights_before(context, options.weight, local.order.span());
+  if (context.comm.size() == 1) return distribute_sorted(context, std::move(local), {}, options);
   const ExchangePlan plan =
       plan_even_parts(context, {local.keys.span(), frame.key_bits(), weights.span()});
-  return distribute_sorted(context, std::move(local), plan, options.columns);
+  return distribute_sorted(context, std::move(local), plan, options);
 }
 
 template <class Real>
 DistributedParticles<Real> distribute_sorted(const Context& context, SortedParticles<Real> local,
                                              const ExchangePlan& plan,
-                                             const std::vector<TravellingColumn>& travelling) {
-  const Exec& exec = context.exec;
-  const PhaseTimer timer(context, "distribute");
-  const kernels::KeyFrame frame = local.frame;
-  const Index num_brought = local.order.size();
+                                             const DistributionOptions& options) {
   DistributedParticles<Real> result;
-  result.plan = plan;
-  const Index num = result.plan.num_received();
-  validate(num <= max_local_particles,
-           "a rank would hold {} particles, the most is {}; use more ranks", num,
-           max_local_particles);
-  TravellingColumns columns(exec, travelling, local.order.span());
-  Received<Real> received(exec, num);
-  std::vector<ExchangeColumn> exchanged = columns_of(local, received);
-  columns.add_to(exec, num, exchanged);
-  context.comm.exchange(exec, result.plan, exchanged);
-  result.sent = std::move(local.order);
-  local.keys = {};
-  for (auto& axis : local.pos) axis = {};
-
-  SortedParticles<Real>& sorted = result.sorted;
-  sorted.frame = frame;
-  sorted.order = sort_indices(exec, received.keys.span(), frame.key_bits());
-  sorted.keys = std::move(received.keys);
-  const GlobalRange range = global_range(context.comm, num_brought);
-  result.global_index = global_indices(context, result.plan,
-                                       {range.first, received.place.span(), sorted.order.span()});
-  received.place = {};
-  arrange(exec, received, sorted);
-  result.columns = columns.sorted(exec, sorted.order.span());
-  result.first = context.comm.exclusive_sum(num);
-  synchronise(exec);
+  result.num_brought = local.order.size();
+  result.first_index =
+      context.comm.all_gather(global_range(context.comm, result.num_brought).first);
+  if (context.comm.size() == 1) {
+    keep(context.exec, std::move(local), options.with_global_index, result);
+    bring_columns(context, options.columns, result);
+  } else {
+    const PhaseTimer timer(context, "distribute");
+    exchange(context, std::move(local), plan, result);
+    bring_columns(context, options.columns, result);
+    result.first = context.comm.exclusive_sum(result.num());
+  }
+  synchronise(context.exec);
   return result;
 }
 
 template <class Real>
-void send_back(const Context& context, const DistributedParticles<Real>& particles,
-               const ReturnedColumn& column) {
-  Buffer<std::byte> back(context.exec, particles.sent.size() * column.element_size,
-                         "results on their way back");
-  context.comm.exchange(context.exec, particles.plan.reversed(),
-                        {{column.from, back.data(), column.element_size}});
-  const kernels::MovedColumn moved{back.data(), column.to, column.element_size};
-  kernels::on(context.exec,
-              [&](const auto& e) { kernels::scatter(e, moved, particles.sent.span()); });
-  synchronise(context.exec);
+Redistribution redistribution_of(const Context& context,
+                                 const DistributedParticles<Real>& particles, Index first,
+                                 Index num) {
+  const Exec& exec = context.exec;
+  const Redistribution& all = particles.redistribution;
+  if (context.comm.size() == 1)
+    return Redistribution({{0, num}, {0, num}},
+                          to_exec(exec, all.sent().subspan(first, num), "indices of a part"));
+  const std::vector<ParticleLocation> origins = find_origins(exec, particles, first, num);
+  std::vector<Index> counts(static_cast<std::size_t>(context.comm.size()));
+  for (const ParticleLocation& origin : origins) ++counts[static_cast<std::size_t>(origin.rank)];
+  const ExchangePlan asking = context.comm.plan_exchange(counts);
+
+  std::vector<Index> next = asking.send_offset;
+  std::vector<LocalIndex> wanted(origins.size()), arrived(origins.size());
+  for (std::size_t i = 0; i < origins.size(); ++i) {
+    const Index at = next[static_cast<std::size_t>(origins[i].rank)]++;
+    arrived[i] = static_cast<LocalIndex>(at);
+    wanted[static_cast<std::size_t>(at)] = origins[i].index;
+  }
+  const auto asked = to_exec(exec, Span<const LocalIndex>(wanted), "indices of a part");
+  Buffer<LocalIndex> sent(exec, asking.num_received(), "indices of a part");
+  context.comm.exchange(exec, asking, asked.span(), sent.span());
+  return Redistribution(asking.reversed(), std::move(sent),
+                        to_exec(exec, Span<const LocalIndex>(arrived), "indices of a part"));
 }
 
 template DistributedParticles<float> distribute_particles(const Context&,
@@ -205,11 +220,13 @@ template DistributedParticles<double> distribute_particles(const Context&,
                                                            const DistributionOptions&);
 template DistributedParticles<float> distribute_sorted(const Context&, SortedParticles<float>,
                                                        const ExchangePlan&,
-                                                       const std::vector<TravellingColumn>&);
+                                                       const DistributionOptions&);
 template DistributedParticles<double> distribute_sorted(const Context&, SortedParticles<double>,
                                                         const ExchangePlan&,
-                                                        const std::vector<TravellingColumn>&);
-template void send_back(const Context&, const DistributedParticles<float>&, const ReturnedColumn&);
-template void send_back(const Context&, const DistributedParticles<double>&, const ReturnedColumn&);
+                                                        const DistributionOptions&);
+template Redistribution redistribution_of(const Context&, const DistributedParticles<float>&, Index,
+                                          Index);
+template Redistribution redistribution_of(const Context&, const DistributedParticles<double>&,
+                                          Index, Index);
 
 }  // namespace zhalo

@@ -175,7 +175,7 @@ KeyFrameChoice choose_key_frame(const Box& box, const Extent& extent, double cel
 
 template <class Real>
 kernels::SortedPositions<Real> SortedParticles<Real>::positions() {
-  return {{pos[0].data(), pos[1].data(), pos[2].data()}, order.size()};
+  return {{pos[0].data(), pos[1].data(), pos[2].data()}, pos[0].size()};
 }
 
 template <class Real>

@@ -1,6 +1,5 @@
 #include "zhalo/domain/z_order.hpp"
 
-#include "kernels/on.hpp"
 #include "src/core/validate_memory.hpp"
 #include "src/domain/distribution.hpp"
 
@@ -28,8 +27,7 @@ void validate_agreement(const Communicator& comm, const Box& box, const ZOrderOp
   Request mine{box, static_cast<Index>(options.columns.size()), 0,
                num == 0 ? 2 : (options.weight ? 1 : 0)};
   Index place = 1;
-  for (const TravellingColumn& column : options.columns)
-    mine.sizes += place++ * column.element_size;
+  for (const ColumnView& column : options.columns) mine.sizes += place++ * column.element_size;
   int weights = mine.weights;
   for (const Request& other : comm.all_gather(mine)) {
     validate(other.box == box, "the box is not the same on all ranks; give all ranks the same");
@@ -54,9 +52,10 @@ ZOrder<Real>::ZOrder(const Context& context, const Particles<Real>& particles, c
     validate_box_fits<Real>(box);
     validate_agreement(context.comm, box, options, particles.num());
     std::vector<Index> sizes;
-    for (const TravellingColumn& column : options.columns) {
+    for (const ColumnView& column : options.columns) {
       if (particles.num() > 0) validate_memory(context.exec, column.data, "values of a column");
       sizes.push_back(column.element_size);
+      validate_column_size(column, particles.num());
     }
     if (particles.num() > 0) validate_memory(context.exec, options.weight.data, "weights");
     const DeviceParticles<Real> input(context.exec, particles);
@@ -72,11 +71,11 @@ ZOrder<Real>::ZOrder(const Context& context, const Particles<Real>& particles, c
 
 template <class Real>
 Index ZOrder<Real>::num() const {
-  return state_->particles.sorted.order.size();
+  return state_->particles.num();
 }
 template <class Real>
 Index ZOrder<Real>::num_origin() const {
-  return state_->particles.sent.size();
+  return state_->particles.num_brought;
 }
 template <class Real>
 Index ZOrder<Real>::num_total() const {
@@ -126,22 +125,15 @@ void ZOrder<Real>::copy_column_bytes(int i, Index element_size, void* to, Index 
 }
 
 template <class Real>
-void ZOrder<Real>::return_bytes(const TravellingColumn& values, Index num_values, void* to,
-                                Index num_to) const {
+void ZOrder<Real>::return_bytes(const ColumnView& values, void* to, Index num_to) const {
   const Context& context = state_->context;
   context.comm.together([&] {
-    validate(num_values == num() && num_to == num_origin(),
-             "{} values are to go back to {} particles (must be {} and {})", num_values, num_to,
+    validate(values.num == num() && num_to == num_origin(),
+             "{} values are to go back to {} particles (must be {} and {})", values.num, num_to,
              num(), num_origin());
-    if (num_values > 0) validate_memory(context.exec, values.data, "values of a column");
+    if (values.num > 0) validate_memory(context.exec, values.data, "values of a column");
     if (num_to > 0) validate_memory(context.exec, to, "the room for values of a column");
-    const Index size = values.element_size;
-    Buffer<std::byte> received(context.exec, num() * size, "results on their way back");
-    const kernels::MovedColumn moved{values.data, received.data(), size};
-    kernels::on(context.exec, [&](const auto& e) {
-      kernels::scatter(e, moved, state_->particles.sorted.order.span());
-    });
-    send_back(context, state_->particles, {received.data(), to, size});
+    state_->particles.redistribution.backward(context, {values, to});
   });
 }
 

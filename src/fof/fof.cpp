@@ -36,7 +36,7 @@ struct LocalSets {
       : tree(input.context, sorted, {input.options.leaf_size, input.choice.fine_enough}) {
     sorted.keys = {};
     const Exec& exec = input.context.exec;
-    linked.num = sorted.order.size();
+    linked.num = tree.view().pos.num;
     linked.parent = Buffer<LocalIndex>(exec, linked.num, "union-find");
     connected = Buffer<std::uint8_t>(exec, tree.view().level_size[0], "union-find");
     kernels::FofView<Real>& fof = linked.fof;
@@ -58,14 +58,16 @@ struct LocalSets {
 template <class Real>
 Buffer<Index> labels_of_one_rank(const Input<Real>& input) {
   const Exec& exec = input.context.exec;
-  SortedParticles<Real> sorted = sort_particles(input.context, input.particles, input.choice.frame);
-  const LocalSets<Real> local(input, sorted);
+  DistributedParticles<Real> particles = distribute_particles(
+      input.context, input.particles, input.choice.frame, {.with_global_index = false});
+  const LocalSets<Real> local(input, particles.sorted);
   const PhaseTimer timer(input.context, "labels");
   Buffer<LocalIndex> smallest(exec, local.linked.num, "labels");
   Buffer<Index> label(exec, local.linked.num, "labels");
   const kernels::LabelTarget target{input.extent.range.first, label.span()};
   kernels::on(exec, [&](const auto& e) {
-    kernels::write_labels(e, local.linked.fof.sets, sorted.order.span(), smallest.span(), target);
+    kernels::write_labels(e, local.linked.fof.sets, particles.redistribution.sent(),
+                          smallest.span(), target);
   });
   synchronise(exec);
   return label;
@@ -101,7 +103,7 @@ void merge_sets(const Context& context, const LinkedParticles<Real>& linked,
 template <class Real>
 Numbering number_particles(const Communicator& comm, const DistributedParticles<Real>& particles) {
   Numbering numbering{comm.all_gather(particles.first)};
-  numbering.first.push_back(comm.sum(particles.sorted.order.size()));
+  numbering.first.push_back(comm.sum(particles.num()));
   return numbering;
 }
 
@@ -127,12 +129,12 @@ Buffer<Index> labels_over_ranks(const Input<Real>& input, FofStatistics& statist
   const PhaseTimer timer(context, "labels");
   Buffer<Index> received(exec, linked.num, "labels");
   kernels::on(exec, [&](const auto& e) {
-    kernels::write_set_labels(e, linked.fof.sets, particles.sorted.order.span(), smallest.span(),
-                              received.span());
+    kernels::write_set_labels(e, linked.fof.sets, particles.redistribution.arrived(),
+                              smallest.span(), received.span());
   });
   smallest = {};
   Buffer<Index> label(exec, input.particles.num, "labels");
-  send_back(context, particles, {received.data(), label.data(), sizeof(Index)});
+  particles.redistribution.backward_as_arrived(context, {column_view(received), label.data()});
   return label;
 }
 

@@ -6,6 +6,7 @@
 
 #include "kernels/on.hpp"
 #include "src/core/validate.hpp"
+#include "src/domain/redistribution.hpp"
 #include "src/tree/tree.hpp"
 
 namespace zhalo {
@@ -108,27 +109,24 @@ struct GhostParticles {
 
 template <class Real>
 GhostParticles<Real> exchange_ghosts(const Context& context, const LinkedParticles<Real>& particles,
-                                     const typename GhostQueue<Real>::Batch& batch) {
+                                     typename GhostQueue<Real>::Batch batch) {
   const Exec& exec = context.exec;
-  const Index num = batch.particles.size();
   GhostParticles<Real> ghosts;
   ghosts.plan = context.comm.plan_exchange(batch.counts);
-  Buffer<LocalIndex> roots(exec, num, "ghosts to send");
+  Buffer<LocalIndex> roots(exec, batch.particles.size(), "ghosts to send");
   kernels::on(exec, [&](const auto& e) {
     kernels::find_roots(e, particles.fof.sets, batch.particles.span(), roots.span());
   });
-  ghosts.root = Buffer<LocalIndex>(exec, ghosts.plan.num_received(), "ghosts");
-  std::vector<ExchangeColumn> columns{{roots.data(), ghosts.root.data(), sizeof(LocalIndex)}};
-  Buffer<Real> sent[3];
+  const Redistribution redistribution(ghosts.plan, std::move(batch.particles));
+  const Index num = redistribution.num_received();
+  ghosts.root = Buffer<LocalIndex>(exec, num, "ghosts");
+  std::vector<Redistribution::Move> moves{{column_view(roots), ghosts.root.data(), true}};
   for (int axis = 0; axis < 3; ++axis) {
-    sent[axis] = Buffer<Real>(exec, num, "ghosts to send");
-    ghosts.pos[axis] = Buffer<Real>(exec, ghosts.plan.num_received(), "ghosts");
-    const kernels::MovedColumn moved{particles.fof.tree.pos.axis[axis], sent[axis].data(),
-                                     sizeof(Real)};
-    kernels::on(exec, [&](const auto& e) { kernels::gather(e, moved, batch.particles.span()); });
-    columns.push_back({sent[axis].data(), ghosts.pos[axis].data(), sizeof(Real)});
+    ghosts.pos[axis] = Buffer<Real>(exec, num, "ghosts");
+    const Real* from = particles.fof.tree.pos.axis[axis];
+    moves.push_back({column_view(Span<const Real>(from, particles.num)), ghosts.pos[axis].data()});
   }
-  context.comm.exchange(exec, ghosts.plan, columns);
+  redistribution.forward(context, moves);
   return ghosts;
 }
 
@@ -244,9 +242,8 @@ CrossingEdges link_across_ranks(const Context& context, LinkedParticles<Real>& p
     const PhaseTimer timer(context, "ghosts");
     GhostQueue<Real> queue(context, particles, batch_of(options, particles.num));
     while (context.comm.max(Index{queue.is_empty() ? 0 : 1}) != 0) {
-      const auto batch = queue.take();
-      GhostParticles<Real> ghosts = exchange_ghosts(context, particles, batch);
-      statistics.ghosts_sent += batch.particles.size();
+      GhostParticles<Real> ghosts = exchange_ghosts(context, particles, queue.take());
+      statistics.ghosts_sent += ghosts.plan.num_sent();
       statistics.ghosts_received += ghosts.num();
       if (ghosts.num() == 0) continue;
       const std::vector<GhostEdge> found =

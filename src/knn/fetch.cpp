@@ -48,42 +48,14 @@ double reach_with_rounding(const Ball<Real>& ball, const ReachedBoxes& space) {
   return reach * reach + static_cast<double>(std::numeric_limits<Real>::min());
 }
 
-/// Particles of other ranks and what is known of them, on their way.
-template <class Real>
-class Transfer {
- public:
-  Transfer(const Context& context, const ExchangePlan& plan, Span<const LocalIndex> at)
-      : context_(context), plan_(plan), at_(at) {}
-
-  template <class T>
-  void add(const T* from, Buffer<T>& to) {
-    to = Buffer<T>(context_.exec, plan_.num_received(), "particles of other ranks");
-    add_bytes(from, to.data(), static_cast<Index>(sizeof(T)));
-  }
-  void add_bytes(const void* from, void* to, Index element_size) {
-    sent_.emplace_back(context_.exec, at_.size() * element_size, "particles for other ranks");
-    const kernels::MovedColumn moved{from, sent_.back().data(), element_size};
-    kernels::on(context_.exec, [&](const auto& e) { kernels::gather(e, moved, at_); });
-    columns_.push_back({sent_.back().data(), to, element_size});
-  }
-  void run() const { context_.comm.exchange(context_.exec, plan_, columns_); }
-
- private:
-  const Context& context_;
-  const ExchangePlan& plan_;
-  Span<const LocalIndex> at_;
-  std::vector<Buffer<std::byte>> sent_;
-  std::vector<ExchangeColumn> columns_;
-};
-
 }  // namespace
 
 template <class Real>
-Fetcher<Real>::Fetcher(const Context& context, PlacedParticles<Real>& particles,
+Fetcher<Real>::Fetcher(const Context& context, DistributedParticles<Real>& particles,
                        const kernels::SearchView<Real>& search,
-                       const std::vector<TravellingColumn>& columns)
+                       const std::vector<ColumnView>& columns)
     : context_(context), particles_(particles), search_(search) {
-  for (const TravellingColumn& column : columns) element_size_.push_back(column.element_size);
+  for (const ColumnView& column : columns) element_size_.push_back(column.element_size);
   boxes_ = context.comm.all_gather(coarse_boxes(context.exec, search.tree));
   for (int axis = 0; axis < 3; ++axis)
     reached_.period[axis] = static_cast<double>(search.period[axis]);
@@ -180,20 +152,23 @@ FetchedParticles<Real> Fetcher<Real>::fetch(const std::vector<Ball<Real>>& balls
   comm.exchange(host_exec(1), asking, Span<const Ball<Real>>(sent), Span<Ball<Real>>(asked));
 
   std::fill(counts.begin(), counts.end(), 0);
-  const Buffer<LocalIndex> selected = select(asked, asking, counts);
-  const ExchangePlan plan = comm.plan_exchange(counts);
+  Buffer<LocalIndex> selected = select(asked, asking, counts);
+  const Redistribution redistribution(comm.plan_exchange(counts), std::move(selected));
+  const Index num = redistribution.num_received();
   FetchedParticles<Real> fetched;
-  Transfer<Real> transfer(context_, plan, selected.span());
-  for (std::size_t axis = 0; axis < 3; ++axis)
-    transfer.add(particles_.sorted.pos[axis].data(), fetched.pos[axis]);
-  transfer.add(particles_.global_index.data(), fetched.global_index);
+  std::vector<Redistribution::Move> moves;
+  const auto add = [&]<class T>(const Buffer<T>& from, Buffer<T>& to) {
+    to = Buffer<T>(context_.exec, num, "particles of other ranks");
+    moves.push_back({column_view(from), to.data()});
+  };
+  for (std::size_t axis = 0; axis < 3; ++axis) add(particles_.sorted.pos[axis], fetched.pos[axis]);
+  add(particles_.global_index, fetched.global_index);
   for (std::size_t i = 0; i < element_size_.size(); ++i) {
-    fetched.columns.emplace_back(context_.exec, plan.num_received() * element_size_[i],
-                                 "particles of other ranks");
-    transfer.add_bytes(particles_.columns[i].data(), fetched.columns.back().data(),
-                       element_size_[i]);
+    fetched.columns.emplace_back(context_.exec, num * element_size_[i], "particles of other ranks");
+    moves.push_back({{particles_.columns[i].data(), particles_.num(), element_size_[i], 0},
+                     fetched.columns.back().data()});
   }
-  transfer.run();
+  redistribution.forward(context_, moves);
   const kernels::SortedPositions<Real> pos{
       {fetched.pos[0].data(), fetched.pos[1].data(), fetched.pos[2].data()}, fetched.num()};
   if (fetched.num() > 0) fetched.tree = std::make_unique<Tree<Real>>(context_, pos, leaf_size);

@@ -6,7 +6,7 @@
 
 #include "kernels/knn.hpp"
 #include "src/knn/chunks.hpp"
-#include "src/knn/placed_particles.hpp"
+#include "src/knn/search_input.hpp"
 #include "src/tree/coarse_boxes.hpp"
 #include "src/tree/tree.hpp"
 
@@ -30,8 +30,8 @@ template <class Real>
 class Fetcher {
  public:
   /// `search.tree` is the tree of this rank's particles. Collective.
-  Fetcher(const Context& context, PlacedParticles<Real>& particles,
-          const kernels::SearchView<Real>& search, const std::vector<TravellingColumn>& columns);
+  Fetcher(const Context& context, DistributedParticles<Real>& particles,
+          const kernels::SearchView<Real>& search, const std::vector<ColumnView>& columns);
 
   /// A distance, squared, within which at least so many particles of all ranks lie of any place in
   /// the box; infinite if there are fewer.
@@ -45,7 +45,7 @@ class Fetcher {
                             std::vector<Index>& counts) const;
 
   const Context& context_;
-  PlacedParticles<Real>& particles_;
+  DistributedParticles<Real>& particles_;
   kernels::SearchView<Real> search_;
   std::vector<Index> element_size_;
   std::vector<CoarseBoxes> boxes_;  ///< of each rank

@@ -26,7 +26,7 @@ class ResultWriter {
     if (output.indices) result_.index = Buffer<Index>(context.exec, num, "indices of neighbours");
     if (output.locations)
       result_.location = Buffer<ParticleLocation>(context.exec, num, "locations of neighbours");
-    for (const TravellingColumn& column : output.columns)
+    for (const ColumnView& column : output.columns)
       result_.columns.emplace_back(context.exec, num * column.element_size,
                                    "columns of neighbours");
     if (sorted) result_.query = Buffer<Index>(context.exec, result_.num_rows, "indices of queries");
@@ -126,8 +126,7 @@ KnnResult<Real> find(const Context& context, const SearchedParticles<Real>& sear
     const Buffer<ParticleLocation> locations = output.locations
                                                    ? locations_of(context, searched.particles.num())
                                                    : Buffer<ParticleLocation>();
-    if (output.locations)
-      search.columns.push_back({locations.data(), static_cast<Index>(sizeof(ParticleLocation))});
+    if (output.locations) search.columns.push_back(column_view(locations));
     NeighbourLists<Real> lists(context, searched, box, search);
     ResultWriter<Real> writer(context, lists, options, output);
     while (lists.next()) writer.write_chunk();

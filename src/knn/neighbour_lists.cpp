@@ -5,7 +5,6 @@
 
 #include "src/core/validate_memory.hpp"
 #include "src/knn/row_search.hpp"
-#include "src/knn/way_back.hpp"
 
 namespace zhalo {
 namespace {
@@ -19,7 +18,7 @@ void validate_search(const NeighbourSearch& search) {
   validate(search.leaf_size >= 1 && search.leaf_size <= kernels::max_leaf_size,
            "leaf size is {} (must be 1 to {})", search.leaf_size, kernels::max_leaf_size);
   validate(search.chunk_bytes >= 0, "chunk_bytes is {} (must not be negative)", search.chunk_bytes);
-  for (const TravellingColumn& column : search.columns)
+  for (const ColumnView& column : search.columns)
     validate(column.element_size > 0, "a column has elements of {} bytes", column.element_size);
 }
 
@@ -38,7 +37,7 @@ void validate_agreement(const Communicator& comm, const NeighbourSearch& search,
   Request mine{box,        search.max_radius, static_cast<Index>(search.columns.size()),
                0,          search.k,          search.include_self,
                has_queries};
-  for (const TravellingColumn& column : search.columns)
+  for (const ColumnView& column : search.columns)
     mine.sizes = mine.sizes * 65599U + static_cast<std::uint64_t>(column.element_size);
   for (const Request& other : comm.all_gather(mine)) {
     const bool same = other.k == mine.k && other.max_radius == mine.max_radius &&
@@ -63,7 +62,7 @@ template <class Real>
 struct NeighbourLists<Real>::State {
   const Context& context;
   RowSearch<Real> rows;
-  std::optional<WayBack<Real>> way_back;  ///< of the chunk
+  std::optional<Redistribution> redistribution;  ///< of the chunk
 };
 
 template <class Real>
@@ -75,16 +74,17 @@ NeighbourLists<Real>::NeighbourLists(const Context& context,
     if (searched.queries != nullptr) validate_box(box, searched.queries->dimensions);
     validate_box_fits<Real>(box);
     validate_search(search);
-    for (const TravellingColumn& column : search.columns) {
-      if (searched.particles.num() == 0) continue;
+    for (const ColumnView& column : search.columns) {
+      validate_column_size(column, searched.particles.num());
+      if (column.num == 0) continue;
       validate(column.data != nullptr, "a column of the particles has no memory");
       validate_memory(context.exec, column.data, "values of a column");
     }
     validate_agreement(context.comm, search, box, searched.queries != nullptr);
     state_ = std::make_shared<State>(
         State{context,
-              RowSearch<Real>(context, place_particles(context, searched, box, search.columns), box,
-                              search),
+              RowSearch<Real>(context, make_search_input(context, searched, box, search.columns),
+                              box, search),
               {}});
   });
 }
@@ -92,7 +92,7 @@ NeighbourLists<Real>::NeighbourLists(const Context& context,
 template <class Real>
 bool NeighbourLists<Real>::next() {
   return together(state_->context.comm, [&] {
-    state_->way_back.reset();
+    state_->redistribution.reset();
     return state_->rows.next();
   });
 }
@@ -120,10 +120,12 @@ void NeighbourLists<Real>::put(const void* values, Index element_size, void* res
       validate_memory(context.exec, values, "the values of NeighbourLists::put");
     if (num_queries() > 0)
       validate_memory(context.exec, result, "the result of NeighbourLists::put");
-    if (!state_->way_back)
-      state_->way_back.emplace(context, state_->rows.queries(), chunk.first_query,
-                               chunk.num_queries);
-    state_->way_back->put(values, element_size, result);
+    const DistributedParticles<Real>& queries = state_->rows.queries();
+    if (!state_->redistribution)
+      state_->redistribution.emplace(
+          redistribution_of(context, queries, chunk.first_query, chunk.num_queries));
+    state_->redistribution->backward(context,
+                                     {{values, chunk.num_queries, element_size, 0}, result});
   });
 }
 

@@ -50,12 +50,12 @@ class QuantityInput {
       kernels::pack_particles(e, on_exec.view(), Span<const LocalIndex>(all.span()), to);
     });
     synchronise(context.exec);
-    columns_.push_back({mass_.data(), static_cast<Index>(sizeof(double))});
+    columns_.push_back(column_view(mass_));
     if (quantity == Quantity::velocity_dispersion)
-      columns_.push_back({velocity_.data(), static_cast<Index>(sizeof(double)) * dimensions_});
+      columns_.push_back({velocity_.data(), num, static_cast<Index>(sizeof(double)) * dimensions_});
   }
 
-  const std::vector<TravellingColumn>& travelling() const { return columns_; }
+  const std::vector<ColumnView>& travelling() const { return columns_; }
 
   kernels::QuantityColumns placed(const NeighbourLists<Real>& lists) const {
     kernels::QuantityColumns placed;
@@ -73,7 +73,7 @@ class QuantityInput {
   int dimensions_;
   Buffer<double> mass_;
   Buffer<double> velocity_;
-  std::vector<TravellingColumn> columns_;
+  std::vector<ColumnView> columns_;
 };
 
 void validate_options(const Communicator& comm, const KnnOptions& options,

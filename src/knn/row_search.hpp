@@ -9,7 +9,7 @@
 #include "kernels/knn.hpp"
 #include "src/knn/chunks.hpp"
 #include "src/knn/fetch.hpp"
-#include "src/knn/placed_particles.hpp"
+#include "src/knn/search_input.hpp"
 #include "src/tree/tree.hpp"
 
 namespace zhalo {
@@ -26,7 +26,7 @@ class RowSearch {
 
   const NeighbourRows<Real>& view() const { return view_; }
   const Chunk& chunk() const { return chunk_; }
-  const PlacedParticles<Real>& queries() const {
+  const DistributedParticles<Real>& queries() const {
     return input_->queries ? *input_->queries : input_->particles;
   }
   kernels::PlacedBytes column(int i) const;

@@ -118,38 +118,39 @@ class Router {
     std::vector<Index> counts;
     counts.reserve(sorted.counts.size());
     for (const Index count : sorted.counts) counts.push_back(turn.end(count) - turn.begin(count));
-    RoutedPart<Real> part;
-    part.plan = context_.comm.plan_exchange(counts);
-    part.first = first;
-    Buffer<LocalIndex> chosen(exec, part.plan.num_sent(), "particles of a turn");
+    const ExchangePlan plan = context_.comm.plan_exchange(counts);
+    Buffer<LocalIndex> chosen(exec, plan.num_sent(), "particles of a turn");
     Index from = 0;
     for (std::size_t r = 0; r < counts.size(); ++r) {
       if (counts[r] > 0)
-        copy_bytes(exec, chosen.data() + part.plan.send_offset[r],
+        copy_bytes(exec, chosen.data() + plan.send_offset[r],
                    sorted.at.data() + from + turn.begin(sorted.counts[r]),
                    static_cast<std::size_t>(counts[r]) * sizeof(LocalIndex));
       from += sorted.counts[r];
     }
-    part.at = chosen.span();
-    Columns<Real> received(exec, part.plan.num_received(), route_.with_weights);
+    RoutedPart<Real> part;
+    part.redistribution = Redistribution(plan, std::move(chosen));
+    part.first = first;
+    Columns<Real> received(exec, plan.num_received(), route_.with_weights);
     exchange(part, received);
     const Buffer<kernels::SegmentView<Real>> segment =
-        describe(received, part.plan.num_received(), part.painted);
+        describe(received, plan.num_received(), part.painted);
     visit(part);
     synchronise(exec);
   }
 
   void exchange(const RoutedPart<Real>& part, Columns<Real>& received) const {
-    Columns<Real> sent(context_.exec, part.at.size(), route_.with_weights);
+    const Span<const LocalIndex> at = part.redistribution.sent();
+    Columns<Real> sent(context_.exec, at.size(), route_.with_weights);
     kernels::on(context_.exec, [&](const auto& e) {
-      kernels::pack_painted(e, route_.painted, part.first, part.at, sent.view());
+      kernels::pack_painted(e, route_.painted, part.first, at, sent.view());
     });
-    std::vector<ExchangeColumn> columns;
+    std::vector<Redistribution::Move> moves;
     for (std::size_t axis = 0; axis < 3; ++axis)
-      columns.push_back({sent.pos[axis].data(), received.pos[axis].data(), sizeof(Real)});
+      moves.push_back({column_view(sent.pos[axis]), received.pos[axis].data(), true});
     if (route_.with_weights)
-      columns.push_back({sent.fixed_weight.data(), received.fixed_weight.data(), sizeof(double)});
-    context_.comm.exchange(context_.exec, part.plan, columns);
+      moves.push_back({column_view(sent.fixed_weight), received.fixed_weight.data(), true});
+    part.redistribution.forward(context_, moves);
   }
 
   /// The columns as particles, whose masses are the units.

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "kernels/mesh.hpp"
+#include "src/domain/redistribution.hpp"
 #include "zhalo/comm/context.hpp"
 #include "zhalo/mesh/decomposition.hpp"
 
@@ -13,10 +14,9 @@ namespace zhalo {
 template <class Real>
 struct RoutedPart {
   kernels::PaintedParticles<Real> painted;  ///< in the order of ranks
-  ExchangePlan plan;
-  Index first = 0;  ///< of this rank's own particles that were sent
-  Span<const LocalIndex>
-      at;  ///< those that were sent, in the order of sending, counted from `first`
+  /// Of this rank's own particles from `first` on.
+  Redistribution redistribution;
+  Index first = 0;
 };
 
 /// What travels, by the cells to which it goes.

@@ -68,7 +68,8 @@ class Readout {
                               Buffer<T> there(context_.exec, part.painted.particles.num,
                                               "values at places of other ranks");
                               readout(fields[f], part.painted.particles, there.span());
-                              send_back(part, there, values[f].span());
+                              part.redistribution.backward(
+                                  context_, {column_view(there), values[f].data() + part.first});
                             }
                           });
     return values;
@@ -88,13 +89,6 @@ class Readout {
     kernels::on(context_.exec, [&](const auto& e) {
       kernels::readout_cells(e, points, kernels::ReadoutCells<T>{cells_of(field), cells, values});
     });
-  }
-
-  void send_back(const RoutedPart<Real>& part, const Buffer<T>& there, Span<T> values) const {
-    Buffer<T> here(context_.exec, part.at.size(), "values on their way back");
-    context_.comm.exchange(context_.exec, part.plan.reversed(), there.span(), here.span());
-    const kernels::MovedColumn moved{here.data(), values.data() + part.first, sizeof(T)};
-    kernels::on(context_.exec, [&](const auto& e) { kernels::scatter(e, moved, part.at); });
   }
 
   const Context& context_;

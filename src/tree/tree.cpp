@@ -64,7 +64,7 @@ void Tree<Real>::make_leaves(const Exec& exec, const SortedParticles<Real>& part
   const Buffer<LocalIndex> nodes = cut({leaf_keys.span(), bits, view_.fanout, false});
 
   allocate_leaves(exec, nodes.size() * view_.fanout);
-  const kernels::LeafRanges ranges{leaves.span(), nodes.span(),       particles.order.size(),
+  const kernels::LeafRanges ranges{leaves.span(), nodes.span(),       particles.keys.size(),
                                    view_.fanout,  leaf_begin_.span(), leaf_end_.span()};
   kernels::on(exec, [&](const auto& e) { kernels::write_leaves(e, ranges); });
 }

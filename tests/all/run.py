@@ -1,5 +1,5 @@
-"""Runs ctest and shows its output as it comes; before ctest's summary it says what each part of the whole took and which tests were the
-slowest.
+"""Runs ctest and shows its output as it comes; before ctest's summary it says what each part of the
+whole took and which tests were the slowest.
 
   run.py [--part NAME=SECONDS]... -- CTEST ARGUMENT...
 

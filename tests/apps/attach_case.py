@@ -1,4 +1,5 @@
-"""What the tests of attached types share: the snapshot with gas, and a run of fof whose results are sound."""
+"""What the tests of attached types share: the snapshot with gas, and a run of fof whose results are
+sound."""
 
 import shutil
 

@@ -1,4 +1,5 @@
-"""zhalo_bench: the names of its cases, its counters, files of points and neighbours, and its errors.
+"""zhalo_bench: the names of its cases, its counters, files of points and neighbours, and its
+errors.
 
 bench_test.py PROGRAM
 """
@@ -45,7 +46,8 @@ def components(points, length, box):
 
 
 def nearest(points, k, box):
-    """For each point the distances in float64 of its k nearest, itself included, by comparing all pairs."""
+    """For each point the distances in float64 of its k nearest, itself included, by comparing all
+    pairs."""
 
     def distance(p, q):
         return math.sqrt(sum(min(abs(a - b), box - abs(a - b)) ** 2 for a, b in zip(p, q)))
@@ -98,7 +100,8 @@ class Bench(unittest.TestCase):
         )
         for case in one, two:
             seconds = case["real_time"] * 1e-3
-            # Of the same order: the rate is from a clock of its own, and other programs may run between the two.
+            # Of the same order: the rate is from a clock of its own, and other programs may run
+            # between the two.
             self.assertAlmostEqual(
                 case["GB_per_second"] / (12 * 4 * 128**3 / seconds * 1e-9), 1, delta=0.9
             )

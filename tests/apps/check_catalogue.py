@@ -3,9 +3,9 @@
 
     check_catalogue.py [--snapshot FILE] OUT...
 
-Each OUT holds one groups_NNN, and maybe membership_NNN.*. With --snapshot (one file, linked type 1) masses, centres, velocities and radii are also
-computed anew from the particles of each group. Prints one line per OUT; the first fault ends it with exit code 1.
-Needs numpy and h5py.
+Each OUT holds one groups_NNN, and maybe membership_NNN.*. With --snapshot (one file, linked type 1)
+masses, centres, velocities and radii are also computed anew from the particles of each group.
+Prints one line per OUT; the first fault ends it with exit code 1. Needs numpy and h5py.
 """
 
 import argparse
@@ -224,7 +224,8 @@ class Catalogue:
 
 
 def check_master(path, paths, in_file, in_all):
-    """The master shows all files as one file does. Attributes `in_file` count a file's rows, `in_all` those of all files."""
+    """The master shows all files as one file does. Attributes `in_file` count a file's rows,
+    `in_all` those of all files."""
     here = os.getcwd()
     os.chdir("/")  # HDF5 finds the files beside the master, wherever the reader is
     try:

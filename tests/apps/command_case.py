@@ -1,7 +1,7 @@
 """What the tests of the commands share: running one in an empty folder.
 
-Every test script is called with  PROGRAM DATA SNAPSHOTS [unittest arguments]:  the command, the folder of the real snapshots, and the
-folder that make_snapshots.py filled.
+Every test script is called with  PROGRAM DATA SNAPSHOTS [unittest arguments]:  the command, the
+folder of the real snapshots, and the folder that make_snapshots.py filled.
 """
 
 import os
@@ -18,7 +18,8 @@ SWIFT = DATA / "swift-dm64"
 GAS = DATA / "swift-gas64"
 MPIEXEC = shutil.which("mpiexec")
 SECONDS = 120  # until a run counts as hanging
-# Under a sanitizer a run takes ten times as long, and looks for what one run of a kind shows as well as ten.
+# Under a sanitizer a run takes ten times as long, and looks for what one run of a kind shows as
+# well as ten.
 SANITIZED = "ASAN_OPTIONS" in os.environ
 
 
@@ -32,7 +33,8 @@ def each(*cases):
 
 
 def each_rank(*numbers):
-    """Those of these numbers of ranks that are tested in this tree (ZHALO_TEST_RANKS), or the last if none is."""
+    """Those of these numbers of ranks that are tested in this tree (ZHALO_TEST_RANKS), or the last
+    if none is."""
     tested = os.environ.get("ZHALO_TEST_RANKS", "1,2,3,8,16").split(",")
     return [number for number in numbers if str(number) in tested] or numbers[-1:]
 
@@ -90,7 +92,8 @@ class CommandCase(unittest.TestCase):
         return output
 
     def assert_refused(self, arguments, *words, launcher=(), **environment):
-        """One error that has all these words (after warnings, maybe), status 2, and nothing left behind."""
+        """One error that has all these words (after warnings, maybe), status 2, and nothing left
+        behind."""
         before = self.files()
         status, _, errors = self.run_command(*arguments, launcher=launcher, **environment)
         if launcher:

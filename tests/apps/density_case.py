@@ -1,4 +1,5 @@
-"""What the tests of the command density share: painting, spectra and the decoding of pictures, by numpy and the standard library."""
+"""What the tests of the command density share: painting, spectra and the decoding of pictures, by
+numpy and the standard library."""
 
 import struct
 import zlib
@@ -34,7 +35,8 @@ def spline(order, s):
 
 
 def cells_and_weights(u, order):
-    """Of places in units of cells (centres at whole numbers): the cells that each reaches, and what falls to them."""
+    """Of places in units of cells (centres at whole numbers): the cells that each reaches, and what
+    falls to them."""
     if order == 1:
         return [(np.floor(u + 0.5).astype(int), np.ones_like(u))]
     first = np.floor(u - order / 2).astype(int) + 1
@@ -65,7 +67,8 @@ def wave_numbers(n):
 
 
 def power(modes, n, box, axis=None):
-    """In shells of one fundamental from the first to the Nyquist frequency: mean k, P, number of modes, and P_0, P_2, P_4."""
+    """In shells of one fundamental from the first to the Nyquist frequency: mean k, P, number of
+    modes, and P_0, P_2, P_4."""
     k = wave_numbers(n)
     square = sum(c**2 for c in k)
     shell = np.floor(np.sqrt(square) + 1e-9).astype(int)

@@ -1,4 +1,5 @@
-"""The command density: fields and spectra against numpy, ranks and files, pictures pixel by pixel, bad input.
+"""The command density: fields and spectra against numpy, ranks and files, pictures pixel by pixel,
+bad input.
 
 density_test.py PROGRAM DATA SNAPSHOTS
 """
@@ -246,7 +247,8 @@ class Spectra(DensityCase):
 
     @shows_results
     def test_growth(self):
-        """Between z = 1.02 and 0 the largest modes grow as linear theory says: of the same phases, so without most of the sample variance."""
+        """Between z = 1.02 and 0 the largest modes grow as linear theory says: of the same phases,
+        so without most of the sample variance."""
         powers, scale_factors = [], []
         for number in (0, 1):
             path, _, _ = self.real(number)
@@ -326,7 +328,8 @@ class Pictures(DensityCase):
         self.assertLess(np.diff(column).max(), 0)
 
     def test_haloes(self):
-        """Circles where haloes are, and nowhere else; around the largest one a ring of pixels of their colour."""
+        """Circles where haloes are, and nowhere else; around the largest one a ring of pixels of
+        their colour."""
         side = 500
         plain, _, box = self.draw(side=side)
         drawn, _, _ = self.draw(

@@ -1,4 +1,5 @@
-"""The commands on emulated devices write what they write on the host, bit for bit, on the real snapshots.
+"""The commands on emulated devices write what they write on the host, bit for bit, on the real
+snapshots.
 
 device_test.py PROGRAM DATA SNAPSHOTS
 """
@@ -9,7 +10,8 @@ import unittest
 import h5py
 from command_case import GADGET, MPIEXEC, PROGRAM, SANITIZED, SWIFT, CommandCase, each, main
 
-# For each command: its arguments, and the ranks and devices it runs on. Painting counts in fixed-point units, so that its sums are equal, too.
+# For each command: its arguments, and the ranks and devices it runs on. Painting counts in
+# fixed-point units, so that its sums are equal, too.
 RUNS = {
     "fof": [
         ((GADGET / "snapshot_001.hdf5", "--membership"), 1, 1),

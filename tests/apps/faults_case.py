@@ -1,4 +1,5 @@
-"""What the tests of faults share: one of the four commands in two variants, whose results are known byte for byte."""
+"""What the tests of faults share: one of the four commands in two variants, whose results are known
+byte for byte."""
 
 import os
 import re
@@ -39,8 +40,8 @@ FAULTY_RANK = PROGRAM.parent.parent / "tests" / "apps" / "libfaulty_rank.so"
 CAN_PRELOAD = FAULTY_RANK.exists() and not SANITIZED
 # Each rank leaves its process number.
 NOTE = 'echo $$ >"$PIDS/$OMPI_COMM_WORLD_RANK.new"; mv "$PIDS/$OMPI_COMM_WORLD_RANK.new" "$PIDS/$OMPI_COMM_WORLD_RANK"; exec "$@"'
-# Of each command: what it works on; two ways to call it that write to the same names; and one that needs some 100 MB (with a large
-# snapshot).
+# Of each command: what it works on; two ways to call it that write to the same names; and one that
+# needs some 100 MB (with a large snapshot).
 COMMON = {
     "fof": ["snapshot_007", "--membership", "--meansep", "0.69", "-o", "out"],
     "knn": ["snapshot_007", "-k", "4", "-o", "out/k.hdf5"],
@@ -107,7 +108,8 @@ class FaultsCase(CommandCase):
         return {path: data for path, data in self.contents().items() if path not in self.input}
 
     def known_results(self, ranks=1):
-        """Of both variants (which file holds a row depends on the number of ranks). Those of the second stay."""
+        """Of both variants (which file holds a row depends on the number of ranks). Those of the
+        second stay."""
         known = []
         for variant in (0, 1):
             self.assertEqual(
@@ -126,7 +128,8 @@ class FaultsCase(CommandCase):
             (self.folder / path).write_bytes(data)
 
     def run_faulty(self, ranks, rank, fault, variant=0, **environment):
-        """Exit status and errors of so many ranks, one of which, or "all", has a fault (faulty_rank.cpp)."""
+        """Exit status and errors of so many ranks, one of which, or "all", has a fault
+        (faulty_rank.cpp)."""
         preloading = (*launcher(ranks), "-x", f"LD_PRELOAD={FAULTY_RANK}")
         status, _, errors = self.run_command(
             *self.arguments(variant),
@@ -168,7 +171,8 @@ class FaultsCase(CommandCase):
             pass  # it was faster
 
     def finish(self, process):
-        """What it said on standard error. Open MPI's mpiexec sometimes hangs when its ranks have ended, if one did so in MPI_Init."""
+        """What it said on standard error. Open MPI's mpiexec sometimes hangs when its ranks have
+        ended, if one did so in MPI_Init."""
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
             try:

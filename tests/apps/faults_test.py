@@ -1,4 +1,5 @@
-"""Any of the commands under faults: limits of the system, a full disk, signals, a second run at the same time, an input that changes.
+"""Any of the commands under faults: limits of the system, a full disk, signals, a second run at the
+same time, an input that changes.
 
   faults_test.py PROGRAM DATA SNAPSHOTS
 
@@ -30,7 +31,8 @@ from faults_case import (
 
 RANKS = [int(number) for number in os.environ.get("FAULTS_RANKS", "1").split(",")]
 ALONE = RANKS == [1]
-# Run as `sh -c SMALL_DISK sh FOLDER SIZE COMMAND...` in a mount namespace of its own: nothing stays mounted.
+# Run as `sh -c SMALL_DISK sh FOLDER SIZE COMMAND...` in a mount namespace of its own: nothing stays
+# mounted.
 SMALL_DISK = 'mount -t tmpfs -o size=$2 tmpfs "$1/out" && cd "$1" && shift 2 && "$@"; s=$?; find out -type f; exit $s'
 UNSHARE = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--mount"]
 
@@ -180,7 +182,8 @@ class FullDisk(FaultsCase):
 
 class Signals(FaultsCase):
     def test_at_any_moment(self):
-        """The earlier results or the new ones, whole; of what can be caught nothing else stays. One rank gets the signal."""
+        """The earlier results or the new ones, whole; of what can be caught nothing else stays. One
+        rank gets the signal."""
         for ranks in RANKS:
             known = self.known_results(ranks)
             begin = time.monotonic()

@@ -1,4 +1,5 @@
-"""zhalo_fft_bench: the fields of its report, its own arithmetic, that both transforms are right, and its errors. No time is judged.
+"""zhalo_fft_bench: the fields of its report, its own arithmetic, that both transforms are right,
+and its errors. No time is judged.
 
 fft_bench_test.py PROGRAM
 """
@@ -72,8 +73,9 @@ class FftBench(CommandCase):
             self.assertAlmostEqual(case["zhalo"]["link_limit_seconds"], link, delta=1e-9 * link)
 
     def bytes_crossing(self, case):
-        """What all ranks send in one transform: y to z among the ranks of a row of them, x to y among those of a column. Shares of n items
-        are those of n // p items and, of n % p ranks, one more."""
+        """What all ranks send in one transform: y to z among the ranks of a row of them, x to y
+        among those of a column. Shares of n items are those of n // p items and, of n % p ranks,
+        one more."""
 
         def moved(n, m, p):
             shares = [(n // p + (i < n % p), m // p + (i < m % p)) for i in range(p)]

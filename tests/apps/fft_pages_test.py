@@ -35,7 +35,8 @@ class Pages(PageCase):
                     r"amplitude (\S+), steepest slope (\S+)\n", output
                 ).groups()
             ]
-            # 24 cells have one at the wave's crest and one where it is steepest; differences see sin(k h) / h for k.
+            # 24 cells have one at the wave's crest and one where it is steepest; differences see
+            # sin(k h) / h for k.
             self.assertAlmostEqual(found[0], amplitude, delta=1e-6)
             self.assertAlmostEqual(
                 found[1], amplitude * math.sin(k[0] * spacing) / spacing, delta=1e-6

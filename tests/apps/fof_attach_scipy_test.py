@@ -21,7 +21,8 @@ from scipy.spatial import cKDTree
 
 
 def components_and_nearest(linked, others, box, length):
-    """By scipy in float64: the component of each linked particle; for each of the others the nearest linked one and how far it is."""
+    """By scipy in float64: the component of each linked particle; for each of the others the
+    nearest linked one and how far it is."""
     tree = cKDTree(linked, boxsize=box)
     pairs = tree.query_pairs(length, output_type="ndarray")
     graph = coo_array(
@@ -33,7 +34,8 @@ def components_and_nearest(linked, others, box, length):
 
 
 def attached_groups(label, nearest, distance, radius):
-    """The definition: each of the others is in the component of its nearest linked particle if that is near enough, else -1."""
+    """The definition: each of the others is in the component of its nearest linked particle if that
+    is near enough, else -1."""
     return np.where(distance <= radius * (1 + 1e-9), label[nearest], -1)
 
 
@@ -111,7 +113,8 @@ class Scipy(AttachCase):
         self.check(SNAPSHOT, 1, True, ("--link-types", 0, "--attach-types", 1))
 
     def test_many_types(self):
-        """The gas dealt out to types 0, 2, 4 and 5, the dark matter to 1 and 3; float positions, no velocities of some."""
+        """The gas dealt out to types 0, 2, 4 and 5, the dark matter to 1 and 3; float positions, no
+        velocities of some."""
         pos, _, _, box = gas_snapshot()
         path = self.folder / "snapshot_007.hdf5"
         deal = {kind: pos[0][i::4].astype(np.float32) for i, kind in enumerate((0, 2, 4, 5))}

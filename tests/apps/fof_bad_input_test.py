@@ -170,7 +170,8 @@ class BadInput(FofCase):
         )
 
     def test_outside(self):
-        """Particle 5 lies at x = -1: wrapped into a periodic box, in place without edges, wrong in a box with edges."""
+        """Particle 5 lies at x = -1: wrapped into a periodic box, in place without edges, wrong in
+        a box with edges."""
         self.assert_refused(
             [BAD / "outside.hdf5", "--periodic", "no", "--box-size", 50],
             "1 of 1000 particles",

@@ -1,4 +1,5 @@
-"""fof where it may not or cannot write: one clear message, exit status 2, nothing left behind, nothing replaced.
+"""fof where it may not or cannot write: one clear message, exit status 2, nothing left behind,
+nothing replaced.
 
 fof_bad_places_test.py PROGRAM DATA SNAPSHOTS
 """
@@ -85,7 +86,8 @@ class BadPlaces(FofCase):
         self.assertEqual(self.files(), [])  # the catalogue did not take its place
 
     def test_largest_file_allowed(self):
-        """The system refuses to let a file grow, as on a full disk: at every point of the writing."""
+        """The system refuses to let a file grow, as on a full disk: at every point of the
+        writing."""
 
         def limit(size):
             return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))

@@ -62,7 +62,8 @@ class FofCase(CommandCase):
             return group["GroupNr"][:], group["ParticleIDs"][:]
 
     def assert_same_sets(self, group, expected):
-        """Two labellings of the same particles, -1 for none, are the same sets; returns our number of each expected group."""
+        """Two labellings of the same particles, -1 for none, are the same sets; returns our number
+        of each expected group."""
         np.testing.assert_array_equal(group >= 0, expected >= 0)
         rows = np.flatnonzero(expected >= 0)
         ours = np.full(expected.max() + 1, -1)

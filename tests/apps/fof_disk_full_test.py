@@ -1,4 +1,5 @@
-"""fof on a disk that is full: a small tmpfs, which root can mount, or anybody where user namespaces are allowed.
+"""fof on a disk that is full: a small tmpfs, which root can mount, or anybody where user namespaces
+are allowed.
 
 fof_disk_full_test.py PROGRAM DATA SNAPSHOTS     exit status 77 if a tmpfs cannot be mounted
 """
@@ -12,7 +13,8 @@ import tempfile
 from fof_case import GADGET, PROGRAM, SECONDS, FofCase, main
 
 SNAPSHOT = GADGET / "snapshot_001.hdf5"
-# Run as `sh -c SCRIPT sh FOLDER SIZE COMMAND...` in a mount namespace of its own: nothing stays mounted. Prints what is left.
+# Run as `sh -c SCRIPT sh FOLDER SIZE COMMAND...` in a mount namespace of its own: nothing stays
+# mounted. Prints what is left.
 SCRIPT = """
 folder=$1 size=$2; shift 2
 mount -t tmpfs -o size=$size tmpfs "$folder" && cd "$folder" || exit 77

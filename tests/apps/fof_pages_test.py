@@ -1,4 +1,5 @@
-"""docs/slurm.md and docs/in-situ.md: their commands as they stand there, their batch scripts, their C++.
+"""docs/slurm.md and docs/in-situ.md: their commands as they stand there, their batch scripts, their
+C++.
 
   fof_pages_test.py PROGRAM ROOT
 

@@ -1,4 +1,5 @@
-"""fof on several ranks when something goes wrong: one message, one exit status, nothing half-written, no hang.
+"""fof on several ranks when something goes wrong: one message, one exit status, nothing
+half-written, no hang.
 
 fof_ranks_failure_test.py PROGRAM DATA SNAPSHOTS
 """
@@ -68,7 +69,8 @@ class Failures(FofCase):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.statuses = Path(holder.name)
-        # mpiexec gives one status for all ranks, and may end the others at the first that is not 0: each rank's own goes to a file.
+        # mpiexec gives one status for all ranks, and may end the others at the first that is not 0:
+        # each rank's own goes to a file.
         script = f'"$@"; echo $? >"{holder.name}/$OMPI_COMM_WORLD_RANK"'
         self.launcher = [MPIEXEC, "-n", str(RANKS), "sh", "-c", script, "sh"]
 
@@ -98,8 +100,8 @@ class Failures(FofCase):
         process.stderr.close()
 
     def send(self, number, rank, phase, **how):
-        """Status and errors of a run one of whose ranks gets a signal in that phase. On a busy machine this test may be too slow, and the run
-        end before: then again."""
+        """Status and errors of a run one of whose ranks gets a signal in that phase. On a busy
+        machine this test may be too slow, and the run end before: then again."""
         for _ in range(5):
             process = self.launch(SNAPSHOT, "--membership", **how)
             self.assertTrue(

@@ -1,4 +1,5 @@
-"""fof on any number of ranks writes what one rank writes: groups, order, counts and ids bit for bit, sums to 1e-12.
+"""fof on any number of ranks writes what one rank writes: groups, order, counts and ids bit for
+bit, sums to 1e-12.
 
 fof_ranks_test.py PROGRAM DATA SNAPSHOTS
 """
@@ -163,7 +164,8 @@ class Ranks(FofCase):
         self.check(snapshot, "--rlink-abs", 0.15625, ranks=each_rank(2, 3))
 
     def test_more_ranks_than_particles(self):
-        """Eight ranks and the five particles of type 4, and none in any group: files of ranks without rows are whole."""
+        """Eight ranks and the five particles of type 4, and none in any group: files of ranks
+        without rows are whole."""
         eagle = GOOD / "eagle" / "snapshot_001_z000p000"
         self.check(
             eagle, "--link-types", 4, "--rlink-abs", 20, "--min-size", 2, "--meansep", 1, ranks=(8,)

@@ -1,4 +1,5 @@
-"""fof on the real snapshots in data/, against the catalogues that GADGET-4 and SWIFT wrote, and against scipy.
+"""fof on the real snapshots in data/, against the catalogues that GADGET-4 and SWIFT wrote, and
+against scipy.
 
 fof_real_test.py PROGRAM DATA SNAPSHOTS
 """
@@ -13,7 +14,8 @@ from scipy.spatial import cKDTree
 
 
 def gadget_groups(number):
-    """The group of each particle by GADGET-4, -1 for none, and its table. The snapshots are stored in group order."""
+    """The group of each particle by GADGET-4, -1 for none, and its table. The snapshots are stored
+    in group order."""
     with h5py.File(GADGET / f"fof_tab_{number:03d}.hdf5", "r") as file:
         table = {name: values[:] for name, values in file["Group"].items()}
         num = file["Header"].attrs["Nids_Total"]
@@ -27,7 +29,8 @@ def gadget_groups(number):
 
 
 def scipy_groups(pos, box, length, least):
-    """Connected components of all pairs with r <= length in float64; -1 in those of fewer than `least`."""
+    """Connected components of all pairs with r <= length in float64; -1 in those of fewer than
+    `least`."""
     pairs = cKDTree(pos.astype(np.float64), boxsize=box).query_pairs(length, output_type="ndarray")
     graph = coo_array(
         (np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), shape=(len(pos), len(pos))

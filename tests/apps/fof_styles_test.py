@@ -1,4 +1,5 @@
-"""fof on the same particles in the styles of many codes: the same groups from each; gas and stars beside them.
+"""fof on the same particles in the styles of many codes: the same groups from each; gas and stars
+beside them.
 
 fof_styles_test.py PROGRAM DATA SNAPSHOTS
 """
@@ -97,7 +98,8 @@ class Styles(FofCase):
         )
 
     def test_membership_over_two_types(self):
-        """Dark matter and stars of the EAGLE file, whose stars lie where the first five particles lie."""
+        """Dark matter and stars of the EAGLE file, whose stars lie where the first five particles
+        lie."""
         self.fof(
             GOOD / "eagle" / "snapshot_001_z000p000",
             "--membership",

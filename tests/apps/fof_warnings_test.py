@@ -1,4 +1,5 @@
-"""fof where something is missing, wrong, or left out: it says so, and never uses zeros for what is not there.
+"""fof where something is missing, wrong, or left out: it says so, and never uses zeros for what is
+not there.
 
 fof_warnings_test.py PROGRAM DATA SNAPSHOTS
 """

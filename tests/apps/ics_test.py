@@ -1,4 +1,5 @@
-"""The command ics: its spectrum and velocities, what it writes for any number of ranks and files, and every bad input.
+"""The command ics: its spectrum and velocities, what it writes for any number of ranks and files,
+and every bad input.
 
 ics_test.py PROGRAM DATA SNAPSHOTS
 """
@@ -40,7 +41,8 @@ def growth_rate(a):
 
 
 def linear_power(k):
-    """A spectrum of the usual shape (Bardeen et al. 1986, Gamma = 0.2), without meaning in its height."""
+    """A spectrum of the usual shape (Bardeen et al. 1986, Gamma = 0.2), without meaning in its
+    height."""
     q = k / 0.2
     transfer = (
         np.log(1 + 2.34 * q)
@@ -161,7 +163,8 @@ class Physics(IcsCase):
                 seed,
                 *options,
             )
-            # Twice as fine as the particles: what aliases is far away. Up to half the Nyquist frequency of the particles.
+            # Twice as fine as the particles: what aliases is far away. Up to half the Nyquist
+            # frequency of the particles.
             found, expected = spectrum(
                 particles["Coordinates"].astype(np.float64), 2 * num, box, num // 4, linear_power
             )

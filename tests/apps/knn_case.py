@@ -1,4 +1,5 @@
-"""What the tests of the command knn share: snapshots made on the spot, and the true neighbours by scipy's cKDTree in float64."""
+"""What the tests of the command knn share: snapshots made on the spot, and the true neighbours by
+scipy's cKDTree in float64."""
 
 import glob
 
@@ -14,7 +15,8 @@ BOX = 10.0
 
 
 class Snapshot:
-    """Particles of several types, uniform and in clumps, with masses and velocities; in as many files as are asked for."""
+    """Particles of several types, uniform and in clumps, with masses and velocities; in as many
+    files as are asked for."""
 
     def __init__(self, counts, seed=1, kind=np.float32, box=BOX):
         random = np.random.default_rng(seed)
@@ -100,7 +102,8 @@ class Truth:
         return np.sqrt((separation**2).sum(axis=2))
 
     def nearest(self, queries, k, exclude_self=False):
-        """Distances and indices; rows without the query itself, wherever among its twins it may stand."""
+        """Distances and indices; rows without the query itself, wherever among its twins it may
+        stand."""
         distances, indices = self.tree.query(
             queries.astype(np.float64), k + 1 if exclude_self else k
         )
@@ -125,7 +128,8 @@ class KnnCase(CommandCase):
         return snapshot
 
     def results(self, out, group="PartType1"):
-        """The datasets of one group, put together from all numbered files or from the one without a number."""
+        """The datasets of one group, put together from all numbered files or from the one without a
+        number."""
         paths = glob.glob(str(self.folder / f"{out}.[0-9]*.hdf5"))
         paths.sort(key=lambda path: int(path.split(".")[-2]))
         columns = {}
@@ -136,7 +140,8 @@ class KnnCase(CommandCase):
         return {name: np.concatenate(parts) for name, parts in columns.items()}
 
     def assert_neighbours(self, results, truth, queries, k, exclude_self=False):
-        """The k nearest, in order; at equal distances, to rounding, either of two may be the k-th."""
+        """The k nearest, in order; at equal distances, to rounding, either of two may be the
+        k-th."""
         distances, indices = results["Distances"], results["Indices"]
         self.assertEqual((distances.shape, indices.shape), ((len(queries), k),) * 2)
         self.assertEqual((distances.dtype, indices.dtype), (queries.dtype, np.int64))

@@ -1,4 +1,5 @@
-"""Any of the commands on several ranks, one of which is killed, or stops: the others end, and results are whole or the earlier ones.
+"""Any of the commands on several ranks, one of which is killed, or stops: the others end, and
+results are whole or the earlier ones.
 
 lost_ranks_test.py PROGRAM DATA SNAPSHOTS
 """
@@ -25,8 +26,9 @@ class LostRanks(FaultsCase):
                 self.restore(known[1])
 
     def run_with_stop(self, rank, call):
-        """Exit status and errors of two ranks, one of which stops at its first call of a function. Each writes a file of its own: in
-        MPI_Init, and while ranks write one file with parallel HDF5, MPI itself would wait."""
+        """Exit status and errors of two ranks, one of which stops at its first call of a function.
+        Each writes a file of its own: in MPI_Init, and while ranks write one file with parallel
+        HDF5, MPI itself would wait."""
         status, errors = self.run_faulty(2, rank, call, ZHALO_TIMEOUT="1")
         self.assertEqual(status, 3, errors)
         return errors
@@ -46,7 +48,8 @@ class LostRanks(FaultsCase):
 
     @unittest.skipUnless(CAN_PRELOAD, "nothing can be preloaded")
     def test_a_rank_that_stops_at_the_very_end(self):
-        """In MPI_Finalize, when the results have their names: these are whole, and the others do not wait for ever."""
+        """In MPI_Finalize, when the results have their names: these are whole, and the others do
+        not wait for ever."""
         known = self.known_results(2)
         errors = self.run_with_stop(1, "MPI_Finalize")
         self.assertIn(f"{NAME}: error: other ranks did not end within 1 s", errors)

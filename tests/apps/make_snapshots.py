@@ -3,12 +3,12 @@
 
     make_snapshots.py SOURCE OUTDIR
 
-SOURCE is a GADGET-4 snapshot of dark matter at z = 0 (data/gadget4-dm64/snapshot_001.hdf5). Everything in OUTDIR/good holds the same
-particles in the same order, so the same groups must come out of it. OUTDIR/bad holds files of 1000 particles that must be refused.
-OUTDIR/edge has positions at the
-upper edge of the box, OUTDIR/unequal has masses that differ,
-OUTDIR/huge more particles than 32 bits count, OUTDIR/subsampled a sample as SWIFT writes it. OUTDIR/positions.f32, velocities.f32 and ids.u32 are SOURCE's columns as raw numbers.
-Needs numpy and h5py.
+SOURCE is a GADGET-4 snapshot of dark matter at z = 0 (data/gadget4-dm64/snapshot_001.hdf5).
+Everything in OUTDIR/good holds the same particles in the same order, so the same groups must come
+out of it. OUTDIR/bad holds files of 1000 particles that must be refused. OUTDIR/edge has positions
+at the upper edge of the box, OUTDIR/unequal has masses that differ, OUTDIR/huge more particles than
+32 bits count, OUTDIR/subsampled a sample as SWIFT writes it. OUTDIR/positions.f32, velocities.f32
+and ids.u32 are SOURCE's columns as raw numbers. Needs numpy and h5py.
 """
 
 import os
@@ -346,7 +346,8 @@ def unequal_masses(src, out):
 
 
 def huge(src, out):
-    """More particles than 32 bits count, and a header that has lost the high bits; the datasets take no room, since nothing was written."""
+    """More particles than 32 bits count, and a header that has lost the high bits; the datasets
+    take no room, since nothing was written."""
     n = 2**32 + 5
     for name, high in (("with_high_word", True), ("without_high_word", False)):
         with create(f"{out}/huge/{name}_004.hdf5") as f:

@@ -28,7 +28,8 @@ class Pages(PageCase):
         self.assertEqual(len(blocks), 5)
 
     def test_a_wave_is_found_again(self):
-        # Displacements of 1 Mpc/h in a box of 100: to first order two of 26 modes with half of the wave's overdensity.
+        # Displacements of 1 Mpc/h in a box of 100: to first order two of 26 modes with half of the
+        # wave's overdensity.
         k = 2 * math.pi / 100
         outputs = [
             self.run_text(f"mpirun -n {ranks} --oversubscribe overdensity 24")

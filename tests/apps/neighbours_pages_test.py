@@ -29,7 +29,8 @@ class Pages(PageCase):
         self.assertEqual(outputs, [outputs[0]] * 3)
 
     def test_the_infall_is_the_mean_distance(self):
-        # The spheres fall with v = -x: the mean infall is about the mean distance of 32 neighbours, 3/4 of the furthest, inside.
+        # The spheres fall with v = -x: the mean infall is about the mean distance of 32 neighbours,
+        # 3/4 of the furthest, inside.
         output = self.run_text("local_flow 20000")
         density, infall = map(
             float, re.fullmatch(r"mean density (\S+), mean infall (\S+)\n", output).groups()

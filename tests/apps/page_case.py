@@ -1,8 +1,9 @@
 """Pages of docs/ as tests: their commands as they stand there.
 
-Every test script is called with  PROGRAM ROOT [unittest arguments]:  a command, whose folder goes on PATH, and the root of the sources.
-Blocks of `sh` and `python` are run in order; a block of `text` is their output, "..." being lines or parts of lines that are left out.
-Blocks of `slurm` run with an srun that hands the command to mpiexec.
+Every test script is called with  PROGRAM ROOT [unittest arguments]:  a command, whose folder goes
+on PATH, and the root of the sources. Blocks of `sh` and `python` are run in order; a block of
+`text` is their output, "..." being lines or parts of lines that are left out. Blocks of `slurm` run
+with an srun that hands the command to mpiexec.
 """
 
 import os

@@ -2,8 +2,9 @@
 
   quickstart_test.py PROGRAM ROOT
 
-Blocks of `sh` and `python` are run in order, where data/ and scripts/ are as in a clone; after one may follow what it prints: `output`
-exactly, or `text` with "..." for lines that are left out. Blocks of `console` are the build, which is this test's own surroundings.
+Blocks of `sh` and `python` are run in order, where data/ and scripts/ are as in a clone; after one
+may follow what it prints: `output` exactly, or `text` with "..." for lines that are left out.
+Blocks of `console` are the build, which is this test's own surroundings.
 """
 
 import os

@@ -2,8 +2,9 @@
 
   check_successes.py FOLDER     FOLDER/NUMBER: the files of a mutant, and what `fuzz --save` left of its reading
 
-Positions, velocities, ids and masses must be equal bit for bit. Each mutant is read in a process of its own: on some damaged files HDF5
-crashes with h5py's calls, too. The exit status is 1 if one differs, and 2 if there was nothing to compare.
+Positions, velocities, ids and masses must be equal bit for bit. Each mutant is read in a process of
+its own: on some damaged files HDF5 crashes with h5py's calls, too. The exit status is 1 if one
+differs, and 2 if there was nothing to compare.
 """
 
 import math
@@ -55,7 +56,8 @@ def columns(files, kind, names):
 
 
 def in_native_digits(values):
-    """As zhalo keeps velocities and masses: float32 unless the file has more than 4 bytes for a number."""
+    """As zhalo keeps velocities and masses: float32 unless the file has more than 4 bytes for a
+    number."""
     return values.astype(np.float64 if values.dtype.itemsize > 4 else np.float32)
 
 
@@ -76,7 +78,8 @@ def expected_velocities(reading, kind):
 
 
 def header_numbers(file, name):
-    """Of an attribute; none if there is none. Of some damaged headers HDF5 reads the attributes, but cannot tell that they are groups."""
+    """Of an attribute; none if there is none. Of some damaged headers HDF5 reads the attributes,
+    but cannot tell that they are groups."""
     if not h5py.h5a.exists(file.id, name.encode(), obj_name=b"Header"):
         return np.empty(0)
     attribute = h5py.h5a.open(file.id, name.encode(), obj_name=b"Header")

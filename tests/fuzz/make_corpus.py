@@ -1,8 +1,10 @@
-"""Writes those inputs of corpus/ that were made by hand: one fault each, found by the hostile testing that came before the fuzzer.
+"""Writes those inputs of corpus/ that were made by hand: one fault each, found by the hostile
+testing that came before the fuzzer.
 
   make_corpus.py FOLDER
 
-What the readers do with them stands in corpus/outcomes. Inputs that the fuzzer finds are added as they are (`fuzz --only NUMBER --keep FOLDER`).
+What the readers do with them stands in corpus/outcomes. Inputs that the fuzzer finds are added as
+they are (`fuzz --only NUMBER --keep FOLDER`).
 """
 
 import sys
@@ -137,7 +139,8 @@ CHANGES = {
 
 
 def damaged_header(folder):
-    """The first message of the header of /Header is not aligned: HDF5 fails at the first question, and answers the next ones."""
+    """The first message of the header of /Header is not aligned: HDF5 fails at the first question,
+    and answers the next ones."""
     path = folder / "damaged_header.hdf5"
     snapshot(path)
     data = bytearray(path.read_bytes())
@@ -149,19 +152,22 @@ def damaged_header(folder):
 
 
 def damaged_attribute(folder):
-    """The message of an attribute in /Config says that its name is longer than the message: HDF5 crashes when it lists them."""
+    """The message of an attribute in /Config says that its name is longer than the message: HDF5
+    crashes when it lists them."""
     path = folder / "config_attribute.hdf5"
     snapshot(path)
     data = bytearray(path.read_bytes())
     name = data.index(b"SELFGRAVITY\0")
-    # Version 1 of the message: version, reserved, and 2 bytes each for the sizes of name, type and shape stand before the name.
+    # Version 1 of the message: version, reserved, and 2 bytes each for the sizes of name, type and
+    # shape stand before the name.
     data[name - 6 : name - 4] = (0xFFF0).to_bytes(2, "little")
     path.write_bytes(data)
 
 
 def damaged_type(folder, name, field, byte):
-    """The type of the coordinates, which stands in the file as class and version 1, bit field, size, offset, precision, and the places and
-    sizes of exponent and mantissa, gets another byte."""
+    """The type of the coordinates, which stands in the file as class and version 1, bit field,
+    size, offset, precision, and the places and sizes of exponent and mantissa, gets another
+    byte."""
     path = folder / f"{name}.hdf5"
     snapshot(path)
     data = bytearray(path.read_bytes())

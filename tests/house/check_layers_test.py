@@ -1,4 +1,5 @@
-"""scripts/check-layers is shown trees with one fault each and must name it, and a tree without fault and must accept it."""
+"""scripts/check-layers is shown trees with one fault each and must name it, and a tree without
+fault and must accept it."""
 
 import subprocess
 import sys

@@ -1,9 +1,12 @@
-"""Faults, one of each kind that the tests are for, planted into a copy of the sources: scripts/test --all must find every one.
+"""Faults, one of each kind that the tests are for, planted into a copy of the sources: scripts/test
+--all must find every one.
 
-planted_faults.py check                the faults still fit the sources (a test of its own)
-planted_faults.py find FOLDER [KIND]...   copies the last commit to FOLDER/zhalo, plants them, and runs those of the tests that must find
-                                       them; those of devices one at a time, because each ends a process. KIND: these alone.
-                                       Takes as long as it takes to build all trees, less where FOLDER/zhalo is built already
+planted_faults.py check
+    the faults still fit the sources (a test of its own)
+planted_faults.py find FOLDER [KIND]...
+    copies the last commit to FOLDER/zhalo, plants them, and runs those of the tests that must find
+    them; those of devices one at a time, because each ends a process. KIND: these alone. Takes as
+    long as it takes to build all trees, less where FOLDER/zhalo is built already
 """
 
 import re
@@ -175,7 +178,8 @@ def plant(fault, root):
 
 
 def result_of(test, output):
-    """What ctest printed of a test: its line of result and what stands below, to the next test's line."""
+    """What ctest printed of a test: its line of result and what stands below, to the next test's
+    line."""
     found = re.search(
         rf"Test +#\d+: {re.escape(test)} .*?(?=\n *\d+/\d+ Test|\n\d+% tests passed)",
         output,

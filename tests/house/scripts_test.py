@@ -1,4 +1,5 @@
-"""The scripts that cannot run in full here: what they say and how they end when something is missing."""
+"""The scripts that cannot run in full here: what they say and how they end when something is
+missing."""
 
 import os
 import subprocess
@@ -24,7 +25,8 @@ def run(*command, **environment):
 
 
 def folder_of_commands(folder, *names):
-    """Fills a folder with links to these commands only: a PATH on which everything else is missing."""
+    """Fills a folder with links to these commands only: a PATH on which everything else is
+    missing."""
     for name in names:
         for place in os.environ["PATH"].split(":"):
             if Path(place, name).exists():

@@ -115,7 +115,7 @@ TEST_CASE("device: Z-order over ranks, and the way back") {
   for (Index i = 0; i < part.count; ++i) tags.push_back(7 * (part.first + i));
   const Buffer<Index> column = upload(context.exec, tags);
   const ZOrder<double> order(context, view_of(rows, 3), points.box,
-                             {.columns = {{column.data(), sizeof(Index)}}});
+                             {.columns = {column_view(column)}});
   CHECK(order.num() == share_of(points.num(), context.comm.rank(), context.comm.size()).count);
   const auto brought = to_host(context.exec, order.column<Index>(0));
   const auto global = to_host(context.exec, order.global_index());

@@ -117,10 +117,10 @@ TEST_CASE("device: columns of the host are refused") {
     while (lists.next()) lists.put(m.pick(labels), sizeof(Index), result.data());
   });
   m.check("values of a column", [&] {
-    const ZOrder<float> order(m.context, good, box, {.columns = {{m.pick(one), size}}});
+    const ZOrder<float> order(m.context, good, box, {.columns = {{m.pick(one), 100, size}}});
   });
   m.check("values of a column", [&] {
-    knn(m.context, good, box, {.k = 4}, {.columns = {{m.pick(one), size}}});
+    knn(m.context, good, box, {.k = 4}, {.columns = {{m.pick(one), 100, size}}});
   });
   m.check("weights", [&] {
     paint(m.context, good, field, {.weights = Weights::column, .column = RealColumn(m.pick(one))});

@@ -48,7 +48,7 @@ struct Part {
     view.segments = {ParticleSegment<Real>::interleaved(rows.data(), share.count, dimensions)};
     return view;
   }
-  TravellingColumn column() const { return {luggage.data(), static_cast<Index>(sizeof(Luggage))}; }
+  ColumnView column() const { return column_view(luggage); }
 };
 
 /// A search, and who brings what.

@@ -54,8 +54,9 @@ void check_within(const Context& context, const KnnCase<Real>& c, double radius)
   const Particles<Real> queries = asked.particles();
   const bool has_queries = !c.queries.empty();
   const std::vector<double> weight = weights(c.points.num());
-  NeighbourSearch search(c.options,
-                         {{weight.data() + part.share.first, static_cast<Index>(sizeof(double))}});
+  NeighbourSearch search(
+      c.options,
+      {column_view(Span<const double>(weight).subspan(part.share.first, part.share.count))});
   search.k = search.min_k = 0;
   search.max_radius = radius;
   const Share share = has_queries ? asked.share : part.share;

@@ -121,8 +121,8 @@ TEST_CASE("paint: nothing is lost") {
     // With few particles in a cell a double has all units of it.
     Index fixed_weight = 0;
     for (const double cell : own_cells(context, field))
-      fixed_weight += static_cast<Index>(cell / report.unit);
-    CHECK(context.comm.sum(fixed_weight) == static_cast<Index>(500 / report.unit));
+      fixed_weight += static_cast<Index>(cell / report.weight_unit);
+    CHECK(context.comm.sum(fixed_weight) == static_cast<Index>(500 / report.weight_unit));
   }
 }
 

@@ -90,7 +90,7 @@ struct Part {
     particles.segments.push_back(
         ParticleSegment<Real>::interleaved(rows.data(), share.count, box.dimensions));
     ZOrderOptions options;
-    options.columns = {{tags.data(), sizeof(Tag)}, {smalls.data(), 2, 4}};
+    options.columns = {{tags.data(), share.count, sizeof(Tag)}, {smalls.data(), share.count, 2, 4}};
     if (weighted) options.weight = {weights.data()};
     return {context, particles, box, options};
   }
@@ -241,7 +241,7 @@ TEST_CASE("Z-order: ranks that do not ask for the same are told so, and can go o
   Particles<float> particles;
   particles.segments.push_back(
       ParticleSegment<float>::interleaved(part.rows.data(), part.share.count));
-  const TravellingColumn tags{part.tags.data(), sizeof(Tag)};
+  const ColumnView tags{part.tags.data(), part.share.count, sizeof(Tag)};
   const auto sort = [&](const Box& box, const ZOrderOptions& options) {
     return ZOrder<float>(context, particles, box, options);
   };
@@ -249,7 +249,7 @@ TEST_CASE("Z-order: ranks that do not ask for the same are told so, and can go o
   if (!odd) differing.columns = {tags};
   CHECK_THROWS_WITH(sort(points.box, differing),
                     Catch::Matchers::Contains("the same travelling columns"));
-  differing.columns = {{part.weights.data(), odd ? Index{2} : Index{4}}};
+  differing.columns = {{part.weights.data(), part.share.count, odd ? Index{2} : Index{4}}};
   CHECK_THROWS_WITH(sort(points.box, differing),
                     Catch::Matchers::Contains("the same travelling columns"));
   ZOrderOptions weighted;

@@ -1,8 +1,9 @@
 """A Slurm cluster of several nodes on one machine: a controller, and a daemon per node.
 
 A node has its own process numbers, host name, address, /tmp and /dev/shm, as real nodes have: its
-ranks share memory with nobody else's, and to kill it is to kill all of its processes at once. All nodes see the
-rest of the file system. They may have more cores and devices in Slurm's books than the machine has.
+ranks share memory with nobody else's, and to kill it is to kill all of its processes at once. All
+nodes see the rest of the file system. They may have more cores and devices in Slurm's books than
+the machine has.
 """
 
 import itertools
@@ -67,18 +68,18 @@ def wait_until(condition, seconds, what):
 
 
 def round_robin():
-    """What starts a program so that each of its processes that waits lets all others go first. Ranks
-    ask again and again whether a message is there: 32 of them take 1.3 s on two cores so, and 27 s
-    otherwise. Empty where that is not allowed."""
+    """What starts a program so that each of its processes that waits lets all others go first.
+    Ranks ask again and again whether a message is there: 32 of them take 1.3 s on two cores so, and
+    27 s otherwise. Empty where that is not allowed."""
     policy = ["chrt", "--rr", "1"]
     trial = subprocess.run([*policy, "true"], capture_output=True, check=False)
     return "" if trial.returncode else " ".join(policy)
 
 
 class Cluster:
-    """In an empty folder that all nodes see. `cpus` and `gpus`: of each node. `crowded`: it will have
-    many more ranks than the machine has cores. `slurmd_timeout`: seconds until a node that does not
-    answer is given up."""
+    """In an empty folder that all nodes see. `cpus` and `gpus`: of each node. `crowded`: it will
+    have many more ranks than the machine has cores. `slurmd_timeout`: seconds until a node that
+    does not answer is given up."""
 
     def __init__(self, folder, num_nodes, cpus, *, gpus=0, crowded=False, slurmd_timeout=60):
         self.folder = folder

@@ -1,4 +1,5 @@
-"""What the tests share that make jobs fail: jobs in the middle of their work, and what they leave."""
+"""What the tests share that make jobs fail: jobs in the middle of their work, and what they
+leave."""
 
 from cluster import wait_until
 from job import Job

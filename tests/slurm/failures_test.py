@@ -1,5 +1,5 @@
-"""Under a real Slurm: scancel and a lost rank end as docs/slurm.md says, and the catalogue of an earlier
-run is whole.
+"""Under a real Slurm: scancel and a lost rank end as docs/slurm.md says, and the catalogue of an
+earlier run is whole.
 
   failures_test.py PROGRAM ROOT
 """

@@ -13,7 +13,8 @@ srun --mpi=pmix {options} fof {arguments}
 echo "status $?"
 """
 LAST_PHASE = "commit"
-# One step of ranks that are led to a phase, and the time that their words need to get here, in seconds.
+# One step of ranks that are led to a phase, and the time that their words need to get here, in
+# seconds.
 STEP, WORDS_ARRIVE = 0.003, 0.02
 
 

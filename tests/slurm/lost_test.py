@@ -1,5 +1,5 @@
-"""Under a real Slurm: ranks that hang and a lost node end as docs/slurm.md says, and the catalogue of an
-earlier run is whole.
+"""Under a real Slurm: ranks that hang and a lost node end as docs/slurm.md says, and the catalogue
+of an earlier run is whole.
 
   lost_test.py PROGRAM ROOT
 """

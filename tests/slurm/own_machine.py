@@ -4,8 +4,8 @@ The test runs again in namespaces of Linux: with process numbers, mounts, a netw
 that nobody else sees. Its processes end when it ends, however it ends, and its mounts go with them:
 there is nothing to clean up, and two such tests do not meet.
 
-Exit status 77 means skipped: this is not Debian, or not root, or packages are missing, or the system
-allows no namespaces.
+Exit status 77 means skipped: this is not Debian, or not root, or packages are missing, or the
+system allows no namespaces.
 """
 
 import os
@@ -76,13 +76,15 @@ def start_network():
 
 
 def connect(process, name):
-    """Gives the network that a process has for itself an interface eth0. `name`: the other end's."""
+    """Gives the network that a process has for itself an interface eth0. `name`: the other
+    end's."""
     run("ip", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", process)
     run("ip", "link", "set", name, "master", BRIDGE, "up")
 
 
 def place_beside(*folders):
-    """A folder that every Debian has, in which none of these is: what is mounted there hides none."""
+    """A folder that every Debian has, in which none of these is: what is mounted there hides
+    none."""
     for place in map(Path, ("/srv", "/mnt", "/media")):
         if not any(folder.is_relative_to(place) for folder in folders):
             return place
@@ -90,8 +92,8 @@ def place_beside(*folders):
 
 
 def prepare(names, shown):
-    """Names the machine names[0]; the other names are its nodes'. Returns an empty folder, in memory,
-    that also shows other folders: shown[name] as `name`."""
+    """Names the machine names[0]; the other names are its nodes'. Returns an empty folder, in
+    memory, that also shows other folders: shown[name] as `name`."""
     start_network()
     socket.sethostname(names[0])
     place = place_beside(*shown.values(), Path(sys.prefix))

@@ -1,8 +1,10 @@
-"""The batch scripts of docs/slurm.md as they stand there, handed over to a real Slurm as the page says.
+"""The batch scripts of docs/slurm.md as they stand there, handed over to a real Slurm as the page
+says.
 
   page_test.py PROGRAM ROOT
 
-The scripts want four nodes with 128 cores and four GPUs each: in Slurm's books the cluster has them.
+The scripts want four nodes with 128 cores and four GPUs each: in Slurm's books the cluster has
+them.
 """
 
 import re

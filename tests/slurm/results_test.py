@@ -52,8 +52,8 @@ class Results(SlurmCase):
         self.assertTrue(ours == expected, "the bytes differ")
 
     def assert_same_catalogue(self, ours, expected):
-        """Datasets by name: sums of floating numbers to 1e-12 of the column's size, all else bit for
-        bit, as the page says."""
+        """Datasets by name: sums of floating numbers to 1e-12 of the column's size, all else bit
+        for bit, as the page says."""
         self.assertEqual(sorted(ours), sorted(expected))
         self.assertEqual(len(expected["Group/GroupLen"]), 468)
         for name, values in expected.items():
@@ -96,7 +96,8 @@ class Results(SlurmCase):
         )
 
     def test_slurm_and_mpi_that_do_not_match(self):
-        """Open MPI ends then, before zhalo is asked; nothing is written, and nobody computes alone."""
+        """Open MPI ends then, before zhalo is asked; nothing is written, and nobody computes
+        alone."""
         status, output, errors = self.run_command(*self.on_ranks("fof", self.snapshot, mpi="none"))
         self.assertNotEqual(status, 0)
         self.assertIn("PMI", errors)

@@ -1,10 +1,10 @@
 """What the tests under a real Slurm share: a cluster, and commands that run in it.
 
-Every test script is called with  PROGRAM ROOT [unittest arguments]:  a command, whose folder has the
-others, and the root of the sources. It starts itself again in a machine of its own.
+Every test script is called with  PROGRAM ROOT [unittest arguments]:  a command, whose folder has
+the others, and the root of the sources. It starts itself again in a machine of its own.
 
-A rank of Open MPI 4.1.4 that Slurm 22.05 starts crashes in MPI_Init now and then, where many ranks share
-few cores: a message comes before there is a function for it. Such a run is made again.
+A rank of Open MPI 4.1.4 that Slurm 22.05 starts crashes in MPI_Init now and then, where many ranks
+share few cores: a message comes before there is a function for it. Such a run is made again.
 """
 
 import os

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "zhalo/core/box.hpp"
-#include "zhalo/core/buffer.hpp"
+#include "zhalo/core/column_view.hpp"
 #include "zhalo/domain/particles.hpp"
 
 namespace zhalo {
@@ -20,7 +20,7 @@ struct CatalogueOptions {
   std::vector<int> counted_types{};
 };
 
-struct GroupOrderPlan;
+class Redistribution;
 
 /// One row per group with at least `min_members` members, in one order over all ranks: larger first
 /// (by all members, whichever count for min_members), then smaller label. This rank holds rows
@@ -63,10 +63,10 @@ struct Catalogue {
   /// ranks, or no_group.
   Buffer<Index> group_of;
 
-  /// With several ranks, what brings further columns to the ranks of their members: 4 bytes for
-  /// each particle of this rank that is in a group, and 4 for each of `members`, in memory of the
-  /// context's Exec, and some words per rank. None on one rank.
-  std::shared_ptr<const GroupOrderPlan> plan;
+  /// What brings further columns into group order, to the ranks of their members: 4 bytes for each
+  /// particle of this rank that is in a group and, with several ranks, 4 for each of `members`, in
+  /// memory of the context's Exec, and some words per rank.
+  std::shared_ptr<const Redistribution> redistribution;
 };
 
 /// Makes the table from labels (in memory of the context's Exec): for each particle, in the
@@ -93,19 +93,12 @@ extern template Catalogue make_catalogue(const Context&, const Particles<float>&
 extern template Catalogue make_catalogue(const Context&, const Particles<double>&, const Box&,
                                          Span<const Index>, const CatalogueOptions&);
 
-/// A per-particle column of this rank, in the caller's order and in the memory of the context's
-/// Exec.
-struct GroupOrderColumn {
-  const void* data = nullptr;
-  Index num = 0;
-  Index element_size = 0;
-};
-/// Writes the elements of the column (of whichever rank) that belong to this rank's `members`, in
-/// their order, to `to`, which has room for members.size() elements. Collective, over the ranks
-/// that made the catalogue. Throws InputError if a column is not of the size of its rank's
-/// particles.
+/// Brings a column of the particles, in the caller's order and in memory of the context's Exec,
+/// into group order: `to` has room for members.size() elements on this rank. Collective, over the
+/// ranks that made the catalogue. Throws InputError if a column has not one element for each of its
+/// rank's particles.
 void gather_in_group_order(const Context& context, const Catalogue& catalogue,
-                           const GroupOrderColumn& column, void* to);
+                           const ColumnView& column, void* to);
 
 /// The elements of a per-particle column of any trivially copyable type (in the caller's order and
 /// in the memory of the context's Exec) that belong to this rank's `members`: group order.
@@ -114,9 +107,7 @@ template <class T>
 Buffer<T> in_group_order(const Context& context, const Catalogue& catalogue, Span<const T> column) {
   return together(context.comm, [&] {
     Buffer<T> ordered(context.exec, catalogue.members.size(), "a column in group order");
-    gather_in_group_order(context, catalogue,
-                          {column.data(), column.size(), static_cast<Index>(sizeof(T))},
-                          ordered.data());
+    gather_in_group_order(context, catalogue, column_view(column), ordered.data());
     return ordered;
   });
 }

@@ -5,25 +5,18 @@
 #include <vector>
 
 #include "zhalo/core/box.hpp"
-#include "zhalo/core/buffer.hpp"
+#include "zhalo/core/column_view.hpp"
 #include "zhalo/domain/particles.hpp"
 
 namespace zhalo {
-
-/// A column of the caller's, of any trivially copyable type, that travels with the particles: one
-/// element per particle of this rank, in the caller's order (over segments), in the memory of the
-/// context's Exec.
-struct TravellingColumn {
-  const void* data = nullptr;
-  Index element_size = 0;
-  Index stride_bytes = 0;  ///< 0: one behind the other
-};
 
 struct ZOrderOptions {
   /// Parts of equal weight (at least 1 for each particle, in the order of the particles) instead of
   /// equal number; none: equal number.
   Strided<std::uint32_t> weight{nullptr};
-  std::vector<TravellingColumn> columns{};
+  /// Columns that travel with the particles: one element per particle of this rank, in the caller's
+  /// order (over segments).
+  std::vector<ColumnView> columns{};
 };
 
 /// The particles of all ranks, sorted by Morton key (63 bits in 3-D, 62 in 2-D, over the periodic
@@ -72,8 +65,7 @@ class ZOrder {
   /// brought, in the caller's order. Collective. InputError if a size is wrong.
   template <class T>
   void return_to_origin(Span<const T> values, Span<T> to) const {
-    return_bytes({values.data(), static_cast<Index>(sizeof(T))}, values.size(), to.data(),
-                 to.size());
+    return_bytes(column_view(values), to.data(), to.size());
   }
 
   struct State;
@@ -81,7 +73,7 @@ class ZOrder {
  private:
   const void* column_data(int i, Index element_size) const;
   void copy_column_bytes(int i, Index element_size, void* to, Index capacity) const;
-  void return_bytes(const TravellingColumn& values, Index num_values, void* to, Index num_to) const;
+  void return_bytes(const ColumnView& values, void* to, Index num_to) const;
 
   std::shared_ptr<State> state_;
 };

@@ -68,7 +68,7 @@ struct KnnOutput {
   bool distances = true;
   bool indices = true;
   bool locations = false;
-  std::vector<TravellingColumn> columns{};  ///< of the particles: the neighbours' values
+  std::vector<ColumnView> columns{};  ///< of the particles: the neighbours' values
   RowOrder order = RowOrder::caller;
 };
 

@@ -19,11 +19,11 @@ struct NeighbourSearch {
   bool include_self = true;
   int leaf_size = 32;
   Index chunk_bytes = 0;
-  std::vector<TravellingColumn> columns{};  ///< of the particles
-  bool counts_only = false;                 ///< with k == 0: rows have counts, and no neighbours
+  std::vector<ColumnView> columns{};  ///< of the particles
+  bool counts_only = false;           ///< with k == 0: rows have counts, and no neighbours
 
   NeighbourSearch() = default;
-  NeighbourSearch(const KnnOptions& options, std::vector<TravellingColumn> travelling)
+  NeighbourSearch(const KnnOptions& options, std::vector<ColumnView> travelling)
       : k(options.k),
         min_k(1),
         max_radius(options.max_radius),

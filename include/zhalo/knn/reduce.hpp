@@ -113,7 +113,7 @@ void add_columns(NeighbourSearch& search, Index num_particles,
                  const Reduction<Functor, Columns...>& whole) {
   const auto add = [&](const auto& column, Index size) {
     validate_column(column.name, column.num, num_particles);
-    search.columns.push_back({column.data, size, column.stride_bytes});
+    search.columns.push_back({column.data, column.num, size, column.stride_bytes});
   };
   std::apply(
       [&](const auto&... columns) { (add(columns, static_cast<Index>(sizeof(Columns))), ...); },

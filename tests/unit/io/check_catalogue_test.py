@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Shows tests/apps/check_catalogue.py catalogues that are wrong: check_catalogue_test.py GOOD SCRATCH."""
+"""Shows tests/apps/check_catalogue.py catalogues that are wrong: check_catalogue_test.py GOOD
+SCRATCH."""
 
 import glob
 import os

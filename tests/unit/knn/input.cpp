@@ -91,10 +91,10 @@ TEST_CASE("columns that do not fit", "[knn]") {
   for (const Index num : {0, 49})
     CHECK_THROWS_WITH(reduce(num), Catch::StartsWith(fmt::format(
                                        "heat has {} elements on this rank, which has 50", num)));
-  KnnOutput output{.columns = {{values.data(), 0}}};
+  KnnOutput output{.columns = {{values.data(), 50, 0}}};
   CHECK_THROWS_WITH(knn(context, particles_of(points), points.box, {.k = 3}, output),
                     Catch::Contains("elements of 0 bytes"));
-  output.columns = {{values.data(), 8}};
+  output.columns = {{values.data(), 50, 8}};
   const auto found = knn(context, particles_of(points), points.box, {.k = 3}, output);
   CHECK(found.column<double>(0).size() == 150);
   CHECK_THROWS(found.column<double>(1));
@@ -118,7 +118,7 @@ TEST_CASE("outputs that are not asked for are empty, rows are filled up", "[knn]
   const Context context = context_of(1);
   const PointSet<float> points{{0.25F, 0, 0, 0.75F, 0, 0}, cube(0, 1, true), 0};
   const std::vector<std::int16_t> values{11, 12};
-  const KnnOutput output{.distances = false, .locations = true, .columns = {{values.data(), 2}}};
+  const KnnOutput output{.distances = false, .locations = true, .columns = {column_view(values)}};
   const auto found = knn(context, particles_of(points), points.box, {.k = 3}, output);
   CHECK(found.num_rows == 2);
   CHECK(found.distance.empty());

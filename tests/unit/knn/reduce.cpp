@@ -140,7 +140,7 @@ TEMPLATE_TEST_CASE("lists of all within a radius are those of brute force, in ch
       const PointSet<TestType> queries = random_queries(points, random, 60);
       const std::vector<double> weight = weights(points.num());
       NeighbourSearch search;
-      search.columns = {{weight.data(), static_cast<Index>(sizeof(double))}};
+      search.columns = {column_view(weight)};
       for (const double radius : {0.0, 0.0625, 0.25, 3.0}) {
         for (const Index chunk_bytes : {0, 1, 4000}) {
           search.max_radius = radius;

@@ -1,0 +1,100 @@
+#include "src/domain/redistribution.hpp"
+
+#include <utility>
+
+#include "kernels/on.hpp"
+#include "kernels/particles.hpp"
+#include "src/core/synchronise.hpp"
+
+namespace zhalo {
+namespace {
+
+void gather(const Exec& exec, const ColumnView& from, Span<const LocalIndex> at, void* to) {
+  const kernels::MovedColumn moved{from.data, to, from.element_size, from.stride_bytes};
+  kernels::on(exec, [&](const auto& e) { kernels::gather(e, moved, at); });
+}
+
+void scatter(const Exec& exec, const ColumnView& from, Span<const LocalIndex> at, void* to) {
+  const kernels::MovedColumn moved{from.data, to, from.element_size};
+  kernels::on(exec, [&](const auto& e) { kernels::scatter(e, moved, at); });
+}
+
+void copy(const Exec& exec, const ColumnView& from, void* to) {
+  copy_bytes(exec, to, from.data, static_cast<std::size_t>(from.num * from.element_size));
+}
+
+Buffer<std::byte> room_for(const Exec& exec, Index num, const ColumnView& column) {
+  return {exec, num * column.element_size, "columns under way"};
+}
+
+}  // namespace
+
+Redistribution::Redistribution(ExchangePlan plan, Indices sent, Indices arrived)
+    : plan_(std::move(plan)), sent_(std::move(sent)), arrived_(std::move(arrived)) {}
+
+void Redistribution::forward(const Context& context, const std::vector<Move>& moves) const {
+  const Exec& exec = context.exec;
+  std::vector<Buffer<std::byte>> sent(moves.size()), received(moves.size());
+  std::vector<ExchangeColumn> columns;
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    const Move& move = moves[i];
+    ExchangeColumn column{move.from.data, move.to, move.from.element_size};
+    if (sent_ && !move.is_packed) {
+      // What stays on its rank is in its new order at once, if there is no other order on arrival.
+      void* packed = move.to;
+      if (!stays_on_rank() || arrived_)
+        packed = (sent[i] = room_for(exec, plan_.num_sent(), move.from)).data();
+      gather(exec, move.from, sent_->span(), packed);
+      column.send = packed;
+    }
+    if (arrived_) {
+      received[i] = room_for(exec, plan_.num_received(), move.from);
+      column.receive = received[i].data();
+    }
+    columns.push_back(column);
+  }
+  if (!stays_on_rank()) context.comm.exchange(exec, plan_, columns);
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    const Move& move = moves[i];
+    const void* came = stays_on_rank() ? columns[i].send : columns[i].receive;
+    const ColumnView arriving{came, plan_.num_received(), move.from.element_size, 0};
+    if (arrived_) {
+      gather(exec, arriving, arrived_->span(), move.to);
+    } else if (came != move.to) {
+      copy(exec, arriving, move.to);
+    }
+    sent[i] = {};
+    received[i] = {};
+  }
+  synchronise(exec);
+}
+
+void Redistribution::backward(const Context& context, const Move& move) const {
+  if (!arrived_) return backward_as_arrived(context, move);
+  Buffer<std::byte> unordered = room_for(context.exec, plan_.num_received(), move.from);
+  scatter(context.exec, move.from, arrived_->span(), unordered.data());
+  backward_as_arrived(
+      context, {{unordered.data(), plan_.num_received(), move.from.element_size, 0}, move.to});
+}
+
+void Redistribution::backward_as_arrived(const Context& context, const Move& move) const {
+  const Exec& exec = context.exec;
+  const ColumnView& from = move.from;
+  const void* returning = from.data;
+  Buffer<std::byte> back;
+  if (!stays_on_rank()) {
+    void* receiving = move.to;
+    if (sent_) receiving = (back = room_for(exec, plan_.num_sent(), from)).data();
+    context.comm.exchange(exec, plan_.reversed(), {{returning, receiving, from.element_size}});
+    returning = receiving;
+  }
+  const ColumnView came{returning, plan_.num_sent(), from.element_size, 0};
+  if (sent_) {
+    scatter(exec, came, sent_->span(), move.to);
+  } else if (returning != move.to) {
+    copy(exec, came, move.to);
+  }
+  synchronise(exec);
+}
+
+}  // namespace zhalo

@@ -1,0 +1,65 @@
+/// Elements that go from one order over all ranks to another, and back.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "zhalo/comm/context.hpp"
+#include "zhalo/core/buffer.hpp"
+#include "zhalo/core/column_view.hpp"
+
+namespace zhalo {
+
+/// What a rank sends and receives, and in which order it lies on either side. Each element goes to
+/// one rank, or to none, or to several (then there is no way back).
+class Redistribution {
+ public:
+  using Indices = std::optional<Buffer<LocalIndex>>;
+
+  Redistribution() = default;
+  /// The plan counts elements by rank. `sent` are the indices of the elements that are sent, in the
+  /// order of sending; none: all, as they lie. In the new order, element i is number arrived[i] of
+  /// those that came; none: the order in which they came.
+  explicit Redistribution(ExchangePlan plan, Indices sent = std::nullopt,
+                          Indices arrived = std::nullopt);
+
+  const ExchangePlan& plan() const { return plan_; }
+  Index num_received() const { return plan_.num_received(); }
+  /// Of the elements that are sent, in the order of sending; only if they were given.
+  Span<const LocalIndex> sent() const { return sent_->span(); }
+  Span<const LocalIndex> arrived() const { return arrived_->span(); }
+  /// For the order on arrival, where it is known only when keys have come.
+  void set_arrived(Buffer<LocalIndex> arrived) { arrived_ = std::move(arrived); }
+
+  /// A column and where it goes: an array of num_received() elements forward, and of as many as
+  /// there were at first backward. Elements that were not sent stay as they are.
+  struct Move {
+    ColumnView from;
+    void* to = nullptr;
+    bool is_packed = false;  ///< `from` lies in the order of sending already
+  };
+  /// Moves all columns in one exchange. Collective.
+  void forward(const Context& context, const std::vector<Move>& moves) const;
+  /// One element for each that came goes back to where that came from. Collective.
+  void backward(const Context& context, const Move& move) const;
+
+  /// The same for elements that lie in the order in which they came. Collective.
+  void backward_as_arrived(const Context& context, const Move& move) const;
+
+  /// What arrives of a column. Collective.
+  template <class T>
+  Buffer<T> forward(const Context& context, Span<const T> from, std::string_view purpose) const {
+    Buffer<T> to(context.exec, num_received(), purpose);
+    forward(context, {{column_view(from), to.data()}});
+    return to;
+  }
+
+ private:
+  bool stays_on_rank() const { return plan_.send_offset.size() == 2; }
+
+  ExchangePlan plan_;
+  Indices sent_;
+  Indices arrived_;
+};
+
+}  // namespace zhalo
