@@ -1,7 +1,6 @@
 /// From labels to groups in their order, their members, and sums over these.
 ///
-/// The templates are defined in kernels/common/catalogue, and instantiated for E = Host and
-/// Cuda and for Real = float and double.
+/// Templates are defined in kernels/common/catalogue, for Host and Cuda, float and double.
 #pragma once
 
 #include "kernels/particles.hpp"

@@ -1,7 +1,6 @@
 /// Friends of friends: linking leaves, and what several ranks tell each other.
 ///
-/// The templates are defined in kernels/common/fof, and instantiated for E = Host and
-/// Cuda and for Real = float and double.
+/// Templates are defined in kernels/common/fof, for Host and Cuda, float and double.
 #pragma once
 
 #include "kernels/common/arithmetic.hpp"

@@ -1,8 +1,9 @@
 /// Searches for neighbours. Lengths are scaled like the sorted coordinates.
 ///
-/// The templates are defined in kernels/common/knn, and instantiated for E = Host and
-/// Cuda and for Real = float and double.
+/// Templates are defined in kernels/common/knn, for Host and Cuda, float and double.
 #pragma once
+
+#include <type_traits>
 
 #include "kernels/tree.hpp"
 #include "zhalo/core/buffer.hpp"
@@ -118,25 +119,43 @@ template <class E, class Real>
 void gather_neighbours(const E& exec, const PlacedBytes& column, const BestRows<Real>& rows,
                        Span<const LocalIndex> count, const MissingBytes& to);
 
-/// What velocity dispersions and densities are made of; velocities lie row by row, `dimensions`
-/// numbers each.
+/// What built-in reductions see of the neighbours; velocities lie row by row, `dimensions` numbers
+/// each.
 struct QuantityColumns {
   SearchColumn<double> mass;
   SearchColumn<double> velocity;
   int dimensions = 3;
 };
 
-/// The library's own reductions of rows.
+/// The table of built-in reductions: call(reduction) with the one that is wanted. A new one is a
+/// functor and a Quantity in zhalo/core/reductions.hpp and a row here.
+template <int dimensions, class Call>
+auto with_reduction(const QuantityOptions& wanted, const Call& call) {
+  switch (wanted.quantity) {
+    case Quantity::kth_radius: break;
+    case Quantity::mean_radius: return call(MeanRadius{});
+    case Quantity::density: return call(SphDensity{{wanted.kernel, dimensions}});
+    case Quantity::velocity_dispersion: return call(VelocityDispersion<dimensions>{});
+  }
+  return call(KthRadius{});
+}
+
+/// Columns that a reduction takes behind the neighbours: none, masses, or masses and velocities.
+template <class Reduction>
+inline constexpr int num_columns_of =
+    std::is_invocable_v<Reduction, Neighbours<double>>                            ? 0
+    : std::is_invocable_v<Reduction, Neighbours<double>, NeighbourColumn<double>> ? 1
+                                                                                  : 2;
+inline int num_columns(const QuantityOptions& wanted) {
+  return with_reduction<3>(wanted, [](const auto& reduction) {
+    return num_columns_of<std::decay_t<decltype(reduction)>>;
+  });
+}
+
+/// results[i] = the built-in reduction of row i.
 template <class E, class Real>
-void reduce_kth_radius(const E& exec, const NeighbourRows<Real>& rows, Span<double> results);
-template <class E, class Real>
-void reduce_mean_radius(const E& exec, const NeighbourRows<Real>& rows, Span<double> results);
-template <class E, class Real>
-void reduce_density(const E& exec, const NeighbourRows<Real>& rows, const QuantityColumns& columns,
-                    SphKernel kernel, Span<double> results);
-template <class E, class Real>
-void reduce_dispersion(const E& exec, const NeighbourRows<Real>& rows,
-                       const QuantityColumns& columns, Span<double> results);
+void reduce_rows(const E& exec, const NeighbourRows<Real>& rows, const QuantityColumns& columns,
+                 const QuantityOptions& wanted, Span<double> results);
 
 // ---------------------------------------------------------------- what other ranks have to search
 

@@ -1,8 +1,7 @@
 /// Fields multiplied and added, and particles displaced from the cells of a grid
 /// (initial conditions).
 ///
-/// The templates are defined in kernels/common/lpt, and instantiated for E = Host and
-/// Cuda and for T = float and double.
+/// Templates are defined in kernels/common/lpt, for Host and Cuda, float and double.
 #pragma once
 
 #include <cstdint>

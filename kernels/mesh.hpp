@@ -1,7 +1,6 @@
 /// Particles on grids, and boxes of indices on their way between arrays.
 ///
-/// The templates are defined in kernels/common/mesh, and instantiated for E = Host and
-/// Cuda and for Real = float and double.
+/// Templates are defined in kernels/common/mesh, for Host and Cuda, float and double.
 #pragma once
 
 #include "kernels/particles.hpp"

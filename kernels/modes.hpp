@@ -1,7 +1,6 @@
 /// Modes one by one, and power spectra.
 ///
-/// The templates are defined in kernels/common/modes, and instantiated for E = Host and
-/// Cuda and for T = float and double.
+/// Templates are defined in kernels/common/modes, for Host and Cuda, float and double.
 #pragma once
 
 #include "kernels/mesh.hpp"
@@ -20,10 +19,9 @@ struct ModesView {
   Span<T> values;
 };
 
-// ---------------------------------------------------------------- one factor for each mode: T =
-// float or double, factors in double
+// ---------------------------------------------------------------- one factor for each mode
 
-/// Multiplies by the product of the three axes' numbers; and by i times that.
+/// Multiplies by the product of the three axes' numbers (in double); and by i times that.
 template <class E, class T>
 void multiply_modes(const E& exec, const ModesView<T>& modes, const AxisTables& factors);
 template <class E, class T>

@@ -1,7 +1,6 @@
 /// Particles as the caller has them, their keys and sorted coordinates, and columns of elements.
 ///
-/// The templates are defined in kernels/common/particles, and instantiated for E = Host and
-/// Cuda and for Real = float and double.
+/// Templates are defined in kernels/common/particles, for Host and Cuda, float and double.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,6 @@
 /// Sorting, looking up in what is sorted, and runs of equal keys.
 ///
-/// The templates are defined in kernels/common/sort and instantiated for E = Host and Cuda.
+/// Templates are defined in kernels/common/sort, for Host and Cuda.
 #pragma once
 
 #include <cstdint>

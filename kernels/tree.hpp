@@ -1,7 +1,6 @@
 /// The tree over sorted keys: cells, leaves, levels and their boxes.
 ///
-/// The templates are defined in kernels/common/tree, and instantiated for E = Host and
-/// Cuda and for Real = float and double.
+/// Templates are defined in kernels/common/tree, for Host and Cuda, float and double.
 #pragma once
 
 #include "kernels/particles.hpp"

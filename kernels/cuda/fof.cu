@@ -6,8 +6,8 @@
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/fof/ghosts.hpp"
 #include "kernels/common/fof/labels.hpp"
-// Written for Lanes, and for each other.
+// After the lanes.
 #include "kernels/lanes/tree_lanes.inl.hpp"
-//
+// After distances.
 #include "kernels/common/fof/link.inl.hpp"
 #include "kernels/common/fof/walk.inl.hpp"

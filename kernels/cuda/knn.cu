@@ -9,11 +9,11 @@
 #include "kernels/common/knn/nodes.hpp"
 #include "kernels/common/knn/reductions.hpp"
 #include "kernels/common/knn/rows.hpp"
-// Written for Lanes, and for each other.
+// After the lanes.
 #include "kernels/lanes/tree_lanes.inl.hpp"
-//
+// After distances.
 #include "kernels/common/knn/walk.inl.hpp"
-//
+// After the walk.
 #include "kernels/common/knn/best_list.inl.hpp"
 #include "kernels/common/knn/nearest.inl.hpp"
 #include "kernels/common/knn/within.inl.hpp"

@@ -7,5 +7,5 @@
 #include "kernels/lanes/warp_lanes.cuh"
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/tree/leaves.hpp"
-// Written for Lanes.
+// After the lanes.
 #include "kernels/common/tree/boxes.inl.hpp"

@@ -11,10 +11,6 @@
 namespace zhalo {
 namespace {
 
-bool needs_mass(Quantity quantity) {
-  return quantity == Quantity::density || quantity == Quantity::velocity_dispersion;
-}
-
 template <class Real>
 void validate_velocities(const Particles<Real>& particles) {
   for (std::size_t s = 0; s < particles.segments.size(); ++s) {
@@ -31,12 +27,14 @@ void validate_velocities(const Particles<Real>& particles) {
 template <class Real>
 class QuantityInput {
  public:
-  QuantityInput(const Context& context, const Particles<Real>& particles, Quantity quantity)
+  QuantityInput(const Context& context, const Particles<Real>& particles,
+                const QuantityOptions& quantity)
       : dimensions_(particles.dimensions) {
     const Index num = particles.num();
-    if (!needs_mass(quantity)) return;
+    const int num_columns = kernels::num_columns(quantity);
+    if (num_columns == 0) return;
     mass_ = Buffer<double>(context.exec, num, "masses");
-    if (quantity == Quantity::velocity_dispersion) {
+    if (num_columns > 1) {
       validate_velocities(particles);
       velocity_ = Buffer<double>(context.exec, num * dimensions_, "velocities");
     }
@@ -51,7 +49,7 @@ class QuantityInput {
     });
     synchronise(context.exec);
     columns_.push_back(column_view(mass_));
-    if (quantity == Quantity::velocity_dispersion)
+    if (num_columns > 1)
       columns_.push_back({velocity_.data(), num, static_cast<Index>(sizeof(double)) * dimensions_});
   }
 
@@ -86,34 +84,20 @@ void validate_options(const Communicator& comm, const KnnOptions& options,
            "the ranks do not want the same quantity; give all ranks the same");
 }
 
-template <class E, class Real>
-void reduce(const E& exec, const NeighbourRows<Real>& rows, const kernels::QuantityColumns& columns,
-            const QuantityOptions& options, Span<double> results) {
-  switch (options.quantity) {
-    case Quantity::kth_radius: return kernels::reduce_kth_radius(exec, rows, results);
-    case Quantity::mean_radius: return kernels::reduce_mean_radius(exec, rows, results);
-    case Quantity::density:
-      return kernels::reduce_density(exec, rows, columns, options.kernel, results);
-    case Quantity::velocity_dispersion:
-      return kernels::reduce_dispersion(exec, rows, columns, results);
-  }
-}
-
 template <class Real>
 Buffer<double> find(const Context& context, const SearchedParticles<Real>& searched, const Box& box,
                     const KnnOptions& options, const QuantityOptions& quantity) {
   return together(context.comm, [&] {
     validate_options(context.comm, options, quantity);
-    const QuantityInput<Real> input = together(context.comm, [&] {
-      return QuantityInput<Real>(context, searched.particles, quantity.quantity);
-    });
+    const QuantityInput<Real> input = together(
+        context.comm, [&] { return QuantityInput<Real>(context, searched.particles, quantity); });
     NeighbourLists<Real> lists(context, searched, box, {options, input.travelling()});
     Buffer<double> result(context.exec, searched.num_queries(), "quantities of neighbours");
     while (lists.next()) {
       const NeighbourRows<Real>& rows = lists.rows();
       Buffer<double> values(context.exec, rows.num, "a chunk of quantities");
       kernels::on(context.exec, [&](const auto& e) {
-        reduce(e, rows, input.placed(lists), quantity, values.span());
+        kernels::reduce_rows(e, rows, input.placed(lists), quantity, values.span());
       });
       lists.put(values.data(), static_cast<Index>(sizeof(double)), result.data());
     }

@@ -129,4 +129,18 @@ struct VelocityDispersion {
   }
 };
 
+/// Those that neighbour_quantity computes.
+enum class Quantity {
+  kth_radius,   ///< distance to the k-th neighbour (KthRadius)
+  mean_radius,  ///< mean distance, without the query (MeanRadius)
+  density,      ///< of mass, by an SPH kernel that reaches to the k-th neighbour (SphDensity)
+  velocity_dispersion  ///< along one axis (VelocityDispersion); InputError if a segment has no
+                       ///< velocities
+};
+
+struct QuantityOptions {
+  Quantity quantity = Quantity::kth_radius;
+  SphKernel kernel = SphKernel::cubic_spline;  ///< of the density
+};
+
 }  // namespace zhalo
