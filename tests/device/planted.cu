@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "kernels/common/atomics.hpp"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/lanes/warp_lanes.cuh"
 #include "kernels/memory.hpp"
