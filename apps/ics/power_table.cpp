@@ -8,8 +8,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "apps/common/progress.hpp"
-#include "apps/common/raw_options.hpp"
+#include "apps/cli/progress.hpp"
+#include "apps/cli/raw_options.hpp"
 
 namespace zhalo::ics_app {
 namespace {

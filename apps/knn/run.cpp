@@ -3,11 +3,11 @@
 #include <deque>
 #include <type_traits>
 
-#include "apps/common/on_host.hpp"
-#include "apps/common/results.hpp"
-#include "apps/common/snapshot.hpp"
+#include "apps/cli/on_host.hpp"
+#include "apps/cli/snapshot.hpp"
 #include "apps/knn/reductions.hpp"
 #include "apps/knn/results.hpp"
+#include "apps/report/results.hpp"
 
 namespace zhalo::knn_app {
 namespace {

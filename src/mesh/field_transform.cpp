@@ -1,6 +1,6 @@
 #include "src/mesh/field_transform.hpp"
 
-#include "src/mesh/box_messages.hpp"
+#include "src/fft/box_messages.hpp"
 #include "src/mesh/mode_tables.hpp"
 
 namespace zhalo {
