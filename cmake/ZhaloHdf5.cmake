@@ -1,7 +1,7 @@
 # Finds HDF5, the parallel one if there are both, and sets ZHALO_HAVE_PARALLEL_HDF5: whether ranks
 # that share the file of a field write it at once. Any HDF5 does otherwise.
 set(ZHALO_HAVE_PARALLEL_HDF5 OFF CACHE INTERNAL
-                                       "Whether this tree compiles src/io/hdf5_at_once_mpi.cpp")
+                                       "Whether this tree compiles src/io/hdf5/at_once_mpi.cpp")
 if(NOT ZHALO_PARALLEL_HDF5 STREQUAL "OFF")
   set(HDF5_PREFER_PARALLEL ON)
 endif()
@@ -28,7 +28,7 @@ int main(void) { return H5Pset_fapl_mpio(0, MPI_COMM_WORLD, MPI_INFO_NULL); }"
   cmake_pop_check_state()
   if(ZHALO_HDF5_WRITES_AT_ONCE)
     set(ZHALO_HAVE_PARALLEL_HDF5 ON CACHE INTERNAL
-                                          "Whether this tree compiles src/io/hdf5_at_once_mpi.cpp")
+                                          "Whether this tree compiles src/io/hdf5/at_once_mpi.cpp")
   endif()
 endif()
 

@@ -1,6 +1,6 @@
 #include "fft_options.hpp"
 
-#include "apps/common/raw_options.hpp"
+#include "apps/cli/raw_options.hpp"
 
 namespace zhalo::bench {
 namespace {

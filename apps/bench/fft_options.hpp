@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "zhalo/mesh/fft.hpp"
+#include "zhalo/fft/fft.hpp"
 
 namespace zhalo::bench {
 

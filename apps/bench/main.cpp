@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "apps/bench/points.hpp"
-#include "apps/common/command_line.hpp"
+#include "apps/cli/command_line.hpp"
 #include "cases.hpp"
 #include "zhalo/core/error.hpp"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "zhalo/mesh/fft.hpp"
+#include "zhalo/fft/fft.hpp"
 
 namespace zhalo::bench {
 

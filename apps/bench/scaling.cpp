@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "apps/bench/points.hpp"
-#include "apps/common/command_line.hpp"
+#include "apps/cli/command_line.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/fof/fof.hpp"

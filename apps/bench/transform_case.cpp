@@ -5,7 +5,7 @@
 
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
-#include "zhalo/mesh/fft.hpp"
+#include "zhalo/fft/fft.hpp"
 
 namespace zhalo::bench {
 namespace {

@@ -1,7 +1,7 @@
 #include "apps/density/json_report.hpp"
 
-#include "apps/common/json_parts.hpp"
 #include "apps/density/captions.hpp"
+#include "apps/report/json_parts.hpp"
 
 namespace zhalo::density_app {
 namespace {

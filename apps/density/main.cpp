@@ -2,11 +2,11 @@
 
 #include <string>
 
-#include "apps/common/command.hpp"
-#include "apps/common/json_file.hpp"
+#include "apps/cli/command.hpp"
 #include "apps/density/json_report.hpp"
 #include "apps/density/report.hpp"
 #include "apps/density/run.hpp"
+#include "apps/report/json_file.hpp"
 
 namespace zhalo::density_app {
 namespace {

@@ -5,7 +5,7 @@
 #include <complex>
 #include <limits>
 
-#include "apps/common/on_host.hpp"
+#include "apps/cli/on_host.hpp"
 
 namespace zhalo::density_app {
 namespace {

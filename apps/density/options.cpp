@@ -3,9 +3,9 @@
 #include <cmath>
 #include <filesystem>
 
-#include "apps/common/picture.hpp"
-#include "apps/common/raw_options.hpp"
-#include "apps/common/text_file.hpp"
+#include "apps/cli/raw_options.hpp"
+#include "apps/plot/picture.hpp"
+#include "apps/report/text_file.hpp"
 
 namespace zhalo::density_app {
 namespace {

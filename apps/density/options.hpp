@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "apps/common/options.hpp"
+#include "apps/cli/options.hpp"
 #include "zhalo/mesh/density.hpp"
 #include "zhalo/mesh/power_spectrum.hpp"
 

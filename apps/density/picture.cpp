@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/common/picture.hpp"
 #include "apps/density/captions.hpp"
 #include "apps/density/projection.hpp"
+#include "apps/plot/picture.hpp"
 
 namespace zhalo::density_app {
 namespace {

@@ -4,9 +4,9 @@
 #include <limits>
 #include <numbers>
 
-#include "apps/common/memory_need.hpp"
-#include "apps/common/run_files.hpp"
-#include "apps/common/snapshot.hpp"
+#include "apps/cli/memory_need.hpp"
+#include "apps/cli/run_files.hpp"
+#include "apps/cli/snapshot.hpp"
 #include "apps/density/run.hpp"
 #include "zhalo/core/error.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/common/on_host.hpp"
+#include "apps/cli/on_host.hpp"
 
 namespace zhalo::density_app {
 namespace {

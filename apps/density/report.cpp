@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/common/report_parts.hpp"
 #include "apps/density/captions.hpp"
+#include "apps/report/report_parts.hpp"
 
 namespace zhalo::density_app {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/common/output.hpp"
-#include "apps/common/snapshot.hpp"
+#include "apps/cli/output.hpp"
+#include "apps/cli/snapshot.hpp"
 #include "apps/density/captions.hpp"
 #include "apps/density/make.hpp"
 #include "apps/density/picture.hpp"

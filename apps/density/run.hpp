@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "apps/common/results.hpp"
 #include "apps/density/plan.hpp"
+#include "apps/report/results.hpp"
 #include "zhalo/io/halo_list.hpp"
 #include "zhalo/io/snapshot.hpp"
 #include "zhalo/io/staged_files.hpp"

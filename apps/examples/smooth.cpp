@@ -10,7 +10,7 @@
 #include <numbers>
 
 #include "zhalo/comm/affinity.hpp"
-#include "zhalo/mesh/fft.hpp"
+#include "zhalo/fft/fft.hpp"
 #include "zhalo/mesh/field.hpp"
 
 namespace {

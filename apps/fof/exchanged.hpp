@@ -1,7 +1,7 @@
 /// What the search sent between ranks.
 #pragma once
 
-#include "apps/common/measure.hpp"
+#include "apps/report/measure.hpp"
 #include "zhalo/fof/fof.hpp"
 
 namespace zhalo::fof_app {

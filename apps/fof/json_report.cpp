@@ -1,6 +1,6 @@
 #include "apps/fof/json_report.hpp"
 
-#include "apps/common/json_parts.hpp"
+#include "apps/report/json_parts.hpp"
 
 namespace zhalo::fof_app {
 namespace {

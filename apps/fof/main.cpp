@@ -3,14 +3,14 @@
 #include <string>
 #include <vector>
 
-#include "apps/common/command.hpp"
-#include "apps/common/json_file.hpp"
-#include "apps/common/output.hpp"
-#include "apps/common/results.hpp"
-#include "apps/common/snapshot.hpp"
+#include "apps/cli/command.hpp"
+#include "apps/cli/output.hpp"
+#include "apps/cli/snapshot.hpp"
 #include "apps/fof/json_report.hpp"
 #include "apps/fof/report.hpp"
 #include "apps/fof/run.hpp"
+#include "apps/report/json_file.hpp"
+#include "apps/report/results.hpp"
 
 namespace zhalo::fof_app {
 namespace {

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "apps/common/options.hpp"
+#include "apps/cli/options.hpp"
 #include "zhalo/io/mean_separation.hpp"
 
 namespace zhalo::fof_app {

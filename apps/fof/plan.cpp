@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 #include <filesystem>
 
-#include "apps/common/run_files.hpp"
-#include "apps/common/snapshot.hpp"
+#include "apps/cli/run_files.hpp"
+#include "apps/cli/snapshot.hpp"
 #include "apps/fof/run.hpp"
 
 namespace zhalo::fof_app {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "apps/common/rank_layout.hpp"
 #include "apps/fof/exchanged.hpp"
 #include "apps/fof/linking.hpp"
+#include "apps/report/rank_layout.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 
 namespace zhalo::fof_app {

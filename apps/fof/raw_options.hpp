@@ -1,7 +1,7 @@
 /// The command line's words and their meaning.
 #pragma once
 
-#include "apps/common/raw_options.hpp"
+#include "apps/cli/raw_options.hpp"
 #include "apps/fof/options.hpp"
 
 namespace zhalo::fof_app {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "apps/common/report_parts.hpp"
+#include "apps/report/report_parts.hpp"
 
 namespace zhalo::fof_app {
 namespace {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/common/on_host.hpp"
-#include "apps/common/results.hpp"
-#include "apps/common/snapshot.hpp"
+#include "apps/cli/on_host.hpp"
+#include "apps/cli/snapshot.hpp"
 #include "apps/fof/attach.hpp"
+#include "apps/report/results.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/io/catalogue_file.hpp"
 

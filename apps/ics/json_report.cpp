@@ -1,6 +1,6 @@
 #include "apps/ics/json_report.hpp"
 
-#include "apps/common/json_parts.hpp"
+#include "apps/report/json_parts.hpp"
 
 namespace zhalo::ics_app {
 namespace {

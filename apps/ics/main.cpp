@@ -2,12 +2,12 @@
 
 #include <string>
 
-#include "apps/common/command.hpp"
-#include "apps/common/json_file.hpp"
-#include "apps/common/results.hpp"
+#include "apps/cli/command.hpp"
 #include "apps/ics/json_report.hpp"
 #include "apps/ics/report.hpp"
 #include "apps/ics/run.hpp"
+#include "apps/report/json_file.hpp"
+#include "apps/report/results.hpp"
 
 namespace zhalo::ics_app {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "apps/common/raw_options.hpp"
+#include "apps/cli/raw_options.hpp"
 
 namespace zhalo::ics_app {
 namespace {

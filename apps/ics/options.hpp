@@ -5,8 +5,8 @@
 #include <string>
 #include <variant>
 
-#include "apps/common/options.hpp"
-#include "zhalo/mesh/initial_conditions.hpp"
+#include "apps/cli/options.hpp"
+#include "zhalo/ics/initial_conditions.hpp"
 
 namespace zhalo::ics_app {
 

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "apps/common/memory_need.hpp"
-#include "apps/common/run_files.hpp"
+#include "apps/cli/memory_need.hpp"
+#include "apps/cli/run_files.hpp"
 #include "apps/ics/power_table.hpp"
 #include "apps/ics/run.hpp"
 #include "zhalo/core/error.hpp"

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "apps/common/progress.hpp"
-#include "apps/common/raw_options.hpp"
+#include "apps/cli/progress.hpp"
+#include "apps/cli/raw_options.hpp"
 
 namespace zhalo::ics_app {
 namespace {
@@ -64,7 +64,8 @@ LinearPower read_power_table(const Communicator& comm, const std::string& path) 
   std::istringstream lines(text);
   Index number = 0;
   for (std::string line; std::getline(lines, line);) {
-    const std::string words = line.substr(0, line.find_first_of("#\r"));
+    std::string words = line.substr(0, line.find('#'));
+    if (words.ends_with('\r')) words.pop_back();  // of a file with DOS line ends
     table.add(words, fmt::format("--power '{}', line {}", path, ++number));
   }
   demand(table.k.size() >= 2,

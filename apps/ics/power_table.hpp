@@ -4,7 +4,7 @@
 #include <string>
 
 #include "zhalo/comm/communicator.hpp"
-#include "zhalo/mesh/linear_power.hpp"
+#include "zhalo/cosmology/linear_power.hpp"
 
 namespace zhalo::ics_app {
 

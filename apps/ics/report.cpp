@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <numbers>
 
-#include "apps/common/report_parts.hpp"
+#include "apps/report/report_parts.hpp"
 
 namespace zhalo::ics_app {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/common/on_host.hpp"
-#include "apps/common/results.hpp"
+#include "apps/cli/on_host.hpp"
+#include "apps/report/results.hpp"
 
 namespace zhalo::ics_app {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "apps/common/json_parts.hpp"
 #include "apps/knn/reductions.hpp"
+#include "apps/report/json_parts.hpp"
 
 namespace zhalo::knn_app {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "apps/common/raw_options.hpp"
+#include "apps/cli/raw_options.hpp"
 #include "apps/knn/reductions.hpp"
 
 namespace zhalo::knn_app {

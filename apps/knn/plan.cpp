@@ -2,8 +2,8 @@
 #include <fmt/ranges.h>
 #include <cmath>
 
-#include "apps/common/run_files.hpp"
-#include "apps/common/snapshot.hpp"
+#include "apps/cli/run_files.hpp"
+#include "apps/cli/snapshot.hpp"
 #include "apps/knn/reductions.hpp"
 #include "apps/knn/run.hpp"
 #include "zhalo/core/error.hpp"

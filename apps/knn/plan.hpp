@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "apps/common/measure.hpp"
-#include "apps/common/output.hpp"
-#include "apps/common/rank_layout.hpp"
+#include "apps/cli/output.hpp"
 #include "apps/knn/options.hpp"
+#include "apps/report/measure.hpp"
+#include "apps/report/rank_layout.hpp"
 #include "zhalo/knn/knn.hpp"
 
 namespace zhalo::knn_app {

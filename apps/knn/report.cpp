@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 #include <cmath>
 
-#include "apps/common/report_parts.hpp"
 #include "apps/knn/reductions.hpp"
+#include "apps/report/report_parts.hpp"
 
 namespace zhalo::knn_app {
 namespace {

@@ -1,7 +1,7 @@
 /// From columns in memory to the datasets of the files, and to a few numbers about them.
 #pragma once
 
-#include "apps/common/on_host.hpp"
+#include "apps/cli/on_host.hpp"
 #include "apps/knn/plan.hpp"
 #include "zhalo/io/result_file.hpp"
 

@@ -6,9 +6,9 @@
 #include "src/comm/agreement.hpp"
 #include "src/comm/finish_together.hpp"
 #include "src/core/validate.hpp"
-#include "src/mesh/box_messages.hpp"
+#include "src/fft/box_messages.hpp"
 #include "src/mesh/ghost_messages.hpp"
-#include "zhalo/mesh/fft.hpp"
+#include "zhalo/fft/fft.hpp"
 
 namespace zhalo {
 

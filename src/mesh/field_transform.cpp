@@ -1,7 +1,7 @@
 #include "src/mesh/field_transform.hpp"
 
 #include "kernels/on.hpp"
-#include "src/mesh/box_messages.hpp"
+#include "src/fft/box_messages.hpp"
 #include "src/mesh/mode_tables.hpp"
 
 namespace zhalo {

@@ -1,7 +1,7 @@
 /// Whose cells a rank's ghosts are.
 #pragma once
 
-#include "src/mesh/box_messages.hpp"
+#include "src/fft/box_messages.hpp"
 #include "zhalo/mesh/field.hpp"
 
 namespace zhalo {

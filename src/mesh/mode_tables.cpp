@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "src/core/validate.hpp"
-#include "src/mesh/box_messages.hpp"
+#include "src/fft/box_messages.hpp"
 
 namespace zhalo {
 

@@ -6,7 +6,7 @@
 #include "kernels/mesh.hpp"
 #include "src/domain/redistribution.hpp"
 #include "zhalo/comm/context.hpp"
-#include "zhalo/mesh/decomposition.hpp"
+#include "zhalo/fft/decomposition.hpp"
 
 namespace zhalo {
 

@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "zhalo/cosmology/linear_power.hpp"
 #include "zhalo/io/halo_list.hpp"
 #include "zhalo/io/load.hpp"
 #include "zhalo/io/snapshot.hpp"
-#include "zhalo/mesh/linear_power.hpp"
 
 namespace zhalo::fuzz {
 

@@ -54,7 +54,7 @@ TOGETHER = [
     ),
     Fault(
         "leak",
-        "src/io/snapshot.cpp",
+        "src/io/snapshot/snapshot.cpp",
         "  info.path = path;\n",
         "  info.path = path;\n  auto* lost = new double[8];\n  lost[0] = 1;\n",
         "asan.io.snapshot",

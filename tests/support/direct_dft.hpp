@@ -4,7 +4,7 @@
 #include <complex>
 #include <vector>
 
-#include "zhalo/mesh/index_box.hpp"
+#include "zhalo/fft/index_box.hpp"
 
 namespace zhalo::testing {
 

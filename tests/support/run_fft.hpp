@@ -14,7 +14,7 @@
 #include "tests/support/direct_dft.hpp"
 #include "tests/support/guarded_memory.hpp"
 #include "tests/support/random.hpp"
-#include "zhalo/mesh/fft.hpp"
+#include "zhalo/fft/fft.hpp"
 
 namespace zhalo::testing {
 

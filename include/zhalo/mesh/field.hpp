@@ -6,7 +6,7 @@
 
 #include "zhalo/comm/context.hpp"
 #include "zhalo/core/buffer.hpp"
-#include "zhalo/mesh/decomposition.hpp"
+#include "zhalo/fft/decomposition.hpp"
 
 namespace zhalo {
 

@@ -7,7 +7,7 @@
 
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/for_each.hpp"
-#include "zhalo/mesh/fft.hpp"
+#include "zhalo/fft/fft.hpp"
 #include "zhalo/mesh/field.hpp"
 #include "zhalo/mesh/window.hpp"
 

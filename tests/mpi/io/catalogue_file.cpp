@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "src/io/hdf5_input.hpp"
+#include "src/io/hdf5/input.hpp"
 #include "tests/mpi/io/invented.hpp"
 #include "tests/mpi/io/scratch.hpp"
 #include "zhalo/core/error.hpp"

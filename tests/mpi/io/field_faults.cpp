@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "src/io/hdf5_at_once.hpp"
+#include "src/io/hdf5/at_once.hpp"
 #include "tests/mpi/io/faults.hpp"
 #include "tests/mpi/io/invented.hpp"
 #include "zhalo/io/field_file.hpp"

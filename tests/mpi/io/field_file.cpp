@@ -6,7 +6,7 @@
 #include "tests/mpi/io/hdf5_contents.hpp"
 #include "tests/mpi/io/invented.hpp"
 #include "tests/mpi/io/scratch.hpp"
-#include "tests/mpi/mesh_case.hpp"
+#include "tests/mpi/mesh/mesh_case.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/io/field_file.hpp"
 #include "zhalo/io/halo_list.hpp"

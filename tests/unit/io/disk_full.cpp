@@ -5,7 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "src/io/hdf5_output.hpp"
+#include "src/io/hdf5/output.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/io/catalogue_file.hpp"
 

@@ -1,5 +1,5 @@
 /// From files to a catalogue on disk, against the catalogue of another code.
-#include "src/io/hdf5_input.hpp"
+#include "src/io/hdf5/input.hpp"
 #include "tests/unit/io/source.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/fof/fof.hpp"

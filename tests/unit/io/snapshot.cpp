@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "src/io/snapshot_files.hpp"
+#include "src/io/snapshot/files.hpp"
 #include "tests/unit/io/source.hpp"
 #include "zhalo/core/error.hpp"
 

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "zhalo/core/error.hpp"
-#include "zhalo/mesh/redistribute.hpp"
+#include "zhalo/fft/redistribute.hpp"
 
 namespace {
 

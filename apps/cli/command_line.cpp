@@ -1,0 +1,166 @@
+#include "apps/cli/command_line.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "zhalo/core/error.hpp"
+#include "zhalo/core/types.hpp"
+
+namespace zhalo::app {
+namespace {
+
+/// Letters to insert, remove or replace in `a` to get `b` (Levenshtein).
+std::size_t distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t before = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = before + (a[i - 1] == b[j - 1] ? 0 : 1);
+      before = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
+    }
+  }
+  return row.back();
+}
+
+/// The long name of this program that an unknown option may stand for; empty if there is none like
+/// it.
+std::string likely_option(const CLI::App& app, const std::string& unknown) {
+  std::string best;
+  std::size_t least = 4;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      const bool begins = unknown.size() > 3 && ("--" + name).rfind(unknown, 0) == 0;
+      const std::size_t apart = begins ? 1 : distance(unknown, "--" + name);
+      if (apart < least && apart <= name.size() / 2)
+        std::tie(least, best) = std::pair(apart, "--" + name);
+    }
+  }
+  return best;
+}
+
+class HelpFormat : public CLI::Formatter {
+ public:
+  explicit HelpFormat(std::string usage) : usage_(std::move(usage)) { column_width(24); }
+  std::string make_usage(const CLI::App*, std::string name) const override {
+    return fmt::format("Usage: {} {}\n", name, usage_);
+  }
+
+ private:
+  std::string usage_;
+};
+
+}  // namespace
+
+struct CommandLine::Parser {
+  explicit Parser(const HelpTexts& texts) : app(texts.summary, texts.name) {
+    app.footer(texts.footer);
+    app.formatter(std::make_shared<HelpFormat>(texts.usage));
+    other_names = texts.other_names;
+  }
+
+  /// RawOptions were left over.
+  std::string why_extra() const;
+
+  CLI::App app;
+  std::vector<std::pair<const char*, const char*>> other_names;
+  std::string of_extra_words;
+  std::vector<std::string>* unknown = nullptr;
+};
+
+/// An option that is not known is told before a word too many, which may be its value.
+std::string CommandLine::Parser::why_extra() const {
+  const std::vector<std::string> words = app.remaining();
+  const auto is_option = [](const std::string& word) {
+    return word.size() > 1 && word.front() == '-';
+  };
+  const auto found = std::find_if(words.begin(), words.end(), is_option);
+  if (found == words.end())
+    return fmt::format("'{}' is one word too many{}", words.front(), of_extra_words);
+  const std::string name = found->substr(0, found->find('='));
+  for (const auto& [theirs, ours] : other_names) {
+    if (name == theirs) return fmt::format("there is no option {}: it is {} here", name, ours);
+  }
+  const std::string likely = likely_option(app, name);
+  return likely.empty() ? fmt::format("there is no option {}", name)
+                        : fmt::format("there is no option {}: is {} meant?", name, likely);
+}
+
+CommandLine::CommandLine(const HelpTexts& texts) : parser_(std::make_unique<Parser>(texts)) {}
+CommandLine::~CommandLine() = default;
+
+template <class T>
+void CommandLine::add_option(const char* names, T& value, const std::string& help,
+                             const char* value_name) {
+  parser_->app.add_option(names, value, help)->type_name(value_name);
+}
+
+template <class T>
+void CommandLine::add_list(const char* names, std::vector<T>& values, const std::string& help,
+                           const char* value_name) {
+  parser_->app.add_option(names, values, help)->delimiter(',')->type_name(value_name);
+}
+
+void CommandLine::add_option_or_bare(const char* names, std::optional<std::string>& value,
+                                     const std::string& help, const char* value_name) {
+  parser_->app.add_option(names, value, help)->expected(0, 1)->type_name(value_name);
+}
+
+void CommandLine::add_repeated(const char* names, std::vector<std::string>& values,
+                               const std::string& help, const char* value_name) {
+  parser_->app.add_option(names, values, help)->allow_extra_args(false)->type_name(value_name);
+}
+
+void CommandLine::add_flag(const char* names, bool& value, const std::string& help) {
+  parser_->app.add_flag(names, value, help);
+}
+
+void CommandLine::explain_extra_words(const std::string& words) {
+  parser_->of_extra_words = ": " + words;
+}
+
+void CommandLine::keep_unknown(std::vector<std::string>& words) {
+  parser_->app.allow_extras();
+  parser_->unknown = &words;
+}
+
+std::optional<std::string> CommandLine::parse(int argc, const char* const* argv) {
+  CLI::App& app = parser_->app;
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return app.help();
+  } catch (const CLI::ExtrasError&) {
+    throw InputError(
+        fmt::format("{} ({} --help shows the options)", parser_->why_extra(), app.get_name()));
+  } catch (const CLI::ParseError& error) {
+    throw InputError(fmt::format("{} ({} --help shows the options)", error.what(), app.get_name()));
+  }
+  if (parser_->unknown != nullptr) *parser_->unknown = app.remaining();
+  return std::nullopt;
+}
+
+template void CommandLine::add_option(const char*, int&, const std::string&, const char*);
+template void CommandLine::add_option(const char*, Index&, const std::string&, const char*);
+template void CommandLine::add_option(const char*, std::uint64_t&, const std::string&, const char*);
+template void CommandLine::add_option(const char*, double&, const std::string&, const char*);
+template void CommandLine::add_option(const char*, std::string&, const std::string&, const char*);
+template void CommandLine::add_option(const char*, std::optional<int>&, const std::string&,
+                                      const char*);
+template void CommandLine::add_option(const char*, std::optional<Index>&, const std::string&,
+                                      const char*);
+template void CommandLine::add_option(const char*, std::optional<std::uint64_t>&,
+                                      const std::string&, const char*);
+template void CommandLine::add_option(const char*, std::optional<double>&, const std::string&,
+                                      const char*);
+template void CommandLine::add_option(const char*, std::optional<std::string>&, const std::string&,
+                                      const char*);
+template void CommandLine::add_list(const char*, std::vector<Index>&, const std::string&,
+                                    const char*);
+template void CommandLine::add_list(const char*, std::vector<std::string>&, const std::string&,
+                                    const char*);
+
+}  // namespace zhalo::app

@@ -1,0 +1,157 @@
+#include "apps/cli/process.hpp"
+
+#include <mpi.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::app {
+namespace {
+
+int number_from_environment(const char* name, int otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::atoi(text);
+}
+
+/// From a line such as "VmHWM: 1024 kB".
+std::optional<std::size_t> bytes_in(const char* path, const std::string& wanted) {
+  std::ifstream file(path);
+  std::string key;
+  while (file >> key) {
+    std::size_t kibibytes = 0;
+    if (key == wanted && file >> kibibytes) return kibibytes * 1024;
+    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return std::nullopt;
+}
+
+/// Tasks of the Slurm step that this process is in; srun sets it, a batch script alone does not.
+int slurm_tasks() { return number_from_environment("SLURM_STEP_NUM_TASKS", 1); }
+
+/// Open MPI, MPICH and its relatives, PMIx launchers, Slurm with several tasks.
+bool started_by_launcher() {
+  constexpr std::array names{"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK",
+                             "MPI_LOCALRANKID"};
+  return std::any_of(names.begin(), names.end(),
+                     [](const char* name) { return std::getenv(name) != nullptr; }) ||
+         slurm_tasks() > 1;
+}
+
+}  // namespace
+
+MpiSession::MpiSession(int* argc, char*** argv) {
+  if (!started_by_launcher()) return;
+  int provided = 0;
+  active_ = MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided) == MPI_SUCCESS;
+}
+
+MpiSession::~MpiSession() {
+  if (active_) MPI_Finalize();
+}
+
+namespace {
+
+/// Ends the process when the others do not end, with its own status if that says what went wrong.
+/// The lowest rank that waits speaks first, and launchers end the others then.
+class Watch {
+ public:
+  Watch(const char* command, int rank, int status)
+      : command_(command), rank_(rank), status_(status) {
+    try {
+      thread_.emplace([this](const std::stop_token& stop) { wait(stop); });
+    } catch (const std::system_error&) {
+      thread_.reset();  // no room for a thread: the others are waited for without a limit
+    }
+  }
+
+ private:
+  static std::chrono::seconds patience() {
+    constexpr int longest = 300;
+    const int timeout = number_from_environment("ZHALO_TIMEOUT", longest);
+    return std::chrono::seconds(timeout > 0 ? std::min(timeout, longest) : longest);
+  }
+
+  void wait(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    const auto limit = patience() + std::chrono::seconds(2) * std::min(rank_, 3);
+    if (done_.wait_for(lock, stop, limit, [&] { return stop.stop_requested(); }) ||
+        stop.stop_requested())
+      return;
+    fmt::print(
+        stderr,
+        "{}: error: other ranks did not end within {} s{}; look for a node that failed or hangs\n",
+        command_, patience().count(),
+        status_ == 0 ? " after the results were in their places: these are whole" : "");
+    std::_Exit(status_ == 0 ? exit_ranks_lost : status_);
+  }
+
+  const char* command_;
+  int rank_;
+  int status_;
+  std::mutex mutex_;
+  std::condition_variable_any done_;
+  std::optional<std::jthread> thread_;
+};
+
+}  // namespace
+
+void MpiSession::finish(const char* command, Communicator comm, int status) {
+  if (!active_) return;
+  const Watch watch(command, rank(), status);
+  comm = {};
+  active_ = false;
+  MPI_Finalize();
+}
+
+int MpiSession::rank() const {
+  int rank = 0;
+  int size = 1;
+  if (active_) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+  }
+  return size == 1 && slurm_tasks() > 1 ? number_from_environment("SLURM_PROCID", 0) : rank;
+}
+
+void MpiSession::end_all(int status) const {
+  if (!active_) return;
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size > 1) MPI_Abort(MPI_COMM_WORLD, status);
+}
+
+Communicator MpiSession::communicator(const CommunicatorOptions& options) const {
+  Communicator comm = active_ ? Communicator(MPI_COMM_WORLD, options) : Communicator();
+  if (comm.size() == 1 && slurm_tasks() > 1) {
+    throw InputError(
+        fmt::format("srun started {} tasks, but MPI sees one: all would do the same work; "
+                    "use srun --mpi=pmix (or pmi2), or mpirun",
+                    slurm_tasks()));
+  }
+  return comm;
+}
+
+std::size_t peak_resident_bytes() { return bytes_in("/proc/self/status", "VmHWM:").value_or(0); }
+
+std::string machine_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  return name.data();
+}
+
+}  // namespace zhalo::app

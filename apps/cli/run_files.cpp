@@ -1,0 +1,86 @@
+#include "apps/cli/run_files.hpp"
+
+#include <fmt/format.h>
+#include <filesystem>
+
+#include "apps/report/text_file.hpp"
+#include "zhalo/core/error.hpp"
+#include "zhalo/io/result_file.hpp"
+
+namespace zhalo::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The place at which a result appears: links on the way there are followed, one of its own name is
+/// replaced.
+fs::path place_of(const std::string& path) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(path, error);
+  const fs::path folder = fs::weakly_canonical(whole.parent_path(), error);
+  return error ? whole : folder / whole.filename();
+}
+
+void check_apart(const NamedFile& a, const NamedFile& b) {
+  const bool a_is_output = is_standard_output(a.path);
+  const bool b_is_output = is_standard_output(b.path);
+  if (a_is_output && b_is_output)
+    throw InputError(
+        fmt::format("{} '{}' and {} '{}' are both standard output: give one of them a file",
+                    a.option, a.path, b.option, b.path));
+  if (!a_is_output && !b_is_output && place_of(a.path) == place_of(b.path))
+    throw InputError(
+        fmt::format("{} '{}' and {} '{}' are the same file: give each a file of its own", a.option,
+                    a.path, b.option, b.path));
+}
+
+/// The files of an output may be any number; those of an earlier run go.
+void check_beside_output(const NamedFile& file, const OutputName& output) {
+  const fs::path place = place_of(file.path);
+  const fs::path whole = place_of((fs::path(output.directory) / output.name).string());
+  if (place.parent_path() == whole.parent_path() &&
+      io::is_result_name(output.name, place.filename().string()))
+    throw InputError(fmt::format("{} '{}' has a name of the results, -o {}: choose another one",
+                                 file.option, file.path, output.shown(1)));
+}
+
+void check_output_stays_off(const OutputName& output, const std::string& input) {
+  const fs::path folder = output.directory.empty() ? "." : output.directory;
+  const fs::path parent = fs::path(input).parent_path();
+  std::error_code ignored;  // a folder that does not exist yet holds no input
+  const bool beside = fs::equivalent(folder, parent.empty() ? "." : parent, ignored);
+  if (beside && io::is_result_name(output.name, fs::path(input).filename().string()))
+    throw InputError(fmt::format("-o {} would replace '{}', which is read: choose another name",
+                                 output.shown(1), input));
+}
+
+void check_named_stays_off(const NamedFile& file, const std::string& input) {
+  std::error_code ignored;
+  if (!is_standard_output(file.path) && fs::equivalent(file.path, input, ignored))
+    throw InputError(fmt::format("{} '{}' would replace '{}', which is read: choose another name",
+                                 file.option, file.path, input));
+}
+
+void check_all(const RunFiles& files) {
+  for (const std::string& input : files.inputs) {
+    for (const OutputName& output : files.outputs) check_output_stays_off(output, input);
+  }
+  for (auto a = files.named.begin(); a != files.named.end(); ++a) {
+    if (a->path.empty()) continue;
+    for (auto b = files.named.begin(); b != a; ++b) {
+      if (!b->path.empty()) check_apart(*b, *a);
+    }
+    for (const OutputName& output : files.outputs) check_beside_output(*a, output);
+    for (const std::string& input : files.inputs) check_named_stays_off(*a, input);
+  }
+}
+
+}  // namespace
+
+void check_names(const Communicator& comm, const RunFiles& files) {
+  comm.together([&] {
+    if (comm.rank() == 0) check_all(files);
+  });
+}
+
+}  // namespace zhalo::app

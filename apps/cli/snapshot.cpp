@@ -1,0 +1,48 @@
+#include "apps/cli/snapshot.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::app {
+
+io::Snapshot open_snapshot(const Context& context, const std::string& path,
+                           std::optional<double> box_length, const std::vector<int>& types) {
+  const ScopedTimer timer(context.timers, "open");
+  io::SnapshotOverrides overrides;
+  overrides.box_length = box_length;
+  io::Snapshot snapshot = io::Snapshot::open(context.comm, path, overrides);
+  io::check_types(snapshot.info(), types);
+  return snapshot;
+}
+
+Box choose_box(const io::SnapshotInfo& info, const CommonOptions& options) {
+  Box box;
+  try {
+    box = io::simulation_box(info, options.periodicity);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{} (--box-size, --periodic no)", error.what()));
+  }
+  if (!box.any_periodic() && options.box_length)
+    box.length = {{*options.box_length, *options.box_length, *options.box_length}};
+  return box;
+}
+
+void check_wrapped(const PositionCounts& counts, const Box& box, bool wrap_all) {
+  constexpr Index most = 200;  // one in so many
+  if (wrap_all || counts.num_wrapped <= counts.num_particles / most) return;
+  throw InputError(fmt::format(
+      "{} of {} particles lie outside the periodic box with sides {:.10g}, {:.10g}, {:.10g}: check "
+      "--box-size, or "
+      "give --wrap to move them into the box",
+      counts.num_wrapped, counts.num_particles, box.length[0], box.length[1], box.length[2]));
+}
+
+bool needs_double(const io::SnapshotInfo& info, const std::vector<int>& types) {
+  return std::any_of(types.begin(), types.end(), [&](int type) {
+    return info.types[static_cast<std::size_t>(type)].double_coordinates;
+  });
+}
+
+}  // namespace zhalo::app

@@ -1,0 +1,31 @@
+/// The snapshot that a command works on, and its box.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/cli/options.hpp"
+#include "zhalo/comm/context.hpp"
+#include "zhalo/domain/positions.hpp"
+#include "zhalo/io/load.hpp"
+
+namespace zhalo::app {
+
+/// `box_length`: the user's word, if any. Collective. Throws InputError also if the snapshot lacks
+/// one of the types.
+io::Snapshot open_snapshot(const Context& context, const std::string& path,
+                           std::optional<double> box_length, const std::vector<int>& types);
+
+/// The box to search in. A size that the user gave bounds the particles also without periodicity.
+/// Throws InputError as io::simulation_box.
+Box choose_box(const io::SnapshotInfo& info, const CommonOptions& options);
+
+/// A few positions outside a periodic box are rounding, many are a wrong box: InputError then,
+/// unless the user takes them in (CommonOptions::wrap_all). The counts are over all ranks.
+void check_wrapped(const PositionCounts& counts, const Box& box, bool wrap_all);
+
+/// float cannot hold the positions of some of the types.
+bool needs_double(const io::SnapshotInfo& info, const std::vector<int>& types);
+
+}  // namespace zhalo::app

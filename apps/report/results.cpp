@@ -1,0 +1,38 @@
+#include "apps/report/results.hpp"
+
+#include "apps/cli/interrupt.hpp"
+#include "zhalo/io/commit_locks.hpp"
+
+namespace zhalo::app {
+
+ResultNames bring_to_disk(const Context& context, const Results& results) {
+  check_interrupted();
+  const ScopedTimer timer(context.timers, "commit");
+  ResultNames names;
+  for (io::StagedFiles* files : results.files) {
+    files->sync();
+    const std::vector<std::string> paths = files->final_paths();
+    names.paths.insert(names.paths.end(), paths.begin(), paths.end());
+    names.num_files += context.comm.sum(static_cast<Index>(paths.size()));
+  }
+  for (const TextFile* text : results.texts) {
+    if (const auto path = text->name()) names.paths.push_back(*path);
+    names.num_files += text->name() ? 1 : 0;
+  }
+  return names;
+}
+
+void commit(const Results& results) {
+  std::vector<io::StagedFiles*> all = results.files;
+  for (TextFile* text : results.texts) {
+    if (text->staged() != nullptr) all.push_back(text->staged());
+  }
+  for (io::StagedFiles* files : all) files->sync();
+  const io::CommitLocks locks(all, check_interrupted);
+  for (TextFile* text : results.texts) text->send();
+  finish_without_interrupts();
+  for (io::StagedFiles* files : results.files) files->commit();
+  for (TextFile* text : results.texts) text->commit();
+}
+
+}  // namespace zhalo::app

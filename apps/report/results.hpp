@@ -1,0 +1,34 @@
+/// The end of a run: its results get their names.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/report/text_file.hpp"
+#include "zhalo/comm/context.hpp"
+#include "zhalo/io/staged_files.hpp"
+
+namespace zhalo::app {
+
+/// What a run writes. The objects must outlive it.
+struct Results {
+  std::vector<io::StagedFiles*> files;
+  std::vector<TextFile*> texts;
+};
+
+struct ResultNames {
+  std::vector<std::string> paths;  ///< of what this rank writes first, and of all texts
+  Index num_files = 0;             ///< over all ranks
+};
+
+/// Brings the results to the disk under temporary names, in a phase "commit": this takes long and
+/// may fail. What follows is short. Collective; FileError, Interrupted.
+ResultNames bring_to_disk(const Context& context, const Results& results);
+
+/// Gives the results their names, when no other run is replacing files in the same folders. Texts
+/// for pipes, devices and standard output go first, for they cannot be taken back: if one cannot be
+/// written, nothing was replaced. From then on signals do not stop it. Collective; FileError,
+/// Interrupted.
+void commit(const Results& results);
+
+}  // namespace zhalo::app

@@ -1,0 +1,203 @@
+#include <array>
+#include <optional>
+
+#include "kernels/lpt.hpp"
+#include "kernels/on.hpp"
+#include "src/comm/finish_together.hpp"
+#include "src/core/validate.hpp"
+#include "src/mesh/mode_tables.hpp"
+#include "zhalo/ics/initial_conditions.hpp"
+
+namespace zhalo {
+namespace {
+
+/// The derivative of a field along an axis, at the cells.
+template <class T>
+void derive(const Context& context, const Modes<T>& modes, int axis, Field<T>& field) {
+  Modes<T> derived = copy_of(context, modes);
+  differentiate(context, derived, axis);
+  to_field(context, derived, field);
+}
+
+/// The second derivative along i and j, at the cells.
+template <class T>
+void derive(const Context& context, const Modes<T>& modes, const std::array<int, 2>& axes,
+            Field<T>& field) {
+  Modes<T> derived = copy_of(context, modes);
+  const auto [i, j] = axes;
+  if (i == j) {
+    differentiate_twice(context, derived, i);
+  } else {
+    differentiate(context, derived, i);
+    differentiate(context, derived, j);
+  }
+  to_field(context, derived, field);
+}
+
+/// Runs one of the kernels where the context computes.
+template <class Kernel>
+void on_exec(const Context& context, const Kernel& kernel) {
+  kernels::on(context.exec, [&](const auto& e) { kernel(e); });
+}
+
+/// -phi1, whose gradient is the first-order displacement.
+template <class T>
+Modes<T> first_potential(const Context& context, const Modes<T>& linear) {
+  validate_periodic(linear.decomposition().grid(), "displacements are asked for");
+  Modes<T> potential = copy_of(context, linear);
+  solve_poisson(context, potential);
+  scale(context, potential, -1);
+  return potential;
+}
+
+/// phi2 of phi1 with either sign: its source is quadratic. Made with three fields: sums of products
+/// at the cells.
+template <class T>
+Modes<T> second_potential(const Context& context, const Modes<T>& first) {
+  Field<T> source(context, first.decomposition());
+  {
+    Field<T> a(context, first.decomposition());
+    Field<T> b(context, first.decomposition());
+    const auto constant = [](const Field<T>& field) { return field.span(); };
+    derive(context, first, std::array{0, 0}, a);
+    derive(context, first, std::array{1, 1}, b);
+    on_exec(context, [&](const auto& e) {
+      kernels::multiply(e, constant(a), constant(b), source.span());
+      kernels::add_values(e, constant(b), a.span());
+    });
+    derive(context, first, std::array{2, 2}, b);
+    on_exec(context, [&](const auto& e) {
+      kernels::add_product(e, constant(a), constant(b), T{1}, source.span());
+    });
+    for (const auto& mixed : {std::array{1, 0}, std::array{2, 0}, std::array{2, 1}}) {
+      derive(context, first, mixed, a);
+      on_exec(context, [&](const auto& e) {
+        kernels::add_product(e, constant(a), constant(a), T{-1}, source.span());
+      });
+    }
+  }
+  Modes<T> potential = to_modes(context, source);
+  solve_poisson(context, potential);
+  return potential;
+}
+
+template <class T>
+std::array<Field<T>, 3> gradient(const Context& context, const Modes<T>& potential) {
+  const Decomposition& decomposition = potential.decomposition();
+  std::array<Field<T>, 3> fields{Field<T>(context, decomposition), Field<T>(context, decomposition),
+                                 Field<T>(context, decomposition)};
+  for (int axis = 0; axis < 3; ++axis)
+    derive(context, potential, axis, fields[static_cast<std::size_t>(axis)]);
+  return fields;
+}
+
+kernels::CellBlock block_of(const IndexBox& index_box) {
+  kernels::CellBlock block;
+  for (int axis = 0; axis < 3; ++axis) {
+    block.lo[axis] = index_box.lo[axis];
+    block.extent[axis] = index_box.length(axis);
+  }
+  return block;
+}
+
+/// Room for the particles of this rank, with their ids.
+template <class T>
+LptParticles<T> make_particles(const Context& context, const Decomposition& decomposition) {
+  const IndexBox cells = decomposition.cells(context.comm.rank());
+  LptParticles<T> particles;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    particles.pos[axis] = Buffer<T>(context.exec, cells.size(), "positions of initial conditions");
+    particles.velocity[axis] =
+        Buffer<T>(context.exec, cells.size(), "velocities of initial conditions");
+  }
+  particles.id = Buffer<std::uint64_t>(context.exec, cells.size(), "ids of initial conditions");
+  on_exec(context, [&](const auto& e) {
+    kernels::number_cells(e, block_of(cells), decomposition.grid().num, particles.id.span());
+  });
+  return particles;
+}
+
+/// All of an axis but what is in memory.
+template <class T>
+kernels::DisplacedAxis<T> describe_axis(const Grid& grid, int axis, const LptOptions& options) {
+  const double a = options.scale_factor;
+  const Growth growth = growth_at(options.expansion, a);
+  const double rate = a * options.expansion.hubble_ratio(a) * options.velocity_unit;
+  kernels::DisplacedAxis<T> displaced;
+  displaced.axis = axis;
+  displaced.lo = grid.box.lo[axis];
+  displaced.spacing = grid.spacing(axis);
+  displaced.length = grid.box.length[axis];
+  displaced.to_displacement[0] = growth.d1;
+  displaced.to_displacement[1] = growth.d2;
+  displaced.to_velocity[0] = rate * growth.f1 * growth.d1;
+  displaced.to_velocity[1] = rate * growth.f2 * growth.d2;
+  return displaced;
+}
+
+/// May throw on one rank only.
+template <class T>
+LptParticles<T> displace_cells(const Context& context, const Modes<T>& linear,
+                               const LptOptions& options) {
+  const Decomposition& decomposition = linear.decomposition();
+  const IndexBox cells = decomposition.cells(context.comm.rank());
+  const Modes<T> first = first_potential(context, linear);
+  std::optional<Modes<T>> second;
+  if (options.order == 2) second = second_potential(context, first);
+  LptParticles<T> particles = make_particles<T>(context, decomposition);
+  Field<T> first_field(context, decomposition);
+  std::optional<Field<T>> second_field;
+  if (second) second_field.emplace(context, decomposition);
+  for (int axis = 0; axis < 3; ++axis) {
+    derive(context, first, axis, first_field);
+    if (second) derive(context, *second, axis, *second_field);
+    auto displaced = describe_axis<T>(decomposition.grid(), axis, options);
+    displaced.cells = block_of(cells);
+    displaced.first = first_field.span().data();
+    displaced.second = second_field ? second_field->span().data() : nullptr;
+    displaced.pos = particles.pos[static_cast<std::size_t>(axis)].data();
+    displaced.velocity = particles.velocity[static_cast<std::size_t>(axis)].data();
+    on_exec(context, [&](const auto& e) { kernels::displace_axis(e, displaced); });
+  }
+  return particles;
+}
+
+}  // namespace
+
+template <class T>
+LptParticles<T> displace(const Context& context, const Modes<T>& linear,
+                         const LptOptions& options) {
+  return finish_together(context, [&] {
+    validate(options.order == 1 || options.order == 2,
+             "the order of the displacement is {} (must be 1, Zel'dovich, or 2, second order)",
+             options.order);
+    growth_at(options.expansion, options.scale_factor);
+    const PhaseTimer timer(context, "displace");
+    return displace_cells(context, linear, options);
+  });
+}
+
+template <class T>
+std::array<Field<T>, 3> first_order_displacement(const Context& context, const Modes<T>& linear) {
+  return finish_together(context,
+                         [&] { return gradient(context, first_potential(context, linear)); });
+}
+
+template <class T>
+std::array<Field<T>, 3> second_order_displacement(const Context& context, const Modes<T>& linear) {
+  return finish_together(context, [&] {
+    const Modes<T> potential = second_potential(context, first_potential(context, linear));
+    return gradient(context, potential);
+  });
+}
+
+template LptParticles<float> displace(const Context&, const Modes<float>&, const LptOptions&);
+template LptParticles<double> displace(const Context&, const Modes<double>&, const LptOptions&);
+template std::array<Field<float>, 3> first_order_displacement(const Context&, const Modes<float>&);
+template std::array<Field<double>, 3> first_order_displacement(const Context&,
+                                                               const Modes<double>&);
+template std::array<Field<float>, 3> second_order_displacement(const Context&, const Modes<float>&);
+template std::array<Field<double>, 3> second_order_displacement(const Context&,
+                                                                const Modes<double>&);
+
+}  // namespace zhalo

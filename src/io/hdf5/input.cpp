@@ -1,0 +1,296 @@
+#include "src/io/hdf5/input.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "src/io/hdf5/present.hpp"
+#include "src/io/output/paths.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::io::hdf5 {
+
+namespace {
+
+/// GADGET's own binary formats 1 and 2 begin with the length of their first record.
+bool is_gadget_binary(const std::string& path) {
+  std::array<char, 4> bytes{};
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(bytes.data(), bytes.size())) return false;
+  const auto starts_with = [&](std::array<char, 4> mark) { return bytes == mark; };
+  return starts_with({0, 1, 0, 0}) || starts_with({0, 0, 1, 0}) || starts_with({8, 0, 0, 0}) ||
+         starts_with({0, 0, 0, 8});
+}
+
+void check_before_opening(const std::string& path) {
+  const std::filesystem::file_status status = status_of(path);
+  if (!std::filesystem::exists(status)) throw FileError(fmt::format("'{}': no such file", path));
+  if (!std::filesystem::is_regular_file(status))
+    throw FileError(fmt::format("'{}' is not a file", path));
+  if (!std::ifstream(path))
+    throw FileError(fmt::format("'{}' cannot be read: {}", path, std::strerror(errno)));
+  std::error_code ignored;
+  if (std::filesystem::file_size(path, ignored) == 0)
+    throw FileError(fmt::format("'{}' is empty", path));
+  if (H5Fis_hdf5(path.c_str()) > 0) return;
+  if (is_gadget_binary(path)) {
+    throw FileError(fmt::format(
+        "'{}' is in GADGET's binary format: zhalo reads HDF5 only (SnapFormat 3); convert it",
+        path));
+  }
+  throw FileError(fmt::format("'{}' is not an HDF5 file", path));
+}
+
+std::string why_not_opened() {
+  std::string reason = last_error();
+  if (reason.find("truncated file") == std::string::npos) return reason;
+  return "it is truncated, parts of it are missing; copy or write it again";
+}
+
+/// Bits of a number in a file.
+struct Bits {
+  std::size_t first = 0;
+  std::size_t count = 0;
+
+  bool are_within(const Bits& all) const {
+    return first >= all.first && first + count <= all.first + all.count;
+  }
+  bool meet(const Bits& other) const {
+    return first < other.first + other.count && other.first < first + count;
+  }
+};
+
+/// Damaged types may name bits that a number does not have, and HDF5 then reads those of its
+/// neighbours; or an exponent that no machine has.
+bool has_sound_bits(hid_t type, bool is_real) {
+  constexpr std::size_t longest = 16;
+  const std::size_t bytes = H5Tget_size(type);
+  if (bytes == 0 || bytes > longest) return false;
+  const int offset = H5Tget_offset(type);
+  const Bits used{static_cast<std::size_t>(std::max(offset, 0)), H5Tget_precision(type)};
+  if (offset < 0 || used.count == 0 || !used.are_within({0, 8 * bytes})) return false;
+  if (!is_real) return true;
+  Bits sign{0, 1}, exponent, mantissa;
+  if (H5Tget_fields(type, &sign.first, &exponent.first, &exponent.count, &mantissa.first,
+                    &mantissa.count) < 0)
+    return false;
+  const Bits all{0, used.count};  // fields count from the first bit in use
+  const bool all_within =
+      sign.are_within(all) && exponent.are_within(all) && mantissa.are_within(all);
+  if (!all_within || sign.meet(exponent) || sign.meet(mantissa) || exponent.meet(mantissa))
+    return false;
+  return exponent.count > 0 && exponent.count < 64 &&
+         H5Tget_ebias(type) == (std::size_t{1} << (exponent.count - 1)) - 1;
+}
+
+Kind kind_of(hid_t type) {
+  const H5T_class_t found = H5Tget_class(type);
+  if (found != H5T_FLOAT && found != H5T_INTEGER) return Kind::other;
+  if (!has_sound_bits(type, found == H5T_FLOAT)) return Kind::other;
+  return found == H5T_FLOAT ? Kind::real : Kind::integer;
+}
+
+/// Without what pads it, and without bytes that a terminal would obey.
+std::string trimmed(std::string text) {
+  text.resize(std::strlen(text.c_str()));
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, '?');
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+InputFile::InputFile(std::string path) : path_(std::move(path)) {
+  check_before_opening(path_);
+  file_ = Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  if (!file_.valid())
+    throw FileError(fmt::format("'{}' cannot be opened: {}", path_, why_not_opened()));
+}
+
+void InputFile::fail(const std::string& what) const {
+  throw FileError(fmt::format("'{}': {}: {}", path_, what, last_error()));
+}
+
+bool InputFile::has(const std::string& object) const {
+  // H5Lexists wants every group on the way to exist, so each is asked for in turn.
+  for (std::size_t end = object.find('/', 1);; end = object.find('/', end + 1)) {
+    const std::string part = object.substr(0, end);
+    const htri_t linked = H5Lexists(file_.id(), part.c_str(), H5P_DEFAULT);
+    if (linked < 0) fail(fmt::format("whether there is a /{} cannot be read", part));
+    if (linked == 0) return false;
+    if (H5Oexists_by_name(file_.id(), part.c_str(), H5P_DEFAULT) <= 0)
+      fail(fmt::format("/{} is a link that leads nowhere", part));
+    if (end == std::string::npos) return true;
+  }
+}
+
+bool InputFile::has_attribute(const std::string& object, const std::string& name) const {
+  if (!has(object)) return false;
+  // HDF5 1.10 fails at the first question about a damaged object and answers the next ones.
+  const htri_t found = H5Aexists_by_name(file_.id(), object.c_str(), name.c_str(), H5P_DEFAULT);
+  if (found < 0) fail(fmt::format("the attributes of /{} cannot be read", object));
+  return found > 0;
+}
+
+Handle InputFile::open_attribute(const std::string& object, const std::string& name) const {
+  if (!has_attribute(object, name)) return {};
+  Handle attribute(
+      H5Aopen_by_name(file_.id(), object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+      H5Aclose);
+  if (!attribute.valid()) fail(fmt::format("attribute {} of /{} cannot be read", name, object));
+  return attribute;
+}
+
+template <class T>
+std::optional<std::vector<T>> InputFile::numbers(const std::string& object, const std::string& name,
+                                                 hid_t memory_type) const {
+  const Handle attribute = open_attribute(object, name);
+  if (!attribute.valid()) return std::nullopt;
+  const Handle type(H5Aget_type(attribute.id()), H5Tclose);
+  const Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  const hssize_t size = H5Sget_simple_extent_npoints(space.id());
+  if (kind_of(type.id()) == Kind::other)
+    fail(fmt::format("attribute {} of /{} holds no numbers that zhalo can read", name, object));
+  if (size < 1) return std::nullopt;
+  constexpr hssize_t most =
+      1 << 20;  // of good files some dozens; damaged ones may claim any number
+  if (size > most)
+    fail(fmt::format("attribute {} of /{} claims {} numbers (must be at most {})", name, object,
+                     size, most));
+  std::vector<T> values(static_cast<std::size_t>(size));
+  if (H5Aread(attribute.id(), memory_type, values.data()) < 0) {
+    fail(fmt::format("attribute {} of /{} cannot be read", name, object));
+  }
+  return values;
+}
+
+bool InputFile::holds_numbers(const std::string& object, const std::string& name) const {
+  const Handle attribute = open_attribute(object, name);
+  if (!attribute.valid()) return false;
+  const Handle type(H5Aget_type(attribute.id()), H5Tclose);
+  const Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  return kind_of(type.id()) != Kind::other && H5Sget_simple_extent_npoints(space.id()) > 0;
+}
+
+std::optional<std::vector<double>> InputFile::reals(const std::string& object,
+                                                    const std::string& name) const {
+  return numbers<double>(object, name, H5T_NATIVE_DOUBLE);
+}
+
+std::optional<std::vector<Index>> InputFile::integers(const std::string& object,
+                                                      const std::string& name) const {
+  return numbers<Index>(object, name, H5T_NATIVE_INT64);
+}
+
+std::optional<std::string> InputFile::text(const std::string& object,
+                                           const std::string& name) const {
+  const Handle attribute = open_attribute(object, name);
+  if (!attribute.valid()) return std::nullopt;
+  const Handle type(H5Aget_type(attribute.id()), H5Tclose);
+  const Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  if (H5Tget_class(type.id()) != H5T_STRING || H5Sget_simple_extent_npoints(space.id()) != 1)
+    return std::nullopt;
+  const std::string unreadable = fmt::format("attribute {} of /{} cannot be read", name, object);
+  if (H5Tis_variable_str(type.id()) > 0) {
+    char* words = nullptr;
+    if (H5Aread(attribute.id(), type.id(), &words) < 0) fail(unreadable);
+    if (words == nullptr) return std::nullopt;
+    std::string copy(words);
+    H5free_memory(words);
+    return trimmed(std::move(copy));
+  }
+  std::string words(H5Tget_size(type.id()) + 1, '\0');
+  if (H5Aread(attribute.id(), type.id(), words.data()) < 0) fail(unreadable);
+  return trimmed(std::move(words));
+}
+
+int InputFile::attribute_bytes(const std::string& object, const std::string& name) const {
+  const Handle attribute = open_attribute(object, name);
+  if (!attribute.valid()) return 0;
+  const Handle type(H5Aget_type(attribute.id()), H5Tclose);
+  return static_cast<int>(H5Tget_size(type.id()));
+}
+
+std::optional<DatasetShape> InputFile::shape(const std::string& dataset) const {
+  if (!has(dataset)) return std::nullopt;
+  const Handle set(H5Dopen2(file_.id(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!set.valid()) fail(fmt::format("/{} is no dataset or cannot be opened", dataset));
+  const Handle type(H5Dget_type(set.id()), H5Tclose);
+  const Handle space(H5Dget_space(set.id()), H5Sclose);
+  std::array<hsize_t, H5S_MAX_RANK> extent{};
+  const int rank = H5Sget_simple_extent_dims(space.id(), extent.data(), nullptr);
+  if (rank < 0) fail(fmt::format("the shape of /{} cannot be read", dataset));
+  constexpr double most = 1e17;  // numbers: as many bytes still have an Index
+  double claimed = 1;
+  DatasetShape shape;
+  for (int axis = 0; axis < rank; ++axis) {
+    shape.extent.push_back(static_cast<Index>(extent[static_cast<std::size_t>(axis)]));
+    claimed *= static_cast<double>(extent[static_cast<std::size_t>(axis)]);
+  }
+  if (claimed > most)
+    fail(fmt::format("/{} claims {:.3g} numbers (must be at most {:.3g})", dataset, claimed, most));
+  shape.kind = kind_of(type.id());
+  shape.bytes = static_cast<int>(H5Tget_size(type.id()));
+  shape.is_signed = shape.kind == Kind::integer && H5Tget_sign(type.id()) == H5T_SGN_2;
+  return shape;
+}
+
+void InputFile::read(const std::string& dataset, Rows rows, hid_t memory_type, void* to) const {
+  const Handle set(H5Dopen2(file_.id(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!set.valid()) fail(fmt::format("/{} cannot be opened", dataset));
+  if (const std::string missing = missing_part(set.id(), path_, rows); !missing.empty())
+    throw FileError(fmt::format("'{}': /{} is incomplete: {}", path_, dataset, missing));
+  const Handle space(H5Dget_space(set.id()), H5Sclose);
+  std::array<hsize_t, H5S_MAX_RANK> first{}, count{};
+  if (H5Sget_simple_extent_dims(space.id(), count.data(), nullptr) < 1)
+    fail(fmt::format("/{} is a scalar", dataset));
+  first[0] = static_cast<hsize_t>(rows.first);
+  count[0] = static_cast<hsize_t>(rows.count);
+  const Handle memory(
+      H5Screate_simple(H5Sget_simple_extent_ndims(space.id()), count.data(), nullptr), H5Sclose);
+  const bool ok = H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, first.data(), nullptr,
+                                      count.data(), nullptr) >= 0 &&
+                  H5Dread(set.id(), memory_type, memory.id(), space.id(), H5P_DEFAULT, to) >= 0;
+  if (!ok) fail(fmt::format("/{} cannot be read", dataset));
+}
+
+namespace {
+
+/// The first filter that is needed and missing, or empty.
+std::string missing_filter(hid_t properties) {
+  for (int i = 0; i < H5Pget_nfilters(properties); ++i) {
+    std::array<char, 256> name{};
+    unsigned flags = 0, config = 0;
+    std::size_t num_values = 0;
+    const H5Z_filter_t filter =
+        H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &num_values, nullptr,
+                       name.size(), name.data(), &config);
+    if (filter >= 0 && H5Zfilter_avail(filter) <= 0)
+      return fmt::format("{} (number {})", name.data(), filter);
+  }
+  return {};
+}
+
+}  // namespace
+
+void InputFile::check_readable(const std::string& dataset) const {
+  const Handle set(H5Dopen2(file_.id(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  const Handle properties(H5Dget_create_plist(set.id()), H5Pclose);
+  if (!properties.valid()) fail(fmt::format("/{} cannot be opened", dataset));
+  if (const std::string filter = missing_filter(properties.id()); !filter.empty()) {
+    throw FileError(fmt::format(
+        "'{}': /{} is compressed with {}, which HDF5 lacks here: install that filter and set "
+        "HDF5_PLUGIN_PATH to its directory",
+        path_, dataset, filter));
+  }
+  if (const std::string file = missing_file(set.id(), path_); !file.empty())
+    throw FileError(fmt::format("'{}' is a virtual file, and '{}', where its /{} lies, is missing",
+                                path_, file, dataset));
+}
+
+}  // namespace zhalo::io::hdf5

@@ -1,0 +1,106 @@
+/// One HDF5 file that is being written, by one process at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "src/io/hdf5/closable.hpp"
+#include "zhalo/comm/communicator.hpp"
+#include "zhalo/core/span.hpp"
+
+namespace zhalo::io::hdf5 {
+
+inline hid_t native_type(double) { return H5T_NATIVE_DOUBLE; }
+inline hid_t native_type(float) { return H5T_NATIVE_FLOAT; }
+inline hid_t native_type(Index) { return H5T_NATIVE_INT64; }
+inline hid_t native_type(std::int32_t) { return H5T_NATIVE_INT32; }
+inline hid_t native_type(std::uint64_t) { return H5T_NATIVE_UINT64; }
+
+/// Rows of a dataset in somebody else's memory.
+struct DatasetView {
+  const std::byte* data = nullptr;
+  hid_t type = H5I_INVALID_HID;
+  Index bytes = 0;  ///< of a row
+  Index rows = 0;
+  std::vector<Index>
+      row_shape{};  ///< none: a row is one number; {3}: of a table; {64, 64}: a plane of a field
+
+  DatasetView part(Share which) const {
+    return {data + which.first * bytes, type, bytes, which.count, row_shape};
+  }
+};
+
+template <class T>
+DatasetView cells_of(Span<const T> values, Index columns = 1) {
+  DatasetView cells{reinterpret_cast<const std::byte*>(values.data()), native_type(T{}),
+                    columns * static_cast<Index>(sizeof(T)), values.size() / columns};
+  if (columns > 1) cells.row_shape = {columns};
+  return cells;
+}
+
+/// Extent of a dataset of so many rows like these.
+std::vector<hsize_t> extent_of(Index rows, const DatasetView& like);
+Handle simple_space(const std::vector<hsize_t>& extent);
+
+/// A whole dataset of the same name in another file, named relative to the directory of the file
+/// that shows it.
+struct SourceRows {
+  std::string file;
+  Index rows = 0;
+};
+
+enum class Open { new_file, existing };
+
+/// Every failure is a FileError that names `shown_path` and the reason. What lies at `path` is of
+/// use only after close().
+class OutputFile {
+ public:
+  OutputFile(const std::string& path, std::string shown_path, Open how = Open::new_file);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void make_group(const std::string& name);
+
+  /// Attributes of a group or dataset.
+  void attribute(const std::string& object, const std::string& name, double value);
+  void attribute(const std::string& object, const std::string& name, int value);
+  void attribute(const std::string& object, const std::string& name, Index value);
+  void attribute(const std::string& object, const std::string& name, const std::string& value);
+  void attribute(const std::string& object, const std::string& name,
+                 const std::vector<double>& values);
+  void attribute(const std::string& object, const std::string& name,
+                 const std::vector<int>& values);
+  void attribute(const std::string& object, const std::string& name,
+                 const std::vector<Index>& values);
+
+  /// A dataset with the type and row shape of `like` and this many rows, whose place in the file is
+  /// fixed now: the file does not depend on who fills it, and in which order.
+  void make_dataset(const std::string& name, const DatasetView& like, Index rows);
+  /// Writes rows [first, first + cells.rows).
+  void write_rows(const std::string& name, Index first, const DatasetView& cells);
+  /// A dataset that shows those of other files, one after the other.
+  void make_virtual_dataset(const std::string& name, const DatasetView& like,
+                            const std::vector<SourceRows>& sources);
+
+  /// Writes what is left; only now the file is whole.
+  void close();
+
+ private:
+  void write_attribute(const std::string& object, const std::string& name, hid_t space, hid_t type,
+                       const void* values);
+  void create_dataset(const std::string& name, hid_t type, const std::vector<hsize_t>& extent,
+                      const Handle& properties);
+  void reserve_space();
+  void need(bool ok, const std::string& what) const;
+
+  QuietErrors quiet_;
+  std::string shown_path_;
+  Handle driver_;  // before the file, which needs it
+  std::shared_ptr<FileState> state_;
+  Handle file_;
+};
+
+}  // namespace zhalo::io::hdf5

@@ -1,0 +1,143 @@
+#include "src/io/output/group_table.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace zhalo::io {
+
+namespace {
+
+using hdf5::cells_of;
+
+constexpr int min_types = 6;  // tools of the GADGET family expect six columns
+
+/// [group][column] of the file from [group][type] of the catalogue. A single type stands in the
+/// column of its number.
+template <class T>
+std::vector<T> spread_types(const std::vector<T>& by_type, const Catalogue& catalogue,
+                            Index num_columns, const RunRecord& run) {
+  const auto columns = static_cast<std::size_t>(num_columns);
+  const auto num_types = static_cast<std::size_t>(catalogue.num_types);
+  const std::size_t shift = num_types == 1 ? static_cast<std::size_t>(run.linked_types.at(0)) : 0;
+  std::vector<T> spread(catalogue.length.size() * columns);
+  for (std::size_t group = 0; group < catalogue.length.size(); ++group) {
+    for (std::size_t type = 0; type < num_types; ++type)
+      spread[group * columns + type + shift] = by_type[group * num_types + type];
+  }
+  return spread;
+}
+
+/// For each group and type the members of that type in all groups before. Collective.
+std::vector<Index> offsets_by_type(const Communicator& comm,
+                                   const std::vector<Index>& length_by_type, Index num_columns) {
+  const auto columns = static_cast<std::size_t>(num_columns);
+  std::vector<Index> running(columns);
+  for (std::size_t at = 0; at < length_by_type.size(); ++at)
+    running[at % columns] += length_by_type[at];
+  for (Index& offset : running) offset = comm.exclusive_sum(offset);
+  std::vector<Index> offsets(length_by_type.size());
+  for (std::size_t at = 0; at < offsets.size(); ++at) {
+    offsets[at] = running[at % columns];
+    running[at % columns] += length_by_type[at];
+  }
+  return offsets;
+}
+
+Span<const double> flat(const std::vector<Vec3d>& vectors) {
+  static_assert(sizeof(Vec3d) == 3 * sizeof(double));
+  return {vectors.empty() ? nullptr : vectors.front().at, 3 * static_cast<Index>(vectors.size())};
+}
+
+std::vector<double> scaled(Span<const double> values, double factor) {
+  std::vector<double> result(values.begin(), values.end());
+  for (double& value : result) value *= factor;
+  return result;
+}
+
+Index longest(const Catalogue& catalogue) {
+  return catalogue.length.empty()
+             ? 0
+             : *std::max_element(catalogue.length.begin(), catalogue.length.end());
+}
+
+}  // namespace
+
+GroupTable::GroupTable(const Communicator& comm, const Catalogue& catalogue,
+                       const SnapshotInfo& snapshot, const RunRecord& run)
+    : catalogue_(&catalogue),
+      num_columns_(std::max(min_types, static_cast<int>(snapshot.types.size()))),
+      wide_(comm.max(longest(catalogue)) > std::numeric_limits<std::int32_t>::max()),
+      length_by_type_(spread_types(catalogue.length_by_type, catalogue, num_columns_, run)),
+      offset_by_type_(offsets_by_type(comm, length_by_type_, num_columns_)),
+      num_subs_(catalogue.length.size(), 0),
+      first_sub_(catalogue.length.size(), -1),
+      mass_by_type_(spread_types(catalogue.mass_by_type, catalogue, num_columns_, run)),
+      code_velocity_(
+          scaled(flat(catalogue.velocity), snapshot.cosmology.scale_factor.value_or(1))) {
+  if (wide_) return;
+  narrow_length_.assign(catalogue.length.begin(), catalogue.length.end());
+  narrow_length_by_type_.assign(length_by_type_.begin(), length_by_type_.end());
+}
+
+/// int32 is what tools expect; int64 if a group anywhere is too large for it.
+hdf5::DatasetView GroupTable::lengths(const std::vector<Index>& wide,
+                                      const std::vector<std::int32_t>& narrow,
+                                      Index columns) const {
+  return wide_ ? cells_of(Span<const Index>(wide), columns)
+               : cells_of(Span<const std::int32_t>(narrow), columns);
+}
+
+std::vector<FileColumn> GroupTable::columns(const Placement& placement) const {
+  std::vector<FileColumn> columns;
+  append_numbers(columns, placement);
+  append_properties(columns, placement);
+  return columns;
+}
+
+void GroupTable::append_numbers(std::vector<FileColumn>& columns,
+                                const Placement& placement) const {
+  const auto append = [&](const std::string& name, const hdf5::DatasetView& cells,
+                          std::string text) {
+    columns.push_back({"Group/" + name, cells, &placement, of_number(std::move(text))});
+  };
+  append("GroupLen", lengths(catalogue_->length, narrow_length_, 1), "Number of members");
+  append("GroupLenType", lengths(length_by_type_, narrow_length_by_type_, num_columns_),
+         "Number of members by particle type");
+  append("GroupOffsetType", cells_of(Span<const Index>(offset_by_type_), num_columns_),
+         "Members of this type in all groups before this one");
+  append("GroupOffset", cells_of(Span<const Index>(catalogue_->offset)),
+         "Place of the first member's ID in /IDs/ID, counted over all files");
+  append("GroupLabel", cells_of(Span<const Index>(catalogue_->label)),
+         "Smallest index of a linked member in the order of the snapshot, over all linked types "
+         "and files");
+  append("GroupNsubs", cells_of(Span<const std::int32_t>(num_subs_)),
+         "Number of subhaloes: none are searched for");
+  append("GroupFirstSub", cells_of(Span<const std::int32_t>(first_sub_)),
+         "First subhalo: -1, none");
+}
+
+void GroupTable::append_properties(std::vector<FileColumn>& columns,
+                                   const Placement& placement) const {
+  const auto append = [&](const std::string& name, Span<const double> values, Index width,
+                          Meaning meaning) {
+    columns.push_back({"Group/" + name, cells_of(values, width), &placement, std::move(meaning)});
+  };
+  append("GroupMass", catalogue_->mass, 1, of_mass("Mass of all members"));
+  append("GroupMassType", mass_by_type_, num_columns_, of_mass("Mass by particle type"));
+  append("GroupPos", flat(catalogue_->centre), 3, of_length("Centre of mass"));
+  append("GroupCM", flat(catalogue_->centre), 3, of_length("Centre of mass"));
+  if (catalogue_->has_velocities) {
+    append("GroupVel", code_velocity_, 3,
+           of_velocity(-1, "Mass-weighted mean peculiar velocity times the scale factor"));
+    append("GroupVelPeculiar", flat(catalogue_->velocity), 3,
+           of_velocity(0, "Mass-weighted mean peculiar velocity"));
+    append("GroupVelDispersion", catalogue_->velocity_dispersion, 1,
+           of_velocity(0, "Mass-weighted dispersion of peculiar velocities along one axis"));
+  }
+  append("GroupInertiaRadius", catalogue_->rms_radius, 1,
+         of_length("Mass-weighted rms distance from the centre of mass"));
+  append("GroupExtentRadius", catalogue_->max_radius, 1,
+         of_length("Largest distance of a member from the centre of mass"));
+}
+
+}  // namespace zhalo::io

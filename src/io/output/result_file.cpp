@@ -1,0 +1,101 @@
+#include "zhalo/io/result_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "src/io/snapshot/type_rows.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::io {
+
+using hdf5::OutputFile;
+
+namespace {
+
+Index numbers_in_row(const ResultColumn& column) { return std::max(column.width, Index{1}); }
+
+hdf5::DatasetView cells_of(const ResultColumn& column) {
+  hdf5::DatasetView cells =
+      std::visit([&](const auto& values) { return hdf5::cells_of(values, numbers_in_row(column)); },
+                 column.values);
+  if (column.width > 0) cells.row_shape = {column.width};
+  return cells;
+}
+
+/// Room in the headers for every type that the snapshot or the results have.
+std::size_t num_types_of(const Results& results, const SnapshotInfo& snapshot) {
+  const int last = results.types.empty() ? no_type : results.types.back();
+  return std::max(snapshot.types.size(), static_cast<std::size_t>(last + 1));
+}
+
+void check_results(const Results& results, std::size_t num_types) {
+  check_ranges(results.ranges, no_type, static_cast<int>(num_types), "results");
+  for (const TypeRange& range : results.ranges) {
+    if (std::count(results.types.begin(), results.types.end(), range.type) == 0)
+      throw InputError(fmt::format(
+          "results of particle type {}, which is not among the types of the files", range.type));
+  }
+  const Index rows = num_rows(results.ranges);
+  for (const ResultColumn& column : results.columns) {
+    const Index size =
+        std::visit([](const auto& values) { return Index{values.size()}; }, column.values);
+    if (column.width < 0 || size != rows * numbers_in_row(column))
+      throw InputError(fmt::format("'{}' has {} numbers for {} particles (must be {} for each)",
+                                   column.name, size, rows, numbers_in_row(column)));
+  }
+}
+
+std::vector<FileColumn> columns_of(const Results& results, const std::vector<TypeRows>& rows) {
+  std::vector<FileColumn> columns;
+  for (const TypeRows& type : rows) {
+    const std::string group = group_of_type(type.range.type);
+    for (const ResultColumn& column : results.columns)
+      columns.push_back({group + "/" + column.name,
+                         cells_of(column).part({type.begin, type.range.count}), &type.placement,
+                         column.meaning, column.notes});
+  }
+  return columns;
+}
+
+/// May throw on one rank only.
+void write_rows(StagedFiles& files, const std::string& name, const Results& results,
+                const SnapshotInfo& snapshot, const WriteOptions& options) {
+  const Communicator& comm = files.comm();
+  const FileShares shares = file_shares(comm, options);
+  const std::size_t num_types = num_types_of(results, snapshot);
+  check_results(results, num_types);
+  const std::vector<TypeRows> rows = rows_by_type(comm, shares, results.ranges, results.types);
+
+  FileSet set;
+  set.prefix = name;
+  set.units = snapshot.units;
+  set.columns = columns_of(results, rows);
+  set.single_is_whole = true;
+  set.write_header = [&](OutputFile& file, const FileView& view) {
+    write_common_header(file, view.num_files, snapshot);
+    write_types(file, view, rows, num_types);
+    write_origin(file, snapshot);
+    write_notes(file, "Parameters", results.parameters);
+  };
+  write_file_set(files, shares, set, options.master);
+}
+
+}  // namespace
+
+void write_results(StagedFiles& files, const std::string& name, const Results& results,
+                   const SnapshotInfo& snapshot, const WriteOptions& options) {
+  files.comm().together([&] { write_rows(files, name, results, snapshot, options); });
+}
+
+bool is_result_name(const std::string& name, const std::string& file) {
+  constexpr std::string_view ending = ".hdf5";
+  if (file == name + ".hdf5") return true;
+  const std::size_t begin = name.size() + 1;
+  if (file.size() <= begin + ending.size() || file.rfind(name + ".", 0) != 0) return false;
+  if (file.compare(file.size() - ending.size(), ending.size(), ending) != 0) return false;
+  return file.find_first_not_of("0123456789", begin) == file.size() - ending.size();
+}
+
+}  // namespace zhalo::io

@@ -1,0 +1,239 @@
+#include "zhalo/io/snapshot_file.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <type_traits>
+
+#include "src/comm/agreement.hpp"
+#include "src/io/snapshot/type_rows.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::io {
+
+using hdf5::OutputFile;
+
+namespace {
+
+/// GADGET-4 has a variable number of types, but readers expect six.
+constexpr std::size_t num_types = 6;
+
+void check_header(const SnapshotHeader& header) {
+  const auto check = [](double value, const char* name) {
+    if (!std::isfinite(value) || value <= 0)
+      throw InputError(
+          fmt::format("the {} of a snapshot is {} (must be positive and finite)", name, value));
+  };
+  check(header.box_length, "box length");
+  check(header.scale_factor, "scale factor");
+  check(header.hubble, "Hubble parameter");
+  check(header.length_in_cm, "unit of length");
+  check(header.mass_in_g, "unit of mass");
+  check(header.velocity_in_cm_per_s, "unit of velocity");
+}
+
+template <class Real>
+void check_particles(const SnapshotParticles<Real>& particles) {
+  if (particles.type < 0 || particles.type >= static_cast<int>(num_types))
+    throw InputError(fmt::format("a snapshot with particles of type {} (must be 0 to {})",
+                                 particles.type, num_types - 1));
+  if (particles.num < 0)
+    throw InputError(
+        fmt::format("a snapshot with {} particles (must be 0 or more)", particles.num));
+  if (particles.num == 0) return;
+  if (!std::isfinite(particles.mass) || particles.mass <= 0)
+    throw InputError(fmt::format(
+        "a snapshot with particles of mass {} (must be positive and finite)", particles.mass));
+  const auto check = [&](const auto* column, const char* name) {
+    if (column == nullptr)
+      throw InputError(fmt::format("{} particles of a snapshot have no {}", particles.num, name));
+  };
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    check(particles.pos[axis],
+          "positions (SnapshotParticles::pos must point to those of each axis)");
+    check(particles.velocity[axis],
+          "velocities (SnapshotParticles::velocity must point to those of each axis)");
+  }
+  check(particles.id, "ids (SnapshotParticles::id must point to one for each)");
+}
+
+void append_note(std::vector<Index>& numbers, const Note& note) {
+  append_text(numbers, note.name);
+  numbers.push_back(static_cast<Index>(note.value.index()));
+  const auto append = [&numbers](const auto& value) {
+    using Value = std::decay_t<decltype(value)>;
+    if constexpr (std::is_same_v<Value, double>) {
+      numbers.push_back(bits_of(value));
+    } else {
+      numbers.push_back(static_cast<Index>(value));
+    }
+  };
+  const auto append_all = [&](const auto& value) {
+    using Value = std::decay_t<decltype(value)>;
+    if constexpr (std::is_same_v<Value, std::string>) {
+      append_text(numbers, value);
+    } else if constexpr (std::is_arithmetic_v<Value>) {
+      append(value);
+    } else {
+      numbers.push_back(static_cast<Index>(value.size()));
+      for (const auto& one : value) append(one);
+    }
+  };
+  std::visit(append_all, note.value);
+}
+
+/// Ranks that share a file take turns; what one of them would write as another, nobody sees.
+/// Collective.
+void check_equal(const Communicator& comm, const std::string& name, int type,
+                 const SnapshotHeader& header) {
+  std::vector<Index> numbers{type};
+  append_text(numbers, name);
+  for (const double value : {header.box_length, header.scale_factor, header.hubble,
+                             header.omega_matter, header.omega_lambda, header.omega_baryon,
+                             header.length_in_cm, header.mass_in_g, header.velocity_in_cm_per_s})
+    numbers.push_back(bits_of(value));
+  for (const Note& note : header.parameters) append_note(numbers, note);
+  validate_equal(comm, numbers, "the name of a snapshot, its header or the type of its particles");
+}
+
+/// The mass of all particles; 0 if there are none. Collective.
+template <class Real>
+double common_mass(const Communicator& comm, const SnapshotParticles<Real>& particles) {
+  const double most = comm.max(particles.num > 0 ? particles.mass : 0);
+  const double least = comm.min(particles.num > 0 ? particles.mass : most);
+  if (least != most)
+    throw InputError(fmt::format(
+        "a snapshot with particles of mass {} to {} (all must have the same, on all ranks)", least,
+        most));
+  return most;
+}
+
+/// What readers take the header for.
+SnapshotInfo info_of(const SnapshotHeader& header) {
+  SnapshotInfo info;
+  info.code = Code::gadget4;
+  info.box_length = Vec3d{{header.box_length, header.box_length, header.box_length}};
+  info.cosmology.scale_factor = header.scale_factor;
+  info.cosmology.redshift = 1 / header.scale_factor - 1;
+  info.cosmology.hubble = header.hubble;
+  info.cosmology.omega_matter = header.omega_matter;
+  info.cosmology.omega_lambda = header.omega_lambda;
+  info.cosmology.omega_baryon = header.omega_baryon;
+  info.units = {header.length_in_cm, header.mass_in_g, header.velocity_in_cm_per_s};
+  return info;
+}
+
+/// Rows of three numbers for the file.
+template <class Real>
+struct Columns {
+  std::vector<Real> pos;
+  std::vector<Real> velocity;
+};
+
+/// In [0, length), also in Real.
+template <class Real>
+Real wrapped(Real value, double length) {
+  const auto x = static_cast<double>(value);
+  if (x >= 0 && x < length) return value;
+  const auto image = static_cast<Real>(x - length * std::floor(x / length));
+  return static_cast<double>(image) < length ? image : Real{0};
+}
+
+template <class Real>
+Columns<Real> columns_of(const SnapshotParticles<Real>& particles, const SnapshotHeader& header) {
+  const auto num = static_cast<std::size_t>(particles.num);
+  const double to_stored = 1 / std::sqrt(header.scale_factor);
+  Columns<Real> columns{std::vector<Real>(3 * num), std::vector<Real>(3 * num)};
+  Index num_bad = 0;
+  for (std::size_t i = 0; i < num; ++i) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const Real pos = particles.pos[axis][i];
+      const Real velocity = particles.velocity[axis][i];
+      if (!std::isfinite(pos) || !std::isfinite(velocity)) ++num_bad;
+      columns.pos[3 * i + axis] = wrapped(pos, header.box_length);
+      columns.velocity[3 * i + axis] = static_cast<Real>(static_cast<double>(velocity) * to_stored);
+    }
+  }
+  if (num_bad > 0)
+    throw InputError(
+        fmt::format("{} coordinates or velocities of a snapshot's {} particles are not finite",
+                    num_bad, particles.num));
+  return columns;
+}
+
+/// /Header but for what depends on the types, and /Parameters.
+void write_frame(OutputFile& file, Index num_files, const SnapshotInfo& info) {
+  file.make_group("Header");
+  file.attribute("Header", "NumFilesPerSnapshot", static_cast<int>(num_files));
+  file.attribute("Header", "Time", *info.cosmology.scale_factor);
+  file.attribute("Header", "Redshift", *info.cosmology.redshift);
+  file.attribute("Header", "BoxSize", (*info.box_length)[0]);
+  make_parameters(file);
+  file.attribute("Parameters", "ComovingIntegrationOn", 1);
+  write_cosmology_and_units(file, "Parameters", info);
+}
+
+template <class T>
+FileColumn column_of(const std::string& name, Span<const T> values, Index width, Meaning meaning) {
+  FileColumn column{name, hdf5::cells_of(values, width)};
+  if (width > 1) column.cells.row_shape = {width};
+  column.meaning = std::move(meaning);
+  return column;
+}
+
+/// May throw on one rank only.
+template <class Real>
+void write_particles(StagedFiles& files, const std::string& name,
+                     const SnapshotParticles<Real>& particles, const SnapshotHeader& header,
+                     const WriteOptions& options) {
+  check_header(header);
+  check_particles(particles);
+  const Communicator& comm = files.comm();
+  check_equal(comm, name, particles.type, header);
+  const double mass = common_mass(comm, particles);
+  const FileShares shares = file_shares(comm, options);
+  const SnapshotInfo info = info_of(header);
+  const TypeRange range{particles.type, comm.exclusive_sum(particles.num), particles.num};
+  const std::vector<TypeRows> rows = rows_by_type(comm, shares, {range}, {particles.type});
+  const Columns<Real> columns = columns_of(particles, header);
+  std::vector<double> masses(num_types);
+  masses[static_cast<std::size_t>(particles.type)] = mass;
+
+  FileSet set;
+  set.prefix = name;
+  set.units = info.units;
+  set.single_is_whole = true;
+  const std::string group = group_of_type(particles.type) + "/";
+  const Placement* placement = &rows.front().placement;
+  set.columns = {
+      column_of(group + "Coordinates", Span<const Real>(columns.pos), 3,
+                of_length("comoving position")),
+      column_of(group + "Velocities", Span<const Real>(columns.velocity), 3,
+                of_velocity(0.5, "peculiar velocity divided by the root of the scale factor")),
+      column_of(group + "ParticleIDs", Span<const std::uint64_t>(particles.id, particles.num), 1,
+                of_number("id"))};
+  for (FileColumn& column : set.columns) column.placement = placement;
+  set.write_header = [&](OutputFile& file, const FileView& view) {
+    write_frame(file, view.num_files, info);
+    file.attribute("Header", "MassTable", masses);
+    write_types(file, view, rows, num_types);
+    write_notes(file, "Parameters", header.parameters);
+  };
+  write_file_set(files, shares, set, options.master);
+}
+
+}  // namespace
+
+template <class Real>
+void write_snapshot(StagedFiles& files, const std::string& name,
+                    const SnapshotParticles<Real>& particles, const SnapshotHeader& header,
+                    const WriteOptions& options) {
+  files.comm().together([&] { write_particles(files, name, particles, header, options); });
+}
+
+template void write_snapshot(StagedFiles&, const std::string&, const SnapshotParticles<float>&,
+                             const SnapshotHeader&, const WriteOptions&);
+template void write_snapshot(StagedFiles&, const std::string&, const SnapshotParticles<double>&,
+                             const SnapshotHeader&, const WriteOptions&);
+
+}  // namespace zhalo::io

@@ -1,0 +1,136 @@
+#include "src/io/snapshot/files.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "src/io/output/paths.hpp"
+#include "zhalo/core/error.hpp"
+#include "zhalo/io/catalogue_file.hpp"
+
+namespace zhalo::io {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool all_digits(const std::string& text) {
+  return !text.empty() && text.size() <= 9 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_hdf5_name(const fs::path& path) {
+  return path.extension() == ".hdf5" || path.extension() == ".h5";
+}
+
+bool is_product_of_a_group_finder(const std::string& name) {
+  const auto begins = [&](const char* prefix) { return name.rfind(prefix, 0) == 0; };
+  return begins("fof_") || begins("groups_") || begins("membership_") || begins(".");
+}
+
+/// Stem -> the file to open first: the one without number (SWIFT's virtual file), or the lowest
+/// number.
+std::map<std::string, std::string> snapshots_in(const std::string& directory) {
+  std::map<std::string, std::string> first;
+  for (const std::string& path : files_in(directory)) {
+    const std::string name = fs::path(path).filename().string();
+    if (!is_hdf5_name(name) || is_product_of_a_group_finder(name)) continue;
+    std::string& known = first[FileName::of(name).stem];
+    if (known.empty() || FileName::of(path).chunk < FileName::of(known).chunk) known = path;
+  }
+  return first;
+}
+
+std::string first_file_in(const std::string& directory) {
+  const auto snapshots = snapshots_in(directory);
+  if (snapshots.empty())
+    throw FileError(fmt::format(
+        "directory '{}' holds no snapshot: no file in it ends in .hdf5 or .h5", directory));
+  if (snapshots.size() == 1) return snapshots.begin()->second;
+  std::vector<std::string> some;
+  for (const auto& [stem, path] : snapshots) {
+    if (some.size() < 4) some.push_back(stem);
+  }
+  throw InputError(fmt::format("directory '{}' holds {} snapshots ({}{}): name one of them",
+                               directory, snapshots.size(), fmt::join(some, ", "),
+                               snapshots.size() > some.size() ? ", ..." : ""));
+}
+
+}  // namespace
+
+FileName FileName::of(const std::string& path) {
+  const fs::path whole(path);
+  FileName name;
+  name.directory = whole.parent_path().string();
+  fs::path stem = whole.filename();
+  if (is_hdf5_name(stem)) {
+    name.extension = stem.extension().string();
+    stem = stem.stem();
+  }
+  const std::string number = stem.extension().string();
+  if (number.size() > 1 && all_digits(number.substr(1))) {
+    name.chunk = std::stoi(number.substr(1));
+    stem = stem.stem();
+  }
+  name.stem = stem.string();
+  return name;
+}
+
+std::string FileName::path_of_chunk(int other) const {
+  return (fs::path(directory) / fmt::format("{}.{}{}", stem, other, extension)).string();
+}
+
+std::string find_first_file(const std::string& path) {
+  const fs::file_status status = status_of(path);
+  if (fs::is_directory(status)) return first_file_in(path);
+  if (fs::exists(status)) return path;
+  for (const char* ending : {".hdf5", ".0.hdf5", ".h5", ".0.h5"}) {
+    if (fs::exists(status_of(path + ending))) return path + ending;
+  }
+  throw FileError(
+      fmt::format("'{}': no such file or directory ('{}.hdf5' and '{}.0.hdf5' do not exist either)",
+                  path, path, path));
+}
+
+std::vector<std::string> all_chunks(const std::string& file, Index num_files,
+                                    const std::string& whole) {
+  if (num_files < 1 || num_files > max_files)
+    throw FileError(fmt::format(
+        "'{}' says that it is one of {} files of a {} (must be 1 to {}): the file is damaged", file,
+        num_files, whole, max_files));
+  if (num_files == 1) return {file};
+  const FileName name = FileName::of(file);
+  if (name.chunk < 0) {
+    throw FileError(
+        fmt::format("'{}' says that it is one of {} files of a {}, but its name has no number: it "
+                    "should be called '{}'",
+                    file, num_files, whole, name.path_of_chunk(0)));
+  }
+  std::vector<std::string> files;
+  for (int chunk = 0; chunk < static_cast<int>(num_files); ++chunk) {
+    files.push_back(name.path_of_chunk(chunk));
+    if (!fs::exists(status_of(files.back()))) {
+      throw FileError(fmt::format("'{}' is missing: the {} has {} files, says '{}'", files.back(),
+                                  whole, num_files, file));
+    }
+  }
+  return files;
+}
+
+int snapshot_number(const std::string& stem) {
+  std::string last;
+  for (std::size_t begin = 0; begin <= stem.size();) {
+    const std::size_t end = std::min(stem.find('_', begin), stem.size());
+    if (const std::string token = stem.substr(begin, end - begin); all_digits(token)) last = token;
+    begin = end + 1;
+  }
+  if (!last.empty()) return std::stoi(last);
+  const std::size_t letters = stem.find_last_not_of("0123456789");
+  const std::string tail = letters == std::string::npos ? stem : stem.substr(letters + 1);
+  return tail.size() >= 3 && all_digits(tail) ? std::stoi(tail) : 0;
+}
+
+}  // namespace zhalo::io

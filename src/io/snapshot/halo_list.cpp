@@ -1,0 +1,167 @@
+#include "zhalo/io/halo_list.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "src/io/hdf5/input.hpp"
+#include "src/io/hdf5/output.hpp"
+#include "src/io/output/paths.hpp"
+#include "src/io/snapshot/files.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::io {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Stem -> the file to open first: the one without number, which shows all, or the lowest number.
+std::map<std::string, std::string> catalogues_in(const std::string& directory) {
+  std::map<std::string, std::string> first;
+  for (const std::string& path : files_in(directory)) {
+    const FileName name = FileName::of(path);
+    if (name.extension.empty() || name.stem.front() == '.') continue;
+    std::string& known = first[name.stem];
+    if (known.empty() || name.chunk < FileName::of(known).chunk) known = path;
+  }
+  return first;
+}
+
+std::string first_catalogue_file(const std::string& path) {
+  if (!fs::is_directory(status_of(path))) return find_first_file(path);
+  const auto catalogues = catalogues_in(path);
+  if (catalogues.empty())
+    throw FileError(
+        fmt::format("folder '{}' holds no catalogue: no file in it ends in .hdf5 or .h5", path));
+  if (catalogues.size() > 1)
+    throw InputError(fmt::format(
+        "folder '{}' holds files of {} catalogues, such as '{}' and '{}': name one of them", path,
+        catalogues.size(), catalogues.begin()->second, std::next(catalogues.begin())->second));
+  return catalogues.begin()->second;
+}
+
+Index integer_of(const hdf5::InputFile& file, const std::string& name, Index otherwise) {
+  const auto values = file.integers("Header", name);
+  return values ? values->front() : otherwise;
+}
+
+/// As a master file does, which shows the numbered files as one.
+bool holds_all(const hdf5::InputFile& file) {
+  const auto here = file.integers("Header", "Ngroups_ThisFile"),
+             all = file.integers("Header", "Ngroups_Total");
+  return here && all && here->front() == all->front();
+}
+
+double box_length_of(const hdf5::InputFile& file) {
+  for (const char* group : {"Header", "Parameters"}) {
+    if (const auto values = file.reals(group, "BoxSize")) return values->front();
+  }
+  return 0;
+}
+
+/// The first of these that the file has; empty if it has none.
+std::string first_of(const hdf5::InputFile& file, const std::vector<const char*>& names) {
+  for (const char* name : names) {
+    if (std::string dataset = std::string("Group/") + name; file.has(dataset)) return dataset;
+  }
+  return {};
+}
+
+/// `groups` are in the file.
+void check_rows(const hdf5::InputFile& file, const std::string& dataset, Index groups,
+                Index width) {
+  const auto shape = file.shape(dataset);
+  if (!shape)
+    throw InputError(
+        fmt::format("'{}' has no /{}: haloes need GroupPos or GroupCM, GroupMass and GroupLen",
+                    file.path(), dataset));
+  file.check_readable(dataset);
+  const bool fits = !shape->extent.empty() && shape->extent[0] == groups &&
+                    shape->kind != hdf5::Kind::other &&
+                    (width == 1 ? shape->extent.size() == 1
+                                : shape->extent.size() == 2 && shape->extent[1] == width);
+  if (!fits)
+    throw InputError(fmt::format("'{}': /{} does not have {} number(s) for each of {} groups",
+                                 file.path(), dataset, width, groups));
+}
+
+/// The first rows of those that there are.
+struct FirstRows {
+  Index count = 0;
+  Index of = 0;
+};
+
+template <class T>
+std::vector<T> read_rows(const hdf5::InputFile& file, const std::string& dataset, FirstRows rows,
+                         Index width = 1) {
+  std::vector<T> values(static_cast<std::size_t>(rows.count * width));
+  if (dataset.empty() || rows.count == 0) return values;
+  check_rows(file, dataset, rows.of, width);
+  file.read(dataset, {0, rows.count}, hdf5::native_type(T{}), values.data());
+  return values;
+}
+
+Index rows_of(const hdf5::InputFile& file, const std::string& centres) {
+  const auto shape = file.shape(centres);
+  if (shape && shape->extent.size() == 2) return shape->extent[0];
+  throw FileError(fmt::format(
+      "'{}': /{} has no row of 3 numbers for each group: the file is damaged, or no catalogue",
+      file.path(), centres));
+}
+
+/// Groups of one file; none if it has no dataset of them, as files without groups do.
+Index groups_in(const hdf5::InputFile& file, const std::string& centres) {
+  const auto stated = file.integers("Header", "Ngroups_ThisFile");
+  if (!centres.empty()) {
+    const Index rows = rows_of(file, centres);
+    if (!stated || stated->front() == rows) return rows;
+    throw FileError(
+        fmt::format("'{}': the Header says {} groups, /{} has {}: the file is damaged, or was not "
+                    "written to its end",
+                    file.path(), stated->front(), centres, rows));
+  }
+  if (stated && stated->front() == 0) return 0;
+  throw InputError(
+      fmt::format("'{}' has no /Group/GroupPos: it is no catalogue of groups (give a folder such "
+                  "as groups_007, which fof writes)",
+                  file.path()));
+}
+
+void append_groups(const hdf5::InputFile& file, Index most, std::vector<Halo>& haloes) {
+  const std::string centres = first_of(file, {"GroupPos", "GroupCM"});
+  const Index groups = groups_in(file, centres);
+  const FirstRows rows{std::min(groups, most - static_cast<Index>(haloes.size())), groups};
+  const auto centre = read_rows<double>(file, centres, rows, 3);
+  const auto radius = read_rows<double>(
+      file, first_of(file, {"GroupExtentRadius", "Group_R_Crit200", "Group_R_Mean200"}), rows);
+  const auto mass = read_rows<double>(file, "Group/GroupMass", rows);
+  const auto length = read_rows<Index>(file, "Group/GroupLen", rows);
+  haloes.reserve(haloes.size() + static_cast<std::size_t>(rows.count));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(rows.count); ++i)
+    haloes.push_back(
+        {{{centre[3 * i], centre[3 * i + 1], centre[3 * i + 2]}}, radius[i], mass[i], length[i]});
+}
+
+}  // namespace
+
+HaloList read_haloes(const std::string& path, Index most) {
+  const std::string first = first_catalogue_file(path);
+  HaloList list;
+  Index num_files = 1;
+  {
+    const hdf5::InputFile file(first);
+    list.box_length = box_length_of(file);
+    num_files = holds_all(file) ? 1 : integer_of(file, "NumFiles", 1);
+  }
+  list.files = all_chunks(first, num_files, "catalogue");
+  for (const std::string& name : list.files) {
+    if (static_cast<Index>(list.haloes.size()) >= most) break;
+    append_groups(hdf5::InputFile(name), most, list.haloes);
+  }
+  return list;
+}
+
+}  // namespace zhalo::io

@@ -1,0 +1,125 @@
+#include "src/io/snapshot/header.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "src/io/snapshot/header_values.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::io {
+
+using hdf5::InputFile;
+
+namespace {
+
+/// Options that AREPO's runs are compiled with, one or another. HDF5 1.10 crashes when it lists the
+/// attributes of a damaged group; it is asked for names.
+bool has_options_of_arepo(const InputFile& file) {
+  constexpr std::array names{"VORONOI",
+                             "VORONOI_DYNAMIC_UPDATE",
+                             "VORONOI_STATIC_MESH",
+                             "VORONOI_MESH_KEEP_DT_AND_DTC",
+                             "REGULARIZE_MESH_CM_DRIFT",
+                             "REFINEMENT_SPLIT_CELLS",
+                             "GFM_STELLAR_EVOLUTION",
+                             "GFM_COOLING_METAL",
+                             "GFM_PRIMORDIAL_RATES",
+                             "GFM_WINDS",
+                             "GFM_AGN_RADIATION"};
+  return std::any_of(names.begin(), names.end(),
+                     [&](const char* name) { return file.has_attribute("Config", name); });
+}
+
+}  // namespace
+
+// ---- what kind of file ----
+
+void check_is_snapshot(const InputFile& file) {
+  const std::string output = file.text("Header", "OutputType").value_or("");
+  for (const char* group : {"Group", "Subhalo", "FOF", "Groups"}) {
+    if (!file.has(group)) continue;
+    throw InputError(
+        fmt::format("'{}' is a group catalogue (it has /{}), not a snapshot: give the snapshot it "
+                    "was made from",
+                    file.path(), group));
+  }
+  if (output == "FOF" || output == "LineOfSight") {
+    throw InputError(
+        fmt::format("'{}' is SWIFT output of type {}, not a snapshot", file.path(), output));
+  }
+  if (!file.has("Header")) {
+    throw InputError(fmt::format(
+        "'{}' has no /Header: it is no snapshot of GADGET, AREPO, SWIFT, EAGLE or GIZMO",
+        file.path()));
+  }
+}
+
+Code detect_code(const InputFile& file) {
+  if (file.text("Header", "Code") == "SWIFT" || file.has("Policy")) return Code::swift;
+  if ((file.has("HashTable") && file.has("Constants")) ||
+      file.has_attribute("Header", "ExpansionFactor"))
+    return Code::eagle;
+  if (file.has_attribute("Header", "GIZMO_version") ||
+      file.has_attribute("Header", "UnitLength_In_CGS"))
+    return Code::gizmo;
+  if (has_options_of_arepo(file)) return Code::arepo;
+  const bool wide = file.attribute_bytes("Header", "NumPart_Total") == 8;
+  if (wide && !file.has_attribute("Header", "NumPart_Total_HighWord")) return Code::gadget4;
+  return Code::gadget;
+}
+
+// ---- counts ----
+
+namespace {
+
+/// 64-bit totals, or 32 low bits with a second attribute for the high ones.
+void read_totals(const InputFile& file, HeaderCounts& counts) {
+  if (const auto wide = file.integers("Header", "TotalNumberOfParticles")) {
+    counts.total = *wide;
+    return;
+  }
+  counts.total = file.integers("Header", "NumPart_Total").value_or(std::vector<Index>{});
+  const auto high = file.integers("Header", "NumPart_Total_HighWord");
+  const bool narrow = file.attribute_bytes("Header", "NumPart_Total") == 4;
+  if (narrow) {
+    for (Index& total : counts.total) total &= 0xffffffff;  // some codes store it as int32
+  }
+  counts.total_may_lack_high_bits = narrow && !high;
+  if (!narrow || !high) return;
+  for (std::size_t type = 0; type < std::min(high->size(), counts.total.size()); ++type) {
+    counts.total[type] += (*high)[type] << 32;
+  }
+}
+
+}  // namespace
+
+HeaderCounts read_counts(const InputFile& file) {
+  HeaderCounts counts;
+  counts.in_this_file = file.integers("Header", "NumPart_ThisFile").value_or(std::vector<Index>{});
+  counts.mass_table = file.reals("Header", "MassTable").value_or(std::vector<double>{});
+  read_totals(file, counts);
+  if (counts.in_this_file.empty() && counts.total.empty()) {
+    throw InputError(
+        fmt::format("'{}' states no number of particles (Header/NumPart_ThisFile, NumPart_Total): "
+                    "it is no snapshot",
+                    file.path()));
+  }
+  const std::size_t num_types = std::max(counts.in_this_file.size(), counts.total.size());
+  counts.num_types = static_cast<int>(num_types);
+  for (auto* column : {&counts.in_this_file, &counts.total}) {
+    if (!column->empty()) column->resize(num_types);
+  }
+  counts.mass_table.resize(num_types);
+  counts.num_files =
+      file.integers("Header", "NumFilesPerSnapshot").value_or(std::vector<Index>{1}).front();
+  if (counts.num_files == 0) counts.num_files = 1;  // this one
+  counts.time = first_time(file, "Header", {"ExpansionFactor", "Scale-factor", "Time", "Redshift"});
+  if (counts.time && std::isnan(*counts.time))
+    counts.time.reset();  // it would not be equal to itself
+  return counts;
+}
+
+}  // namespace zhalo::io

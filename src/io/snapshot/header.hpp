@@ -1,0 +1,36 @@
+/// The header of a snapshot, whatever the dialect.
+#pragma once
+
+#include "src/io/hdf5/input.hpp"
+#include "zhalo/io/snapshot_info.hpp"
+
+namespace zhalo::io {
+
+/// Counts and masses as the header of one file states them; vectors are as long as the file has
+/// types, or empty if it does not say.
+struct HeaderCounts {
+  int num_types = 0;
+  Index num_files = 1;
+  std::vector<Index> in_this_file;
+  std::vector<Index> total;
+  bool total_may_lack_high_bits = false;  ///< 32-bit totals without a HighWord
+  std::vector<double> mass_table;
+  std::optional<double> time;
+};
+
+/// InputError if the file is a group catalogue or another product, or no snapshot at all.
+void check_is_snapshot(const hdf5::InputFile& file);
+
+Code detect_code(const hdf5::InputFile& file);
+
+HeaderCounts read_counts(const hdf5::InputFile& file);
+
+/// Fills all of `info` but files, stem, number and types.
+void read_conventions(const hdf5::InputFile& file, const SnapshotOverrides& overrides,
+                      SnapshotInfo& info);
+
+/// For files that state no units: takes Mpc/h instead of the habitual kpc/h if only that makes the
+/// particles' mass fill the box as Omega_matter says. Needs info.types.
+void settle_assumed_units(SnapshotInfo& info);
+
+}  // namespace zhalo::io

@@ -1,0 +1,192 @@
+#include "zhalo/io/snapshot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/io/snapshot/archive.hpp"
+#include "src/io/snapshot/files.hpp"
+#include "src/io/snapshot/header.hpp"
+#include "src/io/snapshot/state.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::io {
+
+using hdf5::InputFile;
+
+Snapshot::Snapshot(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+const SnapshotInfo& Snapshot::info() const { return state_->info; }
+
+Snapshot Snapshot::open(const std::string& path, const SnapshotOverrides& overrides) {
+  auto state = std::make_shared<State>();
+  SnapshotInfo& info = state->info;
+  info.path = path;
+  const std::string first = find_first_file(path);
+  {
+    const InputFile file(first);
+    check_is_snapshot(file);
+    info.files = all_chunks(first, read_counts(file).num_files);
+    read_conventions(file, overrides, info);
+  }
+  info.stem = FileName::of(first).stem;
+  info.number = snapshot_number(info.stem);
+  survey_types(*state, overrides);
+  settle_assumed_units(info);
+  return Snapshot(std::move(state));
+}
+
+Snapshot Snapshot::open(const Communicator& comm, const std::string& path,
+                        const SnapshotOverrides& overrides) {
+  return together(comm, [&] {
+    const std::string bytes =
+        comm.rank() == 0 ? to_bytes(*open(path, overrides).state_) : std::string();
+    return Snapshot(std::make_shared<State>(from_bytes(comm.broadcast(bytes))));
+  });
+}
+
+namespace {
+
+const TypeLayout& layout_of(const Snapshot::State& state, int type) {
+  if (type >= 0 && type < static_cast<int>(state.layouts.size()))
+    return state.layouts[static_cast<std::size_t>(type)];
+  throw InputError(fmt::format("'{}' has no particle type {}: its types are 0 to {}",
+                               state.info.path, type, state.layouts.size() - 1));
+}
+
+struct Request {
+  int type;
+  Index first;  ///< particle
+  Index count;
+  int components;
+};
+
+/// Visits the files that hold the requested particles: `read(file, dataset, rows in its first axis,
+/// element of the target)`.
+template <class Read>
+void for_each_piece(const Snapshot::State& state, const Request& request, const Column& column,
+                    const Read& read) {
+  const auto& first_of_file = layout_of(state, request.type).first_of_file;
+  if (request.first < 0 || request.count < 0 ||
+      request.first + request.count > first_of_file.back()) {
+    throw InputError(fmt::format("particles {} to {} of type {} were asked for, but there are {}",
+                                 request.first, request.first + request.count - 1, request.type,
+                                 first_of_file.back()));
+  }
+  const std::string dataset = dataset_path(request.type, column.name);
+  for (std::size_t i = 0; i < state.info.files.size(); ++i) {
+    const Index begin = std::max(request.first, first_of_file[i]);
+    const Index end = std::min(request.first + request.count, first_of_file[i + 1]);
+    if (begin >= end) continue;
+    const InputFile file(state.info.files[i]);
+    const auto shape = file.shape(dataset);
+    const Index components = shape && shape->extent.size() == 1 ? request.components : 1;
+    const hdf5::Rows rows{(begin - first_of_file[i]) * components, (end - begin) * components};
+    read(file, dataset, rows, (begin - request.first) * request.components);
+  }
+}
+
+hid_t memory_type(float) { return H5T_NATIVE_FLOAT; }
+hid_t memory_type(double) { return H5T_NATIVE_DOUBLE; }
+hid_t memory_type(std::uint64_t) { return H5T_NATIVE_UINT64; }
+
+const Column& existing(const Snapshot::State& state, int type, const Column TypeLayout::*column,
+                       const char* what) {
+  const TypeLayout& layout = layout_of(state, type);
+  if (!(layout.*column).name.empty() || layout.first_of_file.back() == 0) return layout.*column;
+  throw InputError(fmt::format("'{}' has no {} of particle type {}", state.info.path, what, type));
+}
+
+template <class T>
+void read_column(const Snapshot::State& state, const Request& request, const Column& column,
+                 Span<T> to) {
+  for_each_piece(state, request, column,
+                 [&](const InputFile& file, const std::string& dataset, hdf5::Rows rows, Index at) {
+                   file.read(dataset, rows, memory_type(T{}), to.data() + at);
+                 });
+}
+
+/// GADGET-4 may store positions as unsigned integers that span the box. 1e6 coordinates at a time.
+template <class Real>
+void read_integer_positions(const Snapshot::State& state, const Request& request,
+                            const Column& column, Span<Real> to) {
+  if (!state.info.box_length)
+    throw InputError(fmt::format(
+        "'{}': positions are integers of {} bits that span the box, but its size is unknown: give "
+        "--box-size",
+        state.info.path, 8 * column.bytes));
+  constexpr Index block = 1 << 18;  // particles
+  std::vector<std::uint64_t> scratch(static_cast<std::size_t>(3 * std::min(block, request.count)));
+  const double per_cell = std::ldexp(1.0, -8 * column.bytes);
+  for (Index done = 0; done < request.count; done += block) {
+    const Request part{request.type, request.first + done, std::min(block, request.count - done),
+                       3};
+    read_column<std::uint64_t>(state, part, column, {scratch.data(), 3 * part.count});
+    for (Index i = 0; i < 3 * part.count; ++i) {
+      const double fraction = static_cast<double>(scratch[static_cast<std::size_t>(i)]) * per_cell;
+      to[3 * done + i] =
+          static_cast<Real>(fraction * (*state.info.box_length)[static_cast<int>(i % 3)]);
+    }
+  }
+}
+
+Request request_of(int type, Index first, Index elements, int components) {
+  if (elements % components != 0)
+    throw InputError("the size of a target for positions or velocities must be a multiple of 3");
+  return {type, first, elements / components, components};
+}
+
+template <class Real>
+void read_any_positions(const Snapshot::State& state, int type, Index first, Span<Real> xyz) {
+  const Column& column = existing(state, type, &TypeLayout::position, "Coordinates");
+  const Request request = request_of(type, first, xyz.size(), 3);
+  if (column.integer) return read_integer_positions(state, request, column, xyz);
+  read_column(state, request, column, xyz);
+}
+
+template <class Real>
+void read_any_velocities(const Snapshot::State& state, int type, Index first, Span<Real> xyz) {
+  const Column& column = existing(state, type, &TypeLayout::velocity, "Velocities");
+  read_column(state, request_of(type, first, xyz.size(), 3), column, xyz);
+}
+
+template <class Real>
+void read_any_masses(const Snapshot::State& state, int type, Index first, Span<Real> mass) {
+  layout_of(state, type);
+  const TypeSummary& summary = state.info.types[static_cast<std::size_t>(type)];
+  if (summary.uniform_mass) {
+    std::fill(mass.begin(), mass.end(), static_cast<Real>(*summary.uniform_mass));
+    return;
+  }
+  read_column(state, request_of(type, first, mass.size(), 1),
+              existing(state, type, &TypeLayout::mass, "masses"), mass);
+}
+
+}  // namespace
+
+void Snapshot::read_positions(int type, Index first, Span<float> xyz) const {
+  read_any_positions(*state_, type, first, xyz);
+}
+void Snapshot::read_positions(int type, Index first, Span<double> xyz) const {
+  read_any_positions(*state_, type, first, xyz);
+}
+void Snapshot::read_velocities(int type, Index first, Span<float> xyz) const {
+  read_any_velocities(*state_, type, first, xyz);
+}
+void Snapshot::read_velocities(int type, Index first, Span<double> xyz) const {
+  read_any_velocities(*state_, type, first, xyz);
+}
+void Snapshot::read_masses(int type, Index first, Span<float> mass) const {
+  read_any_masses(*state_, type, first, mass);
+}
+void Snapshot::read_masses(int type, Index first, Span<double> mass) const {
+  read_any_masses(*state_, type, first, mass);
+}
+
+void Snapshot::read_ids(int type, Index first, Span<std::uint64_t> id) const {
+  read_column(*state_, request_of(type, first, id.size(), 1),
+              existing(*state_, type, &TypeLayout::id, "ParticleIDs"), id);
+}
+
+}  // namespace zhalo::io

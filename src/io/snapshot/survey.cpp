@@ -1,0 +1,252 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "src/io/snapshot/header.hpp"
+#include "src/io/snapshot/state.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::io {
+
+using hdf5::DatasetShape;
+using hdf5::InputFile;
+
+std::string dataset_path(int type, const std::string& name) {
+  return fmt::format("PartType{}/{}", type, name);
+}
+
+namespace {
+
+struct Quantity {
+  Column TypeLayout::*column;
+  std::vector<std::string> names;  ///< in the order of preference
+  int components;
+};
+
+const std::vector<Quantity>& quantities() {
+  static const std::vector<Quantity> all{
+      {&TypeLayout::position, {"Coordinates", "IntCoordinates"}, 3},
+      {&TypeLayout::velocity, {"Velocities", "Velocity"}, 3},
+      {&TypeLayout::mass, {"Masses", "Mass", "DynamicalMasses"}, 1},
+      {&TypeLayout::id, {"ParticleIDs"}, 1}};
+  return all;
+}
+
+std::string text_of(const std::vector<Index>& extent) {
+  std::string text = "(";
+  for (const Index length : extent)
+    text += fmt::format("{}{}", text.size() > 1 ? ", " : "", length);
+  return text + ")";
+}
+
+/// Rows of (N, components), of a flat array of N * components, or of (N) or (N, 1) for scalars.
+Index rows_of(const InputFile& file, const std::string& path, const DatasetShape& shape,
+              int components) {
+  const auto& extent = shape.extent;
+  const bool flat = extent.size() == 1 && extent[0] % components == 0;
+  const bool table = extent.size() == 2 && extent[1] == components;
+  if (flat) return extent[0] / components;
+  if (table) return extent[0];
+  throw InputError(fmt::format(
+      "'{}': /{} has the shape {}, but {} is needed", file.path(), path, text_of(extent),
+      components == 1 ? "(N)" : fmt::format("(N, {}) or ({} N)", components, components)));
+}
+
+void check_numbers(const InputFile& file, const std::string& path, const DatasetShape& shape,
+                   bool is_position) {
+  if (shape.kind == hdf5::Kind::other)
+    throw InputError(
+        fmt::format("'{}': /{} does not hold numbers that zhalo can read", file.path(), path));
+  const bool spans_box = !shape.is_signed && (shape.bytes == 4 || shape.bytes == 8);
+  if (!is_position || shape.kind == hdf5::Kind::real || spans_box) return;
+  throw InputError(
+      fmt::format("'{}': /{} holds {} integers of {} bits (must be floating-point numbers, or "
+                  "unsigned integers of 32 "
+                  "or 64 bits that span the box, as GADGET-4 may write them)",
+                  file.path(), path, shape.is_signed ? "signed" : "unsigned",
+                  8 * static_cast<Index>(shape.bytes)));
+}
+
+/// What one file holds of one type.
+struct Found {
+  TypeLayout layout;
+  std::optional<Index> rows;
+  std::string rows_from;
+};
+
+void note_rows(const InputFile& file, Found& found, Index rows, const std::string& path) {
+  if (!found.rows) {
+    found.rows = rows;
+    found.rows_from = path;
+  }
+  if (*found.rows == rows) return;
+  throw InputError(
+      fmt::format("'{}': /{} has {} particles, but /{} has {}: the file is damaged or incomplete",
+                  file.path(), found.rows_from, *found.rows, path, rows));
+}
+
+Found look_into(const InputFile& file, int type) {
+  Found found;
+  if (!file.has(fmt::format("PartType{}", type))) return found;
+  for (const auto& quantity : quantities()) {
+    for (const auto& name : quantity.names) {
+      const std::string path = dataset_path(type, name);
+      const auto shape = file.shape(path);
+      if (!shape) continue;
+      check_numbers(file, path, *shape, quantity.column == &TypeLayout::position);
+      note_rows(file, found, rows_of(file, path, *shape, quantity.components), path);
+      found.layout.*quantity.column = {name, shape->kind == hdf5::Kind::integer, shape->bytes};
+      break;
+    }
+  }
+  return found;
+}
+
+bool agree_in_low_bits(Index a, Index b) { return (a & 0xffffffff) == (b & 0xffffffff); }
+
+/// The number of particles in a file: the datasets' length, if the header does not contradict it.
+Index settle_count(const InputFile& file, int type, const HeaderCounts& header, const Found& found,
+                   std::vector<std::string>& notes) {
+  const auto at = static_cast<std::size_t>(type);
+  if (header.in_this_file.empty()) return found.rows.value_or(0);
+  const Index stated = header.in_this_file[at];
+  const std::string group = fmt::format("PartType{}", type);
+  if (stated != 0 && !file.has(group)) {
+    throw InputError(
+        fmt::format("'{}': the header says {} particles of type {}, but there is no /{}: the file "
+                    "is damaged or incomplete",
+                    file.path(), stated, type, group));
+  }
+  const Index rows = found.rows.value_or(stated);
+  if (rows == stated) return rows;
+  if (found.rows && agree_in_low_bits(rows, stated)) {
+    notes.push_back(
+        fmt::format("'{}': NumPart_ThisFile of type {} has lost its high bits ({}); the datasets' "
+                    "length {} is taken.",
+                    file.path(), type, stated, rows));
+    return rows;
+  }
+  throw InputError(
+      fmt::format("'{}': the header says {} particles of type {}, but /{} has {}: the file is "
+                  "damaged or incomplete",
+                  file.path(), stated, type, found.rows ? found.rows_from : group, rows));
+}
+
+/// A column must look alike in every file that has particles of the type.
+void merge_columns(const InputFile& file, int type, const Found& found, TypeLayout& layout,
+                   bool first) {
+  for (const auto& quantity : quantities()) {
+    const Column& here = found.layout.*quantity.column;
+    Column& known = layout.*quantity.column;
+    if (first) known = here;
+    if (known.name == here.name) {
+      const bool spans_box = here.integer && quantity.column == &TypeLayout::position;
+      if (known.integer != here.integer || (spans_box && known.bytes != here.bytes))
+        throw InputError(
+            fmt::format("'{}' stores /{} as another type of number than the files before it",
+                        file.path(), dataset_path(type, here.name)));
+      known.bytes = std::max(known.bytes, here.bytes);
+      continue;
+    }
+    throw InputError(fmt::format("'{}' {} /{}, unlike the files before it", file.path(),
+                                 here.name.empty() ? "lacks" : "has",
+                                 dataset_path(type, here.name.empty() ? known.name : here.name)));
+  }
+}
+
+/// Same snapshot, or a file of another one that lies among them?
+void check_same_snapshot(const InputFile& file, const HeaderCounts& header,
+                         const HeaderCounts& first, const std::string& first_path) {
+  const bool same = header.num_files == first.num_files && header.num_types == first.num_types &&
+                    header.time == first.time && header.total == first.total;
+  if (same) return;
+  throw InputError(fmt::format(
+      "'{}' belongs to another snapshot than '{}': time, number of files or total numbers differ",
+      file.path(), first_path));
+}
+
+void check_totals(const SnapshotInfo& info, const HeaderCounts& header,
+                  std::vector<std::string>& notes) {
+  for (std::size_t type = 0; type < header.total.size(); ++type) {
+    const Index stated = header.total[type], found = info.types[type].count;
+    if (stated == found) continue;
+    if (header.total_may_lack_high_bits && agree_in_low_bits(stated, found)) {
+      notes.push_back(
+          fmt::format("NumPart_Total of type {} has lost its high bits ({}); the sum over the "
+                      "files {} is taken.",
+                      type, stated, found));
+      continue;
+    }
+    throw InputError(fmt::format(
+        "'{}': the header says {} particles of type {} in total, but its {} file(s) hold {}",
+        info.files.front(), stated, type, info.files.size(), found));
+  }
+}
+
+void check_columns_readable(const InputFile& file, int type, const Found& found) {
+  for (const auto& quantity : quantities()) {
+    const Column& column = found.layout.*quantity.column;
+    if (!column.name.empty()) file.check_readable(dataset_path(type, column.name));
+  }
+}
+
+TypeSummary summarise(int type, const TypeLayout& layout, double table_mass,
+                      const SnapshotOverrides& overrides) {
+  TypeSummary summary;
+  summary.count = layout.first_of_file.back();
+  summary.has_coordinates = !layout.position.name.empty();
+  summary.has_velocities = !layout.velocity.name.empty();
+  summary.has_ids = !layout.id.name.empty();
+  summary.double_coordinates = layout.position.bytes > 4 || layout.position.integer;
+  summary.double_velocities = layout.velocity.bytes > 4;
+  summary.double_masses = layout.mass.bytes > 4;
+  if (const auto user = overrides.masses.find(type); user != overrides.masses.end()) {
+    summary.mass_source = "user";
+    summary.uniform_mass = user->second;
+  } else if (table_mass > 0) {
+    summary.mass_source = "MassTable";
+    summary.uniform_mass = table_mass;
+  } else if (!layout.mass.name.empty()) {
+    summary.mass_source = layout.mass.name;
+  }
+  return summary;
+}
+
+/// Appends one file to the layouts.
+void survey_file(Snapshot::State& state, const InputFile& file, const HeaderCounts& header) {
+  for (int type = 0; type < header.num_types; ++type) {
+    TypeLayout& layout = state.layouts[static_cast<std::size_t>(type)];
+    const Found found = look_into(file, type);
+    const Index count = settle_count(file, type, header, found, state.info.notes);
+    if (count > 0) {
+      merge_columns(file, type, found, layout, layout.first_of_file.back() == 0);
+      check_columns_readable(file, type, found);
+    }
+    layout.first_of_file.push_back(layout.first_of_file.back() + count);
+  }
+}
+
+}  // namespace
+
+void survey_types(Snapshot::State& state, const SnapshotOverrides& overrides) {
+  HeaderCounts first;
+  for (const std::string& path : state.info.files) {
+    const InputFile file(path);
+    check_is_snapshot(file);
+    const HeaderCounts header = read_counts(file);
+    if (state.layouts.empty()) {
+      first = header;
+      state.layouts.resize(static_cast<std::size_t>(header.num_types));
+      for (auto& layout : state.layouts) layout.first_of_file.push_back(0);
+    }
+    check_same_snapshot(file, header, first, state.info.files.front());
+    survey_file(state, file, header);
+  }
+  for (std::size_t type = 0; type < state.layouts.size(); ++type) {
+    state.info.types.push_back(
+        summarise(static_cast<int>(type), state.layouts[type], first.mass_table[type], overrides));
+  }
+  check_totals(state.info, first, state.info.notes);
+}
+
+}  // namespace zhalo::io

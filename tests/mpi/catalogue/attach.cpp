@@ -1,0 +1,309 @@
+/// Attaching particles to the groups of their nearest linked ones: against whole numbers, on any
+/// number of ranks.
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <optional>
+
+#include "tests/mpi/catalogue/catalogue_samples.hpp"
+#include "zhalo/catalogue/attach.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::testing {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Points on a lattice of `cells` per unit length: squared distances are whole numbers, exact in
+/// float, and often equal.
+constexpr Index cells = 64;
+using Point = std::array<Index, 3>;
+
+struct PointSet {
+  std::vector<Point> linked;
+  std::vector<Index> label;  ///< of the linked, or no_group
+  std::vector<Point> others;
+};
+
+/// A box of length 1 from 0 on, periodic or not, in 2 or 3 dimensions.
+Box box_of(bool periodic, int dimensions) {
+  return periodic ? Box::periodic_cube(1, dimensions) : Box::unbounded(dimensions);
+}
+
+/// `spread` lattice cells wide, from a corner on; in a periodic box some lie outside.
+PointSet make_point_set(Index num_linked, Index num_others, Index spread, const Box& box) {
+  Random random(17);
+  const auto point = [&] {
+    Point p{};
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(box.dimensions); ++axis) {
+      const Index image = box.any_periodic() && random.one_in(6) ? random.pick({-cells, cells}) : 0;
+      p[axis] = random.below(static_cast<int>(spread)) + image;
+    }
+    return p;
+  };
+  PointSet point_set;
+  for (Index i = 0; i < num_linked; ++i) {
+    point_set.linked.push_back(point());
+    point_set.label.push_back(random.one_in(7) ? no_group
+                                               : random.below(static_cast<int>(num_linked)));
+  }
+  for (Index i = 0; i < num_others; ++i) point_set.others.push_back(point());
+  return point_set;
+}
+
+Index distance2(const Point& a, const Point& b, const Box& box) {
+  Index sum = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    Index d = std::abs(a[axis] - b[axis]);
+    if (box.any_periodic()) d = std::min(d % cells, cells - d % cells);
+    sum += d * d;
+  }
+  return sum;
+}
+
+/// The definition. A radius of `reach` lattice cells.
+std::vector<Index> nearest_labels(const PointSet& point_set, const Box& box,
+                                  std::optional<Index> reach) {
+  std::vector<Index> labels;
+  for (const Point& other : point_set.others) {
+    Index best = reach ? *reach * *reach + 1 : std::numeric_limits<Index>::max();
+    Index label = no_group;
+    for (std::size_t i = 0; i < point_set.linked.size(); ++i) {
+      const Index d2 = distance2(other, point_set.linked[i], box);
+      if (d2 >= best) continue;  // of several the first
+      best = d2;
+      label = point_set.label[i];
+    }
+    labels.push_back(label);
+  }
+  return labels;
+}
+
+/// This rank's part of the points, in two segments.
+template <class Real>
+struct Placed {
+  std::vector<Real> pos;
+  Particles<Real> particles;
+
+  Placed(const std::vector<Point>& points, Share share, int dimensions) {
+    for (Index i = share.first; i < share.first + share.count; ++i) {
+      for (int axis = 0; axis < dimensions; ++axis) {
+        const Index x = points[static_cast<std::size_t>(i)][static_cast<std::size_t>(axis)];
+        pos.push_back(static_cast<Real>(x) / static_cast<Real>(cells));
+      }
+    }
+    const Index cut = share.count / 3;
+    particles.dimensions = dimensions;
+    particles.segments.push_back(ParticleSegment<Real>::interleaved(pos.data(), cut, dimensions));
+    particles.segments.push_back(ParticleSegment<Real>::interleaved(pos.data() + cut * dimensions,
+                                                                    share.count - cut, dimensions));
+  }
+};
+
+/// Ways to spread particles over ranks; this rank's share.
+constexpr int num_ways = 4;
+Share share_in_way(Index num, int way, const Communicator& comm) {
+  const int size = comm.size();
+  const int holder = way == 1 ? size - 1 : 0;
+  if (way == 0) return share_of(num, comm.rank(), size);
+  if (way <= 2)
+    return comm.rank() == holder ? Share{0, num} : Share{comm.rank() < holder ? 0 : num, 0};
+  const auto begin = [&](Index rank) {
+    return num * rank * rank / (Index{size} * size);
+  };  // few on the first, many on the last
+  return {begin(comm.rank()), begin(comm.rank() + 1) - begin(comm.rank())};
+}
+
+std::vector<Index> part(const std::vector<Index>& all, Share share) {
+  return {all.begin() + share.first, all.begin() + share.first + share.count};
+}
+
+template <class Real>
+void check(const Context& context, const PointSet& point_set, const Box& box,
+           std::optional<Index> reach) {
+  const double radius = reach ? static_cast<double>(*reach) / static_cast<double>(cells) : infinity;
+  const std::vector<Index> expected = nearest_labels(point_set, box, reach);
+  for (int way = 0; way < num_ways; ++way) {
+    const Share linked_here =
+        share_in_way(static_cast<Index>(point_set.linked.size()), way, context.comm);
+    const Share others_here = share_in_way(static_cast<Index>(point_set.others.size()),
+                                           (way + 1) % num_ways, context.comm);
+    INFO(point_set.linked.size() << " linked, " << point_set.others.size() << " others, radius "
+                                 << radius << ", way " << way);
+    const Placed<Real> linked(point_set.linked, linked_here, box.dimensions);
+    const Placed<Real> others(point_set.others, others_here, box.dimensions);
+    const std::vector<Index> label = part(point_set.label, linked_here);
+    const AttachResult found =
+        attach_particles<Real>(context, {linked.particles, label}, others.particles, box, radius);
+    CHECK(to_host(context.exec, found.label) == part(expected, others_here));
+  }
+}
+
+template <class Real>
+void check_all(const Context& context) {
+  for (const bool periodic : {true, false}) {
+    for (const int dimensions : {3, 2}) {
+      const Box box = box_of(periodic, dimensions);
+      for (const Index spread :
+           {Index{3}, Index{16}, cells}) {  // hundreds at one place; ties everywhere; few ties
+        const PointSet point_set = make_point_set(300, 400, spread, box);
+        check<Real>(context, point_set, box, 0);
+        check<Real>(context, point_set, box, 5);
+        check<Real>(context, point_set, box, std::nullopt);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("each particle gets the label of its nearest linked one: float") {
+  check_all<float>(make_context());
+}
+TEST_CASE("each particle gets the label of its nearest linked one: double") {
+  check_all<double>(make_context());
+}
+
+TEST_CASE("nothing linked, nothing to attach, one of each") {
+  const Context context = make_context();
+  const Box box = Box::periodic_cube(1);
+  for (const auto& [linked, others] :
+       {std::pair{0, 0}, {0, 50}, {50, 0}, {1, 50}, {50, 1}, {1, 1}}) {
+    const PointSet point_set = make_point_set(linked, others, cells, box);
+    check<float>(context, point_set, box, std::nullopt);
+    check<double>(context, point_set, box, 20);
+  }
+}
+
+TEST_CASE("particles outside the periodic box are counted") {
+  const Context context = make_context();
+  const Box box = Box::periodic_cube(1);
+  const PointSet point_set = make_point_set(100, 200, cells, box);
+  const auto is_outside = [](const Point& p) {
+    return std::any_of(p.begin(), p.end(), [](Index x) { return x < 0 || x >= cells; });
+  };
+  const auto num_outside =
+      std::count_if(point_set.linked.begin(), point_set.linked.end(), is_outside) +
+      std::count_if(point_set.others.begin(), point_set.others.end(), is_outside);
+  const Share linked_here = share_of(100, context.comm.rank(), context.comm.size());
+  const Placed<double> linked(point_set.linked, linked_here, 3);
+  const Placed<double> others(point_set.others,
+                              share_of(200, context.comm.rank(), context.comm.size()), 3);
+  const std::vector<Index> label = part(point_set.label, linked_here);
+  CHECK(attach_particles<double>(context, {linked.particles, label}, others.particles, box, 1)
+            .num_wrapped == num_outside);
+}
+
+namespace {
+
+/// Linked particles of type 1 in groups of ten, and particles of type 0 that join them: all in the
+/// order in which the ranks have them.
+struct Mixture {
+  Sample readout;
+  PointSet point_set;
+  Share linked_here, others_here;
+
+  Mixture(const Communicator& comm, int way, const std::vector<int>& counted) {
+    const Box box = Box::periodic_cube(1);
+    point_set = make_point_set(240, 500, 30, box);
+    for (Index i = 0; i < 240; ++i) point_set.label[static_cast<std::size_t>(i)] = i % 24;
+    const std::vector<Index> attached = nearest_labels(point_set, box, 2);
+    linked_here = share_in_way(240, way, comm);
+    others_here = share_in_way(500, 3 - way, comm);
+    for (const Share& of_rank : comm.all_gather(linked_here)) linked_shares_.push_back(of_rank);
+    for (const Share& of_rank : comm.all_gather(others_here)) other_shares_.push_back(of_rank);
+    for (std::size_t rank = 0; rank < linked_shares_.size(); ++rank) {
+      add(point_set.linked, point_set.label, linked_shares_[rank], 1);
+      add(point_set.others, attached, other_shares_[rank], 0);
+    }
+    readout.box = box;
+    readout.options = {10, 2, counted};
+  }
+
+ private:
+  void add(const std::vector<Point>& points, const std::vector<Index>& label, Share share,
+           std::uint8_t type) {
+    for (Index i = share.first; i < share.first + share.count; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      readout.label.push_back(label[at]);
+      readout.type.push_back(type);
+      readout.mass.push_back(1);
+      for (const Index x : points[at])
+        readout.pos.push_back(static_cast<double>(x) / static_cast<double>(cells));
+      readout.velocity.insert(readout.velocity.end(), 3, 0);
+    }
+  }
+
+  std::vector<Share> linked_shares_, other_shares_;
+};
+
+/// Both kinds of particles of this rank, the linked first, and their labels by attach_particles.
+void check_mixture(const Context& context, const Mixture& mixture) {
+  const Placed<double> linked(mixture.point_set.linked, mixture.linked_here, 3);
+  const Placed<double> others(mixture.point_set.others, mixture.others_here, 3);
+  std::vector<Index> label = part(mixture.point_set.label, mixture.linked_here);
+  const double radius = 2.0 / cells;
+  const auto attached = attach_particles<double>(context, {linked.particles, label},
+                                                 others.particles, mixture.readout.box, radius);
+  for (const Index of_other : to_host(context.exec, attached.label)) label.push_back(of_other);
+
+  const std::array<std::uint8_t, 2> types{1, 0};
+  Particles<double> all = linked.particles;
+  for (auto& segment : all.segments) segment.type = {&types[0], 0};
+  for (auto segment : others.particles.segments) {
+    segment.type = {&types[1], 0};
+    all.segments.push_back(segment);
+  }
+  const Catalogue found =
+      make_catalogue(context, all, mixture.readout.box, label, mixture.readout.options);
+  const Table expected = Arithmetic(mixture.readout).table();
+  const Share rows{found.first_group, static_cast<Index>(found.length.size())};
+  const Index before = context.comm.exclusive_sum(all.num());
+  CHECK(found.num_groups_total == static_cast<Index>(expected.length.size()));
+  CHECK(found.length == part(expected.length, rows));
+  CHECK(found.label == part(expected.label, rows));
+  CHECK(found.length_by_type == part(expected.length_by_type, {2 * rows.first, 2 * rows.count}));
+  CHECK(to_host(context.exec, found.group_of) == part(expected.group_of, {before, all.num()}));
+  CHECK(to_host(context.exec, found.members) ==
+        part(expected.members, {found.first_member, found.members.size()}));
+}
+
+}  // namespace
+
+TEST_CASE("a catalogue of linked and attached particles") {
+  const Context context = make_context();
+  std::vector<Index> num_groups;
+  for (const std::vector<int>& counted : {std::vector<int>{}, {1}, {0}, {0, 1}}) {
+    for (int way = 0; way < num_ways; ++way) {
+      INFO("way " << way << ", " << counted.size() << " types count");
+      const Mixture mixture(context.comm, way, counted);
+      check_mixture(context, mixture);
+      num_groups.push_back(static_cast<Index>(Arithmetic(mixture.readout).table().length.size()));
+    }
+  }
+  CHECK(num_groups[0] == 24);  // all have ten linked ones
+  CHECK(num_groups[4] == 24);
+  CHECK(num_groups[8] < 24);
+}
+
+TEST_CASE("what cannot be attached") {
+  const Context context = make_context();
+  const Box box = Box::periodic_cube(1);
+  const PointSet point_set = make_point_set(10, 10, cells, box);
+  const Placed<float> linked(point_set.linked,
+                             share_of(10, context.comm.rank(), context.comm.size()), 3);
+  const std::vector<Index> label(static_cast<std::size_t>(linked.particles.num()), 0);
+  const auto attach = [&](Span<const Index> labels, double radius) {
+    return attach_particles<float>(context, {linked.particles, labels}, linked.particles, box,
+                                   radius);
+  };
+  CHECK_THROWS_AS(attach(label, -1), InputError);
+  CHECK_THROWS_WITH(attach(label, -1), Catch::Contains("attached is -1 (must not be negative)"));
+  CHECK_THROWS_WITH(attach(label, std::nan("")), Catch::Contains("must not be negative"));
+  std::vector<Index> more = label;
+  if (context.comm.rank() == 0) more.push_back(0);
+  CHECK_THROWS_WITH(attach(more, 1), Catch::Contains("labels for"));
+  CHECK(attach(label, 0).label.size() == linked.particles.num());
+}
+
+}  // namespace zhalo::testing

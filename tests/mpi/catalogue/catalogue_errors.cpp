@@ -1,0 +1,140 @@
+/// What fails on one rank while a catalogue is made is the same error on all.
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+
+#include "tests/mpi/catalogue/catalogue_samples.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::testing {
+
+TEST_CASE("an error on one rank at any collective is everybody's, and nobody waits") {
+  int calls = 0;
+  int stop_at = -1;
+  CommunicatorOptions options;
+  options.observer = [&](const char*) {
+    if (++calls == stop_at) throw Interrupted("stopped");
+  };
+  const Context context = make_context(options);
+  const int size = context.comm.size();
+  const int rank = context.comm.rank();
+  const Index num = 500;
+  const auto part_of = [](Index i) { return i % 2 == 0 ? 0 : i / 10; };
+  Sample readout = make_sample("interrupted", num, 0.1, part_of, with({2, 3, {0, 1}}));
+  const Share share = share_of(num, rank, size);
+  const Part<float> part(context.exec, readout, share, rank, Columns::mixed);
+  const auto work = [&] {
+    const auto catalogue =
+        make_catalogue(context, part.particles(), readout.box, part.label(), readout.options);
+    return in_group_order(context, catalogue, part.label()).size();
+  };
+  calls = 0;
+  const Index num_members = work();
+  const int num_calls = calls;
+  CHECK(num_calls > (size > 1 ? 40 : 10));
+  for (int n = 1; n <= num_calls; ++n) {
+    const int culprit = n % size;
+    calls = 0;
+    stop_at = rank == culprit ? n : -1;
+    std::string message;
+    try {
+      work();
+    } catch (const Interrupted& error) {
+      message = error.what();
+    }
+    stop_at = -1;
+    CHECK(message == (size > 1 ? "rank " + std::to_string(culprit) + ": stopped" : "stopped"));
+    CHECK(context.comm.sum(Index{1}) == size);
+  }
+  CHECK(work() == num_members);
+}
+
+namespace {
+
+/// Allocations from the system until memory is gone; negative: never.
+int allocations_left = -1;
+
+void* allocate(std::size_t bytes) {
+  if (allocations_left == 0) return nullptr;
+  if (allocations_left > 0) --allocations_left;
+  return std::malloc(bytes);
+}
+
+}  // namespace
+
+TEST_CASE("memory that is gone on one rank is everybody's error") {
+  const Context context = make_context();
+  const int size = context.comm.size();
+  const int rank = context.comm.rank();
+  const Index num = 2000;
+  const Sample readout = make_sample("out of memory", num, 0.1, [](Index i) { return i % 3; });
+  const Part<float> part(context.exec, readout, share_of(num, rank, size), rank, Columns::all);
+  bool failed = true;
+  int n = 0;
+  for (; failed; ++n) {
+    Context small = make_context();
+    const MemoryPool::Source source{&allocate, &std::free, [] { return std::size_t{0}; },
+                                    "test memory"};
+    small.exec = Host{1, std::make_shared<MemoryPool>(source)};
+    allocations_left = rank == n % size ? n : -1;
+    failed = false;
+    try {
+      make_catalogue(small, part.particles(), readout.box, part.label(), readout.options);
+    } catch (const OutOfMemory& error) {
+      failed = true;
+      CHECK_THAT(error.what(), Catch::Contains("test memory"));
+    }
+    allocations_left = -1;
+    CHECK(small.comm.sum(Index{failed ? 1 : 0}) == (failed ? size : 0));
+  }
+  CHECK(n > 5);
+}
+
+TEST_CASE("bad input on one rank is the same error on all") {
+  const Context context = make_context();
+  const int size = context.comm.size();
+  const int last = size - 1;
+  const int rank = context.comm.rank();
+  const Index num = Index{100} * size;
+  Sample readout = make_sample("bad", num, 0.1, [](Index i) { return i / 7; });
+  const auto run = [&](const Sample& given, const CatalogueOptions& options) {
+    const Part<float> part(context.exec, given, {Index{100} * rank, 100}, rank, Columns::all);
+    make_catalogue(context, part.particles(), given.box, part.label(), options);
+  };
+  const auto fails = [&](const Sample& given, const CatalogueOptions& options,
+                         const std::string& text) {
+    CHECK_THROWS_AS(run(given, options), InputError);
+    CHECK_THROWS_WITH(run(given, options), Catch::Contains(text));
+  };
+  Sample bad = readout;
+  bad.mass[static_cast<std::size_t>(num - 3)] = 0;
+  fails(bad, readout.options, "1 of " + std::to_string(num) + " particles have a mass");
+  fails(bad, readout.options, "the first is particle " + std::to_string(num - 3));
+  bad = readout;
+  bad.label[static_cast<std::size_t>(num - 3)] = num;
+  bad.label[0] = -2;
+  fails(bad, readout.options, "2 labels are neither no_group nor a global index");
+  fails(readout, {0, 3}, "a group needs at least 0 members");
+  fails(readout, {2, 1}, "have a type beyond the 1");
+  fails(readout, {2, 3, {3}}, "type 3 is to count for the smallest group (there are 0 to 2)");
+  fails(readout, {2, 3, {-1}}, "type -1 is to count for the smallest group");
+  if (size > 1) {
+    fails(readout, {rank == last ? 3 : 2, 3},
+          "ranks 0 and " + std::to_string(last) + " want catalogues with different");
+    fails(readout, {2, 3, rank == last ? std::vector<int>{1} : std::vector<int>{}},
+          "want catalogues with different");
+    bad = readout;
+    if (rank == last) bad.box.length[1] = 2;
+    fails(bad, readout.options,
+          "ranks 0 and " + std::to_string(last) + " want catalogues with different");
+  }
+  const Part<float> part(context.exec, readout, {Index{100} * rank, 100}, rank, Columns::all);
+  const auto catalogue =
+      make_catalogue(context, part.particles(), readout.box, part.label(), readout.options);
+  const auto short_column = part.label().subspan(0, rank == last ? 99 : 100);
+  CHECK_THROWS_WITH(in_group_order(context, catalogue, short_column),
+                    Catch::Contains("the column has 99 elements for 100"));
+  CHECK(in_group_order(context, catalogue, part.label()).size() == catalogue.members.size());
+}
+
+}  // namespace zhalo::testing

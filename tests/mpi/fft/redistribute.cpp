@@ -1,0 +1,72 @@
+/// Fields that are moved from one decomposition to another.
+#include "tests/mpi/comm/late_context.hpp"
+#include "tests/mpi/mesh/mesh_case.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace {
+
+using namespace zhalo;
+using namespace zhalo::testing;
+using Catch::Matchers::Contains;
+
+}  // namespace
+
+TEST_CASE("transpose: from any partition to any other") {
+  const Context context = make_context();
+  check_redistributions(context, grid_of(30, 17, 44));
+}
+
+TEST_CASE("transpose: small grids, with fewer planes than ranks") {
+  const Context context = make_context();
+  for (const Grid& grid : {Grid::cube(1), Grid::cube(2), Grid::cube(5), Grid::cube(7),
+                           grid_of(1, 7, 2), grid_of(5, 1, 3)})
+    check_redistributions(context, grid);
+}
+
+TEST_CASE("transpose: in short messages, and staged") {
+  CommunicatorOptions options;
+  options.chunk_bytes = 1000;
+  SECTION("as it is") {}
+  SECTION("staged") { options.transport = Transport::staged; }
+  const Context context = make_context(options);
+  check_redistributions(context, grid_of(7, 10, 12));
+}
+
+TEST_CASE("transpose: with several threads") {
+  Context context = make_context();
+  context.exec = host_exec(3);
+  check_redistributions(context, grid_of(30, 17, 44));
+}
+
+TEST_CASE("transpose: what one rank does wrong, all ranks are told") {
+  const Context context = make_context();
+  const int size = context.comm.size();
+  const bool is_last = context.comm.rank() == size - 1;
+  const Decomposition d(Grid::cube(8), size, {.split = Split::slab});
+  const FieldLayout cells = FieldLayout::of_cells(d);
+  const BoxLayout own = d.cells_layout(context.comm.rank());
+  const auto move = [&](const FieldLayout& from, Index extra) {
+    const std::vector<int> source(static_cast<std::size_t>(own.size + extra));
+    std::vector<int> target(static_cast<std::size_t>(own.size));
+    redistribute(context, from, Span<const int>(source), cells, Span<int>(target));
+  };
+  CHECK_THROWS_AS(move(cells, is_last ? 1 : 0), InputError);
+  CHECK_THROWS_WITH(move(cells, is_last ? 1 : 0),
+                    Contains("but the layout of this rank's brick has"));
+  CHECK_NOTHROW(move(cells, 0));
+
+  if (size == 1) return;
+  FieldLayout overlapping = cells;
+  const IndexBox& first = overlapping.layout[0].index_box;
+  overlapping.layout[1] = layout_of({{{first.hi[0] - 1, 0, 0}}, {{first.hi[0], 8, 8}}});
+  const Index size_here = overlapping.layout[static_cast<std::size_t>(context.comm.rank())].size;
+  CHECK_THROWS_AS(move(overlapping, size_here - own.size), InputError);
+  CHECK_THROWS_WITH(move(overlapping, size_here - own.size),
+                    Contains("bricks of ranks 0 and 1 overlap"));
+  // A different idea of someone else's index box.
+  FieldLayout other = cells;
+  if (is_last) other.layout[0] = layout_of(IndexBox{});
+  CHECK_THROWS_WITH(move(other, 0), Contains("differ between ranks"));
+  CHECK_THROWS_AS(move(FieldLayout::of_cells(Decomposition(Grid::cube(8), size + 1)), 0),
+                  InputError);
+}

@@ -1,0 +1,147 @@
+/// Neighbours over ranks: for every number of ranks and every way to spread particles and queries,
+/// those of brute force, bit for bit.
+#include "tests/mpi/knn/knn_case.hpp"
+
+namespace {
+
+using namespace zhalo;
+using namespace zhalo::testing;
+
+Cut any_cut(Random& random) {
+  return random.pick({Cut::even, Cut::last_only, Cut::first_only, Cut::uneven, Cut::every_second});
+}
+
+template <class Real>
+KnnCase<Real> random_case(std::uint64_t seed) {
+  Random random(seed);
+  KnnCase<Real> c{random_points<Real>(random)};
+  c.options.k = random.pick({1, 2, 7, 8, 16, 32, 33, 64, 133, 400});
+  c.options.include_self = random.one_in(2);
+  if (random.one_in(3)) c.options.max_radius = c.points.linking_length;
+  c.options.leaf_size = random.pick({1, 5, 32, 64});
+  if (random.one_in(2)) c.options.chunk_bytes = random.pick({Index{5000}, Index{50000}});
+  if (random.one_in(20)) c.options.chunk_bytes = 1;
+  c.cut = any_cut(random);
+  if (random.one_in(2))
+    c.queries.push_back(
+        random_queries(c.points, random, random.below(random.pick({Index{3}, Index{150}}))));
+  c.queries_cut = any_cut(random);
+  return c;
+}
+
+template <class Real>
+PointSet<Real> unit_points(Index num, Shape shape, std::uint64_t seed,
+                           const Box& box = Box::periodic_cube(1)) {
+  PointSet<Real> points;
+  points.box = box;
+  points.linking_length = 0.05;
+  Random random(seed);
+  fill(points, random, shape, num);
+  return points;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("knn: random point_sets of every kind", "", float, double) {
+  const Context context = make_context();
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const KnnCase<TestType> c = random_case<TestType>(seed);
+    INFO("seed " << seed << ", " << c.points.num() << " particles, " << c.searched().num()
+                 << " queries, k " << c.options.k);
+    check_knn(context, c, seed % 3 == 0 ? RowOrder::domain : RowOrder::caller);
+  }
+}
+
+TEST_CASE("knn: distances across an edge are rounded, and no rank is left out for that") {
+  const float e = 0x1p-24F;
+  KnnCase<float> c{
+      {{1.49F * e, 0.1F, 0.1F, 3.69F * e, 0.1F, 0.1F, 1 - e, 0.1F, 0.1F, 0.9F, 0.9F, 0.9F},
+       Box::periodic_cube(1),
+       0.1}};
+  c.options = {.k = 2, .leaf_size = 1};
+  for (const Cut cut : cuts(make_context())) {
+    c.cut = cut;
+    check_knn(make_context(), c);
+  }
+}
+
+TEMPLATE_TEST_CASE("knn: larger point_sets", "", float, double) {
+  const Context context = make_context();
+  Random random(3);
+  KnnCase<TestType> c{unit_points<TestType>(1000, Shape::uniform, 1), Cut::even};
+  c.options.k = 32;
+  check_knn(context, c);
+  c.options = {.k = 133, .include_self = false, .chunk_bytes = 100000};
+  c.cut = Cut::uneven;
+  check_knn(context, c, RowOrder::domain);
+  c.points = unit_points<TestType>(1000, Shape::blobs, 2, Box::unbounded());
+  c.options = {.k = 8};
+  c.queries.push_back(random_queries(c.points, random, 300));
+  check_knn(context, c);
+  c.options = {.k = 64, .max_radius = 0.1};
+  c.queries_cut = Cut::last_only;
+  check_knn(context, c, RowOrder::domain);
+  c = {unit_points<TestType>(500, Shape::uniform, 5), Cut::every_second};
+  c.options = {.k = 1000};
+  check_knn(context, c);
+}
+
+TEST_CASE("knn: lattices full of ties, and hundreds of equal particles") {
+  const Context context = make_context();
+  for (const Cut cut : cuts(context)) {
+    KnnCase<float> c{unit_points<float>(300, Shape::lattice, 6), cut};
+    c.options.k = 33;
+    check_knn(context, c);
+    c.points = unit_points<float>(300, Shape::few_places, 7);
+    check_knn(context, c);
+    c.points.pos.assign(1200, 0.25F);
+    c.options.k = 9;
+    check_knn(context, c);
+    c.options.include_self = false;
+    check_knn(context, c);
+  }
+}
+
+TEST_CASE("knn: next to no particles, and fewer than k on every rank") {
+  const Context context = make_context();
+  for (const Index num : {0, 1, 5, 17}) {
+    for (const Cut cut : cuts(context)) {
+      KnnCase<double> c{unit_points<double>(num, Shape::uniform, 8), cut};
+      c.options = {.k = 3};
+      check_knn(context, c);
+      c.options = {.k = 20, .include_self = false};
+      check_knn(context, c, RowOrder::domain);
+      Random random(9);
+      c.queries.push_back(random_queries(c.points, random, 11));
+      c.queries_cut = Cut::last_only;
+      check_knn(context, c);
+      c.queries.front().pos.clear();
+      check_knn(context, c);
+    }
+  }
+}
+
+TEST_CASE("knn: queries and particles in corners far from each other") {
+  const Context context = make_context();
+  KnnCase<float> c{unit_points<float>(300, Shape::uniform, 10, Box::unbounded()), Cut::first_only};
+  PointSet<float> queries = unit_points<float>(200, Shape::uniform, 11, Box::unbounded());
+  for (float& x : queries.pos) x += 50;
+  c.queries.push_back(queries);
+  c.queries_cut = Cut::last_only;
+  c.options.k = 12;
+  check_knn(context, c);
+  c.options.max_radius = 10;  // none is so near
+  check_knn(context, c);
+}
+
+TEST_CASE("knn: most particles stay where they are") {
+  const Context context = make_context();
+  KnnCase<float> c{unit_points<float>(20000, Shape::uniform, 12), Cut::even};
+  const Part<float> part(context, c.points, c.cut);
+  const KnnResult<float> found =
+      knn(context, part.particles(), c.points.box, {.k = 8, .leaf_size = 8});
+  const Index fetched = found.statistics.fetched;
+  // What is within two leaves of a rank's surface is a third of what the others hold, or less.
+  CHECK(fetched <= (c.points.num() - part.share.count) / 2);
+  CHECK((context.comm.size() == 1 || fetched > 0));
+}

@@ -1,0 +1,149 @@
+/// Neighbours over ranks: what fails on one rank fails alike on all, and all can go on.
+#include <cmath>
+
+#include "tests/mpi/comm/agreed_error.hpp"
+#include "tests/mpi/knn/knn_case.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace {
+
+using namespace zhalo;
+using namespace zhalo::testing;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+
+PointSet<float> small_points(Index num = 200) {
+  PointSet<float> points;
+  points.box = Box::periodic_cube(1);
+  points.linking_length = 0.05;
+  Random random(1);
+  fill(points, random, Shape::uniform, num);
+  return points;
+}
+
+/// The same search on all ranks but one, whose request is spoilt.
+struct Spoilt {
+  Context context = make_context({.timeout_seconds = 100});
+  PointSet<float> points = small_points();
+  Part<float> part{context, points, Cut::even};
+  bool is_culprit = context.comm.rank() == context.comm.size() / 2;
+  bool alone = context.comm.size() == 1;
+
+  std::string message(const KnnOptions& options, const KnnOutput& output = {}) const {
+    return input_error_of(context,
+                          [&] { knn(context, part.particles(), points.box, options, output); });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("knn: a bad option of one rank is an error on all") {
+  const Spoilt s;
+  const auto bad = [&](auto spoilt, auto fine) { return s.is_culprit ? spoilt : fine; };
+  CHECK_THAT(s.message({.k = bad(0, 8)}), Contains("k is 0 (must be 1 to 4096)"));
+  CHECK_THAT(s.message({.k = bad(-1, 8)}), Contains("k is -1 (must be 1 to 4096)"));
+  CHECK_THAT(s.message({.k = bad(5000, 8)}), Contains("k is 5000 (must be 1 to 4096)"));
+  CHECK_THAT(s.message({.max_radius = bad(-0.5, 1.0)}), Contains("radius is -0.5"));
+  CHECK_THAT(s.message({.max_radius = bad(std::nan(""), 1.0)}), Contains("radius is nan"));
+  CHECK_THAT(s.message({.leaf_size = bad(65, 32)}), Contains("leaf size is 65 (must be 1 to 64)"));
+  CHECK_THAT(s.message({.chunk_bytes = bad(Index{-1}, Index{0})}), Contains("chunk_bytes is -1"));
+  if (s.alone) return;
+  CHECK_THAT(s.message({.k = bad(7, 8)}), Contains("not the same on all ranks"));
+  CHECK_THAT(s.message({.include_self = bad(false, true)}), Contains("not the same on all ranks"));
+  CHECK_THAT(s.message({.max_radius = bad(0.5, 0.25)}), Contains("not the same on all ranks"));
+}
+
+TEST_CASE("knn: ranks that want different results") {
+  const Spoilt s;
+  if (s.alone) return;
+  CHECK_THAT(s.message({}, {.distances = !s.is_culprit}), Contains("do not want the same results"));
+  CHECK_THAT(s.message({}, {.locations = s.is_culprit}), Contains("do not want the same results"));
+  const RowOrder order = s.is_culprit ? RowOrder::domain : RowOrder::caller;
+  CHECK_THAT(s.message({}, {.order = order}), Contains("do not want the same results"));
+  KnnOutput output;
+  if (s.is_culprit) output.columns = {s.part.column()};
+  CHECK_THAT(s.message({}, output), Contains("do not give the same columns"));
+  output.columns = {s.part.column()};
+  if (s.is_culprit) output.columns.front().element_size = 8;
+  CHECK_THAT(s.message({}, output), Contains("do not give the same columns"));
+  const Part<float> queries(s.context, s.points, Cut::uneven);
+  const std::string message = input_error_of(s.context, [&] {
+    if (s.is_culprit) knn(s.context, s.part.particles(), s.points.box, KnnOptions{});
+    if (!s.is_culprit)
+      knn(s.context, Queries{queries.particles(), s.part.particles()}, s.points.box, KnnOptions{});
+  });
+  CHECK_THAT(message, Contains("not the same on all ranks"));
+}
+
+TEST_CASE("knn: positions that are no numbers, or outside, on one rank") {
+  const Context context = make_context({.timeout_seconds = 100});
+  PointSet<float> points = small_points(100);
+  PointSet<float> spoilt = points;
+  spoilt.pos[3 * 99 + 1] = NAN;
+  const auto message = [&](const PointSet<float>& particles, const PointSet<float>& queries) {
+    const Part<float> part(context, particles, Cut::even);
+    const Part<float> asked(context, queries, Cut::uneven);
+    return input_error_of(context, [&] {
+      knn(context, Queries{asked.particles(), part.particles()}, particles.box, {.k = 3});
+    });
+  };
+  CHECK_THAT(message(spoilt, points),
+             StartsWith("1 of 100 particles have a position that is not finite"));
+  CHECK_THAT(message(points, spoilt),
+             StartsWith("1 of 100 queries have a position that is not finite"));
+  points.box.periodic = {};
+  spoilt = points;
+  spoilt.pos[3 * 99 + 1] = 1.5F;
+  CHECK_THAT(message(spoilt, points), Contains("1 of 100 particles"));
+  CHECK(message(points, spoilt) == "nothing was thrown");
+}
+
+TEST_CASE("knn: a rank that fails at any collective ends all with its message, and all can go on") {
+  int stop_at = 0;
+  int calls = 0;
+  CommunicatorOptions options;
+  options.observer = [&](const char* operation) {
+    if (++calls == stop_at) throw OutOfMemory(std::string("no room before ") + operation);
+  };
+  const Context context = make_context(options);
+  KnnCase<float> c{small_points(300), Cut::uneven, {small_points(100)}, Cut::even};
+  c.options = {.k = 5, .chunk_bytes = 20000};
+  const Part<float> part(context, c.points, c.cut);
+  const Part<float> queries(context, c.searched(), c.queries_cut);
+  const auto find = [&] {
+    const KnnOutput output{.locations = true, .columns = {part.column()}};
+    return to_host(context.exec, knn(context, Queries{queries.particles(), part.particles()},
+                                     c.points.box, c.options, output)
+                                     .index);
+  };
+  calls = 0;
+  const std::vector<Index> expected = find();
+  const int num_calls = calls;
+  REQUIRE(num_calls > 10);
+  const int culprit = context.comm.size() / 2;
+  for (int at = 1; at <= num_calls; at += 1 + num_calls / 40) {
+    calls = 0;
+    stop_at = context.comm.rank() == culprit ? at : 0;
+    std::string message;
+    try {
+      find();
+    } catch (const OutOfMemory& error) {
+      message = error.what();
+    }
+    stop_at = 0;
+    CHECK(message.find("no room before") != std::string::npos);
+    CHECK(context.comm.broadcast(message) == message);
+  }
+  CHECK(find() == expected);
+}
+
+TEST_CASE("knn: short messages and staged transport change nothing") {
+  CommunicatorOptions options;
+  options.chunk_bytes = 1000 * 4;
+  SECTION("direct") {}
+  SECTION("staged") { options.transport = Transport::staged; }
+  const Context context = make_context(options);
+  KnnCase<float> c{small_points(800), Cut::uneven};
+  c.options = {.k = 20};
+  check_knn(context, c);
+}
