@@ -3,7 +3,7 @@
 /// Templates are defined in kernels/common/catalogue, for Host and Cuda, float and double.
 #pragma once
 
-#include "kernels/particles.hpp"
+#include "kernels/common/catalogue/halo_sums.hpp"
 #include "zhalo/core/buffer.hpp"
 
 namespace zhalo::kernels {
@@ -59,13 +59,14 @@ template <class E>
 void assign_groups(const E& exec, const LabelsView& labels, Span<const LocalIndex> rows,
                    Span<Index> group_of);
 
-/// Places of the particles that belong to a group, ascending; and keys that sort them into group
-/// order.
+/// Indices of the particles that belong to a group, ascending; and keys that sort them by group.
 template <class E>
 Buffer<LocalIndex> select_members(const E& exec, Span<const Index> group_of);
+/// keys[m] = number of the group of members[m] times the number of species, plus its species.
+/// `first_of_species` is the index of each species' first particle.
 template <class E>
 void make_member_keys(const E& exec, Span<const Index> group_of, Span<const LocalIndex> members,
-                      Span<std::uint64_t> keys);
+                      Span<const Index> first_of_species, Span<std::uint64_t> keys);
 
 // ---------------------------------------------------------------- groups over ranks
 //
@@ -80,114 +81,124 @@ void make_length_keys(const E& exec, Span<const Index> lengths, Index longest,
 
 // ---------------------------------------------------------------- sums over members
 
-/// Members of a group are summed by blocks.
+/// Members of a part are summed by blocks.
 inline constexpr Index members_per_block = 512;
 
-/// The blocks of all groups, one behind the other.
+/// The blocks of all parts, one behind the other. A part is a run of members of one group.
 struct BlocksView {
-  Span<const Index> offset;       ///< first member of each group, and the end
-  Span<const Index> first_block;  ///< of each group, and the end
-  Span<const LocalIndex> group;   ///< of each block
+  Span<const Index> offset;       ///< first member of each part, and the end
+  Span<const Index> first_block;  ///< of each part, and the end
+  Span<const LocalIndex> part;    ///< of each block
 
   ZHALO_HD Index begin(Index block) const {
-    const Index g = group[block];
-    return offset[g] + (block - first_block[g]) * members_per_block;
+    const Index p = part[block];
+    return offset[p] + (block - first_block[p]) * members_per_block;
   }
   ZHALO_HD Index end(Index block) const {
-    const Index last = offset[Index{group[block]} + 1];
+    const Index last = offset[Index{part[block]} + 1];
     const Index full = begin(block) + members_per_block;
     return full < last ? full : last;
   }
 };
 
-/// Members in group order.
+/// Owns what BlocksView shows.
+struct MemberBlocks {
+  Buffer<Index> first_block;
+  Buffer<LocalIndex> part;
+
+  BlocksView view(Span<const Index> offset) const {
+    return {offset, first_block.span(), part.span()};
+  }
+};
+template <class E>
+MemberBlocks make_blocks(const E& exec, Span<const Index> offset);
+
+/// Members, group by group.
 template <class Real>
 struct MembersView {
-  ParticlesView<Real> particles;
-  KeyFrame frame;                 ///< only its box is used
-  Span<const LocalIndex> member;  ///< places among the particles
+  ParticlesView<Real> particles;  ///< with wrapped positions
+  HaloFrame halo;
+  Span<const LocalIndex> member;  ///< index of each among the particles
   BlocksView blocks;
 };
 
-/// Owns what BlocksView shows.
-struct GroupBlocks {
-  Buffer<Index> first_block;
-  Buffer<LocalIndex> group;
-
-  BlocksView view(Span<const Index> offset) const {
-    return {offset, first_block.span(), group.span()};
-  }
-};
-template <class E>
-GroupBlocks make_blocks(const E& exec, Span<const Index> offset);
-
-/// What the first look at all members adds up: positions relative to an origin, at their nearest
-/// images.
-struct Moments {
-  double mass = 0;
-  Vec3d pos;
-  Vec3d velocity;
-
-  ZHALO_HD Moments& operator+=(const Moments& other) {
-    mass += other.mass;
-    pos += other.pos;
-    velocity += other.velocity;
-    return *this;
-  }
-};
-
-/// What the second look adds up, about the centre and the mean velocity.
-struct Spreads {
-  double velocity2 = 0;
-  double pos2 = 0;
-  double largest_pos2 = 0;
-
-  ZHALO_HD Spreads& operator+=(const Spreads& other) {
-    velocity2 += other.velocity2;
-    pos2 += other.pos2;
-    largest_pos2 = other.largest_pos2 > largest_pos2 ? other.largest_pos2 : largest_pos2;
-    return *this;
-  }
-};
-
-struct GroupRow {
-  double mass;
-  Vec3d centre;
-  Vec3d velocity;
-  double velocity_dispersion;
-  double rms_radius;
-  double max_radius;
-};
-
-/// Position of each group's first member.
+/// Position of each part's first member, in HaloUnits.
 template <class E, class Real>
-void first_positions(const E& exec, const MembersView<Real>& members, Span<Vec3d> origin);
+void first_positions(const E& exec, const MembersView<Real>& members, Span<Vec3d> pos);
 
-/// Sums of each group about its origin; and the columns that follow from them.
+/// Sums over each part, about the reference of its group.
 template <class E, class Real>
-void sum_moments(const E& exec, const MembersView<Real>& members, Span<const Vec3d> origin,
+void sum_moments(const E& exec, const MembersView<Real>& members, Span<const HaloReference> about,
                  Span<Moments> sums);
-template <class E>
-void finish_moments(const E& exec, const KeyFrame& frame, Span<const Vec3d> origin,
-                    Span<const Moments> sums, Span<GroupRow> rows);
-
-/// Sums of each group about its centre and its mean velocity; and the columns that follow from
-/// them.
 template <class E, class Real>
-void sum_spreads(const E& exec, const MembersView<Real>& members, Span<const GroupRow> rows,
+void sum_spreads(const E& exec, const MembersView<Real>& members, Span<const HaloReference> about,
                  Span<Spreads> sums);
-template <class E>
-void finish_spreads(const E& exec, Span<const Spreads> sums, int dimensions, Span<GroupRow> rows);
+/// By part and type, row by row.
+template <class E, class Real>
+void sum_types(const E& exec, const MembersView<Real>& members, Span<const HaloReference> about,
+               int num_types, Span<TypeSum> sums);
 
-/// Per group (or block) and type, row by row.
-struct TypeSums {
-  int num_types = 1;
-  Span<Index> length;
-  Span<double> mass;
+// ---------------------------------------------------------------- from parts to groups
+
+/// rows[i] = keys[i] / num_species.
+template <class E>
+void find_rows(const E& exec, Span<const std::uint64_t> keys, int num_species,
+               Span<std::uint64_t> rows);
+
+/// offset[i] = start[i], and the total behind them.
+template <class E>
+void make_offsets(const E& exec, Span<const LocalIndex> start, Index total, Span<Index> offset);
+
+/// Adds up the sums of the parts of each group, which lie one behind the other from offset[group]
+/// on. Each part has `width` sums.
+template <class E, class Sum>
+void add_parts(const E& exec, Span<const Index> offset, Span<const Sum> parts, Index width,
+               Span<Sum> sums);
+
+/// The references of the first look: the position of the group's first part.
+template <class E>
+void make_references(const E& exec, Span<const Index> offset, Span<const Vec3d> pos_of_parts,
+                     Span<const Index> length, Span<HaloReference> references);
+
+/// of_parts[i] = that of the group of part i.
+template <class E>
+void spread_references(const E& exec, Span<const Index> offset, Span<const HaloReference> of_groups,
+                       Span<HaloReference> of_parts);
+
+/// The properties that follow from the sums over a whole group. The first brings the references
+/// from a member to the centre.
+template <class E>
+void finish_moments(const E& exec, const HaloFrame& halo, Span<const Moments> sums,
+                    Span<HaloReference> about, Span<HaloProperties> properties);
+template <class E>
+void finish_spreads(const E& exec, const HaloFrame& halo, Span<const Spreads> sums,
+                    Span<const HaloReference> about, Span<HaloProperties> properties);
+
+// ---------------------------------------------------------------- members
+
+/// to[i] = from[i] + by.
+template <class E>
+void shift(const E& exec, Span<const Index> from, Index by, Span<Index> to);
+
+/// A hash of numbers in their order, by the mixing function of SplitMix64 (Steele, Lea & Flood 2014,
+/// OOPSLA, 453).
+class Hash {
+ public:
+  ZHALO_HD Hash& add(std::uint64_t number) {
+    std::uint64_t x = (value_ ^ number) + 0x9e3779b97f4a7c15;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    value_ = x ^ (x >> 31);
+    return *this;
+  }
+  ZHALO_HD std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0;
 };
 
-/// Members and mass of each group and type.
-template <class E, class Real>
-void sum_types(const E& exec, const MembersView<Real>& members, const TypeSums& sums);
+/// Sum of hashes of (first + i, members[i]).
+template <class E>
+std::uint64_t hash_members(const E& exec, Span<const Index> members, Index first);
 
 }  // namespace zhalo::kernels

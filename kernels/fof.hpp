@@ -130,7 +130,7 @@ template <class E>
 void find_smallest(const E& exec, const DisjointSets& sets, Span<const Index> global,
                    Span<Index> smallest);
 
-/// label[order[i]] = label_of_root[root of i].
+/// label[order[i]] = label_of_root[root of i]; without an order label[i].
 template <class E>
 void write_set_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex> order,
                       Span<const Index> label_of_root, Span<Index> label);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "zhalo/core/box.hpp"
+#include "zhalo/core/column_view.hpp"
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/neighbours.hpp"
 #include "zhalo/core/span.hpp"
@@ -144,7 +145,7 @@ void gather_positions(const E& exec, const ParticlesView<Real>& particles, const
 
 // ---------------------------------------------------------------- other columns
 
-/// Mass and type columns, looked at before anything is summed. Indices are places on this rank.
+/// Masses and types, looked at before anything is summed. Indices are global.
 struct ColumnSummary {
   Index num_bad_mass = 0;
   Index first_bad_mass = 0;
@@ -175,7 +176,14 @@ struct PackedColumns {
 
 /// Looks for masses that are not positive and finite, and types beyond num_types.
 template <class E, class Real>
-ColumnSummary summarize_columns(const E& exec, const ParticlesView<Real>& particles, int num_types);
+ColumnSummary summarize_columns(const E& exec, const ParticlesView<Real>& particles,
+                                Span<const Index> global_index, int num_types);
+
+/// The largest mass, and the largest finite component of a velocity in magnitude; or 0.
+template <class E, class Real>
+double find_max_mass(const E& exec, const ParticlesView<Real>& particles);
+template <class E, class Real>
+double find_max_velocity(const E& exec, const ParticlesView<Real>& particles);
 
 /// marks[i] = 1 if particle i is of one of the types, else 0.
 template <class E, class Real>
@@ -188,21 +196,6 @@ void pack_particles(const E& exec, const ParticlesView<Real>& particles, Span<co
                     const PackedColumns<Real>& to);
 
 // ---------------------------------------------------------------- elements
-
-/// Elements of any trivially copyable type that go to other places.
-struct MovedColumn {
-  const void* from = nullptr;
-  void* to = nullptr;
-  Index element_size = 0;
-  Index from_stride = 0;  ///< in bytes, where elements are gathered; 0: one behind the other
-};
-
-/// A column of elements of any trivially copyable type.
-struct ElementsView {
-  const void* data = nullptr;
-  Index element_size = 0;
-  Index first_index = 0;  ///< global index of the first element
-};
 
 template <class E, class Real>
 void clear(const E& exec, Span<Real> values);
@@ -223,17 +216,12 @@ template <class E>
 void make_global(const E& exec, Span<const LocalIndex> local, Index first_index,
                  Span<Index> indices);
 
-/// Element i of `to` = element at[i] of `from`; or element at[i] of `to` = element i of `from`. The
-/// elements are `at`'s in number.
+/// Element i of `to` = element at[i] of `from`; or element at[i] of `to` = element i of `from`,
+/// which has no gaps. As many elements as `at` has; the number of `from` is not used.
 template <class E>
-void gather(const E& exec, const MovedColumn& column, Span<const LocalIndex> at);
+void gather(const E& exec, const ColumnView& from, Span<const LocalIndex> at, void* to);
 template <class E>
-void scatter(const E& exec, const MovedColumn& column, Span<const LocalIndex> at);
-
-/// Copies the elements at the global indices, one behind the other.
-template <class E>
-void gather_elements(const E& exec, const ElementsView& elements, Span<const Index> indices,
-                     void* to);
+void scatter(const E& exec, const ColumnView& from, Span<const LocalIndex> at, void* to);
 
 // ---------------------------------------------------------------- origins of received elements
 

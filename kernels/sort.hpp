@@ -83,8 +83,4 @@ void sum_runs(const E& exec, const RunsView& runs, Span<const LocalIndex> values
 template <class E>
 void spread_runs(const E& exec, const RunsView& runs, Span<const Index> values, Span<Index> to);
 
-/// From ascending rows without gaps, one per member, where each row begins, and the end.
-template <class E>
-void find_rows(const E& exec, Span<const std::uint64_t> rows, Span<Index> offset);
-
 }  // namespace zhalo::kernels

@@ -84,7 +84,8 @@ struct Halo {
 Halo largest_of(const zhalo::Catalogue& haloes, MPI_Comm comm) {
   Halo halo;
   if (haloes.first_group == 0 && !haloes.length.empty()) {
-    halo = {static_cast<double>(haloes.length[0]), haloes.mass[0], haloes.centre[0]};
+    halo = {static_cast<double>(haloes.length[0]), haloes.properties[0].mass,
+            haloes.properties[0].centre};
   }
   // Only the rank with row 0 has something to add.
   MPI_Allreduce(MPI_IN_PLACE, &halo, sizeof(Halo) / sizeof(double), MPI_DOUBLE, MPI_SUM, comm);

@@ -51,8 +51,9 @@ void write(const Context& context, const io::LoadedParticles<Real>& loaded,
 std::vector<GroupRow> first_rows(const Catalogue& catalogue, std::size_t most) {
   std::vector<GroupRow> rows;
   for (std::size_t i = 0; i < std::min(most, catalogue.length.size()); ++i) {
-    rows.push_back({catalogue.length[i], catalogue.mass[i], catalogue.centre[i], std::nullopt});
-    if (catalogue.has_velocities) rows.back().velocity = catalogue.velocity[i];
+    const HaloProperties& halo = catalogue.properties[i];
+    rows.push_back({catalogue.length[i], halo.mass, halo.centre, std::nullopt});
+    if (catalogue.has_velocities) rows.back().velocity = halo.velocity;
   }
   return rows;
 }
@@ -76,14 +77,10 @@ std::vector<Index> count_by_type(const Communicator& comm, const Catalogue& cata
 
 /// Of all ranks.
 std::vector<std::string> warnings_of(const Communicator& comm, const Catalogue& catalogue) {
-  const auto is_finite = [](const Vec3d& v) {
-    return std::isfinite(v[0]) && std::isfinite(v[1]) && std::isfinite(v[2]);
-  };
-  const auto finite =
-      std::count_if(catalogue.velocity.begin(), catalogue.velocity.end(), is_finite);
-  const Index others =
-      comm.sum(static_cast<Index>(catalogue.velocity.size()) - static_cast<Index>(finite));
-  if (others == 0) return {};
+  const auto is_unknown = [](const HaloProperties& halo) { return std::isnan(halo.velocity[0]); };
+  const Index others = comm.sum(static_cast<Index>(
+      std::count_if(catalogue.properties.begin(), catalogue.properties.end(), is_unknown)));
+  if (others == 0 || !catalogue.has_velocities) return {};
   return {
       fmt::format("the velocities of {} of {} groups are not finite (NaN or infinite), because "
                   "those of members are not: repair the "

@@ -1,44 +1,90 @@
 #include "zhalo/catalogue/catalogue.hpp"
 
-#include <limits>
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
 #include <numeric>
 #include <utility>
 
 #include "kernels/catalogue.hpp"
 #include "kernels/on.hpp"
-#include "kernels/particles.hpp"
 #include "src/catalogue/group_order.hpp"
 #include "src/catalogue/members.hpp"
 #include "src/catalogue/properties.hpp"
-#include "src/core/synchronise.hpp"
 #include "src/core/validate_memory.hpp"
-#include "src/domain/sorted_particles.hpp"
+#include "src/domain/domain_state.hpp"
 
 namespace zhalo {
 namespace {
 
+/// Particles of a domain and their labels, the species one behind the other.
 template <class Real>
-void validate_columns(const Context& context, const kernels::ParticlesView<Real>& particles,
-                      const GlobalRange& range, int num_types) {
-  const auto summary = kernels::on(context.exec, [&](const auto& exec) {
-    return kernels::summarize_columns(exec, particles, num_types);
+struct Labelled {
+  DomainState<Real>& domain;
+  Particles<Real> stored;
+  DeviceParticles<Real> particles;
+  Span<const Index> label;
+  Buffer<Index> own_index;
+  Span<const Index> global_index;
+  Index num_total = 0;
+  std::vector<Index> first_of_species;
+
+  Labelled(DomainState<Real>& of, Span<const Index> labels)
+      : domain(of),
+        stored(stored_particles(of)),
+        particles(of.context.exec, stored),
+        label(labels) {
+    Index num = 0;
+    for (const DomainSpecies<Real>& species : domain.species) {
+      first_of_species.push_back(num);
+      num += species.particles.num();
+    }
+    validate(label.size() == num, "there are {} labels for {} particles", label.size(), num);
+    validate_memory(domain.context.exec, label, "labels");
+    number_species(num);
+  }
+
+ private:
+  /// Indices of each species follow those of the species before it.
+  void number_species(Index num) {
+    const Exec& exec = domain.context.exec;
+    if (domain.species.size() > 1) own_index = Buffer<Index>(exec, num, "global indices");
+    for (std::size_t s = 0; s < domain.species.size(); ++s) {
+      const DomainSpecies<Real>& species = domain.species[s];
+      global_index = species.particles.global_index.span();
+      if (domain.species.size() > 1) {
+        const Span<Index> to =
+            own_index.span().subspan(first_of_species[s], species.particles.num());
+        kernels::on(exec, [&](const auto& e) { kernels::shift(e, global_index, num_total, to); });
+      }
+      num_total += species.extent.range.total;
+    }
+    if (domain.species.size() > 1) global_index = own_index.span();
+  }
+};
+
+/// Looks for what cannot be summed.
+template <class Real>
+void validate_columns(const Labelled<Real>& input, int num_types) {
+  const Communicator& comm = input.domain.context.comm;
+  const auto summary = kernels::on(input.domain.context.exec, [&](const auto& exec) {
+    return kernels::summarize_columns(exec, input.particles.view(), input.global_index, num_types);
   });
-  const auto first = [&](Index count, Index place) {
-    return context.comm.min(count > 0 ? range.first + place : std::numeric_limits<Index>::max());
-  };
-  const Index bad_masses = context.comm.sum(summary.num_bad_mass);
-  const Index first_bad_mass = first(summary.num_bad_mass, summary.first_bad_mass);
+  const Index bad_masses = comm.sum(summary.num_bad_mass);
+  const Index first_bad_mass = comm.min(summary.first_bad_mass);
   validate(
       bad_masses == 0,
       "{} of {} particles have a mass that is not positive and finite, the first is particle {}; "
       "give masses, or repair the snapshot",
-      bad_masses, range.total, first_bad_mass);
-  const Index bad_types = context.comm.sum(summary.num_bad_type);
-  const Index first_bad_type = first(summary.num_bad_type, summary.first_bad_type);
+      bad_masses, input.num_total, first_bad_mass);
+  const Index bad_types = comm.sum(summary.num_bad_type);
+  const Index first_bad_type = comm.min(summary.first_bad_type);
   validate(
       bad_types == 0,
       "{} of {} particles have a type beyond the {} that were announced, the first is particle {}",
-      bad_types, range.total, num_types, first_bad_type);
+      bad_types, input.num_total, num_types, first_bad_type);
 }
 
 void validate_labels(const Context& context, Span<const Index> label, Index num_total) {
@@ -54,7 +100,6 @@ void validate_labels(const Context& context, Span<const Index> label, Index num_
 
 /// What all ranks must have given alike: collectives that follow from it would not meet.
 struct Request {
-  int dimensions;
   Box box;
   Index min_members;
   int num_types;
@@ -68,7 +113,6 @@ void validate_request(const Communicator& comm, const Request& request) {
            request.min_members);
   validate(request.num_types >= 1, "the number of particle types is {} (must be at least 1)",
            request.num_types);
-  validate_box(request.box, request.dimensions);
   const std::vector<Request> of_ranks = comm.all_gather(request);
   for (std::size_t rank = 1; rank < of_ranks.size(); ++rank) {
     validate(of_ranks[rank] == of_ranks[0],
@@ -78,7 +122,7 @@ void validate_request(const Communicator& comm, const Request& request) {
   }
 }
 
-/// All types if none is named.
+/// None if none is named: all count.
 kernels::TypeSet counted_types(const CatalogueOptions& options) {
   kernels::TypeSet types;
   for (const int type : options.counted_types) {
@@ -90,20 +134,25 @@ kernels::TypeSet counted_types(const CatalogueOptions& options) {
   return types;
 }
 
-template <class Real>
-GroupOrder order_by_size(const Context& context, const kernels::ParticlesView<Real>& particles,
-                         Span<const Index> label, const kernels::TypeSet& counted,
-                         const GroupLimits& limits) {
-  Buffer<LocalIndex> marks;
-  if (limits.only_marked) {
-    marks = Buffer<LocalIndex>(context.exec, particles.num, "particles that count");
-    kernels::on(context.exec,
-                [&](const auto& e) { kernels::mark_types(e, particles, counted, marks.span()); });
-  }
-  return order_groups(context, {label, marks.span()}, limits);
+Request request_of(const Box& box, const CatalogueOptions& options) {
+  return {box, options.min_members, options.num_types, counted_types(options)};
 }
 
-void take_order(const Communicator& comm, GroupOrder& order, Catalogue& catalogue) {
+template <class Real>
+GroupOrder order_by_size(const Labelled<Real>& input, const kernels::TypeSet& counted,
+                         const GroupLimits& limits) {
+  const Context& context = input.domain.context;
+  Buffer<LocalIndex> marks;
+  if (limits.only_marked) {
+    marks = Buffer<LocalIndex>(context.exec, input.label.size(), "particles that count");
+    kernels::on(context.exec, [&](const auto& e) {
+      kernels::mark_types(e, input.particles.view(), counted, marks.span());
+    });
+  }
+  return order_groups(context, {input.label, marks.span()}, limits);
+}
+
+void take_order(const Communicator& comm, GroupOrder order, Catalogue& catalogue) {
   catalogue.num_groups_total = order.num_total;
   catalogue.first_group = share_of(order.num_total, comm.rank(), comm.size()).first;
   catalogue.length = std::move(order.length);
@@ -119,63 +168,184 @@ void take_order(const Communicator& comm, GroupOrder& order, Catalogue& catalogu
   catalogue.first_member = share_of(catalogue.num_members_total, comm.rank(), comm.size()).first;
 }
 
-/// On all ranks alike.
+/// The power of two above the largest of all ranks.
+double unit_above(const Communicator& comm, double largest) {
+  const double of_all = comm.max(largest);
+  return of_all > 0 ? std::ldexp(1.0, std::clamp(std::ilogb(of_all) + 1, -1000, 1000)) : 1;
+}
+
 template <class Real>
-bool have_velocities(const Communicator& comm, const Particles<Real>& particles) {
-  const auto has = [&](const ParticleSegment<Real>& segment) {
-    const auto first = segment.velocity.begin();
-    return segment.num == 0 || std::all_of(first, first + particles.dimensions,
-                                           [](const RealColumn& v) { return bool(v); });
-  };
-  return comm.min(Index{std::all_of(particles.segments.begin(), particles.segments.end(), has)}) ==
-         1;
+kernels::HaloFrame halo_frame(const DomainState<Real>& domain,
+                              const kernels::ParticlesView<Real>& particles) {
+  const Communicator& comm = domain.context.comm;
+  double max_mass = 0, max_velocity = 0;
+  kernels::on(domain.context.exec, [&](const auto& e) {
+    max_mass = kernels::find_max_mass(e, particles);
+    max_velocity = kernels::find_max_velocity(e, particles);
+  });
+  double extent = 0;
+  for (const DomainSpecies<Real>& species : domain.species) {
+    for (int axis = 0; axis < domain.box.dimensions; ++axis) {
+      const double length =
+          species.extent.range.total > 0 ? species.extent.hi[axis] - species.extent.lo[axis] : 0;
+      extent = std::max(extent, domain.box.periodic[axis] ? domain.box.length[axis] : length);
+    }
+  }
+  kernels::HaloFrame halo;
+  halo.frame.box = domain.box;
+  halo.unit = {unit_above(comm, max_mass), unit_above(comm, extent),
+               unit_above(comm, max_velocity)};
+  const auto inverse = [](double power) { return std::ldexp(1.0, -std::ilogb(power)); };
+  halo.mass_to_unit = inverse(halo.unit.mass);
+  halo.velocity_to_unit = inverse(halo.unit.velocity);
+  halo.coordinate_to_unit =
+      std::ldexp(1.0, -std::ilogb(domain.key_frame.frame.scale) - std::ilogb(halo.unit.length));
+  for (int axis = 0; axis < domain.box.dimensions; ++axis) {
+    if (domain.box.periodic[axis])
+      halo.period[axis] = domain.box.length[axis] * inverse(halo.unit.length);
+  }
+  return halo;
 }
 
 /// What is not known is not there: no zeros.
-void leave_out_velocities(Catalogue& catalogue) {
+void forget_velocities(Catalogue& catalogue) {
   catalogue.has_velocities = false;
-  catalogue.velocity.clear();
-  catalogue.velocity_dispersion.clear();
+  for (HaloProperties& row : catalogue.properties) {
+    row.velocity = {{kernels::unknown, kernels::unknown, kernels::unknown}};
+    row.velocity_dispersion = kernels::unknown;
+  }
+}
+
+/// Hash of each row, added up; of the members likewise: a sum does not ask who has which part.
+std::uint64_t checksum_of(const Context& context, const Catalogue& catalogue) {
+  static_assert(sizeof(HaloProperties) % sizeof(std::uint64_t) == 0);
+  using Words = std::array<std::uint64_t, sizeof(HaloProperties) / sizeof(std::uint64_t)>;
+  std::uint64_t sum = kernels::on(context.exec, [&](const auto& e) {
+    return kernels::hash_members(e, catalogue.members.span(), catalogue.first_member);
+  });
+  const auto num_types = static_cast<std::size_t>(catalogue.num_types);
+  for (std::size_t g = 0; g < catalogue.length.size(); ++g) {
+    kernels::Hash hash;
+    hash.add(static_cast<std::uint64_t>(catalogue.first_group) + g);
+    hash.add(static_cast<std::uint64_t>(catalogue.length[g]));
+    hash.add(static_cast<std::uint64_t>(catalogue.label[g]));
+    for (const std::uint64_t word : std::bit_cast<Words>(catalogue.properties[g])) hash.add(word);
+    for (std::size_t t = g * num_types; t < (g + 1) * num_types; ++t) {
+      hash.add(static_cast<std::uint64_t>(catalogue.length_by_type[t]));
+      hash.add(std::bit_cast<std::uint64_t>(catalogue.mass_by_type[t]));
+    }
+    sum += hash.value();
+  }
+  std::uint64_t total = 0;
+  for (const std::uint64_t of_rank : context.comm.all_gather(sum)) total += of_rank;
+  return total;
 }
 
 template <class Real>
-Catalogue make(const Context& context, const Particles<Real>& particles, const Box& box,
-               Span<const Index> label, const CatalogueOptions& options) {
-  const Exec& exec = context.exec;
-  const kernels::TypeSet counted = counted_types(options);
-  validate_request(context.comm,
-                   {particles.dimensions, box, options.min_members, options.num_types, counted});
-  validate(label.size() == particles.num(), "there are {} labels for {} particles", label.size(),
-           particles.num());
-  validate_memory(exec, label, "labels");
-  const DeviceParticles<Real> input(exec, particles);
-  const GlobalRange range = global_range(context.comm, particles.num());
-  validate_columns(context, input.view(), range, options.num_types);
-  validate_labels(context, label, range.total);
+Catalogue make(DomainState<Real>& domain, Span<const Index> label,
+               const CatalogueOptions& options) {
+  const Context& context = domain.context;
+  const Labelled<Real> input(domain, label);
+  validate_columns(input, options.num_types);
+  validate_labels(context, label, input.num_total);
 
-  const GroupLimits limits{range.total, options.min_members, !options.counted_types.empty()};
+  const GroupLimits limits{input.num_total, options.min_members, !options.counted_types.empty()};
   Catalogue catalogue;
   catalogue.num_types = options.num_types;
-  GroupOrder order = order_by_size(context, input.view(), label, counted, limits);
-  take_order(context.comm, order, catalogue);
-  Members members = order_members(context, catalogue.group_of.span(), catalogue.num_groups_total);
-  catalogue.members = global_indices(context, members, range.first);
-  catalogue.redistribution = members.redistribution;
-  const MemberParticles<Real> of_members(context, particles, input.view(), *members.redistribution);
-  sum_properties(context, std::move(members), of_members.view(), box, catalogue);
-  if (!have_velocities(context.comm, particles)) leave_out_velocities(catalogue);
-  synchronise(exec);
+  take_order(context.comm, order_by_size(input, counted_types(options), limits), catalogue);
+  const MemberKeys keys{catalogue.num_groups_total, input.first_of_species};
+  SortedMembers members = sort_members(context.exec, catalogue.group_of.span(), keys);
+  sum_properties<Real>(
+      context,
+      {input.particles.view(), members.key.span(), members.index.span(), keys.num_species()},
+      halo_frame(domain, input.particles.view()), catalogue);
+  if (!domain.has_velocities) forget_velocities(catalogue);
+  const auto order = make_group_order(context, members, keys.bits());
+  catalogue.members = order->forward(context, input.global_index, "members in group order");
+  catalogue.to_group_order = {order};
+  catalogue.checksum = checksum_of(context, catalogue);
+  return catalogue;
+}
+
+/// The species' labels one behind the other.
+Buffer<Index> joined(const Exec& exec, const std::vector<Span<const Index>>& labels) {
+  Index num = 0;
+  for (const Span<const Index>& of_species : labels) num += of_species.size();
+  Buffer<Index> all(exec, num, "labels");
+  num = 0;
+  for (const Span<const Index>& of_species : labels) {
+    validate_memory(exec, of_species, "labels");
+    copy_bytes(exec, all.data() + num, of_species.data(),
+               static_cast<std::size_t>(of_species.size()) * sizeof(Index));
+    num += of_species.size();
+  }
+  return all;
+}
+
+/// Labels and group_of are in the caller's order.
+template <class Real>
+Catalogue make_in_caller_order(DomainState<Real>& domain, Span<const Index> label,
+                               const CatalogueOptions& options) {
+  const Context& context = domain.context;
+  DistributedParticles<Real>& particles = domain.species.front().particles;
+  Buffer<Index> of_domain = particles.redistribution.forward(context, label, "labels");
+  Catalogue catalogue = make(domain, of_domain.span(), options);
+  of_domain = std::move(catalogue.group_of);
+  catalogue.group_of = Buffer<Index>(context.exec, label.size(), "group of each particle");
+  particles.redistribution.backward(context, {column_view(of_domain), catalogue.group_of.data()});
+  catalogue.to_group_order.insert(
+      catalogue.to_group_order.begin(),
+      std::make_shared<const Redistribution>(std::move(particles.redistribution)));
   return catalogue;
 }
 
 }  // namespace
 
 template <class Real>
+Catalogue make_catalogue(const Domain<Real>& domain, Span<const Index> label,
+                         const CatalogueOptions& options) {
+  const Context& context = domain.context();
+  return together(context.comm, [&] {
+    const PhaseTimer timer(context, "catalogue");
+    validate_request(context.comm, request_of(domain.box(), options));
+    return make(*domain.state(), label, options);
+  });
+}
+
+template <class Real>
+Catalogue make_catalogue(const Domain<Real>& domain, const std::vector<Span<const Index>>& label,
+                         const CatalogueOptions& options) {
+  const Context& context = domain.context();
+  return together(context.comm, [&] {
+    validate(static_cast<int>(label.size()) == domain.num_species(),
+             "labels of {} species are given for a domain of {}", label.size(),
+             domain.num_species());
+    for (int s = 0; s < domain.num_species(); ++s) {
+      const Index num = label[static_cast<std::size_t>(s)].size();
+      validate(num == domain.num(s), "there are {} labels for {} particles of species {}", num,
+               domain.num(s), s);
+    }
+    if (label.size() == 1) return make_catalogue(domain, label.front(), options);
+    const Buffer<Index> all = joined(context.exec, label);
+    return make_catalogue(domain, Span<const Index>(all.span()), options);
+  });
+}
+
+template <class Real>
 Catalogue make_catalogue(const Context& context, const Particles<Real>& particles, const Box& box,
                          Span<const Index> label, const CatalogueOptions& options) {
   return together(context.comm, [&] {
+    validate_box(box, particles.dimensions);
+    validate_box_fits<Real>(box);
+    validate_request(context.comm, request_of(box, options));
+    validate(label.size() == particles.num(), "there are {} labels for {} particles", label.size(),
+             particles.num());
+    validate_memory(context.exec, label, "labels");
+    // Particles that were attached may lie outside a box that is not periodic.
+    const auto domain = make_domain<Real>(context, {{particles, {}, true}}, box, {});
+    bring_columns(*domain, {particles});
     const PhaseTimer timer(context, "catalogue");
-    return make(context, particles, box, label, options);
+    return make_in_caller_order(*domain, label, options);
   });
 }
 
@@ -188,10 +358,29 @@ void gather_in_group_order(const Context& context, const Catalogue& catalogue,
              "the column's elements have different sizes on different ranks");
     if (column.num > 0) validate_memory(context.exec, column.data, "the column");
     validate_memory(context.exec, to, "the room for the column");
-    catalogue.redistribution->forward(context, {{column, to}});
+    ColumnView from = column;
+    Buffer<std::byte> between;
+    for (const auto& redistribution : catalogue.to_group_order) {
+      const bool is_last = redistribution == catalogue.to_group_order.back();
+      Buffer<std::byte> next;
+      if (!is_last) {
+        next = Buffer<std::byte>(context.exec, redistribution->num_received() * from.element_size,
+                                 "a column under way");
+      }
+      redistribution->forward(context, {{from, is_last ? to : next.data()}});
+      between = std::move(next);
+      from = {between.data(), redistribution->num_received(), column.element_size, 0};
+    }
   });
 }
 
+template Catalogue make_catalogue(const Domain<float>&, Span<const Index>, const CatalogueOptions&);
+template Catalogue make_catalogue(const Domain<double>&, Span<const Index>,
+                                  const CatalogueOptions&);
+template Catalogue make_catalogue(const Domain<float>&, const std::vector<Span<const Index>>&,
+                                  const CatalogueOptions&);
+template Catalogue make_catalogue(const Domain<double>&, const std::vector<Span<const Index>>&,
+                                  const CatalogueOptions&);
 template Catalogue make_catalogue(const Context&, const Particles<float>&, const Box&,
                                   Span<const Index>, const CatalogueOptions&);
 template Catalogue make_catalogue(const Context&, const Particles<double>&, const Box&,

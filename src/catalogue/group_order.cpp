@@ -11,7 +11,7 @@
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
 #include "kernels/sort.hpp"
-#include "src/catalogue/sort_members.hpp"
+#include "src/catalogue/members.hpp"
 #include "src/catalogue/spanning_runs.hpp"
 #include "src/domain/balance.hpp"
 #include "src/domain/redistribution.hpp"
@@ -101,9 +101,9 @@ LabelRuns make_runs(const Exec& exec, Buffer<std::uint64_t> labels, int bits) {
 }
 
 /// Particles without a label are in no run.
-LabelRuns make_local_runs(const Exec& exec, Span<const Index> label, int bits) {
-  SortedMembers members = sort_members(exec, label, bits);
-  return find_runs(exec, members.group, std::move(members.place));
+LabelRuns make_local_runs(const Exec& exec, Span<const Index> label, Index num_labels) {
+  SortedMembers members = sort_members(exec, label, {num_labels});
+  return find_runs(exec, members.key, std::move(members.index));
 }
 
 SpanningRuns spanning_runs(const Context& context, const LabelRuns& runs) {
@@ -134,8 +134,8 @@ Buffer<Index> add_members(const Context& context, const LabelRuns& runs,
 template <class T>
 Buffer<T> taken(const Exec& exec, Span<const T> column, Span<const LocalIndex> at) {
   Buffer<T> result(exec, at.size(), "chosen elements");
-  const kernels::MovedColumn moved{column.data(), result.data(), static_cast<Index>(sizeof(T))};
-  kernels::on(exec, [&](const auto& e) { kernels::gather(e, moved, at); });
+  kernels::on(exec,
+              [&](const auto& e) { kernels::gather(e, column_view(column), at, result.data()); });
   return result;
 }
 
@@ -201,10 +201,9 @@ Buffer<Index> rows_of_labels(const Context& context, const SharedLabels& labels,
                       taken(exec, members, selected.span())};
   const Buffer<Index> rows = number_groups(context, groups, limits.num_particles, order);
   Buffer<Index> result(exec, members.size(), "rows of labels");
-  const kernels::MovedColumn moved{rows.data(), result.data(), sizeof(Index)};
   kernels::on(exec, [&](const auto& e) {
     kernels::fill(e, result.span(), no_group);
-    kernels::scatter(e, moved, selected.span());
+    kernels::scatter(e, column_view(rows), selected.span(), result.data());
   });
   return result;
 }
@@ -280,7 +279,7 @@ GroupOrder order_groups(const Context& context, const LabelledMembers& particles
                         const GroupLimits& limits) {
   const Exec& exec = context.exec;
   if (context.comm.size() == 1) return order_alone(exec, particles, limits);
-  LabelRuns local = make_local_runs(exec, particles.label, bits_for(limits.num_particles));
+  LabelRuns local = make_local_runs(exec, particles.label, limits.num_particles);
   GroupOrder order;
   const Buffer<Index> rows = ask_for_rows(context, local, particles.marks, limits, order);
   order.group_of = Buffer<Index>(exec, particles.label.size(), "group of each particle");

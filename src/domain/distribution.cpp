@@ -56,10 +56,9 @@ void arrange(const Exec& exec, Received<Real>& received, Span<const LocalIndex> 
   for (std::size_t axis = 0; axis < 3; ++axis) {
     sorted.pos[axis] = Buffer<Real>(exec, order.size(), "sorted positions");
     const bool exists = axis < static_cast<std::size_t>(sorted.frame.box.dimensions);
-    const kernels::MovedColumn moved{received.pos[axis].data(), sorted.pos[axis].data(),
-                                     sizeof(Real)};
     kernels::on(exec, [&](const auto& e) {
-      if (exists) return kernels::gather(e, moved, order);
+      if (exists)
+        return kernels::gather(e, column_view(received.pos[axis]), order, sorted.pos[axis].data());
       kernels::clear(e, sorted.pos[axis].span());
     });
     received.pos[axis] = {};

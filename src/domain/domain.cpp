@@ -10,18 +10,22 @@ namespace {
 
 /// What ranks that send to each other must have in common.
 void validate_agreement(const Communicator& comm, const Box& box, std::size_t num_species,
-                        int weights) {
+                        double min_length, int weights) {
   struct Request {
     Box box;
     Index num_species;
+    double min_length;
     int weights;  ///< 0 or 1; 2 where there is nothing to weigh
   };
   for (const Request& other :
-       comm.all_gather(Request{box, static_cast<Index>(num_species), weights})) {
+       comm.all_gather(Request{box, static_cast<Index>(num_species), min_length, weights})) {
     validate(other.box == box, "the box is not the same on all ranks; give all ranks the same");
     validate(other.num_species == static_cast<Index>(num_species),
              "the ranks do not give as many species: {} here, {} elsewhere", num_species,
              other.num_species);
+    validate(other.min_length == min_length,
+             "the smallest length is not the same on all ranks: {} here, {} elsewhere", min_length,
+             other.min_length);
     if (other.weights == 2) continue;
     validate(weights == 2 || other.weights == weights, "some ranks give weights and others do not");
     weights = other.weights;
@@ -43,12 +47,19 @@ std::shared_ptr<DomainState<Real>> make_shared_domain(const Context& context,
       num += particles.num();
     }
     validate_box_fits<Real>(box);
-    validate_agreement(context.comm, box, species.size(), num == 0 ? 2 : (options.weight ? 1 : 0));
+    validate_agreement(context.comm, box, species.size(), options.min_length,
+                       num == 0 ? 2 : (options.weight ? 1 : 0));
+    validate(species.size() == 1 || !options.weight, "several species cannot be weighed; give one");
+    validate(options.min_length >= 0, "the smallest length is {} (must not be negative)",
+             options.min_length);
     if (num > 0) validate_memory(context.exec, options.weight.data, "weights");
     DomainRequest request;
     request.weight = options.weight;
     request.is_shared = true;
-    return make_domain(context, inputs, box, request);
+    request.min_length = options.min_length;
+    auto state = make_domain(context, inputs, box, request);
+    bring_columns(*state, species);
+    return state;
   });
 }
 
@@ -95,8 +106,13 @@ Domain<Real>::Domain(const Context& context, const Particles<Real>& particles, c
 
 template <class Real>
 Domain<Real>::Domain(const Context& context, const std::vector<Particles<Real>>& species,
-                     const Box& box)
-    : state_(make_shared_domain<Real>(context, species, box, {})) {}
+                     const Box& box, const DomainOptions& options)
+    : state_(make_shared_domain<Real>(context, species, box, options)) {}
+
+template <class Real>
+void Domain<Real>::bring_columns(const std::vector<Particles<Real>>& species) {
+  context().comm.together([&] { zhalo::bring_columns(*state_, species); });
+}
 
 template <class Real>
 const Context& Domain<Real>::context() const {
@@ -150,6 +166,7 @@ Particles<Real> Domain<Real>::particles(int species) const {
   for (int axis = 0; axis < view.dimensions; ++axis)
     segment.pos[static_cast<std::size_t>(axis)] = {position(axis, species).data()};
   view.segments = {segment};
+  species_of(*state_, species).columns.show_in(view);
   return view;
 }
 

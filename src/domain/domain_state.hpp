@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/domain/distribution.hpp"
+#include "src/domain/particle_columns.hpp"
 #include "zhalo/domain/domain.hpp"
 
 namespace zhalo {
@@ -17,6 +18,7 @@ struct DomainSpecies {
   DistributedParticles<Real> particles;
   Extent extent;
   Buffer<Real> unscaled[3];  ///< positions in the caller's unit, where somebody asked for them
+  ParticleColumns<Real> columns;
   /// Trees over the particles, by leaf size and by whether equal keys stay in one leaf.
   std::map<std::pair<int, bool>, std::shared_ptr<const void>> trees;
 };
@@ -27,6 +29,7 @@ struct DomainState {
   Box box;
   KeyFrameChoice key_frame;
   std::vector<DomainSpecies<Real>> species;
+  bool has_velocities = false;  ///< all particles of all ranks
   /// Others may use the domain later: keys, which take 8 bytes a particle, are kept for them.
   bool is_shared = true;
 
@@ -46,6 +49,7 @@ struct SpeciesInput {
 struct DomainRequest {
   /// The key frame for the extents of the first species, and of all. None: the finest.
   std::function<KeyFrameChoice(const Extent& first, const Extent& all)> choose{};
+  double min_length = 0;  ///< DomainOptions::min_length, where nothing chooses
   Strided<std::uint32_t> weight{nullptr};
   bool with_global_index = true;
   bool is_shared = false;
@@ -57,6 +61,14 @@ template <class Real>
 std::shared_ptr<DomainState<Real>> make_domain(const Context& context,
                                                const std::vector<SpeciesInput<Real>>& inputs,
                                                const Box& box, const DomainRequest& request);
+
+/// Brings masses, velocities and types of all species; numbers of particles must fit. Collective.
+template <class Real>
+void bring_columns(DomainState<Real>& state, const std::vector<Particles<Real>>& species);
+
+/// A view of all species, a segment each, with coordinates as they are sorted: wrapped and scaled.
+template <class Real>
+Particles<Real> stored_particles(const DomainState<Real>& state);
 
 /// Positions in the unit of the caller: the scale is a power of two, so they are exact.
 template <class Real>

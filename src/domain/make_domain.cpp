@@ -124,11 +124,13 @@ struct Examined {
 };
 
 template <class Real>
-KeyFrameChoice choose_finest(const Box& box, const Extent& first, const Extent& all) {
+KeyFrameChoice choose_cells(const Box& box, const Extent& first, const Extent& all,
+                            double min_length) {
   // Cells are those of the first species: query points far out would make them coarse. Their keys
   // are those of the outermost cells.
   const Extent& of_cells = first.range.total > 0 ? first : all;
-  return choose_key_frame(box, of_cells, 0, scale_of<Real>(box, all));
+  const double cell = clump_cell(min_length, box.dimensions);
+  return choose_key_frame(box, of_cells, cell, scale_of<Real>(box, all));
 }
 
 }  // namespace
@@ -148,8 +150,9 @@ std::shared_ptr<DomainState<Real>> make_domain(const Context& context,
   const Extent& first = examined.extents.front();
   auto state = std::make_shared<DomainState<Real>>(DomainState<Real>{context, box, {}, {}});
   state->is_shared = request.is_shared;
-  state->key_frame = request.choose ? request.choose(first, examined.all)
-                                    : choose_finest<Real>(box, first, examined.all);
+  state->key_frame = request.choose
+                         ? request.choose(first, examined.all)
+                         : choose_cells<Real>(box, first, examined.all, request.min_length);
   const kernels::KeyFrame& frame = state->key_frame.frame;
   const DistributionOptions options{request.weight, request.with_global_index};
   state->species.resize(inputs.size());
@@ -168,6 +171,43 @@ std::shared_ptr<DomainState<Real>> make_domain(const Context& context,
     state->species[s].particles =
         distribute_sorted(context, std::move(sorted[s]), plans[s], options);
   return state;
+}
+
+template <class Real>
+void bring_columns(DomainState<Real>& state, const std::vector<Particles<Real>>& species) {
+  validate(species.size() == state.species.size(),
+           "columns of {} species are given for a domain of {}", species.size(),
+           state.species.size());
+  for (std::size_t s = 0; s < species.size(); ++s) {
+    const Index num = state.species[s].particles.num_brought;
+    validate(species[s].num() == num,
+             "columns of {} particles are given, the domain has {} of them", species[s].num(), num);
+  }
+  const ColumnTraits traits = agree_on_columns(state.context.comm, species);
+  state.has_velocities = traits.has_velocity && !traits.lacks_velocity;
+  for (std::size_t s = 0; s < species.size(); ++s) {
+    state.species[s].columns = ParticleColumns<Real>(state.context, species[s], traits,
+                                                     state.species[s].particles.redistribution);
+  }
+}
+
+template <class Real>
+Particles<Real> stored_particles(const DomainState<Real>& state) {
+  Particles<Real> all;
+  all.dimensions = state.box.dimensions;
+  for (const DomainSpecies<Real>& species : state.species) {
+    Particles<Real> one;
+    one.dimensions = all.dimensions;
+    ParticleSegment<Real> segment;
+    segment.num = species.particles.num();
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(all.dimensions); ++axis)
+      segment.pos[axis] = {species.particles.sorted.pos[axis].data()};
+    one.segments = {segment};
+    species.columns.show_in(one);
+    all.segments.push_back(one.segments.front());
+    all.uniform_mass = one.uniform_mass;
+  }
+  return all;
 }
 
 template <class Real>
@@ -205,5 +245,10 @@ template std::shared_ptr<DomainState<double>> make_domain(const Context&,
                                                           const Box&, const DomainRequest&);
 template void unscale(const Exec&, SortedParticles<float>&, Buffer<float> (&)[3]);
 template void unscale(const Exec&, SortedParticles<double>&, Buffer<double> (&)[3]);
+
+template void bring_columns(DomainState<float>&, const std::vector<Particles<float>>&);
+template void bring_columns(DomainState<double>&, const std::vector<Particles<double>>&);
+template Particles<float> stored_particles(const DomainState<float>&);
+template Particles<double> stored_particles(const DomainState<double>&);
 
 }  // namespace zhalo

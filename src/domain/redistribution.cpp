@@ -10,13 +10,11 @@ namespace zhalo {
 namespace {
 
 void gather(const Exec& exec, const ColumnView& from, Span<const LocalIndex> at, void* to) {
-  const kernels::MovedColumn moved{from.data, to, from.element_size, from.stride_bytes};
-  kernels::on(exec, [&](const auto& e) { kernels::gather(e, moved, at); });
+  kernels::on(exec, [&](const auto& e) { kernels::gather(e, from, at, to); });
 }
 
 void scatter(const Exec& exec, const ColumnView& from, Span<const LocalIndex> at, void* to) {
-  const kernels::MovedColumn moved{from.data, to, from.element_size};
-  kernels::on(exec, [&](const auto& e) { kernels::scatter(e, moved, at); });
+  kernels::on(exec, [&](const auto& e) { kernels::scatter(e, from, at, to); });
 }
 
 void copy(const Exec& exec, const ColumnView& from, void* to) {

@@ -152,6 +152,10 @@ Extent examine_positions(const Context& context, const kernels::ParticlesView<Re
   return extent;
 }
 
+double clump_cell(double linking_length, int dimensions) {
+  return linking_length * (1 - 1e-4) / std::sqrt(static_cast<double>(dimensions));
+}
+
 KeyFrameChoice choose_key_frame(const Box& box, const Extent& extent, double cell, double scale) {
   KeyFrameChoice choice;
   kernels::KeyFrame& frame = choice.frame;

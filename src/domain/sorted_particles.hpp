@@ -59,6 +59,10 @@ struct KeyFrameChoice {
 };
 KeyFrameChoice choose_key_frame(const Box& box, const Extent& extent, double cell, double scale);
 
+/// Cells of this side are clumps: their diagonal is less than the linking length, by more than any
+/// rounding.
+double clump_cell(double linking_length, int dimensions);
+
 /// Particles of this rank in Z-order: keys, the caller's place of each, coordinates.
 // clang-tidy names the loop of the assignment that the compiler makes for arrays.
 template <class Real>

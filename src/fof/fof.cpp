@@ -95,15 +95,13 @@ void merge_sets(const Context& context, const LinkedParticles<Real>& linked,
   const auto at = to_exec(context.exec, Span<const LocalIndex>(roots), "sets with edges");
   Buffer<Index> gathered(context.exec, at.size(), "sets with edges");
   kernels::on(context.exec, [&](const auto& e) {
-    kernels::gather(e, {smallest.data(), gathered.data(), sizeof(Index)},
-                    Span<const LocalIndex>(at.span()));
+    kernels::gather(e, column_view(smallest), Span<const LocalIndex>(at.span()), gathered.data());
   });
   std::vector<Index> value = to_host(context.exec, gathered);
   take_smallest(context.comm, linked.numbering, components, value);
   const auto merged = to_exec(context.exec, Span<const Index>(value), "sets with edges");
   kernels::on(context.exec, [&](const auto& e) {
-    kernels::scatter(e, {merged.data(), smallest.data(), sizeof(Index)},
-                     Span<const LocalIndex>(at.span()));
+    kernels::scatter(e, column_view(merged), Span<const LocalIndex>(at.span()), smallest.data());
   });
   synchronise(context.exec);
 }
@@ -133,9 +131,7 @@ Buffer<Index> write_labels(const Search<Real>& search, const LinkedParticles<Rea
     smallest = {};
   };
   if (search.order == LabelOrder::domain) {
-    Buffer<LocalIndex> order(exec, linked.num, "labels");
-    kernels::on(exec, [&](const auto& e) { kernels::number(e, order.span()); });
-    write(order.span());
+    write({});
     return label;
   }
   write(particles.redistribution.arrived());

@@ -106,10 +106,6 @@ void validate_scale(double linking_length, double scale) {
            linking_length);
 }
 
-double clump_cell(double linking_length, int dimensions) {
-  return linking_length * (1 - 1e-4) / std::sqrt(static_cast<double>(dimensions));
-}
-
 template void validate_scale<float>(double, double);
 template void validate_scale<double>(double, double);
 template double scale_for<float>(double, const Box&, const Extent&);

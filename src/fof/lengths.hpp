@@ -19,10 +19,6 @@ double scale_for(double linking_length, const Box& box, const Extent& extent);
 template <class Real>
 void validate_scale(double linking_length, double scale);
 
-/// Cells of this side are clumps: their diagonal is less than the linking length, by more than any
-/// rounding.
-double clump_cell(double linking_length, int dimensions);
-
 /// Fills in all lengths, scaled.
 template <class Real>
 void set_lengths(kernels::FofView<Real>& fof, const Box& box, double linking_length, double scale);

@@ -316,14 +316,7 @@ class Membership:
             return
         everyone = np.concatenate([self.group_of[kind] for kind in kinds])
         ids = np.concatenate([self.ids[kind] for kind in kinds])
-        order = np.argsort(everyone, kind="stable")
-        members = order[
-            np.searchsorted(everyone[order], 0) :
-        ]  # group by group, each in the order of the snapshot
-        need(
-            len(catalogue.ids) == 0 or np.array_equal(ids[members], catalogue.ids),
-            "IDs are not the members in group order",
-        )
+        check_ids(catalogue, everyone, ids)
         linked = np.concatenate(
             [self.group_of[kind] for kind in kinds if kind in catalogue.linked_types]
         )
@@ -333,6 +326,22 @@ class Membership:
             np.array_equal(first, catalogue.columns["GroupLabel"]),
             "GroupLabel is not the first linked member's index",
         )
+
+
+def check_ids(catalogue, group_of, ids):
+    """IDs are the members, group by group, in any order inside a group."""
+    if len(catalogue.ids) == 0:
+        return
+    members = group_of >= 0
+    expected = np.lexsort((ids[members], group_of[members]))
+    groups = np.repeat(np.arange(catalogue.num), catalogue.columns["GroupLen"])
+    need(
+        len(groups) == len(catalogue.ids)
+        and np.array_equal(
+            ids[members][expected], catalogue.ids[np.lexsort((catalogue.ids, groups))]
+        ),
+        "IDs are not the members in group order",
+    )
 
 
 def check_properties(catalogue, membership, path):

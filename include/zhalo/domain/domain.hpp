@@ -14,6 +14,10 @@ struct DomainOptions {
   /// Weights of the particles, in the caller's order and each at least 1. Then each rank gets a
   /// part of equal weight; without weights it gets a part of equal number.
   Strided<std::uint32_t> weight{nullptr};
+  /// The smallest linking length or radius that the domain will be searched with; 0: any. Keys then
+  /// distinguish no cells much smaller than that, and sorting takes less time. Smaller lengths give
+  /// right results, too.
+  double min_length = 0;
 };
 
 template <class Real>
@@ -29,6 +33,8 @@ struct DomainState;
 ///
 /// Several species may share a domain: they are cut at the same keys, each keeps its own order.
 ///
+/// A domain has the columns of its particles, too: mass, velocity, type.
+///
 /// Everything that takes a domain leaves its results in the domain's order; to_caller_order()
 /// brings them to the caller's order and rank. A domain owns its memory, in that of the context's
 /// Exec. The caller's particles are not needed after it is made. Copies are handles of the same
@@ -40,10 +46,17 @@ class Domain {
   /// and if the ranks do not give the same box, or weights all or none; OutOfMemory.
   Domain(const Context& context, const Particles<Real>& particles, const Box& box,
          const DomainOptions& options = {});
-  /// Several species, at least one; all ranks give as many.
-  Domain(const Context& context, const std::vector<Particles<Real>>& species, const Box& box);
+  /// Several species, at least one; all ranks give as many. Only one may have weights.
+  Domain(const Context& context, const std::vector<Particles<Real>>& species, const Box& box,
+         const DomainOptions& options = {});
   Domain(Context&&, const Particles<Real>&, const Box&, const DomainOptions& = {}) = delete;
-  Domain(Context&&, const std::vector<Particles<Real>>&, const Box&) = delete;
+  Domain(Context&&, const std::vector<Particles<Real>>&, const Box&,
+         const DomainOptions& = {}) = delete;
+
+  /// Brings masses, velocities and types, where the particles that the domain was made of had none
+  /// yet: all species, in the order in which they were given, with any positions. Memory is needed
+  /// for them only from now on. Collective. InputError if numbers of particles differ.
+  void bring_columns(const std::vector<Particles<Real>>& species);
 
   const Context& context() const;
   const Box& box() const;
@@ -58,8 +71,8 @@ class Domain {
   /// Coordinates in the box, in the unit of the caller. Arrays have room behind their end
   /// (Buffer::padding) that may be read.
   Span<const Real> position(int axis, int species = 0) const;
-  /// The positions as particles, for calls that take any: painting, reading a field out. A view:
-  /// the domain must outlive it.
+  /// Positions and columns as particles, for calls that take any: painting, reading a field out. A
+  /// view: the domain must outlive it.
   Particles<Real> particles(int species = 0) const;
   /// Index of each particle in the caller's order over all ranks.
   Span<const Index> global_index(int species = 0) const;

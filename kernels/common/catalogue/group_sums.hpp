@@ -1,6 +1,5 @@
-/// Sums over the members of groups. Each group is cut into blocks of members; a block's sum is
-/// taken in order, then the blocks' sums in order: equal results for any number of threads, and a
-/// large group is shared out.
+/// Sums over the members of groups. Each part of a group is cut into blocks of members, so that a
+/// large one is shared out among threads.
 #pragma once
 
 #include "kernels/catalogue.hpp"
@@ -12,43 +11,44 @@ struct CountBlocks {
   Span<const Index> offset;
   Span<Index> num_blocks;
 
-  /// One more than there are groups, so that the scan ends with the total.
-  ZHALO_HD void operator()(Index g) const {
-    const bool any = g + 1 < offset.size();
-    num_blocks[g] =
-        any ? (offset[g + 1] - offset[g] + members_per_block - 1) / members_per_block : 0;
+  /// One more than there are parts, so that the scan ends with the total.
+  ZHALO_HD void operator()(Index p) const {
+    const bool any = p + 1 < offset.size();
+    num_blocks[p] =
+        any ? (offset[p + 1] - offset[p] + members_per_block - 1) / members_per_block : 0;
   }
 };
 
 struct NameBlocks {
   Span<const Index> first_block;
-  Span<LocalIndex> group;
+  Span<LocalIndex> part;
 
-  ZHALO_HD void operator()(Index g) const {
-    for (Index b = first_block[g]; b < first_block[g + 1]; ++b)
-      group[b] = static_cast<LocalIndex>(g);
+  ZHALO_HD void operator()(Index p) const {
+    for (Index b = first_block[p]; b < first_block[p + 1]; ++b)
+      part[b] = static_cast<LocalIndex>(p);
   }
 };
 
 template <class E>
-GroupBlocks make_blocks(const E& exec, Span<const Index> offset) {
-  GroupBlocks blocks;
+MemberBlocks make_blocks(const E& exec, Span<const Index> offset) {
+  MemberBlocks blocks;
   blocks.first_block = Buffer<Index>(exec, offset.size(), "blocks of group members");
   for_each(exec, offset.size(), CountBlocks{offset, blocks.first_block.span()});
   const Index num_blocks = exclusive_scan(exec, blocks.first_block.span());
-  blocks.group = Buffer<LocalIndex>(exec, num_blocks, "blocks of group members");
-  for_each(exec, offset.size() - 1, NameBlocks{blocks.first_block.span(), blocks.group.span()});
+  blocks.part = Buffer<LocalIndex>(exec, num_blocks, "blocks of group members");
+  for_each(exec, offset.size() - 1, NameBlocks{blocks.first_block.span(), blocks.part.span()});
   return blocks;
 }
 
-/// A member as the sums want it.
+// ---------------------------------------------------------------- members
+
+/// Stored particles as the sums want them.
 template <class Real>
 struct MemberReader {
   MembersView<Real> members;
 
   ZHALO_HD Place<Real> place(Index m) const { return members.particles[members.member[m]]; }
 
-  /// Members of a group lie anywhere in the caller's order.
   ZHALO_HD void prefetch_after(Index m) const {
     if (m + prefetch_distance >= members.member.size()) return;
     const Place<Real> p = place(m + prefetch_distance);
@@ -56,223 +56,264 @@ struct MemberReader {
   }
 
   ZHALO_HD double mass(const Place<Real>& p) const {
-    return p.segment.mass ? p.segment.mass[p.row] : members.particles.uniform_mass;
+    const double mass = p.segment.mass ? p.segment.mass[p.row] : members.particles.uniform_mass;
+    return mass * members.halo.mass_to_unit;
   }
 
   ZHALO_HD Vec3d pos(const Place<Real>& p) const {
     Vec3d x;
-    for (int axis = 0; axis < members.particles.dimensions; ++axis) {
-      x[axis] = static_cast<double>(members.frame.wrapped(p.segment.pos[axis][p.row], axis));
-    }
+    for (int axis = 0; axis < members.particles.dimensions; ++axis)
+      x[axis] = static_cast<double>(p.segment.pos[axis][p.row]) * members.halo.coordinate_to_unit;
     return x;
   }
 
   ZHALO_HD Vec3d velocity(const Place<Real>& p) const {
     Vec3d v;
     for (int axis = 0; axis < members.particles.dimensions; ++axis) {
-      if (p.segment.velocity[axis]) v[axis] = p.segment.velocity[axis][p.row];
+      v[axis] = p.segment.velocity[axis]
+                    ? p.segment.velocity[axis][p.row] * members.halo.velocity_to_unit
+                    : unknown;
     }
     return v;
   }
 
   /// From `origin` to the nearest image of x.
   ZHALO_HD Vec3d relative(Vec3d x, const Vec3d& origin) const {
-    const Box& box = members.frame.box;
     x -= origin;
     for (int axis = 0; axis < 3; ++axis) {
-      if (!box.periodic[axis]) continue;
-      if (x[axis] > box.length[axis] / 2) x[axis] -= box.length[axis];
-      if (x[axis] < -box.length[axis] / 2) x[axis] += box.length[axis];
+      const double period = members.halo.period[axis];
+      if (period == 0) continue;
+      if (x[axis] > period / 2) x[axis] -= period;
+      if (x[axis] < -period / 2) x[axis] += period;
     }
     return x;
+  }
+
+  ZHALO_HD HaloMember member(Index m, const HaloReference& about) const {
+    const Place<Real> p = place(m);
+    return {mass(p), relative(pos(p), about.pos), velocity(p) - about.velocity,
+            p.segment.type ? int{p.segment.type[p.row]} : 0};
   }
 };
 
 template <class Real>
-struct TakeOrigin : MemberReader<Real> {
-  Span<Vec3d> origin;
+struct TakeFirst : MemberReader<Real> {
+  Span<Vec3d> pos_of_parts;
 
-  ZHALO_HD void operator()(Index g) const {
-    origin[g] = this->pos(this->place(this->members.blocks.offset[g]));
+  ZHALO_HD void operator()(Index p) const {
+    pos_of_parts[p] = this->pos(this->place(this->members.blocks.offset[p]));
   }
 };
 
 template <class E, class Real>
-void first_positions(const E& exec, const MembersView<Real>& members, Span<Vec3d> origin) {
-  for_each(exec, origin.size(), TakeOrigin<Real>{{members}, origin});
+void first_positions(const E& exec, const MembersView<Real>& members, Span<Vec3d> pos) {
+  for_each(exec, pos.size(), TakeFirst<Real>{{members}, pos});
 }
 
-template <class Real>
-struct SumMoments : MemberReader<Real> {
+// ---------------------------------------------------------------- sums of blocks, parts, groups
+
+template <class Real, class Sum>
+struct SumBlock : MemberReader<Real> {
   static constexpr bool long_elements = true;
-  Span<const Vec3d> origin;
-  Span<Moments> sums;
+  Span<const HaloReference> about;
+  Span<Sum> sums;
 
   ZHALO_HD void operator()(Index block) const {
     const BlocksView& blocks = this->members.blocks;
-    const Vec3d from = origin[blocks.group[block]];
-    Moments sum;
+    const HaloReference reference = about[blocks.part[block]];
+    const double resolution = resolution_of(reference.length);
+    Sum sum;
     for (Index m = blocks.begin(block); m < blocks.end(block); ++m) {
       this->prefetch_after(m);
-      const Place<Real> p = this->place(m);
-      const double mass = this->mass(p);
-      sum += {mass, this->relative(this->pos(p), from) * mass, this->velocity(p) * mass};
-    }
-    sums[block] = sum;
-  }
-};
-
-template <class Real>
-struct SumSpreads : MemberReader<Real> {
-  static constexpr bool long_elements = true;
-  Span<const GroupRow> rows;
-  Span<Spreads> sums;
-
-  ZHALO_HD static double square(const Vec3d& v) { return v[0] * v[0] + v[1] * v[1] + v[2] * v[2]; }
-
-  ZHALO_HD void operator()(Index block) const {
-    const BlocksView& blocks = this->members.blocks;
-    const GroupRow& row = rows[blocks.group[block]];
-    Spreads sum;
-    for (Index m = blocks.begin(block); m < blocks.end(block); ++m) {
-      this->prefetch_after(m);
-      const Place<Real> p = this->place(m);
-      const double mass = this->mass(p);
-      const double pos2 = square(this->relative(this->pos(p), row.centre));
-      sum += {mass * square(this->velocity(p) - row.velocity), mass * pos2, pos2};
+      sum.add(this->member(m, reference), resolution);
     }
     sums[block] = sum;
   }
 };
 
 template <class Sum>
-struct AddBlocks {
-  BlocksView blocks;
-  Span<const Sum> of_blocks;
-  Span<Sum> of_groups;
+struct AddParts {
+  Span<const Index> offset;
+  Span<const Sum> parts;
+  Index width;
+  Span<Sum> sums;
 
-  ZHALO_HD void operator()(Index g) const {
-    Sum sum;
-    for (Index b = blocks.first_block[g]; b < blocks.first_block[g + 1]; ++b) sum += of_blocks[b];
-    of_groups[g] = sum;
+  ZHALO_HD void operator()(Index at) const {
+    const Index group = at / width;
+    const Index column = at % width;
+    // Added up in memory: a sum has more words than a thread of a device has registers for two.
+    sums[at] = {};
+    for (Index p = offset[group]; p < offset[group + 1]; ++p) sums[at] += parts[p * width + column];
   }
 };
 
+template <class E, class Sum>
+void add_parts(const E& exec, Span<const Index> offset, Span<const Sum> parts, Index width,
+               Span<Sum> sums) {
+  for_each(exec, sums.size(), AddParts<Sum>{offset, parts, width, sums});
+}
+
+template <class Sum, class E, class Real>
+void sum_members(const E& exec, const MembersView<Real>& members, Span<const HaloReference> about,
+                 Span<Sum> sums) {
+  const Index num_blocks = members.blocks.part.size();
+  if (num_blocks == sums.size()) {  // each part is one block
+    return for_each(exec, num_blocks, SumBlock<Real, Sum>{{members}, about, sums});
+  }
+  Buffer<Sum> of_blocks(exec, num_blocks, "sums over groups");
+  for_each(exec, of_blocks.size(), SumBlock<Real, Sum>{{members}, about, of_blocks.span()});
+  add_parts(exec, members.blocks.first_block, Span<const Sum>(of_blocks.span()), 1, sums);
+}
+
 template <class E, class Real>
-void sum_moments(const E& exec, const MembersView<Real>& members, Span<const Vec3d> origin,
+void sum_moments(const E& exec, const MembersView<Real>& members, Span<const HaloReference> about,
                  Span<Moments> sums) {
-  Buffer<Moments> of_blocks(exec, members.blocks.group.size(), "sums over groups");
-  for_each(exec, of_blocks.size(), SumMoments<Real>{{members}, origin, of_blocks.span()});
-  for_each(exec, sums.size(), AddBlocks<Moments>{members.blocks, of_blocks.span(), sums});
+  sum_members(exec, members, about, sums);
 }
 
 template <class E, class Real>
-void sum_spreads(const E& exec, const MembersView<Real>& members, Span<const GroupRow> rows,
+void sum_spreads(const E& exec, const MembersView<Real>& members, Span<const HaloReference> about,
                  Span<Spreads> sums) {
-  Buffer<Spreads> of_blocks(exec, members.blocks.group.size(), "sums over groups");
-  for_each(exec, of_blocks.size(), SumSpreads<Real>{{members}, rows, of_blocks.span()});
-  for_each(exec, sums.size(), AddBlocks<Spreads>{members.blocks, of_blocks.span(), sums});
-}
-
-struct FinishMoments {
-  KeyFrame frame;
-  Span<const Vec3d> origin;
-  Span<const Moments> sums;
-  Span<GroupRow> rows;
-
-  ZHALO_HD void operator()(Index g) const {
-    const Moments sum = sums[g];
-    GroupRow& row = rows[g];
-    row.mass = sum.mass;
-    for (int axis = 0; axis < 3; ++axis) {
-      row.centre[axis] = frame.wrapped(origin[g][axis] + sum.pos[axis] / sum.mass, axis);
-      row.velocity[axis] = sum.velocity[axis] / sum.mass;
-    }
-  }
-};
-
-template <class E>
-void finish_moments(const E& exec, const KeyFrame& frame, Span<const Vec3d> origin,
-                    Span<const Moments> sums, Span<GroupRow> rows) {
-  for_each(exec, rows.size(), FinishMoments{frame, origin, sums, rows});
-}
-
-struct FinishSpreads {
-  Span<const Spreads> sums;
-  int dimensions;
-  Span<GroupRow> rows;
-
-  ZHALO_HD void operator()(Index g) const {
-    const Spreads sum = sums[g];
-    GroupRow& row = rows[g];
-    row.velocity_dispersion = sqrt(sum.velocity2 / (row.mass * dimensions));
-    row.rms_radius = sqrt(sum.pos2 / row.mass);
-    row.max_radius = sqrt(sum.largest_pos2);
-  }
-};
-
-template <class E>
-void finish_spreads(const E& exec, Span<const Spreads> sums, int dimensions, Span<GroupRow> rows) {
-  for_each(exec, rows.size(), FinishSpreads{sums, dimensions, rows});
+  sum_members(exec, members, about, sums);
 }
 
 /// Members and mass of each type in one block.
 template <class Real>
 struct SumTypes : MemberReader<Real> {
   static constexpr bool long_elements = true;
-  TypeSums sums;  ///< [block][type]
+  Span<const HaloReference> about;
+  Index num_types;
+  Span<TypeSum> sums;  ///< [block][type]
 
   ZHALO_HD void operator()(Index block) const {
     const BlocksView& blocks = this->members.blocks;
-    const Index first = block * sums.num_types;
-    for (int t = 0; t < sums.num_types; ++t) {
-      sums.length[first + t] = 0;
-      sums.mass[first + t] = 0;
-    }
+    const double resolution = resolution_of(about[blocks.part[block]].length);
+    for (Index t = 0; t < num_types; ++t) sums[block * num_types + t] = {};
     for (Index m = blocks.begin(block); m < blocks.end(block); ++m) {
       const Place<Real> p = this->place(m);
       const Index type = p.segment.type ? p.segment.type[p.row] : 0;
-      sums.length[first + type] += 1;
-      sums.mass[first + type] += this->mass(p);
+      TypeSum& sum = sums[block * num_types + type];
+      sum.length += 1;
+      sum.mass.add(this->mass(p), resolution);
     }
-  }
-};
-
-struct FinishTypes {
-  BlocksView blocks;
-  TypeSums of_blocks;
-  TypeSums of_groups;  ///< [group][type]
-
-  ZHALO_HD void operator()(Index at) const {
-    const Index g = at / of_groups.num_types;
-    const Index type = at % of_groups.num_types;
-    Index length = 0;
-    double mass = 0;
-    for (Index b = blocks.first_block[g]; b < blocks.first_block[g + 1]; ++b) {
-      length += of_blocks.length[b * of_groups.num_types + type];
-      mass += of_blocks.mass[b * of_groups.num_types + type];
-    }
-    of_groups.length[at] = length;
-    of_groups.mass[at] = mass;
   }
 };
 
 template <class E, class Real>
-void sum_types(const E& exec, const MembersView<Real>& members, const TypeSums& sums) {
-  const Index num_blocks = members.blocks.group.size();
-  Buffer<Index> length(exec, num_blocks * sums.num_types, "sums over types");
-  Buffer<double> mass(exec, num_blocks * sums.num_types, "sums over types");
-  const TypeSums of_blocks{sums.num_types, length.span(), mass.span()};
-  for_each(exec, num_blocks, SumTypes<Real>{{members}, of_blocks});
-  for_each(exec, sums.length.size(), FinishTypes{members.blocks, of_blocks, sums});
+void sum_types(const E& exec, const MembersView<Real>& members, Span<const HaloReference> about,
+               int num_types, Span<TypeSum> sums) {
+  const Index num_blocks = members.blocks.part.size();
+  Buffer<TypeSum> of_blocks(exec, num_blocks * num_types, "sums over types");
+  for_each(exec, num_blocks, SumTypes<Real>{{members}, about, num_types, of_blocks.span()});
+  add_parts(exec, members.blocks.first_block, Span<const TypeSum>(of_blocks.span()), num_types,
+            sums);
+}
+
+// ---------------------------------------------------------------- groups
+
+struct FindRow {
+  Span<const std::uint64_t> keys;
+  std::uint64_t num_species;
+  Span<std::uint64_t> rows;
+
+  ZHALO_HD void operator()(Index i) const { rows[i] = keys[i] / num_species; }
+};
+
+template <class E>
+void find_rows(const E& exec, Span<const std::uint64_t> keys, int num_species,
+               Span<std::uint64_t> rows) {
+  for_each(exec, rows.size(), FindRow{keys, static_cast<std::uint64_t>(num_species), rows});
+}
+
+struct MakeOffset {
+  Span<const LocalIndex> start;
+  Index total;
+  Span<Index> offset;
+
+  ZHALO_HD void operator()(Index i) const { offset[i] = i < start.size() ? start[i] : total; }
+};
+
+template <class E>
+void make_offsets(const E& exec, Span<const LocalIndex> start, Index total, Span<Index> offset) {
+  for_each(exec, offset.size(), MakeOffset{start, total, offset});
+}
+
+struct MakeReference {
+  Span<const Index> offset;
+  Span<const Vec3d> pos_of_parts;
+  Span<const Index> length;
+  Span<HaloReference> references;
+
+  ZHALO_HD void operator()(Index g) const {
+    references[g] = {pos_of_parts[offset[g]], {}, length[g]};
+  }
+};
+
+template <class E>
+void make_references(const E& exec, Span<const Index> offset, Span<const Vec3d> pos_of_parts,
+                     Span<const Index> length, Span<HaloReference> references) {
+  for_each(exec, references.size(), MakeReference{offset, pos_of_parts, length, references});
+}
+
+struct SpreadReference {
+  Span<const Index> offset;
+  Span<const HaloReference> of_groups;
+  Span<HaloReference> of_parts;
+
+  ZHALO_HD void operator()(Index g) const {
+    for (Index p = offset[g]; p < offset[g + 1]; ++p) of_parts[p] = of_groups[g];
+  }
+};
+
+template <class E>
+void spread_references(const E& exec, Span<const Index> offset, Span<const HaloReference> of_groups,
+                       Span<HaloReference> of_parts) {
+  for_each(exec, of_groups.size(), SpreadReference{offset, of_groups, of_parts});
+}
+
+struct FinishMoments {
+  HaloFrame halo;
+  Span<const Moments> sums;
+  Span<HaloReference> about;
+  Span<HaloProperties> properties;
+
+  ZHALO_HD void operator()(Index g) const { sums[g].finish(halo, about[g], properties[g]); }
+};
+
+template <class E>
+void finish_moments(const E& exec, const HaloFrame& halo, Span<const Moments> sums,
+                    Span<HaloReference> about, Span<HaloProperties> properties) {
+  for_each(exec, sums.size(), FinishMoments{halo, sums, about, properties});
+}
+
+struct FinishSpreads {
+  HaloFrame halo;
+  Span<const Spreads> sums;
+  Span<const HaloReference> about;
+  Span<HaloProperties> properties;
+
+  ZHALO_HD void operator()(Index g) const { sums[g].finish(halo, about[g], properties[g]); }
+};
+
+template <class E>
+void finish_spreads(const E& exec, const HaloFrame& halo, Span<const Spreads> sums,
+                    Span<const HaloReference> about, Span<HaloProperties> properties) {
+  for_each(exec, sums.size(), FinishSpreads{halo, sums, about, properties});
 }
 
 ZHALO_INSTANTIATE(make_blocks);
-ZHALO_INSTANTIATE(finish_moments);
-ZHALO_INSTANTIATE(finish_spreads);
 ZHALO_INSTANTIATE_REALS(first_positions);
 ZHALO_INSTANTIATE_REALS(sum_moments);
 ZHALO_INSTANTIATE_REALS(sum_spreads);
 ZHALO_INSTANTIATE_REALS(sum_types);
+ZHALO_INSTANTIATE(find_rows);
+ZHALO_INSTANTIATE(make_offsets);
+ZHALO_INSTANTIATE(add_parts, Moments);
+ZHALO_INSTANTIATE(add_parts, Spreads);
+ZHALO_INSTANTIATE(add_parts, TypeSum);
+ZHALO_INSTANTIATE(make_references);
+ZHALO_INSTANTIATE(spread_references);
+ZHALO_INSTANTIATE(finish_moments);
+ZHALO_INSTANTIATE(finish_spreads);
 
 }  // namespace zhalo::kernels

@@ -172,17 +172,22 @@ Buffer<LocalIndex> select_members(const E& exec, Span<const Index> group_of) {
 struct MakeMemberKey {
   Span<const Index> group_of;
   Span<const LocalIndex> members;
+  Span<const Index> first_of_species;
   Span<std::uint64_t> keys;
 
   ZHALO_HD void operator()(Index m) const {
-    keys[m] = static_cast<std::uint64_t>(group_of[members[m]]);
+    const Index member = members[m];
+    const Index num = first_of_species.size();
+    Index species = 0;
+    while (species + 1 < num && first_of_species[species + 1] <= member) ++species;
+    keys[m] = static_cast<std::uint64_t>(group_of[member] * num + species);
   }
 };
 
 template <class E>
 void make_member_keys(const E& exec, Span<const Index> group_of, Span<const LocalIndex> members,
-                      Span<std::uint64_t> keys) {
-  for_each(exec, members.size(), MakeMemberKey{group_of, members, keys});
+                      Span<const Index> first_of_species, Span<std::uint64_t> keys) {
+  for_each(exec, members.size(), MakeMemberKey{group_of, members, first_of_species, keys});
 }
 
 struct IsLong {
@@ -213,6 +218,40 @@ void make_length_keys(const E& exec, Span<const Index> lengths, Index longest,
   for_each(exec, lengths.size(), MakeLengthKey{lengths, longest, keys});
 }
 
+struct Shift {
+  Span<const Index> from;
+  Index by;
+  Span<Index> to;
+
+  ZHALO_HD void operator()(Index i) const { to[i] = from[i] + by; }
+};
+
+template <class E>
+void shift(const E& exec, Span<const Index> from, Index by, Span<Index> to) {
+  for_each(exec, to.size(), Shift{from, by, to});
+}
+
+struct HashMember {
+  Span<const Index> members;
+  Index first;
+
+  ZHALO_HD std::uint64_t operator()(Index i) const {
+    Hash hash;
+    hash.add(static_cast<std::uint64_t>(first + i));
+    return hash.add(static_cast<std::uint64_t>(members[i])).value();
+  }
+};
+
+struct AddHashes {
+  ZHALO_HD std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const { return a + b; }
+};
+
+template <class E>
+std::uint64_t hash_members(const E& exec, Span<const Index> members, Index first) {
+  return transform_reduce(exec, members.size(), std::uint64_t{0}, HashMember{members, first},
+                          AddHashes{});
+}
+
 ZHALO_INSTANTIATE(count_bad_labels);
 ZHALO_INSTANTIATE(count_labels);
 ZHALO_INSTANTIATE(count_marked_labels);
@@ -225,5 +264,7 @@ ZHALO_INSTANTIATE(select_members);
 ZHALO_INSTANTIATE(make_member_keys);
 ZHALO_INSTANTIATE(select_long);
 ZHALO_INSTANTIATE(make_length_keys);
+ZHALO_INSTANTIATE(shift);
+ZHALO_INSTANTIATE(hash_members);
 
 }  // namespace zhalo::kernels

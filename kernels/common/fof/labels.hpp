@@ -82,17 +82,19 @@ struct WriteSetLabel {
   Span<const Index> label_of_root;
   Span<Index> label;
 
-  ZHALO_HD void prefetch(Index i) const { prefetch_line(&label[order[i]]); }
+  ZHALO_HD Index target(Index i) const { return order.empty() ? i : Index{order[i]}; }
+
+  ZHALO_HD void prefetch(Index i) const { prefetch_line(&label[target(i)]); }
 
   ZHALO_HD void operator()(Index i) const {
-    label[order[i]] = label_of_root[sets.find(static_cast<LocalIndex>(i))];
+    label[target(i)] = label_of_root[sets.find(static_cast<LocalIndex>(i))];
   }
 };
 
 template <class E>
 void write_set_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex> order,
                       Span<const Index> label_of_root, Span<Index> label) {
-  for_each(exec, order.size(), WriteSetLabel{sets, order, label_of_root, label});
+  for_each(exec, label.size(), WriteSetLabel{sets, order, label_of_root, label});
 }
 
 ZHALO_INSTANTIATE(write_labels);

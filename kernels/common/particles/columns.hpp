@@ -11,6 +11,7 @@ namespace zhalo::kernels {
 template <class Real>
 struct SummarizeColumns {
   ParticlesView<Real> particles;
+  Span<const Index> global_index;
   int num_types;
 
   ZHALO_HD ColumnSummary operator()(Index i) const {
@@ -19,7 +20,8 @@ struct SummarizeColumns {
     const int type = p.segment.type ? p.segment.type[p.row] : 0;
     const bool bad_mass = !(mass > 0) || mass - mass != 0;
     const bool bad_type = type >= num_types;
-    return {bad_mass ? 1 : 0, bad_mass ? i : last, bad_type ? 1 : 0, bad_type ? i : last};
+    return {bad_mass ? 1 : 0, bad_mass ? global_index[i] : last, bad_type ? 1 : 0,
+            bad_type ? global_index[i] : last};
   }
 
   static constexpr Index last = std::numeric_limits<Index>::max();
@@ -36,11 +38,50 @@ struct CombineColumnSummaries {
 
 template <class E, class Real>
 ColumnSummary summarize_columns(const E& exec, const ParticlesView<Real>& particles,
-                                int num_types) {
+                                Span<const Index> global_index, int num_types) {
   using Summarize = SummarizeColumns<Real>;
   return transform_reduce(exec, particles.num,
                           ColumnSummary{0, Summarize::last, 0, Summarize::last},
-                          Summarize{particles, num_types}, CombineColumnSummaries{});
+                          Summarize{particles, global_index, num_types}, CombineColumnSummaries{});
+}
+
+template <class Real>
+struct MassOf {
+  ParticlesView<Real> particles;
+
+  ZHALO_HD double operator()(Index i) const {
+    const Place<Real> p = particles[i];
+    return p.segment.mass ? p.segment.mass[p.row] : particles.uniform_mass;
+  }
+};
+
+template <class Real>
+struct MaxVelocityOf {
+  ParticlesView<Real> particles;
+
+  ZHALO_HD double operator()(Index i) const {
+    const Place<Real> p = particles[i];
+    double largest = 0;
+    for (int axis = 0; axis < particles.dimensions; ++axis) {
+      const double v = p.segment.velocity[axis] ? fabs(p.segment.velocity[axis][p.row]) : 0;
+      if (v > largest && v - v == 0) largest = v;
+    }
+    return largest;
+  }
+};
+
+struct Larger {
+  ZHALO_HD double operator()(double a, double b) const { return a > b ? a : b; }
+};
+
+template <class E, class Real>
+double find_max_mass(const E& exec, const ParticlesView<Real>& particles) {
+  return transform_reduce(exec, particles.num, 0.0, MassOf<Real>{particles}, Larger{});
+}
+
+template <class E, class Real>
+double find_max_velocity(const E& exec, const ParticlesView<Real>& particles) {
+  return transform_reduce(exec, particles.num, 0.0, MaxVelocityOf<Real>{particles}, Larger{});
 }
 
 template <class Real>
@@ -100,6 +141,8 @@ void pack_particles(const E& exec, const ParticlesView<Real>& particles, Span<co
 }
 
 ZHALO_INSTANTIATE_REALS(summarize_columns);
+ZHALO_INSTANTIATE_REALS(find_max_mass);
+ZHALO_INSTANTIATE_REALS(find_max_velocity);
 ZHALO_INSTANTIATE_REALS(mark_types);
 ZHALO_INSTANTIATE_REALS(pack_particles);
 

@@ -95,20 +95,20 @@ struct MoveElement {
 };
 
 template <bool scatters, class E>
-void move_elements(const E& exec, const MovedColumn& column, Span<const LocalIndex> at) {
+void move_elements(const E& exec, const ColumnView& from, Span<const LocalIndex> at, void* to) {
   const auto run = [&](auto word) {
     using Word = decltype(word);
-    const Index words = column.element_size / static_cast<Index>(sizeof(Word));
+    const Index words = from.element_size / static_cast<Index>(sizeof(Word));
     const Index stride =
-        column.from_stride != 0 ? column.from_stride / static_cast<Index>(sizeof(Word)) : words;
+        from.stride_bytes != 0 ? from.stride_bytes / static_cast<Index>(sizeof(Word)) : words;
     for_each(exec, at.size(),
-             MoveElement<Word, scatters>{static_cast<const Word*>(column.from), at,
-                                         static_cast<Word*>(column.to), words, stride});
+             MoveElement<Word, scatters>{static_cast<const Word*>(from.data), at,
+                                         static_cast<Word*>(to), words, stride});
   };
   const auto fits = [&](Index bytes) {
     const auto indices =
-        reinterpret_cast<std::uintptr_t>(column.from) | reinterpret_cast<std::uintptr_t>(column.to);
-    return column.element_size % bytes == 0 && column.from_stride % bytes == 0 &&
+        reinterpret_cast<std::uintptr_t>(from.data) | reinterpret_cast<std::uintptr_t>(to);
+    return from.element_size % bytes == 0 && from.stride_bytes % bytes == 0 &&
            indices % static_cast<std::uintptr_t>(bytes) == 0;
   };
   if (fits(8)) return run(std::uint64_t{});
@@ -117,35 +117,13 @@ void move_elements(const E& exec, const MovedColumn& column, Span<const LocalInd
 }
 
 template <class E>
-void gather(const E& exec, const MovedColumn& column, Span<const LocalIndex> at) {
-  move_elements<false>(exec, column, at);
+void gather(const E& exec, const ColumnView& from, Span<const LocalIndex> at, void* to) {
+  move_elements<false>(exec, from, at, to);
 }
 
 template <class E>
-void scatter(const E& exec, const MovedColumn& column, Span<const LocalIndex> at) {
-  move_elements<true>(exec, column, at);
-}
-
-struct GatherElement {
-  const unsigned char* from;
-  Span<const Index> indices;
-  Index first_index;
-  Index element_size;
-  unsigned char* to;
-
-  ZHALO_HD void operator()(Index i) const {
-    const unsigned char* element = from + (indices[i] - first_index) * element_size;
-    for (Index b = 0; b < element_size; ++b) to[i * element_size + b] = element[b];
-  }
-};
-
-template <class E>
-void gather_elements(const E& exec, const ElementsView& elements, Span<const Index> indices,
-                     void* to) {
-  for_each(
-      exec, indices.size(),
-      GatherElement{static_cast<const unsigned char*>(elements.data), indices, elements.first_index,
-                    elements.element_size, static_cast<unsigned char*>(to)});
+void scatter(const E& exec, const ColumnView& from, Span<const LocalIndex> at, void* to) {
+  move_elements<true>(exec, from, at, to);
 }
 
 struct FindGlobal {
@@ -203,7 +181,6 @@ ZHALO_INSTANTIATE(scatter_numbers);
 ZHALO_INSTANTIATE(make_global);
 ZHALO_INSTANTIATE(gather);
 ZHALO_INSTANTIATE(scatter);
-ZHALO_INSTANTIATE(gather_elements);
 ZHALO_INSTANTIATE(find_global);
 ZHALO_INSTANTIATE(find_origins);
 

@@ -88,26 +88,10 @@ void spread_runs(const E& exec, const RunsView& runs, Span<const Index> values, 
   for_each(exec, runs.order.size(), SpreadRun{runs, values, to});
 }
 
-struct MarkRow {
-  Span<const std::uint64_t> rows;
-  Span<Index> offset;
-
-  ZHALO_HD void operator()(Index i) const {
-    if (i == 0 || rows[i] != rows[i - 1]) offset[static_cast<Index>(rows[i] - rows[0])] = i;
-    if (i + 1 == rows.size()) offset[offset.size() - 1] = rows.size();
-  }
-};
-
-template <class E>
-void find_rows(const E& exec, Span<const std::uint64_t> rows, Span<Index> offset) {
-  for_each(exec, rows.size(), MarkRow{rows, offset});
-}
-
 ZHALO_INSTANTIATE(select_run_starts);
 ZHALO_INSTANTIATE(count_runs);
 ZHALO_INSTANTIATE(weigh_runs);
 ZHALO_INSTANTIATE(sum_runs);
 ZHALO_INSTANTIATE(spread_runs);
-ZHALO_INSTANTIATE(find_rows);
 
 }  // namespace zhalo::kernels

@@ -76,6 +76,7 @@ void write_rows(StagedFiles& files, const Groups& groups, const SnapshotInfo& sn
     // first alone.
     write_common_header(file, view.is_master() ? view.files.count : view.num_files, snapshot);
     write_counts(file, view, group_rows, id_rows);
+    file.attribute("Header", "Checksum", fmt::format("{:016x}", groups.table.checksum));
     write_run(file, snapshot, run);
     for (const char* group : {"Group", "Subhalo", "IDs"}) file.make_group(group);
     file.attribute("Group", "GroupFOFLinkingLength", run.linking_length);

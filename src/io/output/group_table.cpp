@@ -43,15 +43,32 @@ std::vector<Index> offsets_by_type(const Communicator& comm,
   return offsets;
 }
 
-Span<const double> flat(const std::vector<Vec3d>& vectors) {
-  static_assert(sizeof(Vec3d) == 3 * sizeof(double));
-  return {vectors.empty() ? nullptr : vectors.front().at, 3 * static_cast<Index>(vectors.size())};
+/// One property of all rows, as the file has it.
+std::vector<double> column_of(const Catalogue& catalogue, const HaloColumn& column, double factor) {
+  std::vector<double> values;
+  const auto append = [&](double value) { values.push_back(value * factor); };
+  for (const HaloProperties& row : catalogue.properties) {
+    if (const auto* number = std::get_if<double HaloProperties::*>(&column.property)) {
+      append(row.**number);
+    } else {
+      for (const double component : (row.*std::get<1>(column.property)).at) append(component);
+    }
+  }
+  return values;
 }
 
-std::vector<double> scaled(Span<const double> values, double factor) {
-  std::vector<double> result(values.begin(), values.end());
-  for (double& value : result) value *= factor;
-  return result;
+Meaning meaning_of(const HaloColumn& column) {
+  switch (column.unit) {
+    case HaloUnit::mass: return of_mass(column.text);
+    case HaloUnit::length: return of_length(column.text);
+    case HaloUnit::velocity: return of_velocity(0, column.text);
+    case HaloUnit::scaled_velocity: break;
+  }
+  return of_velocity(-1, column.text);
+}
+
+bool is_velocity(const HaloColumn& column) {
+  return column.unit == HaloUnit::velocity || column.unit == HaloUnit::scaled_velocity;
 }
 
 Index longest(const Catalogue& catalogue) {
@@ -71,9 +88,12 @@ GroupTable::GroupTable(const Communicator& comm, const Catalogue& catalogue,
       offset_by_type_(offsets_by_type(comm, length_by_type_, num_columns_)),
       num_subs_(catalogue.length.size(), 0),
       first_sub_(catalogue.length.size(), -1),
-      mass_by_type_(spread_types(catalogue.mass_by_type, catalogue, num_columns_, run)),
-      code_velocity_(
-          scaled(flat(catalogue.velocity), snapshot.cosmology.scale_factor.value_or(1))) {
+      mass_by_type_(spread_types(catalogue.mass_by_type, catalogue, num_columns_, run)) {
+  const double scale_factor = snapshot.cosmology.scale_factor.value_or(1);
+  for (const HaloColumn& column : halo_columns) {
+    const bool is_scaled = column.unit == HaloUnit::scaled_velocity;
+    properties_.push_back(column_of(catalogue, column, is_scaled ? scale_factor : 1));
+  }
   if (wide_) return;
   narrow_length_.assign(catalogue.length.begin(), catalogue.length.end());
   narrow_length_by_type_.assign(length_by_type_.begin(), length_by_type_.end());
@@ -118,26 +138,18 @@ void GroupTable::append_numbers(std::vector<FileColumn>& columns,
 
 void GroupTable::append_properties(std::vector<FileColumn>& columns,
                                    const Placement& placement) const {
-  const auto append = [&](const std::string& name, Span<const double> values, Index width,
+  const auto append = [&](const char* name, Span<const double> values, Index width,
                           Meaning meaning) {
-    columns.push_back({"Group/" + name, cells_of(values, width), &placement, std::move(meaning)});
+    columns.push_back(
+        {std::string("Group/") + name, cells_of(values, width), &placement, std::move(meaning)});
   };
-  append("GroupMass", catalogue_->mass, 1, of_mass("Mass of all members"));
   append("GroupMassType", mass_by_type_, num_columns_, of_mass("Mass by particle type"));
-  append("GroupPos", flat(catalogue_->centre), 3, of_length("Centre of mass"));
-  append("GroupCM", flat(catalogue_->centre), 3, of_length("Centre of mass"));
-  if (catalogue_->has_velocities) {
-    append("GroupVel", code_velocity_, 3,
-           of_velocity(-1, "Mass-weighted mean peculiar velocity times the scale factor"));
-    append("GroupVelPeculiar", flat(catalogue_->velocity), 3,
-           of_velocity(0, "Mass-weighted mean peculiar velocity"));
-    append("GroupVelDispersion", catalogue_->velocity_dispersion, 1,
-           of_velocity(0, "Mass-weighted dispersion of peculiar velocities along one axis"));
+  for (std::size_t i = 0; i < properties_.size(); ++i) {
+    const HaloColumn& column = halo_columns[i];
+    if (is_velocity(column) && !catalogue_->has_velocities) continue;
+    const bool is_vector = std::holds_alternative<Vec3d HaloProperties::*>(column.property);
+    append(column.dataset, properties_[i], is_vector ? 3 : 1, meaning_of(column));
   }
-  append("GroupInertiaRadius", catalogue_->rms_radius, 1,
-         of_length("Mass-weighted rms distance from the centre of mass"));
-  append("GroupExtentRadius", catalogue_->max_radius, 1,
-         of_length("Largest distance of a member from the centre of mass"));
 }
 
 }  // namespace zhalo::io

@@ -37,7 +37,7 @@ class GroupTable {
   std::vector<std::int32_t> num_subs_;
   std::vector<std::int32_t> first_sub_;
   std::vector<double> mass_by_type_;
-  std::vector<double> code_velocity_;
+  std::vector<std::vector<double>> properties_;  // by halo_columns
 };
 
 }  // namespace zhalo::io

@@ -40,25 +40,32 @@ inline std::vector<Index> labels_of(const std::vector<Index>& part) {
 /// A group table on one host, as vectors.
 struct Table {
   std::vector<Index> length, label, offset, members, group_of, length_by_type;
-  std::vector<double> mass, velocity_dispersion, rms_radius, max_radius, mass_by_type;
-  std::vector<Vec3d> centre, velocity;
+  std::vector<double> mass_by_type;
+  std::vector<HaloProperties> properties;
 };
+
+/// Indices of a sample's particles in the order of a domain.
+template <class Real>
+std::vector<Index> domain_order(const Context& context, const Particles<Real>& all,
+                                const Box& box) {
+  return to_host(context.exec, Domain<Real>(context, all, box).global_index());
+}
 
 /// The definitions, one after the other.
 class Arithmetic {
  public:
-  explicit Arithmetic(const Sample& readout) : sample_(readout) {
+  /// Members of a group are in this order of all particles.
+  Arithmetic(const Sample& sample, const std::vector<Index>& particles) : sample_(sample) {
     std::map<Index, std::vector<Index>> groups;
-    for (Index i = 0; i < readout.num(); ++i)
-      groups[readout.label[static_cast<std::size_t>(i)]].push_back(i);
+    for (const Index i : particles) groups[sample.label[static_cast<std::size_t>(i)]].push_back(i);
     groups.erase(no_group);
     std::vector<std::pair<Index, Index>> order;  // -length, label
     for (const auto& [label, members] : groups) {
-      if (counted(members) >= readout.options.min_members)
+      if (counted(members) >= sample.options.min_members)
         order.emplace_back(-static_cast<Index>(members.size()), label);
     }
     std::sort(order.begin(), order.end());
-    table_.group_of.assign(readout.label.size(), no_group);
+    table_.group_of.assign(sample.label.size(), no_group);
     for (const auto& [length, label] : order) {
       table_.label.push_back(label);
       add(groups[label]);
@@ -121,24 +128,25 @@ class Arithmetic {
       centre += nearest(wrapped(row(sample_.pos, i)) - origin) * mass(i);
       velocity += row(sample_.velocity, i) * mass(i);
     }
-    table_.mass.push_back(total);
-    table_.centre.push_back(wrapped(origin + centre * (1 / total)));
-    table_.velocity.push_back(velocity * (1 / total));
-    add_spreads(members);
+    HaloProperties halo;
+    halo.mass = total;
+    halo.centre = wrapped(origin + centre * (1 / total));
+    halo.velocity = velocity * (1 / total);
+    add_spreads(members, halo);
+    table_.properties.push_back(halo);
   }
 
-  void add_spreads(const std::vector<Index>& members) {
+  void add_spreads(const std::vector<Index>& members, HaloProperties& halo) const {
     double velocity2 = 0, pos2 = 0, largest = 0;
     for (const Index i : members) {
-      const double r2 = square(nearest(wrapped(row(sample_.pos, i)) - table_.centre.back()));
-      velocity2 += mass(i) * square(row(sample_.velocity, i) - table_.velocity.back());
+      const double r2 = square(nearest(wrapped(row(sample_.pos, i)) - halo.centre));
+      velocity2 += mass(i) * square(row(sample_.velocity, i) - halo.velocity);
       pos2 += mass(i) * r2;
       largest = std::max(largest, r2);
     }
-    const double total = table_.mass.back();
-    table_.velocity_dispersion.push_back(std::sqrt(velocity2 / (total * sample_.box.dimensions)));
-    table_.rms_radius.push_back(std::sqrt(pos2 / total));
-    table_.max_radius.push_back(std::sqrt(largest));
+    halo.velocity_dispersion = std::sqrt(velocity2 / (halo.mass * sample_.box.dimensions));
+    halo.rms_radius = std::sqrt(pos2 / halo.mass);
+    halo.max_radius = std::sqrt(largest);
   }
 
   const Sample& sample_;
@@ -174,14 +182,14 @@ template <class Real>
 class Part {
  public:
   /// Particles [first, first + num) of the sample, as rank `rank` has them.
-  Part(const Exec& exec, const Sample& readout, Share share, int rank, Columns columns)
-      : exec_(exec), sample_(readout), columns_(columns) {
-    particles_.dimensions = readout.box.dimensions;
+  Part(const Exec& exec, const Sample& sample, Share share, int rank, Columns columns)
+      : exec_(exec), sample_(sample), columns_(columns) {
+    particles_.dimensions = sample.box.dimensions;
     particles_.uniform_mass = columns == Columns::uniform_by_rank ? 1.0 + rank : uniform_mass;
     const Index cut = cut_of(share.count);
     add({share.first, cut}, 2 * rank);
     add({share.first + cut, share.count - cut}, 2 * rank + 1);
-    label_ = keep(piece(readout.label, share, 1));
+    label_ = keep(piece(sample.label, share, 1));
   }
   Part(const Part&) = delete;
   Part& operator=(const Part&) = delete;
@@ -241,12 +249,12 @@ class Part {
 
 /// Puts into the sample what its particles effectively have: single precision where they are held
 /// so, and what holds without a column.
-inline void settle_columns(Sample& readout, const std::vector<Index>& counts, Columns columns) {
+inline void settle_columns(Sample& sample, const std::vector<Index>& counts, Columns columns) {
   const auto held = [](double value, Held how, double without) {
     if (how == Held::missing) return without;
     return how == Held::in_float ? static_cast<double>(static_cast<float>(value)) : value;
   };
-  const auto dimensions = static_cast<std::size_t>(readout.box.dimensions);
+  const auto dimensions = static_cast<std::size_t>(sample.box.dimensions);
   std::size_t i = 0;
   for (std::size_t rank = 0; rank < counts.size(); ++rank) {
     const double without =
@@ -255,9 +263,9 @@ inline void settle_columns(Sample& readout, const std::vector<Index>& counts, Co
       const Holding holding =
           holding_of(columns, static_cast<Index>(2 * rank) + (k < cut_of(counts[rank]) ? 0 : 1));
       for (std::size_t a = i * dimensions; a < (i + 1) * dimensions; ++a)
-        readout.velocity[a] = held(readout.velocity[a], holding.velocity, 0);
-      readout.mass[i] = held(readout.mass[i], holding.mass, without);
-      if (!holding.type) readout.type[i] = 0;
+        sample.velocity[a] = held(sample.velocity[a], holding.velocity, 0);
+      sample.mass[i] = held(sample.mass[i], holding.mass, without);
+      if (!holding.type) sample.type[i] = 0;
     }
   }
 }

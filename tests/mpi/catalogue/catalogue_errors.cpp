@@ -20,12 +20,12 @@ TEST_CASE("an error on one rank at any collective is everybody's, and nobody wai
   const int rank = context.comm.rank();
   const Index num = 500;
   const auto part_of = [](Index i) { return i % 2 == 0 ? 0 : i / 10; };
-  Sample readout = make_sample("interrupted", num, 0.1, part_of, with({2, 3, {0, 1}}));
+  Sample sample = make_sample("interrupted", num, 0.1, part_of, with({2, 3, {0, 1}}));
   const Share share = share_of(num, rank, size);
-  const Part<float> part(context.exec, readout, share, rank, Columns::mixed);
+  const Part<float> part(context.exec, sample, share, rank, Columns::mixed);
   const auto work = [&] {
     const auto catalogue =
-        make_catalogue(context, part.particles(), readout.box, part.label(), readout.options);
+        make_catalogue(context, part.particles(), sample.box, part.label(), sample.options);
     return in_group_order(context, catalogue, part.label()).size();
   };
   calls = 0;
@@ -67,8 +67,8 @@ TEST_CASE("memory that is gone on one rank is everybody's error") {
   const int size = context.comm.size();
   const int rank = context.comm.rank();
   const Index num = 2000;
-  const Sample readout = make_sample("out of memory", num, 0.1, [](Index i) { return i % 3; });
-  const Part<float> part(context.exec, readout, share_of(num, rank, size), rank, Columns::all);
+  const Sample sample = make_sample("out of memory", num, 0.1, [](Index i) { return i % 3; });
+  const Part<float> part(context.exec, sample, share_of(num, rank, size), rank, Columns::all);
   bool failed = true;
   int n = 0;
   for (; failed; ++n) {
@@ -79,7 +79,7 @@ TEST_CASE("memory that is gone on one rank is everybody's error") {
     allocations_left = rank == n % size ? n : -1;
     failed = false;
     try {
-      make_catalogue(small, part.particles(), readout.box, part.label(), readout.options);
+      make_catalogue(small, part.particles(), sample.box, part.label(), sample.options);
     } catch (const OutOfMemory& error) {
       failed = true;
       CHECK_THAT(error.what(), Catch::Contains("test memory"));
@@ -96,7 +96,7 @@ TEST_CASE("bad input on one rank is the same error on all") {
   const int last = size - 1;
   const int rank = context.comm.rank();
   const Index num = Index{100} * size;
-  Sample readout = make_sample("bad", num, 0.1, [](Index i) { return i / 7; });
+  Sample sample = make_sample("bad", num, 0.1, [](Index i) { return i / 7; });
   const auto run = [&](const Sample& given, const CatalogueOptions& options) {
     const Part<float> part(context.exec, given, {Index{100} * rank, 100}, rank, Columns::all);
     make_catalogue(context, part.particles(), given.box, part.label(), options);
@@ -106,31 +106,31 @@ TEST_CASE("bad input on one rank is the same error on all") {
     CHECK_THROWS_AS(run(given, options), InputError);
     CHECK_THROWS_WITH(run(given, options), Catch::Contains(text));
   };
-  Sample bad = readout;
+  Sample bad = sample;
   bad.mass[static_cast<std::size_t>(num - 3)] = 0;
-  fails(bad, readout.options, "1 of " + std::to_string(num) + " particles have a mass");
-  fails(bad, readout.options, "the first is particle " + std::to_string(num - 3));
-  bad = readout;
+  fails(bad, sample.options, "1 of " + std::to_string(num) + " particles have a mass");
+  fails(bad, sample.options, "the first is particle " + std::to_string(num - 3));
+  bad = sample;
   bad.label[static_cast<std::size_t>(num - 3)] = num;
   bad.label[0] = -2;
-  fails(bad, readout.options, "2 labels are neither no_group nor a global index");
-  fails(readout, {0, 3}, "a group needs at least 0 members");
-  fails(readout, {2, 1}, "have a type beyond the 1");
-  fails(readout, {2, 3, {3}}, "type 3 is to count for the smallest group (there are 0 to 2)");
-  fails(readout, {2, 3, {-1}}, "type -1 is to count for the smallest group");
+  fails(bad, sample.options, "2 labels are neither no_group nor a global index");
+  fails(sample, {0, 3}, "a group needs at least 0 members");
+  fails(sample, {2, 1}, "have a type beyond the 1");
+  fails(sample, {2, 3, {3}}, "type 3 is to count for the smallest group (there are 0 to 2)");
+  fails(sample, {2, 3, {-1}}, "type -1 is to count for the smallest group");
   if (size > 1) {
-    fails(readout, {rank == last ? 3 : 2, 3},
+    fails(sample, {rank == last ? 3 : 2, 3},
           "ranks 0 and " + std::to_string(last) + " want catalogues with different");
-    fails(readout, {2, 3, rank == last ? std::vector<int>{1} : std::vector<int>{}},
+    fails(sample, {2, 3, rank == last ? std::vector<int>{1} : std::vector<int>{}},
           "want catalogues with different");
-    bad = readout;
+    bad = sample;
     if (rank == last) bad.box.length[1] = 2;
-    fails(bad, readout.options,
+    fails(bad, sample.options,
           "ranks 0 and " + std::to_string(last) + " want catalogues with different");
   }
-  const Part<float> part(context.exec, readout, {Index{100} * rank, 100}, rank, Columns::all);
+  const Part<float> part(context.exec, sample, {Index{100} * rank, 100}, rank, Columns::all);
   const auto catalogue =
-      make_catalogue(context, part.particles(), readout.box, part.label(), readout.options);
+      make_catalogue(context, part.particles(), sample.box, part.label(), sample.options);
   const auto short_column = part.label().subspan(0, rank == last ? 99 : 100);
   CHECK_THROWS_WITH(in_group_order(context, catalogue, short_column),
                     Catch::Contains("the column has 99 elements for 100"));

@@ -45,7 +45,7 @@ TEST_CASE("a catalogue and its membership, one file per rank") {
   const auto rows = static_cast<Index>(catalogue.length.size());
   std::vector<double> velocity(static_cast<std::size_t>(3 * rows));
   file.read("Group/GroupVel", {0, rows}, H5T_NATIVE_DOUBLE, velocity.data());
-  CHECK(velocity[0] == 0.5 * catalogue.velocity[0][0]);  // a = 0.5
+  CHECK(velocity[0] == 0.5 * catalogue.properties[0].velocity[0]);  // a = 0.5
   std::vector<Index> offset(static_cast<std::size_t>(6 * rows));
   file.read("Group/GroupOffsetType", {0, rows}, H5T_NATIVE_INT64, offset.data());
   const Index first = catalogue.first_group;
@@ -80,9 +80,7 @@ TEST_CASE("one linked type: its column is where tools look for it") {
     catalogue.length = {40};
     catalogue.label = {3};
     catalogue.offset = {0};
-    catalogue.mass = {80};
-    catalogue.centre = catalogue.velocity = {Vec3d{{1, 2, 3}}};
-    catalogue.velocity_dispersion = catalogue.rms_radius = catalogue.max_radius = {1};
+    catalogue.properties.resize(1);
     catalogue.length_by_type = {40};
     catalogue.mass_by_type = {80};
   }
@@ -106,9 +104,8 @@ TEST_CASE("lengths beyond int32 make wide columns on all ranks") {
   if (comm.rank() == 0) {
     catalogue.length = catalogue.length_by_type = {Index{3} << 31};
     catalogue.label = catalogue.offset = {0};
-    catalogue.mass = catalogue.mass_by_type = {1};
-    catalogue.centre = catalogue.velocity = {Vec3d{}};
-    catalogue.velocity_dispersion = catalogue.rms_radius = catalogue.max_radius = {0};
+    catalogue.mass_by_type = {1};
+    catalogue.properties.resize(1);
   }
   StagedFiles files(comm, out);
   RunRecord run = run_record();

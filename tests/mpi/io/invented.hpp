@@ -67,12 +67,12 @@ inline void append_row(Catalogue& catalogue, const World& world, Index g, Index 
   catalogue.length.push_back(length);
   catalogue.label.push_back(members.front());
   catalogue.offset.push_back(offset);
-  catalogue.mass.push_back(2.0 * static_cast<double>(length));
-  catalogue.centre.push_back({{real, 2 * real, 3 * real}});
-  catalogue.velocity.push_back({{100 + real, -real, 0}});
-  catalogue.velocity_dispersion.push_back(10 + real);
-  catalogue.rms_radius.push_back(0.1);
-  catalogue.max_radius.push_back(0.3);
+  catalogue.properties.push_back({.mass = 2.0 * static_cast<double>(length),
+                                  .centre = {{real, 2 * real, 3 * real}},
+                                  .velocity = {{100 + real, -real, 0}},
+                                  .velocity_dispersion = 10 + real,
+                                  .rms_radius = 0.1,
+                                  .max_radius = 0.3});
   for (const Index count :
        {Index{0}, World::dark_in(g), Index{0}, Index{0}, World::stars_in(g), Index{0}}) {
     catalogue.length_by_type.push_back(count);

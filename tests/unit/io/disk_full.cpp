@@ -54,12 +54,8 @@ void write_large_catalogue(const Communicator& comm, const std::string& out,
     catalogue.label.push_back(100 * g);
     catalogue.offset.push_back(100 * g);
   }
-  catalogue.mass.assign(num, 100.0);
-  catalogue.mass_by_type = catalogue.mass;
-  catalogue.centre.assign(num, Vec3d{});
-  catalogue.velocity = catalogue.centre;
-  catalogue.velocity_dispersion.assign(num, 1.0);
-  catalogue.rms_radius = catalogue.max_radius = catalogue.velocity_dispersion;
+  catalogue.mass_by_type.assign(num, 100.0);
+  catalogue.properties.resize(num);
   const std::vector<std::uint64_t> ids(100 * num, 7);
   SnapshotInfo snapshot;
   snapshot.files = {"snapshot"};

@@ -47,7 +47,7 @@ Outcome run(const Snapshot& snapshot, const std::string& rule, const std::string
     write_membership(files, {loaded.ranges, group_of, ids}, info, record, layout);
     files.commit();
   }
-  return {catalogue.length, group_of, catalogue.mass.at(0)};
+  return {catalogue.length, group_of, catalogue.properties.at(0).mass};
 }
 
 Outcome run(const std::string& path, const std::string& rule = "auto",

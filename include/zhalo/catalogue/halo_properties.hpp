@@ -1,0 +1,58 @@
+/// What a catalogue says of each halo, and how files show it.
+#pragma once
+
+#include <variant>
+
+#include "zhalo/core/vec.hpp"
+
+namespace zhalo {
+
+/// One halo with the members i, their masses m_i, positions r_i and velocities v_i. Lengths have
+/// the unit of the positions; masses and velocities are in the units given. In a periodic box r - c
+/// goes to the nearest image.
+///
+/// A new property is a member here, a row of halo_columns below, and a sum and formula in
+/// kernels/common/catalogue/halo_sums.hpp.
+struct HaloProperties {
+  double mass = 0;                 ///< M = sum m
+  Vec3d centre;                    ///< c = sum m r / M, inside the box
+  Vec3d velocity;                  ///< V = sum m v / M; NaN if a member has no finite velocity
+  double velocity_dispersion = 0;  ///< sqrt(sum m |v - V|^2 / (M D)) in D dimensions: along one
+                                   ///< axis; NaN as above
+  double rms_radius = 0;           ///< sqrt(sum m |r - c|^2 / M)
+  double max_radius = 0;           ///< max |r - c|
+};
+
+/// The unit of a property in files.
+enum class HaloUnit {
+  mass,
+  length,
+  velocity,
+  scaled_velocity,  ///< velocity times the scale factor, as GADGET writes it
+};
+
+/// A dataset of /Group: which property it shows, its name, unit and description.
+struct HaloColumn {
+  std::variant<double HaloProperties::*, Vec3d HaloProperties::*> property;
+  const char* dataset;
+  HaloUnit unit;
+  const char* text;
+};
+
+inline constexpr HaloColumn halo_columns[] = {
+    {&HaloProperties::mass, "GroupMass", HaloUnit::mass, "Mass of all members"},
+    {&HaloProperties::centre, "GroupPos", HaloUnit::length, "Centre of mass"},
+    {&HaloProperties::centre, "GroupCM", HaloUnit::length, "Centre of mass"},
+    {&HaloProperties::velocity, "GroupVel", HaloUnit::scaled_velocity,
+     "Mass-weighted mean peculiar velocity times the scale factor"},
+    {&HaloProperties::velocity, "GroupVelPeculiar", HaloUnit::velocity,
+     "Mass-weighted mean peculiar velocity"},
+    {&HaloProperties::velocity_dispersion, "GroupVelDispersion", HaloUnit::velocity,
+     "Mass-weighted dispersion of peculiar velocities along one axis"},
+    {&HaloProperties::rms_radius, "GroupInertiaRadius", HaloUnit::length,
+     "Mass-weighted rms distance from the centre of mass"},
+    {&HaloProperties::max_radius, "GroupExtentRadius", HaloUnit::length,
+     "Largest distance of a member from the centre of mass"},
+};
+
+}  // namespace zhalo

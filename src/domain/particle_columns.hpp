@@ -1,0 +1,56 @@
+/// Masses, velocities and types of particles, in the order of a domain.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "src/domain/redistribution.hpp"
+#include "zhalo/domain/particles.hpp"
+
+namespace zhalo {
+
+/// What all ranks agree on before columns travel: which there are, and in which precision they lose
+/// nothing.
+struct ColumnTraits {
+  bool has_velocity = false;
+  bool has_double_velocity = false;
+  bool lacks_velocity = false;  ///< some particles have none
+  bool has_mass = false;
+  bool has_double_mass = false;
+  bool has_type = false;
+  /// Masses of particles without a column lie between these.
+  double min_uniform_mass = std::numeric_limits<double>::infinity();
+  double max_uniform_mass = -std::numeric_limits<double>::infinity();
+
+  bool some_lack_mass() const { return min_uniform_mass <= max_uniform_mass; }
+  bool has_one_mass() const { return !has_mass && min_uniform_mass >= max_uniform_mass; }
+  /// A uniform mass is given in double.
+  bool needs_double_mass() const { return has_double_mass || some_lack_mass(); }
+};
+
+/// Of all species on all ranks. Collective.
+template <class Real>
+ColumnTraits agree_on_columns(const Communicator& comm,
+                              const std::vector<Particles<Real>>& species);
+
+/// Owns the columns of one species.
+template <class Real>
+class ParticleColumns {
+ public:
+  ParticleColumns() = default;
+  /// Brings the columns of the caller's particles into a domain's order. Collective.
+  ParticleColumns(const Context& context, const Particles<Real>& particles,
+                  const ColumnTraits& traits, const Redistribution& to_domain);
+
+  /// Sets what is known of the particles, of which the segment has the positions.
+  void show_in(Particles<Real>& particles) const;
+
+ private:
+  double uniform_mass_ = 1;
+  Buffer<float> velocity_float_, mass_float_;
+  Buffer<double> velocity_, mass_;
+  Buffer<std::uint8_t> type_;
+};
+
+}  // namespace zhalo
