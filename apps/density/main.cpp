@@ -3,7 +3,6 @@
 #include <string>
 
 #include "apps/cli/command.hpp"
-#include "apps/density/json_report.hpp"
 #include "apps/density/report.hpp"
 #include "apps/density/run.hpp"
 #include "apps/report/json_file.hpp"
@@ -15,22 +14,22 @@ void run(const Context& context, const Options& options, app::Progress& progress
   const bool verbose = options.verbosity == app::Verbosity::verbose;
   app::JsonFile json(context.comm, options.json);
   const Sources sources = open_sources(context, options);
-  Plan plan = plan_run(context, sources, options);
+  const Plan plan = plan_run(context, sources, options);
   progress.say(plan_text(plan, verbose));
   for (const std::string& warning : plan.warnings) progress.warn(warning);
   if (options.dry_run) {
     check_outputs(context.comm, plan);
     progress.say(verbose ? "" : estimate_text(plan));
-    return json.write(to_json(plan));
+    return json.write(to_json(plan, nullptr));
   }
   Outputs outputs(context.comm, plan);
-  plan.found = make_density(context, sources, plan, outputs);
-  plan.found->seconds = progress.seconds();
-  json.put(to_json(plan));
+  Result result = make_density(context, sources, plan, outputs);
+  result.seconds = progress.seconds();
+  json.put(to_json(plan, &result));
   app::Results results = outputs.results();
   results.texts.push_back(&json);
   app::commit(results);
-  progress.say(result_text(plan));
+  progress.say(result_text(plan, result));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "apps/cli/command.hpp"
-#include "apps/ics/json_report.hpp"
 #include "apps/ics/report.hpp"
 #include "apps/ics/run.hpp"
 #include "apps/report/json_file.hpp"
@@ -15,20 +14,20 @@ namespace {
 void run(const Context& context, const Options& options, app::Progress& progress) {
   const bool verbose = options.verbosity == app::Verbosity::verbose;
   app::JsonFile json(context.comm, options.json);
-  Plan plan = plan_run(context, options);
+  const Plan plan = plan_run(context, options);
   progress.say(plan_text(plan, verbose));
   for (const std::string& warning : plan.warnings) progress.warn(warning);
   if (options.dry_run) {
     app::check_place(context.comm, plan.output.directory);
     progress.say(verbose ? "" : estimate_text(plan));
-    return json.write(to_json(plan));
+    return json.write(to_json(plan, nullptr));
   }
   io::StagedFiles files(context.comm, plan.output.directory);
-  plan.made = make_particles(context, plan, files);
-  plan.made->seconds = progress.seconds();
-  json.put(to_json(plan));
+  Result result = make_particles(context, plan, files);
+  result.seconds = progress.seconds();
+  json.put(to_json(plan, &result));
   app::commit({{&files}, {&json}});
-  progress.say(result_text(plan));
+  progress.say(result_text(plan, result));
 }
 
 }  // namespace

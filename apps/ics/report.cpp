@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <numbers>
 
+#include "apps/report/json_parts.hpp"
 #include "apps/report/report_parts.hpp"
 
 namespace zhalo::ics_app {
 namespace {
 
 using app::bytes_text;
+using app::Json;
 using app::Lines;
 
 double spacing(const Options& options) { return options.box / static_cast<double>(options.num); }
@@ -32,6 +34,40 @@ std::string random_text(const Options& options) {
       options.random.fixed_amplitude ? ", fixed amplitudes" : "",
       options.random.inverted ? ", inverted" : "",
       options.lpt == 1 ? "Zel'dovich displacements" : "displacements of second order");
+}
+
+Json json_of(const Options& options) {
+  const EisensteinHu& cosmology = options.cosmology;
+  const bool from_table = !options.power.empty();
+  return {{"num", options.num},
+          {"box", options.box},
+          {"redshift", options.redshift},
+          {"seed", options.random.seed},
+          {"fixed", options.random.fixed_amplitude},
+          {"inverted", options.random.inverted},
+          {"lpt", options.lpt},
+          {"position_bits", options.double_precision ? 64 : 32},
+          {"omega_matter", cosmology.omega_matter},
+          {"omega_lambda", options.omega_lambda},
+          {"omega_baryon", cosmology.omega_baryon},
+          {"hubble", cosmology.hubble},
+          {"spectral_index", from_table ? Json(nullptr) : Json(cosmology.spectral_index)},
+          {"power", from_table ? Json(options.power) : Json(nullptr)}};
+}
+
+Json json_of(const Growth& growth) {
+  return {{"d1", growth.d1}, {"f1", growth.f1}, {"d2", growth.d2}, {"f2", growth.f2}};
+}
+
+Json json_of(const Result& result, Index num_particles) {
+  Json all = {{"rms_displacement", result.rms_displacement},
+              {"max_displacement", result.max_displacement},
+              {"rms_velocity", result.rms_velocity},
+              {"phases", app::json_of_phases(result.measured, num_particles)},
+              {"seconds", result.seconds}};
+  all.update(app::json_of_memory(result.measured));
+  all.update(Json{{"num_files", result.num_files}, {"files", result.files}});
+  return all;
 }
 
 }  // namespace
@@ -67,22 +103,37 @@ std::string estimate_text(const Plan& plan) {
   return std::move(lines).text();
 }
 
-std::string result_text(const Plan& plan) {
-  const Made& made = *plan.made;
+std::string result_text(const Plan& plan, const Result& result) {
   const double unit = spacing(plan.options);
   Lines lines;
   lines.plain("");
-  lines.line(
-      "Displaced",
-      fmt::format("{:.4g} Mpc/h rms ({:.4g} of the spacing), at most {:.4g} Mpc/h",
-                  made.rms_displacement, made.rms_displacement / unit, made.max_displacement));
-  lines.line("Velocities", fmt::format("{:.4g} km/s rms, peculiar", made.rms_velocity));
-  const app::Run run{made.measured, made.seconds, plan.num_particles, plan.ranks.num_ranks == 1};
+  lines.line("Displaced",
+             fmt::format("{:.4g} Mpc/h rms ({:.4g} of the spacing), at most {:.4g} Mpc/h",
+                         result.rms_displacement, result.rms_displacement / unit,
+                         result.max_displacement));
+  lines.line("Velocities", fmt::format("{:.4g} km/s rms, peculiar", result.rms_velocity));
+  const app::Run run{result.measured, result.seconds, plan.num_particles,
+                     plan.ranks.num_ranks == 1};
   add_phases(lines, run);
   lines.plain("");
   add_memory(lines, run);
-  app::add_files(lines, made.files, made.num_files);
+  app::add_files(lines, result.files, result.num_files);
   return std::move(lines).text();
+}
+
+std::string to_json(const Plan& plan, const Result* result) {
+  Json all = {{"zhalo_version", ZHALO_VERSION},      {"dry_run", result == nullptr},
+              {"options", json_of(plan.options)},    {"num_particles", plan.num_particles},
+              {"particle_mass", plan.particle_mass}, {"sigma8", plan.sigma8},
+              {"growth", json_of(plan.growth)}};
+  all.update(app::json_of(plan.ranks));
+  all.update(
+      Json{{"decomposition", plan.decomposition},
+           {"estimate", app::json_of_estimate(plan.estimate)},
+           {"output", plan.output.shown(plan.num_files)},
+           {"warnings", plan.warnings},
+           {"result", result != nullptr ? json_of(*result, plan.num_particles) : Json(nullptr)}});
+  return all.text();
 }
 
 }  // namespace zhalo::ics_app
