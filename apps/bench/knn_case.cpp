@@ -46,9 +46,9 @@ class Setup {
       wait_for(result.reduced.span());
     } else {
       const Particles<float>& particles = particles_.particles();
-      result.lists =
-          queries_ ? knn(context_, QueriesAmong{queries_->particles(), particles}, box_, options_)
-                   : knn(context_, particles, box_, options_);
+      result.lists = queries_
+                         ? knn(context_, Queries{queries_->particles(), particles}, box_, options_)
+                         : knn(context_, particles, box_, options_);
       wait_for(result.lists.index.span());
     }
     return result;

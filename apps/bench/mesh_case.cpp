@@ -4,7 +4,7 @@
 
 #include "footprint.hpp"
 #include "zhalo/core/timers.hpp"
-#include "zhalo/domain/z_order.hpp"
+#include "zhalo/domain/domain.hpp"
 #include "zhalo/mesh/paint.hpp"
 #include "zhalo/mesh/readout.hpp"
 
@@ -46,11 +46,7 @@ class Setup {
  private:
   void sort() {
     sorted_.emplace(context_, particles_, box_);
-    ParticleSegment<float> segment;
-    segment.num = sorted_->num();
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      segment.pos[axis] = {sorted_->pos(static_cast<int>(axis)).data()};
-    particles_.segments = {segment};
+    particles_ = sorted_->particles();
   }
 
   const MeshCase& case_;
@@ -60,7 +56,7 @@ class Setup {
   BoundPoints points_;
   Particles<float> particles_;
   Field<float> field_;
-  std::optional<ZOrder<float>> sorted_;
+  std::optional<Domain<float>> sorted_;
 };
 
 /// Bytes that have to move if each thing moves once: positions, and for painting the quanta

@@ -11,9 +11,10 @@ namespace zhalo::app {
 namespace {
 
 // A signal handler can reach nothing else.
-volatile std::sig_atomic_t interrupted =
-    0;                  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-bool too_late = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
+volatile std::sig_atomic_t interrupted = 0;
+bool too_late = false;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 // Of users, closed terminals, and batch systems that announce the end of a job's time.
 constexpr std::array caught{SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGUSR1, SIGUSR2};

@@ -56,6 +56,20 @@ void print_first(const zhalo::Context& context, const zhalo::PowerSpectrum& spec
               bin.power, static_cast<long long>(bin.num_modes), noise);
 }
 
+void print_extremes(const zhalo::Context& context, const zhalo::Field<float>& overdensity,
+                    const zhalo::Buffer<float>& pull) {
+  double highest = -1;
+  for (const float value : overdensity.span())
+    highest = std::max(highest, static_cast<double>(value));
+  double strongest = 0;
+  for (const float value : pull.span())
+    strongest = std::max(strongest, std::abs(static_cast<double>(value)));
+  highest = context.comm.max(highest);
+  strongest = context.comm.max(strongest);
+  if (context.comm.rank() == 0)
+    std::printf("highest overdensity %.4f, strongest pull %.4f\n", highest, strongest);
+}
+
 void run(const zhalo::Context& context, Index n) {
   const std::vector<float> positions = make_positions(context.comm, 2 * n);
   const auto num = static_cast<Index>(positions.size()) / 3;
@@ -71,8 +85,6 @@ void run(const zhalo::Context& context, Index n) {
       zhalo::paint(context, particles, field, {.window = zhalo::Window::tsc});
   zhalo::to_overdensity(context, field, report.mean());
   // [paint]
-  float most = -1;
-  for (const float value : field.span()) most = std::max(most, value);
   // [modes]
   const zhalo::DensityOptions options{.paint = {.window = zhalo::Window::cic},
                                       .interlaced = true,
@@ -92,14 +104,8 @@ void run(const zhalo::Context& context, Index n) {
   const auto pull = zhalo::acceleration_at(context, density.modes, particles,
                                            gravity);  // times 3/2 Omega_m H0^2 / a^2
   // [gravity]
-  double strongest = 0;
-  for (const float value : pull[0].span())
-    strongest = std::max(strongest, std::abs(static_cast<double>(value)));
-  const double highest = context.comm.max(static_cast<double>(most));
-  strongest = context.comm.max(strongest);
   print_first(context, spectrum, noise);
-  if (context.comm.rank() == 0)
-    std::printf("highest overdensity %.4f, strongest pull %.4f\n", highest, strongest);
+  print_extremes(context, field, pull[0]);
 }
 
 }  // namespace

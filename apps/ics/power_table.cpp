@@ -64,7 +64,8 @@ LinearPower read_power_table(const Communicator& comm, const std::string& path) 
   std::istringstream lines(text);
   Index number = 0;
   for (std::string line; std::getline(lines, line);) {
-    const std::string numbers = line.substr(0, line.find_first_of("#\r"));
+    std::string numbers = line.substr(0, line.find('#'));
+    if (numbers.ends_with('\r')) numbers.pop_back();  // of a file with DOS line ends
     table.add(numbers, fmt::format("--power '{}', line {}", path, ++number));
   }
   demand(table.k.size() >= 2,

@@ -50,7 +50,7 @@ KnnOptions options_of(const Plan& plan) {
 template <class Real>
 KnnResult<Real> list(const Context& context, const Input<Real>& input, const Plan& plan) {
   if (input.queries)
-    return knn(context, QueriesAmong{input.queries->particles, input.particles.particles}, plan.box,
+    return knn(context, Queries{input.queries->particles, input.particles.particles}, plan.box,
                options_of(plan));
   return knn(context, input.particles.particles, plan.box, options_of(plan));
 }
@@ -62,7 +62,7 @@ Buffer<double> reduce(const Context& context, const Input<Real>& input, const Pl
   const Particles<Real>& particles = input.particles.particles;
   if (!input.queries)
     return neighbour_quantity(context, particles, plan.box, options_of(plan), wanted);
-  return neighbour_quantity(context, QueriesAmong{input.queries->particles, particles}, plan.box,
+  return neighbour_quantity(context, Queries{input.queries->particles, particles}, plan.box,
                             options_of(plan), wanted);
 }
 

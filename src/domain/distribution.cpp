@@ -64,21 +64,6 @@ void arrange(const Exec& exec, Received<Real>& received, Span<const LocalIndex> 
   }
 }
 
-/// Columns in the Z-order.
-template <class Real>
-void bring_columns(const Context& context, const std::vector<ColumnView>& columns,
-                   DistributedParticles<Real>& particles) {
-  std::vector<Redistribution::Move> moves;
-  for (const ColumnView& column : columns) {
-    validate(column.element_size > 0, "a column has elements of {} bytes", column.element_size);
-    validate(column.data != nullptr || particles.num_brought == 0, "a column has no memory");
-    particles.columns.emplace_back(context.exec, particles.num() * column.element_size,
-                                   "columns in Z-order");
-    moves.push_back({column, particles.columns.back().data()});
-  }
-  if (!moves.empty()) particles.redistribution.forward(context, moves);
-}
-
 /// On one rank nothing travels: the order of sorting is all there is.
 template <class Real>
 void keep(const Exec& exec, SortedParticles<Real> local, bool with_global_index,
@@ -169,11 +154,9 @@ DistributedParticles<Real> distribute_sorted(const Context& context, SortedParti
       context.comm.all_gather(global_range(context.comm, result.num_brought).first);
   if (context.comm.size() == 1) {
     keep(context.exec, std::move(local), options.with_global_index, result);
-    bring_columns(context, options.columns, result);
   } else {
     const PhaseTimer timer(context, "distribute");
     exchange(context, std::move(local), plan, result);
-    bring_columns(context, options.columns, result);
     result.first = context.comm.exclusive_sum(result.num());
   }
   synchronise(context.exec);

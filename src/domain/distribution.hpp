@@ -12,10 +12,9 @@ namespace zhalo {
 /// This rank's part of the Z-order, and where it came from.
 template <class Real>
 struct DistributedParticles {
-  SortedParticles<Real> sorted;   ///< without `order`, which the redistribution has
-  Redistribution redistribution;  ///< from the caller's order to the Z-order
-  Buffer<Index> global_index;     ///< of each sorted particle
-  std::vector<Buffer<std::byte>> columns;
+  SortedParticles<Real> sorted;    ///< without `order`, which the redistribution has
+  Redistribution redistribution;   ///< from the caller's order to the Z-order
+  Buffer<Index> global_index;      ///< of each sorted particle
   Index first = 0;                 ///< index of this rank's first particle in the Z-order of all
   std::vector<Index> first_index;  ///< by rank: global index of the first that it brought
   Index num_brought = 0;           ///< by this rank
@@ -23,11 +22,9 @@ struct DistributedParticles {
   Index num() const { return redistribution.num_received(); }
 };
 
-/// What decides the parts, and what else travels.
 struct DistributionOptions {
-  Strided<std::uint32_t> weight{nullptr};  ///< or none
-  std::vector<ColumnView> columns{};
-  bool with_global_index = true;  ///< several ranks always know it
+  Strided<std::uint32_t> weight{nullptr};  ///< or none: parts of equal number
+  bool with_global_index = true;           ///< several ranks always know it
 };
 
 /// Sorts by (key, global index) over all ranks and gives each rank its share: of the number of

@@ -60,8 +60,9 @@ struct KeyFrameChoice {
 KeyFrameChoice choose_key_frame(const Box& box, const Extent& extent, double cell, double scale);
 
 /// Particles of this rank in Z-order: keys, the caller's place of each, coordinates.
+// clang-tidy names the loop of the assignment that the compiler makes for arrays.
 template <class Real>
-struct SortedParticles {
+struct SortedParticles {  // NOLINT(bugprone-reserved-identifier)
   kernels::KeyFrame frame;
   Buffer<std::uint64_t> keys;
   Buffer<LocalIndex> order;

@@ -149,14 +149,22 @@ void FftPlan<T>::run_behind_compact(const Call& call, const Stage& stage,
   stage.plan->run(job, call.workspace.planes);
 }
 
+namespace {
+
+/// Without messages all planes are one part.
+Index planes_per_part(const PlaneExchange& exchange, bool has_messages) {
+  return has_messages ? exchange.planes_per_part : std::max<Index>(exchange.max_planes, 1);
+}
+
+}  // namespace
+
 /// One part of what the stage sends: the planes to compute, and the messages that belong to them.
 template <class T>
 auto FftPlan<T>::part_of(const Call& call, const Stage& stage, Index number) const -> Part {
   const std::size_t index = stage.what.to.exchange;
   const PlaneExchange& exchange = call.route.what.exchanges[index];
   const auto element = static_cast<Index>(sizeof(Complex));
-  const Index per_part =
-      has_messages_ ? exchange.planes_per_part : std::max<Index>(exchange.max_planes, 1);
+  const Index per_part = planes_per_part(exchange, has_messages_);
   const auto planes_of = [&](Index planes) {
     return std::clamp<Index>(planes - number * per_part, 0, per_part);
   };
@@ -165,18 +173,17 @@ auto FftPlan<T>::part_of(const Call& call, const Stage& stage, Index number) con
   part.job = job_of(stage, call.direction);
   part.job.first_plane = number * per_part;
   part.job.num_planes = planes_of(exchange.num_planes);
-  auto* room =
-      reinterpret_cast<Complex*>(call.workspace.sending[static_cast<std::size_t>(number % 2)]);
-  const std::size_t size = exchange.peers.size();
-  // First for (and from) the next rank, so that not all send to one at a time.
+  const auto half = static_cast<std::size_t>(number % 2);
+  auto* room = reinterpret_cast<Complex*>(call.workspace.sending[half]);
+  const std::size_t size = exchange.peers.size();  // first the next rank: not all send to one
   for (std::size_t step = 0; step < size; ++step) {
     const ExchangePeer& to = exchange.peers[(exchange.me + step) % size];
     Piece& piece = part.store.emplace_back(to.store);
     if (step == 0) {
       piece = own_store(call, index);
     } else if (is_reached(to.rank)) {
-      piece.data =
-          reinterpret_cast<Complex*>(shared_[index % 2].part(to.rank)) + to.receive_buffer_there;
+      auto* const shared = shared_[index % 2].part(to.rank);
+      piece.data = reinterpret_cast<Complex*>(shared) + to.receive_buffer_there;
     } else {
       piece.data = room;
       piece.first_plane = part.job.first_plane;
@@ -186,10 +193,11 @@ auto FftPlan<T>::part_of(const Call& call, const Stage& stage, Index number) con
     }
     const ExchangePeer& from = exchange.peers[(exchange.me + size - step) % size];
     if (is_reached(from.rank)) continue;
-    Complex* const place = receive_buffer(call, index) + from.receive_buffer +
-                           part.job.first_plane * from.received_per_plane;
+    const Index per_plane = from.received_per_plane;
+    Complex* const to_plane =
+        receive_buffer(call, index) + from.receive_buffer + part.job.first_plane * per_plane;
     part.messages.receives.push_back(
-        {from.rank, place, planes_of(from.received_planes) * from.received_per_plane * element});
+        {from.rank, to_plane, planes_of(from.received_planes) * per_plane * element});
   }
   return part;
 }

@@ -4,7 +4,7 @@
 
 #include "src/core/synchronise.hpp"
 #include "src/core/validate.hpp"
-#include "src/domain/distribution.hpp"
+#include "src/domain/domain_state.hpp"
 #include "src/fof/ghosts.hpp"
 #include "src/fof/lengths.hpp"
 #include "src/tree/tree.hpp"
@@ -12,40 +12,48 @@
 namespace zhalo {
 namespace {
 
-/// The caller's particles and how they are to be sorted.
+/// The order in which labels are wanted.
+enum class LabelOrder { domain, caller };
+
+/// A search in the first species of a domain.
 template <class Real>
-struct Input {
-  const Context& context;
-  const kernels::ParticlesView<Real>& particles;
-  const Box& box;
+struct Search {
+  DomainState<Real>& domain;
   const FofOptions& options;
-  Extent extent;
-  KeyFrameChoice choice;
+  LabelOrder order = LabelOrder::domain;
+
+  const Context& context() const { return domain.context; }
+  DistributedParticles<Real>& particles() const { return domain.species[0].particles; }
+  /// Cells of equal keys are smaller than the linking length: all in one are friends.
+  bool cells_are_clumps() const {
+    const double cell = clump_cell(options.linking_length, domain.box.dimensions);
+    return domain.key_frame.fine_enough && cell * domain.key_frame.frame.cells_per_length >= 1;
+  }
 };
 
 /// Links the particles of this rank among themselves. The sets are in `parent`; the view is of the
 /// tree, which must live on.
 template <class Real>
 struct LocalSets {
-  Tree<Real> tree;
+  std::shared_ptr<const Tree<Real>> tree;
   Buffer<std::uint8_t> connected;
   LinkedParticles<Real> linked;
 
-  LocalSets(const Input<Real>& input, SortedParticles<Real>& sorted)
-      : tree(input.context, sorted, {input.options.leaf_size, input.choice.fine_enough}) {
-    sorted.keys = {};
-    const Exec& exec = input.context.exec;
-    linked.num = tree.view().pos.num;
+  explicit LocalSets(const Search<Real>& search)
+      : tree(tree_of(search.domain, 0, {search.options.leaf_size, search.cells_are_clumps()})) {
+    const Exec& exec = search.context().exec;
+    linked.num = tree->view().pos.num;
     linked.parent = Buffer<LocalIndex>(exec, linked.num, "union-find");
-    connected = Buffer<std::uint8_t>(exec, tree.view().level_size[0], "union-find");
+    connected = Buffer<std::uint8_t>(exec, tree->view().level_size[0], "union-find");
     kernels::FofView<Real>& fof = linked.fof;
-    fof.tree = tree.view();
+    fof.tree = tree->view();
     fof.sets.parent = linked.parent.span();
     fof.connected = connected.data();
     fof.walk_level = fof.tree.num_levels > 1 && std::holds_alternative<Host>(exec) ? 1 : 0;
-    set_lengths(fof, input.box, input.options.linking_length, input.choice.frame.scale);
+    set_lengths(fof, search.domain.box, search.options.linking_length,
+                search.domain.key_frame.frame.scale);
     fof.let_own_leaves_walk();
-    const PhaseTimer timer(input.context, "link");
+    const PhaseTimer timer(search.context(), "link");
     kernels::on(exec, [&](const auto& e) {
       kernels::link_inside(e, fof);
       kernels::link_between(e, fof);
@@ -53,20 +61,20 @@ struct LocalSets {
   }
 };
 
-/// All particles are here: nothing has to travel.
+/// All particles are here, and labels are wanted in the caller's order: its indices are the global
+/// ones.
 template <class Real>
-Buffer<Index> labels_of_one_rank(const Input<Real>& input) {
-  const Exec& exec = input.context.exec;
-  DistributedParticles<Real> particles = distribute_particles(
-      input.context, input.particles, input.choice.frame, {.with_global_index = false});
-  const LocalSets<Real> local(input, particles.sorted);
-  const PhaseTimer timer(input.context, "labels");
+Buffer<Index> labels_of_one_rank(const Search<Real>& search) {
+  const Context& context = search.context();
+  const Exec& exec = context.exec;
+  const LocalSets<Real> local(search);
+  const PhaseTimer timer(context, "labels");
   Buffer<LocalIndex> smallest(exec, local.linked.num, "labels");
   Buffer<Index> label(exec, local.linked.num, "labels");
-  const kernels::LabelTarget target{input.extent.range.first, label.span()};
+  const kernels::LabelTarget target{0, label.span()};
+  const Span<const LocalIndex> order = search.particles().redistribution.sent();
   kernels::on(exec, [&](const auto& e) {
-    kernels::write_labels(e, local.linked.fof.sets, particles.redistribution.sent(),
-                          smallest.span(), target);
+    kernels::write_labels(e, local.linked.fof.sets, order, smallest.span(), target);
   });
   synchronise(exec);
   return label;
@@ -83,18 +91,18 @@ void merge_sets(const Context& context, const LinkedParticles<Real>& linked,
   std::vector<LocalIndex> roots;
   for (const ComponentOf& node : components.nodes)
     roots.push_back(static_cast<LocalIndex>(node.node - first));
-  const auto places = to_exec(context.exec, Span<const LocalIndex>(roots), "sets with edges");
-  Buffer<Index> gathered(context.exec, places.size(), "sets with edges");
+  const auto at = to_exec(context.exec, Span<const LocalIndex>(roots), "sets with edges");
+  Buffer<Index> gathered(context.exec, at.size(), "sets with edges");
   kernels::on(context.exec, [&](const auto& e) {
     kernels::gather(e, {smallest.data(), gathered.data(), sizeof(Index)},
-                    Span<const LocalIndex>(places.span()));
+                    Span<const LocalIndex>(at.span()));
   });
   std::vector<Index> value = to_host(context.exec, gathered);
   take_smallest(context.comm, linked.numbering, components, value);
   const auto merged = to_exec(context.exec, Span<const Index>(value), "sets with edges");
   kernels::on(context.exec, [&](const auto& e) {
     kernels::scatter(e, {merged.data(), smallest.data(), sizeof(Index)},
-                     Span<const LocalIndex>(places.span()));
+                     Span<const LocalIndex>(at.span()));
   });
   synchronise(context.exec);
 }
@@ -106,35 +114,68 @@ Numbering number_particles(const Communicator& comm, const DistributedParticles<
   return numbering;
 }
 
+/// Labels by the smallest global index of each set.
 template <class Real>
-Buffer<Index> labels_over_ranks(const Input<Real>& input, FofStatistics& statistics) {
-  const Context& context = input.context;
+Buffer<Index> write_labels(const Search<Real>& search, const LinkedParticles<Real>& linked,
+                           Buffer<Index> smallest) {
+  const Context& context = search.context();
   const Exec& exec = context.exec;
-  DistributedParticles<Real> particles =
-      distribute_particles(context, input.particles, input.choice.frame);
-  LocalSets<Real> local(input, particles.sorted);
-  LinkedParticles<Real>& linked = local.linked;
-  linked.numbering = number_particles(context.comm, particles);
-  statistics.num_local = linked.num;
-  const CrossingEdges edges = link_across_ranks(context, linked, input.options, statistics);
+  DistributedParticles<Real>& particles = search.particles();
+  const PhaseTimer timer(context, "labels");
+  Buffer<Index> label(exec, linked.num, "labels");
+  const auto write = [&](Span<const LocalIndex> order) {
+    kernels::on(exec, [&](const auto& e) {
+      kernels::write_set_labels(e, linked.fof.sets, order, Span<const Index>(smallest.span()),
+                                label.span());
+    });
+    synchronise(exec);
+    smallest = {};
+  };
+  if (search.order == LabelOrder::domain) {
+    Buffer<LocalIndex> order(exec, linked.num, "labels");
+    kernels::on(exec, [&](const auto& e) { kernels::number(e, order.span()); });
+    write(order.span());
+    return label;
+  }
+  write(particles.redistribution.arrived());
+  Buffer<Index> returned(exec, particles.num_brought, "labels");
+  particles.redistribution.backward_as_arrived(context, {column_view(label), returned.data()});
+  return returned;
+}
 
-  Buffer<Index> smallest(exec, linked.num, "labels");
-  kernels::on(exec, [&](const auto& e) {
+template <class Real>
+Buffer<Index> find_labels(const Search<Real>& search, FofStatistics& statistics) {
+  const Context& context = search.context();
+  if (context.comm.size() == 1 && search.order == LabelOrder::caller)
+    return labels_of_one_rank(search);
+  DistributedParticles<Real>& particles = search.particles();
+  LocalSets<Real> local(search);
+  LinkedParticles<Real>& linked = local.linked;
+  CrossingEdges edges{{}, {0}};
+  if (context.comm.size() > 1) {
+    linked.numbering = number_particles(context.comm, particles);
+    statistics.num_local = linked.num;
+    edges = link_across_ranks(context, linked, search.options, statistics);
+  }
+  Buffer<Index> smallest(context.exec, linked.num, "labels");
+  kernels::on(context.exec, [&](const auto& e) {
     kernels::find_smallest(e, linked.fof.sets, particles.global_index.span(), smallest.span());
   });
-  particles.global_index = {};
-  merge_sets(context, linked, edges, smallest.span(), statistics);
+  if (!search.domain.is_shared) particles.global_index = {};
+  if (context.comm.size() > 1) merge_sets(context, linked, edges, smallest.span(), statistics);
+  return write_labels(search, linked, std::move(smallest));
+}
 
-  const PhaseTimer timer(context, "labels");
-  Buffer<Index> received(exec, linked.num, "labels");
-  kernels::on(exec, [&](const auto& e) {
-    kernels::write_set_labels(e, linked.fof.sets, particles.redistribution.arrived(),
-                              smallest.span(), received.span());
-  });
-  smallest = {};
-  Buffer<Index> label(exec, input.particles.num, "labels");
-  particles.redistribution.backward_as_arrived(context, {column_view(received), label.data()});
-  return label;
+template <class Real>
+FofResult find_groups(const Search<Real>& search, Index sent_before) {
+  const Context& context = search.context();
+  FofResult result;
+  result.num_wrapped = search.domain.species[0].extent.num_wrapped;
+  result.num_total = search.domain.species[0].extent.range.total;
+  result.statistics.num_local = search.particles().num();
+  result.label = find_labels(search, result.statistics);
+  result.statistics.bytes_sent = context.comm.bytes_sent() - sent_before;
+  return result;
 }
 
 /// What must be the same on all ranks, or they would search for different things.
@@ -154,6 +195,17 @@ void validate_agreement(const Communicator& comm, const Box& box, double linking
 }  // namespace
 
 template <class Real>
+FofResult friends_of_friends(const Domain<Real>& domain, const FofOptions& options) {
+  const Context& context = domain.context();
+  return together(context.comm, [&] {
+    validate_options(domain.box(), options);
+    validate_agreement(context.comm, domain.box(), options.linking_length);
+    validate_scale<Real>(options.linking_length, domain.state()->key_frame.frame.scale);
+    return find_groups<Real>({*domain.state(), options}, context.comm.bytes_sent());
+  });
+}
+
+template <class Real>
 FofResult friends_of_friends(const Context& context, const Particles<Real>& particles,
                              const Box& box, const FofOptions& options) {
   return together(context.comm, [&] {
@@ -161,27 +213,21 @@ FofResult friends_of_friends(const Context& context, const Particles<Real>& part
     validate_box_fits<Real>(box);
     validate_options(box, options);
     validate_agreement(context.comm, box, options.linking_length);
-    const DeviceParticles<Real> on_exec(context.exec, particles);
-    Input<Real> input{context, on_exec.view(), box, options, {}, {}};
-    {
-      const PhaseTimer timer(context, "bounds");
-      input.extent = examine_positions(context, on_exec.view(), box);
-    }
-    const double b = options.linking_length;
-    input.choice = choose_key_frame(box, input.extent, clump_cell(b, box.dimensions),
-                                    scale_for<Real>(b, box, input.extent));
-    FofResult result;
-    result.num_wrapped = input.extent.num_wrapped;
-    result.num_total = input.extent.range.total;
     const Index sent_before = context.comm.bytes_sent();
-    result.statistics.num_local = on_exec.view().num;
-    const bool alone = context.comm.size() == 1;
-    result.label = alone ? labels_of_one_rank(input) : labels_over_ranks(input, result.statistics);
-    result.statistics.bytes_sent = context.comm.bytes_sent() - sent_before;
-    return result;
+    const double b = options.linking_length;
+    DomainRequest request;
+    request.with_global_index = false;
+    request.choose = [&](const Extent& extent, const Extent&) {
+      return choose_key_frame(box, extent, clump_cell(b, box.dimensions),
+                              scale_for<Real>(b, box, extent));
+    };
+    const auto domain = make_domain<Real>(context, {{particles}}, box, request);
+    return find_groups<Real>({*domain, options, LabelOrder::caller}, sent_before);
   });
 }
 
+template FofResult friends_of_friends(const Domain<float>&, const FofOptions&);
+template FofResult friends_of_friends(const Domain<double>&, const FofOptions&);
 template FofResult friends_of_friends(const Context&, const Particles<float>&, const Box&,
                                       const FofOptions&);
 template FofResult friends_of_friends(const Context&, const Particles<double>&, const Box&,

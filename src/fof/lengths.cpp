@@ -95,10 +95,23 @@ double scale_for(double linking_length, const Box& box, const Extent& extent) {
       1.0, std::min({-std::ilogb(linking_length), largest_exponent - std::ilogb(largest), most}));
 }
 
+template <class Real>
+void validate_scale(double linking_length, double scale) {
+  const int exponent = std::ilogb(linking_length * scale);
+  constexpr int least = std::numeric_limits<Real>::min_exponent / 2 + 16;
+  constexpr int most = std::numeric_limits<Real>::max_exponent / 2 - 2;
+  validate(exponent > least && exponent < most,
+           "linking length {} has no precision beside the size of this domain; give "
+           "friends_of_friends the particles instead of the domain",
+           linking_length);
+}
+
 double clump_cell(double linking_length, int dimensions) {
   return linking_length * (1 - 1e-4) / std::sqrt(static_cast<double>(dimensions));
 }
 
+template void validate_scale<float>(double, double);
+template void validate_scale<double>(double, double);
 template double scale_for<float>(double, const Box&, const Extent&);
 template double scale_for<double>(double, const Box&, const Extent&);
 template void set_lengths(kernels::FofView<float>&, const Box&, double, double);

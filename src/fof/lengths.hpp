@@ -15,6 +15,10 @@ void validate_options(const Box& box, const FofOptions& options);
 template <class Real>
 double scale_for(double linking_length, const Box& box, const Extent& extent);
 
+/// Throws InputError if squares of the scaled linking length overflow or underflow.
+template <class Real>
+void validate_scale(double linking_length, double scale);
+
 /// Cells of this side are clumps: their diagonal is less than the linking length, by more than any
 /// rounding.
 double clump_cell(double linking_length, int dimensions);

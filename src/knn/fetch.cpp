@@ -52,8 +52,7 @@ template <class Real>
 Fetcher<Real>::Fetcher(const Context& context, DistributedParticles<Real>& particles,
                        const kernels::SearchView<Real>& search,
                        const std::vector<ColumnView>& columns)
-    : context_(context), particles_(particles), search_(search) {
-  for (const ColumnView& column : columns) element_size_.push_back(column.element_size);
+    : context_(context), particles_(particles), search_(search), columns_(columns) {
   boxes_ = context.comm.all_gather(coarse_boxes(context.exec, search.tree));
   for (int axis = 0; axis < 3; ++axis)
     reached_.period[axis] = static_cast<double>(search.period[axis]);
@@ -161,10 +160,10 @@ FetchedParticles<Real> Fetcher<Real>::fetch(const std::vector<Ball<Real>>& balls
   };
   for (std::size_t axis = 0; axis < 3; ++axis) add(particles_.sorted.pos[axis], fetched.pos[axis]);
   add(particles_.global_index, fetched.global_index);
-  for (std::size_t i = 0; i < element_size_.size(); ++i) {
-    fetched.columns.emplace_back(context_.exec, num * element_size_[i], "particles of other ranks");
-    moves.push_back({{particles_.columns[i].data(), particles_.num(), element_size_[i], 0},
-                     fetched.columns.back().data()});
+  for (const ColumnView& column : columns_) {
+    fetched.columns.emplace_back(context_.exec, num * column.element_size,
+                                 "particles of other ranks");
+    moves.push_back({column, fetched.columns.back().data()});
   }
   redistribution.forward(context_, moves);
   const kernels::SortedPositions<Real> pos{

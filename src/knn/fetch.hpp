@@ -46,7 +46,7 @@ class Fetcher {
   const Context& context_;
   DistributedParticles<Real>& particles_;
   kernels::SearchView<Real> search_;
-  std::vector<Index> element_size_;
+  std::vector<ColumnView> columns_;
   std::vector<CoarseBoxes> boxes_;  ///< of each rank
   ReachedBoxes reached_;            ///< the period; the reach is each ball's
 };

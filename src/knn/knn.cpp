@@ -17,7 +17,7 @@ class ResultWriter {
                const KnnOutput& output)
       : context_(context), lists_(lists), output_(output) {
     result_.k = options.k;
-    const bool sorted = output.order == RowOrder::z_order;
+    const bool sorted = output.order == RowOrder::domain;
     result_.num_rows = sorted ? lists.num_searched() : lists.num_queries();
     const Index num = result_.num_rows * options.k;
     if (output.distances)
@@ -42,7 +42,7 @@ class ResultWriter {
       write_column(best, static_cast<int>(i), result_.columns[i].data(), 0);
     if (output_.locations)
       write_column(best, static_cast<int>(output_.columns.size()), result_.location.data(), 0xff);
-    if (output_.order == RowOrder::z_order) {
+    if (output_.order == RowOrder::domain) {
       copy_bytes(context_.exec, result_.query.data() + done_, rows.query_index,
                  static_cast<std::size_t>(rows.num) * sizeof(Index));
     }
@@ -102,32 +102,41 @@ class ResultWriter {
 /// What must be the same on all ranks, or some would wait for results that others do not send.
 void validate_output(const Communicator& comm, const KnnOutput& output) {
   const auto word = Index{output.distances ? 1 : 0} + (output.indices ? 2 : 0) +
-                    (output.locations ? 4 : 0) + (output.order == RowOrder::z_order ? 8 : 0);
+                    (output.locations ? 4 : 0) + (output.order == RowOrder::domain ? 8 : 0);
   validate(comm.min(word) == comm.max(word),
            "the ranks do not want the same results; give all ranks the same");
 }
 
-Buffer<ParticleLocation> locations_of(const Context& context, Index num) {
+/// Of the particles that may be neighbours, in the order in which columns are given.
+template <class Real>
+Buffer<ParticleLocation> locations_of(const Context& context, const KnnTargets<Real>& targets) {
+  const int species = targets.species.targets;
+  const Index num =
+      targets.domain != nullptr ? targets.domain->num_origin(species) : targets.particles->num();
   std::vector<ParticleLocation> locations;
   for (Index i = 0; i < num; ++i)
     locations.push_back({context.comm.rank(), static_cast<LocalIndex>(i)});
-  return to_exec(context.exec, Span<const ParticleLocation>(locations), "locations of particles");
+  auto of_caller =
+      to_exec(context.exec, Span<const ParticleLocation>(locations), "locations of particles");
+  if (targets.domain == nullptr) return of_caller;
+  return targets.domain->to_domain_order(Span<const ParticleLocation>(of_caller.span()), species);
 }
 
 template <class Real>
-KnnResult<Real> find(const Context& context, const SearchedParticles<Real>& searched,
-                     const Box& box, const KnnOptions& options, const KnnOutput& output) {
+KnnResult<Real> find(const Context& context, const KnnTargets<Real>& targets, const Box& box,
+                     const KnnOptions& options, const KnnOutput& output) {
   return together(context.comm, [&] {
     validate(options.k >= 1 && options.k <= max_neighbours, "k is {} (must be 1 to {})", options.k,
              max_neighbours);
     validate_output(context.comm, output);
     NeighbourSearch search(options, output.columns);
-    const Buffer<ParticleLocation> locations = output.locations
-                                                   ? locations_of(context, searched.particles.num())
-                                                   : Buffer<ParticleLocation>();
+    const Buffer<ParticleLocation> locations =
+        output.locations ? locations_of(context, targets) : Buffer<ParticleLocation>();
     if (output.locations) search.columns.push_back(column_view(locations));
-    NeighbourLists<Real> lists(context, searched, box, search);
-    ResultWriter<Real> writer(context, lists, options, output);
+    KnnOutput wanted = output;
+    if (targets.domain != nullptr) wanted.order = RowOrder::domain;
+    NeighbourLists<Real> lists(context, targets, box, search);
+    ResultWriter<Real> writer(context, lists, options, wanted);
     while (lists.next()) writer.write_chunk();
     return writer.take();
   });
@@ -142,18 +151,28 @@ KnnResult<Real> knn(const Context& context, const Particles<Real>& particles, co
 }
 
 template <class Real>
-KnnResult<Real> knn(const Context& context, const QueriesAmong<Real>& among, const Box& box,
+KnnResult<Real> knn(const Context& context, const Queries<Real>& among, const Box& box,
                     const KnnOptions& options, const KnnOutput& output) {
   return find<Real>(context, among, box, options, output);
 }
 
+template <class Real>
+KnnResult<Real> knn(const Domain<Real>& domain, const KnnOptions& options, const KnnOutput& output,
+                    const KnnSpecies& species) {
+  return find<Real>(domain.context(), {domain, species}, domain.box(), options, output);
+}
+
+template KnnResult<float> knn(const Domain<float>&, const KnnOptions&, const KnnOutput&,
+                              const KnnSpecies&);
+template KnnResult<double> knn(const Domain<double>&, const KnnOptions&, const KnnOutput&,
+                               const KnnSpecies&);
 template KnnResult<float> knn(const Context&, const Particles<float>&, const Box&,
                               const KnnOptions&, const KnnOutput&);
 template KnnResult<double> knn(const Context&, const Particles<double>&, const Box&,
                                const KnnOptions&, const KnnOutput&);
-template KnnResult<float> knn(const Context&, const QueriesAmong<float>&, const Box&,
-                              const KnnOptions&, const KnnOutput&);
-template KnnResult<double> knn(const Context&, const QueriesAmong<double>&, const Box&,
+template KnnResult<float> knn(const Context&, const Queries<float>&, const Box&, const KnnOptions&,
+                              const KnnOutput&);
+template KnnResult<double> knn(const Context&, const Queries<double>&, const Box&,
                                const KnnOptions&, const KnnOutput&);
 
 }  // namespace zhalo

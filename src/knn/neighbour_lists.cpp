@@ -63,29 +63,45 @@ struct NeighbourLists<Real>::State {
   const Context& context;
   RowSearch<Real> rows;
   std::optional<Redistribution> redistribution;  ///< of the chunk
+  bool stays_in_domain = false;                  ///< results are wanted in the domain's order
 };
 
+namespace {
+
 template <class Real>
-NeighbourLists<Real>::NeighbourLists(const Context& context,
-                                     const SearchedParticles<Real>& searched, const Box& box,
-                                     const NeighbourSearch& search) {
+void validate_targets(const KnnTargets<Real>& targets, const Box& box) {
+  if (targets.domain != nullptr) {
+    const int num = targets.domain->num_species();
+    for (const int species : {targets.species.queries, targets.species.targets})
+      validate(species >= 0 && species < num, "there is no species {} in the domain (there are {})",
+               species, num);
+    return;
+  }
+  validate_box(box, targets.particles->dimensions);
+  if (targets.queries != nullptr) validate_box(box, targets.queries->dimensions);
+  validate_box_fits<Real>(box);
+}
+
+}  // namespace
+
+template <class Real>
+NeighbourLists<Real>::NeighbourLists(const Context& context, const KnnTargets<Real>& targets,
+                                     const Box& box, const NeighbourSearch& search) {
   context.comm.together([&] {
-    validate_box(box, searched.particles.dimensions);
-    if (searched.queries != nullptr) validate_box(box, searched.queries->dimensions);
-    validate_box_fits<Real>(box);
+    validate_targets(targets, box);
     validate_search(search);
     for (const ColumnView& column : search.columns) {
-      validate_column_size(column, searched.particles.num());
+      validate_column_size(column, targets.num_particles());
       if (column.num == 0) continue;
       validate(column.data != nullptr, "a column of the particles has no memory");
       validate_memory(context.exec, column.data, "values of a column");
     }
-    validate_agreement(context.comm, search, box, searched.queries != nullptr);
-    state_ = std::make_shared<State>(
-        State{context,
-              RowSearch<Real>(context, make_search_input(context, searched, box, search.columns),
-                              box, search),
-              {}});
+    validate_agreement(context.comm, search, box, targets.has_queries());
+    SearchInput<Real> input = make_search_input(context, targets, box, search.columns);
+    state_ = std::make_shared<State>(State{context,
+                                           RowSearch<Real>(context, std::move(input), search),
+                                           {},
+                                           targets.domain != nullptr});
   });
 }
 
@@ -121,6 +137,12 @@ void NeighbourLists<Real>::put(const void* values, Index element_size, void* res
     if (num_queries() > 0)
       validate_memory(context.exec, result, "the result of NeighbourLists::put");
     const DistributedParticles<Real>& queries = state_->rows.queries();
+    if (state_->stays_in_domain) {
+      std::byte* const to = static_cast<std::byte*>(result) + chunk.first_query * element_size;
+      copy_bytes(context.exec, to, values,
+                 static_cast<std::size_t>(chunk.num_queries * element_size));
+      return;
+    }
     if (!state_->redistribution)
       state_->redistribution.emplace(
           redistribution_of(context, queries, chunk.first_query, chunk.num_queries));
@@ -131,7 +153,8 @@ void NeighbourLists<Real>::put(const void* values, Index element_size, void* res
 
 template <class Real>
 Index NeighbourLists<Real>::num_queries() const {
-  return state_->rows.queries().num_brought;
+  const DistributedParticles<Real>& queries = state_->rows.queries();
+  return state_->stays_in_domain ? queries.num() : queries.num_brought;
 }
 template <class Real>
 Index NeighbourLists<Real>::num_searched() const {

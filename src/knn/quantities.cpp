@@ -39,7 +39,7 @@ class QuantityInput {
       velocity_ = Buffer<double>(context.exec, num * dimensions_, "velocities");
     }
     const DeviceParticles<Real> on_exec(context.exec, particles);
-    Buffer<LocalIndex> all(context.exec, num, "places of particles");
+    Buffer<LocalIndex> all(context.exec, num, "indices of particles");
     kernels::PackedColumns<Real> to;
     to.mass = mass_.span();
     to.velocity = velocity_.span();
@@ -98,15 +98,15 @@ void reduce(const E& exec, const NeighbourRows<Real>& rows, const kernels::Quant
 }
 
 template <class Real>
-Buffer<double> find(const Context& context, const SearchedParticles<Real>& searched, const Box& box,
+Buffer<double> find(const Context& context, const KnnTargets<Real>& targets, const Box& box,
                     const KnnOptions& options, const QuantityOptions& quantity) {
   return together(context.comm, [&] {
     validate_options(context.comm, options, quantity);
     const QuantityInput<Real> input = together(context.comm, [&] {
-      return QuantityInput<Real>(context, searched.particles, quantity.quantity);
+      return QuantityInput<Real>(context, *targets.particles, quantity.quantity);
     });
-    NeighbourLists<Real> lists(context, searched, box, {options, input.travelling()});
-    Buffer<double> result(context.exec, searched.num_queries(), "quantities of neighbours");
+    NeighbourLists<Real> lists(context, targets, box, {options, input.travelling()});
+    Buffer<double> result(context.exec, targets.num_queries(), "quantities of neighbours");
     while (lists.next()) {
       const NeighbourRows<Real>& rows = lists.rows();
       Buffer<double> values(context.exec, rows.num, "a chunk of quantities");
@@ -129,7 +129,7 @@ Buffer<double> neighbour_quantity(const Context& context, const Particles<Real>&
 }
 
 template <class Real>
-Buffer<double> neighbour_quantity(const Context& context, const QueriesAmong<Real>& among,
+Buffer<double> neighbour_quantity(const Context& context, const Queries<Real>& among,
                                   const Box& box, const KnnOptions& options,
                                   const QuantityOptions& quantity) {
   return find<Real>(context, among, box, options, quantity);
@@ -139,9 +139,9 @@ template Buffer<double> neighbour_quantity(const Context&, const Particles<float
                                            const KnnOptions&, const QuantityOptions&);
 template Buffer<double> neighbour_quantity(const Context&, const Particles<double>&, const Box&,
                                            const KnnOptions&, const QuantityOptions&);
-template Buffer<double> neighbour_quantity(const Context&, const QueriesAmong<float>&, const Box&,
+template Buffer<double> neighbour_quantity(const Context&, const Queries<float>&, const Box&,
                                            const KnnOptions&, const QuantityOptions&);
-template Buffer<double> neighbour_quantity(const Context&, const QueriesAmong<double>&, const Box&,
+template Buffer<double> neighbour_quantity(const Context&, const Queries<double>&, const Box&,
                                            const KnnOptions&, const QuantityOptions&);
 
 }  // namespace zhalo

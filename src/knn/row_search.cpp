@@ -31,27 +31,24 @@ constexpr Index default_chunk_bytes(const Cuda&) { return Index{512} << 20; }
 }  // namespace
 
 template <class Real>
-RowSearch<Real>::RowSearch(const Context& context, SearchInput<Real> input, const Box& box,
+RowSearch<Real>::RowSearch(const Context& context, SearchInput<Real> input,
                            const NeighbourSearch& options)
-    : context_(context),
-      options_(options),
-      input_(std::make_unique<SearchInput<Real>>(std::move(input))) {
+    : context_(context), options_(options), input_(std::move(input)) {
   const TreeOptions leaves{options.leaf_size, false};
-  tree_ = std::make_unique<Tree<Real>>(context, input_->particles.sorted, leaves);
-  if (input_->queries)
-    query_tree_ = std::make_unique<Tree<Real>>(context, input_->queries->sorted, leaves);
-  input_->particles.sorted.keys = {};
-  if (input_->queries) input_->queries->sorted.keys = {};
+  tree_ = query_tree_ = tree_of(*input_.domain, input_.species.targets, leaves);
+  if (!input_.queries_are_particles())
+    query_tree_ = tree_of(*input_.domain, input_.species.queries, leaves);
   if (options_.chunk_bytes == 0)
     options_.chunk_bytes =
         kernels::on(context.exec, [](const auto& e) { return default_chunk_bytes(e); });
-  set_space(box);
+  set_space();
   prepare();
 }
 
 template <class Real>
-void RowSearch<Real>::set_space(const Box& box) {
-  const double scale = input_->particles.sorted.frame.scale;
+void RowSearch<Real>::set_space() {
+  const Box& box = input_.domain->box;
+  const double scale = input_.domain->key_frame.frame.scale;
   for (int axis = 0; axis < 3; ++axis) {
     const bool periodic = axis < box.dimensions && box.periodic[axis];
     const double length = box.length[axis] * scale;
@@ -70,11 +67,11 @@ void RowSearch<Real>::set_space(const Box& box) {
 template <class Real>
 void RowSearch<Real>::prepare() {
   const Exec& exec = context_.exec;
-  DistributedParticles<Real>& particles = input_->particles;
+  DistributedParticles<Real>& particles = input_.particles();
   search_.tree = tree_->view();
-  search_.queries = query_tree_ ? query_tree_->view() : search_.tree;
-  search_.queries_are_particles = !query_tree_;
-  search_.leave_out_self = !query_tree_ && !options_.include_self;
+  search_.queries = query_tree_->view();
+  search_.queries_are_particles = input_.queries_are_particles();
+  search_.leave_out_self = search_.queries_are_particles && !options_.include_self;
   search_.global_index = {particles.global_index.data(), nullptr,
                           static_cast<LocalIndex>(particles.num())};
   const kernels::TreeView<Real>& tree = search_.tree;
@@ -87,11 +84,11 @@ void RowSearch<Real>::prepare() {
   const std::vector<kernels::SearchWork> none(1);
   work_ = to_exec(exec, Span<const kernels::SearchWork>(none), "work of a search");
   search_.work = work_.data();
-  if (context_.comm.size() > 1) fetcher_.emplace(context_, particles, search_, options_.columns);
+  if (context_.comm.size() > 1) fetcher_.emplace(context_, particles, search_, input_.columns);
   chunks_.emplace(exec, search_.queries);
-  statistics_.num_wrapped = input_->counts.num_wrapped;
-  statistics_.num_particles = input_->counts.num_particles;
-  statistics_.num_queries = input_->counts.num_queries;
+  statistics_.num_wrapped = input_.domain->num_wrapped();
+  statistics_.num_particles = input_.of(input_.species.targets).extent.range.total;
+  statistics_.num_queries = input_.of(input_.species.queries).extent.range.total;
 }
 
 template <class Real>
@@ -122,7 +119,7 @@ std::optional<kernels::SearchView<Real>> RowSearch<Real>::search_of_fetched() co
   if (!fetched_ || fetched_->num() == 0) return std::nullopt;
   kernels::SearchView<Real> search = search_of_chunk();
   search.tree = fetched_->tree->view();
-  search.first_local_index = static_cast<LocalIndex>(input_->particles.num());
+  search.first_local_index = static_cast<LocalIndex>(input_.particles().num());
   search.queries_are_particles = false;
   search.leave_out_self = false;
   search.smallest_index = smallest_fetched_.span();
@@ -140,9 +137,9 @@ void RowSearch<Real>::fetch(const std::vector<Ball<Real>>& balls) {
   for (int axis = 0; axis < 3; ++axis) view_.pos[axis].fetched = fetched_->pos[axis].data();
   if (fetched_->num() == 0) return;
   const Exec& exec = context_.exec;
-  validate(input_->particles.num() + fetched_->num() <= max_local_particles,
+  validate(input_.particles().num() + fetched_->num() <= max_local_particles,
            "a rank would hold {} particles and fetched ones, the most is {}; use more ranks",
-           input_->particles.num() + fetched_->num(), max_local_particles);
+           input_.particles().num() + fetched_->num(), max_local_particles);
   const kernels::TreeView<Real>& tree = fetched_->tree->view();
   smallest_fetched_ = Buffer<Index>(
       exec, tree.level_first[tree.num_levels - 1] + tree.level_size[tree.num_levels - 1],
@@ -179,7 +176,7 @@ void RowSearch<Real>::find_nearest() {
     kernels::on(exec,
                 [&](const auto& e) { kernels::find_nearest(e, view, chunk_.num_leaves, rows); });
   };
-  if (input_->particles.num() > 0) {
+  if (input_.particles().num() > 0) {
     search(search_of_chunk());
   } else {
     clear_counts();
@@ -212,7 +209,7 @@ void RowSearch<Real>::find_within() {
     clear_counts();
     const auto elsewhere = search_of_fetched();
     kernels::on(exec, [&](const auto& e) {
-      if (input_->particles.num() > 0)
+      if (input_.particles().num() > 0)
         kernels::find_within(e, search_of_chunk(), chunk_.num_leaves, rows);
       if (elsewhere) kernels::find_within(e, *elsewhere, chunk_.num_leaves, rows);
     });
@@ -263,7 +260,7 @@ bool RowSearch<Real>::next() {
   }
   const Index sent_before = context_.comm.bytes_sent();
   chunk_ = chunks_->peek(max_queries());
-  const DistributedParticles<Real>& particles = input_->particles;
+  const DistributedParticles<Real>& particles = input_.particles();
   view_.global_index = search_.global_index;
   for (std::size_t axis = 0; axis < 3; ++axis)
     view_.pos[axis] = {particles.sorted.pos[axis].data(), nullptr,
@@ -292,12 +289,12 @@ void RowSearch<Real>::note_work() {
 
 template <class Real>
 kernels::PlacedBytes RowSearch<Real>::column(int i) const {
-  const std::vector<Buffer<std::byte>>& columns = input_->particles.columns;
+  const std::vector<ColumnView>& columns = input_.columns;
   const auto at = static_cast<std::size_t>(i);
   validate(i >= 0 && at < columns.size(), "there is no column {} (there are {})", i,
            columns.size());
-  return {columns[at].data(), fetched_ ? fetched_->columns[at].data() : nullptr,
-          static_cast<LocalIndex>(input_->particles.num()), options_.columns[at].element_size};
+  return {columns[at].data, fetched_ ? fetched_->columns[at].data() : nullptr,
+          static_cast<LocalIndex>(input_.particles().num()), columns[at].element_size};
 }
 
 template class RowSearch<float>;

@@ -17,22 +17,19 @@ template <class Real>
 class RowSearch {
  public:
   /// The context must outlive it. Collective.
-  RowSearch(const Context& context, SearchInput<Real> input, const Box& box,
-            const NeighbourSearch& options);
+  RowSearch(const Context& context, SearchInput<Real> input, const NeighbourSearch& options);
 
   /// Lists the neighbours of the next chunk; false if there is none on any rank. Collective.
   bool next();
 
   const NeighbourRows<Real>& view() const { return view_; }
   const Chunk& chunk() const { return chunk_; }
-  const DistributedParticles<Real>& queries() const {
-    return input_->queries ? *input_->queries : input_->particles;
-  }
+  const DistributedParticles<Real>& queries() const { return input_.queries(); }
   kernels::PlacedBytes column(int i) const;
   const KnnStatistics& statistics() const { return statistics_; }
 
  private:
-  void set_space(const Box& box);
+  void set_space();
   void prepare();
   Index max_queries() const;
   Index max_neighbours_listed() const;
@@ -48,9 +45,9 @@ class RowSearch {
 
   const Context& context_;
   NeighbourSearch options_;
-  std::unique_ptr<SearchInput<Real>> input_;  ///< stays where it is: trees point into it
-  std::unique_ptr<Tree<Real>> tree_;
-  std::unique_ptr<Tree<Real>> query_tree_;  ///< none: the same
+  SearchInput<Real> input_;
+  std::shared_ptr<const Tree<Real>> tree_;
+  std::shared_ptr<const Tree<Real>> query_tree_;  ///< the same if queries are the particles
   Buffer<Index> smallest_;
   Buffer<Index> smallest_fetched_;
   kernels::SearchView<Real> search_;

@@ -1,34 +1,33 @@
-/// Particles and queries of a search: in Z-order, on the ranks where they are searched, with the
-/// way back.
+/// Particles and queries of a search, where they are searched.
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <vector>
 
-#include "src/domain/distribution.hpp"
+#include "src/domain/domain_state.hpp"
 #include "zhalo/knn/neighbour_lists.hpp"
 
 namespace zhalo {
 
-/// Over all ranks.
-struct SearchCounts {
-  Index num_particles = 0;
-  Index num_queries = 0;
-  Index num_wrapped = 0;  ///< of both
-};
-
-/// What a search looks in and for.
 template <class Real>
 struct SearchInput {
-  DistributedParticles<Real> particles;
-  std::optional<DistributedParticles<Real>> queries;  ///< none: the particles themselves
-  SearchCounts counts;
+  std::shared_ptr<DomainState<Real>> domain;
+  KnnSpecies species;
+  std::vector<ColumnView> columns;                 ///< of the targets, in the domain's order
+  std::vector<Buffer<std::byte>> columns_of_ours;  ///< what the views show, if it was brought here
+
+  bool queries_are_particles() const { return species.queries == species.targets; }
+  DomainSpecies<Real>& of(int which) const {
+    return domain->species[static_cast<std::size_t>(which)];
+  }
+  DistributedParticles<Real>& particles() const { return of(species.targets).particles; }
+  DistributedParticles<Real>& queries() const { return of(species.queries).particles; }
 };
 
-/// Checks, sorts, and (with several ranks) brings particles and queries together: each rank gets an
-/// even part of the Z-order of both. Collective.
+/// Makes a domain of the caller's particles and queries, or takes the one that is given; brings
+/// columns of the caller's into its order. All has been validated. Collective.
 template <class Real>
-SearchInput<Real> make_search_input(const Context& context, const SearchedParticles<Real>& searched,
+SearchInput<Real> make_search_input(const Context& context, const KnnTargets<Real>& targets,
                                     const Box& box, const std::vector<ColumnView>& columns);
 
 }  // namespace zhalo

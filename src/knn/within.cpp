@@ -7,12 +7,12 @@ namespace zhalo {
 namespace {
 
 template <class Real>
-Buffer<Index> count(const Context& context, const SearchedParticles<Real>& searched, const Box& box,
+Buffer<Index> count(const Context& context, const KnnTargets<Real>& targets, const Box& box,
                     const WithinOptions& options) {
   return together(context.comm, [&] {
     NeighbourSearch search = options.search();
     search.counts_only = true;
-    NeighbourLists<Real> lists(context, searched, box, search);
+    NeighbourLists<Real> lists(context, targets, box, search);
     Buffer<LocalIndex> counts(context.exec, lists.num_queries(), "counts of neighbours");
     while (lists.next())
       lists.put(lists.rows().count.data(), static_cast<Index>(sizeof(LocalIndex)), counts.data());
@@ -34,18 +34,26 @@ Buffer<Index> count_within(const Context& context, const Particles<Real>& partic
 }
 
 template <class Real>
-Buffer<Index> count_within(const Context& context, const QueriesAmong<Real>& among, const Box& box,
+Buffer<Index> count_within(const Context& context, const Queries<Real>& among, const Box& box,
                            const WithinOptions& options) {
   return count<Real>(context, among, box, options);
 }
 
+template <class Real>
+Buffer<Index> count_within(const Domain<Real>& domain, const WithinOptions& options,
+                           const KnnSpecies& species) {
+  return count<Real>(domain.context(), {domain, species}, domain.box(), options);
+}
+
+template Buffer<Index> count_within(const Domain<float>&, const WithinOptions&, const KnnSpecies&);
+template Buffer<Index> count_within(const Domain<double>&, const WithinOptions&, const KnnSpecies&);
 template Buffer<Index> count_within(const Context&, const Particles<float>&, const Box&,
                                     const WithinOptions&);
 template Buffer<Index> count_within(const Context&, const Particles<double>&, const Box&,
                                     const WithinOptions&);
-template Buffer<Index> count_within(const Context&, const QueriesAmong<float>&, const Box&,
+template Buffer<Index> count_within(const Context&, const Queries<float>&, const Box&,
                                     const WithinOptions&);
-template Buffer<Index> count_within(const Context&, const QueriesAmong<double>&, const Box&,
+template Buffer<Index> count_within(const Context&, const Queries<double>&, const Box&,
                                     const WithinOptions&);
 
 }  // namespace zhalo

@@ -89,7 +89,26 @@ void Tree<Real>::make_levels(const Exec& exec) {
   });
 }
 
+template <class Real>
+std::shared_ptr<const Tree<Real>> tree_of(DomainState<Real>& domain, int species,
+                                          const TreeOptions& options) {
+  DomainSpecies<Real>& of = domain.species[static_cast<std::size_t>(species)];
+  const auto make = [&] {
+    return std::make_shared<const Tree<Real>>(domain.context, of.particles.sorted, options);
+  };
+  if (!domain.is_shared) {
+    auto tree = make();
+    of.particles.sorted.keys = {};
+    return tree;
+  }
+  std::shared_ptr<const void>& kept = of.trees[{options.leaf_size, options.equal_keys_stay}];
+  if (!kept) kept = make();
+  return std::static_pointer_cast<const Tree<Real>>(kept);
+}
+
 template class Tree<float>;
 template class Tree<double>;
+template std::shared_ptr<const Tree<float>> tree_of(DomainState<float>&, int, const TreeOptions&);
+template std::shared_ptr<const Tree<double>> tree_of(DomainState<double>&, int, const TreeOptions&);
 
 }  // namespace zhalo

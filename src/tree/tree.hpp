@@ -1,7 +1,9 @@
 /// The flat level hierarchy over sorted particles (kernels::TreeView), and who owns its memory.
 #pragma once
 
-#include "src/domain/sorted_particles.hpp"
+#include <memory>
+
+#include "src/domain/domain_state.hpp"
 
 namespace zhalo {
 
@@ -32,5 +34,11 @@ class Tree {
   Buffer<Real> hi_[3];
   kernels::TreeView<Real> view_;
 };
+
+/// The tree of a species of a domain: made when it is first needed, and kept in a domain that is
+/// shared. Else the keys are freed: nobody will ask again.
+template <class Real>
+std::shared_ptr<const Tree<Real>> tree_of(DomainState<Real>& domain, int species,
+                                          const TreeOptions& options);
 
 }  // namespace zhalo

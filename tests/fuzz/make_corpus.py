@@ -207,6 +207,7 @@ def others(folder):
         file["Group/GroupMass"] = np.ones(NUM + 1)
     (folder / "table_nul.txt").write_bytes(b"0.1 100\n0.2\0 90\n")
     (folder / "table_binary.txt").write_bytes(bytes(range(256)) * 4)
+    (folder / "table_return.txt").write_bytes(b"0.1 100\n\r0.2 90\n0.3 80\r\n")
     (folder / "table_one_point.txt").write_text("# k P\n0.1 100\n")
 
 

@@ -39,7 +39,7 @@ Answer<Real> solve(const Exec& exec, const PointSet<Real>& points, const PointSe
   const Particles<Real> particles = view_of(rows);
   const Particles<Real> asked = view_of(query_rows);
   return {table_of(exec, knn(context, particles, points.box, options)),
-          table_of(exec, knn(context, QueriesAmong{asked, particles}, points.box, options)),
+          table_of(exec, knn(context, Queries{asked, particles}, points.box, options)),
           to_host(exec, count_within(context, particles, points.box, {.radius = 0.0625}))};
 }
 

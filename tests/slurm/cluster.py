@@ -105,7 +105,7 @@ class Cluster:
             + (f" Gres=gpu:{gpus}" if gpus else "")
             for number, name in enumerate(self.names)
         ]
-        lines.append("LayoutName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP")
+        lines.append("PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP")
         return (
             CONFIGURATION.format(
                 folder=self.folder, slurmd_timeout=self.slurmd_timeout, kill_wait=KILL_WAIT

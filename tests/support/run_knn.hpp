@@ -54,9 +54,8 @@ NeighbourTable<Real> knn_table(const Context& context, const PointSet<Real>& poi
 template <class Real>
 NeighbourTable<Real> knn_table(const Context& context, const PointSet<Real>& points,
                                const PointSet<Real>& queries, const KnnOptions& options) {
-  return table_of(
-      context.exec,
-      knn(context, QueriesAmong{particles_of(queries), particles_of(points)}, points.box, options));
+  return table_of(context.exec, knn(context, Queries{particles_of(queries), particles_of(points)},
+                                    points.box, options));
 }
 
 /// Where two tables differ first, in words; empty if they are equal.

@@ -4,7 +4,7 @@
 
 #include "zhalo/core/box.hpp"
 #include "zhalo/core/buffer.hpp"
-#include "zhalo/domain/particles.hpp"
+#include "zhalo/knn/knn.hpp"
 
 namespace zhalo {
 
@@ -38,6 +38,12 @@ struct AttachResult {
 template <class Real>
 AttachResult attach_particles(const Context& context, const LabelledParticles<Real>& linked,
                               const Particles<Real>& others, const Box& box, double radius);
+
+/// The same for two species of a domain: labels are those of the species `linked`, and the results
+/// those of the species `others`, both in the domain's order.
+template <class Real>
+AttachResult attach_particles(const Domain<Real>& domain, Span<const Index> label, double radius,
+                              const KnnSpecies& species = {.queries = 1, .targets = 0});
 
 extern template AttachResult attach_particles(const Context&, const LabelledParticles<float>&,
                                               const Particles<float>&, const Box&, double);

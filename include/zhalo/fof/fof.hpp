@@ -3,7 +3,7 @@
 
 #include "zhalo/core/box.hpp"
 #include "zhalo/core/buffer.hpp"
-#include "zhalo/domain/particles.hpp"
+#include "zhalo/domain/domain.hpp"
 
 namespace zhalo {
 
@@ -31,8 +31,8 @@ struct FofStatistics {
 
 /// The groups, and what was met on the way.
 struct FofResult {
-  /// For each particle of this rank, in the caller's order: the smallest global index in its group.
-  /// Memory of the context's Exec.
+  /// For each particle: the smallest global index in its group. In the domain's order if a domain
+  /// was given, else in the caller's. Memory of the context's Exec.
   Buffer<Index> label;
   Index num_wrapped =
       0;  ///< particles over all ranks that lay outside a periodic axis and were wrapped into it
@@ -54,6 +54,15 @@ template <class Real>
 FofResult friends_of_friends(const Context& context, const Particles<Real>& particles,
                              const Box& box, const FofOptions& options);
 
+/// The same in the first species of a domain: nothing is sorted or sent again, and the labels are
+/// in the domain's order. Collective. Throws as above, and InputError for a linking length that is
+/// so small beside the domain that squares of it underflow (below about 1e-30 of its size in
+/// float).
+template <class Real>
+FofResult friends_of_friends(const Domain<Real>& domain, const FofOptions& options);
+
+extern template FofResult friends_of_friends(const Domain<float>&, const FofOptions&);
+extern template FofResult friends_of_friends(const Domain<double>&, const FofOptions&);
 extern template FofResult friends_of_friends(const Context&, const Particles<float>&, const Box&,
                                              const FofOptions&);
 extern template FofResult friends_of_friends(const Context&, const Particles<double>&, const Box&,

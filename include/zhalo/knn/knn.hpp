@@ -8,8 +8,7 @@
 #include "zhalo/core/box.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/neighbours.hpp"
-#include "zhalo/domain/particles.hpp"
-#include "zhalo/domain/z_order.hpp"
+#include "zhalo/domain/domain.hpp"
 
 namespace zhalo {
 
@@ -45,21 +44,26 @@ struct KnnStatistics {
   Index bytes_sent = 0;      ///< to other ranks
 };
 
-/// Places that are searched from, which are no particles, and the particles to search among. Views:
-/// both must outlive the call.
+/// Query points and the particles to search. Views: both must outlive the call.
 ///
-///   knn(context, QueriesAmong{queries, particles}, box, {.k = 8})
+///   knn(context, Queries{queries, particles}, box, {.k = 8})
 template <class Real>
-struct QueriesAmong {
+struct Queries {
   const Particles<Real>& queries;
   const Particles<Real>& particles;
 };
 template <class Real>
-QueriesAmong(const Particles<Real>&, const Particles<Real>&) -> QueriesAmong<Real>;
+Queries(const Particles<Real>&, const Particles<Real>&) -> Queries<Real>;
+
+/// Species of a domain: those that are searched from, and those to search among.
+struct KnnSpecies {
+  int queries = 0;
+  int targets = 0;
+};
 
 enum class RowOrder {
   caller,  ///< one row per query of this rank, in the caller's order
-  z_order  ///< as the search has them: queries along the Z-order, in even parts over the ranks; see
+  domain   ///< as the search has them: queries along the Z-order, in even parts over the ranks; see
            ///< KnnResult::query
 };
 
@@ -84,7 +88,7 @@ struct KnnResult {
   Buffer<Index> index;                ///< (num_rows, k): global indices of particles
   Buffer<ParticleLocation> location;  ///< (num_rows, k)
   std::vector<Buffer<std::byte>> columns;
-  Buffer<Index> query;  ///< RowOrder::z_order: global index of each row's query
+  Buffer<Index> query;  ///< RowOrder::domain: global index of each row's query
   KnnStatistics statistics;
 
   /// Column number i of the output, (num_rows, k) elements.
@@ -108,11 +112,16 @@ template <class Real>
 KnnResult<Real> knn(const Context& context, const Particles<Real>& particles, const Box& box,
                     const KnnOptions& options, const KnnOutput& output = {});
 
-/// Finds the k nearest particles of every query: places that are no particles (a coincident
-/// particle is a neighbour at distance 0). Queries may lie anywhere where the box is not bounded,
-/// and travel as particles do.
+/// Finds the k nearest particles of every query point (a coincident particle is a neighbour at
+/// distance 0). Queries may lie anywhere where the box is not bounded, and travel as particles do.
 template <class Real>
-KnnResult<Real> knn(const Context& context, const QueriesAmong<Real>& search, const Box& box,
+KnnResult<Real> knn(const Context& context, const Queries<Real>& search, const Box& box,
                     const KnnOptions& options, const KnnOutput& output = {});
+
+/// The same in a domain: nothing is sorted or sent again but what other ranks need to see. Columns
+/// are in the domain's order, and so are the rows (whatever output.order says).
+template <class Real>
+KnnResult<Real> knn(const Domain<Real>& domain, const KnnOptions& options,
+                    const KnnOutput& output = {}, const KnnSpecies& species = {});
 
 }  // namespace zhalo

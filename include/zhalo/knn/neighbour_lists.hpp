@@ -33,18 +33,30 @@ struct NeighbourSearch {
         columns(std::move(travelling)) {}
 };
 
-/// Particles to search among, and queries; none: the particles themselves.
+/// What is searched, and from where: the caller's particles, or species of a domain.
 template <class Real>
-struct SearchedParticles {
-  const Particles<Real>& particles;
-  const Particles<Real>* queries = nullptr;
+struct KnnTargets {
+  const Particles<Real>* particles = nullptr;
+  const Particles<Real>* queries = nullptr;  ///< none: the particles themselves
+  const Domain<Real>* domain = nullptr;      ///< instead of both
+  KnnSpecies species{};
 
-  SearchedParticles(const Particles<Real>& all) : particles(all) {}
-  SearchedParticles(const QueriesAmong<Real>& both)
-      : particles(both.particles), queries(&both.queries) {}
+  KnnTargets(const Particles<Real>& all) : particles(&all) {}
+  KnnTargets(const Queries<Real>& both) : particles(&both.particles), queries(&both.queries) {}
+  KnnTargets(const Domain<Real>& all, const KnnSpecies& which) : domain(&all), species(which) {}
 
-  /// Queries of this rank.
-  Index num_queries() const { return queries == nullptr ? particles.num() : queries->num(); }
+  bool has_queries() const {
+    return domain != nullptr ? species.queries != species.targets : queries != nullptr;
+  }
+  /// Of this rank: particles that may be neighbours, which columns belong to.
+  Index num_particles() const {
+    return domain != nullptr ? domain->num(species.targets) : particles->num();
+  }
+  /// Of this rank: queries, in the order of results.
+  Index num_queries() const {
+    if (domain != nullptr) return domain->num(species.queries);
+    return queries == nullptr ? particles->num() : queries->num();
+  }
 };
 
 /// Iterates over chunks of queries. Making it, next() and put() are collective; all ranks see the
@@ -55,8 +67,9 @@ struct SearchedParticles {
 template <class Real>
 class NeighbourLists {
  public:
-  /// Sorts particles and queries and builds the tree. Throws as knn. The context must outlive it.
-  NeighbourLists(const Context& context, const SearchedParticles<Real>& searched, const Box& box,
+  /// Sorts particles and queries and builds the tree, or takes those of a domain (then the box is
+  /// the domain's). Throws as knn. The context must outlive it.
+  NeighbourLists(const Context& context, const KnnTargets<Real>& targets, const Box& box,
                  const NeighbourSearch& search);
 
   /// Makes the next chunk's lists; false when there are no more. What rows() and column() showed
@@ -81,7 +94,7 @@ class NeighbourLists {
   /// has one element for each query of this rank, in the caller's order.
   void put(const void* values, Index element_size, void* result);
 
-  Index num_queries() const;   ///< that this rank brought
+  Index num_queries() const;   ///< of this rank, in the order of results
   Index num_searched() const;  ///< rows over all chunks on this rank
   const KnnStatistics& statistics() const;
 

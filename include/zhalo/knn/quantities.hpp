@@ -29,7 +29,7 @@ Buffer<double> neighbour_quantity(const Context& context, const Particles<Real>&
 
 /// The same at the places of queries, which are no particles.
 template <class Real>
-Buffer<double> neighbour_quantity(const Context& context, const QueriesAmong<Real>& among,
+Buffer<double> neighbour_quantity(const Context& context, const Queries<Real>& among,
                                   const Box& box, const KnnOptions& options,
                                   const QuantityOptions& quantity);
 

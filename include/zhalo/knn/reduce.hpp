@@ -124,7 +124,7 @@ void add_columns(NeighbourSearch& search, Index num_particles,
 template <class Real>
 struct ReducedSearch {
   const Context& context;
-  SearchedParticles<Real> searched;
+  KnnTargets<Real> targets;
   const Box& box;
   NeighbourSearch search;
 
@@ -134,8 +134,8 @@ struct ReducedSearch {
   KnnStatistics into(Span<typename Reduction<Functor, Columns...>::template Result<Real>> result,
                      const Reduction<Functor, Columns...>& whole) {
     using Result = typename Reduction<Functor, Columns...>::template Result<Real>;
-    add_columns(search, searched.particles.num(), whole);
-    NeighbourLists<Real> lists(context, searched, box, search);
+    add_columns(search, targets.num_particles(), whole);
+    NeighbourLists<Real> lists(context, targets, box, search);
     while (lists.next()) {
       Buffer<Result> values(context.exec, lists.rows().num, "reduced values");
       for_each(
@@ -151,7 +151,7 @@ struct ReducedSearch {
   auto run(const Reduction<Functor, Columns...>& whole) {
     using Result = typename Reduction<Functor, Columns...>::template Result<Real>;
     return together(context.comm, [&] {
-      Buffer<Result> result(context.exec, searched.num_queries(), "reduced neighbours");
+      Buffer<Result> result(context.exec, targets.num_queries(), "reduced neighbours");
       into(result.span(), whole);
       return result;
     });
@@ -179,9 +179,19 @@ auto knn_reduce(const Context& context, const Particles<Real>& particles, const 
 
 /// The same for queries of their own: one result per query.
 template <class Real, class AnyReduction>
-auto knn_reduce(const Context& context, const QueriesAmong<Real>& among, const Box& box,
+auto knn_reduce(const Context& context, const Queries<Real>& among, const Box& box,
                 const KnnOptions& options, const AnyReduction& whole) {
   return ReducedSearch<Real>{context, among, box, {options, {}}}.run(as_reduction(whole));
+}
+
+/// The same in a domain: columns have an element for each particle that this rank has in the
+/// domain, and results are in the domain's order. Nothing is sorted or sent again but what other
+/// ranks need to see.
+template <class Real, class AnyReduction>
+auto knn_reduce(const Domain<Real>& domain, const KnnOptions& options, const AnyReduction& whole,
+                const KnnSpecies& species = {}) {
+  return ReducedSearch<Real>{domain.context(), {domain, species}, domain.box(), {options, {}}}.run(
+      as_reduction(whole));
 }
 
 }  // namespace zhalo

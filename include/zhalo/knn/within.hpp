@@ -28,10 +28,14 @@ struct WithinOptions {
 template <class Real>
 Buffer<Index> count_within(const Context& context, const Particles<Real>& particles, const Box& box,
                            const WithinOptions& options);
-/// Of each query, which is no particle.
+/// Of each query point.
 template <class Real>
-Buffer<Index> count_within(const Context& context, const QueriesAmong<Real>& among, const Box& box,
+Buffer<Index> count_within(const Context& context, const Queries<Real>& among, const Box& box,
                            const WithinOptions& options);
+/// In a domain, in its order.
+template <class Real>
+Buffer<Index> count_within(const Domain<Real>& domain, const WithinOptions& options,
+                           const KnnSpecies& species = {});
 
 /// knn_reduce over all neighbours within the radius, nearest first. Lists are made chunk by chunk:
 /// those of the queries of one leaf have to fit into memory. Collective; throws as knn_reduce.
@@ -41,9 +45,16 @@ auto reduce_within(const Context& context, const Particles<Real>& particles, con
   return ReducedSearch<Real>{context, particles, box, options.search()}.run(as_reduction(whole));
 }
 template <class Real, class AnyReduction>
-auto reduce_within(const Context& context, const QueriesAmong<Real>& among, const Box& box,
+auto reduce_within(const Context& context, const Queries<Real>& among, const Box& box,
                    const WithinOptions& options, const AnyReduction& whole) {
   return ReducedSearch<Real>{context, among, box, options.search()}.run(as_reduction(whole));
+}
+
+template <class Real, class AnyReduction>
+auto reduce_within(const Domain<Real>& domain, const WithinOptions& options,
+                   const AnyReduction& whole, const KnnSpecies& species = {}) {
+  return ReducedSearch<Real>{domain.context(), {domain, species}, domain.box(), options.search()}
+      .run(as_reduction(whole));
 }
 
 /// Visits pairs on the Exec.

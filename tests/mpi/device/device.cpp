@@ -7,7 +7,7 @@
 #include "tests/support/point_sets.hpp"
 #include "tests/support/run_knn.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
-#include "zhalo/domain/z_order.hpp"
+#include "zhalo/domain/domain.hpp"
 
 namespace {
 
@@ -104,7 +104,7 @@ TEST_CASE("device: groups and catalogue over ranks are those of one rank on the 
   check_on_device(context, points_of<float>(Shape::few_places, 3000, 0.1), {.linking_length = 0.1});
 }
 
-TEST_CASE("device: Z-order over ranks, and the way back") {
+TEST_CASE("device: a domain over ranks, and the way back") {
   Context context;
   if (!find_device(context)) return;
   const PointSet<double> points = points_of<double>(Shape::blobs, 5000, 0.1);
@@ -114,16 +114,15 @@ TEST_CASE("device: Z-order over ranks, and the way back") {
   std::vector<Index> tags;
   for (Index i = 0; i < part.count; ++i) tags.push_back(7 * (part.first + i));
   const Buffer<Index> column = upload(context.exec, tags);
-  const ZOrder<double> order(context, view_of(rows, 3), points.box,
-                             {.columns = {column_view(column)}});
+  const Domain<double> order(context, view_of(rows, 3), points.box);
   CHECK(order.num() == share_of(points.num(), context.comm.rank(), context.comm.size()).count);
-  const auto brought = to_host(context.exec, order.column<Index>(0));
+  const Buffer<Index> in_order = order.to_domain_order(Span<const Index>(column.span()));
+  const auto brought = to_host(context.exec, in_order);
   const auto global = to_host(context.exec, order.global_index());
   bool right = true;
   for (std::size_t i = 0; i < global.size(); ++i) right = right && brought[i] == 7 * global[i];
   CHECK(right);
-  Buffer<Index> back(context.exec, part.count, "test");
-  order.return_to_origin(order.column<Index>(0), back.span());
+  const Buffer<Index> back = order.to_caller_order(Span<const Index>(in_order.span()));
   CHECK(to_host(context.exec, back) == tags);
 }
 

@@ -11,8 +11,8 @@
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/cosmology/linear_power.hpp"
+#include "zhalo/domain/domain.hpp"
 #include "zhalo/domain/positions.hpp"
-#include "zhalo/domain/z_order.hpp"
 #include "zhalo/fft/fft.hpp"
 #include "zhalo/fft/redistribute.hpp"
 #include "zhalo/fof/fof.hpp"
@@ -126,12 +126,16 @@ const Named of_particles[] = {
        return reader_of(c.context,
                         attach_particles(c.context, linked, c.particles, box, 0.2).label);
      }},
-    {"ZOrder",
+    {"Domain",
      [](Case& c) {
-       const ZOrder<float> order(c.context, c.particles, box);
-       Buffer<Index> back(c.context.exec, order.num_origin(), "global indices");
-       order.return_to_origin(order.global_index(), back.span());
-       return reader_of(c.context, std::move(back));
+       const Domain<float> domain(c.context, c.particles, box);
+       return reader_of(c.context, domain.to_caller_order(domain.global_index()));
+     }},
+    {"friends_of_friends in a domain",
+     [](Case& c) {
+       const Domain<float> domain(c.context, c.particles, box);
+       const FofResult groups = friends_of_friends(domain, {.linking_length = 0.1});
+       return reader_of(c.context, domain.to_caller_order(Span<const Index>(groups.label.span())));
      }},
     {"knn",
      [](Case& c) {
@@ -139,8 +143,8 @@ const Named of_particles[] = {
      }},
     {"knn of queries",
      [](Case& c) {
-       return reader_of(
-           c.context, knn(c.context, QueriesAmong{c.particles, c.particles}, box, {.k = 5}).index);
+       return reader_of(c.context,
+                        knn(c.context, Queries{c.particles, c.particles}, box, {.k = 5}).index);
      }},
     {"neighbour_quantity",
      [](Case& c) {

@@ -7,8 +7,8 @@
 #include "tests/support/point_sets.hpp"
 #include "zhalo/catalogue/attach.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
+#include "zhalo/domain/domain.hpp"
 #include "zhalo/domain/positions.hpp"
-#include "zhalo/domain/z_order.hpp"
 #include "zhalo/fft/fft.hpp"
 #include "zhalo/fft/redistribute.hpp"
 #include "zhalo/fof/fof.hpp"
@@ -84,9 +84,9 @@ TEST_CASE("device: positions of the host are refused, whatever they are for") {
 
   m.check("positions", [&] { friends_of_friends(m.context, bad, box, {.linking_length = 0.1}); });
   m.check("positions", [&] { count_positions(m.context, bad, box); });
-  m.check("positions", [&] { const ZOrder<float> order(m.context, bad, box); });
+  m.check("positions", [&] { const Domain<float> domain(m.context, bad, box); });
   m.check("positions", [&] { knn(m.context, bad, box, {.k = 4}); });
-  m.check("positions", [&] { knn(m.context, QueriesAmong{bad, good}, box, {.k = 4}); });
+  m.check("positions", [&] { knn(m.context, Queries{bad, good}, box, {.k = 4}); });
   m.check("positions", [&] { neighbour_quantity(m.context, bad, box, {.k = 4}, {}); });
   m.check("positions", [&] { count_within(m.context, bad, box, {.radius = 0.1}); });
   m.check("positions", [&] { paint(m.context, bad, field); });
@@ -116,7 +116,9 @@ TEST_CASE("device: columns of the host are refused") {
     while (lists.next()) lists.put(m.pick(labels), sizeof(Index), result.data());
   });
   m.check("values of a column", [&] {
-    const ZOrder<float> order(m.context, good, box, {.columns = {{m.pick(one), 100, size}}});
+    const Domain<float> domain(m.context, good, box);
+    Buffer<float> room(m.context.exec, domain.num(), "a column");
+    domain.to_domain_order({m.pick(one), 100, size, 0}, {room.data(), room.size(), size});
   });
   m.check("values of a column", [&] {
     knn(m.context, good, box, {.k = 4}, {.columns = {{m.pick(one), 100, size}}});

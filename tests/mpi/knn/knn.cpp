@@ -48,7 +48,7 @@ TEMPLATE_TEST_CASE("knn: random point_sets of every kind", "", float, double) {
     const KnnCase<TestType> c = random_case<TestType>(seed);
     INFO("seed " << seed << ", " << c.points.num() << " particles, " << c.searched().num()
                  << " queries, k " << c.options.k);
-    check_knn(context, c, seed % 3 == 0 ? RowOrder::z_order : RowOrder::caller);
+    check_knn(context, c, seed % 3 == 0 ? RowOrder::domain : RowOrder::caller);
   }
 }
 
@@ -73,14 +73,14 @@ TEMPLATE_TEST_CASE("knn: larger point_sets", "", float, double) {
   check_knn(context, c);
   c.options = {.k = 133, .include_self = false, .chunk_bytes = 100000};
   c.cut = Cut::uneven;
-  check_knn(context, c, RowOrder::z_order);
+  check_knn(context, c, RowOrder::domain);
   c.points = unit_points<TestType>(1000, Shape::blobs, 2, Box::unbounded());
   c.options = {.k = 8};
   c.queries.push_back(random_queries(c.points, random, 300));
   check_knn(context, c);
   c.options = {.k = 64, .max_radius = 0.1};
   c.queries_cut = Cut::last_only;
-  check_knn(context, c, RowOrder::z_order);
+  check_knn(context, c, RowOrder::domain);
   c = {unit_points<TestType>(500, Shape::uniform, 5), Cut::every_second};
   c.options = {.k = 1000};
   check_knn(context, c);
@@ -110,7 +110,7 @@ TEST_CASE("knn: next to no particles, and fewer than k on every rank") {
       c.options = {.k = 3};
       check_knn(context, c);
       c.options = {.k = 20, .include_self = false};
-      check_knn(context, c, RowOrder::z_order);
+      check_knn(context, c, RowOrder::domain);
       Random random(9);
       c.queries.push_back(random_queries(c.points, random, 11));
       c.queries_cut = Cut::last_only;

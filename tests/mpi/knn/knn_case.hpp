@@ -119,8 +119,8 @@ KnnStatistics check_knn(const Context& context, const KnnCase<Real>& c,
   KnnOutput output{.locations = true, .columns = {part.column()}, .order = order};
   const KnnResult<Real> result =
       c.queries.empty() ? knn(context, part.particles(), c.points.box, c.options, output)
-                        : knn(context, QueriesAmong{queries.particles(), part.particles()},
-                              c.points.box, c.options, output);
+                        : knn(context, Queries{queries.particles(), part.particles()}, c.points.box,
+                              c.options, output);
   const Index num_queries = c.searched().num();
   CHECK(result.k == c.options.k);
   CHECK(result.statistics.num_particles == c.points.num());

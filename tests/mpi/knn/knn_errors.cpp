@@ -58,7 +58,7 @@ TEST_CASE("knn: ranks that want different results") {
   if (s.alone) return;
   CHECK_THAT(s.message({}, {.distances = !s.is_culprit}), Contains("do not want the same results"));
   CHECK_THAT(s.message({}, {.locations = s.is_culprit}), Contains("do not want the same results"));
-  const RowOrder order = s.is_culprit ? RowOrder::z_order : RowOrder::caller;
+  const RowOrder order = s.is_culprit ? RowOrder::domain : RowOrder::caller;
   CHECK_THAT(s.message({}, {.order = order}), Contains("do not want the same results"));
   KnnOutput output;
   if (s.is_culprit) output.columns = {s.part.column()};
@@ -70,8 +70,7 @@ TEST_CASE("knn: ranks that want different results") {
   const std::string message = input_error_of(s.context, [&] {
     if (s.is_culprit) knn(s.context, s.part.particles(), s.points.box, KnnOptions{});
     if (!s.is_culprit)
-      knn(s.context, QueriesAmong{queries.particles(), s.part.particles()}, s.points.box,
-          KnnOptions{});
+      knn(s.context, Queries{queries.particles(), s.part.particles()}, s.points.box, KnnOptions{});
   });
   CHECK_THAT(message, Contains("not the same on all ranks"));
 }
@@ -85,7 +84,7 @@ TEST_CASE("knn: positions that are no numbers, or outside, on one rank") {
     const Part<float> part(context, particles, Cut::even);
     const Part<float> asked(context, queries, Cut::uneven);
     return input_error_of(context, [&] {
-      knn(context, QueriesAmong{asked.particles(), part.particles()}, particles.box, {.k = 3});
+      knn(context, Queries{asked.particles(), part.particles()}, particles.box, {.k = 3});
     });
   };
   CHECK_THAT(message(spoilt, points),
@@ -113,7 +112,7 @@ TEST_CASE("knn: a rank that fails at any collective ends all with its message, a
   const Part<float> queries(context, c.searched(), c.queries_cut);
   const auto find = [&] {
     const KnnOutput output{.locations = true, .columns = {part.column()}};
-    return to_host(context.exec, knn(context, QueriesAmong{queries.particles(), part.particles()},
+    return to_host(context.exec, knn(context, Queries{queries.particles(), part.particles()},
                                      c.points.box, c.options, output)
                                      .index);
   };

@@ -61,7 +61,7 @@ void check_within(const Context& context, const KnnCase<Real>& c, double radius)
   search.max_radius = radius;
   const Share share = has_queries ? asked.share : part.share;
   std::vector<DigestOfList> found(static_cast<std::size_t>(share.count));
-  SearchedParticles<Real> searched(particles);
+  KnnTargets<Real> searched(particles);
   if (has_queries) searched.queries = &queries;
   NeighbourLists<Real> lists(context, searched, c.points.box, search);
   while (lists.next()) {

@@ -57,8 +57,7 @@ TEST_CASE("positions and boxes that cannot be used", "[knn]") {
   spoilt.pos[3 * 20 + 2] = NAN;
   spoilt.pos[90] = INFINITY;
   const auto search = [&](const PointSet<float>& particles, const PointSet<float>& queries) {
-    knn(context, QueriesAmong{particles_of(queries), particles_of(particles)}, points.box,
-        {.k = 3});
+    knn(context, Queries{particles_of(queries), particles_of(particles)}, points.box, {.k = 3});
   };
   CHECK_THROWS_WITH(search(spoilt, points),
                     Catch::StartsWith("2 of 50 particles have a position that is not finite") &&

@@ -55,7 +55,7 @@ std::vector<DigestOfList> digests_of_lists(const Context& context, const PointSe
                                            const NeighbourSearch& search) {
   const Particles<Real> particles = particles_of(points);
   const Particles<Real> asked = particles_of(queries != nullptr ? *queries : points);
-  SearchedParticles<Real> searched(particles);
+  KnnTargets<Real> searched(particles);
   if (queries != nullptr) searched.queries = &asked;
   NeighbourLists<Real> lists(context, searched, points.box, search);
   std::vector<DigestOfList> found(static_cast<std::size_t>(lists.num_queries()));
@@ -92,7 +92,7 @@ TEMPLATE_TEST_CASE("a reduction equals the same function of the full lists", "[k
       CHECK(to_host(context.exec, found) ==
             digests(brute_table(points, wanted_of(options)), weight));
       const auto of_queries =
-          knn_reduce(context, QueriesAmong{particles_of(queries), particles_of(points)}, points.box,
+          knn_reduce(context, Queries{particles_of(queries), particles_of(points)}, points.box,
                      options, reduction(Digest{}, column));
       CHECK(to_host(context.exec, of_queries) ==
             digests(brute_table(points, queries, wanted_of(options)), weight));

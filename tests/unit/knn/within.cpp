@@ -100,7 +100,7 @@ TEST_CASE("neighbours within a radius of queries of their own", "[knn]") {
   for (Index i = 0; i < queries.num(); ++i)
     counts.push_back(static_cast<Index>(brute.of(queries, i, {.k = 0, .max_radius = 0.2}).size()));
   CHECK(to_host(context.exec,
-                count_within(context, QueriesAmong{particles_of(queries), particles_of(points)},
+                count_within(context, Queries{particles_of(queries), particles_of(points)},
                              points.box, {.radius = 0.2})) == counts);
 }
 

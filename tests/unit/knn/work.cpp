@@ -107,7 +107,7 @@ TEST_CASE("statistics: chunks, counts, wrapped", "[knn]") {
   points.pos[0] = 1.5F;
   queries.pos[7] = -0.25F;
   const auto whole =
-      knn(context, QueriesAmong{particles_of(queries), particles_of(points)}, points.box, {.k = 8})
+      knn(context, Queries{particles_of(queries), particles_of(points)}, points.box, {.k = 8})
           .statistics;
   CHECK(whole.num_particles == 1000);
   CHECK(whole.num_queries == 300);
@@ -115,8 +115,8 @@ TEST_CASE("statistics: chunks, counts, wrapped", "[knn]") {
   CHECK(whole.chunks == 1);
   CHECK(whole.fetched == 0);
   CHECK(whole.bytes_sent == 0);
-  const auto cut = knn(context, QueriesAmong{particles_of(queries), particles_of(points)},
-                       points.box, {.k = 8, .chunk_bytes = 1})
+  const auto cut = knn(context, Queries{particles_of(queries), particles_of(points)}, points.box,
+                       {.k = 8, .chunk_bytes = 1})
                        .statistics;
   CHECK(cut.chunks >= 300 / 32);
   CHECK(cut.chunks <= 300);

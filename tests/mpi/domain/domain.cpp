@@ -1,5 +1,5 @@
-/// Particles in Z-order over ranks: the order itself, the columns that travel, and the way back.
-#include "zhalo/domain/z_order.hpp"
+/// Domains over ranks: the order itself, columns that go there and back, several species.
+#include "zhalo/domain/domain.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -14,6 +14,7 @@ namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
+using Catch::Matchers::Contains;
 
 /// What a simulation code carries besides positions; known for each global index.
 struct Tag {
@@ -84,45 +85,49 @@ struct Part {
     weights.push_back(0);
   }
 
-  ZOrder<Real> sorted(const Context& context, const Box& box, bool weighted) const {
+  Span<const Tag> own_tags() const { return {tags.data(), share.count}; }
+
+  Domain<Real> sorted(const Context& context, const Box& box, bool weighted) const {
     Particles<Real> particles;
     particles.dimensions = box.dimensions;
     particles.segments.push_back(
         ParticleSegment<Real>::interleaved(rows.data(), share.count, box.dimensions));
-    ZOrderOptions options;
-    options.columns = {{tags.data(), share.count, sizeof(Tag)}, {smalls.data(), share.count, 2, 4}};
+    DomainOptions options;
     if (weighted) options.weight = {weights.data()};
     return {context, particles, box, options};
   }
 };
 
 template <class Real>
-void check_columns(const Context& context, const PointSet<Real>& points, const ZOrder<Real>& order,
-                   const std::vector<Index>& expected) {
+void check_columns(const Context& context, const PointSet<Real>& points, const Part<Real>& part,
+                   const Domain<Real>& order, const std::vector<Index>& expected) {
   const auto global = to_host(context.exec, order.global_index());
   CHECK(global == expected);
+  const Buffer<Tag> tags = order.to_domain_order(part.own_tags());
+  Buffer<std::int16_t> smalls(context.exec, order.num(), "numbers with gaps between them");
+  order.to_domain_order({part.smalls.data(), part.share.count, 2, 4},
+                        {smalls.data(), smalls.size(), 2});
   bool right = true;
   for (Index i = 0; i < order.num(); ++i) {
     const Index which = global[static_cast<std::size_t>(i)];
-    right = right && order.template column<Tag>(0)[i] == tag_of(which);
-    right = right && order.template column<std::int16_t>(1)[i] == small_of(which);
+    right = right && tags.span()[i] == tag_of(which);
+    right = right && smalls.span()[i] == small_of(which);
     for (int axis = 0; axis < points.box.dimensions; ++axis)
-      right = right && order.pos(axis)[i] == points.at(which, axis);
+      right = right && order.position(axis)[i] == points.at(which, axis);
   }
   CHECK(right);
 }
 
 template <class Real>
-void check_return(const Context& context, const Part<Real>& part, const ZOrder<Real>& order) {
+void check_return(const Context& context, const Part<Real>& part, const Domain<Real>& order) {
   std::vector<double> values;
   for (const Index i : to_host(context.exec, order.global_index()))
     values.push_back(static_cast<double>(i) * 1.5);
-  std::vector<double> back(static_cast<std::size_t>(part.share.count), -1);
-  order.return_to_origin(Span<const double>(values), Span<double>(back));
+  const Buffer<double> back = order.to_caller_order(Span<const double>(values));
+  CHECK(back.size() == part.share.count);
   bool right = true;
   for (Index i = 0; i < part.share.count; ++i)
-    right = right &&
-            back[static_cast<std::size_t>(i)] == static_cast<double>(part.share.first + i) * 1.5;
+    right = right && back.span()[i] == static_cast<double>(part.share.first + i) * 1.5;
   CHECK(right);
 }
 
@@ -132,13 +137,13 @@ void check_order(const PointSet<Real>& points, Cut cut) {
   const int rank = context.comm.rank();
   const int size = context.comm.size();
   const Part<Real> part(points, part_of(points.num(), cut, rank, size));
-  const ZOrder<Real> order = part.sorted(context, points.box, false);
+  const Domain<Real> order = part.sorted(context, points.box, false);
   const Share share = share_of(points.num(), rank, size);
   CHECK(order.num() == share.count);
   CHECK(order.first() == share.first);
   CHECK(order.num_total() == points.num());
   CHECK(order.num_origin() == part.share.count);
-  check_columns(context, points, order, slice(expected_order(points), share));
+  check_columns(context, points, part, order, slice(expected_order(points), share));
   check_return(context, part, order);
 }
 
@@ -160,7 +165,7 @@ PointSet<Real> points_of(Shape shape, Index num, int dimensions = 3) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Z-order: every shape, every way to bring the particles", "", float, double) {
+TEMPLATE_TEST_CASE("domain: every shape, every way to bring the particles", "", float, double) {
   const Shape shapes[] = {Shape::uniform,    Shape::blobs, Shape::lattice,
                           Shape::few_places, Shape::edges, Shape::lines};
   for (const Shape shape : shapes) {
@@ -171,7 +176,7 @@ TEMPLATE_TEST_CASE("Z-order: every shape, every way to bring the particles", "",
   check_order(points_of<TestType>(Shape::uniform, 400, 2), Cut::uneven);
 }
 
-TEST_CASE("Z-order: sorted already, against the order, all equal") {
+TEST_CASE("domain: sorted already, against the order, all equal") {
   PointSet<double> points = points_of<double>(Shape::uniform, 300);
   const std::vector<Index> order = expected_order(points);
   PointSet<double> sorted = points;
@@ -191,14 +196,14 @@ TEST_CASE("Z-order: sorted already, against the order, all equal") {
   for (const Cut cut : all_cuts) check_order(points, cut);
 }
 
-TEST_CASE("Z-order: parts of equal weight") {
+TEST_CASE("domain: parts of equal weight") {
   const Context context = make_context();
   const PointSet<double> points = points_of<double>(Shape::blobs, 700);
   const Part<double> part(
       points, part_of(points.num(), Cut::uneven, context.comm.rank(), context.comm.size()));
-  const ZOrder<double> order = part.sorted(context, points.box, true);
+  const Domain<double> order = part.sorted(context, points.box, true);
   const std::vector<Index> all = expected_order(points);
-  check_columns(context, points, order, slice(all, {order.first(), order.num()}));
+  check_columns(context, points, part, order, slice(all, {order.first(), order.num()}));
   check_return(context, part, order);
   Index weight = 0;
   Index total = 0;
@@ -208,30 +213,35 @@ TEST_CASE("Z-order: parts of equal weight") {
   CHECK(context.comm.sum(order.num()) == points.num());
 }
 
-TEST_CASE("Z-order: bad sizes are errors on all ranks, with the number that is needed") {
+TEST_CASE("domain: bad sizes are errors on all ranks, with the number that is needed") {
   const Context context = make_context();
   const int size = context.comm.size();
   const PointSet<float> points = points_of<float>(Shape::uniform, 50);
   const Part<float> part(points, part_of(points.num(), Cut::even, context.comm.rank(), size));
-  const ZOrder<float> order = part.sorted(context, points.box, false);
+  const Domain<float> order = part.sorted(context, points.box, false);
   std::vector<Tag> room(50);
-  order.copy_column(0, room.data(), 50);
+  const auto bring = [&](const ColumnView& column, Index capacity) {
+    order.to_domain_order(column, {room.data(), capacity, sizeof(Tag)});
+  };
+  const ColumnView tags = column_view(part.own_tags());
+  bring(tags, 50);
   CHECK(room[0] == tag_of(order.global_index()[0]));
   const Share last = share_of(points.num(), size - 1, size);
   const Index capacity = context.comm.rank() == size - 1 ? last.count - 1 : 50;
-  CHECK_THROWS_WITH(
-      order.copy_column(0, room.data(), capacity),
-      Catch::Matchers::Contains("has " + std::to_string(last.count) +
-                                " elements on this rank, the memory given has room for " +
-                                std::to_string(last.count - 1)));
-  CHECK_THROWS_WITH(order.column<float>(0), Catch::Matchers::Contains("not 4"));
-  CHECK_THROWS_WITH(order.column<Tag>(2), Catch::Matchers::Contains("no travelling column 2"));
+  CHECK_THROWS_WITH(bring(tags, capacity),
+                    Contains("has " + std::to_string(last.count) +
+                             " elements on this rank, the memory given has room for " +
+                             std::to_string(last.count - 1)));
+  CHECK_THROWS_WITH(bring({part.weights.data(), part.share.count, 4}, 50),
+                    Contains("elements of 4 bytes cannot become elements of"));
+  CHECK_THROWS_WITH(bring({nullptr, part.share.count, sizeof(Tag)}, 50), Contains("no memory"));
+  CHECK_THROWS_WITH(order.position(0, 1), Contains("no species 1"));
   std::vector<float> few(static_cast<std::size_t>(order.num() - 1));
-  std::vector<float> back(static_cast<std::size_t>(part.share.count));
-  CHECK_THROWS_AS(order.return_to_origin(Span<const float>(few), Span<float>(back)), InputError);
+  CHECK_THROWS_WITH(order.to_caller_order(Span<const float>(few)),
+                    Contains("elements on this rank, but there are "));
 }
 
-TEST_CASE("Z-order: ranks that do not ask for the same are told so, and can go on") {
+TEST_CASE("domain: ranks that do not ask for the same are told so, and can go on") {
   const Context context = make_context();
   if (context.comm.size() == 1) return;
   const bool odd = context.comm.rank() == 1;
@@ -241,24 +251,61 @@ TEST_CASE("Z-order: ranks that do not ask for the same are told so, and can go o
   Particles<float> particles;
   particles.segments.push_back(
       ParticleSegment<float>::interleaved(part.rows.data(), part.share.count));
-  const ColumnView tags{part.tags.data(), part.share.count, sizeof(Tag)};
-  const auto sort = [&](const Box& box, const ZOrderOptions& options) {
-    return ZOrder<float>(context, particles, box, options);
+  const auto sort = [&](const Box& box, const DomainOptions& options) {
+    return Domain<float>(context, particles, box, options);
   };
-  ZOrderOptions differing;
-  if (!odd) differing.columns = {tags};
-  CHECK_THROWS_WITH(sort(points.box, differing),
-                    Catch::Matchers::Contains("the same travelling columns"));
-  differing.columns = {{part.weights.data(), part.share.count, odd ? Index{2} : Index{4}}};
-  CHECK_THROWS_WITH(sort(points.box, differing),
-                    Catch::Matchers::Contains("the same travelling columns"));
-  ZOrderOptions weighted;
+  DomainOptions weighted;
   if (odd) weighted.weight = {part.weights.data()};
-  CHECK_THROWS_WITH(sort(points.box, weighted),
-                    Catch::Matchers::Contains("some ranks give weights"));
+  CHECK_THROWS_WITH(sort(points.box, weighted), Contains("some ranks give weights"));
   CHECK_THROWS_WITH(sort(Box::periodic_cube(odd ? 2 : 1), {}),
-                    Catch::Matchers::Contains("not the same on all ranks"));
-  const ZOrder<float> order = sort(points.box, {.columns = {tags}});
-  CHECK_THROWS_AS(order.copy_column<Tag>(odd ? 1 : 0, static_cast<Tag*>(nullptr), 0), InputError);
+                    Contains("not the same on all ranks"));
+  std::vector<Particles<float>> species(odd ? 1 : 2, particles);
+  CHECK_THROWS_WITH(Domain<float>(context, species, points.box),
+                    Contains("do not give as many species"));
+  const Domain<float> order = sort(points.box, {});
+  Buffer<std::byte> room(context.exec, 8 * order.num(), "elements of any size");
+  const Index size = odd ? 2 : 4;
+  CHECK_THROWS_WITH(order.to_domain_order({part.weights.data(), part.share.count, size, 4},
+                                          {room.data(), order.num(), size}),
+                    Contains("different sizes on different ranks"));
   check_return(context, part, order);
+}
+
+TEST_CASE("domain: several species are cut at the same keys, each in its own order") {
+  const Context context = make_context();
+  const PointSet<double> all = points_of<double>(Shape::blobs, 600);
+  const Share share = part_of(all.num(), Cut::uneven, context.comm.rank(), context.comm.size());
+  std::vector<double> rows[2];  // even and odd points
+  std::vector<Index> which[2];
+  for (Index i = share.first; i < share.first + share.count; ++i) {
+    which[i % 2].push_back(i);
+    for (int axis = 0; axis < 3; ++axis) rows[i % 2].push_back(all.at(i, axis));
+  }
+  std::vector<Particles<double>> species(2);
+  for (std::size_t s = 0; s < 2; ++s)
+    species[s].segments = {
+        ParticleSegment<double>::interleaved(rows[s].data(), static_cast<Index>(which[s].size()))};
+  const Domain<double> domain(context, species, all.box);
+  CHECK(domain.num_species() == 2);
+
+  // Rank after rank, the keys of both species ascend: none of a rank lies below one of the last.
+  std::uint64_t lowest = ~std::uint64_t{0}, highest = 0;
+  for (int s = 0; s < 2; ++s) {
+    const auto indices = domain.to_domain_order(Span<const Index>(which[s]), s);
+    std::uint64_t before = 0;
+    for (const Index i : to_host(context.exec, indices)) {
+      const std::uint64_t key = key_of(all, i);
+      CHECK(key >= before);
+      before = key;
+      lowest = std::min(lowest, key);
+      highest = std::max(highest, key);
+    }
+    CHECK(to_host(context.exec, domain.to_caller_order(indices.span(), s)) == which[s]);
+  }
+  CHECK(context.comm.sum(domain.num(0)) == 300);
+  CHECK(domain.num_total(1) == 300);
+  CHECK(std::abs(domain.num(0) + domain.num(1) - 600 / context.comm.size()) <= 1);
+  const std::vector<std::uint64_t> highest_of = context.comm.all_gather(highest);
+  for (int rank = 0; rank < context.comm.rank(); ++rank)
+    CHECK(highest_of[static_cast<std::size_t>(rank)] <= lowest);
 }

@@ -1,0 +1,184 @@
+#include "zhalo/domain/domain.hpp"
+
+#include <algorithm>
+
+#include "src/core/validate_memory.hpp"
+#include "src/domain/domain_state.hpp"
+
+namespace zhalo {
+namespace {
+
+/// What ranks that send to each other must have in common.
+void validate_agreement(const Communicator& comm, const Box& box, std::size_t num_species,
+                        int weights) {
+  struct Request {
+    Box box;
+    Index num_species;
+    int weights;  ///< 0 or 1; 2 where there is nothing to weigh
+  };
+  for (const Request& other :
+       comm.all_gather(Request{box, static_cast<Index>(num_species), weights})) {
+    validate(other.box == box, "the box is not the same on all ranks; give all ranks the same");
+    validate(other.num_species == static_cast<Index>(num_species),
+             "the ranks do not give as many species: {} here, {} elsewhere", num_species,
+             other.num_species);
+    if (other.weights == 2) continue;
+    validate(weights == 2 || other.weights == weights, "some ranks give weights and others do not");
+    weights = other.weights;
+  }
+}
+
+template <class Real>
+std::shared_ptr<DomainState<Real>> make_shared_domain(const Context& context,
+                                                      const std::vector<Particles<Real>>& species,
+                                                      const Box& box,
+                                                      const DomainOptions& options) {
+  return together(context.comm, [&] {
+    validate(!species.empty(), "a domain needs at least one species of particles");
+    std::vector<SpeciesInput<Real>> inputs;
+    Index num = 0;
+    for (const Particles<Real>& particles : species) {
+      validate_box(box, particles.dimensions);
+      inputs.push_back({particles});
+      num += particles.num();
+    }
+    validate_box_fits<Real>(box);
+    validate_agreement(context.comm, box, species.size(), num == 0 ? 2 : (options.weight ? 1 : 0));
+    if (num > 0) validate_memory(context.exec, options.weight.data, "weights");
+    DomainRequest request;
+    request.weight = options.weight;
+    request.is_shared = true;
+    return make_domain(context, inputs, box, request);
+  });
+}
+
+template <class Real>
+DomainSpecies<Real>& species_of(DomainState<Real>& state, int species) {
+  validate(species >= 0 && species < static_cast<int>(state.species.size()),
+           "there is no species {} in the domain (there are {})", species, state.species.size());
+  return state.species[static_cast<std::size_t>(species)];
+}
+
+/// Sizes of a column that is to be moved, and of the room for it.
+struct MovedSizes {
+  Index num_from;
+  Index num_to;
+};
+
+template <class Real>
+void validate_move(const Context& context, const ColumnView& from,
+                   const typename Domain<Real>::Target& to, const MovedSizes& wanted) {
+  validate(from.element_size > 0, "a column has elements of {} bytes", from.element_size);
+  validate(from.element_size == to.element_size,
+           "elements of {} bytes cannot become elements of {}", from.element_size, to.element_size);
+  validate(from.num == wanted.num_from,
+           "a column has {} elements on this rank, but there are {} particles", from.num,
+           wanted.num_from);
+  validate(to.num >= wanted.num_to,
+           "the column has {} elements on this rank, the memory given has room for {}",
+           wanted.num_to, to.num);
+  validate(context.comm.min(from.element_size) == context.comm.max(from.element_size),
+           "the column's elements have different sizes on different ranks");
+  if (wanted.num_from > 0) {
+    validate(from.data != nullptr, "a column has no memory");
+    validate_memory(context.exec, from.data, "values of a column");
+  }
+  if (wanted.num_to > 0) validate_memory(context.exec, to.data, "the room for values of a column");
+}
+
+}  // namespace
+
+template <class Real>
+Domain<Real>::Domain(const Context& context, const Particles<Real>& particles, const Box& box,
+                     const DomainOptions& options)
+    : state_(make_shared_domain<Real>(context, {particles}, box, options)) {}
+
+template <class Real>
+Domain<Real>::Domain(const Context& context, const std::vector<Particles<Real>>& species,
+                     const Box& box)
+    : state_(make_shared_domain<Real>(context, species, box, {})) {}
+
+template <class Real>
+const Context& Domain<Real>::context() const {
+  return state_->context;
+}
+template <class Real>
+const Box& Domain<Real>::box() const {
+  return state_->box;
+}
+template <class Real>
+int Domain<Real>::num_species() const {
+  return static_cast<int>(state_->species.size());
+}
+
+template <class Real>
+Index Domain<Real>::num(int species) const {
+  return species_of(*state_, species).particles.num();
+}
+template <class Real>
+Index Domain<Real>::num_origin(int species) const {
+  return species_of(*state_, species).particles.num_brought;
+}
+template <class Real>
+Index Domain<Real>::num_total(int species) const {
+  return species_of(*state_, species).extent.range.total;
+}
+template <class Real>
+Index Domain<Real>::first(int species) const {
+  return species_of(*state_, species).particles.first;
+}
+template <class Real>
+Index Domain<Real>::num_wrapped() const {
+  return state_->num_wrapped();
+}
+
+template <class Real>
+Span<const Real> Domain<Real>::position(int axis, int species) const {
+  validate(axis >= 0 && axis < 3, "there is no axis {} (0 to 2)", axis);
+  DomainSpecies<Real>& of = species_of(*state_, species);
+  if (state_->key_frame.frame.scale == 1) return of.particles.sorted.pos[axis].span();
+  if (of.unscaled[axis].empty()) unscale(state_->context.exec, of.particles.sorted, of.unscaled);
+  return of.unscaled[axis].span();
+}
+
+template <class Real>
+Particles<Real> Domain<Real>::particles(int species) const {
+  Particles<Real> view;
+  view.dimensions = state_->box.dimensions;
+  ParticleSegment<Real> segment;
+  segment.num = num(species);
+  for (int axis = 0; axis < view.dimensions; ++axis)
+    segment.pos[static_cast<std::size_t>(axis)] = {position(axis, species).data()};
+  view.segments = {segment};
+  return view;
+}
+
+template <class Real>
+Span<const Index> Domain<Real>::global_index(int species) const {
+  return species_of(*state_, species).particles.global_index.span();
+}
+
+template <class Real>
+void Domain<Real>::to_domain_order(const ColumnView& column, const Target& to, int species) const {
+  const Context& context = state_->context;
+  context.comm.together([&] {
+    const DistributedParticles<Real>& of = species_of(*state_, species).particles;
+    validate_move<Real>(context, column, to, {of.num_brought, of.num()});
+    of.redistribution.forward(context, {{column, to.data}});
+  });
+}
+
+template <class Real>
+void Domain<Real>::to_caller_order(const ColumnView& values, const Target& to, int species) const {
+  const Context& context = state_->context;
+  context.comm.together([&] {
+    const DistributedParticles<Real>& of = species_of(*state_, species).particles;
+    validate_move<Real>(context, values, to, {of.num(), of.num_brought});
+    of.redistribution.backward(context, {values, to.data});
+  });
+}
+
+template class Domain<float>;
+template class Domain<double>;
+
+}  // namespace zhalo

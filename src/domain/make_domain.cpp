@@ -1,0 +1,208 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "kernels/kernels.hpp"
+#include "src/core/synchronise.hpp"
+#include "src/core/validate.hpp"
+#include "src/domain/balance.hpp"
+#include "src/domain/domain_state.hpp"
+
+namespace zhalo {
+namespace {
+
+/// Coordinates are of the order of this power of two: then squares of any differences that they can
+/// have neither overflow nor, but for coordinates that are next to 0, underflow.
+template <class Real>
+constexpr int wanted_exponent = std::is_same_v<Real, float> ? 60 : 500;
+
+template <class Real>
+double scale_of(const Box& box, const Extent& extent) {
+  double largest = 0;
+  for (int axis = 0; axis < box.dimensions; ++axis) {
+    if (box.periodic[axis]) largest = std::max(largest, std::abs(box.lo[axis]) + box.length[axis]);
+    if (!box.periodic[axis] && extent.range.total > 0)
+      largest = std::max({largest, std::abs(extent.lo[axis]), std::abs(extent.hi[axis])});
+  }
+  if (largest == 0) return 1;
+  constexpr int most = std::numeric_limits<double>::max_exponent - 1;
+  return std::ldexp(1.0, std::clamp(wanted_exponent<Real> - std::ilogb(largest), -most, most));
+}
+
+/// The extent of both.
+Extent around(Extent a, const Extent& b) {
+  for (int axis = 0; axis < 3; ++axis) {
+    a.lo[axis] = std::min(a.lo[axis], b.lo[axis]);
+    a.hi[axis] = std::max(a.hi[axis], b.hi[axis]);
+  }
+  a.range.total += b.range.total;
+  return a;
+}
+
+/// Bounds without periodicity are for particles; query points may lie beyond them.
+Box without_walls(Box box) {
+  for (int axis = 0; axis < 3; ++axis) {
+    if (!box.periodic[axis]) box.lo[axis] = box.length[axis] = 0;
+  }
+  return box;
+}
+
+/// The keys of all species, one behind the other.
+template <class Real>
+Buffer<std::uint64_t> keys_of_all(const Exec& exec, const std::vector<SortedParticles<Real>>& all) {
+  Index num = 0;
+  for (const SortedParticles<Real>& one : all) num += one.keys.size();
+  validate(num <= max_local_particles,
+           "a rank holds {} particles of all species, the most is {}; use more ranks", num,
+           max_local_particles);
+  Buffer<std::uint64_t> keys(exec, num, "keys of all species");
+  Index at = 0;
+  for (const SortedParticles<Real>& one : all) {
+    copy_bytes(exec, keys.data() + at, one.keys.data(),
+               static_cast<std::size_t>(one.keys.size()) * sizeof(std::uint64_t));
+    at += one.keys.size();
+  }
+  return keys;
+}
+
+/// How many elements [first, first + num) of the former order lie before each cut of the new one.
+std::vector<Index> count_before(const Exec& exec, Span<const LocalIndex> order, Share elements,
+                                const std::vector<Index>& cuts) {
+  std::vector<std::uint32_t> is_one(static_cast<std::size_t>(order.size()));
+  std::fill_n(is_one.begin() + elements.first, elements.count, 1U);
+  const auto flags = to_exec(exec, Span<const std::uint32_t>(is_one), "one of several species");
+  Buffer<Index> before(exec, order.size() + 1, "one of several species");
+  kernels::on(exec, [&](const auto& e) {
+    kernels::accumulate_weights(e, {flags.data(), sizeof(std::uint32_t)}, order, before.span());
+  });
+  std::vector<Index> counts(cuts.size());
+  for (std::size_t i = 0; i < cuts.size(); ++i)
+    copy_bytes(exec, &counts[i], before.data() + cuts[i], sizeof(Index));
+  return counts;
+}
+
+/// Cuts the Z-order of all species together, so that those that are near each other meet, and none
+/// can pile up on a rank.
+template <class Real>
+std::vector<ExchangePlan> cut_jointly(const Context& context,
+                                      const std::vector<SortedParticles<Real>>& all, int bits) {
+  Buffer<std::uint64_t> keys = keys_of_all(context.exec, all);
+  const Buffer<LocalIndex> order = sort_indices(context.exec, keys.span(), bits);
+  const std::vector<Index> cuts = plan_even_parts(context, {keys.span(), bits}).send_offset;
+  std::vector<ExchangePlan> plans;
+  Index first = 0;
+  for (const SortedParticles<Real>& one : all) {
+    const std::vector<Index> before =
+        count_before(context.exec, order.span(), {first, one.keys.size()}, cuts);
+    std::vector<Index> counts;
+    for (std::size_t r = 0; r + 1 < before.size(); ++r) counts.push_back(before[r + 1] - before[r]);
+    plans.push_back(context.comm.plan_exchange(counts));
+    first += one.keys.size();
+  }
+  return plans;
+}
+
+/// The views and extents of all species.
+template <class Real>
+struct Examined {
+  std::vector<DeviceParticles<Real>> particles;
+  std::vector<Extent> extents;
+  Extent all;
+
+  Examined(const Context& context, const std::vector<SpeciesInput<Real>>& inputs, const Box& box) {
+    const PhaseTimer timer(context, "bounds");
+    for (const SpeciesInput<Real>& input : inputs) {
+      particles.emplace_back(context.exec, input.particles);
+      const Box bounds = input.may_lie_outside ? without_walls(box) : box;
+      extents.push_back(examine_positions(context, particles.back().view(), bounds, input.of));
+      all = extents.size() == 1 ? extents[0] : around(all, extents.back());
+    }
+  }
+};
+
+template <class Real>
+KeyFrameChoice choose_finest(const Box& box, const Extent& first, const Extent& all) {
+  // Cells are those of the first species: query points far out would make them coarse. Their keys
+  // are those of the outermost cells.
+  const Extent& of_cells = first.range.total > 0 ? first : all;
+  return choose_key_frame(box, of_cells, 0, scale_of<Real>(box, all));
+}
+
+}  // namespace
+
+template <class Real>
+Index DomainState<Real>::num_wrapped() const {
+  Index sum = 0;
+  for (const DomainSpecies<Real>& one : species) sum += one.extent.num_wrapped;
+  return sum;
+}
+
+template <class Real>
+std::shared_ptr<DomainState<Real>> make_domain(const Context& context,
+                                               const std::vector<SpeciesInput<Real>>& inputs,
+                                               const Box& box, const DomainRequest& request) {
+  const Examined<Real> examined(context, inputs, box);
+  const Extent& first = examined.extents.front();
+  auto state = std::make_shared<DomainState<Real>>(DomainState<Real>{context, box, {}, {}});
+  state->is_shared = request.is_shared;
+  state->key_frame = request.choose ? request.choose(first, examined.all)
+                                    : choose_finest<Real>(box, first, examined.all);
+  const kernels::KeyFrame& frame = state->key_frame.frame;
+  const DistributionOptions options{request.weight, request.with_global_index};
+  state->species.resize(inputs.size());
+  for (std::size_t s = 0; s < inputs.size(); ++s) state->species[s].extent = examined.extents[s];
+  if (inputs.size() == 1) {
+    state->species[0].particles =
+        distribute_particles(context, examined.particles[0].view(), frame, options);
+    return state;
+  }
+  std::vector<SortedParticles<Real>> sorted;
+  for (const DeviceParticles<Real>& one : examined.particles)
+    sorted.push_back(sort_particles(context, one.view(), frame));
+  std::vector<ExchangePlan> plans(inputs.size());
+  if (context.comm.size() > 1) plans = cut_jointly(context, sorted, frame.key_bits());
+  for (std::size_t s = 0; s < inputs.size(); ++s)
+    state->species[s].particles =
+        distribute_sorted(context, std::move(sorted[s]), plans[s], options);
+  return state;
+}
+
+template <class Real>
+void unscale(const Exec& exec, SortedParticles<Real>& sorted, Buffer<Real> (&to)[3]) {
+  const Index num = sorted.pos[0].size();
+  kernels::SegmentView<Real> segment;
+  segment.num = num;
+  for (int axis = 0; axis < 3; ++axis) {
+    segment.pos[axis] = {sorted.pos[axis].data()};
+    to[axis] = Buffer<Real>(exec, num, "positions in the caller's unit");
+  }
+  const auto segments =
+      to_exec(exec, Span<const kernels::SegmentView<Real>>(&segment, 1), "table of segments");
+  kernels::ParticlesView<Real> view;
+  view.segments = segments.span();
+  view.num = num;
+  kernels::KeyFrame frame;
+  frame.scale = 1 / sorted.frame.scale;
+  Buffer<LocalIndex> order(exec, num, "indices of particles");
+  kernels::on(exec, [&](const auto& e) {
+    kernels::number(e, order.span());
+    kernels::gather_positions(e, view, frame, Span<const LocalIndex>(order.span()),
+                              {{to[0].data(), to[1].data(), to[2].data()}, num});
+  });
+  synchronise(exec);
+}
+
+template struct DomainState<float>;
+template struct DomainState<double>;
+template std::shared_ptr<DomainState<float>> make_domain(const Context&,
+                                                         const std::vector<SpeciesInput<float>>&,
+                                                         const Box&, const DomainRequest&);
+template std::shared_ptr<DomainState<double>> make_domain(const Context&,
+                                                          const std::vector<SpeciesInput<double>>&,
+                                                          const Box&, const DomainRequest&);
+template void unscale(const Exec&, SortedParticles<float>&, Buffer<float> (&)[3]);
+template void unscale(const Exec&, SortedParticles<double>&, Buffer<double> (&)[3]);
+
+}  // namespace zhalo
