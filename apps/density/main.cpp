@@ -4,8 +4,6 @@
 
 #include "apps/cli/command.hpp"
 #include "apps/density/report.hpp"
-#include "apps/density/run.hpp"
-#include "apps/report/json_file.hpp"
 
 namespace zhalo::density_app {
 namespace {
@@ -15,21 +13,17 @@ void run(const Context& context, const Options& options, app::Progress& progress
   app::JsonFile json(context.comm, options.json);
   const Sources sources = open_sources(context, options);
   const Plan plan = plan_run(context, sources, options);
-  progress.say(plan_text(plan, verbose));
-  for (const std::string& warning : plan.warnings) progress.warn(warning);
+  app::Report report = plan_report(plan, verbose);
+  app::say_plan(progress, report, verbose);
   if (options.dry_run) {
     check_outputs(context.comm, plan);
-    progress.say(verbose ? "" : estimate_text(plan));
-    return json.write(to_json(plan, nullptr));
+    return app::end_dry_run(progress, json, report, verbose);
   }
   Outputs outputs(context.comm, plan);
   Result result = make_density(context, sources, plan, outputs);
   result.seconds = progress.seconds();
-  json.put(to_json(plan, &result));
-  app::Results results = outputs.results();
-  results.texts.push_back(&json);
-  app::commit(results);
-  progress.say(result_text(plan, result));
+  report.result = result_rows(plan, result);
+  app::end_run(progress, json, report, outputs.results());
 }
 
 }  // namespace

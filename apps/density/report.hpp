@@ -1,22 +1,15 @@
 /// What a run has to say, in text and in JSON.
 #pragma once
 
-#include <string>
-
 #include "apps/density/run.hpp"
+#include "apps/report/report.hpp"
 
 namespace zhalo::density_app {
 
-/// What was found in the snapshot, and what is going to be made of it.
-std::string plan_text(const Plan& plan, bool verbose);
-
-/// What a dry run says besides.
-std::string estimate_text(const Plan& plan);
+/// What was found in the snapshot, and what is going to be made of it. `verbose`: of the text.
+app::Report plan_report(const Plan& plan, bool verbose);
 
 /// What came out, how long it took, and where it lies.
-std::string result_text(const Plan& plan, const Result& result);
-
-/// All of it for machines; `result` is nullptr after a dry run.
-std::string to_json(const Plan& plan, const Result* result);
+app::Rows result_rows(const Plan& plan, const Result& result);
 
 }  // namespace zhalo::density_app

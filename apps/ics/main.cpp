@@ -4,8 +4,6 @@
 
 #include "apps/cli/command.hpp"
 #include "apps/ics/report.hpp"
-#include "apps/ics/run.hpp"
-#include "apps/report/json_file.hpp"
 #include "apps/report/results.hpp"
 
 namespace zhalo::ics_app {
@@ -15,19 +13,17 @@ void run(const Context& context, const Options& options, app::Progress& progress
   const bool verbose = options.verbosity == app::Verbosity::verbose;
   app::JsonFile json(context.comm, options.json);
   const Plan plan = plan_run(context, options);
-  progress.say(plan_text(plan, verbose));
-  for (const std::string& warning : plan.warnings) progress.warn(warning);
+  app::Report report = plan_report(plan, verbose);
+  app::say_plan(progress, report, verbose);
   if (options.dry_run) {
     app::check_place(context.comm, plan.output.directory);
-    progress.say(verbose ? "" : estimate_text(plan));
-    return json.write(to_json(plan, nullptr));
+    return app::end_dry_run(progress, json, report, verbose);
   }
   io::StagedFiles files(context.comm, plan.output.directory);
   Result result = make_particles(context, plan, files);
   result.seconds = progress.seconds();
-  json.put(to_json(plan, &result));
-  app::commit({{&files}, {&json}});
-  progress.say(result_text(plan, result));
+  report.result = result_rows(plan, result);
+  app::end_run(progress, json, report, {{&files}, {}});
 }
 
 }  // namespace
