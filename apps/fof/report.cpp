@@ -51,10 +51,10 @@ app::Row attach_row(const Plan& plan, const std::string& unit) {
   const Attach& attach = plan.attach;
   if (attach.types.empty()) return {"", {{"attach", nullptr}}};
   const double radius = attach.radius * plan.linking.length;
-  const std::string how_far = std::isfinite(radius)
-                                  ? fmt::format(" within {:.10g} {}, {:.6g} linking lengths",
-                                                radius, unit, attach.radius)
-                                  : " at any distance";
+  const std::string how_far =
+      std::isfinite(radius)
+          ? fmt::format(" within {:.10g} {}, {:.6g} linking lengths", radius, unit, attach.radius)
+          : " at any distance";
   const Json json = {{"types", attach.types},
                      {"num_particles", plan.num_attachable},
                      {"radius_in_linking_lengths", attach.radius},
@@ -153,9 +153,9 @@ std::string member_lines(const Plan& plan, const Result& result) {
 
 /// A table; no text if there are no groups.
 app::Row largest_row(const std::vector<GroupRow>& largest, const io::Units& units, bool verbose) {
-  std::string text = fmt::format("\n{:>4} {:>11} {:>13}  centre [{}]{}\n", "", "particles",
-                                 units.mass_name(), units.length_name(),
-                                 verbose ? "; peculiar velocity" : "");
+  std::string text =
+      fmt::format("\n{:>4} {:>11} {:>13}  centre [{}]{}\n", "", "particles", units.mass_name(),
+                  units.length_name(), verbose ? "; peculiar velocity" : "");
   Json json = Json::array();
   Index number = 0;
   for (const GroupRow& group : largest) {
@@ -205,8 +205,9 @@ app::Rows result_rows(const Plan& plan, const Result& result, bool verbose) {
       {member_lines(plan, result),
        {{"num_particles_in_groups", result.num_members},
         {"members_by_type", result.members_by_type}}},
-      {alone ? "" : line("Per rank", "{} to {} particles read", result.min_particles,
-                         result.max_particles)},
+      {alone ? ""
+             : line("Per rank", "{} to {} particles read", result.min_particles,
+                    result.max_particles)},
       {app::wrapped_line(result.num_wrapped, "particles"), {{"num_wrapped", result.num_wrapped}}},
       largest_row(result.largest, plan.snapshot.units, verbose),
       phases_row(run),

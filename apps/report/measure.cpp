@@ -70,11 +70,12 @@ Row phases_row(const Run& run) {
     const double imbalance = phase.seconds.imbalance();
     text += phase_line(phase.name, seconds, run.num_items,
                        run.alone ? "" : fmt::format(" {:>9.2f}", imbalance));
-    phases.push_back({{"name", phase.name},
-                      {"seconds", seconds},
-                      {"mean_seconds", phase.seconds.mean},
-                      {"imbalance", imbalance},
-                      {rate.c_str(), seconds > 0 ? static_cast<double>(run.num_items) / seconds : 0}});
+    phases.push_back(
+        {{"name", phase.name},
+         {"seconds", seconds},
+         {"mean_seconds", phase.seconds.mean},
+         {"imbalance", imbalance},
+         {rate.c_str(), seconds > 0 ? static_cast<double>(run.num_items) / seconds : 0}});
   }
   text += phase_line("all", run.seconds, run.num_items, "");
   return {text, {{"phases", phases}, {"seconds", run.seconds}}};
@@ -84,13 +85,13 @@ Row peak_memory_row(const Run& run) {
   const Spread& resident = run.measured.peak_resident;
   const Spread& pool = run.measured.peak_pool;
   const auto bytes = [](double value) { return static_cast<std::size_t>(value); };
-  return {"\n" + line("Peak memory", "{}{} resident; {} {}",
-                      run.alone ? "" : "of the rank with most, ", spread_text(resident, run.alone),
-                      run.held, spread_text(pool, run.alone)),
-          {{"peak_resident_bytes", bytes(resident.max)},
-           {"mean_peak_resident_bytes", bytes(resident.mean)},
-           {"peak_pool_bytes", bytes(pool.max)},
-           {"mean_peak_pool_bytes", bytes(pool.mean)}}};
+  return {
+      "\n" + line("Peak memory", "{}{} resident; {} {}", run.alone ? "" : "of the rank with most, ",
+                  spread_text(resident, run.alone), run.held, spread_text(pool, run.alone)),
+      {{"peak_resident_bytes", bytes(resident.max)},
+       {"mean_peak_resident_bytes", bytes(resident.mean)},
+       {"peak_pool_bytes", bytes(pool.max)},
+       {"mean_peak_pool_bytes", bytes(pool.mean)}}};
 }
 
 }  // namespace zhalo::app

@@ -48,8 +48,8 @@ struct Run {
   std::string held{"particles and search"};  ///< what the memory of the pools is for
 };
 
-/// A table: seconds are those of the slowest rank, max/mean is how much longer it took than the mean
-/// of all.
+/// A table. Seconds are those of the slowest rank; max/mean is how much longer it took than the
+/// mean of all.
 Row phases_row(const Run& run);
 /// The most memory of a rank, below an empty line.
 Row peak_memory_row(const Run& run);

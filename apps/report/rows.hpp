@@ -22,12 +22,11 @@ std::string box_text(const Box& box, const std::string& unit);
 /// How much memory a run may need on all ranks, and on each; `what` it is for.
 template <class Estimate>
 Row memory_need_row(const std::string& what, const Estimate& estimate, int num_ranks) {
-  const std::string each = fmt::format(", {} on each of {} ranks",
-                                       bytes_text(estimate.memory_per_rank), num_ranks);
+  const std::string each =
+      fmt::format(", {} on each of {} ranks", bytes_text(estimate.memory_per_rank), num_ranks);
   return {line("Memory", "at most {} for {}{}", bytes_text(estimate.memory), what,
                num_ranks > 1 ? each : ""),
-          {{"memory_bytes", estimate.memory},
-           {"memory_bytes_per_rank", estimate.memory_per_rank}}};
+          {{"memory_bytes", estimate.memory}, {"memory_bytes_per_rank", estimate.memory_per_rank}}};
 }
 
 /// How many of the `items` (their plural) were wrapped into the box; empty if none was.
