@@ -40,7 +40,7 @@ Json view_json(const Plan& plan) {
 
 std::string field_lines(const Plan& plan) {
   const Options& options = plan.options;
-  const std::string text =
+  std::string text =
       line("Field", "{}^3 cells of {:.6g} {}, {}", options.grid, plan.grid.spacing(0),
            plan.snapshot.units.length_name(), window_text(options));
   if (!needs_field(options) || field_compensation(options) == Compensation::none) return text;

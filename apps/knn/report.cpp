@@ -111,9 +111,9 @@ app::Row columns_row(const std::vector<ColumnSummary>& columns) {
 
 std::string search_lines(const Plan& plan, const KnnStatistics& search) {
   const auto queries = static_cast<double>(std::max(plan.num_queries, Index{1}));
-  const std::string text = line("Searched", "{:.1f} leaves and {:.1f} particles per query",
-                                static_cast<double>(search.leaves_visited) / queries,
-                                static_cast<double>(search.pairs_tested) / queries);
+  std::string text = line("Searched", "{:.1f} leaves and {:.1f} particles per query",
+                          static_cast<double>(search.leaves_visited) / queries,
+                          static_cast<double>(search.pairs_tested) / queries);
   if (plan.ranks.num_ranks == 1) return text;
   return text + line("Sent", "{} between ranks, {} particles fetched",
                      bytes_text(static_cast<std::size_t>(search.bytes_sent)), search.fetched);
