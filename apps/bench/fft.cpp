@@ -1,7 +1,7 @@
 /// zhalo_fft_bench, under mpirun: distributed Fourier transforms beside FFTW's, in turns. Its
 /// figures are those of docs/benchmarks.md.
 #include "apps/cli/command.hpp"
-#include "apps/report/json_file.hpp"
+#include "apps/report/text_file.hpp"
 #include "fft_report.hpp"
 
 namespace {

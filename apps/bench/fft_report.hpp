@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "apps/report/json_parts.hpp"
+#include "apps/report/json.hpp"
 #include "fft_case.hpp"
 
 namespace zhalo::bench {

@@ -62,7 +62,7 @@ struct CommandLine::Parser {
     other_names = texts.other_names;
   }
 
-  /// RawOptions were left over.
+  /// What to say about words that are left over.
   std::string why_extra() const;
 
   CLI::App app;

@@ -48,7 +48,7 @@ class CommandLine {
   void add_flag(const char* names, bool& value, const std::string& help);
   /// What the error says if there is a word too many.
   void explain_extra_words(const std::string& words);
-  /// RawOptions that are no option of this program are kept in `words` instead of being an error.
+  /// Words that are no option of this program are kept in `words` instead of being an error.
   void keep_unknown(std::vector<std::string>& words);
 
   /// Sets the variables. Returns the text of the help if it was asked for. Throws InputError for

@@ -1,9 +1,11 @@
-/// This process: how it was started and what it used.
+/// This process: how it was started, what it used, and what it may use.
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <string>
 
-#include "zhalo/comm/communicator.hpp"
+#include "zhalo/comm/context.hpp"
 
 namespace zhalo::app {
 
@@ -43,6 +45,11 @@ class MpiSession {
 
 /// Most memory that the process ever had (VmHWM); 0 if the system does not say.
 std::size_t peak_resident_bytes();
+
+/// "12 GiB on a machine that has 8 GiB available", if that is so for what each rank needs; nothing
+/// for a device, which tells by itself. Linux would grant the memory and kill the process when it
+/// is used. Collective.
+std::optional<std::string> lack_of_memory(const Context& context, double bytes_per_rank);
 
 /// The machine's name.
 std::string machine_name();

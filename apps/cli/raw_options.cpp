@@ -46,62 +46,60 @@ void add_snapshot(CommandLine& command, CommonOptions& options) {
       "give one snapshot; of a snapshot in many files, one of them or their folder");
 }
 
-void add_box_options(CommandLine& command, CommonOptions& options, RawCommonOptions& words) {
-  command.add_option("--periodic", words.periodic, "auto (what the file says), yes or no", "WHICH");
+void add_box_options(CommandLine& command, CommonOptions& options, RawCommonOptions& raw) {
+  command.add_option("--periodic", raw.periodic, "auto (what the file says), yes or no", "WHICH");
   command.add_option("--box-size", options.box_length,
                      "Side of the box [0, L)^3 instead of the file's", "L");
   command.add_flag("--wrap", options.wrap_all,
                    "Move any number of particles outside a periodic box into it");
 }
 
-void add_run_options(CommandLine& command, RunOptions& options, RawRunOptions& words,
+void add_run_options(CommandLine& command, RunOptions& options, RawRunOptions& raw,
                      const std::string& dry_run) {
   command.add_option("--files", options.files.num_files, "Files of each kind [0: one per rank]",
                      "K");
   command.add_flag("--master", options.files.master,
                    "Also a file that shows those of each kind as one (HDF5 virtual datasets)");
-  command.add_option("--device", words.device,
+  command.add_option("--device", raw.device,
                      "auto (CUDA if there is a device), host, cuda or cuda:NUMBER", "WHICH");
-  command.add_option("--threads", words.threads,
+  command.add_option("--threads", raw.threads,
                      "Host threads per rank [OMP_NUM_THREADS, or 0: a fair share of the cores]",
                      "N");
   command.add_flag("--dry-run", options.dry_run, dry_run);
   command.add_option("--json", options.json, "Write the report for machines; - is standard output",
                      "FILE");
-  command.add_flag("-q,--quiet", words.quiet, "Print nothing but warnings and errors");
-  command.add_flag("-v,--verbose", words.verbose, "Print more detail");
-  command.add_flag("--version", words.version, "Print version, vector target and CUDA support");
+  command.add_flag("-q,--quiet", raw.quiet, "Print nothing but warnings and errors");
+  command.add_flag("-v,--verbose", raw.verbose, "Print more detail");
+  command.add_flag("--version", raw.version, "Print version, vector target and CUDA support");
 }
 
-std::optional<std::string> read_options(CommandLine& command, const RawRunOptions& words, int argc,
+std::optional<std::string> read_options(CommandLine& command, const RawRunOptions& raw, int argc,
                                         const char* const* argv) {
   if (auto help = command.parse(argc, argv)) return help;
-  if (words.version) return version_text();
+  if (raw.version) return version_text();
   return std::nullopt;
 }
 
-void resolve_run(const RawRunOptions& words, RunOptions& options) {
-  demand(!words.quiet || !words.verbose,
-         "--quiet and --verbose are both given: which one is meant?");
-  parse_device(words.device, options.place);
-  demand(!words.threads || (*words.threads >= 0 && *words.threads <= 4096),
+void resolve_run(const RawRunOptions& raw, RunOptions& options) {
+  demand(!raw.quiet || !raw.verbose, "--quiet and --verbose are both given: which one is meant?");
+  parse_device(raw.device, options.place);
+  demand(!raw.threads || (*raw.threads >= 0 && *raw.threads <= 4096),
          fmt::format("--threads is {} (must be 0, for a fair share of the cores, to 4096)",
-                     words.threads.value_or(0)));
-  options.place.threads = words.threads.value_or(-1);
+                     raw.threads.value_or(0)));
+  options.place.threads = raw.threads.value_or(-1);
   options.output_is_taken = options.output_is_taken || is_standard_output(options.json);
-  if (words.quiet) options.verbosity = Verbosity::quiet;
-  if (words.verbose) options.verbosity = Verbosity::verbose;
+  if (raw.quiet) options.verbosity = Verbosity::quiet;
+  if (raw.verbose) options.verbosity = Verbosity::verbose;
   demand(options.files.num_files >= 0 && options.files.num_files <= io::max_files,
          fmt::format("--files is {} (must be 1 to {}, or 0 for one per rank)",
                      options.files.num_files, io::max_files));
 }
 
-void resolve_common(const RawCommonOptions& words, const std::string& name,
-                    CommonOptions& options) {
+void resolve_common(const RawCommonOptions& raw, const std::string& name, CommonOptions& options) {
   demand(!options.snapshot.empty(),
          fmt::format("no snapshot is given ({} --help shows how)", name));
-  resolve_run(words, options);
-  options.periodicity = choice<io::Periodicity>("--periodic", words.periodic,
+  resolve_run(raw, options);
+  options.periodicity = choice<io::Periodicity>("--periodic", raw.periodic,
                                                 {{"auto", io::Periodicity::automatic},
                                                  {"yes", io::Periodicity::yes},
                                                  {"no", io::Periodicity::no}});

@@ -1,4 +1,4 @@
-/// The words of a command line and their meaning, as far as all commands have them.
+/// The options that all commands have: as given on the command line, and their meaning.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 
 namespace zhalo::app {
 
-/// What is on the command line, before it is understood.
+/// What is on the command line, not checked yet.
 struct RawRunOptions {
   std::string device = "auto";
   std::optional<int> threads;
@@ -30,20 +30,20 @@ struct RawCommonOptions : RawRunOptions {
 /// The snapshot, the one word that needs no option.
 void add_snapshot(CommandLine& command, CommonOptions& options);
 /// --periodic and --box-size.
-void add_box_options(CommandLine& command, CommonOptions& options, RawCommonOptions& words);
+void add_box_options(CommandLine& command, CommonOptions& options, RawCommonOptions& raw);
 /// --files to --version. `dry_run`: what the command's dry run does.
-void add_run_options(CommandLine& command, RunOptions& options, RawRunOptions& words,
+void add_run_options(CommandLine& command, RunOptions& options, RawRunOptions& raw,
                      const std::string& dry_run);
 
 /// Reads the command line. Returns a text to print instead of running, for --help and --version.
 /// InputError.
-std::optional<std::string> read_options(CommandLine& command, const RawRunOptions& words, int argc,
+std::optional<std::string> read_options(CommandLine& command, const RawRunOptions& raw, int argc,
                                         const char* const* argv);
 
-/// Turns words into options and checks all of these. Throws InputError.
-void resolve_run(const RawRunOptions& words, RunOptions& options);
+/// Turns what was given into options and checks all of these. Throws InputError.
+void resolve_run(const RawRunOptions& raw, RunOptions& options);
 /// `name`: the command's.
-void resolve_common(const RawCommonOptions& words, const std::string& name, CommonOptions& options);
+void resolve_common(const RawCommonOptions& raw, const std::string& name, CommonOptions& options);
 
 /// Throws InputError with the message unless `good`.
 void demand(bool good, const std::string& message);

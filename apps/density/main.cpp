@@ -3,10 +3,7 @@
 #include <string>
 
 #include "apps/cli/command.hpp"
-#include "apps/density/json_report.hpp"
 #include "apps/density/report.hpp"
-#include "apps/density/run.hpp"
-#include "apps/report/json_file.hpp"
 
 namespace zhalo::density_app {
 namespace {
@@ -15,22 +12,18 @@ void run(const Context& context, const Options& options, app::Progress& progress
   const bool verbose = options.verbosity == app::Verbosity::verbose;
   app::JsonFile json(context.comm, options.json);
   const Sources sources = open_sources(context, options);
-  Plan plan = plan_run(context, sources, options);
-  progress.say(plan_text(plan, verbose));
-  for (const std::string& warning : plan.warnings) progress.warn(warning);
+  const Plan plan = plan_run(context, sources, options);
+  app::Report report = plan_report(plan, verbose);
+  app::say_plan(progress, report, verbose);
   if (options.dry_run) {
     check_outputs(context.comm, plan);
-    progress.say(verbose ? "" : estimate_text(plan));
-    return json.write(to_json(plan));
+    return app::end_dry_run(progress, json, report, verbose);
   }
   Outputs outputs(context.comm, plan);
-  plan.found = make_density(context, sources, plan, outputs);
-  plan.found->seconds = progress.seconds();
-  json.put(to_json(plan));
-  app::Results results = outputs.results();
-  results.texts.push_back(&json);
-  app::commit(results);
-  progress.say(result_text(plan));
+  Result result = make_density(context, sources, plan, outputs);
+  result.seconds = progress.seconds();
+  report.result = result_rows(plan, result);
+  app::end_run(progress, json, report, outputs.results());
 }
 
 }  // namespace

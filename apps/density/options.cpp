@@ -1,5 +1,7 @@
 #include "apps/density/options.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 
@@ -12,7 +14,7 @@ namespace {
 
 using app::demand;
 
-/// What is on the command line, before it is understood.
+/// What is on the command line, not checked yet.
 struct RawOptions : app::RawCommonOptions {
   std::string types = "1";
   std::string window = "cic";
@@ -49,16 +51,16 @@ constexpr const char* examples =
     "(docs/density.md).\n"
     "Under mpirun or srun each rank takes its share of the particles and of the cells.";
 
-void add_field_options(app::CommandLine& command, Options& options, RawOptions& words) {
+void add_field_options(app::CommandLine& command, Options& options, RawOptions& raw) {
   command.add_option("--grid", options.grid, "Cells along each axis [256]", "N");
-  command.add_option("--window", words.window,
-                     "How particles are spread: ngp, cic, tsc or pcs [cic]", "NAME");
-  command.add_option("--types", words.types, "Particle types, such as 1 or 0,1,4 [1]", "T,..");
-  command.add_option("--weights", words.weights, "What is counted: mass or number [mass]", "WHICH");
+  command.add_option("--window", raw.window, "How particles are spread: ngp, cic, tsc or pcs [cic]",
+                     "NAME");
+  command.add_option("--types", raw.types, "Particle types, such as 1 or 0,1,4 [1]", "T,..");
+  command.add_option("--weights", raw.weights, "What is counted: mass or number [mass]", "WHICH");
   command.add_flag("--interlace", options.interlaced,
                    "Paint twice, half a cell apart, against aliasing");
   command.add_option_or_bare(
-      "--compensate", words.compensation,
+      "--compensate", raw.compensation,
       "Divide by what painting did: none, window or shot-noise [window, if no word follows]",
       "[WHAT]");
   command.add_option("-o,--output", options.output,
@@ -66,52 +68,52 @@ void add_field_options(app::CommandLine& command, Options& options, RawOptions& 
                      "OUT.hdf5");
 }
 
-void add_power_options(app::CommandLine& command, Options& options, RawOptions& words) {
+void add_power_options(app::CommandLine& command, Options& options, RawOptions& raw) {
   command.add_option("--power", options.power, "Write the power spectrum as a table", "FILE");
-  command.add_option("--bins", words.bins, "Of the spectrum: linear or log [linear]", "WHICH");
+  command.add_option("--bins", raw.bins, "Of the spectrum: linear or log [linear]", "WHICH");
   command.add_option("--bin-width", options.bins.width, "Width of linear bins in k [2 pi / box]",
                      "DK");
-  command.add_option("--per-decade", words.per_decade, "Logarithmic bins in a factor of ten [10]",
+  command.add_option("--per-decade", raw.per_decade, "Logarithmic bins in a factor of ten [10]",
                      "N");
-  command.add_option("--multipoles", words.multipoles,
+  command.add_option("--multipoles", raw.multipoles,
                      "Also P_0, P_2, P_4 about this axis: x, y or z", "AXIS");
 }
 
-void add_picture_options(app::CommandLine& command, Options& options, RawOptions& words) {
+void add_picture_options(app::CommandLine& command, Options& options, RawOptions& raw) {
   command.add_option("--image", options.image,
                      app::can_draw() ? "Draw the projected density"
                                      : "(this build has no cairo, with which to draw)",
                      "FILE.png");
-  command.add_option("--project", words.axis, "The axis to look along: x, y or z [z]", "AXIS");
-  command.add_option("--from", words.from, "Where on that axis the shown layer begins [0]", "X");
+  command.add_option("--project", raw.axis, "The axis to look along: x, y or z [z]", "AXIS");
+  command.add_option("--from", raw.from, "Where on that axis the shown layer begins [0]", "X");
   command.add_option("--depth", options.view.depth, "Its thickness [the box]", "D");
   command.add_option("--haloes", options.haloes,
                      "Draw the haloes of this catalogue, such as OUT/groups_007", "PATH");
   command.add_option("--min-halo", options.min_members,
                      "Only and all those of so many particles [the 200 largest]", "N");
-  command.add_option("--pixels", words.pixels, "Longer side of the map in pixels [1000]", "N");
+  command.add_option("--pixels", raw.pixels, "Longer side of the map in pixels [1000]", "N");
 }
 
 int axis_of(const char* option, const std::string& word) {
   return app::choice<int>(option, word, {{"x", 0}, {"y", 1}, {"z", 2}});
 }
 
-void take_field(const RawOptions& words, Options& options) {
+void take_field(const RawOptions& raw, Options& options) {
   demand(
       options.grid >= 1 && options.grid <= max_cells,
       fmt::format("--grid is {} (must be 1 to {} cells along each axis)", options.grid, max_cells));
-  options.types = app::parse_types("--types", words.types);
+  options.types = app::parse_types("--types", raw.types);
   options.window = app::choice<Window>(
-      "--window", words.window,
+      "--window", raw.window,
       {{"ngp", Window::ngp}, {"cic", Window::cic}, {"tsc", Window::tsc}, {"pcs", Window::pcs}});
   options.by_number =
-      app::choice<bool>("--weights", words.weights, {{"mass", false}, {"number", true}});
+      app::choice<bool>("--weights", raw.weights, {{"mass", false}, {"number", true}});
 }
 
 /// A word behind --compensate is taken for its own, also if it is the snapshot.
-void take_compensation(const RawOptions& words, Options& options) {
-  if (!words.compensation) return;
-  const std::string word = words.compensation->empty() ? "window" : *words.compensation;
+void take_compensation(const RawOptions& raw, Options& options) {
+  if (!raw.compensation) return;
+  const std::string word = raw.compensation->empty() ? "window" : *raw.compensation;
   demand(!options.snapshot.empty() || word == "none" || word == "window" || word == "shot-noise",
          fmt::format("--compensate is '{}' (must be none, window, shot-noise; if '{}' is the "
                      "snapshot, a bare --compensate goes "
@@ -123,27 +125,27 @@ void take_compensation(const RawOptions& words, Options& options) {
                                                     {"shot-noise", Compensation::shot_noise}});
 }
 
-void take_power(const RawOptions& words, Options& options) {
-  const bool any = words.bins || options.bins.width || words.per_decade || words.multipoles;
+void take_power(const RawOptions& raw, Options& options) {
+  const bool any = raw.bins || options.bins.width || raw.per_decade || raw.multipoles;
   demand(!any || !options.power.empty(),
          "--bins, --bin-width, --per-decade or --multipoles is given, but no spectrum is asked for "
          "(--power)");
-  const bool log = app::choice<bool>("--bins", words.bins.value_or("linear"),
-                                     {{"linear", false}, {"log", true}});
+  const bool log =
+      app::choice<bool>("--bins", raw.bins.value_or("linear"), {{"linear", false}, {"log", true}});
   options.bins.spacing = log ? BinSpacing::logarithmic : BinSpacing::linear;
   demand(!options.bins.width || !log, "--bin-width is given with --bins log (give --per-decade)");
-  demand(!words.per_decade || log, "--per-decade is given without --bins log (give --bin-width)");
-  options.bins.per_decade = words.per_decade.value_or(options.bins.per_decade);
+  demand(!raw.per_decade || log, "--per-decade is given without --bins log (give --bin-width)");
+  options.bins.per_decade = raw.per_decade.value_or(options.bins.per_decade);
   demand(!options.bins.width || app::is_positive(*options.bins.width),
          "--bin-width must be positive and finite");
   demand(app::is_positive(options.bins.per_decade) && options.bins.per_decade <= 1000,
          "--per-decade must be positive and at most 1000");
-  if (words.multipoles) options.multipole_axis = axis_of("--multipoles", *words.multipoles);
+  if (raw.multipoles) options.multipole_axis = axis_of("--multipoles", *raw.multipoles);
 }
 
-void take_picture(const RawOptions& words, Options& options) {
+void take_picture(const RawOptions& raw, Options& options) {
   const bool any =
-      words.axis || words.from || words.pixels || options.view.depth || !options.haloes.empty();
+      raw.axis || raw.from || raw.pixels || options.view.depth || !options.haloes.empty();
   demand(!any || !options.image.empty(),
          "--project, --from, --depth, --haloes or --pixels is given, but no picture is asked for "
          "(--image)");
@@ -159,9 +161,9 @@ void take_picture(const RawOptions& words, Options& options) {
   demand(ending.empty() || ending == ".png" || ending == ".PNG",
          fmt::format("--image is '{}', but pictures are PNG: choose a name that ends in .png",
                      options.image));
-  options.view.axis = axis_of("--project", words.axis.value_or("z"));
-  options.view.from = words.from.value_or(0);
-  options.pixels = words.pixels.value_or(options.pixels);
+  options.view.axis = axis_of("--project", raw.axis.value_or("z"));
+  options.view.from = raw.from.value_or(0);
+  options.pixels = raw.pixels.value_or(options.pixels);
   demand(std::isfinite(options.view.from), "--from must be finite");
   demand(
       !options.view.depth || app::is_positive(*options.view.depth),
@@ -172,24 +174,52 @@ void take_picture(const RawOptions& words, Options& options) {
 
 }  // namespace
 
+bool writes_field(const Options& options) {
+  return !options.output.empty() || (options.power.empty() && options.image.empty());
+}
+bool needs_field(const Options& options) { return writes_field(options) || !options.image.empty(); }
+Compensation field_compensation(const Options& options) {
+  return options.compensation.value_or(Compensation::none);
+}
+Compensation power_compensation(const Options& options) {
+  return options.compensation.value_or(options.interlaced ? Compensation::window
+                                                          : Compensation::shot_noise);
+}
+
+const char* name_of(Compensation compensation) {
+  switch (compensation) {
+    case Compensation::none: return "none";
+    case Compensation::window: return "window";
+    case Compensation::shot_noise: return "shot-noise";
+  }
+  return "";
+}
+
+std::string window_text(const Options& options) {
+  std::string window = zhalo::name_of(options.window);
+  std::transform(window.begin(), window.end(), window.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return fmt::format("{}{}", window, options.interlaced ? ", interlaced" : "");
+}
+
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
   Options options;
-  RawOptions words;
+  RawOptions raw;
   app::CommandLine command(
       {.name = "density", .usage = "SNAPSHOT [OPTION...]", .summary = summary, .footer = examples});
   app::add_snapshot(command, options);
-  add_field_options(command, options, words);
-  add_power_options(command, options, words);
-  add_picture_options(command, options, words);
-  app::add_box_options(command, options, words);
-  app::add_run_options(command, options, words,
+  add_field_options(command, options, raw);
+  add_power_options(command, options, raw);
+  add_picture_options(command, options, raw);
+  app::add_box_options(command, options, raw);
+  app::add_run_options(command, options, raw,
                        "Show snapshot, memory and output size; paint nothing");
-  if (auto text = app::read_options(command, words, argc, argv)) return *text;
-  take_compensation(words, options);
-  resolve_common(words, "density", options);
-  take_field(words, options);
-  take_power(words, options);
-  take_picture(words, options);
+  if (auto text = app::read_options(command, raw, argc, argv)) return *text;
+  take_compensation(raw, options);
+  resolve_common(raw, "density", options);
+  take_field(raw, options);
+  take_power(raw, options);
+  take_picture(raw, options);
   for (const std::string& path : {options.power, options.image})
     options.output_is_taken = options.output_is_taken || app::is_standard_output(path);
   return options;

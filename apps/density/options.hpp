@@ -15,6 +15,8 @@ namespace zhalo::density_app {
 /// Cells along each axis, at most.
 constexpr Index max_cells = Index{1} << 20;
 
+constexpr const char* axis_names = "xyz";
+
 /// The part of the box that a picture shows, seen along an axis; lengths in the snapshot's unit.
 struct View {
   int axis = 2;
@@ -50,6 +52,12 @@ Compensation field_compensation(const Options& options);
 /// What nbodykit does where it compensates: the window alone on interlaced meshes, else with its
 /// aliases of shot noise.
 Compensation power_compensation(const Options& options);
+
+/// "none", "window", "shot-noise".
+const char* name_of(Compensation compensation);
+
+/// "CIC, interlaced".
+std::string window_text(const Options& options);
 
 /// The options, or a text (help, version) to print instead of running. Throws InputError for
 /// anything that makes no sense by itself.

@@ -1,53 +1,27 @@
-/// Everything that a run has to say, for the report in text and in JSON.
+/// What `density` is going to do: everything that is known without reading positions.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "apps/cli/output.hpp"
+#include "apps/cli/run_files.hpp"
 #include "apps/density/options.hpp"
-#include "apps/report/measure.hpp"
 #include "apps/report/rank_layout.hpp"
+#include "zhalo/io/halo_list.hpp"
+#include "zhalo/io/snapshot.hpp"
 
 namespace zhalo::density_app {
+
+struct Sources {
+  io::Snapshot particles;
+  io::HaloList haloes;  ///< on rank 0, if there are to be any
+};
 
 /// Bytes, over all ranks unless said otherwise.
 struct Estimate {
   double memory = 0;           ///< for particles, field and modes, at most
   double memory_per_rank = 0;  ///< at most
   double output = 0;
-};
-
-/// Cells in units of the mean, over all ranks.
-struct FieldNumbers {
-  double min = 0;
-  double max = 0;
-  double deviation = 0;  ///< root of the mean square of value - 1
-};
-
-struct PowerNumbers {
-  double shot_noise = 0;
-  double fundamental = 0;
-  double nyquist = 0;
-  Index num_bins = 0;
-};
-
-struct HaloNumbers {
-  Index in_catalogue = 0;
-  Index drawn = 0;
-};
-
-/// What came out and what it took.
-struct Result {
-  PaintReport painted;
-  std::optional<FieldNumbers> field;
-  std::optional<PowerNumbers> power;
-  std::optional<HaloNumbers> haloes;
-  app::Measured measured;
-  double seconds = 0;              ///< from the start to here
-  std::vector<std::string> files;  ///< that rank 0 wrote first
-  Index num_files = 0;             ///< over all ranks
 };
 
 struct Plan {
@@ -63,10 +37,15 @@ struct Plan {
   Index num_files = 0;
   Estimate estimate;
   std::vector<std::string> warnings;
-  std::optional<Result> found;  ///< none after a dry run
 };
 
-/// Of the run that the rest of the summary describes.
-Estimate estimate_needs(const Plan& plan);
+/// Collective; throws as the library does.
+Sources open_sources(const Context& context, const Options& options);
+
+/// Collective; throws as the library does.
+Plan plan_run(const Context& context, const Sources& sources, const Options& options);
+
+/// "z from 0 to 10 Mpc/h": the layer that is shown.
+std::string layer_text(const Plan& plan);
 
 }  // namespace zhalo::density_app

@@ -1,16 +1,15 @@
 #include "apps/density/report.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/density/captions.hpp"
-#include "apps/report/report_parts.hpp"
+#include "apps/report/rows.hpp"
 
 namespace zhalo::density_app {
 namespace {
 
 using app::bytes_text;
-using app::Lines;
+using app::Json;
+using app::line;
 
 std::string compensation_text(Compensation compensation) {
   return compensation == Compensation::none
@@ -18,77 +17,127 @@ std::string compensation_text(Compensation compensation) {
              : fmt::format("compensated ({})", name_of(compensation));
 }
 
-void add_plan(Lines& lines, const Plan& plan) {
-  const Options& options = plan.options;
-  const std::string unit = plan.snapshot.units.length_name();
-  lines.line("Particles",
-             fmt::format("{} of type {}, weighted by {}", plan.num_particles,
-                         fmt::join(options.types, ", "), options.by_number ? "number" : "mass"));
-  lines.line("Field", fmt::format("{}^3 cells of {:.6g} {}, {}", options.grid, plan.grid.spacing(0),
-                                  unit, window_text(options)));
-  if (needs_field(options) && field_compensation(options) != Compensation::none)
-    lines.line("", compensation_text(field_compensation(options)));
-  lines.line("Box", app::box_text(plan.grid.box, unit));
-  if (!options.power.empty())
-    lines.line("Spectrum", compensation_text(power_compensation(options)));
-  if (!options.image.empty()) lines.line("Picture", layer_text(plan));
+Json json_of(const Options& options) {
+  return {{"grid", options.grid},
+          {"window", zhalo::name_of(options.window)},
+          {"types", options.types},
+          {"weights", options.by_number ? "number" : "mass"},
+          {"interlaced", options.interlaced},
+          {"field_compensation", name_of(field_compensation(options))},
+          {"power_compensation", name_of(power_compensation(options))},
+          {"power", options.power},
+          {"image", options.image},
+          {"haloes", options.haloes}};
 }
 
-void add_results(Lines& lines, const Plan& plan) {
-  const Result& found = *plan.found;
-  if (found.field) {
-    lines.line("Density", fmt::format("{:.6g} to {:.6g} times the mean, standard deviation {:.6g}",
-                                      found.field->min, found.field->max, found.field->deviation));
-  }
-  if (found.power) {
-    const std::string unit = plan.snapshot.units.length_name();
-    lines.line("Spectrum", fmt::format("{} bins, k up to {:.4g} ({})^-1, shot noise {:.6g} ({})^3",
-                                       found.power->num_bins, found.power->nyquist, unit,
-                                       found.power->shot_noise, unit));
-  }
-  if (found.haloes)
-    lines.line("Haloes",
-               fmt::format("{} drawn of {}", found.haloes->drawn, found.haloes->in_catalogue));
-  app::add_wrapped(lines, found.painted.num_wrapped, "positions");
+/// Null if there is no picture.
+Json view_json(const Plan& plan) {
+  const View& view = plan.options.view;
+  if (plan.options.image.empty()) return nullptr;
+  return {
+      {"axis", std::string(1, axis_names[view.axis])}, {"from", view.from}, {"depth", plan.depth}};
+}
+
+std::string field_lines(const Plan& plan) {
+  const Options& options = plan.options;
+  std::string text =
+      line("Field", "{}^3 cells of {:.6g} {}, {}", options.grid, plan.grid.spacing(0),
+           plan.snapshot.units.length_name(), window_text(options));
+  if (!needs_field(options) || field_compensation(options) == Compensation::none) return text;
+  return text + line("", "{}", compensation_text(field_compensation(options)));
+}
+
+app::Rows plan_rows(const Plan& plan, bool verbose) {
+  const Options& options = plan.options;
+  return {
+      app::snapshot_row(plan.snapshot),
+      {"", {{"options", json_of(options)}, {"view", view_json(plan)}}},
+      {line("Particles", "{} of type {}, weighted by {}", plan.num_particles,
+            fmt::join(options.types, ", "), options.by_number ? "number" : "mass"),
+       {{"num_particles", plan.num_particles}}},
+      {field_lines(plan)},
+      {line("Box", "{}", app::box_text(plan.grid.box, plan.snapshot.units.length_name())),
+       {{"box_length", plan.grid.box.length}}},
+      {options.power.empty()
+           ? ""
+           : line("Spectrum", "{}", compensation_text(power_compensation(options)))},
+      {options.image.empty() ? "" : line("Picture", "{}", layer_text(plan))},
+      {"", {{"decomposition", plan.decomposition}}},
+      app::ranks_row(plan.ranks, verbose),
+      {verbose ? line("Division", "{}", plan.decomposition) : ""},
+      {verbose ? app::input_lines(plan.snapshot.files) : ""},
+  };
+}
+
+app::Rows estimate_rows(const Plan& plan) {
+  const Estimate& estimate = plan.estimate;
+  const std::string output = writes_field(plan.options)
+                                 ? line("Output", "{} in {}", bytes_text(estimate.output),
+                                        plan.output.shown(plan.num_files))
+                                 : "";
+  return {
+      app::memory_need_row("particles, field and modes", estimate, plan.ranks.num_ranks),
+      {output, {{"output_bytes", estimate.output}}},
+  };
+}
+
+Json json_of(const PaintReport& painted) {
+  return {{"num_particles", painted.num_particles},
+          {"num_wrapped", painted.num_wrapped},
+          {"sum", painted.sum},
+          {"sum_of_squares", painted.sum2},
+          {"weight_unit", painted.weight_unit},
+          {"mean", painted.mean()}};
+}
+
+app::Row field_row(const std::optional<FieldNumbers>& field) {
+  if (!field) return {"", {{"field", nullptr}}};
+  const Json json = {
+      {"min", field->min}, {"max", field->max}, {"standard_deviation", field->deviation}};
+  return {line("Density", "{:.6g} to {:.6g} times the mean, standard deviation {:.6g}", field->min,
+               field->max, field->deviation),
+          {{"field", json}}};
+}
+
+app::Row power_row(const std::optional<PowerNumbers>& power, const std::string& unit) {
+  if (!power) return {"", {{"power", nullptr}}};
+  const Json json = {{"shot_noise", power->shot_noise},
+                     {"fundamental", power->fundamental},
+                     {"nyquist", power->nyquist},
+                     {"num_bins", power->num_bins}};
+  return {line("Spectrum", "{} bins, k up to {:.4g} ({})^-1, shot noise {:.6g} ({})^3",
+               power->num_bins, power->nyquist, unit, power->shot_noise, unit),
+          {{"power", json}}};
+}
+
+app::Row haloes_row(const std::optional<HaloNumbers>& haloes) {
+  if (!haloes) return {"", {{"haloes", nullptr}}};
+  const Json json = {{"in_catalogue", haloes->in_catalogue}, {"drawn", haloes->drawn}};
+  return {line("Haloes", "{} drawn of {}", haloes->drawn, haloes->in_catalogue),
+          {{"haloes", json}}};
 }
 
 }  // namespace
 
-std::string plan_text(const Plan& plan, bool verbose) {
-  Lines lines;
-  lines.plain("");
-  add_plan(lines, plan);
-  add_rank_layout(lines, plan.ranks, verbose);
-  if (verbose) {
-    lines.line("Division", plan.decomposition);
-    app::add_inputs(lines, plan.snapshot.files);
-  }
-  return describe(plan.snapshot) + std::move(lines).text() + (verbose ? estimate_text(plan) : "") +
-         "\n";
+app::Report plan_report(const Plan& plan, bool verbose) {
+  const Json output =
+      writes_field(plan.options) ? Json(plan.output.shown(plan.num_files)) : Json(nullptr);
+  return {plan_rows(plan, verbose), estimate_rows(plan), output, plan.warnings};
 }
 
-std::string estimate_text(const Plan& plan) {
-  Lines lines;
-  const Estimate& estimate = plan.estimate;
-  app::add_memory_estimate(lines, "particles, field and modes", estimate, plan.ranks.num_ranks);
-  if (writes_field(plan.options))
-    lines.line("Output", fmt::format("{} in {}", bytes_text(estimate.output),
-                                     plan.output.shown(plan.num_files)));
-  return std::move(lines).text();
-}
-
-std::string result_text(const Plan& plan) {
-  const Result& found = *plan.found;
-  Lines lines;
-  lines.plain("");
-  add_results(lines, plan);
-  app::Run run{found.measured, found.seconds, plan.num_particles, plan.ranks.num_ranks == 1};
+app::Rows result_rows(const Plan& plan, const Result& result) {
+  app::Run run{result.measured, result.seconds, plan.num_particles, plan.ranks.num_ranks == 1};
   run.held = "particles and fields";
-  add_phases(lines, run);
-  lines.plain("");
-  add_memory(lines, run);
-  app::add_files(lines, found.files, found.num_files);
-  return std::move(lines).text();
+  return {
+      {"\n", {{"painted", json_of(result.painted)}}},
+      field_row(result.field),
+      power_row(result.power, plan.snapshot.units.length_name()),
+      haloes_row(result.haloes),
+      {app::wrapped_line(result.painted.num_wrapped, "positions")},
+      phases_row(run),
+      peak_memory_row(run),
+      app::files_row(result.files, result.num_files),
+  };
 }
 
 }  // namespace zhalo::density_app

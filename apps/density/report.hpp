@@ -1,19 +1,15 @@
-/// The report for people.
+/// What a run has to say, in text and in JSON.
 #pragma once
 
-#include <string>
-
-#include "apps/density/plan.hpp"
+#include "apps/density/run.hpp"
+#include "apps/report/report.hpp"
 
 namespace zhalo::density_app {
 
-/// What was found in the snapshot, and what is going to be made of it.
-std::string plan_text(const Plan& plan, bool verbose);
+/// What was found in the snapshot, and what is going to be made of it. `verbose`: of the text.
+app::Report plan_report(const Plan& plan, bool verbose);
 
-/// What a dry run says besides.
-std::string estimate_text(const Plan& plan);
-
-/// What came out, how long it took, and where it lies. Of a summary that has `found`.
-std::string result_text(const Plan& plan);
+/// What came out, how long it took, and where it lies.
+app::Rows result_rows(const Plan& plan, const Result& result);
 
 }  // namespace zhalo::density_app

@@ -1,22 +1,109 @@
 #include "apps/density/run.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <utility>
 
-#include "apps/cli/output.hpp"
+#include "apps/cli/on_host.hpp"
 #include "apps/cli/snapshot.hpp"
-#include "apps/density/captions.hpp"
-#include "apps/density/make.hpp"
 #include "apps/density/picture.hpp"
-#include "apps/density/power_table.hpp"
-#include "apps/density/projection.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/io/load.hpp"
 
 namespace zhalo::density_app {
 namespace {
 
-/// Ends at the first mass, as a rule. Those of a device are left to the library, which says it in
-/// its own words.
+/// The field and its modes, as far as the run needs them.
+struct Made {
+  std::optional<Field<float>> field;  ///< in units of the mean
+  /// Of the overdensity, not compensated; mode 0 may be anything.
+  std::optional<Modes<float>> modes;
+  PaintReport painted;
+};
+
+bool field_is_painted(const Options& options) {
+  return needs_field(options) && !options.interlaced &&
+         field_compensation(options) == Compensation::none;
+}
+
+/// The overdensity becomes the density in units of the mean.
+void set_mean_to_one(const Context& context, Modes<float>& modes) {
+  const GridIndex mean{};
+  if (!modes.layout().index_box.contains(mean)) return;
+  const std::complex<float> one = 1;
+  copy_bytes(context.exec, modes.span().data() + modes.layout().offset(mean), &one, sizeof one);
+}
+
+Field<float> compensated_field(const Context& context, Modes<float>& modes,
+                               const Options& options) {
+  compensate(context, modes, options.window, field_compensation(options));
+  set_mean_to_one(context, modes);
+  Field<float> field(context, modes.decomposition());
+  to_field(context, modes, field);
+  return field;
+}
+
+/// Collective.
+template <class Real>
+Made paint_density(const Context& context, const Particles<Real>& particles, const Plan& plan) {
+  const Options& options = plan.options;
+  const Decomposition decomposition(plan.grid, context.comm.size());
+  PaintOptions paint_options;
+  paint_options.window = options.window;
+  paint_options.weights = options.by_number ? Weights::unit : Weights::mass;
+  Made made;
+  if (field_is_painted(options)) {
+    made.field.emplace(context, decomposition);
+    paint_options.values = CellValues::mean_units;
+    made.painted = paint(context, particles, *made.field, paint_options);
+    return made;
+  }
+  DensityModes<float> density =
+      density_modes<float>(context, decomposition, particles,
+                           {.paint = paint_options, .interlaced = options.interlaced});
+  made.painted = density.report;
+  made.modes.emplace(std::move(density.modes));
+  return made;
+}
+
+/// Makes of the painted field, or of the modes, what else is needed. Collective.
+void transform_density(const Context& context, const Plan& plan, Made& made) {
+  const Options& options = plan.options;
+  const bool wants_modes = !options.power.empty();
+  if (made.field) {
+    if (wants_modes) made.modes.emplace(to_modes(context, *made.field));
+    return;
+  }
+  if (!needs_field(options)) return;
+  if (wants_modes) {
+    Modes<float> copy = copy_of(context, *made.modes);
+    made.field.emplace(compensated_field(context, copy, options));
+  } else {
+    made.field.emplace(compensated_field(context, *made.modes, options));
+    made.modes.reset();
+  }
+}
+
+/// Over all ranks. Collective.
+FieldNumbers numbers_of(const Context& context, const Field<float>& field) {
+  const app::OnHost<float> cells(context.exec, field.span());
+  double min = std::numeric_limits<double>::infinity(), max = -min, squares = 0;
+  for (const float cell : cells.view()) {
+    const double value = cell;
+    min = std::min(min, value);
+    max = std::max(max, value);
+    squares += (value - 1) * (value - 1);
+  }
+  const Communicator& comm = context.comm;
+  const auto num = static_cast<double>(field.decomposition().grid().size());
+  return {comm.min(min), comm.max(max), std::sqrt(comm.sum(squares) / num)};
+}
+
+/// Ends at the first mass, as a rule. Those of a device are left to the library, which says it
+/// itself.
 template <class Real>
 bool has_masses(const Context& context, const Particles<Real>& particles) {
   if (!std::holds_alternative<Host>(context.exec)) return true;
@@ -77,23 +164,6 @@ std::optional<HaloNumbers> put_picture(const Context& context, const Sources& so
 
 }  // namespace
 
-Outputs::Outputs(const Communicator& comm, const Plan& plan)
-    : power(comm, "--power", plan.options.power), image(comm, "--image", plan.options.image) {
-  if (writes_field(plan.options)) field.emplace(comm, plan.output.directory);
-}
-
-void check_outputs(const Communicator& comm, const Plan& plan) {
-  const app::TextFile power(comm, "--power", plan.options.power);
-  const app::TextFile image(comm, "--image", plan.options.image);
-  if (writes_field(plan.options)) app::check_place(comm, plan.output.directory);
-}
-
-app::Results Outputs::results() {
-  app::Results all{{}, {&power, &image}};
-  if (field) all.files.push_back(&*field);
-  return all;
-}
-
 Result make_density(const Context& context, const Sources& sources, const Plan& plan,
                     Outputs& outputs) {
   Made made = plan.double_positions ? load_and_paint<double>(context, sources, plan)
@@ -101,21 +171,21 @@ Result make_density(const Context& context, const Sources& sources, const Plan& 
   app::check_wrapped({made.painted.num_particles, made.painted.num_wrapped}, plan.grid.box,
                      plan.options.wrap_all);
   transform_density(context, plan, made);
-  Result found;
-  found.painted = made.painted;
-  if (made.modes) found.power = put_power(context, plan, made, outputs.power);
+  Result result;
+  result.painted = made.painted;
+  if (made.modes) result.power = put_power(context, plan, made, outputs.power);
   made.modes.reset();
-  if (made.field) found.field = numbers_of(context, *made.field);
+  if (made.field) result.field = numbers_of(context, *made.field);
   if (outputs.field)
     io::write_field(*outputs.field, context, *made.field, describe_field(plan, made.painted),
                     plan.snapshot);
   if (!plan.options.image.empty())
-    found.haloes = put_picture(context, sources, plan, made, outputs.image);
+    result.haloes = put_picture(context, sources, plan, made, outputs.image);
   const app::ResultNames names = app::bring_to_disk(context, outputs.results());
-  found.files = names.paths;
-  found.num_files = names.num_files;
-  found.measured = app::measure(context);
-  return found;
+  result.files = names.paths;
+  result.num_files = names.num_files;
+  result.measured = app::measure(context);
+  return result;
 }
 
 }  // namespace zhalo::density_app

@@ -1,45 +1,48 @@
-/// The command's two halves: what will be done, and doing it.
+/// Reading, painting, transforming and writing, and what came out.
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
-#include "apps/density/plan.hpp"
-#include "apps/report/results.hpp"
-#include "zhalo/io/halo_list.hpp"
-#include "zhalo/io/snapshot.hpp"
-#include "zhalo/io/staged_files.hpp"
+#include "apps/density/outputs.hpp"
+#include "apps/report/measure.hpp"
 
 namespace zhalo::density_app {
 
-struct Sources {
-  io::Snapshot particles;
-  io::HaloList haloes;  ///< on rank 0, if there are to be any
+/// Cells in units of the mean, over all ranks.
+struct FieldNumbers {
+  double min = 0;
+  double max = 0;
+  double deviation = 0;  ///< root of the mean square of value - 1
 };
 
-/// Collective; throws as the library does.
-Sources open_sources(const Context& context, const Options& options);
+struct PowerNumbers {
+  double shot_noise = 0;
+  double fundamental = 0;
+  double nyquist = 0;
+  Index num_bins = 0;
+};
 
-/// Everything that is known without reading positions: all of a summary but `found`. Collective;
-/// throws as the library does.
-Plan plan_run(const Context& context, const Sources& sources, const Options& options);
+struct HaloNumbers {
+  Index in_catalogue = 0;
+  Index drawn = 0;
+};
 
-/// The files of a run, found to be writable.
-struct Outputs {
-  std::optional<io::StagedFiles> field;
-  app::TextFile power;
-  app::TextFile image;
-
-  /// Collective; FileError.
-  Outputs(const Communicator& comm, const Plan& plan);
-
-  app::Results results();
+/// What came out and what it took.
+struct Result {
+  PaintReport painted;
+  std::optional<FieldNumbers> field;
+  std::optional<PowerNumbers> power;
+  std::optional<HaloNumbers> haloes;
+  app::Measured measured;
+  double seconds = 0;              ///< from the start to here
+  std::vector<std::string> files;  ///< that rank 0 wrote first
+  Index num_files = 0;             ///< over all ranks
 };
 
 /// Reads, paints, transforms and writes to `outputs`, for app::commit. The phases go to
-/// context.timers. Collective. For a run that writes nothing: throws FileError if one of its
-/// results could not be written. Collective.
-void check_outputs(const Communicator& comm, const Plan& plan);
-
+/// context.timers. Collective.
 Result make_density(const Context& context, const Sources& sources, const Plan& plan,
                     Outputs& outputs);
 

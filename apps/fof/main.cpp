@@ -4,12 +4,9 @@
 #include <vector>
 
 #include "apps/cli/command.hpp"
-#include "apps/cli/output.hpp"
+#include "apps/cli/run_files.hpp"
 #include "apps/cli/snapshot.hpp"
-#include "apps/fof/json_report.hpp"
 #include "apps/fof/report.hpp"
-#include "apps/fof/run.hpp"
-#include "apps/report/json_file.hpp"
 #include "apps/report/results.hpp"
 
 namespace zhalo::fof_app {
@@ -21,21 +18,22 @@ void run(const Context& context, const Options& options, app::Progress& progress
   const std::vector<int> types = all_types(options.link_types, options.attach);
   const io::Snapshot snapshot =
       app::open_snapshot(context, options.snapshot, options.box_length, types);
-  Plan plan = plan_run(context, snapshot, options);
-  progress.say(plan_text(plan, verbose));
-  for (const std::string& warning : plan.warnings) progress.warn(warning);
+  const Plan plan = plan_run(context, snapshot, options);
+  app::Report report = plan_report(plan, verbose);
+  app::say_plan(progress, report, verbose);
   if (options.dry_run) {
     app::check_place(context.comm, options.output);
-    progress.say(verbose ? "" : estimate_text(plan));
-    return json.write(to_json(plan));
+    return app::end_dry_run(progress, json, report, verbose);
   }
   io::StagedFiles files(context.comm, options.output);
-  plan.found = find_groups(context, snapshot, plan, files);
-  plan.found->seconds = progress.seconds();
-  for (const std::string& warning : plan.found->warnings) progress.warn(warning);
-  json.put(to_json(plan));
-  app::commit({{&files}, {&json}});
-  progress.say(result_text(plan, verbose));
+  Result result = find_groups(context, snapshot, plan, files);
+  result.seconds = progress.seconds();
+  for (const std::string& warning : result.warnings) {
+    progress.warn(warning);
+    report.warnings.push_back(warning);
+  }
+  report.result = result_rows(plan, result, verbose);
+  app::end_run(progress, json, report, {{&files}, {}});
 }
 
 }  // namespace

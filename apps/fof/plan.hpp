@@ -1,16 +1,24 @@
-/// Everything that a run has to say, for the report in text and in JSON.
+/// What `fof` is going to do: everything that is known without reading positions.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "apps/fof/exchanged.hpp"
-#include "apps/fof/linking.hpp"
+#include "apps/fof/options.hpp"
 #include "apps/report/rank_layout.hpp"
-#include "zhalo/catalogue/catalogue.hpp"
+#include "zhalo/comm/context.hpp"
+#include "zhalo/io/snapshot.hpp"
 
 namespace zhalo::fof_app {
+
+struct Linking {
+  double length = 0;            ///< in the snapshot's unit
+  std::optional<double> ratio;  ///< in mean separations, if these are known
+  std::optional<io::MeanSeparation> mean_separation;
+  std::string mean_separation_missing;  ///< why there is none
+  std::vector<std::string> warnings;    ///< sentences for the user
+};
 
 /// Bytes. Groups are bounded by all particles being in groups of the smallest size.
 struct Estimate {
@@ -18,30 +26,6 @@ struct Estimate {
   std::size_t memory_per_rank = 0;  ///< at most
   std::size_t catalogue_limit = 0;
   std::size_t membership = 0;  ///< 0 if it is not asked for
-};
-
-struct GroupRow {
-  Index length = 0;
-  double mass = 0;
-  Vec3d centre;
-  std::optional<Vec3d> velocity;  ///< none if the snapshot has none
-};
-
-/// What the search found and what it took.
-struct Result {
-  Index num_wrapped = 0;
-  Index num_groups = 0;
-  Index num_members = 0;
-  std::vector<Index> members_by_type;
-  Index max_particles = 0;        ///< that a rank read
-  Index fewest_particles = 0;     ///< that a rank read
-  std::vector<GroupRow> largest;  ///< of rank 0's rows, at most ten
-  app::Measured measured;
-  Exchanged exchanged;
-  double seconds = 0;              ///< from the start to here
-  std::vector<std::string> files;  ///< that rank 0 wrote first
-  Index num_files = 0;             ///< over all ranks
-  std::vector<std::string> warnings;
 };
 
 struct Plan {
@@ -60,13 +44,12 @@ struct Plan {
   Linking linking;
   Estimate estimate;
   std::string output;
-  std::vector<std::string> warnings;  ///< of before the search
-  std::optional<Result> found;        ///< none after a dry run
+  std::vector<std::string> warnings;
 
   Index num_particles() const { return num_linked + num_attachable; }
 };
 
-/// Of the run that the rest of the summary describes, as measured on the host.
-Estimate estimate_needs(const Plan& plan);
+/// Collective; throws as the library does, and InputError if the linking length makes no sense.
+Plan plan_run(const Context& context, const io::Snapshot& snapshot, const Options& options);
 
 }  // namespace zhalo::fof_app

@@ -1,18 +1,18 @@
 #include "apps/fof/report.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "apps/report/report_parts.hpp"
+#include "apps/report/rows.hpp"
 
 namespace zhalo::fof_app {
 namespace {
 
 using app::bytes_text;
-using app::Lines;
+using app::Json;
+using app::line;
 
 std::string candidate(const std::optional<double>& value, const std::string& unit,
                       const std::string& note) {
@@ -20,29 +20,52 @@ std::string candidate(const std::optional<double>& value, const std::string& uni
                : fmt::format("unknown: {}", note);
 }
 
-void add_separation(Lines& lines, const Linking& linking, const std::string& unit) {
+std::string separation_lines(const Linking& linking, const std::string& unit) {
   if (!linking.mean_separation)
-    return lines.line("Separation", "unknown: " + linking.mean_separation_missing);
+    return line("Separation", "unknown: {}", linking.mean_separation_missing);
   const io::MeanSeparation& d = *linking.mean_separation;
-  lines.line("Separation", fmt::format("{:.10g} {} ({})", d.chosen, unit, d.how));
-  lines.line("  by volume", candidate(d.from_volume, unit, d.volume_note));
-  lines.line("  by density", candidate(d.from_density, unit, d.density_note));
+  return line("Separation", "{:.10g} {} ({})", d.chosen, unit, d.how) +
+         line("  by volume", "{}", candidate(d.from_volume, unit, d.volume_note)) +
+         line("  by density", "{}", candidate(d.from_density, unit, d.density_note));
 }
 
-/// What the catalogue will lack.
-void add_missing_velocities(Lines& lines, const Plan& plan) {
-  std::set<int> without;
-  for (const int type : all_types(plan.link_types, plan.attach)) {
-    if (!plan.snapshot.types[static_cast<std::size_t>(type)].has_velocities) without.insert(type);
+std::string length_line(const Linking& linking, const std::string& unit) {
+  const std::string in_separations =
+      linking.ratio ? fmt::format(", b = {:.6g} mean separations", *linking.ratio) : "";
+  return line("Link length", "{:.10g} {}{}", linking.length, unit, in_separations);
+}
+
+Json json_of(const Linking& linking) {
+  Json separation = nullptr;
+  if (const auto& d = linking.mean_separation) {
+    separation = {{"chosen", d->chosen},
+                  {"how", d->how},
+                  {"from_volume", d->from_volume},
+                  {"from_density", d->from_density}};
   }
-  if (without.empty()) return;
-  lines.line("Velocities",
-             fmt::format("the snapshot has none of type {}, the catalogue none of groups",
-                         fmt::join(without, ", ")));
+  return {{"length", linking.length}, {"ratio", linking.ratio}, {"mean_separation", separation}};
+}
+
+/// Nothing, and null, if nothing is attached. A radius without bound is null.
+app::Row attach_row(const Plan& plan, const std::string& unit) {
+  const Attach& attach = plan.attach;
+  if (attach.types.empty()) return {"", {{"attach", nullptr}}};
+  const double radius = attach.radius * plan.linking.length;
+  const std::string how_far =
+      std::isfinite(radius)
+          ? fmt::format(" within {:.10g} {}, {:.6g} linking lengths", radius, unit, attach.radius)
+          : " at any distance";
+  const Json json = {{"types", attach.types},
+                     {"num_particles", plan.num_attachable},
+                     {"radius_in_linking_lengths", attach.radius},
+                     {"radius", radius}};
+  return {line("Attaches", "{} particles of type {} to the nearest linked one{}",
+               plan.num_attachable, fmt::join(attach.types, ", "), how_far),
+          {{"attach", json}}};
 }
 
 /// Gas, stars and black holes are easily forgotten.
-void add_left_out(Lines& lines, const Plan& plan) {
+std::string left_out_line(const Plan& plan) {
   const std::vector<int> used = all_types(plan.link_types, plan.attach);
   std::vector<int> others;
   Index num = 0;
@@ -54,127 +77,145 @@ void add_left_out(Lines& lines, const Plan& plan) {
     others.push_back(static_cast<int>(type));
     num += count;
   }
-  if (num == 0) return;
+  if (num == 0) return "";
   std::set<int> attached(plan.attach.types.begin(), plan.attach.types.end());
   attached.insert(others.begin(), others.end());
-  lines.line("Left out", fmt::format("{} particles of type {} (--attach-types {})", num,
-                                     fmt::join(others, ", "), fmt::join(attached, ",")));
+  return line("Left out", "{} particles of type {} (--attach-types {})", num,
+              fmt::join(others, ", "), fmt::join(attached, ","));
 }
 
-void add_attach(Lines& lines, const Plan& plan, const std::string& unit) {
-  const Attach& attach = plan.attach;
-  if (attach.types.empty()) return;
-  const double radius = attach.radius * plan.linking.length;
-  lines.line("Attaches", fmt::format("{} particles of type {} to the nearest linked one{}",
-                                     plan.num_attachable, fmt::join(attach.types, ", "),
-                                     std::isfinite(radius)
-                                         ? fmt::format(" within {:.10g} {}, {:.6g} linking lengths",
-                                                       radius, unit, attach.radius)
-                                         : " at any distance"));
+/// What the catalogue will lack.
+std::string missing_velocities_line(const Plan& plan) {
+  std::set<int> without;
+  for (const int type : all_types(plan.link_types, plan.attach)) {
+    if (!plan.snapshot.types[static_cast<std::size_t>(type)].has_velocities) without.insert(type);
+  }
+  if (without.empty()) return "";
+  return line("Velocities", "the snapshot has none of type {}, the catalogue none of groups",
+              fmt::join(without, ", "));
+}
+
+app::Rows plan_rows(const Plan& plan, bool verbose) {
+  const std::string unit = plan.snapshot.units.length_name();
+  const bool only_linked = plan.attach.only_linked_count;
+  return {
+      app::snapshot_row(plan.snapshot),
+      {line("Links", "{} particles of type {}", plan.num_linked, fmt::join(plan.link_types, ", ")),
+       {{"link_types", plan.link_types},
+        {"num_particles", plan.num_particles()},
+        {"num_linked", plan.num_linked}}},
+      {separation_lines(plan.linking, unit) + length_line(plan.linking, unit)},
+      attach_row(plan, unit),
+      {left_out_line(plan)},
+      {missing_velocities_line(plan)},
+      {line("Groups of", "{} {}particles or more", plan.min_size, only_linked ? "linked " : ""),
+       {{"min_size", plan.min_size}, {"min_counts", only_linked ? "linkers" : "all"}}},
+      {line("Search box", "{}", app::box_text(plan.box, unit)),
+       {{"periodic", plan.box.any_periodic()}}},
+      {"", {{"linking", json_of(plan.linking)}}},
+      app::ranks_row(plan.ranks, verbose),
+      {verbose ? app::input_lines(plan.snapshot.files) : ""},
+  };
+}
+
+app::Rows estimate_rows(const Plan& plan) {
+  const Estimate& estimate = plan.estimate;
+  const std::string membership =
+      estimate.membership > 0
+          ? line("Membership", "{} in {}", bytes_text(estimate.membership), plan.output)
+          : "";
+  return {
+      app::memory_need_row("the particles and the search", estimate, plan.ranks.num_ranks),
+      {line("Catalogue", "at most {} in {}", bytes_text(estimate.catalogue_limit), plan.output),
+       {{"catalogue_limit_bytes", estimate.catalogue_limit}}},
+      {membership, {{"membership_bytes", estimate.membership}}},
+  };
 }
 
 /// Members of all groups; where types are attached, also by type.
-void add_members(Lines& lines, const Plan& plan) {
-  const auto line = [&](const std::string& name, Index members, Index particles) {
+std::string member_lines(const Plan& plan, const Result& result) {
+  const auto members_line = [](const std::string& name, Index members, Index particles) {
     const double part =
         particles > 0 ? 100.0 * static_cast<double>(members) / static_cast<double>(particles) : 0;
-    lines.line(name, fmt::format("{} of {} particles ({:.2f}%)", members, particles, part));
+    return line(name, "{} of {} particles ({:.2f}%)", members, particles, part);
   };
-  line("In groups", plan.found->num_members, plan.num_particles());
-  if (plan.attach.types.empty()) return;
+  std::string text = members_line("In groups", result.num_members, plan.num_particles());
+  if (plan.attach.types.empty()) return text;
   std::vector<int> types = all_types(plan.link_types, plan.attach);
   std::sort(types.begin(), types.end());
   for (const int type : types) {
     const auto at = static_cast<std::size_t>(type);
-    line(fmt::format("  type {}", type), plan.found->members_by_type[at],
-         plan.snapshot.types[at].count);
+    text += members_line(fmt::format("  type {}", type), result.members_by_type[at],
+                         plan.snapshot.types[at].count);
   }
+  return text;
 }
 
-void add_largest(Lines& lines, const Plan& plan, bool verbose) {
-  const io::Units& units = plan.snapshot.units;
-  lines.plain(fmt::format(
-      "\n{:>4} {:>11} {:>13}  {}", "", "particles", fmt::format("{}", units.mass_name()),
-      fmt::format("centre [{}]{}", units.length_name(), verbose ? "; peculiar velocity" : "")));
-  Index row = 0;
-  for (const GroupRow& group : plan.found->largest) {
+/// A table; no text if there are no groups.
+app::Row largest_row(const std::vector<GroupRow>& largest, const io::Units& units, bool verbose) {
+  std::string text =
+      fmt::format("\n{:>4} {:>11} {:>13}  centre [{}]{}\n", "", "particles", units.mass_name(),
+                  units.length_name(), verbose ? "; peculiar velocity" : "");
+  Json json = Json::array();
+  Index number = 0;
+  for (const GroupRow& group : largest) {
     const Vec3d& c = group.centre;
     const auto& v = group.velocity;
     const std::string velocity =
         verbose && v ? fmt::format("   {:9.4g} {:9.4g} {:9.4g}", (*v)[0], (*v)[1], (*v)[2]) : "";
-    lines.plain(fmt::format("{:>4} {:>11} {:>13.6g}  {:12.6g} {:12.6g} {:12.6g}{}", row++,
-                            group.length, group.mass, c[0], c[1], c[2], velocity));
+    text += fmt::format("{:>4} {:>11} {:>13.6g}  {:12.6g} {:12.6g} {:12.6g}{}\n", number++,
+                        group.length, group.mass, c[0], c[1], c[2], velocity);
+    json.push_back({{"length", group.length},
+                    {"mass", group.mass},
+                    {"centre", group.centre},
+                    {"velocity", group.velocity}});
   }
+  return {largest.empty() ? "" : text, {{"largest_groups", json}}};
 }
 
-void add_exchanged(Lines& lines, const Plan& plan) {
-  const Exchanged& exchanged = plan.found->exchanged;
-  lines.line("Searched", fmt::format("{:.0f} particles on the rank with most, max/mean {:.4f}",
-                                     exchanged.searched.max, exchanged.searched.imbalance()));
-  lines.line("Ghosts", fmt::format("{:.0f} particles sent by the rank with most (mean {:.1f})",
-                                   exchanged.ghosts.max, exchanged.ghosts.mean));
-  lines.line("Merged", fmt::format("{} links between ranks, in {} rounds", exchanged.edges,
-                                   exchanged.rounds));
-  lines.line("Sent",
-             fmt::format("{} by the rank with most (mean {})", bytes_text(exchanged.bytes.max),
-                         bytes_text(exchanged.bytes.mean)));
+app::Rows exchanged_rows(const Exchanged& exchanged) {
+  return {
+      {line("Searched", "{:.0f} particles on the rank with most, max/mean {:.4f}",
+            exchanged.searched.max, exchanged.searched.imbalance()),
+       {{"searched", json_of(exchanged.searched)}}},
+      {line("Ghosts", "{:.0f} particles sent by the rank with most (mean {:.1f})",
+            exchanged.ghosts.max, exchanged.ghosts.mean),
+       {{"ghosts_sent", json_of(exchanged.ghosts)}}},
+      {line("Merged", "{} links between ranks, in {} rounds", exchanged.edges, exchanged.rounds),
+       {{"edges", exchanged.edges}, {"rounds", exchanged.rounds}}},
+      {line("Sent", "{} by the rank with most (mean {})", bytes_text(exchanged.bytes.max),
+            bytes_text(exchanged.bytes.mean)),
+       {{"bytes_sent", json_of(exchanged.bytes)}}},
+  };
 }
 
 }  // namespace
 
-std::string plan_text(const Plan& plan, bool verbose) {
-  Lines lines;
-  const std::string unit = plan.snapshot.units.length_name();
-  lines.plain("");
-  lines.line("Links", fmt::format("{} particles of type {}", plan.num_linked,
-                                  fmt::join(plan.link_types, ", ")));
-  add_separation(lines, plan.linking, unit);
-  const auto& ratio = plan.linking.ratio;
-  lines.line("Link length",
-             fmt::format("{:.10g} {}{}", plan.linking.length, unit,
-                         ratio ? fmt::format(", b = {:.6g} mean separations", *ratio) : ""));
-  add_attach(lines, plan, unit);
-  add_left_out(lines, plan);
-  add_missing_velocities(lines, plan);
-  lines.line("Groups of", fmt::format("{} {}particles or more", plan.min_size,
-                                      plan.attach.only_linked_count ? "linked " : ""));
-  lines.line("Search box", app::box_text(plan.box, unit));
-  add_rank_layout(lines, plan.ranks, verbose);
-  if (verbose) app::add_inputs(lines, plan.snapshot.files);
-  return describe(plan.snapshot) + std::move(lines).text() + (verbose ? estimate_text(plan) : "") +
-         "\n";
+app::Report plan_report(const Plan& plan, bool verbose) {
+  return {plan_rows(plan, verbose), estimate_rows(plan), plan.output, plan.warnings};
 }
 
-std::string estimate_text(const Plan& plan) {
-  Lines lines;
-  const Estimate& estimate = plan.estimate;
-  app::add_memory_estimate(lines, "the particles and the search", estimate, plan.ranks.num_ranks);
-  lines.line("Catalogue",
-             fmt::format("at most {} in {}", bytes_text(estimate.catalogue_limit), plan.output));
-  if (estimate.membership > 0)
-    lines.line("Membership", fmt::format("{} in {}", bytes_text(estimate.membership), plan.output));
-  return std::move(lines).text();
-}
-
-std::string result_text(const Plan& plan, bool verbose) {
-  const Result& found = *plan.found;
-  Lines lines;
-  lines.plain("");
-  lines.line("Groups", fmt::format("{}", found.num_groups));
-  add_members(lines, plan);
-  if (plan.ranks.num_ranks > 1)
-    lines.line("Per rank",
-               fmt::format("{} to {} particles read", found.fewest_particles, found.max_particles));
-  app::add_wrapped(lines, found.num_wrapped, "particles");
-  if (!found.largest.empty()) add_largest(lines, plan, verbose);
-  const app::Run run{found.measured, found.seconds, plan.num_particles(),
-                     plan.ranks.num_ranks == 1};
-  add_phases(lines, run);
-  lines.plain("");
-  add_memory(lines, run);
-  if (verbose && plan.ranks.num_ranks > 1) add_exchanged(lines, plan);
-  app::add_files(lines, found.files, found.num_files);
-  return std::move(lines).text();
+app::Rows result_rows(const Plan& plan, const Result& result, bool verbose) {
+  const bool alone = plan.ranks.num_ranks == 1;
+  const app::Run run{result.measured, result.seconds, plan.num_particles(), alone};
+  const app::Rows exchanged = exchanged_rows(result.exchanged);
+  const Json per_rank = {{"min", result.min_particles}, {"max", result.max_particles}};
+  return {
+      {"\n" + line("Groups", "{}", result.num_groups), {{"num_groups", result.num_groups}}},
+      {member_lines(plan, result),
+       {{"num_particles_in_groups", result.num_members},
+        {"members_by_type", result.members_by_type}}},
+      {alone ? ""
+             : line("Per rank", "{} to {} particles read", result.min_particles,
+                    result.max_particles)},
+      {app::wrapped_line(result.num_wrapped, "particles"), {{"num_wrapped", result.num_wrapped}}},
+      largest_row(result.largest, plan.snapshot.units, verbose),
+      phases_row(run),
+      {"", {{"particles_per_rank", per_rank}}},
+      peak_memory_row(run),
+      {verbose && !alone ? text_of(exchanged) : "", {{"exchanged", json_of(exchanged)}}},
+      app::files_row(result.files, result.num_files),
+  };
 }
 
 }  // namespace zhalo::fof_app

@@ -3,16 +3,80 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "apps/cli/on_host.hpp"
 #include "apps/cli/snapshot.hpp"
-#include "apps/fof/attach.hpp"
 #include "apps/report/results.hpp"
+#include "zhalo/catalogue/attach.hpp"
+#include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/core/error.hpp"
+#include "zhalo/fof/fof.hpp"
 #include "zhalo/io/catalogue_file.hpp"
+#include "zhalo/io/load.hpp"
 
 namespace zhalo::fof_app {
 namespace {
+
+/// What make_catalogue needs, and what was met on the way.
+struct Grouped {
+  Buffer<Index> label;  ///< of each loaded particle, or no_group
+  Index num_wrapped = 0;
+  FofStatistics statistics;
+};
+
+bool is_linked(const Plan& plan, const io::TypeRange& range) {
+  return std::count(plan.link_types.begin(), plan.link_types.end(), range.type) > 0;
+}
+
+/// Views of the loaded particles that are linked, or of those that are not.
+template <class Real>
+Particles<Real> part_of(const io::LoadedParticles<Real>& loaded, const Plan& plan, bool linked) {
+  Particles<Real> part = loaded.particles;
+  part.segments.clear();
+  for (std::size_t i = 0; i < loaded.ranges.size(); ++i) {
+    if (is_linked(plan, loaded.ranges[i]) == linked)
+      part.segments.push_back(loaded.particles.segments[i]);
+  }
+  return part;
+}
+
+/// Labels of both kinds in the order of the loaded particles.
+Buffer<Index> merge_labels(const Exec& exec, const std::vector<io::TypeRange>& ranges,
+                           const Plan& plan, Span<const Index> linked, Span<const Index> others) {
+  Buffer<Index> label(exec, linked.size() + others.size(), "labels");
+  Index next_linked = 0, next_other = 0;
+  for (const io::TypeRange& range : ranges) {
+    const bool is_linker = is_linked(plan, range);
+    Index& next = is_linker ? next_linked : next_other;
+    const Span<const Index> from = (is_linker ? linked : others).subspan(next, range.count);
+    copy_bytes(exec, label.data() + (next_linked + next_other), from.data(),
+               static_cast<std::size_t>(range.count) * sizeof(Index));
+    next += range.count;
+  }
+  return label;
+}
+
+/// Links the particles of the linked types and attaches those of the others. Collective.
+template <class Real>
+Grouped link_and_attach(const Context& context, const io::LoadedParticles<Real>& loaded,
+                        const Plan& plan) {
+  const FofOptions options{.linking_length = plan.linking.length};
+  const Particles<Real> linked = part_of(loaded, plan, true);
+  FofResult fof = friends_of_friends(context, linked, plan.box, options);
+  if (plan.attach.types.empty()) return {std::move(fof.label), fof.num_wrapped, fof.statistics};
+  const double radius = plan.attach.radius * plan.linking.length;
+  const AttachResult attached = attach_particles<Real>(
+      context, {linked, fof.label.span()}, part_of(loaded, plan, false), plan.box, radius);
+  return {merge_labels(context.exec, loaded.ranges, plan, fof.label.span(), attached.label.span()),
+          attached.num_wrapped, fof.statistics};
+}
+
+Exchanged exchanged_over_ranks(const Communicator& comm, const FofStatistics& mine) {
+  const auto spread = [&](Index count) { return app::spread_of(comm, static_cast<double>(count)); };
+  return {spread(mine.num_local), spread(mine.ghosts_sent), comm.sum(mine.edges),
+          comm.max(mine.rounds), spread(mine.bytes_sent)};
+}
 
 io::RunRecord record_of(const Plan& plan) {
   io::RunRecord run;
@@ -103,30 +167,30 @@ Result find_groups_of(const Context& context, const io::Snapshot& snapshot, cons
   grouped.label = {};
   write(context, loaded, catalogue, plan, files);
 
-  Result found;
-  found.warnings = warnings_of(context.comm, catalogue);
-  found.num_wrapped = grouped.num_wrapped;
-  found.exchanged = exchanged_over_ranks(context.comm, grouped.statistics);
-  found.max_particles = context.comm.max(loaded.particles.num());
-  found.fewest_particles = context.comm.min(loaded.particles.num());
-  found.num_groups = catalogue.num_groups_total;
-  found.num_members = catalogue.num_members_total;
-  found.members_by_type = count_by_type(context.comm, catalogue);
-  found.largest = first_rows(catalogue, 10);
-  return found;
+  Result result;
+  result.warnings = warnings_of(context.comm, catalogue);
+  result.num_wrapped = grouped.num_wrapped;
+  result.exchanged = exchanged_over_ranks(context.comm, grouped.statistics);
+  result.max_particles = context.comm.max(loaded.particles.num());
+  result.min_particles = context.comm.min(loaded.particles.num());
+  result.num_groups = catalogue.num_groups_total;
+  result.num_members = catalogue.num_members_total;
+  result.members_by_type = count_by_type(context.comm, catalogue);
+  result.largest = first_rows(catalogue, 10);
+  return result;
 }
 
 }  // namespace
 
 Result find_groups(const Context& context, const io::Snapshot& snapshot, const Plan& plan,
                    io::StagedFiles& files) {
-  Result found = plan.double_positions ? find_groups_of<double>(context, snapshot, plan, files)
-                                       : find_groups_of<float>(context, snapshot, plan, files);
+  Result result = plan.double_positions ? find_groups_of<double>(context, snapshot, plan, files)
+                                        : find_groups_of<float>(context, snapshot, plan, files);
   const app::ResultNames names = app::bring_to_disk(context, {{&files}, {}});
-  found.files = names.paths;
-  found.num_files = names.num_files;
-  found.measured = app::measure(context);
-  return found;
+  result.files = names.paths;
+  result.num_files = names.num_files;
+  result.measured = app::measure(context);
+  return result;
 }
 
 }  // namespace zhalo::fof_app

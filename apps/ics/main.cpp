@@ -3,10 +3,7 @@
 #include <string>
 
 #include "apps/cli/command.hpp"
-#include "apps/ics/json_report.hpp"
 #include "apps/ics/report.hpp"
-#include "apps/ics/run.hpp"
-#include "apps/report/json_file.hpp"
 #include "apps/report/results.hpp"
 
 namespace zhalo::ics_app {
@@ -15,20 +12,18 @@ namespace {
 void run(const Context& context, const Options& options, app::Progress& progress) {
   const bool verbose = options.verbosity == app::Verbosity::verbose;
   app::JsonFile json(context.comm, options.json);
-  Plan plan = plan_run(context, options);
-  progress.say(plan_text(plan, verbose));
-  for (const std::string& warning : plan.warnings) progress.warn(warning);
+  const Plan plan = plan_run(context, options);
+  app::Report report = plan_report(plan, verbose);
+  app::say_plan(progress, report, verbose);
   if (options.dry_run) {
     app::check_place(context.comm, plan.output.directory);
-    progress.say(verbose ? "" : estimate_text(plan));
-    return json.write(to_json(plan));
+    return app::end_dry_run(progress, json, report, verbose);
   }
   io::StagedFiles files(context.comm, plan.output.directory);
-  plan.made = make_particles(context, plan, files);
-  plan.made->seconds = progress.seconds();
-  json.put(to_json(plan));
-  app::commit({{&files}, {&json}});
-  progress.say(result_text(plan));
+  Result result = make_particles(context, plan, files);
+  result.seconds = progress.seconds();
+  report.result = result_rows(plan, result);
+  app::end_run(progress, json, report, {{&files}, {}});
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 using app::demand;
 
-/// What is on the command line, before it is understood.
+/// What is on the command line, not checked yet.
 struct RawOptions : app::RawRunOptions {
   std::optional<Index> num;
   std::optional<double> box;
@@ -38,13 +38,13 @@ constexpr const char* examples =
     "more particles in the same box have the same large scales (docs/initial-conditions.md).\n"
     "Under mpirun or srun each rank makes its share of the planes.";
 
-void add_particle_options(app::CommandLine& command, Options& options, RawOptions& words) {
-  command.add_option("--num", words.num, "Particles along each axis of the cube", "N");
-  command.add_option("--box", words.box, "Side of the periodic box in Mpc/h", "L");
+void add_particle_options(app::CommandLine& command, Options& options, RawOptions& raw) {
+  command.add_option("--num", raw.num, "Particles along each axis of the cube", "N");
+  command.add_option("--box", raw.box, "Side of the periodic box in Mpc/h", "L");
   command.add_option("--redshift", options.redshift, "Of the snapshot [49]", "Z");
   command.add_option("--lpt", options.lpt, "Order of the displacements: 1 (Zel'dovich) or 2 [2]",
                      "ORDER");
-  command.add_option("--seed", words.seed, "Of the random numbers [1]", "S");
+  command.add_option("--seed", raw.seed, "Of the random numbers [1]", "S");
   command.add_flag("--fixed", options.random.fixed_amplitude,
                    "Amplitudes are exactly the spectrum's, only phases are random");
   command.add_flag("--inverted", options.random.inverted,
@@ -54,28 +54,28 @@ void add_particle_options(app::CommandLine& command, Options& options, RawOption
   command.add_option("-o,--output", options.output, "File of the snapshot [ics.hdf5]", "OUT.hdf5");
 }
 
-void add_cosmology_options(app::CommandLine& command, Options& options, RawOptions& words) {
+void add_cosmology_options(app::CommandLine& command, Options& options, RawOptions& raw) {
   EisensteinHu& cosmology = options.cosmology;
   command.add_option("--omega-m", cosmology.omega_matter, "Matter, baryons included, today [0.3]",
                      "X");
-  command.add_option("--omega-l", words.omega_lambda, "Cosmological constant [1 - omega-m: flat]",
+  command.add_option("--omega-l", raw.omega_lambda, "Cosmological constant [1 - omega-m: flat]",
                      "X");
   command.add_option("--omega-b", cosmology.omega_baryon, "Baryons [0.045]", "X");
   command.add_option("--hubble", cosmology.hubble, "H0 in 100 km/s/Mpc [0.7]", "X");
-  command.add_option("--ns", words.spectral_index, "Index of the primordial spectrum [0.96]", "X");
-  command.add_option("--sigma8", words.sigma8, "Normalisation [0.8; with --power the table's own]",
+  command.add_option("--ns", raw.spectral_index, "Index of the primordial spectrum [0.96]", "X");
+  command.add_option("--sigma8", raw.sigma8, "Normalisation [0.8; with --power the table's own]",
                      "X");
   command.add_option("--power", options.power,
                      "Linear spectrum: text, k [h/Mpc] and P [(Mpc/h)^3] at redshift 0", "TABLE");
 }
 
-void take_particles(const RawOptions& words, Options& options) {
-  demand(words.num.has_value(),
+void take_particles(const RawOptions& raw, Options& options) {
+  demand(raw.num.has_value(),
          "--num is not given: how many particles along each axis? (ics --help shows the options)");
-  demand(words.box.has_value(),
+  demand(raw.box.has_value(),
          "--box is not given: which side in Mpc/h? (ics --help shows the options)");
-  options.num = *words.num;
-  options.box = *words.box;
+  options.num = *raw.num;
+  options.box = *raw.box;
   demand(options.num >= 1 && options.num <= max_cells,
          fmt::format("--num is {} (must be 1 to {}, the particles along each axis)", options.num,
                      max_cells));
@@ -85,12 +85,12 @@ void take_particles(const RawOptions& words, Options& options) {
          fmt::format("--redshift is {} (must be more than -1)", options.redshift));
   demand(options.lpt == 1 || options.lpt == 2,
          fmt::format("--lpt is {} (must be 1 or 2)", options.lpt));
-  demand(words.seed.value_or(1) >= 0,
-         fmt::format("--seed is {} (must not be negative)", words.seed.value_or(1)));
-  options.random.seed = static_cast<std::uint64_t>(words.seed.value_or(1));
+  demand(raw.seed.value_or(1) >= 0,
+         fmt::format("--seed is {} (must not be negative)", raw.seed.value_or(1)));
+  options.random.seed = static_cast<std::uint64_t>(raw.seed.value_or(1));
 }
 
-void take_cosmology(const RawOptions& words, Options& options) {
+void take_cosmology(const RawOptions& raw, Options& options) {
   EisensteinHu& cosmology = options.cosmology;
   const auto demand_positive = [](const char* option, double value) {
     demand(app::is_positive(value),
@@ -98,37 +98,37 @@ void take_cosmology(const RawOptions& words, Options& options) {
   };
   demand_positive("--omega-m", cosmology.omega_matter);
   demand_positive("--hubble", cosmology.hubble);
-  demand_positive("--sigma8", words.sigma8.value_or(1));
+  demand_positive("--sigma8", raw.sigma8.value_or(1));
   demand(cosmology.omega_baryon >= 0 && cosmology.omega_baryon < cosmology.omega_matter,
          fmt::format("--omega-b is {} (must be 0 or more and less than --omega-m, which is {})",
                      cosmology.omega_baryon, cosmology.omega_matter));
-  options.omega_lambda = words.omega_lambda.value_or(1 - cosmology.omega_matter);
+  options.omega_lambda = raw.omega_lambda.value_or(1 - cosmology.omega_matter);
   demand(std::isfinite(options.omega_lambda),
          fmt::format("--omega-l is {} (must be finite)", options.omega_lambda));
-  demand(options.power.empty() || !words.spectral_index,
+  demand(options.power.empty() || !raw.spectral_index,
          "--ns is given with --power: the table has the whole spectrum");
-  cosmology.spectral_index = words.spectral_index.value_or(cosmology.spectral_index);
-  options.normalised = options.power.empty() || words.sigma8;
-  cosmology.sigma8 = words.sigma8.value_or(cosmology.sigma8);
+  cosmology.spectral_index = raw.spectral_index.value_or(cosmology.spectral_index);
+  options.normalised = options.power.empty() || raw.sigma8;
+  cosmology.sigma8 = raw.sigma8.value_or(cosmology.sigma8);
 }
 
 }  // namespace
 
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
   Options options;
-  RawOptions words;
+  RawOptions raw;
   app::CommandLine command({.name = "ics",
                             .usage = "--num N --box L [OPTION...]",
                             .summary = summary,
                             .footer = examples});
-  add_particle_options(command, options, words);
-  add_cosmology_options(command, options, words);
-  app::add_run_options(command, options, words,
+  add_particle_options(command, options, raw);
+  add_cosmology_options(command, options, raw);
+  app::add_run_options(command, options, raw,
                        "Show particles, memory and output size; make nothing");
-  if (auto text = app::read_options(command, words, argc, argv)) return *text;
-  resolve_run(words, options);
-  take_particles(words, options);
-  take_cosmology(words, options);
+  if (auto text = app::read_options(command, raw, argc, argv)) return *text;
+  resolve_run(raw, options);
+  take_particles(raw, options);
+  take_cosmology(raw, options);
   return options;
 }
 

@@ -1,11 +1,11 @@
+#include "apps/ics/plan.hpp"
+
 #include <fmt/format.h>
 #include <cmath>
 #include <numbers>
 
-#include "apps/cli/memory_need.hpp"
-#include "apps/cli/run_files.hpp"
+#include "apps/cli/process.hpp"
 #include "apps/ics/power_table.hpp"
-#include "apps/ics/run.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::ics_app {
@@ -51,11 +51,11 @@ Estimate estimate_needs(const Plan& plan) {
 void check_memory(const Context& context, Plan& plan) {
   const auto lack = app::lack_of_memory(context, plan.estimate.memory_per_rank);
   if (!lack) return;
-  const std::string words =
+  const std::string problem =
       fmt::format("--num {}: {} particles need {} (use fewer, or more machines)", plan.options.num,
                   plan.num_particles, *lack);
-  if (!plan.options.dry_run) throw InputError(words);
-  plan.warnings.push_back(words);
+  if (!plan.options.dry_run) throw InputError(problem);
+  plan.warnings.push_back(problem);
 }
 
 /// Numbers that are right each by itself, but of which nothing can be computed.

@@ -1,14 +1,14 @@
-/// Everything that a run has to say, for the report in text and in JSON.
+/// What `ics` is going to do: everything that is known beforehand.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "apps/cli/output.hpp"
+#include "apps/cli/run_files.hpp"
 #include "apps/ics/options.hpp"
-#include "apps/report/measure.hpp"
 #include "apps/report/rank_layout.hpp"
+#include "zhalo/comm/context.hpp"
+#include "zhalo/io/snapshot_file.hpp"
 
 namespace zhalo::ics_app {
 
@@ -17,17 +17,6 @@ struct Estimate {
   double memory = 0;
   double memory_per_rank = 0;
   double output = 0;
-};
-
-/// What was made and what it took.
-struct Made {
-  double rms_displacement = 0;  ///< Mpc/h, of the vector
-  double max_displacement = 0;  ///< the same, the longest
-  double rms_velocity = 0;      ///< km/s
-  app::Measured measured;
-  double seconds = 0;              ///< from the start to here
-  std::vector<std::string> files;  ///< that rank 0 wrote first
-  Index num_files = 0;             ///< over all ranks
 };
 
 struct Plan {
@@ -44,7 +33,16 @@ struct Plan {
   Index num_files = 0;
   Estimate estimate;
   std::vector<std::string> warnings;
-  std::optional<Made> made;  ///< none after a dry run
 };
+
+/// Collective; throws as the library does.
+Plan plan_run(const Context& context, const Options& options);
+
+/// Planes of cells: the particles' order in the files is then that of their ids for any number of
+/// ranks.
+Decomposition decompose(const Options& options, int num_ranks);
+
+/// Of the snapshot.
+io::SnapshotHeader header_of(const Plan& plan);
 
 }  // namespace zhalo::ics_app

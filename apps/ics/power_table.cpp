@@ -35,9 +35,9 @@ struct Table {
 
   /// One line without its comment. `place` is for messages.
   void add(const std::string& line, const std::string& place) {
-    std::istringstream words(line);
+    std::istringstream columns(line);
     std::string first;
-    if (!(words >> first)) return;
+    if (!(columns >> first)) return;
     std::istringstream numbers(line);
     double wave = 0, value = 0;
     const bool good = static_cast<bool>(numbers >> wave >> value) && app::is_positive(wave) &&
@@ -64,9 +64,9 @@ LinearPower read_power_table(const Communicator& comm, const std::string& path) 
   std::istringstream lines(text);
   Index number = 0;
   for (std::string line; std::getline(lines, line);) {
-    std::string words = line.substr(0, line.find('#'));
-    if (words.ends_with('\r')) words.pop_back();  // of a file with DOS line ends
-    table.add(words, fmt::format("--power '{}', line {}", path, ++number));
+    std::string numbers = line.substr(0, line.find('#'));
+    if (numbers.ends_with('\r')) numbers.pop_back();  // of a file with DOS line ends
+    table.add(numbers, fmt::format("--power '{}', line {}", path, ++number));
   }
   demand(table.k.size() >= 2,
          fmt::format("--power '{}' has {} points (must be at least 2)", path, table.k.size()));

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 #include <numbers>
 
-#include "apps/report/report_parts.hpp"
+#include "apps/report/rows.hpp"
 
 namespace zhalo::ics_app {
 namespace {
 
 using app::bytes_text;
-using app::Lines;
+using app::Json;
+using app::line;
 
 double spacing(const Options& options) { return options.box / static_cast<double>(options.num); }
 
@@ -34,55 +35,83 @@ std::string random_text(const Options& options) {
       options.lpt == 1 ? "Zel'dovich displacements" : "displacements of second order");
 }
 
+Json json_of(const Options& options) {
+  const EisensteinHu& cosmology = options.cosmology;
+  const bool from_table = !options.power.empty();
+  return {{"num", options.num},
+          {"box", options.box},
+          {"redshift", options.redshift},
+          {"seed", options.random.seed},
+          {"fixed", options.random.fixed_amplitude},
+          {"inverted", options.random.inverted},
+          {"lpt", options.lpt},
+          {"position_bits", options.double_precision ? 64 : 32},
+          {"omega_matter", cosmology.omega_matter},
+          {"omega_lambda", options.omega_lambda},
+          {"omega_baryon", cosmology.omega_baryon},
+          {"hubble", cosmology.hubble},
+          {"spectral_index", from_table ? Json(nullptr) : Json(cosmology.spectral_index)},
+          {"power", from_table ? Json(options.power) : Json(nullptr)}};
+}
+
+Json json_of(const Growth& growth) {
+  return {{"d1", growth.d1}, {"f1", growth.f1}, {"d2", growth.d2}, {"f2", growth.f2}};
+}
+
+app::Rows plan_rows(const Plan& plan, bool verbose) {
+  const Options& options = plan.options;
+  return {
+      {"", {{"options", json_of(options)}}},
+      {line("Particles", "{0} = {1}^3 of type 1, {2:.6g} 1e10 Msun/h each, in float{3}",
+            plan.num_particles, options.num, plan.particle_mass,
+            options.double_precision ? 64 : 32),
+       {{"num_particles", plan.num_particles}, {"particle_mass", plan.particle_mass}}},
+      {line("Box", "{:.10g} Mpc/h, one particle per {:.6g} Mpc/h", options.box, spacing(options))},
+      {line("Redshift", "{:.10g} (a = {:.6g}), linear growth since then {:.6g}", options.redshift,
+            options.scale_factor(), 1 / plan.growth.d1)},
+      {line("Cosmology", "{}", cosmology_text(options))},
+      {line("Spectrum", "{}", spectrum_text(plan)),
+       {{"sigma8", plan.sigma8}, {"growth", json_of(plan.growth)}}},
+      {line("Waves", "k = {:.6g} to {:.6g} h/Mpc along an axis", 2 * std::numbers::pi / options.box,
+            std::numbers::pi / spacing(options))},
+      {line("Field", "{}", random_text(options))},
+      app::ranks_row(plan.ranks, verbose),
+      {verbose ? line("Mesh", "{}", plan.decomposition) : "",
+       {{"decomposition", plan.decomposition}}},
+  };
+}
+
+app::Rows estimate_rows(const Plan& plan) {
+  const Estimate& estimate = plan.estimate;
+  return {
+      app::memory_need_row("fields and particles", estimate, plan.ranks.num_ranks),
+      {line("Output", "{} in {}", bytes_text(estimate.output), plan.output.shown(plan.num_files)),
+       {{"output_bytes", estimate.output}}},
+  };
+}
+
 }  // namespace
 
-std::string plan_text(const Plan& plan, bool verbose) {
-  const Options& options = plan.options;
-  Lines lines;
-  lines.line("Particles",
-             fmt::format("{0} = {1}^3 of type 1, {2:.6g} 1e10 Msun/h each, in float{3}",
-                         plan.num_particles, options.num, plan.particle_mass,
-                         options.double_precision ? 64 : 32));
-  lines.line("Box", fmt::format("{:.10g} Mpc/h, one particle per {:.6g} Mpc/h", options.box,
-                                spacing(options)));
-  lines.line("Redshift", fmt::format("{:.10g} (a = {:.6g}), linear growth since then {:.6g}",
-                                     options.redshift, options.scale_factor(), 1 / plan.growth.d1));
-  lines.line("Cosmology", cosmology_text(options));
-  lines.line("Spectrum", spectrum_text(plan));
-  lines.line("Waves",
-             fmt::format("k = {:.6g} to {:.6g} h/Mpc along an axis",
-                         2 * std::numbers::pi / options.box, std::numbers::pi / spacing(options)));
-  lines.line("Field", random_text(options));
-  add_rank_layout(lines, plan.ranks, verbose);
-  if (verbose) lines.line("Mesh", plan.decomposition);
-  return std::move(lines).text() + (verbose ? estimate_text(plan) : "") + "\n";
+app::Report plan_report(const Plan& plan, bool verbose) {
+  return {plan_rows(plan, verbose), estimate_rows(plan), plan.output.shown(plan.num_files),
+          plan.warnings};
 }
 
-std::string estimate_text(const Plan& plan) {
-  Lines lines;
-  const Estimate& estimate = plan.estimate;
-  app::add_memory_estimate(lines, "fields and particles", estimate, plan.ranks.num_ranks);
-  lines.line("Output", fmt::format("{} in {}", bytes_text(estimate.output),
-                                   plan.output.shown(plan.num_files)));
-  return std::move(lines).text();
-}
-
-std::string result_text(const Plan& plan) {
-  const Made& made = *plan.made;
-  const double unit = spacing(plan.options);
-  Lines lines;
-  lines.plain("");
-  lines.line(
-      "Displaced",
-      fmt::format("{:.4g} Mpc/h rms ({:.4g} of the spacing), at most {:.4g} Mpc/h",
-                  made.rms_displacement, made.rms_displacement / unit, made.max_displacement));
-  lines.line("Velocities", fmt::format("{:.4g} km/s rms, peculiar", made.rms_velocity));
-  const app::Run run{made.measured, made.seconds, plan.num_particles, plan.ranks.num_ranks == 1};
-  add_phases(lines, run);
-  lines.plain("");
-  add_memory(lines, run);
-  app::add_files(lines, made.files, made.num_files);
-  return std::move(lines).text();
+app::Rows result_rows(const Plan& plan, const Result& result) {
+  const app::Run run{result.measured, result.seconds, plan.num_particles,
+                     plan.ranks.num_ranks == 1};
+  return {
+      {"\n" + line("Displaced", "{:.4g} Mpc/h rms ({:.4g} of the spacing), at most {:.4g} Mpc/h",
+                   result.rms_displacement, result.rms_displacement / spacing(plan.options),
+                   result.max_displacement),
+       {{"rms_displacement", result.rms_displacement},
+        {"max_displacement", result.max_displacement}}},
+      {line("Velocities", "{:.4g} km/s rms, peculiar", result.rms_velocity),
+       {{"rms_velocity", result.rms_velocity}}},
+      phases_row(run),
+      peak_memory_row(run),
+      app::files_row(result.files, result.num_files),
+  };
 }
 
 }  // namespace zhalo::ics_app

@@ -1,19 +1,15 @@
-/// The report for people.
+/// What a run has to say, in text and in JSON.
 #pragma once
 
-#include <string>
-
-#include "apps/ics/plan.hpp"
+#include "apps/ics/run.hpp"
+#include "apps/report/report.hpp"
 
 namespace zhalo::ics_app {
 
-/// What is going to be made.
-std::string plan_text(const Plan& plan, bool verbose);
+/// What is going to be made. `verbose`: of the text.
+app::Report plan_report(const Plan& plan, bool verbose);
 
-/// What a dry run says besides.
-std::string estimate_text(const Plan& plan);
-
-/// What was made, how long it took, and where it lies. Of a summary that has `made`.
-std::string result_text(const Plan& plan);
+/// What was made, how long it took, and where it lies.
+app::Rows result_rows(const Plan& plan, const Result& result);
 
 }  // namespace zhalo::ics_app

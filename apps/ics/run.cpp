@@ -43,8 +43,8 @@ struct OnHostParticles {
 
 /// Of all ranks. Collective.
 template <class T>
-Made summarise(const Communicator& comm, const io::SnapshotParticles<T>& particles,
-               const Options& options) {
+Result summarise(const Communicator& comm, const io::SnapshotParticles<T>& particles,
+                 const Options& options) {
   const double spacing = options.box / static_cast<double>(options.num);
   double displacement = 0, velocity = 0, most = 0;
   for (Index i = 0; i < particles.num; ++i) {
@@ -60,11 +60,11 @@ Made summarise(const Communicator& comm, const io::SnapshotParticles<T>& particl
     most = std::max(most, squared);
   }
   const double num = std::pow(static_cast<double>(options.num), 3);
-  Made made;
-  made.rms_displacement = std::sqrt(comm.sum(displacement) / num);
-  made.max_displacement = std::sqrt(comm.max(most));
-  made.rms_velocity = std::sqrt(comm.sum(velocity) / num);
-  return made;
+  Result result;
+  result.rms_displacement = std::sqrt(comm.sum(displacement) / num);
+  result.max_displacement = std::sqrt(comm.max(most));
+  result.rms_velocity = std::sqrt(comm.sum(velocity) / num);
+  return result;
 }
 
 template <class T>
@@ -78,7 +78,7 @@ LptParticles<T> displaced_particles(const Context& context, const Plan& plan) {
 }
 
 template <class T>
-Made make_particles_of(const Context& context, const Plan& plan, io::StagedFiles& files) {
+Result make_particles_of(const Context& context, const Plan& plan, io::StagedFiles& files) {
   const LptParticles<T> made = displaced_particles<T>(context, plan);
   OnHostParticles<T> particles(context.exec, made);
   const ScopedTimer timer(context.timers, "write");
@@ -89,14 +89,14 @@ Made make_particles_of(const Context& context, const Plan& plan, io::StagedFiles
 
 }  // namespace
 
-Made make_particles(const Context& context, const Plan& plan, io::StagedFiles& files) {
-  Made made = plan.options.double_precision ? make_particles_of<double>(context, plan, files)
-                                            : make_particles_of<float>(context, plan, files);
+Result make_particles(const Context& context, const Plan& plan, io::StagedFiles& files) {
+  Result result = plan.options.double_precision ? make_particles_of<double>(context, plan, files)
+                                                : make_particles_of<float>(context, plan, files);
   const app::ResultNames names = app::bring_to_disk(context, {{&files}, {}});
-  made.files = names.paths;
-  made.num_files = names.num_files;
-  made.measured = app::measure(context);
-  return made;
+  result.files = names.paths;
+  result.num_files = names.num_files;
+  result.measured = app::measure(context);
+  return result;
 }
 
 }  // namespace zhalo::ics_app

@@ -3,10 +3,7 @@
 #include <string>
 
 #include "apps/cli/command.hpp"
-#include "apps/knn/json_report.hpp"
 #include "apps/knn/report.hpp"
-#include "apps/knn/run.hpp"
-#include "apps/report/json_file.hpp"
 #include "apps/report/results.hpp"
 
 namespace zhalo::knn_app {
@@ -16,20 +13,18 @@ void run(const Context& context, const Options& options, app::Progress& progress
   const bool verbose = options.verbosity == app::Verbosity::verbose;
   app::JsonFile json(context.comm, options.json);
   const Sources sources = open_sources(context, options);
-  Plan plan = plan_run(context, sources, options);
-  progress.say(plan_text(plan, verbose));
-  for (const std::string& warning : plan.warnings) progress.warn(warning);
+  const Plan plan = plan_run(context, sources, options);
+  app::Report report = plan_report(plan, verbose);
+  app::say_plan(progress, report, verbose);
   if (options.dry_run) {
     app::check_place(context.comm, plan.output.directory);
-    progress.say(verbose ? "" : estimate_text(plan));
-    return json.write(to_json(plan));
+    return app::end_dry_run(progress, json, report, verbose);
   }
   io::StagedFiles files(context.comm, plan.output.directory);
-  plan.found = find_neighbours(context, sources, plan, files);
-  plan.found->seconds = progress.seconds();
-  json.put(to_json(plan));
-  app::commit({{&files}, {&json}});
-  progress.say(result_text(plan, verbose));
+  Result result = find_neighbours(context, sources, plan, files);
+  result.seconds = progress.seconds();
+  report.result = result_rows(plan, result, verbose);
+  app::end_run(progress, json, report, {{&files}, {}});
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 using app::demand;
 
-/// What is on the command line, before it is understood.
+/// What is on the command line, not checked yet.
 struct RawOptions : app::RawCommonOptions {
   std::string types = "1";
   std::optional<std::string> query_types;
@@ -43,22 +43,22 @@ constexpr const char* examples =
     "OUT.0.hdf5, OUT.1.hdf5, ...\n"
     "Under mpirun or srun each rank takes its share of the particles.";
 
-void add_search_options(app::CommandLine& command, Options& options, RawOptions& words) {
+void add_search_options(app::CommandLine& command, Options& options, RawOptions& raw) {
   command.add_option("-k", options.k, "Neighbours of each particle, 1 to 4096 [32]", "K");
-  command.add_option("--types", words.types, "Particle types to search, such as 1 or 0,1,4 [1]",
+  command.add_option("--types", raw.types, "Particle types to search, such as 1 or 0,1,4 [1]",
                      "T,..");
-  command.add_repeated("--reduce", words.reductions,
+  command.add_repeated("--reduce", raw.reductions,
                        "Numbers from the neighbours: kth, mean-radius, density, sigma-v", "R,..");
-  command.add_flag("--lists", words.lists, "Distances and Indices also where --reduce is given");
-  command.add_option("--kernel", words.kernel,
+  command.add_flag("--lists", raw.lists, "Distances and Indices also where --reduce is given");
+  command.add_option("--kernel", raw.kernel,
                      "Of the density: cubic (spline), c2 or c4 (Wendland) [cubic]", "NAME");
-  command.add_flag("--exclude-self", words.exclude_self, "No particle is its own neighbour");
-  command.add_option("--max-radius", words.max_radius,
+  command.add_flag("--exclude-self", raw.exclude_self, "No particle is its own neighbour");
+  command.add_option("--max-radius", raw.max_radius,
                      "Neighbours at most this far, in the snapshot's unit", "X");
   command.add_option(
       "--query", options.query,
       "Neighbours of these instead: another snapshot, or a file with /Coordinates (N, 3)", "FILE");
-  command.add_option("--query-types", words.query_types,
+  command.add_option("--query-types", raw.query_types,
                      "Particle types in the query's snapshot [those of --types]", "T,..");
 }
 
@@ -79,33 +79,33 @@ std::vector<Quantity> parse_reductions(const std::vector<std::string>& lists) {
   return reductions;
 }
 
-void take_queries(const RawOptions& words, Options& options) {
-  if (words.query_types) {
+void take_queries(const RawOptions& raw, Options& options) {
+  if (raw.query_types) {
     demand(!options.query.empty(),
            "--query-types is given without --query: whose types are meant?");
-    options.query_types = app::parse_types("--query-types", *words.query_types);
+    options.query_types = app::parse_types("--query-types", *raw.query_types);
   }
-  demand(!words.exclude_self || options.query.empty(),
+  demand(!raw.exclude_self || options.query.empty(),
          "--exclude-self is given with --query: queries are no particles, and none is left out");
-  options.include_self = !words.exclude_self;
+  options.include_self = !raw.exclude_self;
 }
 
-void take(const RawOptions& words, Options& options) {
-  options.types = app::parse_types("--types", words.types);
-  options.reductions = parse_reductions(words.reductions);
-  options.lists = words.lists || options.reductions.empty();
+void take(const RawOptions& raw, Options& options) {
+  options.types = app::parse_types("--types", raw.types);
+  options.reductions = parse_reductions(raw.reductions);
+  options.lists = raw.lists || options.reductions.empty();
   const bool density =
       std::count(options.reductions.begin(), options.reductions.end(), Quantity::density) > 0;
-  demand(!words.kernel || density,
+  demand(!raw.kernel || density,
          "--kernel is given, but no density is asked for (--reduce density)");
-  options.kernel = app::choice<SphKernel>("--kernel", words.kernel.value_or("cubic"),
+  options.kernel = app::choice<SphKernel>("--kernel", raw.kernel.value_or("cubic"),
                                           {{"cubic", SphKernel::cubic_spline},
                                            {"c2", SphKernel::wendland_c2},
                                            {"c4", SphKernel::wendland_c4}});
-  take_queries(words, options);
+  take_queries(raw, options);
   demand(options.k >= 1 && options.k <= max_neighbours,
          fmt::format("-k is {} (must be 1 to {})", options.k, max_neighbours));
-  options.max_radius = words.max_radius.value_or(options.max_radius);
+  options.max_radius = raw.max_radius.value_or(options.max_radius);
   demand(!std::isnan(options.max_radius) && options.max_radius >= 0,
          fmt::format("--max-radius is {} (must not be negative)", options.max_radius));
 }
@@ -114,19 +114,19 @@ void take(const RawOptions& words, Options& options) {
 
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
   Options options;
-  RawOptions words;
+  RawOptions raw;
   app::CommandLine command(
       {.name = "knn", .usage = "SNAPSHOT [OPTION...]", .summary = summary, .footer = examples});
   app::add_snapshot(command, options);
-  add_search_options(command, options, words);
-  app::add_box_options(command, options, words);
+  add_search_options(command, options, raw);
+  app::add_box_options(command, options, raw);
   command.add_option("-o,--output", options.output,
                      "File of the results [knn_NNN.hdf5, after the snapshot's number]", "OUT.hdf5");
-  app::add_run_options(command, options, words,
+  app::add_run_options(command, options, raw,
                        "Show snapshot, memory and output size; search nothing");
-  if (auto text = app::read_options(command, words, argc, argv)) return *text;
-  resolve_common(words, "knn", options);
-  take(words, options);
+  if (auto text = app::read_options(command, raw, argc, argv)) return *text;
+  resolve_common(raw, "knn", options);
+  take(raw, options);
   return options;
 }
 

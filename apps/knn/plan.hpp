@@ -1,22 +1,30 @@
-/// Everything that a run has to say, for the report in text and in JSON.
+/// What `knn` is going to do: everything that is known without reading positions.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "apps/cli/output.hpp"
+#include "apps/cli/run_files.hpp"
 #include "apps/knn/options.hpp"
-#include "apps/report/measure.hpp"
 #include "apps/report/rank_layout.hpp"
-#include "zhalo/knn/knn.hpp"
+#include "zhalo/comm/context.hpp"
+#include "zhalo/io/query_points.hpp"
+#include "zhalo/io/snapshot.hpp"
 
 namespace zhalo::knn_app {
+
+/// What is read. Of queries one of the two, or none: then the particles ask for themselves.
+struct Sources {
+  io::Snapshot particles;
+  std::optional<io::Snapshot> query_snapshot{};
+  std::optional<io::QueryPoints> query_points{};
+};
 
 /// Whose neighbours are looked for, where these are not the particles themselves.
 struct QuerySummary {
   std::string path;
-  bool is_snapshot = false;  ///< else a file of places
+  bool is_snapshot = false;  ///< else a file of points
   std::vector<int> types;    ///< of the snapshot
   std::vector<std::string> files;
   Index count = 0;
@@ -28,28 +36,6 @@ struct Estimate {
   std::size_t memory = 0;           ///< for the particles, the search and the results, at most
   std::size_t memory_per_rank = 0;  ///< at most
   std::size_t output = 0;
-};
-
-/// Numbers of one dataset over all ranks.
-struct ColumnSummary {
-  std::string name;
-  double min = 0;   ///< of the finite ones
-  double mean = 0;  ///< of the finite ones
-  double max = 0;   ///< of the finite ones
-  Index finite = 0;
-  Index total = 0;
-};
-
-/// What the search found and what it took.
-struct Result {
-  std::vector<ColumnSummary> columns;
-  Index max_queries = 0;                ///< on a rank
-  Index fewest_queries = 0;             ///< on a rank
-  std::optional<KnnStatistics> search;  ///< of the lists, if they were made; sums over all ranks
-  app::Measured measured;
-  double seconds = 0;              ///< from the start to here
-  std::vector<std::string> files;  ///< that rank 0 wrote first
-  Index num_files = 0;             ///< over all ranks
 };
 
 struct Plan {
@@ -65,10 +51,12 @@ struct Plan {
   Index num_files = 0;
   Estimate estimate;
   std::vector<std::string> warnings;
-  std::optional<Result> found;  ///< none after a dry run
 };
 
-/// Of the run that the rest of the summary describes.
-Estimate estimate_needs(const Plan& plan);
+/// Collective; throws as the library does.
+Sources open_sources(const Context& context, const Options& options);
+
+/// Collective; throws as the library does.
+Plan plan_run(const Context& context, const Sources& sources, const Options& options);
 
 }  // namespace zhalo::knn_app

@@ -1,17 +1,18 @@
 #include "apps/knn/report.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <algorithm>
 #include <cmath>
 
 #include "apps/knn/reductions.hpp"
-#include "apps/report/report_parts.hpp"
+#include "apps/report/rows.hpp"
 
 namespace zhalo::knn_app {
 namespace {
 
 using app::bytes_text;
-using app::Lines;
+using app::Json;
+using app::line;
 
 std::string queries_text(const Plan& plan) {
   if (!plan.query)
@@ -41,71 +42,117 @@ std::string results_text(const Options& options) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-void add_columns(Lines& lines, const Result& found) {
-  lines.plain(fmt::format("{:<20} {:>12} {:>12} {:>12}", "", "min", "mean", "max"));
-  for (const ColumnSummary& column : found.columns) {
-    const Index missing = column.total - column.finite;
-    lines.plain(fmt::format("{:<20} {:>12.6g} {:>12.6g} {:>12.6g}{}", column.name, column.min,
-                            column.mean, column.max,
-                            missing == 0 ? "" : fmt::format("  {} without", missing)));
-  }
+Json json_of(const Options& options) {
+  Json reductions = Json::array();
+  for (const Quantity quantity : options.reductions) reductions.push_back(traits_of(quantity).word);
+  return {{"k", options.k},
+          {"types", options.types},
+          {"reductions", reductions},
+          {"lists", options.lists},
+          {"kernel", name_of(options.kernel)},
+          {"include_self", options.include_self},
+          {"max_radius", options.max_radius}};
 }
 
-void add_search(Lines& lines, const Plan& plan) {
-  const KnnStatistics& search = *plan.found->search;
+Json json_of(const std::optional<QuerySummary>& query) {
+  if (!query) return nullptr;
+  return {{"path", query->path},
+          {"is_snapshot", query->is_snapshot},
+          {"types", query->types},
+          {"count", query->count},
+          {"position_bits", query->double_positions ? 64 : 32}};
+}
+
+app::Rows plan_rows(const Plan& plan, bool verbose) {
+  const std::string unit = plan.snapshot.units.length_name();
+  return {
+      app::snapshot_row(plan.snapshot),
+      {"", {{"options", json_of(plan.options)}}},
+      {line("Particles", "{} of type {}", plan.num_particles, fmt::join(plan.options.types, ", ")),
+       {{"num_particles", plan.num_particles}}},
+      {line("Queries", "{}", queries_text(plan)),
+       {{"query", json_of(plan.query)}, {"num_queries", plan.num_queries}}},
+      {line("Neighbours", "{}", neighbours_text(plan))},
+      {line("Results", "{}", results_text(plan.options))},
+      {line("Search box", "{}", app::box_text(plan.box, unit)),
+       {{"periodic", plan.box.any_periodic()}}},
+      app::ranks_row(plan.ranks, verbose),
+      {verbose ? app::input_lines(plan.snapshot.files) : ""},
+  };
+}
+
+app::Rows estimate_rows(const Plan& plan) {
+  const Estimate& estimate = plan.estimate;
+  return {
+      app::memory_need_row("particles, search and results", estimate, plan.ranks.num_ranks),
+      {line("Output", "{} in {}", bytes_text(estimate.output), plan.output.shown(plan.num_files)),
+       {{"output_bytes", estimate.output}}},
+  };
+}
+
+/// A table.
+app::Row columns_row(const std::vector<ColumnSummary>& columns) {
+  std::string text = fmt::format("\n{:<20} {:>12} {:>12} {:>12}\n", "", "min", "mean", "max");
+  Json json = Json::array();
+  for (const ColumnSummary& column : columns) {
+    const Index missing = column.total - column.finite;
+    text += fmt::format("{:<20} {:>12.6g} {:>12.6g} {:>12.6g}{}\n", column.name, column.min,
+                        column.mean, column.max,
+                        missing == 0 ? "" : fmt::format("  {} without", missing));
+    json.push_back({{"name", column.name},
+                    {"min", column.min},
+                    {"mean", column.mean},
+                    {"max", column.max},
+                    {"finite", column.finite},
+                    {"total", column.total}});
+  }
+  return {text, {{"columns", json}}};
+}
+
+std::string search_lines(const Plan& plan, const KnnStatistics& search) {
   const auto queries = static_cast<double>(std::max(plan.num_queries, Index{1}));
-  lines.line("Searched", fmt::format("{:.1f} leaves and {:.1f} particles per query",
-                                     static_cast<double>(search.leaves_visited) / queries,
-                                     static_cast<double>(search.pairs_tested) / queries));
-  if (plan.ranks.num_ranks > 1)
-    lines.line("Sent", fmt::format("{} between ranks, {} particles fetched",
-                                   bytes_text(static_cast<std::size_t>(search.bytes_sent)),
-                                   search.fetched));
+  std::string text = line("Searched", "{:.1f} leaves and {:.1f} particles per query",
+                          static_cast<double>(search.leaves_visited) / queries,
+                          static_cast<double>(search.pairs_tested) / queries);
+  if (plan.ranks.num_ranks == 1) return text;
+  return text + line("Sent", "{} between ranks, {} particles fetched",
+                     bytes_text(static_cast<std::size_t>(search.bytes_sent)), search.fetched);
+}
+
+/// Null if no lists were made.
+Json json_of(const std::optional<KnnStatistics>& search) {
+  if (!search) return nullptr;
+  return {{"num_wrapped", search->num_wrapped},
+          {"leaves_visited", search->leaves_visited},
+          {"pairs_tested", search->pairs_tested},
+          {"fetched", search->fetched},
+          {"chunks", search->chunks},
+          {"bytes_sent", search->bytes_sent}};
 }
 
 }  // namespace
 
-std::string plan_text(const Plan& plan, bool verbose) {
-  Lines lines;
-  lines.plain("");
-  lines.line("Particles",
-             fmt::format("{} of type {}", plan.num_particles, fmt::join(plan.options.types, ", ")));
-  lines.line("Queries", queries_text(plan));
-  lines.line("Neighbours", neighbours_text(plan));
-  lines.line("Results", results_text(plan.options));
-  lines.line("Search box", app::box_text(plan.box, plan.snapshot.units.length_name()));
-  add_rank_layout(lines, plan.ranks, verbose);
-  if (verbose) app::add_inputs(lines, plan.snapshot.files);
-  return describe(plan.snapshot) + std::move(lines).text() + (verbose ? estimate_text(plan) : "") +
-         "\n";
+app::Report plan_report(const Plan& plan, bool verbose) {
+  return {plan_rows(plan, verbose), estimate_rows(plan), plan.output.shown(plan.num_files),
+          plan.warnings};
 }
 
-std::string estimate_text(const Plan& plan) {
-  Lines lines;
-  const Estimate& estimate = plan.estimate;
-  app::add_memory_estimate(lines, "particles, search and results", estimate, plan.ranks.num_ranks);
-  lines.line("Output", fmt::format("{} in {}", bytes_text(estimate.output),
-                                   plan.output.shown(plan.num_files)));
-  return std::move(lines).text();
-}
-
-std::string result_text(const Plan& plan, bool verbose) {
-  const Result& found = *plan.found;
-  Lines lines;
-  lines.plain("");
-  add_columns(lines, found);
-  if (plan.ranks.num_ranks > 1)
-    lines.line("Per rank",
-               fmt::format("{} to {} queries read", found.fewest_queries, found.max_queries));
-  if (found.search) app::add_wrapped(lines, found.search->num_wrapped, "positions");
-  const app::Run run{found.measured, found.seconds, plan.num_queries, plan.ranks.num_ranks == 1,
-                     "queries"};
-  add_phases(lines, run);
-  lines.plain("");
-  add_memory(lines, run);
-  if (verbose && found.search) add_search(lines, plan);
-  app::add_files(lines, found.files, found.num_files);
-  return std::move(lines).text();
+app::Rows result_rows(const Plan& plan, const Result& result, bool verbose) {
+  const bool alone = plan.ranks.num_ranks == 1;
+  const app::Run run{result.measured, result.seconds, plan.num_queries, alone, "queries"};
+  const auto& search = result.search;
+  const Json per_rank = {{"min", result.min_queries}, {"max", result.max_queries}};
+  return {
+      columns_row(result.columns),
+      {alone ? ""
+             : line("Per rank", "{} to {} queries read", result.min_queries, result.max_queries)},
+      {search ? app::wrapped_line(search->num_wrapped, "positions") : ""},
+      phases_row(run),
+      {"", {{"queries_per_rank", per_rank}}},
+      peak_memory_row(run),
+      {verbose && search ? search_lines(plan, *search) : "", {{"search", json_of(search)}}},
+      app::files_row(result.files, result.num_files),
+  };
 }
 
 }  // namespace zhalo::knn_app

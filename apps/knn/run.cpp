@@ -5,8 +5,8 @@
 
 #include "apps/cli/on_host.hpp"
 #include "apps/cli/snapshot.hpp"
+#include "apps/knn/outputs.hpp"
 #include "apps/knn/reductions.hpp"
-#include "apps/knn/results.hpp"
 #include "apps/report/results.hpp"
 
 namespace zhalo::knn_app {
@@ -122,27 +122,27 @@ Result find_neighbours_of(const Context& context, const Sources& sources, const 
     const ScopedTimer timer(context.timers, "write");
     io::write_results(files, plan.output.name, results, plan.snapshot, plan.options.files);
   }
-  Result found;
+  Result result;
   for (const io::ResultColumn& column : results.columns) {
-    if (column.name != "Indices") found.columns.push_back(summarise(context.comm, column));
+    if (column.name != "Indices") result.columns.push_back(summarise(context.comm, column));
   }
-  if (plan.options.lists) found.search = over_ranks(context.comm, columns.lists.statistics);
-  found.max_queries = context.comm.max(input.asking().particles.num());
-  found.fewest_queries = context.comm.min(input.asking().particles.num());
-  return found;
+  if (plan.options.lists) result.search = over_ranks(context.comm, columns.lists.statistics);
+  result.max_queries = context.comm.max(input.asking().particles.num());
+  result.min_queries = context.comm.min(input.asking().particles.num());
+  return result;
 }
 
 }  // namespace
 
 Result find_neighbours(const Context& context, const Sources& sources, const Plan& plan,
                        io::StagedFiles& files) {
-  Result found = plan.double_positions ? find_neighbours_of<double>(context, sources, plan, files)
-                                       : find_neighbours_of<float>(context, sources, plan, files);
+  Result result = plan.double_positions ? find_neighbours_of<double>(context, sources, plan, files)
+                                        : find_neighbours_of<float>(context, sources, plan, files);
   const app::ResultNames names = app::bring_to_disk(context, {{&files}, {}});
-  found.files = names.paths;
-  found.num_files = names.num_files;
-  found.measured = app::measure(context);
-  return found;
+  result.files = names.paths;
+  result.num_files = names.num_files;
+  result.measured = app::measure(context);
+  return result;
 }
 
 }  // namespace zhalo::knn_app

@@ -1,27 +1,28 @@
-/// The command's two halves: what will be done, and doing it.
+/// Reading, searching and writing, and what came out.
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
-#include "apps/knn/plan.hpp"
-#include "zhalo/io/query_points.hpp"
+#include "apps/knn/outputs.hpp"
+#include "apps/report/measure.hpp"
 #include "zhalo/io/staged_files.hpp"
+#include "zhalo/knn/knn.hpp"
 
 namespace zhalo::knn_app {
 
-/// What is read. Of queries one of the two, or none: then the particles ask for themselves.
-struct Sources {
-  io::Snapshot particles;
-  std::optional<io::Snapshot> query_snapshot{};
-  std::optional<io::QueryPoints> query_points{};
+/// What the search found and what it took.
+struct Result {
+  std::vector<ColumnSummary> columns;
+  Index min_queries = 0;                ///< on a rank
+  Index max_queries = 0;                ///< on a rank
+  std::optional<KnnStatistics> search;  ///< of the lists, if they were made; sums over all ranks
+  app::Measured measured;
+  double seconds = 0;              ///< from the start to here
+  std::vector<std::string> files;  ///< that rank 0 wrote first
+  Index num_files = 0;             ///< over all ranks
 };
-
-/// Collective; throws as the library does.
-Sources open_sources(const Context& context, const Options& options);
-
-/// Everything that is known without reading positions: all of a summary but `found`. Collective;
-/// throws as the library does.
-Plan plan_run(const Context& context, const Sources& sources, const Options& options);
 
 /// Reads, searches and writes to `files`, for app::commit. The phases go to context.timers.
 /// Collective.

@@ -38,7 +38,9 @@ Json Json::array() {
 
 void Json::push_back(const Json& value) { value_->json.push_back(value.value_->json); }
 void Json::set(const char* name, const Json& value) { value_->json[name] = value.value_->json; }
-void Json::update(const Json& other) { value_->json.update(other.value_->json); }
+void Json::update(const Json& other) {
+  if (!other.value_->json.is_null()) value_->json.update(other.value_->json);
+}
 
 std::string Json::text() const {
   return value_->json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";

@@ -48,11 +48,12 @@ class Json {
   ~Json();
 
   static Json array();
+  static Json object() { return Json(std::initializer_list<Member>{}); }
   /// Of an array.
   void push_back(const Json& value);
   /// Of an object: the member of that name, made if there is none.
   void set(const char* name, const Json& value);
-  /// Adds the members of another object.
+  /// Adds the members of another object; null has none.
   void update(const Json& other);
 
   /// Indented text with a newline at its end; bytes that are no UTF-8 are replaced.

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/report/report.hpp"
 #include "zhalo/comm/context.hpp"
 
 namespace zhalo::app {
@@ -33,5 +34,24 @@ Spread spread_of(const Communicator& comm, double value);
 /// Collective. The phases are those of context.timers on rank 0; what other ranks noted under
 /// further names is "other".
 Measured measure(const Context& context);
+
+/// Maximum, mean and imbalance.
+Json json_of(const Spread& spread);
+
+/// What a run measured, for its rows.
+struct Run {
+  const Measured& measured;
+  double seconds = 0;  ///< of all
+  Index num_items = 0;
+  bool alone = true;                         ///< one rank
+  std::string items{"particles"};            ///< what is counted
+  std::string held{"particles and search"};  ///< what the memory of the pools is for
+};
+
+/// A table. Seconds are those of the slowest rank; max/mean is how much longer it took than the
+/// mean of all.
+Row phases_row(const Run& run);
+/// The most memory of a rank, below an empty line.
+Row peak_memory_row(const Run& run);
 
 }  // namespace zhalo::app

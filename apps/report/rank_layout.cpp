@@ -13,9 +13,9 @@ namespace {
 /// A text of bounded length, to be sent.
 using Text = std::array<char, 200>;
 
-Text text_of(const std::string& words) {
+Text text_of(const std::string& line) {
   Text text{};
-  std::copy_n(words.begin(), std::min(words.size(), text.size() - 1), text.begin());
+  std::copy_n(line.begin(), std::min(line.size(), text.size() - 1), text.begin());
   return text;
 }
 
@@ -49,11 +49,11 @@ std::string runs_on(const std::vector<RankInfo>& all, int num_machines) {
       ++known->second;
     }
   }
-  std::string words;
+  std::string list;
   for (const auto& [name, number] : kinds)
-    words += fmt::format("{}{} x ({})", words.empty() ? ": " : ", ", number, name);
+    list += fmt::format("{}{} x ({})", list.empty() ? ": " : ", ", number, name);
   return fmt::format("{} on {}{}", count(static_cast<Index>(all.size()), "rank"),
-                     count(num_machines, "machine"), words);
+                     count(num_machines, "machine"), list);
 }
 
 }  // namespace
@@ -77,6 +77,19 @@ RankLayout survey_ranks(const Context& context, bool wants_device) {
   for (const RankInfo& info : all)
     ranks.map.push_back(fmt::format("{}, {}", info.machine.data(), info.processor.data()));
   return ranks;
+}
+
+Row ranks_row(const RankLayout& ranks, bool verbose) {
+  std::string text = line("Runs on", "{}", ranks.runs_on);
+  if (ranks.num_ranks > 1) text += line("Messages", "{}", ranks.transport);
+  for (std::size_t rank = 0; verbose && ranks.num_ranks > 1 && rank < ranks.map.size(); ++rank)
+    text += line(fmt::format("  rank {}", rank), "{}", ranks.map[rank]);
+  return {text,
+          {{"runs_on", ranks.runs_on},
+           {"num_ranks", ranks.num_ranks},
+           {"num_machines", ranks.num_machines},
+           {"transport", ranks.transport},
+           {"ranks", ranks.map}}};
 }
 
 }  // namespace zhalo::app

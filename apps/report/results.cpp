@@ -35,4 +35,21 @@ void commit(const Results& results) {
   for (TextFile* text : results.texts) text->commit();
 }
 
+void say_plan(Progress& progress, const Report& report, bool verbose) {
+  progress.say(plan_text(report, verbose));
+  for (const std::string& warning : report.warnings) progress.warn(warning);
+}
+
+void end_dry_run(Progress& progress, JsonFile& json, const Report& report, bool verbose) {
+  if (!verbose) progress.say(text_of(report.estimate));
+  json.write(to_json(report));
+}
+
+void end_run(Progress& progress, JsonFile& json, const Report& report, Results results) {
+  json.put(to_json(report));
+  results.texts.push_back(&json);
+  commit(results);
+  progress.say(text_of(*report.result));
+}
+
 }  // namespace zhalo::app

@@ -1,9 +1,11 @@
-/// The end of a run: its results get their names.
+/// What a run says, and its end: the results get their names.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "apps/cli/progress.hpp"
+#include "apps/report/report.hpp"
 #include "apps/report/text_file.hpp"
 #include "zhalo/comm/context.hpp"
 #include "zhalo/io/staged_files.hpp"
@@ -30,5 +32,14 @@ ResultNames bring_to_disk(const Context& context, const Results& results);
 /// written, nothing was replaced. From then on signals do not stop it. Collective; FileError,
 /// Interrupted.
 void commit(const Results& results);
+
+/// What is going to be done, and warnings.
+void say_plan(Progress& progress, const Report& report, bool verbose);
+
+/// What a dry run says and writes besides. Collective; FileError.
+void end_dry_run(Progress& progress, JsonFile& json, const Report& report, bool verbose);
+
+/// Commits results and report, then says what came out. Collective; FileError, Interrupted.
+void end_run(Progress& progress, JsonFile& json, const Report& report, Results results);
 
 }  // namespace zhalo::app

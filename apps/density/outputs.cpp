@@ -1,12 +1,57 @@
-#include "apps/density/power_table.hpp"
+#include "apps/density/outputs.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <cmath>
 #include <iterator>
 
-#include "apps/density/captions.hpp"
-
 namespace zhalo::density_app {
+
+Outputs::Outputs(const Communicator& comm, const Plan& plan)
+    : power(comm, "--power", plan.options.power), image(comm, "--image", plan.options.image) {
+  if (writes_field(plan.options)) field.emplace(comm, plan.output.directory);
+}
+
+void check_outputs(const Communicator& comm, const Plan& plan) {
+  const app::TextFile power(comm, "--power", plan.options.power);
+  const app::TextFile image(comm, "--image", plan.options.image);
+  if (writes_field(plan.options)) app::check_place(comm, plan.output.directory);
+}
+
+app::Results Outputs::results() {
+  app::Results all{{}, {&power, &image}};
+  if (field) all.files.push_back(&*field);
+  return all;
+}
+
+io::FieldRecord describe_field(const Plan& plan, const PaintReport& painted) {
+  const Options& options = plan.options;
+  io::FieldRecord record;
+  record.name = plan.output.name;
+  record.files = options.files;
+  record.meaning.text = fmt::format(
+      "Density of {} in units of its mean; cell (i, j, k) is around BoxCorner + (i + 1/2, j + 1/2, "
+      "k + 1/2) BoxSize / GridSize",
+      options.by_number ? "the number of particles" : "mass");
+  record.notes = {{"Window", std::string(zhalo::name_of(options.window))},
+                  {"Weights", std::string(options.by_number ? "number" : "mass")},
+                  {"Interlaced", Index{options.interlaced ? 1 : 0}},
+                  {"Compensation", std::string(name_of(field_compensation(options)))},
+                  {"Mean", painted.mean()}};
+  record.parameters = {{"Types", options.types},
+                       {"NumParticles", painted.num_particles},
+                       {"Precision", std::string(plan.double_positions ? "float64" : "float32")}};
+  return record;
+}
+
+std::string snapshot_text(const io::SnapshotInfo& info) {
+  std::string name = info.stem.empty() ? info.path : info.stem;
+  if (!info.cosmology.redshift) return name;
+  // A run that ends at z = 0 stores it as it is rounded.
+  const double redshift = std::abs(*info.cosmology.redshift) < 5e-4 ? 0 : *info.cosmology.redshift;
+  return fmt::format("{}, redshift {:.3g}", name, redshift);
+}
+
 namespace {
 
 std::string bins_text(const BinOptions& bins) {
@@ -18,7 +63,7 @@ std::string header_of(const Plan& plan, const PaintReport& painted, const PowerS
   const Options& options = plan.options;
   const std::string unit = plan.snapshot.units.length_name();
   std::string text;
-  const auto line = [&](const std::string& words) { text += "# " + words + "\n"; };
+  const auto line = [&](const std::string& comment) { text += "# " + comment + "\n"; };
   line(fmt::format("power spectrum by zhalo {} of {}: {}", ZHALO_VERSION, plan.snapshot.path,
                    snapshot_text(plan.snapshot)));
   line(fmt::format("{} particles of type {}, weighted by {}", painted.num_particles,

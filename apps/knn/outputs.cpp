@@ -1,4 +1,4 @@
-#include "apps/knn/results.hpp"
+#include "apps/knn/outputs.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -133,16 +133,16 @@ ColumnSummary summarise(const Communicator& comm, const io::ResultColumn& column
   const Sums mine = std::visit(
       [&](const auto& values) { return sums_of(values, std::max(column.width, Index{1})); },
       column.values);
-  ColumnSummary plan;
-  plan.name = column.name;
-  plan.finite = comm.sum(mine.finite);
-  plan.total = comm.sum(mine.total);
+  ColumnSummary summary;
+  summary.name = column.name;
+  summary.finite = comm.sum(mine.finite);
+  summary.total = comm.sum(mine.total);
   const double min = comm.min(mine.min), max = comm.max(mine.max), sum = comm.sum(mine.sum);
-  if (plan.finite == 0) return plan;
-  plan.min = min;
-  plan.max = max;
-  plan.mean = sum / static_cast<double>(plan.finite);
-  return plan;
+  if (summary.finite == 0) return summary;
+  summary.min = min;
+  summary.max = max;
+  summary.mean = sum / static_cast<double>(summary.finite);
+  return summary;
 }
 
 }  // namespace zhalo::knn_app
