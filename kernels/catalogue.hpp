@@ -180,8 +180,8 @@ void finish_spreads(const E& exec, const HaloFrame& halo, Span<const Spreads> su
 template <class E>
 void shift(const E& exec, Span<const Index> from, Index by, Span<Index> to);
 
-/// A hash of numbers in their order, by the mixing function of SplitMix64 (Steele, Lea & Flood 2014,
-/// OOPSLA, 453).
+/// A hash of numbers in their order, by the mixing function of SplitMix64 (Steele, Lea & Flood
+/// 2014, OOPSLA, 453).
 class Hash {
  public:
   ZHALO_HD Hash& add(std::uint64_t number) {

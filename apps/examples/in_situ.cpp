@@ -58,16 +58,17 @@ zhalo::Catalogue find_haloes(const zhalo::Context& context, Simulation& simulati
   const zhalo::Particles<double> particles{
       .segments = {view(simulation.dark()), view(simulation.stars())}};
   const auto box = zhalo::Box::periodic_cube(Simulation::box_length);
-  const zhalo::FofResult fof =
-      zhalo::friends_of_friends(context, particles, box, {.linking_length = length});
-  zhalo::Catalogue haloes = zhalo::make_catalogue(context, particles, box, fof.label.span(),
-                                                  {.min_members = 20, .num_types = 2});
+  const zhalo::Domain<double> domain(context, particles, box);
+  const zhalo::FofResult fof = zhalo::friends_of_friends(domain, {.linking_length = length});
+  zhalo::Catalogue haloes =
+      zhalo::make_catalogue(domain, fof.label.span(), {.min_members = 20, .num_types = 2});
 
-  // group_of has one number per body, in the order in which the bodies were given: first the dark
-  // ones, then the stars.
-  const auto* group = haloes.group_of.data();
-  for (Body& body : simulation.dark()) body.halo = *group++;
-  for (Body& body : simulation.stars()) body.halo = *group++;
+  // One number per body, in the order in which the bodies were given: first the dark ones, then the
+  // stars.
+  const zhalo::Buffer<zhalo::Index> halo_of = domain.to_caller_order(haloes.group_of);
+  const auto* halo = halo_of.data();
+  for (Body& body : simulation.dark()) body.halo = *halo++;
+  for (Body& body : simulation.stars()) body.halo = *halo++;
   return haloes;
 }
 // [search]

@@ -205,6 +205,7 @@ app::Rows result_rows(const Plan& plan, const Result& result, bool verbose) {
       {member_lines(plan, result),
        {{"num_particles_in_groups", result.num_members},
         {"members_by_type", result.members_by_type}}},
+      {line("Checksum", "{}", result.checksum), {{"checksum", result.checksum}}},
       {alone ? ""
              : line("Per rank", "{} to {} particles read", result.min_particles,
                     result.max_particles)},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "apps/cli/on_host.hpp"
@@ -18,58 +19,145 @@
 namespace zhalo::fof_app {
 namespace {
 
-/// What make_catalogue needs, and what was met on the way.
-struct Grouped {
-  Buffer<Index> label;  ///< of each loaded particle, or no_group
-  Index num_wrapped = 0;
-  FofStatistics statistics;
+bool is_linked(const Plan& plan, int type) {
+  return std::count(plan.link_types.begin(), plan.link_types.end(), type) > 0;
+}
+
+/// The loaded particles as a domain has them: the linked ones are species 0, those that are
+/// attached, if any, species 1.
+template <class Real>
+class Species {
+ public:
+  Species(const io::LoadedParticles<Real>& loaded, const Plan& plan)
+      : particles_(plan.attach.types.empty() ? 1 : 2) {
+    for (Particles<Real>& one : particles_) one.dimensions = loaded.particles.dimensions;
+    for (std::size_t i = 0; i < loaded.ranges.size(); ++i) {
+      const std::size_t species = is_linked(plan, loaded.ranges[i].type) ? 0 : 1;
+      const Index num = loaded.ranges[i].count;
+      pieces_.push_back({static_cast<int>(species), particles_[species].num(), num});
+      particles_[species].segments.push_back(loaded.particles.segments[i]);
+    }
+  }
+
+  int num() const { return static_cast<int>(particles_.size()); }
+  const std::vector<Particles<Real>>& particles() const { return particles_; }
+
+  /// Masses and velocities follow when they are needed.
+  std::vector<Particles<Real>> positions() const {
+    std::vector<Particles<Real>> only = particles_;
+    for (Particles<Real>& one : only) {
+      for (ParticleSegment<Real>& segment : one.segments) {
+        segment.velocity = {};
+        segment.mass = {};
+        segment.type = {nullptr};
+      }
+    }
+    return only;
+  }
+  std::vector<Particles<Real>> columns() const {
+    std::vector<Particles<Real>> only = particles_;
+    for (Particles<Real>& one : only) {
+      for (ParticleSegment<Real>& segment : one.segments) segment.pos.fill(Strided<Real>{nullptr});
+    }
+    return only;
+  }
+
+  /// A column of the loaded particles, in the order of the domain, the species one behind the
+  /// other. Collective.
+  template <class T>
+  Buffer<T> to_domain_order(const Domain<Real>& domain, const Buffer<T>& loaded) const {
+    const Exec& exec = domain.context().exec;
+    Buffer<T> all(exec, total(domain), "a column in the domain's order");
+    Index at = 0;
+    for (int s = 0; s < num(); ++s) {
+      Buffer<T> of_species(exec, domain.num_origin(s), "a column of one species");
+      copy_pieces(exec, s, of_species.data(), loaded.data(), false);
+      domain.to_domain_order(column_view(of_species), {all.data() + at, domain.num(s), sizeof(T)},
+                             s);
+      at += domain.num(s);
+    }
+    return all;
+  }
+
+  /// The way back. Collective.
+  template <class T>
+  Buffer<T> to_loaded_order(const Domain<Real>& domain, const Buffer<T>& all) const {
+    const Exec& exec = domain.context().exec;
+    Buffer<T> loaded(exec, num_loaded(), "a column in the snapshot's order");
+    Index at = 0;
+    for (int s = 0; s < num(); ++s) {
+      const Buffer<T> of_species =
+          domain.to_caller_order(Span<const T>(all.span().subspan(at, domain.num(s))), s);
+      copy_pieces(exec, s, of_species.data(), loaded.data(), true);
+      at += domain.num(s);
+    }
+    return loaded;
+  }
+
+ private:
+  /// Consecutive particles of the snapshot, and where they lie in their species.
+  struct Piece {
+    int species;
+    Index first;
+    Index num;
+  };
+
+  Index num_loaded() const {
+    Index sum = 0;
+    for (const Piece& piece : pieces_) sum += piece.num;
+    return sum;
+  }
+  static Index total(const Domain<Real>& domain) {
+    Index sum = 0;
+    for (int s = 0; s < domain.num_species(); ++s) sum += domain.num(s);
+    return sum;
+  }
+
+  template <class S, class L>
+  void copy_pieces(const Exec& exec, int species, S* of_species, L* loaded, bool to_loaded) const {
+    Index at = 0;
+    for (const Piece& piece : pieces_) {
+      S* const there = of_species + piece.first;
+      L* const here = loaded + at;
+      at += piece.num;
+      if (piece.species != species) continue;
+      const auto bytes = static_cast<std::size_t>(piece.num) * sizeof(S);
+      if constexpr (std::is_const_v<S>) {
+        static_cast<void>(to_loaded);
+        copy_bytes(exec, here, there, bytes);
+      } else {
+        copy_bytes(exec, there, here, bytes);
+      }
+    }
+  }
+
+  std::vector<Particles<Real>> particles_;
+  std::vector<Piece> pieces_;
 };
 
-bool is_linked(const Plan& plan, const io::TypeRange& range) {
-  return std::count(plan.link_types.begin(), plan.link_types.end(), range.type) > 0;
-}
+/// What make_catalogue needs, and what was met on the way.
+struct Grouped {
+  std::vector<Buffer<Index>> label;  ///< by species, in the order of the domain
+  FofStatistics statistics;
 
-/// Views of the loaded particles that are linked, or of those that are not.
-template <class Real>
-Particles<Real> part_of(const io::LoadedParticles<Real>& loaded, const Plan& plan, bool linked) {
-  Particles<Real> part = loaded.particles;
-  part.segments.clear();
-  for (std::size_t i = 0; i < loaded.ranges.size(); ++i) {
-    if (is_linked(plan, loaded.ranges[i]) == linked)
-      part.segments.push_back(loaded.particles.segments[i]);
+  std::vector<Span<const Index>> labels() const {
+    std::vector<Span<const Index>> spans;
+    for (const Buffer<Index>& of_species : label) spans.push_back(of_species.span());
+    return spans;
   }
-  return part;
-}
-
-/// Labels of both kinds in the order of the loaded particles.
-Buffer<Index> merge_labels(const Exec& exec, const std::vector<io::TypeRange>& ranges,
-                           const Plan& plan, Span<const Index> linked, Span<const Index> others) {
-  Buffer<Index> label(exec, linked.size() + others.size(), "labels");
-  Index next_linked = 0, next_other = 0;
-  for (const io::TypeRange& range : ranges) {
-    const bool is_linker = is_linked(plan, range);
-    Index& next = is_linker ? next_linked : next_other;
-    const Span<const Index> from = (is_linker ? linked : others).subspan(next, range.count);
-    copy_bytes(exec, label.data() + (next_linked + next_other), from.data(),
-               static_cast<std::size_t>(range.count) * sizeof(Index));
-    next += range.count;
-  }
-  return label;
-}
+};
 
 /// Links the particles of the linked types and attaches those of the others. Collective.
 template <class Real>
-Grouped link_and_attach(const Context& context, const io::LoadedParticles<Real>& loaded,
-                        const Plan& plan) {
-  const FofOptions options{.linking_length = plan.linking.length};
-  const Particles<Real> linked = part_of(loaded, plan, true);
-  FofResult fof = friends_of_friends(context, linked, plan.box, options);
-  if (plan.attach.types.empty()) return {std::move(fof.label), fof.num_wrapped, fof.statistics};
+Grouped link_and_attach(const Domain<Real>& domain, const Plan& plan) {
+  FofResult fof = friends_of_friends(domain, {.linking_length = plan.linking.length});
+  Grouped grouped;
+  grouped.statistics = fof.statistics;
+  grouped.label.push_back(std::move(fof.label));
+  if (plan.attach.types.empty()) return grouped;
   const double radius = plan.attach.radius * plan.linking.length;
-  const AttachResult attached = attach_particles<Real>(
-      context, {linked, fof.label.span()}, part_of(loaded, plan, false), plan.box, radius);
-  return {merge_labels(context.exec, loaded.ranges, plan, fof.label.span(), attached.label.span()),
-          attached.num_wrapped, fof.statistics};
+  grouped.label.push_back(attach_particles(domain, grouped.label.front().span(), radius).label);
+  return grouped;
 }
 
 Exchanged exchanged_over_ranks(const Communicator& comm, const FofStatistics& mine) {
@@ -95,20 +183,35 @@ io::RunRecord record_of(const Plan& plan) {
   return run;
 }
 
+/// Loaded particles, the domain that they are in, and their groups.
 template <class Real>
-void write(const Context& context, const io::LoadedParticles<Real>& loaded,
-           const Catalogue& catalogue, const Plan& plan, io::StagedFiles& files) {
+struct Found {
+  const io::LoadedParticles<Real>& loaded;
+  const Species<Real>& species;
+  const Domain<Real>& domain;
+  const Catalogue& catalogue;
+};
+
+template <class Real>
+Buffer<std::uint64_t> ids_of_members(const Context& context, const Found<Real>& found) {
+  if (!found.loaded.has_ids) return {};
+  const Buffer<std::uint64_t> ids = found.species.to_domain_order(found.domain, found.loaded.id);
+  return in_group_order(context, found.catalogue, ids.span());
+}
+
+template <class Real>
+void write(const Context& context, const Found<Real>& found, const Plan& plan,
+           io::StagedFiles& files) {
   const ScopedTimer timer(context.timers, "write");
   const io::RunRecord run = record_of(plan);
-  const Buffer<std::uint64_t> member_id = loaded.has_ids
-                                              ? in_group_order(context, catalogue, loaded.id.span())
-                                              : Buffer<std::uint64_t>();
-  write_catalogue(files, {catalogue, app::OnHost(context.exec, member_id).view()}, plan.snapshot,
-                  run, plan.files);
+  const Buffer<std::uint64_t> member_id = ids_of_members(context, found);
+  write_catalogue(files, {found.catalogue, app::OnHost(context.exec, member_id).view()},
+                  plan.snapshot, run, plan.files);
   if (!plan.membership) return retire_membership(files, plan.snapshot);
-  const app::OnHost group_of(context.exec, catalogue.group_of);
-  const app::OnHost id(context.exec, loaded.id);
-  write_membership(files, {loaded.ranges, group_of.view(), id.view()}, plan.snapshot, run,
+  const Buffer<Index> rows = found.species.to_loaded_order(found.domain, found.catalogue.group_of);
+  const app::OnHost group_of(context.exec, rows);
+  const app::OnHost id(context.exec, found.loaded.id);
+  write_membership(files, {found.loaded.ranges, group_of.view(), id.view()}, plan.snapshot, run,
                    plan.files);
 }
 
@@ -160,21 +263,29 @@ Result find_groups_of(const Context& context, const io::Snapshot& snapshot, cons
     const ScopedTimer timer(context.timers, "read");
     loaded = io::load_particles<Real>(context, snapshot, all_types(plan.link_types, plan.attach));
   }
-  Grouped grouped = link_and_attach(context, loaded, plan);
-  app::check_wrapped({plan.num_particles(), grouped.num_wrapped}, plan.box, plan.wrap_all);
-  const Catalogue catalogue = make_catalogue(context, loaded.particles, plan.box,
-                                             grouped.label.span(), catalogue_options(plan));
-  grouped.label = {};
-  write(context, loaded, catalogue, plan, files);
+  const Index sent_before = context.comm.bytes_sent();
+  const Species<Real> species(loaded, plan);
+  Domain<Real> domain(context, species.positions(), plan.box, {.min_length = plan.linking.length});
+  loaded.real_columns.clear();
+  app::check_wrapped({plan.num_particles(), domain.num_wrapped()}, plan.box, plan.wrap_all);
+  Grouped grouped = link_and_attach(domain, plan);
+  grouped.statistics.bytes_sent = context.comm.bytes_sent() - sent_before;
+  domain.bring_columns(species.columns());
+  loaded.float_columns.clear();
+  loaded.double_columns.clear();
+  const Catalogue catalogue = make_catalogue(domain, grouped.labels(), catalogue_options(plan));
+  grouped.label.clear();
+  write<Real>(context, {loaded, species, domain, catalogue}, plan, files);
 
   Result result;
   result.warnings = warnings_of(context.comm, catalogue);
-  result.num_wrapped = grouped.num_wrapped;
+  result.num_wrapped = domain.num_wrapped();
   result.exchanged = exchanged_over_ranks(context.comm, grouped.statistics);
   result.max_particles = context.comm.max(loaded.particles.num());
   result.min_particles = context.comm.min(loaded.particles.num());
   result.num_groups = catalogue.num_groups_total;
   result.num_members = catalogue.num_members_total;
+  result.checksum = fmt::format("{:016x}", catalogue.checksum);
   result.members_by_type = count_by_type(context.comm, catalogue);
   result.largest = first_rows(catalogue, 10);
   return result;

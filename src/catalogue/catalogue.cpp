@@ -231,6 +231,7 @@ std::uint64_t checksum_of(const Context& context, const Catalogue& catalogue) {
     hash.add(static_cast<std::uint64_t>(catalogue.label[g]));
     for (const std::uint64_t word : std::bit_cast<Words>(catalogue.properties[g])) hash.add(word);
     for (std::size_t t = g * num_types; t < (g + 1) * num_types; ++t) {
+      if (catalogue.length_by_type[t] == 0) continue;
       hash.add(static_cast<std::uint64_t>(catalogue.length_by_type[t]));
       hash.add(std::bit_cast<std::uint64_t>(catalogue.mass_by_type[t]));
     }

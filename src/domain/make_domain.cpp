@@ -183,7 +183,7 @@ void bring_columns(DomainState<Real>& state, const std::vector<Particles<Real>>&
     validate(species[s].num() == num,
              "columns of {} particles are given, the domain has {} of them", species[s].num(), num);
   }
-  const ColumnTraits traits = agree_on_columns(state.context.comm, species);
+  const ColumnTraits traits = agree_on_columns(state.context, species);
   state.has_velocities = traits.has_velocity && !traits.lacks_velocity;
   for (std::size_t s = 0; s < species.size(); ++s) {
     state.species[s].columns = ParticleColumns<Real>(state.context, species[s], traits,

@@ -10,8 +10,21 @@
 namespace zhalo {
 namespace {
 
+/// The number that all elements are.
+double number_of(const Exec& exec, const RealColumn& column) {
+  double number = 0;
+  if (column.is_double()) {
+    copy_bytes(exec, &number, column.data(), sizeof(double));
+    return number;
+  }
+  float single = 0;
+  copy_bytes(exec, &single, column.data(), sizeof(float));
+  return static_cast<double>(single);
+}
+
 template <class Real>
-ColumnTraits traits_of(const Particles<Real>& particles, const ParticleSegment<Real>& segment) {
+ColumnTraits traits_of(const Exec& exec, const Particles<Real>& particles,
+                       const ParticleSegment<Real>& segment) {
   ColumnTraits traits;
   if (segment.num == 0) return traits;
   for (int axis = 0; axis < particles.dimensions; ++axis) {
@@ -21,13 +34,16 @@ ColumnTraits traits_of(const Particles<Real>& particles, const ParticleSegment<R
     traits.has_double_velocity |= velocity && velocity.is_double();
   }
   traits.has_type = static_cast<bool>(segment.type);
-  traits.has_mass = static_cast<bool>(segment.mass);
-  traits.has_double_mass = segment.mass && segment.mass.is_double();
-  if (segment.mass) return traits;
-  traits.min_uniform_mass = traits.max_uniform_mass = particles.uniform_mass;
+  if (segment.mass && !segment.mass.is_one_number()) {
+    traits.has_mass = true;
+    traits.has_double_mass = segment.mass.is_double();
+    return traits;
+  }
+  const double mass = segment.mass ? number_of(exec, segment.mass) : particles.uniform_mass;
+  traits.min_uniform_mass = traits.max_uniform_mass = mass;
   // What is no number is not one mass for all: it becomes a column, and an error when it is used.
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (std::isnan(particles.uniform_mass)) {
+  if (std::isnan(mass)) {
     traits.min_uniform_mass = -infinity;
     traits.max_uniform_mass = infinity;
   }
@@ -77,15 +93,14 @@ class ColumnSource {
 }  // namespace
 
 template <class Real>
-ColumnTraits agree_on_columns(const Communicator& comm,
-                              const std::vector<Particles<Real>>& species) {
+ColumnTraits agree_on_columns(const Context& context, const std::vector<Particles<Real>>& species) {
   ColumnTraits mine;
   for (const Particles<Real>& particles : species) {
     for (const ParticleSegment<Real>& segment : particles.segments)
-      add(mine, traits_of(particles, segment));
+      add(mine, traits_of(context.exec, particles, segment));
   }
   ColumnTraits all;
-  for (const ColumnTraits& of_rank : comm.all_gather(mine)) add(all, of_rank);
+  for (const ColumnTraits& of_rank : context.comm.all_gather(mine)) add(all, of_rank);
   return all;
 }
 
@@ -94,7 +109,7 @@ ParticleColumns<Real>::ParticleColumns(const Context& context, const Particles<R
                                        const ColumnTraits& traits,
                                        const Redistribution& to_domain) {
   using Columns = kernels::PackedColumns<Real>;
-  const DeviceParticles<Real> input(context.exec, particles);
+  const DeviceParticles<Real> input(context.exec, particles, false);
   const ColumnSource<Real> source(context, input.view(), to_domain);
   if (traits.has_double_velocity) {
     velocity_ = source.bring(&Columns::velocity, particles.dimensions);
@@ -129,8 +144,8 @@ void ParticleColumns<Real>::show_in(Particles<Real>& particles) const {
   if (!type_.empty()) segment.type = {type_.data()};
 }
 
-template ColumnTraits agree_on_columns(const Communicator&, const std::vector<Particles<float>>&);
-template ColumnTraits agree_on_columns(const Communicator&, const std::vector<Particles<double>>&);
+template ColumnTraits agree_on_columns(const Context&, const std::vector<Particles<float>>&);
+template ColumnTraits agree_on_columns(const Context&, const std::vector<Particles<double>>&);
 template class ParticleColumns<float>;
 template class ParticleColumns<double>;
 

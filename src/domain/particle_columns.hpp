@@ -19,7 +19,7 @@ struct ColumnTraits {
   bool has_mass = false;
   bool has_double_mass = false;
   bool has_type = false;
-  /// Masses of particles without a column lie between these.
+  /// Masses of particles without a column, or of which it holds one number, lie between these.
   double min_uniform_mass = std::numeric_limits<double>::infinity();
   double max_uniform_mass = -std::numeric_limits<double>::infinity();
 
@@ -31,8 +31,7 @@ struct ColumnTraits {
 
 /// Of all species on all ranks. Collective.
 template <class Real>
-ColumnTraits agree_on_columns(const Communicator& comm,
-                              const std::vector<Particles<Real>>& species);
+ColumnTraits agree_on_columns(const Context& context, const std::vector<Particles<Real>>& species);
 
 /// Owns the columns of one species.
 template <class Real>

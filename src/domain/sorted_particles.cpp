@@ -29,14 +29,14 @@ kernels::SegmentView<Real> segment_view(const ParticleSegment<Real>& segment, In
 }
 
 template <class Real>
-void validate_segments(const Particles<Real>& particles) {
+void validate_segments(const Particles<Real>& particles, bool with_positions) {
   validate(particles.dimensions == 2 || particles.dimensions == 3,
            "the particles have {} dimensions (must have 2 or 3)", particles.dimensions);
   for (std::size_t s = 0; s < particles.segments.size(); ++s) {
     const auto& segment = particles.segments[s];
     validate(segment.num >= 0, "segment {} has {} particles (must not be negative)", s,
              segment.num);
-    for (int axis = 0; axis < particles.dimensions && segment.num > 0; ++axis) {
+    for (int axis = 0; with_positions && axis < particles.dimensions && segment.num > 0; ++axis) {
       validate(static_cast<bool>(segment.pos[static_cast<std::size_t>(axis)]),
                "segment {} has no positions on axis {}, but the particles have {} dimensions", s,
                axis, particles.dimensions);
@@ -114,8 +114,9 @@ template void validate_box_fits<float>(const Box&);
 template void validate_box_fits<double>(const Box&);
 
 template <class Real>
-DeviceParticles<Real>::DeviceParticles(const Exec& exec, const Particles<Real>& particles) {
-  validate_segments(particles);
+DeviceParticles<Real>::DeviceParticles(const Exec& exec, const Particles<Real>& particles,
+                                       bool with_positions) {
+  validate_segments(particles, with_positions);
   std::vector<kernels::SegmentView<Real>> views;
   for (const auto& segment : particles.segments) {
     if (segment.num > 0) {

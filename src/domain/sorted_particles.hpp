@@ -16,7 +16,8 @@ namespace zhalo {
 template <class Real>
 class DeviceParticles {
  public:
-  DeviceParticles(const Exec& exec, const Particles<Real>& particles);
+  /// Positions may be missing where other columns are all that is looked at.
+  DeviceParticles(const Exec& exec, const Particles<Real>& particles, bool with_positions = true);
   const kernels::ParticlesView<Real>& view() const { return view_; }
 
  private:

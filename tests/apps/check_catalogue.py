@@ -119,6 +119,7 @@ class Catalogue:
                 self.check_file(path, f)
                 self.header = dict(f["Header"].attrs)
                 self.linked_types = sorted(f["Parameters"].attrs["LinkedTypes"])
+                self.attached_types = sorted(f["Parameters"].attrs.get("AttachedTypes", []))
                 parts.append({name: f["Group"][name][:] for name in f["Group"]})
                 ids.append(f["IDs/ID"][:])
         self.columns = {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
@@ -317,6 +318,14 @@ class Membership:
         everyone = np.concatenate([self.group_of[kind] for kind in kinds])
         ids = np.concatenate([self.ids[kind] for kind in kinds])
         check_ids(catalogue, everyone, ids)
+        stated = catalogue.header["Checksum"].decode()
+        if len(catalogue.ids) > 0 and int(stated, 16) != 0:  # 0: a table that was made up
+            types = catalogue.linked_types + catalogue.attached_types
+            need(
+                stated
+                == checksum(catalogue, np.concatenate([self.ids[kind] for kind in types])),
+                "the checksum is not that of the catalogue",
+            )
         linked = np.concatenate(
             [self.group_of[kind] for kind in kinds if kind in catalogue.linked_types]
         )
@@ -326,6 +335,42 @@ class Membership:
             np.array_equal(first, catalogue.columns["GroupLabel"]),
             "GroupLabel is not the first linked member's index",
         )
+
+
+def add_to_hash(hashes, numbers):
+    """The next number of each hash, by the mixing function of SplitMix64."""
+    x = (hashes ^ np.ascontiguousarray(numbers).view(np.uint64)) + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def checksum(catalogue, ids):
+    """As docs/formats.md says; `ids` are those of all particles, each once, in their order."""
+    c, rows = catalogue.columns, np.arange(catalogue.num, dtype=np.uint64)
+    unknown = np.full((catalogue.num, 3), np.nan)
+    hashes = np.zeros(catalogue.num, np.uint64)
+    for numbers in (rows, c["GroupLen"].astype(np.int64), c["GroupLabel"], c["GroupMass"]):
+        hashes = add_to_hash(hashes, numbers)
+    for vector in (c["GroupPos"], c.get("GroupVelPeculiar", unknown)):
+        for axis in range(3):
+            hashes = add_to_hash(hashes, vector[:, axis])
+    for numbers in (
+        c.get("GroupVelDispersion", unknown[:, 0]),
+        c["GroupInertiaRadius"],
+        c["GroupExtentRadius"],
+    ):
+        hashes = add_to_hash(hashes, numbers)
+    for kind in range(c["GroupLenType"].shape[1]):
+        length = c["GroupLenType"][:, kind].astype(np.int64)
+        some = length > 0
+        hashes[some] = add_to_hash(hashes[some], length[some])
+        hashes[some] = add_to_hash(hashes[some], c["GroupMassType"][some, kind])
+    order = np.argsort(ids)
+    index = order[np.searchsorted(ids[order], catalogue.ids)].astype(np.int64)
+    members = add_to_hash(np.zeros(len(index), np.uint64), np.arange(len(index), dtype=np.uint64))
+    members = add_to_hash(members, index)
+    return f"{int(hashes.sum(dtype=np.uint64) + members.sum(dtype=np.uint64)) & (2**64 - 1):016x}"
 
 
 def check_ids(catalogue, group_of, ids):

@@ -53,7 +53,14 @@ class FofCase(CommandCase):
         ) as file:
             table = {name: values[:] for name, values in file["Group"].items()}
             table["ID"] = file["IDs/ID"][:]
+            is_empty = len(table["GroupLen"]) == 0
+            self.assertEqual(int(file["Header"].attrs["Checksum"], 16) == 0, is_empty)
             return table, {**file["Header"].attrs, **file["Parameters"].attrs}
+
+    def ids_by_group(self, table):
+        """IDs of the members, ascending in each group."""
+        group = np.repeat(np.arange(len(table["GroupLen"])), table["GroupLen"])
+        return table["ID"][np.lexsort((table["ID"], group))]
 
     def membership(self, number, particle_type=1, out="fof_output"):
         """For each particle of the snapshot its group and id."""

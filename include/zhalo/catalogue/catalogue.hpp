@@ -69,8 +69,8 @@ struct Catalogue {
 
 /// Makes the table from labels: for each particle of a domain, in its order, the number of its
 /// group, from 0 to below the number of all particles, the same for all members and for no others;
-/// or no_group, and the particle is in no group. friends_of_friends and attach_particles return such
-/// labels. Memory of the context's Exec. Several species have one array of labels each.
+/// or no_group, and the particle is in no group. friends_of_friends and attach_particles return
+/// such labels. Memory of the context's Exec. Several species have one array of labels each.
 ///
 ///   const FofResult groups = friends_of_friends(domain, {.linking_length = b});
 ///   const Catalogue haloes = make_catalogue(domain, groups.label.span(), {.min_members = 32});

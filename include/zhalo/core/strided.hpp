@@ -36,7 +36,12 @@ class RealColumn {
                       : static_cast<double>(*reinterpret_cast<const float*>(at));
   }
   ZHALO_HD explicit operator bool() const { return data_ != nullptr; }
+  ZHALO_HD const void* address_of(Index i) const {
+    return static_cast<const char*>(data_) + i * stride_bytes_;
+  }
   bool is_double() const { return is_double_; }
+  /// One number for all elements.
+  bool is_one_number() const { return stride_bytes_ == 0; }
   const void* data() const { return data_; }
 
  private:

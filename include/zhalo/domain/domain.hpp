@@ -53,9 +53,10 @@ class Domain {
   Domain(Context&&, const std::vector<Particles<Real>>&, const Box&,
          const DomainOptions& = {}) = delete;
 
-  /// Brings masses, velocities and types, where the particles that the domain was made of had none
-  /// yet: all species, in the order in which they were given, with any positions. Memory is needed
-  /// for them only from now on. Collective. InputError if numbers of particles differ.
+  /// Brings masses, velocities and types after the domain was made of positions alone, so that they
+  /// need memory only from now on. Particles of all species, in the order in which they were given;
+  /// their positions are not looked at and may be missing. Collective. InputError if the numbers of
+  /// particles differ.
   void bring_columns(const std::vector<Particles<Real>>& species);
 
   const Context& context() const;
@@ -96,6 +97,15 @@ class Domain {
       to_caller_order(column_view(values), {to.data(), to.size(), sizeof(T)}, species);
       return to;
     });
+  }
+
+  template <class T>
+  Buffer<T> to_domain_order(const Buffer<T>& column, int species = 0) const {
+    return to_domain_order(Span<const T>(column.span()), species);
+  }
+  template <class T>
+  Buffer<T> to_caller_order(const Buffer<T>& values, int species = 0) const {
+    return to_caller_order(Span<const T>(values.span()), species);
   }
 
   /// Memory of the context's Exec with room for `num` elements.

@@ -110,7 +110,9 @@ struct PackParticle {
 
   ZHALO_HD void prefetch(Index i) const {
     const Place<Real> p = particles[at[i]];
-    prefetch_line(&p.segment.pos[0][p.row]);
+    if (!to.pos.empty()) prefetch_line(&p.segment.pos[0][p.row]);
+    if (p.segment.velocity[0]) prefetch_line(p.segment.velocity[0].address_of(p.row));
+    if (p.segment.mass) prefetch_line(p.segment.mass.address_of(p.row));
   }
 
   template <class T>

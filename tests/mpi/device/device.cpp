@@ -6,6 +6,7 @@
 #include "tests/support/over_ranks.hpp"
 #include "tests/support/point_sets.hpp"
 #include "tests/support/run_knn.hpp"
+#include "tests/support/same_bits.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/domain/domain.hpp"
 
@@ -57,6 +58,8 @@ void check_on_device(const Context& context, const PointSet<Real>& points,
   CHECK(catalogue.num_groups_total == expected.num_groups_total);
   CHECK(catalogue.length == slice(expected.length, rows_here));
   CHECK(catalogue.label == slice(expected.label, rows_here));
+  CHECK(same_bits(catalogue.properties, slice(expected.properties, rows_here)));
+  CHECK(catalogue.checksum == expected.checksum);
   CHECK(to_host(context.exec, catalogue.group_of) ==
         slice(to_host(alone.exec, expected.group_of), part));
 }

@@ -37,6 +37,11 @@ def swap_ids(f):
     f["IDs/ID"][:] = ids
 
 
+def swap_first_ids(f):
+    """Of one group."""
+    f["IDs/ID"][:2] = f["IDs/ID"][:2][::-1]
+
+
 def shuffle_groups(f):
     for name in f["Group"]:
         f["Group"][name][:] = f["Group"][name][:][::-1]
@@ -87,6 +92,8 @@ FAULTS = [
     (TABLE, change("Group/GroupVel", (2, 1), 1.0), "GroupVel"),
     (TABLE, shuffle_groups, "sorted"),
     (TABLE, swap_ids, "group order"),
+    (TABLE, swap_first_ids, "checksum"),
+    (TABLE, lambda f: f["Header"].attrs.__setitem__("Checksum", "1"), "checksum"),
     (TABLE, retype, "int32"),
     (TABLE, lambda f: f["Header"].attrs.__setitem__("Ngroups_Total", 1), "Ngroups_Total"),
     (TABLE, lambda f: f["Header"].attrs.__delitem__("Nsubgroups_ThisFile"), "Nsubgroups_ThisFile"),
