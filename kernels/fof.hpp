@@ -73,14 +73,15 @@ void link_inside(const E& exec, const FofView<Real>& fof);
 template <class E, class Real>
 void link_between(const E& exec, const FofView<Real>& fof);
 
-/// Where labels go: the caller's order, as global indices.
+/// Where labels go, as global indices.
 struct LabelTarget {
   Index first_index = 0;  ///< global index of this rank's first particle
   Span<Index> label;
+  bool in_caller_order = true;
 };
 
-/// label[order[i]] = first_index + the smallest order[j] among the j in the set of i. `smallest` is
-/// room for one element a particle.
+/// label[order[i]] (in the caller's order) or label[i] = first_index + the smallest order[j] among
+/// the j in the set of i. `smallest` is room for one element a particle.
 template <class E>
 void write_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex> order,
                   Span<LocalIndex> smallest, const LabelTarget& target);

@@ -145,7 +145,8 @@ void gather_positions(const E& exec, const ParticlesView<Real>& particles, const
 
 // ---------------------------------------------------------------- other columns
 
-/// Masses and types, looked at before anything is summed. Indices are global.
+/// Masses and types, looked at before anything is summed. Indices are global, or without global
+/// indices this rank's.
 struct ColumnSummary {
   Index num_bad_mass = 0;
   Index first_bad_mass = 0;
@@ -179,11 +180,9 @@ template <class E, class Real>
 ColumnSummary summarize_columns(const E& exec, const ParticlesView<Real>& particles,
                                 Span<const Index> global_index, int num_types);
 
-/// The largest mass, and the largest finite component of a velocity in magnitude; or 0.
+/// The largest finite magnitude, or 0.
 template <class E, class Real>
-double find_max_mass(const E& exec, const ParticlesView<Real>& particles);
-template <class E, class Real>
-double find_max_velocity(const E& exec, const ParticlesView<Real>& particles);
+Real max_magnitude(const E& exec, Span<const Real> values);
 
 /// marks[i] = 1 if particle i is of one of the types, else 0.
 template <class E, class Real>

@@ -70,10 +70,13 @@ class Species {
     Buffer<T> all(exec, total(domain), "a column in the domain's order");
     Index at = 0;
     for (int s = 0; s < num(); ++s) {
-      Buffer<T> of_species(exec, domain.num_origin(s), "a column of one species");
-      copy_pieces(exec, s, of_species.data(), loaded.data(), false);
-      domain.to_domain_order(column_view(of_species), {all.data() + at, domain.num(s), sizeof(T)},
-                             s);
+      Buffer<T> of_species;
+      if (num() > 1) {
+        of_species = Buffer<T>(exec, domain.num_origin(s), "a column of one species");
+        copy_pieces(exec, s, of_species.data(), loaded.data());
+      }
+      domain.to_domain_order(column_view(num() > 1 ? of_species : loaded),
+                             {all.data() + at, domain.num(s), sizeof(T)}, s);
       at += domain.num(s);
     }
     return all;
@@ -88,7 +91,7 @@ class Species {
     for (int s = 0; s < num(); ++s) {
       const Buffer<T> of_species =
           domain.to_caller_order(Span<const T>(all.span().subspan(at, domain.num(s))), s);
-      copy_pieces(exec, s, of_species.data(), loaded.data(), true);
+      copy_pieces(exec, s, of_species.data(), loaded.data());
       at += domain.num(s);
     }
     return loaded;
@@ -113,8 +116,9 @@ class Species {
     return sum;
   }
 
+  /// From the one that is const to the other.
   template <class S, class L>
-  void copy_pieces(const Exec& exec, int species, S* of_species, L* loaded, bool to_loaded) const {
+  void copy_pieces(const Exec& exec, int species, S* of_species, L* loaded) const {
     Index at = 0;
     for (const Piece& piece : pieces_) {
       S* const there = of_species + piece.first;
@@ -123,7 +127,6 @@ class Species {
       if (piece.species != species) continue;
       const auto bytes = static_cast<std::size_t>(piece.num) * sizeof(S);
       if constexpr (std::is_const_v<S>) {
-        static_cast<void>(to_loaded);
         copy_bytes(exec, here, there, bytes);
       } else {
         copy_bytes(exec, there, here, bytes);

@@ -19,6 +19,12 @@
 namespace zhalo {
 namespace {
 
+/// Of several species they are joined, of one those of the domain.
+struct GlobalIndices {
+  Buffer<Index> joined;
+  Span<const Index> view;
+};
+
 /// Particles of a domain and their labels, the species one behind the other.
 template <class Real>
 struct Labelled {
@@ -26,8 +32,6 @@ struct Labelled {
   Particles<Real> stored;
   DeviceParticles<Real> particles;
   Span<const Index> label;
-  Buffer<Index> own_index;
-  Span<const Index> global_index;
   Index num_total = 0;
   std::vector<Index> first_of_species;
 
@@ -40,51 +44,62 @@ struct Labelled {
     for (const DomainSpecies<Real>& species : domain.species) {
       first_of_species.push_back(num);
       num += species.particles.num();
+      num_total += species.extent.range.total;
     }
     validate(label.size() == num, "there are {} labels for {} particles", label.size(), num);
     validate_memory(domain.context.exec, label, "labels");
-    number_species(num);
   }
 
- private:
   /// Indices of each species follow those of the species before it.
-  void number_species(Index num) {
+  GlobalIndices global_index() const {
     const Exec& exec = domain.context.exec;
-    if (domain.species.size() > 1) own_index = Buffer<Index>(exec, num, "global indices");
+    for (std::size_t s = 0; s < domain.species.size(); ++s)
+      ensure_global_index(domain, static_cast<int>(s));
+    GlobalIndices indices;
+    indices.view = domain.species.front().particles.global_index.span();
+    if (domain.species.size() == 1) return indices;
+    indices.joined = Buffer<Index>(exec, label.size(), "global indices");
+    Index first = 0;
     for (std::size_t s = 0; s < domain.species.size(); ++s) {
-      const DomainSpecies<Real>& species = domain.species[s];
-      global_index = species.particles.global_index.span();
-      if (domain.species.size() > 1) {
-        const Span<Index> to =
-            own_index.span().subspan(first_of_species[s], species.particles.num());
-        kernels::on(exec, [&](const auto& e) { kernels::shift(e, global_index, num_total, to); });
-      }
-      num_total += species.extent.range.total;
+      const Span<const Index> own = domain.species[s].particles.global_index.span();
+      const Span<Index> to = indices.joined.span().subspan(first_of_species[s], own.size());
+      kernels::on(exec, [&](const auto& e) { kernels::shift(e, own, first, to); });
+      first += domain.species[s].extent.range.total;
     }
-    if (domain.species.size() > 1) global_index = own_index.span();
+    indices.view = indices.joined.span();
+    return indices;
   }
 };
 
-/// Looks for what cannot be summed.
+/// How many there are, and the first over all ranks.
+template <class Real>
+kernels::ColumnSummary find_bad_columns(const Labelled<Real>& input, Span<const Index> global_index,
+                                        int num_types) {
+  const Communicator& comm = input.domain.context.comm;
+  auto bad = kernels::on(input.domain.context.exec, [&](const auto& exec) {
+    return kernels::summarize_columns(exec, input.particles.view(), global_index, num_types);
+  });
+  bad.num_bad_mass = comm.sum(bad.num_bad_mass);
+  bad.first_bad_mass = comm.min(bad.first_bad_mass);
+  bad.num_bad_type = comm.sum(bad.num_bad_type);
+  bad.first_bad_type = comm.min(bad.first_bad_type);
+  return bad;
+}
+
 template <class Real>
 void validate_columns(const Labelled<Real>& input, int num_types) {
-  const Communicator& comm = input.domain.context.comm;
-  const auto summary = kernels::on(input.domain.context.exec, [&](const auto& exec) {
-    return kernels::summarize_columns(exec, input.particles.view(), input.global_index, num_types);
-  });
-  const Index bad_masses = comm.sum(summary.num_bad_mass);
-  const Index first_bad_mass = comm.min(summary.first_bad_mass);
+  kernels::ColumnSummary bad = find_bad_columns(input, {}, num_types);
+  if (bad.num_bad_mass == 0 && bad.num_bad_type == 0) return;
+  bad = find_bad_columns(input, input.global_index().view, num_types);
   validate(
-      bad_masses == 0,
+      bad.num_bad_mass == 0,
       "{} of {} particles have a mass that is not positive and finite, the first is particle {}; "
       "give masses, or repair the snapshot",
-      bad_masses, input.num_total, first_bad_mass);
-  const Index bad_types = comm.sum(summary.num_bad_type);
-  const Index first_bad_type = comm.min(summary.first_bad_type);
+      bad.num_bad_mass, input.num_total, bad.first_bad_mass);
   validate(
-      bad_types == 0,
+      bad.num_bad_type == 0,
       "{} of {} particles have a type beyond the {} that were announced, the first is particle {}",
-      bad_types, input.num_total, num_types, first_bad_type);
+      bad.num_bad_type, input.num_total, num_types, bad.first_bad_type);
 }
 
 void validate_labels(const Context& context, Span<const Index> label, Index num_total) {
@@ -175,14 +190,13 @@ double unit_above(const Communicator& comm, double largest) {
 }
 
 template <class Real>
-kernels::HaloFrame halo_frame(const DomainState<Real>& domain,
-                              const kernels::ParticlesView<Real>& particles) {
+kernels::HaloFrame halo_frame(const DomainState<Real>& domain) {
   const Communicator& comm = domain.context.comm;
   double max_mass = 0, max_velocity = 0;
-  kernels::on(domain.context.exec, [&](const auto& e) {
-    max_mass = kernels::find_max_mass(e, particles);
-    max_velocity = kernels::find_max_velocity(e, particles);
-  });
+  for (const DomainSpecies<Real>& species : domain.species) {
+    max_mass = std::max(max_mass, species.columns.max_mass());
+    max_velocity = std::max(max_velocity, species.columns.max_velocity());
+  }
   double extent = 0;
   for (const DomainSpecies<Real>& species : domain.species) {
     for (int axis = 0; axis < domain.box.dimensions; ++axis) {
@@ -259,10 +273,12 @@ Catalogue make(DomainState<Real>& domain, Span<const Index> label,
   sum_properties<Real>(
       context,
       {input.particles.view(), members.key.span(), members.index.span(), keys.num_species()},
-      halo_frame(domain, input.particles.view()), catalogue);
+      halo_frame(domain), catalogue);
   if (!domain.has_velocities) forget_velocities(catalogue);
   const auto order = make_group_order(context, members, keys.bits());
-  catalogue.members = order->forward(context, input.global_index, "members in group order");
+  members = {};
+  catalogue.members =
+      order->forward(context, input.global_index().view, "members in group order");
   catalogue.to_group_order = {order};
   catalogue.checksum = checksum_of(context, catalogue);
   return catalogue;

@@ -67,16 +67,8 @@ void arrange(const Exec& exec, Received<Real>& received, Span<const LocalIndex> 
 
 /// On one rank nothing travels: the order of sorting is all there is.
 template <class Real>
-void keep(const Exec& exec, SortedParticles<Real> local, bool with_global_index,
-          DistributedParticles<Real>& result) {
+void keep(SortedParticles<Real> local, DistributedParticles<Real>& result) {
   const Index num = local.order.size();
-  if (with_global_index) {
-    result.global_index = Buffer<Index>(exec, num, "global indices");
-    kernels::on(exec, [&](const auto& e) {
-      kernels::make_global(e, Span<const LocalIndex>(local.order.span()), 0,
-                           result.global_index.span());
-    });
-  }
   result.redistribution = Redistribution({{0, num}, {0, num}}, std::move(local.order));
   result.sorted = std::move(local);
 }
@@ -136,25 +128,24 @@ template <class Real>
 DistributedParticles<Real> distribute_particles(const Context& context,
                                                 const kernels::ParticlesView<Real>& particles,
                                                 const kernels::KeyFrame& frame,
-                                                const DistributionOptions& options) {
+                                                const Strided<std::uint32_t>& weight) {
   SortedParticles<Real> local = sort_particles(context, particles, frame);
-  const Buffer<Index> weights = weights_before(context, options.weight, local.order.span());
-  if (context.comm.size() == 1) return distribute_sorted(context, std::move(local), {}, options);
+  const Buffer<Index> weights = weights_before(context, weight, local.order.span());
+  if (context.comm.size() == 1) return distribute_sorted(context, std::move(local), {});
   const ExchangePlan plan =
       plan_even_parts(context, {local.keys.span(), frame.key_bits(), weights.span()});
-  return distribute_sorted(context, std::move(local), plan, options);
+  return distribute_sorted(context, std::move(local), plan);
 }
 
 template <class Real>
 DistributedParticles<Real> distribute_sorted(const Context& context, SortedParticles<Real> local,
-                                             const ExchangePlan& plan,
-                                             const DistributionOptions& options) {
+                                             const ExchangePlan& plan) {
   DistributedParticles<Real> result;
   result.num_brought = local.order.size();
   result.first_index =
       context.comm.all_gather(global_range(context.comm, result.num_brought).first);
   if (context.comm.size() == 1) {
-    keep(context.exec, std::move(local), options.with_global_index, result);
+    keep(std::move(local), result);
   } else {
     const PhaseTimer timer(context, "distribute");
     exchange(context, std::move(local), plan, result);
@@ -195,17 +186,15 @@ Redistribution redistribution_of(const Context& context,
 template DistributedParticles<float> distribute_particles(const Context&,
                                                           const kernels::ParticlesView<float>&,
                                                           const kernels::KeyFrame&,
-                                                          const DistributionOptions&);
+                                                          const Strided<std::uint32_t>&);
 template DistributedParticles<double> distribute_particles(const Context&,
                                                            const kernels::ParticlesView<double>&,
                                                            const kernels::KeyFrame&,
-                                                           const DistributionOptions&);
+                                                           const Strided<std::uint32_t>&);
 template DistributedParticles<float> distribute_sorted(const Context&, SortedParticles<float>,
-                                                       const ExchangePlan&,
-                                                       const DistributionOptions&);
+                                                       const ExchangePlan&);
 template DistributedParticles<double> distribute_sorted(const Context&, SortedParticles<double>,
-                                                        const ExchangePlan&,
-                                                        const DistributionOptions&);
+                                                        const ExchangePlan&);
 template Redistribution redistribution_of(const Context&, const DistributedParticles<float>&, Index,
                                           Index);
 template Redistribution redistribution_of(const Context&, const DistributedParticles<double>&,

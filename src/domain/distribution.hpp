@@ -14,17 +14,12 @@ template <class Real>
 struct DistributedParticles {
   SortedParticles<Real> sorted;    ///< without `order`, which the redistribution has
   Redistribution redistribution;   ///< from the caller's order to the Z-order
-  Buffer<Index> global_index;      ///< of each sorted particle
+  Buffer<Index> global_index;      ///< of each sorted particle; on one rank by ensure_global_index
   Index first = 0;                 ///< index of this rank's first particle in the Z-order of all
   std::vector<Index> first_index;  ///< by rank: global index of the first that it brought
   Index num_brought = 0;           ///< by this rank
 
   Index num() const { return redistribution.num_received(); }
-};
-
-struct DistributionOptions {
-  Strided<std::uint32_t> weight{nullptr};  ///< or none: parts of equal number
-  bool with_global_index = true;           ///< several ranks always know it
 };
 
 /// Sorts by (key, global index) over all ranks and gives each rank its share: of the number of
@@ -33,14 +28,13 @@ template <class Real>
 DistributedParticles<Real> distribute_particles(const Context& context,
                                                 const kernels::ParticlesView<Real>& particles,
                                                 const kernels::KeyFrame& frame,
-                                                const DistributionOptions& options = {});
+                                                const Strided<std::uint32_t>& weight = {nullptr});
 
 /// The same for particles that are sorted on this rank already, by a plan of the caller's (on one
 /// rank none is needed). Collective.
 template <class Real>
 DistributedParticles<Real> distribute_sorted(const Context& context, SortedParticles<Real> local,
-                                             const ExchangePlan& plan,
-                                             const DistributionOptions& options = {});
+                                             const ExchangePlan& plan);
 
 /// The redistribution of the sorted particles [first, first + num) alone. Collective.
 template <class Real>

@@ -172,7 +172,9 @@ Particles<Real> Domain<Real>::particles(int species) const {
 
 template <class Real>
 Span<const Index> Domain<Real>::global_index(int species) const {
-  return species_of(*state_, species).particles.global_index.span();
+  const DomainSpecies<Real>& of = species_of(*state_, species);
+  ensure_global_index(*state_, species);
+  return of.particles.global_index.span();
 }
 
 template <class Real>

@@ -30,8 +30,7 @@ struct DomainState {
   KeyFrameChoice key_frame;
   std::vector<DomainSpecies<Real>> species;
   bool has_velocities = false;  ///< all particles of all ranks
-  /// Others may use the domain later: keys, which take 8 bytes a particle, are kept for them.
-  bool is_shared = true;
+  bool is_shared = true;        ///< others may use the domain later
 
   Index num_wrapped() const;
 };
@@ -51,7 +50,6 @@ struct DomainRequest {
   std::function<KeyFrameChoice(const Extent& first, const Extent& all)> choose{};
   double min_length = 0;  ///< DomainOptions::min_length, where nothing chooses
   Strided<std::uint32_t> weight{nullptr};
-  bool with_global_index = true;
   bool is_shared = false;
 };
 
@@ -61,6 +59,13 @@ template <class Real>
 std::shared_ptr<DomainState<Real>> make_domain(const Context& context,
                                                const std::vector<SpeciesInput<Real>>& inputs,
                                                const Box& box, const DomainRequest& request);
+
+/// Keys and global indices are there only while somebody needs them (these on several ranks always):
+/// these calls make them again. Not collective.
+template <class Real>
+void ensure_keys(DomainState<Real>& state, int species);
+template <class Real>
+void ensure_global_index(DomainState<Real>& state, int species);
 
 /// Brings masses, velocities and types of all species; numbers of particles must fit. Collective.
 template <class Real>

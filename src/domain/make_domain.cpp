@@ -154,12 +154,11 @@ std::shared_ptr<DomainState<Real>> make_domain(const Context& context,
                          ? request.choose(first, examined.all)
                          : choose_cells<Real>(box, first, examined.all, request.min_length);
   const kernels::KeyFrame& frame = state->key_frame.frame;
-  const DistributionOptions options{request.weight, request.with_global_index};
   state->species.resize(inputs.size());
   for (std::size_t s = 0; s < inputs.size(); ++s) state->species[s].extent = examined.extents[s];
   if (inputs.size() == 1) {
     state->species[0].particles =
-        distribute_particles(context, examined.particles[0].view(), frame, options);
+        distribute_particles(context, examined.particles[0].view(), frame, request.weight);
     return state;
   }
   std::vector<SortedParticles<Real>> sorted;
@@ -168,9 +167,43 @@ std::shared_ptr<DomainState<Real>> make_domain(const Context& context,
   std::vector<ExchangePlan> plans(inputs.size());
   if (context.comm.size() > 1) plans = cut_jointly(context, sorted, frame.key_bits());
   for (std::size_t s = 0; s < inputs.size(); ++s)
-    state->species[s].particles =
-        distribute_sorted(context, std::move(sorted[s]), plans[s], options);
+    state->species[s].particles = distribute_sorted(context, std::move(sorted[s]), plans[s]);
   return state;
+}
+
+template <class Real>
+void ensure_keys(DomainState<Real>& state, int species) {
+  const Exec& exec = state.context.exec;
+  SortedParticles<Real>& sorted = state.species[static_cast<std::size_t>(species)].particles.sorted;
+  const Index num = sorted.pos[0].size();
+  if (sorted.keys.size() == num) return;
+  Buffer<Real> pos[3];
+  unscale(exec, sorted, pos);
+  Particles<Real> particles;
+  particles.dimensions = state.box.dimensions;
+  ParticleSegment<Real> segment;
+  segment.num = num;
+  for (std::size_t axis = 0; axis < 3; ++axis) segment.pos[axis] = {pos[axis].data()};
+  particles.segments = {segment};
+  const DeviceParticles<Real> view(exec, particles);
+  Buffer<LocalIndex> order(exec, num, "keys");
+  sorted.keys = Buffer<std::uint64_t>(exec, num, "keys");
+  kernels::on(exec, [&](const auto& e) {
+    kernels::make_keys(e, view.view(), sorted.frame, sorted.keys.span(), order.span());
+  });
+  synchronise(exec);
+}
+
+template <class Real>
+void ensure_global_index(DomainState<Real>& state, int species) {
+  const Exec& exec = state.context.exec;
+  DistributedParticles<Real>& particles =
+      state.species[static_cast<std::size_t>(species)].particles;
+  if (particles.global_index.size() == particles.num()) return;
+  particles.global_index = Buffer<Index>(exec, particles.num(), "global indices");
+  kernels::on(exec, [&](const auto& e) {
+    kernels::make_global(e, particles.redistribution.sent(), 0, particles.global_index.span());
+  });
 }
 
 template <class Real>
@@ -185,6 +218,7 @@ void bring_columns(DomainState<Real>& state, const std::vector<Particles<Real>>&
   }
   const ColumnTraits traits = agree_on_columns(state.context, species);
   state.has_velocities = traits.has_velocity && !traits.lacks_velocity;
+  const PhaseTimer timer(state.context, "columns");
   for (std::size_t s = 0; s < species.size(); ++s) {
     state.species[s].columns = ParticleColumns<Real>(state.context, species[s], traits,
                                                      state.species[s].particles.redistribution);
@@ -246,6 +280,10 @@ template std::shared_ptr<DomainState<double>> make_domain(const Context&,
 template void unscale(const Exec&, SortedParticles<float>&, Buffer<float> (&)[3]);
 template void unscale(const Exec&, SortedParticles<double>&, Buffer<double> (&)[3]);
 
+template void ensure_keys(DomainState<float>&, int);
+template void ensure_keys(DomainState<double>&, int);
+template void ensure_global_index(DomainState<float>&, int);
+template void ensure_global_index(DomainState<double>&, int);
 template void bring_columns(DomainState<float>&, const std::vector<Particles<float>>&);
 template void bring_columns(DomainState<double>&, const std::vector<Particles<double>>&);
 template Particles<float> stored_particles(const DomainState<float>&);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
@@ -22,6 +23,13 @@ double number_of(const Exec& exec, const RealColumn& column) {
   return static_cast<double>(single);
 }
 
+/// The type of all particles of a segment.
+std::uint8_t type_of(const Exec& exec, const Strided<std::uint8_t>& column) {
+  std::uint8_t type = 0;
+  if (column) copy_bytes(exec, &type, column.data, 1);
+  return type;
+}
+
 template <class Real>
 ColumnTraits traits_of(const Exec& exec, const Particles<Real>& particles,
                        const ParticleSegment<Real>& segment) {
@@ -33,7 +41,11 @@ ColumnTraits traits_of(const Exec& exec, const Particles<Real>& particles,
     traits.lacks_velocity |= !velocity;
     traits.has_double_velocity |= velocity && velocity.is_double();
   }
-  traits.has_type = static_cast<bool>(segment.type);
+  if (segment.type && segment.type.stride_bytes != 0) {
+    traits.has_types = true;
+  } else {
+    traits.min_type = traits.max_type = type_of(exec, segment.type);
+  }
   if (segment.mass && !segment.mass.is_one_number()) {
     traits.has_mass = true;
     traits.has_double_mass = segment.mass.is_double();
@@ -56,37 +68,73 @@ void add(ColumnTraits& all, const ColumnTraits& other) {
   all.lacks_velocity |= other.lacks_velocity;
   all.has_mass |= other.has_mass;
   all.has_double_mass |= other.has_double_mass;
-  all.has_type |= other.has_type;
+  all.has_types |= other.has_types;
+  all.min_type = std::min(all.min_type, other.min_type);
+  all.max_type = std::max(all.max_type, other.max_type);
   all.min_uniform_mass = std::min(all.min_uniform_mass, other.min_uniform_mass);
   all.max_uniform_mass = std::max(all.max_uniform_mass, other.max_uniform_mass);
+}
+
+/// Rows of velocities that lie as (num, dimensions) in one array of T; or no data.
+template <class T, class Real>
+ColumnView interleaved_velocities(const Particles<Real>& particles) {
+  if (particles.segments.size() != 1) return {};
+  const ParticleSegment<Real>& segment = particles.segments.front();
+  const RealColumn& first = segment.velocity.front();
+  if (!first || first.is_double() != std::is_same_v<T, double>) return {};
+  for (int axis = 1; axis < particles.dimensions; ++axis) {
+    const RealColumn& column = segment.velocity[static_cast<std::size_t>(axis)];
+    const bool follows = column.data() == static_cast<const T*>(first.data()) + axis;
+    if (!follows || column.stride_bytes() != first.stride_bytes()) return {};
+  }
+  return {first.data(), segment.num, particles.dimensions * static_cast<Index>(sizeof(T)),
+          first.stride_bytes()};
 }
 
 /// The columns of one rank's particles, which go to the domain one by one.
 template <class Real>
 class ColumnSource {
  public:
-  ColumnSource(const Context& context, const kernels::ParticlesView<Real>& from,
+  ColumnSource(const Context& context, const Particles<Real>& particles,
                const Redistribution& to_domain)
-      : context_(context), from_(from), to_domain_(to_domain) {}
+      : context_(context),
+        particles_(particles),
+        from_(context.exec, particles, false),
+        to_domain_(to_domain) {}
+
+  template <class T>
+  Buffer<T> velocities(Span<T> kernels::PackedColumns<Real>::*column) const {
+    const ColumnView rows = interleaved_velocities<T>(particles_);
+    if (rows.data == nullptr) return column_of(column, particles_.dimensions);
+    return forwarded<T>({rows}, particles_.dimensions);
+  }
 
   /// One of the columns, whose rows have `width` elements.
   template <class T>
-  Buffer<T> bring(Span<T> kernels::PackedColumns<Real>::*column, Index width = 1) const {
+  Buffer<T> column_of(Span<T> kernels::PackedColumns<Real>::*column, Index width = 1) const {
     const Span<const LocalIndex> sent = to_domain_.sent();
     Buffer<T> packed(context_.exec, sent.size() * width, "columns of particles");
     kernels::PackedColumns<Real> to;
     to.*column = packed.span();
-    kernels::on(context_.exec, [&](const auto& e) { kernels::pack_particles(e, from_, sent, to); });
+    kernels::on(context_.exec,
+                [&](const auto& e) { kernels::pack_particles(e, from_.view(), sent, to); });
     if (context_.comm.size() == 1) return packed;
-    Buffer<T> received(context_.exec, to_domain_.num_received() * width, "columns of particles");
     const ColumnView rows{packed.data(), sent.size(), width * static_cast<Index>(sizeof(T)), 0};
-    to_domain_.forward(context_, {{rows, received.data(), true}});
-    return received;
+    return forwarded<T>({rows, nullptr, true}, width);
   }
 
  private:
+  template <class T>
+  Buffer<T> forwarded(Redistribution::Move move, Index width) const {
+    Buffer<T> received(context_.exec, to_domain_.num_received() * width, "columns of particles");
+    move.to = received.data();
+    to_domain_.forward(context_, {move});
+    return received;
+  }
+
   const Context& context_;
-  const kernels::ParticlesView<Real>& from_;
+  const Particles<Real>& particles_;
+  const DeviceParticles<Real> from_;
   const Redistribution& to_domain_;
 };
 
@@ -109,21 +157,32 @@ ParticleColumns<Real>::ParticleColumns(const Context& context, const Particles<R
                                        const ColumnTraits& traits,
                                        const Redistribution& to_domain) {
   using Columns = kernels::PackedColumns<Real>;
-  const DeviceParticles<Real> input(context.exec, particles, false);
-  const ColumnSource<Real> source(context, input.view(), to_domain);
+  const ColumnSource<Real> source(context, particles, to_domain);
   if (traits.has_double_velocity) {
-    velocity_ = source.bring(&Columns::velocity, particles.dimensions);
+    velocity_ = source.velocities(&Columns::velocity);
   } else if (traits.has_velocity) {
-    velocity_float_ = source.bring(&Columns::velocity_float, particles.dimensions);
+    velocity_float_ = source.velocities(&Columns::velocity_float);
   }
   if (traits.has_one_mass()) {
     if (traits.some_lack_mass()) uniform_mass_ = traits.max_uniform_mass;
   } else if (traits.needs_double_mass()) {
-    mass_ = source.bring(&Columns::mass);
+    mass_ = source.column_of(&Columns::mass);
   } else {
-    mass_float_ = source.bring(&Columns::mass_float);
+    mass_float_ = source.column_of(&Columns::mass_float);
   }
-  if (traits.has_type) type_ = source.bring(&Columns::type);
+  if (traits.has_one_type()) {
+    const std::uint8_t type = traits.min_type;
+    type_ = to_exec(context.exec, Span<const std::uint8_t>(&type, 1), "type of all particles");
+  } else {
+    type_ = source.column_of(&Columns::type);
+  }
+  const auto largest = [&](const auto& column) {
+    return static_cast<double>(kernels::on(
+        context.exec, [&](const auto& e) { return kernels::max_magnitude(e, column.span()); }));
+  };
+  max_velocity_ = std::max(largest(velocity_), largest(velocity_float_));
+  max_mass_ =
+      traits.has_one_mass() ? uniform_mass_ : std::max(largest(mass_), largest(mass_float_));
 }
 
 template <class Real>
@@ -141,7 +200,7 @@ void ParticleColumns<Real>::show_in(Particles<Real>& particles) const {
   show_velocity(velocity_float_);
   if (!mass_.empty()) segment.mass = mass_.data();
   if (!mass_float_.empty()) segment.mass = mass_float_.data();
-  if (!type_.empty()) segment.type = {type_.data()};
+  if (!type_.empty()) segment.type = {type_.data(), type_.size() == 1 ? 0 : Index{1}};
 }
 
 template ColumnTraits agree_on_columns(const Context&, const std::vector<Particles<float>>&);

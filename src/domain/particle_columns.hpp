@@ -18,11 +18,16 @@ struct ColumnTraits {
   bool lacks_velocity = false;  ///< some particles have none
   bool has_mass = false;
   bool has_double_mass = false;
-  bool has_type = false;
+  bool has_types = false;  ///< a column of them
   /// Masses of particles without a column, or of which it holds one number, lie between these.
   double min_uniform_mass = std::numeric_limits<double>::infinity();
   double max_uniform_mass = -std::numeric_limits<double>::infinity();
 
+  /// Types of particles without a column, or of which it holds one, lie between these.
+  std::uint8_t min_type = 255;
+  std::uint8_t max_type = 0;
+
+  bool has_one_type() const { return !has_types && min_type >= max_type; }
   bool some_lack_mass() const { return min_uniform_mass <= max_uniform_mass; }
   bool has_one_mass() const { return !has_mass && min_uniform_mass >= max_uniform_mass; }
   /// A uniform mass is given in double.
@@ -44,9 +49,14 @@ class ParticleColumns {
 
   /// Sets what is known of the particles, of which the segment has the positions.
   void show_in(Particles<Real>& particles) const;
+  /// Of the finite ones on this rank; 0 if there are none.
+  double max_mass() const { return max_mass_; }
+  double max_velocity() const { return max_velocity_; }
 
  private:
   double uniform_mass_ = 1;
+  double max_mass_ = 1;
+  double max_velocity_ = 0;
   Buffer<float> velocity_float_, mass_float_;
   Buffer<double> velocity_, mass_;
   Buffer<std::uint8_t> type_;

@@ -62,8 +62,7 @@ struct LocalSets {
   }
 };
 
-/// All particles are here, and labels are wanted in the caller's order: its indices are the global
-/// ones.
+/// All particles are here: indices in the caller's order are the global ones.
 template <class Real>
 Buffer<Index> labels_of_one_rank(const Search<Real>& search) {
   const Context& context = search.context();
@@ -72,7 +71,7 @@ Buffer<Index> labels_of_one_rank(const Search<Real>& search) {
   const PhaseTimer timer(context, "labels");
   Buffer<LocalIndex> smallest(exec, local.linked.num, "labels");
   Buffer<Index> label(exec, local.linked.num, "labels");
-  const kernels::LabelTarget target{0, label.span()};
+  const kernels::LabelTarget target{0, label.span(), search.order == LabelOrder::caller};
   const Span<const LocalIndex> order = search.particles().redistribution.sent();
   kernels::on(exec, [&](const auto& e) {
     kernels::write_labels(e, local.linked.fof.sets, order, smallest.span(), target);
@@ -143,23 +142,19 @@ Buffer<Index> write_labels(const Search<Real>& search, const LinkedParticles<Rea
 template <class Real>
 Buffer<Index> find_labels(const Search<Real>& search, FofStatistics& statistics) {
   const Context& context = search.context();
-  if (context.comm.size() == 1 && search.order == LabelOrder::caller)
-    return labels_of_one_rank(search);
+  if (context.comm.size() == 1) return labels_of_one_rank(search);
   DistributedParticles<Real>& particles = search.particles();
   LocalSets<Real> local(search);
   LinkedParticles<Real>& linked = local.linked;
-  CrossingEdges edges{{}, {0}};
-  if (context.comm.size() > 1) {
-    linked.numbering = number_particles(context.comm, particles);
-    statistics.num_local = linked.num;
-    edges = link_across_ranks(context, linked, search.options, statistics);
-  }
+  linked.numbering = number_particles(context.comm, particles);
+  statistics.num_local = linked.num;
+  const CrossingEdges edges = link_across_ranks(context, linked, search.options, statistics);
   Buffer<Index> smallest(context.exec, linked.num, "labels");
   kernels::on(context.exec, [&](const auto& e) {
     kernels::find_smallest(e, linked.fof.sets, particles.global_index.span(), smallest.span());
   });
   if (!search.domain.is_shared) particles.global_index = {};
-  if (context.comm.size() > 1) merge_sets(context, linked, edges, smallest.span(), statistics);
+  merge_sets(context, linked, edges, smallest.span(), statistics);
   return write_labels(search, linked, std::move(smallest));
 }
 
@@ -213,7 +208,6 @@ FofResult friends_of_friends(const Context& context, const Particles<Real>& part
     const Index sent_before = context.comm.bytes_sent();
     const double b = options.linking_length;
     DomainRequest request;
-    request.with_global_index = false;
     request.choose = [&](const Extent& extent, const Extent&) {
       return choose_key_frame(box, extent, clump_cell(b, box.dimensions),
                               scale_for<Real>(b, box, extent));

@@ -21,6 +21,12 @@ void bring_columns(const Context& context, const std::vector<ColumnView>& column
   if (!moves.empty()) particles.redistribution.forward(context, moves);
 }
 
+template <class Real>
+void number_particles(SearchInput<Real>& input) {
+  ensure_global_index(*input.domain, input.species.targets);
+  ensure_global_index(*input.domain, input.species.queries);
+}
+
 }  // namespace
 
 template <class Real>
@@ -31,6 +37,7 @@ SearchInput<Real> make_search_input(const Context& context, const KnnTargets<Rea
   if (targets.domain != nullptr) {
     input.domain = targets.domain->state();
     input.columns = columns;
+    number_particles(input);
     return input;
   }
   std::vector<SpeciesInput<Real>> species{{*targets.particles}};
@@ -39,6 +46,7 @@ SearchInput<Real> make_search_input(const Context& context, const KnnTargets<Rea
     input.species.queries = 1;
   }
   input.domain = make_domain(context, species, box, {});
+  number_particles(input);
   bring_columns(context, columns, input);
   return input;
 }

@@ -96,16 +96,12 @@ template <class Real>
 std::shared_ptr<const Tree<Real>> tree_of(DomainState<Real>& domain, int species,
                                           const TreeOptions& options) {
   DomainSpecies<Real>& of = domain.species[static_cast<std::size_t>(species)];
-  const auto make = [&] {
-    return std::make_shared<const Tree<Real>>(domain.context, of.particles.sorted, options);
-  };
-  if (!domain.is_shared) {
-    auto tree = make();
-    of.particles.sorted.keys = {};
-    return tree;
-  }
   std::shared_ptr<const void>& kept = of.trees[{options.leaf_size, options.equal_keys_stay}];
-  if (!kept) kept = make();
+  if (!kept) {
+    ensure_keys(domain, species);
+    kept = std::make_shared<const Tree<Real>>(domain.context, of.particles.sorted, options);
+    of.particles.sorted.keys = {};  // 8 bytes a particle, for which few domains have another use
+  }
   return std::static_pointer_cast<const Tree<Real>>(kept);
 }
 

@@ -40,6 +40,7 @@ class RealColumn {
     return static_cast<const char*>(data_) + i * stride_bytes_;
   }
   bool is_double() const { return is_double_; }
+  Index stride_bytes() const { return stride_bytes_; }
   /// One number for all elements.
   bool is_one_number() const { return stride_bytes_ == 0; }
   const void* data() const { return data_; }

@@ -34,11 +34,13 @@ struct WriteLabel {
   Span<const LocalIndex> smallest;
   LabelTarget target;
 
-  ZHALO_HD void prefetch(Index i) const { prefetch_line(&target.label[order[i]]); }
+  ZHALO_HD void prefetch(Index i) const { prefetch_line(&target.label[index(i)]); }
 
   ZHALO_HD void operator()(Index i) const {
-    target.label[order[i]] = target.first_index + smallest[sets.find(static_cast<LocalIndex>(i))];
+    target.label[index(i)] = target.first_index + smallest[sets.find(static_cast<LocalIndex>(i))];
   }
+
+  ZHALO_HD Index index(Index i) const { return target.in_caller_order ? Index{order[i]} : i; }
 };
 
 template <class E>

@@ -1,7 +1,9 @@
 /// Looking at masses and types, packing columns.
 #pragma once
 
+#include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/common/backend.hpp"
 #include "kernels/particles.hpp"
@@ -14,14 +16,16 @@ struct SummarizeColumns {
   Span<const Index> global_index;
   int num_types;
 
+  ZHALO_HD Index index(Index i) const { return global_index.empty() ? i : global_index[i]; }
+
   ZHALO_HD ColumnSummary operator()(Index i) const {
     const Place<Real> p = particles[i];
     const double mass = p.segment.mass ? p.segment.mass[p.row] : particles.uniform_mass;
     const int type = p.segment.type ? p.segment.type[p.row] : 0;
     const bool bad_mass = !(mass > 0) || mass - mass != 0;
     const bool bad_type = type >= num_types;
-    return {bad_mass ? 1 : 0, bad_mass ? global_index[i] : last, bad_type ? 1 : 0,
-            bad_type ? global_index[i] : last};
+    return {bad_mass ? 1 : 0, bad_mass ? index(i) : last, bad_type ? 1 : 0,
+            bad_type ? index(i) : last};
   }
 
   static constexpr Index last = std::numeric_limits<Index>::max();
@@ -45,43 +49,42 @@ ColumnSummary summarize_columns(const E& exec, const ParticlesView<Real>& partic
                           Summarize{particles, global_index, num_types}, CombineColumnSummaries{});
 }
 
+/// The bits of a magnitude, which ascend with it; 0 for what is not finite. The host compares whole
+/// numbers in vectors.
 template <class Real>
-struct MassOf {
-  ParticlesView<Real> particles;
+struct FiniteMagnitude {
+  using Bits = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;
+  static constexpr Real largest = std::numeric_limits<Real>::max();
+  Span<const Real> values;
 
-  ZHALO_HD double operator()(Index i) const {
-    const Place<Real> p = particles[i];
-    return p.segment.mass ? p.segment.mass[p.row] : particles.uniform_mass;
+  ZHALO_HD Bits operator()(Index i) const {
+    constexpr Bits sign = Bits{1} << (8 * sizeof(Real) - 1);
+    const Bits bits = bits_of(values[i]) & ~sign;
+    return bits <= bits_of(largest) ? bits : 0;
   }
-};
 
-template <class Real>
-struct MaxVelocityOf {
-  ParticlesView<Real> particles;
-
-  ZHALO_HD double operator()(Index i) const {
-    const Place<Real> p = particles[i];
-    double largest = 0;
-    for (int axis = 0; axis < particles.dimensions; ++axis) {
-      const double v = p.segment.velocity[axis] ? fabs(p.segment.velocity[axis][p.row]) : 0;
-      if (v > largest && v - v == 0) largest = v;
-    }
-    return largest;
+  ZHALO_HD static Bits bits_of(Real value) {
+    Bits bits;
+    memcpy(&bits, &value, sizeof(Real));
+    return bits;
   }
 };
 
 struct Larger {
-  ZHALO_HD double operator()(double a, double b) const { return a > b ? a : b; }
+  template <class T>
+  ZHALO_HD T operator()(T a, T b) const {
+    return a > b ? a : b;
+  }
 };
 
 template <class E, class Real>
-double find_max_mass(const E& exec, const ParticlesView<Real>& particles) {
-  return transform_reduce(exec, particles.num, 0.0, MassOf<Real>{particles}, Larger{});
-}
-
-template <class E, class Real>
-double find_max_velocity(const E& exec, const ParticlesView<Real>& particles) {
-  return transform_reduce(exec, particles.num, 0.0, MaxVelocityOf<Real>{particles}, Larger{});
+Real max_magnitude(const E& exec, Span<const Real> values) {
+  using Magnitude = FiniteMagnitude<Real>;
+  const auto bits = transform_reduce(exec, values.size(), typename Magnitude::Bits{0},
+                                     Magnitude{values}, Larger{});
+  Real largest;
+  memcpy(&largest, &bits, sizeof(Real));
+  return largest;
 }
 
 template <class Real>
@@ -111,8 +114,9 @@ struct PackParticle {
   ZHALO_HD void prefetch(Index i) const {
     const Place<Real> p = particles[at[i]];
     if (!to.pos.empty()) prefetch_line(&p.segment.pos[0][p.row]);
-    if (p.segment.velocity[0]) prefetch_line(p.segment.velocity[0].address_of(p.row));
-    if (p.segment.mass) prefetch_line(p.segment.mass.address_of(p.row));
+    if (!to.velocity.empty() || !to.velocity_float.empty())
+      prefetch_line(p.segment.velocity[0].address_of(p.row));
+    if (!to.mass.empty() || !to.mass_float.empty()) prefetch_line(p.segment.mass.address_of(p.row));
   }
 
   template <class T>
@@ -143,8 +147,7 @@ void pack_particles(const E& exec, const ParticlesView<Real>& particles, Span<co
 }
 
 ZHALO_INSTANTIATE_REALS(summarize_columns);
-ZHALO_INSTANTIATE_REALS(find_max_mass);
-ZHALO_INSTANTIATE_REALS(find_max_velocity);
+ZHALO_INSTANTIATE_REALS(max_magnitude);
 ZHALO_INSTANTIATE_REALS(mark_types);
 ZHALO_INSTANTIATE_REALS(pack_particles);
 
