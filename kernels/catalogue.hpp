@@ -140,10 +140,9 @@ void sum_types(const E& exec, const MembersView<Real>& members, Span<const HaloR
 
 // ---------------------------------------------------------------- from parts to groups
 
-/// rows[i] = keys[i] / num_species.
+/// Each key becomes the row that it is in: it is divided by the number of species.
 template <class E>
-void find_rows(const E& exec, Span<const std::uint64_t> keys, int num_species,
-               Span<std::uint64_t> rows);
+void find_rows(const E& exec, int num_species, Span<std::uint64_t> keys);
 
 /// offset[i] = start[i], and the total behind them.
 template <class E>

@@ -277,8 +277,7 @@ Catalogue make(DomainState<Real>& domain, Span<const Index> label,
   if (!domain.has_velocities) forget_velocities(catalogue);
   const auto order = make_group_order(context, members, keys.bits());
   members = {};
-  catalogue.members =
-      order->forward(context, input.global_index().view, "members in group order");
+  catalogue.members = order->forward(context, input.global_index().view, "members in group order");
   catalogue.to_group_order = {order};
   catalogue.checksum = checksum_of(context, catalogue);
   return catalogue;

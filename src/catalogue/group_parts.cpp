@@ -44,7 +44,7 @@ ExchangePlan plan_to_rows(const Context& context, const std::vector<std::uint64_
 
 GroupParts::GroupParts(const Context& context, Span<const std::uint64_t> keys, int num_species,
                        Index num_groups_total)
-    : context_(context) {
+    : context_(context), parts_are_rows_(context.comm.size() == 1 && num_species == 1) {
   const Exec& exec = context.exec;
   const Buffer<LocalIndex> start = starts_of_runs(exec, keys);
   offset_ = offsets_of_runs(exec, start, keys.size());
@@ -58,10 +58,10 @@ GroupParts::GroupParts(const Context& context, Span<const std::uint64_t> keys, i
     // Of a row the first species comes first, and of that the lowest rank: the first in Z-order.
     to_rows_.set_arrived(sort_indices(exec, key.span(), bits_for(num_groups_total * num_species)));
   }
-  Buffer<std::uint64_t> row(exec, key.size(), "rows of groups");
-  kernels::on(exec,
-              [&](const auto& e) { kernels::find_rows(e, key.span(), num_species, row.span()); });
-  row_offset_ = offsets_of_runs(exec, starts_of_runs(exec, row.span()), row.size());
+  if (num_species > 1) {
+    kernels::on(exec, [&](const auto& e) { kernels::find_rows(e, num_species, key.span()); });
+  }
+  row_offset_ = offsets_of_runs(exec, starts_of_runs(exec, key.span()), key.size());
   synchronise(exec);
 }
 

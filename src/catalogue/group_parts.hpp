@@ -28,6 +28,7 @@ class GroupParts {
   /// Adds up the parts of each row; each has `width` sums. Collective.
   template <class Sum>
   Buffer<Sum> add(Buffer<Sum> of_parts, Index width = 1) const {
+    if (parts_are_rows_) return of_parts;
     const Buffer<Sum> parts = at_rows(std::move(of_parts), width);
     Buffer<Sum> sums(context_.exec, num_rows() * width, "sums over groups");
     kernels::on(context_.exec, [&](const auto& e) {
@@ -54,6 +55,7 @@ class GroupParts {
   }
 
   const Context& context_;
+  bool parts_are_rows_;  ///< one rank, one species
   Buffer<Index> offset_;
   Redistribution to_rows_;
   Buffer<Index> row_offset_;  ///< first part of each row, and the end

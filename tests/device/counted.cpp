@@ -25,15 +25,18 @@ class Setup {
   const Exec& exec() const { return context_.exec; }
 
   FofResult find_groups() const {
-    const double length = 0.2 / std::cbrt(static_cast<double>(num_));
-    return friends_of_friends(context_, particles(), box_, {.linking_length = length});
+    return friends_of_friends(context_, particles(), box_, {.linking_length = linking_length()});
   }
-  Catalogue make_table(const FofResult& groups) const {
-    return make_catalogue(context_, particles(), box_, groups.label.span(), CatalogueOptions{});
+  Domain<float> domain() const {
+    return {context_, particles(), box_, {.min_length = linking_length()}};
+  }
+  FofResult find_groups(const Domain<float>& domain) const {
+    return friends_of_friends(domain, {.linking_length = linking_length()});
   }
   KnnResult<float> find_neighbours() const { return knn(context_, particles(), box_, {.k = 8}); }
 
  private:
+  double linking_length() const { return 0.2 / std::cbrt(static_cast<double>(num_)); }
   Particles<float> particles() const {
     Particles<float> all;
     all.segments = {ParticleSegment<float>::interleaved(rows_.data(), num_, 3)};
@@ -72,11 +75,12 @@ std::vector<Counted> count_cases(Index num) {
   for (const std::string kind : {"uniform", "clustered"}) {
     const Setup setup(kind, num);
     all.push_back(count_second("fof/" + kind + "/b0.2", setup, [&] { setup.find_groups(); }));
-    const FofResult groups = setup.find_groups();
-    all.push_back(
-        count_second("catalogue/" + kind + "/b0.2", setup, [&] { setup.make_table(groups); }));
     all.push_back(
         count_second("knn/self/" + kind + "/k8", setup, [&] { setup.find_neighbours(); }));
+    const Domain<float> domain = setup.domain();
+    const FofResult groups = setup.find_groups(domain);
+    all.push_back(count_second("catalogue/" + kind + "/b0.2", setup,
+                               [&] { make_catalogue(domain, groups.label.span(), {}); }));
   }
   return all;
 }
@@ -87,9 +91,10 @@ bool run_case(const std::string& name, Index num) {
     if (name == "fof/" + kind + "/b0.2") return Setup(kind, num).find_groups(), true;
     if (name == "catalogue/" + kind + "/b0.2") {
       const Setup setup(kind, num);
-      const FofResult groups = setup.find_groups();
+      const Domain<float> domain = setup.domain();
+      const FofResult groups = setup.find_groups(domain);
       profile::clear();
-      return setup.make_table(groups), true;
+      return make_catalogue(domain, groups.label.span(), {}), true;
     }
   }
   return false;

@@ -16,9 +16,10 @@ struct Budget {
   std::int64_t allocations = 0;
 };
 
-/// By the part of the name before the first slash.
+/// By the part of the name before the first slash. A catalogue of a domain sums each group twice,
+/// sorts members and hashes them.
 const std::map<std::string, Budget> budgets = {
-    {"fof", {40, 8, 0}}, {"catalogue", {40, 20, 0}}, {"knn", {60, 40, 0}}};
+    {"fof", {40, 8, 0}}, {"catalogue", {44, 20, 0}}, {"knn", {60, 40, 0}}};
 
 }  // namespace
 

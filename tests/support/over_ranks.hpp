@@ -62,7 +62,8 @@ std::vector<Index> labels_of_one_rank(const PointSet<Real>& points) {
                  fof_of_part(context, points, {0, points.num()}, {points.linking_length}).label);
 }
 
-inline std::vector<Index> slice(const std::vector<Index>& values, const Share& part) {
+template <class T>
+std::vector<T> slice(const std::vector<T>& values, const Share& part) {
   return {values.begin() + part.first, values.begin() + part.first + part.count};
 }
 

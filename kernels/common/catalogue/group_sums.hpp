@@ -212,17 +212,15 @@ void sum_types(const E& exec, const MembersView<Real>& members, Span<const HaloR
 // ---------------------------------------------------------------- groups
 
 struct FindRow {
-  Span<const std::uint64_t> keys;
   std::uint64_t num_species;
-  Span<std::uint64_t> rows;
+  Span<std::uint64_t> keys;
 
-  ZHALO_HD void operator()(Index i) const { rows[i] = keys[i] / num_species; }
+  ZHALO_HD void operator()(Index i) const { keys[i] /= num_species; }
 };
 
 template <class E>
-void find_rows(const E& exec, Span<const std::uint64_t> keys, int num_species,
-               Span<std::uint64_t> rows) {
-  for_each(exec, rows.size(), FindRow{keys, static_cast<std::uint64_t>(num_species), rows});
+void find_rows(const E& exec, int num_species, Span<std::uint64_t> keys) {
+  for_each(exec, keys.size(), FindRow{static_cast<std::uint64_t>(num_species), keys});
 }
 
 struct MakeOffset {
