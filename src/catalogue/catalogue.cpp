@@ -1,8 +1,6 @@
 #include "zhalo/catalogue/catalogue.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <numeric>
@@ -10,6 +8,7 @@
 
 #include "kernels/catalogue.hpp"
 #include "kernels/on.hpp"
+#include "src/catalogue/checksum.hpp"
 #include "src/catalogue/group_order.hpp"
 #include "src/catalogue/members.hpp"
 #include "src/catalogue/properties.hpp"
@@ -228,32 +227,6 @@ void forget_velocities(Catalogue& catalogue) {
     row.velocity = {{kernels::unknown, kernels::unknown, kernels::unknown}};
     row.velocity_dispersion = kernels::unknown;
   }
-}
-
-/// Hash of each row, added up; of the members likewise: a sum does not ask who has which part.
-std::uint64_t checksum_of(const Context& context, const Catalogue& catalogue) {
-  static_assert(sizeof(HaloProperties) % sizeof(std::uint64_t) == 0);
-  using Words = std::array<std::uint64_t, sizeof(HaloProperties) / sizeof(std::uint64_t)>;
-  std::uint64_t sum = kernels::on(context.exec, [&](const auto& e) {
-    return kernels::hash_members(e, catalogue.members.span(), catalogue.first_member);
-  });
-  const auto num_types = static_cast<std::size_t>(catalogue.num_types);
-  for (std::size_t g = 0; g < catalogue.length.size(); ++g) {
-    kernels::Hash hash;
-    hash.add(static_cast<std::uint64_t>(catalogue.first_group) + g);
-    hash.add(static_cast<std::uint64_t>(catalogue.length[g]));
-    hash.add(static_cast<std::uint64_t>(catalogue.label[g]));
-    for (const std::uint64_t word : std::bit_cast<Words>(catalogue.properties[g])) hash.add(word);
-    for (std::size_t t = g * num_types; t < (g + 1) * num_types; ++t) {
-      if (catalogue.length_by_type[t] == 0) continue;
-      hash.add(static_cast<std::uint64_t>(catalogue.length_by_type[t]));
-      hash.add(std::bit_cast<std::uint64_t>(catalogue.mass_by_type[t]));
-    }
-    sum += hash.value();
-  }
-  std::uint64_t total = 0;
-  for (const std::uint64_t of_rank : context.comm.all_gather(sum)) total += of_rank;
-  return total;
 }
 
 template <class Real>

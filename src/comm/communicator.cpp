@@ -199,16 +199,22 @@ int Communicator::node_size() const { return state_ ? state_->node_size : 1; }
 bool Communicator::is_gpu_aware() const { return state_ && state_->gpu_aware; }
 Index Communicator::bytes_sent() const { return state_ ? state_->bytes_sent : 0; }
 
+/// Takes over `part`, which is freed.
+Communicator Communicator::make_part(MPI_Comm part) const {
+  Communicator result(part, state_->options);
+  MPI_Comm_free(&part);
+  result.state_->gpu_aware = state_->gpu_aware;
+  result.state_->gpu_aware_is_claimed = state_->gpu_aware_is_claimed;
+  result.state_->names = result.all_gather(state_->name_of(rank_));
+  return result;
+}
+
 Communicator Communicator::split(int colour) const {
   enter("split");
   if (state_ == nullptr) return {};
   MPI_Comm part = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split(state_->comm, colour, rank_, &part), "MPI_Comm_split");
-  Communicator result(part, state_->options);
-  MPI_Comm_free(&part);
-  result.state_->gpu_aware = state_->gpu_aware;
-  result.state_->gpu_aware_is_claimed = state_->gpu_aware_is_claimed;
-  return result;
+  return make_part(part);
 }
 
 Communicator Communicator::split_by_machine() const {
@@ -217,11 +223,7 @@ Communicator Communicator::split_by_machine() const {
   MPI_Comm part = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split_type(state_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part),
             "MPI_Comm_split_type");
-  Communicator result(part, state_->options);
-  MPI_Comm_free(&part);
-  result.state_->gpu_aware = state_->gpu_aware;
-  result.state_->gpu_aware_is_claimed = state_->gpu_aware_is_claimed;
-  return result;
+  return make_part(part);
 }
 
 // ---------------------------------------------------------------- reductions

@@ -33,11 +33,12 @@ int smallest(S& state, int value) {
 template <class S>
 void send_failure(S& state, Failure& failure, int culprit) {
   const char* operation = "spreading of an error";
-  Wire<int> header(state.broken, 2);
+  Wire<int> header(state.broken, 3);
   header[0] = static_cast<int>(failure.kind);
   header[1] = static_cast<int>(failure.message.size());
+  header[2] = failure.names_rank ? 1 : 0;
   MPI_Request request = MPI_REQUEST_NULL;
-  state.check(MPI_Ibcast(header.data(), 2, MPI_INT, culprit, state.comm, &request), operation);
+  state.check(MPI_Ibcast(header.data(), 3, MPI_INT, culprit, state.comm, &request), operation);
   state.wait(request, operation);
   const auto size = static_cast<std::size_t>(header[1]);
   Wire<char> text(state.broken, size);
@@ -45,7 +46,7 @@ void send_failure(S& state, Failure& failure, int culprit) {
   state.check(MPI_Ibcast(text.data(), header[1], MPI_CHAR, culprit, state.comm, &request),
               operation);
   state.wait(request, operation);
-  failure = {static_cast<FailureKind>(header[0]), {text.data(), size}};
+  failure = {static_cast<FailureKind>(header[0]), {text.data(), size}, header[2] == 1};
 }
 
 /// Returns if no rank has failed: the least of all `otherwise`. Else throws the failure of the
@@ -57,8 +58,10 @@ int settle(S& state, const Failure& mine, int rank, int otherwise = none) {
   Failure shared = mine;
   send_failure(state, shared, culprit);
   const bool alike = shared.kind == mine.kind && shared.message == mine.message;
-  if (smallest(state, alike ? 1 : 0) == 0)
-    shared.message = fmt::format("rank {}: {}", culprit, shared.message);
+  if (smallest(state, alike ? 1 : 0) == 0 && !shared.names_rank) {
+    shared.message = fmt::format("rank {}: {}", state.name_of(culprit), shared.message);
+    shared.names_rank = true;
+  }
   throw_agreed(shared, &state);
 }
 
@@ -91,6 +94,7 @@ void Communicator::together(const std::function<void()>& work) const {
   } catch (const Agreed& agreed) {
     if (agreed.among == state_.get() || is_broken()) throw;
     failure = describe_current_exception();
+    failure.names_rank = agreed.names_rank;
   } catch (...) {
     if (is_broken()) throw;
     failure = describe_current_exception();

@@ -13,7 +13,8 @@ namespace {
 
 template <class E>
 struct AgreedError : E, Agreed {
-  AgreedError(const std::string& message, const void* ranks) : E(message), Agreed{ranks} {}
+  AgreedError(const Failure& failure, const void* ranks)
+      : E(failure.message), Agreed{ranks, failure.names_rank} {}
 };
 
 }  // namespace
@@ -48,17 +49,17 @@ Failure describe_current_exception() {
 
 void throw_agreed(const Failure& failure, const void* among) {
   switch (failure.kind) {
-    case FailureKind::input: throw AgreedError<InputError>(failure.message, among);
-    case FailureKind::file: throw AgreedError<FileError>(failure.message, among);
-    case FailureKind::memory: throw AgreedError<OutOfMemory>(failure.message, among);
-    case FailureKind::device: throw AgreedError<DeviceError>(failure.message, among);
-    case FailureKind::communication: throw AgreedError<CommunicationError>(failure.message, among);
-    case FailureKind::interrupted: throw AgreedError<Interrupted>(failure.message, among);
-    case FailureKind::contract: throw AgreedError<ContractViolation>(failure.message, among);
+    case FailureKind::input: throw AgreedError<InputError>(failure, among);
+    case FailureKind::file: throw AgreedError<FileError>(failure, among);
+    case FailureKind::memory: throw AgreedError<OutOfMemory>(failure, among);
+    case FailureKind::device: throw AgreedError<DeviceError>(failure, among);
+    case FailureKind::communication: throw AgreedError<CommunicationError>(failure, among);
+    case FailureKind::interrupted: throw AgreedError<Interrupted>(failure, among);
+    case FailureKind::contract: throw AgreedError<ContractViolation>(failure, among);
     case FailureKind::none:
     case FailureKind::other: break;
   }
-  throw AgreedError<Error>(failure.message, among);
+  throw AgreedError<Error>(failure, among);
 }
 
 }  // namespace zhalo

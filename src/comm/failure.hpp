@@ -21,6 +21,7 @@ enum class FailureKind : int {
 struct Failure {
   FailureKind kind = FailureKind::none;
   std::string message;
+  bool names_rank = false;  ///< the message says which rank failed
 };
 
 /// Of the exception that is being handled.
@@ -29,6 +30,7 @@ Failure describe_current_exception();
 /// Mark of an exception that all ranks of a communicator throw: it needs no agreement again.
 struct Agreed {
   const void* among = nullptr;
+  bool names_rank = false;
 };
 
 /// Throws the error that the failure describes, marked.

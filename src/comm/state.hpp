@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "zhalo/comm/communicator.hpp"
 #include "zhalo/core/buffer.hpp"
@@ -28,6 +29,11 @@ struct Communicator::State {
   int node_rank = 0;
   int node_size = 1;
   Index bytes_sent = 0;
+  /// Of a part: the ranks' numbers among all, by which users know them. Else empty.
+  std::vector<int> names;
+  int name_of(int rank) const {
+    return names.empty() ? rank : names[static_cast<std::size_t>(rank)];
+  }
   /// A wait ran into the timeout: messages are under way that nobody will take, nothing can be
   /// agreed on any more.
   bool broken = false;

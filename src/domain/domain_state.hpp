@@ -60,8 +60,8 @@ std::shared_ptr<DomainState<Real>> make_domain(const Context& context,
                                                const std::vector<SpeciesInput<Real>>& inputs,
                                                const Box& box, const DomainRequest& request);
 
-/// Keys and global indices are there only while somebody needs them (these on several ranks always):
-/// these calls make them again. Not collective.
+/// Keys, and on one rank global indices, are there only while somebody needs them. These calls make
+/// them again. Not collective.
 template <class Real>
 void ensure_keys(DomainState<Real>& state, int species);
 template <class Real>

@@ -141,6 +141,7 @@ class Communicator {
   /// not so, messages are staged.
   void probe_gpu_aware(const Exec& exec) const;
   void tell_others(const Failure& failure) const;
+  Communicator make_part(MPI_Comm part) const;
   void all_gather_bytes(const void* record, void* all, std::size_t bytes) const;
   template <class T>
   T reduce(T value, MPI_Op op, const char* operation) const;

@@ -135,6 +135,24 @@ TEST_CASE("messages of the caller and of zhalo do not meet") {
   CHECK(all == comm.size());
 }
 
+TEST_CASE("an error in a part of the ranks names the rank by its number among all, once") {
+  const Communicator world(MPI_COMM_WORLD);
+  const int last = world.size() - 1;
+  std::string message;
+  try {
+    world.together([&] {
+      const Communicator part = world.split(world.rank() == 0 ? 0 : 1);
+      part.together([&] {
+        if (world.rank() == last) throw InputError("nothing to read");
+      });
+    });
+  } catch (const InputError& error) {
+    message = error.what();
+  }
+  const std::string rank = world.size() > 1 ? "rank " + std::to_string(last) + ": " : "";
+  CHECK(message == rank + "nothing to read");
+}
+
 TEST_CASE("a communicator can be a part of the ranks, and moves") {
   const Communicator world(MPI_COMM_WORLD);
   MPI_Comm half = MPI_COMM_NULL;
