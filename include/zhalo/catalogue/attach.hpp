@@ -26,15 +26,15 @@ struct AttachResult {
 };
 
 /// Gives each of `others` the label of the nearest of `linked`, if that is at a distance <= radius
-/// (in the unit of the positions; may be infinite); of several at the same distance that with the
-/// smallest global index among `linked`. Distances are those of knn: in the positions' own
-/// precision, to the nearest periodic image.
+/// (in the unit of the positions; may be infinite). Of several at the same distance the one with
+/// the smallest global index among `linked` counts. Distances are those of knn: in the positions'
+/// own precision, to the nearest periodic image.
 ///
-/// Collective; both kinds of particles are of any order and place, on any rank, and any rank may
-/// have none. The result does not depend on the number of ranks or threads, bit for bit.
-/// make_catalogue takes these labels together with those of the linked particles, for Particles
-/// that have the segments of both. Throws InputError for a radius that is negative or NaN, labels
-/// that are not one for each linked particle, and as knn.
+/// Collective. Both kinds of particles may be in any order, on any rank, and any rank may have
+/// none. The result is equal bit for bit for any number of ranks and threads. make_catalogue takes
+/// these labels together with those of the linked particles, for Particles that have the segments
+/// of both. Throws InputError for a radius that is negative or NaN, labels that are not one for
+/// each linked particle, and as knn.
 template <class Real>
 AttachResult attach_particles(const Context& context, const LabelledParticles<Real>& linked,
                               const Particles<Real>& others, const Box& box, double radius);

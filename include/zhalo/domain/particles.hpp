@@ -25,7 +25,7 @@ struct ParticleSegment {
 };
 
 /// The particles of one rank: one or more segments that are never copied, never changed, and must
-/// outlive the calls that use them. A particle's identity is its global index: its place in the
+/// outlive the calls that use them. A particle's identity is its global index: its number in the
 /// order of ranks, then segments, then rows.
 template <class Real>
 struct Particles {

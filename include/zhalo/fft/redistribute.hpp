@@ -9,8 +9,8 @@
 
 namespace zhalo {
 
-/// Which part of a field each rank holds, and how it lies there: layout[r] is rank r's. Bricks of
-/// different ranks must not overlap.
+/// Which part of a field each rank holds, and how it lies there: layout[r] is rank r's. Index
+/// boxes of different ranks must not overlap.
 struct FieldLayout {
   std::vector<BoxLayout> layout;
 
@@ -32,7 +32,7 @@ void redistribute_bytes(const Context& context, const FieldLayout& from,
                         const FieldBytes& from_field, const FieldLayout& to,
                         const FieldBytes& to_field);
 
-/// Moves every cell that both layouts hold to its place in `to`; cells of `to` that nobody holds in
+/// Moves every cell that both layouts hold to where `to` has it. Cells of `to` that nobody holds in
 /// `from`, and gaps, stay as they are. The layouts may divide different index boxes in different
 /// orders: slabs, pencils, cells, modes, all on one rank. Collective; both layouts are the same on
 /// all ranks. Memory: a copy of what is sent and of what is received. InputError if a layout is not

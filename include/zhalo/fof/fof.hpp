@@ -42,22 +42,21 @@ struct FofResult {
 
 /// Finds the groups: the connected components of the graph that joins any two friends.
 ///
-/// Collective; the particles are of any order and place. Float positions are decided as float64
-/// arithmetic on the given coordinates would decide, double positions in float64; a particle beyond
-/// a periodic edge is moved inside first, and rounded to the positions' precision. The labels do
-/// not depend on the number of ranks or threads, nor on how the particles are spread over ranks.
-/// With several ranks the particles' coordinates travel, in even parts along a Z-order; nothing
-/// else does, and the caller's memory is not changed. Throws InputError for a linking length that
-/// is not positive or too large, for positions that are not finite or lie outside a box without
-/// periodicity (how many, and the first one's global index), OutOfMemory.
+/// Collective. Particles may be in any order, on any rank; they are not changed. Links equal those
+/// of float64 arithmetic on the given coordinates. A particle beyond a periodic edge is moved
+/// inside first, and rounded to the positions' precision. Labels do not depend on the number of
+/// ranks or threads, nor on how the particles are spread over ranks. With several ranks only
+/// coordinates travel. Throws InputError for a linking length that is not positive or too large,
+/// and for positions that are not finite or lie outside a box without periodicity (how many, and
+/// the first one's global index); OutOfMemory.
 template <class Real>
 FofResult friends_of_friends(const Context& context, const Particles<Real>& particles,
                              const Box& box, const FofOptions& options);
 
-/// The same in the first species of a domain: nothing is sorted or sent again, and the labels are
-/// in the domain's order. Collective. Throws as above, and InputError for a linking length that is
-/// so small beside the domain that squares of it underflow (below about 1e-30 of its size in
-/// float).
+/// The same in the first species of a domain. Nothing is sorted or sent again. Labels are in the
+/// domain's order. Collective. Throws as above, and InputError for a linking length that is so
+/// small beside the domain that its square underflows (in float below about 1e-30 of the domain's
+/// size).
 template <class Real>
 FofResult friends_of_friends(const Domain<Real>& domain, const FofOptions& options);
 

@@ -69,8 +69,7 @@ struct Membership {
 
 /// Stages `membership_NNN.K.hdf5`: `PartTypeN/GroupNr` (int64, -1 = in no group) and
 /// `PartTypeN/ParticleIDs`, in the snapshot's order over the files; attribute FirstParticle of
-/// PartTypeN is the place of the first row in that order. Collective, and errors, as
-/// write_catalogue.
+/// PartTypeN is the index of the first row in that order. Collective; throws as write_catalogue.
 void write_membership(StagedFiles& files, const Membership& membership,
                       const SnapshotInfo& snapshot, const RunRecord& run,
                       const WriteOptions& options = {});

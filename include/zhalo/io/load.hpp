@@ -7,7 +7,7 @@
 
 namespace zhalo::io {
 
-/// Instead of a particle type: places that are no particles (load_query_points).
+/// Instead of a particle type: points that are no particles (load_query_points).
 constexpr int no_type = -1;
 
 /// Particles [first, first + count) of one type, in the order of the files.

@@ -1,4 +1,4 @@
-/// Places that are no particles, such as queries for neighbours.
+/// Points that are no particles, such as queries for neighbours.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ struct QueryPoints {
 /// dataset of another shape or kind.
 std::optional<QueryPoints> find_query_points(const Communicator& comm, const std::string& path);
 
-/// This rank's equal share of the places, one range of type no_type. Collective.
+/// This rank's equal share of the points, one range of type no_type. Collective.
 template <class Real>
 LoadedParticles<Real> load_query_points(const Context& context, const QueryPoints& file);
 

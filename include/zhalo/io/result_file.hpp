@@ -1,4 +1,4 @@
-/// Writing numbers about each particle of a snapshot, or about each place of a list, in their order
+/// Writing numbers about each particle of a snapshot, or about each query point, in their order
 /// (docs/formats.md).
 #pragma once
 
@@ -46,10 +46,10 @@ struct Results {
 };
 
 /// Stages `NAME.hdf5`, or `NAME.0.hdf5` and so on if there are to be several: `PartTypeN/DATASET`
-/// in the snapshot's order over the files; attribute FirstParticle of PartTypeN is the place of the
+/// in the snapshot's order over the files; attribute FirstParticle of PartTypeN is the index of the
 /// first row in that order. With several files and WriteOptions::master, `NAME.hdf5` shows them as
 /// one. Files of an earlier run under these names go at the commit. `snapshot` is the one whose
-/// time, box and units hold. Collective, and errors, as write_catalogue.
+/// time, box and units hold. Collective; throws as write_catalogue.
 void write_results(StagedFiles& files, const std::string& name, const Results& results,
                    const SnapshotInfo& snapshot, const WriteOptions& options = {});
 

@@ -101,11 +101,11 @@ struct KnnResult {
 
 /// Finds the k nearest particles of every particle.
 ///
-/// Collective; particles of any order and place, on any rank; they are not changed. Distances are
-/// computed in the positions' own precision, to the nearest periodic image, sqrt(fma(z, z, fma(y,
-/// y, x * x))); neighbours are ordered by squared distance, then by global index. Results do not
-/// depend on the number of ranks or threads nor on the backend, bit for bit. A particle beyond a
-/// periodic edge is moved inside first. Throws InputError for k outside 1..max_neighbours,
+/// Collective. Particles may be in any order, on any rank; they are not changed. Distances are
+/// computed in the positions' own precision, to the nearest periodic image, as sqrt(fma(z, z,
+/// fma(y, y, x * x))). Neighbours are ordered by squared distance, then by global index. Results
+/// are equal bit for bit for any number of ranks and threads and on any backend. A particle beyond
+/// a periodic edge is moved inside first. Throws InputError for k outside 1..max_neighbours,
 /// max_radius negative or NaN, positions that are not finite or lie outside a box without
 /// periodicity, options or columns that differ between ranks; OutOfMemory.
 template <class Real>
@@ -118,7 +118,7 @@ template <class Real>
 KnnResult<Real> knn(const Context& context, const Queries<Real>& search, const Box& box,
                     const KnnOptions& options, const KnnOutput& output = {});
 
-/// The same in a domain: nothing is sorted or sent again but what other ranks need to see. Columns
+/// The same in a domain. Only what other ranks need to see is sent, and nothing is sorted. Columns
 /// are in the domain's order, and so are the rows (whatever output.order says).
 template <class Real>
 KnnResult<Real> knn(const Domain<Real>& domain, const KnnOptions& options,

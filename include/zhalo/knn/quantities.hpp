@@ -14,7 +14,7 @@ Buffer<double> neighbour_quantity(const Context& context, const Particles<Real>&
                                   const Box& box, const KnnOptions& options,
                                   const QuantityOptions& quantity);
 
-/// The same at the places of queries, which are no particles.
+/// The same at query points.
 template <class Real>
 Buffer<double> neighbour_quantity(const Context& context, const Queries<Real>& among,
                                   const Box& box, const KnnOptions& options,

@@ -11,21 +11,23 @@ namespace zhalo {
 struct GravityOptions {
   Laplacian laplacian = Laplacian::exact;
   Derivative derivative = Derivative::exact;
-  Window window = Window::cic;  ///< with which fields are read at the places
+  Window window = Window::cic;  ///< with which fields are read out
 };
 
-/// The potential phi with Laplacian(phi) = source, at the places. Collective. Errors as sample(),
-/// and InputError for a box that is not periodic. Memory: a field, with several ranks a second one,
-/// and a copy of the modes.
+/// The potential phi with Laplacian(phi) = source, at the positions of `points`. Collective. Throws
+/// as readout(), and InputError for a box that is not periodic. Memory: a field, with several ranks
+/// a second one, and a copy of the modes.
 template <class T, class Real>
 Buffer<T> potential_at(const Context& context, const Modes<T>& source,
                        const Particles<Real>& points, const GravityOptions& options = {});
 
-/// - grad phi per axis. With the source 3/2 Omega_m H0^2 / a times the overdensity, and places
-/// comoving, this is d(a^2 dx/dt)/dt; divided by a, the peculiar acceleration, dv/dt + H v with v =
-/// a dx/dt (Peebles 1980, chapter II). Of the linear overdensity alone, it is the displacement of
-/// the Zel'dovich approximation. Collective. Errors as potential_at(). Memory: three fields and two
-/// copies of the modes; with several ranks then three more fields.
+/// - grad phi per axis, at the positions of `points`.
+///
+/// With the source 3/2 Omega_m H0^2 / a times the overdensity, in comoving coordinates, this is
+/// d(a^2 dx/dt)/dt. Divided by a it is the peculiar acceleration dv/dt + H v, with v = a dx/dt
+/// (Peebles 1980, chapter II). With the linear overdensity alone as source it is the displacement
+/// of the Zel'dovich approximation. Collective. Throws as potential_at(). Memory: three fields and
+/// two copies of the modes; with several ranks three more fields.
 template <class T, class Real>
 std::array<Buffer<T>, 3> acceleration_at(const Context& context, const Modes<T>& source,
                                          const Particles<Real>& points,

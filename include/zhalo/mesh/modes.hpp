@@ -25,8 +25,8 @@ class Modes {
   Modes(const Context& context, const Decomposition& decomposition);
 
   const Decomposition& decomposition() const { return decomposition_; }
-  /// This rank's modes: layout().index box has their indices, layout().offset(mode) their place.
-  /// Ask it: the order of axes depends on the ranks.
+  /// This rank's modes: layout().index box has their indices, layout().offset(mode) where they are
+  /// in memory. Ask it: the order of axes depends on the ranks.
   const BoxLayout& layout() const { return layout_; }
   Span<std::complex<T>> span() { return values_.span(); }
   Span<const std::complex<T>> span() const { return values_.span(); }

@@ -1,4 +1,4 @@
-/// From fields to values at places.
+/// From fields to values at points.
 #pragma once
 
 #include <utility>
@@ -11,16 +11,16 @@
 
 namespace zhalo {
 
-/// Values of fields at the positions of `places`, each the window's mean of the cells around it:
-/// the transpose of paint(). One array per field, one value per place of this rank in the caller's
-/// order, in memory of the context's Exec. The fields' cells() count, ghosts do not. On an axis
-/// that is not periodic, cells beyond the edge are as the outermost.
+/// Values of fields at the positions of `points`: the mean of the cells around each, weighted by
+/// the window. This is the transpose of paint(). Returns one array per field, with one value per
+/// point of this rank in the caller's order, in memory of the context's Exec. Ghost cells do not
+/// count. Beyond the edge of an axis that is not periodic, the outermost cell continues.
 ///
-/// Sums are in double and in one order: values do not depend on the number of ranks, threads, or
-/// the backend, bit for bit. Collective; places on any rank, up to max_local_particles of each.
-/// Memory beyond the values: with several ranks a second copy of each field, with ghosts, and of at
-/// most 2^23 places that are sent and about 2^24 that are received. InputError as paint(), or if
-/// the fields have different decompositions; OutOfMemory. T, Real: float or double.
+/// Values are equal bit for bit for any number of ranks and threads and on any backend: sums are in
+/// double and in one order. Collective; points may be on any rank. With several ranks it needs
+/// memory for a second copy of each field, with ghosts, and for at most 2^23 points that are sent
+/// and about 2^24 that are received. Throws InputError as paint(), and if the fields have different
+/// decompositions; OutOfMemory. T, Real: float or double.
 template <class T, class Real>
 std::vector<Buffer<T>> readout(const Context& context, const std::vector<const Field<T>*>& fields,
                                const Particles<Real>& points, Window window = Window::cic);

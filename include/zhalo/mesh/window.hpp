@@ -1,4 +1,4 @@
-/// The windows with which particles are spread over cells, and fields are read at places.
+/// Mass assignment windows: how particles are spread over cells, and fields are read at points.
 #pragma once
 
 #include "zhalo/core/types.hpp"
