@@ -2,6 +2,7 @@
 /// number of ranks.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -306,6 +307,47 @@ TEST_CASE("a catalogue of linked and attached particles") {
   CHECK(num_groups[0] == 24);  // all have ten linked ones
   CHECK(num_groups[4] == 24);
   CHECK(num_groups[8] < 24);
+}
+
+namespace {
+
+/// The catalogue of two species of one domain; this rank has these shares of them.
+Catalogue of_two_species(const Context& context, const PointSet& points, Share linked_here,
+                         Share others_here) {
+  const Box box = Box::periodic_cube(1);
+  const Placed<double> linked(points.linked, linked_here, 3);
+  const Placed<double> others(points.others, others_here, 3);
+  const Domain<double> domain(context, {linked.particles, others.particles}, box);
+  const std::vector<Index> label = part(points.label, linked_here);
+  const Buffer<Index> of_linked = domain.to_domain_order(Span<const Index>(label));
+  const Buffer<Index> of_others = attach_particles(domain, of_linked.span(), 2.0 / cells).label;
+  return make_catalogue(domain, {of_linked.span(), of_others.span()}, {.min_members = 10});
+}
+
+}  // namespace
+
+TEST_CASE("a catalogue of two species of a domain is that of one rank, bit for bit") {
+  const Context context = make_context();
+  PointSet points = make_point_set(240, 500, 30, Box::periodic_cube(1));
+  for (Index i = 0; i < 240; ++i) points.label[static_cast<std::size_t>(i)] = i % 24;
+  const Context alone;
+  const Catalogue expected = of_two_species(alone, points, {0, 240}, {0, 500});
+  REQUIRE(expected.num_groups_total == 24);
+  // Linked members come first: indices of the others begin behind theirs.
+  for (std::size_t g = 0; g < expected.length.size(); ++g) {
+    const auto members = to_host(alone.exec, expected.members);
+    const auto begin = members.begin() + expected.offset[g];
+    CHECK(std::is_partitioned(begin, begin + expected.length[g], [](Index i) { return i < 240; }));
+  }
+  for (int way = 0; way < num_ways; ++way) {
+    const Catalogue found = of_two_species(context, points, share_in_way(240, way, context.comm),
+                                           share_in_way(500, (way + 2) % num_ways, context.comm));
+    const Share rows{found.first_group, static_cast<Index>(found.length.size())};
+    CHECK(found.checksum == expected.checksum);
+    CHECK(found.length == part(expected.length, rows));
+    CHECK(to_host(context.exec, found.members) ==
+          part(to_host(alone.exec, expected.members), {found.first_member, found.members.size()}));
+  }
 }
 
 TEST_CASE("what cannot be attached") {

@@ -9,6 +9,7 @@
 #include "tests/support/over_ranks.hpp"
 #include "tests/support/point_sets.hpp"
 #include "zhalo/catalogue/attach.hpp"
+#include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/fof/fof.hpp"
 #include "zhalo/knn/within.hpp"
 #include "zhalo/mesh/paint.hpp"
@@ -115,6 +116,29 @@ TEST_CASE("domain: a second analysis sorts nothing, and sends only what others m
     return a.context.comm.sum(a.context.comm.bytes_sent() - before);
   }();
   if (a.context.comm.size() > 1) CHECK(sent < as_particles);
+}
+
+TEST_CASE("domain: its catalogue sends no particle again, and is that of the particles") {
+  Analysed a(4000);
+  const Box& box = a.points.box;
+  const FofOptions linking{.linking_length = a.points.linking_length};
+  const Domain<float> domain(a.context, a.particles, box);
+  const FofResult groups = friends_of_friends(domain, linking);
+  a.new_phases();
+  const Index sent_before = a.context.comm.bytes_sent();
+  const Catalogue catalogue = make_catalogue(domain, groups.label.span(), {.min_members = 5});
+  const Index sent = a.context.comm.sum(a.context.comm.bytes_sent() - sent_before);
+  CHECK(a.new_phases() == std::set<std::string>{"catalogue"});
+  // Labels and rows of groups on their way to order, sums of their parts, indices of members: less
+  // than a particle's positions in each direction.
+  CHECK(sent < 40 * domain.num_total());
+
+  const FofResult of_particles = friends_of_friends(a.context, a.particles, box, linking);
+  const Catalogue expected =
+      make_catalogue(a.context, a.particles, box, of_particles.label.span(), {.min_members = 5});
+  CHECK(catalogue.num_groups_total > 0);
+  CHECK(catalogue.checksum == expected.checksum);
+  CHECK(returned(domain, catalogue.group_of) == to_host(a.context.exec, expected.group_of));
 }
 
 TEST_CASE("domain: particles of one species join the groups of another") {
