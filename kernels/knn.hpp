@@ -109,15 +109,14 @@ template <class E, class Real>
 void sort_rows(const E& exec, Span<const Index> offset, const WithinRows<Real>& rows,
                SearchColumn<Index> global_index);
 
-/// Distances (in the unit of the positions) and global indices of `num` rows.
+/// Distances (in the unit of the positions) and global indices of rows of k.
 template <class E, class Real>
-void write_rows(const E& exec, Index num, const BestRows<Real>& rows,
-                SearchColumn<Index> global_index, const RowOutput<Real>& to);
+void write_rows(const E& exec, const NeighbourRows<Real>& rows, const RowOutput<Real>& to);
 
-/// Elements of a column at the neighbours of count.size() rows.
+/// Elements of a column at the neighbours of rows of k.
 template <class E, class Real>
-void gather_neighbours(const E& exec, const PlacedBytes& column, const BestRows<Real>& rows,
-                       Span<const LocalIndex> count, const MissingBytes& to);
+void gather_neighbours(const E& exec, const PlacedBytes& column, const NeighbourRows<Real>& rows,
+                       const MissingBytes& to);
 
 /// What built-in reductions see of the neighbours; velocities lie row by row, `dimensions` numbers
 /// each.

@@ -1,11 +1,12 @@
-/// Time and memory of one call.
+/// Time and memory of one call: by the pools' own counters, and by what the system says of this
+/// process.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <optional>
 
-#include "resident.hpp"
 #include "zhalo/core/memory.hpp"
 
 namespace zhalo::bench {
@@ -14,6 +15,21 @@ using Clock = std::chrono::steady_clock;
 inline double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
+
+/// Forgets the peak of the resident set (Linux; elsewhere or without permission nothing happens and
+/// the peak only grows).
+void reset_resident_peak();
+
+/// Bytes of the resident set now, and its peak; none where /proc is missing.
+struct Resident {
+  std::size_t now = 0;
+  std::size_t peak = 0;
+};
+std::optional<Resident> resident();
+
+/// Bytes of shared memory that the resident set counts here and other processes' count, too, so
+/// that the sum over all is too large by this; 0 where the system does not say (Linux before 5.4).
+std::size_t shared_resident_excess();
 
 /// Bytes beyond the input, over one call.
 struct Footprint {

@@ -7,7 +7,7 @@
 
 #include "apps/cli/options.hpp"
 #include "zhalo/comm/context.hpp"
-#include "zhalo/domain/positions.hpp"
+#include "zhalo/domain/particles.hpp"
 #include "zhalo/io/load.hpp"
 
 namespace zhalo::app {

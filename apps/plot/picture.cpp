@@ -3,15 +3,78 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/plot/picture_map.hpp"
+#include "apps/plot/canvas.hpp"
 #include "apps/plot/picture_pixels.hpp"
 #include "apps/plot/scale.hpp"
 
 namespace zhalo::app {
 namespace {
 
+/// Of the map, in the units of the sheet, which are pixels if the map is to be as large.
+constexpr double longer_side = 1000;
+constexpr double left = 104, above = 96, below = 92, right = 172;
+constexpr Ink black{{0.1, 0.1, 0.1}};
 constexpr Ink grey{{0.35, 0.35, 0.35}};
+constexpr Ink white{{1, 1, 1}};
+constexpr Ink of_circles{{0.56, 0.93, 1.0}, 0.75};
 constexpr double bar_gap = 28, bar_width = 28;
+
+/// The map, and what is in it, in units of the sheet.
+struct Map {
+  Area area;
+  double scale = 1;  ///< units of the sheet per length
+  const Picture* picture = nullptr;
+
+  explicit Map(const Picture& shown) : picture(&shown) {
+    scale = longer_side / std::max(shown.length[0], shown.length[1]);
+    // Neither of a very long box is to vanish.
+    const auto side = [&](int axis) {
+      return std::max(std::round(scale * shown.length[static_cast<std::size_t>(axis)]), 60.0);
+    };
+    area = {left, above, side(0), side(1)};
+  }
+  double x(double value) const {
+    return area.x + area.width * (value - picture->lo[0]) / picture->length[0];
+  }
+  double y(double value) const {
+    return area.y + area.height * (1 - (value - picture->lo[1]) / picture->length[1]);
+  }
+  double bottom() const { return area.y + area.height; }
+};
+
+/// Of a round length, about a fifth of the map.
+void draw_scale_bar(Canvas& canvas, const Map& map) {
+  const double length = round_down(0.25 * map.picture->length[0]);
+  const double width = map.area.width * length / map.picture->length[0];
+  const std::string label = tick_text(length) + " " + map.picture->unit;
+  const TextStyle style{.size = 22, .across = 0.5, .ink = white};
+  const double plate_width = std::max(width, canvas.text_width(label, style)) + 32;
+  const Area plate{map.area.x + 20, map.bottom() - 20 - 62, plate_width, 62};
+  canvas.fill(plate, {{0, 0, 0}, 0.55});
+  const double middle = plate.x + plate.width / 2, y = plate.y + 45;
+  canvas.text(label, {middle, plate.y + 29}, style);
+  canvas.line({middle - width / 2, y}, {middle + width / 2, y}, 4, white);
+}
+
+/// With the images of those that cross an edge. Small ones become large enough to be seen.
+void draw_circles(Canvas& canvas, const Map& map) {
+  const Picture& picture = *map.picture;
+  canvas.clip(map.area);
+  for (const Circle& circle : picture.circles) {
+    const double radius = std::max(circle.radius * map.scale, 4.0);
+    for (const double x : {-1.0, 0.0, 1.0}) {
+      for (const double y : {-1.0, 0.0, 1.0}) {
+        const Point centre{map.x(circle.centre[0] + x * picture.length[0]),
+                           map.y(circle.centre[1] + y * picture.length[1])};
+        const bool seen = centre.x > map.area.x - radius &&
+                          centre.x < map.area.x + map.area.width + radius &&
+                          centre.y > map.area.y - radius && centre.y < map.bottom() + radius;
+        if (seen) canvas.circle(centre, radius, 1.6, of_circles);
+      }
+    }
+  }
+  canvas.release();
+}
 
 void draw_axes(Canvas& canvas, const Map& map) {
   const Picture& picture = *map.picture;

@@ -3,7 +3,7 @@
 #include "kernels/catalogue.hpp"
 #include "kernels/on.hpp"
 #include "src/core/synchronise.hpp"
-#include "src/core/validate_memory.hpp"
+#include "src/core/validate.hpp"
 #include "zhalo/knn/knn.hpp"
 
 namespace zhalo {

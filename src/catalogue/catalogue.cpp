@@ -12,7 +12,7 @@
 #include "src/catalogue/group_order.hpp"
 #include "src/catalogue/members.hpp"
 #include "src/catalogue/properties.hpp"
-#include "src/core/validate_memory.hpp"
+#include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
 
 namespace zhalo {

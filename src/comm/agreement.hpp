@@ -2,9 +2,12 @@
 #pragma once
 
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
+#include "src/core/synchronise.hpp"
 #include "zhalo/comm/communicator.hpp"
+#include "zhalo/comm/context.hpp"
 
 namespace zhalo {
 
@@ -17,5 +20,23 @@ void append_text(std::vector<Index>& numbers, std::string_view text);
 /// InputError unless the numbers are the same on all ranks; `what` begins the message. Collective.
 void validate_equal(const Communicator& comm, const std::vector<Index>& numbers,
                     std::string_view what);
+
+/// together() for work that queues something: it is done, or its error is every rank's, before any
+/// rank leaves.
+template <class Work>
+auto finish_together(const Context& context, const Work& work) -> decltype(work()) {
+  if constexpr (std::is_void_v<decltype(work())>) {
+    context.comm.together([&] {
+      work();
+      synchronise(context.exec);
+    });
+  } else {
+    return together(context.comm, [&] {
+      auto result = work();
+      synchronise(context.exec);
+      return result;
+    });
+  }
+}
 
 }  // namespace zhalo

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -199,13 +200,35 @@ int Communicator::node_size() const { return state_ ? state_->node_size : 1; }
 bool Communicator::is_gpu_aware() const { return state_ && state_->gpu_aware; }
 Index Communicator::bytes_sent() const { return state_ ? state_->bytes_sent : 0; }
 
+namespace {
+
+/// Of each rank of `part` the rank in `whole`. Not collective.
+std::vector<int> ranks_among(MPI_Comm part, MPI_Comm whole) {
+  int size = 0;
+  MPI_Group members = MPI_GROUP_NULL, all = MPI_GROUP_NULL;
+  check_mpi(MPI_Comm_size(part, &size), "MPI_Comm_size");
+  check_mpi(MPI_Comm_group(part, &members), "MPI_Comm_group");
+  check_mpi(MPI_Comm_group(whole, &all), "MPI_Comm_group");
+  std::vector<int> own(static_cast<std::size_t>(size)), ranks(own.size());
+  std::iota(own.begin(), own.end(), 0);
+  const int code = MPI_Group_translate_ranks(members, size, own.data(), all, ranks.data());
+  MPI_Group_free(&members);
+  MPI_Group_free(&all);
+  check_mpi(code, "MPI_Group_translate_ranks");
+  return ranks;
+}
+
+}  // namespace
+
 /// Takes over `part`, which is freed.
 Communicator Communicator::make_part(MPI_Comm part) const {
+  std::vector<int> names = ranks_among(part, state_->comm);
+  for (int& name : names) name = state_->name_of(name);
   Communicator result(part, state_->options);
   MPI_Comm_free(&part);
   result.state_->gpu_aware = state_->gpu_aware;
   result.state_->gpu_aware_is_claimed = state_->gpu_aware_is_claimed;
-  result.state_->names = result.all_gather(state_->name_of(rank_));
+  result.state_->names = std::move(names);
   return result;
 }
 

@@ -1,15 +1,14 @@
 #include "zhalo/core/exec.hpp"
 
-#include <sched.h>
-
-#include <thread>
-
 #include <fmt/format.h>
+#include <sched.h>
+#include <thread>
 
 #include "kernels/memory.hpp"
 #include "kernels/on.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
+#include "zhalo/core/for_each.hpp"
 
 namespace zhalo {
 
@@ -65,6 +64,10 @@ const std::shared_ptr<MemoryPool>& memory(const Exec& exec) {
   if (pool == nullptr)
     throw InputError("an Exec has no memory pool; make it with host_exec() or cuda_exec()");
   return pool;
+}
+
+void run_blocks(const Host& exec, Index num, Index block, const RangeFunction& function) {
+  kernels::run_blocks(exec, num, block, function);
 }
 
 }  // namespace zhalo

@@ -1,8 +1,8 @@
 #include "zhalo/core/memory.hpp"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -11,12 +11,13 @@
 #include <optional>
 #include <string>
 
-#include <fmt/format.h>
-
+#include "kernels/memory.hpp"
+#include "kernels/on.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo {
+
 namespace {
 
 /// Of blocks: whole cache lines on the host, whole memory transactions on a device.
@@ -200,6 +201,11 @@ std::size_t MemoryPool::peak_bytes() const {
 void MemoryPool::reset_peak() {
   const std::lock_guard lock(mutex_);
   peak_ = in_use_;
+}
+
+void copy_bytes(const Exec& exec, void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  kernels::on(exec, [&](const auto& e) { kernels::copy_bytes(e, to, from, bytes); });
 }
 
 }  // namespace zhalo

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/core/validate_memory.hpp"
+#include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
 
 namespace zhalo {

@@ -7,7 +7,7 @@
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
 #include "kernels/sort.hpp"
-#include "src/core/validate_memory.hpp"
+#include "src/core/validate.hpp"
 
 namespace zhalo {
 namespace {

@@ -61,7 +61,7 @@ ExchangePlan plan_messages(const BoxMessages& messages, int num_ranks) {
 }
 
 UploadedMoves::UploadedMoves(const Exec& exec, const std::vector<kernels::BoxMove>& moves)
-    : moves_(to_exec(exec, Span<const kernels::BoxMove>(moves), "places of bricks")) {
+    : moves_(to_exec(exec, Span<const kernels::BoxMove>(moves), "index boxes")) {
   for (const kernels::BoxMove& move : moves) num_words_ += move.num_words();
 }
 
@@ -113,8 +113,8 @@ MessageMoves make_moves(const BoxMessages& messages, const BoxLayout& from, cons
 }
 
 Messages::Messages(const Exec& exec, const ExchangePlan& plan, Index element_size)
-    : sent(exec, plan.num_sent() * element_size, "bricks to send"),
-      received(exec, plan.num_received() * element_size, "bricks received") {}
+    : sent(exec, plan.num_sent() * element_size, "index boxes to send"),
+      received(exec, plan.num_received() * element_size, "index boxes received") {}
 
 void exchange_messages(const Context& context, const ExchangePlan& plan, Index element_size,
                        Messages& messages) {

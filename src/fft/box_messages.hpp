@@ -1,4 +1,4 @@
-/// Bricks that go from the arrays of some ranks to those of others. Both sides know all index
+/// Index boxes that go from the arrays of some ranks to those of others. Both sides know all index
 /// boxes, so nothing is asked before data is sent.
 #pragma once
 

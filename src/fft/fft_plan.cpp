@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "kernels/on.hpp"
-#include "src/core/validate_memory.hpp"
+#include "src/core/validate.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::mesh {

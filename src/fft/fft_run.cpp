@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "src/core/synchronise.hpp"
-#include "src/core/validate_memory.hpp"
+#include "src/core/validate.hpp"
 #include "src/fft/fft_plan.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"

@@ -3,11 +3,11 @@
 #include <functional>
 
 #include "src/comm/agreement.hpp"
-#include "src/comm/finish_together.hpp"
-#include "src/core/validate_memory.hpp"
+#include "src/core/validate.hpp"
 #include "src/fft/box_messages.hpp"
 
 namespace zhalo {
+
 namespace {
 
 const BoxLayout& layout_at(const FieldLayout& layout, int rank) {
@@ -20,7 +20,7 @@ void validate_field(const Exec& exec, const BoxLayout& layout, const FieldBytes&
   validate(field.element_size >= 1, "the elements of {} have {} bytes (must be at least 1)", name,
            field.element_size);
   validate(field.size == layout.size,
-           "{} has {} elements, but the layout of this rank's brick has {}", name, field.size,
+           "{} has {} elements, but the layout of this rank's index box has {}", name, field.size,
            layout.size);
   validate(field.data != nullptr || field.size == 0, "{} has no memory for its {} elements", name,
            field.size);
@@ -41,7 +41,7 @@ void validate_owners(const FieldLayout& from, int rank) {
   const IndexBox& mine = layout_at(from, rank).index_box;
   for (int other = 0; other < static_cast<int>(from.layout.size()); ++other) {
     validate(other == rank || intersection(mine, layout_at(from, other).index_box).empty(),
-             "the bricks of ranks {} and {} overlap in the partition that a field is moved from "
+             "the index boxes of ranks {} and {} overlap in the layout that a field is moved from "
              "(every cell must have one owner)",
              rank, other);
   }
@@ -49,7 +49,7 @@ void validate_owners(const FieldLayout& from, int rank) {
 
 void validate_size(const FieldLayout& layout, const Communicator& comm, const char* name) {
   validate(static_cast<Index>(layout.layout.size()) == comm.size(),
-           "the partition that a field is moved {} has {} bricks for {} ranks (make its "
+           "the layout that a field is moved {} has {} index boxes for {} ranks (make its "
            "decomposition for as many)",
            name, layout.layout.size(), comm.size());
 }
@@ -80,7 +80,7 @@ void validate_layouts(const Communicator& comm, const FieldLayout& from, const F
   std::vector<Index> numbers{element_size};
   for (const BoxLayout& layout : from.layout) append_layout(numbers, layout);
   for (const BoxLayout& layout : to.layout) append_layout(numbers, layout);
-  validate_equal(comm, numbers, "the partitions or the elements of a transpose");
+  validate_equal(comm, numbers, "the layouts or the elements of a field that is moved");
 }
 
 BoxMessages find_messages(const FieldLayout& from, const FieldLayout& to, int rank) {
@@ -137,6 +137,21 @@ void redistribute_bytes(const Context& context, const FieldLayout& from,
     move_boxes(context, uploaded, {from_field.data, to_field.data, word_size},
                from_field.element_size);
   });
+}
+
+FieldLayout FieldLayout::of_cells(const Decomposition& decomposition) {
+  FieldLayout layout;
+  for (int rank = 0; rank < decomposition.num_ranks(); ++rank)
+    layout.layout.push_back(decomposition.cells_layout(rank));
+  return layout;
+}
+
+FieldLayout FieldLayout::of_modes(const Decomposition& decomposition, Spectrum spectrum,
+                                  ModeOrder order) {
+  FieldLayout layout;
+  for (int rank = 0; rank < decomposition.num_ranks(); ++rank)
+    layout.layout.push_back(decomposition.modes_layout(rank, spectrum, order));
+  return layout;
 }
 
 }  // namespace zhalo

@@ -3,7 +3,7 @@
 
 #include "kernels/lpt.hpp"
 #include "kernels/on.hpp"
-#include "src/comm/finish_together.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/mode_tables.hpp"
 #include "zhalo/ics/initial_conditions.hpp"

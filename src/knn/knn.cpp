@@ -34,15 +34,12 @@ class ResultWriter {
 
   void write_chunk() {
     const NeighbourRows<Real>& rows = lists_.rows();
-    const kernels::BestRows<Real> best{rows.k, const_cast<Real*>(rows.distance2),
-                                       const_cast<LocalIndex*>(rows.local_index),
-                                       const_cast<LocalIndex*>(rows.count.data())};
-    if (output_.distances) write_values(best, result_.distance);
-    if (output_.indices) write_values(best, result_.index);
+    if (output_.distances) write_values(result_.distance);
+    if (output_.indices) write_values(result_.index);
     for (std::size_t i = 0; i < output_.columns.size(); ++i)
-      write_column(best, static_cast<int>(i), result_.columns[i].data(), 0);
+      write_column(static_cast<int>(i), result_.columns[i].data(), 0);
     if (output_.locations)
-      write_column(best, static_cast<int>(output_.columns.size()), result_.location.data(), 0xff);
+      write_column(static_cast<int>(output_.columns.size()), result_.location.data(), 0xff);
     if (output_.order == RowOrder::domain) {
       copy_bytes(context_.exec, result_.query.data() + done_, rows.query_index,
                  static_cast<std::size_t>(rows.num) * sizeof(Index));
@@ -57,20 +54,18 @@ class ResultWriter {
 
  private:
   template <class T>
-  void write_values(const kernels::BestRows<Real>& best, Buffer<T>& to) {
+  void write_values(Buffer<T>& to) {
     const NeighbourRows<Real>& rows = lists_.rows();
     Buffer<T> values(context_.exec, rows.num * rows.k, "a chunk of results");
     kernels::RowOutput<Real> output;
     output.unit = rows.unit;
     if constexpr (std::is_same_v<T, Real>) output.distance = values.span();
     if constexpr (std::is_same_v<T, Index>) output.index = values.span();
-    kernels::on(context_.exec, [&](const auto& e) {
-      kernels::write_rows(e, rows.num, best, rows.global_index, output);
-    });
+    kernels::on(context_.exec, [&](const auto& e) { kernels::write_rows(e, rows, output); });
     keep(values.data(), static_cast<Index>(sizeof(T)), to.data());
   }
 
-  void write_column(const kernels::BestRows<Real>& best, int i, void* to, unsigned char missing) {
+  void write_column(int i, void* to, unsigned char missing) {
     const NeighbourRows<Real>& rows = lists_.rows();
     const Index size = i < static_cast<int>(output_.columns.size())
                            ? output_.columns[static_cast<std::size_t>(i)].element_size
@@ -78,9 +73,8 @@ class ResultWriter {
     Buffer<std::byte> values(context_.exec, rows.num * rows.k * size, "a chunk of results");
     const auto raw = lists_.raw_column(i, size);
     const kernels::PlacedBytes column{raw.own, raw.fetched, raw.num_own, size};
-    const Span<const LocalIndex> counts(rows.count.data(), rows.num);
     kernels::on(context_.exec, [&](const auto& e) {
-      kernels::gather_neighbours(e, column, best, counts, {values.data(), missing});
+      kernels::gather_neighbours(e, column, rows, {values.data(), missing});
     });
     keep(values.data(), size, to);
   }

@@ -3,10 +3,12 @@
 #include <cmath>
 #include <utility>
 
-#include "src/core/validate_memory.hpp"
+#include "src/core/validate.hpp"
 #include "src/knn/row_search.hpp"
+#include "zhalo/knn/reduce.hpp"
 
 namespace zhalo {
+
 namespace {
 
 void validate_search(const NeighbourSearch& search) {
@@ -168,5 +170,11 @@ const KnnStatistics& NeighbourLists<Real>::statistics() const {
 
 template class NeighbourLists<float>;
 template class NeighbourLists<double>;
+
+void validate_column(std::string_view name, Index num, Index num_particles) {
+  validate(num == num_particles,
+           "{} has {} elements on this rank, which has {}: it must have one for each", name, num,
+           num_particles);
+}
 
 }  // namespace zhalo

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "kernels/on.hpp"
-#include "src/comm/finish_together.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/field_transform.hpp"
 #include "src/mesh/mode_tables.hpp"

@@ -4,7 +4,6 @@
 
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
-#include "src/comm/finish_together.hpp"
 #include "src/core/validate.hpp"
 #include "src/fft/box_messages.hpp"
 #include "src/mesh/ghost_messages.hpp"
@@ -15,9 +14,9 @@ namespace zhalo {
 /// What a pull and a push move.
 struct GhostExchange {
   UploadedMessages pull;
-  /// The other way: ghosts that are sent, and rounds of index boxes that are added. Bricks of one
-  /// round do not overlap, and where index boxes of different rounds do, they are in the order of
-  /// the messages.
+  /// The other way: ghosts that are sent, and rounds of index boxes that are added. Index boxes of
+  /// one round do not overlap, and where index boxes of different rounds do, they are in the order
+  /// of the messages.
   UploadedMoves pack;
   std::vector<UploadedMoves> own_rounds;
   std::vector<UploadedMoves> rounds;

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "src/comm/finish_together.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/mesh/field_transform.hpp"
 #include "src/mesh/mode_tables.hpp"
 

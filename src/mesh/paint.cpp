@@ -7,8 +7,7 @@
 
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
-#include "src/comm/finish_together.hpp"
-#include "src/core/validate_memory.hpp"
+#include "src/core/validate.hpp"
 #include "src/domain/sorted_particles.hpp"
 #include "src/mesh/painted_cells.hpp"
 #include "src/mesh/particle_route.hpp"

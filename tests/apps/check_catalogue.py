@@ -113,15 +113,17 @@ class Catalogue:
             <= {*self.paths, self.master},
             f"{folders[0]} holds other files besides",
         )
-        parts, ids = [], []
+        parts, ids, checksums = [], [], set()
         for path in self.paths:
             with h5py.File(path, "r") as f:
                 self.check_file(path, f)
                 self.header = dict(f["Header"].attrs)
+                checksums.add(f["Header"].attrs["Checksum"])
                 self.linked_types = sorted(f["Parameters"].attrs["LinkedTypes"])
                 self.attached_types = sorted(f["Parameters"].attrs.get("AttachedTypes", []))
                 parts.append({name: f["Group"][name][:] for name in f["Group"]})
                 ids.append(f["IDs/ID"][:])
+        need(len(checksums) == 1, "the files state different checksums")
         self.columns = {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
         self.ids = np.concatenate(ids)
         self.num = len(self.columns["GroupLen"])
@@ -318,14 +320,6 @@ class Membership:
         everyone = np.concatenate([self.group_of[kind] for kind in kinds])
         ids = np.concatenate([self.ids[kind] for kind in kinds])
         check_ids(catalogue, everyone, ids)
-        stated = catalogue.header["Checksum"].decode()
-        if len(catalogue.ids) > 0 and int(stated, 16) != 0:  # 0: a table that was made up
-            types = catalogue.linked_types + catalogue.attached_types
-            need(
-                stated
-                == checksum(catalogue, np.concatenate([self.ids[kind] for kind in types])),
-                "the checksum is not that of the catalogue",
-            )
         linked = np.concatenate(
             [self.group_of[kind] for kind in kinds if kind in catalogue.linked_types]
         )
@@ -335,6 +329,14 @@ class Membership:
             np.array_equal(first, catalogue.columns["GroupLabel"]),
             "GroupLabel is not the first linked member's index",
         )
+        stated = catalogue.header["Checksum"].decode()
+        if len(catalogue.ids) > 0 and int(stated, 16) != 0:  # 0: a table that was made up
+            types = catalogue.linked_types + catalogue.attached_types
+            need(
+                stated
+                == checksum(catalogue, np.concatenate([self.ids[kind] for kind in types])),
+                "the checksum is not that of the catalogue",
+            )
 
 
 def add_to_hash(hashes, numbers):
@@ -370,7 +372,8 @@ def checksum(catalogue, ids):
     index = order[np.searchsorted(ids[order], catalogue.ids)].astype(np.int64)
     members = add_to_hash(np.zeros(len(index), np.uint64), np.arange(len(index), dtype=np.uint64))
     members = add_to_hash(members, index)
-    return f"{int(hashes.sum(dtype=np.uint64) + members.sum(dtype=np.uint64)) & (2**64 - 1):016x}"
+    total = int(hashes.sum(dtype=np.uint64)) + int(members.sum(dtype=np.uint64))
+    return f"{total % 2**64:016x}"
 
 
 def check_ids(catalogue, group_of, ids):

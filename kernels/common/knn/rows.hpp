@@ -64,8 +64,7 @@ template <class Real>
 struct WriteRow {
   static constexpr bool long_elements = true;
   static constexpr Real infinity = std::numeric_limits<Real>::infinity();
-  BestRows<Real> rows;
-  SearchColumn<Index> global_index;
+  NeighbourRows<Real> rows;
   RowOutput<Real> to;
 
   ZHALO_HD void operator()(Index row) const {
@@ -78,15 +77,14 @@ struct WriteRow {
         to.distance[at] = static_cast<Real>(static_cast<double>(r) * to.unit);
       }
       if (to.index.empty()) continue;
-      to.index[at] = i < found ? global_index[rows.local_index[at]] : Index{-1};
+      to.index[at] = i < found ? rows.global_index[rows.local_index[at]] : Index{-1};
     }
   }
 };
 
 template <class E, class Real>
-void write_rows(const E& exec, Index num, const BestRows<Real>& rows,
-                SearchColumn<Index> global_index, const RowOutput<Real>& to) {
-  for_each(exec, num, WriteRow<Real>{rows, global_index, to});
+void write_rows(const E& exec, const NeighbourRows<Real>& rows, const RowOutput<Real>& to) {
+  for_each(exec, rows.num, WriteRow<Real>{rows, to});
 }
 
 /// to[row][i] = element of the row's i-th neighbour; bytes `missing` where there is none.
@@ -113,10 +111,10 @@ struct GatherNeighbour {
 };
 
 template <class E, class Real>
-void gather_neighbours(const E& exec, const PlacedBytes& column, const BestRows<Real>& rows,
-                       Span<const LocalIndex> count, const MissingBytes& to) {
-  for_each(exec, count.size() * rows.k,
-           GatherNeighbour{column, rows.k, count, rows.local_index, to.missing, to.to});
+void gather_neighbours(const E& exec, const PlacedBytes& column, const NeighbourRows<Real>& rows,
+                       const MissingBytes& to) {
+  for_each(exec, rows.num * rows.k,
+           GatherNeighbour{column, rows.k, rows.count, rows.local_index, to.missing, to.to});
 }
 
 ZHALO_INSTANTIATE_REALS(sort_rows);

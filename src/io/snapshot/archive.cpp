@@ -1,4 +1,4 @@
-#include "src/io/snapshot/archive.hpp"
+#include "src/io/snapshot/state.hpp"
 
 #include <cstring>
 #include <optional>

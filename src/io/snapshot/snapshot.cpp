@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/io/snapshot/archive.hpp"
 #include "src/io/snapshot/files.hpp"
 #include "src/io/snapshot/header.hpp"
 #include "src/io/snapshot/state.hpp"

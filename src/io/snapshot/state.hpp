@@ -1,6 +1,8 @@
 /// Where the particles of an opened snapshot lie.
 #pragma once
 
+#include <string>
+
 #include "src/io/hdf5/input.hpp"
 #include "zhalo/io/snapshot.hpp"
 
@@ -30,5 +32,9 @@ void survey_types(Snapshot::State& state, const SnapshotOverrides& overrides);
 
 /// "PartType1/Coordinates".
 std::string dataset_path(int type, const std::string& name);
+
+/// What is known of an opened snapshot, as bytes that other ranks of the same program understand.
+std::string to_bytes(const Snapshot::State& state);
+Snapshot::State from_bytes(const std::string& bytes);
 
 }  // namespace zhalo::io

@@ -12,7 +12,7 @@
 #include "zhalo/core/error.hpp"
 #include "zhalo/cosmology/linear_power.hpp"
 #include "zhalo/domain/domain.hpp"
-#include "zhalo/domain/positions.hpp"
+#include "zhalo/domain/particles.hpp"
 #include "zhalo/fft/fft.hpp"
 #include "zhalo/fft/redistribute.hpp"
 #include "zhalo/fof/fof.hpp"

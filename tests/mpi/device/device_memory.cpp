@@ -9,7 +9,7 @@
 #include "zhalo/catalogue/attach.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/domain/domain.hpp"
-#include "zhalo/domain/positions.hpp"
+#include "zhalo/domain/particles.hpp"
 #include "zhalo/fft/fft.hpp"
 #include "zhalo/fft/redistribute.hpp"
 #include "zhalo/fof/fof.hpp"

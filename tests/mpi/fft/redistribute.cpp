@@ -52,7 +52,7 @@ TEST_CASE("transpose: what one rank does wrong, all ranks are told") {
   };
   CHECK_THROWS_AS(move(cells, is_last ? 1 : 0), InputError);
   CHECK_THROWS_WITH(move(cells, is_last ? 1 : 0),
-                    Contains("but the layout of this rank's brick has"));
+                    Contains("but the layout of this rank's index box has"));
   CHECK_NOTHROW(move(cells, 0));
 
   if (size == 1) return;
@@ -62,7 +62,7 @@ TEST_CASE("transpose: what one rank does wrong, all ranks are told") {
   const Index size_here = overlapping.layout[static_cast<std::size_t>(context.comm.rank())].size;
   CHECK_THROWS_AS(move(overlapping, size_here - own.size), InputError);
   CHECK_THROWS_WITH(move(overlapping, size_here - own.size),
-                    Contains("bricks of ranks 0 and 1 overlap"));
+                    Contains("index boxes of ranks 0 and 1 overlap"));
   // A different idea of someone else's index box.
   FieldLayout other = cells;
   if (is_last) other.layout[0] = layout_of(IndexBox{});

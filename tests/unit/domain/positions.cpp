@@ -1,5 +1,5 @@
 /// How many particles lie outside a box, and boxes that positions of a precision cannot hold.
-#include "zhalo/domain/positions.hpp"
+#include "zhalo/domain/particles.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -61,11 +61,11 @@ TEST_CASE("transpose: bad input") {
   const FieldLayout two = FieldLayout::of_cells(Decomposition(Grid::cube(4), 2));
   CHECK_NOTHROW(move(cells, 64, cells, 64));
   CHECK_THROWS_AS(move(two, 64, cells, 64), InputError);
-  CHECK_THROWS_WITH(move(two, 64, cells, 64), Contains("moved from has 2 bricks for 1 ranks"));
-  CHECK_THROWS_WITH(move(cells, 64, two, 64), Contains("moved to has 2 bricks for 1 ranks"));
+  CHECK_THROWS_WITH(move(two, 64, cells, 64), Contains("moved from has 2 index boxes for 1 ranks"));
+  CHECK_THROWS_WITH(move(cells, 64, two, 64), Contains("moved to has 2 index boxes for 1 ranks"));
   CHECK_THROWS_WITH(
       move(cells, 63, cells, 64),
-      Contains("the field that is moved has 63 elements") && Contains("brick has 64"));
+      Contains("the field that is moved has 63 elements") && Contains("index box has 64"));
   CHECK_THROWS_WITH(move(cells, 64, cells, 65),
                     Contains("the field that it is moved to has 65 elements"));
   FieldLayout wide = cells;

@@ -1,4 +1,4 @@
-#include "resident.hpp"
+#include "footprint.hpp"
 
 #include <fstream>
 #include <limits>
