@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -185,7 +186,23 @@ void take_order(const Communicator& comm, GroupOrder order, Catalogue& catalogue
 /// The power of two above the largest of all ranks.
 double unit_above(const Communicator& comm, double largest) {
   const double of_all = comm.max(largest);
-  return of_all > 0 ? std::ldexp(1.0, std::clamp(std::ilogb(of_all) + 1, -1000, 1000)) : 1;
+  return of_all > 0 ? std::ldexp(1.0, std::clamp(std::ilogb(of_all) + 1, -1000, 1023)) : 1;
+}
+
+/// The longest side of a box around the particles of all species.
+template <class Real>
+double extent_of(const DomainState<Real>& domain) {
+  double longest = 0;
+  for (int axis = 0; axis < domain.box.dimensions; ++axis) {
+    double lo = std::numeric_limits<double>::infinity(), hi = -lo;
+    for (const DomainSpecies<Real>& species : domain.species) {
+      if (species.extent.range.total == 0) continue;
+      lo = std::min(lo, species.extent.lo[axis]);
+      hi = std::max(hi, species.extent.hi[axis]);
+    }
+    longest = std::max(longest, domain.box.periodic[axis] ? domain.box.length[axis] : hi - lo);
+  }
+  return longest;
 }
 
 template <class Real>
@@ -196,17 +213,9 @@ kernels::HaloFrame halo_frame(const DomainState<Real>& domain) {
     max_mass = std::max(max_mass, species.columns.max_mass());
     max_velocity = std::max(max_velocity, species.columns.max_velocity());
   }
-  double extent = 0;
-  for (const DomainSpecies<Real>& species : domain.species) {
-    for (int axis = 0; axis < domain.box.dimensions; ++axis) {
-      const double length =
-          species.extent.range.total > 0 ? species.extent.hi[axis] - species.extent.lo[axis] : 0;
-      extent = std::max(extent, domain.box.periodic[axis] ? domain.box.length[axis] : length);
-    }
-  }
   kernels::HaloFrame halo;
   halo.frame.box = domain.box;
-  halo.unit = {unit_above(comm, max_mass), unit_above(comm, extent),
+  halo.unit = {unit_above(comm, max_mass), unit_above(comm, extent_of(domain)),
                unit_above(comm, max_velocity)};
   const auto inverse = [](double power) { return std::ldexp(1.0, -std::ilogb(power)); };
   halo.mass_to_unit = inverse(halo.unit.mass);

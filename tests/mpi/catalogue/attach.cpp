@@ -350,6 +350,28 @@ TEST_CASE("a catalogue of two species of a domain is that of one rank, bit for b
   }
 }
 
+TEST_CASE("two species that lie far apart in an open box") {
+  const Context context = make_context();
+  const bool first = context.comm.rank() == 0;
+  const Index num = first ? 40 : 0;
+  std::vector<float> near(static_cast<std::size_t>(3 * num), 1), far(near.size(), 1025);
+  const Domain<float> domain(
+      context,
+      {Particles<float>{.segments = {ParticleSegment<float>::interleaved(near.data(), num)}},
+       Particles<float>{.segments = {ParticleSegment<float>::interleaved(far.data(), num)}}},
+      Box::unbounded());
+  const std::vector<Index> one(static_cast<std::size_t>(domain.num(0)), 0);
+  const std::vector<Index> too(static_cast<std::size_t>(domain.num(1)), 0);
+  const Catalogue found =
+      make_catalogue(domain, {Span<const Index>(one), Span<const Index>(too)}, {});
+  REQUIRE(found.num_groups_total == 1);
+  if (found.length.empty()) return;
+  CHECK(found.length[0] == 80);
+  CHECK(found.properties[0].mass == 80);
+  CHECK(found.properties[0].centre == Vec3d{{513, 513, 513}});
+  CHECK(found.properties[0].max_radius == std::sqrt(3 * 512.0 * 512.0));
+}
+
 TEST_CASE("what cannot be attached") {
   const Context context = make_context();
   const Box box = Box::periodic_cube(1);
