@@ -334,10 +334,11 @@ TEST_CASE("a catalogue of two species of a domain is that of one rank, bit for b
   const Catalogue expected = of_two_species(alone, points, {0, 240}, {0, 500});
   REQUIRE(expected.num_groups_total == 24);
   // Linked members come first: indices of the others begin behind theirs.
+  const auto is_linked = [](Index i) { return i < 240; };
   for (std::size_t g = 0; g < expected.length.size(); ++g) {
     const auto members = to_host(alone.exec, expected.members);
     const auto begin = members.begin() + expected.offset[g];
-    CHECK(std::is_partitioned(begin, begin + expected.length[g], [](Index i) { return i < 240; }));
+    CHECK(std::is_partitioned(begin, begin + expected.length[g], is_linked));
   }
   for (int way = 0; way < num_ways; ++way) {
     const Catalogue found = of_two_species(context, points, share_in_way(240, way, context.comm),
