@@ -11,11 +11,14 @@ SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "check-layers"
 GOOD = {
     "include/zhalo/core/config.hpp": "#pragma once\n#if defined(X)\n#endif\n",
     "include/zhalo/comm/communicator.hpp": '#pragma once\n#include <mpi.h>\n#include "zhalo/core/config.hpp"\n',
-    "src/fof/fof.cpp": '#include "kernels/fof.hpp"\n#include "zhalo/tree/tree.hpp"\n// MPI_COMM_WORLD, exit(1)\n',
+    "src/fof/fof.cpp": '#include "kernels/fof.hpp"\n'
+    '#include "zhalo/tree/tree.hpp"\n// MPI_COMM_WORLD, exit(1)\n',
     "src/catalogue/c.cpp": '#include "zhalo/fof/fof.hpp"\nconst char* s = "abort()";\nint n = 1\'000;\n',
-    "include/zhalo/catalogue/plain.hpp": '#pragma once\n#include <vector>\n#include "zhalo/core/config.hpp"\n',
+    "include/zhalo/catalogue/plain.hpp": '#pragma once\n#include <vector>\n'
+    '#include "zhalo/core/config.hpp"\n',
     "kernels/common/fof/plain.hpp": '#pragma once\n#include "zhalo/catalogue/plain.hpp"\n',
-    "kernels/host/fof.cpp": '#include "kernels/common/fof/labels.hpp"\n#include "zhalo/core/config.hpp"\n#if 1\n#endif\n',
+    "kernels/host/fof.cpp": '#include "kernels/common/fof/labels.hpp"\n'
+    '#include "zhalo/core/config.hpp"\n#if 1\n#endif\n',
     "apps/fof.cpp": '#include "zhalo/io/snapshot.hpp"\n#include "progress.hpp"\n#include <mpi.h>\n',
     "tests/unit/a.cpp": '#include "kernels/common/fof/labels.hpp"\n#include <mpi.h>\n',
 }
