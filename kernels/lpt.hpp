@@ -8,7 +8,7 @@
 
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/span.hpp"
-#include "zhalo/core/vec.hpp"
+#include "zhalo/core/types.hpp"
 
 namespace zhalo::kernels {
 

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "zhalo/core/box.hpp"
-#include "zhalo/core/column_view.hpp"
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/neighbours.hpp"
 #include "zhalo/core/span.hpp"

@@ -13,7 +13,7 @@ namespace zhalo::kernels {
 /// Particles per leaf that is not a clump: a bit each in a word.
 inline constexpr int max_leaf_size = 64;
 
-/// How sorted keys are cut into cells: see kernels/common/tree/leaf_cells.hpp.
+/// How sorted keys are cut into cells: see kernels/common/tree/leaves.hpp.
 struct CellCut {
   Span<const std::uint64_t> keys;
   int bits = 0;                  ///< of the keys that are used, from the lowest on

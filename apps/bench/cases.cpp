@@ -1,10 +1,10 @@
-#include "cases.hpp"
+#include "apps/bench/cases.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "apps/bench/points.hpp"
+#include "zhalo/ics/points.hpp"
 
 namespace zhalo::bench {
 namespace {

@@ -1,16 +1,88 @@
 /// Which cases there are. Their names are in docs/benchmarks.md; scripts rely on them.
 #pragma once
 
+#include <benchmark/benchmark.h>
+
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "fof_case.hpp"
-#include "knn_case.hpp"
-#include "mesh_case.hpp"
-#include "transform_case.hpp"
+#include "apps/bench/point_set.hpp"
+#include "zhalo/core/exec.hpp"
+#include "zhalo/core/types.hpp"
+#include "zhalo/mesh/window.hpp"
 
 namespace zhalo::bench {
+
+struct FofCase {
+  std::string name;
+  PointSource source;
+  /// Linking length, in units of the mean separation or, if absolute, of the positions.
+  double linking_length = 0.2;
+  bool absolute = false;
+  std::function<Exec()> make_exec;
+
+  double length_for(const PointSet& points) const {
+    return absolute ? linking_length : linking_length * points.mean_separation();
+  }
+};
+
+/// The function that google-benchmark calls. Counters: docs/benchmarks.md.
+void run(benchmark::State& state, const FofCase& fof_case, PointStore& point_sets);
+
+/// For each particle the smallest index in its group: one call, not timed.
+std::vector<Index> labels(const FofCase& fof_case, const PointSet& points);
+
+/// The point_sets that were used last.
+struct KnnPoints {
+  PointStore particles;
+  PointStore queries;
+};
+
+struct KnnCase {
+  std::string name;
+  PointSource particles;
+  std::optional<PointSource> queries;  ///< none: the particles themselves
+  int k = 8;
+  bool reduce = false;  ///< to the k-th radius, instead of lists of distances and indices
+  std::function<Exec()> make_exec;
+};
+
+/// The function that google-benchmark calls. Counters: docs/benchmarks.md.
+void run(benchmark::State& state, const KnnCase& knn_case, KnnPoints& point_sets);
+
+/// The neighbours of each particle, row by row, in its own order.
+struct NeighbourTable {
+  std::vector<float> distance;  ///< (num, k)
+  std::vector<Index> index;     ///< (num, k)
+};
+
+/// One call, not timed.
+NeighbourTable neighbours(const KnnCase& knn_case, const PointSet& points);
+
+struct MeshCase {
+  std::string name;
+  PointSource source;
+  Window window = Window::cic;
+  bool is_sample = false;  ///< else painted
+  bool in_z_order = false;
+  Index num_cells = 256;  ///< along each axis
+  std::function<Exec()> make_exec;
+};
+
+/// The function that google-benchmark calls. Counters: docs/benchmarks.md.
+void run(benchmark::State& state, const MeshCase& mesh_case, PointStore& point_sets);
+
+struct TransformCase {
+  std::string name;
+  Index num = 0;  ///< cells along each axis
+  bool is_float = false;
+  std::function<Exec()> make_exec;
+};
+
+/// The function that google-benchmark calls. Counters: docs/benchmarks.md.
+void run(benchmark::State& state, const TransformCase& transform_case);
 
 /// The caller's own points.
 struct PointsFile {

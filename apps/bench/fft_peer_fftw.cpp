@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "real_transform.hpp"
+#include "apps/bench/fft_bench.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::bench {

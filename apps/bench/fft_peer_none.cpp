@@ -1,5 +1,5 @@
 // In place of fft_peer_fftw.cpp where FFTW's MPI libraries are missing.
-#include "real_transform.hpp"
+#include "apps/bench/fft_bench.hpp"
 
 namespace zhalo::bench {
 

@@ -1,9 +1,9 @@
-#include "fof_case.hpp"
+#include "apps/bench/cases.hpp"
 
 #include <algorithm>
 #include <optional>
 
-#include "footprint.hpp"
+#include "apps/bench/footprint.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/timers.hpp"

@@ -1,4 +1,4 @@
-#include "footprint.hpp"
+#include "apps/bench/footprint.hpp"
 
 #include <fstream>
 #include <limits>

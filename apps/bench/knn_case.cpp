@@ -1,12 +1,12 @@
-#include "knn_case.hpp"
+#include "apps/bench/cases.hpp"
 
 #include <algorithm>
 
-#include "footprint.hpp"
+#include "apps/bench/footprint.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/timers.hpp"
 #include "zhalo/knn/knn.hpp"
-#include "zhalo/knn/quantities.hpp"
+#include "zhalo/knn/reduce.hpp"
 
 namespace zhalo::bench {
 namespace {

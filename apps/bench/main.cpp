@@ -10,10 +10,10 @@
 
 #include <fmt/format.h>
 
-#include "apps/bench/points.hpp"
+#include "apps/bench/cases.hpp"
 #include "apps/cli/command_line.hpp"
-#include "cases.hpp"
 #include "zhalo/core/error.hpp"
+#include "zhalo/ics/points.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "point_set.hpp"
+#include "apps/bench/point_set.hpp"
 
 #include <fmt/format.h>
 

@@ -10,11 +10,11 @@
 #include <cstdio>
 #include <utility>
 
-#include "apps/bench/points.hpp"
 #include "apps/cli/command_line.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/fof/fof.hpp"
+#include "zhalo/ics/points.hpp"
 
 namespace {
 

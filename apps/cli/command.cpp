@@ -8,7 +8,6 @@
 #include <string>
 #include <thread>
 
-#include "apps/cli/interrupt.hpp"
 #include "apps/cli/process.hpp"
 #include "apps/cli/progress.hpp"
 #include "zhalo/core/error.hpp"

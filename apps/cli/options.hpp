@@ -1,13 +1,19 @@
 /// What the users of all commands can ask for.
 #pragma once
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "apps/cli/command_line.hpp"
 #include "zhalo/comm/affinity.hpp"
+#include "zhalo/core/error.hpp"
 #include "zhalo/io/catalogue_file.hpp"
-#include "zhalo/io/snapshot_info.hpp"
+#include "zhalo/io/snapshot.hpp"
 
 namespace zhalo::app {
 
@@ -31,5 +37,57 @@ struct CommonOptions : RunOptions {
   std::optional<double> box_length;
   bool wrap_all = false;  ///< also where so many particles lie outside the box that it seems wrong
 };
+
+/// What is on the command line, not checked yet.
+struct RawRunOptions {
+  std::string device = "auto";
+  std::optional<int> threads;
+  bool quiet = false;
+  bool verbose = false;
+  bool version = false;
+};
+
+struct RawCommonOptions : RawRunOptions {
+  std::string periodic = "auto";
+};
+
+/// The snapshot, the one word that needs no option.
+void add_snapshot(CommandLine& command, CommonOptions& options);
+/// --periodic and --box-size.
+void add_box_options(CommandLine& command, CommonOptions& options, RawCommonOptions& raw);
+/// --files to --version. `dry_run`: what the command's dry run does.
+void add_run_options(CommandLine& command, RunOptions& options, RawRunOptions& raw,
+                     const std::string& dry_run);
+
+/// Reads the command line. Returns a text to print instead of running, for --help and --version.
+/// InputError.
+std::optional<std::string> read_options(CommandLine& command, const RawRunOptions& raw, int argc,
+                                        const char* const* argv);
+
+/// Turns what was given into options and checks all of these. Throws InputError.
+void resolve_run(const RawRunOptions& raw, RunOptions& options);
+/// `name`: the command's.
+void resolve_common(const RawCommonOptions& raw, const std::string& name, CommonOptions& options);
+
+/// Throws InputError with the message unless `good`.
+void demand(bool good, const std::string& message);
+
+/// Finite and more than zero.
+bool is_positive(double value);
+
+/// "1" or "0,1,4"; `option` is for the message.
+std::vector<int> parse_types(const char* option, const std::string& list);
+
+/// The value that a word stands for.
+template <class T>
+T choice(const char* option, const std::string& word,
+         const std::vector<std::pair<const char*, T>>& choices) {
+  std::vector<const char*> known;
+  for (const auto& [text, value] : choices) {
+    if (word == text) return value;
+    known.push_back(text);
+  }
+  throw InputError(fmt::format("{} is '{}' (must be {})", option, word, fmt::join(known, ", ")));
+}
 
 }  // namespace zhalo::app

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "apps/cli/command.hpp"
-#include "apps/density/report.hpp"
+#include "apps/density/density.hpp"
 
 namespace zhalo::density_app {
 namespace {

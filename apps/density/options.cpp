@@ -1,11 +1,11 @@
-#include "apps/density/options.hpp"
+#include "apps/density/density.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <filesystem>
 
-#include "apps/cli/raw_options.hpp"
+#include "apps/cli/options.hpp"
 #include "apps/plot/picture.hpp"
 #include "apps/report/text_file.hpp"
 

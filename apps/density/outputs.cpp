@@ -1,9 +1,14 @@
-#include "apps/density/outputs.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
+
+#include "apps/cli/on_host.hpp"
+#include "apps/density/density.hpp"
+#include "apps/plot/picture.hpp"
 
 namespace zhalo::density_app {
 
@@ -110,6 +115,123 @@ std::string power_table(const Plan& plan, const PaintReport& painted,
     text += "\n";
   }
   return text;
+}
+
+namespace {
+
+/// Which part of each cell along the axis is in the periodic layer [from, from + depth).
+std::vector<double> shares_in_layer(const Grid& grid, const View& view, double depth) {
+  const double side = grid.box.length[view.axis], spacing = grid.spacing(view.axis);
+  const double begin = view.from - grid.box.lo[view.axis];
+  const double from = begin - side * std::floor(begin / side);
+  std::vector<double> shares(static_cast<std::size_t>(grid.num[view.axis]));
+  for (std::size_t cell = 0; cell < shares.size(); ++cell) {
+    const double lo = static_cast<double>(cell) * spacing, hi = lo + spacing;
+    for (const double image : {0.0, side})
+      shares[cell] +=
+          std::max(0.0, std::min(hi + image, from + depth) - std::max(lo + image, from)) / spacing;
+  }
+  return shares;
+}
+
+/// A power of two by which the sum of a line of cells stays below 2^61.
+double fixed_point_scale(const Context& context, Span<const float> cells, Index line) {
+  double most = 0;
+  for (const float cell : cells) most = std::max(most, std::abs(static_cast<double>(cell)));
+  const double sum = std::max(context.comm.max(most), 1.0) * static_cast<double>(line);
+  return std::exp2(std::floor(61 - std::log2(sum)));
+}
+
+/// The two axes of the map, right and up, that go with the one along which one looks.
+std::array<int, 2> map_axes(int axis) {
+  if (axis == 0) return {1, 2};
+  if (axis == 1) return {0, 2};
+  return {0, 1};
+}
+
+constexpr std::size_t max_unasked = 200;
+
+bool is_in_layer(const io::Halo& halo, const Plan& plan) {
+  const View& view = plan.options.view;
+  const double side = plan.grid.box.length[view.axis];
+  const double above = halo.centre[view.axis] - view.from;
+  return plan.depth >= side || above - side * std::floor(above / side) < plan.depth;
+}
+
+std::string haloes_text(const Plan& plan, std::size_t num) {
+  if (plan.options.haloes.empty()) return {};
+  const char* noun = num == 1 ? "halo" : "haloes";
+  if (plan.options.min_members)
+    return fmt::format("; circles: {} {} of at least {} particles", num, noun,
+                       *plan.options.min_members);
+  return fmt::format("; circles: {}{} {}", num == max_unasked ? "the largest " : "", num, noun);
+}
+
+}  // namespace
+
+std::vector<double> project(const Context& context, const Field<float>& field, const View& view,
+                            double depth) {
+  const Grid& grid = field.decomposition().grid();
+  const app::OnHost<float> host(context.exec, field.span());
+  const Span<const float> cells = host.view();
+  const std::vector<double> shares = shares_in_layer(grid, view, depth);
+  const double scale = fixed_point_scale(context, cells, grid.num[view.axis]);
+  const auto [right, up] = map_axes(view.axis);
+  std::vector<Index> sums(static_cast<std::size_t>(grid.num[right] * grid.num[up]));
+  const IndexBox& mine = field.cells();
+  for (Index x = mine.lo[0]; x < mine.hi[0]; ++x) {
+    for (Index y = mine.lo[1]; y < mine.hi[1]; ++y) {
+      for (GridIndex cell{{x, y, mine.lo[2]}}; cell[2] < mine.hi[2]; ++cell[2]) {
+        const double value =
+            cells[field.layout().offset(cell)] * shares[static_cast<std::size_t>(cell[view.axis])];
+        sums[static_cast<std::size_t>(cell[right] * grid.num[up] + cell[up])] +=
+            std::llround(value * scale);
+      }
+    }
+  }
+  context.comm.sum_in_place(sums);
+  const double thickness = depth / grid.spacing(view.axis);
+  std::vector<double> means(sums.size());
+  std::transform(sums.begin(), sums.end(), means.begin(),
+                 [&](Index sum) { return static_cast<double>(sum) / scale / thickness; });
+  return means;
+}
+
+std::vector<io::Halo> shown_haloes(const io::HaloList& list, const Plan& plan) {
+  std::vector<io::Halo> shown;
+  const auto is_wanted = [&](const io::Halo& halo) {
+    return halo.length >= plan.options.min_members.value_or(0) && is_in_layer(halo, plan);
+  };
+  std::copy_if(list.haloes.begin(), list.haloes.end(), std::back_inserter(shown), is_wanted);
+  if (!plan.options.min_members && shown.size() > max_unasked) shown.resize(max_unasked);
+  return shown;
+}
+
+std::string draw(const Plan& plan, std::vector<double> projected,
+                 const std::vector<io::Halo>& haloes) {
+  const Options& options = plan.options;
+  const auto axes = map_axes(options.view.axis);
+  app::Picture picture;
+  picture.values = std::move(projected);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    picture.num[i] = plan.grid.num[axes[i]];
+    picture.lo[i] = plan.grid.box.lo[axes[i]];
+    picture.length[i] = plan.grid.box.length[axes[i]];
+    picture.axes[i] = axis_names[axes[i]];
+  }
+  picture.unit = plan.snapshot.units.length_name();
+  picture.quantity =
+      options.by_number ? "projected number density / mean" : "projected density / mean";
+  picture.title = snapshot_text(plan.snapshot);
+  const char* compensated =
+      field_compensation(options) == Compensation::none ? "" : ", compensated";
+  picture.subtitle =
+      fmt::format("{}; {}\u00b3 cells, {}{}{}", layer_text(plan), options.grid,
+                  window_text(options), compensated, haloes_text(plan, haloes.size()));
+  picture.longer_side = options.pixels;
+  for (const io::Halo& halo : haloes)
+    picture.circles.push_back({{halo.centre[axes[0]], halo.centre[axes[1]]}, halo.radius});
+  return draw_png(picture);
 }
 
 }  // namespace zhalo::density_app

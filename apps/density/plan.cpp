@@ -1,4 +1,4 @@
-#include "apps/density/plan.hpp"
+#include "apps/density/density.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>

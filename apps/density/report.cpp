@@ -1,8 +1,8 @@
-#include "apps/density/report.hpp"
+#include "apps/density/density.hpp"
 
 #include <fmt/ranges.h>
 
-#include "apps/report/rows.hpp"
+#include "apps/report/report.hpp"
 
 namespace zhalo::density_app {
 namespace {

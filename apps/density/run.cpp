@@ -1,4 +1,4 @@
-#include "apps/density/run.hpp"
+#include "apps/density/density.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -9,7 +9,6 @@
 
 #include "apps/cli/on_host.hpp"
 #include "apps/cli/snapshot.hpp"
-#include "apps/density/picture.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/io/load.hpp"
 

@@ -6,7 +6,7 @@
 #include "apps/cli/command.hpp"
 #include "apps/cli/run_files.hpp"
 #include "apps/cli/snapshot.hpp"
-#include "apps/fof/report.hpp"
+#include "apps/fof/fof.hpp"
 #include "apps/report/results.hpp"
 
 namespace zhalo::fof_app {

@@ -1,9 +1,9 @@
-#include "apps/fof/options.hpp"
+#include "apps/fof/fof.hpp"
 
 #include <algorithm>
 #include <charconv>
 
-#include "apps/cli/raw_options.hpp"
+#include "apps/cli/options.hpp"
 
 namespace zhalo::fof_app {
 namespace {

@@ -1,4 +1,4 @@
-#include "apps/fof/plan.hpp"
+#include "apps/fof/fof.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>

@@ -1,11 +1,11 @@
-#include "apps/fof/report.hpp"
+#include "apps/fof/fof.hpp"
 
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "apps/report/rows.hpp"
+#include "apps/report/report.hpp"
 
 namespace zhalo::fof_app {
 namespace {

@@ -1,4 +1,4 @@
-#include "apps/fof/run.hpp"
+#include "apps/fof/fof.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>

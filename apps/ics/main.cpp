@@ -3,7 +3,7 @@
 #include <string>
 
 #include "apps/cli/command.hpp"
-#include "apps/ics/report.hpp"
+#include "apps/ics/ics.hpp"
 #include "apps/report/results.hpp"
 
 namespace zhalo::ics_app {

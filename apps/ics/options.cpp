@@ -1,8 +1,8 @@
-#include "apps/ics/options.hpp"
+#include "apps/ics/ics.hpp"
 
 #include <cmath>
 
-#include "apps/cli/raw_options.hpp"
+#include "apps/cli/options.hpp"
 
 namespace zhalo::ics_app {
 namespace {

@@ -1,11 +1,11 @@
-#include "apps/ics/plan.hpp"
+#include "apps/ics/ics.hpp"
 
 #include <fmt/format.h>
 #include <cmath>
 #include <numbers>
 
 #include "apps/cli/process.hpp"
-#include "apps/ics/power_table.hpp"
+#include "apps/ics/ics.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::ics_app {

@@ -1,4 +1,4 @@
-#include "apps/ics/power_table.hpp"
+#include "apps/ics/ics.hpp"
 
 #include <fmt/format.h>
 #include <cerrno>
@@ -8,8 +8,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "apps/cli/options.hpp"
 #include "apps/cli/progress.hpp"
-#include "apps/cli/raw_options.hpp"
 
 namespace zhalo::ics_app {
 namespace {

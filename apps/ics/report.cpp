@@ -1,9 +1,9 @@
-#include "apps/ics/report.hpp"
+#include "apps/ics/ics.hpp"
 
 #include <fmt/format.h>
 #include <numbers>
 
-#include "apps/report/rows.hpp"
+#include "apps/report/report.hpp"
 
 namespace zhalo::ics_app {
 namespace {

@@ -1,4 +1,4 @@
-#include "apps/ics/run.hpp"
+#include "apps/ics/ics.hpp"
 
 #include <algorithm>
 #include <cmath>

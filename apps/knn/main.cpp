@@ -3,7 +3,7 @@
 #include <string>
 
 #include "apps/cli/command.hpp"
-#include "apps/knn/report.hpp"
+#include "apps/knn/knn.hpp"
 #include "apps/report/results.hpp"
 
 namespace zhalo::knn_app {

@@ -1,11 +1,10 @@
-#include "apps/knn/options.hpp"
+#include "apps/knn/knn.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <sstream>
 
-#include "apps/cli/raw_options.hpp"
-#include "apps/knn/reductions.hpp"
+#include "apps/cli/options.hpp"
 
 namespace zhalo::knn_app {
 namespace {

@@ -1,12 +1,10 @@
-#include "apps/knn/outputs.hpp"
+#include "apps/knn/knn.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "apps/knn/reductions.hpp"
 
 namespace zhalo::knn_app {
 namespace {

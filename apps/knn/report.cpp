@@ -1,11 +1,10 @@
-#include "apps/knn/report.hpp"
+#include "apps/knn/knn.hpp"
 
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
 
-#include "apps/knn/reductions.hpp"
-#include "apps/report/rows.hpp"
+#include "apps/report/report.hpp"
 
 namespace zhalo::knn_app {
 namespace {

@@ -1,12 +1,10 @@
-#include "apps/knn/run.hpp"
+#include "apps/knn/knn.hpp"
 
 #include <deque>
 #include <type_traits>
 
 #include "apps/cli/on_host.hpp"
 #include "apps/cli/snapshot.hpp"
-#include "apps/knn/outputs.hpp"
-#include "apps/knn/reductions.hpp"
 #include "apps/report/results.hpp"
 
 namespace zhalo::knn_app {

@@ -9,9 +9,18 @@
 #include <string>
 #include <vector>
 
-#include "apps/plot/colour_map.hpp"
-
 namespace zhalo::app {
+
+/// Red, green and blue of sRGB, each 0 to 1.
+using Colour = std::array<double, 3>;
+
+/// From dark violet (0) over red and orange to pale yellow (1). The lightness rises evenly from
+/// 0.13 to 0.97 in Oklab, the hue turns evenly, and the chroma is as large as a screen can show, up
+/// to a smooth limit.
+Colour map_colour(double t);
+
+/// 0xffRRGGBB.
+std::uint32_t packed(const Colour& colour);
 
 /// From the upper left corner of the sheet, in its units.
 struct Point {
@@ -74,5 +83,21 @@ class Canvas {
   Surface surface_;
   std::unique_ptr<cairo_t, decltype(&cairo_destroy)> cairo_;
 };
+
+/// The largest of 1, 2 or 5 times a power of ten that is not more than `most`, which is positive.
+double round_down(double most);
+
+/// Multiples of a round step within [lo, hi], about `wanted` of them.
+std::vector<double> linear_ticks(double lo, double hi, int wanted);
+
+/// Within [lo, hi]: 1, 2 and 5 times powers of ten; of ranges over three decades only powers of
+/// ten.
+std::vector<double> logarithmic_ticks(double lo, double hi);
+
+/// Within [lo, hi]: 1, 2, ..., 9 times powers of ten.
+std::vector<double> minor_ticks(double lo, double hi);
+
+/// "0.2", "15", "10000".
+std::string tick_text(double value);
 
 }  // namespace zhalo::app

@@ -3,15 +3,85 @@
 #pragma once
 
 #include <fmt/format.h>
+
+#include <array>
 #include <cstddef>
+#include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "apps/report/json.hpp"
+#include "zhalo/core/box.hpp"
+#include "zhalo/core/types.hpp"
+#include "zhalo/io/snapshot.hpp"
 
 namespace zhalo::app {
+
+/// A JSON value; the members of objects keep the order in which they were given.
+class Json {
+ public:
+  struct Member;
+
+  Json() : Json(nullptr) {}
+  Json(std::nullptr_t);  // NOLINT(google-explicit-constructor): values stand for themselves in
+                         // reports; so for all below
+  Json(bool value);
+  Json(Index value);
+  Json(std::size_t value);
+  /// NaN and infinities are null.
+  Json(double value);
+  Json(const char* value);
+  Json(const std::string& value);
+  Json(std::initializer_list<Member> members);
+  /// Other integers.
+  template <class T>
+  requires std::is_integral_v<T> &&(sizeof(T) < sizeof(Index)) Json(T value)
+      : Json(static_cast<Index>(value)) {}
+  template <class T>
+  Json(const std::vector<T>& values) : Json(array_of(values)) {}
+  template <class T, std::size_t n>
+  Json(const std::array<T, n>& values) : Json(array_of(values)) {}
+  template <class T>
+  Json(const std::optional<T>& value) : Json(value ? Json(*value) : Json(nullptr)) {}
+  Json(const Vec3d& value) : Json(array_of(std::array{value[0], value[1], value[2]})) {}
+  Json(const Json& other);
+  Json(Json&& other) noexcept;
+  Json& operator=(const Json& other);
+  Json& operator=(Json&& other) noexcept;
+  ~Json();
+
+  static Json array();
+  static Json object() { return Json(std::initializer_list<Member>{}); }
+  /// Of an array.
+  void push_back(const Json& value);
+  /// Of an object: the member of that name, made if there is none.
+  void set(const char* name, const Json& value);
+  /// Adds the members of another object; null has none.
+  void update(const Json& other);
+
+  /// Indented text with a newline at its end; bytes that are no UTF-8 are replaced.
+  std::string text() const;
+
+ private:
+  struct Value;
+
+  template <class Values>
+  static Json array_of(const Values& values) {
+    Json all = array();
+    for (const auto& value : values) all.push_back(value);
+    return all;
+  }
+
+  std::unique_ptr<Value> value_;
+};
+
+struct Json::Member {
+  const char* name;
+  Json value;
+};
 
 /// One thing that is said to people, to machines or to both.
 struct Row {
@@ -48,5 +118,30 @@ std::string plan_text(const Report& report, bool verbose);
 
 /// The whole report for machines.
 std::string to_json(const Report& report);
+
+/// What is in the snapshot, and an empty line.
+Row snapshot_row(const io::SnapshotInfo& info);
+
+/// The files of a snapshot, a line each.
+std::string input_lines(const std::vector<std::string>& files);
+
+/// Of the box to search in; `unit` of lengths.
+std::string box_text(const Box& box, const std::string& unit);
+
+/// How much memory a run may need on all ranks, and on each; `what` it is for.
+template <class Estimate>
+Row memory_need_row(const std::string& what, const Estimate& estimate, int num_ranks) {
+  const std::string each =
+      fmt::format(", {} on each of {} ranks", bytes_text(estimate.memory_per_rank), num_ranks);
+  return {line("Memory", "at most {} for {}{}", bytes_text(estimate.memory), what,
+               num_ranks > 1 ? each : ""),
+          {{"memory_bytes", estimate.memory}, {"memory_bytes_per_rank", estimate.memory_per_rank}}};
+}
+
+/// How many of the `items` (their plural) were wrapped into the box; empty if none was.
+std::string wrapped_line(Index num, const std::string& items);
+
+/// Paths of what was written: those of this rank, and how many there are on all.
+Row files_row(const std::vector<std::string>& files, Index num_files);
 
 }  // namespace zhalo::app

@@ -1,7 +1,7 @@
 #include "apps/report/results.hpp"
 
-#include "apps/cli/interrupt.hpp"
-#include "zhalo/io/commit_locks.hpp"
+#include "apps/cli/process.hpp"
+#include "zhalo/io/staged_files.hpp"
 
 namespace zhalo::app {
 

@@ -7,7 +7,6 @@
 #include "kernels/lanes/warp_lanes.cuh"
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/knn/nodes.hpp"
-#include "kernels/common/knn/reductions.hpp"
 #include "kernels/common/knn/rows.hpp"
 // After the lanes.
 #include "kernels/lanes/tree_lanes.inl.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/common/mesh/one_particle.hpp"
+#include "kernels/common/mesh/mass_assignment.hpp"
 #include "kernels/host/mass_assignment_blocks.hpp"
 #include "kernels/host/parallel.hpp"
 

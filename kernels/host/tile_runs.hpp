@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/common/mesh/one_particle.hpp"
+#include "kernels/common/mesh/mass_assignment.hpp"
 #include "kernels/host/mass_assignment_blocks.hpp"
 #include "kernels/host/parallel.hpp"
 #include "kernels/host/position_bounds.hpp"

@@ -9,9 +9,7 @@
 
 #include "kernels/catalogue.hpp"
 #include "kernels/on.hpp"
-#include "src/catalogue/checksum.hpp"
 #include "src/catalogue/group_order.hpp"
-#include "src/catalogue/members.hpp"
 #include "src/catalogue/properties.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"

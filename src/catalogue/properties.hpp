@@ -1,10 +1,69 @@
 /// Sums over the members of groups.
 #pragma once
 
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 #include "kernels/catalogue.hpp"
+#include "kernels/on.hpp"
+#include "src/domain/redistribution.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 
 namespace zhalo {
+
+/// Each rank has parts of groups: all its members of a group that are of one species. Sums over the
+/// parts go to the rank that has the group's row, and are added there. What that rank knows of the
+/// group goes back to all parts.
+class GroupParts {
+ public:
+  /// Keys of this rank's members, ascending (see SortedMembers). Rows are those of share_of, and
+  /// each has a member. Collective.
+  GroupParts(const Context& context, Span<const std::uint64_t> keys, int num_species,
+             Index num_groups_total);
+
+  Index num() const { return offset_.size() - 1; }             ///< parts on this rank
+  Index num_rows() const { return row_offset_.size() - 1; }    ///< groups on this rank
+  Span<const Index> offset() const { return offset_.span(); }  ///< first member of each, the end
+
+  /// Adds up the parts of each row; each has `width` sums. Collective.
+  template <class Sum>
+  Buffer<Sum> add(Buffer<Sum> of_parts, Index width = 1) const {
+    if (parts_are_rows_) return of_parts;
+    const Buffer<Sum> parts = at_rows(std::move(of_parts), width);
+    Buffer<Sum> sums(context_.exec, num_rows() * width, "sums over groups");
+    kernels::on(context_.exec, [&](const auto& e) {
+      kernels::add_parts(e, row_offset_.span(), Span<const Sum>(parts.span()), width, sums.span());
+    });
+    return sums;
+  }
+
+  /// References of the rows: the position of the first part of each. Collective.
+  Buffer<kernels::HaloReference> references(Buffer<Vec3d> pos_of_parts,
+                                            const std::vector<Index>& length) const;
+  /// The reference of each part. Collective.
+  Buffer<kernels::HaloReference> spread(const Buffer<kernels::HaloReference>& of_rows) const;
+
+ private:
+  /// Brings a value of each part to the rank of its row, in the order of rows.
+  template <class T>
+  Buffer<T> at_rows(Buffer<T> of_parts, Index width) const {
+    if (context_.comm.size() == 1) return of_parts;
+    Buffer<T> received(context_.exec, to_rows_.num_received() * width, "parts of groups");
+    const ColumnView rows{of_parts.data(), num(), width * static_cast<Index>(sizeof(T)), 0};
+    to_rows_.forward(context_, {{rows, received.data()}});
+    return received;
+  }
+
+  const Context& context_;
+  bool parts_are_rows_;  ///< one rank, one species
+  Buffer<Index> offset_;
+  Redistribution to_rows_;
+  Buffer<Index> row_offset_;  ///< first part of each row, and the end
+};
+
+/// Of all rows and members of all ranks, whoever has them. Collective.
+std::uint64_t checksum_of(const Context& context, const Catalogue& catalogue);
 
 /// This rank's members, group by group.
 template <class Real>

@@ -16,7 +16,6 @@
 #include <fmt/format.h>
 
 #include "kernels/memory.hpp"
-#include "src/comm/gpu_query.hpp"
 #include "src/comm/state.hpp"
 #include "zhalo/core/error.hpp"
 

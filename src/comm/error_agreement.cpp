@@ -5,20 +5,70 @@
 // two meet wherever each of them is, and no rank waits for one that is gone.
 
 #include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <exception>
 #include <limits>
 #include <new>
+#include <string>
 #include <utility>
 
-#include "src/comm/failure.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/comm/state.hpp"
+#include "src/core/validate.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/memory.hpp"
 
 namespace zhalo {
 
+Index bits_of(double value) { return std::bit_cast<Index>(value); }
+
+void append_text(std::vector<Index>& numbers, std::string_view text) {
+  numbers.push_back(static_cast<Index>(text.size()));
+  for (const char letter : text) numbers.push_back(static_cast<unsigned char>(letter));
+}
+
+void validate_equal(const Communicator& comm, const std::vector<Index>& numbers,
+                    std::string_view what) {
+  // FNV-1a: equal numbers have equal digests, and different ones hardly ever.
+  std::uint64_t digest = 14695981039346656037U;
+  for (const Index number : numbers) {
+    for (int byte = 0; byte < 8; ++byte)
+      digest = (digest ^ (static_cast<std::uint64_t>(number) >> (8 * byte) & 255)) * 1099511628211U;
+  }
+  const auto word = static_cast<Index>(digest);
+  const Index least = comm.min(word);
+  validate(comm.max(word) == least, "{} differ between ranks (must be the same on all)", what);
+}
+
+/// Error types that survive the way to other ranks.
+enum class FailureKind : int {
+  none,
+  input,
+  file,
+  memory,
+  device,
+  communication,
+  interrupted,
+  contract,
+  other
+};
+
+struct Failure {
+  FailureKind kind = FailureKind::none;
+  std::string message;
+  bool names_rank = false;  ///< the message says which rank failed
+};
+
 namespace {
+
+/// Mark of an exception that all ranks of a communicator throw: it needs no agreement again.
+struct Agreed {
+  const void* among = nullptr;
+  bool names_rank = false;
+};
 
 template <class E>
 struct AgreedError : E, Agreed {
@@ -26,8 +76,7 @@ struct AgreedError : E, Agreed {
       : E(failure.message), Agreed{ranks, failure.names_rank} {}
 };
 
-}  // namespace
-
+/// Of the exception that is being handled.
 Failure describe_current_exception() {
   try {
     throw;
@@ -56,7 +105,8 @@ Failure describe_current_exception() {
   }
 }
 
-void throw_agreed(const Failure& failure, const void* among) {
+/// Throws the error that the failure describes, marked.
+[[noreturn]] void throw_agreed(const Failure& failure, const void* among) {
   switch (failure.kind) {
     case FailureKind::input: throw AgreedError<InputError>(failure, among);
     case FailureKind::file: throw AgreedError<FileError>(failure, among);
@@ -70,8 +120,6 @@ void throw_agreed(const Failure& failure, const void* among) {
   }
   throw AgreedError<Error>(failure, among);
 }
-
-namespace {
 
 constexpr int none = std::numeric_limits<int>::max();
 constexpr int possible = none - 1;  // no rank failed, but some rank's operation may still

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "src/comm/gpu_query.hpp"
+#include "src/comm/state.hpp"
 
 namespace zhalo {
 

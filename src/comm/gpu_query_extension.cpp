@@ -3,7 +3,7 @@
 
 #include <mpi-ext.h>
 
-#include "src/comm/gpu_query.hpp"
+#include "src/comm/state.hpp"
 
 namespace zhalo {
 

@@ -12,6 +12,10 @@
 
 namespace zhalo {
 
+/// Whether the library says that it takes them. One of gpu_query_*.cpp is built: the one for the
+/// library at hand.
+bool mpi_says_gpu_aware();
+
 /// Throws CommunicationError with MPI's own words unless the code is MPI_SUCCESS.
 void check_mpi(int code, const char* operation);
 

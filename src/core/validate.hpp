@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "kernels/memory.hpp"
-#include "zhalo/core/column_view.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/span.hpp"
+#include "zhalo/core/strided.hpp"
 
 namespace zhalo {
 

@@ -1,4 +1,4 @@
-#include "src/domain/distribution.hpp"
+#include "src/domain/domain_state.hpp"
 
 #include <utility>
 

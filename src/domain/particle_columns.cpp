@@ -1,4 +1,4 @@
-#include "src/domain/particle_columns.hpp"
+#include "src/domain/domain_state.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 
 #include "zhalo/comm/context.hpp"
 #include "zhalo/core/buffer.hpp"
-#include "zhalo/core/column_view.hpp"
+#include "zhalo/core/strided.hpp"
 
 namespace zhalo {
 

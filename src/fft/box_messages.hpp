@@ -7,7 +7,7 @@
 #include "kernels/mesh.hpp"
 #include "zhalo/comm/context.hpp"
 #include "zhalo/core/buffer.hpp"
-#include "zhalo/fft/index_box.hpp"
+#include "zhalo/fft/decomposition.hpp"
 
 namespace zhalo {
 

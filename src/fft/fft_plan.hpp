@@ -9,13 +9,128 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/fft.hpp"
 #include "src/comm/part_exchange.hpp"
 #include "src/comm/shared_memory.hpp"
-#include "src/fft/fft_route.hpp"
+#include "zhalo/comm/communicator.hpp"
 #include "zhalo/core/buffer.hpp"
+#include "zhalo/fft/decomposition.hpp"
 #include "zhalo/fft/fft.hpp"
 
 namespace zhalo::mesh {
+
+/// The other side of an exchange, or this rank itself. Blocks are dense, sent plane by plane. Sizes
+/// are in complex numbers.
+struct ExchangePeer {
+  int rank = 0;
+  kernels::PlanePiece store;  ///< which part of this rank's planes the peer gets, and its strides
+                              ///< in the block; without data
+  kernels::PlanePiece load;   ///< which part of the next planes came from the peer, and its strides
+                              ///< in the block; without data
+  Index sent_per_plane = 0;   ///< of the sender's planes
+  Index received_per_plane = 0;
+  Index received_planes = 0;
+  Index receive_buffer = 0;  ///< where the peer's block lies in this rank's receive buffer memory
+  Index receive_buffer_there = 0;  ///< where this rank's block lies in the peer's
+
+  Index received_size() const { return received_per_plane * received_planes; }
+};
+
+/// An exchange among a group of ranks, seen from one of them.
+struct PlaneExchange {
+  std::vector<ExchangePeer> peers;  ///< in the group's order, this rank among them
+  std::size_t me = 0;
+  Index num_planes = 0;  ///< that this rank sends
+  Index max_planes = 0;  ///< that a rank of the group sends
+  Index receive_buffer_size = 0;
+  Index planes_per_part = 1;
+
+  Index num_parts() const { return (max_planes + planes_per_part - 1) / planes_per_part; }
+  const ExchangePeer& self() const { return peers[me]; }
+  /// Complex numbers that a part sends to others.
+  Index sent_per_part() const;
+  /// Of a message of a part, to or from another rank, in complex numbers.
+  Index longest_message() const;
+};
+
+/// What a rank keeps for itself lies among what others send it, or apart.
+enum class OwnBlock { received, apart };
+
+struct ExchangeGroup {
+  std::vector<int> ranks;
+  std::size_t me = 0;
+  OwnBlock own = OwnBlock::received;
+  Index bytes_per_part = 0;
+  Index element_size = 0;
+};
+
+/// Planes and rows change roles: member s has planes[s] of all planes, and gets rows[s] of all
+/// planes, which become its planes. Planes are `width` wide.
+PlaneExchange swap_planes_and_rows(const ExchangeGroup& group, const std::vector<Share>& planes,
+                                   const std::vector<Share>& rows, Index width);
+
+/// All members have the same planes; member s has rows[s] of each, and gets columns[s] of all rows.
+PlaneExchange rows_to_columns(const ExchangeGroup& group, Index num_planes,
+                              const std::vector<Share>& rows, const std::vector<Share>& columns);
+/// The way back.
+PlaneExchange columns_to_rows(const ExchangeGroup& group, Index num_planes,
+                              const std::vector<Share>& rows, const std::vector<Share>& columns);
+
+enum class Direction { forward, backward };
+/// Cells and modes in two arrays, or in one.
+enum class Arrays { apart, in_place };
+
+/// Where a stage's planes come from or go to: one of the caller's arrays, or an exchange.
+struct StageArray {
+  enum class Kind { cells, modes, exchange } kind = Kind::cells;
+  std::size_t exchange = 0;
+};
+
+struct FftStage {
+  kernels::PlaneSteps steps;
+  int plane_axis = 0;
+  int row_axis = 1;
+  Index num_planes = 0;
+  StageArray from;
+  StageArray to;
+  bool is_scaled = false;  ///< multiplies by the norm
+};
+
+/// Where the block that a rank keeps in an exchange lies, if it is apart.
+enum class OwnBlockStorage {
+  none,
+  output,  ///< already in its place among the modes
+  compact  ///< dense at the beginning of the array that is transformed in place
+};
+
+struct FftRoute {
+  std::vector<FftStage> stages;
+  std::vector<PlaneExchange> exchanges;
+  OwnBlockStorage own_block_storage =
+      OwnBlockStorage::none;  ///< in the only exchange for which it can be apart: the one between x
+                              ///< and y
+  std::size_t own_exchange = 0;
+  /// Of the planes behind that exchange, the first that can be written without overwriting what is
+  /// compact; those before it come last.
+  Index first_safe_plane = 0;
+
+  /// Complex numbers of receive buffer memory: exchanges use two memories in turn.
+  Index receive_buffer_size(std::size_t memory) const;
+  Index sent_per_part() const;
+};
+
+/// What a route depends on.
+struct FftCase {
+  const Decomposition& decomposition;
+  int rank = 0;
+  Spectrum spectrum = Spectrum::half;
+  bool restore_order = false;
+  Index bytes_per_part = 0;
+  Index element_size = 0;  ///< of a complex number
+  bool measure = false;
+};
+
+FftRoute make_route(const FftCase& fft_case, Direction direction, Arrays arrays);
 
 /// Arrays of a call, without their types. In place both are one.
 struct FftArrays {

@@ -1,4 +1,4 @@
-#include "src/fft/fft_route.hpp"
+#include "src/fft/fft_plan.hpp"
 
 #include <algorithm>
 

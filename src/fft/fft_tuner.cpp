@@ -1,4 +1,4 @@
-#include "zhalo/fft/fft_tuner.hpp"
+#include "zhalo/fft/fft.hpp"
 
 #include <fmt/format.h>
 

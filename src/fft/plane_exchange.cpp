@@ -1,4 +1,4 @@
-#include "src/fft/plane_exchange.hpp"
+#include "src/fft/fft_plan.hpp"
 
 #include <algorithm>
 #include <functional>

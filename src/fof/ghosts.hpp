@@ -5,7 +5,7 @@
 
 #include "kernels/fof.hpp"
 #include "src/fof/components.hpp"
-#include "src/tree/coarse_boxes.hpp"
+#include "src/tree/tree.hpp"
 #include "zhalo/fof/fof.hpp"
 
 namespace zhalo {

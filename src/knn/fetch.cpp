@@ -1,7 +1,7 @@
-#include "src/knn/fetch.hpp"
 #include "kernels/knn.hpp"
 #include "kernels/on.hpp"
 #include "src/core/synchronise.hpp"
+#include "src/knn/row_search.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "zhalo/knn/quantities.hpp"
+#include "zhalo/knn/reduce.hpp"
 
 #include "kernels/knn.hpp"
 #include "kernels/on.hpp"

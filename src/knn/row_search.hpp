@@ -7,12 +7,110 @@
 #include <vector>
 
 #include "kernels/knn.hpp"
-#include "src/knn/chunks.hpp"
-#include "src/knn/fetch.hpp"
-#include "src/knn/search_input.hpp"
+#include "kernels/tree.hpp"
+#include "src/domain/domain_state.hpp"
 #include "src/tree/tree.hpp"
+#include "zhalo/core/buffer.hpp"
+#include "zhalo/knn/neighbour_lists.hpp"
 
 namespace zhalo {
+
+/// Leaves [first_leaf, first_leaf + num_leaves) and their queries.
+struct Chunk {
+  Index first_leaf = 0;
+  Index num_leaves = 0;
+  Index first_query = 0;
+  Index num_queries = 0;
+};
+
+/// Cuts the leaves of a tree into chunks.
+class Chunks {
+ public:
+  template <class Real>
+  Chunks(const Exec& exec, const kernels::TreeView<Real>& queries);
+
+  bool is_at_end() const { return leaf_ == static_cast<Index>(queries_before_.size()) - 1; }
+  /// The next leaves that hold at most so many queries together, but at least one query if there is
+  /// any left.
+  Chunk peek(Index max_queries) const;
+  /// The first leaves of the chunk of which at most `most` neighbours are listed, but at least one
+  /// that is not empty; `before` holds the neighbours before each query of the chunk, and of all.
+  Chunk shorten(const Chunk& chunk, const std::vector<Index>& before, Index most) const;
+  void advance(const Chunk& chunk) { leaf_ = chunk.first_leaf + chunk.num_leaves; }
+
+ private:
+  Chunk until(Index end) const;
+
+  std::vector<Index> queries_before_;  ///< each leaf, and all
+  Index leaf_ = 0;
+};
+
+template <class Real>
+struct SearchInput {
+  std::shared_ptr<DomainState<Real>> domain;
+  KnnSpecies species;
+  std::vector<ColumnView> columns;                 ///< of the targets, in the domain's order
+  std::vector<Buffer<std::byte>> columns_of_ours;  ///< what the views show, if it was brought here
+
+  bool queries_are_particles() const { return species.queries == species.targets; }
+  DomainSpecies<Real>& of(int which) const {
+    return domain->species[static_cast<std::size_t>(which)];
+  }
+  DistributedParticles<Real>& particles() const { return of(species.targets).particles; }
+  DistributedParticles<Real>& queries() const { return of(species.queries).particles; }
+};
+
+/// Makes a domain of the caller's particles and queries, or takes the one that is given; brings
+/// columns of the caller's into its order. All has been validated. Collective.
+template <class Real>
+SearchInput<Real> make_search_input(const Context& context, const KnnTargets<Real>& targets,
+                                    const Box& box, const std::vector<ColumnView>& columns);
+
+/// What came, in the order of ranks, and of the Z-order on each.
+template <class Real>
+struct FetchedParticles {
+  Buffer<Real> pos[3];
+  Buffer<Index> global_index;
+  std::vector<Buffer<std::byte>> columns;
+  std::unique_ptr<Tree<Real>> tree;  ///< none if nothing came
+
+  Index num() const { return global_index.size(); }
+};
+
+using kernels::Ball;
+
+/// Asks the other ranks for the leaves that balls touch.
+template <class Real>
+class Fetcher {
+ public:
+  /// `search.tree` is the tree of this rank's particles. Collective.
+  Fetcher(const Context& context, DistributedParticles<Real>& particles,
+          const kernels::SearchView<Real>& search, const std::vector<ColumnView>& columns);
+
+  /// A distance, squared, within which at least so many particles of all ranks lie of any place in
+  /// the box; infinite if there are fewer.
+  Real reach_of(const Ball<Real>& box, Index num) const;
+  /// Collective.
+  FetchedParticles<Real> fetch(const std::vector<Ball<Real>>& balls, int leaf_size) const;
+
+ private:
+  std::vector<std::vector<Ball<Real>>> requests_of(const std::vector<Ball<Real>>& balls) const;
+  Buffer<LocalIndex> select(const std::vector<Ball<Real>>& balls, const ExchangePlan& plan,
+                            std::vector<Index>& counts) const;
+
+  const Context& context_;
+  DistributedParticles<Real>& particles_;
+  kernels::SearchView<Real> search_;
+  std::vector<ColumnView> columns_;
+  std::vector<CoarseBoxes> boxes_;  ///< of each rank
+  ReachedBoxes reached_;            ///< the period; the reach is each ball's
+};
+
+/// Boxes of the leaves of a chunk, which reach as far as their rows say: to the last neighbour, or
+/// as far as may be if a row is not full.
+template <class Real>
+std::vector<Ball<Real>> balls_of(const Exec& exec, const kernels::SearchView<Real>& search,
+                                 const Chunk& chunk, const kernels::BestRows<Real>& rows);
 
 template <class Real>
 class RowSearch {

@@ -1,4 +1,4 @@
-#include "src/tree/coarse_boxes.hpp"
+#include "src/tree/tree.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <functional>
 
-#include "apps/bench/points.hpp"
 #include "tests/device/runtime/profile.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/fof/fof.hpp"
+#include "zhalo/ics/points.hpp"
 #include "zhalo/knn/knn.hpp"
 
 namespace zhalo::emulated {

@@ -9,7 +9,7 @@
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/fof/fof.hpp"
-#include "zhalo/knn/quantities.hpp"
+#include "zhalo/knn/reduce.hpp"
 #include "zhalo/mesh/modes.hpp"
 #include "zhalo/mesh/paint.hpp"
 

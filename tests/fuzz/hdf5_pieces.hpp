@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/io/hdf5/handle.hpp"
+#include "src/io/hdf5/input.hpp"
 #include "zhalo/core/types.hpp"
 
 namespace zhalo::fuzz {

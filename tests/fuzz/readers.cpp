@@ -2,10 +2,10 @@
 
 #include <typeinfo>
 
-#include "apps/ics/power_table.hpp"
+#include "apps/ics/ics.hpp"
 #include "zhalo/core/error.hpp"
+#include "zhalo/io/load.hpp"
 #include "zhalo/io/mean_separation.hpp"
-#include "zhalo/io/query_points.hpp"
 
 namespace zhalo::fuzz {
 

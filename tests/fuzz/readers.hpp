@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "zhalo/cosmology/linear_power.hpp"
+#include "zhalo/cosmology/cosmology.hpp"
 #include "zhalo/io/halo_list.hpp"
 #include "zhalo/io/load.hpp"
 #include "zhalo/io/snapshot.hpp"

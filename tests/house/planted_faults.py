@@ -70,7 +70,7 @@ TOGETHER = [
     ),
     Fault(
         "wrong answer",
-        "src/mesh/power_bins.cpp",
+        "src/mesh/power_spectrum.cpp",
         "return k_min + i * width;",
         "return k_min + (i + 0.25) * width;",
         "release.mesh.modes.ranks1",

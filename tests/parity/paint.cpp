@@ -7,7 +7,7 @@
 #include "kernels/mesh.hpp"
 #include "kernels/particles.hpp"
 // The loops come first.
-#include "kernels/common/mesh/one_particle.hpp"
+#include "kernels/common/mesh/mass_assignment.hpp"
 #include "tests/parity/uploaded.hpp"
 #include "tests/support/random.hpp"
 

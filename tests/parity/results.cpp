@@ -2,12 +2,12 @@
 #include <cmath>
 #include <string>
 
-#include "apps/bench/points.hpp"
 #include "tests/parity/uploaded.hpp"
 #include "tests/support/point_sets.hpp"
 #include "tests/support/same_bits.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/fof/fof.hpp"
+#include "zhalo/ics/points.hpp"
 
 namespace zhalo::testing {
 namespace {

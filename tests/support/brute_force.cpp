@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "zhalo/core/vec.hpp"
+#include "zhalo/core/types.hpp"
 
 namespace zhalo::testing {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tests/support/brute_force.hpp"
-#include "zhalo/core/vec.hpp"
+#include "zhalo/core/types.hpp"
 
 namespace zhalo::testing {
 

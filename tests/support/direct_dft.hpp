@@ -4,7 +4,7 @@
 #include <complex>
 #include <vector>
 
-#include "zhalo/fft/index_box.hpp"
+#include "zhalo/fft/decomposition.hpp"
 
 namespace zhalo::testing {
 

@@ -1,6 +1,6 @@
 /// The generator of points keeps what its header promises: densities, profiles, numbers, order, and
 /// the same bits everywhere.
-#include "apps/bench/points.hpp"
+#include "zhalo/ics/points.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 
 #include <variant>
 
-#include "zhalo/core/vec.hpp"
+#include "zhalo/core/types.hpp"
 
 namespace zhalo {
 

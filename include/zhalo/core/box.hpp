@@ -1,7 +1,7 @@
 /// The simulation volume.
 #pragma once
 
-#include "zhalo/core/vec.hpp"
+#include "zhalo/core/types.hpp"
 
 namespace zhalo {
 

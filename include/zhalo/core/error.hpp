@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "zhalo/core/config.hpp"
+
 namespace zhalo {
 
 /// Base of everything that zhalo throws. Nothing in the library ends the process.
@@ -53,5 +55,9 @@ class ContractViolation : public Error {
  public:
   using Error::Error;
 };
+
+/// What ZHALO_EXPECT(condition) calls on the host when the condition is false: throws
+/// ContractViolation with the place.
+[[noreturn]] void contract_failed(const char* condition, const char* file, int line);
 
 }  // namespace zhalo

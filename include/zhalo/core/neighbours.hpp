@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "zhalo/core/span.hpp"
-#include "zhalo/core/vec.hpp"
+#include "zhalo/core/types.hpp"
 
 namespace zhalo {
 

@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "zhalo/core/contracts.hpp"
+#include "zhalo/core/error.hpp"
 #include "zhalo/core/types.hpp"
 
 namespace zhalo {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "zhalo/core/box.hpp"
-#include "zhalo/core/column_view.hpp"
+#include "zhalo/core/strided.hpp"
 #include "zhalo/domain/particles.hpp"
 
 namespace zhalo {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "zhalo/cosmology/linear_power.hpp"
+#include "zhalo/cosmology/cosmology.hpp"
 #include "zhalo/mesh/modes.hpp"
 
 namespace zhalo {

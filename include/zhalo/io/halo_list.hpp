@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "zhalo/core/types.hpp"
-#include "zhalo/core/vec.hpp"
 
 namespace zhalo::io {
 

@@ -1,6 +1,9 @@
 /// From a snapshot to Particles: each rank its share.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/domain/particles.hpp"
 #include "zhalo/io/snapshot.hpp"
@@ -65,5 +68,24 @@ extern template LoadedParticles<float> load_particles(const Context&, const Snap
                                                       const std::vector<int>&, const LoadOptions&);
 extern template LoadedParticles<double> load_particles(const Context&, const Snapshot&,
                                                        const std::vector<int>&, const LoadOptions&);
+
+/// An HDF5 file with a dataset `Coordinates` of shape (N, 3) at its root, float32 or float64.
+struct QueryPoints {
+  std::string path;
+  Index count = 0;
+  bool double_coordinates = false;
+};
+
+/// Empty if the path is no file with such a dataset, as where it is a snapshot. Rank 0 looks and
+/// tells the others. Collective: FileError for a file that is damaged or no HDF5, InputError for a
+/// dataset of another shape or kind.
+std::optional<QueryPoints> find_query_points(const Communicator& comm, const std::string& path);
+
+/// This rank's equal share of the points, one range of type no_type. Collective.
+template <class Real>
+LoadedParticles<Real> load_query_points(const Context& context, const QueryPoints& file);
+
+extern template LoadedParticles<float> load_query_points(const Context&, const QueryPoints&);
+extern template LoadedParticles<double> load_query_points(const Context&, const QueryPoints&);
 
 }  // namespace zhalo::io

@@ -3,13 +3,119 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "zhalo/comm/communicator.hpp"
+#include "zhalo/core/box.hpp"
 #include "zhalo/core/span.hpp"
-#include "zhalo/io/snapshot_info.hpp"
+#include "zhalo/core/types.hpp"
 
 namespace zhalo::io {
+
+/// The code (or family of codes) whose conventions a file follows. `gadget` is GADGET-2 or 3.
+enum class Code { gadget, gadget4, arepo, swift, eagle, gizmo };
+
+/// "GADGET-2/3", "GADGET-4", "AREPO", "SWIFT", "EAGLE", "GIZMO".
+std::string name_of(Code code);
+
+/// What the file, or the user, says about the universe. A missing value is empty, not a guess. In a
+/// snapshot's info a file that is not of a cosmological run has no scale_factor.
+struct Cosmology {
+  std::optional<double> scale_factor;
+  std::optional<double> redshift;
+  std::optional<double> hubble;  ///< h: H0 in units of 100 km/s/Mpc
+  std::optional<double> omega_matter;
+  std::optional<double> omega_lambda;
+  std::optional<double> omega_baryon;
+  std::optional<double> omega_cdm;
+  /// At redshift zero, in the file's own units of mass and length with the file's own powers of h:
+  /// a comoving mean density is Omega times this.
+  std::optional<double> critical_density;
+  /// Where critical_density comes from, or why there is none.
+  std::string critical_density_source;
+};
+
+/// The file's units in cgs. Unless `h_free`, lengths and masses carry 1/h besides: a stored length
+/// x is x * length_in_cm / h. Lengths are comoving.
+struct Units {
+  double length_in_cm = 0;
+  double mass_in_g = 0;
+  double velocity_in_cm_per_s = 0;
+  bool h_free = false;
+  bool assumed = false;  ///< the file states no units and they follow the habit of its code
+
+  /// "Mpc/h", "kpc", "3.1e+20 cm".
+  std::string length_name() const;
+  /// "1e10 Msun/h", "2e+33 g".
+  std::string mass_name() const;
+};
+
+/// One particle type of the snapshot, over all of its files.
+struct TypeSummary {
+  Index count = 0;
+  bool has_coordinates = false;
+  bool has_velocities = false;
+  bool has_ids = false;
+  bool double_coordinates =
+      false;  ///< float cannot hold the stored positions: float64, or integers of 32 or 64 bits
+  bool double_velocities = false;
+  bool double_masses = false;
+  /// "MassTable", "Masses", "Mass", "DynamicalMasses", "user" or "none".
+  std::string mass_source = "none";
+  /// The mass of every particle of the type, if the source is MassTable or the user.
+  std::optional<double> uniform_mass;
+};
+
+struct SnapshotInfo {
+  Code code = Code::gadget;
+  std::string version;             ///< of the code that wrote the file, or empty
+  std::string path;                ///< as the user gave it
+  std::vector<std::string> files;  ///< in the order of the chunks
+  std::string stem;  ///< name of the files without directory, chunk number and ".hdf5"
+  int number = 0;    ///< of the snapshot, from its name: 7 for snapshot_007; 0 if the name has none
+  std::vector<TypeSummary> types;  ///< by number; as many as the file has
+
+  std::optional<Vec3d> box_length;  ///< none if the file says 0 or nothing
+  std::optional<bool> periodic;     ///< if the file says
+  Cosmology cosmology;
+  Units units;
+  /// Stored velocities times this are peculiar velocities: sqrt(a) for the GADGET family, 1 for
+  /// SWIFT and for runs without cosmology.
+  double velocity_factor = 1;
+
+  /// Oddities that were met and how they were understood, one sentence each: to be shown to the
+  /// user.
+  std::vector<std::string> notes;
+  /// What is there and cannot be used, one sentence each: to be shown to the user as a warning.
+  std::vector<std::string> warnings;
+
+  Index num_total() const;
+};
+
+/// What the user knows better than the file. Empty fields leave the file's word.
+struct SnapshotOverrides {
+  std::optional<double> box_length;  ///< of a cube, in the file's length unit; 0 for none
+  std::optional<double> unit_length_in_cm;
+  std::optional<double> unit_mass_in_g;
+  std::optional<double> unit_velocity_in_cm_per_s;
+  std::map<int, double> masses;  ///< by type, in the file's mass unit
+  Cosmology cosmology;
+};
+
+/// The table that is shown to the user: code, files, particles and mass source per type, box,
+/// units, cosmology, notes.
+std::string describe(const SnapshotInfo& info);
+
+enum class Periodicity { automatic, yes, no };
+
+/// The box to search in. `automatic` is periodic if the file says so, or says nothing but has a
+/// box. Not periodic is unbounded. Throws InputError if a periodic box is asked for and its size is
+/// unknown.
+Box simulation_box(const SnapshotInfo& info, Periodicity periodicity = Periodicity::automatic);
 
 /// A snapshot that has been opened and checked. Particles of a type are numbered over all files in
 /// the order of the chunks; any range of them can be read. Reading is not collective: every rank

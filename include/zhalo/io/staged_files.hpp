@@ -1,6 +1,8 @@
 /// Output files that appear whole or not at all.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -111,6 +113,28 @@ class StagedFiles {
   std::vector<std::string> placed_;  // during the commit: what has its final name
   std::vector<Kept> kept_;           // during the commit
   bool single_ = false;              // during the commit: all ranks together have one file
+};
+
+/// While it lives, no other run replaces files in the directories of these StagedFiles: their
+/// commits belong together. (Rank 0 holds ".zhalo-lock" in each directory by flock, and removes it
+/// at the end. A file system without flock, such as Lustre mounted without it, does not let one
+/// wait.)
+class CommitLocks {
+ public:
+  /// Waits up to a minute for other runs. `while_waiting` is called on all ranks now and then, and
+  /// may throw. Collective; FileError on all ranks. The files must be of one communicator, and must
+  /// be committed while this object lives, or not at all.
+  explicit CommitLocks(
+      const std::vector<StagedFiles*>& files, const std::function<void()>& while_waiting = [] {});
+  ~CommitLocks();
+  CommitLocks(const CommitLocks&) = delete;
+  CommitLocks& operator=(const CommitLocks&) = delete;
+
+ private:
+  class Lock;
+  bool try_to_take(const std::vector<std::string>& directories);
+
+  std::vector<std::unique_ptr<Lock>> locks_;
 };
 
 }  // namespace zhalo::io

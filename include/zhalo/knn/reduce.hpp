@@ -8,9 +8,25 @@
 #include <utility>
 
 #include "zhalo/core/for_each.hpp"
+#include "zhalo/core/reductions.hpp"
+#include "zhalo/knn/knn.hpp"
 #include "zhalo/knn/neighbour_lists.hpp"
 
 namespace zhalo {
+
+/// The quantity of each particle's k nearest neighbours: in the caller's order, in memory of the
+/// context's Exec. Sums run over the neighbours in their order, so results are equal bit for bit
+/// for any number of ranks and threads. Collective; throws as knn.
+template <class Real>
+Buffer<double> neighbour_quantity(const Context& context, const Particles<Real>& particles,
+                                  const Box& box, const KnnOptions& options,
+                                  const QuantityOptions& quantity);
+
+/// The same at query points.
+template <class Real>
+Buffer<double> neighbour_quantity(const Context& context, const Queries<Real>& among,
+                                  const Box& box, const KnnOptions& options,
+                                  const QuantityOptions& quantity);
 
 /// A column of the particles, of any trivially copyable type: one element per particle of this
 /// rank, in the caller's order (over segments), in the memory of the context's Exec. Functors see

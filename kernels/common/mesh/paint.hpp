@@ -1,7 +1,7 @@
 /// Particles on grids: deposits, owners, values at places, and cells that become others.
 #pragma once
 
-#include "kernels/common/mesh/one_particle.hpp"
+#include "kernels/common/mesh/mass_assignment.hpp"
 #include "kernels/common/mesh/rows.hpp"
 
 namespace zhalo::kernels {

@@ -1,7 +1,7 @@
 // A driver for files on POSIX systems: as HDF5's own, but that HDF5 does not hear of failures. (It
 // could not stand before HDF5's own and hand calls on: each call of HDF5 forgets what went wrong
 // before.)
-#include "src/io/hdf5/closable.hpp"
+#include "src/io/hdf5/output.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

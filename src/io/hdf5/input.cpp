@@ -9,7 +9,6 @@
 #include <fstream>
 
 #include "src/io/hdf5/present.hpp"
-#include "src/io/output/paths.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io::hdf5 {

@@ -1,13 +1,82 @@
 /// One HDF5 file, open for reading.
 #pragma once
 
+#include <hdf5.h>
+
+#include <filesystem>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
-#include "src/io/hdf5/handle.hpp"
 #include "zhalo/core/types.hpp"
 
+namespace zhalo::io {
+
+/// FileError if the system does not say what lies there, as in a folder that may not be read or
+/// behind links that lead to each other.
+std::filesystem::file_status status_of(const std::string& path);
+
+/// Paths of the files in a folder, in any order. FileError if it cannot be read.
+std::vector<std::string> files_in(const std::string& directory);
+
+}  // namespace zhalo::io
+
 namespace zhalo::io::hdf5 {
+
+/// Owns one HDF5 identifier.
+class Handle {
+ public:
+  using Closer = herr_t (*)(hid_t);
+
+  Handle() = default;
+  Handle(hid_t id, Closer closer) : id_(id), closer_(closer) {}
+  Handle(Handle&& other) noexcept
+      : id_(std::exchange(other.id_, H5I_INVALID_HID)), closer_(other.closer_) {}
+  Handle& operator=(Handle&& other) noexcept {
+    close();
+    id_ = std::exchange(other.id_, H5I_INVALID_HID);
+    closer_ = other.closer_;
+    return *this;
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() { close(); }
+
+  hid_t id() const { return id_; }
+  bool valid() const { return id_ >= 0; }
+  /// Forgets the identifier, which has been closed already.
+  void release() { id_ = H5I_INVALID_HID; }
+  /// False if HDF5 reports a failure, as it does when buffered data cannot be written any more.
+  bool close() {
+    if (!valid()) return true;
+    return closer_(std::exchange(id_, H5I_INVALID_HID)) >= 0;
+  }
+
+ private:
+  hid_t id_ = H5I_INVALID_HID;
+  Closer closer_ = nullptr;
+};
+
+/// While it lives HDF5 prints nothing; it restores what was set before.
+class QuietErrors {
+ public:
+  QuietErrors() {
+    H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  }
+  ~QuietErrors() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
+  QuietErrors(const QuietErrors&) = delete;
+  QuietErrors& operator=(const QuietErrors&) = delete;
+
+ private:
+  H5E_auto2_t function_ = nullptr;
+  void* data_ = nullptr;
+};
+
+/// Why the HDF5 call that just failed did so: the system's words ("No space left on device") if
+/// there are any, else the innermost line of HDF5's own account.
+std::string last_error();
 
 enum class Kind { real, integer, other };
 

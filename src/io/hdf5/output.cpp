@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "src/io/hdf5/closable.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io::hdf5 {

@@ -2,16 +2,194 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <numeric>
+#include <vector>
 
-#include "src/io/output/group_table.hpp"
+#include "src/io/output/file_set.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {
+namespace {
+
+/// This rank's rows in the types and units of the files. Holds what differs from the catalogue, and
+/// views the rest of it: the catalogue must outlive it.
+class GroupTable {
+ public:
+  /// Collective.
+  GroupTable(const Communicator& comm, const Catalogue& catalogue, const SnapshotInfo& snapshot,
+             const RunRecord& run);
+  ~GroupTable() = default;
+  GroupTable(const GroupTable&) = delete;
+  GroupTable& operator=(const GroupTable&) = delete;
+
+  /// `placement` is that of the groups.
+  std::vector<FileColumn> columns(const Placement& placement) const;
+
+ private:
+  void append_numbers(std::vector<FileColumn>& columns, const Placement& placement) const;
+  void append_properties(std::vector<FileColumn>& columns, const Placement& placement) const;
+  hdf5::DatasetView lengths(const std::vector<Index>& wide, const std::vector<std::int32_t>& narrow,
+                            Index columns) const;
+
+  const Catalogue* catalogue_;
+  Index num_columns_;  // of types
+  bool wide_ = false;  // some group anywhere is too large for int32
+  std::vector<Index> length_by_type_;
+  std::vector<Index> offset_by_type_;
+  std::vector<std::int32_t> narrow_length_;
+  std::vector<std::int32_t> narrow_length_by_type_;
+  std::vector<std::int32_t> num_subs_;
+  std::vector<std::int32_t> first_sub_;
+  std::vector<double> mass_by_type_;
+  std::vector<std::vector<double>> properties_;  // by halo_columns
+};
+
+using hdf5::cells_of;
+
+constexpr int min_types = 6;  // tools of the GADGET family expect six columns
+
+/// [group][column] of the file from [group][type] of the catalogue. A single type stands in the
+/// column of its number.
+template <class T>
+std::vector<T> spread_types(const std::vector<T>& by_type, const Catalogue& catalogue,
+                            Index num_columns, const RunRecord& run) {
+  const auto columns = static_cast<std::size_t>(num_columns);
+  const auto num_types = static_cast<std::size_t>(catalogue.num_types);
+  const std::size_t shift = num_types == 1 ? static_cast<std::size_t>(run.linked_types.at(0)) : 0;
+  std::vector<T> spread(catalogue.length.size() * columns);
+  for (std::size_t group = 0; group < catalogue.length.size(); ++group) {
+    for (std::size_t type = 0; type < num_types; ++type)
+      spread[group * columns + type + shift] = by_type[group * num_types + type];
+  }
+  return spread;
+}
+
+/// For each group and type the members of that type in all groups before. Collective.
+std::vector<Index> offsets_by_type(const Communicator& comm,
+                                   const std::vector<Index>& length_by_type, Index num_columns) {
+  const auto columns = static_cast<std::size_t>(num_columns);
+  std::vector<Index> running(columns);
+  for (std::size_t at = 0; at < length_by_type.size(); ++at)
+    running[at % columns] += length_by_type[at];
+  for (Index& offset : running) offset = comm.exclusive_sum(offset);
+  std::vector<Index> offsets(length_by_type.size());
+  for (std::size_t at = 0; at < offsets.size(); ++at) {
+    offsets[at] = running[at % columns];
+    running[at % columns] += length_by_type[at];
+  }
+  return offsets;
+}
+
+/// One property of all rows, as the file has it.
+std::vector<double> column_of(const Catalogue& catalogue, const HaloColumn& column, double factor) {
+  std::vector<double> values;
+  const auto append = [&](double value) { values.push_back(value * factor); };
+  for (const HaloProperties& row : catalogue.properties) {
+    if (const auto* number = std::get_if<double HaloProperties::*>(&column.property)) {
+      append(row.**number);
+    } else {
+      for (const double component : (row.*std::get<1>(column.property)).at) append(component);
+    }
+  }
+  return values;
+}
+
+Meaning meaning_of(const HaloColumn& column) {
+  switch (column.unit) {
+    case HaloUnit::mass: return of_mass(column.text);
+    case HaloUnit::length: return of_length(column.text);
+    case HaloUnit::velocity: return of_velocity(0, column.text);
+    case HaloUnit::scaled_velocity: break;
+  }
+  return of_velocity(-1, column.text);
+}
+
+bool is_velocity(const HaloColumn& column) {
+  return column.unit == HaloUnit::velocity || column.unit == HaloUnit::scaled_velocity;
+}
+
+Index longest(const Catalogue& catalogue) {
+  return catalogue.length.empty()
+             ? 0
+             : *std::max_element(catalogue.length.begin(), catalogue.length.end());
+}
+
+GroupTable::GroupTable(const Communicator& comm, const Catalogue& catalogue,
+                       const SnapshotInfo& snapshot, const RunRecord& run)
+    : catalogue_(&catalogue),
+      num_columns_(std::max(min_types, static_cast<int>(snapshot.types.size()))),
+      wide_(comm.max(longest(catalogue)) > std::numeric_limits<std::int32_t>::max()),
+      length_by_type_(spread_types(catalogue.length_by_type, catalogue, num_columns_, run)),
+      offset_by_type_(offsets_by_type(comm, length_by_type_, num_columns_)),
+      num_subs_(catalogue.length.size(), 0),
+      first_sub_(catalogue.length.size(), -1),
+      mass_by_type_(spread_types(catalogue.mass_by_type, catalogue, num_columns_, run)) {
+  const double scale_factor = snapshot.cosmology.scale_factor.value_or(1);
+  for (const HaloColumn& column : halo_columns) {
+    const bool is_scaled = column.unit == HaloUnit::scaled_velocity;
+    properties_.push_back(column_of(catalogue, column, is_scaled ? scale_factor : 1));
+  }
+  if (wide_) return;
+  narrow_length_.assign(catalogue.length.begin(), catalogue.length.end());
+  narrow_length_by_type_.assign(length_by_type_.begin(), length_by_type_.end());
+}
+
+/// int32 is what tools expect; int64 if a group anywhere is too large for it.
+hdf5::DatasetView GroupTable::lengths(const std::vector<Index>& wide,
+                                      const std::vector<std::int32_t>& narrow,
+                                      Index columns) const {
+  return wide_ ? cells_of(Span<const Index>(wide), columns)
+               : cells_of(Span<const std::int32_t>(narrow), columns);
+}
+
+std::vector<FileColumn> GroupTable::columns(const Placement& placement) const {
+  std::vector<FileColumn> columns;
+  append_numbers(columns, placement);
+  append_properties(columns, placement);
+  return columns;
+}
+
+void GroupTable::append_numbers(std::vector<FileColumn>& columns,
+                                const Placement& placement) const {
+  const auto append = [&](const std::string& name, const hdf5::DatasetView& cells,
+                          std::string text) {
+    columns.push_back({"Group/" + name, cells, &placement, of_number(std::move(text))});
+  };
+  append("GroupLen", lengths(catalogue_->length, narrow_length_, 1), "Number of members");
+  append("GroupLenType", lengths(length_by_type_, narrow_length_by_type_, num_columns_),
+         "Number of members by particle type");
+  append("GroupOffsetType", cells_of(Span<const Index>(offset_by_type_), num_columns_),
+         "Members of this type in all groups before this one");
+  append("GroupOffset", cells_of(Span<const Index>(catalogue_->offset)),
+         "Place of the first member's ID in /IDs/ID, counted over all files");
+  append("GroupLabel", cells_of(Span<const Index>(catalogue_->label)),
+         "Smallest index of a linked member in the order of the snapshot, over all linked types "
+         "and files");
+  append("GroupNsubs", cells_of(Span<const std::int32_t>(num_subs_)),
+         "Number of subhaloes: none are searched for");
+  append("GroupFirstSub", cells_of(Span<const std::int32_t>(first_sub_)),
+         "First subhalo: -1, none");
+}
+
+void GroupTable::append_properties(std::vector<FileColumn>& columns,
+                                   const Placement& placement) const {
+  const auto append = [&](const char* name, Span<const double> values, Index width,
+                          Meaning meaning) {
+    columns.push_back(
+        {std::string("Group/") + name, cells_of(values, width), &placement, std::move(meaning)});
+  };
+  append("GroupMassType", mass_by_type_, num_columns_, of_mass("Mass by particle type"));
+  for (std::size_t i = 0; i < properties_.size(); ++i) {
+    const HaloColumn& column = halo_columns[i];
+    if (is_velocity(column) && !catalogue_->has_velocities) continue;
+    const bool is_vector = std::holds_alternative<Vec3d HaloProperties::*>(column.property);
+    append(column.dataset, properties_[i], is_vector ? 3 : 1, meaning_of(column));
+  }
+}
 
 using hdf5::OutputFile;
-
-namespace {
 
 /// What the writer would otherwise find out halfway, on one rank only.
 void check_types(const Catalogue& catalogue, const SnapshotInfo& snapshot, const RunRecord& run) {

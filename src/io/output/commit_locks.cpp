@@ -1,4 +1,4 @@
-#include "zhalo/io/commit_locks.hpp"
+#include "zhalo/io/staged_files.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

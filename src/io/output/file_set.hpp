@@ -4,12 +4,97 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "src/io/output/catalogue_header.hpp"
-#include "src/io/output/file_shares.hpp"
+#include "src/io/hdf5/output.hpp"
+#include "zhalo/comm/communicator.hpp"
+#include "zhalo/io/result_file.hpp"
 
 namespace zhalo::io {
+
+struct WriteOptions;
+
+/// P ranks share K numbered files. With K <= P file k is that of ranks [k P / K, (k + 1) P / K),
+/// who write it one after the other; with K > P rank r alone writes files [r K / P, (r + 1) K / P).
+/// So the files hold what the ranks have, in their order.
+class FileShares {
+ public:
+  /// `num_files` 0: one per rank. InputError if it is negative or more than max_files and ranks.
+  FileShares(Index num_files, int rank, int num_ranks);
+
+  Index num_files() const { return num_files_; }
+  /// Those that this rank writes to.
+  Share files() const { return files_; }
+  /// How many ranks write to this rank's file before it; those with 0 make the file.
+  int turn() const { return turn_; }
+  /// Turns until all ranks have written.
+  int num_turns() const { return num_turns_; }
+
+ private:
+  Index num_files_ = 1;
+  Share files_;
+  int turn_ = 0;
+  int num_turns_ = 1;
+};
+
+/// Of this rank. Collective; InputError also if the ranks have different options.
+FileShares file_shares(const Communicator& comm, const WriteOptions& options);
+
+/// Where items of one kind (groups, ids, particles of a type) lie in the files. The items of a rank
+/// are split evenly over its files.
+class Placement {
+ public:
+  /// `count`: items of this rank. Collective.
+  Placement(const Communicator& comm, const FileShares& shares, Index count);
+
+  Index total() const { return first_of_file_.back(); }
+  /// The items that these files hold, counted over all ranks.
+  Share in_files(Share files) const;
+  /// The items that this rank writes to a file of its own, counted on this rank.
+  Share mine(Index file) const;
+  /// The row of the file at which mine(file) begins.
+  Index row(Index file) const;
+
+ private:
+  Share files_;
+  Index count_ = 0;
+  Index before_ = 0;                  // items of lower ranks
+  std::vector<Index> first_of_file_;  // one more than files
+};
+
+inline Meaning of_length(std::string text) {
+  return {.a = 1, .h = -1, .length = 1, .text = std::move(text)};
+}
+inline Meaning of_mass(std::string text) { return {.h = -1, .mass = 1, .text = std::move(text)}; }
+inline Meaning of_velocity(double a, std::string text) {
+  return {.a = a, .velocity = 1, .text = std::move(text)};
+}
+inline Meaning of_number(std::string text) { return {.text = std::move(text)}; }
+
+/// The attributes that GADGET-4 gives its datasets, and the unit in words.
+void write_meaning(hdf5::OutputFile& file, const std::string& dataset, const Units& units,
+                   const Meaning& meaning);
+
+/// Makes /Header with what all kinds of files have.
+void write_common_header(hdf5::OutputFile& file, Index num_files, const SnapshotInfo& snapshot);
+
+/// Attributes of a group or dataset.
+void write_notes(hdf5::OutputFile& file, const std::string& object, const std::vector<Note>& notes);
+
+/// Attributes that readers demand, also of runs without cosmology: then there is no expansion and
+/// no h.
+void write_cosmology_and_units(hdf5::OutputFile& file, const std::string& group,
+                               const SnapshotInfo& snapshot);
+
+/// Makes /Parameters with what wrote the file.
+void make_parameters(hdf5::OutputFile& file);
+
+/// Makes /Parameters with what wrote the file, from which snapshot, and its cosmology and units.
+void write_origin(hdf5::OutputFile& file, const SnapshotInfo& snapshot);
+
+/// Makes /Parameters: the origin, and how groups were found.
+void write_run(hdf5::OutputFile& file, const SnapshotInfo& snapshot, const RunRecord& run);
 
 /// One dataset: its type and the shape of its rows, and this rank's rows of it.
 struct FileColumn {

@@ -17,7 +17,6 @@
 #include <utility>
 
 #include "zhalo/core/error.hpp"
-#include "zhalo/io/commit_locks.hpp"
 
 namespace zhalo::io {
 

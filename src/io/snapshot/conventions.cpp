@@ -5,9 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "src/io/snapshot/constants.hpp"
 #include "src/io/snapshot/header.hpp"
-#include "src/io/snapshot/header_values.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <map>
 
-#include "src/io/output/paths.hpp"
+#include "src/io/hdf5/input.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/io/catalogue_file.hpp"
 

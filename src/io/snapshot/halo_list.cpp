@@ -8,7 +8,6 @@
 
 #include "src/io/hdf5/input.hpp"
 #include "src/io/hdf5/output.hpp"
-#include "src/io/output/paths.hpp"
 #include "src/io/snapshot/files.hpp"
 #include "zhalo/core/error.hpp"
 

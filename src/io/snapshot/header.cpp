@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include "src/io/snapshot/header_values.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {

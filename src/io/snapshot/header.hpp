@@ -1,10 +1,44 @@
 /// The header of a snapshot, whatever the dialect.
 #pragma once
 
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "src/io/hdf5/input.hpp"
-#include "zhalo/io/snapshot_info.hpp"
+#include "zhalo/io/snapshot.hpp"
 
 namespace zhalo::io {
+
+// As GADGET has them; units are recognised within 2e-3.
+inline constexpr double cm_per_mpc = 3.085678e24;
+inline constexpr double solar_mass_in_g = 1.989e33;
+
+/// The first that is there, by group, then by name.
+inline std::optional<double> first_real(const hdf5::InputFile& file,
+                                        const std::vector<std::string>& groups,
+                                        const std::vector<std::string>& names) {
+  for (const auto& group : groups) {
+    for (const auto& name : names) {
+      if (const auto values = file.reals(group, name)) return values->front();
+    }
+  }
+  return std::nullopt;
+}
+
+/// Of a time: one of another type is not used, and warned of (warn_of_time).
+inline std::optional<double> first_time(const hdf5::InputFile& file, const std::string& group,
+                                        const std::vector<std::string>& names) {
+  for (const auto& name : names) {
+    if (file.holds_numbers(group, name)) return first_real(file, {group}, {name});
+  }
+  return std::nullopt;
+}
+
+inline std::optional<double> positive(std::optional<double> value) {
+  return value && *value > 0 && std::isfinite(*value) ? value : std::nullopt;
+}
 
 /// Counts and masses as the header of one file states them; vectors are as long as the file has
 /// types, or empty if it does not say.

@@ -1,11 +1,11 @@
-#include "zhalo/io/snapshot_info.hpp"
+#include "zhalo/io/snapshot.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <iterator>
 
-#include "src/io/snapshot/constants.hpp"
+#include "src/io/snapshot/header.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {

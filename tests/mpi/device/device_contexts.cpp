@@ -2,10 +2,10 @@
 // those who work on it would lack.
 #include <catch2/catch.hpp>
 
-#include "apps/bench/points.hpp"
 #include "tests/device/runtime/devices.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/fof/fof.hpp"
+#include "zhalo/ics/points.hpp"
 #include "zhalo/knn/knn.hpp"
 #include "zhalo/mesh/modes.hpp"
 #include "zhalo/mesh/paint.hpp"

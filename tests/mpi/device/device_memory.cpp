@@ -14,7 +14,7 @@
 #include "zhalo/fft/redistribute.hpp"
 #include "zhalo/fof/fof.hpp"
 #include "zhalo/knn/neighbour_lists.hpp"
-#include "zhalo/knn/quantities.hpp"
+#include "zhalo/knn/reduce.hpp"
 #include "zhalo/knn/within.hpp"
 #include "zhalo/mesh/paint.hpp"
 #include "zhalo/mesh/readout.hpp"

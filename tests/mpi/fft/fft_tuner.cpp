@@ -1,5 +1,5 @@
 /// Choosing how to transform by trying: the same choice everywhere, made once.
-#include "zhalo/fft/fft_tuner.hpp"
+#include "zhalo/fft/fft.hpp"
 
 #include <algorithm>
 

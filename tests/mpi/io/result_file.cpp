@@ -8,7 +8,7 @@
 #include "tests/mpi/io/invented.hpp"
 #include "tests/mpi/io/scratch.hpp"
 #include "zhalo/core/error.hpp"
-#include "zhalo/io/query_points.hpp"
+#include "zhalo/io/load.hpp"
 #include "zhalo/io/result_file.hpp"
 
 using namespace zhalo;

@@ -1,5 +1,4 @@
 #include "zhalo/io/staged_files.hpp"
-#include "zhalo/io/commit_locks.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "zhalo/core/error.hpp"
-#include "zhalo/cosmology/linear_power.hpp"
+#include "zhalo/cosmology/cosmology.hpp"
 
 using namespace zhalo;
 

@@ -1,5 +1,5 @@
 /// Bricks and layouts, against loops over their cells.
-#include "zhalo/fft/index_box.hpp"
+#include "zhalo/fft/decomposition.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -5,9 +5,9 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "apps/bench/points.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/run_fof.hpp"
+#include "zhalo/ics/points.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include "tests/support/point_sets.hpp"
 #include "tests/support/run_knn.hpp"
 #include "zhalo/core/error.hpp"
-#include "zhalo/knn/quantities.hpp"
+#include "zhalo/knn/reduce.hpp"
 
 namespace zhalo::testing {
 namespace {

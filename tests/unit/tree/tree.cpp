@@ -5,11 +5,11 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "apps/bench/points.hpp"
-#include "kernels/common/tree/leaf_cells.hpp"
+#include "kernels/common/tree/leaves.hpp"
 #include "tests/support/point_sets.hpp"
 #include "tests/support/run_fof.hpp"
 #include "tests/unit/tree/shared_bits.hpp"
+#include "zhalo/ics/points.hpp"
 
 namespace {
 

@@ -1,0 +1,130 @@
+#include "apps/cli/options.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <sstream>
+#include <string_view>
+
+#include "apps/report/text_file.hpp"
+#include "zhalo/core/exec.hpp"
+
+namespace zhalo::app {
+namespace {
+
+std::string version_text() {
+  const std::string host = describe(host_exec());
+  return fmt::format("zhalo {}\nvectors  {}\nCUDA     {}\n", ZHALO_VERSION,
+                     host.substr(host.rfind(' ') + 1),
+                     query_devices().built_with_cuda ? "built in" : "not built in");
+}
+
+/// "auto", "host", "cuda" or "cuda:2".
+void parse_device(const std::string& word, ExecRequest& place) {
+  const std::string_view numbered = "cuda:";
+  if (word.rfind(numbered, 0) == 0) {
+    const char* begin = word.data() + numbered.size();
+    const auto [end, error] = std::from_chars(begin, word.data() + word.size(), place.device);
+    demand(error == std::errc() && end == word.data() + word.size() && place.device >= 0,
+           fmt::format("--device is '{}' (must be cuda: and a number such as cuda:1)", word));
+    place.processor = Processor::cuda;
+    return;
+  }
+  place.processor = choice<Processor>("--device", word,
+                                      {{"auto", Processor::automatic},
+                                       {"host", Processor::host},
+                                       {"cuda", Processor::cuda},
+                                       {"cuda:N", Processor::cuda}});
+}
+
+}  // namespace
+
+void add_snapshot(CommandLine& command, CommonOptions& options) {
+  command.add_option("snapshot", options.snapshot,
+                     "A file, one of its chunks, their common name, or their folder", "");
+  command.explain_extra_words(
+      "give one snapshot; of a snapshot in many files, one of them or their folder");
+}
+
+void add_box_options(CommandLine& command, CommonOptions& options, RawCommonOptions& raw) {
+  command.add_option("--periodic", raw.periodic, "auto (what the file says), yes or no", "WHICH");
+  command.add_option("--box-size", options.box_length,
+                     "Side of the box [0, L)^3 instead of the file's", "L");
+  command.add_flag("--wrap", options.wrap_all,
+                   "Move any number of particles outside a periodic box into it");
+}
+
+void add_run_options(CommandLine& command, RunOptions& options, RawRunOptions& raw,
+                     const std::string& dry_run) {
+  command.add_option("--files", options.files.num_files, "Files of each kind [0: one per rank]",
+                     "K");
+  command.add_flag("--master", options.files.master,
+                   "Also a file that shows those of each kind as one (HDF5 virtual datasets)");
+  command.add_option("--device", raw.device,
+                     "auto (CUDA if there is a device), host, cuda or cuda:NUMBER", "WHICH");
+  command.add_option("--threads", raw.threads,
+                     "Host threads per rank [OMP_NUM_THREADS, or 0: a fair share of the cores]",
+                     "N");
+  command.add_flag("--dry-run", options.dry_run, dry_run);
+  command.add_option("--json", options.json, "Write the report for machines; - is standard output",
+                     "FILE");
+  command.add_flag("-q,--quiet", raw.quiet, "Print nothing but warnings and errors");
+  command.add_flag("-v,--verbose", raw.verbose, "Print more detail");
+  command.add_flag("--version", raw.version, "Print version, vector target and CUDA support");
+}
+
+std::optional<std::string> read_options(CommandLine& command, const RawRunOptions& raw, int argc,
+                                        const char* const* argv) {
+  if (auto help = command.parse(argc, argv)) return help;
+  if (raw.version) return version_text();
+  return std::nullopt;
+}
+
+void resolve_run(const RawRunOptions& raw, RunOptions& options) {
+  demand(!raw.quiet || !raw.verbose, "--quiet and --verbose are both given: which one is meant?");
+  parse_device(raw.device, options.place);
+  demand(!raw.threads || (*raw.threads >= 0 && *raw.threads <= 4096),
+         fmt::format("--threads is {} (must be 0, for a fair share of the cores, to 4096)",
+                     raw.threads.value_or(0)));
+  options.place.threads = raw.threads.value_or(-1);
+  options.output_is_taken = options.output_is_taken || is_standard_output(options.json);
+  if (raw.quiet) options.verbosity = Verbosity::quiet;
+  if (raw.verbose) options.verbosity = Verbosity::verbose;
+  demand(options.files.num_files >= 0 && options.files.num_files <= io::max_files,
+         fmt::format("--files is {} (must be 1 to {}, or 0 for one per rank)",
+                     options.files.num_files, io::max_files));
+}
+
+void resolve_common(const RawCommonOptions& raw, const std::string& name, CommonOptions& options) {
+  demand(!options.snapshot.empty(),
+         fmt::format("no snapshot is given ({} --help shows how)", name));
+  resolve_run(raw, options);
+  options.periodicity = choice<io::Periodicity>("--periodic", raw.periodic,
+                                                {{"auto", io::Periodicity::automatic},
+                                                 {"yes", io::Periodicity::yes},
+                                                 {"no", io::Periodicity::no}});
+  demand(!options.box_length || is_positive(*options.box_length),
+         fmt::format("--box-size is {} (must be positive and finite)",
+                     options.box_length.value_or(0)));
+}
+
+void demand(bool good, const std::string& message) {
+  if (!good) throw InputError(message);
+}
+
+bool is_positive(double value) { return std::isfinite(value) && value > 0; }
+
+std::vector<int> parse_types(const char* option, const std::string& list) {
+  std::vector<int> types;
+  std::istringstream stream(list + ",");
+  for (std::string item; std::getline(stream, item, ',');) {
+    int type = 0;
+    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), type);
+    demand(error == std::errc() && end == item.data() + item.size() && type >= 0,
+           fmt::format("{} is '{}' (must be particle types such as 1 or 0,1,4)", option, list));
+    types.push_back(type);
+  }
+  return types;
+}
+
+}  // namespace zhalo::app

@@ -1,0 +1,103 @@
+/// What the user asked `ics` for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "apps/cli/options.hpp"
+#include "apps/cli/run_files.hpp"
+#include "apps/report/measure.hpp"
+#include "apps/report/report.hpp"
+#include "zhalo/comm/communicator.hpp"
+#include "zhalo/comm/context.hpp"
+#include "zhalo/cosmology/cosmology.hpp"
+#include "zhalo/ics/initial_conditions.hpp"
+#include "zhalo/io/snapshot_file.hpp"
+#include "zhalo/io/staged_files.hpp"
+
+namespace zhalo::ics_app {
+
+constexpr Index max_cells = 1000000;  ///< along an axis
+
+struct Options : app::RunOptions {
+  Index num = 0;   ///< particles along each axis
+  double box = 0;  ///< Mpc/h
+  double redshift = 49;
+  EisensteinHu cosmology{};  ///< without a table, also the spectrum's shape
+  double omega_lambda = 0;   ///< flat unless given
+  std::string power;         ///< table of the linear spectrum, or empty
+  bool normalised = true;    ///< to cosmology.sigma8
+  RandomFieldOptions random{};
+  int lpt = 2;
+  bool double_precision = false;
+  std::string output;
+
+  Expansion expansion() const { return {cosmology.omega_matter, omega_lambda}; }
+  double scale_factor() const { return 1 / (1 + redshift); }
+};
+
+/// The options, or a text (help, version) to print instead of running. Throws InputError for
+/// anything that makes no sense by itself.
+std::variant<Options, std::string> parse_options(int argc, const char* const* argv);
+
+/// Two columns of text, k in h/Mpc and P in (Mpc/h)^3 at redshift 0, further ones ignored; # begins
+/// a comment. Rank 0 reads. Collective; InputError with the number of the line.
+LinearPower read_power_table(const Communicator& comm, const std::string& path);
+
+/// Bytes, over all ranks unless said otherwise.
+struct Estimate {
+  double memory = 0;
+  double memory_per_rank = 0;
+  double output = 0;
+};
+
+struct Plan {
+  Options options;
+  Index num_particles = 0;
+  double particle_mass = 0;  ///< 1e10 Msun/h
+  LinearPower power{{1, 2}, {1, 1}};
+  std::string power_source;
+  double sigma8 = 0;
+  Growth growth;
+  app::RankLayout ranks;
+  std::string decomposition;
+  app::OutputName output;
+  Index num_files = 0;
+  Estimate estimate;
+  std::vector<std::string> warnings;
+};
+
+/// Collective; throws as the library does.
+Plan plan_run(const Context& context, const Options& options);
+
+/// Planes of cells: the particles' order in the files is then that of their ids for any number of
+/// ranks.
+Decomposition decompose(const Options& options, int num_ranks);
+
+/// Of the snapshot.
+io::SnapshotHeader header_of(const Plan& plan);
+
+/// What was made and what it took.
+struct Result {
+  double rms_displacement = 0;  ///< Mpc/h, of the vector
+  double max_displacement = 0;  ///< the same, the longest
+  double rms_velocity = 0;      ///< km/s
+  app::Measured measured;
+  double seconds = 0;              ///< from the start to here
+  std::vector<std::string> files;  ///< that rank 0 wrote first
+  Index num_files = 0;             ///< over all ranks
+};
+
+/// Makes the particles and writes them to `files`, for app::commit. The phases go to
+/// context.timers. Collective.
+Result make_particles(const Context& context, const Plan& plan, io::StagedFiles& files);
+
+/// What is going to be made. `verbose`: of the text.
+app::Report plan_report(const Plan& plan, bool verbose);
+
+/// What was made, how long it took, and where it lies.
+app::Rows result_rows(const Plan& plan, const Result& result);
+
+}  // namespace zhalo::ics_app

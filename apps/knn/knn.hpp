@@ -1,0 +1,153 @@
+/// What the user asked `knn` for.
+#pragma once
+
+#include <array>
+#include <limits>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "apps/cli/options.hpp"
+#include "apps/cli/run_files.hpp"
+#include "apps/report/measure.hpp"
+#include "apps/report/report.hpp"
+#include "zhalo/comm/communicator.hpp"
+#include "zhalo/comm/context.hpp"
+#include "zhalo/io/load.hpp"
+#include "zhalo/io/result_file.hpp"
+#include "zhalo/io/snapshot.hpp"
+#include "zhalo/io/staged_files.hpp"
+#include "zhalo/knn/knn.hpp"
+#include "zhalo/knn/reduce.hpp"
+
+namespace zhalo::knn_app {
+
+struct Options : app::CommonOptions {
+  int k = 32;
+  std::vector<int> types{1};  ///< of the particles that are searched
+  std::vector<Quantity> reductions;
+  bool lists = true;
+  SphKernel kernel = SphKernel::cubic_spline;
+  bool include_self = true;
+  double max_radius = std::numeric_limits<double>::infinity();  ///< in the snapshot's length unit
+  std::string query;             ///< path, or empty: the particles themselves
+  std::vector<int> query_types;  ///< empty: the same
+  std::string output;            ///< empty: after the snapshot's number
+};
+
+/// The options, or a text (help, version) to print instead of running. Throws InputError for
+/// anything that makes no sense by itself.
+std::variant<Options, std::string> parse_options(int argc, const char* const* argv);
+
+struct QuantityTraits {
+  Quantity quantity;
+  const char* word;     ///< on the command line
+  const char* dataset;  ///< in the files
+  bool needs_masses = false;
+  bool needs_velocities = false;
+};
+
+const std::array<QuantityTraits, 4>& all_reductions();
+const QuantityTraits& traits_of(Quantity quantity);
+
+/// How it scales, and its definition.
+io::Meaning meaning_of(Quantity quantity);
+
+/// "cubic spline", "Wendland C2", "Wendland C4".
+std::string name_of(SphKernel kernel);
+
+bool any_needs_masses(const Options& options);
+bool any_needs_velocities(const Options& options);
+
+/// What is read. Of queries one of the two, or none: then the particles ask for themselves.
+struct Sources {
+  io::Snapshot particles;
+  std::optional<io::Snapshot> query_snapshot{};
+  std::optional<io::QueryPoints> query_points{};
+};
+
+/// Whose neighbours are looked for, where these are not the particles themselves.
+struct QuerySummary {
+  std::string path;
+  bool is_snapshot = false;  ///< else a file of points
+  std::vector<int> types;    ///< of the snapshot
+  std::vector<std::string> files;
+  Index count = 0;
+  bool double_positions = false;
+};
+
+/// Bytes, over all ranks unless said otherwise.
+struct Estimate {
+  std::size_t memory = 0;           ///< for the particles, the search and the results, at most
+  std::size_t memory_per_rank = 0;  ///< at most
+  std::size_t output = 0;
+};
+
+struct Plan {
+  Options options;
+  io::SnapshotInfo snapshot;
+  Index num_particles = 0;            ///< among which neighbours are looked for
+  std::optional<QuerySummary> query;  ///< none: the particles themselves
+  Index num_queries = 0;
+  bool double_positions = false;  ///< searched in float64: some positions are stored so
+  app::RankLayout ranks;
+  Box box;
+  app::OutputName output;
+  Index num_files = 0;
+  Estimate estimate;
+  std::vector<std::string> warnings;
+};
+
+/// Collective; throws as the library does.
+Sources open_sources(const Context& context, const Options& options);
+
+/// Collective; throws as the library does.
+Plan plan_run(const Context& context, const Sources& sources, const Options& options);
+
+/// The datasets, and how they were made, without values.
+io::Results describe_results(const Plan& plan);
+
+io::ResultColumn distance_column(const Plan& plan,
+                                 std::variant<Span<const float>, Span<const double>> values);
+io::ResultColumn index_column(const Plan& plan, Span<const Index> values);
+io::ResultColumn reduced_column(const Plan& plan, Quantity quantity, Span<const double> values);
+
+/// Numbers of one dataset over all ranks.
+struct ColumnSummary {
+  std::string name;
+  double min = 0;   ///< of the finite ones
+  double mean = 0;  ///< of the finite ones
+  double max = 0;   ///< of the finite ones
+  Index finite = 0;
+  Index total = 0;
+};
+
+/// Over the finite numbers of all ranks; of lists the last column, that of the k-th neighbour.
+/// Collective.
+ColumnSummary summarise(const Communicator& comm, const io::ResultColumn& column);
+
+/// What the search found and what it took.
+struct Result {
+  std::vector<ColumnSummary> columns;
+  Index min_queries = 0;                ///< on a rank
+  Index max_queries = 0;                ///< on a rank
+  std::optional<KnnStatistics> search;  ///< of the lists, if they were made; sums over all ranks
+  app::Measured measured;
+  double seconds = 0;              ///< from the start to here
+  std::vector<std::string> files;  ///< that rank 0 wrote first
+  Index num_files = 0;             ///< over all ranks
+};
+
+/// Reads, searches and writes to `files`, for app::commit. The phases go to context.timers.
+/// Collective.
+Result find_neighbours(const Context& context, const Sources& sources, const Plan& plan,
+                       io::StagedFiles& files);
+
+/// What was found in the snapshot, and what is going to be searched. `verbose`: of the text.
+app::Report plan_report(const Plan& plan, bool verbose);
+
+/// What was found, how long it took, and where it lies.
+app::Rows result_rows(const Plan& plan, const Result& result, bool verbose);
+
+}  // namespace zhalo::knn_app
