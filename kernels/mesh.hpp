@@ -56,7 +56,7 @@ struct GridRows {
 
 /// Particles and their weights, in units of 1 / scale (a power of 2).
 template <class Real>
-struct PaintedParticles {
+struct PaintInput {
   ParticlesView<Real> particles;
   bool by_mass = true;
   RealColumn column;        ///< that weights are multiplied by, if there is one
@@ -81,23 +81,23 @@ struct WeightSummary {
 };
 
 template <class E, class Real>
-WeightSummary summarize_weights(const E& exec, const PaintedParticles<Real>& painted);
+WeightSummary summarize_weights(const E& exec, const PaintInput<Real>& painted);
 
 /// Sum of magnitudes in units, each rounded up.
 template <class E, class Real>
-Index bound_weights(const E& exec, const PaintedParticles<Real>& painted);
+Index bound_weights(const E& exec, const PaintInput<Real>& painted);
 
 struct WeightSums {
   Index fixed_weight = 0;
   double squares = 0;  ///< of the weights in units
 };
 template <class E, class Real>
-WeightSums sum_weights(const E& exec, const PaintedParticles<Real>& painted);
+WeightSums sum_weights(const E& exec, const PaintInput<Real>& painted);
 
 /// Adds the units of each particle to the cells that its cloud covers. All of them are this
 /// rank's, or ghosts behind its own.
 template <class E, class Real>
-void deposit(const E& exec, const PaintedParticles<Real>& painted, const MeshCells& cells,
+void deposit(const E& exec, const PaintInput<Real>& painted, const MeshCells& cells,
              Span<Index> sums);
 
 /// Rows and columns of ranks that own the cells of axis 0 and 1.
@@ -120,14 +120,14 @@ void find_owners(const E& exec, const OwnerSearch<Real>& search, Span<std::uint6
 
 /// Values as they travel.
 template <class Real>
-struct TravellingParticles {
+struct PaintedColumns {
   Span<Real> pos[3];
   Span<double> fixed_weight;  ///< or none
 };
 /// to[i] = particle first + at[i].
 template <class E, class Real>
-void pack_painted(const E& exec, const PaintedParticles<Real>& painted, Index first,
-                  Span<const LocalIndex> at, const TravellingParticles<Real>& to);
+void pack_painted(const E& exec, const PaintInput<Real>& painted, Index first,
+                  Span<const LocalIndex> at, const PaintedColumns<Real>& to);
 
 // ---------------------------------------------------------------- values of cells
 

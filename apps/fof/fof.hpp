@@ -10,7 +10,7 @@
 #include "apps/report/measure.hpp"
 #include "apps/report/report.hpp"
 #include "zhalo/comm/context.hpp"
-#include "zhalo/io/mean_separation.hpp"
+#include "zhalo/cosmology/mean_separation.hpp"
 #include "zhalo/io/snapshot.hpp"
 #include "zhalo/io/staged_files.hpp"
 
@@ -26,7 +26,7 @@ struct Attach {
 struct Options : app::CommonOptions {
   double linking_ratio = 0.2;            ///< in units of the mean separation
   std::optional<double> linking_length;  ///< instead of the ratio, in the snapshot's length unit
-  io::MeanSeparationRequest mean_separation;
+  MeanSeparationRequest mean_separation;
   Index min_size = 32;
   std::vector<int> link_types{1};
   Attach attach;
@@ -44,7 +44,7 @@ std::variant<Options, std::string> parse_options(int argc, const char* const* ar
 struct Linking {
   double length = 0;            ///< in the snapshot's unit
   std::optional<double> ratio;  ///< in mean separations, if these are known
-  std::optional<io::MeanSeparation> mean_separation;
+  std::optional<MeanSeparation> mean_separation;
   std::string mean_separation_missing;  ///< why there is none
   std::vector<std::string> warnings;    ///< sentences for the user
 };

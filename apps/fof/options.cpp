@@ -99,7 +99,7 @@ void take(const RawOptions& raw, Options& options) {
   options.linking_ratio = raw.linking_ratio.value_or(options.linking_ratio);
   options.link_types = app::parse_types("--link-types", raw.link_types);
   take_attach(raw, options.link_types, options.attach);
-  options.mean_separation = io::parse_mean_separation(raw.mean_separation);
+  options.mean_separation = parse_mean_separation(raw.mean_separation);
 }
 
 void check(const Options& options) {

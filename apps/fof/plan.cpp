@@ -18,10 +18,10 @@ constexpr double largest_ratio = 100;
 
 /// Not needed, and then it may be unknown, when the user gave the length itself.
 void set_mean_separation(Linking& linking, const io::SnapshotInfo& info, const Options& options,
-                         const io::MassSummary& masses) {
+                         const MassSummary& masses) {
   try {
     linking.mean_separation =
-        io::mean_separation(info, options.link_types, masses, options.mean_separation);
+        mean_separation(io::matter_of(info, options.link_types), masses, options.mean_separation);
   } catch (const InputError& error) {
     if (!options.linking_length)
       throw InputError(fmt::format("{} (--meansep, --rlink-abs)", error.what()));
@@ -59,7 +59,7 @@ void check_against_box(Linking& linking, const Box& box, const std::string& unit
 /// Throws InputError if the mean separation is needed and unknown, or the length makes no sense in
 /// this box.
 Linking choose_linking(const io::SnapshotInfo& info, const Options& options,
-                       const io::MassSummary& masses, const Box& box) {
+                       const MassSummary& masses, const Box& box) {
   Linking linking;
   set_mean_separation(linking, info, options, masses);
   if (options.linking_length) {
@@ -72,7 +72,7 @@ Linking choose_linking(const io::SnapshotInfo& info, const Options& options,
   check_against_separation(linking, info.units.length_name());
   check_against_box(linking, box, info.units.length_name());
   const bool derived =
-      !options.linking_length && options.mean_separation.rule != io::MeanSeparationRule::given;
+      !options.linking_length && options.mean_separation.rule != MeanSeparationRule::given;
   if (derived && !linking.mean_separation->warning.empty())
     linking.warnings.push_back(linking.mean_separation->warning);
   return linking;
@@ -171,7 +171,7 @@ Plan plan_run(const Context& context, const io::Snapshot& snapshot, const Option
   plan.box = app::choose_box(plan.snapshot, options);
   plan.wrap_all = options.wrap_all;
   const ScopedTimer timer(context.timers, "masses");
-  const io::MassSummary masses = io::summarise_masses(context.comm, snapshot, options.link_types);
+  const MassSummary masses = io::summarise_masses(context.comm, snapshot, options.link_types);
   plan.num_linked = masses.count;
   for (const int type : plan.attach.types)
     plan.num_attachable += plan.snapshot.types[static_cast<std::size_t>(type)].count;

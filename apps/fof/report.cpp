@@ -23,7 +23,7 @@ std::string candidate(const std::optional<double>& value, const std::string& uni
 std::string separation_lines(const Linking& linking, const std::string& unit) {
   if (!linking.mean_separation)
     return line("Separation", "unknown: {}", linking.mean_separation_missing);
-  const io::MeanSeparation& d = *linking.mean_separation;
+  const MeanSeparation& d = *linking.mean_separation;
   return line("Separation", "{:.10g} {} ({})", d.chosen, unit, d.how) +
          line("  by volume", "{}", candidate(d.from_volume, unit, d.volume_note)) +
          line("  by density", "{}", candidate(d.from_density, unit, d.density_note));

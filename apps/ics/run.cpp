@@ -11,12 +11,12 @@ namespace {
 
 /// The particles where the writer can see them.
 template <class T>
-struct OnHostParticles {
+struct HostColumns {
   std::array<app::OnHost<T>, 3> pos;
   std::array<app::OnHost<T>, 3> velocity;
   app::OnHost<std::uint64_t> id;
 
-  OnHostParticles(const Exec& exec, const LptParticles<T>& particles)
+  HostColumns(const Exec& exec, const LptParticles<T>& particles)
       : pos(columns(exec, particles.pos)),
         velocity(columns(exec, particles.velocity)),
         id(exec, particles.id) {}
@@ -80,7 +80,7 @@ LptParticles<T> displaced_particles(const Context& context, const Plan& plan) {
 template <class T>
 Result make_particles_of(const Context& context, const Plan& plan, io::StagedFiles& files) {
   const LptParticles<T> made = displaced_particles<T>(context, plan);
-  OnHostParticles<T> particles(context.exec, made);
+  HostColumns<T> particles(context.exec, made);
   const ScopedTimer timer(context.timers, "write");
   io::write_snapshot(files, plan.output.name, particles.view(plan.particle_mass), header_of(plan),
                      plan.options.files);

@@ -47,8 +47,8 @@ void deposit_rows(const Host& exec, const Tiles& tiles, const PaintedRows<Real>&
 }
 
 template <class Real>
-void deposit_by_tiles(const Host& exec, const PaintedParticles<Real>& painted,
-                      const MeshCells& cells, Span<Index> sums) {
+void deposit_by_tiles(const Host& exec, const PaintInput<Real>& painted, const MeshCells& cells,
+                      Span<Index> sums) {
   constexpr Index max_rows = Run::max_sorted;  // bounds the memory for runs
   if (painted.particles.num == 0) return;
   const Tiles tiles(cells);
@@ -78,12 +78,12 @@ void readout_by_blocks(const Host& exec, const ParticlesView<Real>& points,
 }  // namespace
 
 template <>
-void deposit(const Host& exec, const PaintedParticles<float>& painted, const MeshCells& cells,
+void deposit(const Host& exec, const PaintInput<float>& painted, const MeshCells& cells,
              Span<Index> sums) {
   deposit_by_tiles(exec, painted, cells, sums);
 }
 template <>
-void deposit(const Host& exec, const PaintedParticles<double>& painted, const MeshCells& cells,
+void deposit(const Host& exec, const PaintInput<double>& painted, const MeshCells& cells,
              Span<Index> sums) {
   deposit_by_tiles(exec, painted, cells, sums);
 }

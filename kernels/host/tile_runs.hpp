@@ -64,7 +64,7 @@ class Run {
 /// Some rows of one segment, at most Run::max_sorted; here they are counted from the first.
 template <class Real>
 struct PaintedRows {
-  const PaintedParticles<Real>& painted;
+  const PaintInput<Real>& painted;
   const SegmentView<Real>& segment;
   Index first = 0;  ///< row of the segment
   Index num = 0;

@@ -28,7 +28,7 @@ template <class Real>
 struct Labelled {
   DomainState<Real>& domain;
   Particles<Real> stored;
-  DeviceParticles<Real> particles;
+  SegmentTable<Real> particles;
   Span<const Index> label;
   Index num_total = 0;
   std::vector<Index> first_of_species;
@@ -283,7 +283,7 @@ template <class Real>
 Catalogue make_in_caller_order(DomainState<Real>& domain, Span<const Index> label,
                                const CatalogueOptions& options) {
   const Context& context = domain.context;
-  DistributedParticles<Real>& particles = domain.species.front().particles;
+  Distribution<Real>& particles = domain.species.front().particles;
   Buffer<Index> of_domain = particles.redistribution.forward(context, label, "labels");
   Catalogue catalogue = make(domain, of_domain.span(), options);
   of_domain = std::move(catalogue.group_of);

@@ -38,7 +38,7 @@ struct Received {
 };
 
 template <class Real>
-std::vector<ExchangeColumn> exchanged_columns(const SortedParticles<Real>& sent,
+std::vector<ExchangeColumn> exchanged_columns(const SortedColumns<Real>& sent,
                                               Received<Real>& received) {
   std::vector<ExchangeColumn> columns{
       {sent.keys.data(), received.keys.data(), sizeof(std::uint64_t)},
@@ -52,7 +52,7 @@ std::vector<ExchangeColumn> exchanged_columns(const SortedParticles<Real>& sent,
 /// Brings received coordinates into sorted order. A missing third axis is 0.
 template <class Real>
 void arrange(const Exec& exec, Received<Real>& received, Span<const LocalIndex> order,
-             SortedParticles<Real>& sorted) {
+             SortedColumns<Real>& sorted) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     sorted.pos[axis] = Buffer<Real>(exec, order.size(), "sorted positions");
     const bool exists = axis < static_cast<std::size_t>(sorted.frame.box.dimensions);
@@ -67,7 +67,7 @@ void arrange(const Exec& exec, Received<Real>& received, Span<const LocalIndex> 
 
 /// On one rank nothing travels: the order of sorting is all there is.
 template <class Real>
-void keep(SortedParticles<Real> local, DistributedParticles<Real>& result) {
+void keep(SortedColumns<Real> local, Distribution<Real>& result) {
   const Index num = local.order.size();
   result.redistribution = Redistribution({{0, num}, {0, num}}, std::move(local.order));
   result.sorted = std::move(local);
@@ -75,8 +75,8 @@ void keep(SortedParticles<Real> local, DistributedParticles<Real>& result) {
 
 /// Sends keys and positions, and sorts what came.
 template <class Real>
-void exchange(const Context& context, SortedParticles<Real> local, const ExchangePlan& plan,
-              DistributedParticles<Real>& result) {
+void exchange(const Context& context, SortedColumns<Real> local, const ExchangePlan& plan,
+              Distribution<Real>& result) {
   const Exec& exec = context.exec;
   const Index num = plan.num_received();
   validate(num <= max_local_particles,
@@ -84,7 +84,7 @@ void exchange(const Context& context, SortedParticles<Real> local, const Exchang
            max_local_particles);
   Received<Real> received(exec, num);
   context.comm.exchange(exec, plan, exchanged_columns(local, received));
-  SortedParticles<Real>& sorted = result.sorted;
+  SortedColumns<Real>& sorted = result.sorted;
   sorted.frame = local.frame;
   result.redistribution = Redistribution(plan, std::move(local.order));
   local = {};  // its memory is needed for sorting
@@ -106,9 +106,8 @@ void exchange(const Context& context, SortedParticles<Real> local, const Exchang
 
 /// Where the sorted particles [first, first + num) came from.
 template <class Real>
-std::vector<ParticleLocation> find_origins(const Exec& exec,
-                                           const DistributedParticles<Real>& particles, Index first,
-                                           Index num) {
+std::vector<ParticleLocation> find_origins(const Exec& exec, const Distribution<Real>& particles,
+                                           Index first, Index num) {
   const Redistribution& redistribution = particles.redistribution;
   const auto offsets =
       to_exec(exec, Span<const Index>(redistribution.plan().receive_offset), "ranks of particles");
@@ -125,11 +124,11 @@ std::vector<ParticleLocation> find_origins(const Exec& exec,
 }  // namespace
 
 template <class Real>
-DistributedParticles<Real> distribute_particles(const Context& context,
-                                                const kernels::ParticlesView<Real>& particles,
-                                                const kernels::KeyFrame& frame,
-                                                const Strided<std::uint32_t>& weight) {
-  SortedParticles<Real> local = sort_particles(context, particles, frame);
+Distribution<Real> distribute_particles(const Context& context,
+                                        const kernels::ParticlesView<Real>& particles,
+                                        const kernels::KeyFrame& frame,
+                                        const Strided<std::uint32_t>& weight) {
+  SortedColumns<Real> local = sort_particles(context, particles, frame);
   const Buffer<Index> weights = weights_before(context, weight, local.order.span());
   if (context.comm.size() == 1) return distribute_sorted(context, std::move(local), {});
   const ExchangePlan plan =
@@ -138,9 +137,9 @@ DistributedParticles<Real> distribute_particles(const Context& context,
 }
 
 template <class Real>
-DistributedParticles<Real> distribute_sorted(const Context& context, SortedParticles<Real> local,
-                                             const ExchangePlan& plan) {
-  DistributedParticles<Real> result;
+Distribution<Real> distribute_sorted(const Context& context, SortedColumns<Real> local,
+                                     const ExchangePlan& plan) {
+  Distribution<Real> result;
   result.num_brought = local.order.size();
   result.first_index =
       context.comm.all_gather(global_range(context.comm, result.num_brought).first);
@@ -156,9 +155,8 @@ DistributedParticles<Real> distribute_sorted(const Context& context, SortedParti
 }
 
 template <class Real>
-Redistribution redistribution_of(const Context& context,
-                                 const DistributedParticles<Real>& particles, Index first,
-                                 Index num) {
+Redistribution redistribution_of(const Context& context, const Distribution<Real>& particles,
+                                 Index first, Index num) {
   const Exec& exec = context.exec;
   const Redistribution& all = particles.redistribution;
   if (context.comm.size() == 1)
@@ -183,21 +181,20 @@ Redistribution redistribution_of(const Context& context,
                         to_exec(exec, Span<const LocalIndex>(arrived), "indices of a part"));
 }
 
-template DistributedParticles<float> distribute_particles(const Context&,
-                                                          const kernels::ParticlesView<float>&,
-                                                          const kernels::KeyFrame&,
-                                                          const Strided<std::uint32_t>&);
-template DistributedParticles<double> distribute_particles(const Context&,
-                                                           const kernels::ParticlesView<double>&,
-                                                           const kernels::KeyFrame&,
-                                                           const Strided<std::uint32_t>&);
-template DistributedParticles<float> distribute_sorted(const Context&, SortedParticles<float>,
-                                                       const ExchangePlan&);
-template DistributedParticles<double> distribute_sorted(const Context&, SortedParticles<double>,
-                                                        const ExchangePlan&);
-template Redistribution redistribution_of(const Context&, const DistributedParticles<float>&, Index,
+template Distribution<float> distribute_particles(const Context&,
+                                                  const kernels::ParticlesView<float>&,
+                                                  const kernels::KeyFrame&,
+                                                  const Strided<std::uint32_t>&);
+template Distribution<double> distribute_particles(const Context&,
+                                                   const kernels::ParticlesView<double>&,
+                                                   const kernels::KeyFrame&,
+                                                   const Strided<std::uint32_t>&);
+template Distribution<float> distribute_sorted(const Context&, SortedColumns<float>,
+                                               const ExchangePlan&);
+template Distribution<double> distribute_sorted(const Context&, SortedColumns<double>,
+                                                const ExchangePlan&);
+template Redistribution redistribution_of(const Context&, const Distribution<float>&, Index, Index);
+template Redistribution redistribution_of(const Context&, const Distribution<double>&, Index,
                                           Index);
-template Redistribution redistribution_of(const Context&, const DistributedParticles<double>&,
-                                          Index, Index);
 
 }  // namespace zhalo

@@ -4,7 +4,7 @@
 
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
-#include "src/domain/sorted_particles.hpp"
+#include "src/domain/positions.hpp"
 #include "zhalo/domain/particles.hpp"
 
 namespace zhalo {
@@ -64,7 +64,7 @@ PositionCounts count_positions(const Context& context, const Particles<Real>& pa
   return together(context.comm, [&] {
     validate_box(box, particles.dimensions);
     validate_box_fits<Real>(box);
-    const DeviceParticles<Real> input(context.exec, particles);
+    const SegmentTable<Real> input(context.exec, particles);
     const Extent extent = examine_positions(context, input.view(), box);
     return PositionCounts{extent.range.total, extent.num_wrapped};
   });
@@ -248,7 +248,7 @@ template <class Real>
 void Domain<Real>::to_domain_order(const ColumnView& column, const Target& to, int species) const {
   const Context& context = state_->context;
   context.comm.together([&] {
-    const DistributedParticles<Real>& of = species_of(*state_, species).particles;
+    const Distribution<Real>& of = species_of(*state_, species).particles;
     validate_move<Real>(context, column, to, {of.num_brought, of.num()});
     of.redistribution.forward(context, {{column, to.data}});
   });
@@ -258,7 +258,7 @@ template <class Real>
 void Domain<Real>::to_caller_order(const ColumnView& values, const Target& to, int species) const {
   const Context& context = state_->context;
   context.comm.together([&] {
-    const DistributedParticles<Real>& of = species_of(*state_, species).particles;
+    const Distribution<Real>& of = species_of(*state_, species).particles;
     validate_move<Real>(context, values, to, {of.num(), of.num_brought});
     of.redistribution.backward(context, {values, to.data});
   });

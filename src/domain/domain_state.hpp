@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/domain/positions.hpp"
 #include "src/domain/redistribution.hpp"
-#include "src/domain/sorted_particles.hpp"
 #include "zhalo/domain/domain.hpp"
 #include "zhalo/domain/particles.hpp"
 
@@ -19,8 +19,8 @@ namespace zhalo {
 
 /// This rank's part of the Z-order, and where it came from.
 template <class Real>
-struct DistributedParticles {
-  SortedParticles<Real> sorted;    ///< without `order`, which the redistribution has
+struct Distribution {
+  SortedColumns<Real> sorted;      ///< without `order`, which the redistribution has
   Redistribution redistribution;   ///< from the caller's order to the Z-order
   Buffer<Index> global_index;      ///< of each sorted particle; on one rank by ensure_global_index
   Index first = 0;                 ///< index of this rank's first particle in the Z-order of all
@@ -33,22 +33,21 @@ struct DistributedParticles {
 /// Sorts by (key, global index) over all ranks and gives each rank its share: of the number of
 /// particles, exactly, or of their weight. Collective. InputError for weights of 0.
 template <class Real>
-DistributedParticles<Real> distribute_particles(const Context& context,
-                                                const kernels::ParticlesView<Real>& particles,
-                                                const kernels::KeyFrame& frame,
-                                                const Strided<std::uint32_t>& weight = {nullptr});
+Distribution<Real> distribute_particles(const Context& context,
+                                        const kernels::ParticlesView<Real>& particles,
+                                        const kernels::KeyFrame& frame,
+                                        const Strided<std::uint32_t>& weight = {nullptr});
 
 /// The same for particles that are sorted on this rank already, by a plan of the caller's (on one
 /// rank none is needed). Collective.
 template <class Real>
-DistributedParticles<Real> distribute_sorted(const Context& context, SortedParticles<Real> local,
-                                             const ExchangePlan& plan);
+Distribution<Real> distribute_sorted(const Context& context, SortedColumns<Real> local,
+                                     const ExchangePlan& plan);
 
 /// The redistribution of the sorted particles [first, first + num) alone. Collective.
 template <class Real>
-Redistribution redistribution_of(const Context& context,
-                                 const DistributedParticles<Real>& particles, Index first,
-                                 Index num);
+Redistribution redistribution_of(const Context& context, const Distribution<Real>& particles,
+                                 Index first, Index num);
 
 /// What all ranks agree on before columns travel: which there are, and in which precision they lose
 /// nothing.
@@ -104,7 +103,7 @@ class ParticleColumns {
 
 template <class Real>
 struct DomainSpecies {
-  DistributedParticles<Real> particles;
+  Distribution<Real> particles;
   Extent extent;
   Buffer<Real> unscaled[3];  ///< positions in the caller's unit, where somebody asked for them
   ParticleColumns<Real> columns;
@@ -166,6 +165,6 @@ Particles<Real> stored_particles(const DomainState<Real>& state);
 
 /// Positions in the unit of the caller: the scale is a power of two, so they are exact.
 template <class Real>
-void unscale(const Exec& exec, SortedParticles<Real>& sorted, Buffer<Real> (&to)[3]);
+void unscale(const Exec& exec, SortedColumns<Real>& sorted, Buffer<Real> (&to)[3]);
 
 }  // namespace zhalo

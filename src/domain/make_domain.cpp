@@ -52,15 +52,15 @@ Box without_walls(Box box) {
 
 /// The keys of all species, one behind the other.
 template <class Real>
-Buffer<std::uint64_t> keys_of_all(const Exec& exec, const std::vector<SortedParticles<Real>>& all) {
+Buffer<std::uint64_t> keys_of_all(const Exec& exec, const std::vector<SortedColumns<Real>>& all) {
   Index num = 0;
-  for (const SortedParticles<Real>& one : all) num += one.keys.size();
+  for (const SortedColumns<Real>& one : all) num += one.keys.size();
   validate(num <= max_local_particles,
            "a rank holds {} particles of all species, the most is {}; use more ranks", num,
            max_local_particles);
   Buffer<std::uint64_t> keys(exec, num, "keys of all species");
   Index at = 0;
-  for (const SortedParticles<Real>& one : all) {
+  for (const SortedColumns<Real>& one : all) {
     copy_bytes(exec, keys.data() + at, one.keys.data(),
                static_cast<std::size_t>(one.keys.size()) * sizeof(std::uint64_t));
     at += one.keys.size();
@@ -88,13 +88,13 @@ std::vector<Index> count_before(const Exec& exec, Span<const LocalIndex> order, 
 /// can pile up on a rank.
 template <class Real>
 std::vector<ExchangePlan> cut_jointly(const Context& context,
-                                      const std::vector<SortedParticles<Real>>& all, int bits) {
+                                      const std::vector<SortedColumns<Real>>& all, int bits) {
   Buffer<std::uint64_t> keys = keys_of_all(context.exec, all);
   const Buffer<LocalIndex> order = sort_indices(context.exec, keys.span(), bits);
   const std::vector<Index> cuts = plan_even_parts(context, {keys.span(), bits}).send_offset;
   std::vector<ExchangePlan> plans;
   Index first = 0;
-  for (const SortedParticles<Real>& one : all) {
+  for (const SortedColumns<Real>& one : all) {
     const std::vector<Index> before =
         count_before(context.exec, order.span(), {first, one.keys.size()}, cuts);
     std::vector<Index> counts;
@@ -108,7 +108,7 @@ std::vector<ExchangePlan> cut_jointly(const Context& context,
 /// The views and extents of all species.
 template <class Real>
 struct Examined {
-  std::vector<DeviceParticles<Real>> particles;
+  std::vector<SegmentTable<Real>> particles;
   std::vector<Extent> extents;
   Extent all;
 
@@ -161,8 +161,8 @@ std::shared_ptr<DomainState<Real>> make_domain(const Context& context,
         distribute_particles(context, examined.particles[0].view(), frame, request.weight);
     return state;
   }
-  std::vector<SortedParticles<Real>> sorted;
-  for (const DeviceParticles<Real>& one : examined.particles)
+  std::vector<SortedColumns<Real>> sorted;
+  for (const SegmentTable<Real>& one : examined.particles)
     sorted.push_back(sort_particles(context, one.view(), frame));
   std::vector<ExchangePlan> plans(inputs.size());
   if (context.comm.size() > 1) plans = cut_jointly(context, sorted, frame.key_bits());
@@ -174,7 +174,7 @@ std::shared_ptr<DomainState<Real>> make_domain(const Context& context,
 template <class Real>
 void ensure_keys(DomainState<Real>& state, int species) {
   const Exec& exec = state.context.exec;
-  SortedParticles<Real>& sorted = state.species[static_cast<std::size_t>(species)].particles.sorted;
+  SortedColumns<Real>& sorted = state.species[static_cast<std::size_t>(species)].particles.sorted;
   const Index num = sorted.pos[0].size();
   if (sorted.keys.size() == num) return;
   Buffer<Real> pos[3];
@@ -185,7 +185,7 @@ void ensure_keys(DomainState<Real>& state, int species) {
   segment.num = num;
   for (std::size_t axis = 0; axis < 3; ++axis) segment.pos[axis] = {pos[axis].data()};
   particles.segments = {segment};
-  const DeviceParticles<Real> view(exec, particles);
+  const SegmentTable<Real> view(exec, particles);
   Buffer<LocalIndex> order(exec, num, "keys");
   sorted.keys = Buffer<std::uint64_t>(exec, num, "keys");
   kernels::on(exec, [&](const auto& e) {
@@ -197,8 +197,7 @@ void ensure_keys(DomainState<Real>& state, int species) {
 template <class Real>
 void ensure_global_index(DomainState<Real>& state, int species) {
   const Exec& exec = state.context.exec;
-  DistributedParticles<Real>& particles =
-      state.species[static_cast<std::size_t>(species)].particles;
+  Distribution<Real>& particles = state.species[static_cast<std::size_t>(species)].particles;
   if (particles.global_index.size() == particles.num()) return;
   particles.global_index = Buffer<Index>(exec, particles.num(), "global indices");
   kernels::on(exec, [&](const auto& e) {
@@ -245,7 +244,7 @@ Particles<Real> stored_particles(const DomainState<Real>& state) {
 }
 
 template <class Real>
-void unscale(const Exec& exec, SortedParticles<Real>& sorted, Buffer<Real> (&to)[3]) {
+void unscale(const Exec& exec, SortedColumns<Real>& sorted, Buffer<Real> (&to)[3]) {
   const Index num = sorted.pos[0].size();
   kernels::SegmentView<Real> segment;
   segment.num = num;
@@ -277,8 +276,8 @@ template std::shared_ptr<DomainState<float>> make_domain(const Context&,
 template std::shared_ptr<DomainState<double>> make_domain(const Context&,
                                                           const std::vector<SpeciesInput<double>>&,
                                                           const Box&, const DomainRequest&);
-template void unscale(const Exec&, SortedParticles<float>&, Buffer<float> (&)[3]);
-template void unscale(const Exec&, SortedParticles<double>&, Buffer<double> (&)[3]);
+template void unscale(const Exec&, SortedColumns<float>&, Buffer<float> (&)[3]);
+template void unscale(const Exec&, SortedColumns<double>&, Buffer<double> (&)[3]);
 
 template void ensure_keys(DomainState<float>&, int);
 template void ensure_keys(DomainState<double>&, int);

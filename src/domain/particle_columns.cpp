@@ -6,7 +6,7 @@
 
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
-#include "src/domain/sorted_particles.hpp"
+#include "src/domain/positions.hpp"
 
 namespace zhalo {
 namespace {
@@ -134,7 +134,7 @@ class ColumnSource {
 
   const Context& context_;
   const Particles<Real>& particles_;
-  const DeviceParticles<Real> from_;
+  const SegmentTable<Real> from_;
   const Redistribution& to_domain_;
 };
 

@@ -1,8 +1,59 @@
 #include "zhalo/fft/fft.hpp"
 
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "src/core/validate.hpp"
 #include "src/fft/fft_plan.hpp"
 
 namespace zhalo {
+namespace {
+
+template <class T, class Element>
+void check_array(mesh::FftPlan<T>& plan, const char* name, Span<const Element> array,
+                 Index field_size) {
+  const Index batch = plan.options().batch;
+  validate_memory(plan.context().exec, array, name);
+  validate(array.size() == batch * field_size,
+           "the array of {} has {} elements (must have {}: {} of {})", name, array.size(),
+           batch * field_size, batch == 1 ? "one field" : fmt::format("{} fields", batch),
+           field_size);
+}
+
+/// Modes are written while cells of other planes are still to be read.
+template <class T, class Complex>
+void check_apart(Span<const T> cells, Span<const Complex> modes) {
+  const auto* const first = static_cast<const void*>(cells.data());
+  const auto* const last = static_cast<const void*>(cells.data() + cells.size());
+  const auto* const first_mode = static_cast<const void*>(modes.data());
+  const auto* const last_mode = static_cast<const void*>(modes.data() + modes.size());
+  const bool overlap = !cells.empty() && !modes.empty() && std::less<>{}(first, last_mode) &&
+                       std::less<>{}(first_mode, last);
+  validate(!overlap,
+           "the arrays of cells and of modes overlap in memory; take forward_in_place() or "
+           "backward_in_place(), or two arrays");
+}
+
+template <class T, class Complex>
+void check_arrays(mesh::FftPlan<T>& plan, Span<const T> cells, Span<const Complex> modes) {
+  plan.context().comm.together([&] {
+    check_array(plan, "cells", cells, plan.cells().size);
+    check_array(plan, "modes", modes, plan.modes().size);
+    check_apart(cells, modes);
+  });
+}
+
+template <class T>
+void transform_in_place(mesh::FftPlan<T>& plan, Span<T> field, mesh::Direction direction) {
+  plan.context().comm.together([&] {
+    check_array(plan, "cells and modes in place", Span<const T>(field), plan.in_place_size());
+  });
+  run_transforms(plan, direction, mesh::Arrays::in_place,
+                 {field.data(), field.data(), plan.cells_in_place(), plan.modes()});
+}
+
+}  // namespace
 
 template <class T>
 Fft<T>::Fft(const Context& context, const Decomposition& decomposition, const FftOptions& options)
@@ -44,19 +95,24 @@ void Fft<T>::use_workspace(Span<std::byte> workspace) {
 }
 template <class T>
 void Fft<T>::forward(Span<const T> cells, Span<Complex> modes) {
-  plan_->forward(cells, modes);
+  check_arrays(*plan_, cells, Span<const Complex>(modes));
+  run_transforms(*plan_, mesh::Direction::forward, mesh::Arrays::apart,
+                 {const_cast<T*>(cells.data()), modes.data(), plan_->cells(), plan_->modes()});
 }
 template <class T>
 void Fft<T>::backward(Span<const Complex> modes, Span<T> cells) {
-  plan_->backward(modes, cells);
+  check_arrays(*plan_, Span<const T>(cells), modes);
+  run_transforms(
+      *plan_, mesh::Direction::backward, mesh::Arrays::apart,
+      {cells.data(), const_cast<Complex*>(modes.data()), plan_->cells(), plan_->modes()});
 }
 template <class T>
 void Fft<T>::forward_in_place(Span<T> field) {
-  plan_->transform_in_place(field, mesh::Direction::forward);
+  transform_in_place(*plan_, field, mesh::Direction::forward);
 }
 template <class T>
 void Fft<T>::backward_in_place(Span<T> field) {
-  plan_->transform_in_place(field, mesh::Direction::backward);
+  transform_in_place(*plan_, field, mesh::Direction::backward);
 }
 template <class T>
 const FftReport& Fft<T>::report() const {

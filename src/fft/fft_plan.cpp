@@ -130,7 +130,7 @@ auto FftPlan<T>::make(Direction direction, Arrays arrays) -> Route {
                          context_->comm.rank(),
                          Fft<T>::spectrum,
                          options_.restore_order,
-                         part_bytes(),
+                         part_bytes_,
                          static_cast<Index>(sizeof(Complex)),
                          options_.effort == PlanEffort::measure};
   Route route;
@@ -141,7 +141,7 @@ auto FftPlan<T>::make(Direction direction, Arrays arrays) -> Route {
     route.plane_bytes = std::max(route.plane_bytes, route.stages.back().plan->workspace_bytes());
   }
   if (route.what.own_block_storage == OwnBlockStorage::compact && route.what.first_safe_plane > 0) {
-    const Piece& own = route.what.exchanges[route.what.own_exchange].self().load;
+    const kernels::PlanePiece& own = route.what.exchanges[route.what.own_exchange].self().load;
     kernels::PlaneSteps steps;
     steps.num_rows = own.num_rows;
     steps.num_columns = own.num_columns;
@@ -174,8 +174,11 @@ void FftPlan<T>::choose_exchange() {
   prepare(Arrays::in_place);
 }
 
-/// Makes ready for transforms of these arrays, too. If this fails nothing is ready, and the next
-/// call begins again.
+template <class T>
+void FftPlan<T>::make_ready(Arrays arrays) {
+  if (!is_ready_for_[static_cast<std::size_t>(arrays)]) prepare(arrays);
+}
+
 template <class T>
 void FftPlan<T>::prepare(Arrays arrays) {
   std::array<bool, 2> ready = std::exchange(is_ready_for_, {});
@@ -199,7 +202,7 @@ void FftPlan<T>::find_messages() {
     report_.workspace_bytes = std::max(report_.workspace_bytes, workspace_bytes(route));
 }
 
-/// ReceiveBuffer memories for all transforms of these arrays; gives them up where there is no more
+/// Shared receive buffers for all transforms of these arrays; gives them up where there is no more
 /// room.
 template <class T>
 void FftPlan<T>::share_memory(const std::array<bool, 2>& arrays) {
@@ -246,7 +249,20 @@ Index FftPlan<T>::workspace_bytes(const Route& route) const {
 }
 
 template <class T>
-auto FftPlan<T>::workspace_in(const Route& route, Span<std::byte> memory) const -> Workspace {
+Buffer<std::byte> FftPlan<T>::take_workspace(const Route& route) const {
+  const Index bytes = workspace_bytes(route);
+  if (workspace_.empty()) return {context_->exec, bytes, "workspace of a Fourier transform"};
+  validate(workspace_.size() >= bytes,
+           "the workspace of a Fourier transform has {} bytes, but {} are needed since there is no "
+           "more memory that ranks share; "
+           "give more, or choose NodeExchange::messages",
+           workspace_.size(), bytes);
+  return {};
+}
+
+template <class T>
+auto FftPlan<T>::divide_workspace(const Route& route, Buffer<std::byte>& taken) const -> Workspace {
+  const Span<std::byte> memory = workspace_.empty() ? taken.span() : workspace_;
   const auto element = static_cast<Index>(sizeof(Complex));
   Workspace workspace;
   Index used = 0;
@@ -285,7 +301,7 @@ std::string FftPlan<T>::describe() const {
   const char* precision = sizeof(Real) == sizeof(float) ? "float" : "double";
   std::string way = is_shared() ? "shared memory" : "messages";
   if (is_shared() && has_messages_) way += " and messages";
-  if (has_messages_) way += fmt::format(", parts of {} bytes", part_bytes());
+  if (has_messages_) way += fmt::format(", parts of {} bytes", part_bytes_);
   return fmt::format("{} {}, {}, {}{}", kind, precision, decomposition_.describe(), way,
                      options_.restore_order ? ", natural order" : "");
 }

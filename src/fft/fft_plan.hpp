@@ -1,4 +1,4 @@
-/// A planned transform: routes, plans of planes, memory, and how a call goes through them.
+/// A planned transform: its exchanges, its route through them, and its memory.
 #pragma once
 
 #include <array>
@@ -132,37 +132,13 @@ struct FftCase {
 
 FftRoute make_route(const FftCase& fft_case, Direction direction, Arrays arrays);
 
-/// Arrays of a call, without their types. In place both are one.
-struct FftArrays {
-  void* cells = nullptr;
-  void* modes = nullptr;
-  BoxLayout cells_layout;
-  BoxLayout modes_layout;
-};
-
+/// What is planned for transforms of one decomposition with one set of options: the routes, the
+/// plans of their stages, and the memory that ranks share.
 template <class T>
 class FftPlan {
  public:
   using Real = typename RealOf<T>::type;
   using Complex = std::complex<Real>;
-
-  FftPlan(const Context& context, const Decomposition& decomposition, const FftOptions& options);
-
-  void forward(Span<const T> cells, Span<Complex> modes);
-  void backward(Span<const Complex> modes, Span<T> cells);
-  void transform_in_place(Span<T> field, Direction direction);
-  void use_workspace(Span<std::byte> workspace);
-
-  const Decomposition& decomposition() const { return decomposition_; }
-  const BoxLayout& cells() const { return cells_; }
-  const BoxLayout& cells_in_place() const { return cells_in_place_; }
-  const BoxLayout& modes() const { return modes_; }
-  Index in_place_size() const;
-  const FftReport& report() const { return report_; }
-  std::string describe() const;
-
- private:
-  using Piece = kernels::PlanePiece;
   using Planes = kernels::PlanePlan<Real>;
 
   struct Stage {
@@ -182,21 +158,46 @@ class FftPlan {
         {};  ///< of the part that is made and of the one that travels
     Span<std::byte> planes;
   };
-  struct Call {
-    const Route& route;
-    Direction direction = Direction::forward;
-    FftArrays arrays;
-    Workspace workspace;
-  };
-  /// What is computed at a time and then sent.
-  struct Part {
-    std::vector<Piece> load;
-    std::vector<Piece> store;
-    kernels::PlaneJob<Real> job;
-    MessagePart messages;
-  };
 
-  Index part_bytes() const { return part_bytes_; }
+  FftPlan(const Context& context, const Decomposition& decomposition, const FftOptions& options);
+
+  /// The caller's memory for all calls that follow; empty: each call takes its own.
+  void use_workspace(Span<std::byte> workspace);
+  /// Makes ready for transforms of these arrays. If this fails nothing is ready, and the next call
+  /// begins again. Collective.
+  void make_ready(Arrays arrays);
+  /// For one call; nothing if the caller gave enough.
+  Buffer<std::byte> take_workspace(const Route& route) const;
+  /// Divides what was taken or, if that is nothing, what the caller gave.
+  Workspace divide_workspace(const Route& route, Buffer<std::byte>& taken) const;
+
+  const Context& context() const { return *context_; }
+  const Decomposition& decomposition() const { return decomposition_; }
+  const FftOptions& options() const { return options_; }
+  const Route& route(Direction direction, Arrays arrays) const {
+    return routes_.at({direction, arrays});
+  }
+  double norm(Direction direction) const { return norm_[direction == Direction::forward ? 0 : 1]; }
+  const BoxLayout& cells() const { return cells_; }
+  const BoxLayout& cells_in_place() const { return cells_in_place_; }
+  const BoxLayout& modes() const { return modes_; }
+  Index in_place_size() const;
+  FftReport& report() { return report_; }
+  std::string describe() const;
+
+  bool is_shared() const { return shared_[0].is_there(); }
+  /// The receive buffer of an exchange in a rank's shared memory.
+  std::byte* shared_buffer(std::size_t exchange, int rank) const {
+    return shared_[exchange % 2].part(rank);
+  }
+  /// Whether this rank writes straight to where the other one reads.
+  bool is_reached(int rank) const {
+    return rank == context_->comm.rank() || shared_[0].reaches(rank);
+  }
+  /// On any rank.
+  bool has_messages() const { return has_messages_; }
+
+ private:
   void agree();
   void lay_out();
   Route make(Direction direction, Arrays arrays);
@@ -205,41 +206,7 @@ class FftPlan {
   void prepare(Arrays arrays);
   void share_memory(const std::array<bool, 2>& arrays);
   void find_messages();
-  bool is_shared() const { return shared_[0].is_there(); }
-  /// Whether this rank writes straight to where the other one reads.
-  bool is_reached(int rank) const {
-    return rank == context_->comm.rank() || shared_[0].reaches(rank);
-  }
   Index workspace_bytes(const Route& route) const;
-  Buffer<std::byte> take_workspace(const Route& route) const;
-  Workspace workspace_in(const Route& route, Span<std::byte> workspace) const;
-
-  template <class Element>
-  void check_array(const char* name, Span<const Element> array, Index field_size) const;
-  void check_apart(Span<const T> cells, Span<const Complex> modes) const;
-  void run(Direction direction, Arrays arrays, const FftArrays& first);
-  void run_field(const Call& call);
-  void run_to_array(const Call& call, const Stage& stage) const;
-  void run_behind_compact(const Call& call, const Stage& stage, kernels::PlaneJob<Real> job) const;
-  void run_to_exchange(const Call& call, const Stage& stage);
-  void run_with_messages(const Call& call, const Stage& stage);
-  Part part_of(const Call& call, const Stage& stage, Index number) const;
-  void run_part(const Call& call, const Stage& stage, Part& part) const;
-  kernels::PlaneJob<Real> job_of(const Stage& stage, Direction direction) const;
-  template <class Wait>
-  void waiting(const Wait& wait);
-
-  Piece array_piece(const Call& call, const FftStage& stage, const StageArray& place) const;
-  std::vector<Piece> load_pieces(const Call& call, const FftStage& stage) const;
-  Piece own_load(const Call& call, std::size_t exchange) const;
-  Piece own_store(const Call& call, std::size_t exchange) const;
-  bool is_own_apart(const Call& call, std::size_t exchange) const {
-    return call.route.what.own_block_storage != OwnBlockStorage::none &&
-           call.route.what.own_exchange == exchange;
-  }
-  Complex* receive_buffer(const Call& call, std::size_t exchange) const {
-    return reinterpret_cast<Complex*>(call.workspace.receive_buffer[exchange % 2]);
-  }
 
   const Context* context_;
   Decomposition decomposition_;
@@ -254,9 +221,21 @@ class FftPlan {
   bool shares_memory_ = false;             ///< unless there is too little
   std::array<bool, 2> is_ready_for_ = {};  ///< by Arrays
   Index part_bytes_ = 0;
-  bool has_messages_ = false;  ///< on any rank
+  bool has_messages_ = false;
   Span<std::byte> workspace_;
   FftReport report_;
 };
+
+/// Arrays of a call, without their types. In place both are one.
+struct FftArrays {
+  void* cells = nullptr;
+  void* modes = nullptr;
+  BoxLayout cells_layout;
+  BoxLayout modes_layout;
+};
+
+/// Transforms the fields of the batch, which have been validated. Collective.
+template <class T>
+void run_transforms(FftPlan<T>& plan, Direction direction, Arrays arrays, const FftArrays& first);
 
 }  // namespace zhalo::mesh

@@ -10,7 +10,7 @@
 #include "src/core/synchronise.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
-#include "src/domain/sorted_particles.hpp"
+#include "src/domain/positions.hpp"
 #include "src/fof/ghosts.hpp"
 #include "src/tree/tree.hpp"
 
@@ -127,7 +127,7 @@ struct Search {
   LabelOrder order = LabelOrder::domain;
 
   const Context& context() const { return domain.context; }
-  DistributedParticles<Real>& particles() const { return domain.species[0].particles; }
+  Distribution<Real>& particles() const { return domain.species[0].particles; }
   /// Cells of equal keys are smaller than the linking length: all in one are friends.
   bool cells_are_clumps() const {
     const double cell = clump_cell(options.linking_length, domain.box.dimensions);
@@ -141,7 +141,7 @@ template <class Real>
 struct LocalSets {
   std::shared_ptr<const Tree<Real>> tree;
   Buffer<std::uint8_t> connected;
-  LinkedParticles<Real> linked;
+  LinkedSets<Real> linked;
 
   explicit LocalSets(const Search<Real>& search)
       : tree(tree_of(search.domain, 0, {search.options.leaf_size, search.cells_are_clumps()})) {
@@ -185,8 +185,8 @@ Buffer<Index> labels_of_one_rank(const Search<Real>& search) {
 
 /// Replaces the smallest index of each set by that of its component over all ranks.
 template <class Real>
-void merge_sets(const Context& context, const LinkedParticles<Real>& linked,
-                const CrossingEdges& edges, Span<Index> smallest, FofStatistics& statistics) {
+void merge_sets(const Context& context, const LinkedSets<Real>& linked, const CrossingEdges& edges,
+                Span<Index> smallest, FofStatistics& statistics) {
   const PhaseTimer timer(context, "merge");
   const Components components = find_components(context.comm, linked.numbering, edges);
   statistics.rounds = components.rounds;
@@ -209,7 +209,7 @@ void merge_sets(const Context& context, const LinkedParticles<Real>& linked,
 }
 
 template <class Real>
-Numbering number_particles(const Communicator& comm, const DistributedParticles<Real>& particles) {
+Numbering number_particles(const Communicator& comm, const Distribution<Real>& particles) {
   Numbering numbering{comm.all_gather(particles.first)};
   numbering.first.push_back(comm.sum(particles.num()));
   return numbering;
@@ -217,11 +217,11 @@ Numbering number_particles(const Communicator& comm, const DistributedParticles<
 
 /// Labels by the smallest global index of each set.
 template <class Real>
-Buffer<Index> write_labels(const Search<Real>& search, const LinkedParticles<Real>& linked,
+Buffer<Index> write_labels(const Search<Real>& search, const LinkedSets<Real>& linked,
                            Buffer<Index> smallest) {
   const Context& context = search.context();
   const Exec& exec = context.exec;
-  DistributedParticles<Real>& particles = search.particles();
+  Distribution<Real>& particles = search.particles();
   const PhaseTimer timer(context, "labels");
   Buffer<Index> label(exec, linked.num, "labels");
   const auto write = [&](Span<const LocalIndex> order) {
@@ -246,9 +246,9 @@ template <class Real>
 Buffer<Index> find_labels(const Search<Real>& search, FofStatistics& statistics) {
   const Context& context = search.context();
   if (context.comm.size() == 1) return labels_of_one_rank(search);
-  DistributedParticles<Real>& particles = search.particles();
+  Distribution<Real>& particles = search.particles();
   LocalSets<Real> local(search);
-  LinkedParticles<Real>& linked = local.linked;
+  LinkedSets<Real>& linked = local.linked;
   linked.numbering = number_particles(context.comm, particles);
   statistics.num_local = linked.num;
   const CrossingEdges edges = link_across_ranks(context, linked, search.options, statistics);

@@ -34,7 +34,7 @@ void sort_unique(std::vector<GhostEdge>& edges) {
 template <class Real>
 class GhostQueue {
  public:
-  GhostQueue(const Context& context, const LinkedParticles<Real>& particles, Index batch)
+  GhostQueue(const Context& context, const LinkedSets<Real>& particles, Index batch)
       : context_(context), tree_(particles.fof.tree), num_particles_(particles.num), batch_(batch) {
     for (int axis = 0; axis < 3; ++axis) reach_.period[axis] = particles.fof.exact_period[axis];
     constexpr double rounding = 1e-9;
@@ -99,7 +99,7 @@ class GhostQueue {
 
 /// Particles that came from lower ranks.
 template <class Real>
-struct GhostParticles {
+struct ReceivedGhosts {
   ExchangePlan plan;
   Buffer<Real> pos[3];
   Buffer<LocalIndex> root;
@@ -108,10 +108,10 @@ struct GhostParticles {
 };
 
 template <class Real>
-GhostParticles<Real> exchange_ghosts(const Context& context, const LinkedParticles<Real>& particles,
+ReceivedGhosts<Real> exchange_ghosts(const Context& context, const LinkedSets<Real>& particles,
                                      typename GhostQueue<Real>::Batch batch) {
   const Exec& exec = context.exec;
-  GhostParticles<Real> ghosts;
+  ReceivedGhosts<Real> ghosts;
   ghosts.plan = context.comm.plan_exchange(batch.counts);
   Buffer<LocalIndex> roots(exec, batch.particles.size(), "ghosts to send");
   kernels::on(exec, [&](const auto& e) {
@@ -132,7 +132,7 @@ GhostParticles<Real> exchange_ghosts(const Context& context, const LinkedParticl
 
 /// Makes the sets as large as particles and ghosts need.
 template <class Real>
-void make_room(const Exec& exec, LinkedParticles<Real>& particles, Index num_ghosts) {
+void make_room(const Exec& exec, LinkedSets<Real>& particles, Index num_ghosts) {
   const Index needed = particles.num + num_ghosts;
   validate(needed <= max_local_particles,
            "a rank would hold {} particles and ghosts, the most is {}; use more ranks", needed,
@@ -147,8 +147,8 @@ void make_room(const Exec& exec, LinkedParticles<Real>& particles, Index num_gho
 
 /// Links ghosts among themselves and with this rank's particles.
 template <class Real>
-std::vector<GhostEdge> link_ghosts(const Context& context, LinkedParticles<Real>& particles,
-                                   GhostParticles<Real>& ghosts, int leaf_size) {
+std::vector<GhostEdge> link_ghosts(const Context& context, LinkedSets<Real>& particles,
+                                   ReceivedGhosts<Real>& ghosts, int leaf_size) {
   const Exec& exec = context.exec;
   make_room(exec, particles, ghosts.num());
   const Tree<Real> tree(
@@ -184,7 +184,7 @@ std::vector<GhostEdge> link_ghosts(const Context& context, LinkedParticles<Real>
 
 /// Roots of this rank's sets, for places on this rank.
 template <class Real>
-std::vector<LocalIndex> roots_of(const Exec& exec, const LinkedParticles<Real>& particles,
+std::vector<LocalIndex> roots_of(const Exec& exec, const LinkedSets<Real>& particles,
                                  const std::vector<LocalIndex>& places) {
   const auto on_exec = to_exec(exec, Span<const LocalIndex>(places), "ends of edges");
   Buffer<LocalIndex> roots(exec, on_exec.size(), "ends of edges");
@@ -196,7 +196,7 @@ std::vector<LocalIndex> roots_of(const Exec& exec, const LinkedParticles<Real>& 
 
 /// Tells the lower ranks of the edges that were found here, so that both sides have them.
 template <class Real>
-CrossingEdges share_edges(const Context& context, const LinkedParticles<Real>& particles,
+CrossingEdges share_edges(const Context& context, const LinkedSets<Real>& particles,
                           const std::vector<GhostEdge>& edges) {
   const Communicator& comm = context.comm;
   const Index first = particles.numbering.first[static_cast<std::size_t>(comm.rank())];
@@ -235,14 +235,14 @@ Index batch_of(const FofOptions& options, Index num) {
 }  // namespace
 
 template <class Real>
-CrossingEdges link_across_ranks(const Context& context, LinkedParticles<Real>& particles,
+CrossingEdges link_across_ranks(const Context& context, LinkedSets<Real>& particles,
                                 const FofOptions& options, FofStatistics& statistics) {
   std::vector<GhostEdge> edges;
   {
     const PhaseTimer timer(context, "ghosts");
     GhostQueue<Real> queue(context, particles, batch_of(options, particles.num));
     while (context.comm.max(Index{queue.is_empty() ? 0 : 1}) != 0) {
-      GhostParticles<Real> ghosts = exchange_ghosts(context, particles, queue.take());
+      ReceivedGhosts<Real> ghosts = exchange_ghosts(context, particles, queue.take());
       statistics.ghosts_sent += ghosts.plan.num_sent();
       statistics.ghosts_received += ghosts.num();
       if (ghosts.num() == 0) continue;
@@ -256,9 +256,9 @@ CrossingEdges link_across_ranks(const Context& context, LinkedParticles<Real>& p
   return share_edges(context, particles, edges);
 }
 
-template CrossingEdges link_across_ranks(const Context&, LinkedParticles<float>&, const FofOptions&,
+template CrossingEdges link_across_ranks(const Context&, LinkedSets<float>&, const FofOptions&,
                                          FofStatistics&);
-template CrossingEdges link_across_ranks(const Context&, LinkedParticles<double>&,
-                                         const FofOptions&, FofStatistics&);
+template CrossingEdges link_across_ranks(const Context&, LinkedSets<double>&, const FofOptions&,
+                                         FofStatistics&);
 
 }  // namespace zhalo

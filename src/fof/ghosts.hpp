@@ -12,7 +12,7 @@ namespace zhalo {
 
 /// This rank's particles, linked among themselves.
 template <class Real>
-struct LinkedParticles {
+struct LinkedSets {
   kernels::FofView<Real> fof;
   Buffer<LocalIndex>
       parent;  ///< of the sets: one element per particle, and room for ghosts once there were any
@@ -24,7 +24,7 @@ struct LinkedParticles {
 /// links those that come with this rank's own. Returns the edges between this rank's sets and
 /// others'. Collective.
 template <class Real>
-CrossingEdges link_across_ranks(const Context& context, LinkedParticles<Real>& particles,
+CrossingEdges link_across_ranks(const Context& context, LinkedSets<Real>& particles,
                                 const FofOptions& options, FofStatistics& statistics);
 
 }  // namespace zhalo

@@ -51,7 +51,7 @@ double reach_with_rounding(const Ball<Real>& ball, const ReachedBoxes& space) {
 }  // namespace
 
 template <class Real>
-Fetcher<Real>::Fetcher(const Context& context, DistributedParticles<Real>& particles,
+Fetcher<Real>::Fetcher(const Context& context, Distribution<Real>& particles,
                        const kernels::SearchView<Real>& search,
                        const std::vector<ColumnView>& columns)
     : context_(context), particles_(particles), search_(search), columns_(columns) {
@@ -137,8 +137,8 @@ Buffer<LocalIndex> Fetcher<Real>::select(const std::vector<Ball<Real>>& balls,
 }
 
 template <class Real>
-FetchedParticles<Real> Fetcher<Real>::fetch(const std::vector<Ball<Real>>& balls,
-                                            int leaf_size) const {
+FetchedTargets<Real> Fetcher<Real>::fetch(const std::vector<Ball<Real>>& balls,
+                                          int leaf_size) const {
   const Communicator& comm = context_.comm;
   std::vector<Ball<Real>> sent;
   std::vector<Index> counts;
@@ -154,7 +154,7 @@ FetchedParticles<Real> Fetcher<Real>::fetch(const std::vector<Ball<Real>>& balls
   Buffer<LocalIndex> selected = select(asked, asking, counts);
   const Redistribution redistribution(comm.plan_exchange(counts), std::move(selected));
   const Index num = redistribution.num_received();
-  FetchedParticles<Real> fetched;
+  FetchedTargets<Real> fetched;
   std::vector<Redistribution::Move> moves;
   const auto add = [&]<class T>(const Buffer<T>& from, Buffer<T>& to) {
     to = Buffer<T>(context_.exec, num, "particles of other ranks");

@@ -138,7 +138,7 @@ void NeighbourLists<Real>::put(const void* values, Index element_size, void* res
       validate_memory(context.exec, values, "the values of NeighbourLists::put");
     if (num_queries() > 0)
       validate_memory(context.exec, result, "the result of NeighbourLists::put");
-    const DistributedParticles<Real>& queries = state_->rows.queries();
+    const Distribution<Real>& queries = state_->rows.queries();
     if (state_->stays_in_domain) {
       std::byte* const to = static_cast<std::byte*>(result) + chunk.first_query * element_size;
       copy_bytes(context.exec, to, values,
@@ -155,7 +155,7 @@ void NeighbourLists<Real>::put(const void* values, Index element_size, void* res
 
 template <class Real>
 Index NeighbourLists<Real>::num_queries() const {
-  const DistributedParticles<Real>& queries = state_->rows.queries();
+  const Distribution<Real>& queries = state_->rows.queries();
   return state_->stays_in_domain ? queries.num() : queries.num_brought;
 }
 template <class Real>

@@ -5,7 +5,7 @@
 #include "kernels/particles.hpp"
 #include "src/core/synchronise.hpp"
 #include "src/core/validate.hpp"
-#include "src/domain/sorted_particles.hpp"
+#include "src/domain/positions.hpp"
 #include "zhalo/knn/neighbour_lists.hpp"
 
 namespace zhalo {
@@ -38,7 +38,7 @@ class QuantityInput {
       validate_velocities(particles);
       velocity_ = Buffer<double>(context.exec, num * dimensions_, "velocities");
     }
-    const DeviceParticles<Real> on_exec(context.exec, particles);
+    const SegmentTable<Real> on_exec(context.exec, particles);
     Buffer<LocalIndex> all(context.exec, num, "indices of particles");
     kernels::PackedColumns<Real> to;
     to.mass = mass_.span();

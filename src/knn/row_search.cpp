@@ -69,7 +69,7 @@ void RowSearch<Real>::set_space() {
 template <class Real>
 void RowSearch<Real>::prepare() {
   const Exec& exec = context_.exec;
-  DistributedParticles<Real>& particles = input_.particles();
+  Distribution<Real>& particles = input_.particles();
   search_.tree = tree_->view();
   search_.queries = query_tree_->view();
   search_.queries_are_particles = input_.queries_are_particles();
@@ -239,7 +239,7 @@ void RowSearch<Real>::find_within() {
 
 template <class Real>
 void RowSearch<Real>::show() {
-  const DistributedParticles<Real>& of = queries();
+  const Distribution<Real>& of = queries();
   view_.num = chunk_.num_queries;
   view_.k = options_.k;
   view_.row_offset = offset_.span();
@@ -262,7 +262,7 @@ bool RowSearch<Real>::next() {
   }
   const Index sent_before = context_.comm.bytes_sent();
   chunk_ = chunks_->peek(max_queries());
-  const DistributedParticles<Real>& particles = input_.particles();
+  const Distribution<Real>& particles = input_.particles();
   view_.global_index = search_.global_index;
   for (std::size_t axis = 0; axis < 3; ++axis)
     view_.pos[axis] = {particles.sorted.pos[axis].data(), nullptr,

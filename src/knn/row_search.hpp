@@ -56,8 +56,8 @@ struct SearchInput {
   DomainSpecies<Real>& of(int which) const {
     return domain->species[static_cast<std::size_t>(which)];
   }
-  DistributedParticles<Real>& particles() const { return of(species.targets).particles; }
-  DistributedParticles<Real>& queries() const { return of(species.queries).particles; }
+  Distribution<Real>& particles() const { return of(species.targets).particles; }
+  Distribution<Real>& queries() const { return of(species.queries).particles; }
 };
 
 /// Makes a domain of the caller's particles and queries, or takes the one that is given; brings
@@ -68,7 +68,7 @@ SearchInput<Real> make_search_input(const Context& context, const KnnTargets<Rea
 
 /// What came, in the order of ranks, and of the Z-order on each.
 template <class Real>
-struct FetchedParticles {
+struct FetchedTargets {
   Buffer<Real> pos[3];
   Buffer<Index> global_index;
   std::vector<Buffer<std::byte>> columns;
@@ -84,14 +84,14 @@ template <class Real>
 class Fetcher {
  public:
   /// `search.tree` is the tree of this rank's particles. Collective.
-  Fetcher(const Context& context, DistributedParticles<Real>& particles,
+  Fetcher(const Context& context, Distribution<Real>& particles,
           const kernels::SearchView<Real>& search, const std::vector<ColumnView>& columns);
 
   /// A distance, squared, within which at least so many particles of all ranks lie of any place in
   /// the box; infinite if there are fewer.
   Real reach_of(const Ball<Real>& box, Index num) const;
   /// Collective.
-  FetchedParticles<Real> fetch(const std::vector<Ball<Real>>& balls, int leaf_size) const;
+  FetchedTargets<Real> fetch(const std::vector<Ball<Real>>& balls, int leaf_size) const;
 
  private:
   std::vector<std::vector<Ball<Real>>> requests_of(const std::vector<Ball<Real>>& balls) const;
@@ -99,7 +99,7 @@ class Fetcher {
                             std::vector<Index>& counts) const;
 
   const Context& context_;
-  DistributedParticles<Real>& particles_;
+  Distribution<Real>& particles_;
   kernels::SearchView<Real> search_;
   std::vector<ColumnView> columns_;
   std::vector<CoarseBoxes> boxes_;  ///< of each rank
@@ -123,7 +123,7 @@ class RowSearch {
 
   const NeighbourRows<Real>& view() const { return view_; }
   const Chunk& chunk() const { return chunk_; }
-  const DistributedParticles<Real>& queries() const { return input_.queries(); }
+  const Distribution<Real>& queries() const { return input_.queries(); }
   kernels::PlacedBytes column(int i) const;
   const KnnStatistics& statistics() const { return statistics_; }
 
@@ -155,7 +155,7 @@ class RowSearch {
 
   Index queries_within_ = 1024;  ///< of a chunk within a radius
   Chunk chunk_;
-  std::optional<FetchedParticles<Real>> fetched_;
+  std::optional<FetchedTargets<Real>> fetched_;
   Buffer<Real> distance2_;
   Buffer<LocalIndex> local_index_;
   Buffer<LocalIndex> count_;

@@ -50,7 +50,7 @@ namespace {
 template <class Real>
 void bring_columns(const Context& context, const std::vector<ColumnView>& columns,
                    SearchInput<Real>& input) {
-  const DistributedParticles<Real>& particles = input.particles();
+  const Distribution<Real>& particles = input.particles();
   std::vector<Redistribution::Move> moves;
   for (const ColumnView& column : columns) {
     const Index size = column.element_size;

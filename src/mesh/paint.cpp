@@ -8,7 +8,7 @@
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
-#include "src/domain/sorted_particles.hpp"
+#include "src/domain/positions.hpp"
 #include "src/mesh/painted_cells.hpp"
 #include "src/mesh/particle_route.hpp"
 
@@ -37,10 +37,9 @@ void validate_options(const Communicator& comm, const Decomposition& decompositi
 }
 
 template <class Real>
-kernels::PaintedParticles<Real> describe(const kernels::ParticlesView<Real>& view,
-                                         const Particles<Real>& particles,
-                                         const PaintOptions& options) {
-  kernels::PaintedParticles<Real> painted;
+kernels::PaintInput<Real> describe(const kernels::ParticlesView<Real>& view,
+                                   const Particles<Real>& particles, const PaintOptions& options) {
+  kernels::PaintInput<Real> painted;
   painted.particles = view;
   painted.by_mass = options.weights == Weights::mass || options.weights == Weights::mass_column;
   if (has_column(options.weights)) painted.column = options.column;
@@ -68,7 +67,7 @@ struct WeightScale {
 };
 template <class Real>
 WeightScale choose_scale(const Context& context, const GlobalRange& range,
-                         kernels::PaintedParticles<Real> painted) {
+                         kernels::PaintInput<Real> painted) {
   const Communicator& comm = context.comm;
   const auto on_exec = [&](const auto& work) { return kernels::on(context.exec, work); };
   const kernels::WeightSummary summary =
@@ -101,14 +100,14 @@ WeightScale choose_scale(const Context& context, const GlobalRange& range,
 /// The cells' sums in units. Collective.
 template <class Real>
 Field<Index> sum_fixed_weights(const Context& context, const Decomposition& decomposition,
-                               const kernels::PaintedParticles<Real>& painted,
+                               const kernels::PaintInput<Real>& painted,
                                const PaintOptions& options) {
   const Exec& exec = context.exec;
   Field<Index> sums(context, decomposition, assignment_ghosts(decomposition, options.window));
   kernels::on(exec, [&](const auto& e) { kernels::clear(e, sums.span()); });
   const kernels::MeshCells cells = mesh_cells(decomposition, context.comm.rank(),
                                               {options.window, options.shift}, sums.layout());
-  const auto deposit = [&](const kernels::PaintedParticles<Real>& which) {
+  const auto deposit = [&](const kernels::PaintInput<Real>& which) {
     const PhaseTimer timer(context, "paint");
     kernels::on(exec, [&](const auto& e) { kernels::deposit(e, which, cells, sums.span()); });
   };
@@ -152,7 +151,7 @@ Index put_into(const Context& context, const Field<Index>& sums, const kernels::
 
 /// Sums are units; the report of all particles but for their number and places. Collective.
 template <class Real>
-PaintReport measure(const Context& context, const kernels::PaintedParticles<Real>& painted,
+PaintReport measure(const Context& context, const kernels::PaintInput<Real>& painted,
                     Index& fixed_weight) {
   const kernels::WeightSums sums =
       kernels::on(context.exec, [&](const auto& e) { return kernels::sum_weights(e, painted); });
@@ -173,9 +172,9 @@ PaintReport paint_checked(const Context& context, const Particles<Real>& particl
                           const PaintOptions& options) {
   const Decomposition& decomposition = field.decomposition();
   validate_box_fits<Real>(decomposition.grid().box);
-  const DeviceParticles<Real> input(context.exec, particles);
+  const SegmentTable<Real> input(context.exec, particles);
   const Extent extent = examine_positions(context, input.view(), decomposition.grid().box);
-  kernels::PaintedParticles<Real> painted = describe(input.view(), particles, options);
+  kernels::PaintInput<Real> painted = describe(input.view(), particles, options);
   const WeightScale scale = choose_scale(context, extent.range, painted);
   validate(options.values != CellValues::sum ||
                scale.magnitude <= static_cast<double>(std::numeric_limits<T>::max()),

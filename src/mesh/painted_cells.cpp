@@ -2,7 +2,7 @@
 
 #include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
-#include "src/domain/sorted_particles.hpp"
+#include "src/domain/positions.hpp"
 
 namespace zhalo {
 namespace {

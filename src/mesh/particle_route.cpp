@@ -8,7 +8,7 @@
 #include "kernels/sort.hpp"
 #include "src/core/synchronise.hpp"
 #include "src/domain/balance.hpp"
-#include "src/domain/sorted_particles.hpp"
+#include "src/domain/positions.hpp"
 
 namespace zhalo {
 namespace {
@@ -63,7 +63,7 @@ struct Columns {
     for (auto& axis : pos) axis = Buffer<Real>(exec, num, "positions on their way to cells");
     if (with_weights) fixed_weight = Buffer<double>(exec, num, "weights on their way to cells");
   }
-  kernels::TravellingParticles<Real> view() {
+  kernels::PaintedColumns<Real> view() {
     return {{pos[0].span(), pos[1].span(), pos[2].span()}, fixed_weight.span()};
   }
 };
@@ -155,7 +155,7 @@ class Router {
 
   /// The columns as particles, whose masses are the units.
   Buffer<kernels::SegmentView<Real>> describe(const Columns<Real>& columns, Index num,
-                                              kernels::PaintedParticles<Real>& painted) const {
+                                              kernels::PaintInput<Real>& painted) const {
     std::vector<kernels::SegmentView<Real>> segment(1);
     segment[0].num = num;
     for (std::size_t axis = 0; axis < 3; ++axis) segment[0].pos[axis] = {columns.pos[axis].data()};

@@ -13,7 +13,7 @@ namespace zhalo {
 /// What came to this rank. The first cells of all their clouds are its own.
 template <class Real>
 struct RoutedPart {
-  kernels::PaintedParticles<Real> painted;  ///< in the order of ranks
+  kernels::PaintInput<Real> painted;  ///< in the order of ranks
   /// Of this rank's own particles from `first` on.
   Redistribution redistribution;
   Index first = 0;
@@ -22,7 +22,7 @@ struct RoutedPart {
 /// What travels, by the cells to which it goes.
 template <class Real>
 struct Route {
-  kernels::PaintedParticles<Real> painted;
+  kernels::PaintInput<Real> painted;
   kernels::MeshCells cells;
   bool with_weights = true;
   // Bound the memory, not the number of particles.

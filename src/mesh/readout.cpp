@@ -3,7 +3,7 @@
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
-#include "src/domain/sorted_particles.hpp"
+#include "src/domain/positions.hpp"
 #include "src/mesh/painted_cells.hpp"
 #include "src/mesh/particle_route.hpp"
 
@@ -59,7 +59,7 @@ class Readout {
     values.reserve(fields.size());
     for (std::size_t f = 0; f < fields.size(); ++f)
       values.emplace_back(context_.exec, points_.num, "values at places");
-    kernels::PaintedParticles<Real> painted;
+    kernels::PaintInput<Real> painted;
     painted.particles = points_;
     for_each_routed<Real>(context_, decomposition_, {painted, cells_of(fields.front()), false},
                           [&](const RoutedPart<Real>& part) {
@@ -123,7 +123,7 @@ std::vector<Buffer<T>> readout(const Context& context, const std::vector<const F
   return finish_together(context, [&] {
     validate_fields(context.comm, fields, window, points.dimensions);
     validate_box_fits<Real>(fields.front()->decomposition().grid().box);
-    const DeviceParticles<Real> input(context.exec, points);
+    const SegmentTable<Real> input(context.exec, points);
     examine_positions(context, input.view(), fields.front()->decomposition().grid().box,
                       {"places", "place"});
     return sample_checked(context, fields, input.view(), window);

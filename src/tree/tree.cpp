@@ -19,7 +19,7 @@ constexpr Index rounded_up(Index value, Index multiple) {
 }  // namespace
 
 template <class Real>
-Tree<Real>::Tree(const Context& context, SortedParticles<Real>& particles,
+Tree<Real>::Tree(const Context& context, SortedColumns<Real>& particles,
                  const TreeOptions& options) {
   const PhaseTimer timer(context, "tree");
   view_.pos = particles.positions();
@@ -49,7 +49,7 @@ void Tree<Real>::allocate_leaves(const Exec& exec, Index num_leaves) {
 }
 
 template <class Real>
-void Tree<Real>::make_leaves(const Exec& exec, const SortedParticles<Real>& particles,
+void Tree<Real>::make_leaves(const Exec& exec, const SortedColumns<Real>& particles,
                              const TreeOptions& options) {
   const auto cut = [&](const kernels::CellCut& cells) {
     return kernels::on(exec, [&](const auto& e) { return kernels::cut_cells(e, cells); });

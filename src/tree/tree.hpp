@@ -21,13 +21,13 @@ template <class Real>
 class Tree {
  public:
   /// Builds over the particles, which must outlive the tree; their keys are not needed afterwards.
-  Tree(const Context& context, SortedParticles<Real>& particles, const TreeOptions& options);
+  Tree(const Context& context, SortedColumns<Real>& particles, const TreeOptions& options);
   /// Over particles that are in some order already: leaves of equal size, whatever their extent.
   Tree(const Context& context, const kernels::SortedPositions<Real>& pos, int leaf_size);
   const kernels::TreeView<Real>& view() const { return view_; }
 
  private:
-  void make_leaves(const Exec& exec, const SortedParticles<Real>& particles,
+  void make_leaves(const Exec& exec, const SortedColumns<Real>& particles,
                    const TreeOptions& options);
   void allocate_leaves(const Exec& exec, Index num_leaves);
   void make_levels(const Exec& exec);

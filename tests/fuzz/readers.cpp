@@ -5,7 +5,6 @@
 #include "apps/ics/ics.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/io/load.hpp"
-#include "zhalo/io/mean_separation.hpp"
 
 namespace zhalo::fuzz {
 
@@ -55,8 +54,8 @@ Reading derive(const io::Snapshot& snapshot, int type) {
   return attempt([&] {
     const Context context;
     io::describe(snapshot.info());
-    const io::MassSummary masses = io::summarise_masses(context.comm, snapshot, {type});
-    io::mean_separation(snapshot.info(), {type}, masses, {});
+    const MassSummary masses = io::summarise_masses(context.comm, snapshot, {type});
+    mean_separation(io::matter_of(snapshot.info(), {type}), masses, {});
     io::simulation_box(snapshot.info());
   });
 }

@@ -64,7 +64,7 @@ class SmallTree {
     particles.dimensions = points.box.dimensions;
     particles.segments = {
         ParticleSegment<Real>::interleaved(points.pos.data(), points.num(), points.box.dimensions)};
-    const DeviceParticles<Real> input(context_.exec, particles);
+    const SegmentTable<Real> input(context_.exec, particles);
     const Extent extent = examine_positions(context_, input.view(), points.box);
     const double cell =
         0.999 * points.linking_length / std::sqrt(static_cast<double>(points.box.dimensions));
@@ -125,7 +125,7 @@ class SmallTree {
  private:
   PointSet<Real> points_;
   Context context_{{}, host_exec(1), nullptr};
-  SortedParticles<Real> sorted_;
+  SortedColumns<Real> sorted_;
   std::optional<Tree<Real>> tree_;
 };
 

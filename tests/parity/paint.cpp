@@ -113,9 +113,9 @@ std::vector<kernels::SegmentView<Real>> views_of(const Crowd& crowd, const Real*
 }
 
 template <class Real>
-kernels::PaintedParticles<Real> painted_of(Span<const kernels::SegmentView<Real>> segments,
-                                           const Crowd& crowd) {
-  kernels::PaintedParticles<Real> painted;
+kernels::PaintInput<Real> painted_of(Span<const kernels::SegmentView<Real>> segments,
+                                     const Crowd& crowd) {
+  kernels::PaintInput<Real> painted;
   painted.particles.segments = segments;
   painted.particles.num = crowd.num;
   painted.is_uniform = crowd.is_uniform;

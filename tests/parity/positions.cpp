@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "src/domain/sorted_particles.hpp"
+#include "src/domain/positions.hpp"
 #include "tests/parity/uploaded.hpp"
 #include "tests/support/random.hpp"
 
@@ -47,7 +47,7 @@ void check_keys(const Exec& exec, int dimensions, int bits) {
     expected.push_back(interleaved(cell, bits));
   }
   const Uploaded<Real> uploaded(exec, columns);
-  const DeviceParticles<Real> input(exec, uploaded.particles());
+  const SegmentTable<Real> input(exec, uploaded.particles());
   kernels::KeyFrame frame;
   frame.box = Box::periodic_cube(1, dimensions);
   frame.bits_per_axis = bits;
@@ -65,7 +65,7 @@ template <class Real>
 void check_gather(const Exec& exec, int dimensions) {
   const Columns<Real> columns = exact_columns<Real>(dimensions, 9);
   const Uploaded<Real> uploaded(exec, columns);
-  const DeviceParticles<Real> input(exec, uploaded.particles());
+  const SegmentTable<Real> input(exec, uploaded.particles());
   kernels::KeyFrame frame;
   frame.box = Box::periodic_cube(1, dimensions);
   frame.scale = 0.25;
@@ -106,7 +106,7 @@ Box mixed_box() {
 template <class Real>
 kernels::PositionSummary summarize(const Exec& exec, const Columns<Real>& columns) {
   const Uploaded<Real> uploaded(exec, columns);
-  const DeviceParticles<Real> input(exec, uploaded.particles());
+  const SegmentTable<Real> input(exec, uploaded.particles());
   return on(exec, [&](const auto& e) {
     return kernels::summarize_positions(e, input.view(), mixed_box());
   });

@@ -165,7 +165,7 @@ void check_tree(const Exec& exec, Index num, int dimensions, int leaf_size) {
   const Uploaded<Real> uploaded(exec, columns);
   Context context;
   context.exec = exec;
-  const DeviceParticles<Real> input(exec, uploaded.particles());
+  const SegmentTable<Real> input(exec, uploaded.particles());
   const Box box = Box::periodic_cube(1, dimensions);
   const Extent extent = examine_positions(context, input.view(), box);
   const KeyFrameChoice choice = choose_key_frame(box, extent, 1e-9, 1);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "zhalo/core/buffer.hpp"
+#include "zhalo/cosmology/mean_separation.hpp"
 #include "zhalo/domain/particles.hpp"
 #include "zhalo/io/snapshot.hpp"
 
@@ -87,5 +88,13 @@ LoadedParticles<Real> load_query_points(const Context& context, const QueryPoint
 
 extern template LoadedParticles<float> load_query_points(const Context&, const QueryPoints&);
 extern template LoadedParticles<double> load_query_points(const Context&, const QueryPoints&);
+
+/// Masses of all particles of these types. Collective; each rank reads its share in blocks.
+/// InputError if a type has no masses, or one is negative or not finite.
+MassSummary summarise_masses(const Communicator& comm, const Snapshot& snapshot,
+                             const std::vector<int>& types);
+
+/// What the header says of the matter around these types, for mean_separation().
+MatterContent matter_of(const SnapshotInfo& info, const std::vector<int>& types);
 
 }  // namespace zhalo::io

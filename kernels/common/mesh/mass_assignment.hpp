@@ -183,7 +183,7 @@ struct AssignmentOffsets {
 /// One particle's units to the cells: atomically where others may write to them, too.
 template <int order, bool atomic, class Real>
 struct DepositParticle {
-  PaintedParticles<Real> painted;
+  PaintInput<Real> painted;
   MeshCells cells;
   Span<Index> sums;
 

@@ -7,7 +7,7 @@
 namespace zhalo::kernels {
 
 template <class E, class Real>
-void deposit(const E& exec, const PaintedParticles<Real>& painted, const MeshCells& cells,
+void deposit(const E& exec, const PaintInput<Real>& painted, const MeshCells& cells,
              Span<Index> sums) {
   with_order(cells.order, [&](auto order) {
     for_each(exec, painted.particles.num,
@@ -38,10 +38,10 @@ void find_owners(const E& exec, const OwnerSearch<Real>& search, Span<std::uint6
 
 template <class Real>
 struct PackPainted {
-  PaintedParticles<Real> painted;
+  PaintInput<Real> painted;
   Index first;
   Span<const LocalIndex> at;
-  TravellingParticles<Real> to;
+  PaintedColumns<Real> to;
 
   ZHALO_HD void prefetch(Index i) const {
     const Place<Real> p = painted.particles[first + Index{at[i]}];
@@ -56,8 +56,8 @@ struct PackPainted {
 };
 
 template <class E, class Real>
-void pack_painted(const E& exec, const PaintedParticles<Real>& painted, Index first,
-                  Span<const LocalIndex> at, const TravellingParticles<Real>& to) {
+void pack_painted(const E& exec, const PaintInput<Real>& painted, Index first,
+                  Span<const LocalIndex> at, const PaintedColumns<Real>& to) {
   for_each(exec, at.size(), PackPainted<Real>{painted, first, at, to});
 }
 

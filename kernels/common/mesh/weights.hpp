@@ -11,7 +11,7 @@ namespace zhalo::kernels {
 
 template <class Real>
 struct SummarizeWeight {
-  PaintedParticles<Real> painted;
+  PaintInput<Real> painted;
   static constexpr Index none = std::numeric_limits<Index>::max();
 
   ZHALO_HD WeightSummary operator()(Index i) const {
@@ -30,18 +30,18 @@ struct CombineWeightSummaries {
 
 /// Particles whose weights have to be looked at.
 template <class Real>
-Index num_to_look_at(const PaintedParticles<Real>& painted) {
+Index num_to_look_at(const PaintInput<Real>& painted) {
   const Index num = painted.particles.num;
   return painted.is_uniform && num > 0 ? 1 : num;
 }
 /// What a weight that was looked at stands for.
 template <class Real>
-Index times_each(const PaintedParticles<Real>& painted) {
+Index times_each(const PaintInput<Real>& painted) {
   return painted.is_uniform ? painted.particles.num : 1;
 }
 
 template <class E, class Real>
-WeightSummary summarize_weights(const E& exec, const PaintedParticles<Real>& painted) {
+WeightSummary summarize_weights(const E& exec, const PaintInput<Real>& painted) {
   WeightSummary summary = transform_reduce(
       exec, num_to_look_at(painted), WeightSummary{0, 0, SummarizeWeight<Real>::none},
       SummarizeWeight<Real>{painted}, CombineWeightSummaries{});
@@ -52,14 +52,14 @@ WeightSummary summarize_weights(const E& exec, const PaintedParticles<Real>& pai
 /// Magnitudes in units, rounded down.
 template <class Real>
 struct BoundWeight {
-  PaintedParticles<Real> painted;
+  PaintInput<Real> painted;
   ZHALO_HD CountedSum operator()(Index i) const {
     return {static_cast<Index>(fabs(painted.weight(i)) * painted.scale), 1};
   }
 };
 
 template <class E, class Real>
-Index bound_weights(const E& exec, const PaintedParticles<Real>& painted) {
+Index bound_weights(const E& exec, const PaintInput<Real>& painted) {
   const CountedSum bound = transform_reduce(exec, num_to_look_at(painted), CountedSum{},
                                             BoundWeight<Real>{painted}, AddCountedSums{});
   return times_each(painted) * (bound.sum + bound.num);
@@ -67,7 +67,7 @@ Index bound_weights(const E& exec, const PaintedParticles<Real>& painted) {
 
 template <class Real>
 struct MeasureWeight {
-  PaintedParticles<Real> painted;
+  PaintInput<Real> painted;
 
   ZHALO_HD WeightSums operator()(Index i) const {
     const double fixed_weight = painted.weight(i) * painted.scale;
@@ -82,7 +82,7 @@ struct AddWeightSums {
 };
 
 template <class E, class Real>
-WeightSums sum_weights(const E& exec, const PaintedParticles<Real>& painted) {
+WeightSums sum_weights(const E& exec, const PaintInput<Real>& painted) {
   const WeightSums sums = transform_reduce(exec, num_to_look_at(painted), WeightSums{},
                                            MeasureWeight<Real>{painted}, AddWeightSums{});
   const Index times = times_each(painted);

@@ -12,28 +12,6 @@ namespace zhalo::io {
 
 using hdf5::InputFile;
 
-namespace {
-
-/// Options that AREPO's runs are compiled with, one or another. HDF5 1.10 crashes when it lists the
-/// attributes of a damaged group; it is asked for names.
-bool has_options_of_arepo(const InputFile& file) {
-  constexpr std::array names{"VORONOI",
-                             "VORONOI_DYNAMIC_UPDATE",
-                             "VORONOI_STATIC_MESH",
-                             "VORONOI_MESH_KEEP_DT_AND_DTC",
-                             "REGULARIZE_MESH_CM_DRIFT",
-                             "REFINEMENT_SPLIT_CELLS",
-                             "GFM_STELLAR_EVOLUTION",
-                             "GFM_COOLING_METAL",
-                             "GFM_PRIMORDIAL_RATES",
-                             "GFM_WINDS",
-                             "GFM_AGN_RADIATION"};
-  return std::any_of(names.begin(), names.end(),
-                     [&](const char* name) { return file.has_attribute("Config", name); });
-}
-
-}  // namespace
-
 // ---- what kind of file ----
 
 void check_is_snapshot(const InputFile& file) {
@@ -54,20 +32,6 @@ void check_is_snapshot(const InputFile& file) {
         "'{}' has no /Header: it is no snapshot of GADGET, AREPO, SWIFT, EAGLE or GIZMO",
         file.path()));
   }
-}
-
-Code detect_code(const InputFile& file) {
-  if (file.text("Header", "Code") == "SWIFT" || file.has("Policy")) return Code::swift;
-  if ((file.has("HashTable") && file.has("Constants")) ||
-      file.has_attribute("Header", "ExpansionFactor"))
-    return Code::eagle;
-  if (file.has_attribute("Header", "GIZMO_version") ||
-      file.has_attribute("Header", "UnitLength_In_CGS"))
-    return Code::gizmo;
-  if (has_options_of_arepo(file)) return Code::arepo;
-  const bool wide = file.attribute_bytes("Header", "NumPart_Total") == 8;
-  if (wide && !file.has_attribute("Header", "NumPart_Total_HighWord")) return Code::gadget4;
-  return Code::gadget;
 }
 
 // ---- counts ----

@@ -55,16 +55,6 @@ struct HeaderCounts {
 /// InputError if the file is a group catalogue or another product, or no snapshot at all.
 void check_is_snapshot(const hdf5::InputFile& file);
 
-Code detect_code(const hdf5::InputFile& file);
-
 HeaderCounts read_counts(const hdf5::InputFile& file);
-
-/// Fills all of `info` but files, stem, number and types.
-void read_conventions(const hdf5::InputFile& file, const SnapshotOverrides& overrides,
-                      SnapshotInfo& info);
-
-/// For files that state no units: takes Mpc/h instead of the habitual kpc/h if only that makes the
-/// particles' mass fill the box as Omega_matter says. Needs info.types.
-void settle_assumed_units(SnapshotInfo& info);
 
 }  // namespace zhalo::io

@@ -16,18 +16,6 @@ bool near(double a, double b) { return std::abs(a / b - 1) < 2e-3; }
 
 }  // namespace
 
-std::string name_of(Code code) {
-  switch (code) {
-    case Code::gadget: return "GADGET-2/3";
-    case Code::gadget4: return "GADGET-4";
-    case Code::arepo: return "AREPO";
-    case Code::swift: return "SWIFT";
-    case Code::eagle: return "EAGLE";
-    case Code::gizmo: return "GIZMO";
-  }
-  return "unknown";
-}
-
 std::string Units::length_name() const {
   const char* per_h = h_free ? "" : "/h";
   if (near(length_in_cm, cm_per_mpc / 1e6)) return fmt::format("pc{}", per_h);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/io/snapshot/dialect.hpp"
 #include "src/io/snapshot/files.hpp"
 #include "src/io/snapshot/header.hpp"
 #include "src/io/snapshot/state.hpp"

@@ -4,7 +4,6 @@
 
 #include "tests/unit/io/source.hpp"
 #include "zhalo/core/error.hpp"
-#include "zhalo/io/mean_separation.hpp"
 
 using namespace zhalo;
 using namespace zhalo::io;

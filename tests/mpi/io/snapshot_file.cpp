@@ -10,7 +10,6 @@
 #include "tests/mpi/io/hdf5_contents.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/io/load.hpp"
-#include "zhalo/io/mean_separation.hpp"
 
 using namespace zhalo;
 using namespace zhalo::io;

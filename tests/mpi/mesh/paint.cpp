@@ -3,7 +3,7 @@
 #include <limits>
 #include <numeric>
 
-#include "src/domain/sorted_particles.hpp"
+#include "src/domain/positions.hpp"
 #include "src/mesh/painted_cells.hpp"
 #include "src/mesh/particle_route.hpp"
 #include "tests/mpi/comm/agreed_error.hpp"
@@ -248,7 +248,7 @@ TEST_CASE("paint: all particles to one rank, in turns that are bounded") {
   for (std::size_t p = 0; p < points.mass.size(); ++p)
     points.pos[3 * p] = p % 10 == 0 ? points.pos[3 * p] : 0.9F;
   const auto part = points.part(part_of(1000, Cut::uneven, context.comm.rank(), size));
-  const DeviceParticles<float> input(context.exec, part.particles);
+  const SegmentTable<float> input(context.exec, part.particles);
   Route<float> route;
   route.painted.particles = input.view();
   route.cells = mesh_cells(decomposition, context.comm.rank(), {Window::ngp, {}},

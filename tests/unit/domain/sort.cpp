@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "kernels/common/particles/morton.hpp"
-#include "src/domain/sorted_particles.hpp"
+#include "src/domain/positions.hpp"
 #include "tests/support/point_sets.hpp"
 #include "tests/support/run_fof.hpp"
 #include "tests/unit/tree/shared_bits.hpp"
@@ -29,10 +29,10 @@ template <class Real>
 struct Sorted {
   Context context;
   LaidOut<Real> laid_out;
-  DeviceParticles<Real> input;
+  SegmentTable<Real> input;
   Extent extent;
   KeyFrameChoice choice;
-  SortedParticles<Real> particles;
+  SortedColumns<Real> particles;
 
   Sorted(const PointSet<Real>& points, double cell, double scale, const Run& run = {})
       : context{{}, host_exec(run.threads), nullptr},

@@ -1,4 +1,4 @@
-#include "zhalo/io/mean_separation.hpp"
+#include "zhalo/io/load.hpp"
 
 #include <cmath>
 
@@ -15,7 +15,7 @@ constexpr double tight = 1e-14;
 
 MeanSeparation of_file(const std::string& path, const char* rule) {
   const Snapshot snapshot = Snapshot::open(path);
-  return mean_separation(snapshot.info(), {1}, summarise_masses({}, snapshot, {1}),
+  return mean_separation(matter_of(snapshot.info(), {1}), summarise_masses({}, snapshot, {1}),
                          parse_mean_separation(rule));
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("SWIFT with gas: the density is that of cold dark matter") {
   SnapshotInfo info = Snapshot::open(source::data + "/swift-dm64/snap_0000.hdf5").info();
   info.types[0].count = source::num;
   const MassSummary dark{source::num, 5.073851585388184, 5.073851585388184, 5.073851585388184};
-  const MeanSeparation separation = mean_separation(info, {1}, dark);
+  const MeanSeparation separation = mean_separation(matter_of(info, {1}), dark);
   CHECK(0.2 * separation.chosen == Approx(0.23044020054036027).epsilon(tight));
   CHECK_THAT(separation.how, Contains("gas"));
 }
@@ -78,7 +78,7 @@ TEST_CASE("the same file in other styles and units") {
 TEST_CASE("auto: the volume only for one equal-mass type that fills the box") {
   const auto rule_of = [](const SnapshotInfo& info, const std::vector<int>& types,
                           const MassSummary& summary) {
-    const MeanSeparation separation = mean_separation(info, types, summary);
+    const MeanSeparation separation = mean_separation(matter_of(info, types), summary);
     return separation.chosen == separation.from_volume ? "volume" : "density";
   };
   SnapshotInfo info = small_box();
@@ -99,15 +99,16 @@ TEST_CASE("with gas the baryons are left out") {
   SnapshotInfo info = small_box();
   info.types[0].count = 1000;
   const auto separation =
-      mean_separation(info, {1}, masses(0.25), {MeanSeparationRule::density, 0});
+      mean_separation(matter_of(info, {1}), masses(0.25), {MeanSeparationRule::density, 0});
   CHECK(separation.chosen == Approx(1).epsilon(tight));
   info.cosmology.omega_baryon.reset();
-  CHECK_THROWS_WITH(mean_separation(info, {1}, masses(0.25), {MeanSeparationRule::density, 0}),
-                    Contains("Omega_b"));
+  CHECK_THROWS_WITH(
+      mean_separation(matter_of(info, {1}), masses(0.25), {MeanSeparationRule::density, 0}),
+      Contains("Omega_b"));
 }
 
 TEST_CASE("a zoom: the density, and a word about the difference") {
-  const auto separation = mean_separation(small_box(), {1}, masses(0.3, 10));
+  const auto separation = mean_separation(matter_of(small_box(), {1}), masses(0.3, 10));
   CHECK(separation.chosen == Approx(1).epsilon(tight));
   CHECK(separation.from_volume.value() == Approx(std::cbrt(100.0)).epsilon(tight));
   CHECK_THAT(separation.warning, Contains("differ"));
@@ -116,17 +117,21 @@ TEST_CASE("a zoom: the density, and a word about the difference") {
 TEST_CASE("what cannot be had is explained") {
   SnapshotInfo info = small_box();
   info.box_length.reset();
-  CHECK_THROWS_WITH(mean_separation(info, {1}, masses(0.3), {MeanSeparationRule::volume, 0}),
-                    Contains("box size"));
+  CHECK_THROWS_WITH(
+      mean_separation(matter_of(info, {1}), masses(0.3), {MeanSeparationRule::volume, 0}),
+      Contains("box size"));
   info = small_box();
   info.cosmology = {};
   info.cosmology.critical_density_source = "the run is not cosmological";
-  CHECK_THROWS_WITH(mean_separation(info, {1}, masses(0.3), {MeanSeparationRule::density, 0}),
-                    Contains("not cosmological"));
-  CHECK(mean_separation(info, {1}, masses(0.3)).chosen == Approx(1));
+  CHECK_THROWS_WITH(
+      mean_separation(matter_of(info, {1}), masses(0.3), {MeanSeparationRule::density, 0}),
+      Contains("not cosmological"));
+  CHECK(mean_separation(matter_of(info, {1}), masses(0.3)).chosen == Approx(1));
   info.types[0].count = 5;
-  CHECK_THROWS_AS(mean_separation(info, {1}, masses(0.3)), InputError);
-  CHECK(mean_separation(info, {1}, masses(0.3), {MeanSeparationRule::given, 0.7}).chosen == 0.7);
+  CHECK_THROWS_AS(mean_separation(matter_of(info, {1}), masses(0.3)), InputError);
+  CHECK(
+      mean_separation(matter_of(info, {1}), masses(0.3), {MeanSeparationRule::given, 0.7}).chosen ==
+      0.7);
 }
 
 TEST_CASE("how the user writes it") {

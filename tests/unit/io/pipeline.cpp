@@ -4,7 +4,7 @@
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/fof/fof.hpp"
 #include "zhalo/io/catalogue_file.hpp"
-#include "zhalo/io/mean_separation.hpp"
+#include "zhalo/io/load.hpp"
 
 using namespace zhalo;
 using namespace zhalo::io;
@@ -24,8 +24,9 @@ Outcome run(const Snapshot& snapshot, const std::string& rule, const std::string
   const Context context;
   const SnapshotInfo& info = snapshot.info();
   const std::vector<int> types{1};
-  const auto separation = mean_separation(
-      info, types, summarise_masses(context.comm, snapshot, types), parse_mean_separation(rule));
+  const auto separation =
+      mean_separation(matter_of(info, types), summarise_masses(context.comm, snapshot, types),
+                      parse_mean_separation(rule));
   const double linking_length = 0.2 * separation.chosen;
   const Box box = simulation_box(info);
   const auto loaded = load_particles<Real>(context, snapshot, types);

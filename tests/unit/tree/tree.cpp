@@ -61,8 +61,8 @@ template <class Real>
 struct Built {
   Context context;
   LaidOut<Real> laid_out;
-  DeviceParticles<Real> input;
-  SortedParticles<Real> particles;
+  SegmentTable<Real> input;
+  SortedColumns<Real> particles;
   Tree<Real> tree;
 
   Built(const PointSet<Real>& point_set, double cell, const TreeOptions& options,
@@ -74,7 +74,7 @@ struct Built {
         tree(context, particles, options) {}
 
  private:
-  SortedParticles<Real> sorted(const PointSet<Real>& point_set, double cell) {
+  SortedColumns<Real> sorted(const PointSet<Real>& point_set, double cell) {
     const Extent extent = examine_positions(context, input.view(), point_set.box);
     return sort_particles(context, input.view(),
                           choose_key_frame(point_set.box, extent, cell, 1).frame);

@@ -1,4 +1,4 @@
-#include "src/domain/sorted_particles.hpp"
+#include "src/domain/positions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -114,8 +114,8 @@ template void validate_box_fits<float>(const Box&);
 template void validate_box_fits<double>(const Box&);
 
 template <class Real>
-DeviceParticles<Real>::DeviceParticles(const Exec& exec, const Particles<Real>& particles,
-                                       bool with_positions) {
+SegmentTable<Real>::SegmentTable(const Exec& exec, const Particles<Real>& particles,
+                                 bool with_positions) {
   validate_segments(particles, with_positions);
   std::vector<kernels::SegmentView<Real>> views;
   for (const auto& segment : particles.segments) {
@@ -179,16 +179,16 @@ KeyFrameChoice choose_key_frame(const Box& box, const Extent& extent, double cel
 }
 
 template <class Real>
-kernels::SortedPositions<Real> SortedParticles<Real>::positions() {
+kernels::SortedPositions<Real> SortedColumns<Real>::positions() {
   return {{pos[0].data(), pos[1].data(), pos[2].data()}, pos[0].size()};
 }
 
 template <class Real>
-SortedParticles<Real> sort_particles(const Context& context,
-                                     const kernels::ParticlesView<Real>& particles,
-                                     const kernels::KeyFrame& frame) {
+SortedColumns<Real> sort_particles(const Context& context,
+                                   const kernels::ParticlesView<Real>& particles,
+                                   const kernels::KeyFrame& frame) {
   const Index num = particles.num;
-  SortedParticles<Real> sorted;
+  SortedColumns<Real> sorted;
   sorted.frame = frame;
   sorted.keys = Buffer<std::uint64_t>(context.exec, num, "keys");
   sorted.order = Buffer<LocalIndex>(context.exec, num, "sorted order");
@@ -216,18 +216,17 @@ SortedParticles<Real> sort_particles(const Context& context,
   return sorted;
 }
 
-template class DeviceParticles<float>;
-template class DeviceParticles<double>;
+template class SegmentTable<float>;
+template class SegmentTable<double>;
 template Extent examine_positions(const Context&, const kernels::ParticlesView<float>&, const Box&,
                                   const PositionsOf&);
 template Extent examine_positions(const Context&, const kernels::ParticlesView<double>&, const Box&,
                                   const PositionsOf&);
-template struct SortedParticles<float>;
-template struct SortedParticles<double>;
-template SortedParticles<float> sort_particles(const Context&, const kernels::ParticlesView<float>&,
-                                               const kernels::KeyFrame&);
-template SortedParticles<double> sort_particles(const Context&,
-                                                const kernels::ParticlesView<double>&,
-                                                const kernels::KeyFrame&);
+template struct SortedColumns<float>;
+template struct SortedColumns<double>;
+template SortedColumns<float> sort_particles(const Context&, const kernels::ParticlesView<float>&,
+                                             const kernels::KeyFrame&);
+template SortedColumns<double> sort_particles(const Context&, const kernels::ParticlesView<double>&,
+                                              const kernels::KeyFrame&);
 
 }  // namespace zhalo

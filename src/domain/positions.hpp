@@ -1,4 +1,4 @@
-/// Particles in Z-order, as the tree and the searches want them.
+/// Positions: whether they can be used, their Z-order keys, and the Z-order of one rank.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace zhalo {
 /// The caller's particles as kernels see them; holds the table of segments in the memory of the
 /// Exec.
 template <class Real>
-class DeviceParticles {
+class SegmentTable {
  public:
   /// Positions may be missing where other columns are all that is looked at.
-  DeviceParticles(const Exec& exec, const Particles<Real>& particles, bool with_positions = true);
+  SegmentTable(const Exec& exec, const Particles<Real>& particles, bool with_positions = true);
   const kernels::ParticlesView<Real>& view() const { return view_; }
 
  private:
@@ -67,7 +67,7 @@ double clump_cell(double linking_length, int dimensions);
 /// Particles of this rank in Z-order: keys, the caller's place of each, coordinates.
 // clang-tidy names the loop of the assignment that the compiler makes for arrays.
 template <class Real>
-struct SortedParticles {  // NOLINT(bugprone-reserved-identifier)
+struct SortedColumns {  // NOLINT(bugprone-reserved-identifier)
   kernels::KeyFrame frame;
   Buffer<std::uint64_t> keys;
   Buffer<LocalIndex> order;
@@ -77,8 +77,8 @@ struct SortedParticles {  // NOLINT(bugprone-reserved-identifier)
 };
 
 template <class Real>
-SortedParticles<Real> sort_particles(const Context& context,
-                                     const kernels::ParticlesView<Real>& particles,
-                                     const kernels::KeyFrame& frame);
+SortedColumns<Real> sort_particles(const Context& context,
+                                   const kernels::ParticlesView<Real>& particles,
+                                   const kernels::KeyFrame& frame);
 
 }  // namespace zhalo

@@ -1,10 +1,12 @@
 /// The mean separation of particles: the unit of relative linking lengths.
 #pragma once
 
-#include "zhalo/comm/communicator.hpp"
-#include "zhalo/io/snapshot.hpp"
+#include <optional>
+#include <string>
 
-namespace zhalo::io {
+#include "zhalo/core/types.hpp"
+
+namespace zhalo {
 
 /// The particles that are linked, as far as the mean separation needs them.
 struct MassSummary {
@@ -16,11 +18,6 @@ struct MassSummary {
   bool equal() const { return count > 0 && min > 0 && max - min <= 1e-6 * max; }
 };
 
-/// Masses of all particles of these types. Collective; each rank reads its share in blocks.
-/// InputError if a type has no masses, or one is negative or not finite.
-MassSummary summarise_masses(const Communicator& comm, const Snapshot& snapshot,
-                             const std::vector<int>& types);
-
 enum class MeanSeparationRule {
   automatic,  ///< volume if the linked type has equal masses, is alone and fills the box (to 1%,
               ///< without gas), else density
@@ -31,13 +28,26 @@ enum class MeanSeparationRule {
 
 struct MeanSeparationRequest {
   MeanSeparationRule rule = MeanSeparationRule::automatic;
-  double value = 0;  ///< for `given`, in the file's length unit
+  double value = 0;  ///< for `given`, in the particles' unit of length
 };
 
 /// "auto", "rho", "volume" or a positive number; InputError otherwise.
 MeanSeparationRequest parse_mean_separation(const std::string& text);
 
-/// All candidates and the choice, in the file's length unit.
+/// What is known of the matter around the linked particles. Lengths and densities are in the units
+/// of the particles' masses and positions.
+struct MatterContent {
+  std::optional<double> volume;  ///< of the box
+  std::optional<double> critical_density;
+  std::string critical_density_source;  ///< or why there is none
+  std::optional<double> omega_matter;
+  std::optional<double> omega_baryon;
+  std::optional<double> omega_cdm;
+  bool has_gas = false;
+  int num_types = 1;  ///< that are linked
+};
+
+/// All candidates and the choice, in the unit of length of the particles.
 struct MeanSeparation {
   double chosen = 0;
   std::string how;  ///< for the user: which rule, with what numbers
@@ -49,11 +59,10 @@ struct MeanSeparation {
   std::string warning;
 };
 
-/// Omega in the density is that of all matter without neutrinos, and without baryons if the file
-/// has gas. Throws InputError if what was asked for cannot be had; the message says what is missing
+/// Omega in the density is that of all matter without neutrinos, and without baryons if there
+/// is gas. Throws InputError if what was asked for cannot be had; the message says what is missing
 /// and which options help.
-MeanSeparation mean_separation(const SnapshotInfo& info, const std::vector<int>& types,
-                               const MassSummary& masses,
+MeanSeparation mean_separation(const MatterContent& matter, const MassSummary& masses,
                                const MeanSeparationRequest& request = {});
 
-}  // namespace zhalo::io
+}  // namespace zhalo

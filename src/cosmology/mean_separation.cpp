@@ -1,0 +1,154 @@
+#include "zhalo/cosmology/mean_separation.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "zhalo/core/error.hpp"
+
+namespace zhalo {
+
+MeanSeparationRequest parse_mean_separation(const std::string& text) {
+  if (text == "auto") return {MeanSeparationRule::automatic, 0};
+  if (text == "rho") return {MeanSeparationRule::density, 0};
+  if (text == "volume") return {MeanSeparationRule::volume, 0};
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  if (!whole || !(value > 0) || !std::isfinite(value)) {
+    throw InputError(fmt::format(
+        "the mean separation '{}' is not understood: it is auto, rho, volume or a positive length",
+        text));
+  }
+  return {MeanSeparationRule::given, value};
+}
+
+namespace {
+
+struct Omega {
+  std::optional<double> value;
+  std::string name;
+};
+
+/// The matter that the linked particles stand for: all but neutrinos; with gas, all but neutrinos
+/// and baryons.
+Omega omega_of(const MatterContent& matter) {
+  if (matter.has_gas) {
+    if (matter.omega_cdm) return {matter.omega_cdm, "Omega_cdm"};
+    if (matter.omega_matter && matter.omega_baryon)
+      return {*matter.omega_matter - *matter.omega_baryon, "(Omega_m - Omega_b)"};
+    return {std::nullopt,
+            matter.omega_matter ? "Omega_b, which a snapshot with gas needs" : "Omega_m"};
+  }
+  if (matter.omega_cdm && matter.omega_baryon)
+    return {*matter.omega_cdm + *matter.omega_baryon, "(Omega_cdm + Omega_b)"};
+  return {matter.omega_matter, "Omega_m"};
+}
+
+void from_volume(const MatterContent& matter, const MassSummary& masses, MeanSeparation& result) {
+  if (!matter.volume || masses.count == 0) {
+    result.volume_note = matter.volume ? "there are no particles" : "the box size is unknown";
+    return;
+  }
+  result.from_volume = std::cbrt(*matter.volume / static_cast<double>(masses.count));
+  result.volume_note =
+      fmt::format("cbrt(V / N) with V = {:.9g}, N = {}", *matter.volume, masses.count);
+}
+
+void from_density(const MatterContent& matter, const MassSummary& masses, MeanSeparation& result) {
+  const Omega omega = omega_of(matter);
+  if (!matter.critical_density) {
+    result.density_note = matter.critical_density_source;
+  } else if (!omega.value || !(*omega.value > 0)) {
+    result.density_note = fmt::format("the file does not state {}", omega.name);
+  } else if (!(masses.mean > 0)) {
+    result.density_note = "the mean mass of the linked particles is 0";
+  } else {
+    const double density = *matter.critical_density;
+    result.from_density = std::cbrt(masses.mean / (*omega.value * density));
+    result.density_note =
+        fmt::format("cbrt(m / ({} rho_crit)) with m = {:.9g}, {} = {:.6g}, rho_crit = {:.9g}",
+                    omega.name, masses.mean, omega.name, *omega.value, density);
+  }
+}
+
+/// Why the volume is not the right measure; empty if it is.
+std::string why_not_volume(const MatterContent& matter, const MassSummary& masses) {
+  if (matter.num_types != 1) return "several types are linked";
+  if (matter.has_gas) return "there is gas";
+  if (!masses.equal()) return "masses differ";
+  const Omega omega = omega_of(matter);
+  if (!matter.volume || !matter.critical_density || !omega.value)
+    return "whether they fill the box is unknown";
+  const double expected = *omega.value * *matter.critical_density * *matter.volume;
+  const double part = masses.mean * static_cast<double>(masses.count) / expected;
+  if (std::abs(part - 1) <= 0.01) return {};
+  return fmt::format("their mass is {:.4g} of what fills the box", part);
+}
+
+void choose_automatically(const MatterContent& matter, const MassSummary& masses,
+                          MeanSeparation& result) {
+  const std::string reason = why_not_volume(matter, masses);
+  if (reason.empty()) {
+    result.chosen = *result.from_volume;
+    result.how = "automatic: from the volume, since one type of equal masses fills the box";
+  } else if (result.from_density) {
+    result.chosen = *result.from_density;
+    result.how = fmt::format("automatic: from the density, since {}", reason);
+  } else if (result.from_volume && matter.num_types == 1 && masses.equal() && !matter.has_gas) {
+    result.chosen = *result.from_volume;
+    result.how = fmt::format("automatic: from the volume, since the density cannot be had ({})",
+                             result.density_note);
+  } else {
+    throw InputError(
+        fmt::format("the mean separation cannot be derived: not from the density ({}), and the "
+                    "volume would be wrong "
+                    "({}); give the mean separation or the linking length itself",
+                    result.density_note, reason));
+  }
+}
+
+double demanded(const std::optional<double>& value, const char* rule, const std::string& reason) {
+  if (value) return *value;
+  throw InputError(
+      fmt::format("the mean separation cannot be derived from the {}: {}; give the mean separation "
+                  "or the linking "
+                  "length itself",
+                  rule, reason));
+}
+
+}  // namespace
+
+MeanSeparation mean_separation(const MatterContent& matter, const MassSummary& masses,
+                               const MeanSeparationRequest& request) {
+  MeanSeparation result;
+  from_volume(matter, masses, result);
+  from_density(matter, masses, result);
+  if (result.from_volume && result.from_density &&
+      std::abs(*result.from_volume / *result.from_density - 1) > 0.01) {
+    result.warning = fmt::format(
+        "The mean separations from the volume ({:.6g}) and from the density ({:.6g}) differ by "
+        "{:.1f}%.",
+        *result.from_volume, *result.from_density,
+        100 * std::abs(*result.from_volume / *result.from_density - 1));
+  }
+  switch (request.rule) {
+    case MeanSeparationRule::automatic: choose_automatically(matter, masses, result); break;
+    case MeanSeparationRule::density:
+      result.chosen = demanded(result.from_density, "density", result.density_note);
+      result.how = "from the density";
+      break;
+    case MeanSeparationRule::volume:
+      result.chosen = demanded(result.from_volume, "volume", result.volume_note);
+      result.how = "from the volume";
+      break;
+    case MeanSeparationRule::given:
+      result.chosen = request.value;
+      result.how = "given";
+      break;
+  }
+  return result;
+}
+
+}  // namespace zhalo

@@ -1,0 +1,120 @@
+#include "src/io/snapshot/dialect.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace zhalo::io {
+
+using hdf5::InputFile;
+
+std::vector<Dialect> dialects() {
+  return {swift_dialect(), eagle_dialect(),   gizmo_dialect(),
+          arepo_dialect(), gadget4_dialect(), gadget_dialect()};
+}
+
+Dialect dialect_of(Code code) {
+  const std::vector<Dialect> all = dialects();
+  return *std::find_if(all.begin(), all.end(),
+                       [&](const Dialect& dialect) { return dialect.code == code; });
+}
+
+std::string name_of(Code code) { return dialect_of(code).name; }
+
+namespace {
+
+/// `value` replaces `field` if it holds something.
+template <class T>
+void overlay(std::optional<T>& field, const std::optional<T>& value) {
+  if (value) field = value;
+}
+
+std::optional<Vec3d> read_box(const InputFile& file) {
+  const auto size = file.reals("Header", "BoxSize");
+  if (!size) return std::nullopt;
+  Vec3d box{{size->front(), size->front(), size->front()}};
+  if (size->size() == 3) box = {{(*size)[0], (*size)[1], (*size)[2]}};
+  for (const double length : box.at) {
+    if (!(length > 0) || !std::isfinite(length)) return std::nullopt;
+  }
+  return box;
+}
+
+/// A time that is there and cannot be used must not go unnoticed: velocities and units follow from
+/// it.
+void warn_of_time(const InputFile& file, const Dialect& dialect, SnapshotInfo& info) {
+  for (const auto& [group, name] : dialect.times) {
+    if (!file.has_attribute(group, name)) continue;
+    const auto value = first_time(file, group, {name});
+    if (value && std::isfinite(*value) && *value >= 0) return;
+    info.warnings.push_back(
+        fmt::format("'{}': {}/{} is {}, which is no time or scale factor: it is not used",
+                    info.path, group, name, value ? fmt::format("{:g}", *value) : "no number"));
+  }
+}
+
+}  // namespace
+
+void overlay(Cosmology& cosmology, const Cosmology& over) {
+  overlay(cosmology.scale_factor, over.scale_factor);
+  overlay(cosmology.redshift, over.redshift);
+  overlay(cosmology.hubble, over.hubble);
+  overlay(cosmology.omega_matter, over.omega_matter);
+  overlay(cosmology.omega_lambda, over.omega_lambda);
+  overlay(cosmology.omega_baryon, over.omega_baryon);
+  overlay(cosmology.omega_cdm, over.omega_cdm);
+}
+
+void forget_cosmology(Cosmology& cosmology) {
+  cosmology = {};
+  cosmology.critical_density_source = "the run is not cosmological";
+}
+
+void read_units(const InputFile& file, const SnapshotOverrides& overrides, Units& units) {
+  if (units.h_free && file.has("Units") &&
+      file.has_attribute("Units", "Unit length in cgs (U_L)")) {
+    units.length_in_cm = *first_real(file, {"Units"}, {"Unit length in cgs (U_L)"});
+    units.mass_in_g = first_real(file, {"Units"}, {"Unit mass in cgs (U_M)"}).value_or(0);
+    const double time = first_real(file, {"Units"}, {"Unit time in cgs (U_t)"}).value_or(0);
+    units.velocity_in_cm_per_s = time > 0 ? units.length_in_cm / time : 0;
+  } else {
+    const std::vector<std::string> places{"Header", "Parameters", "Units"};
+    const auto value = [&](const char* a, const char* b) {
+      return positive(first_real(file, places, {a, b}));
+    };
+    const auto length = value("UnitLength_in_cm", "UnitLength_In_CGS");
+    units.assumed = !length && !overrides.unit_length_in_cm;
+    units.length_in_cm = length.value_or(cm_per_mpc / 1000);
+    units.mass_in_g = value("UnitMass_in_g", "UnitMass_In_CGS").value_or(1e10 * solar_mass_in_g);
+    units.velocity_in_cm_per_s =
+        value("UnitVelocity_in_cm_per_s", "UnitVelocity_In_CGS").value_or(1e5);
+  }
+  units.length_in_cm = overrides.unit_length_in_cm.value_or(units.length_in_cm);
+  units.mass_in_g = overrides.unit_mass_in_g.value_or(units.mass_in_g);
+  units.velocity_in_cm_per_s =
+      overrides.unit_velocity_in_cm_per_s.value_or(units.velocity_in_cm_per_s);
+}
+
+void read_conventions(const InputFile& file, const SnapshotOverrides& overrides,
+                      SnapshotInfo& info) {
+  const std::vector<Dialect> all = dialects();
+  const Dialect& dialect =
+      *std::find_if(all.begin(), all.end(), [&](const Dialect& any) { return any.is_of(file); });
+  info.code = dialect.code;
+  info.version = dialect.read_version(file);
+  info.box_length = read_box(file);
+  if (overrides.box_length) {
+    const double length = *overrides.box_length;
+    info.box_length = length > 0 ? std::optional(Vec3d{{length, length, length}}) : std::nullopt;
+  }
+  info.periodic = dialect.read_periodic(file);
+  dialect.read(file, overrides, info);
+  warn_of_time(file, dialect, info);
+  if (overrides.cosmology.critical_density) {
+    info.cosmology.critical_density = overrides.cosmology.critical_density;
+    info.cosmology.critical_density_source = "given by the user";
+  }
+}
+
+}  // namespace zhalo::io

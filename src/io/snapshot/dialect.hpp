@@ -1,0 +1,63 @@
+/// What differs between the simulation codes that write snapshots.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/io/snapshot/header.hpp"
+
+namespace zhalo::io {
+
+/// The conventions of one code. Each is in the file of its code: gadget.cpp, arepo.cpp, swift.cpp,
+/// eagle.cpp, gizmo.cpp. A new one needs an enumerator in Code, and a line in dialects().
+struct Dialect {
+  Code code = Code::gadget;
+  const char* name = "";
+  /// Whether this code wrote the file. The first in dialects() that says so is taken.
+  bool (*is_of)(const hdf5::InputFile& file) = nullptr;
+  /// Fills in units, cosmology and the factor of velocities.
+  void (*read)(const hdf5::InputFile& file, const SnapshotOverrides& overrides,
+               SnapshotInfo& info) = nullptr;
+  std::optional<bool> (*read_periodic)(const hdf5::InputFile& file) = nullptr;
+  /// Of the code that wrote the file; empty if it does not say.
+  std::string (*read_version)(const hdf5::InputFile& file) = nullptr;
+  /// Groups and attributes that hold the time or the scale factor.
+  std::vector<std::pair<const char*, const char*>> times;
+  /// The gravitational constant that its critical density is computed with.
+  double gravity_in_cgs = 0;
+};
+
+Dialect swift_dialect();
+Dialect eagle_dialect();
+Dialect gizmo_dialect();
+Dialect arepo_dialect();
+Dialect gadget4_dialect();
+Dialect gadget_dialect();
+
+/// All, in the order in which a file is tried. The last takes every file.
+std::vector<Dialect> dialects();
+Dialect dialect_of(Code code);
+
+/// Fills all of `info` but files, stem, number and types.
+void read_conventions(const hdf5::InputFile& file, const SnapshotOverrides& overrides,
+                      SnapshotInfo& info);
+
+/// For files that state no units: takes Mpc/h instead of the habitual kpc/h if only that makes the
+/// particles' mass fill the box as Omega_matter says. Needs info.types.
+void settle_assumed_units(SnapshotInfo& info);
+
+// ---- shared by dialects ----
+
+/// What the user knows replaces what the file says.
+void overlay(Cosmology& cosmology, const Cosmology& over);
+/// For a run that is not cosmological.
+void forget_cosmology(Cosmology& cosmology);
+/// By the names of GADGET or, in files without h, of SWIFT.
+void read_units(const hdf5::InputFile& file, const SnapshotOverrides& overrides, Units& units);
+
+/// What GADGET-2/3, GADGET-4, AREPO, GIZMO and EAGLE have in common: all but code, name, is_of and
+/// the gravitational constant.
+Dialect gadget_family();
+
+}  // namespace zhalo::io

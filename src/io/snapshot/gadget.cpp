@@ -1,0 +1,153 @@
+// GADGET-2/3, GADGET-4, and what the codes that descend from them have in common.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "src/io/snapshot/dialect.hpp"
+
+namespace zhalo::io {
+
+using hdf5::InputFile;
+
+namespace {
+
+/// Names and places that the GADGET family uses.
+void read_gadget_cosmology(const InputFile& file, Cosmology& cosmology) {
+  const std::vector<std::string> places{"Header", "Parameters", "Cosmology"};
+  cosmology.hubble = positive(first_real(file, places, {"HubbleParam"}));
+  cosmology.omega_matter =
+      positive(first_real(file, places, {"Omega0", "Omega_Matter", "OmegaMatter"}));
+  cosmology.omega_lambda = first_real(file, places, {"OmegaLambda", "Omega_Lambda"});
+  cosmology.omega_baryon = first_real(file, places, {"OmegaBaryon", "Omega_Baryon"});
+  cosmology.redshift = first_real(file, {"Header"}, {"Redshift"});
+  cosmology.scale_factor = positive(first_time(file, "Header", {"ExpansionFactor", "Time"}));
+  if (!cosmology.scale_factor && cosmology.redshift)
+    cosmology.scale_factor = 1 / (1 + *cosmology.redshift);
+}
+
+/// The flag if there is one; else a scale factor that fits the redshift, with a density or a
+/// redshift that says it is one.
+bool is_cosmological_gadget(const InputFile& file, const Cosmology& cosmology) {
+  if (const auto flag = first_real(file, {"Header", "Parameters"}, {"ComovingIntegrationOn"}))
+    return *flag != 0;
+  if (!cosmology.scale_factor) return false;
+  const double redshift = cosmology.redshift.value_or(1 / *cosmology.scale_factor - 1);
+  const bool fits = std::abs(*cosmology.scale_factor * (1 + redshift) - 1) < 1e-3;
+  return fits && (cosmology.omega_matter || redshift > 0);
+}
+
+void derive_gadget_density(double gravity_in_cgs, double hubble_in_file, const Units& units,
+                           Cosmology& cosmology) {
+  const double time = units.length_in_cm / units.velocity_in_cm_per_s;
+  const double gravity =
+      gravity_in_cgs / std::pow(units.length_in_cm, 3) * units.mass_in_g * time * time;
+  // 100 km/s/Mpc; lengths and masses carry 1/h, so that h drops out.
+  const double hubble = hubble_in_file > 0 ? hubble_in_file : 1e7 / cm_per_mpc * time;
+  cosmology.critical_density = 3 * hubble * hubble / (8 * std::numbers::pi * gravity);
+  cosmology.critical_density_source = fmt::format(
+      "3 H^2 / (8 pi G) with H = {:.8g} and G = {:.8g} in the file's units", hubble, gravity);
+}
+
+void read_gadget_family(const InputFile& file, const SnapshotOverrides& overrides,
+                        SnapshotInfo& info) {
+  read_gadget_cosmology(file, info.cosmology);
+  overlay(info.cosmology, overrides.cosmology);
+  const bool cosmological = is_cosmological_gadget(file, info.cosmology);
+  if (!cosmological) forget_cosmology(info.cosmology);
+  info.units.h_free = !cosmological;
+  read_units(file, overrides, info.units);
+  if (!cosmological) return;
+  if (info.cosmology.scale_factor) {
+    info.velocity_factor = std::sqrt(*info.cosmology.scale_factor);
+  } else {
+    info.notes.emplace_back("The file states no scale factor: velocities are taken as peculiar.");
+  }
+  const double gravity = positive(first_real(file, {"Constants"}, {"GRAVITY"}))
+                             .value_or(dialect_of(info.code).gravity_in_cgs);
+  const double hubble =
+      info.units.assumed ? 0 : first_real(file, {"Parameters"}, {"Hubble"}).value_or(0);
+  derive_gadget_density(gravity, hubble, info.units, info.cosmology);
+}
+
+std::optional<bool> read_periodic(const InputFile& file) {
+  if (file.has_attribute("Config", "GRAVITY_NOT_PERIODIC")) return false;
+  return std::nullopt;
+}
+
+/// GADGET-4 lists the options that it was compiled with.
+std::optional<bool> read_periodic_gadget4(const InputFile& file) {
+  if (file.has("Config")) return file.has_attribute("Config", "PERIODIC");
+  return std::nullopt;
+}
+
+std::string read_commit(const InputFile& file) {
+  const std::string commit = file.text("Header", "Git_commit").value_or("");
+  return commit == "unknown" ? "" : commit.substr(0, 12);
+}
+
+/// 64-bit totals without a second attribute for high bits.
+bool is_of_gadget4(const InputFile& file) {
+  return file.attribute_bytes("Header", "NumPart_Total") == 8 &&
+         !file.has_attribute("Header", "NumPart_Total_HighWord");
+}
+
+/// The mass of all particles if no dataset has to be read for it, else 0.
+double uniform_total(const SnapshotInfo& info) {
+  double total = 0;
+  for (const auto& type : info.types) {
+    if (type.count > 0 && !type.uniform_mass) return 0;
+    total += static_cast<double>(type.count) * type.uniform_mass.value_or(0);
+  }
+  return total;
+}
+
+}  // namespace
+
+Dialect gadget_family() {
+  Dialect dialect;
+  dialect.read = read_gadget_family;
+  dialect.read_periodic = read_periodic;
+  dialect.read_version = read_commit;
+  dialect.times = {{"Header", "ExpansionFactor"}, {"Header", "Time"}};
+  dialect.gravity_in_cgs = 6.672e-8;  // as in the sources of GADGET-2
+  return dialect;
+}
+
+Dialect gadget_dialect() {
+  Dialect dialect = gadget_family();
+  dialect.code = Code::gadget;
+  dialect.name = "GADGET-2/3";
+  dialect.is_of = [](const InputFile&) { return true; };
+  return dialect;
+}
+
+Dialect gadget4_dialect() {
+  Dialect dialect = gadget_family();
+  dialect.code = Code::gadget4;
+  dialect.name = "GADGET-4";
+  dialect.is_of = is_of_gadget4;
+  dialect.read_periodic = read_periodic_gadget4;
+  dialect.gravity_in_cgs = 6.6738e-8;
+  return dialect;
+}
+
+void settle_assumed_units(SnapshotInfo& info) {
+  Cosmology& cosmology = info.cosmology;
+  if (!info.units.assumed || !cosmology.critical_density || !cosmology.omega_matter ||
+      !info.box_length)
+    return;
+  const Vec3d box = *info.box_length;
+  const double expected =
+      *cosmology.omega_matter * *cosmology.critical_density * box[0] * box[1] * box[2];
+  const double ratio = uniform_total(info) / expected;
+  // A volume in Mpc^3 taken for kpc^3 makes the particles 1e9 times too heavy.
+  if (std::abs(ratio * 1e-9 - 1) > 0.05) return;
+  info.units.length_in_cm *= 1000;
+  derive_gadget_density(dialect_of(info.code).gravity_in_cgs, 0, info.units, cosmology);
+  info.notes.emplace_back(
+      "The file states no units; lengths are taken as Mpc/h, because then the mass in the box fits "
+      "Omega_matter.");
+}
+
+}  // namespace zhalo::io

@@ -1,0 +1,82 @@
+// SWIFT: no h in any unit, and the cosmology in a group of its own.
+#include <cmath>
+
+#include "src/io/snapshot/dialect.hpp"
+
+namespace zhalo::io {
+
+using hdf5::InputFile;
+
+namespace {
+
+void read_swift_cosmology(const InputFile& file, Cosmology& cosmology) {
+  const auto value = [&](const char* name) { return first_real(file, {"Cosmology"}, {name}); };
+  cosmology.hubble = positive(value("h"));
+  cosmology.omega_matter = positive(value("Omega_m"));
+  cosmology.omega_lambda = value("Omega_lambda");
+  cosmology.omega_baryon = value("Omega_b");
+  cosmology.omega_cdm = value("Omega_cdm");
+  cosmology.redshift = value("Redshift");
+  cosmology.scale_factor = positive(first_time(file, "Cosmology", {"Scale-factor"}));
+}
+
+void read_swift_density(const InputFile& file, const Units& units, Cosmology& cosmology) {
+  const char* name = "Critical density at redshift zero [internal units]";
+  const auto density = positive(first_real(file, {"Cosmology"}, {name}));
+  if (!density) {
+    cosmology.critical_density_source = "the file states no critical density";
+    return;
+  }
+  const auto internal = [&](const char* unit) {
+    return first_real(file, {"InternalCodeUnits"}, {unit}).value_or(0);
+  };
+  const double length = internal("Unit length in cgs (U_L)"),
+               mass = internal("Unit mass in cgs (U_M)");
+  const bool same =
+      !(length > 0 && mass > 0) || (length == units.length_in_cm && mass == units.mass_in_g);
+  cosmology.critical_density =
+      same ? *density
+           : *density * (mass / units.mass_in_g) / std::pow(length / units.length_in_cm, 3);
+  cosmology.critical_density_source = "stated in the file";
+}
+
+void read_swift(const InputFile& file, const SnapshotOverrides& overrides, SnapshotInfo& info) {
+  read_swift_cosmology(file, info.cosmology);
+  const bool cosmological = first_real(file, {"Cosmology"}, {"Cosmological run"}).value_or(0) != 0;
+  if (!cosmological) forget_cosmology(info.cosmology);
+  info.units.h_free = true;
+  read_units(file, overrides, info.units);
+  if (cosmological) read_swift_density(file, info.units, info.cosmology);
+  if (file.text("Header", "OutputType") == "SubSampled") {
+    info.notes.emplace_back(
+        "The file holds a sample of the particles only: a mean separation from the density is not "
+        "that of the sample.");
+  }
+  overlay(info.cosmology, overrides.cosmology);
+}
+
+std::optional<bool> read_periodic(const InputFile& file) {
+  const auto flag = file.text("Parameters", "InitialConditions:periodic");
+  return flag ? std::optional(*flag != "0") : std::nullopt;
+}
+
+}  // namespace
+
+Dialect swift_dialect() {
+  Dialect dialect;
+  dialect.code = Code::swift;
+  dialect.name = "SWIFT";
+  dialect.is_of = [](const InputFile& file) {
+    return file.text("Header", "Code") == "SWIFT" || file.has("Policy");
+  };
+  dialect.read = read_swift;
+  dialect.read_periodic = read_periodic;
+  dialect.read_version = [](const InputFile& file) {
+    return file.text("Code", "Code Version").value_or("");
+  };
+  dialect.times = {{"Cosmology", "Scale-factor"}};
+  dialect.gravity_in_cgs = 6.672e-8;
+  return dialect;
+}
+
+}  // namespace zhalo::io
