@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "kernels/memory.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/exec.hpp"
 
@@ -24,3 +25,13 @@ decltype(auto) on(const Exec& exec, F&& f) {
 }
 
 }  // namespace zhalo::kernels
+
+namespace zhalo {
+
+/// Waits for what is queued. Unlike wait() it throws an error of that work: where the other ranks
+/// can still be told.
+inline void synchronise(const Exec& exec) {
+  if (const auto* cuda = std::get_if<Cuda>(&exec)) kernels::synchronise(*cuda);
+}
+
+}  // namespace zhalo

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "apps/cli/command_line.hpp"
-#include "zhalo/comm/affinity.hpp"
+#include "zhalo/comm/context.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/io/catalogue_file.hpp"
 #include "zhalo/io/snapshot.hpp"

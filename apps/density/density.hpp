@@ -12,7 +12,7 @@
 #include "apps/report/report.hpp"
 #include "apps/report/results.hpp"
 #include "zhalo/io/field_file.hpp"
-#include "zhalo/io/halo_list.hpp"
+#include "zhalo/io/load.hpp"
 #include "zhalo/io/snapshot.hpp"
 #include "zhalo/io/staged_files.hpp"
 #include "zhalo/mesh/density.hpp"

@@ -11,7 +11,7 @@
 
 #include "apps/examples/simulation.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
-#include "zhalo/comm/affinity.hpp"
+#include "zhalo/comm/context.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/fof/fof.hpp"
 

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "zhalo/comm/affinity.hpp"
+#include "zhalo/comm/context.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/knn/reduce.hpp"
 #include "zhalo/knn/within.hpp"

@@ -10,7 +10,7 @@
 #include <numbers>
 #include <vector>
 
-#include "zhalo/comm/affinity.hpp"
+#include "zhalo/comm/context.hpp"
 #include "zhalo/mesh/density.hpp"
 #include "zhalo/mesh/gravity.hpp"
 #include "zhalo/mesh/power_spectrum.hpp"

@@ -9,7 +9,7 @@
 #include <exception>
 #include <numbers>
 
-#include "zhalo/comm/affinity.hpp"
+#include "zhalo/comm/context.hpp"
 #include "zhalo/fft/fft.hpp"
 #include "zhalo/mesh/field.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <tuple>
 
-#include "kernels/cuda/error.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/types.hpp"

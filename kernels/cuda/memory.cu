@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "kernels/cuda/error.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/memory.hpp"
 #include "zhalo/core/error.hpp"
 

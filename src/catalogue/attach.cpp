@@ -2,7 +2,6 @@
 
 #include "kernels/catalogue.hpp"
 #include "kernels/on.hpp"
-#include "src/core/synchronise.hpp"
 #include "src/core/validate.hpp"
 #include "zhalo/knn/knn.hpp"
 

@@ -1,4 +1,4 @@
-#include "zhalo/comm/affinity.hpp"
+#include "zhalo/comm/context.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "src/core/synchronise.hpp"
+#include "kernels/on.hpp"
 #include "zhalo/comm/communicator.hpp"
 #include "zhalo/comm/context.hpp"
 

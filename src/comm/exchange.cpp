@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "kernels/memory.hpp"
+#include "kernels/on.hpp"
 #include "src/comm/messages.hpp"
 #include "src/comm/part_exchange.hpp"
 #include "src/comm/state.hpp"
-#include "src/core/synchronise.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
 

@@ -5,7 +5,6 @@
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
 #include "kernels/sort.hpp"
-#include "src/core/synchronise.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/balance.hpp"
 

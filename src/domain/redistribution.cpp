@@ -4,7 +4,6 @@
 
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
-#include "src/core/synchronise.hpp"
 
 namespace zhalo {
 namespace {

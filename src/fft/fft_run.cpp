@@ -6,7 +6,7 @@
 #include <exception>
 #include <functional>
 
-#include "src/core/synchronise.hpp"
+#include "kernels/on.hpp"
 #include "src/core/validate.hpp"
 #include "src/fft/fft_plan.hpp"
 #include "zhalo/core/buffer.hpp"

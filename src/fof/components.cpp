@@ -1,4 +1,4 @@
-#include "src/fof/components.hpp"
+#include "src/fof/ghosts.hpp"
 
 #include <algorithm>
 #include <utility>

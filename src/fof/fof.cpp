@@ -7,7 +7,6 @@
 
 #include "kernels/fof.hpp"
 #include "kernels/on.hpp"
-#include "src/core/synchronise.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
 #include "src/domain/positions.hpp"

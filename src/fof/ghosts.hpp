@@ -4,11 +4,49 @@
 #include <vector>
 
 #include "kernels/fof.hpp"
-#include "src/fof/components.hpp"
 #include "src/tree/tree.hpp"
+#include "zhalo/comm/communicator.hpp"
 #include "zhalo/fof/fof.hpp"
 
 namespace zhalo {
+
+/// Numbers that count over all ranks: rank r owns [first[r], first[r + 1]).
+struct Numbering {
+  std::vector<Index> first;  ///< by rank, and the end
+
+  int owner(Index number) const;
+};
+
+/// Edges between this rank's nodes and those of others, by the other rank: those with rank r are
+/// node[offset[r]] to node[offset[r + 1] - 1]. The two ranks of a pair hold the same edges in the
+/// same order, each with its own node (its number).
+struct CrossingEdges {
+  std::vector<Index> node;
+  std::vector<Index> offset;  ///< size() + 1
+};
+
+/// A node that has an edge, and the component that it is in: the smallest number of its nodes.
+struct ComponentOf {
+  Index node = 0;
+  Index component = 0;
+};
+
+struct Components {
+  std::vector<ComponentOf> nodes;  ///< of this rank, by ascending node
+  Index rounds = 0;                ///< of the exchange, the same on all ranks
+};
+
+/// Collective. Each round, every node takes the smallest grandparent of its neighbours as its own
+/// parent and hands it to its parent, and parents are replaced by grandparents (after Zhang, Azad &
+/// Hu 2020, SIAM PP, "FastSV: a distributed-memory connected component algorithm with fast
+/// convergence"). The rounds grow with the logarithm of the number of edges in a path.
+Components find_components(const Communicator& comm, const Numbering& numbering,
+                           const CrossingEdges& edges);
+
+/// For each of this rank's nodes a value; replaces it by the smallest value in the node's
+/// component. Collective.
+void take_smallest(const Communicator& comm, const Numbering& numbering,
+                   const Components& components, std::vector<Index>& value);
 
 /// This rank's particles, linked among themselves.
 template <class Real>

@@ -1,6 +1,5 @@
 #include "kernels/knn.hpp"
 #include "kernels/on.hpp"
-#include "src/core/synchronise.hpp"
 #include "src/knn/row_search.hpp"
 
 #include <algorithm>

@@ -5,7 +5,6 @@
 #include "kernels/knn.hpp"
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
-#include "src/core/synchronise.hpp"
 #include "src/core/validate.hpp"
 #include "zhalo/knn/neighbour_lists.hpp"
 #include "zhalo/knn/within.hpp"

@@ -3,7 +3,6 @@
 #include "kernels/knn.hpp"
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
-#include "src/core/synchronise.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/positions.hpp"
 #include "zhalo/knn/neighbour_lists.hpp"

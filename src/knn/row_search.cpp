@@ -7,7 +7,6 @@
 
 #include "kernels/knn.hpp"
 #include "kernels/on.hpp"
-#include "src/core/synchronise.hpp"
 #include "src/core/validate.hpp"
 
 namespace zhalo {

@@ -6,7 +6,6 @@
 
 #include "kernels/on.hpp"
 #include "kernels/sort.hpp"
-#include "src/core/synchronise.hpp"
 #include "src/domain/balance.hpp"
 #include "src/domain/positions.hpp"
 

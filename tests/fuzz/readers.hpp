@@ -6,7 +6,6 @@
 #include <string>
 
 #include "zhalo/cosmology/cosmology.hpp"
-#include "zhalo/io/halo_list.hpp"
 #include "zhalo/io/load.hpp"
 #include "zhalo/io/snapshot.hpp"
 

@@ -58,6 +58,9 @@ class ContractViolation : public Error {
 
 /// What ZHALO_EXPECT(condition) calls on the host when the condition is false: throws
 /// ContractViolation with the place.
-[[noreturn]] void contract_failed(const char* condition, const char* file, int line);
+[[noreturn]] inline void contract_failed(const char* condition, const char* file, int line) {
+  throw ContractViolation(std::string("contract violated: ") + condition + " at " + file + ":" +
+                          std::to_string(line) + "; please report this as a bug of zhalo");
+}
 
 }  // namespace zhalo

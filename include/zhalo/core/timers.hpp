@@ -1,6 +1,7 @@
 /// Wall-clock seconds per named phase.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <string>
@@ -29,9 +30,21 @@ class Timers {
   void begin(const std::string& name) const {
     if (observer_) observer_(name);
   }
-  void add(const std::string& name, double seconds);
+  void add(const std::string& name, double seconds) {
+    const auto found = std::find_if(phases_.begin(), phases_.end(),
+                                    [&](const Phase& phase) { return phase.name == name; });
+    if (found != phases_.end()) {
+      found->seconds += seconds;
+    } else {
+      phases_.push_back({name, seconds});
+    }
+  }
   const std::vector<Phase>& phases() const { return phases_; }
-  double total() const;
+  double total() const {
+    double seconds = 0;
+    for (const Phase& phase : phases_) seconds += phase.seconds;
+    return seconds;
+  }
 
  private:
   std::vector<Phase> phases_;

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "kernels/common/backend.hpp"
-#include "kernels/common/particles/morton.hpp"
 #include "kernels/particles.hpp"
 
 namespace zhalo::kernels {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/common/backend.hpp"
-#include "kernels/common/particles/morton.hpp"
+#include "kernels/particles.hpp"
 #include "kernels/tree.hpp"
 
 namespace zhalo::kernels {

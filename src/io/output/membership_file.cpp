@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/io/snapshot/type_rows.hpp"
+#include "src/io/snapshot/state.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "src/io/snapshot/type_rows.hpp"
+#include "src/io/snapshot/state.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {

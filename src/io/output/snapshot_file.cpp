@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "src/comm/agreement.hpp"
-#include "src/io/snapshot/type_rows.hpp"
+#include "src/io/snapshot/state.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {

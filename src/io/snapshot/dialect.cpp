@@ -9,11 +9,6 @@ namespace zhalo::io {
 
 using hdf5::InputFile;
 
-std::vector<Dialect> dialects() {
-  return {swift_dialect(), eagle_dialect(),   gizmo_dialect(),
-          arepo_dialect(), gadget4_dialect(), gadget_dialect()};
-}
-
 Dialect dialect_of(Code code) {
   const std::vector<Dialect> all = dialects();
   return *std::find_if(all.begin(), all.end(),

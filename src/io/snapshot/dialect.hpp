@@ -10,7 +10,8 @@
 namespace zhalo::io {
 
 /// The conventions of one code. Each is in the file of its code: gadget.cpp, arepo.cpp, swift.cpp,
-/// eagle.cpp, gizmo.cpp. A new one needs an enumerator in Code, and a line in dialects().
+/// eagle.cpp, gizmo.cpp. A new one needs an enumerator in Code, its
+/// file, and a declaration and a place in dialects() below.
 struct Dialect {
   Code code = Code::gadget;
   const char* name = "";
@@ -36,7 +37,10 @@ Dialect gadget4_dialect();
 Dialect gadget_dialect();
 
 /// All, in the order in which a file is tried. The last takes every file.
-std::vector<Dialect> dialects();
+inline std::vector<Dialect> dialects() {
+  return {swift_dialect(), eagle_dialect(),   gizmo_dialect(),
+          arepo_dialect(), gadget4_dialect(), gadget_dialect()};
+}
 Dialect dialect_of(Code code);
 
 /// Fills all of `info` but files, stem, number and types.

@@ -1,4 +1,4 @@
-#include "zhalo/io/halo_list.hpp"
+#include "zhalo/io/load.hpp"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "src/io/hdf5/input.hpp"
+#include "src/io/output/file_set.hpp"
 #include "zhalo/io/snapshot.hpp"
 
 namespace zhalo::io {
@@ -36,5 +38,33 @@ std::string dataset_path(int type, const std::string& name);
 /// What is known of an opened snapshot, as bytes that other ranks of the same program understand.
 std::string to_bytes(const Snapshot::State& state);
 Snapshot::State from_bytes(const std::string& bytes);
+
+/// This rank's particles of one type, the same types on all ranks.
+struct TypeRows {
+  TypeRange range;
+  Index begin = 0;  ///< in this rank's columns
+  Placement placement;
+};
+
+/// "PartType1"; "Query" for no_type.
+std::string group_of_type(int type);
+
+/// Throws InputError unless the ranges are of types in [lowest, num_types), ascending. `what` they
+/// belong to, for the message.
+void check_ranges(const std::vector<TypeRange>& ranges, int lowest, int num_types,
+                  const char* what);
+
+/// Rows of all ranges.
+Index num_rows(const std::vector<TypeRange>& ranges);
+
+/// Collective. Files hold the particles in the order of the ranks, which must be that of the
+/// snapshot: InputError, maybe on one rank only.
+std::vector<TypeRows> rows_by_type(const Communicator& comm, const FileShares& shares,
+                                   const std::vector<TypeRange>& ranges,
+                                   const std::vector<int>& types);
+
+/// Makes the groups, and in /Header the counts of `num_types` types.
+void write_types(hdf5::OutputFile& file, const FileView& view, const std::vector<TypeRows>& rows,
+                 std::size_t num_types);
 
 }  // namespace zhalo::io

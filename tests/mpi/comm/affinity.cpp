@@ -1,5 +1,5 @@
 /// Where ranks compute: cores and devices of a machine are shared.
-#include "zhalo/comm/affinity.hpp"
+#include "zhalo/comm/context.hpp"
 
 #include <catch2/catch.hpp>
 

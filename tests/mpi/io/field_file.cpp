@@ -9,7 +9,7 @@
 #include "tests/mpi/mesh/mesh_case.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/io/field_file.hpp"
-#include "zhalo/io/halo_list.hpp"
+#include "zhalo/io/load.hpp"
 
 using namespace zhalo;
 using namespace zhalo::io;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "kernels/common/particles/morton.hpp"
+#include "kernels/particles.hpp"
 #include "src/domain/positions.hpp"
 #include "tests/support/point_sets.hpp"
 #include "tests/support/run_fof.hpp"
