@@ -40,19 +40,18 @@ struct Options : app::CommonOptions {
 /// anything that makes no sense by itself.
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv);
 
+/// What the command says of a reduction.
 struct QuantityTraits {
-  Quantity quantity;
-  const char* word;     ///< on the command line
-  const char* dataset;  ///< in the files
+  Quantity quantity = Quantity::kth_radius;
+  const char* word = "";     ///< on the command line
+  const char* dataset = "";  ///< in the files
+  io::Meaning meaning;       ///< how it scales, and its definition
   bool needs_masses = false;
   bool needs_velocities = false;
 };
 
-const std::array<QuantityTraits, 4>& all_reductions();
+const std::vector<QuantityTraits>& all_reductions();
 const QuantityTraits& traits_of(Quantity quantity);
-
-/// How it scales, and its definition.
-io::Meaning meaning_of(Quantity quantity);
 
 /// "cubic spline", "Wendland C2", "Wendland C4".
 std::string name_of(SphKernel kernel);

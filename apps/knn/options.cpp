@@ -43,11 +43,14 @@ constexpr const char* examples =
     "Under mpirun or srun each rank takes its share of the particles.";
 
 void add_search_options(app::CommandLine& command, Options& options, RawOptions& raw) {
+  std::vector<const char*> words;
+  for (const QuantityTraits& traits : all_reductions()) words.push_back(traits.word);
   command.add_option("-k", options.k, "Neighbours of each particle, 1 to 4096 [32]", "K");
   command.add_option("--types", raw.types, "Particle types to search, such as 1 or 0,1,4 [1]",
                      "T,..");
   command.add_repeated("--reduce", raw.reductions,
-                       "Numbers from the neighbours: kth, mean-radius, density, sigma-v", "R,..");
+                       fmt::format("Numbers from the neighbours: {}", fmt::join(words, ", ")),
+                       "R,..");
   command.add_flag("--lists", raw.lists, "Distances and Indices also where --reduce is given");
   command.add_option("--kernel", raw.kernel,
                      "Of the density: cubic (spline), c2 or c4 (Wendland) [cubic]", "NAME");

@@ -93,7 +93,7 @@ io::ResultColumn reduced_column(const Plan& plan, Quantity quantity, Span<const 
   io::ResultColumn column;
   column.name = traits_of(quantity).dataset;
   column.values = values;
-  column.meaning = meaning_of(quantity);
+  column.meaning = traits_of(quantity).meaning;
   column.notes = common_notes(plan);
   if (quantity == Quantity::density)
     column.notes.push_back({"Kernel", name_of(plan.options.kernel)});
