@@ -120,6 +120,8 @@ struct Outputs {
   app::Results results();
 };
 
+inline app::Results results_of(Outputs& outputs) { return outputs.results(); }
+
 /// For a run that writes nothing: throws FileError if one of its results could not be written.
 /// Collective.
 void check_outputs(const Communicator& comm, const Plan& plan);

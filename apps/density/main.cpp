@@ -9,21 +9,18 @@ namespace zhalo::density_app {
 namespace {
 
 void run(const Context& context, const Options& options, app::Progress& progress) {
-  const bool verbose = options.verbosity == app::Verbosity::verbose;
   app::JsonFile json(context.comm, options.json);
+  const app::RequestedRun run{options, progress, json};
   const Sources sources = open_sources(context, options);
   const Plan plan = plan_run(context, sources, options);
-  app::Report report = plan_report(plan, verbose);
-  app::say_plan(progress, report, verbose);
-  if (options.dry_run) {
-    check_outputs(context.comm, plan);
-    return app::end_dry_run(progress, json, report, verbose);
-  }
-  Outputs outputs(context.comm, plan);
-  Result result = make_density(context, sources, plan, outputs);
-  result.seconds = progress.seconds();
-  report.result = result_rows(plan, result);
-  app::end_run(progress, json, report, outputs.results());
+  app::run_planned(
+      run, plan_report(plan, run.is_verbose()), [&] { check_outputs(context.comm, plan); },
+      [&] { return Outputs(context.comm, plan); },
+      [&](Outputs& outputs, app::Report&) {
+        Result result = make_density(context, sources, plan, outputs);
+        result.seconds = progress.seconds();
+        return result_rows(plan, result);
+      });
 }
 
 }  // namespace

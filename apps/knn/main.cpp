@@ -10,21 +10,19 @@ namespace zhalo::knn_app {
 namespace {
 
 void run(const Context& context, const Options& options, app::Progress& progress) {
-  const bool verbose = options.verbosity == app::Verbosity::verbose;
   app::JsonFile json(context.comm, options.json);
+  const app::RequestedRun run{options, progress, json};
   const Sources sources = open_sources(context, options);
   const Plan plan = plan_run(context, sources, options);
-  app::Report report = plan_report(plan, verbose);
-  app::say_plan(progress, report, verbose);
-  if (options.dry_run) {
-    app::check_place(context.comm, plan.output.directory);
-    return app::end_dry_run(progress, json, report, verbose);
-  }
-  io::StagedFiles files(context.comm, plan.output.directory);
-  Result result = find_neighbours(context, sources, plan, files);
-  result.seconds = progress.seconds();
-  report.result = result_rows(plan, result, verbose);
-  app::end_run(progress, json, report, {{&files}, {}});
+  const std::string& folder = plan.output.directory;
+  app::run_planned(
+      run, plan_report(plan, run.is_verbose()), [&] { app::check_place(context.comm, folder); },
+      [&] { return io::StagedFiles(context.comm, folder); },
+      [&](io::StagedFiles& files, app::Report&) {
+        Result result = find_neighbours(context, sources, plan, files);
+        result.seconds = progress.seconds();
+        return result_rows(plan, result, run.is_verbose());
+      });
 }
 
 }  // namespace

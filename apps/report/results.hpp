@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/cli/options.hpp"
 #include "apps/cli/progress.hpp"
 #include "apps/report/report.hpp"
 #include "apps/report/text_file.hpp"
@@ -41,5 +42,31 @@ void end_dry_run(Progress& progress, JsonFile& json, const Report& report, bool 
 
 /// Commits results and report, then says what came out. Collective; FileError, Interrupted.
 void end_run(Progress& progress, JsonFile& json, const Report& report, Results results);
+
+/// A run as the user asked for it, and where it says what it does.
+struct RequestedRun {
+  const RunOptions& options;
+  Progress& progress;
+  JsonFile& json;
+
+  bool is_verbose() const { return options.verbosity == Verbosity::verbose; }
+};
+
+inline Results results_of(io::StagedFiles& files) { return {{&files}, {}}; }
+
+/// Says the plan, then does it, or for a dry run `check`s only that the output could be written.
+/// `open` makes the output, and `work(output, report)` returns the rows of the result. Collective.
+template <class Check, class Open, class Work>
+void run_planned(const RequestedRun& run, Report report, const Check& check, const Open& open,
+                 const Work& work) {
+  say_plan(run.progress, report, run.is_verbose());
+  if (run.options.dry_run) {
+    check();
+    return end_dry_run(run.progress, run.json, report, run.is_verbose());
+  }
+  auto output = open();
+  report.result = work(output, report);
+  end_run(run.progress, run.json, report, results_of(output));
+}
 
 }  // namespace zhalo::app

@@ -26,7 +26,7 @@
 #define ZHALO_ON_DEVICE 0
 #endif
 
-/// A contract: checked in Debug builds, nothing otherwise. Include zhalo/core/contracts.hpp to use
+/// A contract: checked in Debug builds, nothing otherwise. Include zhalo/core/error.hpp to use
 /// it. Emulated devices (tests/device) can throw, as the host does.
 #if !ZHALO_CHECKED
 #define ZHALO_EXPECT(condition) static_cast<void>(0)
