@@ -51,6 +51,7 @@ if(ZHALO_CUDA STREQUAL "EMULATED")
                            # without ThreadSanitizer
     list(APPEND ZHALO_EMULATED_OPTIONS -fsanitize=thread -g1)
   endif()
+  set(CMAKE_ENABLE_EXPORTS ON) # to what stands in for NCCL, which is loaded at run time
   message(STATUS "CUDA backend: emulated on the host, for tests only")
   return()
 endif()

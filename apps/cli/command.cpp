@@ -118,6 +118,7 @@ void run_with_progress(Context& context, const Launch& launch, const RunOptions&
     progress.begin(phase);
   });
   context.timers = &timers;
+  context.comm.use_transport(options.transport);
   context.exec = choose_exec(context.comm, options.place);
   work(progress);
 }

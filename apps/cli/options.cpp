@@ -62,6 +62,10 @@ void add_run_options(CommandLine& command, RunOptions& options, RawRunOptions& r
                    "Also a file that shows those of each kind as one (HDF5 virtual datasets)");
   command.add_option("--device", raw.device,
                      "auto (CUDA if there is a device), host, cuda or cuda:NUMBER", "WHICH");
+  command.add_option("--transport", raw.transport,
+                     "Between devices of several ranks: auto, nccl, gpu-aware (MPI) or staged "
+                     "(through host memory)",
+                     "WHICH");
   command.add_option("--threads", raw.threads,
                      "Host threads per rank [OMP_NUM_THREADS, or 0: a fair share of the cores]",
                      "N");
@@ -83,6 +87,11 @@ std::optional<std::string> read_options(CommandLine& command, const RawRunOption
 void resolve_run(const RawRunOptions& raw, RunOptions& options) {
   demand(!raw.quiet || !raw.verbose, "--quiet and --verbose are both given: which one is meant?");
   parse_device(raw.device, options.place);
+  options.transport = choice<Transport>("--transport", raw.transport,
+                                        {{"auto", Transport::automatic},
+                                         {"nccl", Transport::nccl},
+                                         {"gpu-aware", Transport::gpu_aware},
+                                         {"staged", Transport::staged}});
   demand(!raw.threads || (*raw.threads >= 0 && *raw.threads <= 4096),
          fmt::format("--threads is {} (must be 0, for a fair share of the cores, to 4096)",
                      raw.threads.value_or(0)));

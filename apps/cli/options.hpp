@@ -23,6 +23,7 @@ enum class Verbosity { quiet, normal, verbose };
 struct RunOptions {
   io::WriteOptions files;
   ExecRequest place;
+  Transport transport = Transport::automatic;
   bool dry_run = false;
   std::string json;              ///< empty: none; "-": standard output
   bool output_is_taken = false;  ///< a result goes to standard output: what else there is to say
@@ -41,6 +42,7 @@ struct CommonOptions : RunOptions {
 /// What is on the command line, not checked yet.
 struct RawRunOptions {
   std::string device = "auto";
+  std::string transport = "auto";
   std::optional<int> threads;
   bool quiet = false;
   bool verbose = false;

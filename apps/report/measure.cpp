@@ -73,9 +73,7 @@ RankLayout survey_ranks(const Context& context, bool wants_device) {
   ranks.runs_on = runs_on(all, ranks.num_machines);
   const bool devices =
       std::any_of(all.begin(), all.end(), [](const RankInfo& p) { return p.on_device; });
-  ranks.transport = !devices              ? "host memory"
-                    : comm.is_gpu_aware() ? "GPU-aware MPI"
-                                          : "staged through host memory";
+  ranks.transport = devices ? comm.describe_transport(context.exec) : "host memory";
   for (const RankInfo& info : all)
     ranks.map.push_back(fmt::format("{}, {}", info.machine.data(), info.processor.data()));
   return ranks;

@@ -1,5 +1,6 @@
 // Memory and devices in a build without CUDA: there are none.
 #include "kernels/memory.hpp"
+#include "kernels/nccl.hpp"
 #include "kernels/on.hpp"
 
 namespace zhalo::kernels {
@@ -19,5 +20,10 @@ DeviceInUse::DeviceInUse(const Exec&) {}
 DeviceReport query_devices() { return {false, 0, "", no_cuda}; }
 void select_device(int) { refuse(); }
 std::string device_name(int) { refuse(); }
+std::string why_no_nccl() { return no_cuda; }
+std::string nccl_name() { refuse(); }
+NcclLink::Id make_nccl_id() { refuse(); }
+std::unique_ptr<NcclLink> make_nccl_link(const Cuda&, const NcclLink::Id&, int, int) { refuse(); }
+DeviceId device_id(int) { refuse(); }
 
 }  // namespace zhalo::kernels

@@ -8,8 +8,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
-#include <optional>
-#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -124,17 +122,6 @@ double timeout_of(const CommunicatorOptions& options) {
   return seconds;
 }
 
-/// What the user says; nothing: nothing.
-std::optional<bool> chosen_gpu_aware(Transport transport) {
-  if (transport != Transport::automatic) return transport == Transport::direct;
-  const char* text = std::getenv("ZHALO_GPU_AWARE_MPI");
-  if (text == nullptr) return std::nullopt;
-  const std::string_view value(text);
-  if (value != "0" && value != "1")
-    throw InputError(fmt::format("ZHALO_GPU_AWARE_MPI is '{}' (must be 0 or 1)", value));
-  return value == "1";
-}
-
 }  // namespace
 
 Communicator::Communicator(MPI_Comm parent, const CommunicatorOptions& options) {
@@ -162,16 +149,12 @@ Communicator::Communicator(MPI_Comm parent, const CommunicatorOptions& options) 
   state_->options.timeout_seconds = default_timeout_seconds;
   together([&] {
     state_->options.timeout_seconds = timeout_of(options);
-    const std::optional<bool> chosen = chosen_gpu_aware(options.transport);
-    const bool gpu_aware = chosen.value_or(mpi_says_gpu_aware());
     if (options.chunk_bytes < 1 || options.chunk_bytes > max_chunk_bytes)
       throw InputError(fmt::format("the longest message is {} bytes (must be 1 to {})",
                                    options.chunk_bytes, max_chunk_bytes));
     // Both sides of a message must think alike of its parts.
     state_->options.chunk_bytes = min(options.chunk_bytes);
-    state_->gpu_aware = min(Index{gpu_aware ? 1 : 0}) == 1;
-    state_->gpu_aware_is_claimed = state_->gpu_aware && min(Index{chosen ? 1 : 0}) == 0 &&
-                                   max(Index{query_devices().num_devices}) > 0;
+    use_transport(options.transport);
   });
 }
 

@@ -1,13 +1,11 @@
 // Variable all-to-all: counts, then data.
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "kernels/memory.hpp"
 #include "kernels/on.hpp"
 #include "src/comm/messages.hpp"
-#include "src/comm/part_exchange.hpp"
 #include "src/comm/state.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
@@ -121,42 +119,80 @@ namespace {
 struct Schedule {
   Pieces sends;
   Pieces receives;
-  Index bytes_sent = 0;
 };
+
+/// The part of a column that goes to, or comes from, one rank.
+struct ColumnPart {
+  char* data = nullptr;
+  Index bytes = 0;
+};
+
+ColumnPart part_of(const void* column, const std::vector<Index>& offset, int rank,
+                   Index element_size) {
+  const auto r = static_cast<std::size_t>(rank);
+  auto* const data = const_cast<char*>(static_cast<const char*>(column));  // MPI and NCCL say so
+  return {data + offset[r] * element_size, (offset[r + 1] - offset[r]) * element_size};
+}
+ColumnPart sent_part(const ExchangePlan& plan, const ExchangeColumn& column, int rank) {
+  return part_of(column.send, plan.send_offset, rank, column.element_size);
+}
+ColumnPart received_part(const ExchangePlan& plan, const ExchangeColumn& column, int rank) {
+  return part_of(column.receive, plan.receive_offset, rank, column.element_size);
+}
 
 Schedule schedule(const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns, int rank,
                   std::size_t piece_bytes) {
   Schedule result{Pieces(piece_bytes), Pieces(piece_bytes)};
   const int size = static_cast<int>(plan.send_offset.size()) - 1;
-  const auto add = [](Pieces& pieces, int peer, void* data, const std::vector<Index>& offset,
-                      Index element_size) {
-    const auto r = static_cast<std::size_t>(peer);
-    const Index bytes = (offset[r + 1] - offset[r]) * element_size;
-    pieces.add(peer, static_cast<char*>(data) + offset[r] * element_size,
-               static_cast<std::size_t>(bytes));
-    return bytes;
+  const auto add = [](Pieces& pieces, int peer, const ColumnPart& part) {
+    pieces.add(peer, part.data, static_cast<std::size_t>(part.bytes));
   };
   for (int step = 1; step < size; ++step) {
+    const int to = (rank + step) % size;
+    const int from = (rank + size - step) % size;
     for (const ExchangeColumn& column : columns) {
-      void* send = const_cast<void*>(column.send);
-      result.bytes_sent +=
-          add(result.sends, (rank + step) % size, send, plan.send_offset, column.element_size);
-      add(result.receives, (rank + size - step) % size, column.receive, plan.receive_offset,
-          column.element_size);
+      add(result.sends, to, sent_part(plan, column, to));
+      add(result.receives, from, received_part(plan, column, from));
     }
   }
   return result;
 }
 
+/// The same messages for NCCL, which need no pieces.
+kernels::MessageGroup group_of(const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns,
+                               int rank) {
+  kernels::MessageGroup group;
+  const int size = static_cast<int>(plan.send_offset.size()) - 1;
+  for (const ExchangeColumn& column : columns) {
+    const ColumnPart own = sent_part(plan, column, rank);
+    if (own.bytes > 0)
+      group.copies.push_back({received_part(plan, column, rank).data, own.data, own.bytes});
+    for (int step = 1; step < size; ++step) {
+      const int to = (rank + step) % size;
+      const int from = (rank + size - step) % size;
+      const ColumnPart sent = sent_part(plan, column, to);
+      const ColumnPart received = received_part(plan, column, from);
+      if (sent.bytes > 0) group.sends.push_back({to, sent.data, sent.bytes});
+      if (received.bytes > 0) group.receives.push_back({from, received.data, received.bytes});
+    }
+  }
+  return group;
+}
+
+Index bytes_to_others(const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns,
+                      int rank) {
+  Index bytes = 0;
+  for (const ExchangeColumn& column : columns)
+    bytes += plan.num_sent() * column.element_size - sent_part(plan, column, rank).bytes;
+  return bytes;
+}
+
 void copy_own(const Exec& exec, const ExchangePlan& plan,
               const std::vector<ExchangeColumn>& columns, int rank) {
-  const auto self = static_cast<std::size_t>(rank);
-  const Index count = plan.send_offset[self + 1] - plan.send_offset[self];
   for (const ExchangeColumn& column : columns) {
-    const char* from =
-        static_cast<const char*>(column.send) + plan.send_offset[self] * column.element_size;
-    char* to = static_cast<char*>(column.receive) + plan.receive_offset[self] * column.element_size;
-    copy_bytes(exec, to, from, static_cast<std::size_t>(count * column.element_size));
+    const ColumnPart own = sent_part(plan, column, rank);
+    copy_bytes(exec, received_part(plan, column, rank).data, own.data,
+               static_cast<std::size_t>(own.bytes));
   }
 }
 
@@ -165,9 +201,21 @@ void copy_own(const Exec& exec, const ExchangePlan& plan,
 void Communicator::exchange(const Exec& exec, const ExchangePlan& plan,
                             const std::vector<ExchangeColumn>& columns) const {
   validate_columns(plan, columns);
-  synchronise(exec);  // MPI reads what kernels wrote
-  if (state_ == nullptr) return copy_own(exec, plan, columns, rank_);
-  probe_gpu_aware(exec);
+  if (state_ == nullptr || size_ == 1) {
+    synchronise(exec);
+    return copy_own(exec, plan, columns, rank_);
+  }
+  if (choose_transport(exec) == Transport::nccl &&
+      LinkedRanks(*this).exchange(exec, group_of(plan, columns, rank_))) {
+    state_->bytes_sent += bytes_to_others(plan, columns, rank_);
+    return;
+  }
+  exchange_by_mpi(exec, plan, columns);
+}
+
+void Communicator::exchange_by_mpi(const Exec& exec, const ExchangePlan& plan,
+                                   const std::vector<ExchangeColumn>& columns) const {
+  synchronise(exec);                        // MPI reads what kernels wrote
   const kernels::DeviceInUse device(exec);  // MPI may be given addresses of its memory
   // All that can fail comes before the others are told that this rank takes part.
   const std::shared_ptr<MemoryPool> pool = state_->staging_for(exec);
@@ -178,7 +226,7 @@ void Communicator::exchange(const Exec& exec, const ExchangePlan& plan,
   copy_own(exec, plan, columns, rank_);
   const bool may_fail =
       enter(data_operation, pool != nullptr && std::holds_alternative<Cuda>(exec));
-  state_->bytes_sent += messages.bytes_sent;
+  state_->bytes_sent += bytes_to_others(plan, columns, rank_);
   MessageStream out(MessageStream::Direction::send, {state_->comm, data_tag}, sends, exec);
   MessageStream in(MessageStream::Direction::receive, {state_->comm, data_tag}, receives, exec);
   out.add(messages.sends);
@@ -197,96 +245,6 @@ void Communicator::exchange(const Exec& exec, const ExchangePlan& plan,
   }
   // What a rank received from one whose device failed may be anything: nobody may use it.
   if (may_fail) together([&] { rethrow_failure(out, in); });
-}
-
-struct PartExchange::Streams {
-  using State = Communicator::State;
-
-  State& state;
-  const Exec& exec;
-  Staging staging_of_sends;
-  Staging staging_of_receives;
-  MessageStream sends;
-  MessageStream receives;
-  std::vector<std::size_t> sends_until;  ///< messages of this part and those before it
-  std::vector<std::size_t> receives_until;
-
-  Streams(State& communicator, const Exec& where, std::size_t slot_bytes)
-      : state(communicator),
-        exec(where),
-        staging_of_sends(state.staging_for(exec), slot_bytes),
-        staging_of_receives(state.staging_for(exec), slot_bytes),
-        sends(MessageStream::Direction::send, {state.comm, part_tag}, staging_of_sends, exec),
-        receives(MessageStream::Direction::receive, {state.comm, part_tag}, staging_of_receives,
-                 exec) {}
-
-  State::Seen advance() {
-    std::optional<kernels::DeviceInUse> device;
-    if (!staging_of_sends.is_used()) device.emplace(exec);  // MPI is given addresses of its memory
-    const std::size_t before = sends.num_done() + receives.num_done();
-    receives.advance();
-    sends.advance();
-    return sends.num_done() + receives.num_done() > before ? State::Seen::progress
-                                                           : State::Seen::nothing;
-  }
-};
-
-namespace {
-
-Pieces pieces_of(const std::vector<Message>& messages, Index max_bytes) {
-  Pieces pieces(static_cast<std::size_t>(max_bytes));
-  for (const Message& message : messages)
-    pieces.add(message.peer, message.data, static_cast<std::size_t>(message.bytes));
-  return pieces;
-}
-
-}  // namespace
-
-PartExchange::PartExchange(const Communicator& comm, const Exec& exec, Index longest_bytes) {
-  if (comm.state_ == nullptr) return;
-  comm.probe_gpu_aware(exec);
-  const Index slot_bytes = std::min(longest_bytes, comm.state_->options.chunk_bytes);
-  streams_ = std::make_unique<Streams>(*comm.state_, exec, static_cast<std::size_t>(slot_bytes));
-  comm.enter(data_operation);  // all that can fail came before
-}
-
-PartExchange::~PartExchange() {
-  if (streams_ && !(streams_->sends.is_done() && streams_->receives.is_done()))
-    streams_->state.broken = true;
-}
-
-Index PartExchange::start(const MessagePart& part) {
-  if (streams_ == nullptr) return 0;
-  const Index max_bytes = streams_->state.options.chunk_bytes;
-  streams_->sends.add(pieces_of(part.sends, max_bytes));
-  streams_->receives.add(pieces_of(part.receives, max_bytes));
-  for (const Message& message : part.sends) streams_->state.bytes_sent += message.bytes;
-  streams_->sends_until.push_back(streams_->sends.num_added());
-  streams_->receives_until.push_back(streams_->receives.num_added());
-  advance();
-  return static_cast<Index>(streams_->sends_until.size()) - 1;
-}
-
-void PartExchange::advance() {
-  if (streams_) static_cast<void>(streams_->advance());
-}
-
-void PartExchange::finish(Index part) {
-  if (streams_ == nullptr) return;
-  using Seen = Communicator::State::Seen;
-  const auto p = static_cast<std::size_t>(part);
-  streams_->state.wait_until(data_operation, [&] {
-    const Seen seen = streams_->advance();
-    const bool all = streams_->sends.is_done(streams_->sends_until[p]) &&
-                     streams_->receives.is_done(streams_->receives_until[p]);
-    return all ? Seen::all : seen;
-  });
-}
-
-void PartExchange::finish_all() {
-  if (streams_ == nullptr || streams_->sends_until.empty()) return;
-  finish(static_cast<Index>(streams_->sends_until.size()) - 1);
-  rethrow_failure(streams_->sends, streams_->receives);
 }
 
 }  // namespace zhalo

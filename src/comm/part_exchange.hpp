@@ -39,13 +39,16 @@ class PartExchange {
   void advance();
   /// Waits for a part and all before it.
   void finish(Index part);
-  /// Waits for all parts, then throws what failed of the copies to and from messages: others wait
-  /// for these, whatever is in them.
+  /// Waits for all parts, then throws what failed. Collective.
   void finish_all();
 
  private:
   struct Streams;
-  std::unique_ptr<Streams> streams_;
+  struct ByMpi;
+  struct ByLink;
+
+  const Communicator& comm_;
+  std::unique_ptr<Streams> streams_;  ///< none on one rank
 };
 
 }  // namespace zhalo

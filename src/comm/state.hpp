@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "src/comm/device_link.hpp"
 #include "zhalo/comm/communicator.hpp"
 #include "zhalo/core/buffer.hpp"
 
@@ -30,6 +31,7 @@ struct Communicator::State {
   bool gpu_aware_is_claimed = false;  ///< by MPI, and was not tried yet
   Buffer<Index> probe_room;           ///< of the trial; afterwards only where MPI may still read it
   bool has_lost_messages = false;     ///< of the trial, which nobody will take
+  DeviceLink link;
   int node_rank = 0;
   int node_size = 1;
   Index bytes_sent = 0;

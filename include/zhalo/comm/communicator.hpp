@@ -37,12 +37,25 @@ struct ExchangeColumn {
 
 struct Failure;
 
-/// How arrays in device memory travel. `direct` hands their addresses to MPI, which must be
-/// GPU-aware; `staged` copies them through a bounded buffer in host memory (as it does for host
-/// arrays, too). `automatic` is direct for host arrays, and for device arrays if the environment
-/// variable ZHALO_GPU_AWARE_MPI is 1, or is not set and MPI says that it can, and the first number
-/// that is sent so arrives; any rank's no is a no.
-enum class Transport { automatic, direct, staged };
+/// How arrays in device memory travel between ranks. Results do not depend on it.
+enum class Transport {
+  /// The environment variable ZHALO_TRANSPORT (auto, nccl, gpu-aware or staged) if it is set. Else
+  /// NCCL where every rank has a device of its own and finds NCCL 2.18 or newer; else GPU-aware MPI
+  /// where MPI says on all ranks that it is, and the first number that is sent so arrives; else
+  /// staged.
+  automatic,
+  /// From device to device by NCCL. InputError at the first exchange of device arrays if it cannot
+  /// be used. If NCCL fails later, MPI takes its place, staged or GPU-aware.
+  nccl,
+  /// MPI gets device addresses.
+  gpu_aware,
+  /// Through a bounded buffer in host memory. Arrays in host memory are copied through it, too;
+  /// with all other transports these are handed to MPI as they are.
+  staged
+};
+
+/// "auto", "nccl", "gpu-aware" or "staged"; InputError for another word.
+Transport parse_transport(const std::string& word);
 
 struct CommunicatorOptions {
   /// Longest wait for other ranks without any message coming or going, after which a
@@ -85,14 +98,23 @@ class Communicator {
   /// Rank among, and number of, the ranks on this rank's machine.
   int node_rank() const;
   int node_size() const;
-  /// Whether addresses in device memory are handed to MPI. Before the first exchange: as far as MPI
-  /// says.
+  /// Whether addresses in device memory are handed to MPI where NCCL is not used. Before the first
+  /// exchange: as far as MPI says.
   bool is_gpu_aware() const;
   /// Whether a wait for other ranks was given up, or MPI failed: every collective throws
   /// CommunicationError from then on.
   bool is_broken() const;
   /// Bytes that this rank sent to others by exchange().
   Index bytes_sent() const;
+
+  /// Chooses, if it was not done yet, how arrays in memory of `exec` travel: Transport::nccl,
+  /// gpu_aware or staged. exchange() does so by itself. Makes the links of NCCL, which may take
+  /// seconds. InputError if the transport that was asked for cannot be used.
+  Transport choose_transport(const Exec& exec) const;
+  /// The same in words, such as "NCCL 2.28.9".
+  std::string describe_transport(const Exec& exec) const;
+  /// Changes CommunicatorOptions::transport.
+  void use_transport(Transport transport) const;
 
   void barrier() const;
   Index sum(Index value) const;
@@ -150,6 +172,7 @@ class Communicator {
 
  private:
   friend class PartExchange;
+  friend class LinkedRanks;
   friend MPI_Comm mpi_handle(const Communicator& comm);
   struct State;
   /// Asks whether all ranks got here. Returns whether on some rank the operation itself may fail,
@@ -158,6 +181,8 @@ class Communicator {
   /// Collective, before the first exchange: tries what MPI says of addresses of devices. If it is
   /// not so, messages are staged.
   void probe_gpu_aware(const Exec& exec) const;
+  void exchange_by_mpi(const Exec& exec, const ExchangePlan& plan,
+                       const std::vector<ExchangeColumn>& columns) const;
   void tell_others(const Failure& failure) const;
   Communicator make_part(MPI_Comm part) const;
   void all_gather_bytes(const void* record, void* all, std::size_t bytes) const;

@@ -70,7 +70,7 @@ void read_gadget_family(const InputFile& file, const SnapshotOverrides& override
   derive_gadget_density(gravity, hubble, info.units, info.cosmology);
 }
 
-std::optional<bool> read_periodic(const InputFile& file) {
+std::optional<bool> read_periodic_gadget(const InputFile& file) {
   if (file.has_attribute("Config", "GRAVITY_NOT_PERIODIC")) return false;
   return std::nullopt;
 }
@@ -107,7 +107,7 @@ double uniform_total(const SnapshotInfo& info) {
 Dialect gadget_family() {
   Dialect dialect;
   dialect.read = read_gadget_family;
-  dialect.read_periodic = read_periodic;
+  dialect.read_periodic = read_periodic_gadget;
   dialect.read_version = read_commit;
   dialect.times = {{"Header", "ExpansionFactor"}, {"Header", "Time"}};
   dialect.gravity_in_cgs = 6.672e-8;  // as in the sources of GADGET-2

@@ -55,7 +55,7 @@ void read_swift(const InputFile& file, const SnapshotOverrides& overrides, Snaps
   overlay(info.cosmology, overrides.cosmology);
 }
 
-std::optional<bool> read_periodic(const InputFile& file) {
+std::optional<bool> read_periodic_swift(const InputFile& file) {
   const auto flag = file.text("Parameters", "InitialConditions:periodic");
   return flag ? std::optional(*flag != "0") : std::nullopt;
 }
@@ -70,7 +70,7 @@ Dialect swift_dialect() {
     return file.text("Header", "Code") == "SWIFT" || file.has("Policy");
   };
   dialect.read = read_swift;
-  dialect.read_periodic = read_periodic;
+  dialect.read_periodic = read_periodic_swift;
   dialect.read_version = [](const InputFile& file) {
     return file.text("Code", "Code Version").value_or("");
   };

@@ -58,6 +58,7 @@ const char* name_of(cudaError_t error) {
     case cudaErrorNoDevice: return "cudaErrorNoDevice";
     case cudaErrorInvalidDevice: return "cudaErrorInvalidDevice";
     case cudaErrorNoKernelImageForDevice: return "cudaErrorNoKernelImageForDevice";
+    case cudaErrorNotReady: return "cudaErrorNotReady";
     case cudaErrorIllegalAddress: return "cudaErrorIllegalAddress";
     case cudaErrorLaunchFailure: return "cudaErrorLaunchFailure";
   }
@@ -146,5 +147,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   if (device < 0 || device >= settings().num_devices) return result(cudaErrorInvalidDevice);
   const std::string name = "emulated device";
   properties->name[name.copy(properties->name, sizeof properties->name - 1)] = '\0';
+  properties->uuid = {"emulated"};
+  properties->uuid.bytes[sizeof properties->uuid.bytes - 1] = static_cast<char>(device);
   return cudaSuccess;
 }

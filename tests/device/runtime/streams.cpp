@@ -3,7 +3,9 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "tests/device/runtime/devices.hpp"
 #include "tests/device/runtime/memory.hpp"
@@ -16,8 +18,8 @@ namespace {
 using Stream = std::pair<int, CUstream_st*>;
 
 struct Queues {
-  std::mutex mutex;          // of `waiting`
-  std::mutex running_mutex;  // of what runs: one operation at a time
+  std::mutex mutex;                    // of `waiting`
+  std::recursive_mutex running_mutex;  // of what runs: one operation at a time
   std::map<Stream, std::deque<Operation>> waiting;
 };
 
@@ -26,9 +28,25 @@ Queues& queues() {
   return made;
 }
 
-std::deque<Operation> take(const Stream& stream) {
+/// The operation whose turn it is, which stays where it is while others are queued; nullptr: none.
+Operation* first_of(const Stream& stream) {
   const std::lock_guard lock(queues().mutex);
-  return std::exchange(queues().waiting[stream], {});
+  std::deque<Operation>& waiting = queues().waiting[stream];
+  return waiting.empty() ? nullptr : &waiting.front();
+}
+
+void remove_first(const Stream& stream) {
+  const std::lock_guard lock(queues().mutex);
+  std::deque<Operation>& waiting = queues().waiting[stream];
+  if (!waiting.empty()) waiting.pop_front();
+}
+
+/// Whether the operation came to its end.
+bool run(Operation& operation) {
+  const OperationScope scope(operation.name);
+  if (operation.advance) return operation.advance();
+  operation.run();
+  return true;
 }
 
 }  // namespace
@@ -39,31 +57,40 @@ void enqueue(int device, CUstream_st* stream, Operation operation) {
     const std::lock_guard lock(queues().mutex);
     queues().waiting[{device, stream}].push_back(std::move(operation));
   }
-  if (!settings().deferred) finish(device, stream);
+  if (!settings().deferred) static_cast<void>(advance(device, stream));
+}
+
+bool advance(int device, CUstream_st* stream) {
+  const std::lock_guard lock(queues().running_mutex);
+  if (first_of({device, stream}) == nullptr) return true;
+  const AccessScope access(device);
+  while (Operation* const operation = first_of({device, stream})) {
+    const bool is_done = run(*operation);
+    memory_of(device).check_patterns();
+    if (!is_done) return false;
+    remove_first({device, stream});
+  }
+  return true;
 }
 
 void finish(int device, CUstream_st* stream) {
-  const std::lock_guard lock(queues().running_mutex);
-  const std::deque<Operation> operations = take({device, stream});
-  if (operations.empty()) return;
-  const AccessScope access(device);
-  for (const Operation& operation : operations) {
-    const OperationScope scope(operation.name);
-    operation.run();
-    memory_of(device).check_patterns();
-  }
+  while (!advance(device, stream)) std::this_thread::yield();
 }
 
 void finish_device(int device) {
-  std::map<Stream, std::deque<Operation>> all;
+  std::vector<CUstream_st*> streams;
   {
     const std::lock_guard lock(queues().mutex);
-    all = queues().waiting;
+    for (const auto& [stream, operations] : queues().waiting)
+      if (stream.first == device) streams.push_back(stream.second);
   }
-  for (const auto& [stream, operations] : all)
-    if (stream.first == device) finish(device, stream.second);
+  for (CUstream_st* const stream : streams) finish(device, stream);
 }
 
-void abandon(int device, CUstream_st* stream) { take({device, stream}); }
+void abandon(int device, CUstream_st* stream) {
+  const std::lock_guard running(queues().running_mutex);
+  const std::lock_guard lock(queues().mutex);
+  queues().waiting[{device, stream}].clear();
+}
 
 }  // namespace zhalo::emulated

@@ -66,9 +66,8 @@ void check_on_device(const Context& context, const PointSet<Real>& points,
 
 }  // namespace
 
-TEST_CASE("device: columns travel staged, in short messages too") {
+TEST_CASE("device: columns travel, in short messages too") {
   CommunicatorOptions options;
-  options.transport = Transport::staged;
   SECTION("long") {}
   SECTION("short") { options.chunk_bytes = 1000; }
   Context context;

@@ -21,7 +21,6 @@ TEST_CASE("device: transforms of every shape with every option") {
 
 TEST_CASE("device: transforms of uneven and empty shares, in short messages") {
   CommunicatorOptions options;
-  options.transport = Transport::staged;
   SECTION("long messages") {}
   SECTION("short messages") { options.chunk_bytes = 1000; }
   Context context;

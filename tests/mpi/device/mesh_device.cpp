@@ -12,10 +12,7 @@ using namespace zhalo::testing;
 TEST_CASE("device: fields move from any partition to any other") {
   CommunicatorOptions options;
   SECTION("as it is") {}
-  SECTION("staged, in short messages") {
-    options.transport = Transport::staged;
-    options.chunk_bytes = 1000;
-  }
+  SECTION("in short messages") { options.chunk_bytes = 1000; }
   Context context;
   if (!find_device(context, options)) return;
   check_redistributions(context, {{{7, 10, 12}}, Box::periodic_cube(1)});

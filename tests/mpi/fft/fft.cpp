@@ -63,7 +63,7 @@ TEST_CASE("fft: parts of any size") {
 TEST_CASE("fft: every transport, short messages, several threads") {
   CommunicatorOptions options;
   SECTION("staged") { options.transport = Transport::staged; }
-  SECTION("direct") { options.transport = Transport::direct; }
+  SECTION("direct") { options.transport = Transport::gpu_aware; }
   SECTION("short messages") { options.chunk_bytes = 1000; }
   SECTION("short messages, staged") {
     options.transport = Transport::staged;

@@ -1,0 +1,219 @@
+// Messages between devices by NCCL.
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <thread>
+#include <utility>
+
+#include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/nccl_library.hpp"
+#include "kernels/nccl.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo::kernels {
+namespace {
+
+/// A communicator that is no more needed ends in an orderly way if it does so soon.
+constexpr auto end_patience = std::chrono::seconds(2);
+
+/// Throws what NCCL says, but for work that goes on.
+void check_nccl(NcclResult result, const char* call, NcclCommunicator* comm = nullptr) {
+  if (result == NcclResult::success || result == NcclResult::in_progress) return;
+  const char* detail = nccl().last_error(comm);
+  std::string message =
+      std::string("NCCL failed: ") + nccl().error_string(result) + " from " + call;
+  if (detail != nullptr && detail[0] != '\0') message += std::string(" (") + detail + ")";
+  throw CommunicationError(message);
+}
+
+/// A point in the work of a stream.
+class Event {
+ public:
+  Event() { ZHALO_CUDA_TRY(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
+  ~Event() {
+    if (event_ != nullptr) static_cast<void>(cudaEventDestroy(event_));
+  }
+  Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  Event& operator=(Event&& other) noexcept {
+    std::swap(event_, other.event_);
+    return *this;
+  }
+
+  void record(cudaStream_t stream) { ZHALO_CUDA_TRY(cudaEventRecord(event_, stream)); }
+  void let_wait(cudaStream_t stream) const {
+    ZHALO_CUDA_TRY(cudaStreamWaitEvent(stream, event_, 0));
+  }
+  bool is_reached() const {
+    const cudaError_t state = cudaEventQuery(event_);
+    if (state != cudaErrorNotReady) ZHALO_CUDA_TRY(state);
+    return state == cudaSuccess;
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+/// A stream for messages alone, which waits for no other.
+class MessageStream {
+ public:
+  explicit MessageStream(int device) {
+    const DeviceScope scope(device);
+    ZHALO_CUDA_TRY(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  }
+  ~MessageStream() { static_cast<void>(cudaStreamDestroy(stream_)); }
+  MessageStream(const MessageStream&) = delete;
+  MessageStream& operator=(const MessageStream&) = delete;
+  operator cudaStream_t() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+class Link final : public NcclLink {
+ public:
+  Link(const Cuda& exec, const Id& id, int rank, int size)
+      : device_(exec.device), stream_(exec.device) {
+    const DeviceScope scope(device_);
+    NcclUniqueId unique{};
+    std::copy(id.begin(), id.end(), unique.internal);
+    NcclConfig config{sizeof(NcclConfig), config_magic, min_nccl_version, 0,         nccl_unset,
+                      nccl_unset,         nccl_unset,   nullptr,          nccl_unset};
+    check_nccl(nccl().init(&comm_, size, unique, rank, &config), "ncclCommInitRankConfig");
+  }
+
+  ~Link() override { end(); }
+
+  int device() const override { return device_; }
+  bool is_ready() override { return !is_working(); }
+
+  Index start(const Cuda& exec, MessageGroup group) override {
+    const DeviceScope scope(device_);
+    Started& started = waiting_.emplace_back();
+    started.group = std::move(group);
+    started.event.record(exec.stream);
+    ++num_started_;
+    advance();
+    return num_started_ - 1;
+  }
+
+  bool is_done(Index number) override {
+    const DeviceScope scope(device_);
+    advance();
+    return number < num_done_;
+  }
+
+  void abort() noexcept override {
+    if (comm_ != nullptr) static_cast<void>(nccl().abort(std::exchange(comm_, nullptr)));
+    waiting_.clear();
+    travelling_.clear();
+  }
+
+ private:
+  struct Started {
+    MessageGroup group;
+    Event event;  ///< what was queued before; then, that it is through
+  };
+
+  /// Whether NCCL is still at its last call: another one must not follow.
+  bool is_working() {
+    if (comm_ == nullptr) throw CommunicationError("NCCL was given up after an earlier error");
+    NcclResult state = NcclResult::success;
+    check_nccl(nccl().get_async_error(comm_, &state), "ncclCommGetAsyncError", comm_);
+    check_nccl(state, "an operation before", comm_);
+    return state == NcclResult::in_progress;
+  }
+
+  void advance() {
+    if (is_working()) return;
+    if (is_issued_) {  // only now its work is in the stream
+      is_issued_ = false;
+      waiting_.front().event.record(stream_);
+      travelling_.push_back(std::move(waiting_.front().event));
+      waiting_.pop_front();
+    }
+    while (!travelling_.empty() && travelling_.front().is_reached()) {
+      travelling_.pop_front();
+      ++num_done_;
+    }
+    if (waiting_.empty()) return;
+    issue(waiting_.front());
+    is_issued_ = true;
+    if (!is_working()) advance();
+  }
+
+  void issue(const Started& started) {
+    started.event.let_wait(stream_);
+    for (const DeviceCopy& copy : started.group.copies) {
+      ZHALO_CUDA_TRY(cudaMemcpyAsync(copy.to, copy.from, static_cast<std::size_t>(copy.bytes),
+                                     cudaMemcpyDeviceToDevice, stream_));
+    }
+    check_nccl(nccl().group_start(), "ncclGroupStart", comm_);
+    for (const DeviceMessage& message : started.group.sends) {
+      check_nccl(nccl().send(message.data, static_cast<std::size_t>(message.bytes), NcclType::int8,
+                             message.peer, comm_, stream_),
+                 "ncclSend", comm_);
+    }
+    for (const DeviceMessage& message : started.group.receives) {
+      check_nccl(nccl().receive(message.data, static_cast<std::size_t>(message.bytes),
+                                NcclType::int8, message.peer, comm_, stream_),
+                 "ncclRecv", comm_);
+    }
+    check_nccl(nccl().group_end(), "ncclGroupEnd", comm_);
+  }
+
+  /// In an orderly way where nothing is under way and NCCL is quick, else by force.
+  void end() noexcept {
+    try {
+      const DeviceScope scope(device_);
+      if (comm_ == nullptr || !waiting_.empty() || !travelling_.empty()) return abort();
+      check_nccl(nccl().finalize(comm_), "ncclCommFinalize", comm_);
+      const auto latest = std::chrono::steady_clock::now() + end_patience;
+      while (is_working()) {
+        if (std::chrono::steady_clock::now() > latest) return abort();
+        std::this_thread::yield();
+      }
+      static_cast<void>(nccl().destroy(std::exchange(comm_, nullptr)));
+    } catch (const Error&) {
+      abort();
+    }
+  }
+
+  int device_ = 0;
+  MessageStream stream_;
+  NcclCommunicator* comm_ = nullptr;
+  std::deque<Started> waiting_;   ///< the first may be issued
+  std::deque<Event> travelling_;  ///< whose work is in the stream
+  bool is_issued_ = false;
+  Index num_started_ = 0;
+  Index num_done_ = 0;
+};
+
+}  // namespace
+
+std::string why_no_nccl() { return nccl().why_not; }
+
+std::string nccl_name() { return nccl().name(); }
+
+NcclLink::Id make_nccl_id() {
+  NcclUniqueId unique{};
+  check_nccl(nccl().get_unique_id(&unique), "ncclGetUniqueId");
+  NcclLink::Id id{};
+  std::copy(std::begin(unique.internal), std::end(unique.internal), id.begin());
+  return id;
+}
+
+std::unique_ptr<NcclLink> make_nccl_link(const Cuda& exec, const NcclLink::Id& id, int rank,
+                                         int size) {
+  return std::make_unique<Link>(exec, id, rank, size);
+}
+
+DeviceId device_id(int device) {
+  cudaDeviceProp properties;
+  ZHALO_CUDA_TRY(cudaGetDeviceProperties(&properties, device));
+  DeviceId id{};
+  static_assert(sizeof properties.uuid.bytes == sizeof id);
+  std::copy(std::begin(properties.uuid.bytes), std::end(properties.uuid.bytes), id.begin());
+  return id;
+}
+
+}  // namespace zhalo::kernels

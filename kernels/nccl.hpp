@@ -1,0 +1,77 @@
+/// Messages between the devices of ranks by NCCL. The library is loaded when it is first asked for,
+/// so that one build serves machines with and without it.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "zhalo/core/exec.hpp"
+#include "zhalo/core/types.hpp"
+
+namespace zhalo::kernels {
+
+/// Bytes in device memory that travel to or from a rank.
+struct DeviceMessage {
+  int peer = 0;
+  void* data = nullptr;
+  Index bytes = 0;
+};
+
+/// Bytes that stay on the device.
+struct DeviceCopy {
+  void* to = nullptr;
+  const void* from = nullptr;
+  Index bytes = 0;
+};
+
+/// What travels together. Messages of a pair of ranks match in their order; those of 0 bytes are
+/// left out on both sides.
+struct MessageGroup {
+  std::vector<DeviceMessage> sends;
+  std::vector<DeviceMessage> receives;
+  std::vector<DeviceCopy> copies;
+};
+
+/// This rank's end of the links between all ranks. No member function waits for other ranks. All
+/// but abort() throw CommunicationError for errors of NCCL, also of messages that were started
+/// before, and DeviceError for those of the device.
+class NcclLink {
+ public:
+  using Id = std::array<char, 128>;
+
+  NcclLink() = default;
+  NcclLink(const NcclLink&) = delete;
+  NcclLink& operator=(const NcclLink&) = delete;
+  /// Gives up what is under way.
+  virtual ~NcclLink() = default;
+
+  virtual int device() const = 0;
+  /// Whether it is made.
+  virtual bool is_ready() = 0;
+  /// Starts messages, which travel when they are due, after what `exec` has queued. Returns the
+  /// number of the group. The same order on all ranks.
+  virtual Index start(const Cuda& exec, MessageGroup group) = 0;
+  /// Keeps messages going; returns whether the group and all before it are through. To be called
+  /// until it is so.
+  virtual bool is_done(Index number) = 0;
+  /// Ends what is under way, with anything in the receivers' memory. Nothing can be started then.
+  virtual void abort() noexcept = 0;
+};
+
+/// Why this process cannot use NCCL; empty if it can.
+std::string why_no_nccl();
+/// Such as "NCCL 2.28.9".
+std::string nccl_name();
+/// To be made by one rank and given to all. CommunicationError.
+NcclLink::Id make_nccl_id();
+/// Begins to make a link of the devices of `size` ranks, which must be distinct.
+std::unique_ptr<NcclLink> make_nccl_link(const Cuda& exec, const NcclLink::Id& id, int rank,
+                                         int size);
+
+/// What distinguishes a device from all others, wherever they are.
+using DeviceId = std::array<char, 16>;
+DeviceId device_id(int device);
+
+}  // namespace zhalo::kernels

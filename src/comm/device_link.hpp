@@ -1,0 +1,55 @@
+/// Direct messages between the devices of ranks.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "kernels/nccl.hpp"
+#include "zhalo/comm/communicator.hpp"
+
+namespace zhalo {
+
+/// What a Communicator knows of links between the ranks' devices.
+struct DeviceLink {
+  bool is_decided = false;                  ///< whether there is to be one
+  std::unique_ptr<kernels::NcclLink> nccl;  ///< none: messages go by MPI
+  std::string why_not;                      ///< if there is none
+
+  /// Whether this rank's arrays in memory of `exec` can travel by it.
+  bool serves(const Exec& exec) const {
+    const auto* cuda = std::get_if<Cuda>(&exec);
+    return nccl != nullptr && cuda != nullptr && cuda->device == nccl->device();
+  }
+};
+
+/// The ranks of a communicator, and the links between their devices. MPI carries agreements and
+/// notes of failures, NCCL the bytes of devices alone.
+class LinkedRanks {
+ public:
+  /// `comm` must have several ranks, and outlive it.
+  explicit LinkedRanks(const Communicator& comm) : comm_(comm) {}
+
+  /// Decides whether there are to be links, if some rank computes on a device, and makes them.
+  /// Collective.
+  void decide(const Exec& exec) const;
+  /// Sends and receives. False if messages must go by MPI: some rank's arrays are not on its linked
+  /// device, or NCCL failed, and was given up. Collective.
+  bool exchange(const Exec& exec, const kernels::MessageGroup& group) const;
+
+  /// Waits until `is_done` on this rank, or until something fails on any rank. Returns what failed
+  /// first, the same on all ranks; empty: nothing. `error`: what has failed on this rank already.
+  /// Collective.
+  std::string settle(std::string error, const std::function<bool()>& is_done) const;
+  /// Waits on this rank alone. Returns what failed on this rank, or that another one failed.
+  std::string wait(const std::function<bool()>& is_done) const;
+  /// From now on messages go by MPI. On all ranks.
+  void give_up(const std::string& why) const;
+
+ private:
+  void make_links(const Exec& exec) const;
+
+  const Communicator& comm_;
+};
+
+}  // namespace zhalo

@@ -1,0 +1,192 @@
+#include "src/comm/part_exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "kernels/memory.hpp"
+#include "src/comm/messages.hpp"
+#include "src/comm/state.hpp"
+#include "zhalo/core/error.hpp"
+
+namespace zhalo {
+
+/// How parts travel.
+struct PartExchange::Streams {
+  using State = Communicator::State;
+
+  Streams() = default;
+  virtual ~Streams() = default;
+  Streams(const Streams&) = delete;
+  Streams& operator=(const Streams&) = delete;
+
+  virtual Index start(const MessagePart& part) = 0;
+  virtual void advance() = 0;
+  virtual void finish(Index part) = 0;
+  virtual void finish_all() = 0;
+};
+
+/// By MPI, from and to the arrays or through staging.
+struct PartExchange::ByMpi final : PartExchange::Streams {
+  State& state;
+  const Exec& exec;
+  Staging staging_of_sends;
+  Staging staging_of_receives;
+  MessageStream sends;
+  MessageStream receives;
+  std::vector<std::size_t> sends_until;  ///< messages of this part and those before it
+  std::vector<std::size_t> receives_until;
+
+  ByMpi(State& communicator, const Exec& where, std::size_t slot_bytes)
+      : state(communicator),
+        exec(where),
+        staging_of_sends(state.staging_for(exec), slot_bytes),
+        staging_of_receives(state.staging_for(exec), slot_bytes),
+        sends(MessageStream::Direction::send, {state.comm, part_tag}, staging_of_sends, exec),
+        receives(MessageStream::Direction::receive, {state.comm, part_tag}, staging_of_receives,
+                 exec) {}
+  ~ByMpi() override {
+    if (!(sends.is_done() && receives.is_done())) state.broken = true;
+  }
+
+  Pieces pieces_of(const std::vector<Message>& messages) const {
+    Pieces pieces(static_cast<std::size_t>(state.options.chunk_bytes));
+    for (const Message& message : messages)
+      pieces.add(message.peer, message.data, static_cast<std::size_t>(message.bytes));
+    return pieces;
+  }
+
+  Index start(const MessagePart& part) override {
+    sends.add(pieces_of(part.sends));
+    receives.add(pieces_of(part.receives));
+    sends_until.push_back(sends.num_added());
+    receives_until.push_back(receives.num_added());
+    advance();
+    return static_cast<Index>(sends_until.size()) - 1;
+  }
+
+  void advance() override { static_cast<void>(look()); }
+  State::Seen look() {
+    std::optional<kernels::DeviceInUse> device;
+    if (!staging_of_sends.is_used()) device.emplace(exec);  // MPI is given addresses of its memory
+    const std::size_t before = sends.num_done() + receives.num_done();
+    receives.advance();
+    sends.advance();
+    return sends.num_done() + receives.num_done() > before ? State::Seen::progress
+                                                           : State::Seen::nothing;
+  }
+
+  void finish(Index part) override {
+    const auto p = static_cast<std::size_t>(part);
+    state.wait_until(data_operation, [&] {
+      const State::Seen seen = look();
+      const bool all = sends.is_done(sends_until[p]) && receives.is_done(receives_until[p]);
+      return all ? State::Seen::all : seen;
+    });
+  }
+
+  void finish_all() override {
+    if (sends_until.empty()) return;
+    finish(static_cast<Index>(sends_until.size()) - 1);
+    rethrow_failure(sends, receives);
+  }
+};
+
+/// From device to device. What fails is told at the end, where all ranks are: until then this rank
+/// goes on without messages.
+struct PartExchange::ByLink final : PartExchange::Streams {
+  const Communicator& comm;
+  const Cuda& exec;
+  kernels::NcclLink& link;
+  std::string error;
+  Index num_started = 0;
+  Index num_done = 0;
+  std::vector<Index> number_of_part;
+
+  ByLink(const Communicator& ranks, const Exec& where)
+      : comm(ranks), exec(std::get<Cuda>(where)), link(*ranks.state_->link.nccl) {}
+  ~ByLink() override {
+    if (num_done == num_started || comm.state_->link.nccl == nullptr) return;
+    link.abort();  // other ranks may wait for this one's messages: nothing can be agreed on
+    comm.state_->broken = true;
+  }
+
+  template <class Work>
+  void try_to(const Work& work) {
+    try {
+      if (error.empty()) work();
+    } catch (const std::exception& e) {
+      error = e.what();
+    }
+  }
+
+  Index start(const MessagePart& part) override {
+    kernels::MessageGroup group;
+    for (const Message& message : part.sends)
+      if (message.bytes > 0) group.sends.push_back({message.peer, message.data, message.bytes});
+    for (const Message& message : part.receives)
+      if (message.bytes > 0) group.receives.push_back({message.peer, message.data, message.bytes});
+    ++num_started;
+    number_of_part.push_back(0);
+    try_to([&] { number_of_part.back() = link.start(exec, std::move(group)); });
+    return num_started - 1;
+  }
+
+  void advance() override {
+    try_to([&] { static_cast<void>(link.is_done(0)); });
+  }
+
+  bool is_done(Index part) { return link.is_done(number_of_part[static_cast<std::size_t>(part)]); }
+
+  void finish(Index part) override {
+    if (error.empty()) error = LinkedRanks(comm).wait([&] { return is_done(part); });
+  }
+
+  void finish_all() override {
+    const LinkedRanks ranks(comm);  // also those that have no messages
+    const std::string why =
+        ranks.settle(error, [&] { return num_started == 0 || is_done(num_started - 1); });
+    num_done = num_started;
+    if (why.empty()) return;
+    ranks.give_up(why);
+    throw CommunicationError(fmt::format(
+        "messages between devices failed ({}); messages go by MPI from now on: run the step again",
+        why));
+  }
+};
+
+PartExchange::PartExchange(const Communicator& comm, const Exec& exec, Index longest_bytes)
+    : comm_(comm) {
+  if (comm.state_ == nullptr) return;
+  if (comm.choose_transport(exec) == Transport::nccl &&
+      !comm.enter(data_operation, !comm.state_->link.serves(exec))) {
+    streams_ = std::make_unique<ByLink>(comm, exec);
+    return;
+  }
+  const Index slot_bytes = std::min(longest_bytes, comm.state_->options.chunk_bytes);
+  streams_ = std::make_unique<ByMpi>(*comm.state_, exec, static_cast<std::size_t>(slot_bytes));
+  comm.enter(data_operation);  // all that can fail came before
+}
+
+PartExchange::~PartExchange() = default;
+
+Index PartExchange::start(const MessagePart& part) {
+  if (streams_ == nullptr) return 0;
+  for (const Message& message : part.sends) comm_.state_->bytes_sent += message.bytes;
+  return streams_->start(part);
+}
+
+void PartExchange::advance() {
+  if (streams_) streams_->advance();
+}
+
+void PartExchange::finish(Index part) {
+  if (streams_) streams_->finish(part);
+}
+
+void PartExchange::finish_all() {
+  if (streams_) streams_->finish_all();
+}
+
+}  // namespace zhalo

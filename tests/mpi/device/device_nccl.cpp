@@ -1,0 +1,157 @@
+/// Messages between emulated devices by what stands in for NCCL: right ones, and what happens when
+/// it fails. Each rank has a device of its own.
+#include <cstdlib>
+#include <string>
+
+#include "tests/mpi/device/find_device.hpp"
+#include "tests/mpi/fft/fft_case.hpp"
+#include "tests/support/over_ranks.hpp"
+#include "tests/support/point_sets.hpp"
+#include "zhalo/fof/fof.hpp"
+
+namespace {
+
+using namespace zhalo;
+using namespace zhalo::testing;
+
+/// While it lives, the stand-in fails so (tests/device/nccl/stand_in.cpp).
+class Fault {
+ public:
+  explicit Fault(const char* text) { setenv("ZHALO_NCCL_FAIL", text, 1); }
+  ~Fault() { unsetenv("ZHALO_NCCL_FAIL"); }
+  Fault(const Fault&) = delete;
+  Fault& operator=(const Fault&) = delete;
+};
+
+Context on_own_device(double timeout_seconds = 60) {
+  Context context;
+  REQUIRE(find_device(context, {.timeout_seconds = timeout_seconds}));
+  return context;
+}
+
+/// Groups of points, of which each rank has a part on its device.
+void check_groups(const Context& context) {
+  PointSet<float> points{{}, Box::periodic_cube(1), 0.05};
+  Random random(5);
+  fill(points, random, Shape::blobs, 400);
+  const Share part = part_of(points.num(), Cut::uneven, context.comm.rank(), context.comm.size());
+  const Buffer<float> rows = upload(context.exec, rows_of(points, part));
+  Particles<float> particles;
+  particles.segments = {ParticleSegment<float>::interleaved(rows.data(), rows.size() / 3, 3)};
+  const FofResult found =
+      friends_of_friends(context, particles, points.box, {.linking_length = points.linking_length});
+  CHECK(to_host(context.exec, found.label) == slice(labels_of_one_rank(points), part));
+}
+
+/// A transform of several exchanges, in parts.
+void check_transform(const Context& context) {
+  const Signals signals({{12, 10, 14}}, Signals::Kind::real);
+  FftRun<double> run(context, Decomposition(Grid{signals.num()}, context.comm.size(), {}),
+                     {.chunk_bytes = 2000});
+  check_transforms(run, signals);
+}
+
+}  // namespace
+
+TEST_CASE("nccl: it is chosen where each rank has a device") {
+  const Context context = on_own_device();
+  CHECK(context.comm.choose_transport(context.exec) == Transport::nccl);
+  CHECK(context.comm.describe_transport(context.exec) == "NCCL 2.21.5");
+  const Index before = context.comm.bytes_sent();
+  check_groups(context);
+  check_transform(context);
+  CHECK(context.comm.choose_transport(context.exec) == Transport::nccl);
+  CHECK(context.comm.sum(context.comm.bytes_sent()) > context.comm.sum(before));
+}
+
+TEST_CASE("nccl: parts of a communicator have links of their own") {
+  const Context world = on_own_device();
+  Context part{.comm = world.comm.split(world.comm.rank() % 2), .exec = world.exec};
+  check_groups(part);
+  CHECK((part.comm.choose_transport(part.exec) == Transport::nccl) == (part.comm.size() > 1));
+}
+
+TEST_CASE("nccl: ranks that share a device, and ranks on the host") {
+  Context context = on_own_device();
+  std::string reason = "ranks 0 and 1 share a device";
+  SECTION("share") { context.exec = cuda_exec(0); }
+  SECTION("host") {
+    if (context.comm.rank() == 1) context.exec = host_exec(1);
+    reason = "rank 1 does not compute on a device";
+  }
+  CHECK(context.comm.choose_transport(context.exec) == Transport::staged);
+  CHECK(context.comm.describe_transport(context.exec) ==
+        "staged through host memory (no NCCL: " + reason + ")");
+  check_groups(context);
+  context.comm.use_transport(Transport::nccl);
+  CHECK_THROWS_WITH(context.comm.choose_transport(context.exec),
+                    "messages cannot go by NCCL: " + reason +
+                        "; choose another transport, or leave the choice to zhalo");
+}
+
+TEST_CASE("nccl: a rank that computes elsewhere for once") {
+  const Context context = on_own_device();
+  REQUIRE(context.comm.choose_transport(context.exec) == Transport::nccl);
+  const Exec exec = context.comm.rank() == 0 ? host_exec(1) : context.exec;
+  const std::vector<Index> counts(static_cast<std::size_t>(context.comm.size()), 1);
+  const ExchangePlan plan = context.comm.plan_exchange(counts);
+  const Buffer<Index> send =
+      upload(exec, std::vector<Index>(counts.size(), context.comm.rank() + 7));
+  Buffer<Index> received(exec, plan.num_received(), "test");
+  context.comm.exchange(exec, plan, send.span(), received.span());
+  for (int r = 0; r < context.comm.size(); ++r)
+    CHECK(to_host(exec, received)[static_cast<std::size_t>(r)] == r + 7);
+  CHECK(context.comm.choose_transport(context.exec) == Transport::nccl);
+}
+
+TEST_CASE("nccl: where no links can be made, messages go by MPI") {
+  const char* text = GENERATE("refuse:1", "absent:0");
+  const Fault fault(text);
+  const Context context = on_own_device(2);
+  CHECK(context.comm.choose_transport(context.exec) == Transport::staged);
+  check_groups(context);
+  check_transform(context);
+  CHECK_FALSE(context.comm.is_broken());
+}
+
+TEST_CASE("nccl: an exchange that fails is made again by MPI") {
+  const char* text = GENERATE("error:1:1", "error:0:2", "hang:1:1", "hang:0:3");
+  const Fault fault(text);
+  const Context context = on_own_device(2);
+  REQUIRE(context.comm.choose_transport(context.exec) == Transport::nccl);
+  check_groups(context);
+  CHECK(context.comm.choose_transport(context.exec) == Transport::staged);
+  const std::string text_of_transport = context.comm.describe_transport(context.exec);
+  CHECK(text_of_transport.find("no NCCL: rank ") != std::string::npos);
+  CHECK_FALSE(context.comm.is_broken());
+}
+
+TEST_CASE("nccl: a transform that fails is one error on all ranks, and the next one goes by MPI") {
+  const char* text = GENERATE("error:1:1", "error:0:2", "hang:1:2");
+  const Fault fault(text);
+  const Context context = on_own_device(2);
+  const Signals signals({{12, 10, 14}}, Signals::Kind::real);
+  FftRun<double> run(context, Decomposition(Grid{signals.num()}, context.comm.size(), {}),
+                     {.chunk_bytes = 2000});
+  const Buffer<double> cells(context.exec, run.fft().cells().size, "test");
+  Buffer<std::complex<double>> modes(context.exec, run.fft().modes().size, "test");
+  std::string message;
+  try {
+    run.fft().forward(cells.span(), modes.span());
+  } catch (const CommunicationError& error) {
+    message = error.what();
+  }
+  CHECK(message.find("messages between devices failed (rank ") != std::string::npos);
+  const std::vector<std::size_t> lengths = context.comm.all_gather(message.size());
+  CHECK(std::count(lengths.begin(), lengths.end(), message.size()) == context.comm.size());
+  CHECK_FALSE(context.comm.is_broken());
+  check_transform(context);
+}
+
+TEST_CASE("nccl: a library that is not there, or too old", "[.][library]") {
+  const Context context = on_own_device();
+  CHECK(context.comm.choose_transport(context.exec) == Transport::staged);
+  CHECK(context.comm.describe_transport(context.exec) ==
+        "staged through host memory (no NCCL: rank 0 has no NCCL 2.18 or newer)");
+  check_groups(context);
+}
