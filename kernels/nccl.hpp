@@ -35,7 +35,7 @@ struct MessageGroup {
 };
 
 /// This rank's end of the links between all ranks. No member function waits for other ranks. All
-/// but abort() throw CommunicationError for errors of NCCL, also of messages that were started
+/// but give_up() throw CommunicationError for errors of NCCL, also of messages that were started
 /// before, and DeviceError for those of the device.
 class NcclLink {
  public:
@@ -57,7 +57,7 @@ class NcclLink {
   /// until it is so.
   virtual bool is_done(Index number) = 0;
   /// Ends what is under way, with anything in the receivers' memory. Nothing can be started then.
-  virtual void abort() noexcept = 0;
+  virtual void give_up() noexcept = 0;
 };
 
 /// Why this process cannot use NCCL; empty if it can.

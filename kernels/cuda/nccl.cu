@@ -76,8 +76,7 @@ class Link final : public NcclLink {
     const DeviceScope scope(device_);
     NcclUniqueId unique{};
     std::copy(id.begin(), id.end(), unique.internal);
-    NcclConfig config{sizeof(NcclConfig), config_magic, min_nccl_version, 0,         nccl_unset,
-                      nccl_unset,         nccl_unset,   nullptr,          nccl_unset};
+    NcclConfig config{sizeof(NcclConfig), nccl_config_magic, min_nccl_version, 0};
     check_nccl(nccl().init(&comm_, size, unique, rank, &config), "ncclCommInitRankConfig");
   }
 
@@ -102,8 +101,11 @@ class Link final : public NcclLink {
     return number < num_done_;
   }
 
-  void abort() noexcept override {
-    if (comm_ != nullptr) static_cast<void>(nccl().abort(std::exchange(comm_, nullptr)));
+  void give_up() noexcept override {
+    if (comm_ != nullptr) {
+      static_cast<void>(nccl().abandon(std::exchange(comm_, nullptr)));
+      wait({device_, stream_, {}});  // nothing writes into the caller's arrays any more
+    }
     waiting_.clear();
     travelling_.clear();
   }
@@ -165,16 +167,16 @@ class Link final : public NcclLink {
   void end() noexcept {
     try {
       const DeviceScope scope(device_);
-      if (comm_ == nullptr || !waiting_.empty() || !travelling_.empty()) return abort();
+      if (comm_ == nullptr || !waiting_.empty() || !travelling_.empty()) return give_up();
       check_nccl(nccl().finalize(comm_), "ncclCommFinalize", comm_);
       const auto latest = std::chrono::steady_clock::now() + end_patience;
       while (is_working()) {
-        if (std::chrono::steady_clock::now() > latest) return abort();
+        if (std::chrono::steady_clock::now() > latest) return give_up();
         std::this_thread::yield();
       }
       static_cast<void>(nccl().destroy(std::exchange(comm_, nullptr)));
     } catch (const Error&) {
-      abort();
+      give_up();
     }
   }
 

@@ -31,7 +31,7 @@ std::string find_functions(void* handle, NcclLibrary& library) {
   find(handle, "ncclCommGetAsyncError", library.get_async_error, missing);
   find(handle, "ncclCommFinalize", library.finalize, missing);
   find(handle, "ncclCommDestroy", library.destroy, missing);
-  find(handle, "ncclCommAbort", library.abort, missing);
+  find(handle, "ncclCommAbort", library.abandon, missing);
   find(handle, "ncclGroupStart", library.group_start, missing);
   find(handle, "ncclGroupEnd", library.group_end, missing);
   find(handle, "ncclSend", library.send, missing);

@@ -18,25 +18,25 @@ struct NcclUniqueId {
   char internal[128];
 };
 
+/// Version 2.18.0, in NCCL's way of numbering.
+inline constexpr int min_nccl_version = 21800;
+
+inline constexpr unsigned nccl_config_magic = 0xcafebeef;
+/// A field of the configuration that is left to NCCL.
+inline constexpr int nccl_unset = INT_MIN;
+
 /// ncclConfig_t, as far as version 2.18 has it.
 struct NcclConfig {
   std::size_t size;
   unsigned magic;
   unsigned version;
   int blocking;
-  int cga_cluster_size;
-  int min_ctas;
-  int max_ctas;
-  const char* net_name;
-  int split_share;
+  int cga_cluster_size = nccl_unset;
+  int min_ctas = nccl_unset;
+  int max_ctas = nccl_unset;
+  const char* net_name = nullptr;
+  int split_share = nccl_unset;
 };
-
-inline constexpr unsigned nccl_config_magic = 0xcafebeef;
-/// A field of the configuration that is left to NCCL.
-inline constexpr int nccl_unset = INT_MIN;
-
-/// Version 2.18.0, in NCCL's way of numbering.
-inline constexpr int min_nccl_version = 21800;
 
 /// The loaded library.
 struct NcclLibrary {
@@ -51,7 +51,7 @@ struct NcclLibrary {
   NcclResult (*get_async_error)(NcclCommunicator*, NcclResult*) = nullptr;
   NcclResult (*finalize)(NcclCommunicator*) = nullptr;
   NcclResult (*destroy)(NcclCommunicator*) = nullptr;
-  NcclResult (*abort)(NcclCommunicator*) = nullptr;
+  NcclResult (*abandon)(NcclCommunicator*) = nullptr;
   NcclResult (*group_start)() = nullptr;
   NcclResult (*group_end)() = nullptr;
   NcclResult (*send)(const void*, std::size_t, NcclType, int, NcclCommunicator*,

@@ -119,7 +119,7 @@ std::string LinkedRanks::settle(std::string error, const std::function<bool()>& 
 
 void LinkedRanks::give_up(const std::string& why) const {
   DeviceLink& link = comm_.state_->link;
-  if (link.nccl != nullptr) link.nccl->abort();
+  if (link.nccl != nullptr) link.nccl->give_up();
   link.nccl.reset();
   link.why_not = why;
 }

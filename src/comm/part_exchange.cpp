@@ -108,7 +108,7 @@ struct PartExchange::ByLink final : PartExchange::Streams {
       : comm(ranks), exec(std::get<Cuda>(where)), link(*ranks.state_->link.nccl) {}
   ~ByLink() override {
     if (num_done == num_started || comm.state_->link.nccl == nullptr) return;
-    link.abort();  // other ranks may wait for this one's messages: nothing can be agreed on
+    link.give_up();  // other ranks may wait for this one's messages: nothing can be agreed on
     comm.state_->broken = true;
   }
 
