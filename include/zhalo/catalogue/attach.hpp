@@ -1,5 +1,5 @@
-/// Particles that join the group of their nearest linked particle: gas, stars and black holes
-/// beside linked dark matter.
+/// Particles that join the group of their nearest linked particle: for example gas, stars and black
+/// holes, if dark matter is linked.
 #pragma once
 
 #include "zhalo/core/box.hpp"
@@ -12,35 +12,35 @@ namespace zhalo {
 template <class Real>
 struct LabelledParticles {
   const Particles<Real>& particles;
-  /// For each of this rank, in the caller's order: FofResult::label, or no_group. Memory of the
-  /// context's Exec.
+  /// One per particle of this rank, in the caller's order: FofResult::label, or no_group. Memory of
+  /// the context's Exec.
   Span<const Index> label;
 };
 
 struct AttachResult {
-  /// For each of the others of this rank, in the caller's order: the label of its nearest linked
-  /// particle, or no_group if none is within the radius. Memory of the context's Exec.
+  /// One per particle of `others` on this rank, in the caller's order: the label of the nearest
+  /// linked particle, or no_group if none is within the radius. Memory of the context's Exec.
   Buffer<Index> label;
-  Index num_wrapped =
-      0;  ///< over all ranks: linked particles and others that lay outside a periodic axis
+  /// Linked and other particles over all ranks that were outside a periodic axis.
+  Index num_wrapped = 0;
 };
 
-/// Gives each of `others` the label of the nearest of `linked`, if that is at a distance <= radius
-/// (in the unit of the positions; may be infinite). Of several at the same distance the one with
-/// the smallest global index among `linked` counts. Distances are those of knn: in the positions'
-/// own precision, to the nearest periodic image.
+/// Gives each of `others` the label of the nearest of `linked`, if that is at a distance <= radius.
+/// The radius is in the unit of the positions and may be infinite. Of several at the same distance,
+/// the one with the smallest global index among `linked` counts. Distances are those of knn(): in
+/// the positions' own precision, to the nearest periodic image.
 ///
-/// Collective. Both kinds of particles may be in any order, on any rank, and any rank may have
-/// none. The result is equal bit for bit for any number of ranks and threads. make_catalogue takes
-/// these labels together with those of the linked particles, for Particles that have the segments
-/// of both. Throws InputError for a radius that is negative or NaN, labels that are not one for
-/// each linked particle, and as knn.
+/// Collective. Both kinds of particles may be in any order and on any rank; some ranks may have
+/// none. The result is equal bit for bit for any number of ranks and threads. make_catalogue()
+/// takes these labels together with those of the linked particles, for Particles that have the
+/// segments of both. Throws InputError for a radius that is negative or NaN and for labels that are
+/// not one per linked particle, and as knn().
 template <class Real>
 AttachResult attach_particles(const Context& context, const LabelledParticles<Real>& linked,
                               const Particles<Real>& others, const Box& box, double radius);
 
-/// The same for two species of a domain: labels are those of the species `linked`, and the results
-/// those of the species `others`, both in the domain's order.
+/// The same for two species of a domain. `label` has the labels of species.targets, which are
+/// linked. The result has those of species.queries. Both are in the domain's order.
 template <class Real>
 AttachResult attach_particles(const Domain<Real>& domain, Span<const Index> label, double radius,
                               const KnnSpecies& species = {.queries = 1, .targets = 0});

@@ -1,4 +1,4 @@
-/// What a catalogue says of each halo, and how files show it.
+/// The properties of each halo in a catalogue, and how files show them.
 #pragma once
 
 #include <variant>
@@ -7,20 +7,20 @@
 
 namespace zhalo {
 
-/// One halo with the members i, their masses m_i, positions r_i and velocities v_i. Lengths have
-/// the unit of the positions; masses and velocities are in the units given. In a periodic box r - c
-/// goes to the nearest image.
+/// One halo with members i, their masses m_i, positions r_i and velocities v_i. Lengths are in the
+/// unit of the positions. Masses and velocities are in the units in which they were given. In a
+/// periodic box, r - c is the vector to the nearest image.
 ///
-/// A new property is a member here, a row of halo_columns below, and a sum and formula in
+/// To add a property, add a member here, a row of halo_columns below, and a sum and formula in
 /// kernels/common/catalogue/halo_sums.hpp.
 struct HaloProperties {
-  double mass = 0;                 ///< M = sum m
-  Vec3d centre;                    ///< c = sum m r / M, inside the box
-  Vec3d velocity;                  ///< V = sum m v / M; NaN if a member has no finite velocity
-  double velocity_dispersion = 0;  ///< sqrt(sum m |v - V|^2 / (M D)) in D dimensions: along one
-                                   ///< axis; NaN as above
-  double rms_radius = 0;           ///< sqrt(sum m |r - c|^2 / M)
-  double max_radius = 0;           ///< max |r - c|
+  double mass = 0;  ///< M = sum m
+  Vec3d centre;     ///< c = sum m r / M, inside the box
+  Vec3d velocity;   ///< V = sum m v / M; NaN if a member has no finite velocity
+  /// sqrt(sum m |v - V|^2 / (M D)) in D dimensions: along one axis. NaN as the velocity.
+  double velocity_dispersion = 0;
+  double rms_radius = 0;  ///< sqrt(sum m |r - c|^2 / M)
+  double max_radius = 0;  ///< max |r - c|
 };
 
 /// The unit of a property in files.

@@ -1,4 +1,4 @@
-/// Ranks that work together.
+/// Communication between ranks.
 #pragma once
 
 #include <mpi.h>
@@ -15,20 +15,21 @@
 
 namespace zhalo {
 
-/// A variable all-to-all, known to both sides. Elements lie by rank: those for (from) rank r are
-/// [offset[r], offset[r + 1]). A pair of ranks may exchange nothing, and a rank may send to itself.
+/// A variable all-to-all exchange, as this rank sees it. Elements are in the order of ranks: those
+/// for (or from) rank r are [offset[r], offset[r + 1]). Two ranks may exchange nothing, and a rank
+/// may send to itself.
 struct ExchangePlan {
   std::vector<Index> send_offset;     ///< size() + 1
   std::vector<Index> receive_offset;  ///< size() + 1
 
   Index num_sent() const { return send_offset.back(); }
   Index num_received() const { return receive_offset.back(); }
-  /// The way back: what was received is sent to where it came from.
+  /// The plan of the opposite direction: what was received is sent back to where it came from.
   ExchangePlan reversed() const { return {receive_offset, send_offset}; }
 };
 
-/// One array that travels: num_sent() elements at `send` become num_received() elements at
-/// `receive`, in the order of ranks.
+/// One array of an exchange: num_sent() elements at `send` become num_received() elements at
+/// `receive`, both in the order of ranks. The memory is the caller's.
 struct ExchangeColumn {
   const void* send = nullptr;
   void* receive = nullptr;
@@ -39,18 +40,18 @@ struct Failure;
 
 /// How arrays in device memory travel between ranks. Results do not depend on it.
 enum class Transport {
-  /// The environment variable ZHALO_TRANSPORT (auto, nccl, gpu-aware or staged) if it is set. Else
-  /// NCCL where every rank has a device of its own and finds NCCL 2.18 or newer; else GPU-aware MPI
-  /// where MPI says on all ranks that it is, and the first number that is sent so arrives; else
-  /// staged.
+  /// The environment variable ZHALO_TRANSPORT (auto, nccl, gpu-aware or staged) decides, if it is
+  /// set. Else zhalo takes NCCL where every rank has a device of its own and finds NCCL 2.18 or
+  /// newer. Else it takes GPU-aware MPI where MPI says on all ranks that it is, and a first test
+  /// message arrives. Else arrays are staged.
   automatic,
   /// From device to device by NCCL. InputError at the first exchange of device arrays if it cannot
   /// be used. If NCCL fails later, MPI takes its place, staged or GPU-aware.
   nccl,
   /// MPI gets device addresses.
   gpu_aware,
-  /// Through a bounded buffer in host memory. Arrays in host memory are copied through it, too;
-  /// with all other transports these are handed to MPI as they are.
+  /// Through a bounded buffer in host memory. This transport copies arrays in host memory, too. All
+  /// others hand them to MPI as they are.
   staged
 };
 
@@ -58,33 +59,36 @@ enum class Transport {
 Transport parse_transport(const std::string& word);
 
 struct CommunicatorOptions {
-  /// Longest wait for other ranks without any message coming or going, after which a
-  /// CommunicationError names the operation; 0: for ever. Negative: the environment variable
+  /// Longest wait for other ranks, in seconds, while no message comes or goes. Then a
+  /// CommunicationError names the operation. 0: no limit. Negative: the environment variable
   /// ZHALO_TIMEOUT if it is set, else half an hour. Making a communicator waits without limit.
   double timeout_seconds = -1;
-  /// Longest message; longer ones are sent in parts, and staging takes 32 times this. The smallest
-  /// of all ranks' counts. Up to 1 GiB.
+  /// Longest message in bytes, up to 1 GiB. Longer messages are sent in parts. Staging needs 32
+  /// times this. The smallest value of all ranks is used.
   Index chunk_bytes = Index{4} << 20;
   Transport transport = Transport::automatic;
-  /// Called before every collective operation with its name: to see, to delay, or to stop by an
-  /// exception.
+  /// Called with the name of each collective operation before it begins. It may watch, delay, or
+  /// stop the operation by an exception.
   std::function<void(const char* operation)> observer{};
 };
 
-/// A private duplicate of the caller's MPI communicator: messages of the caller and of zhalo cannot
-/// meet, and errors return as CommunicationError. Default constructed it is a communicator of one
-/// rank, needs no MPI_Init, and makes no MPI call. Movable; the duplicate is freed with it. Every
-/// member function is collective but those that say otherwise.
+/// A private duplicate of the caller's MPI communicator. Messages of the caller and of zhalo cannot
+/// meet. Errors of MPI become CommunicationError.
 ///
-/// Errors: a collective begins with the question whether all ranks got there. Where a rank threw
-/// instead, and the exception passed through its together(), all others throw the same from the
-/// collective they are in: none waits for the one that left.
+/// A default-constructed Communicator has one rank, needs no MPI_Init, and makes no MPI call. A
+/// Communicator is movable and frees its duplicate in the end. Every member function is collective
+/// unless it says otherwise.
+///
+/// Errors: every collective operation begins by asking whether all ranks have reached it. If a rank
+/// throws an exception instead, and the exception passes through its together(), all other ranks
+/// throw the same error from the collective operation that they are in. So no rank waits for one
+/// that has left.
 class Communicator {
  public:
   /// One rank, without MPI.
   Communicator() = default;
-  /// Collective over `parent`. MPI must be initialised by the caller; zhalo never calls MPI_Init.
-  /// InputError if it is not, or if `parent` is MPI_COMM_NULL.
+  /// Collective over `parent`. The caller must have initialised MPI; zhalo never calls MPI_Init.
+  /// InputError if MPI is not initialised, `parent` is MPI_COMM_NULL, or an option is out of range.
   explicit Communicator(MPI_Comm parent, const CommunicatorOptions& options = {});
   ~Communicator();
   Communicator(Communicator&& other) noexcept;
@@ -95,16 +99,16 @@ class Communicator {
   // Not collective.
   int rank() const { return rank_; }
   int size() const { return size_; }
-  /// Rank among, and number of, the ranks on this rank's machine.
+  /// This rank's number among the ranks on its machine, and the number of these ranks.
   int node_rank() const;
   int node_size() const;
-  /// Whether addresses in device memory are handed to MPI where NCCL is not used. Before the first
-  /// exchange: as far as MPI says.
+  /// Whether MPI gets addresses in device memory where NCCL is not used. Before the first exchange
+  /// this may be MPI's own claim, not tested yet.
   bool is_gpu_aware() const;
-  /// Whether a wait for other ranks was given up, or MPI failed: every collective throws
-  /// CommunicationError from then on.
+  /// Whether a wait for other ranks timed out, or MPI failed. Then every collective operation
+  /// throws CommunicationError.
   bool is_broken() const;
-  /// Bytes that this rank sent to others by exchange().
+  /// Bytes that this rank has sent to other ranks in exchanges.
   Index bytes_sent() const;
 
   /// Chooses, if it was not done yet, how arrays in memory of `exec` travel: Transport::nccl,
@@ -123,16 +127,16 @@ class Communicator {
   double min(double value) const;
   Index max(Index value) const;
   double max(double value) const;
-  /// Sum over the lower ranks; 0 on rank 0.
+  /// Sum of the values of all lower ranks; 0 on rank 0.
   Index exclusive_sum(Index value) const;
-  /// Element-wise, in place.
+  /// The same for arrays, element by element and in place.
   void sum_in_place(Span<Index> values) const;
   void exclusive_sum_in_place(Span<Index> values) const;
-  /// Copies rank `root`'s text to all.
+  /// Returns the text of rank `root` on all ranks.
   std::string broadcast(const std::string& text, int root = 0) const;
 
-  /// One record of each rank, in the order of ranks. For small records: every rank holds all of
-  /// them.
+  /// Returns one record of each rank, in the order of ranks. For small records only, because every
+  /// rank holds all of them.
   template <class T>
   std::vector<T> all_gather(const T& record) const {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 65536,
@@ -142,13 +146,14 @@ class Communicator {
     return all;
   }
 
-  /// Tells each rank what it will receive if this rank sends `send_counts[r]` elements to rank r.
-  /// Costs a message per pair that exchanges something where these are few, else one all-to-all of
-  /// counts.
+  /// Makes a plan from `send_counts`: this rank sends send_counts[r] elements to rank r. The plan
+  /// also says what this rank will receive. If ranks exchange with few others, this costs one
+  /// message per pair; otherwise it costs one all-to-all of counts.
   ExchangePlan plan_exchange(const std::vector<Index>& send_counts) const;
-  /// Sends and receives all columns at once, in memory of `exec`; waits for what `exec` has queued.
-  /// Send and receive arrays must not overlap. Deterministic: every element has its place. A device
-  /// that fails on one rank is an error of all ranks.
+  /// Sends and receives all columns at once, in memory of `exec`. It first waits for the work that
+  /// is queued on `exec`. Send and receive arrays must not overlap. The order of received elements
+  /// is deterministic. If a device fails on one rank, all ranks throw the error. InputError for a
+  /// column without memory or without an element size.
   void exchange(const Exec& exec, const ExchangePlan& plan,
                 const std::vector<ExchangeColumn>& columns) const;
   template <class T>
@@ -159,15 +164,16 @@ class Communicator {
     exchange(exec, plan, {{send.data(), receive.data(), static_cast<Index>(sizeof(T))}});
   }
 
-  /// Ranks with the same colour become a communicator of their own, in the same order.
+  /// Makes a communicator of the ranks with the same colour. The ranks keep their order.
   Communicator split(int colour) const;
-  /// The ranks of each machine (those that can share memory) become a communicator of their own, in
-  /// the same order.
+  /// Makes a communicator of the ranks on the same machine, which can share memory. The ranks keep
+  /// their order.
   Communicator split_by_machine() const;
 
-  /// Runs `work`, which may itself be collective; if it throws on any rank, all ranks throw the
-  /// same error: the one of the lowest rank that failed, with that rank's number unless all failed
-  /// alike. zhalo's errors keep their type, others become zhalo::Error. May be nested.
+  /// Runs `work`, which may itself be collective. If it throws on any rank, all ranks throw the
+  /// same error: that of the lowest rank that failed. The message has the number of that rank,
+  /// unless all ranks failed alike. zhalo's errors keep their type, std::bad_alloc becomes
+  /// OutOfMemory, and other exceptions become zhalo::Error. May be nested.
   void together(const std::function<void()>& work) const;
 
  private:
@@ -175,11 +181,11 @@ class Communicator {
   friend class LinkedRanks;
   friend MPI_Comm mpi_handle(const Communicator& comm);
   struct State;
-  /// Asks whether all ranks got here. Returns whether on some rank the operation itself may fail,
-  /// too.
+  /// Asks whether all ranks have reached this operation. Returns whether the operation itself may
+  /// still fail on some rank.
   bool enter(const char* operation, bool may_fail = false) const;
-  /// Collective, before the first exchange: tries what MPI says of addresses of devices. If it is
-  /// not so, messages are staged.
+  /// Before the first exchange: tests MPI's claim that it takes addresses of devices. If the test
+  /// fails, messages are staged. Collective.
   void probe_gpu_aware(const Exec& exec) const;
   void exchange_by_mpi(const Exec& exec, const ExchangePlan& plan,
                        const std::vector<ExchangeColumn>& columns) const;
@@ -191,12 +197,12 @@ class Communicator {
   enum class Prefix { no, yes };
   void reduce_in_place(Span<Index> values, Prefix prefix, const char* operation) const;
 
-  std::shared_ptr<State> state_;  ///< none without MPI
+  std::shared_ptr<State> state_;  ///< null without MPI
   int rank_ = 0;
   int size_ = 1;
 };
 
-/// together() for work that returns something.
+/// together() for work that returns a value.
 template <class Work>
 auto together(const Communicator& comm, const Work& work) -> decltype(work()) {
   std::optional<decltype(work())> result;
@@ -204,14 +210,15 @@ auto together(const Communicator& comm, const Work& work) -> decltype(work()) {
   return std::move(*result);
 }
 
-/// The contiguous share [first, first + count) of `total` items that falls to a rank; shares differ
-/// by at most one.
+/// The contiguous part [first, first + count) of some items that one rank has.
 struct Share {
   Index first = 0;
   Index count = 0;
 };
+/// Divides `total` items among `size` ranks and returns the part of `rank`. Parts differ by at most
+/// one item.
 Share share_of(Index total, int rank, int size);
-/// The rank whose share holds item `item` of `total`.
+/// The rank whose part contains item number `item` of `total`.
 int owner_of(Index item, Index total, int size);
 
 }  // namespace zhalo

@@ -5,11 +5,12 @@
 
 namespace zhalo {
 
-/// An axis-aligned volume [lo, lo + length) in 2 or 3 dimensions, each axis periodic or not.
+/// An axis-aligned volume [lo, lo + length) in 2 or 3 dimensions. Each axis is periodic or not.
 ///
-/// A periodic axis needs length > 0; positions outside are wrapped into it and x == lo + length
-/// wraps to lo. On an axis that is not periodic, length > 0 bounds the particles (outside is an
-/// error) and length == 0 means unbounded. Units are the positions'.
+/// A periodic axis needs length > 0. Positions outside it are wrapped into it; lo + length is
+/// wrapped to lo. On an axis that is not periodic, length > 0 bounds the particles: a position
+/// outside is an error. Length 0 means that such an axis has no bounds. Lengths are in the unit of
+/// the positions.
 struct Box {
   Vec3d lo{};
   Vec3d length{};
@@ -27,7 +28,7 @@ struct Box {
     return box;
   }
 
-  /// No edges: whatever the particles span.
+  /// A box without bounds, which contains all positions.
   static constexpr Box unbounded(int dimensions = 3) {
     Box box;
     box.dimensions = dimensions;
@@ -36,7 +37,7 @@ struct Box {
 
   constexpr bool any_periodic() const { return periodic[0] || periodic[1] || periodic[2]; }
 
-  /// Product of the lengths of the dimensions in use; 0 if unbounded.
+  /// Product of the lengths of the dimensions in use; 0 if an axis has no bounds.
   constexpr double volume() const {
     double product = 1;
     for (int axis = 0; axis < dimensions; ++axis) product *= length[axis];

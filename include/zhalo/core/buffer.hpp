@@ -1,4 +1,4 @@
-/// Owning memory of host or device.
+/// Arrays that own their memory, on host or device.
 #pragma once
 
 #include <string_view>
@@ -11,13 +11,13 @@
 
 namespace zhalo {
 
-/// Copies bytes between any two places of `exec`'s machine (host or device, found by the pointers)
-/// and waits.
+/// Copies `bytes` bytes and waits until the copy is done. With a CUDA Exec, either address may be
+/// in host memory or in memory of the device.
 void copy_bytes(const Exec& exec, void* to, const void* from, std::size_t bytes);
 
-/// Move-only array of `size` elements, uninitialised on purpose. `padding` more elements may be
-/// read or written behind the end, so that vector loads need no tail case. Kernels see Spans, never
-/// Buffers.
+/// A move-only array of `size` elements that owns its memory. The elements are not initialised.
+/// `padding` more elements behind the end may be read and written, so vector loads need no special
+/// case at the end. Kernels get Spans, never Buffers.
 template <class T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -54,14 +54,15 @@ class Buffer {
   Span<T> span() { return {data_, size_}; }
   Span<const T> span() const { return {data_, size_}; }
 
-  /// Forgets the elements from `size` on; keeps the memory.
+  /// Drops the elements from `size` on. The memory stays allocated.
   void shrink(Index size) {
     ZHALO_EXPECT(size >= 0 && size <= size_);
     size_ = size;
   }
 
  private:
-  /// What no machine has rather than what a product beyond 64 bits leaves.
+  /// Bytes for `size` elements and the padding. A result above 2^62 becomes 2^62, which no machine
+  /// has: this avoids an overflow of 64 bits.
   static std::size_t bytes_for(Index size) {
     ZHALO_EXPECT(size >= 0);
     constexpr std::size_t most = std::size_t{1} << 62;
@@ -80,7 +81,7 @@ class Buffer {
   Index size_ = 0;
 };
 
-/// The elements as a vector on the host.
+/// Copies the elements to a vector on the host.
 template <class T>
 std::vector<T> to_host(const Exec& exec, Span<const T> from) {
   std::vector<T> to(static_cast<std::size_t>(from.size()));
@@ -92,7 +93,8 @@ std::vector<T> to_host(const Exec& exec, const Buffer<T>& from) {
   return to_host(exec, from.span());
 }
 
-/// A copy in the memory of `exec`.
+/// Copies the elements to a new Buffer in memory of `exec`. `purpose` names it in the message of
+/// OutOfMemory.
 template <class T>
 Buffer<T> to_exec(const Exec& exec, Span<const T> from, std::string_view purpose) {
   Buffer<T> to(exec, from.size(), purpose);

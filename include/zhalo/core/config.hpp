@@ -5,29 +5,30 @@
 #error "zhalo needs C++20: with nvcc pass -std=c++20 (CMake 3.25 drops CUDA_STANDARD 20 silently)"
 #endif
 
-/// Functions that run on the host and, when nvcc compiles them, on the device.
+/// Marks functions that run on the host and, if nvcc compiles them, also on the device.
 #if defined(__CUDACC__)
 #define ZHALO_HD __host__ __device__
 #else
 #define ZHALO_HD
 #endif
 
-/// Debug contracts and bounds checks: on unless NDEBUG is defined.
+/// Debug contracts and bounds checks are on unless NDEBUG is defined.
 #if defined(NDEBUG)
 #define ZHALO_CHECKED 0
 #else
 #define ZHALO_CHECKED 1
 #endif
 
-/// True where the text is being compiled for a device.
+/// 1 while code is compiled for a device, else 0.
 #if defined(__CUDA_ARCH__)
 #define ZHALO_ON_DEVICE 1
 #else
 #define ZHALO_ON_DEVICE 0
 #endif
 
-/// A contract: checked in Debug builds, nothing otherwise. Include zhalo/core/error.hpp to use
-/// it. Emulated devices (tests/device) can throw, as the host does.
+/// A contract: checked in Debug builds, ignored in others. A file that uses it must include
+/// zhalo/core/error.hpp. A broken contract throws on the host and fails an assert on a device.
+/// Emulated devices (tests/device) throw as the host does.
 #if !ZHALO_CHECKED
 #define ZHALO_EXPECT(condition) static_cast<void>(0)
 #elif ZHALO_ON_DEVICE && !defined(ZHALO_EMULATED_DEVICE)

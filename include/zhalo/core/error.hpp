@@ -8,7 +8,7 @@
 
 namespace zhalo {
 
-/// Base of everything that zhalo throws. Nothing in the library ends the process.
+/// Base class of all exceptions that zhalo throws. The library never ends the process.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -26,7 +26,8 @@ class FileError : public Error {
   using Error::Error;
 };
 
-/// Memory is really gone: the message says how much was needed, for what, and how much there was.
+/// There is not enough memory. The message says how much was needed, for what, and how much was
+/// available.
 class OutOfMemory : public Error {
  public:
   using Error::Error;
@@ -50,14 +51,14 @@ class Interrupted : public Error {
   using Error::Error;
 };
 
-/// A contract of zhalo's own code is broken (Debug builds): please report it.
+/// A contract inside zhalo is broken (found in Debug builds only). Please report it.
 class ContractViolation : public Error {
  public:
   using Error::Error;
 };
 
-/// What ZHALO_EXPECT(condition) calls on the host when the condition is false: throws
-/// ContractViolation with the place.
+/// ZHALO_EXPECT(condition) calls this on the host if the condition is false. Throws
+/// ContractViolation with the file and the line.
 [[noreturn]] inline void contract_failed(const char* condition, const char* file, int line) {
   throw ContractViolation(std::string("contract violated: ") + condition + " at " + file + ":" +
                           std::to_string(line) + "; please report this as a bug of zhalo");

@@ -1,4 +1,4 @@
-/// Where a computation runs: chosen once, at the public API.
+/// Where a computation runs. The caller chooses it once, in the public API.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,13 @@ struct CUstream_st;  // = *cudaStream_t, without any CUDA header
 
 namespace zhalo {
 
-/// The processor's cores. `threads` == 0 takes all that the process may use.
+/// The cores of the processor. `threads` == 0: all threads that the process may use.
 struct Host {
   int threads = 0;
   std::shared_ptr<MemoryPool> pool = std::make_shared<MemoryPool>();
 };
 
-/// A CUDA device and the stream on which everything is queued: make it with cuda_exec(). A pool
+/// A CUDA device and the stream on which all work is queued. Make one with cuda_exec(). A pool
 /// belongs to one stream.
 struct Cuda {
   int device = 0;
@@ -27,7 +27,7 @@ struct Cuda {
 
 using Exec = std::variant<Host, Cuda>;
 
-/// What this build and this machine offer.
+/// Which devices this build can use on this machine.
 struct DeviceReport {
   bool built_with_cuda = false;
   int num_devices = 0;
@@ -36,25 +36,25 @@ struct DeviceReport {
 };
 DeviceReport query_devices();
 
-/// Host with `threads` threads (0: all that the process may use).
+/// The host with `threads` threads (0: all that the process may use). InputError if negative.
 Exec host_exec(int threads = 0);
 
-/// Device number `device`; DeviceError if it cannot be used.
+/// Device number `device`, with a new memory pool. DeviceError if the device cannot be used.
 Exec cuda_exec(int device = 0, CUstream_st* stream = nullptr);
 
-/// The first visible device if there is one, else the host.
+/// The first visible device if there is one, else the host with `threads` threads.
 Exec automatic_exec(int threads = 0);
 
-/// "host, 8 threads, AVX3" or "cuda device 0, NVIDIA H200".
+/// For example "host, 8 threads, AVX3" or "cuda device 0, NVIDIA H200".
 std::string describe(const Exec& exec);
 
-/// Waits for all work that was queued; an error of that work is thrown by the next call.
+/// Waits for all queued work. If that work failed, the next call throws its error.
 void wait(const Exec& exec) noexcept;
 
-/// The pool of either kind.
+/// The memory pool of the Exec. InputError if there is none.
 const std::shared_ptr<MemoryPool>& memory(const Exec& exec);
 
-/// Threads that the process may use: its affinity mask, not the machine's size.
+/// Number of threads that the process may use: that of its affinity mask, not that of the machine.
 int available_threads();
 
 }  // namespace zhalo

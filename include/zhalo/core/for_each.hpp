@@ -1,8 +1,8 @@
-/// Running a functor of the user's for many elements, on the host or on a device: the one public
-/// header with device code.
+/// Runs a functor of the user for many elements, on the host or on a device. This is the only
+/// public header with device code.
 ///
-/// A file that is compiled by nvcc runs its functors on either; one that is compiled by any other
-/// compiler runs them on the host.
+/// If nvcc compiles a file, its functors can run on host and device. With any other compiler they
+/// run on the host only.
 #pragma once
 
 #include <algorithm>
@@ -14,17 +14,17 @@
 
 namespace zhalo {
 
-/// A callable that takes a range, by reference: it must live on.
+/// A callable that takes a range [first, last). It refers to an object, which must outlive it.
 struct RangeFunction {
   const void* object = nullptr;
   void (*call)(const void* object, Index first, Index last) = nullptr;
 };
-/// Calls it for consecutive blocks of [0, num), spread over the threads of the host; the first
-/// exception is thrown on.
+/// Calls the function for consecutive blocks of [0, num), spread over the threads of the host. If
+/// calls throw, it rethrows the first exception.
 void run_blocks(const Host& exec, Index num, Index block, const RangeFunction& function);
 
-// What differs between compilers is in namespaces of its own: a program may be made of files of
-// both kinds.
+// Code that differs between compilers is in separate namespaces, because a program may contain
+// files of both kinds.
 #if defined(__CUDACC__)
 inline namespace compiled_for_devices {
 
@@ -54,7 +54,7 @@ void for_each_on(const Cuda& exec, Index num, F f) {
     cudaSetDevice(before);
   }
   if (status == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // or the next check would report it again
+  static_cast<void>(cudaGetLastError());  // clears the error, or the next check reports it
   throw DeviceError(std::string("a functor could not be started on the device: ") +
                     cudaGetErrorString(status));
 }
@@ -85,10 +85,12 @@ void for_each_on(const Host& exec, Index num, F f) {
   run_blocks(exec, num, block, {&f, run});
 }
 
-/// Runs f(i) for every i in [0, num), in any order and at the same time. `f` is a value, copied to
-/// where it runs: trivially copyable, its operator() const marked ZHALO_HD, its pointers to memory
-/// of the Exec. On a device the work is queued on the Exec's stream. Throws DeviceError for a
-/// device if this file was not compiled by nvcc.
+/// Runs f(i) for every i in [0, num), in any order and concurrently.
+///
+/// `f` is copied to where it runs. It must be trivially copyable, its operator() must be const and
+/// marked ZHALO_HD, and its pointers must point to memory of the Exec. On a device the work is
+/// queued on the Exec's stream. Throws DeviceError if the Exec is a device and nvcc has not
+/// compiled this file.
 template <class F>
 void for_each(const Exec& exec, Index num, F f) {
   static_assert(std::is_trivially_copyable_v<F>,

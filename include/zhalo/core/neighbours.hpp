@@ -8,14 +8,14 @@
 
 namespace zhalo {
 
-/// Where a particle is in the caller's memory; rank -1 for none.
+/// Rank and index of a particle in the caller's memory. Rank -1: no particle.
 struct ParticleLocation {
   std::int32_t rank = -1;
-  LocalIndex index = 0;  ///< on that rank, over its segments
+  LocalIndex index = 0;  ///< on that rank, counted over its segments
 };
 
-/// Values of particles that a search can meet, by place: this rank's own, then those that came from
-/// other ranks.
+/// Values of the particles in a search, by local index: first those of this rank's own particles,
+/// then those of particles that other ranks sent.
 template <class T>
 struct SearchColumn {
   const T* own = nullptr;
@@ -27,8 +27,8 @@ struct SearchColumn {
   }
 };
 
-/// The neighbours of one query, nearest first, those at equal distances by global index. A view:
-/// valid while the functor runs.
+/// The neighbours of one query, nearest first. Neighbours at equal distances are ordered by global
+/// index. A view: valid only while the functor runs.
 template <class Real>
 struct Neighbours {
   Index num = 0;
@@ -37,32 +37,32 @@ struct Neighbours {
   SearchColumn<Index> global_index;
   SearchColumn<Real> pos[3];
   Vec<Real, 3> query_pos;
-  Vec3d period;           ///< scaled; infinite where not periodic
-  double unit = 1;        ///< of scaled lengths, a power of two
-  Index k = 0;            ///< 0: all within a radius
+  Vec3d period;           ///< scaled; infinite on axes that are not periodic
+  double unit = 1;        ///< a scaled length times this is in the caller's unit; a power of two
+  Index k = 0;            ///< 0: all neighbours within a radius
   Index query_index = 0;  ///< global index of the query, among the queries
   LocalIndex query_local_index = 0;
   bool query_is_particle = false;
 
-  /// How many were found: k, or fewer where there are not so many (within the radius).
+  /// Number of neighbours found: k, or fewer if there are fewer (within the radius).
   ZHALO_HD Index size() const { return num; }
-  /// k; or, where all within a radius are listed, how many these are.
+  /// k. In a search for all neighbours within a radius: the number found.
   ZHALO_HD Index wanted() const { return k > 0 ? k : num; }
   /// Whether the i-th neighbour is the query itself.
   ZHALO_HD bool is_query(Index i) const {
     return query_is_particle && local_index[i] == query_local_index;
   }
-  /// Squared distance, as it was found in the positions' precision.
+  /// Squared distance, as computed in the precision of the positions.
   ZHALO_HD double distance2(Index i) const {
     return static_cast<double>(scaled_distance2[i]) * unit * unit;
   }
-  /// Distance; the root is taken in the positions' precision.
+  /// Distance. The square root is taken in the precision of the positions.
   ZHALO_HD double distance(Index i) const {
     return static_cast<double>(static_cast<Real>(sqrt(scaled_distance2[i]))) * unit;
   }
   /// Global index of the neighbour, among the particles.
   ZHALO_HD Index index(Index i) const { return global_index[local_index[i]]; }
-  /// Neighbour minus query, to the nearest periodic image.
+  /// Vector from the query to the nearest periodic image of the neighbour.
   ZHALO_HD Vec3d separation(Index i) const {
     Vec3d d;
     for (int axis = 0; axis < 3; ++axis) {
@@ -77,7 +77,7 @@ struct Neighbours {
   }
 };
 
-/// One particle column at the neighbours of one query.
+/// One particle column, seen at the neighbours of one query.
 template <class T>
 struct NeighbourColumn {
   SearchColumn<T> column;
@@ -85,23 +85,23 @@ struct NeighbourColumn {
   LocalIndex query_local_index = 0;
 
   ZHALO_HD const T& operator[](Index i) const { return column[local_index[i]]; }
-  /// The query's own value; only of a search among the particles themselves.
+  /// The query's own value. Only valid in a search of particles among themselves.
   ZHALO_HD const T& of_query() const { return column[query_local_index]; }
 };
 
-/// Lists of neighbours of some queries, one row each.
+/// Lists of the neighbours of some queries, one row per query.
 template <class Real>
 struct NeighbourRows {
   Index num = 0;                    ///< rows
-  Index k = 0;                      ///< elements a row; 0: rows of any length
-  Span<const Index> row_offset;     ///< where k is 0: first element of each row, and the end
-  Span<const LocalIndex> count;     ///< where k is not 0: neighbours found for each row
-  const Real* distance2 = nullptr;  ///< scaled
+  Index k = 0;                      ///< elements per row; 0: rows of any length
+  Span<const Index> row_offset;     ///< if k is 0: first element of each row, and the end
+  Span<const LocalIndex> count;     ///< if k is not 0: neighbours found for each row
+  const Real* distance2 = nullptr;  ///< squared distances, scaled
   const LocalIndex* local_index = nullptr;
 
-  const Real* query_pos[3] = {};  ///< of row 0 and on
+  const Real* query_pos[3] = {};  ///< from row 0 on
   const Index* query_index = nullptr;
-  LocalIndex first_query_local_index = 0;  ///< where queries are particles: index of row 0's
+  LocalIndex first_query_local_index = 0;  ///< row 0's local index, if queries are particles
   bool queries_are_particles = false;
   SearchColumn<Index> global_index;
   SearchColumn<Real> pos[3];
@@ -136,8 +136,9 @@ struct NeighbourRows {
 /// Any number of columns, in one trivially copyable value.
 template <class... T>
 struct SearchColumns {
-  Index unused = 0;  ///< what is empty would have a byte all the same, with anything in it, in the
-                     ///< arguments of kernels
+  /// An empty struct would take a byte in the arguments of kernels, too, and its value would be
+  /// undefined.
+  Index unused = 0;
 };
 template <class First, class... Rest>
 struct SearchColumns<First, Rest...> {
@@ -145,7 +146,7 @@ struct SearchColumns<First, Rest...> {
   SearchColumns<Rest...> rest;
 };
 
-/// results[row] = functor(neighbours of the row, each column at the neighbours).
+/// results[row] = functor(neighbours of the row, each column at these neighbours).
 template <class Real, class Functor, class Result, class... Columns>
 struct ReduceRow {
   static constexpr bool long_elements = true;
@@ -170,7 +171,7 @@ struct ReduceRow {
   }
 };
 
-/// functor(neighbours of the row, i, each column at the neighbours) for each neighbour i.
+/// Calls functor(neighbours of the row, i, each column at these neighbours) for each neighbour i.
 template <class Real, class Functor, class... Columns>
 struct VisitPairs {
   NeighbourRows<Real> rows;

@@ -1,5 +1,4 @@
-/// Reductions of neighbours that are ready to use, on host and device: see knn_reduce and
-/// neighbour_quantity.
+/// Ready-made reductions of neighbours, on host and device. See knn_reduce and neighbour_quantity.
 #pragma once
 
 #include <cmath>
@@ -8,7 +7,7 @@
 
 namespace zhalo {
 
-/// Distance to the k-th neighbour; infinite where there are fewer than k.
+/// Distance to the k-th neighbour; infinite if there are fewer than k.
 struct KthRadius {
   template <class Real>
   ZHALO_HD double operator()(const Neighbours<Real>& near) const {
@@ -17,7 +16,7 @@ struct KthRadius {
   }
 };
 
-/// Mean distance to the neighbours, the query itself left out; 0 where there are none.
+/// Mean distance to the neighbours, without the query itself; 0 if there are none.
 struct MeanRadius {
   template <class Real>
   ZHALO_HD double operator()(const Neighbours<Real>& near) const {
@@ -32,7 +31,7 @@ struct MeanRadius {
   }
 };
 
-/// Mean of a column of numbers over the neighbours; 0 where there are none.
+/// Mean of a column over the neighbours; 0 if there are none.
 template <class T>
 struct MeanOf {
   template <class Real>
@@ -45,11 +44,11 @@ struct MeanOf {
 
 enum class SphKernel { cubic_spline, wendland_c2, wendland_c4 };
 
-/// Smoothed-particle-hydrodynamics kernel W(r, H) of support radius H: W = 0 for r >= H, and its
-/// integral over space is 1.
+/// Kernel W(r, H) of smoothed-particle hydrodynamics, with support radius H. W is 0 for r >= H, and
+/// its integral over space is 1.
 ///
-/// Cubic spline: Monaghan & Lattanzio 1985, A&A 149, 135, as Springel 2005, MNRAS 364, 1105, eq. 4
-/// scales it; Wendland C2 and C4: Dehnen & Aly 2012, MNRAS 425, 1068, table 1.
+/// Cubic spline: Monaghan & Lattanzio 1985, A&A 149, 135, scaled as in Springel 2005, MNRAS 364,
+/// 1105, eq. 4. Wendland C2 and C4: Dehnen & Aly 2012, MNRAS 425, 1068, table 1.
 struct SphWeight {
   SphKernel kernel = SphKernel::cubic_spline;
   int dimensions = 3;
@@ -83,9 +82,9 @@ struct SphWeight {
   }
 };
 
-/// Density at the query: the neighbours' masses, weighted by a kernel whose support is the distance
-/// to the last neighbour listed, which thus counts nothing itself. Infinite where that distance is
-/// 0, and 0 where there is no neighbour.
+/// Density at the query: the sum of m W(r, H) over the neighbours. H is the distance to the last
+/// neighbour, which therefore adds nothing itself. Infinite if H is 0; 0 if there are no
+/// neighbours.
 struct SphDensity {
   SphWeight weight;
 
@@ -102,8 +101,9 @@ struct SphDensity {
   }
 };
 
-/// Velocity dispersion of the neighbours along one axis: sqrt(sum m |v - V|^2 / (M D)) about their
-/// mass-weighted mean V, in D dimensions; 0 where there are none.
+/// Velocity dispersion of the neighbours along one axis: sqrt(sum m |v - V|^2 / (M D)) in D
+/// dimensions. V is their mass-weighted mean velocity, and M is their mass. 0 if there are no
+/// neighbours.
 template <int dimensions>
 struct VelocityDispersion {
   template <class Real, class Mass, class Component>
@@ -129,18 +129,18 @@ struct VelocityDispersion {
   }
 };
 
-/// Those that neighbour_quantity computes.
+/// The quantities that neighbour_quantity computes.
 enum class Quantity {
   kth_radius,   ///< distance to the k-th neighbour (KthRadius)
-  mean_radius,  ///< mean distance, without the query (MeanRadius)
-  density,      ///< of mass, by an SPH kernel that reaches to the k-th neighbour (SphDensity)
-  velocity_dispersion  ///< along one axis (VelocityDispersion); InputError if a segment has no
-                       ///< velocities
+  mean_radius,  ///< mean distance, without the query itself (MeanRadius)
+  density,      ///< of mass, by an SPH kernel that ends at the k-th neighbour (SphDensity)
+  /// Along one axis (VelocityDispersion). InputError if a segment has no velocities.
+  velocity_dispersion
 };
 
 struct QuantityOptions {
   Quantity quantity = Quantity::kth_radius;
-  SphKernel kernel = SphKernel::cubic_spline;  ///< of the density
+  SphKernel kernel = SphKernel::cubic_spline;  ///< for the density
 };
 
 }  // namespace zhalo

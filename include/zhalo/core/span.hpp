@@ -9,7 +9,7 @@
 
 namespace zhalo {
 
-/// Pointer and size; owns nothing. A Span<T> converts to Span<const T>.
+/// Pointer and size; owns no memory. A Span<T> converts to Span<const T>.
 template <class T>
 class Span {
  public:

@@ -12,8 +12,8 @@
 
 namespace zhalo {
 
-/// Elements at a fixed distance in bytes: one member of an array of structs, one axis of an (N,3)
-/// array, or a plain array.
+/// Elements at a fixed distance in bytes: one member of an array of structs, one axis of an (N, 3)
+/// array, or a plain array. Owns no memory.
 template <class T>
 struct Strided {
   const T* data = nullptr;
@@ -25,7 +25,7 @@ struct Strided {
   ZHALO_HD explicit operator bool() const { return data != nullptr; }
 };
 
-/// A strided column of float or double that is read as double.
+/// A strided column of float or double, whose elements are read as double. Owns no memory.
 class RealColumn {
  public:
   RealColumn() = default;
@@ -45,7 +45,7 @@ class RealColumn {
   }
   bool is_double() const { return is_double_; }
   Index stride_bytes() const { return stride_bytes_; }
-  /// One number for all elements.
+  /// Whether one number stands for all elements.
   bool is_one_number() const { return stride_bytes_ == 0; }
   const void* data() const { return data_; }
 

@@ -18,12 +18,12 @@ struct Phase {
   double seconds = 0;
 };
 
-/// Collects phases in the order in which they first ran; a phase that runs again adds to its
-/// seconds. Not thread-safe.
+/// Collects the seconds of phases, in the order in which the phases first ran. If a phase runs
+/// again, its seconds are added. Not thread-safe.
 class Timers {
  public:
-  /// Calls `observer` with the name of each phase that begins from now on: for progress, or to stop
-  /// by an exception, which passes through the computation.
+  /// Calls `observer` with the name of each phase that begins from now on. It may report progress.
+  /// It may also throw an exception, which passes through the computation and so stops it.
   void observe(std::function<void(const std::string& name)> observer) {
     observer_ = std::move(observer);
   }
@@ -51,7 +51,7 @@ class Timers {
   std::function<void(const std::string& name)> observer_;
 };
 
-/// Adds the time from construction to destruction to `timers`, which may be null.
+/// Adds the time from its construction to its destruction to `timers`, which may be null.
 class ScopedTimer {
  public:
   ScopedTimer(Timers* timers, std::string name)

@@ -1,5 +1,5 @@
-/// Index types. Everything that counts over all ranks is 64-bit; positions inside one rank's sorted
-/// array are 32-bit, which halves the memory of sort, tree and union-find (docs/architecture.md).
+/// Index types. Counts over all ranks are 64-bit. Indices in the sorted array of one rank are
+/// 32-bit, which halves the memory of sort, tree and union-find (docs/architecture.md).
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,16 @@ namespace zhalo {
 /// Counts, offsets, global indices and group labels.
 using Index = std::int64_t;
 
-/// Place of a particle in one rank's sorted array.
+/// Index of a particle in the sorted array of one rank.
 using LocalIndex = std::uint32_t;
 
-/// Most particles that one rank can hold; more need more ranks.
+/// Largest number of particles on one rank. More particles need more ranks.
 inline constexpr Index max_local_particles = std::numeric_limits<LocalIndex>::max() - 1023;
 
-/// Group of a particle that belongs to no group in the catalogue.
+/// Group of a particle that is in no group of the catalogue.
 inline constexpr Index no_group = -1;
 
+/// A vector of N components.
 template <class T, int N>
 struct Vec {
   T at[static_cast<std::size_t>(N)]{};

@@ -6,7 +6,7 @@
 
 namespace zhalo {
 
-/// Matter, a cosmological constant and curvature; no radiation.
+/// A universe of matter, a cosmological constant and curvature, without radiation.
 struct Expansion {
   double omega_matter = 0.3;
   double omega_lambda = 0.7;
@@ -18,32 +18,35 @@ struct Expansion {
   double omega_matter_at(double scale_factor) const;
 };
 
-/// Growing modes; D(1) = 1.
+/// Growing modes of first and second order, normalised to D1 = 1 at scale factor 1.
 struct Growth {
-  double d1 = 1;  ///< linear (Heath 1977, MNRAS 179, 351, by quadrature)
+  double d1 = 1;  ///< first order (Heath 1977, MNRAS 179, 351), by quadrature
   double f1 = 1;  ///< d ln D1 / d ln a, from the same integral
-  /// Of second order, D2'' + 2 H D2' = 3/2 Omega_m(a) H^2 (D2 - D1^2) in time, about -3/7 D1^2
-  /// (Bouchet et al. 1995, A&A 296, 575).
+  /// Second order: D2'' + 2 H D2' = 3/2 Omega_m(a) H^2 (D2 - D1^2), with derivatives in time. About
+  /// -3/7 D1^2 (Bouchet et al. 1995, A&A 296, 575).
   double d2 = 0;
   double f2 = 2;  ///< d ln D2 / d ln a, from the same equation
 };
 
-/// InputError for a scale factor that is not positive or more than 1e4, or densities with which the
-/// universe does not expand until then.
+/// Growth at a scale factor. InputError if the scale factor is not positive or is more than 1e4, if
+/// Omega_matter is not positive, or if the universe does not expand all the time until then (and
+/// until scale factor 1).
 Growth growth_at(const Expansion& expansion, double scale_factor);
 
-/// P(k), log-linear between the points of a table, as a power law beyond them. k in h/Mpc, P in
-/// (Mpc/h)^3, at redshift 0.
+/// Linear power spectrum P(k) from a table. k is in h/Mpc and P in (Mpc/h)^3, at redshift 0.
+/// Between the points ln P is linear in ln k. Beyond them P continues as a power law.
 class LinearPower {
  public:
-  /// InputError unless there are at least two points, k ascends, and all are positive and finite.
+  /// InputError unless there are at least two points, k ascends, and all values are positive and
+  /// finite.
   LinearPower(std::vector<double> k, std::vector<double> power);
 
   double operator()(double k) const;
-  /// Root of the variance in spheres of radius R (Mpc/h), which is 1 / (2 pi^2) times the integral
-  /// of P W^2 k^2 dk; by quadrature.
+  /// Root of the variance in spheres of `radius` (Mpc/h), by quadrature. The variance is the
+  /// integral of P W^2 k^2 dk times 1 / (2 pi^2). InputError unless the radius is positive and
+  /// finite.
   double sigma(double radius) const;
-  /// So that sigma(8) has this value.
+  /// Scales P so that sigma(8) is `sigma8`. InputError unless that is positive and finite.
   void normalise(double sigma8);
 
  private:
@@ -60,12 +63,12 @@ struct EisensteinHu {
   double cmb_temperature = 2.7255;  ///< K
 };
 
-/// Transfer function with acoustic oscillations, k in h/Mpc (Eisenstein & Hu 1998, ApJ 496, 605,
-/// eq. 2-24). Tends to 1 for small k.
+/// Transfer function T(k) with acoustic oscillations, k in h/Mpc (Eisenstein & Hu 1998, ApJ 496,
+/// 605, eq. 2-24). It tends to 1 for small k. InputError for parameters out of range or negative k.
 double eisenstein_hu_transfer(const EisensteinHu& parameters, double k);
 
-/// k^n T(k)^2 with that sigma8, tabulated from 1e-5 to 1e3 h/Mpc. InputError for parameters out of
-/// range.
+/// P(k) = k^n T(k)^2, normalised to `sigma8` and tabulated from 1e-5 to 1e3 h/Mpc. InputError for
+/// parameters out of range.
 LinearPower eisenstein_hu_power(const EisensteinHu& parameters);
 
 }  // namespace zhalo

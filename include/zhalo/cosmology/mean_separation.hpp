@@ -1,4 +1,4 @@
-/// The mean separation of particles: the unit of relative linking lengths.
+/// The mean separation of particles, which is the unit of relative linking lengths.
 #pragma once
 
 #include <optional>
@@ -8,21 +8,23 @@
 
 namespace zhalo {
 
-/// The particles that are linked, as far as the mean separation needs them.
+/// Number and masses of the linked particles.
 struct MassSummary {
   Index count = 0;
-  double mean = 0;  ///< equal bit for bit on any number of ranks
+  double mean = 0;  ///< equal bit for bit for any number of ranks
   double min = 0;
   double max = 0;
-  /// min and max agree to 1e-6, so that masses in float32 count as equal.
+  /// Whether all masses are equal: min and max agree to 1e-6, to allow for masses in float32.
   bool equal() const { return count > 0 && min > 0 && max - min <= 1e-6 * max; }
 };
 
 enum class MeanSeparationRule {
-  automatic,  ///< volume if the linked type has equal masses, is alone and fills the box (to 1%,
-              ///< without gas), else density
-  density,    ///< cbrt(mean mass / (Omega rho_crit)), right for zooms and with gas
-  volume,     ///< cbrt(V / N)
+  /// `volume` if a single type is linked, its masses are equal, it fills the box to 1%, and there
+  /// is no gas. Otherwise `density`. If the density is unknown, `volume` still serves for a single
+  /// type of equal masses without gas.
+  automatic,
+  density,  ///< cbrt(mean mass / (Omega rho_crit)): right for zooms and with gas
+  volume,   ///< cbrt(V / N)
   given
 };
 
@@ -31,37 +33,37 @@ struct MeanSeparationRequest {
   double value = 0;  ///< for `given`, in the particles' unit of length
 };
 
-/// "auto", "rho", "volume" or a positive number; InputError otherwise.
+/// Parses "auto", "rho", "volume" or a positive number. InputError for anything else.
 MeanSeparationRequest parse_mean_separation(const std::string& text);
 
-/// What is known of the matter around the linked particles. Lengths and densities are in the units
-/// of the particles' masses and positions.
+/// What is known of the matter in the box. Lengths and densities are in the units of the particles'
+/// positions and masses.
 struct MatterContent {
   std::optional<double> volume;  ///< of the box
   std::optional<double> critical_density;
-  std::string critical_density_source;  ///< or why there is none
+  std::string critical_density_source;  ///< where it comes from, or why there is none
   std::optional<double> omega_matter;
   std::optional<double> omega_baryon;
   std::optional<double> omega_cdm;
   bool has_gas = false;
-  int num_types = 1;  ///< that are linked
+  int num_types = 1;  ///< number of linked types
 };
 
-/// All candidates and the choice, in the unit of length of the particles.
+/// All candidates and the one chosen, in the particles' unit of length.
 struct MeanSeparation {
   double chosen = 0;
-  std::string how;  ///< for the user: which rule, with what numbers
+  std::string how;  ///< for the user: which rule was used, with which numbers
   std::optional<double> from_volume;
   std::optional<double> from_density;
   std::string volume_note;   ///< the numbers used, or why there is none
   std::string density_note;  ///< the numbers used, or why there is none
-  /// Not empty if volume and density differ by more than 1%: a sentence for the user.
+  /// A sentence for the user if volume and density differ by more than 1%; else empty.
   std::string warning;
 };
 
-/// Omega in the density is that of all matter without neutrinos, and without baryons if there
-/// is gas. Throws InputError if what was asked for cannot be had; the message says what is missing
-/// and which options help.
+/// Derives the mean separation. Omega in the density is that of all matter without neutrinos and,
+/// if there is gas, without baryons. Throws InputError if the requested rule cannot be used. The
+/// message says what is missing and which options help.
 MeanSeparation mean_separation(const MatterContent& matter, const MassSummary& masses,
                                const MeanSeparationRequest& request = {});
 

@@ -1,4 +1,5 @@
-/// Particles of all ranks in Z-order (Morton 1966), in even parts: sorted once, used by many.
+/// The particles of all ranks, sorted once along the Z-order (Morton 1966) and divided evenly among
+/// the ranks.
 #pragma once
 
 #include <memory>
@@ -11,52 +12,56 @@
 namespace zhalo {
 
 struct DomainOptions {
-  /// Weights of the particles, in the caller's order and each at least 1. Then each rank gets a
-  /// part of equal weight; without weights it gets a part of equal number.
+  /// Weights of the particles, in the caller's order and each at least 1. With weights, each rank
+  /// gets a part of equal weight. Without weights, it gets a part of equal number. For a single
+  /// species only.
   Strided<std::uint32_t> weight{nullptr};
-  /// The smallest linking length or radius that the domain will be searched with; 0: any. Keys then
-  /// distinguish no cells much smaller than that, and sorting takes less time. Smaller lengths give
-  /// right results, too.
+  /// The smallest linking length or radius of later searches in the domain; 0: any. Sort keys then
+  /// do not resolve cells much smaller than this, and sorting takes less time. Searches with
+  /// smaller lengths are still correct.
   double min_length = 0;
 };
 
 template <class Real>
 struct DomainState;
 
-/// The particles of all ranks, sorted by Morton key (63 bits in 3-D, 62 in 2-D, over the periodic
-/// box or the extent of the particles) and then by global index. Each rank holds one part of that
-/// order. The numbers of the ranks differ by at most one, whatever the particles.
+/// The particles of all ranks, sorted by Morton key and then by global index. Each rank holds one
+/// contiguous part of that order. Without weights, the numbers of particles on the ranks differ by
+/// at most one. A key has up to 63 bits in 3-D and 62 in 2-D. Its cells divide the periodic box, or
+/// the extent of the particles.
 ///
 ///   const Domain<float> domain(context, particles, box);
 ///   const FofResult groups = friends_of_friends(domain, {.linking_length = b});
 ///   const Buffer<Index> labels = domain.to_caller_order(groups.label.span());
 ///
-/// Several species may share a domain: they are cut at the same keys, each keeps its own order.
+/// Several species may share a domain. Their common Z-order is cut into even parts, so that ranks
+/// hold the same region of each species. Each species keeps its own order.
 ///
-/// A domain has the columns of its particles, too: mass, velocity, type.
+/// A domain also has the columns of its particles: mass, velocity, type.
 ///
-/// Everything that takes a domain leaves its results in the domain's order; to_caller_order()
-/// brings them to the caller's order and rank. A domain owns its memory, in that of the context's
-/// Exec. The caller's particles are not needed after it is made. Copies are handles of the same
-/// domain. The context must outlive it.
+/// Functions that take a domain leave their results in the domain's order. to_caller_order()
+/// returns them to the caller's order and rank. A domain owns its memory, which is memory of the
+/// context's Exec. The caller's particles are not needed after construction. Copies refer to the
+/// same domain. The context must outlive it.
 template <class Real>
 class Domain {
  public:
-  /// Collective. Throws InputError as friends_of_friends for positions and box, for weights of 0,
-  /// and if the ranks do not give the same box, or weights all or none; OutOfMemory.
+  /// Collective. Throws InputError for positions and boxes that friends_of_friends() refuses, for
+  /// weights of 0, and if the ranks give different boxes or lengths, or only some of them give
+  /// weights; OutOfMemory.
   Domain(const Context& context, const Particles<Real>& particles, const Box& box,
          const DomainOptions& options = {});
-  /// Several species, at least one; all ranks give as many. Only one may have weights.
+  /// The same for several species, at least one. All ranks give the same number of species.
   Domain(const Context& context, const std::vector<Particles<Real>>& species, const Box& box,
          const DomainOptions& options = {});
   Domain(Context&&, const Particles<Real>&, const Box&, const DomainOptions& = {}) = delete;
   Domain(Context&&, const std::vector<Particles<Real>>&, const Box&,
          const DomainOptions& = {}) = delete;
 
-  /// Brings masses, velocities and types after the domain was made of positions alone, so that they
-  /// need memory only from now on. Particles of all species, in the order in which they were given;
-  /// their positions are not looked at and may be missing. Collective. InputError if the numbers of
-  /// particles differ.
+  /// Adds masses, velocities and types to a domain that was made of positions alone, so that they
+  /// need memory only from now on. `species` are the particles of all species, in the order in
+  /// which they were given. Their positions are not used and may be missing. Collective. InputError
+  /// if the numbers of species or particles differ.
   void bring_columns(const std::vector<Particles<Real>>& species);
 
   const Context& context() const;
@@ -64,22 +69,23 @@ class Domain {
   int num_species() const;
 
   Index num(int species = 0) const;         ///< on this rank, in the domain
-  Index num_origin(int species = 0) const;  ///< that this rank brought
+  Index num_origin(int species = 0) const;  ///< that this rank gave
   Index num_total(int species = 0) const;   ///< over all ranks
   Index first(int species = 0) const;  ///< index of this rank's first one in the Z-order of all
-  Index num_wrapped() const;           ///< of all species and ranks: outside a periodic axis
+  Index num_wrapped() const;           ///< outside a periodic axis, over all species and ranks
 
-  /// Coordinates in the box, in the unit of the caller. Arrays have room behind their end
-  /// (Buffer::padding) that may be read.
+  /// Coordinates in the box, in the caller's unit. Buffer::padding elements behind the end may be
+  /// read.
   Span<const Real> position(int axis, int species = 0) const;
-  /// Positions and columns as particles, for calls that take any: painting, reading a field out. A
-  /// view: the domain must outlive it.
+  /// Positions and columns as Particles, for functions that take these, such as paint() and
+  /// readout(). A view: the domain must outlive it.
   Particles<Real> particles(int species = 0) const;
   /// Index of each particle in the caller's order over all ranks.
   Span<const Index> global_index(int species = 0) const;
 
-  /// Brings a column into the domain's order: one element for each particle that this rank brought
-  /// becomes one for each that it has. Collective. InputError if a size is wrong on some rank.
+  /// Brings a column into the domain's order. `column` has one element for each particle that this
+  /// rank gave, the result one for each particle that it holds. Collective. InputError if a size is
+  /// wrong on some rank.
   template <class T>
   Buffer<T> to_domain_order(Span<const T> column, int species = 0) const {
     return together(context().comm, [&] {
@@ -88,8 +94,9 @@ class Domain {
       return to;
     });
   }
-  /// The way back: one element for each particle that this rank has becomes one for each that it
-  /// brought. Collective. InputError if a size is wrong on some rank.
+  /// The inverse of to_domain_order(). `values` has one element for each particle that this rank
+  /// holds, the result one for each particle that it gave. Collective. InputError if a size is
+  /// wrong on some rank.
   template <class T>
   Buffer<T> to_caller_order(Span<const T> values, int species = 0) const {
     return together(context().comm, [&] {
@@ -114,12 +121,12 @@ class Domain {
     Index num = 0;
     Index element_size = 0;
   };
-  /// The same without the type, to memory of the caller's, which may have room for more than is
-  /// needed.
+  /// The same for untyped columns. They write to memory of the caller, which may have room for more
+  /// elements than needed.
   void to_domain_order(const ColumnView& column, const Target& to, int species = 0) const;
   void to_caller_order(const ColumnView& values, const Target& to, int species = 0) const;
 
-  /// For the library: what a domain is made of.
+  /// For the library: the internals of the domain.
   const std::shared_ptr<DomainState<Real>>& state() const { return state_; }
 
  private:

@@ -1,4 +1,4 @@
-/// Particles: the caller's memory, described, or columns of our own.
+/// Particles, as views of memory.
 #pragma once
 
 #include <array>
@@ -10,39 +10,44 @@
 
 namespace zhalo {
 
-/// One piece of the caller's memory (of the context's host or device). All columns have `num`
-/// elements; only pos is required.
+/// One piece of the caller's memory (on the context's host or device). All columns have `num`
+/// elements. Only `pos` is required.
 template <class Real>
 struct ParticleSegment {
   Index num = 0;
   std::array<Strided<Real>, 3> pos;    ///< per axis; the third is unused in 2-D
   std::array<RealColumn, 3> velocity;  ///< per axis, or none
-  RealColumn mass;                     ///< or none: then Particles::uniform_mass holds for all
-  Strided<std::uint8_t> type;          ///< or none: all of one type, 0
+  /// If there is none, all particles have Particles::uniform_mass.
+  RealColumn mass;
+  /// If there is none, all particles have type 0.
+  Strided<std::uint8_t> type;
 
-  /// Views positions that lie as (num, dimensions), row by row; 2 or 3 dimensions, else InputError.
+  /// Views positions that are stored as (num, dimensions), row by row. InputError unless there are
+  /// 2 or 3 dimensions.
   static ParticleSegment interleaved(const Real* pos, Index num, int dimensions = 3);
+  /// The same for velocities.
   void set_interleaved_velocity(const Real* velocity, int dimensions = 3);
 };
 
-/// The particles of one rank: one or more segments that are never copied, never changed, and must
-/// outlive the calls that use them. A particle's identity is its global index: its number in the
-/// order of ranks, then segments, then rows.
+/// The particles of one rank, in one or more segments. The memory is the caller's. zhalo never
+/// changes it, and it must outlive the calls that use it. A particle is identified by its global
+/// index: its number in the order of ranks, then segments, then rows.
 template <class Real>
 struct Particles {
   int dimensions = 3;
-  double uniform_mass = 1;  ///< of every particle where a segment has no mass column
+  double uniform_mass = 1;  ///< for segments without a mass column
   std::vector<ParticleSegment<Real>> segments;
 
   /// Particles on this rank.
   Index num() const;
 };
 
-/// Where this rank's particles lie in the global order. Collective.
+/// This rank's part of the global order of particles.
 struct GlobalRange {
   Index first = 0;  ///< global index of this rank's first particle
   Index total = 0;  ///< over all ranks
 };
+/// The part of a rank with `num` particles. Collective.
 GlobalRange global_range(const Communicator& comm, Index num);
 
 extern template struct ParticleSegment<float>;
@@ -52,14 +57,14 @@ extern template struct Particles<double>;
 
 struct PositionCounts {
   Index num_particles = 0;  ///< over all ranks
-  Index num_wrapped =
-      0;  ///< of them, those that lie outside a periodic axis: searches wrap them into the box
+  /// Those outside a periodic axis, which searches wrap into the box.
+  Index num_wrapped = 0;
 };
 
-/// Looks at all positions once, as every search does at its beginning; copies nothing. Positions in
-/// the box's unit, in memory of the context's Exec. Collective. Throws InputError for positions
-/// that are not finite or lie outside an axis that is not periodic, and for a box that cannot be
-/// used.
+/// Counts all particles, and those that a search wraps into the box. It checks the positions as
+/// every search does at its beginning, and copies nothing. Positions are in the box's unit, in
+/// memory of the context's Exec. Collective. Throws InputError for positions that are not finite or
+/// lie outside an axis that is not periodic, and for a box that cannot be used.
 template <class Real>
 PositionCounts count_positions(const Context& context, const Particles<Real>& particles,
                                const Box& box);

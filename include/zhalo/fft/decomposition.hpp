@@ -1,4 +1,4 @@
-/// Who owns a cell, a mode, a position.
+/// Which rank owns a cell, a mode or a position.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 
 namespace zhalo {
 
-/// Place of a cell or mode on a grid, per axis (x, y, z).
+/// Index of a cell or mode on a grid, per axis (x, y, z).
 using GridIndex = Vec<Index, 3>;
 
-/// The cells [lo, hi) of a grid, by global indices. Empty if hi <= lo on any axis. Ghost layers may
-/// reach below 0 and beyond the grid.
+/// The cells [lo, hi) of a grid, by global indices. Empty if hi <= lo on any axis. With ghost
+/// layers it may reach below 0 and beyond the grid.
 struct IndexBox {
   GridIndex lo{};
   GridIndex hi{};
@@ -32,7 +32,8 @@ struct IndexBox {
     return inside;
   }
   constexpr IndexBox shifted(const GridIndex& by) const { return {lo + by, hi + by}; }
-  /// With `below` more cells at the lower end and `above` at the upper end of each axis.
+  /// The box with `below` more cells at the lower end of each axis, and `above` more at the upper
+  /// end.
   constexpr IndexBox grown(const GridIndex& below, const GridIndex& above) const {
     return {lo - below, hi + above};
   }
@@ -40,7 +41,7 @@ struct IndexBox {
   friend constexpr bool operator==(const IndexBox&, const IndexBox&) = default;
 };
 
-/// The cells that both have; empty if there are none.
+/// The cells that are in both boxes; empty if there are none.
 constexpr IndexBox intersection(const IndexBox& a, const IndexBox& b) {
   IndexBox both;
   for (int axis = 0; axis < 3; ++axis) {
@@ -50,11 +51,12 @@ constexpr IndexBox intersection(const IndexBox& a, const IndexBox& b) {
   return both;
 }
 
-/// How a index box lies in memory: the element of cell i is offset(i) elements behind the first.
+/// How an index box is stored in memory. The element of a cell is offset(cell) elements behind the
+/// first one.
 struct BoxLayout {
   IndexBox index_box;
-  GridIndex stride{};  ///< elements from a cell to the next along each axis
-  Index size = 0;      ///< elements from the first to the end, gaps between rows included
+  GridIndex stride{};  ///< elements from one cell to the next along each axis
+  Index size = 0;      ///< elements from the first to the end, with gaps between rows
 
   ZHALO_HD constexpr Index offset(const GridIndex& cell) const {
     Index sum = 0;
@@ -65,12 +67,12 @@ struct BoxLayout {
   friend constexpr bool operator==(const BoxLayout&, const BoxLayout&) = default;
 };
 
-/// Axes of a index box in memory, from the slowest to the fastest.
+/// Axes of an index box in memory, from the slowest to the fastest.
 using AxisOrder = std::array<int, 3>;
 inline constexpr AxisOrder natural_order = {0, 1, 2};
 
-/// Axes in that order without gaps, but for rows (along the fastest axis) of `row_pitch` elements;
-/// 0: as long as they are.
+/// The layout of an index box with its axes in this order. Rows (along the fastest axis) are
+/// `row_pitch` elements apart, or without gaps if that is 0. There are no other gaps.
 constexpr BoxLayout layout_of(const IndexBox& index_box, const AxisOrder& order = natural_order,
                               Index row_pitch = 0) {
   BoxLayout layout{index_box, {}, 0};
@@ -102,39 +104,41 @@ struct Grid {
   friend constexpr bool operator==(const Grid&, const Grid&) = default;
 };
 
-/// The modes that are kept: all, or (of a real field) those with 0 <= k_z <= num[2] / 2, which
-/// determine the others.
+/// Which modes are stored. full: all. half, for a real field: those with 0 <= k_z <= num[2] / 2,
+/// which determine the others.
 enum class Spectrum { half, full };
 
-/// How modes lie. `transposed` is what a transform leaves behind without one more exchange.
+/// Order of the modes. A transform leaves them `transposed`; `natural` costs one more exchange.
 enum class ModeOrder { transposed, natural };
 
 enum class Split {
   automatic,  ///< the shape with the least modelled_seconds()
   slab,       ///< planes: all ranks along x
-  pencil  ///< rows x columns of ranks, the shape with the least modelled_seconds() among those with
-          ///< both > 1 (if the number allows)
+  /// Rows and columns of ranks, both > 1 if the number of ranks allows. Of these shapes, the one
+  /// with the least modelled_seconds().
+  pencil
 };
 
 struct DecompositionOptions {
   Split split = Split::automatic;
-  /// Ranks along x and along y, whose product is the number of ranks; {0, 0}: as `split` says.
+  /// Numbers of ranks along x and along y. Their product is the number of ranks. {0, 0}: `split`
+  /// chooses.
   std::array<int, 2> shape = {0, 0};
 };
 
-/// Which rank has which part of a grid. A value without communication: it answers for any rank, and
-/// is the only place that does.
+/// Which rank has which part of a grid. A plain value: it answers for any rank, without
+/// communication. Nothing else decides who owns what.
 ///
 /// The ranks form a matrix of shape()[0] rows and shape()[1] columns; rank = row * columns +
-/// column. All shares are contiguous and differ by at most one; ranks may own nothing.
+/// column. All shares are contiguous and differ by at most one. A rank may own nothing.
 ///   cells             x by row, y by column, z whole; in memory x, y, z (z fastest)
 ///   modes transposed  y by row, z by column, x whole; in memory y, x, z;
 ///                     with one row of ranks x, y, z
 ///   modes natural     x by row, z by column, y whole; in memory x, y, z
 class Decomposition {
  public:
-  /// InputError unless all sizes and the number of ranks are at least 1, the cells can be counted
-  /// in 62 bits, and a given shape fits.
+  /// InputError unless all sizes and the number of ranks are at least 1, the grid has at most 2^62
+  /// cells, and a given shape fits the number of ranks.
   Decomposition(const Grid& grid, int num_ranks, const DecompositionOptions& options = {});
 
   const Grid& grid() const { return grid_; }
@@ -144,7 +148,7 @@ class Decomposition {
   int column_of(int rank) const { return rank % shape_[1]; }
   int rank_at(int row, int column) const { return row * shape_[1] + column; }
 
-  /// Modes per axis: num, or num[2] / 2 + 1 along z of a half spectrum.
+  /// Modes per axis: num, but num[2] / 2 + 1 along z for a half spectrum.
   GridIndex num_modes(Spectrum spectrum) const;
 
   IndexBox cells(int rank) const;
@@ -156,12 +160,13 @@ class Decomposition {
   int owner_of_cell(const GridIndex& cell) const;
   int owner_of_mode(const GridIndex& mode, Spectrum spectrum,
                     ModeOrder order = ModeOrder::transposed) const;
-  /// The cell that holds a position: wrapped on periodic axes (hi is lo), the nearest one on
-  /// others. InputError unless it is finite.
+  /// The cell that contains a position. On periodic axes the position is wrapped, so the upper edge
+  /// of the box is the lower one. On other axes a position outside belongs to the nearest cell.
+  /// InputError unless it is finite.
   GridIndex cell_of(const Vec3d& position) const;
   int owner_of(const Vec3d& position) const { return owner_of_cell(cell_of(position)); }
 
-  /// "slab 4 x 1 of 512 x 512 x 512" or "pencil 2 x 2 of ...".
+  /// For example "slab 4 x 1 of 512 x 512 x 512" or "pencil 2 x 2 of ...".
   std::string describe() const;
 
   friend bool operator==(const Decomposition&, const Decomposition&) = default;
@@ -171,12 +176,12 @@ class Decomposition {
   std::array<int, 2> shape_{1, 1};
 };
 
-/// The model behind Split::automatic: seconds of one real transform in double on ranks of one core
-/// each,
+/// The cost model of Split::automatic: seconds of one real transform in double, on ranks of one
+/// core each. It is the sum
 ///   elements x 5 ns (three transforms of a line) + bytes sent / (2 GB/s) + messages x 5 us,
-/// each for the rank that has most. It knows that shares are uneven, that slabs exchange once and
-/// pencils twice, and that pencils have fewer partners; it does not know the machine: FftTuner
-/// measures.
+/// each term for the rank that has most. The model knows that shares are uneven, that slabs
+/// exchange once and pencils twice, and that pencils have fewer partners. It does not know the
+/// machine: for that, FftTuner measures.
 double modelled_seconds(const Grid& grid, const std::array<int, 2>& shape);
 
 }  // namespace zhalo

@@ -14,44 +14,49 @@
 
 namespace zhalo {
 
-/// What a transform of N cells is multiplied by, computed in 64-bit.
+/// The factor of a transform of N cells, computed in 64-bit.
 enum class Norm {
-  none,        ///< nothing: back and forth multiplies by N
-  forward,     ///< 1 / N forward, nothing backward: modes are means, mode 0 is the field's mean
-  orthonormal  ///< 1 / sqrt(N) both ways
+  /// 1 both ways. Forward and backward together multiply by N.
+  none,
+  /// 1 / N forward, 1 backward. Modes are means, and mode 0 is the mean of the field.
+  forward,
+  /// 1 / sqrt(N) both ways.
+  orthonormal
 };
 
-/// How the transforms of lines are planned on the host: `measure` times several ways (tenths of a
-/// second for each new length). A device plans in one way.
+/// How the transforms of lines are planned on the host. `measure` times several algorithms, which
+/// takes tenths of a second for each new length. On a device there is only one way.
 enum class PlanEffort { estimate, measure };
 
-/// How ranks of one machine exchange: through memory that they share, or by messages as with all
-/// others.
+/// How ranks of one machine exchange data: through shared memory, or by messages as between
+/// machines. `automatic` is shared memory if all ranks compute on the host and there is room for
+/// it, else messages.
 enum class NodeExchange { automatic, shared_memory, messages };
 
 struct FftOptions {
   Norm norm = Norm::forward;
-  /// Modes in natural order rather than transposed: costs one more exchange.
+  /// Modes in natural order rather than transposed. This costs one more exchange.
   bool restore_order = false;
-  /// Fields per call, one behind the other.
+  /// Fields per call, stored one after the other.
   Index batch = 1;
   PlanEffort effort = PlanEffort::estimate;
   NodeExchange node_exchange = NodeExchange::automatic;
-  /// Size of the parts in which data is exchanged while the next part is computed; 0: chosen.
+  /// Bytes of the parts in which data is exchanged while the next part is computed; 0: chosen
+  /// automatically.
   Index chunk_bytes = 0;
 
   friend bool operator==(const FftOptions&, const FftOptions&) = default;
 };
 
-/// What a plan takes and what its transforms have cost on this rank.
+/// What memory a plan takes, and what its transforms have cost on this rank.
 struct FftReport {
   Index workspace_bytes = 0;  ///< beyond the caller's arrays
-  Index shared_bytes = 0;     ///< in memory that the ranks of a machine share, held by the plan
-                              ///< (NodeExchange::shared_memory)
+  /// Memory held by the plan that the ranks of a machine share (NodeExchange::shared_memory).
+  Index shared_bytes = 0;
   double plan_seconds = 0;
-  Index num_transforms = 0;  ///< fields transformed so far, either way
+  Index num_transforms = 0;  ///< fields transformed so far, in either direction
   double transform_seconds = 0;
-  double exchange_seconds = 0;  ///< of these: waiting for other ranks' data
+  double exchange_seconds = 0;  ///< part of transform_seconds: waiting for other ranks' data
   Index bytes_sent = 0;         ///< to other ranks
 };
 
@@ -68,20 +73,22 @@ template <class T>
 class FftPlan;
 }  // namespace mesh
 
-/// Transforms between the cells of a field, of type T, and its modes, complex:
+/// Transforms between the cells of a field, of type T, and its complex modes:
 ///   forward    F(k) = norm sum_x f(x) exp(-2 pi i (k_x x / n_x + k_y y / n_y + k_z z / n_z))
 ///   backward   f(x) = norm sum_k F(k) exp(+2 pi i (...))
 /// T = float or double: real fields and the half spectrum (r2c, c2r). T = std::complex<float> or
-/// std::complex<double>: complex fields and the full spectrum (c2c). The imaginary parts of a half
-/// spectrum that a real field cannot have count as 0.
+/// std::complex<double>: complex fields and the full spectrum (c2c). In a half spectrum, imaginary
+/// parts that a real field cannot have count as 0.
 ///
-/// Cells lie as cells() says, modes as modes() says (by default transposed); arrays are in memory
-/// of the context's Exec, aligned as any array of T (of Complex in place). Plans are independent of
-/// each other and may be destroyed in any order; the context must outlive them. Equal input gives
-/// equal bits with PlanEffort::estimate and the same decomposition, for any number of threads, any
-/// way to exchange, and wherever the arrays lie. FFTW's planner is called under a lock of zhalo's:
-/// a program that plans with FFTW itself on another thread at the same time needs
-/// fftw_make_planner_thread_safe().
+/// Cells are stored as cells() says, and modes as modes() says (by default transposed). Arrays are
+/// in memory of the context's Exec, aligned as any array of T (of Complex in place). Plans are
+/// independent of each other and may be destroyed in any order. The context must outlive them.
+///
+/// Equal input gives equal bits with PlanEffort::estimate and the same decomposition. The number of
+/// threads, the way to exchange and the addresses of the arrays do not matter.
+///
+/// zhalo calls FFTW's planner under a lock of its own. A program that also plans with FFTW, on
+/// another thread at the same time, needs fftw_make_planner_thread_safe().
 template <class T>
 class Fft {
  public:
@@ -89,8 +96,8 @@ class Fft {
   using Complex = std::complex<Real>;
   static constexpr Spectrum spectrum = std::is_same_v<T, Real> ? Spectrum::half : Spectrum::full;
 
-  /// Collective. InputError if the decomposition is for another number of ranks, or options differ
-  /// between ranks or make no sense.
+  /// Makes a plan. Collective. InputError if the decomposition is for another number of ranks, or
+  /// if options differ between ranks or cannot be used.
   Fft(const Context& context, const Decomposition& decomposition, const FftOptions& options = {});
   ~Fft();
   Fft(Fft&& other) noexcept;
@@ -99,35 +106,37 @@ class Fft {
   Fft& operator=(const Fft&) = delete;
 
   const Decomposition& decomposition() const;
-  /// This rank's cells, out of place: rows of num[2].
+  /// Layout of this rank's cells, out of place: rows of num[2].
   const BoxLayout& cells() const;
-  /// This rank's cells, in place: rows of 2 (num[2] / 2 + 1) reals, or num[2] complex.
+  /// Layout of this rank's cells, in place: rows of 2 (num[2] / 2 + 1) reals, or num[2] complex
+  /// numbers.
   const BoxLayout& cells_in_place() const;
+  /// Layout of this rank's modes.
   const BoxLayout& modes() const;
-  /// Elements of T of one field in place: room for its cells and for its modes.
+  /// Elements of T that one field needs in place: room for its cells and for its modes.
   Index in_place_size() const;
 
-  /// Bytes that a call needs beyond the arrays: taken from the context's memory for the time of the
-  /// call, or given once by the caller.
+  /// Bytes that a call needs beyond the arrays. A call takes them from the context's memory, unless
+  /// use_workspace() has given memory to the plan.
   Index workspace_bytes() const;
-  /// InputError if it is smaller than workspace_bytes(). An empty span: from the context's memory
-  /// again. The memory is the context's Exec's, aligned to 64 bytes. Ranks may differ in this.
-  /// Where memory that ranks share runs out at the first call with two arrays, more is needed, and
-  /// the call says how much.
+  /// Gives memory of the caller to the plan. It is memory of the context's Exec, aligned to 64
+  /// bytes. An empty span: the plan uses the context's memory again. Ranks may differ in this.
+  /// InputError if it is smaller than workspace_bytes(). If the first call with two arrays finds
+  /// too little memory for ranks to share, it needs a larger workspace; its error says how much.
   void use_workspace(Span<std::byte> workspace);
 
-  /// `cells` is kept as it is. Collective. InputError unless the sizes are batch times cells().size
-  /// and modes().size and the arrays are apart; so too below.
+  /// Transforms cells to modes; `cells` is not changed. Collective. InputError unless the sizes are
+  /// batch times cells().size and modes().size and the arrays do not overlap.
   void forward(Span<const T> cells, Span<Complex> modes);
-  /// `modes` is kept as it is. Collective.
+  /// Transforms modes to cells; `modes` is not changed. Collective. Throws as forward().
   void backward(Span<const Complex> modes, Span<T> cells);
-  /// The cells, as cells_in_place() says, become modes in the same memory, and back: batch times
-  /// in_place_size() elements. Collective.
+  /// Transforms within one array of batch times in_place_size() elements. Cells are stored as
+  /// cells_in_place() says. Collective. InputError if the size is wrong.
   void forward_in_place(Span<T> field);
   void backward_in_place(Span<T> field);
 
   const FftReport& report() const;
-  /// "r2c double, slab 4 x 1 of 512 x 512 x 512, shared memory, parts of 8 MiB".
+  /// For example "r2c double, slab 4 x 1 of 512 x 512 x 512, messages, parts of 8388608 bytes".
   std::string describe() const;
 
  private:
@@ -139,12 +148,13 @@ extern template class Fft<double>;
 extern template class Fft<std::complex<float>>;
 extern template class Fft<std::complex<double>>;
 
-/// One way that was tried.
+/// One decomposition and set of options that was timed.
 struct FftTrial {
   Decomposition decomposition;
   FftOptions options;
   double plan_seconds = 0;
-  double seconds = 0;  ///< forward and backward of the slowest rank, the fastest of the repetitions
+  /// Forward and backward together, on the slowest rank; the fastest of the repetitions.
+  double seconds = 0;
 };
 
 struct FftChoice {
@@ -157,23 +167,24 @@ struct FftChoice {
 };
 
 struct FftTunerOptions {
-  int repetitions = 3;  ///< after one that warms up
-  /// Called on rank 0 with the table of each new choice; by default it is printed to standard
-  /// error.
+  int repetitions = 3;  ///< timed runs, after one to warm up
+  /// Called on rank 0 with the table of each new choice. By default the table is printed to
+  /// standard error.
   std::function<void(const std::string& table)> print;
 };
 
-/// Times shapes of decomposition and ways to exchange for a grid, chooses the fastest, and
-/// remembers the choice: the next question for the same grid, type and options costs nothing. All
-/// ranks choose alike. The context must outlive the tuner.
+/// Times shapes of the decomposition and ways to exchange for a grid. It chooses the fastest and
+/// remembers the choice: another request for the same grid, type and options runs no transforms.
+/// All ranks get the same choice. The context must outlive the tuner.
 class FftTuner {
  public:
   /// InputError for fewer than 1 repetition.
   explicit FftTuner(const Context& context, FftTunerOptions options = {});
 
-  /// `options` says what must be done (norm, order, batch, effort); node_exchange and chunk_bytes
-  /// are chosen unless they are set. T as in Fft. Allocates and frees a batch of fields.
-  /// Collective; InputError if ranks ask differently.
+  /// Returns the fastest decomposition and options. `options` says what the transforms must do
+  /// (norm, order, batch, effort). node_exchange and chunk_bytes are chosen unless they are set. T
+  /// as in Fft. Allocates and frees a batch of fields. Collective. InputError if the ranks'
+  /// requests differ.
   template <class T>
   const FftChoice& choose(const Grid& grid, const FftOptions& options = {});
 

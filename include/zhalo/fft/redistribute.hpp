@@ -9,7 +9,7 @@
 
 namespace zhalo {
 
-/// Which part of a field each rank holds, and how it lies there: layout[r] is rank r's. Index
+/// Which part of a field each rank holds, and how it is stored: layout[r] is that of rank r. Index
 /// boxes of different ranks must not overlap.
 struct FieldLayout {
   std::vector<BoxLayout> layout;
@@ -19,24 +19,26 @@ struct FieldLayout {
                               ModeOrder order = ModeOrder::transposed);
 };
 
-/// Elements of any trivially copyable kind, in memory of the context's Exec.
+/// An array of elements of any trivially copyable type, in memory of the context's Exec.
 struct FieldBytes {
   void* data = nullptr;
   Index size = 0;          ///< elements
   Index element_size = 0;  ///< bytes
 };
 
-/// redistribute() without the type: `from_field` is only read. InputError if the two fields overlap
-/// in memory.
+/// redistribute() without the type. `from_field` is not changed. InputError if the two arrays
+/// overlap in memory.
 void redistribute_bytes(const Context& context, const FieldLayout& from,
                         const FieldBytes& from_field, const FieldLayout& to,
                         const FieldBytes& to_field);
 
-/// Moves every cell that both layouts hold to where `to` has it. Cells of `to` that nobody holds in
-/// `from`, and gaps, stay as they are. The layouts may divide different index boxes in different
-/// orders: slabs, pencils, cells, modes, all on one rank. Collective; both layouts are the same on
-/// all ranks. Memory: a copy of what is sent and of what is received. InputError if a layout is not
-/// for this number of ranks, a field's size is not its layout's, or index boxes of `from` overlap.
+/// Copies every cell that is in both layouts from its rank in `from` to its rank in `to`. Cells of
+/// `to` that no rank has in `from`, and gaps, are not changed. The layouts may divide different
+/// index boxes in different orders: slabs, pencils, cells, modes, or all on one rank.
+///
+/// Collective; both layouts are the same on all ranks. Needs memory for a copy of what is sent and
+/// of what is received. InputError if a layout is for another number of ranks, the size of a field
+/// differs from its layout, or index boxes of `from` overlap.
 template <class T>
 void redistribute(const Context& context, const FieldLayout& from, Span<const T> from_field,
                   const FieldLayout& to, Span<T> to_field) {

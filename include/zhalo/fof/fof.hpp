@@ -8,34 +8,36 @@
 namespace zhalo {
 
 struct FofOptions {
-  /// Two particles at distance r <= linking_length are friends; in the unit of the positions, > 0,
-  /// at most half a periodic axis.
+  /// Two particles at distance r <= linking_length are friends. In the unit of the positions;
+  /// positive, and at most half the length of a periodic axis.
   double linking_length = 0;
-  /// Particles per tree leaf, 1 to 64: changes the speed, never the groups.
+  /// Particles per tree leaf, 1 to 64. It changes the speed, never the groups.
   int leaf_size = 32;
-  /// With several ranks: most particles that a rank sends at a time to those that may hold friends
-  /// of them; 0: an eighth of its own, at least 65536. Changes memory and speed, never the groups.
+  /// With several ranks: largest number of ghosts that a rank sends at a time. Ghosts are particles
+  /// that may have friends on another rank. 0: an eighth of the rank's particles, at least 65536.
+  /// It changes memory and speed, never the groups.
   Index ghost_batch = 0;
 };
 
-/// What the search did on this rank. Counts but num_local are 0 on a single rank.
+/// What the search did on this rank. On a single rank all counts but num_local are 0.
 struct FofStatistics {
   Index num_local = 0;        ///< particles that this rank searched
-  Index ghosts_sent = 0;      ///< particles sent to higher ranks that may hold friends of them
-  Index ghosts_received = 0;  ///< particles that lower ranks sent
-  Index edges = 0;   ///< pairs of sets, one here and one on a lower rank, that were found to be one
-                     ///< group; some more than once
-  Index rounds = 0;  ///< exchanges until all ranks agreed on the groups; the same on all ranks
+  Index ghosts_sent = 0;      ///< particles sent to higher ranks, where they may have friends
+  Index ghosts_received = 0;  ///< particles received from lower ranks
+  /// Pairs of sets that are one group: one set is here and one is on a lower rank. Some count more
+  /// than once.
+  Index edges = 0;
+  Index rounds = 0;      ///< exchanges until the ranks agreed on the groups; equal on all ranks
   Index bytes_sent = 0;  ///< to other ranks, in all exchanges
 };
 
-/// The groups, and what was met on the way.
+/// The groups, and counts of particles.
 struct FofResult {
   /// For each particle: the smallest global index in its group. In the domain's order if a domain
   /// was given, else in the caller's. Memory of the context's Exec.
   Buffer<Index> label;
-  Index num_wrapped =
-      0;  ///< particles over all ranks that lay outside a periodic axis and were wrapped into it
+  /// Particles over all ranks that were outside a periodic axis and were wrapped into it.
+  Index num_wrapped = 0;
   Index num_total = 0;  ///< particles over all ranks
   FofStatistics statistics;
 };
@@ -43,20 +45,22 @@ struct FofResult {
 /// Finds the groups: the connected components of the graph that joins any two friends.
 ///
 /// Collective. Particles may be in any order, on any rank; they are not changed. Links equal those
-/// of float64 arithmetic on the given coordinates. A particle beyond a periodic edge is moved
-/// inside first, and rounded to the positions' precision. Labels do not depend on the number of
-/// ranks or threads, nor on how the particles are spread over ranks. With several ranks only
-/// coordinates travel. Throws InputError for a linking length that is not positive or too large,
-/// and for positions that are not finite or lie outside a box without periodicity (how many, and
-/// the first one's global index); OutOfMemory.
+/// of float64 arithmetic on the given coordinates. The exception is a particle outside a periodic
+/// axis: it is first wrapped, and rounded to the positions' precision. Labels do not depend on the
+/// number of ranks or threads, nor on which rank has which particles. With several ranks,
+/// coordinates are exchanged, but no other columns of the particles. Throws InputError for a
+/// linking length that is not positive or too large, and for positions that are not finite or lie
+/// outside a box that is not periodic (the message has their number and the first global index);
+/// OutOfMemory.
 template <class Real>
 FofResult friends_of_friends(const Context& context, const Particles<Real>& particles,
                              const Box& box, const FofOptions& options);
 
-/// The same in the first species of a domain. Nothing is sorted or sent again. Labels are in the
-/// domain's order. Collective. Throws as above, and InputError for a linking length that is so
-/// small beside the domain that its square underflows (in float below about 1e-30 of the domain's
-/// size).
+/// The same for the first species of a domain. Particles are not sorted or redistributed again.
+/// Labels are in the domain's order. Collective. Throws as above, and InputError if the square of
+/// the linking length underflows or overflows beside the size of the domain. In float this happens
+/// for a linking length below about 1e-32 of the largest coordinate, or above 2 to 4 times the
+/// largest coordinate.
 template <class Real>
 FofResult friends_of_friends(const Domain<Real>& domain, const FofOptions& options);
 

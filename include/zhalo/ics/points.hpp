@@ -6,14 +6,14 @@
 /// | clustered | 60%       | 200 times the mean of all | num / 50     |
 /// | dense     | 95%       | 1000 times the mean      | num / 10     |
 ///
-/// What is not in haloes is uniform. Haloes are spheres with uniform centres; their numbers of
-/// members M follow dn/dM ~ M^-1.9 from 20 to the largest. A halo's radius R makes its density
-/// inside R the given multiple of the mean. Every other halo is isothermal (density ~ 1/r^2), the
-/// others are NFW profiles (Navarro, Frenk & White 1997, ApJ 490, 493) of concentration R / r_s
-/// = 10. The particles are in random order.
+/// Particles outside haloes are uniform. Haloes are spheres with uniform centres. Their numbers of
+/// members M follow dn/dM ~ M^-1.9 from 20 to the largest. The radius R of a halo is such that its
+/// density inside R is the given multiple of the mean. Every other halo is isothermal
+/// (density ~ 1/r^2). The others are NFW profiles (Navarro, Frenk & White 1997, ApJ 490, 493) of
+/// concentration R / r_s = 10. The particles are in random order.
 ///
-/// The same kind, number and seed give the same bits on every machine: the generator is
-/// std::mt19937_64, and only operations that IEEE 754 rounds correctly (+ - * / sqrt) follow,
+/// The same kind, number and seed give the same bits on every machine. The generator is
+/// std::mt19937_64. After it come only operations that IEEE 754 rounds correctly (+ - * / sqrt),
 /// without fused multiply-adds.
 #pragma once
 
@@ -50,10 +50,11 @@ struct Halo {
 
 struct Points {
   std::vector<float> pos;    ///< (num, 3), row by row, in [0, 1)
-  std::vector<Halo> haloes;  ///< as they were drawn
+  std::vector<Halo> haloes;  ///< in the order in which they were drawn
 };
 
-/// Makes `num` particles; haloes need num >= 20 * largest_part, fewer particles are all uniform.
+/// Makes `num` particles. Haloes need num >= 20 * largest_part; with fewer particles all are
+/// uniform.
 Points make_points(Kind kind, Index num, std::uint64_t seed = 1);
 
 }  // namespace zhalo::points

@@ -10,7 +10,7 @@
 
 namespace zhalo::io {
 
-/// How the groups were found: goes into the files' /Parameters.
+/// How the groups were found. It is written to /Parameters of the files.
 struct RunRecord {
   double linking_length = 0;  ///< in the file's length unit
   double linking_ratio = 0;   ///< in units of the mean separation; 0 if the length was given
@@ -19,63 +19,66 @@ struct RunRecord {
   Index min_members = 0;
   std::vector<int> linked_types{};
   std::vector<int> attached_types{};
-  double attach_radius =
-      0;  ///< to the nearest linked particle, in linking lengths, if types were attached
-  bool only_linked_count = false;  ///< for min_members
+  /// If types were attached: largest distance to the nearest linked particle, in linking lengths.
+  double attach_radius = 0;
+  bool only_linked_count = false;  ///< only linked particles count for min_members
   bool periodic = false;
 };
 
-/// Files of each kind that may be asked for. Each has some 30 datasets of its own, and each rank
-/// counts the rows of all files.
+/// Largest number of files of each kind. Each file has datasets of its own, and each rank counts
+/// the rows of all files.
 constexpr Index max_files = 1000000;
 
-/// How results are laid out on the disk; the same on all ranks.
+/// How results are divided into files; the same on all ranks.
 struct WriteOptions {
-  /// Files of each kind, for any number of ranks; 0: one per rank. With fewer files than ranks,
-  /// file k is that of ranks [k P / K, (k + 1) P / K), who write it one after the other; with more,
-  /// each rank splits its rows evenly over its files. At most max_files.
+  /// Number of files of each kind, K, for any number of ranks, P; 0: one per rank. At most
+  /// max_files. If there are fewer files than ranks, file k has the rows of ranks
+  /// [k P / K, (k + 1) P / K), which write it one after the other. If there are more, each rank
+  /// splits its rows evenly over its files.
   Index num_files = 0;
-  /// Also a file without a number that shows those with numbers as one (HDF5's virtual datasets).
+  /// Also writes a file without a number, which shows the numbered files as one (HDF5's virtual
+  /// datasets).
   bool master = false;
 };
 
 /// This rank's groups, on the host.
 struct Groups {
   const Catalogue& table;
-  /// ParticleIDs of this rank's members in group order (in_group_order, brought to the host), or
-  /// empty on all ranks.
+  /// ParticleIDs of this rank's members in group order (from in_group_order(), copied to the host),
+  /// or empty on all ranks.
   Span<const std::uint64_t> member_ids;
 };
 
-/// Stages `groups_NNN/fof_subhalo_tab_NNN.K.hdf5`, NNN being the snapshot's number: the rows of all
-/// ranks, in the order of the ranks. A rank holds its own rows only. Collective over files.comm();
-/// call files.commit() afterwards.
+/// Stages `groups_NNN/fof_subhalo_tab_NNN.K.hdf5`, NNN being the snapshot's number. The files hold
+/// the rows of all ranks, in the order of the ranks. Each rank holds and writes its own rows only.
+/// Collective over files.comm(). Call files.commit() afterwards.
 ///
-/// The table's `num_types` is that of the snapshot, or 1 with a single linked type; its velocities
-/// are peculiar. InputError if rows or ids of the ranks do not follow one another, numbers
-/// contradict each other, or options differ; FileError with path and reason if a rank cannot write,
-/// also for a full disk. Both on all ranks.
+/// The table's `num_types` is that of the snapshot, or 1 with a single linked type. Its velocities
+/// are peculiar. Throws on all ranks: InputError if rows or ids of the ranks do not follow one
+/// another, if numbers contradict each other, or if options differ; FileError with path and reason
+/// if a rank cannot write, for example to a full disk.
 void write_catalogue(StagedFiles& files, const Groups& groups, const SnapshotInfo& snapshot,
                      const RunRecord& run, const WriteOptions& options = {});
 
-/// For each particle of this rank the row of its group, in the order of LoadedParticles, on the
+/// For each particle of this rank, the row of its group. In the order of LoadedParticles, on the
 /// host.
 struct Membership {
-  std::vector<TypeRange> ranges;  ///< LoadedParticles::ranges: over the ranks each type is covered
-                                  ///< from its first particle on
-  Span<const Index> group_of;     ///< Catalogue::group_of
-  Span<const std::uint64_t> id;   ///< or empty on all ranks
+  /// LoadedParticles::ranges. Over all ranks they cover each type from its first particle on.
+  std::vector<TypeRange> ranges;
+  Span<const Index> group_of;    ///< Catalogue::group_of
+  Span<const std::uint64_t> id;  ///< ParticleIDs, or empty on all ranks
 };
 
-/// Stages `membership_NNN.K.hdf5`: `PartTypeN/GroupNr` (int64, -1 = in no group) and
-/// `PartTypeN/ParticleIDs`, in the snapshot's order over the files; attribute FirstParticle of
-/// PartTypeN is the index of the first row in that order. Collective; throws as write_catalogue.
+/// Stages `membership_NNN.K.hdf5` with `PartTypeN/GroupNr` (int64, -1 = in no group) and, if there
+/// are ids, `PartTypeN/ParticleIDs`. Rows are in the snapshot's order over the files. The attribute
+/// FirstParticle of PartTypeN is the index of the first row in that order. Collective; throws as
+/// write_catalogue().
 void write_membership(StagedFiles& files, const Membership& membership,
                       const SnapshotInfo& snapshot, const RunRecord& run,
                       const WriteOptions& options = {});
 
-/// For a run that writes no membership: that of an earlier run, which would contradict the new
-/// catalogue, goes at the commit.
+/// For a run that writes no membership: removes that of an earlier run at the commit, because it
+/// would contradict the new catalogue. Not collective, but all ranks must call it.
 void retire_membership(StagedFiles& files, const SnapshotInfo& snapshot);
 
 }  // namespace zhalo::io

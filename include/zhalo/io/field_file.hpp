@@ -9,25 +9,26 @@
 
 namespace zhalo::io {
 
-/// What is written besides the cells, and where; the same on all ranks.
+/// What is written besides the cells, and to which files; the same on all ranks.
 struct FieldRecord {
   std::string name;  ///< of the files, without ".hdf5"
   std::string dataset = "Density";
   Meaning meaning{};
   std::vector<Note> notes{};       ///< attributes of the dataset
-  std::vector<Note> parameters{};  ///< how it was made: goes into /Parameters
+  std::vector<Note> parameters{};  ///< how it was made: written to /Parameters
   WriteOptions files{};
 };
 
-/// Stages `NAME.hdf5`, or `NAME.0.hdf5` and so on if there are to be several: dataset /DATASET of
-/// shape (n_x, n_y, n_z), or of the planes x that a file holds; attributes of the dataset:
-/// GridSize, BoxCorner, BoxSize, FirstPlane. With several files and WriteOptions::master,
-/// `NAME.hdf5` shows them as one. `snapshot` is the one whose time and units hold. The field's
-/// decomposition and ghosts may be any: pencils, or cells between ghosts, are first brought
-/// together to planes, for which they are copied once. Ranks that share a file write it at once if
-/// zhalo was built with parallel HDF5 (then a wait for a rank that is lost while it writes has no
-/// limit), else in turns: the bytes are the same. Collective over files.comm(), whose ranks are the
-/// context's; errors as write_results. T: float or double.
+/// Stages `NAME.hdf5`, or `NAME.0.hdf5` and so on if there are several files. Dataset /DATASET has
+/// the shape (n_x, n_y, n_z), or that of the planes x which the file holds. Its attributes are
+/// GridSize, BoxCorner, BoxSize and FirstPlane. With several files and WriteOptions::master,
+/// `NAME.hdf5` shows them as one. Time and units are those of `snapshot`.
+///
+/// The field may have any decomposition and ghosts. If ranks do not hold whole planes without
+/// ghosts, cells are first copied once, into planes. With parallel HDF5, ranks that share a file
+/// write it at the same time. If a rank is lost meanwhile, the others wait without limit. Without
+/// parallel HDF5 they write in turns. The bytes are the same. Collective over files.comm(), whose
+/// ranks must be those of the context. Throws as write_results(). T: float or double.
 template <class T>
 void write_field(StagedFiles& files, const Context& context, const Field<T>& field,
                  const FieldRecord& record, const SnapshotInfo& snapshot);

@@ -1,4 +1,4 @@
-/// From a snapshot to Particles: each rank its share.
+/// From a snapshot to Particles. Each rank loads its share.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace zhalo::io {
 
-/// Instead of a particle type: points that are no particles (load_query_points).
+/// Type number of query points, which are not particles (load_query_points).
 constexpr int no_type = -1;
 
 /// Particles [first, first + count) of one type, in the order of the files.
@@ -23,13 +23,13 @@ struct TypeRange {
   Index count = 0;
 };
 
-/// Which particles are to be used. Their global order is by type, ascending, then the order of the
-/// files. Throws InputError if the list is empty, names a type twice or one that the file has no
-/// particles or no Coordinates of.
+/// Checks which particles are to be used. Their global order is by ascending type, then the order
+/// of the files. Throws InputError if the list is empty, names a type twice, or names a type of
+/// which the file has no particles or no Coordinates.
 void check_types(const SnapshotInfo& info, const std::vector<int>& types);
 
-/// The ranges that a share of the global order of these types covers: at most one per type, empty
-/// ones left out.
+/// The ranges that a share of the global order of these types covers: at most one per type, none
+/// empty.
 std::vector<TypeRange> ranges_of(const SnapshotInfo& info, const std::vector<int>& types,
                                  Share share);
 
@@ -40,17 +40,16 @@ struct LoadOptions {
   bool masses = true;
 };
 
-/// One rank's share of a snapshot, in the memory of an Exec. Owns the memory that `particles`
-/// views.
+/// One rank's share of a snapshot, in memory of an Exec. It owns the memory that `particles` views.
 template <class Real>
 struct LoadedParticles {
-  Particles<Real>
-      particles;  ///< one segment per range; `type` columns hold the file's type numbers
-  Buffer<std::uint64_t>
-      id;  ///< ParticleIDs in the same order; empty if not loaded or not in the file
+  /// One segment per range. The `type` columns hold the file's type numbers.
+  Particles<Real> particles;
+  /// ParticleIDs in the same order. Empty if they were not loaded or a type has none.
+  Buffer<std::uint64_t> id;
   std::vector<TypeRange> ranges;
   bool has_velocities = false;  ///< the same on all ranks
-  bool has_ids = false;         ///< the same on all ranks, also on those without particles
+  bool has_ids = false;         ///< the same on all ranks, even without particles
 
   std::vector<Buffer<Real>> real_columns;
   std::vector<Buffer<float>> float_columns;
@@ -58,10 +57,10 @@ struct LoadedParticles {
   Buffer<std::uint8_t> type_numbers;
 };
 
-/// Reads this rank's equal share of all particles of `types`. Collective: an error on one rank is
-/// an error on all. Velocities are peculiar, in the file's unit. Velocities and ids that some used
-/// type lacks are left out. Masses are needed unless they are not to be loaded: InputError if a
-/// type has none.
+/// Reads this rank's equal share of all particles of `types`. Velocities are peculiar, in the
+/// file's unit. Velocities or ids are left out if one of the types has none. Collective: an error
+/// on one rank is an error on all. InputError as check_types(), and if masses are to be loaded but
+/// a type has none.
 template <class Real>
 LoadedParticles<Real> load_particles(const Context& context, const Snapshot& snapshot,
                                      const std::vector<int>& types,
@@ -72,40 +71,42 @@ extern template LoadedParticles<float> load_particles(const Context&, const Snap
 extern template LoadedParticles<double> load_particles(const Context&, const Snapshot&,
                                                        const std::vector<int>&, const LoadOptions&);
 
-/// An HDF5 file with a dataset `Coordinates` of shape (N, 3) at its root, float32 or float64.
+/// A file of query points: HDF5 with a dataset `Coordinates` of shape (N, 3) at its root, float32
+/// or float64.
 struct QueryPoints {
   std::string path;
   Index count = 0;
   bool double_coordinates = false;
 };
 
-/// Empty if the path is no file with such a dataset, as where it is a snapshot. Rank 0 looks and
-/// tells the others. Collective: FileError for a file that is damaged or no HDF5, InputError for a
-/// dataset of another shape or kind.
+/// Looks for query points in a file. Empty if the path is no file with such a dataset, for example
+/// if it is a snapshot. Rank 0 looks and tells the others. Collective. FileError for a file that is
+/// damaged or not HDF5, InputError for a dataset of another shape or kind.
 std::optional<QueryPoints> find_query_points(const Communicator& comm, const std::string& path);
 
-/// This rank's equal share of the points, one range of type no_type. Collective.
+/// Reads this rank's equal share of the query points, as one range of type no_type. Collective.
 template <class Real>
 LoadedParticles<Real> load_query_points(const Context& context, const QueryPoints& file);
 
 extern template LoadedParticles<float> load_query_points(const Context&, const QueryPoints&);
 extern template LoadedParticles<double> load_query_points(const Context&, const QueryPoints&);
 
-/// Masses of all particles of these types. Collective; each rank reads its share in blocks.
-/// InputError if a type has no masses, or one is negative or not finite.
+/// Number, mean and range of the masses of all particles of these types. Each rank reads its share
+/// in blocks. Collective. InputError if a type has no masses, or one is negative or not finite.
 MassSummary summarise_masses(const Communicator& comm, const Snapshot& snapshot,
                              const std::vector<int>& types);
 
-/// What the header says of the matter around these types, for mean_separation().
+/// What the header says about the matter around these types, for mean_separation().
 MatterContent matter_of(const SnapshotInfo& info, const std::vector<int>& types);
 
-/// One group, in the units of its catalogue.
+/// One group of a catalogue, in the units of the catalogue.
 struct Halo {
-  Vec3d centre;       ///< GroupPos, or GroupCM
-  double radius = 0;  ///< of the farthest member, else Group_R_Crit200 or Group_R_Mean200; 0 if the
-                      ///< catalogue has none of them
-  double mass = 0;    ///< GroupMass, which a catalogue must have
-  Index length = 0;   ///< GroupLen, which a catalogue must have
+  Vec3d centre;  ///< GroupPos, or GroupCM
+  /// Distance of the farthest member, else Group_R_Crit200 or Group_R_Mean200. 0 if the catalogue
+  /// has none of them.
+  double radius = 0;
+  double mass = 0;   ///< GroupMass, which a catalogue must have
+  Index length = 0;  ///< GroupLen, which a catalogue must have
 };
 
 struct HaloList {
@@ -114,8 +115,8 @@ struct HaloList {
   std::vector<std::string> files;  ///< of the catalogue
 };
 
-/// `path`: a catalogue folder groups_NNN, one of its files, or a name without ".K.hdf5". At most
-/// `most` haloes. FileError or InputError. Not collective: run it on one rank, in
+/// Reads at most `most` haloes. `path` is a catalogue folder groups_NNN, one of its files, or a
+/// name without ".K.hdf5". Throws FileError or InputError. Not collective: run it on one rank, in
 /// Communicator::together.
 HaloList read_haloes(const std::string& path, Index most);
 

@@ -22,8 +22,8 @@ enum class Code { gadget, gadget4, arepo, swift, eagle, gizmo };
 /// "GADGET-2/3", "GADGET-4", "AREPO", "SWIFT", "EAGLE", "GIZMO".
 std::string name_of(Code code);
 
-/// What the file, or the user, says about the universe. A missing value is empty, not a guess. In a
-/// snapshot's info a file that is not of a cosmological run has no scale_factor.
+/// What the file, or the user, says about the universe. A missing value is empty, never guessed. In
+/// the info of a snapshot that is not of a cosmological run, scale_factor is empty.
 struct Cosmology {
   std::optional<double> scale_factor;
   std::optional<double> redshift;
@@ -32,25 +32,26 @@ struct Cosmology {
   std::optional<double> omega_lambda;
   std::optional<double> omega_baryon;
   std::optional<double> omega_cdm;
-  /// At redshift zero, in the file's own units of mass and length with the file's own powers of h:
-  /// a comoving mean density is Omega times this.
+  /// At redshift zero, in the file's own units of mass and length and with the file's own powers of
+  /// h. A comoving mean density is Omega times this.
   std::optional<double> critical_density;
   /// Where critical_density comes from, or why there is none.
   std::string critical_density_source;
 };
 
-/// The file's units in cgs. Unless `h_free`, lengths and masses carry 1/h besides: a stored length
-/// x is x * length_in_cm / h. Lengths are comoving.
+/// The file's units in cgs. Lengths are comoving. Unless `h_free`, lengths and masses also carry
+/// 1/h: a stored length x is x * length_in_cm / h.
 struct Units {
   double length_in_cm = 0;
   double mass_in_g = 0;
   double velocity_in_cm_per_s = 0;
   bool h_free = false;
-  bool assumed = false;  ///< the file states no units and they follow the habit of its code
+  /// The file states no units. They are those usual for its code.
+  bool assumed = false;
 
-  /// "Mpc/h", "kpc", "3.1e+20 cm".
+  /// For example "Mpc/h", "kpc", "3.1e+20 cm".
   std::string length_name() const;
-  /// "1e10 Msun/h", "2e+33 g".
+  /// For example "1e10 Msun/h", "2e+33 g".
   std::string mass_name() const;
 };
 
@@ -60,43 +61,46 @@ struct TypeSummary {
   bool has_coordinates = false;
   bool has_velocities = false;
   bool has_ids = false;
-  bool double_coordinates =
-      false;  ///< float cannot hold the stored positions: float64, or integers of 32 or 64 bits
+  /// float cannot hold the stored positions: they are float64, or integers of 32 or 64 bits.
+  bool double_coordinates = false;
   bool double_velocities = false;
   bool double_masses = false;
   /// "MassTable", "Masses", "Mass", "DynamicalMasses", "user" or "none".
   std::string mass_source = "none";
-  /// The mass of every particle of the type, if the source is MassTable or the user.
+  /// The mass of every particle of the type, if it comes from MassTable or the user.
   std::optional<double> uniform_mass;
 };
 
+/// What is known of a snapshot before its particles are read.
 struct SnapshotInfo {
   Code code = Code::gadget;
   std::string version;             ///< of the code that wrote the file, or empty
   std::string path;                ///< as the user gave it
   std::vector<std::string> files;  ///< in the order of the chunks
   std::string stem;  ///< name of the files without directory, chunk number and ".hdf5"
-  int number = 0;    ///< of the snapshot, from its name: 7 for snapshot_007; 0 if the name has none
+  /// Number of the snapshot, from its name: 7 for snapshot_007. 0 if the name has none.
+  int number = 0;
   std::vector<TypeSummary> types;  ///< by number; as many as the file has
 
   std::optional<Vec3d> box_length;  ///< none if the file says 0 or nothing
-  std::optional<bool> periodic;     ///< if the file says
+  std::optional<bool> periodic;     ///< empty if the file does not say
   Cosmology cosmology;
   Units units;
-  /// Stored velocities times this are peculiar velocities: sqrt(a) for the GADGET family, 1 for
-  /// SWIFT and for runs without cosmology.
+  /// Stored velocities times this are peculiar velocities. It is sqrt(a) for the GADGET family, and
+  /// 1 for SWIFT and for runs without cosmology.
   double velocity_factor = 1;
 
-  /// Oddities that were met and how they were understood, one sentence each: to be shown to the
+  /// Peculiarities of the file and how they were interpreted, one sentence each: to be shown to the
   /// user.
   std::vector<std::string> notes;
-  /// What is there and cannot be used, one sentence each: to be shown to the user as a warning.
+  /// What the file has but zhalo cannot use, one sentence each: to be shown to the user as a
+  /// warning.
   std::vector<std::string> warnings;
 
   Index num_total() const;
 };
 
-/// What the user knows better than the file. Empty fields leave the file's word.
+/// What the user knows better than the file. Where a field is empty, the file's value holds.
 struct SnapshotOverrides {
   std::optional<double> box_length;  ///< of a cube, in the file's length unit; 0 for none
   std::optional<double> unit_length_in_cm;
@@ -112,35 +116,36 @@ std::string describe(const SnapshotInfo& info);
 
 enum class Periodicity { automatic, yes, no };
 
-/// The box to search in. `automatic` is periodic if the file says so, or says nothing but has a
-/// box. Not periodic is unbounded. Throws InputError if a periodic box is asked for and its size is
-/// unknown.
+/// The box to search in. `automatic`: periodic if the file says so, or if it says nothing but has a
+/// box. If it is not periodic, it has no bounds. Throws InputError if a periodic box is requested
+/// and its size is unknown.
 Box simulation_box(const SnapshotInfo& info, Periodicity periodicity = Periodicity::automatic);
 
 /// A snapshot that has been opened and checked. Particles of a type are numbered over all files in
-/// the order of the chunks; any range of them can be read. Reading is not collective: every rank
+/// the order of the chunks. Any range of them can be read. Reading is not collective: every rank
 /// reads its own ranges (run it in Communicator::together, so that all ranks see an error). Files
-/// are open only during a call; a call needs no more than a few MB beside the caller's memory.
+/// are open only during a call. A call needs no more than a few MB beside the caller's memory.
 /// Copies share their state.
 class Snapshot {
  public:
-  /// `path`: a file, any one of its chunks, a name without ".hdf5" or ".0.hdf5", or a directory
-  /// with the files of one snapshot. Throws FileError for files that are missing, damaged or no
-  /// HDF5, InputError for content that is no snapshot or contradicts itself: counts against
-  /// datasets, shapes, a chunk of another snapshot.
+  /// Opens a snapshot. `path` is a file, any one of its chunks, a name without ".hdf5" or
+  /// ".0.hdf5", or a directory with the files of one snapshot. Throws FileError for files that are
+  /// missing, damaged or not HDF5. Throws InputError for content that is no snapshot or contradicts
+  /// itself: counts that differ from the datasets, wrong shapes, a chunk of another snapshot. Not
+  /// collective.
   static Snapshot open(const std::string& path, const SnapshotOverrides& overrides = {});
-  /// The same for all ranks: rank 0 looks into the files and tells the others. Collective; an error
-  /// is everybody's.
+  /// The same on all ranks: rank 0 looks into the files and tells the others. Collective; all ranks
+  /// throw the same error.
   static Snapshot open(const Communicator& comm, const std::string& path,
                        const SnapshotOverrides& overrides = {});
 
   const SnapshotInfo& info() const;
 
-  /// Particles [first, first + xyz.size() / 3) of a type, row by row, in the file's length unit as
-  /// stored: not wrapped.
+  /// Reads particles [first, first + xyz.size() / 3) of a type, row by row. Positions are in the
+  /// file's length unit, as stored: they are not wrapped.
   void read_positions(int type, Index first, Span<float> xyz) const;
   void read_positions(int type, Index first, Span<double> xyz) const;
-  /// As stored: times info().velocity_factor they are peculiar.
+  /// As stored. Multiplied by info().velocity_factor they are peculiar.
   void read_velocities(int type, Index first, Span<float> xyz) const;
   void read_velocities(int type, Index first, Span<double> xyz) const;
   /// From the dataset, or uniform.

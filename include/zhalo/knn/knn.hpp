@@ -12,35 +12,35 @@
 
 namespace zhalo {
 
-/// Most neighbours that can be asked for.
+/// Largest value of k.
 inline constexpr int max_neighbours = 4096;
 
 struct KnnOptions {
   /// Neighbours per query, 1 to max_neighbours.
   int k = 8;
-  /// Among the particles themselves: each particle is its own nearest neighbour (distance 0).
-  /// Queries of their own are never left out.
+  /// For searches of particles among themselves: each particle is its own nearest neighbour, at
+  /// distance 0. Has no effect on query points.
   bool include_self = true;
-  /// Neighbours at distances (as they are reported) <= max_radius only, in the unit of the
+  /// Only neighbours at distances (as they are reported) <= max_radius, in the unit of the
   /// positions; must not be negative.
   double max_radius = std::numeric_limits<double>::infinity();
-  /// Particles per tree leaf, 1 to 64: changes the speed, never the neighbours.
+  /// Particles per tree leaf, 1 to 64. It changes the speed, never the neighbours.
   int leaf_size = 32;
-  /// Memory for the lists that exist at a time on each rank; 0: 32 MiB on the host, 512 MiB on a
-  /// device. Lists of one leaf always do.
+  /// Memory in bytes for the lists that a rank holds at a time. 0: 32 MiB on the host, 512 MiB on a
+  /// device. The lists of one leaf are always held together, even if they need more.
   Index chunk_bytes = 0;
 };
 
 /// What the search did on this rank.
 struct KnnStatistics {
-  Index num_wrapped =
-      0;  ///< over all ranks: particles and queries that lay outside a periodic axis
+  /// Particles and queries over all ranks that were outside a periodic axis.
+  Index num_wrapped = 0;
   Index num_particles = 0;   ///< over all ranks
   Index num_queries = 0;     ///< over all ranks
-  Index leaves_visited = 0;  ///< by queries: leaves whose particles were tested
-  Index pairs_tested = 0;    ///< distances that were computed in them
-  Index fetched = 0;         ///< particles that other ranks sent; one may come several times
-  Index chunks = 0;          ///< in which the lists were made; the same on all ranks
+  Index leaves_visited = 0;  ///< leaves whose particles were tested, summed over queries
+  Index pairs_tested = 0;    ///< distances computed in these leaves
+  Index fetched = 0;         ///< particles received from other ranks; some several times
+  Index chunks = 0;          ///< chunks of lists; the same on all ranks
   Index bytes_sent = 0;      ///< to other ranks
 };
 
@@ -55,7 +55,7 @@ struct Queries {
 template <class Real>
 Queries(const Particles<Real>&, const Particles<Real>&) -> Queries<Real>;
 
-/// Species of a domain: those that are searched from, and those to search among.
+/// Two species of a domain: the queries, and the targets among which neighbours are searched.
 struct KnnSpecies {
   int queries = 0;
   int targets = 0;
@@ -63,23 +63,24 @@ struct KnnSpecies {
 
 enum class RowOrder {
   caller,  ///< one row per query of this rank, in the caller's order
-  domain   ///< as the search has them: queries along the Z-order, in even parts over the ranks; see
-           ///< KnnResult::query
+  /// The order of the search: queries along the Z-order, in even parts over the ranks.
+  /// KnnResult::query has the query of each row.
+  domain
 };
 
-/// What is wanted of each neighbour.
+/// What to return for each neighbour.
 struct KnnOutput {
   bool distances = true;
   bool indices = true;
   bool locations = false;
-  std::vector<ColumnView> columns{};  ///< of the particles: the neighbours' values
+  std::vector<ColumnView> columns{};  ///< columns of the particles: their values at the neighbours
   RowOrder order = RowOrder::caller;
 };
 
-/// Rows of k neighbours, one per query, nearest first; equal distances in the order of global
-/// indices. Rows with fewer than k neighbours are filled up with distance infinity, index -1, rank
-/// -1 (all bits set), and zero bytes in columns. Memory of the context's Exec; what was not asked
-/// for is empty.
+/// Rows of k neighbours, one per query, nearest first. Neighbours at equal distances are ordered by
+/// global index. If a row has fewer than k neighbours, it ends with distance infinity, index -1,
+/// rank -1 (all bits set), and zero bytes in columns. Buffers are in memory of the context's Exec.
+/// Those that were not requested are empty.
 template <class Real>
 struct KnnResult {
   Index num_rows = 0;
@@ -104,22 +105,23 @@ struct KnnResult {
 /// Collective. Particles may be in any order, on any rank; they are not changed. Distances are
 /// computed in the positions' own precision, to the nearest periodic image, as sqrt(fma(z, z,
 /// fma(y, y, x * x))). Neighbours are ordered by squared distance, then by global index. Results
-/// are equal bit for bit for any number of ranks and threads and on any backend. A particle beyond
-/// a periodic edge is moved inside first. Throws InputError for k outside 1..max_neighbours,
-/// max_radius negative or NaN, positions that are not finite or lie outside a box without
-/// periodicity, options or columns that differ between ranks; OutOfMemory.
+/// are equal bit for bit for any number of ranks and threads and on any backend. A particle outside
+/// a periodic axis is wrapped first. Throws InputError for k outside 1..max_neighbours, max_radius
+/// negative or NaN, positions that are not finite or lie outside a box that is not periodic, and
+/// options or columns that differ between ranks; OutOfMemory.
 template <class Real>
 KnnResult<Real> knn(const Context& context, const Particles<Real>& particles, const Box& box,
                     const KnnOptions& options, const KnnOutput& output = {});
 
-/// Finds the k nearest particles of every query point (a coincident particle is a neighbour at
-/// distance 0). Queries may lie anywhere where the box is not bounded, and travel as particles do.
+/// Finds the k nearest particles of every query point. A particle at the position of a query is a
+/// neighbour at distance 0. Queries may also lie outside a box that is not periodic. Like
+/// particles, they may be on any rank.
 template <class Real>
 KnnResult<Real> knn(const Context& context, const Queries<Real>& search, const Box& box,
                     const KnnOptions& options, const KnnOutput& output = {});
 
-/// The same in a domain. Only what other ranks need to see is sent, and nothing is sorted. Columns
-/// are in the domain's order, and so are the rows (whatever output.order says).
+/// The same in a domain. Nothing is sorted, and only what other ranks need is sent. Columns and
+/// rows are in the domain's order, whatever output.order says.
 template <class Real>
 KnnResult<Real> knn(const Domain<Real>& domain, const KnnOptions& options,
                     const KnnOutput& output = {}, const KnnSpecies& species = {});

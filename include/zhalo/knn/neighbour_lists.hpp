@@ -1,5 +1,5 @@
-/// Lists of neighbours, made chunk by chunk so that they never exist all at once: what knn, the
-/// reductions and the searches within a radius are made of.
+/// Lists of neighbours, made chunk by chunk so that they never exist all at once. knn, the
+/// reductions and the searches within a radius are built on them.
 #pragma once
 
 #include <memory>
@@ -10,17 +10,17 @@
 
 namespace zhalo {
 
-/// What to list for each query: the k nearest within max_radius or, with k == 0, all within
-/// max_radius.
+/// What to list for each query: the k nearest neighbours within max_radius or, with k == 0, all
+/// neighbours within max_radius, which must then be finite.
 struct NeighbourSearch {
   int k = 0;
-  int min_k = 0;  ///< 1 where all within max_radius are not what was asked for
+  int min_k = 0;  ///< smallest valid k: 1 for kNN, 0 for radius searches
   double max_radius = std::numeric_limits<double>::infinity();
   bool include_self = true;
   int leaf_size = 32;
   Index chunk_bytes = 0;
   std::vector<ColumnView> columns{};  ///< of the particles
-  bool counts_only = false;           ///< with k == 0: rows have counts, and no neighbours
+  bool counts_only = false;           ///< with k == 0: only counts, no lists
 
   NeighbourSearch() = default;
   NeighbourSearch(const KnnOptions& options, std::vector<ColumnView> travelling)
@@ -33,11 +33,11 @@ struct NeighbourSearch {
         columns(std::move(travelling)) {}
 };
 
-/// What is searched, and from where: the caller's particles, or species of a domain.
+/// The particles to search and the queries: the caller's, or species of a domain.
 template <class Real>
 struct KnnTargets {
   const Particles<Real>* particles = nullptr;
-  const Particles<Real>* queries = nullptr;  ///< none: the particles themselves
+  const Particles<Real>* queries = nullptr;  ///< null: the particles themselves
   const Domain<Real>* domain = nullptr;      ///< instead of both
   KnnSpecies species{};
 
@@ -48,19 +48,19 @@ struct KnnTargets {
   bool has_queries() const {
     return domain != nullptr ? species.queries != species.targets : queries != nullptr;
   }
-  /// Of this rank: particles that may be neighbours, which columns belong to.
+  /// Number of this rank's particles that may be neighbours. Columns have one element for each.
   Index num_particles() const {
     return domain != nullptr ? domain->num(species.targets) : particles->num();
   }
-  /// Of this rank: queries, in the order of results.
+  /// Number of this rank's queries. Results are in their order.
   Index num_queries() const {
     if (domain != nullptr) return domain->num(species.queries);
     return queries == nullptr ? particles->num() : queries->num();
   }
 };
 
-/// Iterates over chunks of queries. Making it, next() and put() are collective; all ranks see the
-/// same number of chunks, some of them empty.
+/// Iterates over chunks of queries. The constructor, next() and put() are collective. All ranks see
+/// the same number of chunks; some may be empty.
 ///
 ///   NeighbourLists<Real> lists(context, particles, box, search);
 ///   while (lists.next()) { ... lists.rows() ... lists.put(values, sizeof(T), result); }
@@ -68,12 +68,12 @@ template <class Real>
 class NeighbourLists {
  public:
   /// Sorts particles and queries and builds the tree, or takes those of a domain (then the box is
-  /// the domain's). Throws as knn. The context must outlive it.
+  /// the domain's). Throws as knn(). The context must outlive it.
   NeighbourLists(const Context& context, const KnnTargets<Real>& targets, const Box& box,
                  const NeighbourSearch& search);
 
-  /// Makes the next chunk's lists; false when there are no more. What rows() and column() showed
-  /// before is gone then.
+  /// Makes the lists of the next chunk; false if there are no more. Views from rows() and column()
+  /// are then invalid.
   bool next();
   const NeighbourRows<Real>& rows() const;
   /// Column number i of the search, for the particles of the rows.
@@ -87,14 +87,16 @@ class NeighbourLists {
     const void* fetched;
     LocalIndex num_own;
   };
-  /// The same without its type. InputError if there is none or its elements have another size.
+  /// The same without its type. InputError if there is no such column or its elements have another
+  /// size.
   RawColumn raw_column(int i, Index element_size) const;
 
-  /// Brings one value per row of this chunk (in the order of rows) to the query's rank: `result`
-  /// has one element for each query of this rank, in the caller's order.
+  /// Sends one value per row of this chunk (in the order of rows) to the rank of the query.
+  /// `result` has one element for each query of this rank, in the caller's order, or in a domain's
+  /// order if the search is in a domain.
   void put(const void* values, Index element_size, void* result);
 
-  Index num_queries() const;   ///< of this rank, in the order of results
+  Index num_queries() const;   ///< on this rank, in the order of results
   Index num_searched() const;  ///< rows over all chunks on this rank
   const KnnStatistics& statistics() const;
 

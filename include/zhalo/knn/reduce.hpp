@@ -1,5 +1,5 @@
-/// Reductions of neighbours by functors of the user's: lists are made and reduced chunk by chunk,
-/// so that memory does not grow with N k.
+/// Reductions of neighbours by functors of the user. Lists are made and reduced chunk by chunk, so
+/// memory does not grow with N k.
 #pragma once
 
 #include <string_view>
@@ -14,9 +14,10 @@
 
 namespace zhalo {
 
-/// The quantity of each particle's k nearest neighbours: in the caller's order, in memory of the
-/// context's Exec. Sums run over the neighbours in their order, so results are equal bit for bit
-/// for any number of ranks and threads. Collective; throws as knn.
+/// Computes a quantity of each particle's k nearest neighbours: one number per particle of this
+/// rank, in the caller's order, in memory of the context's Exec. Sums run over the neighbours in
+/// their order. So results are equal bit for bit for any number of ranks and threads. Collective;
+/// throws as knn().
 template <class Real>
 Buffer<double> neighbour_quantity(const Context& context, const Particles<Real>& particles,
                                   const Box& box, const KnnOptions& options,
@@ -29,12 +30,12 @@ Buffer<double> neighbour_quantity(const Context& context, const Queries<Real>& a
                                   const QuantityOptions& quantity);
 
 /// A column of the particles, of any trivially copyable type: one element per particle of this
-/// rank, in the caller's order (over segments), in the memory of the context's Exec. Functors see
-/// it at the neighbours, whichever rank they are on.
+/// rank, in the caller's order over segments, in memory of the context's Exec. Owns no memory.
+/// Functors see it at the neighbours, whichever rank they are on.
 template <class T>
 struct ParticleColumn {
   static_assert(std::is_trivially_copyable_v<T>);
-  std::string_view name;  ///< for messages
+  std::string_view name;  ///< for error messages
   const T* data = nullptr;
   Index num = 0;
   Index stride_bytes = sizeof(T);
@@ -51,11 +52,11 @@ ParticleColumn(std::string_view, Span<T>) -> ParticleColumn<std::remove_const_t<
 template <class T>
 ParticleColumn(std::string_view, const std::vector<T>&) -> ParticleColumn<T>;
 
-/// Throws InputError unless the column has an element for each of the rank's particles.
+/// Throws InputError unless the column has one element for each of the rank's particles.
 void validate_column(std::string_view name, Index num, Index num_particles);
 
-/// A functor and the columns that it wants to see at the neighbours, in the order of its arguments:
-/// made by reduction().
+/// A functor and the columns that it needs at the neighbours, in the order of its arguments. Made
+/// by reduction().
 template <class Functor, class... Columns>
 struct Reduction {
   static_assert(std::is_trivially_copyable_v<Functor>,
@@ -64,7 +65,7 @@ struct Reduction {
   Functor functor;
   std::tuple<ParticleColumn<Columns>...> columns;
 
-  /// What it returns for one query among positions of Real.
+  /// The functor's result for one query among positions of type Real.
   template <class Real>
   static auto call(const Functor& functor, const Neighbours<Real>& near,
                    const NeighbourColumn<Columns>&... at) {
@@ -87,13 +88,13 @@ struct Reduction {
                     std::declval<const NeighbourColumn<Columns>&>()...));
 };
 
-/// reduction(MeanMass{}, ParticleColumn("mass", mass))
+/// Makes a Reduction: reduction(MeanMass{}, ParticleColumn("mass", mass)).
 template <class Functor, class... Columns>
 Reduction<Functor, Columns...> reduction(const Functor& functor,
                                          const ParticleColumn<Columns>&... columns) {
   return {functor, {columns...}};
 }
-/// A functor alone wants no columns.
+/// Returns a Reduction as it is. Turns a functor without columns into a Reduction.
 template <class Functor, class... Columns>
 const Reduction<Functor, Columns...>& as_reduction(const Reduction<Functor, Columns...>& whole) {
   return whole;
@@ -116,13 +117,13 @@ SearchColumns<First, Rest...> search_columns_from(const NeighbourLists<Real>& li
   return {lists.template column<First>(i),
           search_columns_from(lists, i + 1, ColumnTypes<Rest...>{})};
 }
-/// The columns of the search, for functors.
+/// The columns of the search, as functors take them.
 template <class Real, class... Columns>
 SearchColumns<Columns...> search_columns(const NeighbourLists<Real>& lists) {
   return search_columns_from(lists, 0, ColumnTypes<Columns...>{});
 }
 
-/// Lets the columns travel with the particles. InputError unless each has an element for each
+/// Adds the columns of a reduction to a search. InputError unless each has one element for each
 /// particle of this rank.
 template <class Functor, class... Columns>
 void add_columns(NeighbourSearch& search, Index num_particles,
@@ -136,7 +137,7 @@ void add_columns(NeighbourSearch& search, Index num_particles,
       whole.columns);
 }
 
-/// One search, chunk by chunk, and what is done with the lists.
+/// A search whose lists are reduced chunk by chunk.
 template <class Real>
 struct ReducedSearch {
   const Context& context;
@@ -144,8 +145,8 @@ struct ReducedSearch {
   const Box& box;
   NeighbourSearch search;
 
-  /// Reduces into the caller's memory (of the Exec): one element per query of this rank, in the
-  /// caller's order.
+  /// Writes the results to memory of the caller (of the Exec): one element per query of this rank,
+  /// in the order of NeighbourLists::put().
   template <class Functor, class... Columns>
   KnnStatistics into(Span<typename Reduction<Functor, Columns...>::template Result<Real>> result,
                      const Reduction<Functor, Columns...>& whole) {
@@ -174,8 +175,8 @@ struct ReducedSearch {
   }
 };
 
-/// For every particle, functor(neighbours, columns...) over its k nearest neighbours (see knn): in
-/// the caller's order, in memory of the context's Exec.
+/// For every particle: functor(neighbours, columns...) over its k nearest neighbours (see knn()).
+/// Results are in the caller's order, in memory of the context's Exec.
 ///
 ///   struct MeanMass {
 ///     ZHALO_HD float operator()(const Neighbours<float>& near,
@@ -184,25 +185,25 @@ struct ReducedSearch {
 ///   auto mean = knn_reduce(context, particles, box, {.k = 32},
 ///                          reduction(MeanMass{}, ParticleColumn("mass", mass)));
 ///
-/// A functor that wants no columns is given as it is. Collective. The functor runs on the Exec: for
-/// a device compile the file with nvcc. Throws as knn, and InputError for a column that has not one
-/// element per particle.
+/// A functor without columns is given as it is. The functor runs on the Exec: for a device, compile
+/// the file with nvcc. Collective. Throws as knn(), and InputError for a column that does not have
+/// one element per particle.
 template <class Real, class AnyReduction>
 auto knn_reduce(const Context& context, const Particles<Real>& particles, const Box& box,
                 const KnnOptions& options, const AnyReduction& whole) {
   return ReducedSearch<Real>{context, particles, box, {options, {}}}.run(as_reduction(whole));
 }
 
-/// The same for queries of their own: one result per query.
+/// The same for query points: one result per query.
 template <class Real, class AnyReduction>
 auto knn_reduce(const Context& context, const Queries<Real>& among, const Box& box,
                 const KnnOptions& options, const AnyReduction& whole) {
   return ReducedSearch<Real>{context, among, box, {options, {}}}.run(as_reduction(whole));
 }
 
-/// The same in a domain: columns have an element for each particle that this rank has in the
-/// domain, and results are in the domain's order. Nothing is sorted or sent again but what other
-/// ranks need to see.
+/// The same in a domain. Columns have one element for each particle that this rank holds in the
+/// domain, and results are in the domain's order. Nothing is sorted, and only what other ranks need
+/// is sent.
 template <class Real, class AnyReduction>
 auto knn_reduce(const Domain<Real>& domain, const KnnOptions& options, const AnyReduction& whole,
                 const KnnSpecies& species = {}) {

@@ -6,9 +6,9 @@
 namespace zhalo {
 
 struct WithinOptions {
-  /// Neighbours at distances <= radius, in the unit of the positions; must not be negative.
+  /// Neighbours at distances <= radius, in the unit of the positions; finite and not negative.
   double radius = 0;
-  /// Among the particles themselves: each is its own neighbour.
+  /// For searches of particles among themselves: each particle is its own neighbour.
   bool include_self = true;
   int leaf_size = 32;     ///< as KnnOptions
   Index chunk_bytes = 0;  ///< as KnnOptions
@@ -23,22 +23,24 @@ struct WithinOptions {
   }
 };
 
-/// Neighbours of each particle within the radius, in the caller's order, in memory of the context's
-/// Exec. No lists are made. Collective; throws as knn.
+/// Counts the neighbours of each particle within the radius: one number per particle of this rank,
+/// in the caller's order, in memory of the context's Exec. No lists are made. Collective; throws as
+/// knn().
 template <class Real>
 Buffer<Index> count_within(const Context& context, const Particles<Real>& particles, const Box& box,
                            const WithinOptions& options);
-/// Of each query point.
+/// The same for query points.
 template <class Real>
 Buffer<Index> count_within(const Context& context, const Queries<Real>& among, const Box& box,
                            const WithinOptions& options);
-/// In a domain, in its order.
+/// The same in a domain, in the domain's order.
 template <class Real>
 Buffer<Index> count_within(const Domain<Real>& domain, const WithinOptions& options,
                            const KnnSpecies& species = {});
 
-/// knn_reduce over all neighbours within the radius, nearest first. Lists are made chunk by chunk:
-/// those of the queries of one leaf have to fit into memory. Collective; throws as knn_reduce.
+/// knn_reduce() over all neighbours within the radius, nearest first. Lists are made chunk by
+/// chunk; those of the queries of one leaf must fit into memory. Collective; throws as
+/// knn_reduce().
 template <class Real, class AnyReduction>
 auto reduce_within(const Context& context, const Particles<Real>& particles, const Box& box,
                    const WithinOptions& options, const AnyReduction& whole) {
@@ -57,7 +59,7 @@ auto reduce_within(const Domain<Real>& domain, const WithinOptions& options,
       .run(as_reduction(whole));
 }
 
-/// Visits pairs on the Exec.
+/// Calls the functor for the pairs of all chunks, on the Exec.
 template <class Real, class Functor, class... Columns>
 void visit_pairs(const Context& context, NeighbourLists<Real>& lists,
                  const Reduction<Functor, Columns...>& whole) {
@@ -75,9 +77,9 @@ void visit_pairs(const Context& context, NeighbourLists<Real>& lists,
 }
 
 /// Calls functor(neighbours, i, columns...) for each pair of a particle and its i-th neighbour
-/// within the radius: on the rank that searches for the particle, in any order and at the same
-/// time, so that sums in the functor must be atomic. Columns are given as in knn_reduce. On a
-/// device the work is done when the call returns. Collective; throws as knn_reduce.
+/// within the radius. Calls run on the rank that searches for the particle, in any order and
+/// concurrently. So sums in the functor must be atomic. Columns are given as in knn_reduce(). When
+/// the function returns, the work is done, on a device too. Collective; throws as knn_reduce().
 template <class Real, class AnyReduction>
 void for_each_neighbour_within(const Context& context, const Particles<Real>& particles,
                                const Box& box, const WithinOptions& options,

@@ -10,13 +10,13 @@
 
 namespace zhalo {
 
-/// Layers of other ranks' cells around each rank's index box, per axis. Any width: beyond the next
-/// rank, or the whole grid.
+/// Layers of other ranks' cells around each rank's index box, per axis. They may have any width,
+/// also wider than the next rank's cells or than the whole grid.
 struct Ghosts {
   GridIndex below{};  ///< at the lower end
-  GridIndex above{};
-  /// Beyond the grid's edge the field goes on from the other side; else there are no ghosts, pulled
-  /// layers there stay as they are, and what was pushed there is lost.
+  GridIndex above{};  ///< at the upper end
+  /// Whether the field continues on the other side of the grid. If not, layers beyond the edge
+  /// belong to no cell: pull_ghosts() does not change them, and push_ghosts() drops their values.
   Vec<bool, 3> periodic{{true, true, true}};
 
   /// `width` layers on all sides.
@@ -27,14 +27,15 @@ struct Ghosts {
 
 struct GhostExchange;
 
-/// This rank's cells of a field and the ghosts around them (none where it has no cells), in one
-/// array of x, y, z order (z fastest), in memory of the context's Exec, uninitialised. T: int32,
-/// int64, float, double, or std::complex of the latter two. The context must outlive the field.
+/// This rank's cells of a field and the ghosts around them, in one array in x, y, z order (z
+/// fastest). A rank without cells has no ghosts. The field owns the array, which is memory of the
+/// context's Exec and not initialised. T: int32, int64, float, double, or std::complex of the
+/// latter two. The context must outlive the field.
 template <class T>
 class Field {
  public:
-  /// Collective: who exchanges what is agreed here once. InputError for a negative width, or a
-  /// decomposition for another number of ranks.
+  /// Collective: the ranks agree once on who exchanges what. InputError for a negative width, a
+  /// decomposition for another number of ranks, or arguments that differ between ranks.
   Field(const Context& context, const Decomposition& decomposition, const Ghosts& ghosts = {});
   ~Field();
   Field(Field&& other) noexcept;
@@ -45,17 +46,17 @@ class Field {
   const Decomposition& decomposition() const { return decomposition_; }
   /// This rank's own cells.
   const IndexBox& cells() const { return cells_; }
-  /// Own cells and ghosts: layout().offset(cell) is the place of a cell, whose index may be below 0
-  /// or beyond the grid.
+  /// Layout of own cells and ghosts. layout().offset(cell) is the index of a cell in span(). For a
+  /// ghost, `cell` may be below 0 or beyond the grid.
   const BoxLayout& layout() const { return layout_; }
   Span<T> span() { return values_.span(); }
   Span<const T> span() const { return values_.span(); }
 
-  /// Copies the owners' values into all ghosts, edges and corners included. Collective.
+  /// Copies the owners' values into all ghosts, including edges and corners. Collective.
   void pull_ghosts();
-  /// Adds every ghost to its owner's cell and sets it to 0: the adjoint of pull_ghosts().
-  /// Collective. To each cell are added, in this order, the ghosts of its own rank, then those of
-  /// ranks 0, 1, ...; those of one rank in the order of the grid's images, x slowest.
+  /// Adds every ghost to its owner's cell and sets the ghost to 0: the adjoint of pull_ghosts().
+  /// Collective. The order of the sums is fixed. A cell gets first the ghosts of its own rank, then
+  /// those of ranks 0, 1, ... Ghosts of one rank are in the order of the grid's images, x slowest.
   void push_ghosts();
 
  private:

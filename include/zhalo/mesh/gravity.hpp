@@ -1,4 +1,4 @@
-/// Potentials and accelerations of a density, at particles.
+/// Potentials and accelerations from a density, at particles or cells.
 #pragma once
 
 #include <array>
@@ -11,30 +11,32 @@ namespace zhalo {
 struct GravityOptions {
   Laplacian laplacian = Laplacian::exact;
   Derivative derivative = Derivative::exact;
-  Window window = Window::cic;  ///< with which fields are read out
+  Window window = Window::cic;  ///< for the readout of fields
 };
 
-/// The potential phi with Laplacian(phi) = source, at the positions of `points`. Collective. Throws
-/// as readout(), and InputError for a box that is not periodic. Memory: a field, with several ranks
-/// a second one, and a copy of the modes.
+/// The potential phi with Laplacian(phi) = source, at the positions of `points`: one value per
+/// point of this rank, in the caller's order, in memory of the context's Exec. Collective. Throws
+/// as readout(), and InputError for a box that is not periodic along all axes. Memory: a field, a
+/// second one with several ranks, and a copy of the modes.
 template <class T, class Real>
 Buffer<T> potential_at(const Context& context, const Modes<T>& source,
                        const Particles<Real>& points, const GravityOptions& options = {});
 
-/// - grad phi per axis, at the positions of `points`.
+/// The acceleration -grad phi per axis, at the positions of `points`; phi as in potential_at().
 ///
-/// With the source 3/2 Omega_m H0^2 / a times the overdensity, in comoving coordinates, this is
-/// d(a^2 dx/dt)/dt. Divided by a it is the peculiar acceleration dv/dt + H v, with v = a dx/dt
-/// (Peebles 1980, chapter II). With the linear overdensity alone as source it is the displacement
-/// of the Zel'dovich approximation. Collective. Throws as potential_at(). Memory: three fields and
-/// two copies of the modes; with several ranks three more fields.
+/// Its unit follows from the source. If the source is 3/2 Omega_m H0^2 / a times the overdensity,
+/// in comoving coordinates, the result is d(a^2 dx/dt)/dt. Divided by a, it is the peculiar
+/// acceleration dv/dt + H v, with v = a dx/dt (Peebles 1980, chapter II). If the source is the
+/// linear overdensity alone, the result is the displacement of the Zel'dovich approximation.
+/// Collective. Throws as potential_at(). Memory: three fields, three more with several ranks, and
+/// two copies of the modes.
 template <class T, class Real>
 std::array<Buffer<T>, 3> acceleration_at(const Context& context, const Modes<T>& source,
                                          const Particles<Real>& points,
                                          const GravityOptions& options = {});
 
-/// - grad phi per axis, at the cells. Collective. InputError for a box that is not periodic;
-/// OutOfMemory. Memory besides the result: two copies of the modes.
+/// The acceleration -grad phi per axis, at the cells. Collective. InputError for a box that is not
+/// periodic along all axes; OutOfMemory. Memory besides the result: two copies of the modes.
 template <class T>
 std::array<Field<T>, 3> acceleration_fields(const Context& context, const Modes<T>& source,
                                             const GravityOptions& options = {});

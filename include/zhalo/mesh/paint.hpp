@@ -7,17 +7,17 @@
 
 namespace zhalo {
 
-/// What a particle brings.
+/// The weight of a particle.
 enum class Weights {
   mass,        ///< its mass, or uniform_mass
-  unit,        ///< 1: a field of numbers
+  unit,        ///< 1: the field counts particles
   column,      ///< PaintOptions::column
-  mass_column  ///< mass times column: of a velocity, the momentum
+  mass_column  ///< mass times column; with a velocity as the column, the momentum
 };
 
-/// What cells hold.
+/// The values of the cells.
 enum class CellValues {
-  sum,         ///< of the weights
+  sum,         ///< sum of the weights
   mean_units,  ///< sum / mean of all cells
   overdensity  ///< sum / mean - 1
 };
@@ -25,11 +25,11 @@ enum class CellValues {
 struct PaintOptions {
   Window window = Window::cic;
   Weights weights = Weights::mass;
-  /// One value (of any sign) for each particle of this rank in the caller's order, over segments;
-  /// memory of the context's Exec.
+  /// One value (of any sign) for each particle of this rank, in the caller's order over segments.
+  /// Memory of the context's Exec.
   RealColumn column{};
   CellValues values = CellValues::sum;
-  /// In cells: the points at which the field stands are moved up by so much. {1/2, 1/2, 1/2} is the
+  /// Shift of the mesh's points along each axis, in cells from -1 to 1. {1/2, 1/2, 1/2} is the
   /// second mesh of interlacing.
   Vec3d shift{};
 };
@@ -37,42 +37,42 @@ struct PaintOptions {
 /// What was painted, over all ranks.
 struct PaintReport {
   Index num_particles = 0;
-  Index num_wrapped = 0;  ///< lay outside a periodic axis
-  double sum = 0;         ///< of the weights: of the field, too
-  double sum2 = 0;        ///< of their squares
-  /// Particles of equal weights with the same shot noise: sum^2 / sum2, also where these are too
-  /// large or small for a double.
+  Index num_wrapped = 0;  ///< particles outside a periodic axis
+  double sum = 0;         ///< of the weights, and of all cells
+  double sum2 = 0;        ///< of the squared weights
+  /// Number of particles of equal weights with the same shot noise: sum^2 / sum2. Correct even if
+  /// these are too large or small for a double.
   double effective_number = 0;
-  double weight_unit = 0;  ///< the unit in which weights are counted: see paint()
+  double weight_unit = 0;  ///< the fixed-point unit of weights, see paint()
   Index num_cells = 0;
 
-  /// Mean of a cell.
+  /// Mean weight of a cell.
   double mean() const { return sum / static_cast<double>(num_cells); }
 };
 
-/// Spreads the particles' weights over the cells of the decomposition's grid, which fill its box;
-/// cells() of `field` become the sums (or what CellValues says), its ghosts 0. Cell i stands for
-/// the place box.lo + (i + 1/2 + shift) spacing: a particle there is in this cell alone with NGP
-/// and CIC. The place in cells is computed in double, (x - lo) * (num / length) - (1/2 + shift);
-/// what lies outside a periodic axis is wrapped. On an axis that is not periodic, what would fall
-/// beyond the edge goes to the outermost cell.
+/// Spreads the particles' weights over the cells of the decomposition's grid, which fill its box.
+/// cells() of `field` become the sums (or what CellValues says), and its ghosts become 0. Cell i
+/// stands for the position box.lo + (i + 1/2 + shift) spacing. With NGP and CIC, a particle there
+/// is in this cell alone. The position in cells is computed in double, as
+/// (x - lo) * (num / length) - (1/2 + shift). Positions outside a periodic axis are wrapped. On an
+/// axis that is not periodic, weight that would fall beyond the edge goes to the outermost cell.
 ///
-/// Weights are counted in whole multiples of a unit, a power of 2 so small that neither any weight
-/// exceeds 2^51 of them nor the sum of their magnitudes 2^62; each particle's units are
-/// divided over the cells without remainder. So sums are exact: the field does not depend on ranks,
-/// threads, backend, or the order of particles, bit for bit, and no unit is lost. Rounded are the
-/// weights, each to the nearest unit, and the cells' shares of them, each to a few units. A
-/// weight may count as 0 that is 2^-51 of the largest, or about 2^-61 of the sum of all magnitudes
-/// (which decides where that is more than some 2000 times the largest), or below 1e-300.
+/// The field does not depend on ranks, threads, backend, or the order of particles, bit for bit.
+/// For this, weights are counted in whole multiples of a unit, a power of 2. It is so small that no
+/// weight exceeds 2^51 units, and the magnitudes of all weights together do not exceed 2^62 units.
+/// Each particle's units are divided over the cells without remainder. So sums are exact, and no
+/// unit is lost. Two things are rounded: each weight to the nearest unit, and the cells' shares of
+/// it to a few units. Weights below about 2^-51 of the largest, 2^-61 of the sum of all magnitudes,
+/// or 1e-300 may round to zero.
 ///
-/// Collective; particles of any order, on any rank, in 3 dimensions, up to max_local_particles of a
-/// rank; they are not changed. Memory beyond the field: 8 bytes per cell; on the host at most 9
-/// bytes per particle, less where neighbours follow each other, for 2^24 at a time; with several
-/// ranks copies of at most 2^23 particles that are sent and about 2^24 that are received.
-/// InputError for positions that are not finite or outside a box that is not periodic, weights that
-/// are not finite, sums that T cannot hold, a mean of 0 or less where cells are divided by it,
-/// options or a decomposition that differ between ranks, a box without length; OutOfMemory. T,
-/// Real: float or double.
+/// Collective. Particles may be in any order, on any rank, in 3 dimensions, up to
+/// max_local_particles per rank; they are not changed. Memory beyond the field: 8 bytes per cell.
+/// The host needs at most 9 bytes more per particle, for 2^24 particles at a time (less if
+/// successive particles are near each other). Several ranks need copies of at most 2^23 particles
+/// that are sent and about 2^24 that are received. InputError for positions that are not finite or
+/// outside a box that is not periodic, weights that are not finite, sums that T cannot hold, a mean
+/// of 0 or less if cells are divided by it, options or a decomposition that differ between ranks,
+/// and a box without length; OutOfMemory. T, Real: float or double.
 template <class T, class Real>
 PaintReport paint(const Context& context, const Particles<Real>& particles, Field<T>& field,
                   const PaintOptions& options = {});

@@ -11,42 +11,46 @@ namespace zhalo {
 
 enum class BinSpacing { linear, logarithmic };
 
-/// Bins of wave numbers, half open: [edge, next edge), fewer than 2^20. Those that begin beyond
-/// k_max are left out; where the grid has no room for any of the usual ones, there are none. An
-/// edge within 1e-12 of a mode is at the mode.
+/// Bins of wave numbers, half open: [edge, next edge), fewer than 2^20. Bins that begin beyond
+/// k_max are left out. If neither k_min nor k_max is given and the grid is too small for any bin,
+/// there are none. An edge within 1e-12 of a mode counts as being at the mode.
 struct BinOptions {
   BinSpacing spacing = BinSpacing::linear;
-  /// First edge; none: the fundamental, the least of 2 pi / length.
+  /// First edge. None: the fundamental, the least of 2 pi / length.
   std::optional<double> k_min{};
-  /// None: the Nyquist frequency, the least of pi / spacing. The last bin ends here at the latest.
+  /// End of the last bin. None: the Nyquist frequency, the least of pi / spacing.
   std::optional<double> k_max{};
-  /// Linear: width of a bin; none: the fundamental.
+  /// Linear bins: the width. None: the fundamental.
   std::optional<double> width{};
-  /// Logarithmic: bins per decade.
+  /// Logarithmic bins: number per decade.
   double per_decade = 10;
 };
 
 struct PowerOptions {
   BinOptions bins{};
-  /// Also P_l, l = 0, 2, 4, ..., about this axis (0, 1, 2); -1: none.
+  /// Axis (0, 1, 2) about which P_l, l = 0, 2, 4, ..., are measured, too; -1: no multipoles.
   int multipole_axis = -1;
   int max_multipole = 4;  ///< even, up to 16
 };
 
-/// One bin. All modes of the full spectrum are counted, k and -k, but k = 0.
+/// One bin. It counts all modes of the full spectrum, k and -k, except k = 0.
 struct PowerBin {
   double k_lo = 0;
   double k_hi = 0;
-  double k_mean = 0;  ///< of the modes; the bin's middle if there are none
+  double k_mean = 0;  ///< mean k of the modes; the bin's middle if there are none
   double power = 0;   ///< volume times the mean of Re(a conj(b)); NaN without modes
   Index num_modes = 0;
-  std::vector<double> multipoles;  ///< P_0, P_2, ...: (2 l + 1) times the mean of P L_l(k_axis / k)
+  /// P_0, P_2, ...: (2 l + 1) times the mean of P L_l(k_axis / k), L_l being the Legendre
+  /// polynomial.
+  std::vector<double> multipoles;
 };
 
-/// Conventions: with a(k) the modes of a field normalised as means, P(k) = volume <Re(a conj(b))>,
-/// in the unit of length cubed, shot noise included. Equal bits for any number of threads; over
-/// numbers of ranks powers, multipoles and cross powers agree to 1e-12 of the bin's power (of a
-/// cross power, of the root of both fields' powers).
+/// P(k) = volume <Re(a conj(b))>, where a(k) and b(k) are the modes of fields normalised as means.
+/// The unit is that of length cubed. Shot noise is included.
+///
+/// The bits are equal for any number of threads. For different numbers of ranks, powers and
+/// multipoles agree to 1e-12 of the bin's power. Cross powers agree to 1e-12 of the root of the
+/// product of both fields' powers.
 struct PowerSpectrum {
   std::vector<PowerBin> bins;
   double volume = 0;
@@ -54,10 +58,11 @@ struct PowerSpectrum {
   double nyquist = 0;
 };
 
-/// Spectrum of one field, or of two. In a cubic box bins are told apart by the integer square of
-/// the wave vector, so that no mode is in a wrong bin by rounding. Sums are in double. Collective.
-/// InputError for bins that make no sense, a box that is not periodic along all axes or has no
-/// volume, options that differ between ranks, or decompositions that differ.
+/// Power spectrum of one field, and cross power spectrum of two. In a cubic box the bin of a mode
+/// follows from the integer square of its wave vector, so rounding puts no mode into a wrong bin.
+/// Sums are in double. Collective. InputError for bins that make no sense, a box that is not
+/// periodic along all axes or has no volume, options that differ between ranks, or decompositions
+/// that differ.
 template <class T>
 PowerSpectrum power_spectrum(const Context& context, const Modes<T>& modes,
                              const PowerOptions& options = {});
@@ -65,8 +70,8 @@ template <class T>
 PowerSpectrum cross_power_spectrum(const Context& context, const Modes<T>& a, const Modes<T>& b,
                                    const PowerOptions& options = {});
 
-/// Power that particles would have at random places: volume times sum of squared weights / square
-/// of their sum.
+/// Power of particles at random positions: volume times the sum of squared weights / square of
+/// their sum.
 double shot_noise(const PaintReport& report, const Grid& grid);
 
 }  // namespace zhalo

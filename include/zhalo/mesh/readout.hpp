@@ -11,15 +11,15 @@
 
 namespace zhalo {
 
-/// Values of fields at the positions of `points`: the mean of the cells around each, weighted by
-/// the window. This is the transpose of paint(). Returns one array per field, with one value per
-/// point of this rank in the caller's order, in memory of the context's Exec. Ghost cells do not
-/// count. Beyond the edge of an axis that is not periodic, the outermost cell continues.
+/// Reads fields at the positions of `points`. Each value is the mean of the cells around the point,
+/// weighted by the window: the transpose of paint(). Returns one array per field, with one value
+/// per point of this rank in the caller's order, in memory of the context's Exec. Ghost cells are
+/// not used. Beyond the edge of an axis that is not periodic, the outermost cell continues.
 ///
 /// Values are equal bit for bit for any number of ranks and threads and on any backend: sums are in
-/// double and in one order. Collective; points may be on any rank. With several ranks it needs
-/// memory for a second copy of each field, with ghosts, and for at most 2^23 points that are sent
-/// and about 2^24 that are received. Throws InputError as paint(), and if the fields have different
+/// double and in a fixed order. Collective; points may be on any rank. Several ranks need memory
+/// for a second copy of each field, with ghosts, and for at most 2^23 points that are sent and
+/// about 2^24 that are received. Throws InputError as paint(), and if the fields have different
 /// decompositions; OutOfMemory. T, Real: float or double.
 template <class T, class Real>
 std::vector<Buffer<T>> readout(const Context& context, const std::vector<const Field<T>*>& fields,

@@ -1,4 +1,4 @@
-/// Mass assignment windows: how particles are spread over cells, and fields are read at points.
+/// Mass assignment windows: how particles are spread over cells, and how fields are read at points.
 #pragma once
 
 #include "zhalo/core/types.hpp"
