@@ -42,11 +42,16 @@ void remove_first(const Stream& stream) {
 }
 
 /// Whether the operation came to its end.
-bool run(Operation& operation) {
+bool run(Operation& operation, int device) {
   const OperationScope scope(operation.name);
-  if (operation.advance) return operation.advance();
-  operation.run();
-  return true;
+  bool is_done = true;
+  if (operation.advance) {
+    is_done = operation.advance();
+  } else {
+    operation.run();
+  }
+  memory_of(device).check_patterns();
+  return is_done;
 }
 
 }  // namespace
@@ -65,9 +70,7 @@ bool advance(int device, CUstream_st* stream) {
   if (first_of({device, stream}) == nullptr) return true;
   const AccessScope access(device);
   while (Operation* const operation = first_of({device, stream})) {
-    const bool is_done = run(*operation);
-    memory_of(device).check_patterns();
-    if (!is_done) return false;
+    if (!run(*operation, device)) return false;
     remove_first({device, stream});
   }
   return true;
