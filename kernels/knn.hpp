@@ -90,14 +90,6 @@ struct RowOutput {
   double unit = 1;  ///< of the rows' lengths, in that of the positions
 };
 
-/// Elements of any type that particles have, by place.
-struct PlacedBytes {
-  const void* own = nullptr;
-  const void* fetched = nullptr;
-  LocalIndex num_own = 0;
-  Index element_size = 0;
-};
-
 /// Where elements of neighbours go, and the byte that fills those of no neighbour.
 struct MissingBytes {
   void* to = nullptr;
@@ -115,8 +107,8 @@ void write_rows(const E& exec, const NeighbourRows<Real>& rows, const RowOutput<
 
 /// Elements of a column at the neighbours of rows of k.
 template <class E, class Real>
-void gather_neighbours(const E& exec, const PlacedBytes& column, const NeighbourRows<Real>& rows,
-                       const MissingBytes& to);
+void gather_neighbours(const E& exec, const SearchColumnView& column,
+                       const NeighbourRows<Real>& rows, const MissingBytes& to);
 
 /// What built-in reductions see of the neighbours; velocities lie row by row, `dimensions` numbers
 /// each.

@@ -63,9 +63,7 @@ void add_run_options(CommandLine& command, RunOptions& options, RawRunOptions& r
   command.add_option("--device", raw.device,
                      "auto (CUDA if there is a device), host, cuda or cuda:NUMBER", "WHICH");
   command.add_option("--transport", raw.transport,
-                     "Between devices of several ranks: auto, nccl, gpu-aware (MPI) or staged "
-                     "(through host memory)",
-                     "WHICH");
+                     "Of messages between GPUs: auto, nccl, gpu-aware (MPI) or staged", "WHICH");
   command.add_option("--threads", raw.threads,
                      "Host threads per rank [OMP_NUM_THREADS, or 0: a fair share of the cores]",
                      "N");

@@ -22,12 +22,17 @@ std::vector<Index> offsets_of(const std::vector<Index>& counts) {
   return offsets;
 }
 
-void validate_columns(const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns) {
-  for (const ExchangeColumn& column : columns) {
-    const bool missing = (column.send == nullptr && plan.num_sent() > 0) ||
-                         (column.receive == nullptr && plan.num_received() > 0);
-    if (missing || column.element_size < 1)
-      throw InputError("a column of an exchange has no memory or no element size");
+void validate_columns(const ExchangePlan& plan, const std::vector<ColumnMove>& columns) {
+  for (const ColumnMove& column : columns) {
+    const ColumnView& from = column.from;
+    const bool missing = (from.data == nullptr && plan.num_sent() > 0) ||
+                         (column.to == nullptr && plan.num_received() > 0);
+    const bool has_gaps = from.stride_bytes != 0 && from.stride_bytes != from.element_size;
+    if (missing || has_gaps || from.element_size < 1 || from.num < plan.num_sent())
+      throw InputError(
+          "a column of an exchange has no memory, no element size, gaps, or fewer elements than "
+          "are "
+          "sent");
   }
 }
 
@@ -133,14 +138,14 @@ ColumnPart part_of(const void* column, const std::vector<Index>& offset, int ran
   auto* const data = const_cast<char*>(static_cast<const char*>(column));  // MPI and NCCL say so
   return {data + offset[r] * element_size, (offset[r + 1] - offset[r]) * element_size};
 }
-ColumnPart sent_part(const ExchangePlan& plan, const ExchangeColumn& column, int rank) {
-  return part_of(column.send, plan.send_offset, rank, column.element_size);
+ColumnPart sent_part(const ExchangePlan& plan, const ColumnMove& column, int rank) {
+  return part_of(column.from.data, plan.send_offset, rank, column.from.element_size);
 }
-ColumnPart received_part(const ExchangePlan& plan, const ExchangeColumn& column, int rank) {
-  return part_of(column.receive, plan.receive_offset, rank, column.element_size);
+ColumnPart received_part(const ExchangePlan& plan, const ColumnMove& column, int rank) {
+  return part_of(column.to, plan.receive_offset, rank, column.from.element_size);
 }
 
-Schedule schedule(const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns, int rank,
+Schedule schedule(const ExchangePlan& plan, const std::vector<ColumnMove>& columns, int rank,
                   std::size_t piece_bytes) {
   Schedule result{Pieces(piece_bytes), Pieces(piece_bytes)};
   const int size = static_cast<int>(plan.send_offset.size()) - 1;
@@ -150,7 +155,7 @@ Schedule schedule(const ExchangePlan& plan, const std::vector<ExchangeColumn>& c
   for (int step = 1; step < size; ++step) {
     const int to = (rank + step) % size;
     const int from = (rank + size - step) % size;
-    for (const ExchangeColumn& column : columns) {
+    for (const ColumnMove& column : columns) {
       add(result.sends, to, sent_part(plan, column, to));
       add(result.receives, from, received_part(plan, column, from));
     }
@@ -159,11 +164,11 @@ Schedule schedule(const ExchangePlan& plan, const std::vector<ExchangeColumn>& c
 }
 
 /// The same messages for NCCL, which need no pieces.
-kernels::MessageGroup group_of(const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns,
+kernels::MessageGroup group_of(const ExchangePlan& plan, const std::vector<ColumnMove>& columns,
                                int rank) {
   kernels::MessageGroup group;
   const int size = static_cast<int>(plan.send_offset.size()) - 1;
-  for (const ExchangeColumn& column : columns) {
+  for (const ColumnMove& column : columns) {
     const ColumnPart own = sent_part(plan, column, rank);
     if (own.bytes > 0)
       group.copies.push_back({received_part(plan, column, rank).data, own.data, own.bytes});
@@ -179,17 +184,16 @@ kernels::MessageGroup group_of(const ExchangePlan& plan, const std::vector<Excha
   return group;
 }
 
-Index bytes_to_others(const ExchangePlan& plan, const std::vector<ExchangeColumn>& columns,
-                      int rank) {
+Index bytes_to_others(const ExchangePlan& plan, const std::vector<ColumnMove>& columns, int rank) {
   Index bytes = 0;
-  for (const ExchangeColumn& column : columns)
-    bytes += plan.num_sent() * column.element_size - sent_part(plan, column, rank).bytes;
+  for (const ColumnMove& column : columns)
+    bytes += plan.num_sent() * column.from.element_size - sent_part(plan, column, rank).bytes;
   return bytes;
 }
 
-void copy_own(const Exec& exec, const ExchangePlan& plan,
-              const std::vector<ExchangeColumn>& columns, int rank) {
-  for (const ExchangeColumn& column : columns) {
+void copy_own(const Exec& exec, const ExchangePlan& plan, const std::vector<ColumnMove>& columns,
+              int rank) {
+  for (const ColumnMove& column : columns) {
     const ColumnPart own = sent_part(plan, column, rank);
     copy_bytes(exec, received_part(plan, column, rank).data, own.data,
                static_cast<std::size_t>(own.bytes));
@@ -199,7 +203,7 @@ void copy_own(const Exec& exec, const ExchangePlan& plan,
 }  // namespace
 
 void Communicator::exchange(const Exec& exec, const ExchangePlan& plan,
-                            const std::vector<ExchangeColumn>& columns) const {
+                            const std::vector<ColumnMove>& columns) const {
   validate_columns(plan, columns);
   if (state_ == nullptr || size_ == 1) {
     synchronise(exec);
@@ -214,7 +218,7 @@ void Communicator::exchange(const Exec& exec, const ExchangePlan& plan,
 }
 
 void Communicator::exchange_by_mpi(const Exec& exec, const ExchangePlan& plan,
-                                   const std::vector<ExchangeColumn>& columns) const {
+                                   const std::vector<ColumnMove>& columns) const {
   synchronise(exec);                        // MPI reads what kernels wrote
   const kernels::DeviceInUse device(exec);  // MPI may be given addresses of its memory
   // All that can fail comes before the others are told that this rank takes part.

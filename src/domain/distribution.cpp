@@ -37,14 +37,13 @@ struct Received {
 };
 
 template <class Real>
-std::vector<ExchangeColumn> exchanged_columns(const SortedColumns<Real>& sent,
-                                              Received<Real>& received) {
-  std::vector<ExchangeColumn> columns{
-      {sent.keys.data(), received.keys.data(), sizeof(std::uint64_t)},
-      {sent.order.data(), received.index.data(), sizeof(LocalIndex)}};
+std::vector<ColumnMove> exchanged_columns(const SortedColumns<Real>& sent,
+                                          Received<Real>& received) {
+  std::vector<ColumnMove> columns{{column_view(sent.keys), received.keys.data()},
+                                  {column_view(sent.order), received.index.data()}};
   const auto axes = static_cast<std::size_t>(sent.frame.box.dimensions);
   for (std::size_t axis = 0; axis < axes; ++axis)
-    columns.push_back({sent.pos[axis].data(), received.pos[axis].data(), sizeof(Real)});
+    columns.push_back({column_view(sent.pos[axis]), received.pos[axis].data()});
   return columns;
 }
 

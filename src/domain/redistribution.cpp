@@ -32,28 +32,28 @@ Redistribution::Redistribution(ExchangePlan plan, Indices sent, Indices arrived)
 void Redistribution::forward(const Context& context, const std::vector<Move>& moves) const {
   const Exec& exec = context.exec;
   std::vector<Buffer<std::byte>> sent(moves.size()), received(moves.size());
-  std::vector<ExchangeColumn> columns;
+  std::vector<ColumnMove> columns;
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const Move& move = moves[i];
-    ExchangeColumn column{move.from.data, move.to, move.from.element_size};
+    ColumnMove column{move.from, move.to};
     if (sent_ && !move.is_packed) {
       // What stays on its rank is in its new order at once, if there is no other order on arrival.
       void* packed = move.to;
       if (!stays_on_rank() || arrived_)
         packed = (sent[i] = room_for(exec, plan_.num_sent(), move.from)).data();
       gather(exec, move.from, sent_->span(), packed);
-      column.send = packed;
+      column.from = {packed, plan_.num_sent(), move.from.element_size, 0};
     }
     if (arrived_) {
       received[i] = room_for(exec, plan_.num_received(), move.from);
-      column.receive = received[i].data();
+      column.to = received[i].data();
     }
     columns.push_back(column);
   }
   if (!stays_on_rank()) context.comm.exchange(exec, plan_, columns);
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const Move& move = moves[i];
-    const void* came = stays_on_rank() ? columns[i].send : columns[i].receive;
+    const void* came = stays_on_rank() ? columns[i].from.data : columns[i].to;
     const ColumnView arriving{came, plan_.num_received(), move.from.element_size, 0};
     if (arrived_) {
       gather(exec, arriving, arrived_->span(), move.to);
@@ -82,7 +82,7 @@ void Redistribution::backward_as_arrived(const Context& context, const Move& mov
   if (!stays_on_rank()) {
     void* receiving = move.to;
     if (sent_) receiving = (back = room_for(exec, plan_.num_sent(), from)).data();
-    context.comm.exchange(exec, plan_.reversed(), {{returning, receiving, from.element_size}});
+    context.comm.exchange(exec, plan_.reversed(), {{from, receiving}});
     returning = receiving;
   }
   const ColumnView came{returning, plan_.num_sent(), from.element_size, 0};

@@ -119,8 +119,8 @@ Messages::Messages(const Exec& exec, const ExchangePlan& plan, Index element_siz
 void exchange_messages(const Context& context, const ExchangePlan& plan, Index element_size,
                        Messages& messages) {
   if (context.comm.size() == 1) return;
-  context.comm.exchange(context.exec, plan,
-                        {{messages.sent.data(), messages.received.data(), element_size}});
+  const ColumnView sent{messages.sent.data(), plan.num_sent(), element_size, 0};
+  context.comm.exchange(context.exec, plan, {{sent, messages.received.data()}});
 }
 
 void move_boxes(const Context& context, const UploadedMessages& moves,

@@ -15,16 +15,16 @@ const BoxLayout& layout_at(const FieldLayout& layout, int rank) {
 }
 
 /// This rank's layout must be within its field.
-void validate_field(const Exec& exec, const BoxLayout& layout, const FieldBytes& field,
+void validate_field(const Exec& exec, const BoxLayout& layout, const ColumnView& field,
                     const char* name) {
   validate(field.element_size >= 1, "the elements of {} have {} bytes (must be at least 1)", name,
            field.element_size);
-  validate(field.size == layout.size,
-           "{} has {} elements, but the layout of this rank's index box has {}", name, field.size,
+  validate(field.num == layout.size,
+           "{} has {} elements, but the layout of this rank's index box has {}", name, field.num,
            layout.size);
-  validate(field.data != nullptr || field.size == 0, "{} has no memory for its {} elements", name,
-           field.size);
-  if (field.size > 0) validate_memory(exec, field.data, name);
+  validate(field.data != nullptr || field.num == 0, "{} has no memory for its {} elements", name,
+           field.num);
+  if (field.num > 0) validate_memory(exec, field.data, name);
   Index least = 0;
   Index most = 0;
   for (int axis = 0; axis < 3; ++axis) {
@@ -54,16 +54,13 @@ void validate_size(const FieldLayout& layout, const Communicator& comm, const ch
            name, layout.layout.size(), comm.size());
 }
 
-void validate_arrays(const FieldBytes& from, const FieldBytes& to) {
-  validate(from.element_size == to.element_size,
-           "elements of {} bytes are to become elements of {} bytes", from.element_size,
-           to.element_size);
+void validate_arrays(const ColumnView& from, const ColumnView& to) {
   const std::less<> before;
   const auto* from_first = static_cast<const char*>(from.data);
   const auto* to_first = static_cast<const char*>(to.data);
-  const bool apart = from.size == 0 || to.size == 0 ||
-                     !before(from_first, to_first + to.size * to.element_size) ||
-                     !before(to_first, from_first + from.size * from.element_size);
+  const bool apart = from.num == 0 || to.num == 0 ||
+                     !before(from_first, to_first + to.num * to.element_size) ||
+                     !before(to_first, from_first + from.num * from.element_size);
   validate(apart,
            "a field is to be moved within one array, which cannot be done in place (give it "
            "another array)");
@@ -102,7 +99,7 @@ BoxMessages find_messages(const FieldLayout& from, const FieldLayout& to, int ra
 }
 
 /// The longest word that elements are made of, wherever they are.
-Index word_size_of(const FieldBytes& from, const FieldBytes& to) {
+Index word_size_of(const ColumnView& from, const ColumnView& to) {
   const auto places = reinterpret_cast<std::uintptr_t>(from.data) |
                       reinterpret_cast<std::uintptr_t>(to.data) |
                       static_cast<std::uintptr_t>(from.element_size);
@@ -114,28 +111,31 @@ Index word_size_of(const FieldBytes& from, const FieldBytes& to) {
 }  // namespace
 
 void redistribute_bytes(const Context& context, const FieldLayout& from,
-                        const FieldBytes& from_field, const FieldLayout& to,
-                        const FieldBytes& to_field) {
+                        const ColumnView& from_field, const FieldLayout& to,
+                        Span<std::byte> to_field) {
   finish_together(context, [&] {
     const PhaseTimer timer(context, "transpose");
     const int rank = context.comm.rank();
     validate_size(from, context.comm, "from");
     validate_size(to, context.comm, "to");
     validate_field(context.exec, layout_at(from, rank), from_field, "the field that is moved");
-    validate_field(context.exec, layout_at(to, rank), to_field, "the field that it is moved to");
-    validate_arrays(from_field, to_field);
+    const Index element_size = from_field.element_size;
+    const ColumnView to_view{to_field.data(), to_field.size() / element_size, element_size, 0};
+    validate(to_field.size() % element_size == 0,
+             "an array of {} bytes is to hold elements of {} bytes", to_field.size(), element_size);
+    validate_field(context.exec, layout_at(to, rank), to_view, "the field that it is moved to");
+    validate_arrays(from_field, to_view);
     validate_owners(from, rank);
-    validate_layouts(context.comm, from, to, from_field.element_size);
+    validate_layouts(context.comm, from, to, element_size);
 
-    const Index word_size = word_size_of(from_field, to_field);
+    const Index word_size = word_size_of(from_field, to_view);
     const BoxMessages messages = find_messages(from, to, rank);
-    const MessageMoves moves = make_moves(messages, layout_at(from, rank), layout_at(to, rank),
-                                          from_field.element_size / word_size);
+    const MessageMoves moves =
+        make_moves(messages, layout_at(from, rank), layout_at(to, rank), element_size / word_size);
     const UploadedMessages uploaded{
         plan_messages(messages, context.comm.size()), moves.pack.upload(context.exec),
         moves.unpack.upload(context.exec), moves.own.upload(context.exec)};
-    move_boxes(context, uploaded, {from_field.data, to_field.data, word_size},
-               from_field.element_size);
+    move_boxes(context, uploaded, {from_field.data, to_field.data(), word_size}, element_size);
   });
 }
 

@@ -125,8 +125,7 @@ class ResultWriter {
                            ? output_.columns[static_cast<std::size_t>(i)].element_size
                            : static_cast<Index>(sizeof(ParticleLocation));
     Buffer<std::byte> values(context_.exec, rows.num * rows.k * size, "a chunk of results");
-    const auto raw = lists_.raw_column(i, size);
-    const kernels::PlacedBytes column{raw.own, raw.fetched, raw.num_own, size};
+    const SearchColumnView column = lists_.column_view(i, size);
     kernels::on(context_.exec, [&](const auto& e) {
       kernels::gather_neighbours(e, column, rows, {values.data(), missing});
     });

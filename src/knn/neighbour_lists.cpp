@@ -121,12 +121,11 @@ const NeighbourRows<Real>& NeighbourLists<Real>::rows() const {
 }
 
 template <class Real>
-typename NeighbourLists<Real>::RawColumn NeighbourLists<Real>::raw_column(
-    int i, Index element_size) const {
-  const kernels::PlacedBytes bytes = state_->rows.column(i);
-  validate(bytes.element_size == element_size, "column {} has elements of {} bytes, not {}", i,
-           bytes.element_size, element_size);
-  return {bytes.own, bytes.fetched, bytes.num_own};
+SearchColumnView NeighbourLists<Real>::column_view(int i, Index element_size) const {
+  const SearchColumnView column = state_->rows.column(i);
+  validate(column.own.element_size == element_size, "column {} has elements of {} bytes, not {}", i,
+           column.own.element_size, element_size);
+  return column;
 }
 
 template <class Real>

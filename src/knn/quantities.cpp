@@ -59,9 +59,7 @@ class QuantityInput {
     placed.dimensions = dimensions_;
     if (!columns_.empty()) placed.mass = lists.template column<double>(0);
     if (columns_.size() > 1) {
-      const auto raw = lists.raw_column(1, columns_[1].element_size);
-      placed.velocity = {static_cast<const double*>(raw.own),
-                         static_cast<const double*>(raw.fetched), raw.num_own};
+      placed.velocity = lists.column_view(1, columns_[1].element_size).template as<double>();
     }
     return placed;
   }

@@ -289,13 +289,15 @@ void RowSearch<Real>::note_work() {
 }
 
 template <class Real>
-kernels::PlacedBytes RowSearch<Real>::column(int i) const {
+SearchColumnView RowSearch<Real>::column(int i) const {
   const std::vector<ColumnView>& columns = input_.columns;
   const auto at = static_cast<std::size_t>(i);
   validate(i >= 0 && at < columns.size(), "there is no column {} (there are {})", i,
            columns.size());
-  return {columns[at].data, fetched_ ? fetched_->columns[at].data() : nullptr,
-          static_cast<LocalIndex>(input_.particles().num()), columns[at].element_size};
+  const Index size = columns[at].element_size;
+  SearchColumnView column{{columns[at].data, input_.particles().num(), size}, {nullptr, 0, size}};
+  if (fetched_) column.fetched = {fetched_->columns[at].data(), fetched_->num(), size};
+  return column;
 }
 
 template class RowSearch<float>;

@@ -124,7 +124,7 @@ class RowSearch {
   const NeighbourRows<Real>& view() const { return view_; }
   const Chunk& chunk() const { return chunk_; }
   const Distribution<Real>& queries() const { return input_.queries(); }
-  kernels::PlacedBytes column(int i) const;
+  SearchColumnView column(int i) const;
   const KnnStatistics& statistics() const { return statistics_; }
 
  private:

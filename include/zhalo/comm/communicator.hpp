@@ -11,6 +11,7 @@
 
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/span.hpp"
+#include "zhalo/core/strided.hpp"
 #include "zhalo/core/types.hpp"
 
 namespace zhalo {
@@ -28,12 +29,11 @@ struct ExchangePlan {
   ExchangePlan reversed() const { return {receive_offset, send_offset}; }
 };
 
-/// One array of an exchange: num_sent() elements at `send` become num_received() elements at
-/// `receive`, both in the order of ranks. The memory is the caller's.
-struct ExchangeColumn {
-  const void* send = nullptr;
-  void* receive = nullptr;
-  Index element_size = 0;
+/// One array of an exchange: num_sent() elements, without gaps, become num_received() elements at
+/// `to`, both in the order of ranks. The memory is the caller's.
+struct ColumnMove {
+  ColumnView from;
+  void* to = nullptr;
 };
 
 struct Failure;
@@ -155,13 +155,13 @@ class Communicator {
   /// is deterministic. If a device fails on one rank, all ranks throw the error. InputError for a
   /// column without memory or without an element size.
   void exchange(const Exec& exec, const ExchangePlan& plan,
-                const std::vector<ExchangeColumn>& columns) const;
+                const std::vector<ColumnMove>& columns) const;
   template <class T>
   void exchange(const Exec& exec, const ExchangePlan& plan, Span<const T> send,
                 Span<T> receive) const {
     static_assert(std::is_trivially_copyable_v<T>);
     ZHALO_EXPECT(send.size() == plan.num_sent() && receive.size() == plan.num_received());
-    exchange(exec, plan, {{send.data(), receive.data(), static_cast<Index>(sizeof(T))}});
+    exchange(exec, plan, {{column_view(send), receive.data()}});
   }
 
   /// Makes a communicator of the ranks with the same colour. The ranks keep their order.
@@ -188,7 +188,7 @@ class Communicator {
   /// fails, messages are staged. Collective.
   void probe_gpu_aware(const Exec& exec) const;
   void exchange_by_mpi(const Exec& exec, const ExchangePlan& plan,
-                       const std::vector<ExchangeColumn>& columns) const;
+                       const std::vector<ColumnMove>& columns) const;
   void tell_others(const Failure& failure) const;
   Communicator make_part(MPI_Comm part) const;
   void all_gather_bytes(const void* record, void* all, std::size_t bytes) const;

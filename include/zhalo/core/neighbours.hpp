@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "zhalo/core/span.hpp"
+#include "zhalo/core/strided.hpp"
 #include "zhalo/core/types.hpp"
 
 namespace zhalo {
@@ -24,6 +25,18 @@ struct SearchColumn {
 
   ZHALO_HD const T& operator[](LocalIndex i) const {
     return i < num_own ? own[i] : fetched[i - num_own];
+  }
+};
+
+/// The same without the type of its values; both parts without gaps.
+struct SearchColumnView {
+  ColumnView own;
+  ColumnView fetched;
+
+  template <class T>
+  SearchColumn<T> as() const {
+    return {static_cast<const T*>(own.data), static_cast<const T*>(fetched.data),
+            static_cast<LocalIndex>(own.num)};
   }
 };
 

@@ -1,10 +1,12 @@
 /// Moving a field from one decomposition to another.
 #pragma once
 
+#include <cstddef>
 #include <type_traits>
 #include <vector>
 
 #include "zhalo/comm/context.hpp"
+#include "zhalo/core/strided.hpp"
 #include "zhalo/fft/decomposition.hpp"
 
 namespace zhalo {
@@ -19,18 +21,12 @@ struct FieldLayout {
                               ModeOrder order = ModeOrder::transposed);
 };
 
-/// An array of elements of any trivially copyable type, in memory of the context's Exec.
-struct FieldBytes {
-  void* data = nullptr;
-  Index size = 0;          ///< elements
-  Index element_size = 0;  ///< bytes
-};
-
-/// redistribute() without the type. `from_field` is not changed. InputError if the two arrays
-/// overlap in memory.
+/// redistribute() without the type, for elements of any trivially copyable type. The arrays are in
+/// memory of the context's Exec; the elements of `to_field` are as long as those of `from_field`,
+/// which has no gaps. InputError if the two arrays overlap in memory.
 void redistribute_bytes(const Context& context, const FieldLayout& from,
-                        const FieldBytes& from_field, const FieldLayout& to,
-                        const FieldBytes& to_field);
+                        const ColumnView& from_field, const FieldLayout& to,
+                        Span<std::byte> to_field);
 
 /// Copies every cell that is in both layouts from its rank in `from` to its rank in `to`. Cells of
 /// `to` that no rank has in `from`, and gaps, are not changed. The layouts may divide different
@@ -44,9 +40,9 @@ void redistribute(const Context& context, const FieldLayout& from, Span<const T>
                   const FieldLayout& to, Span<T> to_field) {
   static_assert(std::is_trivially_copyable_v<T>);
   constexpr auto element_size = static_cast<Index>(sizeof(T));
-  redistribute_bytes(context, from,
-                     {const_cast<T*>(from_field.data()), from_field.size(), element_size}, to,
-                     {to_field.data(), to_field.size(), element_size});
+  redistribute_bytes(
+      context, from, column_view(from_field), to,
+      {reinterpret_cast<std::byte*>(to_field.data()), to_field.size() * element_size});
 }
 
 }  // namespace zhalo

@@ -79,17 +79,11 @@ class NeighbourLists {
   /// Column number i of the search, for the particles of the rows.
   template <class T>
   SearchColumn<T> column(int i) const {
-    const RawColumn raw = raw_column(i, static_cast<Index>(sizeof(T)));
-    return {static_cast<const T*>(raw.own), static_cast<const T*>(raw.fetched), raw.num_own};
+    return column_view(i, static_cast<Index>(sizeof(T))).template as<T>();
   }
-  struct RawColumn {
-    const void* own;
-    const void* fetched;
-    LocalIndex num_own;
-  };
   /// The same without its type. InputError if there is no such column or its elements have another
   /// size.
-  RawColumn raw_column(int i, Index element_size) const;
+  SearchColumnView column_view(int i, Index element_size) const;
 
   /// Sends one value per row of this chunk (in the order of rows) to the rank of the query.
   /// `result` has one element for each query of this rank, in the caller's order, or in a domain's

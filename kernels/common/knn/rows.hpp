@@ -120,7 +120,7 @@ void write_rows(const E& exec, const NeighbourRows<Real>& rows, const RowOutput<
 
 /// to[row][i] = element of the row's i-th neighbour; bytes `missing` where there is none.
 struct GatherNeighbour {
-  PlacedBytes column;
+  SearchColumnView column;
   Index k;
   Span<const LocalIndex> count;
   const LocalIndex* index;
@@ -128,22 +128,24 @@ struct GatherNeighbour {
   void* to;
 
   ZHALO_HD void operator()(Index at) const {
-    unsigned char* element = static_cast<unsigned char*>(to) + at * column.element_size;
+    const Index size = column.own.element_size;
+    unsigned char* element = static_cast<unsigned char*>(to) + at * size;
     if (at % k >= Index{count[at / k]}) {
-      for (Index b = 0; b < column.element_size; ++b) element[b] = missing;
+      for (Index b = 0; b < size; ++b) element[b] = missing;
       return;
     }
-    const LocalIndex p = index[at];
-    const bool own = p < column.num_own;
-    const auto* from = static_cast<const unsigned char*>(own ? column.own : column.fetched);
-    from += Index{own ? p : p - column.num_own} * column.element_size;
-    for (Index b = 0; b < column.element_size; ++b) element[b] = from[b];
+    const Index p = index[at];
+    const bool is_own = p < column.own.num;
+    const void* part = is_own ? column.own.data : column.fetched.data;
+    const auto* from =
+        static_cast<const unsigned char*>(part) + (is_own ? p : p - column.own.num) * size;
+    for (Index b = 0; b < size; ++b) element[b] = from[b];
   }
 };
 
 template <class E, class Real>
-void gather_neighbours(const E& exec, const PlacedBytes& column, const NeighbourRows<Real>& rows,
-                       const MissingBytes& to) {
+void gather_neighbours(const E& exec, const SearchColumnView& column,
+                       const NeighbourRows<Real>& rows, const MissingBytes& to) {
   for_each(exec, rows.num * rows.k,
            GatherNeighbour{column, rows.k, rows.count, rows.local_index, to.missing, to.to});
 }

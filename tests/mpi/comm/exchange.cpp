@@ -55,8 +55,8 @@ void check_exchange(const Communicator& comm, const Case& which) {
   send.push_back(0);  // data() of nothing may be null
   send_small.push_back(0);
   comm.exchange(exec, plan,
-                {{send.data(), received.data(), sizeof(Index)},
-                 {send_small.data(), received_small.data(), 1}});
+                {{{send.data(), plan.num_sent(), sizeof(Index)}, received.data()},
+                 {{send_small.data(), plan.num_sent(), 1}, received_small.data()}});
   CHECK(received.back() == -1);
   CHECK(received_small.back() == 255);
   received.pop_back();
@@ -68,7 +68,7 @@ void check_exchange(const Communicator& comm, const Case& which) {
 
   std::vector<Index> back(send.size(), -1);
   received.push_back(0);
-  comm.exchange(exec, plan.reversed(), {{received.data(), back.data(), sizeof(Index)}});
+  comm.exchange(exec, plan.reversed(), {{column_view(received), back.data()}});
   back.back() = send.back();
   CHECK(back == send);
 }

@@ -101,7 +101,7 @@ std::vector<Element> brought(const Context& context, const Case& which,
   std::vector<Element> received(static_cast<std::size_t>(plan.num_received()));
   send.emplace_back();
   received.emplace_back();
-  context.comm.exchange(context.exec, plan, {{send.data(), received.data(), sizeof(Element)}});
+  context.comm.exchange(context.exec, plan, {{column_view(send), received.data()}});
   received.pop_back();
   std::stable_sort(received.begin(), received.end(),
                    [](const Element& a, const Element& b) { return a.key < b.key; });
