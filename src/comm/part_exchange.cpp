@@ -46,6 +46,8 @@ struct PartExchange::ByMpi final : PartExchange::Streams {
         sends(MessageStream::Direction::send, {state.comm, part_tag}, staging_of_sends, exec),
         receives(MessageStream::Direction::receive, {state.comm, part_tag}, staging_of_receives,
                  exec) {}
+  ByMpi(const ByMpi&) = delete;
+  ByMpi& operator=(const ByMpi&) = delete;
   ~ByMpi() override {
     if (!(sends.is_done() && receives.is_done())) state.broken = true;
   }
@@ -106,6 +108,8 @@ struct PartExchange::ByLink final : PartExchange::Streams {
 
   ByLink(const Communicator& ranks, const Exec& where)
       : comm(ranks), exec(std::get<Cuda>(where)), link(*ranks.state_->link.nccl) {}
+  ByLink(const ByLink&) = delete;
+  ByLink& operator=(const ByLink&) = delete;
   ~ByLink() override {
     if (num_done == num_started || comm.state_->link.nccl == nullptr) return;
     link.give_up();  // other ranks may wait for this one's messages: nothing can be agreed on
