@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -15,6 +15,8 @@ namespace {
 
 constexpr const char* link_operation = "exchange between devices";
 constexpr int note_tag = 5;
+/// MPI is always there: nobody waits half an hour for a network that NCCL does not find.
+constexpr auto longest_to_make = std::chrono::seconds(120);
 constexpr const char* another_rank = "another rank failed";
 
 /// What one rank says of itself before a link is made.
@@ -143,7 +145,12 @@ void LinkedRanks::make_links(const Exec& exec) const {
   try_to([&] {
     link.nccl = kernels::make_nccl_link(std::get<Cuda>(exec), id, comm_.rank(), comm_.size());
   });
-  const std::string why = settle(error, [&] { return link.nccl->is_ready(); });
+  const auto latest = std::chrono::steady_clock::now() + longest_to_make;
+  const std::string why = settle(error, [&] {
+    if (std::chrono::steady_clock::now() > latest)
+      throw CommunicationError("NCCL has not connected the devices within 120 s");
+    return link.nccl->is_ready();
+  });
   if (!why.empty()) give_up(why);
 }
 
