@@ -34,9 +34,9 @@ struct MessageGroup {
   std::vector<DeviceCopy> copies;
 };
 
-/// This rank's end of the links between all ranks. No member function waits for other ranks. All
-/// but give_up() throw CommunicationError for errors of NCCL, also of messages that were started
-/// before, and DeviceError for those of the device.
+/// This rank's end of the links between all ranks. No member function waits for other ranks; the
+/// destructor may take two seconds. All but give_up() throw CommunicationError for errors of NCCL,
+/// also of messages that were started before, and DeviceError for those of the device.
 class NcclLink {
  public:
   using Id = std::array<char, 128>;
@@ -48,6 +48,8 @@ class NcclLink {
   virtual ~NcclLink() = default;
 
   virtual int device() const = 0;
+  /// Whether messages may lie there: in memory of this device, which page-locked memory is not.
+  virtual bool takes(const void* address) const = 0;
   /// Whether it is made.
   virtual bool is_ready() = 0;
   /// Starts messages, which travel when they are due, after what `exec` has queued. Returns the
@@ -56,7 +58,8 @@ class NcclLink {
   /// Keeps messages going; returns whether the group and all before it are through. To be called
   /// until it is so.
   virtual bool is_done(Index number) = 0;
-  /// Ends what is under way, with anything in the receivers' memory. Nothing can be started then.
+  /// Ends what is under way. What receivers hold is undefined then, but nothing writes there any
+  /// more. Nothing can be started afterwards.
   virtual void give_up() noexcept = 0;
 };
 

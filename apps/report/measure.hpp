@@ -58,7 +58,7 @@ struct RankLayout {
   int num_ranks = 1;
   int num_machines = 1;
   std::string runs_on;  ///< each kind of place, with the number of ranks there
-  /// Of messages: "host memory", "staged through host memory" or "GPU-aware MPI".
+  /// Of messages: "host memory", or Communicator::describe_transport().
   std::string transport;
   std::vector<std::string> map;  ///< of each rank: machine and place
 };

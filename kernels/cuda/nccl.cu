@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/nccl_library.hpp"
+#include "kernels/memory.hpp"
 #include "kernels/nccl.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -24,6 +25,17 @@ void check_nccl(NcclResult result, const char* call, NcclCommunicator* comm = nu
       std::string("NCCL failed: ") + nccl().error_string(result) + " from " + call;
   if (detail != nullptr && detail[0] != '\0') message += std::string(" (") + detail + ")";
   throw CommunicationError(message);
+}
+
+/// Does the work with the device current, if it can be: for what must not throw.
+template <class Work>
+void in_scope(int device, const Work& work) noexcept {
+  try {
+    const DeviceScope scope(device);
+    work();
+  } catch (const Error&) {
+    // A device that cannot be selected holds nothing any more.
+  }
 }
 
 /// A point in the work of a stream.
@@ -56,16 +68,19 @@ class Event {
 /// A stream for messages alone, which waits for no other.
 class MessageStream {
  public:
-  explicit MessageStream(int device) {
+  explicit MessageStream(int device) : device_(device) {
     const DeviceScope scope(device);
     ZHALO_CUDA_TRY(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
   }
-  ~MessageStream() { static_cast<void>(cudaStreamDestroy(stream_)); }
+  ~MessageStream() {
+    in_scope(device_, [&] { static_cast<void>(cudaStreamDestroy(stream_)); });
+  }
   MessageStream(const MessageStream&) = delete;
   MessageStream& operator=(const MessageStream&) = delete;
   operator cudaStream_t() const { return stream_; }
 
  private:
+  int device_;
   cudaStream_t stream_ = nullptr;
 };
 
@@ -77,7 +92,12 @@ class Link final : public NcclLink {
     NcclUniqueId unique{};
     std::copy(id.begin(), id.end(), unique.internal);
     NcclConfig config{sizeof(NcclConfig), nccl_config_magic, min_nccl_version, 0};
-    check_nccl(nccl().init(&comm_, size, unique, rank, &config), "ncclCommInitRankConfig");
+    try {
+      check_nccl(nccl().init(&comm_, size, unique, rank, &config), "ncclCommInitRankConfig");
+    } catch (const Error&) {
+      give_up();
+      throw;
+    }
   }
 
   ~Link() override { end(); }
@@ -101,13 +121,22 @@ class Link final : public NcclLink {
     return number < num_done_;
   }
 
+  bool takes(const void* address) const override {
+    const DeviceScope scope(device_);
+    cudaPointerAttributes attributes{};
+    ZHALO_CUDA_TRY(cudaPointerGetAttributes(&attributes, address));
+    return attributes.type == cudaMemoryTypeDevice && attributes.device == device_;
+  }
+
   void give_up() noexcept override {
-    if (comm_ != nullptr) {
-      static_cast<void>(nccl().abandon(std::exchange(comm_, nullptr)));
-      wait({device_, stream_, {}});  // nothing writes into the caller's arrays any more
-    }
-    waiting_.clear();
-    travelling_.clear();
+    in_scope(device_, [&] {
+      if (comm_ != nullptr) {
+        static_cast<void>(nccl().abandon(std::exchange(comm_, nullptr)));
+        kernels::wait(Cuda{device_, stream_, {}});  // nothing writes into arrays any more
+      }
+      waiting_.clear();
+      travelling_.clear();
+    });
   }
 
  private:
@@ -129,6 +158,7 @@ class Link final : public NcclLink {
     if (is_working()) return;
     if (is_issued_) {  // only now its work is in the stream
       is_issued_ = false;
+      join_last_call();
       waiting_.front().event.record(stream_);
       travelling_.push_back(std::move(waiting_.front().event));
       waiting_.pop_front();
@@ -143,31 +173,50 @@ class Link final : public NcclLink {
     if (!is_working()) advance();
   }
 
+  /// Versions 2.19 to 2.25 keep a finished group in mind until a call like this one, and crash at
+  /// the next group without messages, or when another link is made.
+  void join_last_call() {
+    int num_ranks = 0;
+    check_nccl(nccl().count(comm_, &num_ranks), "ncclCommCount", comm_);
+  }
+
   void issue(const Started& started) {
+    const MessageGroup& group = started.group;
     started.event.let_wait(stream_);
-    for (const DeviceCopy& copy : started.group.copies) {
+    for (const DeviceCopy& copy : group.copies) {
       ZHALO_CUDA_TRY(cudaMemcpyAsync(copy.to, copy.from, static_cast<std::size_t>(copy.bytes),
-                                     cudaMemcpyDeviceToDevice, stream_));
+                                     cudaMemcpyDefault, stream_));
     }
+    if (group.sends.empty() && group.receives.empty()) return;
     check_nccl(nccl().group_start(), "ncclGroupStart", comm_);
-    for (const DeviceMessage& message : started.group.sends) {
+    try {
+      add_messages(group);
+    } catch (const Error&) {
+      static_cast<void>(nccl().group_end());  // an open group would swallow all later calls
+      throw;
+    }
+    check_nccl(nccl().group_end(), "ncclGroupEnd", comm_);
+  }
+
+  void add_messages(const MessageGroup& group) {
+    for (const DeviceMessage& message : group.sends) {
       check_nccl(nccl().send(message.data, static_cast<std::size_t>(message.bytes), NcclType::int8,
                              message.peer, comm_, stream_),
                  "ncclSend", comm_);
     }
-    for (const DeviceMessage& message : started.group.receives) {
+    for (const DeviceMessage& message : group.receives) {
       check_nccl(nccl().receive(message.data, static_cast<std::size_t>(message.bytes),
                                 NcclType::int8, message.peer, comm_, stream_),
                  "ncclRecv", comm_);
     }
-    check_nccl(nccl().group_end(), "ncclGroupEnd", comm_);
   }
 
   /// In an orderly way where nothing is under way and NCCL is quick, else by force.
   void end() noexcept {
     try {
       const DeviceScope scope(device_);
-      if (comm_ == nullptr || !waiting_.empty() || !travelling_.empty()) return give_up();
+      const bool is_idle = waiting_.empty() && travelling_.empty();
+      if (comm_ == nullptr || !is_idle || is_working()) return give_up();
       check_nccl(nccl().finalize(comm_), "ncclCommFinalize", comm_);
       const auto latest = std::chrono::steady_clock::now() + end_patience;
       while (is_working()) {

@@ -29,6 +29,7 @@ std::string find_functions(void* handle, NcclLibrary& library) {
   find(handle, "ncclGetUniqueId", library.get_unique_id, missing);
   find(handle, "ncclCommInitRankConfig", library.init, missing);
   find(handle, "ncclCommGetAsyncError", library.get_async_error, missing);
+  find(handle, "ncclCommCount", library.count, missing);
   find(handle, "ncclCommFinalize", library.finalize, missing);
   find(handle, "ncclCommDestroy", library.destroy, missing);
   find(handle, "ncclCommAbort", library.abandon, missing);
@@ -57,8 +58,7 @@ NcclLibrary load() {
     library.why_not = "'" + name + "' has no " + missing + ": NCCL must be 2.18 or newer";
   } else if (library.get_version(&library.version) != NcclResult::success ||
              library.version < min_nccl_version) {
-    library.why_not =
-        "'" + name + "' is NCCL " + version_text(library.version) + " (must be 2.18 or newer)";
+    library.why_not = "'" + name + "' is " + library.name() + " (must be 2.18 or newer)";
   }
   return library;
 }

@@ -49,6 +49,7 @@ struct NcclLibrary {
   NcclResult (*get_unique_id)(NcclUniqueId*) = nullptr;
   NcclResult (*init)(NcclCommunicator**, int, NcclUniqueId, int, NcclConfig*) = nullptr;
   NcclResult (*get_async_error)(NcclCommunicator*, NcclResult*) = nullptr;
+  NcclResult (*count)(NcclCommunicator*, int*) = nullptr;
   NcclResult (*finalize)(NcclCommunicator*) = nullptr;
   NcclResult (*destroy)(NcclCommunicator*) = nullptr;
   NcclResult (*abandon)(NcclCommunicator*) = nullptr;

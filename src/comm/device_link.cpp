@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "src/comm/state.hpp"
+#include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo {
@@ -31,7 +34,7 @@ struct LinkCandidate {
 std::string why_no_link(const std::vector<LinkCandidate>& ranks) {
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     if (!ranks[r].is_on_device) return fmt::format("rank {} does not compute on a device", r);
-    if (!ranks[r].has_nccl) return fmt::format("rank {} has no NCCL 2.18 or newer", r);
+    if (!ranks[r].has_nccl) return fmt::format("rank {}: ", r);  // and its own words
     for (std::size_t q = 0; q < r; ++q) {
       if (ranks[q].device == ranks[r].device)
         return fmt::format("ranks {} and {} share a device", q, r);
@@ -43,8 +46,18 @@ std::string why_no_link(const std::vector<LinkCandidate>& ranks) {
 /// Tells all other ranks that this one has failed: they would wait for its messages.
 class FailureNotes {
  public:
-  FailureNotes(MPI_Comm comm, int rank, int size, const bool& broken)
-      : comm_(comm), rank_(rank), size_(size), text_(broken, 2) {}
+  FailureNotes(MPI_Comm comm, int rank, int size) : comm_(comm), rank_(rank), size_(size) {}
+  /// Where a wait for them was given up, MPI may still use their memory: it is never freed.
+  ~FailureNotes() {
+    bool all = true;
+    for (MPI_Request& request : requests_) {
+      all = all && request == MPI_REQUEST_NULL;
+      if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+    }
+    if (!all) static_cast<void>(std::make_unique<std::deque<char>>(std::move(bytes_)).release());
+  }
+  FailureNotes(const FailureNotes&) = delete;
+  FailureNotes& operator=(const FailureNotes&) = delete;
 
   bool has_arrived() const {
     int arrived = 0;
@@ -55,47 +68,69 @@ class FailureNotes {
   void send() {
     for (int to = 0; to < size_; ++to) {
       if (to == rank_) continue;
-      check_mpi(
-          MPI_Isend(text_.data(), 1, MPI_CHAR, to, note_tag, comm_, &requests_.emplace_back()),
-          link_operation);
+      char* const byte = &bytes_.emplace_back();
+      check_mpi(MPI_Isend(byte, 1, MPI_CHAR, to, note_tag, comm_, &requests_.emplace_back()),
+                link_operation);
     }
   }
   void receive(int from) {
-    check_mpi(
-        MPI_Irecv(text_.data() + 1, 1, MPI_CHAR, from, note_tag, comm_, &requests_.emplace_back()),
-        link_operation);
+    char* const byte = &bytes_.emplace_back();
+    check_mpi(MPI_Irecv(byte, 1, MPI_CHAR, from, note_tag, comm_, &requests_.emplace_back()),
+              link_operation);
   }
   bool are_through() {
-    int all = 0;
-    check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &all,
-                          MPI_STATUSES_IGNORE),
-              link_operation);
-    return all != 0;
+    bool all = true;
+    for (MPI_Request& request : requests_) {
+      int done = 0;
+      check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), link_operation);
+      all = all && done != 0;
+    }
+    return all;
   }
 
  private:
   MPI_Comm comm_;
   int rank_;
   int size_;
-  Wire<char> text_;
-  std::vector<MPI_Request> requests_;
+  std::deque<char> bytes_;  ///< whose elements stay where they are
+  std::deque<MPI_Request> requests_;
 };
+
+/// How a rank came through a wait.
+enum class Outcome : int { done, told, failed };
 
 }  // namespace
 
+bool DeviceLink::serves(const Exec& exec, const kernels::MessageGroup& group) const {
+  if (!serves(exec)) return false;
+  const auto takes = [&](const auto& message) { return nccl->takes(message.data); };
+  const auto takes_copy = [&](const auto& copy) {
+    return nccl->takes(copy.from) && nccl->takes(copy.to);
+  };
+  return std::all_of(group.sends.begin(), group.sends.end(), takes) &&
+         std::all_of(group.receives.begin(), group.receives.end(), takes) &&
+         std::all_of(group.copies.begin(), group.copies.end(), takes_copy);
+}
+
 std::string LinkedRanks::wait(const std::function<bool()>& is_done) const {
   using Seen = Communicator::State::Seen;
+  using Clock = std::chrono::steady_clock;
   Communicator::State& state = *comm_.state_;
-  const FailureNotes notes(state.comm, comm_.rank(), comm_.size(), state.broken);
+  const FailureNotes notes(state.comm, comm_.rank(), comm_.size());
+  // Half of what others wait: they are in the agreement behind this, and must hear of a failure.
+  const double limit = state.options.timeout_seconds / 2;
+  const auto start = Clock::now();
   try {
     bool others_failed = false;
     state.wait_until(link_operation, [&] {
       others_failed = notes.has_arrived();
-      return others_failed || is_done() ? Seen::all : Seen::nothing;
+      if (others_failed || is_done()) return Seen::all;
+      if (limit > 0 && Clock::now() - start > std::chrono::duration<double>(limit))
+        throw CommunicationError(fmt::format("NCCL was not done within {:g} s", limit));
+      return Seen::nothing;
     });
     return others_failed ? another_rank : "";
   } catch (const std::exception& e) {
-    state.broken = false;  // NCCL's messages are given up, not MPI's
     return e.what();
   }
 }
@@ -105,18 +140,34 @@ std::string LinkedRanks::settle(std::string error, const std::function<bool()>& 
   Communicator::State& state = *comm_.state_;
   const int size = comm_.size();
   if (error.empty()) error = wait(is_done);
-  FailureNotes notes(state.comm, comm_.rank(), size, state.broken);
-  const bool failed_here = !error.empty() && error != another_rank;
-  if (failed_here) notes.send();
-  const std::vector<int> failed = comm_.all_gather(failed_here ? 1 : 0);
-  const auto first = std::find(failed.begin(), failed.end(), 1);
-  if (first == failed.end()) return {};
+  FailureNotes notes(state.comm, comm_.rank(), size);
+  const Outcome mine = error.empty()           ? Outcome::done
+                       : error == another_rank ? Outcome::told
+                                               : Outcome::failed;
+  if (mine == Outcome::failed) notes.send();
+  const std::vector<Outcome> all = comm_.all_gather(mine);
+  const auto worst = std::max_element(all.begin(), all.end());
+  if (*worst == Outcome::done) return {};
   for (int rank = 0; rank < size; ++rank) {
-    if (rank != comm_.rank() && failed[static_cast<std::size_t>(rank)] == 1) notes.receive(rank);
+    const bool has_sent = all[static_cast<std::size_t>(rank)] == Outcome::failed;
+    if (rank != comm_.rank() && has_sent) notes.receive(rank);
   }
   state.wait_until(link_operation, [&] { return notes.are_through() ? Seen::all : Seen::nothing; });
-  const auto culprit = static_cast<int>(first - failed.begin());
+  const auto culprit = static_cast<int>(worst - all.begin());
   return fmt::format("rank {}: {}", state.name_of(culprit), comm_.broadcast(error, culprit));
+}
+
+std::string LinkedRanks::settle_or_give_up(const std::string& error,
+                                           const std::function<bool()>& is_done) const {
+  std::string why;
+  try {
+    why = settle(error, is_done);
+  } catch (...) {
+    give_up("an earlier exchange was not brought to its end");  // NCCL would go on by itself
+    throw;
+  }
+  if (!why.empty()) give_up(why);
+  return why;
 }
 
 void LinkedRanks::give_up(const std::string& why) const {
@@ -128,8 +179,9 @@ void LinkedRanks::give_up(const std::string& why) const {
 
 void LinkedRanks::make_links(const Exec& exec) const {
   DeviceLink& link = comm_.state_->link;
-  kernels::NcclLink::Id id{};
-  std::string error;
+  const auto& cuda = std::get<Cuda>(exec);
+  const int size = comm_.size();
+  std::string error, id;
   const auto try_to = [&](const auto& work) {
     try {
       if (error.empty()) work();
@@ -138,20 +190,35 @@ void LinkedRanks::make_links(const Exec& exec) const {
     }
   };
   try_to([&] {
-    if (comm_.rank() == 0) id = kernels::make_nccl_id();
+    if (comm_.rank() != 0) return;
+    const kernels::NcclLink::Id made = kernels::make_nccl_id();
+    id.assign(made.begin(), made.end());
   });
-  const std::string text = comm_.broadcast({id.begin(), id.end()});
-  std::copy(text.begin(), text.end(), id.begin());
+  id = comm_.broadcast(id);
+  if (id.empty() && error.empty()) error = "rank 0 has no identifier for NCCL";
   try_to([&] {
-    link.nccl = kernels::make_nccl_link(std::get<Cuda>(exec), id, comm_.rank(), comm_.size());
+    kernels::NcclLink::Id of_all{};
+    std::copy(id.begin(), id.end(), of_all.begin());
+    link.nccl = kernels::make_nccl_link(cuda, of_all, comm_.rank(), size);
   });
   const auto latest = std::chrono::steady_clock::now() + longest_to_make;
-  const std::string why = settle(error, [&] {
+  const auto in_time = [&](bool is_done) {
     if (std::chrono::steady_clock::now() > latest)
       throw CommunicationError("NCCL has not connected the devices within 120 s");
-    return link.nccl->is_ready();
+    return is_done;
+  };
+  if (!settle_or_give_up(error, [&] { return in_time(link.nccl->is_ready()); }).empty()) return;
+  // Only messages show whether the devices reach each other: one number goes around.
+  Buffer<Index> numbers;
+  Index group = 0;
+  try_to([&] {
+    numbers = Buffer<Index>(exec, 2, "a probe of NCCL");
+    const auto bytes = static_cast<Index>(sizeof(Index));
+    group = link.nccl->start(cuda, {{{(comm_.rank() + 1) % size, numbers.data(), bytes}},
+                                    {{(comm_.rank() + size - 1) % size, numbers.data() + 1, bytes}},
+                                    {}});
   });
-  if (!why.empty()) give_up(why);
+  settle_or_give_up(error, [&] { return in_time(link.nccl->is_done(group)); });
 }
 
 void LinkedRanks::decide(const Exec& exec) const {
@@ -169,10 +236,17 @@ void LinkedRanks::decide(const Exec& exec) const {
   });
   link.is_decided = true;
   link.why_not = why_no_link(all);
+  const auto without = std::find_if(all.begin(), all.end(),
+                                    [](const LinkCandidate& rank) { return !rank.has_nccl; });
+  if (link.why_not.ends_with(": ")) {
+    const auto rank = static_cast<int>(without - all.begin());
+    link.why_not += comm_.broadcast(kernels::why_no_nccl(), rank);
+  }
   if (link.why_not.empty()) make_links(exec);
   const bool must = std::any_of(all.begin(), all.end(),
                                 [](const LinkCandidate& rank) { return rank.must_be_linked; });
   if (link.nccl != nullptr || !must) return;
+  link.is_decided = false;  // the next exchange fails in the same way
   comm_.together([&] {
     throw InputError(fmt::format(
         "messages cannot go by NCCL: {}; choose another transport, or leave the choice to zhalo",
@@ -182,7 +256,7 @@ void LinkedRanks::decide(const Exec& exec) const {
 
 bool LinkedRanks::exchange(const Exec& exec, const kernels::MessageGroup& group) const {
   DeviceLink& link = comm_.state_->link;
-  if (comm_.enter(link_operation, !link.serves(exec))) return false;
+  if (comm_.enter(link_operation, !link.serves(exec, group))) return false;
   std::string error;
   Index number = 0;
   try {
@@ -190,9 +264,7 @@ bool LinkedRanks::exchange(const Exec& exec, const kernels::MessageGroup& group)
   } catch (const std::exception& e) {
     error = e.what();
   }
-  const std::string why = settle(error, [&] { return link.nccl->is_done(number); });
-  if (!why.empty()) give_up(why);
-  return why.empty();
+  return settle_or_give_up(error, [&] { return link.nccl->is_done(number); }).empty();
 }
 
 }  // namespace zhalo

@@ -21,6 +21,8 @@ struct DeviceLink {
     const auto* cuda = std::get_if<Cuda>(&exec);
     return nccl != nullptr && cuda != nullptr && cuda->device == nccl->device();
   }
+  /// The same, and that all arrays are in its device's memory.
+  bool serves(const Exec& exec, const kernels::MessageGroup& group) const;
 };
 
 /// The ranks of a communicator, and the links between their devices. MPI carries agreements and
@@ -43,6 +45,9 @@ class LinkedRanks {
   std::string settle(std::string error, const std::function<bool()>& is_done) const;
   /// Waits on this rank alone. Returns what failed on this rank, or that another one failed.
   std::string wait(const std::function<bool()>& is_done) const;
+  /// settle(), and give_up() if something failed.
+  std::string settle_or_give_up(const std::string& error,
+                                const std::function<bool()>& is_done) const;
   /// From now on messages go by MPI. On all ranks.
   void give_up(const std::string& why) const;
 

@@ -219,6 +219,7 @@ void Communicator::exchange(const Exec& exec, const ExchangePlan& plan,
 
 void Communicator::exchange_by_mpi(const Exec& exec, const ExchangePlan& plan,
                                    const std::vector<ColumnMove>& columns) const {
+  probe_gpu_aware(exec);
   synchronise(exec);                        // MPI reads what kernels wrote
   const kernels::DeviceInUse device(exec);  // MPI may be given addresses of its memory
   // All that can fail comes before the others are told that this rank takes part.

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <optional>
+#include <utility>
 
 #include "kernels/memory.hpp"
 #include "src/comm/messages.hpp"
@@ -24,7 +26,7 @@ struct PartExchange::Streams {
   virtual Index start(const MessagePart& part) = 0;
   virtual void advance() = 0;
   virtual void finish(Index part) = 0;
-  virtual void finish_all() = 0;
+  virtual void finish_all(const std::exception_ptr& failure) = 0;
 };
 
 /// By MPI, from and to the arrays or through staging.
@@ -88,9 +90,9 @@ struct PartExchange::ByMpi final : PartExchange::Streams {
     });
   }
 
-  void finish_all() override {
-    if (sends_until.empty()) return;
-    finish(static_cast<Index>(sends_until.size()) - 1);
+  void finish_all(const std::exception_ptr& failure) override {
+    if (!sends_until.empty()) finish(static_cast<Index>(sends_until.size()) - 1);
+    if (failure) std::rethrow_exception(failure);
     rethrow_failure(sends, receives);
   }
 };
@@ -147,13 +149,15 @@ struct PartExchange::ByLink final : PartExchange::Streams {
     if (error.empty()) error = LinkedRanks(comm).wait([&] { return is_done(part); });
   }
 
-  void finish_all() override {
+  void finish_all(const std::exception_ptr& failure) override {
     const LinkedRanks ranks(comm);  // also those that have no messages
-    const std::string why =
-        ranks.settle(error, [&] { return num_started == 0 || is_done(num_started - 1); });
+    const std::string why = ranks.settle_or_give_up(
+        error, [&] { return num_started == 0 || is_done(num_started - 1); });
     num_done = num_started;
+    comm.together([&] {
+      if (failure) std::rethrow_exception(failure);
+    });
     if (why.empty()) return;
-    ranks.give_up(why);
     throw CommunicationError(fmt::format(
         "messages between devices failed ({}); messages go by MPI from now on: run the step again",
         why));
@@ -168,6 +172,7 @@ PartExchange::PartExchange(const Communicator& comm, const Exec& exec, Index lon
     streams_ = std::make_unique<ByLink>(comm, exec);
     return;
   }
+  comm.probe_gpu_aware(exec);
   const Index slot_bytes = std::min(longest_bytes, comm.state_->options.chunk_bytes);
   streams_ = std::make_unique<ByMpi>(*comm.state_, exec, static_cast<std::size_t>(slot_bytes));
   comm.enter(data_operation);  // all that can fail came before
@@ -189,8 +194,9 @@ void PartExchange::finish(Index part) {
   if (streams_) streams_->finish(part);
 }
 
-void PartExchange::finish_all() {
-  if (streams_) streams_->finish_all();
+void PartExchange::finish_all(const std::exception_ptr& failure) {
+  if (streams_) return streams_->finish_all(failure);
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace zhalo

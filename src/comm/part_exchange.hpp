@@ -1,6 +1,7 @@
 /// An exchange that goes on, part by part, while its owner computes.
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <vector>
 
@@ -39,8 +40,9 @@ class PartExchange {
   void advance();
   /// Waits for a part and all before it.
   void finish(Index part);
-  /// Waits for all parts, then throws what failed. Collective.
-  void finish_all();
+  /// Waits for all parts, then throws `failure`, which this rank met meanwhile, or what failed of
+  /// the messages. Collective.
+  void finish_all(const std::exception_ptr& failure);
 
  private:
   struct Streams;

@@ -38,12 +38,13 @@ void Communicator::use_transport(Transport transport) const {
     state_->options.transport = chosen;
     const bool is_open = chosen == Transport::automatic || chosen == Transport::nccl;
     const bool gpu_aware = is_open ? mpi_says_gpu_aware() : chosen == Transport::gpu_aware;
+    const bool has_devices = max(Index{query_devices().num_devices}) > 0;
     // One rank's no is enough.
     state_->gpu_aware = min(Index{gpu_aware ? 1 : 0}) == 1;
-    state_->gpu_aware_is_claimed = state_->gpu_aware && max(Index{is_open ? 1 : 0}) == 1 &&
-                                   max(Index{query_devices().num_devices}) > 0;
+    state_->gpu_aware_is_claimed =
+        state_->gpu_aware && has_devices && max(Index{is_open ? 1 : 0}) == 1;
     state_->link = {};
-    state_->link.is_decided = min(Index{is_open ? 1 : 0}) == 0;
+    state_->link.is_decided = !has_devices || min(Index{is_open ? 1 : 0}) == 0;
   });
 }
 

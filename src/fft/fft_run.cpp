@@ -289,8 +289,7 @@ void FftRun<T>::run_with_messages(const Stage& stage) {
     }
     messages.start(part.messages);
   }
-  waiting([&] { messages.finish_all(); });
-  if (failure) std::rethrow_exception(failure);
+  waiting([&] { messages.finish_all(failure); });
 }
 
 template <class T>

@@ -45,8 +45,8 @@ enum class Transport {
   /// newer. Else it takes GPU-aware MPI where MPI says on all ranks that it is, and a first test
   /// message arrives. Else arrays are staged.
   automatic,
-  /// From device to device by NCCL. InputError at the first exchange of device arrays if it cannot
-  /// be used. If NCCL fails later, MPI takes its place, staged or GPU-aware.
+  /// From device to device by NCCL. Exchanges of device arrays throw InputError if NCCL cannot be
+  /// used. If NCCL fails later, MPI takes its place, staged or GPU-aware.
   nccl,
   /// MPI gets device addresses.
   gpu_aware,

@@ -1,11 +1,12 @@
 /// A library that stands in for NCCL where devices are emulated: the functions that zhalo calls,
 /// for communicators that do not block. Messages go through shared memory; they travel while
 /// something looks at their stream. It refuses what NCCL refuses: two ranks on one device, memory
-/// of the host, a call while the one before goes on.
+/// of the host, a call while the one before goes on. It stops where versions 2.19 to 2.25 crash.
 ///
-///   ZHALO_NCCL_FAIL=WHAT:RANK[:N]  what goes wrong on one rank: refuse (it gets no communicator),
-///                                  absent (it never joins), hang (nothing of its N-th group
-///                                  travels), error (its N-th group fails later)
+///   ZHALO_NCCL_FAIL=WHAT:RANK[:N]  what goes wrong on one rank: identifier (it makes none), refuse
+///                                  (it gets no communicator), absent (it never joins), send (a
+///                                  send of its N-th group is refused), hang (nothing of its N-th
+///                                  group travels), error (its N-th group fails later)
 ///   ZHALO_NCCL_VERSION=N           its version (22105)
 #include <cuda_runtime_api.h>
 
@@ -154,8 +155,22 @@ void end_group() {
   group = {};
 }
 
-int add(const Shared& comm, CUstream_st* stream, const Message& message) {
+/// Whether this thread's last group is not forgotten yet (see ncclCommCount).
+thread_local bool has_old_group = false;
+
+void refuse_old_group(const char* call) {
+  if (has_old_group) emulated::stop(std::string("NCCL 2.21 crashes in ") + call);
+}
+
+void refuse_early_call(const Shared& comm) {
   if (comm->looks_left > 0) emulated::stop("NCCL is called while the call before goes on");
+}
+
+int add(const Shared& comm, CUstream_st* stream, const Message& message) {
+  refuse_early_call(comm);
+  has_old_group = false;
+  if (message.is_send && read_fault().hits("send", comm->channel->rank(), comm->num_groups + 1))
+    return system_error;
   if (emulated::device_of(message.data) != comm->device) return invalid_argument;
   emulated::memory_of(comm->device).check_range(message.data, message.bytes, "a message of NCCL");
   if (group.comm != nullptr && (group.comm != comm || group.stream != stream))
@@ -203,6 +218,7 @@ int ncclGetVersion(int* version) {
 }
 
 int ncclGetUniqueId(ncclUniqueId* id) {
+  if (read_fault().hits("identifier", 0)) return system_error;
   static std::atomic<int> num_made = 0;
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
@@ -214,6 +230,7 @@ int ncclGetUniqueId(ncclUniqueId* id) {
 }
 
 int ncclCommInitRankConfig(ncclComm** comm, int size, ncclUniqueId id, int rank, const void*) {
+  refuse_old_group("ncclCommInitRankConfig");
   const Fault fault = read_fault();
   *comm = nullptr;
   if (fault.hits("refuse", rank)) return system_error;
@@ -231,7 +248,17 @@ int ncclCommGetAsyncError(ncclComm* comm, int* state) {
   return success;
 }
 
+/// Versions 2.19 to 2.25 forget the last group of the thread here, among other places.
+int ncclCommCount(ncclComm* comm, int* num) {
+  refuse_early_call(comm->shared);
+  has_old_group = false;
+  *num = comm->shared->channel->size();
+  return success;
+}
+
 int ncclCommFinalize(ncclComm* comm) {
+  refuse_early_call(comm->shared);
+  has_old_group = false;
   comm->shared->looks_left = looks_until_done;
   return in_progress;
 }
@@ -243,6 +270,7 @@ int ncclCommDestroy(ncclComm* comm) {
 
 int ncclCommAbort(ncclComm* comm) {
   comm->shared->is_given_up = true;
+  has_old_group = false;
   delete comm;
   return success;
 }
@@ -254,6 +282,8 @@ int ncclGroupStart() {
 
 int ncclGroupEnd() {
   if (--group.depth > 0) return success;
+  if (group.comm == nullptr) refuse_old_group("ncclGroupEnd without messages");
+  has_old_group = group.comm != nullptr;
   end_group();
   return in_progress;
 }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 
 #include "tests/device/runtime/devices.hpp"
 #include "tests/device/runtime/report.hpp"
@@ -33,8 +34,21 @@ struct CUstream_st {
   int device = 0;
 };
 struct CUevent_st {
+  int device = 0;
   std::shared_ptr<Recording> last;  // none: nothing was recorded
 };
+
+namespace {
+
+/// A call with another device than the current one would start that device.
+void check_device(int device, const char* call) {
+  start_device();
+  if (device != current_device())
+    stop(std::string(call) + " of device " + std::to_string(device) + " while device " +
+         std::to_string(current_device()) + " is current");
+}
+
+}  // namespace
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   start_device();
@@ -43,12 +57,14 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  check_device(stream->device, "cudaStreamDestroy");
   finish(stream->device, stream);
   delete stream;
   return cudaSuccess;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  check_device(event->device, "cudaStreamWaitEvent");
   if (const auto recording = event->last) {
     enqueue(current_device(), stream,
             {"a wait for an event", {}, [recording] { return recording->advance(); }});
@@ -58,16 +74,18 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   start_device();
-  *event = new CUevent_st;
+  *event = new CUevent_st{current_device(), nullptr};
   return cudaSuccess;
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  check_device(event->device, "cudaEventDestroy");
   delete event;
   return cudaSuccess;
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  check_device(event->device, "cudaEventRecord");
   const auto recording = std::make_shared<Recording>();
   recording->device = current_device();
   recording->stream = stream;
@@ -77,5 +95,6 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
+  check_device(event->device, "cudaEventQuery");
   return event->last == nullptr || event->last->advance() ? cudaSuccess : cudaErrorNotReady;
 }
