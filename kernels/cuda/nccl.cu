@@ -46,10 +46,7 @@ class Event {
     if (event_ != nullptr) static_cast<void>(cudaEventDestroy(event_));
   }
   Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
-  Event& operator=(Event&& other) noexcept {
-    std::swap(event_, other.event_);
-    return *this;
-  }
+  Event& operator=(Event&&) = delete;
 
   void record(cudaStream_t stream) { ZHALO_CUDA_TRY(cudaEventRecord(event_, stream)); }
   void let_wait(cudaStream_t stream) const {

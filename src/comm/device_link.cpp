@@ -177,48 +177,66 @@ void LinkedRanks::give_up(const std::string& why) const {
   link.why_not = why;
 }
 
-void LinkedRanks::make_links(const Exec& exec) const {
-  DeviceLink& link = comm_.state_->link;
-  const auto& cuda = std::get<Cuda>(exec);
-  const int size = comm_.size();
-  std::string error, id;
-  const auto try_to = [&](const auto& work) {
+namespace {
+
+/// Work on this rank whose errors are told later.
+struct Attempt {
+  std::string error;
+
+  template <class Work>
+  void try_to(const Work& work) {
     try {
       if (error.empty()) work();
     } catch (const std::exception& e) {
       error = e.what();
     }
-  };
-  try_to([&] {
-    if (comm_.rank() != 0) return;
+  }
+};
+
+/// Rank 0's identifier of the links to be, on all ranks. Collective.
+kernels::NcclLink::Id share_id(const Communicator& comm, Attempt& attempt) {
+  std::string text;
+  attempt.try_to([&] {
+    if (comm.rank() != 0) return;
     const kernels::NcclLink::Id made = kernels::make_nccl_id();
-    id.assign(made.begin(), made.end());
+    text.assign(made.begin(), made.end());
   });
-  id = comm_.broadcast(id);
-  if (id.empty() && error.empty()) error = "rank 0 has no identifier for NCCL";
-  try_to([&] {
-    kernels::NcclLink::Id of_all{};
-    std::copy(id.begin(), id.end(), of_all.begin());
-    link.nccl = kernels::make_nccl_link(cuda, of_all, comm_.rank(), size);
-  });
+  text = comm.broadcast(text);
+  if (text.empty() && attempt.error.empty()) attempt.error = "rank 0 has no identifier for NCCL";
+  kernels::NcclLink::Id id{};
+  std::copy(text.begin(), text.end(), id.begin());
+  return id;
+}
+
+}  // namespace
+
+void LinkedRanks::make_links(const Exec& exec) const {
+  DeviceLink& link = comm_.state_->link;
+  const auto& cuda = std::get<Cuda>(exec);
+  const int rank = comm_.rank();
+  const int size = comm_.size();
+  Attempt attempt;
+  const kernels::NcclLink::Id id = share_id(comm_, attempt);
+  attempt.try_to([&] { link.nccl = kernels::make_nccl_link(cuda, id, rank, size); });
   const auto latest = std::chrono::steady_clock::now() + longest_to_make;
   const auto in_time = [&](bool is_done) {
     if (std::chrono::steady_clock::now() > latest)
       throw CommunicationError("NCCL has not connected the devices within 120 s");
     return is_done;
   };
-  if (!settle_or_give_up(error, [&] { return in_time(link.nccl->is_ready()); }).empty()) return;
+  const auto is_ready = [&] { return in_time(link.nccl->is_ready()); };
+  if (!settle_or_give_up(attempt.error, is_ready).empty()) return;
   // Only messages show whether the devices reach each other: one number goes around.
   Buffer<Index> numbers;
   Index group = 0;
-  try_to([&] {
+  attempt.try_to([&] {
     numbers = Buffer<Index>(exec, 2, "a probe of NCCL");
-    const auto bytes = static_cast<Index>(sizeof(Index));
-    group = link.nccl->start(cuda, {{{(comm_.rank() + 1) % size, numbers.data(), bytes}},
-                                    {{(comm_.rank() + size - 1) % size, numbers.data() + 1, bytes}},
+    constexpr auto bytes = static_cast<Index>(sizeof(Index));
+    group = link.nccl->start(cuda, {{{(rank + 1) % size, numbers.data(), bytes}},
+                                    {{(rank + size - 1) % size, numbers.data() + 1, bytes}},
                                     {}});
   });
-  settle_or_give_up(error, [&] { return in_time(link.nccl->is_done(group)); });
+  settle_or_give_up(attempt.error, [&] { return in_time(link.nccl->is_done(group)); });
 }
 
 void LinkedRanks::decide(const Exec& exec) const {
@@ -257,14 +275,10 @@ void LinkedRanks::decide(const Exec& exec) const {
 bool LinkedRanks::exchange(const Exec& exec, const kernels::MessageGroup& group) const {
   DeviceLink& link = comm_.state_->link;
   if (comm_.enter(link_operation, !link.serves(exec, group))) return false;
-  std::string error;
+  Attempt attempt;
   Index number = 0;
-  try {
-    number = link.nccl->start(std::get<Cuda>(exec), group);
-  } catch (const std::exception& e) {
-    error = e.what();
-  }
-  return settle_or_give_up(error, [&] { return link.nccl->is_done(number); }).empty();
+  attempt.try_to([&] { number = link.nccl->start(std::get<Cuda>(exec), group); });
+  return settle_or_give_up(attempt.error, [&] { return link.nccl->is_done(number); }).empty();
 }
 
 }  // namespace zhalo
