@@ -1,4 +1,4 @@
-/// Runs a piece of code on the backend that an Exec has chosen.
+/// Runs a piece of code on the backend that an Exec has chosen, and waits for it.
 #pragma once
 
 #include <utility>

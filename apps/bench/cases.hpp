@@ -1,4 +1,4 @@
-/// Which cases there are. Their names are in docs/benchmarks.md; scripts rely on them.
+/// The timed cases and their points. Scripts rely on the cases' names (docs/benchmarks.md).
 #pragma once
 
 #include <benchmark/benchmark.h>

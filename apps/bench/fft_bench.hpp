@@ -1,4 +1,4 @@
-/// What zhalo_fft_bench can be asked for.
+/// zhalo_fft_bench: its options, the transforms that it compares, their limits, and its report.
 #pragma once
 
 #include <array>

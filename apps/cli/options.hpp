@@ -1,4 +1,4 @@
-/// What the users of all commands can ask for.
+/// The options that all commands share: as given, and checked.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-/// This process: how it was started, what it used, and what it may use.
+/// This process: how it was started, what it may use, and signals.
 #pragma once
 
 #include <cstddef>

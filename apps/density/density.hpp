@@ -1,4 +1,4 @@
-/// What the user asked `density` for.
+/// The command `density`: its options, its plan, its outputs, what a run finds, and its report.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-/// What the user asked `fof` for.
+/// The command `fof`: its options, its plan, what a run finds, and its report.
 #pragma once
 
 #include <optional>

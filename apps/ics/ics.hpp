@@ -1,4 +1,4 @@
-/// What the user asked `ics` for.
+/// The command `ics`: its options, its plan, what a run makes, and its report.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// What the user asked `knn` for.
+/// The command `knn`: its options, its plan, its outputs, what a run finds, and its report.
 #pragma once
 
 #include <array>

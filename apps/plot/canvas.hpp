@@ -1,4 +1,4 @@
-/// Drawing with cairo: what pictures need of it.
+/// Drawing with cairo, the colour map, and the ticks of axes.
 #pragma once
 
 #include <cairo.h>

@@ -1,4 +1,4 @@
-/// What a run took, over all ranks.
+/// Where ranks run, and what a run took, over all of them.
 #pragma once
 
 #include <string>

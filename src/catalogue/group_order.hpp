@@ -1,4 +1,4 @@
-/// From labels to groups in their order.
+/// From labels to groups and their members, in the order of the catalogue.
 #pragma once
 
 #include <memory>

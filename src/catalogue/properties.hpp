@@ -1,4 +1,4 @@
-/// Sums over the members of groups.
+/// Properties of groups: sums over their members, and the catalogue's checksum.
 #pragma once
 
 #include <cstdint>

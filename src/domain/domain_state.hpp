@@ -1,4 +1,4 @@
-/// What a Domain is made of.
+/// What a Domain is made of: particles distributed over ranks, their columns, and trees.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-/// Joining sets of one rank with those of others.
+/// Joining the sets of one rank with those of others: ghosts, edges, and components.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-/// The flat level hierarchy over sorted particles (kernels::TreeView), and who owns its memory.
+/// The tree over sorted particles (kernels::TreeView), and the coarse boxes that ranks publish.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-/// What every collective computation needs besides its data.
+/// What every collective computation needs besides its data, and the choice of the processor.
 #pragma once
 
 #include "zhalo/comm/communicator.hpp"

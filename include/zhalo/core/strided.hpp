@@ -1,4 +1,4 @@
-/// Columns in the caller's own memory layout.
+/// Columns in the caller's own memory layout, with and without their type.
 #pragma once
 
 #include <cstdint>

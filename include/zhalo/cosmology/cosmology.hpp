@@ -1,5 +1,4 @@
-/// The expansion of the universe and the growth of small perturbations, as far as initial
-/// conditions need them.
+/// The expansion of the universe, the growth of perturbations, and their linear power spectrum.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-/// From a snapshot to Particles. Each rank loads its share.
+/// From a snapshot to Particles: each rank loads its share. Query points, haloes, and masses.
 #pragma once
 
 #include <optional>

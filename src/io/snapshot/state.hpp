@@ -1,4 +1,4 @@
-/// Where the particles of an opened snapshot lie.
+/// An opened snapshot: where its particles lie, and the rows of its types.
 #pragma once
 
 #include <string>
