@@ -10,8 +10,8 @@
 namespace zhalo::io {
 
 /// The conventions of one code. Each is in the file of its code: gadget.cpp, arepo.cpp, swift.cpp,
-/// eagle.cpp, gizmo.cpp. A new one needs an enumerator in Code, its
-/// file, and a declaration and a place in dialects() below.
+/// eagle.cpp, gizmo.cpp. A new one needs an enumerator in Code, its file, and a declaration and a
+/// place in dialects() below.
 struct Dialect {
   Code code = Code::gadget;
   const char* name = "";
