@@ -38,7 +38,7 @@ HWY_INLINE Double floor_of(Double x) {
 
 HWY_INLINE Double product(Double a, Double b, Double c) { return hn::Mul(hn::Mul(a, b), c); }
 
-/// set_weights() of clouds.hpp.
+/// set_weights() of mass_assignment.hpp.
 template <int order>
 HWY_INLINE void weights_of(Double d, Double* weight) {
   if constexpr (order == 1) {
@@ -66,7 +66,7 @@ HWY_INLINE void weights_of(Double d, Double* weight) {
   }
 }
 
-/// split() of clouds.hpp.
+/// split() of mass_assignment.hpp.
 template <int order>
 HWY_INLINE void split_into(Double fixed_weight, const Double* weight, Double* part) {
   constexpr int middle = order / 2;

@@ -179,20 +179,6 @@ void LinkedRanks::give_up(const std::string& why) const {
 
 namespace {
 
-/// Work on this rank whose errors are told later.
-struct Attempt {
-  std::string error;
-
-  template <class Work>
-  void try_to(const Work& work) {
-    try {
-      if (error.empty()) work();
-    } catch (const std::exception& e) {
-      error = e.what();
-    }
-  }
-};
-
 /// Rank 0's identifier of the links to be, on all ranks. Collective.
 kernels::NcclLink::Id share_id(const Communicator& comm, Attempt& attempt) {
   std::string text;

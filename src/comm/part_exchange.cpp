@@ -103,7 +103,7 @@ struct PartExchange::ByLink final : PartExchange::Streams {
   const Communicator& comm;
   const Cuda& exec;
   kernels::NcclLink& link;
-  std::string error;
+  Attempt attempt;
   Index num_started = 0;
   Index num_done = 0;
   std::vector<Index> number_of_part;
@@ -118,15 +118,6 @@ struct PartExchange::ByLink final : PartExchange::Streams {
     comm.state_->broken = true;
   }
 
-  template <class Work>
-  void try_to(const Work& work) {
-    try {
-      if (error.empty()) work();
-    } catch (const std::exception& e) {
-      error = e.what();
-    }
-  }
-
   Index start(const MessagePart& part) override {
     kernels::MessageGroup group;
     for (const Message& message : part.sends)
@@ -135,24 +126,25 @@ struct PartExchange::ByLink final : PartExchange::Streams {
       if (message.bytes > 0) group.receives.push_back({message.peer, message.data, message.bytes});
     ++num_started;
     number_of_part.push_back(0);
-    try_to([&] { number_of_part.back() = link.start(exec, std::move(group)); });
+    attempt.try_to([&] { number_of_part.back() = link.start(exec, std::move(group)); });
     return num_started - 1;
   }
 
   void advance() override {
-    try_to([&] { static_cast<void>(link.is_done(0)); });
+    attempt.try_to([&] { static_cast<void>(link.is_done(0)); });
   }
 
   bool is_done(Index part) { return link.is_done(number_of_part[static_cast<std::size_t>(part)]); }
 
   void finish(Index part) override {
-    if (error.empty()) error = LinkedRanks(comm).wait([&] { return is_done(part); });
+    if (attempt.error.empty())
+      attempt.error = LinkedRanks(comm).wait([&] { return is_done(part); });
   }
 
   void finish_all(const std::exception_ptr& failure) override {
     const LinkedRanks ranks(comm);  // also those that have no messages
     const std::string why = ranks.settle_or_give_up(
-        error, [&] { return num_started == 0 || is_done(num_started - 1); });
+        attempt.error, [&] { return num_started == 0 || is_done(num_started - 1); });
     num_done = num_started;
     comm.together([&] {
       if (failure) std::rethrow_exception(failure);

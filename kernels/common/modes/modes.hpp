@@ -14,7 +14,8 @@ ZHALO_HD void multiply_mode(Span<T> modes, Index i, double by) {
   modes[2 * i + 1] = static_cast<T>(static_cast<double>(modes[2 * i + 1]) * by);
 }
 
-template <class T>
+/// Multiplies by the product of the axes' numbers and, if wanted, by i.
+template <class T, bool by_i>
 struct MultiplyByProduct {
   Span<T> modes;
   AxisTables factors;
@@ -24,28 +25,14 @@ struct MultiplyByProduct {
     Span<const double> factors;
     double factor;
     ZHALO_HD void operator()(Index i, Index c) const {
-      multiply_mode(modes, i, factor * factors[c]);
-    }
-  };
-  ZHALO_HD Row row(Index a, Index b) const {
-    return {modes, factors.of[2], factors.of[0][a] * factors.of[1][b]};
-  }
-};
-
-template <class T>
-struct MultiplyByProductAndI {
-  Span<T> modes;
-  AxisTables factors;
-
-  struct Row {
-    Span<T> modes;
-    Span<const double> factors;
-    double factor;
-    ZHALO_HD void operator()(Index i, Index c) const {
       const double by = factor * factors[c];
-      const auto real = static_cast<double>(modes[2 * i]);
-      modes[2 * i] = static_cast<T>(-static_cast<double>(modes[2 * i + 1]) * by);
-      modes[2 * i + 1] = static_cast<T>(real * by);
+      if constexpr (by_i) {
+        const auto real = static_cast<double>(modes[2 * i]);
+        modes[2 * i] = static_cast<T>(-static_cast<double>(modes[2 * i + 1]) * by);
+        modes[2 * i + 1] = static_cast<T>(real * by);
+      } else {
+        multiply_mode(modes, i, by);
+      }
     }
   };
   ZHALO_HD Row row(Index a, Index b) const {
@@ -146,11 +133,11 @@ struct AverageTurned {
 
 template <class E, class T>
 void multiply_modes(const E& exec, const ModesView<T>& modes, const AxisTables& factors) {
-  act_on_rows(exec, modes.rows, MultiplyByProduct<T>{modes.values, factors});
+  act_on_rows(exec, modes.rows, MultiplyByProduct<T, false>{modes.values, factors});
 }
 template <class E, class T>
 void multiply_modes_by_i(const E& exec, const ModesView<T>& modes, const AxisTables& factors) {
-  act_on_rows(exec, modes.rows, MultiplyByProductAndI<T>{modes.values, factors});
+  act_on_rows(exec, modes.rows, MultiplyByProduct<T, true>{modes.values, factors});
 }
 template <class E, class T>
 void divide_modes_by_minus(const E& exec, const ModesView<T>& modes, const AxisTables& terms) {
