@@ -110,8 +110,9 @@ class Setup {
   std::optional<Domain<float>> sorted_;
 };
 
-/// Bytes that have to move if each thing moves once: positions; for painting the fixed-point weights
-/// (written as zeros, read and written, read) and the cells; for a readout the cells and the values.
+/// Bytes that have to move if each thing moves once: positions; for painting the fixed-point
+/// weights (written as zeros, read and written, read) and the cells; for a readout the cells and
+/// the values.
 double min_bytes(const MeshCase& mesh_case, double num) {
   const double cells =
       static_cast<double>(mesh_case.num_cells * mesh_case.num_cells * mesh_case.num_cells);
