@@ -147,8 +147,8 @@ Distribution<Real> distribute_sorted(const Context& context, SortedColumns<Real>
     const PhaseTimer timer(context, "distribute");
     exchange(context, std::move(local), plan, result);
     result.first = context.comm.exclusive_sum(result.num());
+    synchronise(context.exec);
   }
-  synchronise(context.exec);
   return result;
 }
 

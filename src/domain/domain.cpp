@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/on.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
 #include "src/domain/positions.hpp"
@@ -126,6 +127,7 @@ std::shared_ptr<DomainState<Real>> make_shared_domain(const Context& context,
     request.min_length = options.min_length;
     auto state = make_domain(context, inputs, box, request);
     bring_columns(*state, species);
+    synchronise(context.exec);
     return state;
   });
 }

@@ -46,9 +46,9 @@ TOGETHER = [
     ),
     Fault(
         "tidy",
-        "src/core/timers.cpp",
-        "double seconds = 0;",
-        "double seconds = 0; const char* none = 0; if (none != phases_.data()->name.data()) seconds = 0;",
+        "src/comm/transport.cpp",
+        "  if (transport != Transport::automatic || word == nullptr) return transport;\n",
+        "  const char* none = 0;\n  if (transport != Transport::automatic || word == none) return transport;\n",
         "house.tidy1|house.tidy2|house.tidy3|house.tidy4",
         "modernize-use-nullptr",
     ),
