@@ -85,11 +85,7 @@ std::optional<std::string> read_options(CommandLine& command, const RawRunOption
 void resolve_run(const RawRunOptions& raw, RunOptions& options) {
   demand(!raw.quiet || !raw.verbose, "--quiet and --verbose are both given: which one is meant?");
   parse_device(raw.device, options.place);
-  options.transport = choice<Transport>("--transport", raw.transport,
-                                        {{"auto", Transport::automatic},
-                                         {"nccl", Transport::nccl},
-                                         {"gpu-aware", Transport::gpu_aware},
-                                         {"staged", Transport::staged}});
+  options.transport = parse_transport(raw.transport);
   demand(!raw.threads || (*raw.threads >= 0 && *raw.threads <= 4096),
          fmt::format("--threads is {} (must be 0, for a fair share of the cores, to 4096)",
                      raw.threads.value_or(0)));

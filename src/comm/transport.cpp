@@ -13,11 +13,7 @@ namespace {
 Transport chosen_transport(Transport transport) {
   const char* word = std::getenv("ZHALO_TRANSPORT");
   if (transport != Transport::automatic || word == nullptr) return transport;
-  try {
-    return parse_transport(word);
-  } catch (const InputError& error) {
-    throw InputError(fmt::format("ZHALO_TRANSPORT: {}", error.what()));
-  }
+  return parse_transport(word);
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ TOGETHER = [
         "tidy",
         "src/comm/transport.cpp",
         "  if (transport != Transport::automatic || word == nullptr) return transport;\n",
-        "  const char* none = 0;\n  if (transport != Transport::automatic || word == none) return transport;\n",
+        "  const char* none = 0;\n"
+        "  if (transport != Transport::automatic || word == none) return transport;\n",
         "house.tidy1|house.tidy2|house.tidy3|house.tidy4",
         "modernize-use-nullptr",
     ),

@@ -1,10 +1,7 @@
 /// An MPI that says that it takes addresses of devices: one that does, and others that do not.
 /// MPI's calls are stood in for; the devices are emulated.
+#include "tests/mpi/device/device_groups.hpp"
 #include "tests/mpi/device/device_mpi.hpp"
-#include "tests/mpi/device/find_device.hpp"
-#include "tests/support/over_ranks.hpp"
-#include "tests/support/point_sets.hpp"
-#include "zhalo/fof/fof.hpp"
 
 extern "C" int MPIX_Query_cuda_support(void) { return 1; }
 
@@ -12,20 +9,6 @@ namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
-
-/// Groups of a points, of which each rank has a part on its device.
-void check_groups(const Context& context) {
-  PointSet<float> points{{}, Box::periodic_cube(1), 0.05};
-  Random random(5);
-  fill(points, random, Shape::blobs, 400);
-  const Share part = part_of(points.num(), Cut::uneven, context.comm.rank(), context.comm.size());
-  const Buffer<float> rows = upload(context.exec, rows_of(points, part));
-  Particles<float> particles;
-  particles.segments = {ParticleSegment<float>::interleaved(rows.data(), rows.size() / 3, 3)};
-  const FofResult found =
-      friends_of_friends(context, particles, points.box, {.linking_length = points.linking_length});
-  CHECK(to_host(context.exec, found.label) == slice(labels_of_one_rank(points), part));
-}
 
 void check_transport(DeviceMpi kind, bool is_aware, double timeout_seconds = 60) {
   device_mpi = kind;

@@ -4,11 +4,8 @@
 #include <string>
 
 #include "kernels/memory.hpp"
-#include "tests/mpi/device/find_device.hpp"
+#include "tests/mpi/device/device_groups.hpp"
 #include "tests/mpi/fft/fft_case.hpp"
-#include "tests/support/over_ranks.hpp"
-#include "tests/support/point_sets.hpp"
-#include "zhalo/fof/fof.hpp"
 
 namespace {
 
@@ -28,20 +25,6 @@ Context on_own_device(double timeout_seconds = 60) {
   Context context;
   REQUIRE(find_device(context, {.timeout_seconds = timeout_seconds}));
   return context;
-}
-
-/// Groups of points, of which each rank has a part on its device.
-void check_groups(const Context& context) {
-  PointSet<float> points{{}, Box::periodic_cube(1), 0.05};
-  Random random(5);
-  fill(points, random, Shape::blobs, 400);
-  const Share part = part_of(points.num(), Cut::uneven, context.comm.rank(), context.comm.size());
-  const Buffer<float> rows = upload(context.exec, rows_of(points, part));
-  Particles<float> particles;
-  particles.segments = {ParticleSegment<float>::interleaved(rows.data(), rows.size() / 3, 3)};
-  const FofResult found =
-      friends_of_friends(context, particles, points.box, {.linking_length = points.linking_length});
-  CHECK(to_host(context.exec, found.label) == slice(labels_of_one_rank(points), part));
 }
 
 /// A transform of several exchanges, in parts.
