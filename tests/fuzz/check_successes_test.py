@@ -10,7 +10,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import h5py
 import numpy as np
+
+import check_successes
 
 SCRIPT = Path(__file__).with_name("check_successes.py")
 SAVED = Path(sys.argv[1] if len(sys.argv) > 1 else ".").absolute()
@@ -68,6 +71,14 @@ class CheckSuccesses(unittest.TestCase):
     def test_nothing(self):
         with tempfile.TemporaryDirectory() as empty:
             self.assertEqual(check(empty)[0], 2)
+
+
+class HeaderNumbers(unittest.TestCase):
+    def test_attribute_without_values(self):
+        with h5py.File("no.hdf5", "w", driver="core", backing_store=False) as file:
+            file.create_group("Header").attrs["MassTable"] = h5py.Empty(np.float64)
+            self.assertEqual(len(check_successes.header_numbers(file, "MassTable")), 0)
+            self.assertEqual(len(check_successes.header_numbers(file, "Time")), 0)
 
 
 if __name__ == "__main__":
