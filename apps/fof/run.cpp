@@ -62,27 +62,23 @@ class Species {
     return only;
   }
 
-  /// A column of the loaded particles, in the order of the domain, the species one behind the
-  /// other. Collective.
+  /// A column of the loaded particles, by species as they were given to the domain. `copied` holds
+  /// what lay between particles of other species.
   template <class T>
-  Buffer<T> to_domain_order(const Domain<Real>& domain, const Buffer<T>& loaded) const {
-    const Exec& exec = domain.context().exec;
-    Buffer<T> all(exec, total(domain), "a column in the domain's order");
-    Index at = 0;
+  std::vector<Span<const T>> by_species(const Exec& exec, const Buffer<T>& loaded,
+                                        std::vector<Buffer<T>>& copied) const {
+    if (num() == 1) return {loaded.span()};
+    std::vector<Span<const T>> columns;
     for (int s = 0; s < num(); ++s) {
-      Buffer<T> of_species;
-      if (num() > 1) {
-        of_species = Buffer<T>(exec, domain.num_origin(s), "a column of one species");
-        copy_pieces(exec, s, of_species.data(), loaded.data());
-      }
-      domain.to_domain_order(column_view(num() > 1 ? of_species : loaded),
-                             {all.data() + at, domain.num(s), sizeof(T)}, s);
-      at += domain.num(s);
+      copied.emplace_back(exec, particles_[static_cast<std::size_t>(s)].num(),
+                          "a column of one species");
+      copy_pieces(exec, s, copied.back().data(), loaded.data());
+      columns.push_back(copied.back().span());
     }
-    return all;
+    return columns;
   }
 
-  /// The way back. Collective.
+  /// From the domain's order to that of the loaded particles. Collective.
   template <class T>
   Buffer<T> to_loaded_order(const Domain<Real>& domain, const Buffer<T>& all) const {
     const Exec& exec = domain.context().exec;
@@ -108,11 +104,6 @@ class Species {
   Index num_loaded() const {
     Index sum = 0;
     for (const Piece& piece : pieces_) sum += piece.num;
-    return sum;
-  }
-  static Index total(const Domain<Real>& domain) {
-    Index sum = 0;
-    for (int s = 0; s < domain.num_species(); ++s) sum += domain.num(s);
     return sum;
   }
 
@@ -198,8 +189,9 @@ struct Found {
 template <class Real>
 Buffer<std::uint64_t> ids_of_members(const Context& context, const Found<Real>& found) {
   if (!found.loaded.has_ids) return {};
-  const Buffer<std::uint64_t> ids = found.species.to_domain_order(found.domain, found.loaded.id);
-  return in_group_order(context, found.catalogue, ids.span());
+  std::vector<Buffer<std::uint64_t>> copied;
+  const auto ids = found.species.by_species(context.exec, found.loaded.id, copied);
+  return in_group_order(found.domain, found.catalogue, ids);
 }
 
 template <class Real>

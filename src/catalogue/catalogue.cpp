@@ -345,31 +345,6 @@ Catalogue make_catalogue(const Context& context, const Particles<Real>& particle
   });
 }
 
-void gather_in_group_order(const Context& context, const Catalogue& catalogue,
-                           const ColumnView& column, void* to) {
-  context.comm.together([&] {
-    validate(column.num == catalogue.group_of.size(), "the column has {} elements for {} particles",
-             column.num, catalogue.group_of.size());
-    validate(context.comm.min(column.element_size) == context.comm.max(column.element_size),
-             "the column's elements have different sizes on different ranks");
-    if (column.num > 0) validate_memory(context.exec, column.data, "the column");
-    validate_memory(context.exec, to, "the room for the column");
-    ColumnView from = column;
-    Buffer<std::byte> between;
-    for (const auto& redistribution : catalogue.to_group_order) {
-      const bool is_last = redistribution == catalogue.to_group_order.back();
-      Buffer<std::byte> next;
-      if (!is_last) {
-        next = Buffer<std::byte>(context.exec, redistribution->num_received() * from.element_size,
-                                 "a column under way");
-      }
-      redistribution->forward(context, {{from, is_last ? to : next.data()}});
-      between = std::move(next);
-      from = {between.data(), redistribution->num_received(), column.element_size, 0};
-    }
-  });
-}
-
 template Catalogue make_catalogue(const Domain<float>&, Span<const Index>, const CatalogueOptions&);
 template Catalogue make_catalogue(const Domain<double>&, Span<const Index>,
                                   const CatalogueOptions&);

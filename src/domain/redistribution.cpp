@@ -66,6 +66,15 @@ void Redistribution::forward(const Context& context, const std::vector<Move>& mo
   synchronise(exec);
 }
 
+std::optional<Redistribution> Redistribution::then(const Context& context,
+                                                   const Redistribution& next) const {
+  const bool has_one_order = sent_ && next.sent_ && !arrived_ && !next.arrived_;
+  if (!stays_on_rank() || !has_one_order) return std::nullopt;
+  Buffer<LocalIndex> sent(context.exec, next.sent_->size(), "the order of columns");
+  gather(context.exec, column_view(*sent_), next.sent_->span(), sent.data());
+  return Redistribution(next.plan_, std::move(sent));
+}
+
 void Redistribution::backward(const Context& context, const Move& move) const {
   if (!arrived_) return backward_as_arrived(context, move);
   Buffer<std::byte> unordered = room_for(context.exec, plan_.num_received(), move.from);

@@ -43,6 +43,10 @@ class Redistribution {
   /// One element for each that came goes back to where that came from. Collective.
   void backward(const Context& context, const Move& move) const;
 
+  /// This one and then `next` as one, so that columns are gathered once. None if elements change
+  /// their rank, or have an order of arrival.
+  std::optional<Redistribution> then(const Context& context, const Redistribution& next) const;
+
   /// The same for elements that lie in the order in which they came. Collective.
   void backward_as_arrived(const Context& context, const Move& move) const;
 

@@ -134,4 +134,29 @@ Buffer<T> in_group_order(const Context& context, const Catalogue& catalogue, Spa
   });
 }
 
+/// The same for columns in the order in which the caller gave the particles to the domain that the
+/// catalogue was made of: one column for each species. On one rank elements of members are read
+/// straight from there. Collective. InputError unless each column has domain.num_origin(species)
+/// elements, all of one size.
+template <class Real>
+void gather_in_group_order(const Domain<Real>& domain, const Catalogue& catalogue,
+                           const std::vector<ColumnView>& columns, void* to);
+template <class T, class Real>
+Buffer<T> in_group_order(const Domain<Real>& domain, const Catalogue& catalogue,
+                         const std::vector<Span<const T>>& columns) {
+  const Context& context = domain.context();
+  return together(context.comm, [&] {
+    Buffer<T> ordered(context.exec, catalogue.members.size(), "a column in group order");
+    std::vector<ColumnView> views;
+    for (const Span<const T>& column : columns) views.push_back(column_view(column));
+    gather_in_group_order(domain, catalogue, views, ordered.data());
+    return ordered;
+  });
+}
+
+extern template void gather_in_group_order(const Domain<float>&, const Catalogue&,
+                                           const std::vector<ColumnView>&, void*);
+extern template void gather_in_group_order(const Domain<double>&, const Catalogue&,
+                                           const std::vector<ColumnView>&, void*);
+
 }  // namespace zhalo

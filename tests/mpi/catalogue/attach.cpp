@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
 
-#include "tests/mpi/catalogue/catalogue_samples.hpp"
+#include "tests/mpi/catalogue/lattice.hpp"
 #include "zhalo/catalogue/attach.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -14,43 +15,6 @@ namespace zhalo::testing {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// Points on a lattice of `cells` per unit length: squared distances are whole numbers, exact in
-/// float, and often equal.
-constexpr Index cells = 64;
-using Point = std::array<Index, 3>;
-
-struct PointSet {
-  std::vector<Point> linked;
-  std::vector<Index> label;  ///< of the linked, or no_group
-  std::vector<Point> others;
-};
-
-/// A box of length 1 from 0 on, periodic or not, in 2 or 3 dimensions.
-Box box_of(bool periodic, int dimensions) {
-  return periodic ? Box::periodic_cube(1, dimensions) : Box::unbounded(dimensions);
-}
-
-/// `spread` lattice cells wide, from a corner on; in a periodic box some lie outside.
-PointSet make_point_set(Index num_linked, Index num_others, Index spread, const Box& box) {
-  Random random(17);
-  const auto point = [&] {
-    Point p{};
-    for (std::size_t axis = 0; axis < static_cast<std::size_t>(box.dimensions); ++axis) {
-      const Index image = box.any_periodic() && random.one_in(6) ? random.pick({-cells, cells}) : 0;
-      p[axis] = random.below(static_cast<int>(spread)) + image;
-    }
-    return p;
-  };
-  PointSet point_set;
-  for (Index i = 0; i < num_linked; ++i) {
-    point_set.linked.push_back(point());
-    point_set.label.push_back(random.one_in(7) ? no_group
-                                               : random.below(static_cast<int>(num_linked)));
-  }
-  for (Index i = 0; i < num_others; ++i) point_set.others.push_back(point());
-  return point_set;
-}
 
 Index distance2(const Point& a, const Point& b, const Box& box) {
   Index sum = 0;
@@ -78,45 +42,6 @@ std::vector<Index> nearest_labels(const PointSet& point_set, const Box& box,
     labels.push_back(label);
   }
   return labels;
-}
-
-/// This rank's part of the points, in two segments.
-template <class Real>
-struct Placed {
-  std::vector<Real> pos;
-  Particles<Real> particles;
-
-  Placed(const std::vector<Point>& points, Share share, int dimensions) {
-    for (Index i = share.first; i < share.first + share.count; ++i) {
-      for (int axis = 0; axis < dimensions; ++axis) {
-        const Index x = points[static_cast<std::size_t>(i)][static_cast<std::size_t>(axis)];
-        pos.push_back(static_cast<Real>(x) / static_cast<Real>(cells));
-      }
-    }
-    const Index cut = share.count / 3;
-    particles.dimensions = dimensions;
-    particles.segments.push_back(ParticleSegment<Real>::interleaved(pos.data(), cut, dimensions));
-    particles.segments.push_back(ParticleSegment<Real>::interleaved(pos.data() + cut * dimensions,
-                                                                    share.count - cut, dimensions));
-  }
-};
-
-/// Ways to spread particles over ranks; this rank's share.
-constexpr int num_ways = 4;
-Share share_in_way(Index num, int way, const Communicator& comm) {
-  const int size = comm.size();
-  const int holder = way == 1 ? size - 1 : 0;
-  if (way == 0) return share_of(num, comm.rank(), size);
-  if (way <= 2)
-    return comm.rank() == holder ? Share{0, num} : Share{comm.rank() < holder ? 0 : num, 0};
-  const auto begin = [&](Index rank) {
-    return num * rank * rank / (Index{size} * size);
-  };  // few on the first, many on the last
-  return {begin(comm.rank()), begin(comm.rank() + 1) - begin(comm.rank())};
-}
-
-std::vector<Index> part(const std::vector<Index>& all, Share share) {
-  return {all.begin() + share.first, all.begin() + share.first + share.count};
 }
 
 template <class Real>
@@ -307,70 +232,6 @@ TEST_CASE("a catalogue of linked and attached particles") {
   CHECK(num_groups[0] == 24);  // all have ten linked ones
   CHECK(num_groups[4] == 24);
   CHECK(num_groups[8] < 24);
-}
-
-namespace {
-
-/// The catalogue of two species of one domain; this rank has these shares of them.
-Catalogue of_two_species(const Context& context, const PointSet& points, Share linked_here,
-                         Share others_here) {
-  const Box box = Box::periodic_cube(1);
-  const Placed<double> linked(points.linked, linked_here, 3);
-  const Placed<double> others(points.others, others_here, 3);
-  const Domain<double> domain(context, {linked.particles, others.particles}, box);
-  const std::vector<Index> label = part(points.label, linked_here);
-  const Buffer<Index> of_linked = domain.to_domain_order(Span<const Index>(label));
-  const Buffer<Index> of_others = attach_particles(domain, of_linked.span(), 2.0 / cells).label;
-  return make_catalogue(domain, {of_linked.span(), of_others.span()}, {.min_members = 10});
-}
-
-}  // namespace
-
-TEST_CASE("a catalogue of two species of a domain is that of one rank, bit for bit") {
-  const Context context = make_context();
-  PointSet points = make_point_set(240, 500, 30, Box::periodic_cube(1));
-  for (Index i = 0; i < 240; ++i) points.label[static_cast<std::size_t>(i)] = i % 24;
-  const Context alone;
-  const Catalogue expected = of_two_species(alone, points, {0, 240}, {0, 500});
-  REQUIRE(expected.num_groups_total == 24);
-  // Linked members come first: indices of the others begin behind theirs.
-  const auto is_linked = [](Index i) { return i < 240; };
-  for (std::size_t g = 0; g < expected.length.size(); ++g) {
-    const auto members = to_host(alone.exec, expected.members);
-    const auto begin = members.begin() + expected.offset[g];
-    CHECK(std::is_partitioned(begin, begin + expected.length[g], is_linked));
-  }
-  for (int way = 0; way < num_ways; ++way) {
-    const Catalogue found = of_two_species(context, points, share_in_way(240, way, context.comm),
-                                           share_in_way(500, (way + 2) % num_ways, context.comm));
-    const Share rows{found.first_group, static_cast<Index>(found.length.size())};
-    CHECK(found.checksum == expected.checksum);
-    CHECK(found.length == part(expected.length, rows));
-    CHECK(to_host(context.exec, found.members) ==
-          part(to_host(alone.exec, expected.members), {found.first_member, found.members.size()}));
-  }
-}
-
-TEST_CASE("two species that lie far apart in an open box") {
-  const Context context = make_context();
-  const bool first = context.comm.rank() == 0;
-  const Index num = first ? 40 : 0;
-  std::vector<float> near(static_cast<std::size_t>(3 * num), 1), far(near.size(), 1025);
-  const Domain<float> domain(
-      context,
-      {Particles<float>{.segments = {ParticleSegment<float>::interleaved(near.data(), num)}},
-       Particles<float>{.segments = {ParticleSegment<float>::interleaved(far.data(), num)}}},
-      Box::unbounded());
-  const std::vector<Index> one(static_cast<std::size_t>(domain.num(0)), 0);
-  const std::vector<Index> too(static_cast<std::size_t>(domain.num(1)), 0);
-  const Catalogue found =
-      make_catalogue(domain, {Span<const Index>(one), Span<const Index>(too)}, {});
-  REQUIRE(found.num_groups_total == 1);
-  if (found.length.empty()) return;
-  CHECK(found.length[0] == 80);
-  CHECK(found.properties[0].mass == 80);
-  CHECK(found.properties[0].centre == Vec3d{{513, 513, 513}});
-  CHECK(found.properties[0].max_radius == std::sqrt(3 * 512.0 * 512.0));
 }
 
 TEST_CASE("what cannot be attached") {

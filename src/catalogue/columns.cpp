@@ -1,0 +1,98 @@
+// Columns of the particles in group order.
+
+#include <optional>
+
+#include "src/core/validate.hpp"
+#include "src/domain/domain_state.hpp"
+#include "zhalo/catalogue/catalogue.hpp"
+
+namespace zhalo {
+namespace {
+
+/// Redistributions that a column goes through, one after the other; at least one.
+using Steps = std::vector<const Redistribution*>;
+
+Steps steps_of(const Catalogue& catalogue) {
+  Steps steps;
+  for (const auto& step : catalogue.to_group_order) steps.push_back(step.get());
+  return steps;
+}
+
+void validate_column(const Context& context, const ColumnView& column, Index num, const void* to) {
+  validate(column.num == num, "the column has {} elements for {} particles", column.num, num);
+  validate(context.comm.min(column.element_size) == context.comm.max(column.element_size),
+           "the column's elements have different sizes on different ranks");
+  if (column.num > 0) validate_memory(context.exec, column.data, "the column");
+  validate_memory(context.exec, to, "the room for the column");
+}
+
+/// Steps on one rank become one first: elements lie far apart in the first order, so that it pays
+/// to look at those of members only.
+void forward_through(const Context& context, Steps steps, const ColumnView& column, void* to) {
+  const Redistribution& first = *steps.front();
+  if (steps.size() == 1) return first.forward(context, {{column, to}});
+  steps.erase(steps.begin());
+  if (const std::optional<Redistribution> both = first.then(context, *steps.front())) {
+    steps.front() = &*both;
+    return forward_through(context, steps, column, to);
+  }
+  const Index size = column.element_size;
+  Buffer<std::byte> next(context.exec, first.num_received() * size, "a column under way");
+  first.forward(context, {{column, next.data()}});
+  forward_through(context, steps, {next.data(), first.num_received(), size, 0}, to);
+}
+
+/// Columns of all species, one behind the other.
+template <class Real>
+Buffer<std::byte> in_domain_order(const Domain<Real>& domain,
+                                  const std::vector<ColumnView>& columns) {
+  const Index size = columns.front().element_size;
+  Index num = 0;
+  for (int s = 0; s < domain.num_species(); ++s) num += domain.num(s);
+  Buffer<std::byte> sorted(domain.context().exec, num * size, "a column in the domain's order");
+  std::byte* to = sorted.data();
+  for (int s = 0; s < domain.num_species(); ++s) {
+    domain.to_domain_order(columns[static_cast<std::size_t>(s)], {to, domain.num(s), size}, s);
+    to += domain.num(s) * size;
+  }
+  return sorted;
+}
+
+}  // namespace
+
+void gather_in_group_order(const Context& context, const Catalogue& catalogue,
+                           const ColumnView& column, void* to) {
+  context.comm.together([&] {
+    validate_column(context, column, catalogue.group_of.size(), to);
+    forward_through(context, steps_of(catalogue), column, to);
+  });
+}
+
+template <class Real>
+void gather_in_group_order(const Domain<Real>& domain, const Catalogue& catalogue,
+                           const std::vector<ColumnView>& columns, void* to) {
+  const Context& context = domain.context();
+  context.comm.together([&] {
+    validate(static_cast<int>(columns.size()) == domain.num_species(),
+             "columns of {} species are given for a domain of {}", columns.size(),
+             domain.num_species());
+    for (int s = 0; s < domain.num_species(); ++s)
+      validate_column(context, columns[static_cast<std::size_t>(s)], domain.num_origin(s), to);
+    Steps steps = steps_of(catalogue);
+    if (columns.size() == 1) {
+      steps.insert(steps.begin(), &domain.state()->species.front().particles.redistribution);
+      return forward_through(context, steps, columns.front(), to);
+    }
+    const Index element_size = columns.front().element_size;
+    const Buffer<std::byte> sorted = in_domain_order(domain, columns);
+    const ColumnView column{sorted.data(), sorted.size() / element_size, element_size, 0};
+    forward_through(context, steps, column, to);
+  });
+}
+
+template void gather_in_group_order(const Domain<float>&, const Catalogue&,
+                                    const std::vector<ColumnView>&, void*);
+template void gather_in_group_order(const Domain<double>&, const Catalogue&,
+                                    const std::vector<ColumnView>&, void*);
+
+}  // namespace zhalo

@@ -1,0 +1,113 @@
+/// Catalogues of domains of one and two species, on any number of ranks.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "tests/mpi/catalogue/lattice.hpp"
+#include "zhalo/catalogue/attach.hpp"
+
+namespace zhalo::testing {
+namespace {
+
+std::vector<Index> indices_from(Index first, Index num) {
+  std::vector<Index> indices(static_cast<std::size_t>(num));
+  std::iota(indices.begin(), indices.end(), first);
+  return indices;
+}
+
+/// The catalogue of two species of one domain; this rank has these shares of them.
+Catalogue of_two_species(const Context& context, const PointSet& points, Share linked_here,
+                         Share others_here) {
+  const Box box = Box::periodic_cube(1);
+  const Placed<double> linked(points.linked, linked_here, 3);
+  const Placed<double> others(points.others, others_here, 3);
+  const Domain<double> domain(context, {linked.particles, others.particles}, box);
+  const std::vector<Index> label = part(points.label, linked_here);
+  const Buffer<Index> of_linked = domain.to_domain_order(Span<const Index>(label));
+  const Buffer<Index> of_others = attach_particles(domain, of_linked.span(), 2.0 / cells).label;
+  Catalogue catalogue =
+      make_catalogue(domain, {of_linked.span(), of_others.span()}, {.min_members = 10});
+  const std::vector<Index> first = indices_from(linked_here.first, linked_here.count);
+  const std::vector<Index> second = indices_from(240 + others_here.first, others_here.count);
+  const std::vector<Span<const Index>> given{first, second};
+  CHECK(to_host(context.exec, in_group_order(domain, catalogue, given)) ==
+        to_host(context.exec, catalogue.members));
+  CHECK_THROWS_WITH(in_group_order(domain, catalogue, std::vector<Span<const Index>>{first}),
+                    Catch::Contains("columns of 1 species are given for a domain of 2"));
+  return catalogue;
+}
+
+}  // namespace
+
+TEST_CASE("a catalogue of two species of a domain is that of one rank, bit for bit") {
+  const Context context = make_context();
+  PointSet points = make_point_set(240, 500, 30, Box::periodic_cube(1));
+  for (Index i = 0; i < 240; ++i) points.label[static_cast<std::size_t>(i)] = i % 24;
+  const Context alone;
+  const Catalogue expected = of_two_species(alone, points, {0, 240}, {0, 500});
+  REQUIRE(expected.num_groups_total == 24);
+  // Linked members come first: indices of the others begin behind theirs.
+  const auto is_linked = [](Index i) { return i < 240; };
+  for (std::size_t g = 0; g < expected.length.size(); ++g) {
+    const auto members = to_host(alone.exec, expected.members);
+    const auto begin = members.begin() + expected.offset[g];
+    CHECK(std::is_partitioned(begin, begin + expected.length[g], is_linked));
+  }
+  for (int way = 0; way < num_ways; ++way) {
+    const Catalogue found = of_two_species(context, points, share_in_way(240, way, context.comm),
+                                           share_in_way(500, (way + 2) % num_ways, context.comm));
+    const Share rows{found.first_group, static_cast<Index>(found.length.size())};
+    CHECK(found.checksum == expected.checksum);
+    CHECK(found.length == part(expected.length, rows));
+    CHECK(to_host(context.exec, found.members) ==
+          part(to_host(alone.exec, expected.members), {found.first_member, found.members.size()}));
+  }
+}
+
+TEST_CASE("columns in the caller's order come into group order") {
+  const Context context = make_context();
+  PointSet points = make_point_set(240, 0, 30, Box::periodic_cube(1));
+  for (Index i = 0; i < 240; ++i) points.label[static_cast<std::size_t>(i)] = i % 7;
+  for (int way = 0; way < num_ways; ++way) {
+    const Share here = share_in_way(240, way, context.comm);
+    const Placed<double> placed(points.linked, here, 3);
+    const Domain<double> domain(context, placed.particles, Box::periodic_cube(1));
+    const std::vector<Index> label = part(points.label, here);
+    const Buffer<Index> labels = domain.to_domain_order(Span<const Index>(label));
+    const Catalogue catalogue = make_catalogue(domain, labels.span(), {.min_members = 35});
+    const std::vector<Index> index = indices_from(here.first, here.count);
+    const auto column = Span<const Index>(index);
+    const std::vector<Span<const Index>> too_short{column.subspan(0, here.count / 2)};
+    CHECK(catalogue.num_groups_total == 2);
+    CHECK(to_host(context.exec, in_group_order(domain, catalogue, std::vector{column})) ==
+          to_host(context.exec, catalogue.members));
+    CHECK_THROWS_WITH(in_group_order(domain, catalogue, too_short),
+                      Catch::Contains("elements for"));
+  }
+}
+
+TEST_CASE("two species that lie far apart in an open box") {
+  const Context context = make_context();
+  const bool first = context.comm.rank() == 0;
+  const Index num = first ? 40 : 0;
+  std::vector<float> near(static_cast<std::size_t>(3 * num), 1), far(near.size(), 1025);
+  const Domain<float> domain(
+      context,
+      {Particles<float>{.segments = {ParticleSegment<float>::interleaved(near.data(), num)}},
+       Particles<float>{.segments = {ParticleSegment<float>::interleaved(far.data(), num)}}},
+      Box::unbounded());
+  const std::vector<Index> one(static_cast<std::size_t>(domain.num(0)), 0);
+  const std::vector<Index> too(static_cast<std::size_t>(domain.num(1)), 0);
+  const Catalogue found =
+      make_catalogue(domain, {Span<const Index>(one), Span<const Index>(too)}, {});
+  REQUIRE(found.num_groups_total == 1);
+  if (found.length.empty()) return;
+  CHECK(found.length[0] == 80);
+  CHECK(found.properties[0].mass == 80);
+  CHECK(found.properties[0].centre == Vec3d{{513, 513, 513}});
+  CHECK(found.properties[0].max_radius == std::sqrt(3 * 512.0 * 512.0));
+}
+
+}  // namespace zhalo::testing
