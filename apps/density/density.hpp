@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "apps/cli/options.hpp"
-#include "apps/cli/run_files.hpp"
 #include "apps/report/measure.hpp"
 #include "apps/report/report.hpp"
 #include "apps/report/results.hpp"
@@ -84,19 +83,15 @@ struct Estimate {
   double output = 0;
 };
 
-struct Plan {
+struct Plan : app::CommonPlan {
   Options options;
   io::SnapshotInfo snapshot;
   Index num_particles = 0;
   bool double_positions = false;
-  app::RankLayout ranks;
   Grid grid;
   std::string decomposition;
   double depth = 0;  ///< of the layer that is shown
-  app::OutputName output;
-  Index num_files = 0;
   Estimate estimate;
-  std::vector<std::string> warnings;
 };
 
 /// Collective; throws as the library does.

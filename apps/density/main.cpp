@@ -9,8 +9,7 @@ namespace zhalo::density_app {
 namespace {
 
 void run(const Context& context, const Options& options, app::Progress& progress) {
-  app::JsonFile json(context.comm, options.json);
-  const app::RequestedRun run{options, progress, json};
+  app::RequestedRun run(context.comm, options, progress);
   const Sources sources = open_sources(context, options);
   const Plan plan = plan_run(context, sources, options);
   app::run_planned(

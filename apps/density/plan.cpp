@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "apps/cli/process.hpp"
+#include "apps/cli/run_files.hpp"
 #include "apps/cli/snapshot.hpp"
 #include "zhalo/core/error.hpp"
 

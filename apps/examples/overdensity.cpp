@@ -1,15 +1,12 @@
 // From particles to their overdensity, its power spectrum and what it pulls at (docs/mesh.md).
 //   mpirun -n 4 overdensity 32
-#include <mpi.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <exception>
 #include <numbers>
 #include <vector>
 
+#include "apps/examples/run_example.hpp"
 #include "zhalo/comm/context.hpp"
 #include "zhalo/mesh/density.hpp"
 #include "zhalo/mesh/gravity.hpp"
@@ -110,17 +107,4 @@ void run(const zhalo::Context& context, Index n) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int status = 0;
-  try {
-    zhalo::Context context{zhalo::Communicator(MPI_COMM_WORLD), {}, nullptr};
-    context.exec = zhalo::choose_exec(context.comm, {.processor = zhalo::Processor::host});
-    run(context, argc > 1 ? std::atoll(argv[1]) : 32);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "overdensity: %s\n", error.what());
-    status = 1;
-  }
-  MPI_Finalize();
-  return status;
-}
+int main(int argc, char** argv) { return run_example(argc, argv, 32, run); }

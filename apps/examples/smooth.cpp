@@ -1,14 +1,11 @@
 // A field on a mesh: smoothed in Fourier space, then differentiated with ghosts (docs/fft.md).
 //   mpirun -n 4 smooth 64
-#include <mpi.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <exception>
 #include <numbers>
 
+#include "apps/examples/run_example.hpp"
 #include "zhalo/comm/context.hpp"
 #include "zhalo/fft/fft.hpp"
 #include "zhalo/mesh/field.hpp"
@@ -96,17 +93,4 @@ void run(const zhalo::Context& context, Index n) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int status = 0;
-  try {
-    zhalo::Context context{zhalo::Communicator(MPI_COMM_WORLD), {}, nullptr};
-    context.exec = zhalo::choose_exec(context.comm, {.processor = zhalo::Processor::host});
-    run(context, argc > 1 ? std::atoll(argv[1]) : 64);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "smooth: %s\n", error.what());
-    status = 1;
-  }
-  MPI_Finalize();
-  return status;
-}
+int main(int argc, char** argv) { return run_example(argc, argv, 64, run); }

@@ -13,8 +13,7 @@ namespace zhalo::fof_app {
 namespace {
 
 void run(const Context& context, const Options& options, app::Progress& progress) {
-  app::JsonFile json(context.comm, options.json);
-  const app::RequestedRun run{options, progress, json};
+  app::RequestedRun run(context.comm, options, progress);
   const std::vector<int> types = all_types(options.link_types, options.attach);
   const io::Snapshot snapshot =
       app::open_snapshot(context, options.snapshot, options.box_length, types);

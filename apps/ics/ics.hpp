@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "apps/cli/options.hpp"
-#include "apps/cli/run_files.hpp"
 #include "apps/report/measure.hpp"
 #include "apps/report/report.hpp"
+#include "apps/report/results.hpp"
 #include "zhalo/comm/communicator.hpp"
 #include "zhalo/comm/context.hpp"
 #include "zhalo/cosmology/cosmology.hpp"
@@ -53,7 +53,7 @@ struct Estimate {
   double output = 0;
 };
 
-struct Plan {
+struct Plan : app::CommonPlan {
   Options options;
   Index num_particles = 0;
   double particle_mass = 0;  ///< 1e10 Msun/h
@@ -61,12 +61,8 @@ struct Plan {
   std::string power_source;
   double sigma8 = 0;
   Growth growth;
-  app::RankLayout ranks;
   std::string decomposition;
-  app::OutputName output;
-  Index num_files = 0;
   Estimate estimate;
-  std::vector<std::string> warnings;
 };
 
 /// Collective; throws as the library does.

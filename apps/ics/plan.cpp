@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "apps/cli/process.hpp"
+#include "apps/cli/run_files.hpp"
 #include "apps/ics/ics.hpp"
 #include "zhalo/core/error.hpp"
 

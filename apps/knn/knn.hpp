@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "apps/cli/options.hpp"
-#include "apps/cli/run_files.hpp"
 #include "apps/report/measure.hpp"
 #include "apps/report/report.hpp"
+#include "apps/report/results.hpp"
 #include "zhalo/comm/communicator.hpp"
 #include "zhalo/comm/context.hpp"
 #include "zhalo/io/load.hpp"
@@ -83,19 +83,15 @@ struct Estimate {
   std::size_t output = 0;
 };
 
-struct Plan {
+struct Plan : app::CommonPlan {
   Options options;
   io::SnapshotInfo snapshot;
   Index num_particles = 0;            ///< among which neighbours are looked for
   std::optional<QuerySummary> query;  ///< none: the particles themselves
   Index num_queries = 0;
   bool double_positions = false;  ///< searched in float64: some positions are stored so
-  app::RankLayout ranks;
   Box box;
-  app::OutputName output;
-  Index num_files = 0;
   Estimate estimate;
-  std::vector<std::string> warnings;
 };
 
 /// Collective; throws as the library does.

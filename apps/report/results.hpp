@@ -6,12 +6,22 @@
 
 #include "apps/cli/options.hpp"
 #include "apps/cli/progress.hpp"
+#include "apps/cli/run_files.hpp"
+#include "apps/report/measure.hpp"
 #include "apps/report/report.hpp"
 #include "apps/report/text_file.hpp"
 #include "zhalo/comm/context.hpp"
 #include "zhalo/io/staged_files.hpp"
 
 namespace zhalo::app {
+
+/// What the plans of all commands have that write to the files of -o.
+struct CommonPlan {
+  RankLayout ranks;
+  OutputName output;
+  Index num_files = 0;
+  std::vector<std::string> warnings;
+};
 
 /// What a run writes. The objects must outlive it.
 struct Results {
@@ -47,7 +57,12 @@ void end_run(Progress& progress, JsonFile& json, const Report& report, Results r
 struct RequestedRun {
   const RunOptions& options;
   Progress& progress;
-  JsonFile& json;
+  JsonFile json;
+
+  /// Makes sure that the report for machines can be written. Collective; FileError. The objects
+  /// must outlive it.
+  RequestedRun(const Communicator& comm, const RunOptions& requested, Progress& shown)
+      : options(requested), progress(shown), json(comm, requested.json) {}
 
   bool is_verbose() const { return options.verbosity == Verbosity::verbose; }
 };
@@ -57,7 +72,7 @@ inline Results results_of(io::StagedFiles& files) { return {{&files}, {}}; }
 /// Says the plan, then does it, or for a dry run `check`s only that the output could be written.
 /// `open` makes the output, and `work(output, report)` returns the rows of the result. Collective.
 template <class Check, class Open, class Work>
-void run_planned(const RequestedRun& run, Report report, const Check& check, const Open& open,
+void run_planned(RequestedRun& run, Report report, const Check& check, const Open& open,
                  const Work& work) {
   say_plan(run.progress, report, run.is_verbose());
   if (run.options.dry_run) {

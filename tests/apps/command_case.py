@@ -6,11 +6,12 @@ folder of the real snapshots, and the folder that make_snapshots.py filled.
 
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+import program
 
 PROGRAM, DATA, SNAPSHOTS = (Path(argument).absolute() for argument in (sys.argv + ["."] * 3)[1:4])
 GADGET = DATA / "gadget4-dm64"
@@ -73,17 +74,12 @@ class CommandCase(unittest.TestCase):
 
     def run_command(self, *arguments, launcher=(), **environment):
         """Exit status, output and errors. A variable of the environment that is None is not set."""
-        result = subprocess.run(
-            [*launcher, PROGRAM, *map(str, arguments)],
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            timeout=SECONDS,
-            env=environment_of(launcher, **environment),
+        return program.run(
+            [*launcher, PROGRAM, *arguments],
+            self.folder,
+            SECONDS,
+            environment_of(launcher, **environment),
         )
-        return result.returncode, result.stdout, result.stderr
 
     def succeed(self, *arguments, **environment):
         """Output of a run that must succeed without a word on standard error."""

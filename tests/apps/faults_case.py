@@ -9,6 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import program
 from command_case import (
     MPIEXEC,
     PROGRAM,
@@ -146,15 +147,8 @@ class FaultsCase(CommandCase):
         self.addCleanup(holder.cleanup)
         command = [*launcher(ranks), "sh", "-c", NOTE, "sh", PROGRAM, *self.arguments(variant)]
         alone = {"OMPI_COMM_WORLD_RANK": "0"} if ranks == 1 else {}
-        process = subprocess.Popen(
-            command,
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-            env=environment_of(launcher(ranks), PIDS=holder.name, **alone),
-        )
+        environment = environment_of(launcher(ranks), PIDS=holder.name, **alone)
+        process = program.start(command, self.folder, environment, start_new_session=True)
         process.notes = [Path(holder.name) / str(rank) for rank in range(ranks)]
         return process
 

@@ -7,11 +7,11 @@ fof_ranks_failure_test.py PROGRAM DATA SNAPSHOTS
 import os
 import shutil
 import signal
-import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
+import program
 from command_case import without_warnings
 from fof_case import GADGET, PROGRAM, SANITIZED, SECONDS, SNAPSHOTS, FofCase, environment_of, main
 
@@ -81,13 +81,10 @@ class Failures(FofCase):
     def launch(self, *arguments, launcher=(MPIEXEC, "-n", str(RANKS)), **environment):
         """A run under mpiexec whose ranks ranks_of() finds."""
         command = [*launcher, PROGRAM, *map(str, arguments), "-o", self.folder / "fof_output"]
-        process = subprocess.Popen(
+        process = program.start(
             command,
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment_of(command, **environment, FOF_TEST=str(command[-1])),
+            self.folder,
+            environment_of(command, **environment, FOF_TEST=str(command[-1])),
         )
         self.addCleanup(self.clean_up, process)
         return process

@@ -9,11 +9,12 @@ with an srun that hands the command to mpiexec.
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+import program
 
 PROGRAM, ROOT = (Path(argument).absolute() for argument in (sys.argv + ["."] * 2)[1:3])
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -41,18 +42,14 @@ class PageCase(unittest.TestCase):
         path = f"{self.folder / 'bin'}:{PROGRAM.parent}:{os.environ['PATH']}"
         if "ASAN_OPTIONS" in os.environ:  # MPI libraries keep memory until the process ends
             environment["ASAN_OPTIONS"] = os.environ["ASAN_OPTIONS"] + ":detect_leaks=0"
-        result = subprocess.run(
+        status, output, errors = program.run(
             ["bash", "-euc", text],
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-            stdin=subprocess.DEVNULL,
-            env={**os.environ, "PATH": path, **environment},
+            self.folder,
+            120,
+            {**os.environ, "PATH": path, **environment},
         )
-        self.assertEqual((result.returncode, result.stderr), (0, ""), text)
-        return result.stdout.replace("\r\n", "\n")
+        self.assertEqual((status, errors), (0, ""), text)
+        return output.replace("\r\n", "\n")
 
     def assert_lines(self, expected, output):
         """All lines of `expected` in this order; nothing between two of them unless "..." is."""

@@ -154,6 +154,14 @@ class EmulatedLanes {
   int lane_;
 };
 
+/// What a test runs on: so many groups of so many lanes.
+template <class RealType, int NumLanes, int NumWarps = 1>
+struct Case {
+  using Real = RealType;
+  using Lanes = EmulatedLanes<Real, NumLanes>;
+  static constexpr int num_warps = NumWarps;
+};
+
 /// EmulatedLanes that forgets to sync: the negative control.
 template <class RealType, int N>
 struct UnsyncedLanes : EmulatedLanes<RealType, N> {

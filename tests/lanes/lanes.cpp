@@ -8,13 +8,6 @@
 namespace zhalo::testing {
 namespace {
 
-template <class RealType, int NumLanes, int NumWarps = 1>
-struct Case {
-  using Real = RealType;
-  using Lanes = EmulatedLanes<Real, NumLanes>;
-  static constexpr int num_warps = NumWarps;
-};
-
 /// Links on emulated lanes, compares with brute force and with the vector groups.
 template <class Case>
 void check_links(const PointSet<typename Case::Real>& points, int leaf_size, int walk_level) {

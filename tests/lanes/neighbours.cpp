@@ -7,13 +7,6 @@
 namespace zhalo::testing {
 namespace {
 
-template <class RealType, int NumLanes, int NumWarps = 1>
-struct Case {
-  using Real = RealType;
-  using Lanes = EmulatedLanes<Real, NumLanes>;
-  static constexpr int num_warps = NumWarps;
-};
-
 /// What is offered to the list of one row: squared distances (with ties) and global indices in no
 /// order.
 template <class Real>

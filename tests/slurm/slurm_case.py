@@ -9,7 +9,6 @@ share few cores: a message comes before there is a function for it. Such a run i
 
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -18,6 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "apps"))
 
 import own_machine  # noqa: E402
+import program  # noqa: E402
 from cluster import COMMANDS, Cluster  # noqa: E402
 from page_case import BLOCK, PROGRAM, ROOT, main  # noqa: E402
 
@@ -83,17 +83,9 @@ class SlurmCase(unittest.TestCase):
 
     def run_command(self, *command, **environment):
         """Exit status, output and errors, on the head node."""
-        result = subprocess.run(
-            [*map(str, command)],
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            timeout=SECONDS,
-            env={**self.cluster.environment(), **environment},
+        return program.run(
+            command, self.folder, SECONDS, {**self.cluster.environment(), **environment}
         )
-        return result.returncode, result.stdout, result.stderr
 
     def succeed(self, *command, **environment):
         """Output of a run that must succeed without a word on standard error."""

@@ -6,6 +6,7 @@
 
 #include "tests/support/brute_neighbours.hpp"
 #include "zhalo/core/neighbours.hpp"
+#include "zhalo/knn/reduce.hpp"
 
 namespace zhalo::testing {
 
@@ -56,6 +57,30 @@ DigestOfList digest_of(const std::vector<FoundNeighbour<Real>>& list,
     digest.sum_of_weights += weight[static_cast<std::size_t>(one.index)];
   }
   return digest;
+}
+
+/// Values of a column, by global index.
+inline std::vector<double> weights(Index num) {
+  std::vector<double> values;
+  for (Index i = 0; i < num; ++i) values.push_back(1 + 0.25 * static_cast<double>(i % 17));
+  return values;
+}
+
+/// The lists of a search with the column of weights, digested as they come, in the order of the
+/// caller's queries.
+template <class Real>
+std::vector<DigestOfList> digests_of_chunks(const Context& context, NeighbourLists<Real>& lists) {
+  std::vector<DigestOfList> found(static_cast<std::size_t>(lists.num_queries()));
+  while (lists.next()) {
+    std::vector<DigestOfList> values(static_cast<std::size_t>(lists.rows().num));
+    const SearchColumns<double> columns{lists.template column<double>(0), {}};
+    for_each(
+        context.exec, lists.rows().num,
+        ReduceRow<Real, Digest, DigestOfList, double>{
+            lists.rows(), columns, Digest{}, {values.data(), static_cast<Index>(values.size())}});
+    lists.put(values.data(), static_cast<Index>(sizeof(DigestOfList)), found.data());
+  }
+  return found;
 }
 
 }  // namespace zhalo::testing

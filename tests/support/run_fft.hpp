@@ -245,6 +245,18 @@ void check_transforms(FftRun<T>& run, const Signals& signals) {
         bound);
 }
 
+/// The same in memory of the caller, which is full of NaN each time.
+template <class T>
+void check_in_workspace(FftRun<T>& run, const Signals& signals) {
+  GuardedBytes workspace(run.context().exec, run.fft().workspace_bytes());
+  run.fft().use_workspace({workspace.data(), workspace.size()});
+  for (int again = 0; again < 3; ++again) {
+    workspace.poison();
+    check_transforms(run, signals);
+    CHECK(workspace.guards_intact());
+  }
+}
+
 template <class T>
 void check_fft(const Context& context, const Signals& signals, const DecompositionOptions& split,
                const FftOptions& options = {}) {

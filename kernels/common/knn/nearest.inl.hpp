@@ -8,18 +8,16 @@ namespace ZHALO_LANES_NAMESPACE {
 /// lie. Then one walk of the leaf through the tree lists the leaves within the bounds, and each
 /// query looks at those within its own, its bound becoming the distance of its k-th best.
 template <class Lanes>
-struct FindNearest : NeighbourWalk<Lanes, FindNearest<Lanes>> {
-  using Base = NeighbourWalk<Lanes, FindNearest<Lanes>>;
+struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNearest<Lanes>> {
+  using Base = NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNearest<Lanes>>;
   using Base::any_index;
+  using Base::Base;
+  using Base::rows;
   using Base::search;
   using typename Base::Lane;
   using typename Base::Real;
   using typename Base::Scratch;
   using typename Base::Walk;
-
-  BestRows<Real> rows;
-
-  FindNearest(const SearchView<Real>& view, const BestRows<Real>& best) : Base(view), rows(best) {}
 
   ZHALO_HD void operator()(const Lanes& g, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);
@@ -37,19 +35,19 @@ struct FindNearest : NeighbourWalk<Lanes, FindNearest<Lanes>> {
   template <class Metric>
   ZHALO_HD void visit(const Lanes& g, const Metric& metric, Walk& walk, int i) const {
     Scratch& s = walk.scratch;
-    QueryState<Lanes> query = state_of(g, walk, i);
+    QueryState<Lanes> query = this->state_of(g, walk, i, s.bound2[i], s.bound_index[i]);
     const BestList<Lanes> best{rows, search.global_index};
     for (int l = 0; l < walk.num_leaves; l += Lanes::size) {
       for (std::uint64_t near = this->leaves_of_use(g, metric, walk, l, query); near != 0;
            near &= near - 1) {
-        ParticleRun run = run_of(s.leaf[l + lowest_bit(near)]);
+        ParticleRun run = this->run_of(s.leaf[l + lowest_bit(near)]);
         if (query.staged + static_cast<int>(run.end - run.begin) > Scratch::max_staged) {
           flush(g, best, query, s);
           // The bound is closer now: of a million particles in one place only the first leaves
           // remain.
           near &= this->leaves_of_use(g, metric, walk, l, query);
           if (near == 0) break;
-          run = run_of(s.leaf[l + lowest_bit(near)]);
+          run = this->run_of(s.leaf[l + lowest_bit(near)]);
         }
         walk.work.leaves += 1;
         walk.work.pairs += run.end - run.begin;
@@ -81,22 +79,6 @@ struct FindNearest : NeighbourWalk<Lanes, FindNearest<Lanes>> {
 
  private:
   static constexpr Real infinity = std::numeric_limits<Real>::infinity();
-
-  ZHALO_HD ParticleRun run_of(LocalIndex leaf) const {
-    return {search.tree.leaf_begin[leaf], search.tree.leaf_end[leaf]};
-  }
-
-  ZHALO_HD QueryState<Lanes> state_of(const Lanes& g, const Walk& walk, int i) const {
-    const LocalIndex index = walk.begin + static_cast<LocalIndex>(i);
-    QueryState<Lanes> query;
-    this->broadcast_particle(g, search.queries, index, query.x);
-    query.bound2 = walk.scratch.bound2[i];
-    query.bound_index = walk.scratch.bound_index[i];
-    query.self = this->index_to_leave_out(index);
-    query.row = this->row_of(walk, i);
-    query.found = rows.count[query.row];
-    return query;
-  }
 
   ZHALO_HD void flush(const Lanes& g, const BestList<Lanes>& best, QueryState<Lanes>& query,
                       Scratch& s) const {

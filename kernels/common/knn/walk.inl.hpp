@@ -34,7 +34,7 @@ struct QueryState {
   typename Lanes::Lane x[3];
   typename Lanes::real bound2;
   Index bound_index;
-  LocalIndex self;  ///< place in the tree that is left out
+  LocalIndex self;  ///< its place among the particles of the tree, if it is left out
   Index row;
   LocalIndex found;  ///< in the row
   int staged = 0;    ///< in the scratch memory
@@ -53,11 +53,12 @@ struct ParticleRun {
   LocalIndex end;
 };
 
-/// A search: Derived says what each query does with the leaves that are near.
+/// A search: Derived says what each query does with the leaves that are near, and Rows take what it
+/// finds.
 ///
 ///   visit(g, metric, walk, i)   looks at the leaves of the walk for query i of the leaf
 ///   refine(walk)                says anew how far any query of the leaf reaches
-template <class Lanes, class Derived>
+template <class Lanes, class Rows, class Derived>
 struct NeighbourWalk : TreeLanes<Lanes> {
   using Base = TreeLanes<Lanes>;
   using typename Base::Lane;
@@ -66,8 +67,9 @@ struct NeighbourWalk : TreeLanes<Lanes> {
   using Scratch = NeighbourScratch<Real>;
 
   SearchView<Real> search;
+  Rows rows;
 
-  NeighbourWalk(const SearchView<Real>& view) : search(view) {}
+  NeighbourWalk(const SearchView<Real>& view, const Rows& results) : search(view), rows(results) {}
 
  protected:
   static constexpr Index any_index = static_cast<Index>(~std::uint64_t{0} >> 1);
@@ -97,6 +99,24 @@ struct NeighbourWalk : TreeLanes<Lanes> {
     return Index{walk.begin} + i - search.first_query;
   }
 
+  /// Query i of the leaf, with the bounds beyond which neighbours are of no use.
+  ZHALO_HD QueryState<Lanes> state_of(const Lanes& g, const Walk& walk, int i, Real bound2,
+                                      Index bound_index) const {
+    const LocalIndex index = walk.begin + static_cast<LocalIndex>(i);
+    QueryState<Lanes> query;
+    this->broadcast_particle(g, search.queries, index, query.x);
+    query.bound2 = bound2;
+    query.bound_index = bound_index;
+    query.self = search.leave_out_self ? index : no_place;
+    query.row = row_of(walk, i);
+    query.found = rows.count[query.row];
+    return query;
+  }
+
+  ZHALO_HD ParticleRun run_of(LocalIndex leaf) const {
+    return {search.tree.leaf_begin[leaf], search.tree.leaf_end[leaf]};
+  }
+
   /// Walks with the metric that the leaf needs. The reach of the walk must be known.
   ZHALO_HD void start(const Lanes& g, Walk& walk) const {
     if (crosses_edge(walk)) {
@@ -109,11 +129,6 @@ struct NeighbourWalk : TreeLanes<Lanes> {
       atomic_add(search.work->leaves, walk.work.leaves);
       atomic_add(search.work->pairs, walk.work.pairs);
     });
-  }
-
-  /// Place of this query among the particles of the tree, if it has to be left out.
-  ZHALO_HD LocalIndex index_to_leave_out(LocalIndex query) const {
-    return search.leave_out_self ? query : no_place;
   }
 
  private:

@@ -7,19 +7,14 @@ namespace ZHALO_LANES_NAMESPACE {
 /// Counts the particles of the tree within reach of each query or, where there is room for them,
 /// appends them to its row.
 template <class Lanes>
-struct FindWithin : NeighbourWalk<Lanes, FindWithin<Lanes>> {
-  using Base = NeighbourWalk<Lanes, FindWithin<Lanes>>;
+struct FindWithin : NeighbourWalk<Lanes, WithinRows<typename Lanes::real>, FindWithin<Lanes>> {
+  using Base = NeighbourWalk<Lanes, WithinRows<typename Lanes::real>, FindWithin<Lanes>>;
   using Base::any_index;
+  using Base::Base;
+  using Base::rows;
   using Base::search;
-  using typename Base::Lane;
-  using typename Base::Real;
   using typename Base::Scratch;
   using typename Base::Walk;
-
-  WithinRows<Real> rows;
-
-  FindWithin(const SearchView<Real>& view, const WithinRows<Real>& within)
-      : Base(view), rows(within) {}
 
   ZHALO_HD void operator()(const Lanes& g, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);
@@ -31,12 +26,11 @@ struct FindWithin : NeighbourWalk<Lanes, FindWithin<Lanes>> {
   template <class Metric>
   ZHALO_HD void visit(const Lanes& g, const Metric& metric, Walk& walk, int i) const {
     Scratch& s = walk.scratch;
-    QueryState<Lanes> query = state_of(g, walk, i);
+    QueryState<Lanes> query = this->state_of(g, walk, i, search.reach2, any_index);
     for (int l = 0; l < walk.num_leaves; l += Lanes::size) {
       for (std::uint64_t near = this->leaves_of_use(g, metric, walk, l, query); near != 0;
            near &= near - 1) {
-        const LocalIndex leaf = s.leaf[l + lowest_bit(near)];
-        const ParticleRun run{search.tree.leaf_begin[leaf], search.tree.leaf_end[leaf]};
+        const ParticleRun run = this->run_of(s.leaf[l + lowest_bit(near)]);
         if (query.staged + static_cast<int>(run.end - run.begin) > Scratch::max_staged)
           append(g, query, s);
         walk.work.leaves += 1;
@@ -53,18 +47,6 @@ struct FindWithin : NeighbourWalk<Lanes, FindWithin<Lanes>> {
   ZHALO_HD void refine(Walk& walk) const { walk.reach2 = search.reach2; }
 
  private:
-  ZHALO_HD QueryState<Lanes> state_of(const Lanes& g, const Walk& walk, int i) const {
-    const LocalIndex index = walk.begin + static_cast<LocalIndex>(i);
-    QueryState<Lanes> query;
-    this->broadcast_particle(g, search.queries, index, query.x);
-    query.bound2 = search.reach2;
-    query.bound_index = any_index;
-    query.self = this->index_to_leave_out(index);
-    query.row = this->row_of(walk, i);
-    query.found = rows.count[query.row];
-    return query;
-  }
-
   ZHALO_HD void take(const Lanes& g, QueryState<Lanes>& query, const FoundLanes<Lanes>& found,
                      Scratch& s) const {
     if (rows.offset == nullptr) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "tests/mpi/comm/failing_context.hpp"
 #include "tests/mpi/fft/fft_case.hpp"
 
 namespace {
@@ -193,13 +194,8 @@ TEST_CASE("fft: cells and modes in one memory are refused where two arrays are n
 }
 
 TEST_CASE("fft: a rank that fails at any collective ends all with its message, and all can go on") {
-  int stop_at = 0;
-  int calls = 0;
-  CommunicatorOptions options{.timeout_seconds = 60};
-  options.observer = [&](const char* operation) {
-    if (++calls == stop_at) throw OutOfMemory(std::string("no room before ") + operation);
-  };
-  const Context context = make_context(options);
+  FailingContext failing({.timeout_seconds = 60});
+  const Context& context = failing.context();
   const NodeExchange exchange = GENERATE(NodeExchange::messages, NodeExchange::shared_memory);
   const DecompositionOptions split{.split = Split::pencil};
   const auto transform = [&] {
@@ -207,37 +203,19 @@ TEST_CASE("fft: a rank that fails at any collective ends all with its message, a
                        {.restore_order = true, .node_exchange = exchange, .chunk_bytes = 500});
     return std::pair(run.forward(noise), run.backward(noise));
   };
-  calls = 0;
-  const auto expected = transform();
-  const bool is_culprit = context.comm.rank() == context.comm.size() / 2;
-  const auto num_calls = static_cast<int>(context.comm.max(is_culprit ? Index{calls} : 0));
+  const auto expected = failing.counted(transform);
+  const int culprit = context.comm.size() / 2;
+  const int num_calls = failing.num_made_by(culprit);
   REQUIRE(num_calls > 0);
-  for (int at = 1; at <= num_calls; at += 1 + num_calls / 40) {
-    calls = 0;
-    stop_at = is_culprit ? at : 0;
-    std::string message;
-    try {
-      transform();
-    } catch (const OutOfMemory& error) {
-      message = error.what();
-    }
-    stop_at = 0;
-    CHECK(message.find("no room before") != std::string::npos);
-    CHECK(context.comm.broadcast(message) == message);
-  }
+  failing.check_failures(culprit, num_calls, 1 + num_calls / 40, transform);
   CHECK(num_names_in_shared_memory() == 0);
   const auto again = transform();
   CHECK((equal_bytes(again.first, expected.first) && equal_bytes(again.second, expected.second)));
 }
 
 TEST_CASE("fft: a plan whose transform failed on one rank can be used again") {
-  int calls = 0;
-  int stop_at = 0;
-  CommunicatorOptions options{.timeout_seconds = 60};
-  options.observer = [&](const char*) {
-    if (++calls == stop_at) throw OutOfMemory("no room");
-  };
-  const Context context = make_context(options);
+  FailingContext failing({.timeout_seconds = 60});
+  const Context& context = failing.context();
   const NodeExchange exchange = GENERATE(NodeExchange::messages, NodeExchange::shared_memory);
   using Run = FftRun<float>;
   const auto new_plan = [&] {
@@ -245,16 +223,11 @@ TEST_CASE("fft: a plan whose transform failed on one rank can be used again") {
                {.node_exchange = exchange, .chunk_bytes = 500});
   };
   Run first = new_plan();
-  calls = 0;
-  const auto expected = first.forward(noise);
-  const bool is_culprit = context.comm.rank() == 0;
-  const auto num_calls = static_cast<int>(context.comm.max(is_culprit ? Index{calls} : 0));
+  const auto expected = failing.counted([&] { return first.forward(noise); });
+  const int num_calls = failing.num_made_by(0);
   for (int at = 1; at <= num_calls; ++at) {
     Run run = new_plan();  // its first call may do more than later ones
-    calls = 0;
-    stop_at = is_culprit ? at : 0;
-    CHECK_THROWS_AS(run.forward(noise), OutOfMemory);
-    stop_at = 0;
+    CHECK(!failing.message_at(0, at, [&] { run.forward(noise); }).empty());
     CHECK(equal_bytes(run.forward(noise), expected));
     CHECK(equal_bytes(run.forward_in_place(noise), first.forward_in_place(noise)));
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tests/mpi/comm/failing_context.hpp"
 #include "tests/mpi/fft/fft_case.hpp"
 
 namespace {
@@ -29,15 +30,6 @@ bool same_shape(const FftTrial& trial, const DecompositionOptions& shape) {
 std::string named(const FftTrial& trial) {
   return fmt::format("{}, {}, {}", trial.decomposition.describe(),
                      static_cast<int>(trial.options.node_exchange), trial.options.chunk_bytes);
-}
-
-bool fails(FftTuner& tuner) {
-  try {
-    tuner.choose<float>(some_grid);
-    return false;
-  } catch (const OutOfMemory&) {
-    return true;
-  }
 }
 
 }  // namespace
@@ -184,31 +176,21 @@ TEST_CASE("fft tuner: a table that cannot be printed is an error on all, and the
 TEST_CASE(
     "fft tuner: a rank that fails during the trials is an error on all, and they can be made "
     "again") {
-  int calls = 0;
-  int stop_at = 0;
-  CommunicatorOptions options{.timeout_seconds = 60};
-  options.observer = [&](const char*) {
-    if (++calls == stop_at) throw OutOfMemory("no room");
-  };
-  const Context context = make_context(options);
+  FailingContext failing({.timeout_seconds = 60});
+  const Context& context = failing.context();
   int num_printed = 0;
   FftTuner tuner(context, {.repetitions = 1, .print = [&](const std::string&) { ++num_printed; }});
   FftTuner undisturbed(context, {.repetitions = 1, .print = [](const std::string&) {}});
-  calls = 0;
-  undisturbed.choose<float>(some_grid);
-  const bool is_culprit = context.comm.rank() == context.comm.size() - 1;
-  const auto num_calls = static_cast<int>(context.comm.max(is_culprit ? Index{calls} : 0));
+  failing.counted([&] { return undisturbed.choose<float>(some_grid); });
+  const int culprit = context.comm.size() - 1;
+  const int num_calls = failing.num_made_by(culprit);
   REQUIRE(num_calls > 0);
   bool has_failed = true;
   for (int at = 1; at <= num_calls && has_failed; at += 1 + num_calls / 20) {
-    calls = 0;
-    stop_at = is_culprit ? at : 0;
-    has_failed = fails(tuner);
-    stop_at = 0;
-    const Index num_made = calls;
+    has_failed = !failing.message_at(culprit, at, [&] { tuner.choose<float>(some_grid); }).empty();
     // Times decide which shape the later trials are of, and with it how often they exchange: the
     // last operations may never come.
-    const bool was_reached = context.comm.max(is_culprit ? num_made : Index{0}) >= at;
+    const bool was_reached = failing.num_made_by(culprit) >= at;
     CHECK(has_failed == was_reached);
     CHECK((has_failed || at > num_calls / 3));
   }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <thread>
 
+#include "tests/mpi/comm/failing_context.hpp"
 #include "tests/mpi/comm/late_context.hpp"
 #include "tests/support/over_ranks.hpp"
 #include "tests/support/point_sets.hpp"
@@ -157,37 +158,19 @@ TEST_CASE("short messages, late ranks, and staged transport change nothing") {
 }
 
 TEST_CASE("a rank that fails at any collective ends all with its message, and all can go on") {
-  int stop_at = 0;
-  int calls = 0;
-  CommunicatorOptions options;
-  options.observer = [&](const char* operation) {
-    if (++calls == stop_at) throw OutOfMemory(std::string("no room before ") + operation);
-  };
-  const Context context = make_context(options);
+  FailingContext failing;
+  const Context& context = failing.context();
   const PointSet<float> point_set = periodic_points<float>(500, 0.05, Shape::uniform, 8);
   const Share part = part_of(point_set.num(), Cut::even, context.comm.rank(), context.comm.size());
   const auto find = [&] {
     return to_host(context.exec,
                    fof_of_part(context, point_set, part, {point_set.linking_length}).label);
   };
-  calls = 0;
-  const std::vector<Index> expected = find();
-  const int num_calls = calls;
-  REQUIRE(num_calls > 10);
+  const std::vector<Index> expected = failing.counted(find);
   const int culprit = context.comm.size() / 2;
-  for (int at = 1; at <= num_calls; at += 3) {
-    calls = 0;
-    stop_at = context.comm.rank() == culprit ? at : 0;
-    std::string message;
-    try {
-      find();
-    } catch (const OutOfMemory& error) {
-      message = error.what();
-    }
-    stop_at = 0;
-    CHECK(message.find("no room before") != std::string::npos);
-    CHECK(context.comm.broadcast(message) == message);
-  }
+  const int num_calls = failing.num_made_by(culprit);
+  REQUIRE(num_calls > 10);
+  failing.check_failures(culprit, num_calls, 3, find);
   CHECK(find() == expected);
 }
 

@@ -19,6 +19,16 @@ std::string table_path(const std::string& out, int rank) {
   return out + "/groups_042/fof_subhalo_tab_042." + std::to_string(rank) + ".hdf5";
 }
 
+/// Without members, of groups of one particle type.
+void write_linked(const Communicator& comm, const std::string& out, const Catalogue& catalogue,
+                  int type) {
+  RunRecord run = run_record();
+  run.linked_types = {type};
+  StagedFiles files(comm, out);
+  write_catalogue(files, {catalogue, {}}, snapshot_of(World()), run);
+  files.commit();
+}
+
 }  // namespace
 
 TEST_CASE("a catalogue and its membership, one file per rank") {
@@ -61,11 +71,7 @@ TEST_CASE("no groups at all is a valid catalogue") {
   const std::string out = scratch(comm, "empty");
   Catalogue catalogue;
   catalogue.num_types = 1;
-  StagedFiles files(comm, out);
-  RunRecord run = run_record();
-  run.linked_types = {1};
-  write_catalogue(files, {catalogue, {}}, snapshot_of(World()), run);
-  files.commit();
+  write_linked(comm, out, catalogue, 1);
   const hdf5::InputFile file(table_path(out, comm.rank()));
   CHECK(file.shape("Group/GroupPos").value().extent == std::vector<Index>{0, 3});
   CHECK(file.integers("Header", "Ngroups_Total") == std::vector<Index>{0});
@@ -84,11 +90,7 @@ TEST_CASE("one linked type: its column is where tools look for it") {
     catalogue.length_by_type = {40};
     catalogue.mass_by_type = {80};
   }
-  StagedFiles files(comm, out);
-  RunRecord run = run_record();
-  run.linked_types = {4};
-  write_catalogue(files, {catalogue, {}}, snapshot_of(World()), run);
-  files.commit();
+  write_linked(comm, out, catalogue, 4);
   if (comm.rank() != 0) return;
   std::vector<Index> lengths(6);
   hdf5::InputFile(table_path(out, 0))
@@ -107,11 +109,7 @@ TEST_CASE("lengths beyond int32 make wide columns on all ranks") {
     catalogue.mass_by_type = {1};
     catalogue.properties.resize(1);
   }
-  StagedFiles files(comm, out);
-  RunRecord run = run_record();
-  run.linked_types = {1};
-  write_catalogue(files, {catalogue, {}}, snapshot_of(World()), run);
-  files.commit();
+  write_linked(comm, out, catalogue, 1);
   const hdf5::InputFile file(table_path(out, comm.rank()));
   CHECK(file.shape("Group/GroupLen").value().bytes == 8);
   if (comm.rank() != 0) return;

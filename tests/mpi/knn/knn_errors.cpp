@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "tests/mpi/comm/agreed_error.hpp"
+#include "tests/mpi/comm/failing_context.hpp"
 #include "tests/mpi/knn/knn_case.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -99,13 +100,8 @@ TEST_CASE("knn: positions that are no numbers, or outside, on one rank") {
 }
 
 TEST_CASE("knn: a rank that fails at any collective ends all with its message, and all can go on") {
-  int stop_at = 0;
-  int calls = 0;
-  CommunicatorOptions options;
-  options.observer = [&](const char* operation) {
-    if (++calls == stop_at) throw OutOfMemory(std::string("no room before ") + operation);
-  };
-  const Context context = make_context(options);
+  FailingContext failing;
+  const Context& context = failing.context();
   KnnCase<float> c{small_points(300), Cut::uneven, {small_points(100)}, Cut::even};
   c.options = {.k = 5, .chunk_bytes = 20000};
   const Part<float> part(context, c.points, c.cut);
@@ -116,24 +112,11 @@ TEST_CASE("knn: a rank that fails at any collective ends all with its message, a
                                      c.points.box, c.options, output)
                                      .index);
   };
-  calls = 0;
-  const std::vector<Index> expected = find();
-  const int num_calls = calls;
-  REQUIRE(num_calls > 10);
+  const std::vector<Index> expected = failing.counted(find);
   const int culprit = context.comm.size() / 2;
-  for (int at = 1; at <= num_calls; at += 1 + num_calls / 40) {
-    calls = 0;
-    stop_at = context.comm.rank() == culprit ? at : 0;
-    std::string message;
-    try {
-      find();
-    } catch (const OutOfMemory& error) {
-      message = error.what();
-    }
-    stop_at = 0;
-    CHECK(message.find("no room before") != std::string::npos);
-    CHECK(context.comm.broadcast(message) == message);
-  }
+  const int num_calls = failing.num_made_by(culprit);
+  REQUIRE(num_calls > 10);
+  failing.check_failures(culprit, num_calls, 1 + num_calls / 40, find);
   CHECK(find() == expected);
 }
 

@@ -22,13 +22,6 @@ PointSet<Real> points_of(Shape shape, Index num) {
   return points;
 }
 
-/// Values of a column, by global index.
-std::vector<double> weights(Index num) {
-  std::vector<double> values;
-  for (Index i = 0; i < num; ++i) values.push_back(1 + 0.25 * static_cast<double>(i % 17));
-  return values;
-}
-
 /// Reduces with this rank's part, and compares with brute force.
 template <class Real>
 void check_reduction(const Context& context, const KnnCase<Real>& c) {
@@ -60,19 +53,11 @@ void check_within(const Context& context, const KnnCase<Real>& c, double radius)
   search.k = search.min_k = 0;
   search.max_radius = radius;
   const Share share = has_queries ? asked.share : part.share;
-  std::vector<DigestOfList> found(static_cast<std::size_t>(share.count));
   KnnTargets<Real> searched(particles);
   if (has_queries) searched.queries = &queries;
   NeighbourLists<Real> lists(context, searched, c.points.box, search);
-  while (lists.next()) {
-    std::vector<DigestOfList> values(static_cast<std::size_t>(lists.rows().num));
-    const SearchColumns<double> columns{lists.template column<double>(0), {}};
-    for_each(
-        context.exec, lists.rows().num,
-        ReduceRow<Real, Digest, DigestOfList, double>{
-            lists.rows(), columns, Digest{}, {values.data(), static_cast<Index>(values.size())}});
-    lists.put(values.data(), static_cast<Index>(sizeof(DigestOfList)), found.data());
-  }
+  const std::vector<DigestOfList> found = digests_of_chunks(context, lists);
+  REQUIRE(found.size() == static_cast<std::size_t>(share.count));
   const BruteNeighbours<Real> brute(c.points);
   const Wanted wanted{0, c.options.include_self, radius};
   for (Index i = 0; i < share.count; ++i) {

@@ -8,12 +8,6 @@
 namespace zhalo::testing {
 namespace {
 
-std::vector<double> weights(Index num) {
-  std::vector<double> values;
-  for (Index i = 0; i < num; ++i) values.push_back(1 + 0.25 * static_cast<double>(i % 17));
-  return values;
-}
-
 /// Two columns of different types, the query's own elements, and its index.
 struct Flux {
   struct Result {
@@ -58,17 +52,7 @@ std::vector<DigestOfList> digests_of_lists(const Context& context, const PointSe
   KnnTargets<Real> searched(particles);
   if (queries != nullptr) searched.queries = &asked;
   NeighbourLists<Real> lists(context, searched, points.box, search);
-  std::vector<DigestOfList> found(static_cast<std::size_t>(lists.num_queries()));
-  while (lists.next()) {
-    std::vector<DigestOfList> values(static_cast<std::size_t>(lists.rows().num));
-    const SearchColumns<double> columns{lists.template column<double>(0), {}};
-    for_each(
-        context.exec, lists.rows().num,
-        ReduceRow<Real, Digest, DigestOfList, double>{
-            lists.rows(), columns, Digest{}, {values.data(), static_cast<Index>(values.size())}});
-    lists.put(values.data(), static_cast<Index>(sizeof(DigestOfList)), found.data());
-  }
-  return found;
+  return digests_of_chunks(context, lists);
 }
 
 }  // namespace
