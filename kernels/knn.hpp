@@ -50,6 +50,10 @@ struct SearchView {
 template <class E, class Real>
 void find_smallest_indices(const E& exec, const SearchView<Real>& search, Span<Index> smallest);
 
+/// In place of the count of a row that is to be searched again: neighbours that are just as far as
+/// its last may be missing. Its last distance is right.
+inline constexpr LocalIndex tied_row = ~LocalIndex{0};
+
 /// Rows of the k nearest so far, ascending by (squared distance, global index).
 template <class Real>
 struct BestRows {
@@ -57,7 +61,8 @@ struct BestRows {
   Real* distance2 = nullptr;
   LocalIndex* local_index = nullptr;
   LocalIndex* count = nullptr;
-  bool resume = false;  ///< rows hold what was found elsewhere; else they begin empty
+  bool resume = false;     ///< rows hold what was found elsewhere; else they begin empty
+  bool only_tied = false;  ///< only tied rows are searched, from the beginning; others stay
 };
 
 /// Rows of all neighbours within reach, in no order.

@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "zhalo/core/config.hpp"
 #include "zhalo/core/types.hpp"
@@ -27,6 +29,21 @@ ZHALO_HD inline double fused(double a, double b, double c) {
 #else
   return std::fma(a, b, c);
 #endif
+}
+
+/// An index in the bits of a number of the same size or wider, which must not be calculated with.
+template <class Real>
+ZHALO_HD Real bits_of_index(LocalIndex i) {
+  std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t> bits = i;
+  Real value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+template <class Real>
+ZHALO_HD LocalIndex index_in_bits(Real value) {
+  std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t> bits;
+  memcpy(&bits, &value, sizeof value);
+  return static_cast<LocalIndex>(bits);
 }
 
 /// a / b of numbers that are not negative. Devices divide 32-bit numbers several times as fast.

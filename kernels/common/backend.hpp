@@ -44,6 +44,15 @@
 #pragma clang diagnostic ignored "-Winstantiation-after-specialization"
 #endif
 
+/// Before a loop of a fixed number of steps over arrays that are to be registers.
+#if defined(__clang__) || ZHALO_ON_DEVICE
+#define ZHALO_UNROLL _Pragma("unroll")
+#elif defined(__CUDACC__)
+#define ZHALO_UNROLL  // nvcc's look at the host's side knows neither
+#else
+#define ZHALO_UNROLL _Pragma("GCC unroll 32")
+#endif
+
 namespace zhalo::kernels {
 
 /// How far ahead the host's for_each calls a functor's `prefetch(i)`, where it has one: for loops

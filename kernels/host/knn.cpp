@@ -25,6 +25,8 @@
 // After the walk.
 #include "kernels/common/knn/best_list.inl.hpp"
 #include "kernels/common/knn/nearest.inl.hpp"
+// After nearest.
+#include "kernels/common/knn/few_nearest.inl.hpp"
 #include "kernels/common/knn/within.inl.hpp"
 
 HWY_BEFORE_NAMESPACE();

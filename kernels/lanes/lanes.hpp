@@ -9,6 +9,11 @@
 ///   Lane load_or(const Real* p, Index n, Real v)
 ///                                  lane i gets i < n ? p[i] : v
 ///   Lane broadcast(Real v)
+///   void store(Lane v, Real* to)   lane i writes to[i]; `size` elements are written
+///   Lane select(Mask m, Lane a, Lane b), select(uint64 bits, Lane a, Lane b)
+///                                  lane i gets a where its mask or bit is set, else b
+///   Lane broadcast_index(LocalIndex i), static LocalIndex index_in(Real v)
+///                                  an index in the bits of a Real: only to be moved and selected
 ///   uint64 ballot(Mask m)          bit i = lane i; needs all lanes
 ///   bool any(bool b)               true in all lanes if true in one; needs all lanes
 ///   void compress(uint64 bits, Lane v, Real* to)

@@ -43,6 +43,19 @@ class SimdLanes {
   }
   HWY_INLINE Lane broadcast(Real v) const { return {hn::Set(Tag{}, v)}; }
 
+  HWY_INLINE void store(Lane v, Real* to) const { hn::StoreU(v.value, Tag{}, to); }
+  HWY_INLINE Lane select(Mask m, Lane a, Lane b) const {
+    return {hn::IfThenElse(m.value, a.value, b.value)};
+  }
+  HWY_INLINE Lane select(std::uint64_t bits, Lane a, Lane b) const {
+    return {hn::IfThenElse(mask_of(Tag{}, bits), a.value, b.value)};
+  }
+  HWY_INLINE Lane broadcast_index(LocalIndex i) const {
+    const hn::RebindToUnsigned<Tag> tag;
+    return {hn::BitCast(Tag{}, hn::Set(tag, i))};
+  }
+  static HWY_INLINE LocalIndex index_in(Real v) { return kernels::index_in_bits(v); }
+
   HWY_INLINE std::uint64_t ballot(Mask m) const {
     if constexpr (has_mask_register<VectorMask>) {
       return m.value.raw;  // Highway's way goes through memory

@@ -20,6 +20,14 @@ struct WarpLanes {
   }
   __device__ Lane broadcast(real v) const { return v; }
 
+  __device__ void store(Lane v, real* to) const { to[lane()] = v; }
+  __device__ Lane select(Mask m, Lane a, Lane b) const { return m ? a : b; }
+  __device__ Lane select(std::uint64_t bits, Lane a, Lane b) const {
+    return has_lane(bits) ? a : b;
+  }
+  __device__ Lane broadcast_index(LocalIndex i) const { return bits_of_index<real>(i); }
+  static __device__ LocalIndex index_in(real v) { return index_in_bits(v); }
+
   __device__ std::uint64_t ballot(Mask m) const { return __ballot_sync(all, m); }
   __device__ bool any(bool b) const { return __any_sync(all, b) != 0; }
 

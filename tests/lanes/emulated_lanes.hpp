@@ -86,6 +86,12 @@ class EmulatedLanes {
   }
   Lane broadcast(real v) const { return v; }
 
+  void store(Lane v, real* to) const { to[lane_] = v; }
+  Lane select(Mask m, Lane a, Lane b) const { return m ? a : b; }
+  Lane select(std::uint64_t bits, Lane a, Lane b) const { return has(bits) ? a : b; }
+  Lane broadcast_index(LocalIndex i) const { return kernels::bits_of_index<real>(i); }
+  static LocalIndex index_in(real v) { return kernels::index_in_bits(v); }
+
   std::uint64_t ballot(Mask m) const {
     return lanes_->exchange(lane_, m, [](auto at) {
       std::uint64_t bits = 0;
@@ -211,4 +217,6 @@ using LanesOf = testing::EmulatedLanes<Real, 32>;
 // After the walk.
 #include "kernels/common/knn/best_list.inl.hpp"
 #include "kernels/common/knn/nearest.inl.hpp"
+// After nearest.
+#include "kernels/common/knn/few_nearest.inl.hpp"
 #include "kernels/common/knn/within.inl.hpp"

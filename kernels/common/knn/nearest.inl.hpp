@@ -15,25 +15,22 @@ struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNe
   using Base::rows;
   using Base::search;
   using typename Base::Lane;
+  using typename Base::ParticleWindow;
   using typename Base::Real;
   using typename Base::Scratch;
   using typename Base::Walk;
 
   ZHALO_HD void operator()(const Lanes& g, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);
-    if (walk.num == 0) return;
-    for (int i = 0; i < walk.num; ++i) {
-      const Index row = this->row_of(walk, i);
-      if (!rows.resume) g.one([&] { rows.count[row] = 0; });
-      bound_query(g, walk, i);
-    }
+    if (walk.num == 0 || (rows.only_tied && !has_tied(walk))) return;
+    for (int i = 0; i < walk.num; ++i) bound_query(g, walk, i);
     g.sync();
     refine(walk);
     this->start(g, walk);
   }
 
   template <class Metric>
-  ZHALO_HD void visit(const Lanes& g, const Metric& metric, Walk& walk, int i) const {
+  ZHALO_HD void visit_query(const Lanes& g, const Metric& metric, Walk& walk, int i) const {
     Scratch& s = walk.scratch;
     QueryState<Lanes> query = this->state_of(g, walk, i, s.bound2[i], s.bound_index[i]);
     const BestList<Lanes> best{rows, search.global_index};
@@ -78,8 +75,6 @@ struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNe
   }
 
  private:
-  static constexpr Real infinity = std::numeric_limits<Real>::infinity();
-
   ZHALO_HD void flush(const Lanes& g, const BestList<Lanes>& best, QueryState<Lanes>& query,
                       Scratch& s) const {
     query.found = best.flush(g, query.row, query.found, query.staged, s);
@@ -96,70 +91,42 @@ struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNe
 
   // ---------------------------------------------------------------- bounds
 
-  /// Particles of the tree near the leaf, and how many of them each bound must hold.
-  struct Window {
-    LocalIndex begin;
-    int size;
+  /// Particles of the tree near a query, and how many of them its bound must hold.
+  struct Window : ParticleWindow {
     int needed;
   };
 
-  /// Around the leaf itself or, where the queries are no particles, around the leaf of the tree
-  /// that is nearest to the query.
   ZHALO_HD Window window_of(const Lanes& g, const Walk& walk, LocalIndex query) const {
-    const Index leaf = search.queries_are_particles ? walk.leaf : nearest_leaf(g, query);
     const auto needed = static_cast<int>(rows.k) + (search.leave_out_self ? 1 : 0);
-    const Index begin = search.tree.leaf_begin[leaf];
-    const Index end = search.tree.leaf_end[leaf];
-    const Index wanted = needed + needed / 4 + 64;
-    const Index size = end - begin > wanted ? end - begin : wanted;
-    const Index before = (size - (end - begin)) / 2;
-    Index first = begin > before ? begin - before : 0;
-    if (first + size > search.tree.pos.num) first = search.tree.pos.num - size;
-    if (first < 0) first = 0;
-    const Index last = first + size < search.tree.pos.num ? first + size : search.tree.pos.num;
-    return {static_cast<LocalIndex>(first), static_cast<int>(last - first), needed};
+    return {this->window_around(g, walk, query, needed + needed / 4 + 64), needed};
   }
 
-  /// Down from the top, always to the child that is nearest to the query.
-  ZHALO_HD Index nearest_leaf(const Lanes& g, LocalIndex query) const {
-    Lane x[3];
-    this->broadcast_particle(g, search.queries, query, x);
-    const Corners<Lanes> box{{x[0], x[1], x[2]}, {x[0], x[1], x[2]}};
-    Index node = 0;
-    for (int level = search.tree.num_levels - 1; level >= 0; --level) {
-      const Index first = node * search.tree.fanout;
-      Real nearest = infinity;
-      node = first;
-      for (int j = 0; j < search.tree.fanout; j += Lanes::size) {
-        Corners<Lanes> other;
-        this->load_boxes(g, search.tree, search.tree.level_first[level] + first + j, other);
-        const Lane r2 = this->gap2(OpenSpace<Lanes>{}, box, other, g.broadcast(0));
-        const Real least = g.reduce_min(r2);
-        const std::uint64_t at =
-            g.ballot(r2 <= g.broadcast(least)) & first_bits(search.tree.fanout - j);
-        if (!(least < nearest) || at == 0) continue;
-        nearest = least;
-        node = first + j + lowest_bit(at);
-      }
-    }
-    return node;
+  ZHALO_HD bool has_tied(const Walk& walk) const {
+    bool tied = false;
+    for (int i = 0; i < walk.num; ++i) tied = tied || rows.count[this->row_of(walk, i)] == tied_row;
+    return tied;
   }
 
   ZHALO_HD void bound_query(const Lanes& g, const Walk& walk, int i) const {
     const Index row = this->row_of(walk, i);
-    const LocalIndex query = walk.begin + static_cast<LocalIndex>(i);
+    const Index last = (row + 1) * rows.k - 1;
+    const LocalIndex count = rows.count[row];
     Real bound2 = search.reach2;
     Index bound_index = any_index;
-    if (rows.resume && rows.count[row] == rows.k) {
-      const Index last = (row + 1) * rows.k - 1;
+    if (rows.only_tied) {
+      bound2 = count == tied_row ? rows.distance2[last] : -1;  // of no use to the others
+    } else if (rows.resume && count == rows.k) {
       bound2 = rows.distance2[last];
       bound_index = search.global_index[rows.local_index[last]];
     } else {
+      const LocalIndex query = walk.begin + static_cast<LocalIndex>(i);
       const Window window = window_of(g, walk, query);
       const Real found = window.size >= window.needed ? bound_from(g, walk, query, window) : bound2;
       bound2 = found < bound2 ? found : bound2;
     }
+    g.sync();  // others may still read the count
     g.one([&] {
+      if (!rows.resume && (!rows.only_tied || count == tied_row)) rows.count[row] = 0;
       walk.scratch.bound2[i] = bound2;
       walk.scratch.bound_index[i] = bound_index;
     });
@@ -243,14 +210,6 @@ struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNe
     return high;
   }
 };
-
-template <class E, class Real>
-void find_nearest(const E& exec, const SearchView<Real>& search, Index num_leaves,
-                  const BestRows<Real>& rows) {
-  for_each_with_lanes(exec, num_leaves, FindNearest<LanesOf<Real>>{search, rows}, LanesOf<Real>{});
-}
-
-ZHALO_INSTANTIATE_LANES(find_nearest);
 
 }  // namespace ZHALO_LANES_NAMESPACE
 ZHALO_LANES_END

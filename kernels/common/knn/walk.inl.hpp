@@ -4,28 +4,39 @@
 ZHALO_LANES_BEGIN
 namespace ZHALO_LANES_NAMESPACE {
 
-/// Memory of one group: the walk's stack, the leaves that are near, what is known of each query,
-/// and particles that were found.
+/// Memory of one group: the walk's stack, the leaves that are near, and how far each query reaches.
 template <class RealType>
-struct NeighbourScratch {
+struct WalkScratch {
   using Real = RealType;
   static constexpr int max_stack = 288;
   static constexpr int max_leaves = 128;
-  static constexpr int max_staged = 128;
-  static constexpr int max_window = 256;
   static constexpr int slack = 32;  ///< a compressed store may write a whole vector
+  static constexpr std::size_t room_for_leaves = max_leaves + slack;
+  static constexpr std::size_t room_for_queries = max_leaf_size + slack;
 
   std::uint32_t stack[max_stack];
-  LocalIndex leaf[max_leaves + slack];
-  Real lo[3][max_leaves + slack];
-  Real hi[3][max_leaves + slack];
-  Real window[max_window + slack];  ///< distances, before the walk
-  Real staged2[max_staged + slack];
-  LocalIndex staged[max_staged + slack];
+  LocalIndex leaf[room_for_leaves];
+  Real lo[3][room_for_leaves];
+  Real hi[3][room_for_leaves];
+  Real bound2[room_for_queries];  ///< of each query: neighbours further away are of no use
+};
+
+/// What one query at a time needs besides: particles that were found.
+template <class RealType>
+struct NeighbourScratch : WalkScratch<RealType> {
+  using Real = RealType;
+  static constexpr int max_staged = 128;
+  static constexpr int max_window = 256;
+  static constexpr std::size_t room_for_window = max_window + WalkScratch<Real>::slack;
+  static constexpr std::size_t room_for_staged = max_staged + WalkScratch<Real>::slack;
+
+  Real window[room_for_window];  ///< distances, before the walk
+  Real staged2[room_for_staged];
+  LocalIndex staged[room_for_staged];
   Real sorted2[max_staged];
   LocalIndex sorted[max_staged];
-  Real bound2[max_leaf_size];        ///< of each query: neighbours further away are of no use
-  Index bound_index[max_leaf_size];  ///< nor are those just as far with a global index above this
+  Index bound_index[max_leaf_size];  ///< of each query: nor are those just as far whose global
+                                     ///< index is above this
 };
 
 /// One query at work.
@@ -56,15 +67,18 @@ struct ParticleRun {
 /// A search: Derived says what each query does with the leaves that are near, and Rows take what it
 /// finds.
 ///
-///   visit(g, metric, walk, i)   looks at the leaves of the walk for query i of the leaf
+///   visit(g, metric, walk)      looks at the leaves of the walk for all queries of the leaf, or
+///   visit_query(g, metric, walk, i)
+///                               for query i of the leaf
 ///   refine(walk)                says anew how far any query of the leaf reaches
-template <class Lanes, class Rows, class Derived>
+template <class Lanes, class Rows, class Derived,
+          class ScratchType = NeighbourScratch<typename Lanes::real>>
 struct NeighbourWalk : TreeLanes<Lanes> {
   using Base = TreeLanes<Lanes>;
   using typename Base::Lane;
   using typename Base::Real;
   using typename Base::Siblings;
-  using Scratch = NeighbourScratch<Real>;
+  using Scratch = ScratchType;
 
   SearchView<Real> search;
   Rows rows;
@@ -72,6 +86,7 @@ struct NeighbourWalk : TreeLanes<Lanes> {
   NeighbourWalk(const SearchView<Real>& view, const Rows& results) : search(view), rows(results) {}
 
  protected:
+  static constexpr Real infinity = std::numeric_limits<Real>::infinity();
   static constexpr Index any_index = static_cast<Index>(~std::uint64_t{0} >> 1);
 
   /// One leaf of queries, how far the furthest of them reaches, and where the walk is.
@@ -84,6 +99,7 @@ struct NeighbourWalk : TreeLanes<Lanes> {
     Index reach_index = any_index;
     int height = 0;
     int num_leaves = 0;
+    bool was_visited = false;
     SearchWork work{};
   };
 
@@ -115,6 +131,11 @@ struct NeighbourWalk : TreeLanes<Lanes> {
 
   ZHALO_HD ParticleRun run_of(LocalIndex leaf) const {
     return {search.tree.leaf_begin[leaf], search.tree.leaf_end[leaf]};
+  }
+
+  template <class Metric>
+  ZHALO_HD void visit(const Lanes& g, const Metric& metric, Walk& walk) const {
+    for (int i = 0; i < walk.num; ++i) derived().visit_query(g, metric, walk, i);
   }
 
   /// Walks with the metric that the leaf needs. The reach of the walk must be known.
@@ -153,7 +174,8 @@ struct NeighbourWalk : TreeLanes<Lanes> {
     while (true) {
       if (walk.height == 0 || walk.num_leaves + search.tree.fanout > Scratch::max_leaves) {
         g.sync();
-        for (int i = 0; i < walk.num; ++i) derived().visit(g, metric, walk, i);
+        derived().visit(g, metric, walk);
+        walk.was_visited = true;
         g.sync();
         if (walk.height == 0) return;
         walk.num_leaves = 0;
@@ -219,6 +241,53 @@ struct NeighbourWalk : TreeLanes<Lanes> {
   }
 
  protected:
+  /// Particles of the tree that follow each other.
+  struct ParticleWindow {
+    LocalIndex begin;
+    int size;
+  };
+
+  /// Those in the leaf itself or, where the queries are no particles, in the leaf of the tree that
+  /// is nearest to the query; and as many around them as are wanted.
+  ZHALO_HD ParticleWindow window_around(const Lanes& g, const Walk& walk, LocalIndex query,
+                                        Index wanted) const {
+    const Index leaf = search.queries_are_particles ? walk.leaf : nearest_leaf(g, query);
+    const Index begin = search.tree.leaf_begin[leaf];
+    const Index end = search.tree.leaf_end[leaf];
+    const Index size = end - begin > wanted ? end - begin : wanted;
+    const Index before = (size - (end - begin)) / 2;
+    Index first = begin > before ? begin - before : 0;
+    if (first + size > search.tree.pos.num) first = search.tree.pos.num - size;
+    if (first < 0) first = 0;
+    const Index last = first + size < search.tree.pos.num ? first + size : search.tree.pos.num;
+    return {static_cast<LocalIndex>(first), static_cast<int>(last - first)};
+  }
+
+  /// Down from the top, always to the child that is nearest to the query.
+  ZHALO_HD Index nearest_leaf(const Lanes& g, LocalIndex query) const {
+    Lane x[3];
+    this->broadcast_particle(g, search.queries, query, x);
+    const Corners<Lanes> box{{x[0], x[1], x[2]}, {x[0], x[1], x[2]}};
+    Index node = 0;
+    for (int level = search.tree.num_levels - 1; level >= 0; --level) {
+      const Index first = node * search.tree.fanout;
+      Real nearest = infinity;
+      node = first;
+      for (int j = 0; j < search.tree.fanout; j += Lanes::size) {
+        Corners<Lanes> other;
+        this->load_boxes(g, search.tree, search.tree.level_first[level] + first + j, other);
+        const Lane r2 = this->gap2(OpenSpace<Lanes>{}, box, other, g.broadcast(0));
+        const Real least = g.reduce_min(r2);
+        const std::uint64_t at =
+            g.ballot(r2 <= g.broadcast(least)) & first_bits(search.tree.fanout - j);
+        if (!(least < nearest) || at == 0) continue;
+        nearest = least;
+        node = first + j + lowest_bit(at);
+      }
+    }
+    return node;
+  }
+
   /// Which of the listed leaves from `l` on, one per lane, are of use to a query.
   template <class Metric>
   ZHALO_HD std::uint64_t leaves_of_use(const Lanes& g, const Metric& metric, const Walk& walk,

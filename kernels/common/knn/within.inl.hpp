@@ -24,7 +24,7 @@ struct FindWithin : NeighbourWalk<Lanes, WithinRows<typename Lanes::real>, FindW
   }
 
   template <class Metric>
-  ZHALO_HD void visit(const Lanes& g, const Metric& metric, Walk& walk, int i) const {
+  ZHALO_HD void visit_query(const Lanes& g, const Metric& metric, Walk& walk, int i) const {
     Scratch& s = walk.scratch;
     QueryState<Lanes> query = this->state_of(g, walk, i, search.reach2, any_index);
     for (int l = 0; l < walk.num_leaves; l += Lanes::size) {

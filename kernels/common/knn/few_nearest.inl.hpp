@@ -1,0 +1,343 @@
+// The k nearest neighbours for small k, with a query in each lane, for any Lanes. No include guard:
+// compiled once for each kind of Lanes.
+
+ZHALO_LANES_BEGIN
+namespace ZHALO_LANES_NAMESPACE {
+
+template <class Real, std::size_t tile_size>
+struct FewNearestScratch : WalkScratch<Real> {
+  Real lost2[WalkScratch<Real>::room_for_queries];  ///< of each query: see BestOfLanes
+  Real tile[tile_size];                             ///< rows on their way to memory, or back
+};
+
+/// The `most` best of the query in each lane, ascending. For k < most the first ones are -infinity
+/// and stay, so that the last one is always the k-th best. Places are bits of a Real.
+template <class Lanes, int most>
+struct BestOfLanes {
+  using Lane = typename Lanes::Lane;
+  static constexpr auto infinity = std::numeric_limits<typename Lanes::real>::infinity();
+
+  Lane distance2[std::size_t{most}];
+  Lane place[std::size_t{most}];
+  Lane lost2;  ///< the nearest that was left out although it was within the bound
+
+  ZHALO_HD void clear(const Lanes& g, int k) {
+    lost2 = g.broadcast(infinity);
+    ZHALO_UNROLL
+    for (int u = 0; u < most; ++u) {
+      distance2[u] = g.broadcast(u < most - k ? -infinity : infinity);
+      place[u] = g.broadcast_index(no_place);
+    }
+  }
+
+  /// Puts r2 into its place; of equal ones behind the others. Infinity changes nothing.
+  ZHALO_HD void insert(const Lanes& g, Lane r2, Lane at) {
+    lost2 = Lanes::min(lost2, Lanes::max(r2, distance2[most - 1]));
+    ZHALO_UNROLL
+    for (int u = most - 1; u > 0; --u) {
+      const auto stays = distance2[u] <= r2;
+      const Lane from_below = g.select(distance2[u - 1] <= r2, at, place[u - 1]);
+      place[u] = g.select(stays, place[u], from_below);
+      distance2[u] = Lanes::max(distance2[u - 1], Lanes::min(r2, distance2[u]));
+    }
+    place[0] = g.select(distance2[0] <= r2, place[0], at);
+    distance2[0] = Lanes::min(r2, distance2[0]);
+  }
+};
+
+/// First a bound for each query, from particles around it in Z-order. Then one walk of the leaf
+/// lists the leaves within the bounds, and the queries, as many at a time as there are lanes, look
+/// at the particles of each.
+///
+/// Neighbours are ordered by their distance alone. Rows are brought into the order of global
+/// indices among equal distances at the end. Where a particle just as far as the last neighbour may
+/// have been left out, the row is marked as tied.
+template <class Lanes, int most>
+struct FindFewNearest
+    : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindFewNearest<Lanes, most>,
+                    FewNearestScratch<typename Lanes::real, std::size_t{most} * Lanes::size>> {
+  using Base =
+      NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindFewNearest<Lanes, most>,
+                    FewNearestScratch<typename Lanes::real, std::size_t{most} * Lanes::size>>;
+  using Base::Base;
+  using Base::infinity;
+  using Base::rows;
+  using Base::search;
+  using typename Base::Lane;
+  using typename Base::ParticleWindow;
+  using typename Base::Real;
+  using typename Base::Scratch;
+  using typename Base::Walk;
+
+  ZHALO_HD void operator()(const Lanes& g, Index item, Scratch& s) const {
+    Walk walk = this->walk_of(item, s);
+    if (walk.num == 0) return;
+    for (int first = 0; first < walk.num; first += Lanes::size) bound_queries(g, walk, first);
+    g.sync();
+    refine(walk);
+    this->start(g, walk);
+    g.for_each_lane(walk.num, [&](Index i) { finish_row(walk, static_cast<int>(i)); });
+  }
+
+  template <class Metric>
+  ZHALO_HD void visit(const Lanes& g, const Metric& metric, Walk& walk) const {
+    for (int first = 0; first < walk.num; first += Lanes::size) visit_lanes(g, metric, walk, first);
+  }
+
+  ZHALO_HD void refine(Walk& walk) const {
+    walk.reach2 = -1;
+    for (int i = 0; i < walk.num; ++i) {
+      const Real bound2 = walk.scratch.bound2[i];
+      walk.reach2 = bound2 > walk.reach2 ? bound2 : walk.reach2;
+    }
+  }
+
+ private:
+  static constexpr Real largest = std::numeric_limits<Real>::max();
+  static constexpr Real smallest = std::numeric_limits<Real>::denorm_min();
+  static constexpr Real half_unit = std::numeric_limits<Real>::epsilon() / 2;
+  /// Particles that are looked at before the first branch.
+  static constexpr int together = most > 16 ? 2 : 4;
+  static constexpr int window_size = 6 * most > 64 ? 6 * most : 64;
+
+  using Best = BestOfLanes<Lanes, most>;
+
+  /// A query in each lane.
+  struct Queries {
+    Lane x[3];
+    Lane bound2;       ///< what is further away is of no use
+    LocalIndex first;  ///< place of the first lane's one
+    bool leave_out_self;
+  };
+
+  ZHALO_HD Queries queries_of(const Lanes& g, const Walk& walk, int first) const {
+    Queries queries;
+    queries.first = walk.begin + static_cast<LocalIndex>(first);
+    this->load_particles(g, search.queries, queries.first, queries.x);
+    queries.bound2 = g.broadcast(search.reach2);
+    queries.leave_out_self = search.leave_out_self;
+    return queries;
+  }
+
+  /// Lanes without the one whose query is the particle, if that is left out.
+  ZHALO_HD static std::uint64_t others(const Queries& queries, LocalIndex particle) {
+    const LocalIndex lane = particle - queries.first;
+    const bool is_self = queries.leave_out_self && lane < static_cast<LocalIndex>(Lanes::size);
+    return is_self ? ~(std::uint64_t{1} << lane) : ~std::uint64_t{0};
+  }
+
+  /// Each of `most` particles is the nearest of its part of the window: within the distance of the
+  /// furthest of them lie as many. Without images: those are nearer yet.
+  ZHALO_HD void bound_queries(const Lanes& g, const Walk& walk, int first) const {
+    const Queries queries = queries_of(g, walk, first);
+    const int num = walk.num - first;
+    const auto middle = static_cast<LocalIndex>(num < Lanes::size ? num / 2 : Lanes::size / 2);
+    const ParticleWindow window = this->window_around(g, walk, queries.first + middle, window_size);
+    Lane nearest[std::size_t{most}];
+    ZHALO_UNROLL
+    for (int u = 0; u < most; ++u) nearest[u] = g.broadcast(infinity);
+    for (int j = 0; j < window.size; j += most) {
+      ZHALO_UNROLL
+      for (int u = 0; u < most; ++u) {
+        if (j + u >= window.size) continue;
+        const LocalIndex particle = window.begin + static_cast<LocalIndex>(j + u);
+        const Lane r2 = distance2_to(g, OpenSpace<Lanes>{}, queries, particle);
+        const Lane counted = queries.leave_out_self
+                                 ? g.select(others(queries, particle), r2, g.broadcast(infinity))
+                                 : r2;
+        nearest[u] = Lanes::min(nearest[u], counted);
+      }
+    }
+    Lane bound2 = nearest[0];
+    ZHALO_UNROLL
+    for (int u = 1; u < most; ++u) bound2 = Lanes::max(bound2, nearest[u]);
+    bound2 = Lanes::min(bound2, queries.bound2);
+    g.store(g.select(first_bits(num), bound2, g.broadcast(-1)), walk.scratch.bound2 + first);
+  }
+
+  template <class Metric>
+  ZHALO_HD Lane distance2_to(const Lanes& g, const Metric& metric, const Queries& queries,
+                             LocalIndex particle) const {
+    Lane x[3];
+    this->broadcast_particle(g, search.tree, particle, x);
+    return this->distance2(metric, queries.x, x);
+  }
+
+  template <class Metric>
+  ZHALO_HD void visit_lanes(const Lanes& g, const Metric& metric, Walk& walk, int first) const {
+    Scratch& s = walk.scratch;
+    Queries queries = queries_of(g, walk, first);
+    queries.bound2 = g.load(s.bound2 + first);
+    Best best;
+    best.clear(g, static_cast<int>(rows.k));
+    if (walk.was_visited) read_rows(g, walk, first, best);
+    const Corners<Lanes> points{{queries.x[0], queries.x[1], queries.x[2]},
+                                {queries.x[0], queries.x[1], queries.x[2]}};
+    for (int l = 0; l < walk.num_leaves; ++l) {
+      Corners<Lanes> box;
+      for (int axis = 0; axis < 3; ++axis) {
+        box.lo[axis] = g.broadcast(s.lo[axis][l]);
+        box.hi[axis] = g.broadcast(s.hi[axis][l]);
+      }
+      const Lane r2 = this->gap2(metric, points, box, g.broadcast(0));
+      const std::uint64_t near = g.ballot(r2 <= queries.bound2);
+      if (near == 0) continue;
+      const ParticleRun run = this->run_of(s.leaf[l]);
+      walk.work.leaves += count_bits(near);
+      walk.work.pairs += Index{count_bits(near)} * (run.end - run.begin);
+      visit_leaf(g, metric, run, queries, best);
+    }
+    g.store(queries.bound2, s.bound2 + first);
+    write_rows(g, walk, first, best);
+  }
+
+  template <class Metric>
+  ZHALO_HD void visit_leaf(const Lanes& g, const Metric& metric, const ParticleRun& run,
+                           Queries& queries, Best& best) const {
+    for (LocalIndex j = run.begin; j < run.end; j += together) {
+      Lane r2[std::size_t{together}];
+      std::uint64_t near[std::size_t{together}];
+      std::uint64_t any = 0;
+      ZHALO_UNROLL
+      for (int u = 0; u < together; ++u) {
+        const LocalIndex particle = j + static_cast<LocalIndex>(u);
+        r2[u] = distance2_to(g, metric, queries, particle);
+        const std::uint64_t within = g.ballot(r2[u] <= queries.bound2);
+        near[u] = particle < run.end ? within & others(queries, particle) : 0;
+        any |= near[u];
+      }
+      if (any == 0) continue;
+      ZHALO_UNROLL
+      for (int u = 0; u < together; ++u) {
+        if (near[u] == 0) continue;
+        const LocalIndex place = search.first_local_index + j + static_cast<LocalIndex>(u);
+        best.insert(g, g.select(near[u], r2[u], g.broadcast(infinity)), g.broadcast_index(place));
+      }
+      queries.bound2 = Lanes::min(queries.bound2, best.distance2[most - 1]);
+    }
+    keep_from_ties(g, queries, best);
+  }
+
+  /// A lane that lost a neighbour as far as its last one wants nearer ones only from now on: thus
+  /// many particles in one place cost no more than others.
+  ZHALO_HD void keep_from_ties(const Lanes& g, Queries& queries, const Best& best) const {
+    const Lane last2 = best.distance2[most - 1];
+    const std::uint64_t tied = g.ballot(best.lost2 <= Lanes::min(last2, g.broadcast(largest)));
+    if (tied == 0) return;
+    // The next smaller number: rounding brings down what is less than one unit below.
+    const Lane below = Lanes::fma(last2, g.broadcast(1 - half_unit), g.broadcast(-smallest));
+    queries.bound2 = g.select(tied, Lanes::min(queries.bound2, below), queries.bound2);
+  }
+
+  // ---------------------------------------------------------------- rows
+
+  /// Rows of the lanes' queries, of which the elements lie one behind the other.
+  struct RowsOfLanes {
+    Index first;
+    int num_elements;
+  };
+
+  ZHALO_HD RowsOfLanes rows_of(const Walk& walk, int first) const {
+    const int left = walk.num - first;
+    const int num = left < Lanes::size ? left : Lanes::size;
+    return {this->row_of(walk, first) * rows.k, num * static_cast<int>(rows.k)};
+  }
+
+  /// Where element i of the lanes' rows lies in the tile.
+  ZHALO_HD int tile_index(Index i) const {
+    const auto row = static_cast<int>(quotient(i, rows.k));
+    const int column = static_cast<int>(i) - row * static_cast<int>(rows.k);
+    return (most - static_cast<int>(rows.k) + column) * Lanes::size + row;
+  }
+
+  ZHALO_HD void write_rows(const Lanes& g, Walk& walk, int first, const Best& best) const {
+    Scratch& s = walk.scratch;
+    const RowsOfLanes to = rows_of(walk, first);
+    g.store(best.lost2, s.lost2 + first);
+    ZHALO_UNROLL
+    for (int u = 0; u < most; ++u) g.store(best.distance2[u], s.tile + u * Lanes::size);
+    g.sync();
+    g.for_each_lane(to.num_elements,
+                    [&](Index i) { rows.distance2[to.first + i] = s.tile[tile_index(i)]; });
+    g.sync();
+    ZHALO_UNROLL
+    for (int u = 0; u < most; ++u) g.store(best.place[u], s.tile + u * Lanes::size);
+    g.sync();
+    g.for_each_lane(to.num_elements, [&](Index i) {
+      rows.local_index[to.first + i] = Lanes::index_in(s.tile[tile_index(i)]);
+    });
+    g.sync();
+  }
+
+  ZHALO_HD void read_rows(const Lanes& g, Walk& walk, int first, Best& best) const {
+    Scratch& s = walk.scratch;
+    const RowsOfLanes from = rows_of(walk, first);
+    const int skipped = most - static_cast<int>(rows.k);
+    best.lost2 = g.load(s.lost2 + first);
+    g.for_each_lane(from.num_elements,
+                    [&](Index i) { s.tile[tile_index(i)] = rows.distance2[from.first + i]; });
+    g.sync();
+    ZHALO_UNROLL
+    for (int u = 0; u < most; ++u)
+      if (u >= skipped) best.distance2[u] = g.load(s.tile + u * Lanes::size);
+    g.sync();
+    g.for_each_lane(from.num_elements, [&](Index i) {
+      s.tile[tile_index(i)] = bits_of_index<Real>(rows.local_index[from.first + i]);
+    });
+    g.sync();
+    ZHALO_UNROLL
+    for (int u = 0; u < most; ++u)
+      if (u >= skipped) best.place[u] = g.load(s.tile + u * Lanes::size);
+    g.sync();
+  }
+
+  /// Counts a row's neighbours, orders equal distances by global index, and marks it if it is tied.
+  ZHALO_HD void finish_row(const Walk& walk, int i) const {
+    const Index row = this->row_of(walk, i);
+    const Real* distance2 = rows.distance2 + row * rows.k;
+    LocalIndex* index = rows.local_index + row * rows.k;
+    LocalIndex count = 0;
+    for (; count < rows.k && distance2[count] < infinity; ++count) {
+      const LocalIndex moved = index[count];
+      LocalIndex at = count;
+      for (; at > 0 && distance2[at - 1] == distance2[count] &&
+             search.global_index[moved] < search.global_index[index[at - 1]];
+           --at)
+        index[at] = index[at - 1];
+      if (at != count) index[at] = moved;
+    }
+    const bool is_tied = count == rows.k && walk.scratch.lost2[i] <= distance2[rows.k - 1];
+    rows.count[row] = is_tied ? tied_row : count;
+  }
+};
+
+template <int most, class E, class Real>
+void find_few_nearest(const E& exec, const SearchView<Real>& search, Index num_leaves,
+                      const BestRows<Real>& rows) {
+  using Lanes = LanesOf<Real>;
+  for_each_with_lanes(exec, num_leaves, FindFewNearest<Lanes, most>{search, rows}, Lanes{});
+}
+
+template <class E, class Real>
+void find_nearest(const E& exec, const SearchView<Real>& search, Index num_leaves,
+                  const BestRows<Real>& wanted) {
+  BestRows<Real> rows = wanted;
+  // More than a device's thread has registers for.
+  constexpr int most = sizeof(Real) == sizeof(float) ? 32 : 16;
+  if (!rows.resume && rows.k <= most) {
+    rows.only_tied = true;
+    if (rows.k <= 8) {
+      find_few_nearest<8>(exec, search, num_leaves, rows);
+    } else if (rows.k <= 16) {
+      find_few_nearest<16>(exec, search, num_leaves, rows);
+    } else if constexpr (most > 16) {
+      find_few_nearest<most>(exec, search, num_leaves, rows);
+    }
+  }
+  for_each_with_lanes(exec, num_leaves, FindNearest<LanesOf<Real>>{search, rows}, LanesOf<Real>{});
+}
+
+ZHALO_INSTANTIATE_LANES(find_nearest);
+
+}  // namespace ZHALO_LANES_NAMESPACE
+ZHALO_LANES_END
