@@ -33,15 +33,33 @@ struct BestOfLanes {
   /// Puts r2 into its place; of equal ones behind the others. Infinity changes nothing.
   ZHALO_HD void insert(const Lanes& g, Lane r2, Lane at) {
     lost2 = Lanes::min(lost2, Lanes::max(r2, distance2[most - 1]));
+    insert_from<most>(g, r2, at);
+  }
+
+ private:
+  static constexpr int part = 8;
+
+  /// From the back, as long as any lane has something to move.
+  template <int end>
+  ZHALO_HD void insert_from(const Lanes& g, Lane r2, Lane at) {
+    constexpr int begin = end > part ? end - part : 0;
     ZHALO_UNROLL
-    for (int u = most - 1; u > 0; --u) {
-      const auto stays = distance2[u] <= r2;
-      const Lane from_below = g.select(distance2[u - 1] <= r2, at, place[u - 1]);
-      place[u] = g.select(stays, place[u], from_below);
-      distance2[u] = Lanes::max(distance2[u - 1], Lanes::min(r2, distance2[u]));
+    for (int u = end - 1; u > begin; --u) move_up(g, u, r2, at);
+    if constexpr (begin > 0) {
+      const bool ends = g.ballot(distance2[begin - 1] <= r2) == first_bits(Lanes::size);
+      move_up(g, begin, r2, at);
+      if (!ends) insert_from<begin>(g, r2, at);
+    } else {
+      place[0] = g.select(distance2[0] <= r2, place[0], at);
+      distance2[0] = Lanes::min(r2, distance2[0]);
     }
-    place[0] = g.select(distance2[0] <= r2, place[0], at);
-    distance2[0] = Lanes::min(r2, distance2[0]);
+  }
+
+  /// Element u becomes r2, if that belongs there, or the one before, or stays.
+  ZHALO_HD void move_up(const Lanes& g, int u, Lane r2, Lane at) {
+    const Lane from_below = g.select(distance2[u - 1] <= r2, at, place[u - 1]);
+    place[u] = g.select(distance2[u] <= r2, place[u], from_below);
+    distance2[u] = Lanes::max(distance2[u - 1], Lanes::min(r2, distance2[u]));
   }
 };
 
@@ -54,11 +72,12 @@ struct BestOfLanes {
 /// have been left out, the row is marked as tied.
 template <class Lanes, int most>
 struct FindFewNearest
-    : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindFewNearest<Lanes, most>,
-                    FewNearestScratch<typename Lanes::real, std::size_t{most} * Lanes::size>> {
+    : NeighbourWalk<
+          Lanes, BestRows<typename Lanes::real>, FindFewNearest<Lanes, most>,
+          FewNearestScratch<typename Lanes::real, std::size_t{most} * (Lanes::size + 1)>> {
   using Base =
       NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindFewNearest<Lanes, most>,
-                    FewNearestScratch<typename Lanes::real, std::size_t{most} * Lanes::size>>;
+                    FewNearestScratch<typename Lanes::real, std::size_t{most} * (Lanes::size + 1)>>;
   using Base::Base;
   using Base::infinity;
   using Base::rows;
@@ -97,7 +116,7 @@ struct FindFewNearest
   static constexpr Real smallest = std::numeric_limits<Real>::denorm_min();
   static constexpr Real half_unit = std::numeric_limits<Real>::epsilon() / 2;
   /// Particles that are looked at before the first branch.
-  static constexpr int together = most > 16 ? 2 : 4;
+  static constexpr int together = most * sizeof(Real) > 64 ? 2 : 4;
   static constexpr int window_size = 6 * most > 64 ? 6 * most : 64;
 
   using Best = BestOfLanes<Lanes, most>;
@@ -200,18 +219,17 @@ struct FindFewNearest
       std::uint64_t any = 0;
       ZHALO_UNROLL
       for (int u = 0; u < together; ++u) {
-        const LocalIndex particle = j + static_cast<LocalIndex>(u);
-        r2[u] = distance2_to(g, metric, queries, particle);
-        const std::uint64_t within = g.ballot(r2[u] <= queries.bound2);
-        near[u] = particle < run.end ? within & others(queries, particle) : 0;
-        any |= near[u];
+        r2[u] = distance2_to(g, metric, queries, j + static_cast<LocalIndex>(u));
+        any |= near[u] = g.ballot(r2[u] <= queries.bound2);
       }
       if (any == 0) continue;
       ZHALO_UNROLL
       for (int u = 0; u < together; ++u) {
-        if (near[u] == 0) continue;
-        const LocalIndex place = search.first_local_index + j + static_cast<LocalIndex>(u);
-        best.insert(g, g.select(near[u], r2[u], g.broadcast(infinity)), g.broadcast_index(place));
+        const LocalIndex particle = j + static_cast<LocalIndex>(u);
+        const std::uint64_t wanted = near[u] & others(queries, particle);
+        if (wanted == 0 || particle >= run.end) continue;
+        best.insert(g, g.select(wanted, r2[u], g.broadcast(infinity)),
+                    g.broadcast_index(search.first_local_index + particle));
       }
       queries.bound2 = Lanes::min(queries.bound2, best.distance2[most - 1]);
     }
@@ -231,63 +249,59 @@ struct FindFewNearest
 
   // ---------------------------------------------------------------- rows
 
-  /// Rows of the lanes' queries, of which the elements lie one behind the other.
-  struct RowsOfLanes {
-    Index first;
-    int num_elements;
-  };
+  static constexpr int stride = Lanes::size + 1;  ///< of the tile: lanes meet in no bank
 
-  ZHALO_HD RowsOfLanes rows_of(const Walk& walk, int first) const {
-    const int left = walk.num - first;
-    const int num = left < Lanes::size ? left : Lanes::size;
-    return {this->row_of(walk, first) * rows.k, num * static_cast<int>(rows.k)};
-  }
-
-  /// Where element i of the lanes' rows lies in the tile.
-  ZHALO_HD int tile_index(Index i) const {
-    const auto row = static_cast<int>(quotient(i, rows.k));
-    const int column = static_cast<int>(i) - row * static_cast<int>(rows.k);
-    return (most - static_cast<int>(rows.k) + column) * Lanes::size + row;
+  /// Calls f(element of the rows, place in the tile) for the rows of the lanes' queries.
+  template <class F>
+  ZHALO_HD void for_each_element(const Lanes& g, const Walk& walk, int first, const F& f) const {
+    const int num = walk.num - first < Lanes::size ? walk.num - first : Lanes::size;
+    const auto k = static_cast<int>(rows.k);
+    Index row_begin = this->row_of(walk, first) * rows.k;
+    for (int row = 0; row < num; ++row, row_begin += k) {
+      const int tile_begin = (most - k) * stride + row;
+      g.for_each_lane(
+          k, [&](Index i) { f(row_begin + i, tile_begin + static_cast<int>(i) * stride); });
+    }
+    g.sync();
   }
 
   ZHALO_HD void write_rows(const Lanes& g, Walk& walk, int first, const Best& best) const {
     Scratch& s = walk.scratch;
-    const RowsOfLanes to = rows_of(walk, first);
     g.store(best.lost2, s.lost2 + first);
-    ZHALO_UNROLL
-    for (int u = 0; u < most; ++u) g.store(best.distance2[u], s.tile + u * Lanes::size);
-    g.sync();
-    g.for_each_lane(to.num_elements,
-                    [&](Index i) { rows.distance2[to.first + i] = s.tile[tile_index(i)]; });
-    g.sync();
-    ZHALO_UNROLL
-    for (int u = 0; u < most; ++u) g.store(best.place[u], s.tile + u * Lanes::size);
-    g.sync();
-    g.for_each_lane(to.num_elements, [&](Index i) {
-      rows.local_index[to.first + i] = Lanes::index_in(s.tile[tile_index(i)]);
+    put_into_tile(g, best.distance2, s);
+    for_each_element(g, walk, first,
+                     [&](Index at, int in_tile) { rows.distance2[at] = s.tile[in_tile]; });
+    put_into_tile(g, best.place, s);
+    for_each_element(g, walk, first, [&](Index at, int in_tile) {
+      rows.local_index[at] = Lanes::index_in(s.tile[in_tile]);
     });
-    g.sync();
   }
 
   ZHALO_HD void read_rows(const Lanes& g, Walk& walk, int first, Best& best) const {
     Scratch& s = walk.scratch;
-    const RowsOfLanes from = rows_of(walk, first);
-    const int skipped = most - static_cast<int>(rows.k);
     best.lost2 = g.load(s.lost2 + first);
-    g.for_each_lane(from.num_elements,
-                    [&](Index i) { s.tile[tile_index(i)] = rows.distance2[from.first + i]; });
-    g.sync();
-    ZHALO_UNROLL
-    for (int u = 0; u < most; ++u)
-      if (u >= skipped) best.distance2[u] = g.load(s.tile + u * Lanes::size);
-    g.sync();
-    g.for_each_lane(from.num_elements, [&](Index i) {
-      s.tile[tile_index(i)] = bits_of_index<Real>(rows.local_index[from.first + i]);
+    for_each_element(g, walk, first,
+                     [&](Index at, int in_tile) { s.tile[in_tile] = rows.distance2[at]; });
+    take_from_tile(g, s, best.distance2);
+    for_each_element(g, walk, first, [&](Index at, int in_tile) {
+      s.tile[in_tile] = bits_of_index<Real>(rows.local_index[at]);
     });
+    take_from_tile(g, s, best.place);
+  }
+
+  ZHALO_HD static void put_into_tile(const Lanes& g, const Lane (&best)[std::size_t{most}],
+                                     Scratch& s) {
+    ZHALO_UNROLL
+    for (int u = 0; u < most; ++u) g.store(best[u], s.tile + u * stride);
     g.sync();
+  }
+
+  /// Elements that no row has stay as they are.
+  ZHALO_HD void take_from_tile(const Lanes& g, const Scratch& s,
+                               Lane (&best)[std::size_t{most}]) const {
     ZHALO_UNROLL
     for (int u = 0; u < most; ++u)
-      if (u >= skipped) best.place[u] = g.load(s.tile + u * Lanes::size);
+      if (u >= most - rows.k) best[u] = g.load(s.tile + u * stride);
     g.sync();
   }
 
