@@ -80,6 +80,16 @@ void check_list(Index k, Index num, Index distinct, int batch) {
   }
 }
 
+/// A query in each lane. What is tied is left to the general search.
+template <class Case, int most>
+void find_few(const SmallSearch<typename Case::Real>& small,
+              const kernels::SearchView<typename Case::Real>& search,
+              kernels::BestRows<typename Case::Real>& rows) {
+  using Find = kernels::emulated::FindFewNearest<typename Case::Lanes, most>;
+  for_each_emulated<typename Case::Lanes>(Case::num_warps, small.num_leaves(), Find{search, rows});
+  rows.only_tied = true;
+}
+
 /// The k nearest on emulated lanes are those of brute force; the vector groups write the same, bit
 /// for bit.
 template <class Case>
@@ -91,6 +101,11 @@ void check_nearest(const PointSet<typename Case::Real>& points, const Wanted& wa
   SmallSearch<Real> small(points, queries, leaf_size);
   const auto search = small.view(wanted);
   OwnRows<Real> own(small.num_queries(), wanted.k);
+  if (wanted.k <= 8) {
+    find_few<Case, 8>(small, search, own.rows);
+  } else if (wanted.k <= 32) {
+    find_few<Case, 32>(small, search, own.rows);
+  }
   for_each_emulated<Lanes>(Case::num_warps, small.num_leaves(),
                            kernels::emulated::FindNearest<Lanes>{search, own.rows});
   const auto expected =

@@ -100,7 +100,9 @@ struct FindFewNearest
 
   template <class Metric>
   ZHALO_HD void visit(const Lanes& g, const Metric& metric, Walk& walk) const {
-    for (int first = 0; first < walk.num; first += Lanes::size) visit_lanes(g, metric, walk, first);
+    const NearLeaves near = near_leaves(g, metric, walk);
+    for (int first = 0; first < walk.num; first += Lanes::size)
+      visit_lanes(g, metric, near, walk, first);
   }
 
   ZHALO_HD void refine(Walk& walk) const {
@@ -117,9 +119,16 @@ struct FindFewNearest
   static constexpr Real half_unit = std::numeric_limits<Real>::epsilon() / 2;
   /// Particles that are looked at before the first branch.
   static constexpr int together = most * sizeof(Real) > 64 ? 2 : 4;
+  static constexpr double near_part = 0.02;  ///< of the reach, squared
   static constexpr int window_size = 6 * most > 64 ? 6 * most : 64;
 
   using Best = BestOfLanes<Lanes, most>;
+
+  /// A bit for each listed leaf: the near ones come first, for they bring the bounds down.
+  struct NearLeaves {
+    std::uint64_t bits[2];
+    ZHALO_HD bool has(int leaf) const { return (bits[leaf / 64] >> (leaf % 64) & 1) != 0; }
+  };
 
   /// A query in each lane.
   struct Queries {
@@ -183,57 +192,79 @@ struct FindFewNearest
   }
 
   template <class Metric>
-  ZHALO_HD void visit_lanes(const Lanes& g, const Metric& metric, Walk& walk, int first) const {
+  ZHALO_HD NearLeaves near_leaves(const Lanes& g, const Metric& metric, const Walk& walk) const {
+    static_assert(Scratch::max_leaves <= 128 && 64 % Lanes::size == 0);
+    const Lane near2 = g.broadcast(walk.reach2 * static_cast<Real>(near_part));
+    Corners<Lanes> own;
+    this->broadcast_box(g, search.queries, walk.leaf, own);
+    NearLeaves near{};
+    for (int l = 0; l < walk.num_leaves; l += Lanes::size) {
+      const Lane r2 = this->gap2(metric, own, this->listed_boxes(g, walk, l), g.broadcast(0));
+      near.bits[l / 64] |= g.ballot(r2 <= near2) << (l % 64);
+    }
+    return near;
+  }
+
+  template <class Metric>
+  ZHALO_HD void visit_lanes(const Lanes& g, const Metric& metric, const NearLeaves& near,
+                            Walk& walk, int first) const {
     Scratch& s = walk.scratch;
     Queries queries = queries_of(g, walk, first);
     queries.bound2 = g.load(s.bound2 + first);
     Best best;
     best.clear(g, static_cast<int>(rows.k));
     if (walk.was_visited) read_rows(g, walk, first, best);
-    const Corners<Lanes> points{{queries.x[0], queries.x[1], queries.x[2]},
-                                {queries.x[0], queries.x[1], queries.x[2]}};
-    for (int l = 0; l < walk.num_leaves; ++l) {
-      Corners<Lanes> box;
-      for (int axis = 0; axis < 3; ++axis) {
-        box.lo[axis] = g.broadcast(s.lo[axis][l]);
-        box.hi[axis] = g.broadcast(s.hi[axis][l]);
-      }
-      const Lane r2 = this->gap2(metric, points, box, g.broadcast(0));
-      const std::uint64_t near = g.ballot(r2 <= queries.bound2);
-      if (near == 0) continue;
-      const ParticleRun run = this->run_of(s.leaf[l]);
-      walk.work.leaves += count_bits(near);
-      walk.work.pairs += Index{count_bits(near)} * (run.end - run.begin);
-      visit_leaf(g, metric, run, queries, best);
+    for (const bool of_near : {true, false}) {
+      for (int l = 0; l < walk.num_leaves; ++l)
+        if (near.has(l) == of_near) visit_leaf(g, metric, l, walk, queries, best);
     }
     g.store(queries.bound2, s.bound2 + first);
     write_rows(g, walk, first, best);
   }
 
   template <class Metric>
-  ZHALO_HD void visit_leaf(const Lanes& g, const Metric& metric, const ParticleRun& run,
+  ZHALO_HD void visit_leaf(const Lanes& g, const Metric& metric, int l, Walk& walk,
                            Queries& queries, Best& best) const {
-    for (LocalIndex j = run.begin; j < run.end; j += together) {
-      Lane r2[std::size_t{together}];
-      std::uint64_t near[std::size_t{together}];
-      std::uint64_t any = 0;
-      ZHALO_UNROLL
-      for (int u = 0; u < together; ++u) {
-        r2[u] = distance2_to(g, metric, queries, j + static_cast<LocalIndex>(u));
-        any |= near[u] = g.ballot(r2[u] <= queries.bound2);
-      }
-      if (any == 0) continue;
-      ZHALO_UNROLL
-      for (int u = 0; u < together; ++u) {
-        const LocalIndex particle = j + static_cast<LocalIndex>(u);
-        const std::uint64_t wanted = near[u] & others(queries, particle);
-        if (wanted == 0 || particle >= run.end) continue;
-        best.insert(g, g.select(wanted, r2[u], g.broadcast(infinity)),
-                    g.broadcast_index(search.first_local_index + particle));
-      }
-      queries.bound2 = Lanes::min(queries.bound2, best.distance2[most - 1]);
+    Corners<Lanes> box;
+    for (int axis = 0; axis < 3; ++axis) {
+      box.lo[axis] = g.broadcast(walk.scratch.lo[axis][l]);
+      box.hi[axis] = g.broadcast(walk.scratch.hi[axis][l]);
     }
+    const Corners<Lanes> points{{queries.x[0], queries.x[1], queries.x[2]},
+                                {queries.x[0], queries.x[1], queries.x[2]}};
+    const Lane gap2 = this->gap2(metric, points, box, g.broadcast(0));
+    const std::uint64_t lanes = g.ballot(gap2 <= queries.bound2);
+    if (lanes == 0) return;
+    const ParticleRun run = this->run_of(walk.scratch.leaf[l]);
+    walk.work.leaves += count_bits(lanes);
+    walk.work.pairs += Index{count_bits(lanes)} * (run.end - run.begin);
+    for (LocalIndex j = run.begin; j < run.end; j += together)
+      offer(g, metric, {j, run.end}, queries, best);
     keep_from_ties(g, queries, best);
+  }
+
+  /// The first particles of a run.
+  template <class Metric>
+  ZHALO_HD void offer(const Lanes& g, const Metric& metric, const ParticleRun& run,
+                      Queries& queries, Best& best) const {
+    Lane r2[std::size_t{together}];
+    std::uint64_t within[std::size_t{together}];
+    std::uint64_t any = 0;
+    ZHALO_UNROLL
+    for (int u = 0; u < together; ++u) {
+      r2[u] = distance2_to(g, metric, queries, run.begin + static_cast<LocalIndex>(u));
+      any |= within[u] = g.ballot(r2[u] <= queries.bound2);
+    }
+    if (any == 0) return;
+    ZHALO_UNROLL
+    for (int u = 0; u < together; ++u) {
+      const LocalIndex particle = run.begin + static_cast<LocalIndex>(u);
+      const std::uint64_t wanted = within[u] & others(queries, particle);
+      if (wanted == 0 || particle >= run.end) continue;
+      best.insert(g, g.select(wanted, r2[u], g.broadcast(infinity)),
+                  g.broadcast_index(search.first_local_index + particle));
+    }
+    queries.bound2 = Lanes::min(queries.bound2, best.distance2[most - 1]);
   }
 
   /// A lane that lost a neighbour as far as its last one wants nearer ones only from now on: thus

@@ -288,16 +288,22 @@ struct NeighbourWalk : TreeLanes<Lanes> {
     return node;
   }
 
+  /// Boxes of the listed leaves from `l` on, one per lane.
+  ZHALO_HD static Corners<Lanes> listed_boxes(const Lanes& g, const Walk& walk, int l) {
+    Corners<Lanes> box;
+    for (int axis = 0; axis < 3; ++axis) {
+      box.lo[axis] = g.load(walk.scratch.lo[axis] + l);
+      box.hi[axis] = g.load(walk.scratch.hi[axis] + l);
+    }
+    return box;
+  }
+
   /// Which of the listed leaves from `l` on, one per lane, are of use to a query.
   template <class Metric>
   ZHALO_HD std::uint64_t leaves_of_use(const Lanes& g, const Metric& metric, const Walk& walk,
                                        int l, const QueryState<Lanes>& query) const {
     const Scratch& s = walk.scratch;
-    Corners<Lanes> box;
-    for (int axis = 0; axis < 3; ++axis) {
-      box.lo[axis] = g.load(s.lo[axis] + l);
-      box.hi[axis] = g.load(s.hi[axis] + l);
-    }
+    const Corners<Lanes> box = listed_boxes(g, walk, l);
     const Corners<Lanes> point{{query.x[0], query.x[1], query.x[2]},
                                {query.x[0], query.x[1], query.x[2]}};
     const Lane r2 = this->gap2(metric, point, box, g.broadcast(0));
