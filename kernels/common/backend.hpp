@@ -45,9 +45,9 @@
 #endif
 
 /// Before a loop of a fixed number of steps over arrays that are to be registers.
-#if defined(__clang__) || ZHALO_ON_DEVICE
+#if defined(__clang__) || (defined(__NVCC__) && ZHALO_ON_DEVICE)
 #define ZHALO_UNROLL _Pragma("unroll")
-#elif defined(__CUDACC__)
+#elif defined(__NVCC__)
 #define ZHALO_UNROLL  // nvcc's look at the host's side knows neither
 #else
 #define ZHALO_UNROLL _Pragma("GCC unroll 32")
