@@ -1,6 +1,7 @@
 #include "zhalo/core/memory.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <algorithm>
@@ -28,7 +29,19 @@ constexpr std::size_t smallest_share = 16;
 /// Smaller requests are not worth a look at what is available.
 constexpr std::size_t large_request = std::size_t{64} << 20;
 
-void* allocate_host(std::size_t bytes) { return std::aligned_alloc(alignment, bytes); }
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+/// Large blocks ask for huge pages, of which a processor remembers more of the memory that it
+/// gathers from. Only whole ones: what is behind them takes no more memory than it needs.
+void* allocate_host(std::size_t bytes) {
+  const bool is_large = bytes >= 2 * huge_page;
+  void* block = nullptr;
+  if (::posix_memalign(&block, is_large ? huge_page : alignment, bytes) != 0) return nullptr;
+#if defined(MADV_HUGEPAGE)
+  if (is_large) ::madvise(block, bytes / huge_page * huge_page, MADV_HUGEPAGE);
+#endif
+  return block;
+}
 void deallocate_host(void* block) { std::free(block); }
 
 /// Of the addresses of this process (ulimit -v), in bytes.
