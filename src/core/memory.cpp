@@ -37,9 +37,7 @@ void* allocate_host(std::size_t bytes) {
   const bool is_large = bytes >= 2 * huge_page;
   void* block = nullptr;
   if (::posix_memalign(&block, is_large ? huge_page : alignment, bytes) != 0) return nullptr;
-#if defined(MADV_HUGEPAGE)
   if (is_large) ::madvise(block, bytes / huge_page * huge_page, MADV_HUGEPAGE);
-#endif
   return block;
 }
 void deallocate_host(void* block) { std::free(block); }

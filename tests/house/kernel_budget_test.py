@@ -1,0 +1,56 @@
+"""scripts/kernel-budget reads what the assembler says, and names what is above its budget."""
+
+import importlib.machinery
+import importlib.util
+import unittest
+from pathlib import Path
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts/kernel-budget"
+
+
+def load(path):
+    loader = importlib.machinery.SourceFileLoader("kernel_budget", str(path))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+ASSEMBLER = """
+ptxas info    : Compiling entry function '_ZN5zhalo7kernels12run_for_eachINS0_4FillEEEvlT_' for 'sm_90'
+ptxas info    : Function properties for _ZN5zhalo7kernels12run_for_eachINS0_4FillEEEvlT_
+    16 bytes stack frame, 20 bytes spill stores, 44 bytes spill loads
+ptxas info    : Used 98 registers, used 1 barriers, 512 bytes smem
+ptxas info    : Compiling entry function '_ZN3cub4sortEv' for 'sm_90'
+ptxas info    : Used 255 registers, used 0 barriers
+"""
+
+
+class KernelBudget(unittest.TestCase):
+    def setUp(self):
+        self.script = load(SCRIPT)
+
+    def test_reading(self):
+        self.assertEqual(
+            self.script.read_kernels(ASSEMBLER), {"run_for_each<Fill>": [98, 20, 512]}
+        )
+
+    def test_differences(self):
+        def differences(*granted):
+            return list(self.script.differences({"link": [98, 20, 512]}, {"link": list(granted)}))
+
+        self.assertEqual(differences(98, 20, 512), [])
+        self.assertEqual(differences(97, 20, 512), ["link: registers 98, its budget is 97"])
+        self.assertEqual(differences(98, 19, 512), ["link: spilled 20, its budget is 19"])
+        self.assertEqual(differences(98, 20, 511), ["link: shared 512, its budget is 511"])
+        self.assertEqual(
+            list(self.script.differences({"link": [98, 20, 512]}, {})), ["link has no budget"]
+        )
+
+    def test_file(self):
+        _, budget = self.script.read_budget()
+        self.assertTrue(any("FindFewNearest" in name for name in budget))
+        self.assertTrue(all(registers > 0 for registers, _, _ in budget.values()))
+
+
+if __name__ == "__main__":
+    unittest.main()
