@@ -14,6 +14,11 @@ namespace zhalo::kernels {
 void copy_bytes(const Host& exec, void* to, const void* from, std::size_t bytes);
 void copy_bytes(const Cuda& exec, void* to, const void* from, std::size_t bytes);
 
+/// Copies before anything that is queued afterwards; memory of the host may be changed on return.
+/// Waits only where that needs it.
+void queue_copy(const Host& exec, void* to, const void* from, std::size_t bytes);
+void queue_copy(const Cuda& exec, void* to, const void* from, std::size_t bytes);
+
 /// Waits for all work that was queued; its errors stay for the next call, or are thrown.
 void wait(const Cuda& exec) noexcept;
 void synchronise(const Cuda& exec);

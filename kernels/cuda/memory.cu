@@ -154,6 +154,30 @@ void copy_bytes(const Cuda& exec, void* to, const void* from, std::size_t bytes)
   ZHALO_CUDA_TRY(cudaStreamSynchronize(exec.stream));
 }
 
+namespace {
+
+/// Whether a copy is in order by the stream alone: within the device, or from memory of the host
+/// that the driver has read when the call returns. It need not read it where devices share the
+/// host's page tables.
+bool is_ordered(const Cuda& exec, const void* to, const void* from) {
+  cudaPointerAttributes target{};
+  cudaPointerAttributes source{};
+  int reads_host = 0;
+  ZHALO_CUDA_TRY(cudaPointerGetAttributes(&target, to));
+  ZHALO_CUDA_TRY(cudaPointerGetAttributes(&source, from));
+  ZHALO_CUDA_TRY(cudaDeviceGetAttribute(&reads_host, cudaDevAttrPageableMemoryAccess, exec.device));
+  const bool is_staged = source.type == cudaMemoryTypeUnregistered && reads_host == 0;
+  return target.type == cudaMemoryTypeDevice && (source.type == cudaMemoryTypeDevice || is_staged);
+}
+
+}  // namespace
+
+void queue_copy(const Cuda& exec, void* to, const void* from, std::size_t bytes) {
+  const DeviceScope scope(exec.device);
+  ZHALO_CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, exec.stream));
+  if (!is_ordered(exec, to, from)) ZHALO_CUDA_TRY(cudaStreamSynchronize(exec.stream));
+}
+
 void synchronise(const Cuda& exec) {
   const DeviceScope scope(exec.device);
   ZHALO_CUDA_TRY(cudaStreamSynchronize(exec.stream));

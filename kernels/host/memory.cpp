@@ -11,6 +11,10 @@ void copy_bytes(const Host&, void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 
+void queue_copy(const Host& exec, void* to, const void* from, std::size_t bytes) {
+  copy_bytes(exec, to, from, bytes);
+}
+
 void run_blocks(const Host& exec, Index num, Index block, const RangeFunction& function) {
   for_each_block(exec, num, block,
                  [&](Index first, Index last) { function.call(function.object, first, last); });

@@ -271,7 +271,7 @@ Buffer<Index> joined(const Exec& exec, const std::vector<Span<const Index>>& lab
   num = 0;
   for (const Span<const Index>& of_species : labels) {
     validate_memory(exec, of_species, "labels");
-    copy_bytes(exec, all.data() + num, of_species.data(),
+    queue_copy(exec, all.data() + num, of_species.data(),
                static_cast<std::size_t>(of_species.size()) * sizeof(Index));
     num += of_species.size();
   }

@@ -163,7 +163,7 @@ Buffer<Index> add_members(const Context& context, const LabelRuns& runs,
   spanning.sum(members.span());
   if (spanning.first_is_continued()) {
     const Index none = 0;
-    copy_bytes(context.exec, members.data(), &none, sizeof(Index));
+    queue_copy(context.exec, members.data(), &none, sizeof(Index));
   }
   return members;
 }

@@ -60,9 +60,9 @@ class SpanningRuns {
     if (!values.empty())
       last = to_host(context_.exec, Span<const T>(values.subspan(values.size() - 1, 1))).front();
     sum(first, last);
-    if (mine_.first != no_key) copy_bytes(context_.exec, values.data(), &first, sizeof(T));
+    if (mine_.first != no_key) queue_copy(context_.exec, values.data(), &first, sizeof(T));
     if (mine_.last != no_key)
-      copy_bytes(context_.exec, &values[values.size() - 1], &last, sizeof(T));
+      queue_copy(context_.exec, &values[values.size() - 1], &last, sizeof(T));
   }
 
   /// Gives the first run of each rank the value that it has where it begins. Collective.
@@ -80,7 +80,7 @@ class SpanningRuns {
     const auto holder = static_cast<std::size_t>(first_holder(mine_.first));
     const bool is_its_first = of_ranks_[holder].first == mine_.first;
     const T value = is_its_first ? of_ranks[holder].first : of_ranks[holder].last;
-    copy_bytes(context_.exec, values.data(), &value, sizeof(T));
+    queue_copy(context_.exec, values.data(), &value, sizeof(T));
   }
 
  private:

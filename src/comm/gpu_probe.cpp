@@ -72,6 +72,7 @@ void Communicator::probe_gpu_aware(const Exec& exec) const {
   const Index before = (rank_ + size_ - 1) % size_;
   const std::vector<Index> numbers{rank_, -1};
   state_->probe_room = to_exec(exec, Span<const Index>(numbers), "a probe of MPI");
+  synchronise(exec);  // MPI does not wait for the device
   const double timeout = state_->options.timeout_seconds;
   const double seconds = timeout > 0 ? std::min(longest_seconds, timeout / 2) : longest_seconds;
   barrier();  // are all there?

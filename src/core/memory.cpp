@@ -219,4 +219,9 @@ void copy_bytes(const Exec& exec, void* to, const void* from, std::size_t bytes)
   kernels::on(exec, [&](const auto& e) { kernels::copy_bytes(e, to, from, bytes); });
 }
 
+void queue_copy(const Exec& exec, void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  kernels::on(exec, [&](const auto& e) { kernels::queue_copy(e, to, from, bytes); });
+}
+
 }  // namespace zhalo

@@ -60,7 +60,7 @@ Buffer<std::uint64_t> keys_of_all(const Exec& exec, const std::vector<SortedColu
   Buffer<std::uint64_t> keys(exec, num, "keys of all species");
   Index at = 0;
   for (const SortedColumns<Real>& one : all) {
-    copy_bytes(exec, keys.data() + at, one.keys.data(),
+    queue_copy(exec, keys.data() + at, one.keys.data(),
                static_cast<std::size_t>(one.keys.size()) * sizeof(std::uint64_t));
     at += one.keys.size();
   }

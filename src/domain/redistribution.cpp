@@ -17,7 +17,7 @@ void scatter(const Exec& exec, const ColumnView& from, Span<const LocalIndex> at
 }
 
 void copy(const Exec& exec, const ColumnView& from, void* to) {
-  copy_bytes(exec, to, from.data, static_cast<std::size_t>(from.num * from.element_size));
+  queue_copy(exec, to, from.data, static_cast<std::size_t>(from.num * from.element_size));
 }
 
 Buffer<std::byte> room_for(const Exec& exec, Index num, const ColumnView& column) {

@@ -62,7 +62,7 @@ class GhostQueue {
         continue;
       }
       const Index count = std::min(most - num, list_.size() - taken_);
-      copy_bytes(context_.exec, room.data() + num, list_.data() + taken_,
+      queue_copy(context_.exec, room.data() + num, list_.data() + taken_,
                  static_cast<std::size_t>(count) * sizeof(LocalIndex));
       taken.counts[static_cast<std::size_t>(neighbours_[next_ - 1].rank)] += count;
       taken_ += count;
@@ -139,7 +139,7 @@ void make_room(const Exec& exec, LinkedSets<Real>& particles, Index num_ghosts) 
            max_local_particles);
   if (needed <= particles.parent.size()) return;
   Buffer<LocalIndex> larger(exec, needed, "union-find");
-  copy_bytes(exec, larger.data(), particles.parent.data(),
+  queue_copy(exec, larger.data(), particles.parent.data(),
              static_cast<std::size_t>(particles.num) * sizeof(LocalIndex));
   particles.parent = std::move(larger);
   particles.fof.sets.parent = particles.parent.span();

@@ -100,7 +100,7 @@ Modes<T> random_modes(const Context& context, const Decomposition& decomposition
   std::complex<T>* values = on_host ? modes.span().data() : copy.data();
   for_each(host, layout.index_box.size(), FillMode<T>{layout, grid, &power, options, values});
   if (!on_host)
-    copy_bytes(context.exec, modes.span().data(), values,
+    queue_copy(context.exec, modes.span().data(), values,
                static_cast<std::size_t>(layout.size) * sizeof(std::complex<T>));
   return modes;
 }

@@ -128,7 +128,7 @@ Buffer<LocalIndex> Fetcher<Real>::select(const std::vector<Ball<Real>>& balls,
   Buffer<LocalIndex> selected(exec, num, "particles for other ranks");
   Index at = 0;
   for (const Buffer<LocalIndex>& part : parts) {
-    copy_bytes(exec, selected.data() + at, part.data(),
+    queue_copy(exec, selected.data() + at, part.data(),
                static_cast<std::size_t>(part.size()) * sizeof(LocalIndex));
     at += part.size();
   }

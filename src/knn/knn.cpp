@@ -95,7 +95,7 @@ class ResultWriter {
     if (output_.locations)
       write_column(static_cast<int>(output_.columns.size()), result_.location.data(), 0xff);
     if (output_.order == RowOrder::domain) {
-      copy_bytes(context_.exec, result_.query.data() + done_, rows.query_index,
+      queue_copy(context_.exec, result_.query.data() + done_, rows.query_index,
                  static_cast<std::size_t>(rows.num) * sizeof(Index));
     }
     done_ += rows.num;
@@ -136,7 +136,7 @@ class ResultWriter {
   void keep(const void* values, Index size, void* to) {
     const NeighbourRows<Real>& rows = lists_.rows();
     if (output_.order == RowOrder::caller) return lists_.put(values, size * rows.k, to);
-    copy_bytes(context_.exec, static_cast<std::byte*>(to) + done_ * rows.k * size, values,
+    queue_copy(context_.exec, static_cast<std::byte*>(to) + done_ * rows.k * size, values,
                static_cast<std::size_t>(rows.num * rows.k * size));
   }
 

@@ -140,7 +140,7 @@ void NeighbourLists<Real>::put(const void* values, Index element_size, void* res
     const Distribution<Real>& queries = state_->rows.queries();
     if (state_->stays_in_domain) {
       std::byte* const to = static_cast<std::byte*>(result) + chunk.first_query * element_size;
-      copy_bytes(context.exec, to, values,
+      queue_copy(context.exec, to, values,
                  static_cast<std::size_t>(chunk.num_queries * element_size));
       return;
     }

@@ -163,7 +163,7 @@ void RowSearch<Real>::make_room(Index num_neighbours) {
 template <class Real>
 void RowSearch<Real>::clear_counts() {
   const std::vector<LocalIndex> none(static_cast<std::size_t>(chunk_.num_queries));
-  copy_bytes(context_.exec, count_.data(), none.data(), none.size() * sizeof(LocalIndex));
+  queue_copy(context_.exec, count_.data(), none.data(), none.size() * sizeof(LocalIndex));
 }
 
 template <class Real>

@@ -30,7 +30,7 @@ template <class T>
 void set_mean_to_0(const Context& context, Modes<T>& modes) {
   if (!modes.layout().index_box.contains({})) return;
   const std::complex<T> zero{};
-  copy_bytes(context.exec, modes.span().data() + modes.layout().offset({}), &zero, sizeof zero);
+  queue_copy(context.exec, modes.span().data() + modes.layout().offset({}), &zero, sizeof zero);
 }
 
 /// Meshes of one kind, painted and transformed one after the other.

@@ -44,7 +44,7 @@ void to_field(const Context& context, const Modes<T>& modes, Field<T>& field) {
 template <class T>
 Modes<T> copy_of(const Context& context, const Modes<T>& modes) {
   Modes<T> copy(context, modes.decomposition());
-  copy_bytes(context.exec, copy.span().data(), modes.span().data(),
+  queue_copy(context.exec, copy.span().data(), modes.span().data(),
              static_cast<std::size_t>(modes.span().size()) * sizeof(std::complex<T>));
   return copy;
 }

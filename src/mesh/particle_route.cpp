@@ -122,7 +122,7 @@ class Router {
     Index from = 0;
     for (std::size_t r = 0; r < counts.size(); ++r) {
       if (counts[r] > 0)
-        copy_bytes(exec, chosen.data() + plan.send_offset[r],
+        queue_copy(exec, chosen.data() + plan.send_offset[r],
                    sorted.at.data() + from + turn.begin(sorted.counts[r]),
                    static_cast<std::size_t>(counts[r]) * sizeof(LocalIndex));
       from += sorted.counts[r];

@@ -15,6 +15,11 @@ namespace zhalo {
 /// in host memory or in memory of the device.
 void copy_bytes(const Exec& exec, void* to, const void* from, std::size_t bytes);
 
+/// Copies `bytes` bytes before any work that the Exec is given afterwards. `from` may be changed
+/// when the call returns if it is in host memory. Waits for the copy only where it must: from
+/// page-locked memory, and to the host.
+void queue_copy(const Exec& exec, void* to, const void* from, std::size_t bytes);
+
 /// A move-only array of `size` elements that owns its memory. The elements are not initialised.
 /// `padding` more elements behind the end may be read and written, so vector loads need no special
 /// case at the end. Kernels get Spans, never Buffers.
@@ -93,12 +98,12 @@ std::vector<T> to_host(const Exec& exec, const Buffer<T>& from) {
   return to_host(exec, from.span());
 }
 
-/// Copies the elements to a new Buffer in memory of `exec`. `purpose` names it in the message of
-/// OutOfMemory.
+/// Copies the elements to a new Buffer in memory of `exec`, as queue_copy() does. `purpose` names it
+/// in the message of OutOfMemory.
 template <class T>
 Buffer<T> to_exec(const Exec& exec, Span<const T> from, std::string_view purpose) {
   Buffer<T> to(exec, from.size(), purpose);
-  copy_bytes(exec, to.data(), from.data(), static_cast<std::size_t>(from.size()) * sizeof(T));
+  queue_copy(exec, to.data(), from.data(), static_cast<std::size_t>(from.size()) * sizeof(T));
   return to;
 }
 
