@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <exception>
 #include <memory>
 #include <new>
@@ -25,6 +26,7 @@ int keep(std::string_view text, int status) {
 }
 
 ExecRequest exec_request(const zhalo_context_options& options) {
+  validate(!std::isnan(options.timeout_seconds), "the timeout is not a number of seconds");
   constexpr Processor processors[] = {Processor::automatic, Processor::host, Processor::cuda};
   ExecRequest request;
   request.processor = processors[one_of(options.processor, 2, "processor")];
@@ -41,7 +43,7 @@ ExecRequest exec_request(const zhalo_context_options& options) {
 CommunicatorOptions communicator_options(const zhalo_context_options& options) {
   CommunicatorOptions chosen;
   if (options.timeout_seconds < 0) chosen.timeout_seconds = 0;  // there: no limit
-  if (!(options.timeout_seconds <= 0)) chosen.timeout_seconds = options.timeout_seconds;
+  if (options.timeout_seconds > 0) chosen.timeout_seconds = options.timeout_seconds;
   return chosen;
 }
 
