@@ -69,8 +69,8 @@ static Particle* make_particles(int64_t first, int64_t num) {
 /// or -1.
 static void find_haloes(const zhalo_domain* domain, double linking_length, int64_t num,
                         int64_t* halo_of) {
-  zhalo_groups* groups;
-  zhalo_catalogue* haloes;
+  zhalo_groups* groups = NULL;
+  zhalo_catalogue* haloes = NULL;
   zhalo_catalogue_counts counts;
   check(zhalo_find_groups(domain, linking_length, &groups));
   check(zhalo_make_catalogue(groups, 32, &haloes));  // of at least 32 particles
@@ -99,7 +99,7 @@ static void find_haloes(const zhalo_domain* domain, double linking_length, int64
 /// Distances of each particle to its 16 nearest neighbours, nearest first: (num, 16) numbers.
 static double* find_distances(const zhalo_domain* domain, int64_t num) {
   const zhalo_neighbour_options options = {.k = 16, .exclude_self = 1};
-  zhalo_neighbours* neighbours;
+  zhalo_neighbours* neighbours = NULL;
   double* distances = malloc(sizeof(double) * 16 * (size_t)(num + 1));
   check(zhalo_find_neighbours(domain, &options, &neighbours));
   check(zhalo_neighbours_get_distances(neighbours, ZHALO_DOUBLE, distances, 16 * num));
@@ -127,7 +127,7 @@ static void report(int64_t num, const int64_t* halo_of, const double* distances,
                    const zhalo_cells* cells, const double* values) {
   int64_t num_in_haloes = 0;
   double farthest = 0, densest = -1;
-  int rank;
+  int rank = 0;
   for (int64_t i = 0; i < num; ++i) num_in_haloes += halo_of[i] >= 0;
   for (int64_t i = 15; i < 16 * num; i += 16) {
     if (distances[i] > farthest) farthest = distances[i];
@@ -148,7 +148,7 @@ static void report(int64_t num, const int64_t* halo_of, const double* distances,
 // [main]
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  int rank, size;
+  int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const int64_t num_total = argc > 1 ? atoll(argv[1]) : 20000;
@@ -156,12 +156,12 @@ int main(int argc, char** argv) {
   Particle* mine = make_particles(first, num);
 
   const zhalo_context_options options = {.processor = ZHALO_HOST, .timeout_seconds = 600};
-  zhalo_context* context;
+  zhalo_context* context = NULL;
   check(zhalo_context_create(MPI_COMM_WORLD, &options, &context));  // once, for all that follows
 
   const zhalo_particles particles = view(mine, num);
   const zhalo_box box = {.lo = {0, 0, 0}, .length = {1, 1, 1}, .periodic = {1, 1, 1}};
-  zhalo_domain* domain;
+  zhalo_domain* domain = NULL;
   check(zhalo_domain_create(context, &particles, &box, &domain));
 
   int64_t* halo_of = malloc(sizeof(int64_t) * (size_t)(num + 1));

@@ -4,12 +4,14 @@
 /// - Every function returns a status: ZHALO_OK (0), or the kind of error. zhalo_last_error() then
 ///   has the message. No C++ exception leaves the library.
 /// - A function that is collective must be called by all ranks of the context's communicator, in
-///   the same order and with the same options. It returns the same status on all ranks.
+///   the same order and with the same options. It returns the same status on all ranks. (A null
+///   handle on one rank alone cannot be told to the others: they wait until the timeout.)
 /// - Handles are pointers to types that only zhalo knows. Their owner is the caller, who ends each
 ///   with its destroy function. Handles may be destroyed in any order, because each keeps what it
 ///   needs of the others. All must be destroyed before MPI_Finalize.
 /// - A struct of options or particles with all bytes 0 has the defaults. Set it to zero first, as
-///   `= {0}` does, and then set what should differ. For options, a null pointer means defaults.
+///   `= {0}` does, and then set what should differ. For options, a null pointer means defaults (but
+///   not for painting, which needs a grid).
 /// - Arrays for results are the caller's. `room` is the number of elements that an array has room
 ///   for; too little room is ZHALO_INPUT_ERROR. Arrays are in host memory. With a context on a
 ///   device they may also be in memory of that device.
@@ -117,7 +119,7 @@ typedef struct zhalo_box {
 /// sorts. It does not change them. A rank may have none.
 typedef struct zhalo_particles {
   int64_t num;
-  int dimensions;            ///< 2 or 3; 0: 3
+  int dimensions;            ///< 2 or 3, the same on all ranks; 0: 3
   zhalo_column position[3];  ///< per axis, all of one precision, the same on all ranks
   zhalo_column velocity[3];  ///< per axis, or none
   zhalo_column mass;         ///< or none: then each has uniform_mass
