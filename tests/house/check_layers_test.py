@@ -19,6 +19,9 @@ GOOD = {
     "kernels/common/fof/plain.hpp": '#pragma once\n#include "zhalo/catalogue/plain.hpp"\n',
     "kernels/host/fof.cpp": '#include "kernels/common/fof/labels.hpp"\n'
     '#include "zhalo/core/config.hpp"\n#if 1\n#endif\n',
+    "include/zhalo/zhalo.h": "#ifndef A\n#define A\n#include <mpi.h>\n#endif\n",
+    "src/c/context.cpp": '#include "zhalo/zhalo.h"\n#include "zhalo/mesh/paint.hpp"\n',
+    "apps/examples/e.c": '#include "zhalo/zhalo.h"\n',
     "apps/fof.cpp": '#include "zhalo/io/snapshot.hpp"\n#include "progress.hpp"\n#include <mpi.h>\n',
     "tests/unit/a.cpp": '#include "kernels/common/fof/labels.hpp"\n#include <mpi.h>\n',
 }
@@ -46,6 +49,13 @@ FAULTS = {
         '#include "src/io/reader.hpp"\n',
         "layer domain may not include",
     ),
+    "C in C++": ("src/fof/f.cpp", '#include "zhalo/zhalo.h"\n', "only src/c/ includes"),
+    "io in the C interface": (
+        "src/c/d.cpp",
+        '#include "zhalo/io/snapshot.hpp"\n',
+        "layer c may not include",
+    ),
+    "long line in C": ("apps/e.c", "// " + "x" * 100 + "\n", "103 characters"),
     "unknown layer": ("src/misc/m.cpp", '#include "zhalo/core/config.hpp"\n', "unknown layer"),
     "kernels in include": (
         "include/zhalo/fof/f.hpp",

@@ -1,5 +1,6 @@
 # One package test: a fresh consumer that finds zhalo by WAY (find_package or add_subdirectory),
-# builds README's program, runs it, and gets the output that README shows.
+# builds README's program, runs it, and gets the output that README shows. A C program finds
+# zhalo.h, too.
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
@@ -47,4 +48,9 @@ execute_process(COMMAND "${WORK}/build/readme" OUTPUT_VARIABLE output COMMAND_ER
 message("${output}")
 if(NOT output STREQUAL expected)
   message(FATAL_ERROR "README.md shows another output:\n${expected}")
+endif()
+
+execute_process(COMMAND "${WORK}/build/from_c" OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+if(NOT output STREQUAL "0 0 2\n")
+  message(FATAL_ERROR "The C program prints another output:\n${output}")
 endif()

@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string_view>
+
+#include "src/c/handles.hpp"
+
+namespace zhalo::c {
+namespace {
+
+/// An array, because a string may need memory that is gone.
+using Message = std::array<char, 4096>;
+Message& last_message() {
+  thread_local Message message{};
+  return message;
+}
+
+int keep(std::string_view text, int status) {
+  Message& message = last_message();
+  const std::size_t length = std::min(text.size(), message.size() - 1);
+  *std::copy_n(text.begin(), length, message.begin()) = '\0';
+  return status;
+}
+
+ExecRequest exec_request(const zhalo_context_options& options) {
+  validate(!std::isnan(options.timeout_seconds), "the timeout is not a number of seconds");
+  constexpr Processor processors[] = {Processor::automatic, Processor::host, Processor::cuda};
+  ExecRequest request;
+  request.processor = processors[one_of(options.processor, 2, "processor")];
+  validate(options.threads >= 0, "{} threads are asked for (0 is the default)", options.threads);
+  if (options.threads > 0) request.threads = options.threads;
+  if (options.device != nullptr) {
+    request.device = *options.device;
+    validate(request.device >= 0, "the number of the device is {} (must be at least 0)",
+             request.device);
+  }
+  return request;
+}
+
+CommunicatorOptions communicator_options(const zhalo_context_options& options) {
+  CommunicatorOptions chosen;
+  if (options.timeout_seconds < 0) chosen.timeout_seconds = 0;  // there: no limit
+  if (options.timeout_seconds > 0) chosen.timeout_seconds = options.timeout_seconds;
+  return chosen;
+}
+
+/// `connect` makes the communicator from its options. Collective.
+template <class Connect>
+int create_context(const zhalo_context_options* options, zhalo_context** context,
+                   const Connect& connect) {
+  if (context != nullptr) *context = nullptr;
+  return status_of([&] {
+    const zhalo_context_options chosen = options_or_default(options);
+    const auto shared =
+        std::make_shared<Context>(Context{.comm = connect(communicator_options(chosen))});
+    make_handle(shared, context, [&] {
+      shared->exec = choose_exec(shared->comm, exec_request(chosen));
+      return zhalo_context{shared};
+    });
+  });
+}
+
+}  // namespace
+
+int keep_error() noexcept {
+  try {
+    throw;
+  } catch (const InputError& error) {
+    return keep(error.what(), ZHALO_INPUT_ERROR);
+  } catch (const OutOfMemory& error) {
+    return keep(error.what(), ZHALO_OUT_OF_MEMORY);
+  } catch (const std::bad_alloc&) {
+    return keep("out of host memory in a small allocation", ZHALO_OUT_OF_MEMORY);
+  } catch (const DeviceError& error) {
+    return keep(error.what(), ZHALO_DEVICE_ERROR);
+  } catch (const CommunicationError& error) {
+    return keep(error.what(), ZHALO_COMMUNICATION_ERROR);
+  } catch (const FileError& error) {
+    return keep(error.what(), ZHALO_FILE_ERROR);
+  } catch (const std::exception& error) {
+    return keep(error.what(), ZHALO_OTHER_ERROR);
+  } catch (...) {
+    return keep("unknown exception", ZHALO_OTHER_ERROR);
+  }
+}
+
+void forget_error() noexcept { last_message().front() = '\0'; }
+
+extern "C" {
+
+const char* zhalo_last_error() { return last_message().data(); }
+
+int zhalo_context_create(MPI_Comm comm, const zhalo_context_options* options,
+                         zhalo_context** context) {
+  return create_context(options, context, [&](const CommunicatorOptions& of_communicator) {
+    return Communicator(comm, of_communicator);
+  });
+}
+
+int zhalo_context_create_f(MPI_Fint comm, const zhalo_context_options* options,
+                           zhalo_context** context) {
+  return zhalo_context_create(MPI_Comm_f2c(comm), options, context);
+}
+
+int zhalo_context_create_alone(const zhalo_context_options* options, zhalo_context** context) {
+  return create_context(options, context,
+                        [](const CommunicatorOptions&) { return Communicator(); });
+}
+
+int zhalo_context_is_on_device(const zhalo_context* context, int* is_on_device) {
+  return status_of([&] {
+    const Exec& exec = at(context, "context").shared->exec;
+    at(is_on_device, "answer") = std::holds_alternative<Cuda>(exec) ? 1 : 0;
+  });
+}
+
+void zhalo_context_destroy(zhalo_context* context) { delete context; }
+
+}  // extern "C"
+
+}  // namespace zhalo::c

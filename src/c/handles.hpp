@@ -1,0 +1,129 @@
+/// What the handles of zhalo/zhalo.h hold, and how errors become statuses.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "src/core/validate.hpp"
+#include "zhalo/catalogue/catalogue.hpp"
+#include "zhalo/comm/context.hpp"
+#include "zhalo/domain/domain.hpp"
+#include "zhalo/fof/fof.hpp"
+#include "zhalo/knn/knn.hpp"
+#include "zhalo/zhalo.h"
+
+// A handle shares what it needs with other handles. So the caller may destroy them in any order.
+// The names are C's: NOLINTBEGIN(readability-identifier-naming)
+struct zhalo_context {
+  std::shared_ptr<const zhalo::Context> shared;
+};
+
+struct zhalo_domain {
+  std::shared_ptr<const zhalo::Context> context;
+  std::variant<zhalo::Domain<float>, zhalo::Domain<double>> particles;
+};
+
+struct zhalo_groups {
+  zhalo_domain domain;
+  zhalo::FofResult fof;
+};
+
+struct zhalo_catalogue {
+  zhalo_domain domain;
+  zhalo::Catalogue table;
+};
+
+struct zhalo_neighbours {
+  zhalo_domain domain;
+  std::variant<zhalo::KnnResult<float>, zhalo::KnnResult<double>> lists;
+};
+// NOLINTEND(readability-identifier-naming)
+
+namespace zhalo::c {
+
+/// Keeps the message of the exception that is being handled, and returns its status.
+int keep_error() noexcept;
+void forget_error() noexcept;
+
+/// Runs `work` and returns its status: no exception gets to the caller.
+template <class Work>
+int status_of(const Work& work) noexcept {
+  try {
+    work();
+  } catch (...) {
+    return keep_error();
+  }
+  forget_error();
+  return ZHALO_OK;
+}
+
+/// What the pointer points to. InputError for null; `what` is in the message.
+template <class T>
+T& at(T* pointer, const char* what) {
+  validate(pointer != nullptr, "the pointer to the {} is null", what);
+  return *pointer;
+}
+
+/// The caller's options, or the defaults.
+template <class Options>
+Options options_or_default(const Options* options) {
+  return options == nullptr ? Options{} : *options;
+}
+
+/// InputError unless `value` is one of the constants 0 to `last`.
+inline int one_of(int value, int last, const char* what) {
+  validate(value >= 0 && value <= last, "the {} is {} (must be 0 to {}, see zhalo.h)", what, value,
+           last);
+  return value;
+}
+
+/// Collective. `*handle` becomes what make() returns, or null if any rank fails.
+template <class Handle, class Make>
+void make_handle(const std::shared_ptr<const Context>& context, Handle** handle, const Make& make) {
+  std::unique_ptr<Handle> made;
+  context->comm.together([&] {
+    at(handle, "handle that is made");
+    made = std::make_unique<Handle>(make());
+  });
+  *handle = made.release();
+}
+
+/// InputError unless an array of the caller has room for so many elements.
+inline void validate_room(const void* to, Index room, Index needed) {
+  validate(room >= needed, "the array has room for {} elements, and {} are needed", room, needed);
+  validate(to != nullptr || needed == 0, "the array for {} elements is null", needed);
+}
+
+/// Copies values in host memory or in memory of `exec` to an array of the caller.
+template <class T>
+void copy_out(const Exec& exec, Span<const T> values, T* to, Index room) {
+  validate_room(to, room, values.size());
+  if (values.empty()) return;
+  copy_bytes(exec, to, values.data(), static_cast<std::size_t>(values.size()) * sizeof(T));
+}
+
+/// Copies values of a domain's particles, `per_particle` each, to an array of the caller in the
+/// order in which this rank gave the particles. Collective.
+template <class T>
+void copy_in_caller_order(const zhalo_domain& domain, Span<const T> values, Index per_particle,
+                          T* to, Index room) {
+  const auto size = per_particle * static_cast<Index>(sizeof(T));
+  const auto copy = [&](const auto& particles) {
+    const Index num = particles.num_origin();
+    validate_room(to, room, num * per_particle);
+    const ColumnView column{values.data(), particles.num(), size, 0};
+    const Exec& exec = domain.context->exec;
+    if (std::holds_alternative<Host>(exec)) {
+      particles.to_caller_order(column, {to, num, size});
+      return;
+    }
+    // The caller's array may be in host memory.
+    Buffer<T> ordered(exec, num * per_particle, "results in the caller's order");
+    particles.to_caller_order(column, {ordered.data(), num, size});
+    copy_out<T>(exec, ordered.span(), to, room);
+  };
+  domain.context->comm.together([&] { std::visit(copy, domain.particles); });
+}
+
+}  // namespace zhalo::c

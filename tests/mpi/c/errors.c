@@ -1,0 +1,248 @@
+/// zhalo.h from C: every rank gets the status and the message of an error, and can go on.
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/mpi/c/check.h"
+#include "zhalo/zhalo.h"
+
+enum { num = 20 };
+
+static int rank, size;
+static double position[num][3];
+
+/// A grid of points, on each rank another plane.
+static zhalo_particles particles_of_rank(void) {
+  zhalo_particles particles = {.num = num};
+  for (int i = 0; i < num; ++i) {
+    position[i][0] = 0.1 * (i % 5);
+    position[i][1] = 0.1 * (i / 5);
+    position[i][2] = 0.2 * rank;
+  }
+  zhalo_set_rows(particles.position, position, ZHALO_DOUBLE, 3);
+  return particles;
+}
+
+/// Expects a status and words of the message.
+#define EXPECT_ERROR(call, status, words)                           \
+  do {                                                              \
+    EXPECT_STATUS(call, status);                                    \
+    if (strstr(zhalo_last_error(), words) == NULL) {                \
+      fprintf(stderr, "the message is '%s'\n", zhalo_last_error()); \
+      expect(0, "has the words: " words, __FILE__, __LINE__);       \
+    }                                                               \
+  } while (0)
+
+static const zhalo_box unit_box = {{0, 0, 0}, {2, 2, 2}, {1, 1, 1}};
+
+static void check_contexts(void) {
+  zhalo_context* context = NULL;
+  zhalo_context_options options = {.processor = 3};
+  EXPECT_ERROR(zhalo_context_create(MPI_COMM_NULL, NULL, &context), ZHALO_INPUT_ERROR,
+               "MPI_COMM_NULL");
+  EXPECT_ERROR(zhalo_context_create(MPI_COMM_WORLD, &options, &context), ZHALO_INPUT_ERROR,
+               "processor");
+  EXPECT(context == NULL);
+  options = (zhalo_context_options){.threads = rank == size - 1 ? -2 : 1};
+  EXPECT_ERROR(zhalo_context_create(MPI_COMM_WORLD, &options, &context), ZHALO_INPUT_ERROR,
+               "threads");
+  options = (zhalo_context_options){.threads = 1, .timeout_seconds = NAN};
+  EXPECT_STATUS(zhalo_context_create(MPI_COMM_WORLD, &options, &context), ZHALO_INPUT_ERROR);
+  const int device = 4000;
+  options = (zhalo_context_options){.processor = ZHALO_CUDA, .device = &device};
+  EXPECT_STATUS(zhalo_context_create(MPI_COMM_WORLD, &options, &context), ZHALO_DEVICE_ERROR);
+  EXPECT_ERROR(zhalo_context_create(MPI_COMM_WORLD, NULL, NULL), ZHALO_INPUT_ERROR, "null");
+  EXPECT_ERROR(zhalo_context_is_on_device(NULL, NULL), ZHALO_INPUT_ERROR, "context is null");
+}
+
+/// One rank alone has something wrong, and all get the error.
+static void check_domains(const zhalo_context* context) {
+  const int is_last = rank == size - 1;
+  zhalo_domain* domain = NULL;
+  zhalo_particles particles = particles_of_rank();
+  zhalo_box box = unit_box;
+  box.length[1] = -1;
+  EXPECT_STATUS(zhalo_domain_create(context, &particles, &box, &domain), ZHALO_INPUT_ERROR);
+  EXPECT(domain == NULL);
+  if (is_last) position[3][1] = NAN;
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, &unit_box, &domain), ZHALO_INPUT_ERROR,
+               "1 of");
+  particles = particles_of_rank();
+  if (is_last) particles.position[2].data = NULL;
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, &unit_box, &domain), ZHALO_INPUT_ERROR,
+               "without positions along z");
+  particles = particles_of_rank();
+  if (is_last) particles.position[1].precision = ZHALO_FLOAT;
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, &unit_box, &domain), ZHALO_INPUT_ERROR,
+               "another precision");
+  particles = particles_of_rank();
+  if (is_last) particles.velocity[1] = particles.position[1];
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, &unit_box, &domain), ZHALO_INPUT_ERROR,
+               "velocities");
+  particles = particles_of_rank();
+  if (is_last) particles.position[0].stride_bytes = 4;
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, &unit_box, &domain), ZHALO_INPUT_ERROR,
+               "4 bytes apart");
+  particles = particles_of_rank();
+  if (is_last) particles.dimensions = 4;
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, &unit_box, &domain), ZHALO_INPUT_ERROR,
+               "dimensions");
+  particles = particles_of_rank();
+  if (is_last) particles.num = -1;
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, &unit_box, &domain), ZHALO_INPUT_ERROR,
+               "-1 particles");
+  particles = particles_of_rank();
+  if (is_last) particles.is_on_device = 1;
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, &unit_box, &domain), ZHALO_INPUT_ERROR,
+               "on a device");
+  EXPECT_ERROR(zhalo_domain_create(context, NULL, &unit_box, &domain), ZHALO_INPUT_ERROR,
+               "particles is null");
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, &unit_box, is_last ? NULL : &domain),
+               ZHALO_INPUT_ERROR, "null");
+}
+
+/// Ranks that differ in precision are told so; a rank without particles has none.
+static void check_precisions(const zhalo_context* context) {
+  static float single[num][3];
+  zhalo_domain* domain = NULL;
+  zhalo_particles particles = particles_of_rank();
+  const int is_last = rank == size - 1;
+  if (is_last) zhalo_set_rows(particles.position, single, ZHALO_FLOAT, 3);
+  if (size == 1) return;
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, &unit_box, &domain), ZHALO_INPUT_ERROR,
+               "float");
+  if (!is_last) particles = (zhalo_particles){0};
+  EXPECT_OK(zhalo_domain_create(context, &particles, &unit_box, &domain));
+  zhalo_domain_counts counts = {0};
+  EXPECT_OK(zhalo_domain_get_counts(domain, &counts));
+  EXPECT(counts.num_total == num);
+  zhalo_domain_destroy(domain);
+}
+
+static void check_searches(const zhalo_domain* domain) {
+  zhalo_groups* groups = NULL;
+  zhalo_neighbours* neighbours = NULL;
+  const int is_last = rank == size - 1;
+  EXPECT_STATUS(zhalo_find_groups(domain, 0, &groups), ZHALO_INPUT_ERROR);
+  EXPECT_STATUS(zhalo_find_groups(domain, NAN, &groups), ZHALO_INPUT_ERROR);
+  EXPECT_STATUS(zhalo_find_groups(domain, 1.5, &groups), ZHALO_INPUT_ERROR);
+  if (size > 1) {
+    EXPECT_STATUS(zhalo_find_groups(domain, is_last ? 0.1 : 0.2, &groups), ZHALO_INPUT_ERROR);
+  }
+  EXPECT(groups == NULL);
+  zhalo_neighbour_options options = {.k = is_last ? 5000 : 8};
+  EXPECT_STATUS(zhalo_find_neighbours(domain, &options, &neighbours), ZHALO_INPUT_ERROR);
+  options = (zhalo_neighbour_options){.max_radius = -1};
+  EXPECT_STATUS(zhalo_find_neighbours(domain, &options, &neighbours), ZHALO_INPUT_ERROR);
+  EXPECT(neighbours == NULL);
+  EXPECT_ERROR(zhalo_find_groups(NULL, 0.1, &groups), ZHALO_INPUT_ERROR, "domain is null");
+
+  EXPECT_OK(zhalo_find_neighbours(domain, NULL, &neighbours));
+  static double distances[num][8];
+  static int64_t indices[num][8];
+  EXPECT_OK(zhalo_neighbours_get_indices(neighbours, &indices[0][0], 8 * num));
+  EXPECT_OK(zhalo_neighbours_get_distances(neighbours, ZHALO_DOUBLE, distances, 8 * num));
+  EXPECT(indices[0][0] == (int64_t)num * rank && distances[0][0] == 0);
+  EXPECT_ERROR(zhalo_neighbours_get_indices(neighbours, &indices[0][0], 8 * num - is_last),
+               ZHALO_INPUT_ERROR, "room for 159");
+  EXPECT_ERROR(zhalo_neighbours_get_distances(neighbours, ZHALO_FLOAT, distances, 8 * num),
+               ZHALO_INPUT_ERROR, "precision");
+  zhalo_neighbours_destroy(neighbours);
+}
+
+static void check_catalogues(const zhalo_domain* domain) {
+  zhalo_groups* groups = NULL;
+  zhalo_catalogue* catalogue = NULL;
+  int64_t labels[num];
+  EXPECT_OK(zhalo_find_groups(domain, 0.11, &groups));
+  EXPECT_ERROR(zhalo_groups_get_labels(groups, labels, num - (rank == 0)), ZHALO_INPUT_ERROR,
+               "room for 19");
+  EXPECT_ERROR(zhalo_groups_get_labels(groups, NULL, num), ZHALO_INPUT_ERROR, "null");
+  EXPECT_STATUS(zhalo_make_catalogue(groups, 0, &catalogue), ZHALO_INPUT_ERROR);
+  if (size > 1) {
+    EXPECT_STATUS(zhalo_make_catalogue(groups, 1 + rank, &catalogue), ZHALO_INPUT_ERROR);
+  }
+  EXPECT(catalogue == NULL);
+  EXPECT_OK(zhalo_make_catalogue(groups, num, &catalogue));
+  zhalo_catalogue_counts counts = {0};
+  EXPECT_OK(zhalo_catalogue_get_counts(catalogue, &counts));
+  EXPECT(counts.num_groups_total == size && counts.num_groups == 1);
+  EXPECT_ERROR(zhalo_catalogue_get_masses(catalogue, NULL, 0), ZHALO_INPUT_ERROR, "room for 0");
+  EXPECT_ERROR(zhalo_catalogue_get_members(catalogue, labels, num - 1), ZHALO_INPUT_ERROR,
+               "room for 19");
+  EXPECT_ERROR(zhalo_catalogue_get_lengths(NULL, labels, num), ZHALO_INPUT_ERROR,
+               "catalogue is null");
+  zhalo_catalogue_destroy(catalogue);
+  zhalo_groups_destroy(groups);
+}
+
+static void check_fields(const zhalo_domain* domain) {
+  double values[64];
+  zhalo_cells cells;
+  zhalo_paint_options options = {.num = {4, 4, 0}};
+  EXPECT_STATUS(zhalo_paint_cells(domain, &options, &cells), ZHALO_INPUT_ERROR);
+  EXPECT_STATUS(zhalo_paint(domain, &options, values, 64, NULL), ZHALO_INPUT_ERROR);
+  options = (zhalo_paint_options){.num = {4, 4, 4}, .window = 9};
+  EXPECT_ERROR(zhalo_paint(domain, &options, values, 64, NULL), ZHALO_INPUT_ERROR, "window");
+  options = (zhalo_paint_options){.num = {4, 4, 4}};
+  EXPECT_ERROR(zhalo_paint(domain, &options, values, 0, NULL), ZHALO_INPUT_ERROR, "room for 0");
+  EXPECT_OK(zhalo_paint(domain, &options, values, 64, NULL));
+  if (size == 1) return;
+  options.precision = rank == 0 ? ZHALO_FLOAT : ZHALO_DOUBLE;
+  EXPECT_ERROR(zhalo_paint(domain, &options, values, 64, NULL), ZHALO_INPUT_ERROR, "float");
+  options = (zhalo_paint_options){.num = {4, 4, 4}, .window = rank == 0 ? ZHALO_NGP : ZHALO_PCS};
+  EXPECT_STATUS(zhalo_paint(domain, &options, values, 64, NULL), ZHALO_INPUT_ERROR);
+}
+
+/// A context of one rank without MPI, and handles that outlive what they were made of.
+static void check_alone(void) {
+  zhalo_context* context = NULL;
+  zhalo_domain* domain = NULL;
+  zhalo_groups* groups = NULL;
+  int64_t labels[num] = {0};
+  const zhalo_particles particles = particles_of_rank();
+  const zhalo_context_options options = {.processor = ZHALO_HOST, .threads = 1};
+  EXPECT_OK(zhalo_context_create_alone(&options, &context));
+  EXPECT_OK(zhalo_domain_create(context, &particles, &unit_box, &domain));
+  zhalo_context_destroy(context);
+  EXPECT_OK(zhalo_find_groups(domain, 0.11, &groups));
+  zhalo_domain_destroy(domain);
+  labels[num - 1] = -1;
+  EXPECT_OK(zhalo_groups_get_labels(groups, labels, num));
+  EXPECT(labels[0] == 0 && labels[num - 1] == 0);
+  zhalo_groups_destroy(groups);
+}
+
+int main(int argc, char** argv) {
+  zhalo_context* context = NULL;
+  EXPECT_ERROR(zhalo_context_create(MPI_COMM_WORLD, NULL, &context), ZHALO_INPUT_ERROR, "MPI_Init");
+  check_alone();
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  check_contexts();
+
+  // One context for all that follows: it is as good as new after each error.
+  const zhalo_context_options options = {.processor = ZHALO_HOST, .timeout_seconds = 60};
+  EXPECT_OK(zhalo_context_create(MPI_COMM_WORLD, &options, &context));
+  check_domains(context);
+  check_precisions(context);
+  const zhalo_particles particles = particles_of_rank();
+  zhalo_domain* domain = NULL;
+  EXPECT_OK(zhalo_domain_create(context, &particles, &unit_box, &domain));
+  check_searches(domain);
+  check_catalogues(domain);
+  check_fields(domain);
+  zhalo_domain_destroy(domain);
+  zhalo_context_destroy(context);
+
+  zhalo_catalogue_destroy(NULL);
+  zhalo_context_destroy(NULL);
+  zhalo_domain_destroy(NULL);
+  zhalo_groups_destroy(NULL);
+  zhalo_neighbours_destroy(NULL);
+  const int failures = count_failures();
+  MPI_Finalize();
+  return failures == 0 ? 0 : 1;
+}
