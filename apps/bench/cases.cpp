@@ -147,11 +147,11 @@ Cases generated_cases() {
     add_mesh(cases, {kind, "1e7", 10'000'000}, 256);
   }
   for (const Index num : grid_sizes) {
-    for (const bool is_float : {true, false})
-      add_on_all_execs(
-          cases.fft,
-          TransformCase{
-              fmt::format("fft/{}/{}", is_float ? "float" : "double", num), num, is_float, {}});
+    for (const bool is_float : {true, false}) {
+      const std::string size = fmt::format("{}/{}", is_float ? "float" : "double", num);
+      add_on_all_execs(cases.fft, TransformCase{"fft/" + size, num, is_float, false, {}});
+      add_on_device(cases.fft, TransformCase{"cufft/" + size, num, is_float, true, {}});
+    }
   }
   return cases;
 }

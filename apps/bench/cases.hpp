@@ -120,11 +120,14 @@ struct TransformCase {
   std::string name;
   Index num = 0;  ///< cells along each axis
   bool is_float = false;
+  bool by_cufft = false;  ///< cuFFT's own transform in three dimensions, else ours
   std::function<Exec()> make_exec;
 };
 
 /// The function that google-benchmark calls. Counters: docs/benchmarks.md.
 void run(benchmark::State& state, const TransformCase& transform_case);
+/// The same of a case of cuFFT's.
+void run_cufft(benchmark::State& state, const TransformCase& transform_case);
 
 /// The caller's own points.
 struct PointsFile {

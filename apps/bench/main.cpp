@@ -24,6 +24,7 @@ struct Options {
   std::string labels_file;
   std::string neighbours_file;
   std::optional<int> k;
+  bool on_device = false;
   std::string write_points;
   std::optional<std::string> kind;
   std::optional<double> num;
@@ -40,7 +41,8 @@ constexpr const char* explanation =
     "knn/{self,queries,reduce}/{uniform,clustered}/{1e5,1e6,1e7}/k{8,16,32,64}/threads:{1,2} and\n"
     "{paint,sample}/{ngp,cic,tsc,pcs}/{uniform,clustered}/{1e6,1e7}/{z-order,random}/threads:{1,2} "
     "and\n"
-    "fft/{float,double}/{128,256,512}/threads:{1,2}; with --points\n"
+    "fft/{float,double}/{128,256,512}/threads:{1,2}, on a CUDA device cufft/... of the same kind;\n"
+    "with --points\n"
     "fof/points/b{0.2,0.7}/threads:{1,2} and knn/points/k{8,16,32,64}/threads:{1,2}, with "
     "--rlink-abs only\n"
     "fof/points/rlink:X/threads:{1,2}; on a CUDA device also .../exec:cuda";
@@ -63,6 +65,9 @@ void add_options(app::CommandLine& command, Options& options) {
                      "FILE");
   command.add_option("--k", options.k,
                      "Number of these neighbours, the particle itself included [8]", "K");
+  command.add_flag("--device", options.on_device,
+                   "The labels or neighbours that are written are found by a CUDA device, not by "
+                   "one thread");
   command.add_option("--write-points", options.write_points,
                      "Only write generated points, as --points reads them", "FILE");
   command.add_option("--kind", options.kind, "uniform, clustered or dense [clustered]", "WHICH");
@@ -88,6 +93,8 @@ void check(const Options& options) {
   demand(options.labels_file.empty() || options.neighbours_file.empty(),
          "--write-labels and --write-neighbours are both given: which one is meant?");
   demand(!options.k || !options.neighbours_file.empty(), "--k is given without --write-neighbours");
+  demand(!options.on_device || !options.labels_file.empty() || !options.neighbours_file.empty(),
+         "--device is given without --write-labels or --write-neighbours");
   demand(!writes || !reads, "--write-points and --points are both given: which one is meant?");
   demand(writes || (!options.kind && !options.num && !options.seed),
          "--kind, --num or --seed is given without --write-points");
@@ -155,12 +162,14 @@ void run_benchmarks(const Options& options, const char* program) {
 }
 
 void write_labels(const Options& options) {
-  const bench::FofCase one = bench::file_cases(options.points).fof.front();
+  bench::FofCase one = bench::file_cases(options.points).fof.front();
+  if (options.on_device) one.make_exec = [] { return cuda_exec(); };
   write_raw(options.labels_file, bench::labels(one, one.source.make()));
 }
 
 void write_neighbours(const Options& options) {
-  const bench::KnnCase one = bench::neighbours_case(options.points, options.k.value_or(8));
+  bench::KnnCase one = bench::neighbours_case(options.points, options.k.value_or(8));
+  if (options.on_device) one.make_exec = [] { return cuda_exec(); };
   const bench::NeighbourTable table = bench::neighbours(one, one.particles.make());
   write_raw(options.neighbours_file, table.distance, table.index);
 }

@@ -49,7 +49,9 @@ void run_as(benchmark::State& state, const TransformCase& transform_case) {
 
 void run(benchmark::State& state, const TransformCase& transform_case) {
   try {
-    if (transform_case.is_float) {
+    if (transform_case.by_cufft) {
+      run_cufft(state, transform_case);
+    } else if (transform_case.is_float) {
       run_as<float>(state, transform_case);
     } else {
       run_as<double>(state, transform_case);

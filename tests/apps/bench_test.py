@@ -94,7 +94,7 @@ class Bench(unittest.TestCase):
         self.assertEqual((status, set(output.split())), (0, wanted))
 
     def test_transforms(self):
-        one, two = self.cases_of("fft/float/128/")
+        one, two = self.cases_of("^fft/float/128/threads")
         self.assertEqual(
             (one["name"], two["name"]), ("fft/float/128/threads:1", "fft/float/128/threads:2")
         )
@@ -141,6 +141,7 @@ class Bench(unittest.TestCase):
                 case["ns_per_particle"] + case["catalogue"],
                 delta=1e-6 * case["total"],
             )
+            self.assertGreater(case["with_catalogue"], 0)
             self.assertGreater(case["ns_per_particle_first"], 0)
             self.assertGreaterEqual(case["bytes_per_particle"], 8)  # the labels
             self.assertGreaterEqual(case["bytes_per_particle_catalogue"], 8)
@@ -222,6 +223,7 @@ class Bench(unittest.TestCase):
             ),
             (["--write-points", self.path / "no" / "x"], "cannot write"),
             (["--points", short, "--write-neighbours", self.path / "x"], "not a multiple of 12"),
+            (["--points", short, "--device"], "--device is given without"),
             (["--points", short, "--rlink-abs", "-1"], "--rlink-abs"),
         ):
             status, _, errors = run(*arguments)

@@ -1,5 +1,5 @@
-/// The part of cuFFT that zhalo uses, on emulated devices: many one-dimensional transforms at once,
-/// by FFTW. The names and numbers are cuFFT's.
+/// The part of cuFFT that zhalo uses, on emulated devices: many transforms at once, each in one to
+/// three dimensions, by FFTW. The names and numbers are cuFFT's.
 #pragma once
 
 #include <cuda_runtime_api.h>

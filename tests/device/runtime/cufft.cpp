@@ -1,4 +1,4 @@
-// Plans of one-dimensional transforms, carried out by FFTW.
+// Plans of transforms in one to three dimensions, carried out by FFTW.
 #include <cufft.h>
 #include <fftw3.h>
 #include <emulated_launch.hpp>
@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tests/device/runtime/devices.hpp"
 #include "tests/device/runtime/memory.hpp"
@@ -18,8 +19,11 @@ namespace {
 
 struct Plan {
   cufftType type = CUFFT_Z2Z;
-  fftw_iodim64 line{};
+  std::vector<fftw_iodim64> axes;  ///< of one transform
   fftw_iodim64 lines{};
+
+  int rank() const { return static_cast<int>(axes.size()); }
+
   std::size_t work_bytes = 0;
   void* work = nullptr;
   cudaStream_t stream = nullptr;
@@ -102,16 +106,17 @@ cufftResult execute(cufftHandle handle, cufftType type, const void* in, void* ou
 template <class Fftw, class Number>
 cufftResult execute_complex(cufftHandle handle, cufftType type, Number* in, Number* out, int sign) {
   return execute(handle, type, in, out, [=](const Plan& plan) {
-    run_and_destroy<Fftw>(
-        Fftw::complex(1, &plan.line, 1, &plan.lines, reinterpret_cast<typename Fftw::Complex*>(in),
-                      reinterpret_cast<typename Fftw::Complex*>(out), sign, flags));
+    run_and_destroy<Fftw>(Fftw::complex(plan.rank(), plan.axes.data(), 1, &plan.lines,
+                                        reinterpret_cast<typename Fftw::Complex*>(in),
+                                        reinterpret_cast<typename Fftw::Complex*>(out), sign,
+                                        flags));
   });
 }
 
 template <class Fftw, class Real, class Number>
 cufftResult execute_forward(cufftHandle handle, cufftType type, Real* in, Number* out) {
   return execute(handle, type, in, out, [=](const Plan& plan) {
-    run_and_destroy<Fftw>(Fftw::to_complex(1, &plan.line, 1, &plan.lines, in,
+    run_and_destroy<Fftw>(Fftw::to_complex(plan.rank(), plan.axes.data(), 1, &plan.lines, in,
                                            reinterpret_cast<typename Fftw::Complex*>(out), flags));
   });
 }
@@ -120,7 +125,7 @@ cufftResult execute_forward(cufftHandle handle, cufftType type, Real* in, Number
 template <class Fftw, class Real, class Number>
 cufftResult execute_inverse(cufftHandle handle, cufftType type, Number* in, Real* out) {
   return execute(handle, type, in, out, [=](const Plan& plan) {
-    run_and_destroy<Fftw>(Fftw::to_real(1, &plan.line, 1, &plan.lines,
+    run_and_destroy<Fftw>(Fftw::to_real(plan.rank(), plan.axes.data(), 1, &plan.lines,
                                         reinterpret_cast<typename Fftw::Complex*>(in), out,
                                         flags | FFTW_DESTROY_INPUT));
   });
@@ -162,10 +167,18 @@ cufftResult cufftMakePlanMany64(cufftHandle plan, int rank, long long* length, l
                                 long long in_stride, long long in_distance, long long* out_embed,
                                 long long out_stride, long long out_distance, cufftType type,
                                 long long num, std::size_t* work_bytes) {
-  if (rank != 1 || in_embed == nullptr || out_embed == nullptr) return CUFFT_INVALID_VALUE;
+  if (rank < 1 || rank > 3 || in_embed == nullptr || out_embed == nullptr)
+    return CUFFT_INVALID_VALUE;
   return change(plan, [&](Plan& found) {
     found.type = type;
-    found.line = {*length, in_stride, out_stride};
+    found.axes.assign(static_cast<std::size_t>(rank), {});
+    long long in = in_stride;
+    long long out = out_stride;
+    for (int axis = rank; axis-- > 0;) {
+      found.axes[static_cast<std::size_t>(axis)] = {length[axis], in, out};
+      in *= in_embed[axis];
+      out *= out_embed[axis];
+    }
     found.lines = {num, in_distance, out_distance};
     found.work_bytes = *work_bytes = static_cast<std::size_t>(*length) * 16 + 1000;
     found.is_made = true;

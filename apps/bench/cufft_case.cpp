@@ -1,0 +1,146 @@
+#include <chrono>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "apps/bench/cases.hpp"
+#include "apps/bench/cufft_peer.hpp"
+#include "apps/bench/footprint.hpp"
+#include "zhalo/core/buffer.hpp"
+#include "zhalo/core/error.hpp"
+#include "zhalo/fft/fft.hpp"
+
+namespace zhalo::bench {
+namespace {
+
+/// Exact in float, in [-1/2, 1/2): high bits of a linear congruential generator.
+template <class T>
+std::vector<T> random_values(Index num) {
+  std::vector<T> values(static_cast<std::size_t>(num));
+  std::uint64_t state = 1;
+  for (T& value : values) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    value = static_cast<T>(static_cast<double>(state >> 40) * 0x1p-24 - 0.5);
+  }
+  return values;
+}
+
+/// A cube's cells or modes without gaps, taken out of a layout or put into it.
+template <class Work>
+void for_all(Index num, Index row, const BoxLayout& layout, const Work& work) {
+  Index place = 0;
+  for (Index x = 0; x < num; ++x) {
+    for (Index y = 0; y < num; ++y) {
+      for (Index z = 0; z < row; ++z, ++place)
+        work(static_cast<std::size_t>(place), static_cast<std::size_t>(layout.offset({{x, y, z}})));
+    }
+  }
+}
+
+BoxLayout padded(Index num, Index row, Index pitch) {
+  return layout_of({{{0, 0, 0}}, {{num, num, row}}}, natural_order, pitch);
+}
+
+/// Where a library has cells and modes in one memory of `size` reals.
+struct InPlace {
+  BoxLayout cells;
+  BoxLayout modes;
+  Index size = 0;
+};
+
+/// The spectrum that `transform` makes of a cube in place, without gaps.
+template <class T, class Transform>
+std::vector<std::complex<T>> spectrum(const Exec& exec, const std::vector<T>& cube, Index num,
+                                      const InPlace& place, const Transform& transform) {
+  std::vector<T> values(static_cast<std::size_t>(place.size));
+  for_all(num, num, place.cells,
+          [&](std::size_t from, std::size_t to) { values[to] = cube[from]; });
+  Buffer<T> field = to_exec(exec, Span<const T>(values), "field");
+  transform(field);
+  wait(exec);
+  values = to_host(exec, field);
+  const Index row = num / 2 + 1;
+  std::vector<std::complex<T>> result(static_cast<std::size_t>(num * num * row));
+  for_all(num, row, place.modes, [&](std::size_t to, std::size_t from) {
+    result[to] = {values[2 * from], values[2 * from + 1]};
+  });
+  return result;
+}
+
+/// Root of the summed squares of the differences, over that of the squares.
+template <class T>
+double difference(const std::vector<std::complex<T>>& a, const std::vector<std::complex<T>>& b) {
+  double differences = 0;
+  double squares = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const std::complex<double> wanted(a[i]);
+    differences += std::norm(std::complex<double>(b[i]) - wanted);
+    squares += std::norm(wanted);
+  }
+  return std::sqrt(differences / squares);
+}
+
+/// Between the spectra of a random field that cuFFT and zhalo make.
+template <class T>
+double difference_to_ours(const Context& context, CufftCube<T>& cufft, Index num) {
+  FftOptions options;
+  options.norm = Norm::none;
+  Fft<T> ours(context, Decomposition(Grid::cube(num), 1), options);
+  const std::vector<T> cube = random_values<T>(num * num * num);
+  const Index row = num / 2 + 1;
+  const InPlace their_place{padded(num, num, 2 * row), padded(num, row, row), cufft.size()};
+  const auto theirs = spectrum(context.exec, cube, num, their_place,
+                               [&](Buffer<T>& field) { cufft.forward(field.data()); });
+  const InPlace our_place{ours.cells_in_place(), ours.modes(), ours.in_place_size()};
+  const auto wanted = spectrum(context.exec, cube, num, our_place,
+                               [&](Buffer<T>& field) { ours.forward_in_place(field.span()); });
+  return difference(wanted, theirs);
+}
+
+template <class T>
+void run_as(benchmark::State& state, const TransformCase& transform_case) {
+  Context context;
+  context.exec = transform_case.make_exec();
+  const Index num = transform_case.num;
+  const Clock::time_point before = Clock::now();
+  CufftCube<T> cufft(context.exec, num);
+  state.counters["plan_ms"] = 1e3 * seconds_since(before);
+  state.counters["workspace_MB"] = static_cast<double>(cufft.workspace_bytes()) * 1e-6;
+  state.counters["difference"] = difference_to_ours(context, cufft, num);
+
+  // Zeros, as in the cases of our own transforms: nothing overflows, however often it runs.
+  const std::vector<T> zeros(static_cast<std::size_t>(cufft.size()));
+  Buffer<T> field = to_exec(context.exec, Span<const T>(zeros), "field");
+  const auto both = [&] {
+    cufft.forward(field.data());
+    cufft.backward(field.data());
+    wait(context.exec);
+  };
+  both();
+  double seconds = 0;
+  for ([[maybe_unused]] auto _ : state) {
+    const Clock::time_point start = Clock::now();
+    both();
+    seconds += seconds_since(start);
+  }
+  const double bytes = 2 * 6 * static_cast<double>(num * num * num) * sizeof(T);
+  state.counters["GB_per_second"] =
+      bytes * 1e-9 * static_cast<double>(state.iterations()) / seconds;
+}
+
+}  // namespace
+
+void run_cufft(benchmark::State& state, const TransformCase& transform_case) {
+  try {
+    if (transform_case.is_float) {
+      run_as<float>(state, transform_case);
+    } else {
+      run_as<double>(state, transform_case);
+    }
+  } catch (const Error& error) {  // too large for the memory; the other cases run
+    state.SkipWithError(error.what());
+  }
+}
+
+}  // namespace zhalo::bench

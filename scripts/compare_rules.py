@@ -1,0 +1,211 @@
+"""How scripts/gpu-compare compares the results of two programs, and its table."""
+
+import statistics
+import subprocess
+import time
+
+import numpy as np
+
+EPSILON = {"float": 2.0**-23, "double": 2.0**-52}
+ROWS_AT_ONCE = 1_000_000
+ROWS_LOOKED_UP = 100_000
+COLUMNS = ["points", "what", "unit", "zhalo", "peer", "its time", "ratio", "agree"]
+
+
+def median(runs, counter):
+    return statistics.median(run[counter] for run in runs)
+
+
+def split_groups(ours, theirs):
+    """How many groups each has, and how many the parts of one are that the other joins."""
+    num = len(ours)
+    if len(theirs) != num or (num and not 0 <= theirs.min() <= theirs.max() < num):
+        return None
+    joint = len(np.unique(ours * num + theirs))
+    groups = (len(np.unique(ours)), len(np.unique(theirs)))
+    return *groups, 2 * joint - sum(groups)
+
+
+def why_groups_differ(ours, theirs):
+    """None if they agree: a pair in a million particles may be linked by one program only, because
+    its distance is the linking length up to rounding."""
+    found = split_groups(ours, theirs)
+    if found is None:
+        return "its labels are not one index of a particle for each particle"
+    our_number, their_number, split = found
+    if split <= 2 * (len(ours) // 1_000_000):
+        return None
+    return f"{our_number} and {their_number} groups, of which {split} are split by the other"
+
+
+def allowed(distance, box):
+    """Rounding of distances in float, of positions in a box."""
+    return 1e-6 * distance + 2e-7 * box
+
+
+def read_rows(path, num, k):
+    """Distances and indices of neighbours, not all read at once."""
+    if path.stat().st_size != num * k * 12:
+        return None
+    return (
+        np.memmap(path, np.float32, "r", 0, (num, k)),
+        np.memmap(path, np.int64, "r", 4 * num * k, (num, k)),
+    )
+
+
+def in_order(distance):
+    """Rows of it, sorted if a program left that to its caller."""
+    return np.sort(distance, axis=1) if (np.diff(distance, axis=1) < 0).any() else distance
+
+
+def why_neighbours_differ(positions, ours, theirs, periodic):
+    """None if all distances agree, and those of some rows belong to the neighbours that are named:
+    those that are equally far away may stand for each other."""
+    num = len(positions)
+    if theirs is None:
+        return "its file has not k neighbours for each particle"
+    for start in range(0, num, ROWS_AT_ONCE):
+        wanted, found = (
+            in_order(rows[0][start : start + ROWS_AT_ONCE].astype(np.float64))
+            for rows in (ours, theirs)
+        )
+        wrong = ~(np.abs(found - wanted) <= allowed(wanted, 1)).all(axis=1)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            return f"distances of particle {start + row}, and {int(wrong.sum())} of its million"
+    some = np.arange(0, num, max(1, num // ROWS_LOOKED_UP))
+    distance, index = theirs[0][some].astype(np.float64), theirs[1][some]
+    if index.min() < 0 or index.max() >= num:
+        return "an index is none of a particle"
+    apart = np.abs(positions[index].astype(np.float64) - positions[some, None])
+    if periodic:
+        apart = np.minimum(apart, 1 - apart)
+    wrong = (np.abs(np.sqrt((apart**2).sum(axis=2)) - distance) > allowed(distance, 1)).any(axis=1)
+    wrong |= (np.diff(np.sort(index, axis=1), axis=1) == 0).any(axis=1)
+    return f"neighbours of particle {some[np.argmax(wrong)]}" if wrong.any() else None
+
+
+def row_of(points, what, unit, times, peer, why):
+    ours, theirs = times
+    return {
+        "points": points,
+        "what": what,
+        "unit": unit,
+        "zhalo": ours,
+        "peer": peer,
+        "theirs": theirs,
+        "ratio": theirs / ours,
+        "agree": why is None,
+        "why": why,
+    }
+
+
+class Comparison:
+    """Of one peer's results with ours, for the points of one case."""
+
+    def __init__(self, case, name, report, reference, folder):
+        self.case, self.name, self.report = case, name, report
+        self.reference, self.folder = reference, folder
+
+    def row(self, what, ours, seconds, why):
+        theirs = statistics.median(seconds) * 1e9 / self.case.num
+        peer = self.report["peer"]
+        return row_of(self.case.name, what, "ns a point", (ours, theirs), peer, why)
+
+    def groups(self, runs):
+        """Labels, and with a catalogue where the peer makes one."""
+        fof = self.report["fof"]
+        labels = [np.fromfile(one / "labels", np.int64) for one in (self.reference, self.folder)]
+        why = why_groups_differ(*labels)
+        b = self.case.options.b
+        if "haloes" not in fof:
+            what = f"FoF labels, b = {b}, no periodic box"
+            return [self.row(what, median(runs, "ns_per_particle"), fof["seconds"], why)]
+        halo_difference = abs(fof["haloes"] - runs[0]["haloes"])
+        why_haloes = why
+        if halo_difference > 2 * (self.case.num // 1_000_000):
+            why_haloes = f"{runs[0]['haloes']:.0f} and {fof['haloes']} haloes"
+        ours = (median(runs, "with_catalogue"), median(runs, "ns_per_particle"))
+        return [
+            self.row(f"FoF with catalogue, b = {b}", ours[0], fof["seconds"], why_haloes),
+            self.row(f"FoF labels, b = {b}", ours[1], fof["labels"]["seconds"], why),
+        ]
+
+    def neighbours(self, k, runs):
+        num = self.case.num
+        periodic = self.name == "jz-tree"
+        positions = np.fromfile(self.case.points, np.float32).reshape(-1, 3)
+        paths = [one / f"neighbours-{k}" for one in (self.reference, self.folder)]
+        why = why_neighbours_differ(positions, *(read_rows(one, num, k) for one in paths), periodic)
+        what = f"kNN, k = {k}" + ("" if periodic else ", no periodic box")
+        seconds = self.report["knn"][str(k)]["seconds"]
+        return self.row(what, median(runs, "ns_per_query"), seconds, why)
+
+
+def transform_rows(found):
+    """cuFFT's cases beside ours of the same name."""
+    rows = []
+    for name, theirs in found.items():
+        if not name.startswith("cufft/"):
+            continue
+        _, kind, num, _ = name.split("/", 3)
+        ours = found[name[2:]]
+        difference = max(run["difference"] for run in theirs)
+        good = difference <= 64 * EPSILON[kind]  # and not if it is no number
+        why = None if good else f"spectra differ by {difference:.1e}"
+        what = "there and back, in place"
+        times = (median(ours, "real_time"), median(theirs, "real_time"))
+        rows.append(row_of(f"{kind} {num}^3", what, "ms", times, "cuFFT in 3-D", why))
+    return rows
+
+
+def cells(row):
+    times = [
+        f"{row[key]:.0f}" if row[key] >= 100 else f"{row[key]:.3g}" for key in ("zhalo", "theirs")
+    ]
+    return [row["points"], row["what"], row["unit"], times[0], row["peer"], times[1]] + [
+        f"{row['ratio']:.2f}",
+        "yes" if row["agree"] else "NO",
+    ]
+
+
+def line(row):
+    """A row of a Markdown table."""
+    return "| " + " | ".join(cells(row)) + " |"
+
+
+def head():
+    return "| " + " | ".join(COLUMNS) + " |\n|" + "---|" * len(COLUMNS)
+
+
+def output_of(words, folder):
+    try:
+        result = subprocess.run(words, cwd=folder, capture_output=True, text=True)
+    except OSError:
+        return ""
+    return result.stdout.strip() if result.returncode == 0 else ""
+
+
+def machine(root):
+    about = root / "build/carry/about"
+    commit = output_of(["git", "describe", "--always", "--dirty", "--abbrev=12"], root)
+    if not commit and about.exists():
+        commit = about.read_text().rsplit("commit=", 1)[-1].strip()
+    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    return {
+        "date": time.strftime("%Y-%m-%d"),
+        "commit": commit or "unknown",
+        "device": output_of(query, root).split("\n")[0] or "no GPU",
+    }
+
+
+def about(machine_found, options):
+    where = ""
+    if options.exec != "cuda":
+        where = f" zhalo on the host ({options.exec}): a trial only."
+    elif machine_found["device"] == "no GPU":
+        where = " zhalo on an emulated device: a trial only, its times mean nothing."
+    return (
+        f"zhalo {machine_found['commit']}, {machine_found['date']}, {machine_found['device']}."
+        f"{where} Medians of {options.repetitions} runs; ratio: the peer's time over zhalo's."
+    )
