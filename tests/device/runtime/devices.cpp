@@ -90,6 +90,8 @@ cudaError_t result(cudaError_t error) {
   return error;
 }
 
+bool has_failed() { return last_error == cudaErrorIllegalAddress; }
+
 void add_pinned(const void* block, std::size_t bytes) {
   const std::lock_guard lock(pinned().mutex);
   pinned().blocks[address_of(block)] = bytes;

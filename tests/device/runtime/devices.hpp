@@ -17,6 +17,9 @@ bool has_started(int device);
 /// Remembers the error for cudaGetLastError and returns it. An error that the program never clears
 /// was dropped: the process does not end well (see watch_the_end).
 cudaError_t result(cudaError_t error);
+/// After an illegal access, calls fail until this thread has asked for the error. (A real device
+/// never recovers.)
+bool has_failed();
 
 /// Memory of the host that devices copy from and to while the program goes on.
 void add_pinned(const void* block, std::size_t bytes);

@@ -85,6 +85,7 @@ cudaError_t launch(const LaunchRequest& request, const std::vector<ArgumentBytes
                 request.run};
   const OperationScope scope(kernel.name);
   if (count_and_fail(Event::launch)) return result(cudaErrorLaunchFailure);
+  if (has_failed()) return cudaErrorIllegalAddress;
   if (!is_possible(config)) return result(cudaErrorInvalidConfiguration);
   check_arguments(arguments);
   const std::string name = kernel.name;

@@ -129,6 +129,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
                             cudaStream_t stream) {
   start_device();
   if (count_and_fail(Event::copy)) return result(cudaErrorLaunchFailure);
+  if (has_failed()) return cudaErrorIllegalAddress;
   if (bytes == 0) return cudaSuccess;
   const Copy copy{to, from, bytes, device_of(to), device_of(from)};
   check_kind(copy, kind);
@@ -144,6 +145,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     abandon(current_device(), stream);
     return result(cudaErrorIllegalAddress);
   }
+  if (has_failed()) return cudaErrorIllegalAddress;
   finish(current_device(), stream);
   return cudaSuccess;
 }
