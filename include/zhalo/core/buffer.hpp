@@ -98,8 +98,8 @@ std::vector<T> to_host(const Exec& exec, const Buffer<T>& from) {
   return to_host(exec, from.span());
 }
 
-/// Copies the elements to a new Buffer in memory of `exec`, as queue_copy() does. `purpose` names it
-/// in the message of OutOfMemory.
+/// Copies the elements to a new Buffer in memory of `exec`, as queue_copy() does. `purpose` names
+/// it in the message of OutOfMemory.
 template <class T>
 Buffer<T> to_exec(const Exec& exec, Span<const T> from, std::string_view purpose) {
   Buffer<T> to(exec, from.size(), purpose);
