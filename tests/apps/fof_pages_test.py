@@ -3,7 +3,7 @@ C++.
 
   fof_pages_test.py PROGRAM ROOT
 
-Blocks of `cpp` are the marked parts of the example's source.
+Blocks of `cpp` are the marked parts of the examples' sources.
 """
 
 import re
@@ -27,7 +27,9 @@ class Pages(PageCase):
 
     def test_in_situ(self):
         code = self.run_page("in-situ.md")
-        sections = dict(SECTION.findall((ROOT / "apps/examples/in_situ.cpp").read_text()))
+        sections = {}
+        for name in ("in_situ.cpp", "in_situ_device.cpp"):
+            sections.update(SECTION.findall((ROOT / "apps/examples" / name).read_text()))
         self.assertEqual(
             [("cpp", section) for section in sections.values() if section],
             sorted_as(code, sections),
