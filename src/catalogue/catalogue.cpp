@@ -289,6 +289,7 @@ Catalogue make_in_caller_order(DomainState<Real>& domain, Span<const Index> labe
   of_domain = std::move(catalogue.group_of);
   catalogue.group_of = Buffer<Index>(context.exec, label.size(), "group of each particle");
   particles.redistribution.backward(context, {column_view(of_domain), catalogue.group_of.data()});
+  synchronise(context.exec);
   catalogue.to_group_order.insert(
       catalogue.to_group_order.begin(),
       std::make_shared<const Redistribution>(std::move(particles.redistribution)));

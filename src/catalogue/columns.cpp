@@ -65,6 +65,7 @@ void gather_in_group_order(const Context& context, const Catalogue& catalogue,
   context.comm.together([&] {
     validate_column(context, column, catalogue.group_of.size(), to);
     forward_through(context, steps_of(catalogue), column, to);
+    synchronise(context.exec);
   });
 }
 
@@ -81,12 +82,14 @@ void gather_in_group_order(const Domain<Real>& domain, const Catalogue& catalogu
     Steps steps = steps_of(catalogue);
     if (columns.size() == 1) {
       steps.insert(steps.begin(), &domain.state()->species.front().particles.redistribution);
-      return forward_through(context, steps, columns.front(), to);
+      forward_through(context, steps, columns.front(), to);
+      return synchronise(context.exec);
     }
     const Index element_size = columns.front().element_size;
     const Buffer<std::byte> sorted = in_domain_order(domain, columns);
     const ColumnView column{sorted.data(), sorted.size() / element_size, element_size, 0};
     forward_through(context, steps, column, to);
+    synchronise(context.exec);
   });
 }
 

@@ -253,6 +253,7 @@ void Domain<Real>::to_domain_order(const ColumnView& column, const Target& to, i
     const Distribution<Real>& of = species_of(*state_, species).particles;
     validate_move<Real>(context, column, to, {of.num_brought, of.num()});
     of.redistribution.forward(context, {{column, to.data}});
+    synchronise(context.exec);
   });
 }
 
@@ -263,6 +264,7 @@ void Domain<Real>::to_caller_order(const ColumnView& values, const Target& to, i
     const Distribution<Real>& of = species_of(*state_, species).particles;
     validate_move<Real>(context, values, to, {of.num(), of.num_brought});
     of.redistribution.backward(context, {values, to.data});
+    synchronise(context.exec);
   });
 }
 

@@ -63,7 +63,7 @@ void Redistribution::forward(const Context& context, const std::vector<Move>& mo
     sent[i] = {};
     received[i] = {};
   }
-  synchronise(exec);
+  if (!stays_on_rank()) synchronise(exec);
 }
 
 std::optional<Redistribution> Redistribution::then(const Context& context,
@@ -100,7 +100,7 @@ void Redistribution::backward_as_arrived(const Context& context, const Move& mov
   } else if (returning != move.to) {
     copy(exec, came, move.to);
   }
-  synchronise(exec);
+  if (!stays_on_rank()) synchronise(exec);
 }
 
 }  // namespace zhalo

@@ -38,7 +38,8 @@ class Redistribution {
     void* to = nullptr;
     bool is_packed = false;  ///< `from` lies in the order of sending already
   };
-  /// Moves all columns in one exchange. Collective.
+  /// Moves all columns in one exchange. Waits for the device only if elements change their rank.
+  /// Collective.
   void forward(const Context& context, const std::vector<Move>& moves) const;
   /// One element for each that came goes back to where that came from. Collective.
   void backward(const Context& context, const Move& move) const;
