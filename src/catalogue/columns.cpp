@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "kernels/on.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
 #include "zhalo/catalogue/catalogue.hpp"

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "kernels/memory.hpp"
+#include "kernels/on.hpp"
 #include "src/comm/state.hpp"
 
 namespace zhalo {

@@ -148,6 +148,7 @@ Buffer<T> in_group_order(const Domain<Real>& domain, const Catalogue& catalogue,
   return together(context.comm, [&] {
     Buffer<T> ordered(context.exec, catalogue.members.size(), "a column in group order");
     std::vector<ColumnView> views;
+    views.reserve(columns.size());
     for (const Span<const T>& column : columns) views.push_back(column_view(column));
     gather_in_group_order(domain, catalogue, views, ordered.data());
     return ordered;

@@ -138,6 +138,10 @@ struct FindFewNearest
     bool leave_out_self;
   };
 
+  struct SearchedQueries : Queries {
+    Best best;
+  };
+
   ZHALO_HD Queries queries_of(const Lanes& g, const Walk& walk, int first) const {
     Queries queries;
     queries.first = walk.begin + static_cast<LocalIndex>(first);
@@ -209,22 +213,21 @@ struct FindFewNearest
   ZHALO_HD void visit_lanes(const Lanes& g, const Metric& metric, const NearLeaves& near,
                             Walk& walk, int first) const {
     Scratch& s = walk.scratch;
-    Queries queries = queries_of(g, walk, first);
+    SearchedQueries queries{queries_of(g, walk, first), {}};
     queries.bound2 = g.load(s.bound2 + first);
-    Best best;
-    best.clear(g, static_cast<int>(rows.k));
-    if (walk.was_visited) read_rows(g, walk, first, best);
+    queries.best.clear(g, static_cast<int>(rows.k));
+    if (walk.was_visited) read_rows(g, walk, first, queries.best);
     for (const bool of_near : {true, false}) {
       for (int l = 0; l < walk.num_leaves; ++l)
-        if (near.has(l) == of_near) visit_leaf(g, metric, l, walk, queries, best);
+        if (near.has(l) == of_near) visit_leaf(g, metric, l, walk, queries);
     }
     g.store(queries.bound2, s.bound2 + first);
-    write_rows(g, walk, first, best);
+    write_rows(g, walk, first, queries.best);
   }
 
   template <class Metric>
   ZHALO_HD void visit_leaf(const Lanes& g, const Metric& metric, int l, Walk& walk,
-                           Queries& queries, Best& best) const {
+                           SearchedQueries& queries) const {
     Corners<Lanes> box;
     for (int axis = 0; axis < 3; ++axis) {
       box.lo[axis] = g.broadcast(walk.scratch.lo[axis][l]);
@@ -239,14 +242,14 @@ struct FindFewNearest
     walk.work.leaves += count_bits(lanes);
     walk.work.pairs += Index{count_bits(lanes)} * (run.end - run.begin);
     for (LocalIndex j = run.begin; j < run.end; j += together)
-      offer(g, metric, {j, run.end}, queries, best);
-    keep_from_ties(g, queries, best);
+      offer(g, metric, {j, run.end}, queries);
+    keep_from_ties(g, queries);
   }
 
   /// The first particles of a run.
   template <class Metric>
   ZHALO_HD void offer(const Lanes& g, const Metric& metric, const ParticleRun& run,
-                      Queries& queries, Best& best) const {
+                      SearchedQueries& queries) const {
     Lane r2[std::size_t{together}];
     std::uint64_t within[std::size_t{together}];
     std::uint64_t any = 0;
@@ -261,15 +264,16 @@ struct FindFewNearest
       const LocalIndex particle = run.begin + static_cast<LocalIndex>(u);
       const std::uint64_t wanted = within[u] & others(queries, particle);
       if (wanted == 0 || particle >= run.end) continue;
-      best.insert(g, g.select(wanted, r2[u], g.broadcast(infinity)),
-                  g.broadcast_index(search.first_local_index + particle));
+      queries.best.insert(g, g.select(wanted, r2[u], g.broadcast(infinity)),
+                          g.broadcast_index(search.first_local_index + particle));
     }
-    queries.bound2 = Lanes::min(queries.bound2, best.distance2[most - 1]);
+    queries.bound2 = Lanes::min(queries.bound2, queries.best.distance2[most - 1]);
   }
 
   /// A lane that lost a neighbour as far as its last one wants nearer ones only from now on: thus
   /// many particles in one place cost no more than others.
-  ZHALO_HD void keep_from_ties(const Lanes& g, Queries& queries, const Best& best) const {
+  ZHALO_HD void keep_from_ties(const Lanes& g, SearchedQueries& queries) const {
+    const Best& best = queries.best;
     const Lane last2 = best.distance2[most - 1];
     const std::uint64_t tied = g.ballot(best.lost2 <= Lanes::min(last2, g.broadcast(largest)));
     if (tied == 0) return;
