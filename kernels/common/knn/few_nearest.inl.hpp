@@ -4,8 +4,13 @@
 ZHALO_LANES_BEGIN
 namespace ZHALO_LANES_NAMESPACE {
 
-template <class Real, std::size_t tile_size>
-struct FewNearestScratch : WalkScratch<Real> {
+/// Lanes of the tile lie one further apart than there are: thus they meet in no bank of a device.
+template <class Lanes, int most>
+struct FewNearestScratch : WalkScratch<typename Lanes::real> {
+  using Real = typename Lanes::real;
+  static constexpr int stride = Lanes::size + 1;
+  static constexpr std::size_t tile_size = std::size_t{most} * stride;
+
   Real lost2[WalkScratch<Real>::room_for_queries];  ///< of each query: see BestOfLanes
   Real tile[tile_size];                             ///< rows on their way to memory, or back
 };
@@ -71,21 +76,16 @@ struct BestOfLanes {
 /// indices among equal distances at the end. Where a particle just as far as the last neighbour may
 /// have been left out, the row is marked as tied.
 template <class Lanes, int most>
-struct FindFewNearest
-    : NeighbourWalk<
-          Lanes, BestRows<typename Lanes::real>, FindFewNearest<Lanes, most>,
-          FewNearestScratch<typename Lanes::real, std::size_t{most} * (Lanes::size + 1)>> {
-  using Base =
-      NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindFewNearest<Lanes, most>,
-                    FewNearestScratch<typename Lanes::real, std::size_t{most} * (Lanes::size + 1)>>;
+struct FindFewNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>,
+                                      FindFewNearest<Lanes, most>, FewNearestScratch<Lanes, most>> {
+  using Lane = typename Lanes::Lane;
+  using Real = typename Lanes::real;
+  using Scratch = FewNearestScratch<Lanes, most>;
+  using Base = NeighbourWalk<Lanes, BestRows<Real>, FindFewNearest, Scratch>;
   using Base::Base;
   using Base::infinity;
   using Base::rows;
   using Base::search;
-  using typename Base::Lane;
-  using typename Base::ParticleWindow;
-  using typename Base::Real;
-  using typename Base::Scratch;
   using typename Base::Walk;
 
   ZHALO_HD void operator()(const Lanes& g, Index item, Scratch& s) const {
@@ -164,7 +164,7 @@ struct FindFewNearest
     const Queries queries = queries_of(g, walk, first);
     const int num = walk.num - first;
     const auto middle = static_cast<LocalIndex>(num < Lanes::size ? num / 2 : Lanes::size / 2);
-    const ParticleWindow window = this->window_around(g, walk, queries.first + middle, window_size);
+    const auto window = this->window_around(g, walk, queries.first + middle, window_size);
     Lane nearest[std::size_t{most}];
     ZHALO_UNROLL
     for (int u = 0; u < most; ++u) nearest[u] = g.broadcast(infinity);
@@ -284,8 +284,6 @@ struct FindFewNearest
 
   // ---------------------------------------------------------------- rows
 
-  static constexpr int stride = Lanes::size + 1;  ///< of the tile: lanes meet in no bank
-
   /// Calls f(element of the rows, place in the tile) for the rows of the lanes' queries.
   template <class F>
   ZHALO_HD void for_each_element(const Lanes& g, const Walk& walk, int first, const F& f) const {
@@ -293,9 +291,10 @@ struct FindFewNearest
     const auto k = static_cast<int>(rows.k);
     Index row_begin = this->row_of(walk, first) * rows.k;
     for (int row = 0; row < num; ++row, row_begin += k) {
-      const int tile_begin = (most - k) * stride + row;
-      g.for_each_lane(
-          k, [&](Index i) { f(row_begin + i, tile_begin + static_cast<int>(i) * stride); });
+      const int tile_begin = (most - k) * Scratch::stride + row;
+      g.for_each_lane(k, [&](Index i) {
+        f(row_begin + i, tile_begin + static_cast<int>(i) * Scratch::stride);
+      });
     }
     g.sync();
   }
@@ -327,7 +326,7 @@ struct FindFewNearest
   ZHALO_HD static void put_into_tile(const Lanes& g, const Lane (&best)[std::size_t{most}],
                                      Scratch& s) {
     ZHALO_UNROLL
-    for (int u = 0; u < most; ++u) g.store(best[u], s.tile + u * stride);
+    for (int u = 0; u < most; ++u) g.store(best[u], s.tile + u * Scratch::stride);
     g.sync();
   }
 
@@ -336,7 +335,7 @@ struct FindFewNearest
                                Lane (&best)[std::size_t{most}]) const {
     ZHALO_UNROLL
     for (int u = 0; u < most; ++u)
-      if (u >= most - rows.k) best[u] = g.load(s.tile + u * stride);
+      if (u >= most - rows.k) best[u] = g.load(s.tile + u * Scratch::stride);
     g.sync();
   }
 
