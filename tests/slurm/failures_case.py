@@ -18,7 +18,7 @@ class FailuresCase(SlurmCase):
 
     def launch(self, *srun, phase="write", sbatch=()):
         """A job whose ranks stand still in a phase. Where that is over too soon: the next."""
-        for _ in range(5):
+        for _ in range(10):
             self.make_earlier()
             job = Job(self, self.snapshot, *OUT, srun=srun, sbatch=sbatch)
             self.addCleanup(self.finish, job)

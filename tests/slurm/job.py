@@ -87,8 +87,9 @@ class Job:
         while LAST_PHASE not in self.phases() and not self.is_over():
             self.signal(signal.SIGSTOP)
             time.sleep(WORDS_ARRIVE)
-            if phase in self.phases():
-                return LAST_PHASE not in self.phases()
+            phases = self.phases()
+            if phase in phases and LAST_PHASE not in phases:
+                return True
             self.resume()
             time.sleep(STEP)
         self.resume()
