@@ -15,7 +15,8 @@ SECTION = re.compile(r"^(?://|!) \[(\w+)\]\n(.*?)^(?://|!) \[\1\]\n", re.MULTILI
 
 
 def sections(source):
-    return sorted(text for _, text in SECTION.findall((ROOT / "apps/examples" / source).read_text()))
+    code = (ROOT / "apps/examples" / source).read_text()
+    return sorted(text for _, text in SECTION.findall(code))
 
 
 @NEEDS_MPIRUN
