@@ -8,6 +8,7 @@
 
 #include "kernels/common/arithmetic.hpp"
 #include "zhalo/core/box.hpp"
+#include "zhalo/core/buffer.hpp"
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/neighbours.hpp"
 #include "zhalo/core/span.hpp"
@@ -168,6 +169,20 @@ struct SortedPositions {
   Index num = 0;
 };
 
+/// Particles of one rank in Z-order: keys, the caller's place of each, coordinates.
+// clang-tidy names the loop of the assignment that the compiler makes for arrays.
+template <class Real>
+struct SortedColumns {  // NOLINT(bugprone-reserved-identifier)
+  KeyFrame frame;
+  Buffer<std::uint64_t> keys;
+  Buffer<LocalIndex> order;
+  Buffer<Real> pos[3];
+
+  SortedPositions<Real> positions() {
+    return {{pos[0].data(), pos[1].data(), pos[2].data()}, pos[0].size()};
+  }
+};
+
 /// One look at all positions, before anything is done with them.
 template <class E, class Real>
 PositionSummary summarize_positions(const E& exec, const ParticlesView<Real>& particles,
@@ -182,6 +197,11 @@ void make_keys(const E& exec, const ParticlesView<Real>& particles, const KeyFra
 template <class E, class Real>
 void gather_positions(const E& exec, const ParticlesView<Real>& particles, const KeyFrame& frame,
                       Span<const LocalIndex> order, const SortedPositions<Real>& sorted);
+
+/// Sorts by the keys of the frame; equal keys keep the caller's order.
+template <class E, class Real>
+SortedColumns<Real> sort_positions(const E& exec, const ParticlesView<Real>& particles,
+                                   const KeyFrame& frame);
 
 // ---------------------------------------------------------------- other columns
 

@@ -19,7 +19,7 @@ struct SortPairs {
   Span<LocalIndex> spare_values;
 };
 
-/// Sorts by the lowest `bits` bits of the keys (all others must be 0), stably: equal keys keep
+/// Sorts by the lowest `bits` bits of the keys (all others must be equal), stably: equal keys keep
 /// their order. The result is in keys and values; the spare room holds anything.
 void sort_pairs(const Host& exec, const SortPairs& pairs, int bits);
 void sort_pairs(const Cuda& exec, const SortPairs& pairs, int bits);

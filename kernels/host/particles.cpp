@@ -12,6 +12,7 @@ namespace zhalo::kernels {
 
 // The common text's way is for devices.
 ZHALO_SPECIALIZE_REALS(summarize_positions);
+ZHALO_SPECIALIZE_REALS(sort_positions);  // in sort_positions.cpp
 
 }  // namespace zhalo::kernels
 

@@ -179,41 +179,13 @@ KeyFrameChoice choose_key_frame(const Box& box, const Extent& extent, double cel
 }
 
 template <class Real>
-kernels::SortedPositions<Real> SortedColumns<Real>::positions() {
-  return {{pos[0].data(), pos[1].data(), pos[2].data()}, pos[0].size()};
-}
-
-template <class Real>
 SortedColumns<Real> sort_particles(const Context& context,
                                    const kernels::ParticlesView<Real>& particles,
                                    const kernels::KeyFrame& frame) {
-  const Index num = particles.num;
-  SortedColumns<Real> sorted;
-  sorted.frame = frame;
-  sorted.keys = Buffer<std::uint64_t>(context.exec, num, "keys");
-  sorted.order = Buffer<LocalIndex>(context.exec, num, "sorted order");
-  const auto run = [&](const auto& work) { kernels::on(context.exec, work); };
-  {
-    const PhaseTimer timer(context, "keys");
-    run([&](const auto& exec) {
-      kernels::make_keys(exec, particles, frame, sorted.keys.span(), sorted.order.span());
-    });
-  }
-  {
-    const PhaseTimer timer(context, "sort");
-    Buffer<std::uint64_t> spare_keys(context.exec, num, "sorting of keys");
-    Buffer<LocalIndex> spare_order(context.exec, num, "sorting of keys");
-    const kernels::SortPairs pairs{sorted.keys.span(), sorted.order.span(), spare_keys.span(),
-                                   spare_order.span()};
-    run([&](const auto& exec) { kernels::sort_pairs(exec, pairs, frame.key_bits()); });
-  }
-  const PhaseTimer timer(context, "gather");
-  for (auto& axis : sorted.pos) axis = Buffer<Real>(context.exec, num, "sorted positions");
-  run([&](const auto& exec) {
-    kernels::gather_positions(exec, particles, frame, Span<const LocalIndex>(sorted.order.span()),
-                              sorted.positions());
+  const PhaseTimer timer(context, "sort");
+  return kernels::on(context.exec, [&](const auto& exec) {
+    return kernels::sort_positions(exec, particles, frame);
   });
-  return sorted;
 }
 
 template class SegmentTable<float>;
@@ -222,8 +194,6 @@ template Extent examine_positions(const Context&, const kernels::ParticlesView<f
                                   const PositionsOf&);
 template Extent examine_positions(const Context&, const kernels::ParticlesView<double>&, const Box&,
                                   const PositionsOf&);
-template struct SortedColumns<float>;
-template struct SortedColumns<double>;
 template SortedColumns<float> sort_particles(const Context&, const kernels::ParticlesView<float>&,
                                              const kernels::KeyFrame&);
 template SortedColumns<double> sort_particles(const Context&, const kernels::ParticlesView<double>&,

@@ -64,18 +64,9 @@ KeyFrameChoice choose_key_frame(const Box& box, const Extent& extent, double cel
 /// rounding.
 double clump_cell(double linking_length, int dimensions);
 
-/// Particles of this rank in Z-order: keys, the caller's place of each, coordinates.
-// clang-tidy names the loop of the assignment that the compiler makes for arrays.
-template <class Real>
-struct SortedColumns {  // NOLINT(bugprone-reserved-identifier)
-  kernels::KeyFrame frame;
-  Buffer<std::uint64_t> keys;
-  Buffer<LocalIndex> order;
-  Buffer<Real> pos[3];
+using kernels::SortedColumns;
 
-  kernels::SortedPositions<Real> positions();
-};
-
+/// The Z-order of this rank's particles. Not collective.
 template <class Real>
 SortedColumns<Real> sort_particles(const Context& context,
                                    const kernels::ParticlesView<Real>& particles,

@@ -5,6 +5,7 @@
 
 #include "kernels/common/backend.hpp"
 #include "kernels/particles.hpp"
+#include "kernels/sort.hpp"
 
 namespace zhalo::kernels {
 
@@ -140,8 +141,31 @@ void gather_positions(const E& exec, const ParticlesView<Real>& particles, const
   for_each(exec, particles.num, GatherPosition<Real>{particles, frame, order, sorted});
 }
 
+template <class E, class Real>
+SortedColumns<Real> sort_positions(const E& exec, const ParticlesView<Real>& particles,
+                                   const KeyFrame& frame) {
+  const Index num = particles.num;
+  SortedColumns<Real> sorted;
+  sorted.frame = frame;
+  sorted.keys = Buffer<std::uint64_t>(exec, num, "keys");
+  sorted.order = Buffer<LocalIndex>(exec, num, "sorted order");
+  make_keys(exec, particles, frame, sorted.keys.span(), sorted.order.span());
+  {
+    Buffer<std::uint64_t> spare_keys(exec, num, "sorting of keys");
+    Buffer<LocalIndex> spare_order(exec, num, "sorting of keys");
+    sort_pairs(exec,
+               {sorted.keys.span(), sorted.order.span(), spare_keys.span(), spare_order.span()},
+               frame.key_bits());
+  }
+  for (auto& axis : sorted.pos) axis = Buffer<Real>(exec, num, "sorted positions");
+  gather_positions(exec, particles, frame, Span<const LocalIndex>(sorted.order.span()),
+                   sorted.positions());
+  return sorted;
+}
+
 ZHALO_INSTANTIATE_REALS(summarize_positions);
 ZHALO_INSTANTIATE_REALS(make_keys);
 ZHALO_INSTANTIATE_REALS(gather_positions);
+ZHALO_INSTANTIATE_REALS(sort_positions);
 
 }  // namespace zhalo::kernels

@@ -1,0 +1,211 @@
+// Like mass_assignment_blocks.cpp compiled for every vector target.
+#include "kernels/host/chunk.hpp"
+
+#include <algorithm>
+
+#include "kernels/host/position_bounds.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/host/chunk.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace zhalo::kernels::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Doubles = hn::CappedTag<double, 8>;
+using Words64 = hn::RebindToUnsigned<Doubles>;
+using DoubleVec = hn::Vec<Doubles>;
+using WordVec = hn::Vec<Words64>;
+
+/// Numbers as doubles, a vector of them.
+HWY_INLINE DoubleVec load_doubles(const double* from) { return hn::LoadU(Doubles{}, from); }
+HWY_INLINE DoubleVec load_doubles(const float* from) {
+  return hn::PromoteTo(Doubles{}, hn::LoadU(hn::Rebind<float, Doubles>{}, from));
+}
+HWY_INLINE void store_doubles(DoubleVec values, double* to) { hn::StoreU(values, Doubles{}, to); }
+HWY_INLINE void store_doubles(DoubleVec values, float* to) {
+  const hn::Rebind<float, Doubles> floats;
+  hn::StoreU(hn::DemoteTo(floats, values), floats, to);
+}
+
+/// Whole vectors of rows x, y, z, x, y, z, ...; returns how many rows.
+template <class Real>
+Index load_rows(const Real* from, Index num, PositionChunk<Real>& chunk) {
+  const hn::CappedTag<Real, 16> reals;
+  const auto step = static_cast<Index>(hn::Lanes(reals));
+  Index done = 0;
+  for (; done + step <= num; done += step) {
+    hn::Vec<hn::CappedTag<Real, 16>> x, y, z;
+    hn::LoadInterleaved3(reals, from + 3 * done, x, y, z);
+    hn::Store(x, reals, chunk.axis[0] + done);
+    hn::Store(y, reals, chunk.axis[1] + done);
+    hn::Store(z, reals, chunk.axis[2] + done);
+  }
+  return done;
+}
+
+/// Wraps one axis, if any of its coordinates needs it.
+template <class Real>
+void wrap_axis(const KeyFrame& frame, int axis, Index num, Real* x) {
+  if (!frame.box.periodic[axis]) return;
+  const Doubles doubles;
+  const auto lo = hn::Set(doubles, frame.box.lo[axis]);
+  const auto hi = hn::Set(doubles, frame.box.lo[axis] + frame.box.length[axis]);
+  const auto step = static_cast<Index>(hn::Lanes(doubles));
+  bool are_inside = true;
+  Index i = 0;
+  for (; i + step <= num; i += step) {
+    const DoubleVec values = load_doubles(x + i);
+    are_inside &= hn::AllTrue(doubles, hn::And(hn::Ge(values, lo), hn::Lt(values, hi)));
+  }
+  for (Index j = are_inside ? i : 0; j < num; ++j) x[j] = frame.wrapped(x[j], axis);
+}
+
+/// In double: the scale may be beyond float although the product is not.
+template <class Real>
+void scale_axis(double scale, Index num, Real* x) {
+  const Doubles doubles;
+  const auto step = static_cast<Index>(hn::Lanes(doubles));
+  for (Index i = 0; i < num; i += step)
+    store_doubles(hn::Mul(load_doubles(x + i), hn::Set(doubles, scale)), x + i);
+}
+
+template <class Real>
+void load(const Place<Real>& place, Index num, const KeyFrame& frame, PositionChunk<Real>& chunk) {
+  const Strided<Real>(&pos)[3] = place.segment.pos;
+  const Index done = are_rows(pos) ? load_rows(&pos[0][place.row], num, chunk) : 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    Real* to = chunk.axis[axis];
+    if (axis >= frame.box.dimensions) {
+      std::fill_n(to, PositionChunk<Real>::max_num, Real{0});
+      continue;
+    }
+    for (Index i = done; i < num; ++i) to[i] = pos[axis][place.row + i];
+    wrap_axis(frame, axis, num, to);
+    if (frame.scale != 1) scale_axis(frame.scale, num, to);
+  }
+}
+
+HWY_INLINE WordVec and_with(WordVec x, std::uint64_t mask) {
+  return hn::And(x, hn::Set(Words64{}, mask));
+}
+
+/// spread_by_3() and spread_by_2() of kernels/particles.hpp.
+HWY_INLINE WordVec spread3(WordVec x) {
+  x = and_with(hn::Or(x, hn::ShiftLeft<32>(x)), 0x001f00000000ffffU);
+  x = and_with(hn::Or(x, hn::ShiftLeft<16>(x)), 0x001f0000ff0000ffU);
+  x = and_with(hn::Or(x, hn::ShiftLeft<8>(x)), 0x100f00f00f00f00fU);
+  x = and_with(hn::Or(x, hn::ShiftLeft<4>(x)), 0x10c30c30c30c30c3U);
+  return and_with(hn::Or(x, hn::ShiftLeft<2>(x)), 0x1249249249249249U);
+}
+HWY_INLINE WordVec spread2(WordVec x) {
+  x = and_with(hn::Or(x, hn::ShiftLeft<16>(x)), 0x0000ffff0000ffffU);
+  x = and_with(hn::Or(x, hn::ShiftLeft<8>(x)), 0x00ff00ff00ff00ffU);
+  x = and_with(hn::Or(x, hn::ShiftLeft<4>(x)), 0x0f0f0f0f0f0f0f0fU);
+  x = and_with(hn::Or(x, hn::ShiftLeft<2>(x)), 0x3333333333333333U);
+  return and_with(hn::Or(x, hn::ShiftLeft<1>(x)), 0x5555555555555555U);
+}
+
+/// How coordinates of one axis become numbers of cells, as in MakeKey.
+class CellsOfAxis {
+ public:
+  CellsOfAxis(const KeyFrame& frame, int axis)
+      : unscale_(1 / frame.scale),
+        corner_(frame.corner[axis]),
+        cells_per_length_(frame.cells_per_length),
+        last_(static_cast<double>((std::uint64_t{1} << frame.bits_per_axis) - 1)) {}
+
+  template <class Real>
+  HWY_INLINE WordVec operator()(const Real* x) const {
+    constexpr double two_to_52 = 4503599627370496.0;
+    const Doubles doubles;
+    const auto set = [&](double value) { return hn::Set(doubles, value); };
+    const DoubleVec unscaled = hn::Mul(load_doubles(x), set(unscale_));
+    const DoubleVec at = hn::Mul(hn::Sub(unscaled, set(corner_)), set(cells_per_length_));
+    const DoubleVec cell =
+        hn::IfThenElseZero(hn::Gt(at, hn::Zero(doubles)), hn::Floor(hn::Min(at, set(last_))));
+    // The lowest bits of 2^52 + n are those of n.
+    return and_with(hn::BitCast(Words64{}, hn::Add(cell, set(two_to_52))), 0xffffffffU);
+  }
+
+ private:
+  double unscale_;
+  double corner_;
+  double cells_per_length_;
+  double last_;
+};
+
+template <class Real>
+void keys_of(const Real* const (&axis)[3], Index num, const KeyFrame& frame, std::uint64_t* keys) {
+  const CellsOfAxis x(frame, 0), y(frame, 1), z(frame, 2);
+  const Words64 words;
+  const auto step = static_cast<Index>(hn::Lanes(words));
+  for (Index i = 0; i < num; i += step) {
+    WordVec key;
+    if (frame.box.dimensions == 3) {
+      key = hn::Or(hn::Or(hn::ShiftLeft<2>(spread3(x(axis[0] + i))),
+                          hn::ShiftLeft<1>(spread3(y(axis[1] + i)))),
+                   spread3(z(axis[2] + i)));
+    } else {
+      key = hn::Or(hn::ShiftLeft<1>(spread2(x(axis[0] + i))), spread2(y(axis[1] + i)));
+    }
+    if (i + step <= num) {
+      hn::StoreU(key, words, keys + i);
+      continue;
+    }
+    std::uint64_t last[8];
+    hn::StoreU(key, words, last);
+    std::copy_n(last, num - i, keys + i);
+  }
+}
+
+}  // namespace
+
+// Highway's dispatch wants plain functions.
+void load_float(const Place<float>& p, Index n, const KeyFrame& f, PositionChunk<float>& c) {
+  load(p, n, f, c);
+}
+void load_double(const Place<double>& p, Index n, const KeyFrame& f, PositionChunk<double>& c) {
+  load(p, n, f, c);
+}
+void keys_float(const float* const (&x)[3], Index n, const KeyFrame& f, std::uint64_t* k) {
+  keys_of(x, n, f, k);
+}
+void keys_double(const double* const (&x)[3], Index n, const KeyFrame& f, std::uint64_t* k) {
+  keys_of(x, n, f, k);
+}
+
+}  // namespace zhalo::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace zhalo::kernels {
+
+HWY_EXPORT(load_float);
+HWY_EXPORT(load_double);
+HWY_EXPORT(keys_float);
+HWY_EXPORT(keys_double);
+
+void load_chunk(const Place<float>& place, Index num, const KeyFrame& frame,
+                PositionChunk<float>& chunk) {
+  HWY_DYNAMIC_DISPATCH(load_float)(place, num, frame, chunk);
+}
+void load_chunk(const Place<double>& place, Index num, const KeyFrame& frame,
+                PositionChunk<double>& chunk) {
+  HWY_DYNAMIC_DISPATCH(load_double)(place, num, frame, chunk);
+}
+void find_keys(const float* const (&axis)[3], Index num, const KeyFrame& frame,
+               std::uint64_t* keys) {
+  HWY_DYNAMIC_DISPATCH(keys_float)(axis, num, frame, keys);
+}
+void find_keys(const double* const (&axis)[3], Index num, const KeyFrame& frame,
+               std::uint64_t* keys) {
+  HWY_DYNAMIC_DISPATCH(keys_double)(axis, num, frame, keys);
+}
+
+}  // namespace zhalo::kernels
+#endif

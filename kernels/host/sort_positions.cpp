@@ -1,0 +1,278 @@
+// From the caller's positions to sorted ones, on the host. Positions travel with their keys' order
+// and are never fetched from random places in memory: records of them are partitioned by the
+// highest bits of their keys, and each part is sorted in the cache.
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "kernels/host/chunk.hpp"
+#include "kernels/host/parallel.hpp"
+#include "kernels/host/radix_sort.hpp"
+#include "kernels/particles.hpp"
+#include "kernels/sort.hpp"
+
+namespace zhalo::kernels {
+namespace {
+
+/// Parts with more records than this are sorted by all threads together.
+constexpr Index max_part = 1 << 18;
+/// Bits by which a part is sorted at first. Few particles agree in all of them.
+constexpr int first_bits_of_part = 24;
+/// Parts are of about 2^this records.
+constexpr int part_size_bits = 10;
+
+int bits_of(Index number) {
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(number)));
+}
+
+/// A particle on its way: its sorted coordinates, and its place in the caller's order.
+template <class Real>
+struct Record {
+  Real pos[3];
+  LocalIndex index;
+};
+
+/// Room for the words of one part.
+struct PartScratch {
+  explicit PartScratch(Index num)
+      : words(std::make_unique_for_overwrite<std::uint64_t[]>(static_cast<std::size_t>(num))),
+        spare(std::make_unique_for_overwrite<std::uint64_t[]>(static_cast<std::size_t>(num))) {}
+  std::unique_ptr<std::uint64_t[]> words, spare;
+};
+
+template <class Real>
+class PositionSort {
+ public:
+  PositionSort(const Host& exec, const ParticlesView<Real>& particles, const KeyFrame& frame)
+      : exec_(exec),
+        particles_(particles),
+        num_digit_bits_(
+            std::min(std::clamp(bits_of(particles.num) - part_size_bits, 0, max_digit_bits),
+                     frame.key_bits())),
+        digit_(KeyBits{0, frame.key_bits()}.highest(num_digit_bits_)),
+        num_rest_bits_(frame.key_bits() - num_digit_bits_) {
+    sorted_.frame = frame;
+  }
+
+  SortedColumns<Real> run() {
+    partition();
+    sorted_.keys = Buffer<std::uint64_t>(exec_, particles_.num, "keys");
+    sorted_.order = Buffer<LocalIndex>(exec_, particles_.num, "sorted order");
+    for (auto& axis : sorted_.pos) axis = Buffer<Real>(exec_, particles_.num, "sorted positions");
+    sort_parts();
+    return std::move(sorted_);
+  }
+
+ private:
+  using Chunk = PositionChunk<Real>;
+
+  /// Calls f(first of the chunk, its size, chunk) for the particles [first, last).
+  template <class F>
+  void for_each_chunk(Index first, Index last, const F& f) const {
+    Chunk chunk;
+    while (first < last) {
+      const Place<Real> place = particles_[first];
+      const Index num = std::min({Chunk::max_num, last - first, place.segment.num - place.row});
+      load_chunk(place, num, sorted_.frame, chunk);
+      f(first, num, chunk);
+      first += num;
+    }
+  }
+
+  /// Puts records into the order of the highest bits of their keys. Each thread takes one block.
+  void partition() {
+    const Index num = particles_.num;
+    const Index num_blocks = std::clamp<Index>(num / host_block, 1, threads_of(exec_));
+    const auto first_of = [&](Index block) { return num * block / num_blocks; };
+    std::vector<DigitCounts> at(static_cast<std::size_t>(num_blocks));
+    Buffer<std::uint16_t> digits(exec_, num, "sorting of keys");
+    run_tasks(exec_, num_blocks, [&](Index b) {
+      count(first_of(b), first_of(b + 1), digits.data(), at[static_cast<std::size_t>(b)]);
+    });
+    starts_ = interleave(at, digit_.num_values());
+    records_ = Buffer<Record<Real>>(exec_, num, "sorting of positions");
+    run_tasks(exec_, num_blocks, [&](Index b) {
+      scatter(first_of(b), first_of(b + 1), digits.data(), at[static_cast<std::size_t>(b)]);
+    });
+  }
+
+  void count(Index first, Index last, std::uint16_t* digits, DigitCounts& counts) const {
+    std::fill_n(counts.begin(), digit_.num_values(), Index{0});
+    for_each_chunk(first, last, [&](Index at, Index num, const Chunk& chunk) {
+      std::uint64_t keys[Chunk::max_num];
+      find_keys({chunk.axis[0], chunk.axis[1], chunk.axis[2]}, num, sorted_.frame, keys);
+      for (Index i = 0; i < num; ++i) {
+        const std::size_t digit = digit_.of(keys[i]);
+        digits[at + i] = static_cast<std::uint16_t>(digit);
+        ++counts[digit];
+      }
+    });
+  }
+
+  void scatter(Index first, Index last, const std::uint16_t* digits, DigitCounts& places) {
+    for_each_chunk(first, last, [&](Index at, Index num, const Chunk& chunk) {
+      for (Index i = 0; i < num; ++i) {
+        records_.data()[places[digits[at + i]]++] = {
+            {chunk.axis[0][i], chunk.axis[1][i], chunk.axis[2][i]},
+            static_cast<LocalIndex>(at + i)};
+      }
+    });
+  }
+
+  bool is_large(Index num) const {
+    const Index share = particles_.num / (Index{4} * threads_of(exec_));
+    return num > max_part || (num > std::max(share, cache_elements) && threads_of(exec_) > 1);
+  }
+
+  /// Each task takes parts that follow each other, so that all have about as much to do.
+  void sort_parts() {
+    const auto num_parts = static_cast<Index>(digit_.num_values());
+    const auto size_of = [&](Index part) {
+      return starts_[static_cast<std::size_t>(part) + 1] - starts_[static_cast<std::size_t>(part)];
+    };
+    const Index per_task = std::max(host_block, particles_.num / (Index{16} * threads_of(exec_)));
+    std::vector<Index> tasks{0};
+    Index in_task = 0;
+    for (Index part = 0; part < num_parts; ++part) {
+      if (is_large(size_of(part))) {
+        sort_large_part(part);
+        continue;
+      }
+      in_task += size_of(part);
+      if (in_task < per_task) continue;
+      tasks.push_back(part + 1);
+      in_task = 0;
+    }
+    tasks.push_back(num_parts);
+    run_tasks(exec_, static_cast<Index>(tasks.size()) - 1, [&](Index task) {
+      const Index first = tasks[static_cast<std::size_t>(task)];
+      const Index last = tasks[static_cast<std::size_t>(task) + 1];
+      Index most = 0;
+      for (Index part = first; part < last; ++part)
+        if (!is_large(size_of(part))) most = std::max(most, size_of(part));
+      const PartScratch scratch(most);
+      for (Index part = first; part < last; ++part)
+        if (!is_large(size_of(part))) sort_part_in_cache(part, scratch);
+    });
+  }
+
+  /// Words hold the highest bits of what is left of the keys, and below them the records' places
+  /// in the part.
+  void sort_part_in_cache(Index part, const PartScratch& scratch) {
+    const Index first = starts_[static_cast<std::size_t>(part)];
+    const Index num = starts_[static_cast<std::size_t>(part) + 1] - first;
+    const Record<Real>* records = records_.data() + first;
+    const int place_bits = bits_of(num);
+    const KeyBits bits =
+        KeyBits{0, num_rest_bits_}.highest(std::min(num_rest_bits_, first_bits_of_part));
+    for (Index at = 0; at < num; at += Chunk::max_num) {
+      const Index size = std::min(Chunk::max_num, num - at);
+      std::uint64_t keys[Chunk::max_num];
+      keys_of_records(records + at, size, keys);
+      for (Index i = 0; i < size; ++i)
+        scratch.words[static_cast<std::size_t>(at + i)] =
+            std::uint64_t{bits.of(keys[i])} << place_bits | static_cast<std::uint64_t>(at + i);
+    }
+    const Words words{scratch.words.get()};
+    sort_part(words, {scratch.spare.get()}, num, {place_bits, bits.num}, words);
+    const std::uint64_t places = (std::uint64_t{1} << place_bits) - 1;
+    for (Index i = 0; i < num; ++i) put(first + i, records[words.keys[i] & places]);
+    find_keys({sorted_.pos[0].data() + first, sorted_.pos[1].data() + first,
+               sorted_.pos[2].data() + first},
+              num, sorted_.frame, sorted_.keys.data() + first);
+    if (bits.low > 0) finish_runs(first, first + num, bits.low);
+  }
+
+  void keys_of_records(const Record<Real>* records, Index num, std::uint64_t* keys) const {
+    Chunk chunk;
+    for (Index i = 0; i < num; ++i)
+      for (int axis = 0; axis < 3; ++axis) chunk.axis[axis][i] = records[i].pos[axis];
+    find_keys({chunk.axis[0], chunk.axis[1], chunk.axis[2]}, num, sorted_.frame, keys);
+  }
+
+  void put(Index to, const Record<Real>& record) {
+    for (std::size_t axis = 0; axis < 3; ++axis) sorted_.pos[axis].data()[to] = record.pos[axis];
+    sorted_.order.data()[to] = record.index;
+  }
+
+  /// Where keys that agree but for their lowest bits are not in order yet, sorts them.
+  void finish_runs(Index first, Index last, int num_low_bits) {
+    const std::uint64_t* keys = sorted_.keys.data();
+    for (Index i = first + 1; i < last; ++i) {
+      if (keys[i - 1] <= keys[i]) continue;
+      const std::uint64_t high = keys[i] >> num_low_bits;
+      Index begin = i, end = i;
+      while (begin > first && keys[begin - 1] >> num_low_bits == high) --begin;
+      while (end < last && keys[end] >> num_low_bits == high) ++end;
+      sort_run(begin, end);
+      i = end;
+    }
+  }
+
+  void sort_run(Index begin, Index end) {
+    std::vector<std::pair<std::uint64_t, Record<Real>>> run;
+    for (Index i = begin; i < end; ++i)
+      run.push_back(
+          {sorted_.keys.span()[i],
+           {{sorted_.pos[0].span()[i], sorted_.pos[1].span()[i], sorted_.pos[2].span()[i]},
+            sorted_.order.span()[i]}});
+    std::sort(run.begin(), run.end(), [](const auto& a, const auto& b) {
+      return a.first < b.first || (a.first == b.first && a.second.index < b.second.index);
+    });
+    for (const auto& [key, record] : run) {
+      sorted_.keys.data()[begin] = key;
+      put(begin++, record);
+    }
+  }
+
+  /// By all threads: pairs of keys and places first, then the records.
+  void sort_large_part(Index part) {
+    const Index first = starts_[static_cast<std::size_t>(part)];
+    const Index num = starts_[static_cast<std::size_t>(part) + 1] - first;
+    const Record<Real>* records = records_.data() + first;
+    const Span<std::uint64_t> keys = sorted_.keys.span().subspan(first, num);
+    Buffer<LocalIndex> places(exec_, num, "sorting of keys");
+    for_each_block(exec_, num, Chunk::max_num, [&](Index begin, Index end) {
+      keys_of_records(records + begin, end - begin, keys.data() + begin);
+      for (Index i = begin; i < end; ++i) places.data()[i] = static_cast<LocalIndex>(i);
+    });
+    {
+      Buffer<std::uint64_t> spare_keys(exec_, num, "sorting of keys");
+      Buffer<LocalIndex> spare_places(exec_, num, "sorting of keys");
+      sort_pairs(exec_, {keys, places.span(), spare_keys.span(), spare_places.span()},
+                 num_rest_bits_);
+    }
+    for_each_block(exec_, num, host_block, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) {
+        prefetch_line(&records[places.span()[std::min(i + prefetch_distance, num - 1)]]);
+        put(first + i, records[places.span()[i]]);
+      }
+    });
+  }
+
+  Host exec_;
+  ParticlesView<Real> particles_;
+  int num_digit_bits_;
+  KeyBits digit_;
+  int num_rest_bits_;
+  std::vector<Index> starts_;  ///< of each part
+  Buffer<Record<Real>> records_;
+  SortedColumns<Real> sorted_;
+};
+
+}  // namespace
+
+template <>
+SortedColumns<float> sort_positions(const Host& exec, const ParticlesView<float>& particles,
+                                    const KeyFrame& frame) {
+  return PositionSort<float>(exec, particles, frame).run();
+}
+template <>
+SortedColumns<double> sort_positions(const Host& exec, const ParticlesView<double>& particles,
+                                     const KeyFrame& frame) {
+  return PositionSort<double>(exec, particles, frame).run();
+}
+
+}  // namespace zhalo::kernels
