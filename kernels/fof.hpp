@@ -51,13 +51,14 @@ struct FofView : LinkedTree<Real> {
     own_leaves_walk = true;
   }
 
-  /// The definition, in float64 arithmetic: particle i of `a` (the tree or the walkers) and j of
-  /// the tree.
-  ZHALO_HD bool are_friends(const LinkedTree<Real>& a, Index i, Index j) const {
+  /// The definition, in float64 arithmetic: particle i of `a` and j of `b`, each the tree or the
+  /// walkers.
+  ZHALO_HD bool are_friends(const LinkedTree<Real>& a, Index i, const LinkedTree<Real>& b,
+                            Index j) const {
     double d[3];
     for (int axis = 0; axis < 3; ++axis) {
       const double direct = fabs(static_cast<double>(a.tree.pos.axis[axis][i]) -
-                                 static_cast<double>(this->tree.pos.axis[axis][j]));
+                                 static_cast<double>(b.tree.pos.axis[axis][j]));
       const double image = exact_period[axis] - direct;
       d[axis] = image < direct ? image : direct;
     }

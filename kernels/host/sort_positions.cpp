@@ -57,8 +57,8 @@ class PositionSort {
   }
 
   SortedColumns<Real> run() {
-    partition();
     sorted_.keys = Buffer<std::uint64_t>(exec_, particles_.num, "keys");
+    partition();
     sorted_.order = Buffer<LocalIndex>(exec_, particles_.num, "sorted order");
     for (auto& axis : sorted_.pos) axis = Buffer<Real>(exec_, particles_.num, "sorted positions");
     sort_parts();
@@ -87,31 +87,31 @@ class PositionSort {
     const Index num_blocks = std::clamp<Index>(num / host_block, 1, threads_of(exec_));
     const auto first_of = [&](Index block) { return num * block / num_blocks; };
     std::vector<DigitCounts> at(static_cast<std::size_t>(num_blocks));
-    Buffer<std::uint16_t> digits(exec_, num, "sorting of keys");
+    std::uint64_t* digits = sorted_.keys.data();  // until there are keys
     run_tasks(exec_, num_blocks, [&](Index b) {
-      count(first_of(b), first_of(b + 1), digits.data(), at[static_cast<std::size_t>(b)]);
+      count(first_of(b), first_of(b + 1), digits, at[static_cast<std::size_t>(b)]);
     });
     starts_ = interleave(at, digit_.num_values());
     records_ = Buffer<Record<Real>>(exec_, num, "sorting of positions");
     run_tasks(exec_, num_blocks, [&](Index b) {
-      scatter(first_of(b), first_of(b + 1), digits.data(), at[static_cast<std::size_t>(b)]);
+      scatter(first_of(b), first_of(b + 1), digits, at[static_cast<std::size_t>(b)]);
     });
   }
 
-  void count(Index first, Index last, std::uint16_t* digits, DigitCounts& counts) const {
+  void count(Index first, Index last, std::uint64_t* digits, DigitCounts& counts) const {
     std::fill_n(counts.begin(), digit_.num_values(), Index{0});
     for_each_chunk(first, last, [&](Index at, Index num, const Chunk& chunk) {
       std::uint64_t keys[Chunk::max_num];
       find_keys({chunk.axis[0], chunk.axis[1], chunk.axis[2]}, num, sorted_.frame, keys);
       for (Index i = 0; i < num; ++i) {
         const std::size_t digit = digit_.of(keys[i]);
-        digits[at + i] = static_cast<std::uint16_t>(digit);
+        digits[at + i] = digit;
         ++counts[digit];
       }
     });
   }
 
-  void scatter(Index first, Index last, const std::uint16_t* digits, DigitCounts& places) {
+  void scatter(Index first, Index last, const std::uint64_t* digits, DigitCounts& places) {
     for_each_chunk(first, last, [&](Index at, Index num, const Chunk& chunk) {
       for (Index i = 0; i < num; ++i) {
         records_.data()[places[digits[at + i]]++] = {

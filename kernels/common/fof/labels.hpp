@@ -1,18 +1,21 @@
 /// From sets to canonical labels, on one rank and over ranks.
 #pragma once
 
-#include <limits>
 
 #include "kernels/common/backend.hpp"
 #include "kernels/fof.hpp"
 
 namespace zhalo::kernels {
 
-struct ForgetSmallest {
-  static constexpr LocalIndex none = std::numeric_limits<LocalIndex>::max();
+/// Notes the index in the caller's order at each root.
+struct StartSmallest {
+  DisjointSets sets;
+  Span<const LocalIndex> order;
   Span<LocalIndex> smallest;
 
-  ZHALO_HD void operator()(Index i) const { smallest[i] = none; }
+  ZHALO_HD void operator()(Index i) const {
+    if (sets.parent[i] == static_cast<LocalIndex>(i)) smallest[i] = order[i];
+  }
 };
 
 /// Notes the smallest index in the caller's order at each root.
@@ -22,7 +25,8 @@ struct FindSmallest {
   Span<LocalIndex> smallest;
 
   ZHALO_HD void operator()(Index i) const {
-    atomic_min(smallest[sets.find(static_cast<LocalIndex>(i))], order[i]);
+    const LocalIndex root = sets.find(static_cast<LocalIndex>(i));
+    if (root != static_cast<LocalIndex>(i)) atomic_min(smallest[root], order[i]);
   }
 };
 
@@ -46,7 +50,7 @@ struct WriteLabel {
 template <class E>
 void write_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex> order,
                   Span<LocalIndex> smallest, const LabelTarget& target) {
-  for_each(exec, order.size(), ForgetSmallest{smallest});
+  for_each(exec, order.size(), StartSmallest{sets, order, smallest});
   for_each(exec, order.size(), FindSmallest{sets, order, smallest});
   for_each(exec, order.size(), WriteLabel{sets, order, smallest, target});
 }

@@ -140,7 +140,7 @@ struct LinkInside : FofLanes<Lanes> {
       Lane xj[3];
       this->load_particles(g, fof.tree, Index{begin} + j, xj);
       const Index first = Index{begin} + j;
-      const auto decide = [&](int lane) { return fof.are_friends(fof, i, first + lane); };
+      const auto decide = [&](int lane) { return fof.are_friends(fof, i, fof, first + lane); };
       found |= this->friends(g, metric, this->distance2(metric, xi, xj), lanes, decide) << j;
     }
     return found;

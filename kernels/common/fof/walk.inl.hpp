@@ -4,18 +4,13 @@
 ZHALO_LANES_BEGIN
 namespace ZHALO_LANES_NAMESPACE {
 
-/// Memory of one group: the walk's stack, nodes of level 1 that are near, and a tile of particles
-/// that passed the filter.
-template <class Real>
+/// Memory of one group: the walk's stack, and nodes of level 1 that are near.
 struct LinkScratch {
   static constexpr int max_stack = 384;
   static constexpr int max_nodes = 256;
-  static constexpr int tile = 64;
-  static constexpr int slack = 64;  ///< a compressed store may write a whole vector
 
   std::uint32_t stack[max_stack];
   LocalIndex nodes[max_nodes];
-  Real pos[3][tile + slack];
 };
 
 /// Links the leaves below one node with all leaves of the tree that are near: with those from the
@@ -31,7 +26,7 @@ struct LinkBetween : FofLanes<Lanes> {
   using typename Base::Lane;
   using typename Base::Real;
   using typename Base::Siblings;
-  using Scratch = LinkScratch<Real>;
+  using Scratch = LinkScratch;
 
   ZHALO_HD void operator()(const Lanes& g, Index item, Scratch& s) const {
     const Index node = fof.walkers.tree.level_first[fof.walk_level] + item;
@@ -154,7 +149,7 @@ struct LinkBetween : FofLanes<Lanes> {
         std::uint64_t near = near_nodes(g, metric, box, first);
         if (first < later) near &= ~first_bits(later - first);
         for (; near != 0; near &= near - 1)
-          link_leaves(g, metric, a, leaf_of(fof, first + lowest_bit(near)), s);
+          link_leaves(g, metric, a, leaf_of(fof, first + lowest_bit(near)));
       }
     }
     g.sync();
@@ -165,132 +160,122 @@ struct LinkBetween : FofLanes<Lanes> {
   }
 
   template <class Metric>
-  ZHALO_HD void link_leaves(const Lanes& g, const Metric& metric, const Leaf& a, const Leaf& b,
-                            Scratch& s) const {
+  ZHALO_HD void link_leaves(const Lanes& g, const Metric& metric, const Leaf& a,
+                            const Leaf& b) const {
     if (a.connected && b.connected && g.any(set_of(fof.walkers, a.begin) == set_of(fof, b.begin)))
       return;
-    for (LocalIndex i = a.begin; i < a.end; i += Scratch::tile) {
-      const std::uint64_t near_a = near_box(g, metric, b.leaf, {i, a.end});
-      if (near_a == 0) continue;
-      for (LocalIndex j = b.begin; j < b.end; j += Scratch::tile) {
-        const std::uint64_t near_b = filter(g, metric, a.leaf, {j, b.end}, s);
-        if (near_b != 0 &&
-            link_tiles(g, metric, {s, a.connected, b.connected, i, j, near_a, near_b}))
-          return;
+    for (LocalIndex i = a.begin; i < a.end; i += Side::max_size) {
+      const Side near_a = near_box(g, metric, {fof.walkers, a, i}, {fof, b.leaf});
+      if (near_a.open == 0) continue;
+      for (LocalIndex j = b.begin; j < b.end; j += Side::max_size) {
+        Side one = near_a;
+        Side other = near_box(g, metric, {fof, b, j}, {fof.walkers, a.leaf});
+        if (other.open != 0 && link_sides(g, metric, one, other)) return;
       }
     }
   }
 
-  /// Up to a tile of particles.
-  struct Run {
+  /// Some particles of a leaf, of which a bit set says which may still find a friend in the other
+  /// leaf.
+  struct Side {
+    static constexpr int max_size = 64;
+    const LinkedTree<Real>& of;
+    bool connected;
     LocalIndex first;
-    LocalIndex end;
+    int size;
+    std::uint64_t open = 0;
 
-    ZHALO_HD int size() const {
-      return end - first < Scratch::tile ? static_cast<int>(end - first) : Scratch::tile;
+    ZHALO_HD Side(const LinkedTree<Real>& tree, const Leaf& leaf, LocalIndex from)
+        : of(tree),
+          connected(leaf.connected),
+          first(from),
+          size(leaf.end - from < max_size ? static_cast<int>(leaf.end - from) : max_size) {}
+    ZHALO_HD std::uint64_t open_lanes(int from) const {
+      return (open >> from) & first_bits(Lanes::size);
     }
   };
 
-  /// Lanes whose particle is within reach of the box.
-  template <class Metric>
-  ZHALO_HD std::uint64_t near_lanes(const Lanes& g, const Metric& metric, const Corners<Lanes>& box,
-                                    const Lane (&x)[3]) const {
-    const Corners<Lanes> point{{x[0], x[1], x[2]}, {x[0], x[1], x[2]}};
-    return g.ballot(this->gap2(metric, box, point, g.broadcast(0)) <= g.broadcast(metric.reach2));
-  }
-
-  /// Which of a run of walkers are within reach of a leaf's box.
-  template <class Metric>
-  ZHALO_HD std::uint64_t near_box(const Lanes& g, const Metric& metric, Index leaf,
-                                  const Run& run) const {
-    Corners<Lanes> box;
-    this->broadcast_box(g, fof.tree, leaf, box);
-    std::uint64_t near = 0;
-    for (int at = 0; at < run.size(); at += Lanes::size) {
-      Lane x[3];
-      this->load_particles(g, fof.walkers.tree, Index{run.first} + at, x);
-      near |= near_lanes(g, metric, box, x) << at;
-    }
-    return near & first_bits(run.size());
-  }
-
-  /// Which of a run of the tree's particles are within reach of a walker's box; puts them into the
-  /// tile, one behind the other.
-  template <class Metric>
-  ZHALO_HD std::uint64_t filter(const Lanes& g, const Metric& metric, Index leaf, const Run& run,
-                                Scratch& s) const {
-    Corners<Lanes> box;
-    this->broadcast_box(g, fof.walkers.tree, leaf, box);
-    std::uint64_t near = 0;
-    g.sync();  // the tile may still be read
-    for (int at = 0; at < run.size(); at += Lanes::size) {
-      Lane x[3];
-      this->load_particles(g, fof.tree, Index{run.first} + at, x);
-      const std::uint64_t lanes = near_lanes(g, metric, box, x) & first_bits(run.size() - at);
-      const int count = count_bits(near);
-      for (int axis = 0; axis < 3; ++axis) g.compress(lanes, x[axis], s.pos[axis] + count);
-      near |= lanes << at;
-    }
-    g.sync();
-    return near;
-  }
-
-  /// Particles of leaf a, by a bit set, against those of leaf b that are in the tile.
-  struct TilePair {
-    const Scratch& tile;
-    bool a_connected;
-    bool b_connected;
-    LocalIndex first_a;
-    LocalIndex first_b;
-    std::uint64_t near_a;
-    std::uint64_t near_b;
-
-    /// Place of the particle that was put into the tile as number t.
-    ZHALO_HD LocalIndex index_b(int t) const {
-      std::uint64_t bits = near_b;
-      for (; t > 0; --t) bits &= bits - 1;
-      return first_b + static_cast<LocalIndex>(lowest_bit(bits));
-    }
+  struct LeafOf {
+    const LinkedTree<Real>& of;
+    Index leaf;
   };
 
-  /// True if the leaves are in one set now and nothing is left to find.
+  /// The same side, open where a particle is within reach of the other leaf's box.
   template <class Metric>
-  ZHALO_HD bool link_tiles(const Lanes& g, const Metric& metric, const TilePair& pair) const {
-    std::uint64_t open = first_bits(
-        count_bits(pair.near_b));  // particles of the tile that may still find something new
-    for (std::uint64_t near = pair.near_a; near != 0; near &= near - 1) {
-      const LocalIndex i = pair.first_a + static_cast<LocalIndex>(lowest_bit(near));
-      std::uint64_t hits = friends_in_tile(g, metric, i, open, pair);
-      if (hits == 0) continue;
-      // In a connected leaf one friend stands for all.
-      if (pair.a_connected) open &= ~hits;
-      if (pair.b_connected) hits &= ~(hits - 1);
-      g.one([&] {
-        for (; hits != 0; hits &= hits - 1)
-          fof.sets.unite(fof.walkers.first_in_sets + i,
-                         fof.first_in_sets + pair.index_b(lowest_bit(hits)));
-      });
-      if (pair.a_connected && pair.b_connected) return true;
+  ZHALO_HD Side near_box(const Lanes& g, const Metric& metric, Side side,
+                         const LeafOf& other) const {
+    Corners<Lanes> box;
+    this->broadcast_box(g, other.of.tree, other.leaf, box);
+    for (int at = 0; at < side.size; at += Lanes::size) {
+      Lane x[3];
+      this->load_particles(g, side.of.tree, Index{side.first} + at, x);
+      const Corners<Lanes> point{{x[0], x[1], x[2]}, {x[0], x[1], x[2]}};
+      const Lane gap2 = this->gap2(metric, box, point, g.broadcast(0));
+      side.open |= g.ballot(gap2 <= g.broadcast(metric.reach2)) << at;
+    }
+    side.open &= first_bits(side.size);
+    return side;
+  }
+
+  /// True if the leaves are in one set now and nothing is left to find. Of two vectors, particles
+  /// of the one that has fewer are tested against the other.
+  template <class Metric>
+  ZHALO_HD bool link_sides(const Lanes& g, const Metric& metric, Side& a, Side& b) const {
+    for (int i = 0; i < a.size; i += Lanes::size) {
+      for (int j = 0; j < b.size; j += Lanes::size) {
+        const int num_a = count_bits(a.open_lanes(i));
+        const int num_b = count_bits(b.open_lanes(j));
+        if (num_a == 0 || num_b == 0) continue;
+        if (num_a <= num_b ? link_to_lanes(g, metric, {a, i}, {b, j})
+                           : link_to_lanes(g, metric, {b, j}, {a, i}))
+          return true;
+      }
     }
     return false;
   }
 
-  template <class Metric>
-  ZHALO_HD std::uint64_t friends_in_tile(const Lanes& g, const Metric& metric, Index i,
-                                         std::uint64_t open, const TilePair& pair) const {
-    const auto& pos = pair.tile.pos;
-    Lane xi[3];
-    this->broadcast_particle(g, fof.walkers.tree, i, xi);
-    std::uint64_t found = 0;
-    for (int j = 0; j < Scratch::tile && open >> j != 0; j += Lanes::size) {
-      const Lane xj[3] = {g.load(pos[0] + j), g.load(pos[1] + j), g.load(pos[2] + j)};
-      const std::uint64_t lanes = (open >> j) & first_bits(Lanes::size);
-      const auto decide = [&](int lane) {
-        return fof.are_friends(fof.walkers, i, pair.index_b(j + lane));
-      };
-      found |= this->friends(g, metric, this->distance2(metric, xi, xj), lanes, decide) << j;
+  /// As many particles of a side as there are lanes.
+  struct Part {
+    Side& side;
+    int at;
+
+    ZHALO_HD LocalIndex particle(int lane) const {
+      return side.first + static_cast<LocalIndex>(at + lane);
     }
-    return found;
+  };
+
+  /// Each of some particles, in turn, with all of the lanes'. True as for link_sides().
+  template <class Metric>
+  ZHALO_HD bool link_to_lanes(const Lanes& g, const Metric& metric, const Part& some,
+                              const Part& lanes) const {
+    Side& side = lanes.side;
+    Lane x[3];
+    this->load_particles(g, side.of.tree, lanes.particle(0), x);
+    for (std::uint64_t left = some.side.open_lanes(some.at); left != 0; left &= left - 1) {
+      const int at = lowest_bit(left);
+      const LocalIndex i = some.particle(at);
+      Lane xi[3];
+      this->broadcast_particle(g, some.side.of.tree, i, xi);
+      const auto decide = [&](int lane) {
+        return fof.are_friends(some.side.of, i, side.of, lanes.particle(lane));
+      };
+      std::uint64_t hits = this->friends(g, metric, this->distance2(metric, xi, x),
+                                         side.open_lanes(lanes.at), decide);
+      if (hits == 0) continue;
+      // In a connected leaf one friend stands for all.
+      if (some.side.connected) side.open &= ~(hits << lanes.at);
+      if (side.connected) {
+        some.side.open &= ~(std::uint64_t{1} << (some.at + at));
+        hits &= ~(hits - 1);
+      }
+      g.one([&] {
+        for (; hits != 0; hits &= hits - 1)
+          fof.sets.unite(some.side.of.first_in_sets + i,
+                         side.of.first_in_sets + lanes.particle(lowest_bit(hits)));
+      });
+      if (some.side.connected && side.connected) return true;
+    }
+    return false;
   }
 };
 

@@ -89,7 +89,7 @@ TEST_CASE("domain: groups and neighbours in it are those of the particles") {
 TEST_CASE("domain: a second analysis sorts nothing, and sends only what others must see") {
   Analysed a(4000);
   const Domain<float> domain(a.context, a.particles, a.points.box);
-  const std::set<std::string> sorting{"bounds", "keys", "sort", "gather", "distribute"};
+  const std::set<std::string> sorting{"bounds", "sort", "distribute"};
   std::set<std::string> made = a.new_phases();
   CHECK(made.count("sort") == 1);
   const auto sorts = [&] {

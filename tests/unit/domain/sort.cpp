@@ -166,6 +166,36 @@ TEST_CASE("frames of no particles, and of particles at one place, have one cell"
   }
 }
 
+/// A permutation in the order of keys, the keys by their definition, the coordinates of each
+/// particle.
+template <class Real>
+void check_sorted(const Sorted<Real>& sorted, const PointSet<Real>& points) {
+  const kernels::KeyFrame& frame = sorted.choice.frame;
+  const auto keys = sorted.particles.keys.span();
+  const auto order = sorted.particles.order.span();
+  REQUIRE(keys.size() == points.num());
+  std::vector<bool> seen(static_cast<std::size_t>(points.num()), false);
+  for (Index k = 0; k < points.num(); ++k) {
+    const Index i = order[k];
+    REQUIRE(i < points.num());
+    REQUIRE_FALSE(seen[static_cast<std::size_t>(i)]);
+    seen[static_cast<std::size_t>(i)] = true;
+    if (k > 0) REQUIRE(keys[k - 1] <= keys[k]);
+    if (k > 0 && keys[k - 1] == keys[k]) REQUIRE(order[k - 1] < order[k]);
+    std::vector<std::uint32_t> cell;
+    for (int axis = 0; axis < points.box.dimensions; ++axis) {
+      const Real x = frame.wrapped(points.at(i, axis), axis);
+      const double at = (static_cast<double>(x) - frame.corner[axis]) * frame.cells_per_length;
+      const double last = std::ldexp(1.0, frame.bits_per_axis) - 1;
+      cell.push_back(static_cast<std::uint32_t>(std::clamp(at, 0.0, last)));
+      REQUIRE(static_cast<double>(sorted.particles.pos[axis].span()[k]) ==
+              static_cast<double>(x) * frame.scale);
+    }
+    REQUIRE(keys[k] == interleaved(cell, frame.bits_per_axis));
+    if (points.box.dimensions == 2) REQUIRE(sorted.particles.pos[2].span()[k] == 0);
+  }
+}
+
 TEMPLATE_TEST_CASE("sorting: a permutation in key order, with the coordinates of each particle", "",
                    float, double) {
   for (std::uint64_t seed = 0; seed < (ZHALO_CHECKED ? 60 : 300); ++seed) {
@@ -174,33 +204,38 @@ TEMPLATE_TEST_CASE("sorting: a permutation in key order, with the coordinates of
     const PointSet<TestType> points = random_points<TestType>(random);
     const double scale = std::ldexp(1.0, -std::ilogb(points.linking_length));
     const Run run{32, 1 + static_cast<int>(seed % 3), static_cast<Layout>(seed % num_layouts)};
-    Sorted<TestType> sorted(points, points.linking_length, scale, run);
-    const Index num = points.num();
-    const kernels::KeyFrame& frame = sorted.choice.frame;
-    const auto keys = sorted.particles.keys.span();
-    const auto order = sorted.particles.order.span();
-    REQUIRE(keys.size() == num);
-    std::vector<bool> seen(static_cast<std::size_t>(num), false);
-    for (Index k = 0; k < num; ++k) {
-      const Index i = order[k];
-      REQUIRE(i < num);
-      REQUIRE_FALSE(seen[static_cast<std::size_t>(i)]);
-      seen[static_cast<std::size_t>(i)] = true;
-      if (k > 0) REQUIRE(keys[k - 1] <= keys[k]);
-      if (k > 0 && keys[k - 1] == keys[k]) REQUIRE(order[k - 1] < order[k]);
-      std::vector<std::uint32_t> cell;
-      for (int axis = 0; axis < points.box.dimensions; ++axis) {
-        const TestType x = frame.wrapped(points.at(i, axis), axis);
-        const double at = (static_cast<double>(x) - frame.corner[axis]) * frame.cells_per_length;
-        const double last = std::ldexp(1.0, frame.bits_per_axis) - 1;
-        cell.push_back(static_cast<std::uint32_t>(std::clamp(at, 0.0, last)));
-        REQUIRE(static_cast<double>(sorted.particles.pos[axis].span()[k]) ==
-                static_cast<double>(x) * scale);
-      }
-      REQUIRE(keys[k] == interleaved(cell, frame.bits_per_axis));
-      if (points.box.dimensions == 2) REQUIRE(sorted.particles.pos[2].span()[k] == 0);
+    check_sorted(Sorted<TestType>(points, points.linking_length, scale, run), points);
+  }
+}
+
+/// Many points in the unit cube, all but every 50th of them in a cube of side `side`, some of them
+/// more than once.
+template <class Real>
+PointSet<Real> dense_points(Index num, double side, int dimensions, std::uint64_t seed) {
+  PointSet<Real> points;
+  points.box = Box::periodic_cube(1, dimensions);
+  Random random(seed);
+  for (Index i = 0; i < num; ++i) {
+    for (int axis = 0; axis < dimensions; ++axis) {
+      const bool is_again = i % 7 == 6;
+      const double x = i % 50 == 0 ? random.uniform(-0.5, 1.5) : 0.3 + side * random.uniform(0, 1);
+      points.pos.push_back(
+          is_again ? points.pos[points.pos.size() - static_cast<std::size_t>(3 * dimensions)]
+                   : static_cast<Real>(x));
     }
   }
+  return points;
+}
+
+TEMPLATE_TEST_CASE("sorting: many particles, in few cells, by few bits and by all", "", float,
+                   double) {
+  const double side = GENERATE(0.7, 1e-2, 1e-6, 0.0);
+  const double cell = GENERATE(1e-2, 1e-12);
+  const int threads = GENERATE(1, 3);
+  const int dimensions = threads == 1 ? 3 : 2;
+  CAPTURE(side, cell, threads);
+  const auto points = dense_points<TestType>(ZHALO_CHECKED ? 30'000 : 60'000, side, dimensions, 5);
+  check_sorted(Sorted<TestType>(points, cell, 0.5, {32, threads, Layout::rows}), points);
 }
 
 TEMPLATE_TEST_CASE("examining: extent, number of wrapped particles, range", "", float, double) {
