@@ -92,7 +92,8 @@ template <class Real>
 struct RowOutput {
   Span<Real> distance;
   Span<Index> index;
-  double unit = 1;  ///< of the rows' lengths, in that of the positions
+  Span<const LocalIndex> place{};  ///< the row that each becomes; empty: they keep their order
+  double unit = 1;                 ///< of the rows' lengths, in that of the positions
 };
 
 /// Where elements of neighbours go, and the byte that fills those of no neighbour.

@@ -88,8 +88,7 @@ class ResultWriter {
 
   void write_chunk() {
     const NeighbourRows<Real>& rows = lists_.rows();
-    if (output_.distances) write_values(result_.distance);
-    if (output_.indices) write_values(result_.index);
+    write_rows();
     for (std::size_t i = 0; i < output_.columns.size(); ++i)
       write_column(static_cast<int>(i), result_.columns[i].data(), 0);
     if (output_.locations)
@@ -107,16 +106,31 @@ class ResultWriter {
   }
 
  private:
-  template <class T>
-  void write_values(Buffer<T>& to) {
+  /// Distances and indices: at once where they belong, if that is on this rank.
+  void write_rows() {
     const NeighbourRows<Real>& rows = lists_.rows();
-    Buffer<T> values(context_.exec, rows.num * rows.k, "a chunk of results");
-    kernels::RowOutput<Real> output;
-    output.unit = rows.unit;
-    if constexpr (std::is_same_v<T, Real>) output.distance = values.span();
-    if constexpr (std::is_same_v<T, Index>) output.index = values.span();
-    kernels::on(context_.exec, [&](const auto& e) { kernels::write_rows(e, rows, output); });
-    keep(values.data(), static_cast<Index>(sizeof(T)), to.data());
+    kernels::RowOutput<Real> to{result_.distance.span(), result_.index.span(), lists_.places(),
+                                rows.unit};
+    if (output_.order == RowOrder::domain) {
+      const Index first = done_ * rows.k;
+      if (output_.distances) to.distance = to.distance.subspan(first, rows.num * rows.k);
+      if (output_.indices) to.index = to.index.subspan(first, rows.num * rows.k);
+      to.place = {};
+    } else if (context_.comm.size() > 1) {
+      return send_rows(rows);
+    }
+    kernels::on(context_.exec, [&](const auto& e) { kernels::write_rows(e, rows, to); });
+  }
+
+  void send_rows(const NeighbourRows<Real>& rows) {
+    const Index num = rows.num * rows.k;
+    Buffer<Real> distance(context_.exec, output_.distances ? num : 0, "a chunk of results");
+    Buffer<Index> index(context_.exec, output_.indices ? num : 0, "a chunk of results");
+    kernels::on(context_.exec, [&](const auto& e) {
+      kernels::write_rows(e, rows, {distance.span(), index.span(), {}, rows.unit});
+    });
+    if (output_.distances) keep(distance.data(), sizeof(Real), result_.distance.data());
+    if (output_.indices) keep(index.data(), sizeof(Index), result_.index.data());
   }
 
   void write_column(int i, void* to, unsigned char missing) {

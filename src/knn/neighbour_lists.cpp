@@ -153,6 +153,13 @@ void NeighbourLists<Real>::put(const void* values, Index element_size, void* res
 }
 
 template <class Real>
+Span<const LocalIndex> NeighbourLists<Real>::places() const {
+  if (state_->context.comm.size() > 1 || state_->stays_in_domain) return {};
+  const Chunk& chunk = state_->rows.chunk();
+  return state_->rows.queries().redistribution.sent().subspan(chunk.first_query, chunk.num_queries);
+}
+
+template <class Real>
 Index NeighbourLists<Real>::num_queries() const {
   const Distribution<Real>& queries = state_->rows.queries();
   return state_->stays_in_domain ? queries.num() : queries.num_brought;

@@ -1,7 +1,6 @@
 /// From sets to canonical labels, on one rank and over ranks.
 #pragma once
 
-
 #include "kernels/common/backend.hpp"
 #include "kernels/fof.hpp"
 

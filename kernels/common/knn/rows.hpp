@@ -1,6 +1,7 @@
 /// Rows of neighbours: in order, as results, with elements of columns.
 #pragma once
 
+#include <cmath>
 #include <limits>
 
 #include "kernels/common/backend.hpp"
@@ -98,19 +99,33 @@ struct WriteRow {
   NeighbourRows<Real> rows;
   RowOutput<Real> to;
 
+  ZHALO_HD void prefetch(Index row) const {
+    const Index first = place_of(row) * rows.k;
+    if (!to.distance.empty()) prefetch_line(&to.distance[first]);
+    if (!to.index.empty()) prefetch_line(&to.index[first]);
+  }
+
   ZHALO_HD void operator()(Index row) const {
     const Index found = rows.count[row];
-    const Index first = row * rows.k;
-    for (Index i = 0; i < rows.k; ++i) {
-      const Index at = first + i;
-      if (!to.distance.empty()) {
-        const Real r = i < found ? static_cast<Real>(sqrt(rows.distance2[at])) : infinity;
-        to.distance[at] = static_cast<Real>(static_cast<double>(r) * to.unit);
+    const Index from = row * rows.k;
+    const Index first = place_of(row) * rows.k;
+    if (!to.distance.empty()) {
+      for (Index i = 0; i < found; ++i) {
+        const Real r = square_root(rows.distance2[from + i]);
+        to.distance[first + i] = static_cast<Real>(static_cast<double>(r) * to.unit);
       }
-      if (to.index.empty()) continue;
-      to.index[at] = i < found ? rows.global_index[rows.local_index[at]] : Index{-1};
+      for (Index i = found; i < rows.k; ++i) to.distance[first + i] = infinity;
     }
+    if (to.index.empty()) return;
+    for (Index i = 0; i < found; ++i)
+      to.index[first + i] = rows.global_index[rows.local_index[from + i]];
+    for (Index i = found; i < rows.k; ++i) to.index[first + i] = -1;
   }
+
+ private:
+  ZHALO_HD Index place_of(Index row) const { return to.place.empty() ? row : Index{to.place[row]}; }
+  ZHALO_HD static float square_root(float x) { return sqrtf(x); }
+  ZHALO_HD static double square_root(double x) { return sqrt(x); }
 };
 
 template <class E, class Real>
