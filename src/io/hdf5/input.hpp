@@ -3,7 +3,9 @@
 
 #include <hdf5.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,6 +25,36 @@ std::vector<std::string> files_in(const std::string& directory);
 }  // namespace zhalo::io
 
 namespace zhalo::io::hdf5 {
+
+/// While it lives this thread is the only one that uses HDF5, which may be built for one thread at a
+/// time, and HDF5 prints nothing. May be nested. Nobody may wait for another rank meanwhile that can
+/// be a thread of this process.
+class Session {
+ public:
+  Session();
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+ private:
+  /// Of the process, as HDF5 is.
+  struct Turn {
+    std::recursive_mutex mutex;
+    int depth = 0;
+  };
+  static Turn& turn();
+
+  std::lock_guard<std::recursive_mutex> lock_;
+  H5E_auto2_t function_ = nullptr;
+  void* data_ = nullptr;
+};
+
+/// HDF5's names of types are calls.
+hid_t native_type(double);
+hid_t native_type(float);
+hid_t native_type(Index);
+hid_t native_type(std::int32_t);
+hid_t native_type(std::uint64_t);
 
 /// Owns one HDF5 identifier.
 class Handle {
@@ -50,28 +82,13 @@ class Handle {
   /// False if HDF5 reports a failure, as it does when buffered data cannot be written any more.
   bool close() {
     if (!valid()) return true;
+    const Session session;
     return closer_(std::exchange(id_, H5I_INVALID_HID)) >= 0;
   }
 
  private:
   hid_t id_ = H5I_INVALID_HID;
   Closer closer_ = nullptr;
-};
-
-/// While it lives HDF5 prints nothing; it restores what was set before.
-class QuietErrors {
- public:
-  QuietErrors() {
-    H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  }
-  ~QuietErrors() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
-  QuietErrors(const QuietErrors&) = delete;
-  QuietErrors& operator=(const QuietErrors&) = delete;
-
- private:
-  H5E_auto2_t function_ = nullptr;
-  void* data_ = nullptr;
 };
 
 /// Why the HDF5 call that just failed did so: the system's words ("No space left on device") if
@@ -94,8 +111,8 @@ struct Rows {
   Index count = 0;
 };
 
-/// Throws FileError with the path in every message. Silences HDF5 while it lives; keep it on the
-/// stack.
+/// Throws FileError with the path in every message. Several threads may read files, also the same
+/// one, each by an object of its own.
 class InputFile {
  public:
   explicit InputFile(std::string path);
@@ -135,7 +152,6 @@ class InputFile {
                                         hid_t memory_type) const;
   [[noreturn]] void fail(const std::string& what) const;
 
-  QuietErrors quiet_;
   std::string path_;
   Handle file_;
 };
