@@ -82,10 +82,15 @@ void ThreadGroup::give_up(const std::string& why) noexcept {
   is_given_up_.store(true, std::memory_order_release);
 }
 
+std::string ThreadGroup::why_given_up() const {
+  const std::lock_guard lock(mutex_);
+  return why_given_up_;
+}
+
 void ThreadGroup::check() const {
   if (!is_given_up()) return;
-  const std::lock_guard lock(mutex_);
-  throw CommunicationError(why_given_up_.empty() ? "another rank has given up" : why_given_up_);
+  const std::string why = why_given_up();
+  throw CommunicationError(why.empty() ? "another rank has given up" : why);
 }
 
 }  // namespace zhalo

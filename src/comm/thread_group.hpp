@@ -85,6 +85,7 @@ class ThreadGroup {
 
   void give_up(const std::string& why) noexcept;
   bool is_given_up() const { return is_given_up_.load(std::memory_order_acquire); }
+  std::string why_given_up() const;
   /// CommunicationError if some rank has given up.
   void check() const;
 

@@ -268,5 +268,6 @@ std::unique_ptr<Network> make_thread_network(std::shared_ptr<ThreadGroup> group,
 
 void give_up(ThreadGroup& group, const std::string& why) noexcept { group.give_up(why); }
 bool is_given_up(const ThreadGroup& group) { return group.is_given_up(); }
+std::string why_given_up(const ThreadGroup& group) { return group.why_given_up(); }
 
 }  // namespace zhalo

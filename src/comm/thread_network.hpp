@@ -20,5 +20,7 @@ std::unique_ptr<Network> make_thread_network(std::shared_ptr<ThreadGroup> group,
 /// `why`.
 void give_up(ThreadGroup& group, const std::string& why) noexcept;
 bool is_given_up(const ThreadGroup& group);
+/// The first `why`; empty: none.
+std::string why_given_up(const ThreadGroup& group);
 
 }  // namespace zhalo

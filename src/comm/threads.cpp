@@ -28,6 +28,15 @@ constexpr int max_ranks = 1024;
 /// When one rank has given up, those that are still at work need so long to notice.
 constexpr double longest_to_leave = 5;
 
+std::string words_of(const std::exception_ptr& error) {
+  try {
+    if (error != nullptr) std::rethrow_exception(error);
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+  return {};
+}
+
 /// What the threads share, and their caller as long as it waits. A thread that hangs keeps it.
 class Team {
  public:
@@ -77,14 +86,15 @@ class Team {
     return have_ended;
   }
 
-  /// Of the lowest rank that has more to say than that it waited for another one; else of the
-  /// lowest rank; null: none.
+  /// Of the lowest rank that has more to say than why all gave up; else of the lowest rank; null:
+  /// none.
   std::exception_ptr error() {
+    const std::string why = why_given_up(*group_);
     const std::lock_guard lock(mutex_);
     std::exception_ptr first;
     for (const Place& place : places_) {
       if (place.error == nullptr) continue;
-      if (!is_about_communication(place.error)) return place.error;
+      if (words_of(place.error) != why) return place.error;
       if (first == nullptr) first = place.error;
     }
     return first;
@@ -99,16 +109,6 @@ class Team {
   bool have_all_ended() const {
     return std::all_of(places_.begin(), places_.end(),
                        [](const Place& place) { return place.has_ended; });
-  }
-
-  static bool is_about_communication(const std::exception_ptr& error) {
-    try {
-      std::rethrow_exception(error);
-    } catch (const CommunicationError&) {
-      return true;
-    } catch (...) {
-      return false;
-    }
   }
 
   std::shared_ptr<ThreadGroup> group_;
@@ -132,17 +132,6 @@ std::vector<std::thread> start(const std::shared_ptr<Team>& team, int num_ranks)
   return threads;
 }
 
-[[noreturn]] void leave_behind(int rank, const std::exception_ptr& error) {
-  std::string why;
-  try {
-    if (error != nullptr) std::rethrow_exception(error);
-  } catch (const std::exception& e) {
-    why = e.what();
-  }
-  throw CommunicationError(fmt::format(
-      "the thread of rank {} hangs and is left behind, so this process should end: {}", rank, why));
-}
-
 void run_team(int num_ranks, const Team::Work& work, double timeout_seconds) {
   const auto team = std::make_shared<Team>(num_ranks, work);
   std::vector<std::thread> threads = start(team, num_ranks);
@@ -159,7 +148,10 @@ void run_team(int num_ranks, const Team::Work& work, double timeout_seconds) {
     }
   }
   const std::exception_ptr error = team->error();
-  if (hanging >= 0) leave_behind(hanging, error);
+  if (hanging >= 0)
+    throw CommunicationError(fmt::format(
+        "the thread of rank {} hangs and is left behind, so this process should end: {}", hanging,
+        words_of(error)));
   if (error != nullptr) std::rethrow_exception(error);
   if (static_cast<int>(threads.size()) < num_ranks)
     throw Error(fmt::format("only {} of {} threads could be started", threads.size(), num_ranks));
