@@ -77,7 +77,7 @@ void Communicator::State::wait_until(const char* operation, const std::function<
   }
 }
 
-void Communicator::State::wait(Request& request, const char* operation) {
+void Communicator::State::wait(NetworkRequest& request, const char* operation) {
   wait_until(operation, [&] {
     return call(operation, [&] { return request.is_done(); }) ? Seen::all : Seen::nothing;
   });

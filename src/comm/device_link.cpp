@@ -73,7 +73,7 @@ class FailureNotes {
  private:
   Network& network_;
   std::deque<char> bytes_;  ///< whose elements stay where they are
-  std::vector<std::unique_ptr<Request>> requests_;
+  std::vector<std::unique_ptr<NetworkRequest>> requests_;
 };
 
 /// How a rank came through a wait.

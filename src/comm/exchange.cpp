@@ -62,14 +62,14 @@ std::vector<Index> sparse_counts(S& state, const std::vector<Index>& send_counts
   const auto parcel = [](Index& count, int peer) {
     return Parcel{&count, sizeof count, peer, counts_tag};
   };
-  std::vector<std::unique_ptr<Request>> sends;
+  std::vector<std::unique_ptr<NetworkRequest>> sends;
   for (std::size_t r = 0; r < send_counts.size(); ++r) {
     if (send_counts[r] == 0) continue;
     sends.push_back(state.call(counts_operation, [&] {
       return network.send_synchronously(parcel(sent[r], static_cast<int>(r)));
     }));
   }
-  std::unique_ptr<Request> barrier;
+  std::unique_ptr<NetworkRequest> barrier;
   const auto look = [&] {
     const std::optional<int> from = network.find_arrived(counts_tag);
     if (from) {

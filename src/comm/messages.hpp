@@ -144,7 +144,7 @@ class MessageStream {
   }
 
   /// A device that fails keeps no message from being through.
-  bool is_through(Request& request) {
+  bool is_through(NetworkRequest& request) {
     try {
       return request.is_done();
     } catch (const CommunicationError&) {
@@ -172,7 +172,7 @@ class MessageStream {
   const Exec& exec_;
   std::vector<Piece> pieces_;
   std::vector<bool> is_done_;
-  std::array<std::unique_ptr<Request>, window> requests_;
+  std::array<std::unique_ptr<NetworkRequest>, window> requests_;
   std::array<std::size_t, window> piece_of_{};
   std::size_t next_ = 0;
   std::size_t done_ = 0;

@@ -20,7 +20,7 @@ void check_mpi(int code, const char* call) {
       std::string(call) + " failed: " + std::string(text.data(), static_cast<std::size_t>(length)));
 }
 
-class MpiRequest final : public Request {
+class MpiRequest final : public NetworkRequest {
  public:
   enum class Kind { send, receive, collective };
 
@@ -47,7 +47,8 @@ class MpiRequest final : public Request {
 
 /// Calls start(request).
 template <class Start>
-std::unique_ptr<Request> started(MpiRequest::Kind kind, const char* call, const Start& start) {
+std::unique_ptr<NetworkRequest> started(MpiRequest::Kind kind, const char* call,
+                                        const Start& start) {
   auto request = std::make_unique<MpiRequest>(kind);
   check_mpi(start(request->handle()), call);
   return request;
@@ -92,19 +93,19 @@ class MpiNetwork final : public Network {
   bool keeps_memory() const override { return true; }
   bool is_of_threads() const override { return false; }
 
-  std::unique_ptr<Request> send(const Parcel& parcel) override {
+  std::unique_ptr<NetworkRequest> send(const Parcel& parcel) override {
     return started(Kind::send, "MPI_Isend", [&](MPI_Request* request) {
       return MPI_Isend(parcel.data, static_cast<int>(parcel.bytes), MPI_BYTE, parcel.peer,
                        parcel.tag, comm_, request);
     });
   }
-  std::unique_ptr<Request> send_synchronously(const Parcel& parcel) override {
+  std::unique_ptr<NetworkRequest> send_synchronously(const Parcel& parcel) override {
     return started(Kind::send, "MPI_Issend", [&](MPI_Request* request) {
       return MPI_Issend(parcel.data, static_cast<int>(parcel.bytes), MPI_BYTE, parcel.peer,
                         parcel.tag, comm_, request);
     });
   }
-  std::unique_ptr<Request> receive(const Parcel& parcel) override {
+  std::unique_ptr<NetworkRequest> receive(const Parcel& parcel) override {
     return started(Kind::receive, "MPI_Irecv", [&](MPI_Request* request) {
       return MPI_Irecv(parcel.data, static_cast<int>(parcel.bytes), MPI_BYTE, parcel.peer,
                        parcel.tag, comm_, request);
@@ -117,42 +118,43 @@ class MpiNetwork final : public Network {
     return arrived != 0 ? std::optional<int>(status.MPI_SOURCE) : std::nullopt;
   }
 
-  std::unique_ptr<Request> barrier() override {
+  std::unique_ptr<NetworkRequest> barrier() override {
     return started(Kind::collective, "MPI_Ibarrier",
                    [&](MPI_Request* request) { return MPI_Ibarrier(comm_, request); });
   }
-  std::unique_ptr<Request> reduce(Span<Index> in_place, RankReduction reduction) override {
+  std::unique_ptr<NetworkRequest> reduce(Span<Index> in_place, RankReduction reduction) override {
     return started(Kind::collective, "MPI_Iallreduce", [&](MPI_Request* request) {
       return MPI_Iallreduce(MPI_IN_PLACE, in_place.data(), static_cast<int>(in_place.size()),
                             MPI_INT64_T, op_of(reduction), comm_, request);
     });
   }
-  std::unique_ptr<Request> reduce(Span<double> in_place, RankReduction reduction) override {
+  std::unique_ptr<NetworkRequest> reduce(Span<double> in_place, RankReduction reduction) override {
     return started(Kind::collective, "MPI_Iallreduce", [&](MPI_Request* request) {
       return MPI_Iallreduce(MPI_IN_PLACE, in_place.data(), static_cast<int>(in_place.size()),
                             MPI_DOUBLE, op_of(reduction), comm_, request);
     });
   }
-  std::unique_ptr<Request> exclusive_sum(Span<Index> in_place) override {
+  std::unique_ptr<NetworkRequest> exclusive_sum(Span<Index> in_place) override {
     return started(Kind::collective, "MPI_Iexscan", [&](MPI_Request* request) {
       return MPI_Iexscan(MPI_IN_PLACE, in_place.data(), static_cast<int>(in_place.size()),
                          MPI_INT64_T, MPI_SUM, comm_, request);
     });
   }
-  std::unique_ptr<Request> broadcast(Span<char> bytes, int root) override {
+  std::unique_ptr<NetworkRequest> broadcast(Span<char> bytes, int root) override {
     return started(Kind::collective, "MPI_Ibcast", [&](MPI_Request* request) {
       return MPI_Ibcast(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, root, comm_,
                         request);
     });
   }
-  std::unique_ptr<Request> all_gather(Span<const char> record, Span<char> all) override {
+  std::unique_ptr<NetworkRequest> all_gather(Span<const char> record, Span<char> all) override {
     return started(Kind::collective, "MPI_Iallgather", [&](MPI_Request* request) {
       const int count = static_cast<int>(record.size());
       return MPI_Iallgather(record.data(), count, MPI_BYTE, all.data(), count, MPI_BYTE, comm_,
                             request);
     });
   }
-  std::unique_ptr<Request> all_to_all(Span<const Index> sent, Span<Index> received) override {
+  std::unique_ptr<NetworkRequest> all_to_all(Span<const Index> sent,
+                                             Span<Index> received) override {
     return started(Kind::collective, "MPI_Ialltoall", [&](MPI_Request* request) {
       return MPI_Ialltoall(sent.data(), 1, MPI_INT64_T, received.data(), 1, MPI_INT64_T, comm_,
                            request);

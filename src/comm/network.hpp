@@ -16,12 +16,12 @@ namespace zhalo {
 
 /// Something that was started between ranks. Its memory is the caller's and must stay until it is
 /// done. The destructor gives up what is not done yet: then the communicator is of no use any more.
-class Request {
+class NetworkRequest {
  public:
-  Request() = default;
-  virtual ~Request() = default;
-  Request(const Request&) = delete;
-  Request& operator=(const Request&) = delete;
+  NetworkRequest() = default;
+  virtual ~NetworkRequest() = default;
+  NetworkRequest(const NetworkRequest&) = delete;
+  NetworkRequest& operator=(const NetworkRequest&) = delete;
 
   /// Looks after it; returns whether it is done. Not to be asked again after that. An exception
   /// that is no CommunicationError is about the memory of a device; then it counts as done, too.
@@ -63,23 +63,25 @@ class Network {
   /// Whether the ranks are threads of one process.
   virtual bool is_of_threads() const = 0;
 
-  virtual std::unique_ptr<Request> send(const Parcel& parcel) = 0;
+  virtual std::unique_ptr<NetworkRequest> send(const Parcel& parcel) = 0;
   /// Done when the other rank receives it.
-  virtual std::unique_ptr<Request> send_synchronously(const Parcel& parcel) = 0;
-  virtual std::unique_ptr<Request> receive(const Parcel& parcel) = 0;
+  virtual std::unique_ptr<NetworkRequest> send_synchronously(const Parcel& parcel) = 0;
+  virtual std::unique_ptr<NetworkRequest> receive(const Parcel& parcel) = 0;
   /// A rank whose message with this tag has arrived and was not received yet.
   virtual std::optional<int> find_arrived(int tag) = 0;
 
   // Collective.
-  virtual std::unique_ptr<Request> barrier() = 0;
-  virtual std::unique_ptr<Request> reduce(Span<Index> in_place, RankReduction reduction) = 0;
-  virtual std::unique_ptr<Request> reduce(Span<double> in_place, RankReduction reduction) = 0;
+  virtual std::unique_ptr<NetworkRequest> barrier() = 0;
+  virtual std::unique_ptr<NetworkRequest> reduce(Span<Index> in_place, RankReduction reduction) = 0;
+  virtual std::unique_ptr<NetworkRequest> reduce(Span<double> in_place,
+                                                 RankReduction reduction) = 0;
   /// Sums over lower ranks; nothing is said of rank 0's.
-  virtual std::unique_ptr<Request> exclusive_sum(Span<Index> in_place) = 0;
-  virtual std::unique_ptr<Request> broadcast(Span<char> bytes, int root) = 0;
+  virtual std::unique_ptr<NetworkRequest> exclusive_sum(Span<Index> in_place) = 0;
+  virtual std::unique_ptr<NetworkRequest> broadcast(Span<char> bytes, int root) = 0;
   /// `all` has the records in the order of ranks.
-  virtual std::unique_ptr<Request> all_gather(Span<const char> record, Span<char> all) = 0;
-  virtual std::unique_ptr<Request> all_to_all(Span<const Index> sent, Span<Index> received) = 0;
+  virtual std::unique_ptr<NetworkRequest> all_gather(Span<const char> record, Span<char> all) = 0;
+  virtual std::unique_ptr<NetworkRequest> all_to_all(Span<const Index> sent,
+                                                     Span<Index> received) = 0;
   /// Waits for all ranks, which keep their order.
   virtual std::unique_ptr<Network> split(int colour) = 0;
   virtual std::unique_ptr<Network> split_by_machine() = 0;

@@ -80,11 +80,11 @@ struct Communicator::State {
     }
   }
   [[noreturn]] void fail(const char* operation, const CommunicationError& error);
-  void wait(Request& request, const char* operation);
+  void wait(NetworkRequest& request, const char* operation);
   /// Starts what `start()` starts, and waits for it.
   template <class Start>
   void finish(const char* operation, const Start& start) {
-    const std::unique_ptr<Request> request = call(operation, start);
+    const std::unique_ptr<NetworkRequest> request = call(operation, start);
     wait(*request, operation);
   }
   /// Memory to stage messages of `exec` in, or none if they travel directly.

@@ -37,7 +37,7 @@ void copy(const Parcel& to, const Parcel& from) {
   });
 }
 
-class Sending final : public Request {
+class Sending final : public NetworkRequest {
  public:
   Sending(std::shared_ptr<ThreadGroup> group, const LetterName& name, const Parcel& parcel)
       : group_(std::move(group)),
@@ -61,7 +61,7 @@ class Sending final : public Request {
   std::shared_ptr<Letter> letter_;
 };
 
-class Receiving final : public Request {
+class Receiving final : public NetworkRequest {
  public:
   Receiving(std::shared_ptr<ThreadGroup> group, int rank, const LetterName& name,
             const Parcel& parcel)
@@ -94,7 +94,7 @@ class Receiving final : public Request {
 using Brought = std::vector<std::vector<char>>;
 
 /// Waits for a round, then makes this rank's result of it.
-class Gathering final : public Request {
+class Gathering final : public NetworkRequest {
  public:
   using Finish = std::function<void(const Brought&)>;
 
@@ -149,14 +149,14 @@ class ThreadNetwork final : public Network {
   bool keeps_memory() const override { return false; }
   bool is_of_threads() const override { return true; }
 
-  std::unique_ptr<Request> send(const Parcel& parcel) override {
+  std::unique_ptr<NetworkRequest> send(const Parcel& parcel) override {
     const Index number = sent_[{parcel.peer, parcel.tag}]++;
     return std::make_unique<Sending>(group_, LetterName{place().rank, parcel.tag, number}, parcel);
   }
-  std::unique_ptr<Request> send_synchronously(const Parcel& parcel) override {
+  std::unique_ptr<NetworkRequest> send_synchronously(const Parcel& parcel) override {
     return send(parcel);
   }
-  std::unique_ptr<Request> receive(const Parcel& parcel) override {
+  std::unique_ptr<NetworkRequest> receive(const Parcel& parcel) override {
     const Index number = received_[{parcel.peer, parcel.tag}]++;
     return std::make_unique<Receiving>(group_, place().rank,
                                        LetterName{parcel.peer, parcel.tag, number}, parcel);
@@ -165,16 +165,16 @@ class ThreadNetwork final : public Network {
     return group_->mailbox(place().rank).find(tag, received_);
   }
 
-  std::unique_ptr<Request> barrier() override {
+  std::unique_ptr<NetworkRequest> barrier() override {
     return gathering({}, [](const Brought&) {});
   }
-  std::unique_ptr<Request> reduce(Span<Index> in_place, RankReduction reduction) override {
+  std::unique_ptr<NetworkRequest> reduce(Span<Index> in_place, RankReduction reduction) override {
     return reduction_of(in_place, reduction);
   }
-  std::unique_ptr<Request> reduce(Span<double> in_place, RankReduction reduction) override {
+  std::unique_ptr<NetworkRequest> reduce(Span<double> in_place, RankReduction reduction) override {
     return reduction_of(in_place, reduction);
   }
-  std::unique_ptr<Request> exclusive_sum(Span<Index> in_place) override {
+  std::unique_ptr<NetworkRequest> exclusive_sum(Span<Index> in_place) override {
     const auto rank = static_cast<std::size_t>(place().rank);
     return gathering(bytes_of(in_place), [in_place, rank](const Brought& all) {
       for (Index i = 0; i < in_place.size(); ++i) {
@@ -184,7 +184,7 @@ class ThreadNetwork final : public Network {
       }
     });
   }
-  std::unique_ptr<Request> broadcast(Span<char> bytes, int root) override {
+  std::unique_ptr<NetworkRequest> broadcast(Span<char> bytes, int root) override {
     std::vector<char> own;
     if (place().rank == root) own = bytes_of(bytes);
     return gathering(std::move(own), [bytes, root](const Brought& all) {
@@ -192,13 +192,14 @@ class ThreadNetwork final : public Network {
       std::copy(text.begin(), text.end(), bytes.begin());
     });
   }
-  std::unique_ptr<Request> all_gather(Span<const char> record, Span<char> all) override {
+  std::unique_ptr<NetworkRequest> all_gather(Span<const char> record, Span<char> all) override {
     return gathering(bytes_of(record), [all](const Brought& brought) {
       char* to = all.begin();
       for (const std::vector<char>& one : brought) to = std::copy(one.begin(), one.end(), to);
     });
   }
-  std::unique_ptr<Request> all_to_all(Span<const Index> sent, Span<Index> received) override {
+  std::unique_ptr<NetworkRequest> all_to_all(Span<const Index> sent,
+                                             Span<Index> received) override {
     const auto rank = static_cast<std::size_t>(place().rank);
     return gathering(bytes_of(sent), [received, rank](const Brought& all) {
       for (Index r = 0; r < received.size(); ++r)
@@ -231,13 +232,13 @@ class ThreadNetwork final : public Network {
   void give_up(const std::string& why) noexcept override { group_->give_up(why); }
 
  private:
-  std::unique_ptr<Request> gathering(std::vector<char> own, Gathering::Finish finish) {
+  std::unique_ptr<NetworkRequest> gathering(std::vector<char> own, Gathering::Finish finish) {
     return std::make_unique<Gathering>(
         group_, group_->join(num_rounds_++, place().rank, std::move(own)), std::move(finish));
   }
   /// From rank 0 upwards: the same on all ranks, also for floating numbers.
   template <class T>
-  std::unique_ptr<Request> reduction_of(Span<T> in_place, RankReduction reduction) {
+  std::unique_ptr<NetworkRequest> reduction_of(Span<T> in_place, RankReduction reduction) {
     return gathering(bytes_of(in_place), [in_place, reduction](const Brought& all) {
       for (Index i = 0; i < in_place.size(); ++i) {
         const auto place = static_cast<std::size_t>(i);
