@@ -82,8 +82,8 @@ void add_box_options(CommandLine& command, CommonOptions& options, RawCommonOpti
 
 void add_run_options(CommandLine& command, RunOptions& options, RawRunOptions& raw,
                      const std::string& dry_run) {
-  command.add_option("--files", options.files.num_files, "Files of each kind [0: one per rank]",
-                     "K");
+  command.add_option("--files", options.files.num_files,
+                     "Files of each kind [0: one per rank; with --devices one]", "K");
   command.add_flag("--master", options.files.master,
                    "Also a file that shows those of each kind as one (HDF5 virtual datasets)");
   command.add_option("--device,--devices", raw.device,
@@ -118,6 +118,8 @@ void resolve_run(const RawRunOptions& raw, RunOptions& options) {
          fmt::format("--threads is {} (must be 0, for a fair share of the cores, to 4096)",
                      raw.threads.value_or(0)));
   options.place.threads = raw.threads.value_or(-1);
+  // Threads write one after the other in any case: the files are those of one rank.
+  if (options.devices.are_wanted() && options.files.num_files == 0) options.files.num_files = 1;
   options.output_is_taken = options.output_is_taken || is_standard_output(options.json);
   if (raw.quiet) options.verbosity = Verbosity::quiet;
   if (raw.verbose) options.verbosity = Verbosity::verbose;

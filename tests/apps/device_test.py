@@ -22,10 +22,10 @@ RUNS = {
     "density": [((GADGET / "snapshot_001.hdf5", "--grid", 32), 2, 2)],
 }
 
-# Arguments of runs on several devices of one process, and the files that they write.
+# Arguments of runs on several devices of one process.
 TOGETHER = {
-    "fof": (GADGET / "snapshot_001.hdf5", "--membership", "--files", 1),
-    "knn": (GADGET / "snapshot_001.hdf5", "-k", 1 if SANITIZED else 4, "--files", 1),
+    "fof": (GADGET / "snapshot_001.hdf5", "--membership"),
+    "knn": (GADGET / "snapshot_001.hdf5", "-k", 1 if SANITIZED else 4),
     "density": (GADGET / "snapshot_001.hdf5", "--grid", 32),
     "ics": ("--num", 16, "--box", 50, "--seed", 4),
 }

@@ -11,13 +11,14 @@ namespace zhalo {
 /// Runs `work` on several CUDA devices of this process at once, and returns when all are done. Each
 /// device has a thread of its own, which is a rank: number i computes on devices[i]. Its Context is
 /// as one of MPI ranks. All calls that are collective there are so here, and the results are the
-/// same bits. The threads end before the function returns. A device may be named twice. With one
-/// device no thread needs to wait for another.
+/// same bits. The threads end before the function returns. A device may be named twice.
 ///
 /// Arrays of a device travel by copies from device to device, unless `options.transport` or
-/// ZHALO_TRANSPORT asks for NCCL or for staging. `work` and `options.observer` are called by several
-/// threads at the same time: what they share must be safe for that. `work` must not call MPI unless
-/// MPI was initialised with MPI_THREAD_MULTIPLE. Files are read and written by one thread at a time.
+/// ZHALO_TRANSPORT asks for NCCL or for staging. `work` and `options.observer` are called by
+/// several threads at the same time: what they share must be safe for that. `work` must not call MPI unless
+/// MPI was initialised with MPI_THREAD_MULTIPLE. Files are read and written by one thread at a
+/// time. A code that uses HDF5 itself must not do so meanwhile, unless its HDF5 is built for
+/// threads.
 ///
 /// Errors: an exception that leaves `work` on one thread is thrown by all, as by
 /// Communicator::together(), and then by this function. If a thread hangs, the others throw
