@@ -32,6 +32,9 @@ Communicator make_communicator(std::unique_ptr<Network> network,
 /// Whether all ranks of a communicator throw this error.
 bool is_agreed(const std::exception& error);
 
+/// What the user says, in the options or in the environment.
+Transport chosen_transport(Transport transport);
+
 /// The limit on waits, in seconds. InputError if ZHALO_TIMEOUT is no number.
 double timeout_of(const CommunicatorOptions& options);
 

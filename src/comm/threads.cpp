@@ -181,7 +181,8 @@ void run_on_devices(const std::vector<int>& devices, const std::function<void(Co
     throw InputError(
         fmt::format("{} devices are named (must be 1 to {})", devices.size(), max_ranks));
   for (const int device : devices) static_cast<void>(cuda_exec(device));
-  kernels::connect_devices(devices);
+  // NCCL connects them in its own way.
+  if (chosen_transport(options.transport) != Transport::nccl) kernels::connect_devices(devices);
   const auto choose = [devices](const Context& context) {
     return cuda_exec(devices[static_cast<std::size_t>(context.comm.rank())]);
   };

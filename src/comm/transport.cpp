@@ -7,16 +7,12 @@
 #include "zhalo/core/error.hpp"
 
 namespace zhalo {
-namespace {
 
-/// What the user says, in the options or in the environment.
 Transport chosen_transport(Transport transport) {
   const char* word = std::getenv("ZHALO_TRANSPORT");
   if (transport != Transport::automatic || word == nullptr) return transport;
   return parse_transport(word);
 }
-
-}  // namespace
 
 Transport parse_transport(const std::string& word) {
   if (word == "auto") return Transport::automatic;

@@ -14,11 +14,12 @@ namespace zhalo {
 /// same bits. The threads end before the function returns. A device may be named twice.
 ///
 /// Arrays of a device travel by copies from device to device, unless `options.transport` or
-/// ZHALO_TRANSPORT asks for NCCL or for staging. `work` and `options.observer` are called by
-/// several threads at the same time: what they share must be safe for that. `work` must not call MPI unless
-/// MPI was initialised with MPI_THREAD_MULTIPLE. Files are read and written by one thread at a
-/// time. A code that uses HDF5 itself must not do so meanwhile, unless its HDF5 is built for
-/// threads.
+/// ZHALO_TRANSPORT asks for NCCL or for staging.
+///
+/// `work` and the observer are called by several threads at the same time: what they share must be
+/// safe for that. `work` must not call MPI unless MPI was initialised with MPI_THREAD_MULTIPLE.
+/// Files are read and written by one thread at a time. A code that uses HDF5 itself must not do so
+/// meanwhile, unless its HDF5 is built for threads.
 ///
 /// Errors: an exception that leaves `work` on one thread is thrown by all, as by
 /// Communicator::together(), and then by this function. If a thread hangs, the others throw

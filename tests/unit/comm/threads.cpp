@@ -222,23 +222,23 @@ TEST_CASE("threads: one that hangs is an error of the others, and of the caller"
 
 TEST_CASE("threads: one that comes too late hears that it was given up, and ends") {
   const auto work = [](Context& context) {
-    if (context.comm.rank() == 2) std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+    if (context.comm.rank() == 2) std::this_thread::sleep_for(std::chrono::milliseconds(1800));
     check_exchanges(context);
   };
-  const std::string message = message_of(3, work, {.timeout_seconds = 0.8});
-  CHECK_THAT(message, Contains("has waited for other ranks for 0.8 s"));
+  const std::string message = message_of(3, work, {.timeout_seconds = 1.5});
+  CHECK_THAT(message, Contains("has waited for other ranks for 1.5 s"));
   CHECK_THAT(message, !Contains("left behind"));
 }
 
 TEST_CASE("threads: what one has to say is not lost when the others cannot be told") {
   const auto work = [](Context& context) {
     if (context.comm.rank() == 1) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(900));
+      std::this_thread::sleep_for(std::chrono::milliseconds(1800));
       throw FileError("the disk is full");
     }
     context.comm.barrier();
   };
-  CHECK_THAT(message_of(2, work, {.timeout_seconds = 0.5}),
+  CHECK_THAT(message_of(2, work, {.timeout_seconds = 1.5}),
              Contains("has waited for other ranks") && Contains("the disk is full"));
 }
 
