@@ -25,6 +25,8 @@ class MpiRequest final : public NetworkRequest {
   enum class Kind { send, receive, collective };
 
   explicit MpiRequest(Kind kind) : kind_(kind) {}
+  MpiRequest(const MpiRequest&) = delete;
+  MpiRequest& operator=(const MpiRequest&) = delete;
   /// As little as possible shall still come: what cannot be cancelled any more is written on
   /// arrival. MPI knows no end of a collective but its own.
   ~MpiRequest() override {
@@ -88,6 +90,9 @@ class MpiNetwork final : public Network {
     MPI_Finalized(&finalized);
     if (finalized == 0 && !is_given_up_ && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
   }
+
+  MpiNetwork(const MpiNetwork&) = delete;
+  MpiNetwork& operator=(const MpiNetwork&) = delete;
 
   MPI_Comm mpi_comm() const override { return comm_; }
   bool keeps_memory() const override { return true; }

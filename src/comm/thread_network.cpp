@@ -47,6 +47,8 @@ class Sending final : public NetworkRequest {
     mailbox_.put(name_, letter_);
   }
   ~Sending() override { mailbox_.withdraw(name_, *letter_); }
+  Sending(const Sending&) = delete;
+  Sending& operator=(const Sending&) = delete;
 
   bool is_done() override {
     if (mailbox_.is_taken(*letter_)) return true;
