@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/for_each.hpp"
@@ -18,6 +19,14 @@ void copy_bytes(const Cuda& exec, void* to, const void* from, std::size_t bytes)
 /// Waits only where that needs it.
 void queue_copy(const Host& exec, void* to, const void* from, std::size_t bytes);
 void queue_copy(const Cuda& exec, void* to, const void* from, std::size_t bytes);
+
+/// Copies and waits. `from` may also be memory of another device of this process, whose own work on
+/// it must be done.
+void copy_from_any_device(const Host& exec, void* to, const void* from, std::size_t bytes);
+void copy_from_any_device(const Cuda& exec, void* to, const void* from, std::size_t bytes);
+/// From now on copies from one of these devices to another need not go through the host, where the
+/// hardware has a way. Starts them all.
+void connect_devices(const std::vector<int>& devices);
 
 /// Waits for all work that was queued; its errors stay for the next call, or are thrown.
 void wait(const Cuda& exec) noexcept;

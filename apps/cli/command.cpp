@@ -7,9 +7,11 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "apps/cli/process.hpp"
 #include "apps/cli/progress.hpp"
+#include "zhalo/comm/threads.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/memory.hpp"
 
@@ -105,8 +107,11 @@ int run_command(const char* name, int argc, char** argv,
   return status;
 }
 
-void run_with_progress(Context& context, const Launch& launch, const RunOptions& options,
-                       const std::function<void(Progress&)>& work) {
+namespace {
+
+/// One rank of `context`, which knows where it computes.
+void run_rank(Context& context, const Launch& launch, const RunOptions& options,
+              const RankWork& work) {
   Progress progress({.command = launch.command,
                      .speaks = context.comm.rank() == 0,
                      .quiet = options.verbosity == Verbosity::quiet,
@@ -118,9 +123,37 @@ void run_with_progress(Context& context, const Launch& launch, const RunOptions&
     progress.begin(phase);
   });
   context.timers = &timers;
+  work(context, progress);
+}
+
+std::vector<int> devices_of(const Context& context, const DevicesTogether& wanted) {
+  if (context.comm.size() > 1)
+    throw InputError(
+        fmt::format("--devices is for one process, but mpirun or srun has started {}: leave it "
+                    "out, and each takes a device by itself",
+                    context.comm.size()));
+  return wanted.all ? all_devices() : wanted.numbers;
+}
+
+}  // namespace
+
+void run_with_progress(Context& context, const Launch& launch, const RunOptions& options,
+                       const RankWork& work) {
+  ExecRequest place = options.place;
+  if (options.devices.are_wanted()) {
+    const std::vector<int> devices = devices_of(context, options.devices);
+    if (devices.size() > 1) {
+      CommunicatorOptions of_threads;
+      of_threads.transport = options.transport;
+      of_threads.observer = [](const char*) { check_interrupted(); };
+      return run_on_devices(
+          devices, [&](Context& rank) { run_rank(rank, launch, options, work); }, of_threads);
+    }
+    place.device = devices.front();
+  }
   context.comm.use_transport(options.transport);
-  context.exec = choose_exec(context.comm, options.place);
-  work(progress);
+  context.exec = choose_exec(context.comm, place);
+  run_rank(context, launch, options, work);
 }
 
 }  // namespace zhalo::app

@@ -24,10 +24,13 @@ struct Launch {
 int run_command(const char* name, int argc, char** argv,
                 const std::function<void(Context&, const Launch&)>& body);
 
-/// Chooses where to compute and runs `work` with timers that show their phases and heed signals.
-/// Collective.
+/// What a rank does.
+using RankWork = std::function<void(const Context&, Progress&)>;
+
+/// Chooses where to compute and runs `work` with timers that show their phases and heed signals: on
+/// the ranks of `context`, or on a thread for each of several devices of this process. Collective.
 void run_with_progress(Context& context, const Launch& launch, const RunOptions& options,
-                       const std::function<void(Progress&)>& work);
+                       const RankWork& work);
 
 /// A command's main(): prints the text that parse(argc, argv) gives instead of options, or calls
 /// run(context, options, progress), which is collective.
@@ -40,8 +43,9 @@ int run_main(const char* name, int argc, char** argv, const Parse& parse, const 
       return;
     }
     const auto& options = std::get<0>(request);
-    run_with_progress(context, launch, options,
-                      [&](Progress& progress) { run(context, options, progress); });
+    run_with_progress(context, launch, options, [&](const Context& ranks, Progress& progress) {
+      run(ranks, options, progress);
+    });
   });
 }
 

@@ -1,5 +1,6 @@
 #include "apps/cli/options.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <memory>
@@ -19,22 +20,47 @@ std::string version_text() {
                      query_devices().built_with_cuda ? "built in" : "not built in");
 }
 
-/// "auto", "host", "cuda" or "cuda:2".
-void parse_device(const std::string& word, ExecRequest& place) {
-  const std::string_view numbered = "cuda:";
-  if (word.rfind(numbered, 0) == 0) {
-    const char* begin = word.data() + numbered.size();
-    const auto [end, error] = std::from_chars(begin, word.data() + word.size(), place.device);
-    demand(error == std::errc() && end == word.data() + word.size() && place.device >= 0,
-           fmt::format("--device is '{}' (must be cuda: and a number such as cuda:1)", word));
-    place.processor = Processor::cuda;
+/// "2" or "0,1,3", each once.
+std::vector<int> parse_device_numbers(const std::string& word, const std::string& list) {
+  std::vector<int> numbers;
+  std::istringstream stream(list + ",");
+  for (std::string item; std::getline(stream, item, ',');) {
+    int number = 0;
+    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), number);
+    demand(error == std::errc() && end == item.data() + item.size() && number >= 0,
+           fmt::format("--device is '{}' (must be cuda: and a number such as cuda:1, or numbers "
+                       "such as cuda:0,1)",
+                       word));
+    demand(std::find(numbers.begin(), numbers.end(), number) == numbers.end(),
+           fmt::format("--device is '{}': it names device {} twice", word, number));
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+/// "auto", "host", "cuda", or after an optional "cuda:" the words "all", "2" or "0,1,3".
+void parse_device(const std::string& word, RunOptions& options) {
+  const std::string prefix = "cuda:";
+  const bool is_named = word.rfind(prefix, 0) == 0;
+  const std::string which = is_named ? word.substr(prefix.size()) : word;
+  const bool is_list =
+      !which.empty() && which.find_first_not_of("0123456789,") == std::string::npos;
+  if (which == "all" || is_named || is_list) {
+    options.place.processor = Processor::cuda;
+    options.devices.all = which == "all";
+    if (options.devices.all) return;
+    const std::vector<int> numbers = parse_device_numbers(word, which);
+    if (numbers.size() > 1) options.devices.numbers = numbers;
+    if (numbers.size() == 1) options.place.device = numbers.front();
     return;
   }
-  place.processor = choice<Processor>("--device", word,
-                                      {{"auto", Processor::automatic},
-                                       {"host", Processor::host},
-                                       {"cuda", Processor::cuda},
-                                       {"cuda:N", Processor::cuda}});
+  options.place.processor = choice<Processor>("--device", word,
+                                              {{"auto", Processor::automatic},
+                                               {"host", Processor::host},
+                                               {"cuda", Processor::cuda},
+                                               {"cuda:N", Processor::cuda},
+                                               {"all", Processor::cuda},
+                                               {"0,1,..", Processor::cuda}});
 }
 
 }  // namespace
@@ -56,12 +82,14 @@ void add_box_options(CommandLine& command, CommonOptions& options, RawCommonOpti
 
 void add_run_options(CommandLine& command, RunOptions& options, RawRunOptions& raw,
                      const std::string& dry_run) {
-  command.add_option("--files", options.files.num_files, "Files of each kind [0: one per rank]",
-                     "K");
+  command.add_option("--files", options.files.num_files,
+                     "Files of each kind [0: one per rank; with --devices one]", "K");
   command.add_flag("--master", options.files.master,
                    "Also a file that shows those of each kind as one (HDF5 virtual datasets)");
-  command.add_option("--device", raw.device,
-                     "auto (CUDA if there is a device), host, cuda or cuda:NUMBER", "WHICH");
+  command.add_option("--device,--devices", raw.device,
+                     "auto (CUDA if there is a device), host, cuda, cuda:NUMBER; all or 0,1,..: "
+                     "these GPUs together, without mpirun",
+                     "WHICH");
   command.add_option("--transport", raw.transport,
                      "Of messages between GPUs: auto, nccl, gpu-aware (MPI) or staged", "WHICH");
   command.add_option("--threads", raw.threads,
@@ -84,12 +112,14 @@ std::optional<std::string> read_options(CommandLine& command, const RawRunOption
 
 void resolve_run(const RawRunOptions& raw, RunOptions& options) {
   demand(!raw.quiet || !raw.verbose, "--quiet and --verbose are both given: which one is meant?");
-  parse_device(raw.device, options.place);
+  parse_device(raw.device, options);
   options.transport = parse_transport(raw.transport);
   demand(!raw.threads || (*raw.threads >= 0 && *raw.threads <= 4096),
          fmt::format("--threads is {} (must be 0, for a fair share of the cores, to 4096)",
                      raw.threads.value_or(0)));
   options.place.threads = raw.threads.value_or(-1);
+  // Threads write one after the other in any case: the files are those of one rank.
+  if (options.devices.are_wanted() && options.files.num_files == 0) options.files.num_files = 1;
   options.output_is_taken = options.output_is_taken || is_standard_output(options.json);
   if (raw.quiet) options.verbosity = Verbosity::quiet;
   if (raw.verbose) options.verbosity = Verbosity::verbose;

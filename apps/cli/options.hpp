@@ -17,12 +17,21 @@
 
 namespace zhalo::app {
 
+/// Several devices of this process that compute together, each by a thread that is a rank.
+struct DevicesTogether {
+  bool all = false;
+  std::vector<int> numbers;  ///< otherwise; empty: none, the process is one rank
+
+  bool are_wanted() const { return all || !numbers.empty(); }
+};
+
 enum class Verbosity { quiet, normal, verbose };
 
 /// Of any command.
 struct RunOptions {
   io::WriteOptions files;
   ExecRequest place;
+  DevicesTogether devices;
   Transport transport = Transport::automatic;
   bool dry_run = false;
   std::string json;              ///< empty: none; "-": standard output

@@ -30,8 +30,9 @@ namespace {
 
 // A signal handler can reach nothing else.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
-volatile std::sig_atomic_t interrupted = 0;
-bool too_late = false;
+std::atomic<bool> interrupted = false;
+std::atomic<bool> too_late = false;  // ranks may be threads
+static_assert(std::atomic<bool>::is_always_lock_free);
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 // Of users, closed terminals, and batch systems that announce the end of a job's time.
@@ -59,7 +60,7 @@ void note(int signal) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }
-  interrupted = 1;
+  interrupted = true;
 }
 
 bool is_ignored(int signal) {
@@ -83,7 +84,7 @@ void catch_interrupts() {
 }
 
 void check_interrupted() {
-  if (interrupted != 0 && !too_late) throw Interrupted("interrupted");
+  if (interrupted && !too_late) throw Interrupted("interrupted");
 }
 
 void release_interrupts() {
@@ -233,7 +234,7 @@ std::optional<std::string> lack_of_memory(const Context& context, double bytes_p
   if (on_machine > of_machine)
     return fmt::format("{} on a machine that has {} available", bytes_text(on_machine),
                        bytes_text(of_machine));
-  const double in_process = comm.max(bytes_per_rank);
+  const double in_process = comm.max(bytes_per_rank * (comm.is_of_threads() ? comm.size() : 1));
   const auto own = static_cast<double>(available_host_bytes());
   const double of_process = comm.min(own);
   if (in_process <= of_process) return std::nullopt;

@@ -38,7 +38,7 @@ std::string count(Index number, const char* noun) {
   return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
 }
 
-std::string runs_on(const std::vector<RankInfo>& all, int num_machines) {
+std::string runs_on(const std::vector<RankInfo>& all, int num_machines, bool of_threads) {
   if (all.size() == 1) return all.front().processor.data();
   std::vector<std::pair<std::string, Index>> kinds;
   for (const RankInfo& info : all) {
@@ -54,8 +54,9 @@ std::string runs_on(const std::vector<RankInfo>& all, int num_machines) {
   std::string list;
   for (const auto& [name, number] : kinds)
     list += fmt::format("{}{} x ({})", list.empty() ? ": " : ", ", number, name);
-  return fmt::format("{} on {}{}", count(static_cast<Index>(all.size()), "rank"),
-                     count(num_machines, "machine"), list);
+  const std::string ranks = count(static_cast<Index>(all.size()), "rank");
+  return of_threads ? fmt::format("{} in one process{}", ranks, list)
+                    : fmt::format("{} on {}{}", ranks, count(num_machines, "machine"), list);
 }
 
 }  // namespace
@@ -70,7 +71,7 @@ RankLayout survey_ranks(const Context& context, bool wants_device) {
   const auto machines =
       std::count_if(all.begin(), all.end(), [](const RankInfo& p) { return p.first_of_machine; });
   ranks.num_machines = static_cast<int>(machines);
-  ranks.runs_on = runs_on(all, ranks.num_machines);
+  ranks.runs_on = runs_on(all, ranks.num_machines, comm.is_of_threads());
   const bool devices =
       std::any_of(all.begin(), all.end(), [](const RankInfo& p) { return p.on_device; });
   ranks.transport = devices ? comm.describe_transport(context.exec) : "host memory";
@@ -136,6 +137,7 @@ Measured measure(const Context& context) {
   const Spread other = spread_of(context.comm, rest);
   if (other.max > 1e-6) measured.phases.push_back({"other", other});
   measured.peak_resident = spread_of(context.comm, static_cast<double>(peak_resident_bytes()));
+  measured.is_one_process = context.comm.size() == 1 || context.comm.is_of_threads();
   measured.peak_pool =
       spread_of(context.comm, static_cast<double>(memory(context.exec)->peak_bytes()));
   return measured;
@@ -170,13 +172,17 @@ Row peak_memory_row(const Run& run) {
   const Spread& resident = run.measured.peak_resident;
   const Spread& pool = run.measured.peak_pool;
   const auto bytes = [](double value) { return static_cast<std::size_t>(value); };
-  return {
-      "\n" + line("Peak memory", "{}{} resident; {} {}", run.alone ? "" : "of the rank with most, ",
-                  spread_text(resident, run.alone), run.held, spread_text(pool, run.alone)),
-      {{"peak_resident_bytes", bytes(resident.max)},
-       {"mean_peak_resident_bytes", bytes(resident.mean)},
-       {"peak_pool_bytes", bytes(pool.max)},
-       {"mean_peak_pool_bytes", bytes(pool.mean)}}};
+  const bool is_whole = run.measured.is_one_process;
+  const std::string of_process = fmt::format(
+      "{}{} resident", is_whole ? "" : "of the rank with most, ", spread_text(resident, is_whole));
+  const bool says_more = is_whole && !run.alone;
+  return {"\n" + line("Peak memory", "{}; {}{} {}", of_process,
+                      says_more ? "of the rank with most, " : "", run.held,
+                      spread_text(pool, run.alone)),
+          {{"peak_resident_bytes", bytes(resident.max)},
+           {"mean_peak_resident_bytes", bytes(resident.mean)},
+           {"peak_pool_bytes", bytes(pool.max)},
+           {"mean_peak_pool_bytes", bytes(pool.mean)}}};
 }
 
 }  // namespace zhalo::app

@@ -24,8 +24,9 @@ struct PhaseSpread {
 
 struct Measured {
   std::vector<PhaseSpread> phases;
-  Spread peak_resident;  ///< bytes; VmHWM, thus with program and libraries
-  Spread peak_pool;      ///< bytes; the columns and work arrays
+  Spread peak_resident;        ///< bytes; VmHWM, thus with program and libraries
+  bool is_one_process = true;  ///< then that is of all ranks together
+  Spread peak_pool;            ///< bytes; the columns and work arrays
 };
 
 /// Collective.

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "kernels/cuda/launch.cuh"
 #include "kernels/memory.hpp"
@@ -176,6 +177,42 @@ void queue_copy(const Cuda& exec, void* to, const void* from, std::size_t bytes)
   const DeviceScope scope(exec.device);
   ZHALO_CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, exec.stream));
   if (!is_ordered(exec, to, from)) ZHALO_CUDA_TRY(cudaStreamSynchronize(exec.stream));
+}
+
+void copy_from_any_device(const Cuda& exec, void* to, const void* from, std::size_t bytes) {
+  const DeviceScope scope(exec.device);
+  cudaPointerAttributes target{};
+  cudaPointerAttributes source{};
+  ZHALO_CUDA_TRY(cudaPointerGetAttributes(&target, to));
+  ZHALO_CUDA_TRY(cudaPointerGetAttributes(&source, from));
+  const bool are_apart = target.type == cudaMemoryTypeDevice &&
+                         source.type == cudaMemoryTypeDevice && source.device != target.device;
+  if (!are_apart) return copy_bytes(exec, to, from, bytes);
+  ZHALO_CUDA_TRY(cudaMemcpyPeerAsync(to, target.device, from, source.device, bytes, exec.stream));
+  ZHALO_CUDA_TRY(cudaStreamSynchronize(exec.stream));
+}
+
+namespace {
+
+void connect(int device, int other) {
+  int is_possible = 0;
+  ZHALO_CUDA_TRY(cudaDeviceCanAccessPeer(&is_possible, device, other));
+  if (is_possible == 0) return;
+  const DeviceScope scope(device);
+  const cudaError_t error = cudaDeviceEnablePeerAccess(other, 0);
+  if (error == cudaErrorPeerAccessAlreadyEnabled) {
+    static_cast<void>(cudaGetLastError());
+    return;
+  }
+  ZHALO_CUDA_TRY(error);
+}
+
+}  // namespace
+
+void connect_devices(const std::vector<int>& devices) {
+  for (const int device : devices)
+    for (const int other : devices)
+      if (device != other) connect(device, other);
 }
 
 void synchronise(const Cuda& exec) {

@@ -11,6 +11,10 @@ void copy_bytes(const Host&, void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 
+void copy_from_any_device(const Host& exec, void* to, const void* from, std::size_t bytes) {
+  copy_bytes(exec, to, from, bytes);
+}
+
 void queue_copy(const Host& exec, void* to, const void* from, std::size_t bytes) {
   copy_bytes(exec, to, from, bytes);
 }

@@ -3,11 +3,9 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -21,25 +19,24 @@ namespace zhalo {
 
 // ---------------------------------------------------------------- waiting
 
-void check_mpi(int code, const char* operation) {
-  if (code == MPI_SUCCESS) return;
-  std::array<char, MPI_MAX_ERROR_STRING> text{};
-  int length = 0;
-  MPI_Error_string(code, text.data(), &length);
-  throw CommunicationError(fmt::format("{} failed: {}", operation,
-                                       std::string(text.data(), static_cast<std::size_t>(length))));
-}
-
-/// After MPI_Finalize the duplicate is gone already, and with messages under way MPI_Comm_free may
-/// wait for ever.
 Communicator::State::~State() {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
   if (!probe_room.empty())
     static_cast<void>(std::make_unique<Buffer<Index>>(std::move(probe_room))
                           .release());  // for MPI, as long as the process lives
-  if (finalized == 0 && !broken && !has_lost_messages && comm != MPI_COMM_NULL)
-    MPI_Comm_free(&comm);
+  if (has_lost_messages && network != nullptr) network->give_up("");
+}
+
+void Communicator::State::give_up(const std::string& why) noexcept {
+  broken = true;
+  memory_is_lost = network->keeps_memory();
+  network->give_up(why);
+}
+
+void Communicator::State::fail(const char* operation, const CommunicationError& error) {
+  const std::string what =
+      broken ? error.what() : fmt::format("{} failed: {}", operation, error.what());
+  give_up(what);
+  throw CommunicationError(what);
 }
 
 void Communicator::State::need_whole(const char* operation) const {
@@ -68,28 +65,22 @@ void Communicator::State::wait_until(const char* operation, const std::function<
     }
     if (options.timeout_seconds > 0 &&
         waited > std::chrono::duration<double>(options.timeout_seconds)) {
-      broken = true;
-      throw CommunicationError(
-          fmt::format("{} has waited for other ranks for {:g} s: one of them has ended, hangs, or "
-                      "needs longer; look at the other "
-                      "ranks' messages, or raise the limit with ZHALO_TIMEOUT (seconds, 0: none)",
-                      operation, options.timeout_seconds));
+      const std::string why = fmt::format(
+          "{} has waited for other ranks for {:g} s: one of them has ended, hangs, or "
+          "needs longer; look at the other "
+          "ranks' messages, or raise the limit with ZHALO_TIMEOUT (seconds, 0: none)",
+          operation, options.timeout_seconds);
+      give_up(why);
+      throw CommunicationError(why);
     }
     std::this_thread::sleep_for(nap);
   }
 }
 
-void Communicator::State::wait(MPI_Request& request, const char* operation) {
+void Communicator::State::wait(NetworkRequest& request, const char* operation) {
   wait_until(operation, [&] {
-    int done = 0;
-    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), operation);
-    return done != 0 ? Seen::all : Seen::nothing;
+    return call(operation, [&] { return request.is_done(); }) ? Seen::all : Seen::nothing;
   });
-}
-
-void Communicator::State::check(int code, const char* operation) {
-  broken = broken || code != MPI_SUCCESS;
-  check_mpi(code, operation);
 }
 
 std::shared_ptr<MemoryPool> Communicator::State::staging_for(const Exec& exec) {
@@ -109,6 +100,8 @@ namespace {
 constexpr double default_timeout_seconds = 1800;
 constexpr Index max_chunk_bytes = Index{1} << 30;
 
+}  // namespace
+
 double timeout_of(const CommunicatorOptions& options) {
   if (options.timeout_seconds >= 0) return options.timeout_seconds;
   const char* text = std::getenv("ZHALO_TIMEOUT");
@@ -122,9 +115,9 @@ double timeout_of(const CommunicatorOptions& options) {
   return seconds;
 }
 
-}  // namespace
+namespace {
 
-Communicator::Communicator(MPI_Comm parent, const CommunicatorOptions& options) {
+std::unique_ptr<Network> network_of(MPI_Comm parent) {
   int initialized = 0;
   MPI_Initialized(&initialized);
   if (initialized == 0)
@@ -134,17 +127,24 @@ Communicator::Communicator(MPI_Comm parent, const CommunicatorOptions& options) 
   if (parent == MPI_COMM_NULL)
     throw InputError(
         "the MPI communicator is MPI_COMM_NULL; only its members may make a Communicator");
-  state_ = std::make_shared<State>();
-  check_mpi(MPI_Comm_dup(parent, &state_->comm), "MPI_Comm_dup");
-  check_mpi(MPI_Comm_set_errhandler(state_->comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  check_mpi(MPI_Comm_rank(state_->comm, &rank_), "MPI_Comm_rank");
-  check_mpi(MPI_Comm_size(state_->comm, &size_), "MPI_Comm_size");
-  MPI_Comm node = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(state_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node),
-            "MPI_Comm_split_type");
-  MPI_Comm_rank(node, &state_->node_rank);
-  MPI_Comm_size(node, &state_->node_size);
-  MPI_Comm_free(&node);
+  return make_mpi_network(parent);
+}
+
+}  // namespace
+
+Communicator::Communicator(MPI_Comm parent, const CommunicatorOptions& options)
+    : Communicator(network_of(parent), options) {}
+
+Communicator make_communicator(std::unique_ptr<Network> network,
+                               const CommunicatorOptions& options) {
+  return {std::move(network), options};
+}
+
+Communicator::Communicator(std::unique_ptr<Network> network, const CommunicatorOptions& options)
+    : state_(std::make_shared<State>()),
+      rank_(network->place().rank),
+      size_(network->place().size) {
+  state_->network = std::move(network);
   state_->options = options;
   state_->options.timeout_seconds = default_timeout_seconds;
   together([&] {
@@ -174,40 +174,19 @@ Communicator& Communicator::operator=(Communicator&& other) noexcept {
 }
 
 MPI_Comm mpi_handle(const Communicator& comm) {
-  return comm.state_ ? comm.state_->comm : MPI_COMM_NULL;
+  return comm.state_ ? comm.state_->network->mpi_comm() : MPI_COMM_NULL;
 }
 
-int Communicator::node_rank() const { return state_ ? state_->node_rank : 0; }
-int Communicator::node_size() const { return state_ ? state_->node_size : 1; }
+int Communicator::node_rank() const { return state_ ? state_->network->place().node_rank : 0; }
+int Communicator::node_size() const { return state_ ? state_->network->place().node_size : 1; }
+bool Communicator::is_of_threads() const { return state_ && state_->network->is_of_threads(); }
 bool Communicator::is_gpu_aware() const { return state_ && state_->gpu_aware; }
 Index Communicator::bytes_sent() const { return state_ ? state_->bytes_sent : 0; }
 
-namespace {
-
-/// Of each rank of `part` the rank in `whole`. Not collective.
-std::vector<int> ranks_among(MPI_Comm part, MPI_Comm whole) {
-  int size = 0;
-  MPI_Group members = MPI_GROUP_NULL, all = MPI_GROUP_NULL;
-  check_mpi(MPI_Comm_size(part, &size), "MPI_Comm_size");
-  check_mpi(MPI_Comm_group(part, &members), "MPI_Comm_group");
-  check_mpi(MPI_Comm_group(whole, &all), "MPI_Comm_group");
-  std::vector<int> own(static_cast<std::size_t>(size)), ranks(own.size());
-  std::iota(own.begin(), own.end(), 0);
-  const int code = MPI_Group_translate_ranks(members, size, own.data(), all, ranks.data());
-  MPI_Group_free(&members);
-  MPI_Group_free(&all);
-  check_mpi(code, "MPI_Group_translate_ranks");
-  return ranks;
-}
-
-}  // namespace
-
-/// Takes over `part`, which is freed.
-Communicator Communicator::make_part(MPI_Comm part) const {
-  std::vector<int> names = ranks_among(part, state_->comm);
+Communicator Communicator::make_part(std::unique_ptr<Network> part) const {
+  std::vector<int> names = state_->network->ranks_of(*part);
   for (int& name : names) name = state_->name_of(name);
-  Communicator result(part, state_->options);
-  MPI_Comm_free(&part);
+  Communicator result(std::move(part), state_->options);
   result.state_->gpu_aware = state_->gpu_aware;
   result.state_->gpu_aware_is_claimed = state_->gpu_aware_is_claimed;
   result.state_->names = std::move(names);
@@ -215,61 +194,53 @@ Communicator Communicator::make_part(MPI_Comm part) const {
 }
 
 Communicator Communicator::split(int colour) const {
-  enter("split");
+  constexpr const char* operation = "split";
+  enter(operation);
   if (state_ == nullptr) return {};
-  MPI_Comm part = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split(state_->comm, colour, rank_, &part), "MPI_Comm_split");
-  return make_part(part);
+  return make_part(state_->call(operation, [&] { return state_->network->split(colour); }));
 }
 
 Communicator Communicator::split_by_machine() const {
-  enter("split by machine");
+  constexpr const char* operation = "split by machine";
+  enter(operation);
   if (state_ == nullptr) return {};
-  MPI_Comm part = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(state_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part),
-            "MPI_Comm_split_type");
-  return make_part(part);
+  return make_part(state_->call(operation, [&] { return state_->network->split_by_machine(); }));
 }
 
 // ---------------------------------------------------------------- reductions
 
 void Communicator::barrier() const {
   enter("barrier");
-  if (state_ == nullptr) return;
-  MPI_Request request = MPI_REQUEST_NULL;
-  state_->check(MPI_Ibarrier(state_->comm, &request), "barrier");
-  state_->wait(request, "barrier");
+  if (state_ != nullptr) state_->finish("barrier", [&] { return state_->network->barrier(); });
 }
-
-namespace {
-
-MPI_Datatype type_of(Index) { return MPI_INT64_T; }
-MPI_Datatype type_of(double) { return MPI_DOUBLE; }
-
-}  // namespace
 
 template <class T>
-T Communicator::reduce(T value, MPI_Op op, const char* operation) const {
+T Communicator::reduce(T value, RankReduction reduction, const char* operation) const {
   enter(operation);
   if (state_ == nullptr) return value;
-  Wire<T> wire(state_->broken, 2);
+  Wire<T> wire(*state_, 1);
   wire[0] = value;
-  MPI_Request request = MPI_REQUEST_NULL;
-  state_->check(MPI_Iallreduce(&wire[0], &wire[1], 1, type_of(T{}), op, state_->comm, &request),
-                operation);
-  state_->wait(request, operation);
-  return wire[1];
+  state_->finish(operation, [&] { return state_->network->reduce(wire.span(), reduction); });
+  return wire[0];
 }
 
-Index Communicator::sum(Index value) const { return reduce(value, MPI_SUM, "sum over ranks"); }
-double Communicator::sum(double value) const { return reduce(value, MPI_SUM, "sum over ranks"); }
-Index Communicator::min(Index value) const { return reduce(value, MPI_MIN, "minimum over ranks"); }
-double Communicator::min(double value) const {
-  return reduce(value, MPI_MIN, "minimum over ranks");
+Index Communicator::sum(Index value) const {
+  return reduce(value, RankReduction::sum, "sum over ranks");
 }
-Index Communicator::max(Index value) const { return reduce(value, MPI_MAX, "maximum over ranks"); }
+double Communicator::sum(double value) const {
+  return reduce(value, RankReduction::sum, "sum over ranks");
+}
+Index Communicator::min(Index value) const {
+  return reduce(value, RankReduction::min, "minimum over ranks");
+}
+double Communicator::min(double value) const {
+  return reduce(value, RankReduction::min, "minimum over ranks");
+}
+Index Communicator::max(Index value) const {
+  return reduce(value, RankReduction::max, "maximum over ranks");
+}
 double Communicator::max(double value) const {
-  return reduce(value, MPI_MAX, "maximum over ranks");
+  return reduce(value, RankReduction::max, "maximum over ranks");
 }
 
 Index Communicator::exclusive_sum(Index value) const {
@@ -293,16 +264,12 @@ void Communicator::reduce_in_place(Span<Index> values, Prefix prefix, const char
       std::max<Index>(1, state_->options.chunk_bytes / static_cast<Index>(sizeof(Index)));
   for (Index first = 0; first < values.size(); first += most) {
     const Span<Index> part = values.subspan(first, std::min(most, values.size() - first));
-    const int count = static_cast<int>(part.size());
-    Wire<Index> wire(state_->broken, static_cast<std::size_t>(count));
-    std::copy(part.begin(), part.end(), wire.data());
-    MPI_Request request = MPI_REQUEST_NULL;
-    const auto start = prefix == Prefix::yes ? MPI_Iexscan : MPI_Iallreduce;
-    state_->check(
-        start(MPI_IN_PLACE, wire.data(), count, MPI_INT64_T, MPI_SUM, state_->comm, &request),
-        operation);
-    state_->wait(request, operation);
-    std::copy_n(wire.data(), count, part.begin());
+    Wire<Index> wire(*state_, Span<const Index>(part));
+    state_->finish(operation, [&] {
+      return prefix == Prefix::yes ? state_->network->exclusive_sum(wire.span())
+                                   : state_->network->reduce(wire.span(), RankReduction::sum);
+    });
+    std::copy(wire.span().begin(), wire.span().end(), part.begin());
   }
 }
 
@@ -310,19 +277,17 @@ std::string Communicator::broadcast(const std::string& text, int root) const {
   constexpr const char* operation = "broadcast";
   enter(operation);
   if (state_ == nullptr) return text;
-  Wire<std::int64_t> length(state_->broken, 1);
-  length[0] = static_cast<std::int64_t>(text.size());
-  MPI_Request request = MPI_REQUEST_NULL;
-  state_->check(MPI_Ibcast(length.data(), 1, MPI_INT64_T, root, state_->comm, &request), operation);
-  state_->wait(request, operation);
-  const auto size = static_cast<std::size_t>(length[0]);
-  Wire<char> characters(state_->broken, size);
+  Network& network = *state_->network;
+  const auto own_size = static_cast<Index>(text.size());
+  Wire<char> length(*state_, sizeof own_size);
+  std::memcpy(length.data(), &own_size, sizeof own_size);
+  state_->finish(operation, [&] { return network.broadcast(length.span(), root); });
+  Index size = 0;
+  std::memcpy(&size, length.data(), sizeof size);
+  Wire<char> characters(*state_, static_cast<std::size_t>(size));
   if (rank_ == root) std::copy(text.begin(), text.end(), characters.data());
-  state_->check(
-      MPI_Ibcast(characters.data(), static_cast<int>(size), MPI_CHAR, root, state_->comm, &request),
-      operation);
-  state_->wait(request, operation);
-  return {characters.data(), size};
+  state_->finish(operation, [&] { return network.broadcast(characters.span(), root); });
+  return {characters.data(), static_cast<std::size_t>(size)};
 }
 
 void Communicator::all_gather_bytes(const void* record, void* all, std::size_t bytes) const {
@@ -333,15 +298,11 @@ void Communicator::all_gather_bytes(const void* record, void* all, std::size_t b
     return;
   }
   const std::size_t all_bytes = bytes * static_cast<std::size_t>(size_);
-  Wire<char> send(state_->broken, bytes);
-  Wire<char> received(state_->broken, all_bytes);
+  Wire<char> send(*state_, bytes);
+  Wire<char> received(*state_, all_bytes);
   std::memcpy(send.data(), record, bytes);
-  const int count = static_cast<int>(bytes);
-  MPI_Request request = MPI_REQUEST_NULL;
-  state_->check(MPI_Iallgather(send.data(), count, MPI_BYTE, received.data(), count, MPI_BYTE,
-                               state_->comm, &request),
-                operation);
-  state_->wait(request, operation);
+  state_->finish(operation,
+                 [&] { return state_->network->all_gather(send.span(), received.span()); });
   std::memcpy(all, received.data(), all_bytes);
 }
 

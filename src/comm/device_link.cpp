@@ -46,54 +46,34 @@ std::string why_no_link(const std::vector<LinkCandidate>& ranks) {
 /// Tells all other ranks that this one has failed: they would wait for its messages.
 class FailureNotes {
  public:
-  FailureNotes(MPI_Comm comm, int rank, int size) : comm_(comm), rank_(rank), size_(size) {}
+  explicit FailureNotes(Network& network) : network_(network) {}
   /// Where a wait for them was given up, MPI may still use their memory: it is never freed.
   ~FailureNotes() {
-    bool all = true;
-    for (MPI_Request& request : requests_) {
-      all = all && request == MPI_REQUEST_NULL;
-      if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
-    }
-    if (!all) static_cast<void>(std::make_unique<std::deque<char>>(std::move(bytes_)).release());
+    if (!requests_.empty() && network_.keeps_memory())
+      static_cast<void>(std::make_unique<std::deque<char>>(std::move(bytes_)).release());
   }
   FailureNotes(const FailureNotes&) = delete;
   FailureNotes& operator=(const FailureNotes&) = delete;
 
-  bool has_arrived() const {
-    int arrived = 0;
-    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, note_tag, comm_, &arrived, MPI_STATUS_IGNORE),
-              link_operation);
-    return arrived != 0;
-  }
+  bool has_arrived() const { return network_.find_arrived(note_tag).has_value(); }
   void send() {
-    for (int to = 0; to < size_; ++to) {
-      if (to == rank_) continue;
-      char* const byte = &bytes_.emplace_back();
-      check_mpi(MPI_Isend(byte, 1, MPI_CHAR, to, note_tag, comm_, &requests_.emplace_back()),
-                link_operation);
+    for (int to = 0; to < network_.place().size; ++to) {
+      if (to == network_.place().rank) continue;
+      requests_.push_back(network_.send({&bytes_.emplace_back(), 1, to, note_tag}));
     }
   }
   void receive(int from) {
-    char* const byte = &bytes_.emplace_back();
-    check_mpi(MPI_Irecv(byte, 1, MPI_CHAR, from, note_tag, comm_, &requests_.emplace_back()),
-              link_operation);
+    requests_.push_back(network_.receive({&bytes_.emplace_back(), 1, from, note_tag}));
   }
   bool are_through() {
-    bool all = true;
-    for (MPI_Request& request : requests_) {
-      int done = 0;
-      check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), link_operation);
-      all = all && done != 0;
-    }
-    return all;
+    std::erase_if(requests_, [](const auto& request) { return request->is_done(); });
+    return requests_.empty();
   }
 
  private:
-  MPI_Comm comm_;
-  int rank_;
-  int size_;
+  Network& network_;
   std::deque<char> bytes_;  ///< whose elements stay where they are
-  std::deque<MPI_Request> requests_;
+  std::vector<std::unique_ptr<NetworkRequest>> requests_;
 };
 
 /// How a rank came through a wait.
@@ -116,7 +96,7 @@ std::string LinkedRanks::wait(const std::function<bool()>& is_done) const {
   using Seen = Communicator::State::Seen;
   using Clock = std::chrono::steady_clock;
   Communicator::State& state = *comm_.state_;
-  const FailureNotes notes(state.comm, comm_.rank(), comm_.size());
+  const FailureNotes notes(*state.network);
   // Half of what others wait: they are in the agreement behind this, and must hear of a failure.
   const double limit = state.options.timeout_seconds / 2;
   const auto start = Clock::now();
@@ -140,7 +120,7 @@ std::string LinkedRanks::settle(std::string error, const std::function<bool()>& 
   Communicator::State& state = *comm_.state_;
   const int size = comm_.size();
   if (error.empty()) error = wait(is_done);
-  FailureNotes notes(state.comm, comm_.rank(), size);
+  FailureNotes notes(*state.network);
   const Outcome mine = error.empty()           ? Outcome::done
                        : error == another_rank ? Outcome::told
                                                : Outcome::failed;

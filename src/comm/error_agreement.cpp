@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <limits>
 #include <new>
@@ -121,45 +122,47 @@ Failure describe_current_exception() {
   throw AgreedError<Error>(failure, among);
 }
 
-constexpr int none = std::numeric_limits<int>::max();
-constexpr int possible = none - 1;  // no rank failed, but some rank's operation may still
+constexpr Index none = std::numeric_limits<Index>::max();
+constexpr Index possible = none - 1;  // no rank failed, but some rank's operation may still
 
 template <class S>
-int smallest(S& state, int value) {
-  Wire<int> wire(state.broken, 2);
+Index smallest(S& state, Index value) {
+  Wire<Index> wire(state, 1);
   wire[0] = value;
-  MPI_Request request = MPI_REQUEST_NULL;
-  state.check(MPI_Iallreduce(&wire[0], &wire[1], 1, MPI_INT, MPI_MIN, state.comm, &request),
-              "agreement on errors");
-  state.wait(request, "agreement on errors");
-  return wire[1];
+  state.finish("agreement on errors",
+               [&] { return state.network->reduce(wire.span(), RankReduction::min); });
+  return wire[0];
 }
+
+/// What goes ahead of the text of a failure.
+struct FailureHead {
+  FailureKind kind = FailureKind::none;
+  bool names_rank = false;
+  Index length = 0;
+};
 
 template <class S>
 void send_failure(S& state, Failure& failure, int culprit) {
   const char* operation = "spreading of an error";
-  Wire<int> header(state.broken, 3);
-  header[0] = static_cast<int>(failure.kind);
-  header[1] = static_cast<int>(failure.message.size());
-  header[2] = failure.names_rank ? 1 : 0;
-  MPI_Request request = MPI_REQUEST_NULL;
-  state.check(MPI_Ibcast(header.data(), 3, MPI_INT, culprit, state.comm, &request), operation);
-  state.wait(request, operation);
-  const auto size = static_cast<std::size_t>(header[1]);
-  Wire<char> text(state.broken, size);
+  FailureHead head{failure.kind, failure.names_rank, static_cast<Index>(failure.message.size())};
+  Wire<char> bytes(state, sizeof head);
+  std::memcpy(bytes.data(), &head, sizeof head);
+  state.finish(operation, [&] { return state.network->broadcast(bytes.span(), culprit); });
+  std::memcpy(&head, bytes.data(), sizeof head);
+  const auto size = static_cast<std::size_t>(head.length);
+  Wire<char> text(state, size);
   std::copy_n(failure.message.data(), std::min(size, failure.message.size()), text.data());
-  state.check(MPI_Ibcast(text.data(), header[1], MPI_CHAR, culprit, state.comm, &request),
-              operation);
-  state.wait(request, operation);
-  failure = {static_cast<FailureKind>(header[0]), {text.data(), size}, header[2] == 1};
+  state.finish(operation, [&] { return state.network->broadcast(text.span(), culprit); });
+  failure = {head.kind, {text.data(), size}, head.names_rank};
 }
 
 /// Returns if no rank has failed: the least of all `otherwise`. Else throws the failure of the
 /// lowest rank that has.
 template <class S>
-int settle(S& state, const Failure& mine, int rank, int otherwise = none) {
-  const int culprit = smallest(state, mine.kind == FailureKind::none ? otherwise : rank);
-  if (culprit >= possible) return culprit;
+Index settle(S& state, const Failure& mine, int rank, Index otherwise = none) {
+  const Index lowest = smallest(state, mine.kind == FailureKind::none ? otherwise : rank);
+  if (lowest >= possible) return lowest;
+  const int culprit = static_cast<int>(lowest);
   Failure shared = mine;
   send_failure(state, shared, culprit);
   const bool alike = shared.kind == mine.kind && shared.message == mine.message;
@@ -188,6 +191,10 @@ void Communicator::tell_others(const Failure& failure) const {
     throw CommunicationError(
         fmt::format("{} (and this went before: {})", error.what(), failure.message));
   }
+}
+
+bool is_agreed(const std::exception& error) {
+  return dynamic_cast<const Agreed*>(&error) != nullptr;
 }
 
 bool Communicator::is_broken() const { return state_ && state_->broken; }

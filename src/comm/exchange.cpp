@@ -1,7 +1,11 @@
 // Variable all-to-all: counts, then data.
 
 #include <algorithm>
+#include <exception>
+#include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "kernels/memory.hpp"
 #include "kernels/on.hpp"
@@ -39,16 +43,11 @@ void validate_columns(const ExchangePlan& plan, const std::vector<ColumnMove>& c
 /// Plain counts, by one all-to-all.
 template <class S>
 std::vector<Index> all_counts(S& state, const std::vector<Index>& send_counts) {
-  const std::size_t size = send_counts.size();
-  Wire<Index> send(state.broken, size);
-  Wire<Index> received(state.broken, size);
-  std::copy(send_counts.begin(), send_counts.end(), send.data());
-  MPI_Request request = MPI_REQUEST_NULL;
-  state.check(MPI_Ialltoall(send.data(), 1, MPI_INT64_T, received.data(), 1, MPI_INT64_T,
-                            state.comm, &request),
-              counts_operation);
-  state.wait(request, counts_operation);
-  return {received.data(), received.data() + size};
+  Wire<Index> send(state, Span<const Index>(send_counts));
+  Wire<Index> received(state, send_counts.size());
+  state.finish(counts_operation,
+               [&] { return state.network->all_to_all(send.span(), received.span()); });
+  return {received.span().begin(), received.span().end()};
 }
 
 /// Counts that are not 0, as messages; who receives how many is found by synchronous sends and a
@@ -56,43 +55,34 @@ std::vector<Index> all_counts(S& state, const std::vector<Index>& send_counts) {
 /// communication protocols for dynamic sparse data exchange").
 template <class S>
 std::vector<Index> sparse_counts(S& state, const std::vector<Index>& send_counts) {
-  std::vector<Index> counts(send_counts.size());
-  Wire<Index> sent(state.broken, send_counts.size());
-  std::copy(send_counts.begin(), send_counts.end(), sent.data());
-  std::vector<MPI_Request> sends;
+  Network& network = *state.network;
+  Wire<Index> sent(state, Span<const Index>(send_counts));
+  Wire<Index> received(state, send_counts.size());
+  std::fill(received.span().begin(), received.span().end(), Index{0});
+  const auto parcel = [](Index& count, int peer) {
+    return Parcel{&count, sizeof count, peer, counts_tag};
+  };
+  std::vector<std::unique_ptr<NetworkRequest>> sends;
   for (std::size_t r = 0; r < send_counts.size(); ++r) {
     if (send_counts[r] == 0) continue;
-    sends.emplace_back();
-    state.check(MPI_Issend(&sent[r], 1, MPI_INT64_T, static_cast<int>(r), counts_tag, state.comm,
-                           &sends.back()),
-                counts_operation);
+    sends.push_back(state.call(counts_operation, [&] {
+      return network.send_synchronously(parcel(sent[r], static_cast<int>(r)));
+    }));
   }
-  MPI_Request barrier = MPI_REQUEST_NULL;
-  bool in_barrier = false;
-  state.wait_until(counts_operation, [&] {
-    int arrived = 0;
-    MPI_Status status;
-    state.check(MPI_Iprobe(MPI_ANY_SOURCE, counts_tag, state.comm, &arrived, &status),
-                counts_operation);
-    if (arrived != 0) {
-      Index* count = &counts[static_cast<std::size_t>(status.MPI_SOURCE)];
-      state.check(MPI_Recv(count, 1, MPI_INT64_T, status.MPI_SOURCE, counts_tag, state.comm,
-                           MPI_STATUS_IGNORE),
-                  counts_operation);
+  std::unique_ptr<NetworkRequest> barrier;
+  const auto look = [&] {
+    const std::optional<int> from = network.find_arrived(counts_tag);
+    if (from) {
+      Index& count = received[static_cast<std::size_t>(*from)];
+      state.finish(counts_operation, [&] { return network.receive(parcel(count, *from)); });
     }
-    int done = 0;
-    if (in_barrier) {
-      state.check(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), counts_operation);
-      return done != 0 ? S::Seen::all : S::Seen::nothing;
-    }
-    state.check(
-        MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE),
-        counts_operation);
-    if (done != 0) state.check(MPI_Ibarrier(state.comm, &barrier), counts_operation);
-    in_barrier = done != 0;
-    return arrived != 0 ? S::Seen::progress : S::Seen::nothing;
-  });
-  return counts;
+    if (barrier != nullptr) return barrier->is_done() ? S::Seen::all : S::Seen::nothing;
+    std::erase_if(sends, [](const auto& request) { return request->is_done(); });
+    if (sends.empty()) barrier = network.barrier();
+    return from ? S::Seen::progress : S::Seen::nothing;
+  };
+  state.wait_until(counts_operation, [&] { return state.call(counts_operation, look); });
+  return {received.span().begin(), received.span().end()};
 }
 
 }  // namespace
@@ -214,13 +204,13 @@ void Communicator::exchange(const Exec& exec, const ExchangePlan& plan,
     state_->bytes_sent += bytes_to_others(plan, columns, rank_);
     return;
   }
-  exchange_by_mpi(exec, plan, columns);
+  exchange_by_messages(exec, plan, columns);
 }
 
-void Communicator::exchange_by_mpi(const Exec& exec, const ExchangePlan& plan,
-                                   const std::vector<ColumnMove>& columns) const {
+void Communicator::exchange_by_messages(const Exec& exec, const ExchangePlan& plan,
+                                        const std::vector<ColumnMove>& columns) const {
   probe_gpu_aware(exec);
-  synchronise(exec);                        // MPI reads what kernels wrote
+  synchronise(exec);                        // others read what kernels wrote
   const kernels::DeviceInUse device(exec);  // MPI may be given addresses of its memory
   // All that can fail comes before the others are told that this rank takes part.
   const std::shared_ptr<MemoryPool> pool = state_->staging_for(exec);
@@ -229,11 +219,12 @@ void Communicator::exchange_by_mpi(const Exec& exec, const ExchangePlan& plan,
   const Staging sends(pool, messages.sends.longest());
   const Staging receives(pool, messages.receives.longest());
   copy_own(exec, plan, columns, rank_);
-  const bool may_fail =
-      enter(data_operation, pool != nullptr && std::holds_alternative<Cuda>(exec));
+  const bool copies_itself = pool != nullptr || is_of_threads();
+  const bool may_fail = enter(data_operation, copies_itself && std::holds_alternative<Cuda>(exec));
   state_->bytes_sent += bytes_to_others(plan, columns, rank_);
-  MessageStream out(MessageStream::Direction::send, {state_->comm, data_tag}, sends, exec);
-  MessageStream in(MessageStream::Direction::receive, {state_->comm, data_tag}, receives, exec);
+  MessageStream out(MessageStream::Direction::send, {state_->network.get(), data_tag}, sends, exec);
+  MessageStream in(MessageStream::Direction::receive, {state_->network.get(), data_tag}, receives,
+                   exec);
   out.add(messages.sends);
   in.add(messages.receives);
   try {
@@ -244,8 +235,8 @@ void Communicator::exchange_by_mpi(const Exec& exec, const ExchangePlan& plan,
       if (in.is_done() && out.is_done()) return State::Seen::all;
       return in.num_done() + out.num_done() > before ? State::Seen::progress : State::Seen::nothing;
     });
-  } catch (...) {
-    state_->broken = true;  // MPI failed with messages under way
+  } catch (const std::exception& error) {
+    state_->give_up(error.what());  // with messages under way
     throw;
   }
   // What a rank received from one whose device failed may be anything: nobody may use it.

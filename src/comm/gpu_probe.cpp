@@ -77,7 +77,7 @@ void Communicator::probe_gpu_aware(const Exec& exec) const {
   const double timeout = state_->options.timeout_seconds;
   const double seconds = timeout > 0 ? std::min(longest_seconds, timeout / 2) : longest_seconds;
   barrier();  // are all there?
-  Probe probe(state_->comm, state_->probe_room.data(), static_cast<int>(before),
+  Probe probe(mpi_handle(*this), state_->probe_room.data(), static_cast<int>(before),
               (rank_ + 1) % size_);
   bool arrived = probe.wait(seconds);
   const bool keeps_room = probe.abandon_send();

@@ -1,8 +1,6 @@
 /// Messages between ranks, cut into pieces of a bounded size.
 #pragma once
 
-#include <mpi.h>
-
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -12,6 +10,7 @@
 
 #include "src/comm/state.hpp"
 #include "zhalo/core/buffer.hpp"
+#include "zhalo/core/error.hpp"
 
 namespace zhalo {
 
@@ -75,9 +74,9 @@ class Staging {
   char* block_ = nullptr;
 };
 
-/// Where messages go by MPI.
+/// Where messages go.
 struct Channel {
-  MPI_Comm comm = MPI_COMM_NULL;
+  Network* network = nullptr;
   int tag = 0;
 };
 
@@ -92,18 +91,8 @@ class MessageStream {
 
   MessageStream(Direction direction, const Channel& channel, const Staging& staging,
                 const Exec& exec)
-      : direction_(direction), channel_(channel), staging_(staging), exec_(exec) {
-    requests_.fill(MPI_REQUEST_NULL);
-  }
-  /// Where a wait was given up, as little as possible shall still come: what cannot be cancelled
-  /// any more is written on arrival.
-  ~MessageStream() {
-    for (MPI_Request& request : requests_) {
-      if (request == MPI_REQUEST_NULL) continue;
-      if (direction_ == Direction::receive) MPI_Cancel(&request);
-      MPI_Request_free(&request);
-    }
-  }
+      : direction_(direction), channel_(channel), staging_(staging), exec_(exec) {}
+  ~MessageStream() = default;
   MessageStream(const MessageStream&) = delete;
   MessageStream& operator=(const MessageStream&) = delete;
 
@@ -113,9 +102,8 @@ class MessageStream {
   }
   void advance() {
     for (int s = 0; s < window; ++s) {
-      if (requests_[static_cast<std::size_t>(s)] != MPI_REQUEST_NULL) finish(s);
-      if (requests_[static_cast<std::size_t>(s)] == MPI_REQUEST_NULL && next_ < pieces_.size())
-        start(s);
+      if (requests_[static_cast<std::size_t>(s)] != nullptr) finish(s);
+      if (requests_[static_cast<std::size_t>(s)] == nullptr && next_ < pieces_.size()) start(s);
     }
     while (done_before_ < pieces_.size() && is_done_[done_before_]) ++done_before_;
   }
@@ -141,25 +129,36 @@ class MessageStream {
     const auto slot = static_cast<std::size_t>(s);
     const Piece& piece = pieces_[next_];
     ZHALO_EXPECT(!staging_.is_used() || piece.bytes <= staging_.slot_bytes());
-    void* data = staging_.is_used() ? staging_.slot(s) : piece.data;
-    const int count = static_cast<int>(piece.bytes);
-    MPI_Request* request = &requests_[slot];
+    Parcel parcel{piece.data, piece.bytes, piece.peer, channel_.tag, &exec_};
+    if (staging_.is_used()) {
+      parcel.data = staging_.slot(s);
+      parcel.exec = nullptr;
+    }
     if (direction_ == Direction::send) {
-      if (staging_.is_used()) copy(data, piece.data, piece.bytes);
-      check_mpi(MPI_Isend(data, count, MPI_BYTE, piece.peer, channel_.tag, channel_.comm, request),
-                data_operation);
+      if (staging_.is_used()) copy(parcel.data, piece.data, piece.bytes);
+      requests_[slot] = channel_.network->send(parcel);
     } else {
-      check_mpi(MPI_Irecv(data, count, MPI_BYTE, piece.peer, channel_.tag, channel_.comm, request),
-                data_operation);
+      requests_[slot] = channel_.network->receive(parcel);
     }
     piece_of_[slot] = next_++;
   }
 
+  /// A device that fails keeps no message from being through.
+  bool is_through(NetworkRequest& request) {
+    try {
+      return request.is_done();
+    } catch (const CommunicationError&) {
+      throw;
+    } catch (...) {
+      if (!failure_) failure_ = std::current_exception();
+      return true;
+    }
+  }
+
   void finish(int s) {
     const auto slot = static_cast<std::size_t>(s);
-    int done = 0;
-    check_mpi(MPI_Test(&requests_[slot], &done, MPI_STATUS_IGNORE), data_operation);
-    if (done == 0) return;
+    if (!is_through(*requests_[slot])) return;
+    requests_[slot].reset();
     const Piece& piece = pieces_[piece_of_[slot]];
     if (direction_ == Direction::receive && staging_.is_used())
       copy(piece.data, staging_.slot(s), piece.bytes);
@@ -173,7 +172,7 @@ class MessageStream {
   const Exec& exec_;
   std::vector<Piece> pieces_;
   std::vector<bool> is_done_;
-  std::array<MPI_Request, window> requests_;
+  std::array<std::unique_ptr<NetworkRequest>, window> requests_;
   std::array<std::size_t, window> piece_of_{};
   std::size_t next_ = 0;
   std::size_t done_ = 0;

@@ -14,6 +14,12 @@
 
 namespace zhalo {
 
+namespace {
+
+constexpr const char* left_behind = "a rank has left an exchange with messages under way";
+
+}  // namespace
+
 /// How parts travel.
 struct PartExchange::Streams {
   using State = Communicator::State;
@@ -29,8 +35,8 @@ struct PartExchange::Streams {
   virtual void finish_all(const std::exception_ptr& failure) = 0;
 };
 
-/// By MPI, from and to the arrays or through staging.
-struct PartExchange::ByMpi final : PartExchange::Streams {
+/// As messages, from and to the arrays or through staging.
+struct PartExchange::ByMessages final : PartExchange::Streams {
   State& state;
   const Exec& exec;
   Staging staging_of_sends;
@@ -40,18 +46,19 @@ struct PartExchange::ByMpi final : PartExchange::Streams {
   std::vector<std::size_t> sends_until;  ///< messages of this part and those before it
   std::vector<std::size_t> receives_until;
 
-  ByMpi(State& communicator, const Exec& where, std::size_t slot_bytes)
+  ByMessages(State& communicator, const Exec& where, std::size_t slot_bytes)
       : state(communicator),
         exec(where),
         staging_of_sends(state.staging_for(exec), slot_bytes),
         staging_of_receives(state.staging_for(exec), slot_bytes),
-        sends(MessageStream::Direction::send, {state.comm, part_tag}, staging_of_sends, exec),
-        receives(MessageStream::Direction::receive, {state.comm, part_tag}, staging_of_receives,
-                 exec) {}
-  ByMpi(const ByMpi&) = delete;
-  ByMpi& operator=(const ByMpi&) = delete;
-  ~ByMpi() override {
-    if (!(sends.is_done() && receives.is_done())) state.broken = true;
+        sends(MessageStream::Direction::send, {state.network.get(), part_tag}, staging_of_sends,
+              exec),
+        receives(MessageStream::Direction::receive, {state.network.get(), part_tag},
+                 staging_of_receives, exec) {}
+  ByMessages(const ByMessages&) = delete;
+  ByMessages& operator=(const ByMessages&) = delete;
+  ~ByMessages() override {
+    if (!(sends.is_done() && receives.is_done())) state.give_up(left_behind);
   }
 
   Pieces pieces_of(const std::vector<Message>& messages) const {
@@ -115,7 +122,7 @@ struct PartExchange::ByLink final : PartExchange::Streams {
   ~ByLink() override {
     if (num_done == num_started || comm.state_->link.nccl == nullptr) return;
     link.give_up();  // other ranks may wait for this one's messages: nothing can be agreed on
-    comm.state_->broken = true;
+    comm.state_->give_up(left_behind);
   }
 
   Index start(const MessagePart& part) override {
@@ -166,7 +173,7 @@ PartExchange::PartExchange(const Communicator& comm, const Exec& exec, Index lon
   }
   comm.probe_gpu_aware(exec);
   const Index slot_bytes = std::min(longest_bytes, comm.state_->options.chunk_bytes);
-  streams_ = std::make_unique<ByMpi>(*comm.state_, exec, static_cast<std::size_t>(slot_bytes));
+  streams_ = std::make_unique<ByMessages>(*comm.state_, exec, static_cast<std::size_t>(slot_bytes));
   comm.enter(data_operation);  // all that can fail came before
 }
 

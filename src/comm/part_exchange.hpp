@@ -46,7 +46,7 @@ class PartExchange {
 
  private:
   struct Streams;
-  struct ByMpi;
+  struct ByMessages;
   struct ByLink;
 
   const Communicator& comm_;

@@ -3,13 +3,17 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <exception>
 #include <map>
 #include <memory>
 #include <vector>
 
 #include "src/comm/device_link.hpp"
+#include "src/comm/network.hpp"
 #include "zhalo/comm/communicator.hpp"
 #include "zhalo/core/buffer.hpp"
+#include "zhalo/core/error.hpp"
 
 namespace zhalo {
 
@@ -17,23 +21,31 @@ namespace zhalo {
 /// library at hand.
 bool mpi_says_gpu_aware();
 
-/// Throws CommunicationError with MPI's own words unless the code is MPI_SUCCESS.
-void check_mpi(int code, const char* operation);
-
 /// The duplicate itself, for collective calls of other libraries, in which ranks wait without
 /// limit. MPI_COMM_NULL without MPI.
 MPI_Comm mpi_handle(const Communicator& comm);
 
+/// A communicator of these ranks. Collective.
+Communicator make_communicator(std::unique_ptr<Network> network,
+                               const CommunicatorOptions& options);
+
+/// Whether all ranks of a communicator throw this error.
+bool is_agreed(const std::exception& error);
+
+/// What the user says, in the options or in the environment.
+Transport chosen_transport(Transport transport);
+
+/// The limit on waits, in seconds. InputError if ZHALO_TIMEOUT is no number.
+double timeout_of(const CommunicatorOptions& options);
+
 struct Communicator::State {
-  MPI_Comm comm = MPI_COMM_NULL;
+  std::unique_ptr<Network> network;
   CommunicatorOptions options;
   bool gpu_aware = false;
   bool gpu_aware_is_claimed = false;  ///< by MPI, and was not tried yet
   Buffer<Index> probe_room;           ///< of the trial; afterwards only where MPI may still read it
   bool has_lost_messages = false;     ///< of the trial, which nobody will take
   DeviceLink link;
-  int node_rank = 0;
-  int node_size = 1;
   Index bytes_sent = 0;
   /// Of a part: the ranks' numbers among all, by which users know them. Else empty.
   std::vector<int> names;
@@ -43,6 +55,7 @@ struct Communicator::State {
   /// A wait ran into the timeout: messages are under way that nobody will take, nothing can be
   /// agreed on any more.
   bool broken = false;
+  bool memory_is_lost = false;          ///< broken, and MPI may still write what it was given
   std::shared_ptr<MemoryPool> staging;  ///< of messages of host memory
   /// Page-locked, of messages of the memory of a device, by its number.
   std::map<int, std::shared_ptr<MemoryPool>> pinned_staging;
@@ -52,15 +65,31 @@ struct Communicator::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
+  /// Nothing can be agreed on from now on. `why`: what other ranks say that can be told.
+  void give_up(const std::string& why) noexcept;
   /// Throws CommunicationError if an earlier wait was given up.
   void need_whole(const char* operation) const;
   /// Looks again and again until `look()` says that all is done; CommunicationError after the
   /// timeout without progress.
   enum class Seen { nothing, progress, all };
   void wait_until(const char* operation, const std::function<Seen()>& look);
-  /// check_mpi for the start of an operation: a failure leaves the others in it.
-  void check(int code, const char* operation);
-  void wait(MPI_Request& request, const char* operation);
+  /// Calls the network: a failure leaves the others in what they do.
+  template <class Call>
+  auto call(const char* operation, const Call& work) -> decltype(work()) {
+    try {
+      return work();
+    } catch (const CommunicationError& error) {
+      fail(operation, error);
+    }
+  }
+  [[noreturn]] void fail(const char* operation, const CommunicationError& error);
+  void wait(NetworkRequest& request, const char* operation);
+  /// Starts what `start()` starts, and waits for it.
+  template <class Start>
+  void finish(const char* operation, const Start& start) {
+    const std::unique_ptr<NetworkRequest> request = call(operation, start);
+    wait(*request, operation);
+  }
   /// Memory to stage messages of `exec` in, or none if they travel directly.
   std::shared_ptr<MemoryPool> staging_for(const Exec& exec);
 };
@@ -70,18 +99,27 @@ struct Communicator::State {
 template <class T>
 class Wire {
  public:
-  Wire(const bool& broken, std::size_t size) : broken_(broken), values_(new T[size]) {}
+  template <class S>
+  Wire(const S& state, std::size_t size)
+      : is_lost_(state.memory_is_lost), size_(size), values_(new T[size]) {}
+  template <class S>
+  Wire(const S& state, Span<const T> values)
+      : Wire(state, static_cast<std::size_t>(values.size())) {
+    std::copy(values.begin(), values.end(), values_);
+  }
   ~Wire() {
-    if (!broken_) delete[] values_;
+    if (!is_lost_) delete[] values_;
   }
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
 
   T* data() { return values_; }
+  Span<T> span() { return {values_, static_cast<Index>(size_)}; }
   T& operator[](std::size_t i) { return values_[i]; }
 
  private:
-  const bool& broken_;
+  const bool& is_lost_;
+  std::size_t size_;
   T* values_;
 };
 

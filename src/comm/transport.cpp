@@ -7,16 +7,12 @@
 #include "zhalo/core/error.hpp"
 
 namespace zhalo {
-namespace {
 
-/// What the user says, in the options or in the environment.
 Transport chosen_transport(Transport transport) {
   const char* word = std::getenv("ZHALO_TRANSPORT");
   if (transport != Transport::automatic || word == nullptr) return transport;
   return parse_transport(word);
 }
-
-}  // namespace
 
 Transport parse_transport(const std::string& word) {
   if (word == "auto") return Transport::automatic;
@@ -33,14 +29,18 @@ void Communicator::use_transport(Transport transport) const {
     const Transport chosen = chosen_transport(transport);
     state_->options.transport = chosen;
     const bool is_open = chosen == Transport::automatic || chosen == Transport::nccl;
-    const bool gpu_aware = is_open ? mpi_says_gpu_aware() : chosen == Transport::gpu_aware;
+    const bool of_threads = is_of_threads();
+    const bool asks_mpi = is_open && !of_threads;
+    const bool gpu_aware = asks_mpi ? mpi_says_gpu_aware() : chosen != Transport::staged;
     const bool has_devices = max(Index{query_devices().num_devices}) > 0;
     // One rank's no is enough.
     state_->gpu_aware = min(Index{gpu_aware ? 1 : 0}) == 1;
     state_->gpu_aware_is_claimed =
-        state_->gpu_aware && has_devices && max(Index{is_open ? 1 : 0}) == 1;
+        state_->gpu_aware && has_devices && max(Index{asks_mpi ? 1 : 0}) == 1;
     state_->link = {};
-    state_->link.is_decided = !has_devices || min(Index{is_open ? 1 : 0}) == 0;
+    // Threads reach each other's devices without a library.
+    const bool may_link = of_threads ? chosen == Transport::nccl : is_open;
+    state_->link.is_decided = !has_devices || min(Index{may_link ? 1 : 0}) == 0;
   });
 }
 
@@ -55,8 +55,9 @@ Transport Communicator::choose_transport(const Exec& exec) const {
 std::string Communicator::describe_transport(const Exec& exec) const {
   const Transport transport = choose_transport(exec);
   if (transport == Transport::nccl) return kernels::nccl_name();
+  const char* direct = is_of_threads() ? "copies from device to device" : "GPU-aware MPI";
   const std::string text =
-      transport == Transport::gpu_aware ? "GPU-aware MPI" : "staged through host memory";
+      transport == Transport::gpu_aware ? direct : "staged through host memory";
   const bool has_reason = state_ != nullptr && !state_->link.why_not.empty();
   return has_reason ? fmt::format("{} (no NCCL: {})", text, state_->link.why_not) : text;
 }

@@ -22,6 +22,14 @@ RUNS = {
     "density": [((GADGET / "snapshot_001.hdf5", "--grid", 32), 2, 2)],
 }
 
+# Arguments of runs on several devices of one process.
+TOGETHER = {
+    "fof": (GADGET / "snapshot_001.hdf5", "--membership"),
+    "knn": (GADGET / "snapshot_001.hdf5", "-k", 1 if SANITIZED else 4),
+    "density": (GADGET / "snapshot_001.hdf5", "--grid", 32),
+    "ics": ("--num", 16, "--box", 50, "--seed", 4),
+}
+
 
 def contents(path):
     """Every dataset and attribute of a file, as bytes, by name."""
@@ -44,45 +52,94 @@ class Device(CommandCase):
     def results(self, processor, arguments, ranks, devices):
         """The contents of all files that a run on the host or on devices writes."""
         launcher = (MPIEXEC, "-n", str(ranks)) if ranks > 1 else ()
+        return self.results_of(processor, arguments, launcher, ZHALO_EMULATED_DEVICES=str(devices))
+
+    def results_of(self, where, arguments, launcher=(), **environment):
+        """The contents of all files of a run with `--devices where`, by name."""
+        name_of_run = "run_" + where.replace(",", "_").replace(":", "_")
         self.succeed(
-            *arguments,
-            "--device",
-            processor,
-            "-q",
-            "-o",
-            processor,
-            launcher=launcher,
-            ZHALO_EMULATED_DEVICES=str(devices),
+            *arguments, "--devices", where, "-q", "-o", name_of_run, launcher=launcher, **environment
         )
         paths = [
             self.folder / name
             for name in self.files()
-            if name.startswith(processor) and (self.folder / name).is_file()
+            if name.startswith(name_of_run) and (self.folder / name).is_file()
         ]
         self.assertTrue(paths)
         return {
-            str(path.relative_to(self.folder)).removeprefix(processor): contents(path)
+            str(path.relative_to(self.folder)).removeprefix(name_of_run): contents(path)
             for path in paths
         }
 
+    def assert_same(self, found, expected):
+        self.assertEqual(found.keys(), expected.keys())
+        for path, values in expected.items():
+            different = [
+                name
+                for name in values.keys() | found[path].keys()
+                if values.get(name) != found[path].get(name)
+            ]
+            self.assertEqual(different, [], path)
+
+    def test_devices_of_one_process_write_what_one_writes(self):
+        arguments = TOGETHER[PROGRAM.name]
+        expected = self.results_of("cuda", arguments, ZHALO_EMULATED_DEVICES="1")
+        for where, devices in each(("all", 1), ("cuda:0,2", 3), ("all", 4)):
+            with self.subTest(where=where, devices=devices):
+                found = self.results_of(where, arguments, ZHALO_EMULATED_DEVICES=str(devices))
+                self.assert_same(found, expected)
+
+    def test_devices_of_one_process_that_fail(self):
+        arguments = TOGETHER[PROGRAM.name]
+        for call in each("launch:9", "copy:20"):
+            with self.subTest(call=call):
+                status, _, errors = self.run_command(
+                    *arguments,
+                    "--devices",
+                    "all",
+                    "-q",
+                    ZHALO_EMULATED_DEVICES="3",
+                    ZHALO_EMULATED_FAIL=call,
+                )
+                self.assertEqual(status, 2, errors)
+                self.assertIn(f"{PROGRAM.name}: error: rank ", errors)
+                self.assertIn("the CUDA device failed", errors)
+                self.assertEqual(len(errors.splitlines()), 1)
+                self.assertEqual(self.files(), [])
+
+    def test_devices_that_make_no_sense(self):
+        arguments = TOGETHER[PROGRAM.name]
+        cases = [
+            ("0,0", "names device 0 twice"),
+            ("0,5", "CUDA device 5 does not exist"),
+            ("cuda:0,x", "'cuda:0,x' (must be cuda:"),
+            ("all,1", "'all,1' (must be"),
+        ]
+        for where, words in each(*cases):
+            with self.subTest(where=where):
+                self.assert_refused(
+                    [*arguments, "--devices", where], words, ZHALO_EMULATED_DEVICES="2"
+                )
+        self.assert_refused(
+            [*arguments, "--devices", "all"],
+            "--devices is for one process, but mpirun or srun has started 2",
+            launcher=(MPIEXEC, "-n", "2"),
+            ZHALO_EMULATED_DEVICES="2",
+        )
+        self.assert_refused(
+            [*arguments, "--devices", "all"], "no CUDA device", ZHALO_EMULATED_DEVICES="0"
+        )
+
     def test_results_are_those_of_the_host(self):
-        for arguments, ranks, devices in RUNS[PROGRAM.name]:
+        for arguments, ranks, devices in RUNS.get(PROGRAM.name, []):
             with self.subTest(arguments=arguments, ranks=ranks, devices=devices):
                 expected = self.results("host", arguments, ranks, devices)
-                found = self.results("cuda", arguments, ranks, devices)
-                self.assertEqual(found.keys(), expected.keys())
-                for path, values in expected.items():
-                    different = [
-                        name
-                        for name in values.keys() | found[path].keys()
-                        if values.get(name) != found[path].get(name)
-                    ]
-                    self.assertEqual(different, [], path)
+                self.assert_same(self.results("cuda", arguments, ranks, devices), expected)
             for path in self.folder.iterdir():
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def test_a_device_that_fails_is_an_error(self):
-        arguments, _, _ = RUNS[PROGRAM.name][0]
+        arguments = TOGETHER[PROGRAM.name]
         for call in each("launch:3", "copy:5", "synchronise:2"):
             with self.subTest(call=call):
                 status, _, errors = self.run_command(

@@ -37,18 +37,21 @@ struct ColumnMove {
 };
 
 struct Failure;
+class Network;
+enum class RankReduction;
 
 /// How arrays in device memory travel between ranks. Results do not depend on it.
 enum class Transport {
   /// The environment variable ZHALO_TRANSPORT (auto, nccl, gpu-aware or staged) decides, if it is
   /// set. Else zhalo takes NCCL where every rank has a device of its own and finds NCCL 2.18 or
   /// newer. Else it takes GPU-aware MPI where MPI says on all ranks that it is, and a first test
-  /// message arrives. Else arrays are staged.
+  /// message arrives. Else arrays are staged. Between threads it takes gpu_aware.
   automatic,
   /// From device to device by NCCL. Exchanges of device arrays throw InputError if NCCL cannot be
   /// used. If NCCL fails later, MPI takes its place, staged or GPU-aware.
   nccl,
-  /// MPI gets device addresses.
+  /// MPI gets device addresses. Between the threads of run_on_devices(): copies from device to
+  /// device.
   gpu_aware,
   /// Through a bounded buffer in host memory. This transport copies arrays in host memory, too. All
   /// others hand them to MPI as they are.
@@ -73,7 +76,8 @@ struct CommunicatorOptions {
 };
 
 /// A private duplicate of the caller's MPI communicator. Messages of the caller and of zhalo cannot
-/// meet. Errors of MPI become CommunicationError.
+/// meet. Errors of MPI become CommunicationError. The ranks may also be threads of one process:
+/// run_on_devices() and run_on_threads() (zhalo/comm/threads.hpp) make such communicators.
 ///
 /// A default-constructed Communicator has one rank, needs no MPI_Init, and makes no MPI call. A
 /// Communicator is movable and frees its duplicate in the end. Every member function is collective
@@ -102,6 +106,8 @@ class Communicator {
   /// This rank's number among the ranks on its machine, and the number of these ranks.
   int node_rank() const;
   int node_size() const;
+  /// Whether the ranks are threads of this process, which make no MPI call.
+  bool is_of_threads() const;
   /// Whether MPI gets addresses in device memory where NCCL is not used. Before the first exchange
   /// this may be MPI's own claim, not tested yet.
   bool is_gpu_aware() const;
@@ -180,24 +186,28 @@ class Communicator {
   friend class PartExchange;
   friend class LinkedRanks;
   friend MPI_Comm mpi_handle(const Communicator& comm);
+  friend Communicator make_communicator(std::unique_ptr<Network> network,
+                                        const CommunicatorOptions& options);
   struct State;
+  /// Collective.
+  Communicator(std::unique_ptr<Network> network, const CommunicatorOptions& options);
   /// Asks whether all ranks have reached this operation. Returns whether the operation itself may
   /// still fail on some rank.
   bool enter(const char* operation, bool may_fail = false) const;
   /// Before the first exchange: tests MPI's claim that it takes addresses of devices. If the test
   /// fails, messages are staged. Collective.
   void probe_gpu_aware(const Exec& exec) const;
-  void exchange_by_mpi(const Exec& exec, const ExchangePlan& plan,
-                       const std::vector<ColumnMove>& columns) const;
+  void exchange_by_messages(const Exec& exec, const ExchangePlan& plan,
+                            const std::vector<ColumnMove>& columns) const;
   void tell_others(const Failure& failure) const;
-  Communicator make_part(MPI_Comm part) const;
+  Communicator make_part(std::unique_ptr<Network> part) const;
   void all_gather_bytes(const void* record, void* all, std::size_t bytes) const;
   template <class T>
-  T reduce(T value, MPI_Op op, const char* operation) const;
+  T reduce(T value, RankReduction reduction, const char* operation) const;
   enum class Prefix { no, yes };
   void reduce_in_place(Span<Index> values, Prefix prefix, const char* operation) const;
 
-  std::shared_ptr<State> state_;  ///< null without MPI
+  std::shared_ptr<State> state_;  ///< null for one rank by itself
   int rank_ = 0;
   int size_ = 1;
 };

@@ -107,7 +107,7 @@ class SharedFile {
   void need(bool ok, const char* guess = "") const;
   void write_piece(const Handle& set, hid_t type, const Piece& piece) const;
 
-  QuietErrors quiet_;
+  Session session_;  // the ranks are processes
   const Communicator& ranks_;
   const NamedFile& name_;
   Handle file_;

@@ -194,6 +194,7 @@ ClosableFile* find(hid_t file) {
 }  // namespace
 
 Handle closable_driver() {
+  const Session session;
   const H5FD_class_t driver = driver_class();
   return {H5FDregister(&driver), H5FDunregister};
 }

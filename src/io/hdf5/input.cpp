@@ -167,6 +167,7 @@ std::string trimmed(std::string text) {
 }  // namespace
 
 InputFile::InputFile(std::string path) : path_(std::move(path)) {
+  const Session session;
   check_before_opening(path_);
   file_ = Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   if (!file_.valid())
@@ -178,6 +179,7 @@ void InputFile::fail(const std::string& what) const {
 }
 
 bool InputFile::has(const std::string& object) const {
+  const Session session;
   // H5Lexists wants every group on the way to exist, so each is asked for in turn.
   for (std::size_t end = object.find('/', 1);; end = object.find('/', end + 1)) {
     const std::string part = object.substr(0, end);
@@ -191,6 +193,7 @@ bool InputFile::has(const std::string& object) const {
 }
 
 bool InputFile::has_attribute(const std::string& object, const std::string& name) const {
+  const Session session;
   if (!has(object)) return false;
   // HDF5 1.10 fails at the first question about a damaged object and answers the next ones.
   const htri_t found = H5Aexists_by_name(file_.id(), object.c_str(), name.c_str(), H5P_DEFAULT);
@@ -231,6 +234,7 @@ std::optional<std::vector<T>> InputFile::numbers(const std::string& object, cons
 }
 
 bool InputFile::holds_numbers(const std::string& object, const std::string& name) const {
+  const Session session;
   const Handle attribute = open_attribute(object, name);
   if (!attribute.valid()) return false;
   const Handle type(H5Aget_type(attribute.id()), H5Tclose);
@@ -240,16 +244,19 @@ bool InputFile::holds_numbers(const std::string& object, const std::string& name
 
 std::optional<std::vector<double>> InputFile::reals(const std::string& object,
                                                     const std::string& name) const {
+  const Session session;
   return numbers<double>(object, name, H5T_NATIVE_DOUBLE);
 }
 
 std::optional<std::vector<Index>> InputFile::integers(const std::string& object,
                                                       const std::string& name) const {
+  const Session session;
   return numbers<Index>(object, name, H5T_NATIVE_INT64);
 }
 
 std::optional<std::string> InputFile::text(const std::string& object,
                                            const std::string& name) const {
+  const Session session;
   const Handle attribute = open_attribute(object, name);
   if (!attribute.valid()) return std::nullopt;
   const Handle type(H5Aget_type(attribute.id()), H5Tclose);
@@ -271,6 +278,7 @@ std::optional<std::string> InputFile::text(const std::string& object,
 }
 
 int InputFile::attribute_bytes(const std::string& object, const std::string& name) const {
+  const Session session;
   const Handle attribute = open_attribute(object, name);
   if (!attribute.valid()) return 0;
   const Handle type(H5Aget_type(attribute.id()), H5Tclose);
@@ -278,6 +286,7 @@ int InputFile::attribute_bytes(const std::string& object, const std::string& nam
 }
 
 std::optional<DatasetShape> InputFile::shape(const std::string& dataset) const {
+  const Session session;
   if (!has(dataset)) return std::nullopt;
   const Handle set(H5Dopen2(file_.id(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set.valid()) fail(fmt::format("/{} is no dataset or cannot be opened", dataset));
@@ -302,6 +311,7 @@ std::optional<DatasetShape> InputFile::shape(const std::string& dataset) const {
 }
 
 void InputFile::read(const std::string& dataset, Rows rows, hid_t memory_type, void* to) const {
+  const Session session;
   const Handle set(H5Dopen2(file_.id(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set.valid()) fail(fmt::format("/{} cannot be opened", dataset));
   if (const std::string missing = missing_part(set.id(), path_, rows); !missing.empty())
@@ -340,6 +350,7 @@ std::string missing_filter(hid_t properties) {
 }  // namespace
 
 void InputFile::check_readable(const std::string& dataset) const {
+  const Session session;
   const Handle set(H5Dopen2(file_.id(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
   const Handle properties(H5Dget_create_plist(set.id()), H5Pclose);
   if (!properties.valid()) fail(fmt::format("/{} cannot be opened", dataset));

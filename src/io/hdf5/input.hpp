@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/io/hdf5/session.hpp"
 #include "zhalo/core/types.hpp"
 
 namespace zhalo::io {
@@ -50,28 +51,13 @@ class Handle {
   /// False if HDF5 reports a failure, as it does when buffered data cannot be written any more.
   bool close() {
     if (!valid()) return true;
+    const Session session;
     return closer_(std::exchange(id_, H5I_INVALID_HID)) >= 0;
   }
 
  private:
   hid_t id_ = H5I_INVALID_HID;
   Closer closer_ = nullptr;
-};
-
-/// While it lives HDF5 prints nothing; it restores what was set before.
-class QuietErrors {
- public:
-  QuietErrors() {
-    H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  }
-  ~QuietErrors() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
-  QuietErrors(const QuietErrors&) = delete;
-  QuietErrors& operator=(const QuietErrors&) = delete;
-
- private:
-  H5E_auto2_t function_ = nullptr;
-  void* data_ = nullptr;
 };
 
 /// Why the HDF5 call that just failed did so: the system's words ("No space left on device") if
@@ -94,8 +80,8 @@ struct Rows {
   Index count = 0;
 };
 
-/// Throws FileError with the path in every message. Silences HDF5 while it lives; keep it on the
-/// stack.
+/// Throws FileError with the path in every message. Several threads may read files, also the same
+/// one, each by an object of its own.
 class InputFile {
  public:
   explicit InputFile(std::string path);
@@ -135,7 +121,6 @@ class InputFile {
                                         hid_t memory_type) const;
   [[noreturn]] void fail(const std::string& what) const;
 
-  QuietErrors quiet_;
   std::string path_;
   Handle file_;
 };

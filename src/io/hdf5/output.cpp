@@ -56,6 +56,7 @@ hid_t open_file(const std::string& path, Open how, hid_t access) {
 
 OutputFile::OutputFile(const std::string& path, std::string shown_path, Open how)
     : shown_path_(std::move(shown_path)), driver_(closable_driver()) {
+  const Session session;
   const Handle access = access_properties();
   need(driver_.valid() && H5Pset_driver(access.id(), driver_.id(), nullptr) >= 0,
        "cannot be written");
@@ -65,6 +66,7 @@ OutputFile::OutputFile(const std::string& path, std::string shown_path, Open how
 }
 
 OutputFile::~OutputFile() {
+  const Session session;
   if (file_.valid()) state_->abandoned = true;
 }
 
@@ -75,6 +77,7 @@ void OutputFile::need(bool ok, const std::string& what) const {
 }
 
 void OutputFile::make_group(const std::string& name) {
+  const Session session;
   Handle group(H5Gcreate2(file_.id(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
                H5Gclose);
   need(group.valid() && group.close(), "cannot be written");
@@ -90,22 +93,26 @@ void OutputFile::write_attribute(const std::string& object, const std::string& n
 }
 
 void OutputFile::attribute(const std::string& object, const std::string& name, double value) {
+  const Session session;
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
   write_attribute(object, name, space.id(), H5T_NATIVE_DOUBLE, &value);
 }
 
 void OutputFile::attribute(const std::string& object, const std::string& name, int value) {
+  const Session session;
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
   write_attribute(object, name, space.id(), H5T_NATIVE_INT, &value);
 }
 
 void OutputFile::attribute(const std::string& object, const std::string& name, Index value) {
+  const Session session;
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
   write_attribute(object, name, space.id(), H5T_NATIVE_INT64, &value);
 }
 
 void OutputFile::attribute(const std::string& object, const std::string& name,
                            const std::string& value) {
+  const Session session;
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
   const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
   H5Tset_size(type.id(), value.size() + 1);
@@ -114,17 +121,20 @@ void OutputFile::attribute(const std::string& object, const std::string& name,
 
 void OutputFile::attribute(const std::string& object, const std::string& name,
                            const std::vector<double>& values) {
+  const Session session;
   write_attribute(object, name, simple_space({values.size()}).id(), H5T_NATIVE_DOUBLE,
                   values.data());
 }
 
 void OutputFile::attribute(const std::string& object, const std::string& name,
                            const std::vector<int>& values) {
+  const Session session;
   write_attribute(object, name, simple_space({values.size()}).id(), H5T_NATIVE_INT, values.data());
 }
 
 void OutputFile::attribute(const std::string& object, const std::string& name,
                            const std::vector<Index>& values) {
+  const Session session;
   write_attribute(object, name, simple_space({values.size()}).id(), H5T_NATIVE_INT64,
                   values.data());
 }
@@ -139,6 +149,7 @@ void OutputFile::create_dataset(const std::string& name, hid_t type,
 }
 
 void OutputFile::make_dataset(const std::string& name, const DatasetView& like, Index rows) {
+  const Session session;
   const Handle properties = dataset_properties();
   H5Pset_alloc_time(properties.id(), H5D_ALLOC_TIME_EARLY);
   H5Pset_fill_time(properties.id(), H5D_FILL_TIME_NEVER);
@@ -146,6 +157,7 @@ void OutputFile::make_dataset(const std::string& name, const DatasetView& like, 
 }
 
 void OutputFile::write_rows(const std::string& name, Index first, const DatasetView& cells) {
+  const Session session;
   if (cells.rows == 0) return;
   Handle set(H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
   need(set.valid(), "cannot be written");
@@ -173,6 +185,7 @@ std::string escaped(const std::string& name) {
 
 void OutputFile::make_virtual_dataset(const std::string& name, const DatasetView& like,
                                       const std::vector<SourceRows>& sources) {
+  const Session session;
   Index rows = 0;
   for (const SourceRows& source : sources) rows += source.rows;
   const Handle properties = dataset_properties();
@@ -205,6 +218,7 @@ void OutputFile::reserve_space() {
 }
 
 void OutputFile::close() {
+  const Session session;
   reserve_space();
   need(file_.close(), "cannot be written");
 }

@@ -31,12 +31,6 @@ std::shared_ptr<FileState> state_of(hid_t file);
 /// Of the open file; -1: there is none.
 int descriptor_of(hid_t file);
 
-inline hid_t native_type(double) { return H5T_NATIVE_DOUBLE; }
-inline hid_t native_type(float) { return H5T_NATIVE_FLOAT; }
-inline hid_t native_type(Index) { return H5T_NATIVE_INT64; }
-inline hid_t native_type(std::int32_t) { return H5T_NATIVE_INT32; }
-inline hid_t native_type(std::uint64_t) { return H5T_NATIVE_UINT64; }
-
 /// Rows of a dataset in somebody else's memory.
 struct DatasetView {
   const std::byte* data = nullptr;
@@ -115,7 +109,6 @@ class OutputFile {
   void reserve_space();
   void need(bool ok, const std::string& what) const;
 
-  QuietErrors quiet_;
   std::string shown_path_;
   Handle driver_;  // before the file, which needs it
   std::shared_ptr<FileState> state_;

@@ -286,7 +286,8 @@ void write_file_set(StagedFiles& files, const FileShares& shares, const FileSet&
   const bool single = is_single(shares, set);
   files.claim_numbered(set.prefix, single ? 0 : shares.num_files());
   if (!single && !master) files.retire(master_of(set.prefix));
-  if (set.at_once && shares.num_turns() > 1 && hdf5::can_write_at_once()) {
+  const bool can_share = hdf5::can_write_at_once() && !comm.is_of_threads();
+  if (set.at_once && shares.num_turns() > 1 && can_share) {
     write_at_once(files, shares, set);
   } else {
     write_in_turns(files, shares, set);

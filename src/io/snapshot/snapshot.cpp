@@ -87,10 +87,6 @@ void for_each_piece(const Snapshot::State& state, const Request& request, const 
   }
 }
 
-hid_t memory_type(float) { return H5T_NATIVE_FLOAT; }
-hid_t memory_type(double) { return H5T_NATIVE_DOUBLE; }
-hid_t memory_type(std::uint64_t) { return H5T_NATIVE_UINT64; }
-
 const Column& existing(const Snapshot::State& state, int type, const Column TypeLayout::*column,
                        const char* what) {
   const TypeLayout& layout = layout_of(state, type);
@@ -103,7 +99,7 @@ void read_column(const Snapshot::State& state, const Request& request, const Col
                  Span<T> to) {
   for_each_piece(state, request, column,
                  [&](const InputFile& file, const std::string& dataset, hdf5::Rows rows, Index at) {
-                   file.read(dataset, rows, memory_type(T{}), to.data() + at);
+                   file.read(dataset, rows, hdf5::native_type(T{}), to.data() + at);
                  });
 }
 

@@ -18,6 +18,7 @@ enum cudaError {
   cudaErrorNoKernelImageForDevice = 209,
   cudaErrorNotReady = 600,
   cudaErrorIllegalAddress = 700,
+  cudaErrorPeerAccessAlreadyEnabled = 704,
   cudaErrorLaunchFailure = 719
 };
 using cudaError_t = cudaError;
@@ -106,6 +107,10 @@ cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* all);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* address);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream);
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
+                                std::size_t bytes, cudaStream_t stream);
+cudaError_t cudaDeviceCanAccessPeer(int* is_possible, int device, int peer);
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);

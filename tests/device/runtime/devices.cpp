@@ -20,6 +20,8 @@ constinit thread_local int chosen_device = 0;
 constinit thread_local cudaError_t last_error = cudaSuccess;
 
 constinit std::array<std::atomic<bool>, max_devices> started{};
+/// By device and the one that it reaches.
+constinit std::array<std::array<std::atomic<bool>, max_devices>, max_devices> connected{};
 
 struct Pinned {
   std::mutex mutex;
@@ -61,6 +63,7 @@ const char* name_of(cudaError_t error) {
     case cudaErrorNotReady: return "cudaErrorNotReady";
     case cudaErrorIllegalAddress: return "cudaErrorIllegalAddress";
     case cudaErrorLaunchFailure: return "cudaErrorLaunchFailure";
+    case cudaErrorPeerAccessAlreadyEnabled: return "cudaErrorPeerAccessAlreadyEnabled";
   }
   return "cudaErrorUnknown";
 }
@@ -152,4 +155,22 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   properties->uuid = {"emulated"};
   properties->uuid.bytes[sizeof properties->uuid.bytes - 1] = static_cast<char>(device);
   return cudaSuccess;
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int* is_possible, int device, int peer) {
+  const auto exists = [](int number) { return number >= 0 && number < settings().num_devices; };
+  if (!exists(device) || !exists(peer)) return result(cudaErrorInvalidDevice);
+  *is_possible = device != peer ? 1 : 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+  start_device();
+  int is_possible = 0;
+  const cudaError_t error = cudaDeviceCanAccessPeer(&is_possible, chosen_device, peer);
+  if (error != cudaSuccess) return error;
+  if (is_possible == 0) return result(cudaErrorInvalidDevice);
+  auto& is_connected =
+      connected.at(static_cast<std::size_t>(chosen_device)).at(static_cast<std::size_t>(peer));
+  return result(is_connected.exchange(true) ? cudaErrorPeerAccessAlreadyEnabled : cudaSuccess);
 }

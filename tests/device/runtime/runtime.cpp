@@ -139,6 +139,24 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   return cudaSuccess;
 }
 
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
+                                std::size_t bytes, cudaStream_t stream) {
+  start_device();
+  if (count_and_fail(Event::copy)) return result(cudaErrorLaunchFailure);
+  if (has_failed()) return cudaErrorIllegalAddress;
+  if (bytes == 0) return cudaSuccess;
+  if (device_of(to) != to_device || device_of(from) != from_device)
+    stop("a copy between devices is told other devices than those of its pointers");
+  memory_of(to_device).check_range(to, bytes, "a copy between devices writes");
+  memory_of(from_device).check_range(from, bytes, "a copy between devices reads");
+  enqueue(current_device(), stream, {"a copy between devices", [=] {
+                                       const AccessScope target(to_device);
+                                       const AccessScope source(from_device);
+                                       std::memmove(to, from, bytes);
+                                     }});
+  return cudaSuccess;
+}
+
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   start_device();
   if (count_and_fail(Event::synchronise)) {
