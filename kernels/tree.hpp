@@ -40,9 +40,15 @@ struct EvenLeaves {
   Span<LocalIndex> end;
 };
 
-/// First element of each of the largest Morton cells with at most cut.most elements.
+/// The largest Morton cells with at most so many elements.
+struct TreeCells {
+  Buffer<LocalIndex> leaves;  ///< first element of each of the largest cells with cut.most
+  Buffer<LocalIndex> nodes;   ///< first leaf of each of the largest cells with `fanout` leaves
+};
+
+/// Waits for a device once.
 template <class E>
-Buffer<LocalIndex> cut_cells(const E& exec, const CellCut& cut);
+TreeCells cut_tree(const E& exec, const CellCut& cut, int fanout);
 
 /// begin and end of every leaf.
 template <class E>

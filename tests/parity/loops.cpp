@@ -105,6 +105,39 @@ TEMPLATE_TEST_CASE("transform_reduce", "[parity][small]", ON_EVERY_EXEC) {
   }
 }
 
+TEMPLATE_TEST_CASE("select, and loops that leave their results there", "[parity][small]",
+                   ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  for (const Index num : sizes) {
+    const std::vector<Index> values = random_values(num, 5);
+    const Buffer<Index> uploaded = upload(*exec, values);
+    std::vector<LocalIndex> negative;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i] < 0) negative.push_back(static_cast<LocalIndex>(i));
+    }
+    std::vector<Index> scanned(values.size());
+    std::exclusive_scan(values.begin(), values.end(), scanned.begin(), Index{0});
+    INFO(num);
+    CHECK(to_host(*exec, on(*exec, [&](const auto& e) {
+            return find_negative(e, uploaded.span());
+          })) == negative);
+
+    Buffer<Index> scan_room = upload(*exec, values);
+    Buffer<LocalIndex> places(*exec, num, "test");
+    Buffer<Index> num_places(*exec, 1, "test");
+    Buffer<Digest> digests(*exec, 1, "test");
+    const Queued queued{scan_room.span(), places.data(), num_places.data(), digests.data()};
+    on(*exec, [&](const auto& e) { queue_loops(e, uploaded.span(), queued); });
+    CHECK(to_host(*exec, scan_room) == scanned);
+    CHECK(to_host(*exec, num_places).front() == static_cast<Index>(negative.size()));
+    places.shrink(static_cast<Index>(negative.size()));
+    CHECK(to_host(*exec, places) == negative);
+    CHECK(to_host(*exec, digests).front() ==
+          on(*exec, [&](const auto& e) { return digest(e, uploaded.span()); }));
+  }
+}
+
 TEMPLATE_TEST_CASE("sort_pairs equals std::stable_sort for few pairs", "[parity][small]",
                    ON_EVERY_EXEC) {
   const auto exec = TestType::exec();

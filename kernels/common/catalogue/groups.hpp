@@ -5,7 +5,7 @@
 
 #include "kernels/catalogue.hpp"
 #include "kernels/common/atomics.hpp"
-#include "kernels/common/select.hpp"
+#include "kernels/common/backend.hpp"
 
 namespace zhalo::kernels {
 
