@@ -215,10 +215,11 @@ struct PackedColumns {
   Span<std::uint8_t> type;
 };
 
-/// Looks for masses that are not positive and finite, and types beyond num_types.
+/// Looks for masses that are not positive and finite, and types beyond num_types. The summary is in
+/// memory of the Exec.
 template <class E, class Real>
-ColumnSummary summarize_columns(const E& exec, const ParticlesView<Real>& particles,
-                                Span<const Index> global_index, int num_types);
+void summarize_columns(const E& exec, const ParticlesView<Real>& particles,
+                       Span<const Index> global_index, int num_types, ColumnSummary* summary);
 
 /// The largest finite magnitude, or 0.
 template <class E, class Real>
@@ -242,9 +243,9 @@ void clear(const E& exec, Span<Real> values);
 template <class E>
 void fill(const E& exec, Span<Index> to, Index value);
 
-/// places[i] = i.
-template <class E>
-void number(const E& exec, Span<LocalIndex> indices);
+/// places[i] = i, of LocalIndex or Index.
+template <class E, class T>
+void number(const E& exec, Span<T> indices);
 
 /// to[at[i]] = first + i.
 template <class E>
@@ -254,6 +255,10 @@ void scatter_numbers(const E& exec, Span<const LocalIndex> at, Index first, Span
 template <class E>
 void make_global(const E& exec, Span<const LocalIndex> local, Index first_index,
                  Span<Index> indices);
+
+/// locations[i] = i on this rank.
+template <class E>
+void number_locations(const E& exec, int rank, Span<ParticleLocation> locations);
 
 /// Element i of `to` = element at[i] of `from`; or element at[i] of `to` = element i of `from`,
 /// which has no gaps. As many elements as `at` has; the number of `from` is not used.

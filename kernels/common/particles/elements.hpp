@@ -32,15 +32,16 @@ void fill(const E& exec, Span<Index> to, Index value) {
   for_each(exec, to.size(), FillIndices{to, value});
 }
 
+template <class T>
 struct Number {
-  Span<LocalIndex> indices;
+  Span<T> indices;
 
-  ZHALO_HD void operator()(Index i) const { indices[i] = static_cast<LocalIndex>(i); }
+  ZHALO_HD void operator()(Index i) const { indices[i] = static_cast<T>(i); }
 };
 
-template <class E>
-void number(const E& exec, Span<LocalIndex> indices) {
-  for_each(exec, indices.size(), Number{indices});
+template <class E, class T>
+void number(const E& exec, Span<T> indices) {
+  for_each(exec, indices.size(), Number<T>{indices});
 }
 
 struct ScatterNumber {
@@ -68,6 +69,18 @@ template <class E>
 void make_global(const E& exec, Span<const LocalIndex> local, Index first_index,
                  Span<Index> indices) {
   for_each(exec, local.size(), MakeGlobal{local, first_index, indices});
+}
+
+struct NumberLocation {
+  std::int32_t rank;
+  Span<ParticleLocation> locations;
+
+  ZHALO_HD void operator()(Index i) const { locations[i] = {rank, static_cast<LocalIndex>(i)}; }
+};
+
+template <class E>
+void number_locations(const E& exec, int rank, Span<ParticleLocation> locations) {
+  for_each(exec, locations.size(), NumberLocation{rank, locations});
 }
 
 /// to[i] = from[at[i]], or to[at[i]] = from[i], byte by byte where the size is odd, else by words.
@@ -175,10 +188,13 @@ void find_origins(const E& exec, const SourcesView& sources, Span<const LocalInd
 ZHALO_INSTANTIATE(clear, float);
 ZHALO_INSTANTIATE(clear, double);
 ZHALO_INSTANTIATE(clear, Index);
+ZHALO_INSTANTIATE(clear, LocalIndex);
 ZHALO_INSTANTIATE(fill);
-ZHALO_INSTANTIATE(number);
+ZHALO_INSTANTIATE(number, LocalIndex);
+ZHALO_INSTANTIATE(number, Index);
 ZHALO_INSTANTIATE(scatter_numbers);
 ZHALO_INSTANTIATE(make_global);
+ZHALO_INSTANTIATE(number_locations);
 ZHALO_INSTANTIATE(gather);
 ZHALO_INSTANTIATE(scatter);
 ZHALO_INSTANTIATE(find_global);
