@@ -208,11 +208,19 @@ struct BallsView {
   Real period[3] = {};
 };
 
-/// How far, squared, the rows of each leaf of queries reach: to the k-th neighbour, infinitely
-/// where fewer were found.
+/// The leaves of a chunk of queries, and what other ranks have.
+template <class Real>
+struct ReachingLeaves {
+  SearchView<Real> search;
+  Index num_leaves = 0;
+  BestRows<Real> rows;          ///< their k nearest so far; without counts: none
+  Span<const CoarseBox> hulls;  ///< around the particles of each other rank
+};
+
+/// Balls of the leaves that may reach into one of the hulls: to the k-th neighbour, or as far as
+/// the search where fewer were found or none were looked for. Waits for a device.
 template <class E, class Real>
-void find_reach(const E& exec, const SearchView<Real>& search, const BestRows<Real>& rows,
-                Span<Real> reach2);
+Buffer<Ball<Real>> select_balls(const E& exec, const ReachingLeaves<Real>& leaves);
 
 /// The particles in leaves that a ball touches, ascending.
 template <class E, class Real>

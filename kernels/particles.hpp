@@ -240,8 +240,9 @@ void pack_particles(const E& exec, const ParticlesView<Real>& particles, Span<co
 template <class E, class Real>
 void clear(const E& exec, Span<Real> values);
 
-template <class E>
-void fill(const E& exec, Span<Index> to, Index value);
+/// Of LocalIndex or Index.
+template <class E, class T>
+void fill(const E& exec, Span<T> to, T value);
 
 /// places[i] = i, of LocalIndex or Index.
 template <class E, class T>
@@ -296,9 +297,14 @@ template <class E>
 void find_global(const E& exec, const SourcesView& sources, Span<const LocalIndex> index,
                  Span<const LocalIndex> order, Span<Index> global);
 
-/// Where the particles that were received and sorted came from.
+/// Where the particles that were received and sorted came from: the rank, as a key to sort by, and
+/// the index there.
+struct OriginsView {
+  Span<std::uint64_t> rank;
+  Span<LocalIndex> index;
+};
 template <class E>
 void find_origins(const E& exec, const SourcesView& sources, Span<const LocalIndex> order,
-                  Span<const Index> global_index, Span<ParticleLocation> origins);
+                  Span<const Index> global_index, const OriginsView& origins);
 
 }  // namespace zhalo::kernels

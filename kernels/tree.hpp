@@ -84,7 +84,19 @@ struct TreeView {
   const LocalIndex* leaf_begin = nullptr;
   const LocalIndex* leaf_end = nullptr;
   BoxesView<Real> boxes;
+
+  /// Particles in the leaves before this one, and in all. Within a node empty leaves are the last.
+  ZHALO_HD Index particles_before(Index leaf) const {
+    if (leaf < level_size[0] && leaf_begin[leaf] == leaf_end[leaf])
+      leaf = (leaf / fanout + 1) * fanout;
+    return leaf < level_size[0] ? Index{leaf_begin[leaf]} : pos.num;
+  }
 };
+
+/// before[i] = particles in the leaves before leaf leaves[i].
+template <class E, class Real>
+void count_particles_before(const E& exec, const TreeView<Real>& tree, Span<const Index> leaves,
+                            Span<Index> before);
 
 /// Tight boxes of the leaves (level 0), or of one coarser level from the level below it.
 template <class E, class Real>

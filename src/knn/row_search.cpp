@@ -187,12 +187,10 @@ void RowSearch<Real>::find_nearest() {
     clear_counts();
   }
   if (!fetcher_) return;
-  std::vector<Ball<Real>> balls = balls_of(exec, search_of_chunk(), chunk_, rows);
+  std::vector<Ball<Real>> balls = fetcher_->balls_of(search_of_chunk(), chunk_, rows);
   const Index needed = options_.k + (search_.leave_out_self ? 1 : 0);
-  const bool bounded = std::isfinite(search_.reach2);
   for (Ball<Real>& ball : balls) {
-    if (std::isinf(ball.reach2))
-      ball.reach2 = bounded ? search_.reach2 : fetcher_->reach_of(ball, needed);
+    if (std::isinf(ball.reach2)) ball.reach2 = fetcher_->reach_of(ball, needed);
   }
   fetch(balls);
   rows.resume = true;
@@ -222,12 +220,7 @@ Index RowSearch<Real>::make_offsets() {
 template <class Real>
 void RowSearch<Real>::find_within() {
   const Exec& exec = context_.exec;
-  if (fetcher_) {
-    std::vector<Ball<Real>> balls =
-        balls_of(exec, search_of_chunk(), chunk_, kernels::BestRows<Real>{});
-    for (Ball<Real>& ball : balls) ball.reach2 = search_.reach2;
-    fetch(balls);
-  }
+  if (fetcher_) fetch(fetcher_->balls_of(search_of_chunk(), chunk_, kernels::BestRows<Real>{}));
   kernels::WithinRows<Real> rows{count_.data(), nullptr, nullptr, nullptr};
   const auto search = [&] {
     const PhaseTimer timer(context_, "search");

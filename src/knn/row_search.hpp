@@ -84,6 +84,10 @@ class Fetcher {
   Fetcher(const Context& context, Distribution<Real>& particles,
           const kernels::SearchView<Real>& search, const std::vector<ColumnView>& columns);
 
+  /// Boxes of those leaves of a chunk that may reach other ranks: as far as their rows say, to the
+  /// last neighbour, or as far as the search if a row is not full or there are no rows.
+  std::vector<Ball<Real>> balls_of(const kernels::SearchView<Real>& search, const Chunk& chunk,
+                                   const kernels::BestRows<Real>& rows) const;
   /// A distance, squared, within which at least so many particles of all ranks lie of any place in
   /// the box; infinite if there are fewer.
   Real reach_of(const Ball<Real>& box, Index num) const;
@@ -100,14 +104,9 @@ class Fetcher {
   kernels::SearchView<Real> search_;
   std::vector<ColumnView> columns_;
   std::vector<CoarseBoxes> boxes_;  ///< of each rank
-  ReachedBoxes reached_;            ///< the period; the reach is each ball's
+  Buffer<kernels::CoarseBox> hulls_;
+  ReachedBoxes reached_;  ///< the period; the reach is each ball's
 };
-
-/// Boxes of the leaves of a chunk, which reach as far as their rows say: to the last neighbour, or
-/// as far as may be if a row is not full.
-template <class Real>
-std::vector<Ball<Real>> balls_of(const Exec& exec, const kernels::SearchView<Real>& search,
-                                 const Chunk& chunk, const kernels::BestRows<Real>& rows);
 
 template <class Real>
 class RowSearch {

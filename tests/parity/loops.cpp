@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "kernels/sort.hpp"
+#include "src/core/host_copies.hpp"
 #include "tests/parity/backends.hpp"
 #include "tests/support/random.hpp"
 #include "zhalo/core/error.hpp"
@@ -154,6 +155,31 @@ TEMPLATE_TEST_CASE("sort_pairs equals std::stable_sort for many pairs", "[parity
   for (const Index num : {16383, 16384, 16385, ZHALO_CHECKED ? 20000 : 100000}) {
     for (const int bits : {0, 1, 12, 63, 64}) check_sorts(*exec, num, bits);
   }
+}
+
+TEMPLATE_TEST_CASE("arrays that come to the host together", "[parity][small]", ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  const std::vector<Index> many = random_values(1001, 6);
+  const std::vector<std::uint8_t> odd{3, 1, 4};
+  const Buffer<Index> from_many = upload(*exec, many);
+  const Buffer<std::uint8_t> from_odd = upload(*exec, odd);
+  const Buffer<double> from_none(*exec, 0, "test");
+  std::vector<Index> to_many;
+  std::vector<std::uint8_t> to_odd;
+  std::vector<double> to_none{1};
+  Index one = 0;
+  HostCopies copies(*exec);
+  copies.wait();
+  copies.add(from_odd, to_odd);
+  copies.add(from_none, to_none);
+  copies.add(from_many, to_many);
+  copies.add(from_many.span().subspan(7, 1), &one);
+  copies.wait();
+  CHECK(to_many == many);
+  CHECK(to_odd == odd);
+  CHECK(to_none.empty());
+  CHECK(one == many[7]);
 }
 
 TEMPLATE_TEST_CASE("memory that is not there is one clear error", "[parity][small]",

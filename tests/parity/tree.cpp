@@ -54,8 +54,8 @@ std::vector<std::uint64_t> sorted_keys(Index num, int bits) {
   return keys;
 }
 
-/// Pairs of cells of which one has one key and the other all the rest, as deep as keys go: there are
-/// half as many cells as keys.
+/// Pairs of cells of which one has one key and the other all the rest, as deep as keys go: there
+/// are half as many cells as keys.
 std::vector<std::uint64_t> combs(std::uint64_t num_combs, int bits) {
   std::vector<std::uint64_t> keys;
   for (std::uint64_t comb = 0; comb < num_combs; ++comb) {

@@ -59,8 +59,8 @@ struct KnnTargets {
   }
 };
 
-/// Iterates over chunks of queries. The constructor, next(), queue_next() and put() are collective. All ranks see
-/// the same number of chunks; some may be empty.
+/// Iterates over chunks of queries. The constructor, next(), queue_next() and put() are collective.
+/// All ranks see the same number of chunks; some may be empty.
 ///
 ///   NeighbourLists<Real> lists(context, particles, box, search);
 ///   while (lists.next()) { ... lists.rows() ... lists.put(values, sizeof(T), result); }

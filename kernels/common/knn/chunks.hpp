@@ -7,31 +7,18 @@
 
 namespace zhalo::kernels {
 
-/// Leaves of queries, of which some at the end of a node may be empty.
+/// The leaves [first, end) of queries.
 template <class Real>
-struct QueryLeaves {
-  TreeView<Real> tree;
-
-  ZHALO_HD Index num() const { return tree.level_size[0]; }
-
-  /// Queries in the leaves before this one, and in all. The first leaf of a node is not empty.
-  ZHALO_HD Index queries_before(Index leaf) const {
-    if (leaf < num() && tree.leaf_begin[leaf] == tree.leaf_end[leaf])
-      leaf = (leaf / tree.fanout + 1) * tree.fanout;
-    return leaf < num() ? Index{tree.leaf_begin[leaf]} : tree.pos.num;
-  }
-
-  ZHALO_HD QueryChunk chunk(Index first, Index end) const {
-    const Index before = queries_before(first);
-    return {first, end - first, before, queries_before(end) - before};
-  }
-};
+ZHALO_HD QueryChunk chunk_of_leaves(const TreeView<Real>& queries, Index first, Index end) {
+  const Index before = queries.particles_before(first);
+  return {first, end - first, before, queries.particles_before(end) - before};
+}
 
 /// One after the other, by one thread: each begins where the one before ends.
 template <class Real>
 struct CutQueries {
   static constexpr bool long_elements = true;
-  QueryLeaves<Real> leaves;
+  TreeView<Real> queries;
   Index first_leaf;
   Index max_queries;
   Span<QueryChunk> chunks;
@@ -39,7 +26,7 @@ struct CutQueries {
   ZHALO_HD void operator()(Index) const {
     Index leaf = first_leaf;
     for (Index i = 0; i < chunks.size(); ++i) {
-      chunks[i] = leaves.chunk(leaf, end_of_chunk(leaf));
+      chunks[i] = chunk_of_leaves(queries, leaf, end_of_chunk(leaf));
       leaf += chunks[i].num_leaves;
     }
   }
@@ -48,19 +35,19 @@ struct CutQueries {
   /// The last place before which there are not too many; then, if that is none, the leaf that has
   /// some.
   ZHALO_HD Index end_of_chunk(Index leaf) const {
-    const Index before = leaves.queries_before(leaf);
-    const Index fits = first_index_where(leaves.num() - leaf, [&](Index i) {
-      return leaves.queries_before(leaf + i + 1) > before + max_queries;
+    const Index before = queries.particles_before(leaf);
+    const Index fits = first_index_where(queries.level_size[0] - leaf, [&](Index i) {
+      return queries.particles_before(leaf + i + 1) > before + max_queries;
     });
     const Index end = leaf + fits;
-    return end < leaves.num() && leaves.queries_before(end) == before ? end + 1 : end;
+    return end < queries.level_size[0] && queries.particles_before(end) == before ? end + 1 : end;
   }
 };
 
 template <class E, class Real>
 void cut_queries(const E& exec, const TreeView<Real>& queries, Index first_leaf, Index max_queries,
                  Span<QueryChunk> chunks) {
-  for_each(exec, 1, CutQueries<Real>{{queries}, first_leaf, max_queries, chunks});
+  for_each(exec, 1, CutQueries<Real>{queries, first_leaf, max_queries, chunks});
 }
 
 /// The number of neighbours of each query; a scan makes offsets of them, and of the end.
@@ -74,14 +61,14 @@ struct TakeCount {
 template <class Real>
 struct ShortenChunk {
   static constexpr bool long_elements = true;
-  QueryLeaves<Real> leaves;
+  TreeView<Real> queries;
   QueryChunk chunk;
   Span<const Index> offset;
   Index most;
   ListedChunk* result;
 
   ZHALO_HD Index neighbours_before(Index leaf) const {
-    return offset[leaves.queries_before(leaf) - chunk.first_query];
+    return offset[queries.particles_before(leaf) - chunk.first_query];
   }
 
   ZHALO_HD void operator()(Index) const {
@@ -89,19 +76,18 @@ struct ShortenChunk {
       return neighbours_before(chunk.first_leaf + i + 1) > most;
     });
     Index end = chunk.first_leaf + fits;
-    if (fits < chunk.num_leaves && leaves.queries_before(end) == chunk.first_query) ++end;
-    *result = {leaves.chunk(chunk.first_leaf, end), neighbours_before(end)};
+    if (fits < chunk.num_leaves && queries.particles_before(end) == chunk.first_query) ++end;
+    *result = {chunk_of_leaves(queries, chunk.first_leaf, end), neighbours_before(end)};
   }
 };
 
 template <class E, class Real>
 ListedChunk list_chunk(const E& exec, const ChunkCounts<Real>& counts, Index most) {
-  const QueryLeaves<Real> leaves{counts.queries};
   for_each(exec, counts.offset.size(), TakeCount{counts.count, counts.offset});
   queue_scan(exec, counts.offset);
   Buffer<ListedChunk> result(exec, 1, "a chunk of queries");
   const Span<const Index> offset = counts.offset;
-  for_each(exec, 1, ShortenChunk<Real>{leaves, counts.chunk, offset, most, result.data()});
+  for_each(exec, 1, ShortenChunk<Real>{counts.queries, counts.chunk, offset, most, result.data()});
   ListedChunk on_host;
   copy_bytes(exec, &on_host, result.data(), sizeof on_host);
   return on_host;

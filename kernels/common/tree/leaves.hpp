@@ -231,7 +231,23 @@ void write_even_leaves(const E& exec, const EvenLeaves& leaves) {
   for_each(exec, leaves.begin.size(), WriteEvenLeaf{leaves});
 }
 
+template <class Real>
+struct CountParticlesBefore {
+  TreeView<Real> tree;
+  Span<const Index> leaves;
+  Span<Index> before;
+
+  ZHALO_HD void operator()(Index i) const { before[i] = tree.particles_before(leaves[i]); }
+};
+
+template <class E, class Real>
+void count_particles_before(const E& exec, const TreeView<Real>& tree, Span<const Index> leaves,
+                            Span<Index> before) {
+  for_each(exec, leaves.size(), CountParticlesBefore<Real>{tree, leaves, before});
+}
+
 ZHALO_INSTANTIATE(cut_tree);
+ZHALO_INSTANTIATE_REALS(count_particles_before);
 ZHALO_INSTANTIATE(write_leaves);
 ZHALO_INSTANTIATE(write_even_leaves);
 
