@@ -2,6 +2,7 @@
 #pragma once
 
 #include <thrust/iterator/counting_iterator.h>
+#include <cstdint>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
@@ -69,16 +70,26 @@ inline Index exclusive_scan(const Cuda& exec, Span<Index> values) {
   return on_host[0] + on_host[1];
 }
 
+template <class Condition>
+struct FlagIf {
+  Condition condition;
+  std::uint8_t* flags;
+
+  ZHALO_HD void operator()(Index i) const { flags[i] = condition(i) ? 1 : 0; }
+};
+
 /// Writes the i in [0, n) with condition(i), ascending, and how many there are, to memory of the
 /// device; there must be room for all of them. The condition is asked once for each i, by
-/// neighbouring threads for neighbouring i.
+/// neighbouring threads for neighbouring i: inside CUB's kernel, which looks at several i at a time,
+/// it would not find enough registers.
 template <class Condition>
 void queue_select(const Cuda& exec, Index n, Condition condition, LocalIndex* selected,
                   Index* num) {
-  static_assert(std::is_trivially_copyable_v<Condition>, "values and device pointers only");
+  Buffer<std::uint8_t> flags(exec, n, "a selection");
+  for_each(exec, n, FlagIf<Condition>{condition, flags.data()});
   with_workspace(exec, [&](void* room, std::size_t& bytes) {
-    return cub::DeviceSelect::If(room, bytes, thrust::counting_iterator<LocalIndex>(0), selected,
-                                 num, n, condition, exec.stream);
+    return cub::DeviceSelect::Flagged(room, bytes, thrust::counting_iterator<LocalIndex>(0),
+                                      flags.data(), selected, num, n, exec.stream);
   });
 }
 
