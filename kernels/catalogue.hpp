@@ -10,9 +10,10 @@ namespace zhalo::kernels {
 
 // ---------------------------------------------------------------- labels
 
-/// Labels that are neither no_group nor in [0, num_total).
+/// Labels that are neither no_group nor in [0, num_total): how many there are, in memory of the
+/// Exec.
 template <class E>
-Index count_bad_labels(const E& exec, Span<const Index> label, Index num_total);
+void count_bad_labels(const E& exec, Span<const Index> label, Index num_total, Index* num_bad);
 
 /// label[i] = candidate[i], or no_group where neighbour[i] is negative: there is none.
 template <class E>
@@ -59,9 +60,12 @@ template <class E>
 void assign_groups(const E& exec, const LabelsView& labels, Span<const LocalIndex> rows,
                    Span<Index> group_of);
 
+/// In place of a number that nobody knows yet: to learn it, the host waits for a device.
+inline constexpr Index not_known = -1;
+
 /// Indices of the particles that belong to a group, ascending; and keys that sort them by group.
 template <class E>
-Buffer<LocalIndex> select_members(const E& exec, Span<const Index> group_of);
+Buffer<LocalIndex> select_members(const E& exec, Span<const Index> group_of, Index num_members);
 /// keys[m] = number of the group of members[m] times the number of species, plus its species.
 /// `first_of_species` is the index of each species' first particle.
 template <class E>
@@ -111,7 +115,7 @@ struct MemberBlocks {
   }
 };
 template <class E>
-MemberBlocks make_blocks(const E& exec, Span<const Index> offset);
+MemberBlocks make_blocks(const E& exec, Span<const Index> offset, Index num_blocks);
 
 /// Members, group by group.
 template <class Real>
@@ -196,8 +200,8 @@ class Hash {
   std::uint64_t value_ = 0;
 };
 
-/// Sum of hashes of (first + i, members[i]).
+/// Sum of hashes of (first + i, members[i]), in memory of the Exec.
 template <class E>
-std::uint64_t hash_members(const E& exec, Span<const Index> members, Index first);
+void hash_members(const E& exec, Span<const Index> members, Index first, std::uint64_t* sum);
 
 }  // namespace zhalo::kernels

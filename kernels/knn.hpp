@@ -85,6 +85,43 @@ template <class E, class Real>
 void find_within(const E& exec, const SearchView<Real>& search, Index num_leaves,
                  const WithinRows<Real>& rows);
 
+// ---------------------------------------------------------------- chunks of queries
+
+/// Leaves [first_leaf, first_leaf + num_leaves) and their queries.
+struct QueryChunk {
+  Index first_leaf = 0;
+  Index num_leaves = 0;
+  Index first_query = 0;
+  Index num_queries = 0;
+};
+
+/// Cuts the leaves from first_leaf on into chunks, as many as there is room for: each holds at most
+/// so many queries, but at least one query if there is any left.
+template <class E, class Real>
+void cut_queries(const E& exec, const TreeView<Real>& queries, Index first_leaf, Index max_queries,
+                 Span<QueryChunk> chunks);
+
+/// A chunk and the number of neighbours of each of its queries.
+template <class Real>
+struct ChunkCounts {
+  TreeView<Real> queries;
+  QueryChunk chunk;
+  Span<const LocalIndex> count;
+  Span<Index> offset;  ///< room for one more than there are queries
+};
+
+/// A chunk, and the neighbours of all its queries.
+struct ListedChunk {
+  QueryChunk chunk;
+  Index num_neighbours = 0;
+};
+
+/// The first leaves of the chunk of which at most `most` neighbours are listed, but at least one
+/// that is not empty. Makes the offset of each query's neighbours, and of the end. Waits for a
+/// device.
+template <class E, class Real>
+ListedChunk list_chunk(const E& exec, const ChunkCounts<Real>& counts, Index most);
+
 // ---------------------------------------------------------------- rows of neighbours
 
 /// Where rows of the k nearest go; what is empty is not wanted.
@@ -172,11 +209,19 @@ struct BallsView {
   Real period[3] = {};
 };
 
-/// How far, squared, the rows of each leaf of queries reach: to the k-th neighbour, infinitely
-/// where fewer were found.
+/// The leaves of a chunk of queries, and what other ranks have.
+template <class Real>
+struct ReachingLeaves {
+  SearchView<Real> search;
+  Index num_leaves = 0;
+  BestRows<Real> rows;          ///< their k nearest so far; without counts: none
+  Span<const CoarseBox> hulls;  ///< around the particles of each other rank
+};
+
+/// Balls of the leaves that may reach into one of the hulls: to the k-th neighbour, or as far as
+/// the search where fewer were found or none were looked for. Waits for a device.
 template <class E, class Real>
-void find_reach(const E& exec, const SearchView<Real>& search, const BestRows<Real>& rows,
-                Span<Real> reach2);
+Buffer<Ball<Real>> select_balls(const E& exec, const ReachingLeaves<Real>& leaves);
 
 /// The particles in leaves that a ball touches, ascending.
 template <class E, class Real>

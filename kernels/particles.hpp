@@ -235,10 +235,11 @@ struct PackedColumns {
   Span<std::uint8_t> type;
 };
 
-/// Looks for masses that are not positive and finite, and types beyond num_types.
+/// Looks for masses that are not positive and finite, and types beyond num_types. The summary is in
+/// memory of the Exec.
 template <class E, class Real>
-ColumnSummary summarize_columns(const E& exec, const ParticlesView<Real>& particles,
-                                Span<const Index> global_index, int num_types);
+void summarize_columns(const E& exec, const ParticlesView<Real>& particles,
+                       Span<const Index> global_index, int num_types, ColumnSummary* summary);
 
 /// The largest finite magnitude, or 0.
 template <class E, class Real>
@@ -259,12 +260,13 @@ void pack_particles(const E& exec, const ParticlesView<Real>& particles, Span<co
 template <class E, class Real>
 void clear(const E& exec, Span<Real> values);
 
-template <class E>
-void fill(const E& exec, Span<Index> to, Index value);
+/// Of LocalIndex or Index.
+template <class E, class T>
+void fill(const E& exec, Span<T> to, T value);
 
-/// places[i] = i.
-template <class E>
-void number(const E& exec, Span<LocalIndex> indices);
+/// places[i] = i, of LocalIndex or Index.
+template <class E, class T>
+void number(const E& exec, Span<T> indices);
 
 /// to[at[i]] = first + i.
 template <class E>
@@ -274,6 +276,10 @@ void scatter_numbers(const E& exec, Span<const LocalIndex> at, Index first, Span
 template <class E>
 void make_global(const E& exec, Span<const LocalIndex> local, Index first_index,
                  Span<Index> indices);
+
+/// locations[i] = i on this rank.
+template <class E>
+void number_locations(const E& exec, int rank, Span<ParticleLocation> locations);
 
 /// Element i of `to` = element at[i] of `from`; or element at[i] of `to` = element i of `from`,
 /// which has no gaps. As many elements as `at` has; the number of `from` is not used.
@@ -311,9 +317,14 @@ template <class E>
 void find_global(const E& exec, const SourcesView& sources, Span<const LocalIndex> index,
                  Span<const LocalIndex> order, Span<Index> global);
 
-/// Where the particles that were received and sorted came from.
+/// Where the particles that were received and sorted came from: the rank, as a key to sort by, and
+/// the index there.
+struct OriginsView {
+  Span<std::uint64_t> rank;
+  Span<LocalIndex> index;
+};
 template <class E>
 void find_origins(const E& exec, const SourcesView& sources, Span<const LocalIndex> order,
-                  Span<const Index> global_index, Span<ParticleLocation> origins);
+                  Span<const Index> global_index, const OriginsView& origins);
 
 }  // namespace zhalo::kernels

@@ -40,9 +40,15 @@ struct EvenLeaves {
   Span<LocalIndex> end;
 };
 
-/// First element of each of the largest Morton cells with at most cut.most elements.
+/// The largest Morton cells with at most so many elements.
+struct TreeCells {
+  Buffer<LocalIndex> leaves;  ///< first element of each of the largest cells with cut.most
+  Buffer<LocalIndex> nodes;   ///< first leaf of each of the largest cells with `fanout` leaves
+};
+
+/// Waits for a device once.
 template <class E>
-Buffer<LocalIndex> cut_cells(const E& exec, const CellCut& cut);
+TreeCells cut_tree(const E& exec, const CellCut& cut, int fanout);
 
 /// begin and end of every leaf.
 template <class E>
@@ -78,7 +84,19 @@ struct TreeView {
   const LocalIndex* leaf_begin = nullptr;
   const LocalIndex* leaf_end = nullptr;
   BoxesView<Real> boxes;
+
+  /// Particles in the leaves before this one, and in all. Within a node empty leaves are the last.
+  ZHALO_HD Index particles_before(Index leaf) const {
+    if (leaf < level_size[0] && leaf_begin[leaf] == leaf_end[leaf])
+      leaf = (leaf / fanout + 1) * fanout;
+    return leaf < level_size[0] ? Index{leaf_begin[leaf]} : pos.num;
+  }
 };
+
+/// before[i] = particles in the leaves before leaf leaves[i].
+template <class E, class Real>
+void count_particles_before(const E& exec, const TreeView<Real>& tree, Span<const Index> leaves,
+                            Span<Index> before);
 
 /// Tight boxes of the leaves (level 0), or of one coarser level from the level below it.
 template <class E, class Real>

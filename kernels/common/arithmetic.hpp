@@ -1,4 +1,4 @@
-/// Arithmetic that host and device spell differently.
+/// Arithmetic that host and device spell differently, and bisection.
 #pragma once
 
 #include <cmath>
@@ -79,6 +79,22 @@ ZHALO_HD inline int count_bits(std::uint64_t bits) {
 /// The lowest n bits, n <= 64.
 ZHALO_HD inline std::uint64_t first_bits(Index n) {
   return n >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << static_cast<unsigned>(n)) - 1;
+}
+
+/// First place in [0, end) at which `reached` holds, or `end`; it holds from some place on.
+template <class Reached>
+ZHALO_HD Index first_index_where(Index end, const Reached& reached) {
+  Index low = 0;
+  Index high = end;
+  while (low < high) {
+    const Index middle = low + (high - low) / 2;
+    if (reached(middle)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
 }
 
 }  // namespace zhalo::kernels

@@ -8,6 +8,12 @@
 ///                                   map(0) to map(n - 1) and init, combined
 ///   exclusive_scan(exec, values)    each element becomes the sum of those before it; returns the
 ///                                   sum of all
+///   select(exec, n, condition)      the i in [0, n) with condition(i), ascending
+///   queue_reduce(exec, n, init, map, combine, result),
+///   queue_scan(exec, values),
+///   queue_select(exec, n, condition, selected, num)
+///                                   the same without a wait for the device: what the host would
+///                                   get is written to memory of the Exec, or nowhere
 ///   chunk_of_loop(exec)             elements that one call of a functor goes through in order,
 ///                                   where its elements are chunks
 ///   for_each_with_lanes(exec, n, f, lanes)

@@ -6,6 +6,7 @@
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/lanes/warp_lanes.cuh"
 // The loops come first: the texts of kernels/common are written in terms of them.
+#include "kernels/common/knn/chunks.hpp"
 #include "kernels/common/knn/nodes.hpp"
 #include "kernels/common/knn/rows.hpp"
 // After the lanes.

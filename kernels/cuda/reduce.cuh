@@ -1,9 +1,11 @@
-/// transform_reduce and exclusive_scan, over CUB, and scratch memory for its algorithms.
+/// transform_reduce, exclusive_scan and select, over CUB, and scratch memory for its algorithms.
 #pragma once
 
 #include <thrust/iterator/counting_iterator.h>
+#include <cstdint>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
 
 #include "kernels/cuda/launch.cuh"
 #include "kernels/memory.hpp"
@@ -24,39 +26,88 @@ void with_workspace(const Cuda& exec, const Call& call) {
 }
 
 /// Combines map(0) .. map(n - 1) and init; `combine` must be associative and commutative, and
-/// combine(init, x) must be x.
+/// combine(init, x) must be x. The result is in memory of the device.
 template <class T, class Map, class Combine>
-T transform_reduce(const Cuda& exec, Index n, T init, Map map, Combine combine) {
+void queue_reduce(const Cuda& exec, Index n, T init, Map map, Combine combine, T* result) {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_copyable_v<Map> &&
                     std::is_trivially_copyable_v<Combine>,
                 "values and device pointers only");
-  if (n == 0) return init;
-  Buffer<T> result(exec, 1, "reduction");
   with_workspace(exec, [&](void* room, std::size_t& bytes) {
     return cub::DeviceReduce::TransformReduce(room, bytes, thrust::counting_iterator<Index>(0),
-                                              result.data(), n, combine, map, init, exec.stream);
+                                              result, n, combine, map, init, exec.stream);
   });
+}
+
+template <class T, class Map, class Combine>
+T transform_reduce(const Cuda& exec, Index n, T init, Map map, Combine combine) {
+  if (n == 0) return init;
+  Buffer<T> result(exec, 1, "reduction");
+  queue_reduce(exec, n, init, map, combine, result.data());
   copy_bytes(exec, &init, result.data(), sizeof(T));
   return init;
 }
 
-/// Replaces each element by the sum of those before it; returns the sum of all.
+/// Replaces each element by the sum of those before it.
+inline void queue_scan(const Cuda& exec, Span<Index> values) {
+  if (values.empty()) return;
+  with_workspace(exec, [&](void* room, std::size_t& bytes) {
+    return cub::DeviceScan::ExclusiveSum(room, bytes, values.data(), values.data(), values.size(),
+                                         exec.stream);
+  });
+}
+
+/// The same; returns the sum of all.
 inline Index exclusive_scan(const Cuda& exec, Span<Index> values) {
   const Index n = values.size();
   if (n == 0) return 0;
   const Index* last = values.data() + n - 1;
   Buffer<Index> ends(exec, 2, "scan");
-  const DeviceScope scope(exec.device);
-  ZHALO_CUDA_TRY(
-      cudaMemcpyAsync(ends.data(), last, sizeof(Index), cudaMemcpyDeviceToDevice, exec.stream));
-  with_workspace(exec, [&](void* room, std::size_t& bytes) {
-    return cub::DeviceScan::ExclusiveSum(room, bytes, values.data(), values.data(), n, exec.stream);
-  });
-  ZHALO_CUDA_TRY(
-      cudaMemcpyAsync(ends.data() + 1, last, sizeof(Index), cudaMemcpyDeviceToDevice, exec.stream));
+  queue_copy(exec, ends.data(), last, sizeof(Index));
+  queue_scan(exec, values);
+  queue_copy(exec, ends.data() + 1, last, sizeof(Index));
   Index on_host[2] = {};
   copy_bytes(exec, on_host, ends.data(), sizeof on_host);
   return on_host[0] + on_host[1];
+}
+
+template <class Condition>
+struct FlagIf {
+  Condition condition;
+  std::uint8_t* flags;
+
+  ZHALO_HD void operator()(Index i) const { flags[i] = condition(i) ? 1 : 0; }
+};
+
+/// Writes the i in [0, n) with condition(i), ascending, and how many there are, to memory of the
+/// device; there must be room for all of them. The condition is asked once for each i, by
+/// neighbouring threads for neighbouring i: inside CUB's kernel, which looks at several i at a time,
+/// it would not find enough registers.
+template <class Condition>
+void queue_select(const Cuda& exec, Index n, Condition condition, LocalIndex* selected,
+                  Index* num) {
+  Buffer<std::uint8_t> flags(exec, n, "a selection");
+  for_each(exec, n, FlagIf<Condition>{condition, flags.data()});
+  with_workspace(exec, [&](void* room, std::size_t& bytes) {
+    return cub::DeviceSelect::Flagged(room, bytes, thrust::counting_iterator<LocalIndex>(0),
+                                      flags.data(), selected, num, n, exec.stream);
+  });
+}
+
+/// The same; what is returned has no more memory than it needs.
+template <class Condition>
+Buffer<LocalIndex> select(const Cuda& exec, Index n, Condition condition) {
+  if (n == 0) return {};
+  Buffer<LocalIndex> room(exec, n, "a selection");
+  Buffer<Index> num(exec, 1, "a selection");
+  queue_select(exec, n, condition, room.data(), num.data());
+  Index num_selected = 0;
+  copy_bytes(exec, &num_selected, num.data(), sizeof num_selected);
+  Buffer<LocalIndex> selected(exec, num_selected, "a selection");
+  if (num_selected > 0) {
+    queue_copy(exec, selected.data(), room.data(),
+               static_cast<std::size_t>(num_selected) * sizeof(LocalIndex));
+  }
+  return selected;
 }
 
 }  // namespace zhalo::kernels

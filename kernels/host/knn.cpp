@@ -8,6 +8,7 @@
 
 #include "kernels/host/parallel.hpp"
 // The loops come first: the texts of kernels/common are written in terms of them.
+#include "kernels/common/knn/chunks.hpp"
 #include "kernels/common/knn/nodes.hpp"
 #include "kernels/common/knn/rows.hpp"
 #include "kernels/lanes/lanes.hpp"

@@ -1,4 +1,4 @@
-/// Loops over the host's threads: for_each, transform_reduce, exclusive_scan.
+/// Loops over the host's threads: for_each, transform_reduce, exclusive_scan, select.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/common/backend.hpp"
+#include "zhalo/core/buffer.hpp"
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/span.hpp"
 
@@ -127,6 +128,11 @@ T transform_reduce(const Host& exec, Index n, T init, Map map, Combine combine) 
   return reduce_blocks(exec, n, init, reduce, combine);
 }
 
+template <class T, class Map, class Combine>
+void queue_reduce(const Host& exec, Index n, T init, Map map, Combine combine, T* result) {
+  *result = transform_reduce(exec, n, init, map, combine);
+}
+
 /// Replaces each element by the sum of those before it; returns the sum of all.
 inline Index exclusive_scan(const Host& exec, Span<Index> values) {
   const Index num_blocks = (values.size() + host_block - 1) / host_block;
@@ -151,6 +157,62 @@ inline Index exclusive_scan(const Host& exec, Span<Index> values) {
     }
   });
   return total;
+}
+
+inline void queue_scan(const Host& exec, Span<Index> values) {
+  static_cast<void>(exclusive_scan(exec, values));
+}
+
+/// Counts (or, with `selected`, writes) the places of one block that fulfil the condition.
+template <class Condition>
+struct SelectBlock {
+  static constexpr bool long_elements = true;
+  Condition condition;
+  Index num = 0;
+  Span<Index> counts;              ///< per block; after a scan, offsets
+  LocalIndex* selected = nullptr;  ///< none: count
+
+  void operator()(Index block) const {
+    const Index last = std::min(num, (block + 1) * host_block);
+    Index found = 0;
+    for (Index i = block * host_block; i < last; ++i) {
+      if (!condition(i)) continue;
+      if (selected != nullptr) selected[counts[block] + found] = static_cast<LocalIndex>(i);
+      ++found;
+    }
+    if (selected == nullptr) counts[block] = found;
+  }
+};
+
+/// The i in [0, n) with condition(i), ascending, in the room that room_for(number of them) gives.
+template <class Condition, class RoomFor>
+void select_blocks(const Host& exec, Index n, Condition condition, const RoomFor& room_for) {
+  const Index num_blocks = (n + host_block - 1) / host_block;
+  std::vector<Index> counts(static_cast<std::size_t>(num_blocks));
+  SelectBlock<Condition> select{condition, n, Span<Index>(counts)};
+  for_each(exec, num_blocks, select);
+  const Index num_selected = exclusive_scan(exec, Span<Index>(counts));
+  select.selected = room_for(num_selected);
+  if (num_selected > 0) for_each(exec, num_blocks, select);
+}
+
+template <class Condition>
+Buffer<LocalIndex> select(const Host& exec, Index n, Condition condition) {
+  Buffer<LocalIndex> selected;
+  select_blocks(exec, n, condition, [&](Index num) {
+    selected = Buffer<LocalIndex>(exec, num, "a selection");
+    return selected.data();
+  });
+  return selected;
+}
+
+template <class Condition>
+void queue_select(const Host& exec, Index n, Condition condition, LocalIndex* selected,
+                  Index* num) {
+  select_blocks(exec, n, condition, [&](Index num_selected) {
+    *num = num_selected;
+    return selected;
+  });
 }
 
 }  // namespace zhalo::kernels

@@ -11,6 +11,7 @@
 #include "kernels/on.hpp"
 #include "src/catalogue/group_order.hpp"
 #include "src/catalogue/properties.hpp"
+#include "src/core/host_copies.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
 
@@ -69,26 +70,43 @@ struct Labelled {
   }
 };
 
-/// How many there are, and the first over all ranks.
+/// What one look at masses, types and labels tells.
+struct InputSummary {
+  kernels::ColumnSummary columns;
+  Index num_bad_labels = 0;
+};
+
+/// Of all ranks. Waits once. Global indices are needed only to name the first bad particles.
 template <class Real>
-kernels::ColumnSummary find_bad_columns(const Labelled<Real>& input, Span<const Index> global_index,
-                                        int num_types) {
+InputSummary examine(const Labelled<Real>& input, Span<const Index> global_index, int num_types) {
   const Communicator& comm = input.domain.context.comm;
-  auto bad = kernels::on(input.domain.context.exec, [&](const auto& exec) {
-    return kernels::summarize_columns(exec, input.particles.view(), global_index, num_types);
+  const Exec& exec = input.domain.context.exec;
+  Buffer<kernels::ColumnSummary> columns(exec, 1, "masses, types and labels");
+  Buffer<Index> num_bad_labels(exec, 1, "masses, types and labels");
+  kernels::on(exec, [&](const auto& e) {
+    kernels::summarize_columns(e, input.particles.view(), global_index, num_types, columns.data());
+    kernels::count_bad_labels(e, input.label, input.num_total, num_bad_labels.data());
   });
+  InputSummary found;
+  HostCopies copies(exec);
+  copies.add(Span<const kernels::ColumnSummary>(columns.span()), &found.columns);
+  copies.add(Span<const Index>(num_bad_labels.span()), &found.num_bad_labels);
+  copies.wait();
+  kernels::ColumnSummary& bad = found.columns;
   bad.num_bad_mass = comm.sum(bad.num_bad_mass);
   bad.first_bad_mass = comm.min(bad.first_bad_mass);
   bad.num_bad_type = comm.sum(bad.num_bad_type);
   bad.first_bad_type = comm.min(bad.first_bad_type);
-  return bad;
+  found.num_bad_labels = comm.sum(found.num_bad_labels);
+  return found;
 }
 
 template <class Real>
-void validate_columns(const Labelled<Real>& input, int num_types) {
-  kernels::ColumnSummary bad = find_bad_columns(input, {}, num_types);
-  if (bad.num_bad_mass == 0 && bad.num_bad_type == 0) return;
-  bad = find_bad_columns(input, input.global_index().view, num_types);
+void validate_input(const Labelled<Real>& input, int num_types) {
+  const InputSummary found = examine(input, {}, num_types);
+  kernels::ColumnSummary bad = found.columns;
+  if (bad.num_bad_mass > 0 || bad.num_bad_type > 0)
+    bad = examine(input, input.global_index().view, num_types).columns;
   validate(
       bad.num_bad_mass == 0,
       "{} of {} particles have a mass that is not positive and finite, the first is particle {}; "
@@ -98,17 +116,10 @@ void validate_columns(const Labelled<Real>& input, int num_types) {
       bad.num_bad_type == 0,
       "{} of {} particles have a type beyond the {} that were announced, the first is particle {}",
       bad.num_bad_type, input.num_total, num_types, bad.first_bad_type);
-}
-
-void validate_labels(const Context& context, Span<const Index> label, Index num_total) {
-  const Index here = kernels::on(context.exec, [&](const auto& exec) {
-    return kernels::count_bad_labels(exec, label, num_total);
-  });
-  const Index bad = context.comm.sum(here);
-  validate(bad == 0,
+  validate(found.num_bad_labels == 0,
            "{} labels are neither no_group nor a global index of a particle; take them from "
            "friends_of_friends or attach_particles",
-           bad);
+           found.num_bad_labels);
 }
 
 /// What all ranks must have given alike: collectives that follow from it would not meet.
@@ -241,25 +252,30 @@ Catalogue make(DomainState<Real>& domain, Span<const Index> label,
                const CatalogueOptions& options) {
   const Context& context = domain.context;
   const Labelled<Real> input(domain, label);
-  validate_columns(input, options.num_types);
-  validate_labels(context, label, input.num_total);
+  validate_input(input, options.num_types);
 
   const GroupLimits limits{input.num_total, options.min_members, !options.counted_types.empty()};
   Catalogue catalogue;
   catalogue.num_types = options.num_types;
   take_order(context.comm, order_by_size(input, counted_types(options), limits), catalogue);
-  const MemberKeys keys{catalogue.num_groups_total, input.first_of_species};
+  MemberKeys keys{catalogue.num_groups_total, input.first_of_species};
+  if (context.comm.size() == 1) keys.num_members = catalogue.num_members_total;
   SortedMembers members = sort_members(context.exec, catalogue.group_of.span(), keys);
-  sum_properties<Real>(
-      context,
-      {input.particles.view(), members.key.span(), members.index.span(), keys.num_species()},
-      halo_frame(domain), catalogue);
-  if (!domain.has_velocities) forget_velocities(catalogue);
+  const kernels::HaloFrame halo = halo_frame(domain);
+  const MemberRuns runs{members.key.span(), keys.num_species()};
+  const GroupSums sums = sum_properties<Real>(
+      context, {input.particles.view(), runs, members.index.span()}, halo, catalogue);
   const auto order = make_group_order(context, members, keys.bits());
   members = {};
   catalogue.members = order->forward(context, input.global_index().view, "members in group order");
   catalogue.to_group_order = {order};
-  catalogue.checksum = checksum_of(context, catalogue);
+  Buffer<std::uint64_t> hash(context.exec, 1, "hash of members");
+  kernels::on(context.exec, [&](const auto& e) {
+    kernels::hash_members(e, catalogue.members.span(), catalogue.first_member, hash.data());
+  });
+  const std::uint64_t hash_of_members = take_sums(context.exec, sums, hash, halo.unit, catalogue);
+  if (!domain.has_velocities) forget_velocities(catalogue);
+  catalogue.checksum = checksum_of(context, catalogue, hash_of_members);
   return catalogue;
 }
 

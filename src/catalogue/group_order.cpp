@@ -15,6 +15,7 @@
 #include "kernels/particles.hpp"
 #include "kernels/sort.hpp"
 #include "src/catalogue/spanning_runs.hpp"
+#include "src/core/host_copies.hpp"
 #include "src/domain/balance.hpp"
 #include "src/domain/redistribution.hpp"
 
@@ -24,8 +25,8 @@ int MemberKeys::bits() const { return bits_for(num_groups * num_species()); }
 
 SortedMembers sort_members(const Exec& exec, Span<const Index> group_of, const MemberKeys& keys) {
   SortedMembers members;
-  members.index =
-      kernels::on(exec, [&](const auto& e) { return kernels::select_members(e, group_of); });
+  members.index = kernels::on(
+      exec, [&](const auto& e) { return kernels::select_members(e, group_of, keys.num_members); });
   const Index num = members.index.size();
   const auto first = to_exec(exec, Span<const Index>(keys.first_of_species), "species");
   members.key = Buffer<std::uint64_t>(exec, num, "sorting into group order");
@@ -103,8 +104,12 @@ GroupOrder order_alone(const Exec& exec, const LabelledMembers& particles,
     kernels::assign_groups(e, labels, counts.span(), order.group_of.span());
   });
   order.num_total = roots.size();
-  order.length = to_host(exec, length);
-  for (const LocalIndex root : to_host(exec, roots)) order.label.push_back(Index{root});
+  std::vector<LocalIndex> labels_of_groups;
+  HostCopies copies(exec);
+  copies.add(length, order.length);
+  copies.add(roots, labels_of_groups);
+  copies.wait();
+  order.label.assign(labels_of_groups.begin(), labels_of_groups.end());
   return order;
 }
 

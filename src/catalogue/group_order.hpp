@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/catalogue.hpp"
 #include "src/domain/redistribution.hpp"
 #include "zhalo/comm/context.hpp"
 #include "zhalo/core/buffer.hpp"
@@ -14,6 +15,8 @@ namespace zhalo {
 struct MemberKeys {
   Index num_groups = 0;                    ///< over all ranks, or labels
   std::vector<Index> first_of_species{0};  ///< index of the first particle of each on this rank
+
+  Index num_members = kernels::not_known;  ///< on this rank
 
   int num_species() const { return static_cast<int>(first_of_species.size()); }
   int bits() const;

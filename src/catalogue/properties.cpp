@@ -9,6 +9,7 @@
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
 #include "kernels/sort.hpp"
+#include "src/core/host_copies.hpp"
 #include "src/domain/balance.hpp"
 
 namespace zhalo {
@@ -45,19 +46,43 @@ ExchangePlan plan_to_rows(const Context& context, const std::vector<std::uint64_
 
 }  // namespace
 
-GroupParts::GroupParts(const Context& context, Span<const std::uint64_t> keys, int num_species,
-                       Index num_groups_total)
-    : context_(context), parts_are_rows_(context.comm.size() == 1 && num_species == 1) {
-  const Exec& exec = context.exec;
-  const Buffer<LocalIndex> start = starts_of_runs(exec, keys);
-  offset_ = offsets_of_runs(exec, start, keys.size());
+GroupParts::GroupParts(const Context& context, const MemberRuns& members,
+                       const Catalogue& catalogue)
+    : context_(context), parts_are_rows_(context.comm.size() == 1 && members.num_species == 1) {
+  if (parts_are_rows_) {
+    take_rows(catalogue.length);
+  } else {
+    find_parts(members, catalogue.num_groups_total);
+  }
+}
+
+/// Where each row is one part, lengths say all.
+void GroupParts::take_rows(const std::vector<Index>& length) {
+  const Exec& exec = context_.exec;
+  std::vector<Index> offset{0};
+  num_blocks_ = 0;
+  for (const Index num : length) {
+    offset.push_back(offset.back() + num);
+    num_blocks_ += (num + kernels::members_per_block - 1) / kernels::members_per_block;
+  }
+  offset_ = to_exec(exec, Span<const Index>(offset), "parts of groups");
+  row_offset_ = Buffer<Index>(exec, offset_.size(), "parts of groups");
+  kernels::on(exec, [&](const auto& e) { kernels::number(e, row_offset_.span()); });
+}
+
+void GroupParts::find_parts(const MemberRuns& members, Index num_groups_total) {
+  const Exec& exec = context_.exec;
+  const int num_species = members.num_species;
+  const Buffer<LocalIndex> start = starts_of_runs(exec, members.keys);
+  offset_ = offsets_of_runs(exec, start, members.keys.size());
   Buffer<std::uint64_t> key(exec, start.size(), "parts of groups");
-  kernels::on(exec,
-              [&](const auto& e) { kernels::gather_keys(e, keys, start.span(), key.span()); });
-  if (context.comm.size() > 1) {
+  kernels::on(exec, [&](const auto& e) {
+    kernels::gather_keys(e, members.keys, start.span(), key.span());
+  });
+  if (context_.comm.size() > 1) {
     to_rows_ =
-        Redistribution(plan_to_rows(context, to_host(exec, key), num_species, num_groups_total));
-    key = to_rows_.forward(context, Span<const std::uint64_t>(key.span()), "parts of groups");
+        Redistribution(plan_to_rows(context_, to_host(exec, key), num_species, num_groups_total));
+    key = to_rows_.forward(context_, Span<const std::uint64_t>(key.span()), "parts of groups");
     // Of a row the first species comes first, and of that the lowest rank: the first in Z-order.
     to_rows_.set_arrived(sort_indices(exec, key.span(), bits_for(num_groups_total * num_species)));
   }
@@ -65,7 +90,6 @@ GroupParts::GroupParts(const Context& context, Span<const std::uint64_t> keys, i
     kernels::on(exec, [&](const auto& e) { kernels::find_rows(e, num_species, key.span()); });
   }
   row_offset_ = offsets_of_runs(exec, starts_of_runs(exec, key.span()), key.size());
-  synchronise(exec);
 }
 
 Buffer<kernels::HaloReference> GroupParts::references(Buffer<Vec3d> pos_of_parts,
@@ -76,7 +100,6 @@ Buffer<kernels::HaloReference> GroupParts::references(Buffer<Vec3d> pos_of_parts
   kernels::on(context_.exec, [&](const auto& e) {
     kernels::make_references(e, row_offset_.span(), pos.span(), lengths.span(), references.span());
   });
-  synchronise(context_.exec);
   return references;
 }
 
@@ -115,10 +138,9 @@ std::uint64_t hash_of_row(const Catalogue& catalogue, std::size_t g) {
 
 }  // namespace
 
-std::uint64_t checksum_of(const Context& context, const Catalogue& catalogue) {
-  std::uint64_t sum = kernels::on(context.exec, [&](const auto& e) {
-    return kernels::hash_members(e, catalogue.members.span(), catalogue.first_member);
-  });
+std::uint64_t checksum_of(const Context& context, const Catalogue& catalogue,
+                          std::uint64_t hash_of_members) {
+  std::uint64_t sum = hash_of_members;
   for (std::size_t g = 0; g < catalogue.length.size(); ++g) sum += hash_of_row(catalogue, g);
   std::uint64_t total = 0;
   for (const std::uint64_t of_rank : context.comm.all_gather(sum)) total += of_rank;
@@ -167,52 +189,66 @@ struct Summation {
     });
   }
 
-  void add_types(Span<const HaloReference> of_parts, Catalogue& catalogue) const {
-    const Index width = catalogue.num_types;
-    Buffer<kernels::TypeSum> sums(context.exec, parts.num() * width, "sums over types");
+  Buffer<kernels::TypeSum> add_types(Span<const HaloReference> of_parts, Index num_types) const {
+    Buffer<kernels::TypeSum> sums(context.exec, parts.num() * num_types, "sums over types");
     kernels::on(context.exec, [&](const auto& e) {
-      kernels::sum_types(e, members, of_parts, catalogue.num_types, sums.span());
+      kernels::sum_types(e, members, of_parts, static_cast<int>(num_types), sums.span());
     });
-    const std::vector<kernels::TypeSum> of_rows =
-        to_host(context.exec, parts.add(std::move(sums), width));
-    for (std::size_t at = 0; at < of_rows.size(); ++at) {
-      const Index length = catalogue.length[at / static_cast<std::size_t>(width)];
-      const double mass = of_rows[at].mass.value(kernels::resolution_of(length));
-      catalogue.length_by_type.push_back(of_rows[at].length);
-      catalogue.mass_by_type.push_back(mass * members.halo.unit.mass);
-    }
+    return parts.add(std::move(sums), num_types);
   }
 };
 
 }  // namespace
 
 template <class Real>
-void sum_properties(const Context& context, const GroupMembers<Real>& members,
-                    const kernels::HaloFrame& halo, Catalogue& catalogue) {
+GroupSums sum_properties(const Context& context, const GroupMembers<Real>& members,
+                         const kernels::HaloFrame& halo, const Catalogue& catalogue) {
   const Exec& exec = context.exec;
-  const GroupParts parts(context, members.keys, members.num_species, catalogue.num_groups_total);
-  const auto blocks =
-      kernels::on(exec, [&](const auto& e) { return kernels::make_blocks(e, parts.offset()); });
+  const GroupParts parts(context, members.runs, catalogue);
+  const auto blocks = kernels::on(exec, [&](const auto& e) {
+    return kernels::make_blocks(e, parts.offset(), parts.num_blocks());
+  });
   const kernels::MembersView<Real> view{members.particles, halo, members.index,
                                         blocks.view(parts.offset())};
   const Summation<Real> sums{context, parts, view};
 
+  GroupSums result;
   Buffer<HaloReference> about = sums.find_references(catalogue.length);
-  Buffer<HaloProperties> properties(exec, parts.num_rows(), "group properties");
+  result.properties = Buffer<HaloProperties>(exec, parts.num_rows(), "group properties");
   Buffer<HaloReference> of_parts = parts.spread(about);
-  sums.add_moments(of_parts.span(), about, properties);
-  if (catalogue.num_types > 1) sums.add_types(of_parts.span(), catalogue);
+  sums.add_moments(of_parts.span(), about, result.properties);
+  if (catalogue.num_types > 1) result.types = sums.add_types(of_parts.span(), catalogue.num_types);
   of_parts = parts.spread(about);
-  sums.add_spreads(of_parts.span(), about, properties);
-  catalogue.properties = to_host(exec, properties);
-  if (catalogue.num_types > 1) return;
-  catalogue.length_by_type = catalogue.length;
-  for (const HaloProperties& row : catalogue.properties) catalogue.mass_by_type.push_back(row.mass);
+  sums.add_spreads(of_parts.span(), about, result.properties);
+  return result;
 }
 
-template void sum_properties(const Context&, const GroupMembers<float>&, const kernels::HaloFrame&,
-                             Catalogue&);
-template void sum_properties(const Context&, const GroupMembers<double>&, const kernels::HaloFrame&,
-                             Catalogue&);
+std::uint64_t take_sums(const Exec& exec, const GroupSums& sums, const Buffer<std::uint64_t>& hash,
+                        const kernels::HaloUnits& unit, Catalogue& catalogue) {
+  std::vector<kernels::TypeSum> types;
+  std::vector<std::uint64_t> hash_on_host;
+  HostCopies copies(exec);
+  copies.add(sums.properties, catalogue.properties);
+  copies.add(sums.types, types);
+  copies.add(hash, hash_on_host);
+  copies.wait();
+  if (catalogue.num_types == 1) {
+    catalogue.length_by_type = catalogue.length;
+    for (const HaloProperties& row : catalogue.properties)
+      catalogue.mass_by_type.push_back(row.mass);
+  }
+  for (std::size_t at = 0; at < types.size(); ++at) {
+    const Index length = catalogue.length[at / static_cast<std::size_t>(catalogue.num_types)];
+    const double mass = types[at].mass.value(kernels::resolution_of(length));
+    catalogue.length_by_type.push_back(types[at].length);
+    catalogue.mass_by_type.push_back(mass * unit.mass);
+  }
+  return hash_on_host.front();
+}
+
+template GroupSums sum_properties(const Context&, const GroupMembers<float>&,
+                                  const kernels::HaloFrame&, const Catalogue&);
+template GroupSums sum_properties(const Context&, const GroupMembers<double>&,
+                                  const kernels::HaloFrame&, const Catalogue&);
 
 }  // namespace zhalo

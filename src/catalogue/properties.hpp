@@ -12,19 +12,24 @@
 
 namespace zhalo {
 
+/// This rank's members, by their keys, which ascend (see SortedMembers).
+struct MemberRuns {
+  Span<const std::uint64_t> keys;
+  int num_species = 1;
+};
+
 /// Each rank has parts of groups: all its members of a group that are of one species. Sums over the
 /// parts go to the rank that has the group's row, and are added there. What that rank knows of the
 /// group goes back to all parts.
 class GroupParts {
  public:
-  /// Keys of this rank's members, ascending (see SortedMembers). Rows are those of share_of, and
-  /// each has a member. Collective.
-  GroupParts(const Context& context, Span<const std::uint64_t> keys, int num_species,
-             Index num_groups_total);
+  /// Of this rank's members. Rows are those of share_of, and each has a member. Collective.
+  GroupParts(const Context& context, const MemberRuns& members, const Catalogue& catalogue);
 
   Index num() const { return offset_.size() - 1; }             ///< parts on this rank
   Index num_rows() const { return row_offset_.size() - 1; }    ///< groups on this rank
   Span<const Index> offset() const { return offset_.span(); }  ///< first member of each, the end
+  Index num_blocks() const { return num_blocks_; }             ///< of members, or not_known
 
   /// Adds up the parts of each row; each has `width` sums. Collective.
   template <class Sum>
@@ -55,29 +60,45 @@ class GroupParts {
     return received;
   }
 
+  void take_rows(const std::vector<Index>& length);
+  void find_parts(const MemberRuns& members, Index num_groups_total);
+
   const Context& context_;
   bool parts_are_rows_;  ///< one rank, one species
+  Index num_blocks_ = kernels::not_known;
   Buffer<Index> offset_;
   Redistribution to_rows_;
   Buffer<Index> row_offset_;  ///< first part of each row, and the end
 };
 
-/// Of all rows and members of all ranks, whoever has them. Collective.
-std::uint64_t checksum_of(const Context& context, const Catalogue& catalogue);
+/// Of all rows and members of all ranks, whoever has them; this rank's members have been hashed.
+/// Collective.
+std::uint64_t checksum_of(const Context& context, const Catalogue& catalogue,
+                          std::uint64_t hash_of_members);
 
 /// This rank's members, group by group.
 template <class Real>
 struct GroupMembers {
   const kernels::ParticlesView<Real>& particles;
-  Span<const std::uint64_t> keys;  ///< as in SortedMembers
-  Span<const LocalIndex> index;    ///< of each among the particles
-  int num_species = 1;
+  MemberRuns runs;
+  Span<const LocalIndex> index;  ///< of each among the particles
 };
 
-/// Fills the properties and the columns by type of this rank's rows, wherever the members are.
-/// Lengths are known already. Collective.
+/// Of this rank's rows, in memory of the Exec.
+struct GroupSums {
+  Buffer<HaloProperties> properties;
+  Buffer<kernels::TypeSum> types;  ///< row by row; none if there is one type
+};
+
+/// Sums over the groups of this rank's rows, wherever the members are. Lengths are known already.
+/// On one rank of one species nothing waits for a device. Collective.
 template <class Real>
-void sum_properties(const Context& context, const GroupMembers<Real>& members,
-                    const kernels::HaloFrame& halo, Catalogue& catalogue);
+GroupSums sum_properties(const Context& context, const GroupMembers<Real>& members,
+                         const kernels::HaloFrame& halo, const Catalogue& catalogue);
+
+/// Fills the catalogue's properties and columns by type; returns the hash, which is in memory of
+/// the Exec, too. Waits once.
+std::uint64_t take_sums(const Exec& exec, const GroupSums& sums, const Buffer<std::uint64_t>& hash,
+                        const kernels::HaloUnits& unit, Catalogue& catalogue);
 
 }  // namespace zhalo

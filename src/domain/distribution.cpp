@@ -1,5 +1,6 @@
 #include "src/domain/domain_state.hpp"
 
+#include <numeric>
 #include <utility>
 
 #include "kernels/on.hpp"
@@ -102,21 +103,62 @@ void exchange(const Context& context, SortedColumns<Real> local, const ExchangeP
   result.redistribution.set_arrived(std::move(order));
 }
 
-/// Where the sorted particles [first, first + num) came from.
+/// Some of the sorted particles, by the rank that they came from.
+struct ByOrigin {
+  Buffer<LocalIndex> order;   ///< their places, rank by rank, ascending
+  Buffer<LocalIndex> wanted;  ///< index of each on its rank, in that order
+  std::vector<Index> counts;  ///< of each rank
+};
+
+/// How many of the ascending ranks are each rank.
+std::vector<Index> count_ranks(const Exec& exec, Span<const std::uint64_t> ranks, int num_ranks) {
+  std::vector<std::uint64_t> next(static_cast<std::size_t>(num_ranks));
+  std::iota(next.begin(), next.end(), std::uint64_t{1});
+  const auto probes = to_exec(exec, Span<const std::uint64_t>(next), "ranks of particles");
+  Buffer<Index> before(exec, num_ranks, "ranks of particles");
+  kernels::on(exec, [&](const auto& e) {
+    kernels::weigh_below(e, {ranks, {}}, probes.span(), before.span());
+  });
+  std::vector<Index> counts = to_host(exec, before);
+  std::adjacent_difference(counts.begin(), counts.end(), counts.begin());
+  return counts;
+}
+
+/// The sorted particles of one part.
 template <class Real>
-std::vector<ParticleLocation> find_origins(const Exec& exec, const Distribution<Real>& particles,
-                                           Index first, Index num) {
+ByOrigin sort_by_origin(const Exec& exec, const Distribution<Real>& particles, const Share& part) {
   const Redistribution& redistribution = particles.redistribution;
-  const auto offsets =
-      to_exec(exec, Span<const Index>(redistribution.plan().receive_offset), "ranks of particles");
+  const std::vector<Index>& offset = redistribution.plan().receive_offset;
+  const auto offsets = to_exec(exec, Span<const Index>(offset), "ranks of particles");
   const auto firsts = to_exec(exec, Span<const Index>(particles.first_index), "ranks of particles");
-  Buffer<ParticleLocation> origins(exec, num, "origins of particles");
+  Buffer<std::uint64_t> rank(exec, part.count, "origins of particles");
+  Buffer<LocalIndex> index(exec, part.count, "origins of particles");
   kernels::on(exec, [&](const auto& e) {
     kernels::find_origins(e, {offsets.span(), firsts.span()},
-                          redistribution.arrived().subspan(first, num),
-                          particles.global_index.span().subspan(first, num), origins.span());
+                          redistribution.arrived().subspan(part.first, part.count),
+                          particles.global_index.span().subspan(part.first, part.count),
+                          {rank.span(), index.span()});
   });
-  return to_host(exec, origins);
+  const int num_ranks = static_cast<int>(offset.size()) - 1;
+  ByOrigin result;
+  result.order = sort_indices(exec, rank.span(), bits_for(num_ranks - 1));
+  result.counts = count_ranks(exec, rank.span(), num_ranks);
+  result.wanted = Buffer<LocalIndex>(exec, part.count, "indices of a part");
+  kernels::on(exec, [&](const auto& e) {
+    kernels::gather(e, column_view(index), result.order.span(), result.wanted.data());
+  });
+  return result;
+}
+
+/// inverse[order[i]] = i.
+Buffer<LocalIndex> inverse_of(const Exec& exec, const Buffer<LocalIndex>& order) {
+  Buffer<LocalIndex> numbers(exec, order.size(), "indices of a part");
+  Buffer<LocalIndex> inverse(exec, order.size(), "indices of a part");
+  kernels::on(exec, [&](const auto& e) {
+    kernels::number(e, numbers.span());
+    kernels::scatter(e, column_view(numbers), order.span(), inverse.data());
+  });
+  return inverse;
 }
 
 }  // namespace
@@ -160,23 +202,11 @@ Redistribution redistribution_of(const Context& context, const Distribution<Real
   if (context.comm.size() == 1)
     return Redistribution({{0, num}, {0, num}},
                           to_exec(exec, all.sent().subspan(first, num), "indices of a part"));
-  const std::vector<ParticleLocation> origins = find_origins(exec, particles, first, num);
-  std::vector<Index> counts(static_cast<std::size_t>(context.comm.size()));
-  for (const ParticleLocation& origin : origins) ++counts[static_cast<std::size_t>(origin.rank)];
-  const ExchangePlan asking = context.comm.plan_exchange(counts);
-
-  std::vector<Index> next = asking.send_offset;
-  std::vector<LocalIndex> wanted(origins.size()), arrived(origins.size());
-  for (std::size_t i = 0; i < origins.size(); ++i) {
-    const Index at = next[static_cast<std::size_t>(origins[i].rank)]++;
-    arrived[i] = static_cast<LocalIndex>(at);
-    wanted[static_cast<std::size_t>(at)] = origins[i].index;
-  }
-  const auto asked = to_exec(exec, Span<const LocalIndex>(wanted), "indices of a part");
+  const ByOrigin by_origin = sort_by_origin(exec, particles, {first, num});
+  const ExchangePlan asking = context.comm.plan_exchange(by_origin.counts);
   Buffer<LocalIndex> sent(exec, asking.num_received(), "indices of a part");
-  context.comm.exchange(exec, asking, asked.span(), sent.span());
-  return Redistribution(asking.reversed(), std::move(sent),
-                        to_exec(exec, Span<const LocalIndex>(arrived), "indices of a part"));
+  context.comm.exchange(exec, asking, by_origin.wanted.span(), sent.span());
+  return Redistribution(asking.reversed(), std::move(sent), inverse_of(exec, by_origin.order));
 }
 
 template Distribution<float> distribute_particles(const Context&,

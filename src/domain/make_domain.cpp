@@ -6,6 +6,7 @@
 
 #include "kernels/on.hpp"
 #include "kernels/sort.hpp"
+#include "src/core/host_copies.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/balance.hpp"
 #include "src/domain/domain_state.hpp"
@@ -70,16 +71,18 @@ Buffer<std::uint64_t> keys_of_all(const Exec& exec, const std::vector<SortedColu
 /// How many elements [first, first + num) of the former order lie before each cut of the new one.
 std::vector<Index> count_before(const Exec& exec, Span<const LocalIndex> order, Share elements,
                                 const std::vector<Index>& cuts) {
-  std::vector<std::uint32_t> is_one(static_cast<std::size_t>(order.size()));
-  std::fill_n(is_one.begin() + elements.first, elements.count, 1U);
-  const auto flags = to_exec(exec, Span<const std::uint32_t>(is_one), "one of several species");
+  Buffer<LocalIndex> is_one(exec, order.size(), "one of several species");
   Buffer<Index> before(exec, order.size() + 1, "one of several species");
   kernels::on(exec, [&](const auto& e) {
-    kernels::accumulate_weights(e, {flags.data(), sizeof(std::uint32_t)}, order, before.span());
+    kernels::clear(e, is_one.span());
+    kernels::fill(e, is_one.span().subspan(elements.first, elements.count), LocalIndex{1});
+    kernels::accumulate_weights(e, {is_one.data()}, order, before.span());
   });
   std::vector<Index> counts(cuts.size());
+  HostCopies copies(exec);
   for (std::size_t i = 0; i < cuts.size(); ++i)
-    copy_bytes(exec, &counts[i], before.data() + cuts[i], sizeof(Index));
+    copies.add(Span<const Index>(before.span().subspan(cuts[i], 1)), &counts[i]);
+  copies.wait();
   return counts;
 }
 

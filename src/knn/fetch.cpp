@@ -55,6 +55,12 @@ Fetcher<Real>::Fetcher(const Context& context, Distribution<Real>& particles,
                        const std::vector<ColumnView>& columns)
     : context_(context), particles_(particles), search_(search), columns_(columns) {
   boxes_ = context.comm.all_gather(coarse_boxes(context.exec, search.tree));
+  std::vector<kernels::CoarseBox> hulls;
+  for (std::size_t rank = 0; rank < boxes_.size(); ++rank) {
+    if (static_cast<int>(rank) != context.comm.rank() && boxes_[rank].num > 0)
+      hulls.push_back(boxes_[rank].around_all());
+  }
+  hulls_ = to_exec(context.exec, Span<const kernels::CoarseBox>(hulls), "boxes of other ranks");
   for (int axis = 0; axis < 3; ++axis)
     reached_.period[axis] = static_cast<double>(search.period[axis]);
 }
@@ -174,34 +180,16 @@ FetchedTargets<Real> Fetcher<Real>::fetch(const std::vector<Ball<Real>>& balls,
 }
 
 template <class Real>
-std::vector<Ball<Real>> balls_of(const Exec& exec, const kernels::SearchView<Real>& search,
-                                 const Chunk& chunk, const kernels::BestRows<Real>& rows) {
-  Buffer<Real> reach(exec, chunk.num_leaves, "reach of queries");
-  const bool known = rows.count != nullptr;
-  if (known)
-    kernels::on(exec, [&](const auto& e) { kernels::find_reach(e, search, rows, reach.span()); });
-  const std::vector<Real> reach2 =
-      known ? to_host(exec, reach) : std::vector<Real>(static_cast<std::size_t>(chunk.num_leaves));
-  std::vector<Real> lo[3], hi[3];
-  for (int axis = 0; axis < 3; ++axis) {
-    lo[axis] = to_host(
-        exec, Span<const Real>(search.queries.boxes.lo[axis] + chunk.first_leaf, chunk.num_leaves));
-    hi[axis] = to_host(
-        exec, Span<const Real>(search.queries.boxes.hi[axis] + chunk.first_leaf, chunk.num_leaves));
-  }
-  std::vector<Ball<Real>> balls;
-  for (std::size_t i = 0; i < reach2.size(); ++i) {
-    if (!(lo[0][i] <= hi[0][i])) continue;  // no queries
-    balls.push_back({{lo[0][i], lo[1][i], lo[2][i]}, {hi[0][i], hi[1][i], hi[2][i]}, reach2[i]});
-  }
-  return balls;
+std::vector<Ball<Real>> Fetcher<Real>::balls_of(const kernels::SearchView<Real>& search,
+                                                const Chunk& chunk,
+                                                const kernels::BestRows<Real>& rows) const {
+  const Exec& exec = context_.exec;
+  const kernels::ReachingLeaves<Real> leaves{search, chunk.num_leaves, rows, hulls_.span()};
+  return to_host(
+      exec, kernels::on(exec, [&](const auto& e) { return kernels::select_balls(e, leaves); }));
 }
 
 template class Fetcher<float>;
 template class Fetcher<double>;
-template std::vector<Ball<float>> balls_of(const Exec&, const kernels::SearchView<float>&,
-                                           const Chunk&, const kernels::BestRows<float>&);
-template std::vector<Ball<double>> balls_of(const Exec&, const kernels::SearchView<double>&,
-                                            const Chunk&, const kernels::BestRows<double>&);
 
 }  // namespace zhalo

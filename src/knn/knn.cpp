@@ -20,7 +20,7 @@ Buffer<Index> count(const Context& context, const KnnTargets<Real>& targets, con
     search.counts_only = true;
     NeighbourLists<Real> lists(context, targets, box, search);
     Buffer<LocalIndex> counts(context.exec, lists.num_queries(), "counts of neighbours");
-    while (lists.next())
+    while (lists.queue_next())
       lists.put(lists.rows().count.data(), static_cast<Index>(sizeof(LocalIndex)), counts.data());
     Buffer<Index> result(context.exec, counts.size(), "counts of neighbours");
     kernels::on(context.exec, [&](const auto& e) {
@@ -175,11 +175,10 @@ Buffer<ParticleLocation> locations_of(const Context& context, const KnnTargets<R
   const int species = targets.species.targets;
   const Index num =
       targets.domain != nullptr ? targets.domain->num_origin(species) : targets.particles->num();
-  std::vector<ParticleLocation> locations;
-  for (Index i = 0; i < num; ++i)
-    locations.push_back({context.comm.rank(), static_cast<LocalIndex>(i)});
-  auto of_caller =
-      to_exec(context.exec, Span<const ParticleLocation>(locations), "locations of particles");
+  Buffer<ParticleLocation> of_caller(context.exec, num, "locations of particles");
+  kernels::on(context.exec, [&](const auto& e) {
+    kernels::number_locations(e, context.comm.rank(), of_caller.span());
+  });
   if (targets.domain == nullptr) return of_caller;
   return targets.domain->to_domain_order(Span<const ParticleLocation>(of_caller.span()), species);
 }
@@ -199,7 +198,7 @@ KnnResult<Real> find(const Context& context, const KnnTargets<Real>& targets, co
     if (targets.domain != nullptr) wanted.order = RowOrder::domain;
     NeighbourLists<Real> lists(context, targets, box, search);
     ResultWriter<Real> writer(context, lists, options, wanted);
-    while (lists.next()) writer.write_chunk();
+    while (lists.queue_next()) writer.write_chunk();
     return writer.take();
   });
 }

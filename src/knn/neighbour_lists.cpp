@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
 #include "src/knn/row_search.hpp"
 #include "zhalo/knn/reduce.hpp"
@@ -108,11 +109,16 @@ NeighbourLists<Real>::NeighbourLists(const Context& context, const KnnTargets<Re
 }
 
 template <class Real>
-bool NeighbourLists<Real>::next() {
+bool NeighbourLists<Real>::queue_next() {
   return together(state_->context.comm, [&] {
     state_->redistribution.reset();
-    return state_->rows.next();
+    return state_->rows.queue_next();
   });
+}
+
+template <class Real>
+bool NeighbourLists<Real>::next() {
+  return finish_together(state_->context, [&] { return queue_next(); });
 }
 
 template <class Real>

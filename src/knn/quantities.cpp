@@ -90,7 +90,7 @@ Buffer<double> find(const Context& context, const KnnTargets<Real>& targets, con
         context.comm, [&] { return QuantityInput<Real>(context, *targets.particles, quantity); });
     NeighbourLists<Real> lists(context, targets, box, {options, input.travelling()});
     Buffer<double> result(context.exec, targets.num_queries(), "quantities of neighbours");
-    while (lists.next()) {
+    while (lists.queue_next()) {
       const NeighbourRows<Real>& rows = lists.rows();
       Buffer<double> values(context.exec, rows.num, "a chunk of quantities");
       kernels::on(context.exec, [&](const auto& e) {

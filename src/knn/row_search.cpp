@@ -26,6 +26,9 @@ Real squared(double reach) {
   return r2;
 }
 
+/// Chunks that are cut with one wait for a device.
+constexpr Index chunks_ahead = 63;
+
 constexpr Index default_chunk_bytes(const Host&) { return Index{32} << 20; }
 constexpr Index default_chunk_bytes(const Cuda&) { return Index{512} << 20; }
 
@@ -162,8 +165,9 @@ void RowSearch<Real>::make_room(Index num_neighbours) {
 
 template <class Real>
 void RowSearch<Real>::clear_counts() {
-  const std::vector<LocalIndex> none(static_cast<std::size_t>(chunk_.num_queries));
-  queue_copy(context_.exec, count_.data(), none.data(), none.size() * sizeof(LocalIndex));
+  kernels::on(context_.exec, [&](const auto& e) {
+    kernels::clear(e, count_.span().subspan(0, chunk_.num_queries));
+  });
 }
 
 template <class Real>
@@ -183,27 +187,40 @@ void RowSearch<Real>::find_nearest() {
     clear_counts();
   }
   if (!fetcher_) return;
-  std::vector<Ball<Real>> balls = balls_of(exec, search_of_chunk(), chunk_, rows);
+  std::vector<Ball<Real>> balls = fetcher_->balls_of(search_of_chunk(), chunk_, rows);
   const Index needed = options_.k + (search_.leave_out_self ? 1 : 0);
-  const bool bounded = std::isfinite(search_.reach2);
   for (Ball<Real>& ball : balls) {
-    if (std::isinf(ball.reach2))
-      ball.reach2 = bounded ? search_.reach2 : fetcher_->reach_of(ball, needed);
+    if (std::isinf(ball.reach2)) ball.reach2 = fetcher_->reach_of(ball, needed);
   }
   fetch(balls);
   rows.resume = true;
   if (const auto elsewhere = search_of_fetched()) search(*elsewhere);
 }
 
+/// Of the lists of the chunk, which gets shorter if they are too long for it. Returns how many
+/// neighbours are listed.
+template <class Real>
+Index RowSearch<Real>::make_offsets() {
+  const Exec& exec = context_.exec;
+  offset_ = {};
+  offset_ = Buffer<Index>(exec, chunk_.num_queries + 1, "offsets of lists");
+  const kernels::ChunkCounts<Real> counts{search_.queries, chunk_,
+                                          Span<const LocalIndex>(count_.data(), chunk_.num_queries),
+                                          offset_.span()};
+  const kernels::ListedChunk listed = kernels::on(
+      exec, [&](const auto& e) { return kernels::list_chunk(e, counts, max_neighbours_listed()); });
+  chunk_ = listed.chunk;
+  offset_.shrink(chunk_.num_queries + 1);
+  const Index mean = listed.num_neighbours / std::max<Index>(1, chunk_.num_queries);
+  queries_within_ =
+      std::clamp<Index>(max_neighbours_listed() / std::max<Index>(1, mean), 1, 2 * queries_within_);
+  return listed.num_neighbours;
+}
+
 template <class Real>
 void RowSearch<Real>::find_within() {
   const Exec& exec = context_.exec;
-  if (fetcher_) {
-    std::vector<Ball<Real>> balls =
-        balls_of(exec, search_of_chunk(), chunk_, kernels::BestRows<Real>{});
-    for (Ball<Real>& ball : balls) ball.reach2 = search_.reach2;
-    fetch(balls);
-  }
+  if (fetcher_) fetch(fetcher_->balls_of(search_of_chunk(), chunk_, kernels::BestRows<Real>{}));
   kernels::WithinRows<Real> rows{count_.data(), nullptr, nullptr, nullptr};
   const auto search = [&] {
     const PhaseTimer timer(context_, "search");
@@ -217,18 +234,7 @@ void RowSearch<Real>::find_within() {
   };
   search();
   if (options_.counts_only) return;
-  std::vector<Index> before{0};
-  for (const LocalIndex count :
-       to_host(exec, Span<const LocalIndex>(count_.data(), chunk_.num_queries)))
-    before.push_back(before.back() + Index{count});
-  chunk_ = chunks_->shorten(chunk_, before, max_neighbours_listed());
-  before.resize(static_cast<std::size_t>(chunk_.num_queries) + 1);
-  const Index mean = before.back() / std::max<Index>(1, chunk_.num_queries);
-  queries_within_ =
-      std::clamp<Index>(max_neighbours_listed() / std::max<Index>(1, mean), 1, 2 * queries_within_);
-  offset_ = {};
-  offset_ = to_exec(exec, Span<const Index>(before), "offsets of lists");
-  make_room(before.back());
+  make_room(make_offsets());
   rows = {count_.data(), offset_.data(), distance2_.data(), local_index_.data()};
   search();
   kernels::on(exec, [&](const auto& e) {
@@ -253,14 +259,15 @@ void RowSearch<Real>::show() {
 }
 
 template <class Real>
-bool RowSearch<Real>::next() {
+bool RowSearch<Real>::queue_next() {
   fetched_.reset();
   if (context_.comm.max(Index{chunks_->is_at_end() ? 0 : 1}) == 0) {
     note_work();
     return false;
   }
   const Index sent_before = context_.comm.bytes_sent();
-  chunk_ = chunks_->peek(max_queries());
+  const bool are_alike = options_.k > 0 || options_.counts_only;
+  chunk_ = chunks_->peek(max_queries(), are_alike ? chunks_ahead : 0);
   const Distribution<Real>& particles = input_.particles();
   view_.global_index = search_.global_index;
   for (std::size_t axis = 0; axis < 3; ++axis)
@@ -275,7 +282,6 @@ bool RowSearch<Real>::next() {
   }
   chunks_->advance(chunk_);
   show();
-  synchronise(context_.exec);
   ++statistics_.chunks;
   statistics_.bytes_sent += context_.comm.bytes_sent() - sent_before;
   return true;

@@ -15,34 +15,31 @@
 
 namespace zhalo {
 
-/// Leaves [first_leaf, first_leaf + num_leaves) and their queries.
-struct Chunk {
-  Index first_leaf = 0;
-  Index num_leaves = 0;
-  Index first_query = 0;
-  Index num_queries = 0;
-};
+using Chunk = kernels::QueryChunk;
 
-/// Cuts the leaves of a tree into chunks.
+/// Cuts the leaves of a tree into chunks. Waits for the device only if there are several: then it
+/// learns of some at a time.
+template <class Real>
 class Chunks {
  public:
-  template <class Real>
-  Chunks(const Exec& exec, const kernels::TreeView<Real>& queries);
+  /// The tree must live on.
+  Chunks(const Exec& exec, const kernels::TreeView<Real>& queries)
+      : exec_(exec), queries_(queries) {}
 
-  bool is_at_end() const { return leaf_ == static_cast<Index>(queries_before_.size()) - 1; }
+  bool is_at_end() const { return next_.first_leaf == queries_.level_size[0]; }
   /// The next leaves that hold at most so many queries together, but at least one query if there is
-  /// any left.
-  Chunk peek(Index max_queries) const;
-  /// The first leaves of the chunk of which at most `most` neighbours are listed, but at least one
-  /// that is not empty; `before` holds the neighbours before each query of the chunk, and of all.
-  Chunk shorten(const Chunk& chunk, const std::vector<Index>& before, Index most) const;
-  void advance(const Chunk& chunk) { leaf_ = chunk.first_leaf + chunk.num_leaves; }
+  /// any left. `num_alike` further chunks may be asked for with the same number.
+  Chunk peek(Index max_queries, Index num_alike);
+  void advance(const Chunk& chunk) {
+    next_ = {chunk.first_leaf + chunk.num_leaves, 0, chunk.first_query + chunk.num_queries, 0};
+  }
 
  private:
-  Chunk until(Index end) const;
-
-  std::vector<Index> queries_before_;  ///< each leaf, and all
-  Index leaf_ = 0;
+  const Exec& exec_;
+  kernels::TreeView<Real> queries_;
+  Chunk next_;  ///< without leaves: where it begins
+  std::vector<Chunk> ahead_;
+  std::size_t place_ = 0;  ///< in these
 };
 
 template <class Real>
@@ -87,6 +84,10 @@ class Fetcher {
   Fetcher(const Context& context, Distribution<Real>& particles,
           const kernels::SearchView<Real>& search, const std::vector<ColumnView>& columns);
 
+  /// Boxes of those leaves of a chunk that may reach other ranks: as far as their rows say, to the
+  /// last neighbour, or as far as the search if a row is not full or there are no rows.
+  std::vector<Ball<Real>> balls_of(const kernels::SearchView<Real>& search, const Chunk& chunk,
+                                   const kernels::BestRows<Real>& rows) const;
   /// A distance, squared, within which at least so many particles of all ranks lie of any place in
   /// the box; infinite if there are fewer.
   Real reach_of(const Ball<Real>& box, Index num) const;
@@ -103,14 +104,9 @@ class Fetcher {
   kernels::SearchView<Real> search_;
   std::vector<ColumnView> columns_;
   std::vector<CoarseBoxes> boxes_;  ///< of each rank
-  ReachedBoxes reached_;            ///< the period; the reach is each ball's
+  Buffer<kernels::CoarseBox> hulls_;
+  ReachedBoxes reached_;  ///< the period; the reach is each ball's
 };
-
-/// Boxes of the leaves of a chunk, which reach as far as their rows say: to the last neighbour, or
-/// as far as may be if a row is not full.
-template <class Real>
-std::vector<Ball<Real>> balls_of(const Exec& exec, const kernels::SearchView<Real>& search,
-                                 const Chunk& chunk, const kernels::BestRows<Real>& rows);
 
 template <class Real>
 class RowSearch {
@@ -118,8 +114,9 @@ class RowSearch {
   /// The context must outlive it. Collective.
   RowSearch(const Context& context, SearchInput<Real> input, const NeighbourSearch& options);
 
-  /// Lists the neighbours of the next chunk; false if there is none on any rank. Collective.
-  bool next();
+  /// Lists the neighbours of the next chunk; false if there is none on any rank, after a wait for
+  /// all that was queued. The lists are only queued. Collective.
+  bool queue_next();
 
   const NeighbourRows<Real>& view() const { return view_; }
   const Chunk& chunk() const { return chunk_; }
@@ -137,6 +134,7 @@ class RowSearch {
   void fetch(const std::vector<Ball<Real>>& balls);
   void make_room(Index num_neighbours);
   void clear_counts();
+  Index make_offsets();
   void find_nearest();
   void find_within();
   void show();
@@ -151,7 +149,7 @@ class RowSearch {
   Buffer<Index> smallest_fetched_;
   kernels::SearchView<Real> search_;
   std::optional<Fetcher<Real>> fetcher_;
-  std::optional<Chunks> chunks_;
+  std::optional<Chunks<Real>> chunks_;
 
   Index queries_within_ = 1024;  ///< of a chunk within a radius
   Chunk chunk_;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "zhalo/core/buffer.hpp"
+#include "kernels/on.hpp"
+#include "kernels/tree.hpp"
+#include "src/core/host_copies.hpp"
 
 namespace zhalo {
 namespace {
@@ -19,40 +21,78 @@ struct Node {
   }
 };
 
-/// Particles before each leaf, and all.
-template <class Real>
-std::vector<Index> particles_before(const Exec& exec, const kernels::TreeView<Real>& tree) {
-  const auto begin = to_host(exec, Span<const LocalIndex>(tree.leaf_begin, tree.level_size[0]));
-  const auto end = to_host(exec, Span<const LocalIndex>(tree.leaf_end, tree.level_size[0]));
-  std::vector<Index> before{0};
-  for (std::size_t leaf = 0; leaf < begin.size(); ++leaf)
-    before.push_back(before.back() + Index{end[leaf] - begin[leaf]});
-  return before;
-}
+/// Boxes of the upper levels come to the host together: they lie one behind the other.
+constexpr Index max_boxes_at_once = 4096;
 
-/// The nodes from `first` on that have one parent, without the empty ones.
+/// What the host has read of a tree.
 template <class Real>
-std::vector<Node> read_nodes(const Exec& exec, const kernels::TreeView<Real>& tree, int level,
-                             Index first) {
-  const Index count = std::min<Index>(tree.fanout, tree.level_size[level] - first);
-  std::vector<Node> nodes;
-  if (count <= 0) return nodes;
-  std::vector<Real> lo[3], hi[3];
-  for (int axis = 0; axis < 3; ++axis) {
-    const Index at = tree.level_first[level] + first;
-    lo[axis] = to_host(exec, Span<const Real>(tree.boxes.lo[axis] + at, count));
-    hi[axis] = to_host(exec, Span<const Real>(tree.boxes.hi[axis] + at, count));
+class NodeReader {
+ public:
+  NodeReader(const Exec& exec, const kernels::TreeView<Real>& tree)
+      : exec_(exec), tree_(tree), upper_level_(tree.num_levels) {
+    const int top = tree.num_levels - 1;
+    const Index end = tree.level_first[top] + tree.level_size[top];
+    first_upper_ = end;
+    while (upper_level_ > 0 && end - tree.level_first[upper_level_ - 1] <= max_boxes_at_once)
+      first_upper_ = tree.level_first[--upper_level_];
+    upper_ = read(first_upper_, end - first_upper_);
   }
-  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-    Node node{level, first + static_cast<Index>(i), {}};
+
+  /// The nodes from `first` on that have one parent, without the empty ones.
+  std::vector<Node> nodes(int level, Index first) const {
+    const Index count = std::min<Index>(tree_.fanout, tree_.level_size[level] - first);
+    if (count <= 0) return {};
+    const Index at = tree_.level_first[level] + first;
+    if (level >= upper_level_) return nodes_among(upper_, at - first_upper_, {level, first, count});
+    return nodes_among(read(at, count), 0, {level, first, count});
+  }
+
+ private:
+  struct Boxes {
+    std::vector<Real> lo[3];
+    std::vector<Real> hi[3];
+  };
+  struct Siblings {
+    int level;
+    Index first;
+    Index count;
+  };
+
+  Boxes read(Index at, Index count) const {
+    Boxes boxes;
+    HostCopies copies(exec_);
+    const auto add = [&](const Real* from, std::vector<Real>& to) {
+      to.resize(static_cast<std::size_t>(count));
+      copies.add(Span<const Real>(from + at, count), to.data());
+    };
     for (int axis = 0; axis < 3; ++axis) {
-      node.box.lo[axis] = static_cast<double>(lo[axis][i]);
-      node.box.hi[axis] = static_cast<double>(hi[axis][i]);
+      add(tree_.boxes.lo[axis], boxes.lo[axis]);
+      add(tree_.boxes.hi[axis], boxes.hi[axis]);
     }
-    if (node.box.lo[0] <= node.box.hi[0]) nodes.push_back(node);
+    copies.wait();
+    return boxes;
   }
-  return nodes;
-}
+
+  static std::vector<Node> nodes_among(const Boxes& boxes, Index at, const Siblings& siblings) {
+    std::vector<Node> nodes;
+    for (Index i = 0; i < siblings.count; ++i) {
+      Node node{siblings.level, siblings.first + i, {}};
+      const auto place = static_cast<std::size_t>(at + i);
+      for (int axis = 0; axis < 3; ++axis) {
+        node.box.lo[axis] = static_cast<double>(boxes.lo[axis][place]);
+        node.box.hi[axis] = static_cast<double>(boxes.hi[axis][place]);
+      }
+      if (node.box.lo[0] <= node.box.hi[0]) nodes.push_back(node);
+    }
+    return nodes;
+  }
+
+  const Exec& exec_;
+  const kernels::TreeView<Real>& tree_;
+  int upper_level_;  ///< from it on all levels have been read
+  Index first_upper_ = 0;
+  Boxes upper_;
+};
 
 double gap2(const kernels::CoarseBox& a, const kernels::CoarseBox& b, const ReachedBoxes& reach) {
   double sum = 0;
@@ -67,7 +107,7 @@ double gap2(const kernels::CoarseBox& a, const kernels::CoarseBox& b, const Reac
 }
 
 /// Nodes that are looked at before boxes are joined: enough to follow a rank's borders, few enough
-/// to read one by one.
+/// for the host.
 constexpr std::size_t max_nodes = 512;
 
 kernels::CoarseBox around(const kernels::CoarseBox& a, const kernels::CoarseBox& b) {
@@ -90,15 +130,27 @@ struct Counted {
   Index count;
 };
 
+/// The boxes of the nodes, and the particles below each.
 template <class Real>
-Index count_below(const kernels::TreeView<Real>& tree, const Node& node,
-                  const std::vector<Index>& before) {
-  Index leaves = 1;
-  for (int level = 0; level < node.level; ++level) leaves *= tree.fanout;
-  const auto at = [&](Index leaf) {
-    return before[static_cast<std::size_t>(std::min(leaf, tree.level_size[0]))];
-  };
-  return at((node.number + 1) * leaves) - at(node.number * leaves);
+std::vector<Counted> count_below(const Exec& exec, const kernels::TreeView<Real>& tree,
+                                 const std::vector<Node>& nodes) {
+  std::vector<Index> leaves;  // the first one of each node, and the one behind its last
+  for (const Node& node : nodes) {
+    Index num = 1;
+    for (int level = 0; level < node.level; ++level) num *= tree.fanout;
+    leaves.push_back(node.number * num);
+    leaves.push_back((node.number + 1) * num);
+  }
+  const auto on_exec = to_exec(exec, Span<const Index>(leaves), "coarse boxes");
+  Buffer<Index> before(exec, on_exec.size(), "coarse boxes");
+  kernels::on(exec, [&](const auto& e) {
+    kernels::count_particles_before(e, tree, on_exec.span(), before.span());
+  });
+  const std::vector<Index> on_host = to_host(exec, before);
+  std::vector<Counted> all;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    all.push_back({nodes[i].box, on_host[2 * i + 1] - on_host[2 * i]});
+  return all;
 }
 
 /// Joins the two neighbours in Z-order whose common box adds the least surface.
@@ -133,8 +185,8 @@ kernels::CoarseBox CoarseBoxes::around_all() const {
 
 template <class Real>
 CoarseBoxes coarse_boxes(const Exec& exec, const kernels::TreeView<Real>& tree) {
-  const std::vector<Index> before = particles_before(exec, tree);
-  std::vector<Node> nodes = read_nodes(exec, tree, tree.num_levels - 1, 0);
+  const NodeReader<Real> reader(exec, tree);
+  std::vector<Node> nodes = reader.nodes(tree.num_levels - 1, 0);
   while (!nodes.empty()) {
     const auto smaller = [](const Node& a, const Node& b) {
       return (a.level > 0 ? a.diagonal2() : -1) < (b.level > 0 ? b.diagonal2() : -1);
@@ -143,12 +195,10 @@ CoarseBoxes coarse_boxes(const Exec& exec, const kernels::TreeView<Real>& tree) 
     if (largest->level == 0 || nodes.size() + static_cast<std::size_t>(tree.fanout) > max_nodes)
       break;
     const std::vector<Node> children =
-        read_nodes(exec, tree, largest->level - 1, largest->number * tree.fanout);
+        reader.nodes(largest->level - 1, largest->number * tree.fanout);
     nodes.insert(nodes.erase(largest), children.begin(), children.end());
   }
-  std::vector<Counted> all;
-  all.reserve(nodes.size());
-  for (const Node& node : nodes) all.push_back({node.box, count_below(tree, node, before)});
+  std::vector<Counted> all = count_below(exec, tree, nodes);
   while (all.size() > kernels::max_coarse_boxes) join_cheapest(all);
   CoarseBoxes boxes;
   for (const Counted& one : all) {

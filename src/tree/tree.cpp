@@ -51,21 +51,13 @@ void Tree<Real>::allocate_leaves(const Exec& exec, Index num_leaves) {
 template <class Real>
 void Tree<Real>::make_leaves(const Exec& exec, const SortedColumns<Real>& particles,
                              const TreeOptions& options) {
-  const auto cut = [&](const kernels::CellCut& cells) {
-    return kernels::on(exec, [&](const auto& e) { return kernels::cut_cells(e, cells); });
-  };
-  const int bits = particles.frame.key_bits();
-  const Buffer<LocalIndex> leaves =
-      cut({particles.keys.span(), bits, options.leaf_size, options.equal_keys_stay});
-  Buffer<std::uint64_t> leaf_keys(exec, leaves.size(), "leaf keys");
-  kernels::on(exec, [&](const auto& e) {
-    kernels::gather_keys(e, particles.keys.span(), leaves.span(), leaf_keys.span());
-  });
-  const Buffer<LocalIndex> nodes = cut({leaf_keys.span(), bits, view_.fanout, false});
-
-  allocate_leaves(exec, nodes.size() * view_.fanout);
-  const kernels::LeafRanges ranges{leaves.span(), nodes.span(),       particles.keys.size(),
-                                   view_.fanout,  leaf_begin_.span(), leaf_end_.span()};
+  const kernels::CellCut cut{particles.keys.span(), particles.frame.key_bits(), options.leaf_size,
+                             options.equal_keys_stay};
+  const kernels::TreeCells cells =
+      kernels::on(exec, [&](const auto& e) { return kernels::cut_tree(e, cut, view_.fanout); });
+  allocate_leaves(exec, cells.nodes.size() * view_.fanout);
+  const kernels::LeafRanges ranges{cells.leaves.span(), cells.nodes.span(), particles.keys.size(),
+                                   view_.fanout,        leaf_begin_.span(), leaf_end_.span()};
   kernels::on(exec, [&](const auto& e) { kernels::write_leaves(e, ranges); });
 }
 

@@ -33,7 +33,9 @@ class Setup {
   FofResult find_groups(const Domain<float>& domain) const {
     return friends_of_friends(domain, {.linking_length = linking_length()});
   }
-  KnnResult<float> find_neighbours() const { return knn(context_, particles(), box_, {.k = 8}); }
+  KnnResult<float> find_neighbours(Index chunk_bytes = 0) const {
+    return knn(context_, particles(), box_, {.k = 8, .chunk_bytes = chunk_bytes});
+  }
 
  private:
   double linking_length() const { return 0.2 / std::cbrt(static_cast<double>(num_)); }
@@ -83,6 +85,16 @@ std::vector<Counted> count_cases(Index num) {
                                [&] { make_catalogue(domain, groups.label.span(), {}); }));
   }
   return all;
+}
+
+CountedChunks count_chunks(Index num) {
+  constexpr Index bytes_of_list = 8 * (sizeof(float) + sizeof(LocalIndex));
+  const Setup setup("uniform", num);
+  CountedChunks result;
+  result.counted = count_second("knn in chunks", setup, [&] {
+    result.num_chunks = setup.find_neighbours(num / 5 * bytes_of_list).statistics.chunks;
+  });
+  return result;
 }
 
 bool run_case(const std::string& name, Index num) {

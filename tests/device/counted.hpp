@@ -23,6 +23,13 @@ struct Counted {
 /// and of clustered particles. On device 0.
 std::vector<Counted> count_cases(Index num);
 
+/// 8 neighbours of each of the uniform particles, found in some chunks.
+struct CountedChunks {
+  Counted counted;
+  Index num_chunks = 0;
+};
+CountedChunks count_chunks(Index num);
+
 /// Runs one of these cases, such as "fof/uniform/b0.2", once. False if there is none of this name.
 bool run_case(const std::string& name, Index num);
 

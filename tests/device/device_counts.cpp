@@ -13,9 +13,10 @@ void print_row(const Counted& one) {
   const auto per_particle = [&](std::int64_t count) {
     return fmt::format("{:.3g}", static_cast<double>(count) / static_cast<double>(one.num));
   };
-  fmt::print("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", one.name, one.num,
+  fmt::print("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", one.name, one.num,
              one.of(Event::launch), one.of(Event::copy), one.of(Event::synchronise),
-             one.of(Event::malloc), per_particle(one.of(Event::ballot) + one.of(Event::any)),
+             one.of(Event::byte_to_host), one.of(Event::malloc),
+             per_particle(one.of(Event::ballot) + one.of(Event::any)),
              per_particle(one.of(Event::shuffle)), per_particle(one.of(Event::sync)),
              per_particle(one.of(Event::atomic)),
              per_particle(static_cast<std::int64_t>(one.bytes)));
@@ -23,8 +24,9 @@ void print_row(const Counted& one) {
 
 void print_table(const std::vector<Index>& sizes) {
   fmt::print(
-      "| case | particles | launches | copies | waits | allocations | votes | shuffles | syncs | "
-      "atomics | bytes |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | "
+      "| case | particles | launches | copies | waits | to host | allocations | votes | shuffles "
+      "| syncs | atomics | bytes |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: "
+      "| ---: | ---: | "
       "---: |\n");
   for (const Index num : sizes) {
     for (const Counted& one : count_cases(num)) print_row(one);

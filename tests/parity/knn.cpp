@@ -1,6 +1,7 @@
 // Neighbours: equal on every Exec, bit for bit, to those of one thread on the host.
 #include "tests/parity/backends.hpp"
 #include "tests/support/run_knn.hpp"
+#include "zhalo/knn/neighbour_lists.hpp"
 #include "zhalo/knn/within.hpp"
 
 namespace zhalo::testing {
@@ -56,7 +57,69 @@ void check_parity(const PointSet<Real>& points, const KnnOptions& options) {
   CHECK(found.within == expected.within);
 }
 
+/// Lists of all within a radius, one behind the other, and how many chunks they came in.
+template <class Real>
+struct Lists {
+  std::vector<Index> query;
+  std::vector<Index> size;
+  std::vector<Real> distance2;
+  std::vector<LocalIndex> neighbour;
+  Index num_chunks = 0;
+};
+
+enum class Waiting { for_each_chunk, at_the_end };
+
+template <class Real>
+Lists<Real> lists_within(const Exec& exec, const PointSet<Real>& points, Index chunk_bytes,
+                         Waiting waiting) {
+  Context context;
+  context.exec = exec;
+  const Buffer<Real> rows_of_points = upload(exec, points.pos);
+  const Particles<Real> particles = view_of(rows_of_points);
+  NeighbourSearch search;
+  search.max_radius = 0.1;
+  search.chunk_bytes = chunk_bytes;
+  NeighbourLists<Real> lists(context, particles, points.box, search);
+  const auto next = [&] {
+    return waiting == Waiting::at_the_end ? lists.queue_next() : lists.next();
+  };
+  Lists<Real> all;
+  const auto append = [&](auto& to, const auto* from, Index num) {
+    const auto part = download(exec, from, num);
+    to.insert(to.end(), part.begin(), part.end());
+  };
+  while (next()) {
+    const NeighbourRows<Real>& rows = lists.rows();
+    const std::vector<Index> offset = to_host(exec, rows.row_offset);
+    REQUIRE(static_cast<Index>(offset.size()) == rows.num + 1);
+    for (std::size_t row = 0; row + 1 < offset.size(); ++row)
+      all.size.push_back(offset[row + 1] - offset[row]);
+    append(all.query, rows.query_index, rows.num);
+    append(all.distance2, rows.distance2, offset.back());
+    append(all.neighbour, rows.local_index, offset.back());
+  }
+  all.num_chunks = lists.statistics().chunks;
+  return all;
+}
+
 }  // namespace
+
+TEMPLATE_TEST_CASE("lists within a radius, in one chunk and in many", "[parity][small]",
+                   ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  const PointSet<float> points = points_of<float>(Shape::blobs, 1500, 5);
+  const auto whole = lists_within(host_exec(1), points, Index{1} << 30, Waiting::for_each_chunk);
+  for (const Index chunk_bytes : {Index{1}, Index{20000}, Index{1} << 30}) {
+    const auto found = lists_within(*exec, points, chunk_bytes, Waiting::at_the_end);
+    INFO(chunk_bytes << " bytes, " << found.num_chunks << " chunks");
+    CHECK(found.query == whole.query);
+    CHECK(found.size == whole.size);
+    CHECK(found.distance2 == whole.distance2);
+    CHECK(found.neighbour == whole.neighbour);
+    CHECK((chunk_bytes > 20000 || found.num_chunks > 3));
+  }
+}
 
 TEMPLATE_TEST_CASE("nearest neighbours", "[parity][small]", ON_EVERY_EXEC) {
   check_parity<TestType>(points_of<float>(Shape::uniform, 3000, 1), {.k = 8});

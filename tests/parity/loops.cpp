@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "kernels/sort.hpp"
+#include "src/core/host_copies.hpp"
 #include "tests/parity/backends.hpp"
 #include "tests/support/random.hpp"
 #include "zhalo/core/error.hpp"
@@ -105,6 +106,39 @@ TEMPLATE_TEST_CASE("transform_reduce", "[parity][small]", ON_EVERY_EXEC) {
   }
 }
 
+TEMPLATE_TEST_CASE("select, and loops that leave their results there", "[parity][small]",
+                   ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  for (const Index num : sizes) {
+    const std::vector<Index> values = random_values(num, 5);
+    const Buffer<Index> uploaded = upload(*exec, values);
+    std::vector<LocalIndex> negative;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i] < 0) negative.push_back(static_cast<LocalIndex>(i));
+    }
+    std::vector<Index> scanned(values.size());
+    std::exclusive_scan(values.begin(), values.end(), scanned.begin(), Index{0});
+    INFO(num);
+    CHECK(to_host(*exec, on(*exec, [&](const auto& e) {
+            return find_negative(e, uploaded.span());
+          })) == negative);
+
+    Buffer<Index> scan_room = upload(*exec, values);
+    Buffer<LocalIndex> places(*exec, num, "test");
+    Buffer<Index> num_places(*exec, 1, "test");
+    Buffer<Digest> digests(*exec, 1, "test");
+    const Queued queued{scan_room.span(), places.data(), num_places.data(), digests.data()};
+    on(*exec, [&](const auto& e) { queue_loops(e, uploaded.span(), queued); });
+    CHECK(to_host(*exec, scan_room) == scanned);
+    CHECK(to_host(*exec, num_places).front() == static_cast<Index>(negative.size()));
+    places.shrink(static_cast<Index>(negative.size()));
+    CHECK(to_host(*exec, places) == negative);
+    CHECK(to_host(*exec, digests).front() ==
+          on(*exec, [&](const auto& e) { return digest(e, uploaded.span()); }));
+  }
+}
+
 TEMPLATE_TEST_CASE("sort_pairs equals std::stable_sort for few pairs", "[parity][small]",
                    ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
@@ -121,6 +155,31 @@ TEMPLATE_TEST_CASE("sort_pairs equals std::stable_sort for many pairs", "[parity
   for (const Index num : {16383, 16384, 16385, ZHALO_CHECKED ? 20000 : 100000}) {
     for (const int bits : {0, 1, 12, 63, 64}) check_sorts(*exec, num, bits);
   }
+}
+
+TEMPLATE_TEST_CASE("arrays that come to the host together", "[parity][small]", ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  const std::vector<Index> many = random_values(1001, 6);
+  const std::vector<std::uint8_t> odd{3, 1, 4};
+  const Buffer<Index> from_many = upload(*exec, many);
+  const Buffer<std::uint8_t> from_odd = upload(*exec, odd);
+  const Buffer<double> from_none(*exec, 0, "test");
+  std::vector<Index> to_many;
+  std::vector<std::uint8_t> to_odd;
+  std::vector<double> to_none{1};
+  Index one = 0;
+  HostCopies copies(*exec);
+  copies.wait();
+  copies.add(from_odd, to_odd);
+  copies.add(from_none, to_none);
+  copies.add(from_many, to_many);
+  copies.add(from_many.span().subspan(7, 1), &one);
+  copies.wait();
+  CHECK(to_many == many);
+  CHECK(to_odd == odd);
+  CHECK(to_none.empty());
+  CHECK(one == many[7]);
 }
 
 TEMPLATE_TEST_CASE("memory that is not there is one clear error", "[parity][small]",

@@ -1,6 +1,7 @@
 /// The loops that kernels/common is written in, wrapped so that a test can call them on every Exec.
 #pragma once
 
+#include "zhalo/core/buffer.hpp"
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/span.hpp"
 
@@ -26,5 +27,20 @@ Index scan(const E& exec, Span<Index> values);
 /// By transform_reduce.
 template <class E>
 Digest digest(const E& exec, Span<const Index> values);
+
+/// The places of negative values, by select.
+template <class E>
+Buffer<LocalIndex> find_negative(const E& exec, Span<const Index> values);
+
+/// What the loops leave in memory of the Exec.
+struct Queued {
+  Span<Index> scanned;   ///< in: the values
+  LocalIndex* negative;  ///< places
+  Index* num_negative;
+  Digest* digest;
+};
+/// By queue_scan, queue_select and queue_reduce.
+template <class E>
+void queue_loops(const E& exec, Span<const Index> values, const Queued& results);
 
 }  // namespace zhalo::testing

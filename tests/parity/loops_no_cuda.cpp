@@ -16,6 +16,20 @@ inline Index exclusive_scan(const Cuda&, Span<Index>) {
   select_device(0);
   return 0;
 }
+template <class Condition>
+Buffer<LocalIndex> select(const Cuda&, Index, Condition) {
+  select_device(0);
+  return {};
+}
+template <class T, class Map, class Combine>
+void queue_reduce(const Cuda&, Index, T, Map, Combine, T*) {
+  select_device(0);
+}
+inline void queue_scan(const Cuda&, Span<Index>) { select_device(0); }
+template <class Condition>
+void queue_select(const Cuda&, Index, Condition, LocalIndex*, Index*) {
+  select_device(0);
+}
 
 }  // namespace zhalo::kernels
 

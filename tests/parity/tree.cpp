@@ -42,8 +42,8 @@ class CellList {
 };
 
 /// Half of the keys share a few places.
-std::vector<std::uint64_t> sorted_keys(Index num, int bits, std::uint64_t seed) {
-  Random random(seed);
+std::vector<std::uint64_t> sorted_keys(Index num, int bits) {
+  Random random(static_cast<std::uint64_t>(num + bits));
   std::vector<std::uint64_t> keys;
   for (Index i = 0; i < num; ++i) {
     const std::uint64_t mask = bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
@@ -54,16 +54,34 @@ std::vector<std::uint64_t> sorted_keys(Index num, int bits, std::uint64_t seed) 
   return keys;
 }
 
-void check_cells(const Exec& exec, Index num, int bits, Index most) {
-  const std::vector<std::uint64_t> keys =
-      sorted_keys(num, bits, static_cast<std::uint64_t>(num + bits));
+/// Pairs of cells of which one has one key and the other all the rest, as deep as keys go: there
+/// are half as many cells as keys.
+std::vector<std::uint64_t> combs(std::uint64_t num_combs, int bits) {
+  std::vector<std::uint64_t> keys;
+  for (std::uint64_t comb = 0; comb < num_combs; ++comb) {
+    const std::uint64_t first = comb << bits;
+    keys.insert(keys.end(), 33, first);
+    for (int bit = 0; bit < bits; ++bit) keys.push_back(first | std::uint64_t{1} << bit);
+  }
+  return keys;
+}
+
+constexpr int fanout = 16;
+
+/// Leaves, and nodes of leaves.
+void check_cells(const Exec& exec, const std::vector<std::uint64_t>& keys, int bits, Index most) {
   const Buffer<std::uint64_t> uploaded = upload(exec, keys);
   for (const bool stay : {false, true}) {
     const kernels::CellCut cut{uploaded.span(), bits, most, stay};
-    const Buffer<LocalIndex> starts =
-        on(exec, [&](const auto& e) { return kernels::cut_cells(e, cut); });
-    INFO(num << " keys of " << bits << " bits, at most " << most << ", equal keys stay: " << stay);
-    CHECK(to_host(exec, starts) == CellList(keys, cut).starts());
+    const kernels::TreeCells cells =
+        on(exec, [&](const auto& e) { return kernels::cut_tree(e, cut, fanout); });
+    INFO(keys.size() << " keys of " << bits << " bits, at most " << most
+                     << ", equal keys stay: " << stay);
+    const std::vector<LocalIndex> leaves = CellList(keys, cut).starts();
+    CHECK(to_host(exec, cells.leaves) == leaves);
+    std::vector<std::uint64_t> leaf_keys;
+    for (const LocalIndex leaf : leaves) leaf_keys.push_back(keys[leaf]);
+    CHECK(to_host(exec, cells.nodes) == CellList(leaf_keys, {{}, bits, fanout, false}).starts());
   }
 }
 
@@ -184,7 +202,7 @@ TEMPLATE_TEST_CASE("cells are those of the recursive definition", "[parity][smal
   if (!exec) return;
   for (const Index num : {0, 1, 2, 255, 257, 5000}) {
     for (const int bits : {0, 1, 6, 63}) {
-      for (const Index most : {1, 3, 32}) check_cells(*exec, num, bits, most);
+      for (const Index most : {1, 3, 32}) check_cells(*exec, sorted_keys(num, bits), bits, most);
     }
   }
 }
@@ -192,7 +210,9 @@ TEMPLATE_TEST_CASE("cells are those of the recursive definition", "[parity][smal
 TEMPLATE_TEST_CASE("cells of many keys", "[parity]", ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;
-  for (const Index num : {16384, 16385, 100001}) check_cells(*exec, num, 42, 32);
+  for (const Index num : {16384, 16385, 100001}) check_cells(*exec, sorted_keys(num, 42), 42, 32);
+  // So many cells that a device cuts their nodes twice.
+  check_cells(*exec, combs(300, 32), 42, 32);
 }
 
 TEMPLATE_TEST_CASE("trees hold all particles in tight boxes", "[parity][small]", ON_EVERY_EXEC) {

@@ -59,8 +59,8 @@ struct KnnTargets {
   }
 };
 
-/// Iterates over chunks of queries. The constructor, next() and put() are collective. All ranks see
-/// the same number of chunks; some may be empty.
+/// Iterates over chunks of queries. The constructor, next(), queue_next() and put() are collective.
+/// All ranks see the same number of chunks; some may be empty.
 ///
 ///   NeighbourLists<Real> lists(context, particles, box, search);
 ///   while (lists.next()) { ... lists.rows() ... lists.put(values, sizeof(T), result); }
@@ -75,6 +75,10 @@ class NeighbourLists {
   /// Makes the lists of the next chunk; false if there are no more. Views from rows() and column()
   /// are then invalid.
   bool next();
+  /// The same, but the lists are only queued on the Exec: a device may still be at work on them.
+  /// For callers that queue what they do with the rows, too. When it returns false, all that was
+  /// queued is done.
+  bool queue_next();
   const NeighbourRows<Real>& rows() const;
   /// Column number i of the search, for the particles of the rows.
   template <class T>

@@ -153,7 +153,7 @@ struct ReducedSearch {
     using Result = typename Reduction<Functor, Columns...>::template Result<Real>;
     add_columns(search, targets.num_particles(), whole);
     NeighbourLists<Real> lists(context, targets, box, search);
-    while (lists.next()) {
+    while (lists.queue_next()) {
       Buffer<Result> values(context.exec, lists.rows().num, "reduced values");
       for_each(
           context.exec, lists.rows().num,

@@ -68,11 +68,10 @@ void visit_pairs(const Context& context, NeighbourLists<Real>& lists,
                 "the functor must be callable as f(const Neighbours<Real>&, Index, const "
                 "NeighbourColumn<T>&...) const, with one "
                 "argument per column, in their order");
-  while (lists.next()) {
+  while (lists.queue_next()) {
     for_each(context.exec, lists.rows().num,
              VisitPairs<Real, Functor, Columns...>{
                  lists.rows(), search_columns<Real, Columns...>(lists), whole.functor});
-    wait(context.exec);
   }
 }
 

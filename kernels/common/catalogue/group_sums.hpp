@@ -30,11 +30,15 @@ struct NameBlocks {
 };
 
 template <class E>
-MemberBlocks make_blocks(const E& exec, Span<const Index> offset) {
+MemberBlocks make_blocks(const E& exec, Span<const Index> offset, Index num_blocks) {
   MemberBlocks blocks;
   blocks.first_block = Buffer<Index>(exec, offset.size(), "blocks of group members");
   for_each(exec, offset.size(), CountBlocks{offset, blocks.first_block.span()});
-  const Index num_blocks = exclusive_scan(exec, blocks.first_block.span());
+  if (num_blocks == not_known) {
+    num_blocks = exclusive_scan(exec, blocks.first_block.span());
+  } else {
+    queue_scan(exec, blocks.first_block.span());
+  }
   blocks.part = Buffer<LocalIndex>(exec, num_blocks, "blocks of group members");
   for_each(exec, offset.size() - 1, NameBlocks{blocks.first_block.span(), blocks.part.span()});
   return blocks;

@@ -5,7 +5,7 @@
 
 #include "kernels/catalogue.hpp"
 #include "kernels/common/atomics.hpp"
-#include "kernels/common/select.hpp"
+#include "kernels/common/backend.hpp"
 
 namespace zhalo::kernels {
 
@@ -32,8 +32,8 @@ struct Add {
 };
 
 template <class E>
-Index count_bad_labels(const E& exec, Span<const Index> label, Index num_total) {
-  return transform_reduce(exec, label.size(), Index{0}, IsBadLabel{label, num_total}, Add{});
+void count_bad_labels(const E& exec, Span<const Index> label, Index num_total, Index* num_bad) {
+  queue_reduce(exec, label.size(), Index{0}, IsBadLabel{label, num_total}, Add{}, num_bad);
 }
 
 struct CountLabel {
@@ -165,8 +165,12 @@ struct IsMember {
 };
 
 template <class E>
-Buffer<LocalIndex> select_members(const E& exec, Span<const Index> group_of) {
-  return select(exec, group_of.size(), IsMember{group_of});
+Buffer<LocalIndex> select_members(const E& exec, Span<const Index> group_of, Index num_members) {
+  if (num_members == not_known) return select(exec, group_of.size(), IsMember{group_of});
+  Buffer<LocalIndex> members(exec, num_members, "members of groups");
+  Buffer<Index> num_selected(exec, 1, "members of groups");
+  queue_select(exec, group_of.size(), IsMember{group_of}, members.data(), num_selected.data());
+  return members;
 }
 
 struct MakeMemberKey {
@@ -247,9 +251,9 @@ struct AddHashes {
 };
 
 template <class E>
-std::uint64_t hash_members(const E& exec, Span<const Index> members, Index first) {
-  return transform_reduce(exec, members.size(), std::uint64_t{0}, HashMember{members, first},
-                          AddHashes{});
+void hash_members(const E& exec, Span<const Index> members, Index first, std::uint64_t* sum) {
+  queue_reduce(exec, members.size(), std::uint64_t{0}, HashMember{members, first}, AddHashes{},
+               sum);
 }
 
 ZHALO_INSTANTIATE(count_bad_labels);

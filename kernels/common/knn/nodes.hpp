@@ -2,6 +2,7 @@
 /// reach, and the leaves that balls touch.
 #pragma once
 
+#include <cmath>
 #include <limits>
 
 #include "kernels/common/arithmetic.hpp"
@@ -60,30 +61,103 @@ void find_smallest_indices(const E& exec, const SearchView<Real>& search, Span<I
   }
 }
 
+/// Box and reach of each leaf of queries.
 template <class Real>
-struct FindReach {
+struct MakeBall {
   static constexpr Real infinity = std::numeric_limits<Real>::infinity();
-  SearchView<Real> search;
-  BestRows<Real> rows;
-  Span<Real> reach2;
+  ReachingLeaves<Real> leaves;
+  Span<Ball<Real>> balls;
 
   ZHALO_HD void operator()(Index i_leaf) const {
+    const SearchView<Real>& search = leaves.search;
     const Index leaf = search.first_leaf + i_leaf;
+    Ball<Real> ball;
+    for (int axis = 0; axis < 3; ++axis) {
+      ball.lo[axis] = search.queries.boxes.lo[axis][leaf];
+      ball.hi[axis] = search.queries.boxes.hi[axis][leaf];
+    }
+    ball.reach2 = leaves.rows.count == nullptr ? search.reach2 : reach_of_rows(leaf);
+    balls[i_leaf] = ball;
+  }
+
+ private:
+  ZHALO_HD Real reach_of_rows(Index leaf) const {
+    const SearchView<Real>& search = leaves.search;
+    const BestRows<Real>& rows = leaves.rows;
     Real furthest = 0;
     for (Index i = search.queries.leaf_begin[leaf]; i < Index{search.queries.leaf_end[leaf]}; ++i) {
       const Index row = i - search.first_query;
       const bool full = Index{rows.count[row]} == rows.k;
-      const Real last = full ? rows.distance2[(row + 1) * rows.k - 1] : infinity;
+      const Real last = full ? rows.distance2[(row + 1) * rows.k - 1] : search.reach2;
       furthest = last > furthest ? last : furthest;
     }
-    reach2[i_leaf] = furthest;
+    return furthest;
   }
 };
 
+/// Whether a ball reaches into a hull. It decides for a few too many: the host looks at each ball
+/// once more, box by box.
+template <class Real>
+struct ReachesHull {
+  static constexpr double margin = 1e-4;  ///< far more than rounding, of this and of distances
+  Span<const Ball<Real>> balls;
+  Span<const CoarseBox> hulls;
+  double period[3];
+  double slack;  ///< of coordinates
+
+  ZHALO_HD bool operator()(Index i) const {
+    const Ball<Real>& ball = balls[i];
+    if (!(ball.lo[0] <= ball.hi[0])) return false;  // no queries
+    const double reach = sqrt(static_cast<double>(ball.reach2)) * (1 + margin) + slack;
+    for (Index h = 0; h < hulls.size(); ++h) {
+      if (gap2(ball, hulls[h]) <= reach * reach) return true;
+    }
+    return false;
+  }
+
+ private:
+  ZHALO_HD double gap2(const Ball<Real>& ball, const CoarseBox& hull) const {
+    double sum = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+      const double lo = static_cast<double>(ball.lo[axis]);
+      const double hi = static_cast<double>(ball.hi[axis]);
+      const double direct = larger(hull.lo[axis] - hi, lo - hull.hi[axis]);
+      const double image = period[axis] - (larger(hi, hull.hi[axis]) - smaller(lo, hull.lo[axis]));
+      const double gap = larger(smaller(direct, image), 0);
+      sum += gap * gap;
+    }
+    return sum;
+  }
+
+  ZHALO_HD static double larger(double a, double b) { return a > b ? a : b; }
+  ZHALO_HD static double smaller(double a, double b) { return a < b ? a : b; }
+};
+
+template <class Real>
+struct TakeBall {
+  Span<const Ball<Real>> balls;
+  Span<const LocalIndex> at;
+  Span<Ball<Real>> to;
+
+  ZHALO_HD void operator()(Index i) const { to[i] = balls[at[i]]; }
+};
+
 template <class E, class Real>
-void find_reach(const E& exec, const SearchView<Real>& search, const BestRows<Real>& rows,
-                Span<Real> reach2) {
-  for_each(exec, reach2.size(), FindReach<Real>{search, rows, reach2});
+Buffer<Ball<Real>> select_balls(const E& exec, const ReachingLeaves<Real>& leaves) {
+  Buffer<Ball<Real>> all(exec, leaves.num_leaves, "reach of queries");
+  for_each(exec, leaves.num_leaves, MakeBall<Real>{leaves, all.span()});
+  const Span<const Ball<Real>> balls = all.span();
+  ReachesHull<Real> reaches{balls, leaves.hulls, {}, 0};
+  for (int axis = 0; axis < 3; ++axis) {
+    const double period = static_cast<double>(leaves.search.period[axis]);
+    reaches.period[axis] = period;
+    const double rounding = period * 16 * static_cast<double>(std::numeric_limits<Real>::epsilon());
+    if (std::isfinite(period) && rounding > reaches.slack) reaches.slack = rounding;
+  }
+  const Buffer<LocalIndex> at = select(exec, leaves.num_leaves, reaches);
+  Buffer<Ball<Real>> selected(exec, at.size(), "reach of queries");
+  for_each(exec, at.size(), TakeBall<Real>{balls, at.span(), selected.span()});
+  return selected;
 }
 
 /// Marks the leaves that one ball touches. The same arithmetic as in the searches: no particle that
@@ -186,7 +260,7 @@ Buffer<LocalIndex> select_in_balls(const E& exec, const BallsView<Real>& view) {
 }
 
 ZHALO_INSTANTIATE_REALS(find_smallest_indices);
-ZHALO_INSTANTIATE_REALS(find_reach);
+ZHALO_INSTANTIATE_REALS(select_balls);
 ZHALO_INSTANTIATE_REALS(select_in_balls);
 
 }  // namespace zhalo::kernels

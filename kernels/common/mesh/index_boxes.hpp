@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "kernels/common/arithmetic.hpp"
-#include "kernels/common/select.hpp"
+#include "kernels/common/backend.hpp"
 #include "kernels/mesh.hpp"
 
 namespace zhalo::kernels {

@@ -20,27 +20,29 @@ void clear(const E& exec, Span<Real> values) {
   for_each(exec, values.size(), Clear<Real>{values});
 }
 
+template <class T>
 struct FillIndices {
-  Span<Index> to;
-  Index value;
+  Span<T> to;
+  T value;
 
   ZHALO_HD void operator()(Index i) const { to[i] = value; }
 };
 
-template <class E>
-void fill(const E& exec, Span<Index> to, Index value) {
-  for_each(exec, to.size(), FillIndices{to, value});
+template <class E, class T>
+void fill(const E& exec, Span<T> to, T value) {
+  for_each(exec, to.size(), FillIndices<T>{to, value});
 }
 
+template <class T>
 struct Number {
-  Span<LocalIndex> indices;
+  Span<T> indices;
 
-  ZHALO_HD void operator()(Index i) const { indices[i] = static_cast<LocalIndex>(i); }
+  ZHALO_HD void operator()(Index i) const { indices[i] = static_cast<T>(i); }
 };
 
-template <class E>
-void number(const E& exec, Span<LocalIndex> indices) {
-  for_each(exec, indices.size(), Number{indices});
+template <class E, class T>
+void number(const E& exec, Span<T> indices) {
+  for_each(exec, indices.size(), Number<T>{indices});
 }
 
 struct ScatterNumber {
@@ -68,6 +70,18 @@ template <class E>
 void make_global(const E& exec, Span<const LocalIndex> local, Index first_index,
                  Span<Index> indices) {
   for_each(exec, local.size(), MakeGlobal{local, first_index, indices});
+}
+
+struct NumberLocation {
+  std::int32_t rank;
+  Span<ParticleLocation> locations;
+
+  ZHALO_HD void operator()(Index i) const { locations[i] = {rank, static_cast<LocalIndex>(i)}; }
+};
+
+template <class E>
+void number_locations(const E& exec, int rank, Span<ParticleLocation> locations) {
+  for_each(exec, locations.size(), NumberLocation{rank, locations});
 }
 
 /// to[i] = from[at[i]], or to[at[i]] = from[i], byte by byte where the size is odd, else by words.
@@ -143,12 +157,11 @@ void find_global(const E& exec, const SourcesView& sources, Span<const LocalInde
   for_each(exec, order.size(), FindGlobal{sources, index, order, global});
 }
 
-/// The rank that each received element came from, and its place there.
 struct FindOrigin {
   SourcesView sources;
   Span<const LocalIndex> order;
   Span<const Index> global_index;
-  Span<ParticleLocation> origins;
+  OriginsView origins;
 
   ZHALO_HD void operator()(Index i) const {
     Index low = 0;
@@ -161,24 +174,28 @@ struct FindOrigin {
         high = middle - 1;
       }
     }
-    origins[i] = {static_cast<std::int32_t>(low),
-                  static_cast<LocalIndex>(global_index[i] - sources.first[low])};
+    origins.rank[i] = static_cast<std::uint64_t>(low);
+    origins.index[i] = static_cast<LocalIndex>(global_index[i] - sources.first[low]);
   }
 };
 
 template <class E>
 void find_origins(const E& exec, const SourcesView& sources, Span<const LocalIndex> order,
-                  Span<const Index> global_index, Span<ParticleLocation> origins) {
-  for_each(exec, origins.size(), FindOrigin{sources, order, global_index, origins});
+                  Span<const Index> global_index, const OriginsView& origins) {
+  for_each(exec, origins.index.size(), FindOrigin{sources, order, global_index, origins});
 }
 
 ZHALO_INSTANTIATE(clear, float);
 ZHALO_INSTANTIATE(clear, double);
 ZHALO_INSTANTIATE(clear, Index);
-ZHALO_INSTANTIATE(fill);
-ZHALO_INSTANTIATE(number);
+ZHALO_INSTANTIATE(clear, LocalIndex);
+ZHALO_INSTANTIATE(fill, LocalIndex);
+ZHALO_INSTANTIATE(fill, Index);
+ZHALO_INSTANTIATE(number, LocalIndex);
+ZHALO_INSTANTIATE(number, Index);
 ZHALO_INSTANTIATE(scatter_numbers);
 ZHALO_INSTANTIATE(make_global);
+ZHALO_INSTANTIATE(number_locations);
 ZHALO_INSTANTIATE(gather);
 ZHALO_INSTANTIATE(scatter);
 ZHALO_INSTANTIATE(find_global);

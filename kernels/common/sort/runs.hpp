@@ -2,7 +2,8 @@
 /// ranks.
 #pragma once
 
-#include "kernels/common/select.hpp"
+#include "kernels/common/arithmetic.hpp"
+#include "kernels/common/backend.hpp"
 #include "kernels/sort.hpp"
 
 namespace zhalo::kernels {

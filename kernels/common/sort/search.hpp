@@ -1,8 +1,8 @@
 /// Looking up places in sorted keys and in running sums of weights.
 #pragma once
 
+#include "kernels/common/arithmetic.hpp"
 #include "kernels/common/backend.hpp"
-#include "kernels/common/select.hpp"
 #include "kernels/sort.hpp"
 
 namespace zhalo::kernels {
