@@ -79,9 +79,8 @@ struct FlagIf {
 };
 
 /// Writes the i in [0, n) with condition(i), ascending, and how many there are, to memory of the
-/// device; there must be room for all of them. The condition is asked once for each i, by
-/// neighbouring threads for neighbouring i: inside CUB's kernel, which looks at several i at a time,
-/// it would not find enough registers.
+/// device; there must be room for all of them. The condition is asked once for each i, in a kernel
+/// of its own: in CUB's, which looks at several i a thread, it would not find enough registers.
 template <class Condition>
 void queue_select(const Cuda& exec, Index n, Condition condition, LocalIndex* selected,
                   Index* num) {
