@@ -80,7 +80,9 @@ Counts counts() {
   return now;
 }
 
-void count(Event event) { seen[place_of(event)].fetch_add(1, std::memory_order_relaxed); }
+void count(Event event, std::int64_t times) {
+  seen[place_of(event)].fetch_add(times, std::memory_order_relaxed);
+}
 
 bool count_and_fail(Event event) {
   const std::int64_t number = seen[place_of(event)].fetch_add(1, std::memory_order_relaxed) + 1;

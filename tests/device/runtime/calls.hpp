@@ -20,7 +20,10 @@ enum class Event {
   shuffle,
   sync,
   atomic,
-  last = atomic
+  // Bytes.
+  bytes_to_host,
+  transformed_bytes,  ///< that transforms read and write, each number once each way
+  last = transformed_bytes
 };
 inline constexpr std::size_t num_events = static_cast<std::size_t>(Event::last) + 1;
 
@@ -28,7 +31,7 @@ using Counts = std::array<std::int64_t, num_events>;
 
 /// Of the process so far, in the order of Event.
 Counts counts();
-void count(Event event);
+void count(Event event, std::int64_t times = 1);
 
 /// Counts the call; true if it is to fail, because of the environment or of fail_call.
 bool count_and_fail(Event event);

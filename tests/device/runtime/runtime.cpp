@@ -135,6 +135,8 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   check_kind(copy, kind);
   check_side(to, copy.to_device, bytes, "a copy writes memory of");
   check_side(from, copy.from_device, bytes, "a copy reads memory of");
+  if (copy.from_device != on_host && copy.to_device == on_host)
+    count(Event::bytes_to_host, static_cast<std::int64_t>(bytes));
   queue_copy(copy, stream);
   return cudaSuccess;
 }
