@@ -3,6 +3,8 @@
 /// Templates are defined in kernels/common/modes, for Host and Cuda, float and double.
 #pragma once
 
+#include <vector>
+
 #include "kernels/mesh.hpp"
 
 namespace zhalo::kernels {
@@ -54,16 +56,14 @@ void average_turned_modes(const E& exec, const ModesView<T>& modes, Span<const T
 
 // ---------------------------------------------------------------- power spectra
 
-/// Some rows of modes, on the host, and what is needed to bin them. Tables are of all rows.
+/// Modes and what is needed to bin them, all in memory of the Exec.
 template <class T>
 struct PowerView {
   GridRows rows;
-  Index first_row = 0;  ///< number a * extent[1] + b of the row that `a` and `b` begin with
-  Index num_rows = 0;
   Span<const T> a;
   Span<const T> b;
-  AxisTables
-      squares;  ///< of the wave vector, in whatever unit: their sums are compared with the edges
+  AxisTables squares;  ///< of the wave vector, in whatever unit: their sums are compared with the
+                       ///< edges; ascending along the last axis
   AxisTables along;    ///< their sum: component along the line of sight, in the root of that unit
   AxisTables weights;  ///< their product: how many modes of the full spectrum one stands for
   Span<const double> edges;  ///< ascending; a bin is [edge, next edge)
@@ -71,11 +71,12 @@ struct PowerView {
 
   /// Numbers of each bin: the weights' sum; that of the wave number; of Re(a conj(b)); of the
   /// latter times (2 l + 1) times the Legendre polynomial, l = 0, 2, ...
-  Index width() const { return 3 + num_multipoles; }
+  ZHALO_HD Index width() const { return 3 + num_multipoles; }
 };
 
-/// Adds what the modes, but k = 0, contribute to each bin. Equal bits for any number of threads.
-template <class T>
-void add_powers(const Host& exec, const PowerView<T>& modes, Span<double> sums);
+/// What the modes, but k = 0, contribute to each bin, on the host. Equal bits for any number of
+/// threads, and on every backend.
+template <class E, class T>
+std::vector<double> sum_powers(const E& exec, const PowerView<T>& modes);
 
 }  // namespace zhalo::kernels

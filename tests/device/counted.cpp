@@ -80,8 +80,7 @@ std::vector<Counted> count_cases(Index num) {
     count("knn/self/" + kind + "/k8", [&] { setup.find_neighbours(); });
     const Domain<float> domain = setup.domain();
     const FofResult groups = setup.find_groups(domain);
-    count("catalogue/" + kind + "/b0.2",
-          [&] { make_catalogue(domain, groups.label.span(), {}); });
+    count("catalogue/" + kind + "/b0.2", [&] { make_catalogue(domain, groups.label.span(), {}); });
   }
   return all;
 }
