@@ -6,6 +6,8 @@
 ///   for_each(exec, n, f)            f(i) for i in [0, n), in any order
 ///   transform_reduce(exec, n, init, map, combine)
 ///                                   map(0) to map(n - 1) and init, combined
+///   reduce_into(exec, n, init, map, combine, to)
+///                                   the same into *to, in memory of the Exec, without a wait
 ///   exclusive_scan(exec, values)    each element becomes the sum of those before it; returns the
 ///                                   sum of all
 ///   chunk_of_loop(exec)             elements that one call of a functor goes through in order,

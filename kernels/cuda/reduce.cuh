@@ -23,19 +23,25 @@ void with_workspace(const Cuda& exec, const Call& call) {
   ZHALO_CUDA_TRY(call(room.data(), bytes));
 }
 
-/// Combines map(0) .. map(n - 1) and init; `combine` must be associative and commutative, and
-/// combine(init, x) must be x.
+/// Combines map(0) .. map(n - 1) and init into *to, in memory of the device, without a wait;
+/// `combine` must be associative and commutative, and combine(init, x) must be x.
 template <class T, class Map, class Combine>
-T transform_reduce(const Cuda& exec, Index n, T init, Map map, Combine combine) {
+void reduce_into(const Cuda& exec, Index n, T init, Map map, Combine combine, T* to) {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_copyable_v<Map> &&
                     std::is_trivially_copyable_v<Combine>,
                 "values and device pointers only");
+  with_workspace(exec, [&](void* room, std::size_t& bytes) {
+    return cub::DeviceReduce::TransformReduce(room, bytes, thrust::counting_iterator<Index>(0), to,
+                                              n, combine, map, init, exec.stream);
+  });
+}
+
+/// The same, to the host.
+template <class T, class Map, class Combine>
+T transform_reduce(const Cuda& exec, Index n, T init, Map map, Combine combine) {
   if (n == 0) return init;
   Buffer<T> result(exec, 1, "reduction");
-  with_workspace(exec, [&](void* room, std::size_t& bytes) {
-    return cub::DeviceReduce::TransformReduce(room, bytes, thrust::counting_iterator<Index>(0),
-                                              result.data(), n, combine, map, init, exec.stream);
-  });
+  reduce_into(exec, n, init, map, combine, result.data());
   copy_bytes(exec, &init, result.data(), sizeof(T));
   return init;
 }

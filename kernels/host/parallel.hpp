@@ -127,6 +127,11 @@ T transform_reduce(const Host& exec, Index n, T init, Map map, Combine combine) 
   return reduce_blocks(exec, n, init, reduce, combine);
 }
 
+template <class T, class Map, class Combine>
+void reduce_into(const Host& exec, Index n, T init, Map map, Combine combine, T* to) {
+  *to = transform_reduce(exec, n, init, map, combine);
+}
+
 /// Replaces each element by the sum of those before it; returns the sum of all.
 inline Index exclusive_scan(const Host& exec, Span<Index> values) {
   const Index num_blocks = (values.size() + host_block - 1) / host_block;
