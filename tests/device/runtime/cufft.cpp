@@ -33,14 +33,17 @@ struct Plan {
   bool is_made = false;
 };
 
-/// Numbers that all transforms of a plan have in and out, in bytes.
+/// What all transforms of a plan read and write, in bytes: each number once each way along each
+/// axis.
 std::int64_t bytes_of(cufftType type, int rank, const long long* length, long long num) {
   const bool is_float = type == CUFFT_C2C || type == CUFFT_R2C || type == CUFFT_C2R;
   const bool is_complex = type == CUFFT_C2C || type == CUFFT_Z2Z;
   const long long last = length[rank - 1];
   long long lines = num;
   for (int axis = 0; axis + 1 < rank; ++axis) lines *= length[axis];
-  const long long reals = is_complex ? 4 * last : last + 2 * (last / 2 + 1);
+  const long long modes = is_complex ? last : last / 2 + 1;
+  // A pass for each axis, all but one from modes to modes.
+  const long long reals = (is_complex ? 2 * last : last) + 2 * modes + 4 * modes * (rank - 1);
   return lines * reals * (is_float ? 4 : 8);
 }
 
