@@ -3,6 +3,7 @@
 /// Templates are defined in kernels/common/modes, for Host and Cuda, float and double.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "kernels/mesh.hpp"
@@ -53,6 +54,29 @@ struct PhaseTables {
 template <class E, class T>
 void average_turned_modes(const E& exec, const ModesView<T>& modes, Span<const T> other,
                           const PhaseTables& phases);
+
+// ---------------------------------------------------------------- random modes
+
+/// A Gaussian random field, as zhalo/ics/initial_conditions.hpp has it. Tables and spectrum are in
+/// memory of the Exec.
+template <class T>
+struct RandomModes {
+  ModesView<T> modes;        ///< with z the last axis
+  int axis[3] = {0, 1, 2};   ///< that is slowest, next, and last
+  AxisTables waves;          ///< whole numbers, with sign
+  AxisTables turns;          ///< their sum: the phase of cell 0
+  AxisTables squares;        ///< their sum: the square of the wave number
+  Index num[3] = {};         ///< cells of the grid, by axis
+  Span<const double> log_k;  ///< the power spectrum: ascending, at least two
+  Span<const double> log_power;
+  double volume = 1;
+  std::uint64_t seed = 0;
+  bool fixed_amplitude = false;
+  bool inverted = false;
+};
+/// Equal bits on every backend.
+template <class E, class T>
+void fill_random_modes(const E& exec, const RandomModes<T>& random);
 
 // ---------------------------------------------------------------- power spectra
 

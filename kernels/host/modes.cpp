@@ -16,6 +16,7 @@ ZHALO_SPECIALIZE_REALS(sum_powers);
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/modes/modes.hpp"
 #include "kernels/common/modes/powers.hpp"
+#include "kernels/common/modes/random.hpp"
 
 namespace zhalo::kernels {
 namespace {
