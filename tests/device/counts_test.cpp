@@ -21,7 +21,33 @@ struct Budget {
 const std::map<std::string, Budget> budgets = {
     {"fof", {24, 5, 0}}, {"catalogue", {44, 14, 0}}, {"knn", {30, 8, 0}}};
 
+/// Of calls on a grid, on one rank.
+struct MeshBudget {
+  std::int64_t launches = 0;
+  std::int64_t waits = 0;
+  std::int64_t bytes_to_host = 0;
+};
+
+/// A power spectrum brings 3 numbers of each bin to the host, of which there are n / 2 on n^3 cells.
+const std::map<std::string, MeshBudget> mesh_budgets = {
+    {"paint", {4, 2, 128}},          {"paint_masses", {9, 2, 192}},  {"readout", {2, 2, 96}},
+    {"fft", {6, 1, 0}},              {"power_spectrum", {2, 1, 384}}, {"random_modes", {1, 0, 0}}};
+
 }  // namespace
+
+TEST_CASE("calls on grids keep within their budgets of launches, waits and bytes to the host") {
+  for (const Index num : {4096, 32768}) {
+    for (const Counted& one : count_mesh_cases(num)) {
+      INFO(one.name << " of " << num << " particles or cells");
+      const MeshBudget& budget = mesh_budgets.at(one.name.substr(0, one.name.find('/')));
+      CHECK(one.of(Event::launch) > 0);
+      CHECK(one.of(Event::launch) <= budget.launches);
+      CHECK(one.of(Event::synchronise) <= budget.waits);
+      CHECK(one.of(Event::bytes_to_host) <= budget.bytes_to_host);
+      CHECK(one.of(Event::malloc) == 0);
+    }
+  }
+}
 
 TEST_CASE("calls keep within their budgets of launches, waits and allocations") {
   for (const Index num : {2000, 20000}) {
