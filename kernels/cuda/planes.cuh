@@ -57,8 +57,8 @@ struct DropImaginary {
   }
 };
 
-/// Of each of two rooms. Planes stay in a device's L2 cache (50 MB and more since 2022) from step to
-/// step if both rooms, cuFFT's work area, and what is read and written there fit into it.
+/// Of each of two rooms. Planes stay in a device's L2 cache (50 MB on an H100) from step to step if
+/// both rooms, cuFFT's work area, and what is read and written there fit into it.
 inline constexpr Index plane_room_bytes = Index{1} << 23;
 inline constexpr Index max_plane_elements = Index{1} << 31;
 inline constexpr Index plane_alignment = 256;

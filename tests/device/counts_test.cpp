@@ -28,10 +28,10 @@ struct MeshBudget {
   std::int64_t bytes_to_host = 0;
 };
 
-/// A power spectrum brings 3 numbers of each bin to the host, of which there are n / 2 on n^3 cells.
+/// A power spectrum brings 3 numbers of each of its n / 2 bins to the host, of n^3 cells.
 const std::map<std::string, MeshBudget> mesh_budgets = {
-    {"paint", {4, 2, 128}},          {"paint_masses", {9, 2, 192}},  {"readout", {2, 2, 96}},
-    {"fft", {6, 1, 0}},              {"power_spectrum", {2, 1, 384}}, {"random_modes", {1, 0, 0}}};
+    {"paint", {4, 2, 128}}, {"paint_masses", {9, 2, 192}},   {"readout", {2, 2, 96}},
+    {"fft", {6, 1, 0}},     {"power_spectrum", {2, 1, 384}}, {"random_modes", {1, 0, 0}}};
 
 }  // namespace
 

@@ -28,9 +28,9 @@ struct RandomFieldOptions {
 /// This adds the factor exp(i k.h / 2), where h are the sides of a cell.
 ///
 /// Equal bit for bit on the host and on a device, whatever their mathematical libraries: the
-/// functions that make a mode are zhalo's own. Not collective. InputError for a box without lengths. OutOfMemory or
-/// DeviceError may be thrown on one rank only: if other ranks go on, run it in
-/// Communicator::together.
+/// functions that make a mode are zhalo's own. Not collective. InputError for a box without
+/// lengths. OutOfMemory or DeviceError may be thrown on one rank only: if other ranks go on, run it
+/// in Communicator::together.
 template <class T>
 Modes<T> random_modes(const Context& context, const Decomposition& decomposition,
                       const LinearPower& power, const RandomFieldOptions& options = {});

@@ -167,6 +167,19 @@ struct MassAssignment {
              cloud_on<order>(cells.axis[2], static_cast<double>(pos[2]))} {}
 };
 
+/// Places of the cells of a cloud, in elements along each axis.
+template <int order>
+struct AssignmentOffsets {
+  Index at[3][static_cast<std::size_t>(order)];
+
+  ZHALO_HD AssignmentOffsets(const MeshCells& cells, const AxisAssignment<order> (&cloud)[3]) {
+    for (int axis = 0; axis < 3; ++axis) {
+      for (int i = 0; i < order; ++i)
+        at[axis][i] = cells.axis[axis].offset_of(cloud[axis].first + i);
+    }
+  }
+};
+
 /// One particle's units to the cells: atomically where others may write to them, too.
 template <int order, bool atomic, class Real>
 struct DepositParticle {
@@ -175,23 +188,17 @@ struct DepositParticle {
   Span<Index> sums;
 
   ZHALO_HD void operator()(Index i) const {
-    // Parts and places are found where they are needed, but for the places along z: kept for all
-    // axes, they would cost a device more registers than there are.
     const MassAssignment<order, Real> assignment(cells, painted.particles[i].pos(3));
-    const AxisAssignment<order>(&cloud)[3] = assignment.axis;
-    Index at[static_cast<std::size_t>(order)];
-    for (int z = 0; z < order; ++z) at[z] = cells.axis[2].offset_of(cloud[2].first + z);
-    const auto add = [&](int x, int y, int z, Index part) {
-      const Index row = cells.axis[0].offset_of(cloud[0].first + x) +
-                        cells.axis[1].offset_of(cloud[1].first + y);
-      Index& sum = sums[row + at[z]];
-      if constexpr (atomic) {
-        atomic_add(sum, part);
-      } else {
-        sum += part;
-      }
-    };
-    for_each_part<order>(whole(painted.weight(i) * painted.scale), cloud, add);
+    const AssignmentOffsets<order> offset(cells, assignment.axis);
+    for_each_part<order>(whole(painted.weight(i) * painted.scale), assignment.axis,
+                         [&](int x, int y, int z, Index part) {
+                           Index& sum = sums[offset.at[0][x] + offset.at[1][y] + offset.at[2][z]];
+                           if constexpr (atomic) {
+                             atomic_add(sum, part);
+                           } else {
+                             sum += part;
+                           }
+                         });
   }
 };
 
