@@ -3,6 +3,8 @@
 /// Templates are defined in kernels/common/mesh, for Host and Cuda, float and double.
 #pragma once
 
+#include <cmath>
+
 #include "kernels/particles.hpp"
 
 namespace zhalo::kernels {
@@ -71,6 +73,8 @@ struct PaintInput {
     }
     return column ? weight * column[i] : weight;
   }
+  /// Of each particle, where all are equal.
+  double uniform_weight() const { return by_mass ? particles.uniform_mass : 1; }
 };
 
 /// What one look at all weights tells.
@@ -93,6 +97,47 @@ struct WeightSums {
 };
 template <class E, class Real>
 WeightSums sum_weights(const E& exec, const PaintInput<Real>& painted);
+
+/// How many fixed-point units make a weight of 1: 2 to the power of an exponent, such that a weight
+/// has at most 2^50 units and all together at most 2^61. Once each is rounded, both are below the
+/// limits of the arithmetic. The exponent is first estimated from the largest magnitude, which is
+/// not 0, and the number of all particles, then made from their bound_weights() in such units.
+constexpr int most_of_exponent = 1000;  // 2 to the power of it is a number
+ZHALO_HD inline int within_exponents(int exponent) {
+  if (exponent > most_of_exponent) return most_of_exponent;
+  return exponent < -most_of_exponent ? -most_of_exponent : exponent;
+}
+/// The least e with value <= 2^e; one more where they are equal.
+ZHALO_HD inline int exponent_of(double value) {
+  int exponent = 0;
+  static_cast<void>(frexp(value, &exponent));
+  return exponent;
+}
+ZHALO_HD inline int estimate_exponent(double largest, Index total) {
+  const int of_one = 50 - exponent_of(largest);
+  const int of_all = 61 - exponent_of(largest) - exponent_of(static_cast<double>(total));
+  return within_exponents(of_one < of_all ? of_one : of_all);
+}
+ZHALO_HD inline int choose_exponent(double largest, int estimate, Index bound) {
+  int width = 0;  // of the bound, in bits
+  for (; bound > 0; bound /= 2) ++width;
+  const int of_one = 50 - exponent_of(largest);
+  const int of_all = estimate + 61 - width;
+  return within_exponents(of_one < of_all ? of_one : of_all);
+}
+
+/// All that painting asks of the weights of particles that no other rank has.
+struct WeightLedger {
+  WeightSummary summary;
+  double scale_of_bound = 1;
+  Index bound = 0;
+  double scale = 1;
+  WeightSums sums;
+};
+/// The functions above one after the other, without a wait in between. `ledger` is in memory of the
+/// Exec.
+template <class E, class Real>
+void queue_weights(const E& exec, const PaintInput<Real>& painted, WeightLedger* ledger);
 
 /// Adds the units of each particle to the cells that its cloud covers. All of them are this
 /// rank's, or ghosts behind its own.

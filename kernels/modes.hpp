@@ -3,6 +3,9 @@
 /// Templates are defined in kernels/common/modes, for Host and Cuda, float and double.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "kernels/mesh.hpp"
 
 namespace zhalo::kernels {
@@ -52,18 +55,39 @@ template <class E, class T>
 void average_turned_modes(const E& exec, const ModesView<T>& modes, Span<const T> other,
                           const PhaseTables& phases);
 
+// ---------------------------------------------------------------- random modes
+
+/// A Gaussian random field, as zhalo/ics/initial_conditions.hpp has it. Tables and spectrum are in
+/// memory of the Exec.
+template <class T>
+struct RandomModes {
+  ModesView<T> modes;        ///< with z the last axis
+  int axis[3] = {0, 1, 2};   ///< that is slowest, next, and last
+  AxisTables waves;          ///< whole numbers, with sign
+  AxisTables turns;          ///< their sum: the phase of cell 0
+  AxisTables squares;        ///< their sum: the square of the wave number
+  Index num[3] = {};         ///< cells of the grid, by axis
+  Span<const double> log_k;  ///< the power spectrum: ascending, at least two
+  Span<const double> log_power;
+  double volume = 1;
+  std::uint64_t seed = 0;
+  bool fixed_amplitude = false;
+  bool inverted = false;
+};
+/// Equal bits on every backend.
+template <class E, class T>
+void fill_random_modes(const E& exec, const RandomModes<T>& random);
+
 // ---------------------------------------------------------------- power spectra
 
-/// Some rows of modes, on the host, and what is needed to bin them. Tables are of all rows.
+/// Modes and what is needed to bin them, all in memory of the Exec.
 template <class T>
 struct PowerView {
   GridRows rows;
-  Index first_row = 0;  ///< number a * extent[1] + b of the row that `a` and `b` begin with
-  Index num_rows = 0;
   Span<const T> a;
   Span<const T> b;
-  AxisTables
-      squares;  ///< of the wave vector, in whatever unit: their sums are compared with the edges
+  AxisTables squares;  ///< of the wave vector, in whatever unit: their sums are compared with the
+                       ///< edges; ascending along the last axis
   AxisTables along;    ///< their sum: component along the line of sight, in the root of that unit
   AxisTables weights;  ///< their product: how many modes of the full spectrum one stands for
   Span<const double> edges;  ///< ascending; a bin is [edge, next edge)
@@ -71,11 +95,12 @@ struct PowerView {
 
   /// Numbers of each bin: the weights' sum; that of the wave number; of Re(a conj(b)); of the
   /// latter times (2 l + 1) times the Legendre polynomial, l = 0, 2, ...
-  Index width() const { return 3 + num_multipoles; }
+  ZHALO_HD Index width() const { return 3 + num_multipoles; }
 };
 
-/// Adds what the modes, but k = 0, contribute to each bin. Equal bits for any number of threads.
-template <class T>
-void add_powers(const Host& exec, const PowerView<T>& modes, Span<double> sums);
+/// What the modes, but k = 0, contribute to each bin, on the host. Equal bits for any number of
+/// threads, and on every backend.
+template <class E, class T>
+std::vector<double> sum_powers(const E& exec, const PowerView<T>& modes);
 
 }  // namespace zhalo::kernels

@@ -188,6 +188,11 @@ template <class E, class Real>
 PositionSummary summarize_positions(const E& exec, const ParticlesView<Real>& particles,
                                     const Box& box);
 
+/// The same into memory of the Exec, without a wait.
+template <class E, class Real>
+void queue_position_summary(const E& exec, const ParticlesView<Real>& particles, const Box& box,
+                            PositionSummary* to);
+
 /// keys[i] = Morton key of particle i, order[i] = i.
 template <class E, class Real>
 void make_keys(const E& exec, const ParticlesView<Real>& particles, const KeyFrame& frame,

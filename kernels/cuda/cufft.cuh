@@ -32,18 +32,26 @@ struct ComplexPair {
   }
 };
 
-/// Lines of a call of cuFFT.
+/// Where a line, and what follows it, is.
+struct CufftPlaces {
+  Index stride = 1;    ///< in a line
+  Index row = 0;       ///< from line to line of a plane, for transforms in two dimensions
+  Index distance = 0;  ///< from line to line, or from plane to plane
+};
+
+/// Lines of a call of cuFFT; or planes of such lines, in two dimensions.
 struct CufftLines {
   cufftType type = CUFFT_Z2Z;
   Index length = 0;
-  Index stride = 1;       ///< in a line
-  Index in_distance = 0;  ///< from line to line
-  Index out_distance = 0;
+  CufftPlaces in;
+  CufftPlaces out;
   Index num = 0;
+  Index num_rows = 0;  ///< of a plane; 0: in one dimension
 
   friend bool operator<(const CufftLines& a, const CufftLines& b) {
-    const auto all = [](const CufftLines& l) {
-      return std::tie(l.type, l.length, l.stride, l.in_distance, l.out_distance, l.num);
+    const auto places = [](const CufftPlaces& p) { return std::tie(p.stride, p.row, p.distance); };
+    const auto all = [&](const CufftLines& l) {
+      return std::tuple(l.type, l.length, l.num, l.num_rows, places(l.in), places(l.out));
     };
     return all(a) < all(b);
   }
@@ -55,13 +63,18 @@ class CufftPlan {
   CufftPlan(const Cuda& exec, const CufftLines& lines) : device_(exec.device) {
     const DeviceScope scope(device_);
     check_cufft(cufftCreate(&handle_), "cufftCreate");
-    long long length = lines.length;
+    const int rank = lines.num_rows > 0 ? 2 : 1;
+    long long length[] = {lines.num_rows, lines.length};
+    long long in_embed[] = {lines.num_rows, rank == 2 ? lines.in.row : lines.length};
+    long long out_embed[] = {lines.num_rows, rank == 2 ? lines.out.row : lines.length};
+    const int skip = 2 - rank;
     const auto make = [&] {
       check_cufft(cufftSetAutoAllocation(handle_, 0), "cufftSetAutoAllocation");
-      check_cufft(cufftMakePlanMany64(handle_, 1, &length, &length, lines.stride, lines.in_distance,
-                                      &length, lines.stride, lines.out_distance, lines.type,
-                                      lines.num, &work_bytes_),
-                  "cufftMakePlanMany64");
+      check_cufft(
+          cufftMakePlanMany64(handle_, rank, length + skip, in_embed + skip, lines.in.stride,
+                              lines.in.distance, out_embed + skip, lines.out.stride,
+                              lines.out.distance, lines.type, lines.num, &work_bytes_),
+          "cufftMakePlanMany64");
       check_cufft(cufftSetStream(handle_, exec.stream), "cufftSetStream");
     };
     try {

@@ -1,169 +1,14 @@
 // Planes of lines on a device: cuFFT transforms many planes at once, in an order in which both the
 // gathering and the transforms along columns read and write neighbouring numbers.
+#include "kernels/cuda/planes.cuh"
+
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <string>
 #include <type_traits>
 #include <utility>
 
-#include "kernels/cuda/cufft.cuh"
-#include "kernels/cuda/launch.cuh"
-#include "kernels/fft.hpp"
-#include "zhalo/core/error.hpp"
-
 namespace zhalo::kernels {
-namespace {
-
-/// Strides of rows and planes, in elements.
-struct Strides {
-  Index plane = 0;
-  Index row = 0;
-};
-
-/// Copies rows x columns of each plane. Fewer than 2^32 elements, so that division is cheap.
-template <class Element, class Real>
-struct CopyPlanes {
-  Element* to;
-  const Element* from;
-  Strides to_strides;
-  Strides from_strides;
-  std::uint32_t num_rows;
-  std::uint32_t num_columns;
-  Real factor;
-
-  __device__ void operator()(Index i) const {
-    const auto element = static_cast<std::uint32_t>(i);
-    const std::uint32_t line = element / num_columns;
-    const std::uint32_t column = element - line * num_columns;
-    const std::uint32_t plane = line / num_rows;
-    const std::uint32_t row = line - plane * num_rows;
-    to[plane * to_strides.plane + row * to_strides.row + column] =
-        factor * from[plane * from_strides.plane + row * from_strides.row + column];
-  }
-};
-
-/// Makes those modes of each line real that a line of reals has so: the first and, of an even
-/// length, the last. cuFFT asks for it, and promises nothing for others.
-template <class Real>
-struct DropImaginary {
-  ComplexPair<Real>* modes;
-  Index num_columns;
-  bool is_even;
-
-  __device__ void operator()(Index line) const {
-    ComplexPair<Real>* const first = modes + line * num_columns;
-    first->im = 0;
-    if (is_even) first[num_columns - 1].im = 0;
-  }
-};
-
-constexpr Index buffer_bytes = Index{1} << 28;
-constexpr Index max_elements = Index{1} << 31;
-constexpr Index alignment = 256;
-
-template <class Real>
-class CudaPlanes final : public PlanePlan<Real> {
- public:
-  using Number = ComplexPair<Real>;
-
-  CudaPlanes(const Cuda& exec, const PlaneSteps& steps) : exec_(exec), steps_(steps) {
-    const Index plane = std::max<Index>(steps.num_rows * steps.num_columns, 1);
-    if (2 * plane >= max_elements) {
-      throw InputError("planes of " + std::to_string(steps.num_rows) + " x " +
-                       std::to_string(steps.num_columns) +
-                       " modes are too large for a device (fewer than 2^30 modes); use more ranks");
-    }
-    const Index fit = std::min(buffer_bytes / (plane * static_cast<Index>(sizeof(Number))),
-                               max_elements / (2 * plane) - 1);
-    planes_at_once_ = std::clamp<Index>(fit, 1, std::max<Index>(steps.max_planes(), 1));
-    if (is_empty()) return;
-    const DeviceScope scope(exec_.device);
-    for (const Index planes : steps.calls) {
-      if (planes >= planes_at_once_) reserve(planes_at_once_);
-      reserve(planes % planes_at_once_);
-    }
-  }
-
-  Index workspace_bytes() const override {
-    return is_empty() ? 0
-                      : 2 * buffer_size() * static_cast<Index>(sizeof(Number)) + reserved_bytes_ +
-                            3 * alignment;
-  }
-
-  void run(const PlaneJob<Real>& job, Span<std::byte> workspace) const override {
-    if (is_empty()) return;
-    const DeviceScope scope(exec_.device);
-    for (Index done = 0; done < job.num_planes; done += planes_at_once_) {
-      PlaneJob<Real> part = job;
-      part.first_plane += done;
-      part.num_planes = std::min(planes_at_once_, job.num_planes - done);
-      run_at_once(part, workspace_in(workspace));
-    }
-  }
-
- private:
-  struct Workspace {
-    Number* a;  ///< lies row, plane, column: the lines along columns side by side
-    Number* b;  ///< lies plane, row, column
-    void* work;
-  };
-  bool is_empty() const {
-    return steps_.num_rows == 0 || steps_.num_columns == 0 || steps_.max_planes() == 0;
-  }
-  Index buffer_size() const {
-    const Index elements = planes_at_once_ * steps_.num_rows * steps_.num_columns;
-    const Index per_line = alignment / static_cast<Index>(sizeof(Number));
-    return (elements + per_line - 1) / per_line * per_line;
-  }
-  Workspace workspace_in(Span<std::byte> workspace) const {
-    const auto address = reinterpret_cast<std::uintptr_t>(workspace.data());
-    auto* const first =
-        reinterpret_cast<Number*>((address + alignment - 1) / alignment * alignment);
-    return {first, first + buffer_size(), first + 2 * buffer_size()};
-  }
-  Strides row_first(Index planes) const {
-    return {steps_.num_columns, planes * steps_.num_columns};
-  }
-  Strides plane_first() const { return {steps_.num_rows * steps_.num_columns, steps_.num_columns}; }
-
-  bool is_real() const {
-    return steps_.load_rows == RowTransform::real_to_complex ||
-           steps_.store_rows == RowTransform::complex_to_real;
-  }
-  // Cells that are not aligned as complex numbers, and rows of reals at an odd distance, are not
-  // what cuFFT takes: they go through aligned rows, as far apart as rows of modes.
-  bool suits_cufft(const Real* cells, const PlanePiece& piece) const {
-    const bool is_aligned = reinterpret_cast<std::uintptr_t>(cells) % sizeof(Number) == 0;
-    return is_aligned && (!is_real() || piece.row_stride % 2 == 0);
-  }
-  Index even_distance() const { return 2 * steps_.num_columns; }  ///< of these, in reals
-  Index aligned_distance() const { return is_real() ? even_distance() : steps_.num_columns; }
-
-  CufftLines row_lines(Index planes, Index distance) const;
-  CufftLines column_lines(Index planes) const;
-  const CufftPlan& plan_for(const CufftLines& lines) const;
-  void reserve(Index planes);
-  template <class Call>
-  void with_plan(const CufftLines& lines, const Workspace& workspace, const Call& call) const;
-  template <class Element>
-  void copy(const CopyPlanes<Element, Real>& functor, Index planes) const;
-  void run_at_once(const PlaneJob<Real>& job, const Workspace& workspace) const;
-  void load_pieces(const PlaneJob<Real>& job, const Workspace& workspace) const;
-  void load_from_cells(const PlaneJob<Real>& job, const Workspace& workspace) const;
-  void copy_cells(const PlaneJob<Real>& job, const PlanePiece& cells, Real* aligned,
-                  bool back) const;
-  void store_to_pieces(const PlaneJob<Real>& job, const Number* from, const Strides& strides) const;
-  void store_to_cells(const PlaneJob<Real>& job, const Workspace& workspace) const;
-  void permute(Index planes, const Workspace& workspace, bool to_a) const;
-
-  Cuda exec_;
-  PlaneSteps steps_;
-  Index planes_at_once_ = 1;
-  Index reserved_bytes_ = 0;
-  mutable std::map<CufftLines, std::unique_ptr<CufftPlan>> plans_;  ///< the sizes that occurred
-};
 
 // ---------------------------------------------------------------- plans
 
@@ -173,14 +18,14 @@ CufftLines CudaPlanes<Real>::row_lines(Index planes, Index distance) const {
   CufftLines lines;
   lines.length = steps_.line_length;
   lines.num = planes * steps_.num_rows;
-  lines.in_distance = distance;
-  lines.out_distance = steps_.num_columns;
+  lines.in.distance = distance;
+  lines.out.distance = steps_.num_columns;
   lines.type = is_float ? CUFFT_C2C : CUFFT_Z2Z;
   if (steps_.load_rows == RowTransform::real_to_complex)
     lines.type = is_float ? CUFFT_R2C : CUFFT_D2Z;
   if (steps_.store_rows == RowTransform::complex_to_real)
     lines.type = is_float ? CUFFT_C2R : CUFFT_Z2D;
-  if (steps_.store_rows != RowTransform::none) std::swap(lines.in_distance, lines.out_distance);
+  if (steps_.store_rows != RowTransform::none) std::swap(lines.in, lines.out);
   return lines;
 }
 
@@ -189,8 +34,20 @@ CufftLines CudaPlanes<Real>::column_lines(Index planes) const {
   CufftLines lines;
   lines.type = std::is_same_v<Real, float> ? CUFFT_C2C : CUFFT_Z2Z;
   lines.length = steps_.num_rows;
-  lines.stride = lines.num = planes * steps_.num_columns;
-  lines.in_distance = lines.out_distance = 1;
+  lines.num = planes * steps_.num_columns;
+  lines.in = lines.out = {lines.num, 0, 1};
+  return lines;
+}
+
+/// Rows and columns at once.
+template <class Real>
+CufftLines CudaPlanes<Real>::plane_lines(Index planes, const PlanePiece& from,
+                                         const PlanePiece& to) const {
+  CufftLines lines = row_lines(planes, 0);
+  lines.num = planes;
+  lines.num_rows = steps_.num_rows;
+  lines.in = {1, from.row_stride, from.plane_stride};
+  lines.out = {1, to.row_stride, to.plane_stride};
   return lines;
 }
 
@@ -344,18 +201,107 @@ void CudaPlanes<Real>::store_to_cells(const PlaneJob<Real>& job, const Workspace
   if (!suits) copy_cells(job, cells, to, true);
 }
 
+// ---------------------------------------------------------------- without rooms
+
+/// Whether there is one piece, which has all rows and columns.
+template <class Real>
+bool CudaPlanes<Real>::is_whole(Span<const PlanePiece> pieces) const {
+  return pieces.size() == 1 && pieces[0].num_rows == steps_.num_rows &&
+         pieces[0].num_columns == steps_.num_columns;
+}
+
+namespace {
+
+/// Whether no byte is in both: [a, a + size_of_a) and [b, b + size_of_b).
+bool are_apart(const void* a, Index size_of_a, const void* b, Index size_of_b) {
+  const auto first = reinterpret_cast<std::uintptr_t>(a);
+  const auto second = reinterpret_cast<std::uintptr_t>(b);
+  return first + static_cast<std::uintptr_t>(size_of_a) <= second ||
+         second + static_cast<std::uintptr_t>(size_of_b) <= first;
+}
+
+}  // namespace
+
+/// From cells straight to the only piece, in two dimensions. False if that cannot be.
+template <class Real>
+bool CudaPlanes<Real>::transform_planes(const PlaneJob<Real>& job,
+                                        const Workspace& workspace) const {
+  if (steps_.load_rows == RowTransform::none || steps_.columns != ColumnTransform::forward ||
+      !is_whole(job.store) || job.factor != Real{1})
+    return false;
+  const PlanePiece& cells = job.load[0];
+  const PlanePiece& piece = job.store[0];
+  const Index reals = is_real() ? 1 : 2;  // of a cell
+  auto* const from = static_cast<Real*>(cells.data) + reals * cells.offset(job.first_plane, 0);
+  auto* const to = static_cast<Number*>(piece.data) + piece.offset(job.first_plane, 0);
+  const auto size_of = [&](const PlanePiece& p, std::size_t element) {
+    return job.num_planes * p.plane_stride * static_cast<Index>(element);
+  };
+  if (!suits_cufft(from, cells) || piece.row_stride < steps_.num_columns ||
+      piece.plane_stride < steps_.num_rows * piece.row_stride ||
+      cells.plane_stride < steps_.num_rows * cells.row_stride ||
+      !are_apart(from, size_of(cells, static_cast<std::size_t>(reals) * sizeof(Real)), to,
+                 size_of(piece, sizeof(Number))))
+    return false;
+  with_plan(plane_lines(job.num_planes, cells, piece), workspace, [&](cufftHandle plan) {
+    if (is_real()) return execute(plan, from, to);
+    execute(plan, reinterpret_cast<Number*>(from), to, CUFFT_FORWARD);
+  });
+  return true;
+}
+
+/// Columns of the only piece, whose planes lie side by side; to room a or, if what is stored is
+/// such a piece, too, straight to there.
+template <class Real>
+auto CudaPlanes<Real>::transform_columns(const PlaneJob<Real>& job,
+                                         const Workspace& workspace) const -> Columns {
+  const auto are_side_by_side = [&](Span<const PlanePiece> pieces) {
+    return is_whole(pieces) && pieces[0].plane_stride == steps_.num_columns;
+  };
+  if (steps_.columns == ColumnTransform::none || steps_.load_rows != RowTransform::none ||
+      !are_side_by_side(job.load))
+    return Columns::untouched;
+  const auto place_of = [&](const PlanePiece& piece) {
+    return static_cast<Number*>(piece.data) + piece.offset(job.first_plane, 0);
+  };
+  const auto size_of = [&](const PlanePiece& piece) {
+    return steps_.num_rows * piece.row_stride * static_cast<Index>(sizeof(Number));
+  };
+  const PlanePiece& piece = job.load[0];
+  Number* const from = place_of(piece);
+  CufftLines lines = column_lines(job.num_planes);
+  lines.in.stride = piece.row_stride;
+  Number* to = workspace.a;
+  const bool is_stored =
+      steps_.store_rows == RowTransform::none && job.factor == Real{1} &&
+      are_side_by_side(job.store) &&
+      are_apart(from, size_of(piece), place_of(job.store[0]), size_of(job.store[0]));
+  if (is_stored) {
+    to = place_of(job.store[0]);
+    lines.out.stride = job.store[0].row_stride;
+  }
+  const int sign = steps_.columns == ColumnTransform::forward ? CUFFT_FORWARD : CUFFT_INVERSE;
+  with_plan(lines, workspace, [&](cufftHandle plan) { execute(plan, from, to, sign); });
+  return is_stored ? Columns::stored : Columns::in_room;
+}
+
+// ---------------------------------------------------------------- all steps
+
 /// All planes are read before any is written, on one stream.
 template <class Real>
 void CudaPlanes<Real>::run_at_once(const PlaneJob<Real>& job, const Workspace& workspace) const {
+  if (transform_planes(job, workspace)) return;
   const bool has_columns = steps_.columns != ColumnTransform::none;
   const bool from_cells = steps_.load_rows != RowTransform::none;
+  const Columns columns = transform_columns(job, workspace);
+  if (columns == Columns::stored) return;
   if (from_cells) {
     load_from_cells(job, workspace);
     if (has_columns) permute(job.num_planes, workspace, true);
-  } else {
+  } else if (columns == Columns::untouched) {
     load_pieces(job, workspace);
   }
-  if (has_columns) {
+  if (has_columns && columns == Columns::untouched) {
     const int sign = steps_.columns == ColumnTransform::forward ? CUFFT_FORWARD : CUFFT_INVERSE;
     with_plan(column_lines(job.num_planes), workspace,
               [&](cufftHandle plan) { execute(plan, workspace.a, workspace.a, sign); });
@@ -368,8 +314,6 @@ void CudaPlanes<Real>::run_at_once(const PlaneJob<Real>& job, const Workspace& w
     store_to_pieces(job, workspace.a, row_first(job.num_planes));
   }
 }
-
-}  // namespace
 
 template <class Real>
 std::unique_ptr<PlanePlan<Real>> plan_planes(const Cuda& exec, const PlaneSteps& steps) {

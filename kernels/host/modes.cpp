@@ -1,23 +1,28 @@
-// Modes on the host, and power spectra, which are binned here for every Exec.
+// Modes on the host.
 #define ZHALO_BACKEND Host
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "kernels/host/parallel.hpp"
+#include "kernels/modes.hpp"
+
+namespace zhalo::kernels {
+
+ZHALO_SPECIALIZE_REALS(sum_powers);
+
+}  // namespace zhalo::kernels
+
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/modes/modes.hpp"
+#include "kernels/common/modes/powers.hpp"
+#include "kernels/common/modes/random.hpp"
 
 namespace zhalo::kernels {
 namespace {
 
-/// Parts of the rows that are summed one by one, whatever the number of threads.
-constexpr Index max_parts = 64;
-constexpr Index max_partial_sums = Index{1} << 22;
-
-/// Finds the bin of one number after the other: those of a row mostly ascend, and the next one is
-/// in the same bin or not far above.
+/// Finds the bin of one number after the other: those of a row ascend, and the next one is in the
+/// same bin or not far above.
 class BinSearch {
  public:
   explicit BinSearch(Span<const double> edges) : edges_(edges) {}
@@ -35,70 +40,53 @@ class BinSearch {
   Index below_ = 0;  ///< edges that are not above the number
 };
 
-/// (2 l + 1) times the Legendre polynomial of mu, l = 0, 2, ..., each times `value`, is added.
-void add_multipoles(Span<double> sums, double mu, double value) {
-  double even = 1;
-  double odd = mu;
-  for (Index l = 0; l < sums.size(); ++l) {
-    const auto n = static_cast<double>(2 * l);
-    sums[l] += value * (2 * n + 1) * even;
-    // By the recurrence n P_n = (2 n - 1) mu P_(n - 1) - (n - 1) P_(n - 2), twice.
-    even = ((2 * n + 3) * mu * odd - (n + 1) * even) / (n + 2);
-    odd = ((2 * n + 5) * mu * even - (n + 2) * odd) / (n + 3);
+template <class T>
+void add_row(const PowerView<T>& modes, Index number, BinSearch& search, Span<double> sums) {
+  const PowerRow row(modes, number);
+  for (Index c = 0; c < modes.rows.extent[2]; ++c) {
+    const double square = row.square + modes.squares.of[2][c];
+    const Index bin = search.find(square);
+    if (square == 0 || bin < 0 || bin + 1 >= modes.edges.size()) continue;
+    double* const of_bin = &sums[bin * modes.width()];
+    BinSums bin_sums{of_bin[0], of_bin[1], of_bin[2]};
+    add_mode(modes, row, c, square, bin_sums, {of_bin + 3, modes.num_multipoles});
+    of_bin[0] = bin_sums.weight;
+    of_bin[1] = bin_sums.k;
+    of_bin[2] = bin_sums.power;
   }
 }
 
+/// Row by row, with all bins at hand: a mode is looked at once.
 template <class T>
-void add_row(const PowerView<T>& modes, Index row, BinSearch& search, Span<double> sums) {
-  const Index length = modes.rows.extent[2];
-  const Index a = row / modes.rows.extent[1];
-  const Index b = row % modes.rows.extent[1];
-  const double square_ab = modes.squares.of[0][a] + modes.squares.of[1][b];
-  const double along_ab = modes.along.of[0][a] + modes.along.of[1][b];
-  const double weight_ab = modes.weights.of[0][a] * modes.weights.of[1][b];
-  const Index first =
-      modes.rows.place(a, b) - modes.rows.place(modes.first_row / modes.rows.extent[1],
-                                                modes.first_row % modes.rows.extent[1]);
-  for (Index c = 0; c < length; ++c) {
-    const double square = square_ab + modes.squares.of[2][c];
-    const Index bin = search.find(square);
-    if (square == 0 || bin < 0 || bin + 1 >= modes.edges.size()) continue;
-    const double weight = weight_ab * modes.weights.of[2][c];
-    const Index i = 2 * (first + c);
-    const double power =
-        weight * (static_cast<double>(modes.a[i]) * static_cast<double>(modes.b[i]) +
-                  static_cast<double>(modes.a[i + 1]) * static_cast<double>(modes.b[i + 1]));
-    const Span<double> of_bin = sums.subspan(bin * modes.width(), modes.width());
-    const double k = std::sqrt(square);
-    of_bin[0] += weight;
-    of_bin[1] += weight * k;
-    of_bin[2] += power;
-    if (modes.num_multipoles > 0)
-      add_multipoles(of_bin.subspan(3, modes.num_multipoles), (along_ab + modes.along.of[2][c]) / k,
-                     power);
+std::vector<double> sum_rows(const Host& exec, const PowerView<T>& modes) {
+  const Index num_bins = std::max<Index>(modes.edges.size(), 1) - 1;
+  std::vector<double> sums(static_cast<std::size_t>(num_bins * modes.width()));
+  if (sums.empty() || modes.rows.size() == 0) return sums;
+  const PowerParts parts(modes.rows, static_cast<Index>(sums.size()));
+  std::vector<double> partial(static_cast<std::size_t>(parts.parts_of_piece) * sums.size());
+  for (Index first = 0; first < parts.num(); first += parts.parts_of_piece) {
+    std::fill(partial.begin(), partial.end(), 0.0);
+    run_tasks(exec, parts.parts_of_piece, [&](Index p) {
+      BinSearch search(modes.edges);
+      const auto size = static_cast<Index>(sums.size());
+      const Span<double> own = Span<double>(partial).subspan(p * size, size);
+      for (Index row = parts.first_row(first + p); row < parts.end_row(first + p); ++row)
+        add_row(modes, row, search, own);
+    });
+    for (std::size_t i = 0; i < partial.size(); ++i) sums[i % sums.size()] += partial[i];
   }
+  return sums;
 }
 
 }  // namespace
 
-template <class T>
-void add_powers(const Host& exec, const PowerView<T>& modes, Span<double> sums) {
-  const Index parts =
-      std::clamp<Index>(max_partial_sums / std::max<Index>(sums.size(), 1), 1, max_parts);
-  std::vector<double> partial(static_cast<std::size_t>(parts * sums.size()));
-  run_tasks(exec, parts, [&](Index part) {
-    BinSearch search(modes.edges);
-    const Span<double> own = Span<double>(partial).subspan(part * sums.size(), sums.size());
-    const Index last = modes.first_row + modes.num_rows * (part + 1) / parts;
-    for (Index row = modes.first_row + modes.num_rows * part / parts; row < last; ++row)
-      add_row(modes, row, search, own);
-  });
-  for (Index part = 0; part < parts; ++part)
-    for (Index i = 0; i < sums.size(); ++i)
-      sums[i] += partial[static_cast<std::size_t>(part * sums.size() + i)];
+template <>
+std::vector<double> sum_powers(const Host& exec, const PowerView<float>& modes) {
+  return sum_rows(exec, modes);
 }
-
-template void add_powers(const Host&, const PowerView<float>&, Span<double>);
-template void add_powers(const Host&, const PowerView<double>&, Span<double>);
+template <>
+std::vector<double> sum_powers(const Host& exec, const PowerView<double>& modes) {
+  return sum_rows(exec, modes);
+}
 
 }  // namespace zhalo::kernels

@@ -142,8 +142,13 @@ Extent examine_positions(const Context& context, const kernels::ParticlesView<Re
   const auto summary = kernels::on(context.exec, [&](const auto& exec) {
     return kernels::summarize_positions(exec, particles, box);
   });
+  return examine_summary(context, particles.num, summary, of);
+}
+
+Extent examine_summary(const Context& context, Index num, const kernels::PositionSummary& summary,
+                       const PositionsOf& of) {
   Extent extent;
-  extent.range = global_range(context.comm, particles.num);
+  extent.range = global_range(context.comm, num);
   validate_positions(context.comm, extent.range, summary, of);
   for (int axis = 0; axis < 3; ++axis) {
     extent.lo[axis] = context.comm.min(summary.lo[axis]);

@@ -52,6 +52,10 @@ template <class Real>
 Extent examine_positions(const Context& context, const kernels::ParticlesView<Real>& particles,
                          const Box& box, const PositionsOf& of = {});
 
+/// The same of this rank's `num` positions, which have been looked at.
+Extent examine_summary(const Context& context, Index num, const kernels::PositionSummary& summary,
+                       const PositionsOf& of = {});
+
 /// Cells of side `cell` or, if that needs more bits than a key has, as fine as keys allow. True in
 /// `fine_enough` if it did not.
 struct KeyFrameChoice {

@@ -1,9 +1,8 @@
 #include "zhalo/mesh/paint.hpp"
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
@@ -50,28 +49,43 @@ kernels::PaintInput<Real> describe(const kernels::ParticlesView<Real>& view,
   return painted;
 }
 
-/// The least e with value <= 2^e.
-int exponent_of(double value) {
-  int exponent = 0;
-  std::frexp(value, &exponent);
-  return exponent;
+/// What is known of the particles of one rank before the ranks compare.
+struct Looked {
+  kernels::PositionSummary positions;
+  kernels::WeightSummary weights;
+  /// Of particles with different weights that no other rank has: the scale and the sums, too.
+  std::optional<kernels::WeightLedger> ledger;
+};
+template <class Real>
+Looked look_at(const Context& context, const kernels::PaintInput<Real>& painted, const Box& box) {
+  return kernels::on(context.exec, [&](const auto& e) -> Looked {
+    if (context.comm.size() > 1 || painted.is_uniform || painted.particles.num == 0)
+      return {kernels::summarize_positions(e, painted.particles, box),
+              kernels::summarize_weights(e, painted),
+              {}};
+    struct Found {
+      kernels::PositionSummary positions;
+      kernels::WeightLedger weights;
+    };
+    Buffer<Found> there(context.exec, 1, "what is found of particles");
+    kernels::queue_position_summary(e, painted.particles, box, &there.data()->positions);
+    kernels::queue_weights(e, painted, &there.data()->weights);
+    const Found found = to_host(context.exec, there).front();
+    return {found.positions, found.weights.summary, found.weights};
+  });
 }
 
-/// How many fixed-point units make a weight of 1: a power of 2, such that a weight has at most 2^50
-/// units and all together at most 2^61. Once each is rounded, both are below the limits of the
-/// arithmetic.
-/// The same for any order and place of particles. Collective.
+/// Units per weight of 1, the same for any order and place of particles.
 struct WeightScale {
   double fixed_weights_per_unit = 1;
   double magnitude = 0;  ///< that the magnitudes of all weights together do not exceed
 };
+/// Collective.
 template <class Real>
-WeightScale choose_scale(const Context& context, const GlobalRange& range,
+WeightScale choose_scale(const Context& context, const GlobalRange& range, const Looked& looked,
                          kernels::PaintInput<Real> painted) {
   const Communicator& comm = context.comm;
-  const auto on_exec = [&](const auto& work) { return kernels::on(context.exec, work); };
-  const kernels::WeightSummary summary =
-      on_exec([&](const auto& e) { return kernels::summarize_weights(e, painted); });
+  const kernels::WeightSummary& summary = looked.weights;
   const Index num_bad = comm.sum(summary.num_not_finite);
   const Index first_bad =
       comm.min(summary.num_not_finite > 0 ? range.first + summary.first_not_finite
@@ -83,17 +97,14 @@ WeightScale choose_scale(const Context& context, const GlobalRange& range,
            num_bad, range.total, first_bad);
   const double largest = comm.max(summary.largest);
   if (largest == 0) return {};
-  constexpr int most = 1000;  // 2^most is a number
-  const int of_one = 50 - exponent_of(largest);
-  const int rough = std::clamp(
-      std::min(of_one, 61 - exponent_of(largest) - exponent_of(static_cast<double>(range.total))),
-      -most, most);
-  painted.scale = std::ldexp(1.0, rough);
-  const Index bound =
-      comm.sum(on_exec([&](const auto& e) { return kernels::bound_weights(e, painted); }));
-  const int of_all =
-      rough + 61 - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bound)));
-  return {std::ldexp(1.0, std::clamp(std::min(of_one, of_all), -most, most)),
+  if (looked.ledger)
+    return {looked.ledger->scale,
+            static_cast<double>(looked.ledger->bound) / looked.ledger->scale_of_bound};
+  const int estimate = kernels::estimate_exponent(largest, range.total);
+  painted.scale = std::ldexp(1.0, estimate);
+  const Index bound = comm.sum(
+      kernels::on(context.exec, [&](const auto& e) { return kernels::bound_weights(e, painted); }));
+  return {std::ldexp(1.0, kernels::choose_exponent(largest, estimate, bound)),
           static_cast<double>(bound) / painted.scale};
 }
 
@@ -133,7 +144,7 @@ kernels::LinearMap map_to(CellValues values, const PaintReport& report) {
   return {1 / fixed_weight_per_cell, values == CellValues::overdensity ? -1.0 : 0.0};
 }
 
-/// Returns all units of this rank's cells.
+/// Returns all units of this rank's cells. What was queued before is done.
 template <class T>
 Index put_into(const Context& context, const Field<Index>& sums, const kernels::LinearMap& map,
                Field<T>& field) {
@@ -144,6 +155,7 @@ Index put_into(const Context& context, const Field<Index>& sums, const kernels::
     kernels::on(context.exec, [&](const auto& e) { kernels::clear(e, field.span()); });
   const Index* from = sums.span().data() + sums.layout().offset(own.lo);
   T* to = field.span().data() + field.layout().offset(own.lo);
+  if (own.size() == 0) synchronise(context.exec);
   return kernels::on(context.exec, [&](const auto& e) {
     return kernels::write_fixed_weights(e, rows, from, to, map);
   });
@@ -152,9 +164,11 @@ Index put_into(const Context& context, const Field<Index>& sums, const kernels::
 /// Sums are units; the report of all particles but for their number and places. Collective.
 template <class Real>
 PaintReport measure(const Context& context, const kernels::PaintInput<Real>& painted,
-                    Index& fixed_weight) {
+                    const Looked& looked, Index& fixed_weight) {
   const kernels::WeightSums sums =
-      kernels::on(context.exec, [&](const auto& e) { return kernels::sum_weights(e, painted); });
+      looked.ledger ? looked.ledger->sums : kernels::on(context.exec, [&](const auto& e) {
+        return kernels::sum_weights(e, painted);
+      });
   fixed_weight = context.comm.sum(sums.fixed_weight);
   const double squares = context.comm.sum(sums.squares);
   PaintReport report;
@@ -173,9 +187,10 @@ PaintReport paint_checked(const Context& context, const Particles<Real>& particl
   const Decomposition& decomposition = field.decomposition();
   validate_box_fits<Real>(decomposition.grid().box);
   const SegmentTable<Real> input(context.exec, particles);
-  const Extent extent = examine_positions(context, input.view(), decomposition.grid().box);
   kernels::PaintInput<Real> painted = describe(input.view(), particles, options);
-  const WeightScale scale = choose_scale(context, extent.range, painted);
+  const Looked looked = look_at(context, painted, decomposition.grid().box);
+  const Extent extent = examine_summary(context, painted.particles.num, looked.positions);
+  const WeightScale scale = choose_scale(context, extent.range, looked, painted);
   validate(options.values != CellValues::sum ||
                scale.magnitude <= static_cast<double>(std::numeric_limits<T>::max()),
            "the weights' magnitudes sum up to as much as {:.3g}, more than the field's type can "
@@ -185,7 +200,7 @@ PaintReport paint_checked(const Context& context, const Particles<Real>& particl
   painted.scale = scale.fixed_weights_per_unit;
 
   Index fixed_weight = 0;
-  PaintReport report = measure(context, painted, fixed_weight);
+  PaintReport report = measure(context, painted, looked, fixed_weight);
   report.num_particles = extent.range.total;
   report.num_wrapped = extent.num_wrapped;
   report.num_cells = decomposition.grid().size();
@@ -205,7 +220,7 @@ PaintReport paint_checked(const Context& context, const Particles<Real>& particl
 template <class T, class Real>
 PaintReport paint(const Context& context, const Particles<Real>& particles, Field<T>& field,
                   const PaintOptions& options) {
-  return finish_together(context, [&] {
+  return together(context.comm, [&] {
     validate_mesh(context.comm, field.decomposition(), particles.dimensions);
     validate_options(context.comm, field.decomposition(), options, particles.num());
     if (particles.num() > 0) validate_memory(context.exec, options.column.data(), "weights");

@@ -8,6 +8,7 @@
 #include <numbers>
 #include <vector>
 
+#include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/mode_tables.hpp"
@@ -109,8 +110,6 @@ PowerBins make_bins(const Grid& grid, const BinOptions& options) {
 }
 
 constexpr int max_multipole = 16;
-/// Modes that are summed at a time, those of a device brought to the host.
-constexpr Index modes_of_piece = Index{1} << 22;
 
 Index num_multipoles(const PowerOptions& options) {
   return options.multipole_axis < 0 ? 0 : options.max_multipole / 2 + 1;
@@ -144,21 +143,28 @@ void validate_agreed(const Communicator& comm, const Decomposition& decompositio
   validate_equal(comm, numbers, "the options of a power spectrum, or the grid,");
 }
 
-/// Tables of a rank's modes, on the host.
-struct HostTables {
+/// The unit of wave numbers, and the axis that multipoles are about.
+struct PowerFrame {
+  double unit = 1;
+  int line_of_sight = -1;
+};
+
+/// Tables of a rank's modes.
+struct PowerTables {
   ModeTables squares;
   ModeTables along;
   ModeTables weights;
 
-  HostTables(const Grid& grid, const BoxLayout& layout, double unit, int line_of_sight)
-      : squares(
-            host_exec(1), grid, layout,
-            [&](int axis, Index wave) { return std::pow(component(grid, unit, axis, wave), 2); }),
-        along(host_exec(1), grid, layout,
+  PowerTables(const Exec& exec, const Grid& grid, const BoxLayout& layout, const PowerFrame& frame)
+      : squares(exec, grid, layout,
+                [&](int axis, Index wave) {
+                  return std::pow(component(grid, frame.unit, axis, wave), 2);
+                }),
+        along(exec, grid, layout,
               [&](int axis, Index wave) {
-                return axis == line_of_sight ? component(grid, unit, axis, wave) : 0;
+                return axis == frame.line_of_sight ? component(grid, frame.unit, axis, wave) : 0;
               }),
-        weights(host_exec(1), grid, layout, [&](int axis, Index wave) {
+        weights(exec, grid, layout, [&](int axis, Index wave) {
           // Modes with negative k_z are not kept; 0 and the Nyquist frequency have no other sign.
           return axis != 2 || wave == 0 || is_nyquist(wave, grid.num[2]) ? 1 : 2;
         }) {}
@@ -170,55 +176,27 @@ struct HostTables {
   }
 };
 
-/// A rank's modes on the host, some rows at a time.
-template <class T>
-class ModesOnHost {
- public:
-  ModesOnHost(const Exec& exec, const Modes<T>& modes) : exec_(exec), parts_(parts_of(modes)) {}
-
-  Span<const T> part(Index first, Index count) {
-    const Span<const T> part = parts_.subspan(2 * first, 2 * count);
-    if (std::holds_alternative<Host>(exec_)) return part;
-    copy_.resize(static_cast<std::size_t>(part.size()));
-    copy_bytes(exec_, copy_.data(), part.data(), copy_.size() * sizeof(T));
-    return copy_;
-  }
-
- private:
-  const Exec& exec_;
-  Span<const T> parts_;
-  std::vector<T> copy_;
-};
-
 template <class T>
 std::vector<double> sum_own(const Context& context, const Modes<T>& a, const Modes<T>& b,
                             const PowerBins& bins, const PowerOptions& options) {
   const BoxLayout& layout = a.layout();
-  const HostTables tables(a.decomposition().grid(), layout, bins.unit, options.multipole_axis);
+  if (layout.size == 0)
+    return std::vector<double>(
+        static_cast<std::size_t>(bins.num() * (3 + num_multipoles(options))));
+  const Exec& exec = context.exec;
+  const PowerTables tables(exec, a.decomposition().grid(), layout,
+                           {bins.unit, options.multipole_axis});
+  const auto edges = to_exec(exec, Span<const double>(bins.square), "bins of a power spectrum");
   kernels::PowerView<T> view;
   view.rows = rows_of(layout, layout.index_box);
+  view.a = parts_of(a);
+  view.b = parts_of(b);
   view.squares = tables.squares.view();
   view.along = tables.along.view();
   view.weights = tables.weights.view();
-  view.edges = bins.square;
+  view.edges = edges.span();
   view.num_multipoles = num_multipoles(options);
-  std::vector<double> sums(static_cast<std::size_t>(bins.num() * view.width()));
-  if (layout.size == 0 || sums.empty()) return sums;
-
-  const Host* host = std::get_if<Host>(&context.exec);
-  ModesOnHost<T> a_on_host(context.exec, a);
-  ModesOnHost<T> b_on_host(context.exec, b);
-  const Index row_length = view.rows.extent[2];
-  const Index num_rows = layout.size / row_length;
-  const Index rows_of_piece = std::max<Index>(1, modes_of_piece / row_length);
-  for (view.first_row = 0; view.first_row < num_rows; view.first_row += rows_of_piece) {
-    view.num_rows = std::min(rows_of_piece, num_rows - view.first_row);
-    view.a = a_on_host.part(view.first_row * row_length, view.num_rows * row_length);
-    view.b =
-        &a == &b ? view.a : b_on_host.part(view.first_row * row_length, view.num_rows * row_length);
-    kernels::add_powers(host != nullptr ? *host : Host{}, view, Span<double>(sums));
-  }
-  return sums;
+  return kernels::on(exec, [&](const auto& e) { return kernels::sum_powers(e, view); });
 }
 
 /// In place, in the order of ranks.

@@ -57,32 +57,32 @@ class Setup {
   Buffer<float> rows_;
 };
 
-Counted count_second(const std::string& name, const Setup& setup,
-                     const std::function<void()>& call) {
+}  // namespace
+
+Counted count_second(const Counted& what, const Exec& exec, const std::function<void()>& call) {
   call();
   call();  // now the pool has settled
-  MemoryPool& pool = *memory(setup.exec());
+  MemoryPool& pool = *memory(exec);
   pool.reset_peak();
   const Counts before = counts();
   call();
-  Counted result{name, setup.num(), pool.peak_bytes(), counts()};
+  Counted result{what.name, what.num, pool.peak_bytes(), counts()};
   for (std::size_t i = 0; i < num_events; ++i) result.counts.at(i) -= before.at(i);
   return result;
 }
-
-}  // namespace
 
 std::vector<Counted> count_cases(Index num) {
   std::vector<Counted> all;
   for (const std::string kind : {"uniform", "clustered"}) {
     const Setup setup(kind, num);
-    all.push_back(count_second("fof/" + kind + "/b0.2", setup, [&] { setup.find_groups(); }));
-    all.push_back(
-        count_second("knn/self/" + kind + "/k8", setup, [&] { setup.find_neighbours(); }));
+    const auto count = [&](const std::string& name, const std::function<void()>& call) {
+      all.push_back(count_second({name, num}, setup.exec(), call));
+    };
+    count("fof/" + kind + "/b0.2", [&] { setup.find_groups(); });
+    count("knn/self/" + kind + "/k8", [&] { setup.find_neighbours(); });
     const Domain<float> domain = setup.domain();
     const FofResult groups = setup.find_groups(domain);
-    all.push_back(count_second("catalogue/" + kind + "/b0.2", setup,
-                               [&] { make_catalogue(domain, groups.label.span(), {}); }));
+    count("catalogue/" + kind + "/b0.2", [&] { make_catalogue(domain, groups.label.span(), {}); });
   }
   return all;
 }
@@ -109,7 +109,7 @@ bool run_case(const std::string& name, Index num) {
       return make_catalogue(domain, groups.label.span(), {}), true;
     }
   }
-  return false;
+  return run_mesh_case(name, num);
 }
 
 }  // namespace zhalo::emulated

@@ -1,10 +1,12 @@
 /// What calls of the library ask of a device, in the cases of the benchmark.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "tests/device/runtime/calls.hpp"
+#include "zhalo/core/exec.hpp"
 #include "zhalo/core/types.hpp"
 
 namespace zhalo::emulated {
@@ -30,7 +32,15 @@ struct CountedChunks {
 };
 CountedChunks count_chunks(Index num);
 
+/// Painting and readout of uniform particles, and transforms, power spectra and random modes of the
+/// grid with the largest even number of cells per side that has no more cells than `num`.
+std::vector<Counted> count_mesh_cases(Index num);
+
+/// What a call asks for that is not among the first; name and number are those of `what`.
+Counted count_second(const Counted& what, const Exec& exec, const std::function<void()>& call);
+
 /// Runs one of these cases, such as "fof/uniform/b0.2", once. False if there is none of this name.
 bool run_case(const std::string& name, Index num);
+bool run_mesh_case(const std::string& name, Index num);
 
 }  // namespace zhalo::emulated

@@ -15,7 +15,7 @@ void print_row(const Counted& one) {
   };
   fmt::print("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", one.name, one.num,
              one.of(Event::launch), one.of(Event::copy), one.of(Event::synchronise),
-             one.of(Event::byte_to_host), one.of(Event::malloc),
+             one.of(Event::bytes_to_host), one.of(Event::malloc),
              per_particle(one.of(Event::ballot) + one.of(Event::any)),
              per_particle(one.of(Event::shuffle)), per_particle(one.of(Event::sync)),
              per_particle(one.of(Event::atomic)),
@@ -33,6 +33,25 @@ void print_table(const std::vector<Index>& sizes) {
   }
 }
 
+/// Grids and particles on them, as many of these as cells.
+void print_mesh_table(const std::vector<Index>& sizes) {
+  fmt::print(
+      "| case | particles or cells | launches | copies | waits | bytes to the host | transformed "
+      "bytes | atomics | bytes |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: "
+      "|\n");
+  for (const Index num : sizes) {
+    for (const Counted& one : count_mesh_cases(num)) {
+      const auto per_cell = [&](std::int64_t count) {
+        return fmt::format("{:.3g}", static_cast<double>(count) / static_cast<double>(num));
+      };
+      fmt::print("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} |\n", one.name, one.num,
+                 one.of(Event::launch), one.of(Event::copy), one.of(Event::synchronise),
+                 one.of(Event::bytes_to_host), per_cell(one.of(Event::transformed_bytes)),
+                 per_cell(one.of(Event::atomic)), per_cell(static_cast<std::int64_t>(one.bytes)));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace zhalo::emulated
 
@@ -41,4 +60,6 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) sizes.push_back(std::atoll(argv[i]));
   if (sizes.empty()) sizes = {10000, 100000};
   zhalo::emulated::print_table(sizes);
+  fmt::print("\n");
+  zhalo::emulated::print_mesh_table(sizes);
 }

@@ -48,6 +48,10 @@ class LinearPower {
   /// Scales P so that sigma(8) is `sigma8`. InputError unless that is positive and finite.
   void normalise(double sigma8);
 
+  /// The table's natural logarithms.
+  const std::vector<double>& log_k() const { return log_k_; }
+  const std::vector<double>& log_power() const { return log_power_; }
+
  private:
   std::vector<double> log_k_;
   std::vector<double> log_power_;

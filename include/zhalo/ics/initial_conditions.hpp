@@ -27,9 +27,10 @@ struct RandomFieldOptions {
 /// the same waves at the same positions. Modes themselves count phases from the middle of cell 0.
 /// This adds the factor exp(i k.h / 2), where h are the sides of a cell.
 ///
-/// Made on the host. Not collective. InputError for a box without lengths. OutOfMemory or
-/// DeviceError may be thrown on one rank only: if other ranks go on, run it in
-/// Communicator::together.
+/// Equal bit for bit on the host and on a device, whatever their mathematical libraries: the
+/// functions that make a mode are zhalo's own. Not collective. InputError for a box without
+/// lengths. OutOfMemory or DeviceError may be thrown on one rank only: if other ranks go on, run it
+/// in Communicator::together.
 template <class T>
 Modes<T> random_modes(const Context& context, const Decomposition& decomposition,
                       const LinearPower& power, const RandomFieldOptions& options = {});

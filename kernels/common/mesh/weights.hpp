@@ -6,6 +6,7 @@
 
 #include "kernels/common/mesh/mass_assignment.hpp"
 #include "kernels/common/mesh/rows.hpp"
+#include "zhalo/core/buffer.hpp"
 
 namespace zhalo::kernels {
 
@@ -14,8 +15,8 @@ struct SummarizeWeight {
   PaintInput<Real> painted;
   static constexpr Index none = std::numeric_limits<Index>::max();
 
-  ZHALO_HD WeightSummary operator()(Index i) const {
-    const double weight = painted.weight(i);
+  ZHALO_HD WeightSummary operator()(Index i) const { return of(painted.weight(i), i); }
+  ZHALO_HD static WeightSummary of(double weight, Index i) {
     const bool is_finite = weight - weight == 0;
     return {is_finite ? fabs(weight) : 0, is_finite ? 0 : 1, is_finite ? none : i};
   }
@@ -28,49 +29,47 @@ struct CombineWeightSummaries {
   }
 };
 
-/// Particles whose weights have to be looked at.
-template <class Real>
-Index num_to_look_at(const PaintInput<Real>& painted) {
-  const Index num = painted.particles.num;
-  return painted.is_uniform && num > 0 ? 1 : num;
-}
-/// What a weight that was looked at stands for.
-template <class Real>
-Index times_each(const PaintInput<Real>& painted) {
-  return painted.is_uniform ? painted.particles.num : 1;
-}
-
 template <class E, class Real>
 WeightSummary summarize_weights(const E& exec, const PaintInput<Real>& painted) {
-  WeightSummary summary = transform_reduce(
-      exec, num_to_look_at(painted), WeightSummary{0, 0, SummarizeWeight<Real>::none},
-      SummarizeWeight<Real>{painted}, CombineWeightSummaries{});
-  summary.num_not_finite *= times_each(painted);
-  return summary;
+  using One = SummarizeWeight<Real>;
+  const Index num = painted.particles.num;
+  if (painted.is_uniform && num > 0) {
+    WeightSummary summary = One::of(painted.uniform_weight(), 0);
+    summary.num_not_finite *= num;
+    return summary;
+  }
+  return transform_reduce(exec, num, WeightSummary{0, 0, One::none}, One{painted},
+                          CombineWeightSummaries{});
 }
 
 /// Magnitudes in units, rounded down.
 template <class Real>
 struct BoundWeight {
   PaintInput<Real> painted;
-  ZHALO_HD CountedSum operator()(Index i) const {
-    return {static_cast<Index>(fabs(painted.weight(i)) * painted.scale), 1};
+  ZHALO_HD CountedSum operator()(Index i) const { return of(painted.weight(i), painted.scale); }
+  ZHALO_HD static CountedSum of(double weight, double scale) {
+    return {static_cast<Index>(fabs(weight) * scale), 1};
   }
 };
 
 template <class E, class Real>
 Index bound_weights(const E& exec, const PaintInput<Real>& painted) {
-  const CountedSum bound = transform_reduce(exec, num_to_look_at(painted), CountedSum{},
-                                            BoundWeight<Real>{painted}, AddCountedSums{});
-  return times_each(painted) * (bound.sum + bound.num);
+  using One = BoundWeight<Real>;
+  const Index num = painted.particles.num;
+  if (painted.is_uniform && num > 0)
+    return num * (One::of(painted.uniform_weight(), painted.scale).sum + 1);
+  const CountedSum bound =
+      transform_reduce(exec, num, CountedSum{}, One{painted}, AddCountedSums{});
+  return bound.sum + bound.num;
 }
 
 template <class Real>
 struct MeasureWeight {
   PaintInput<Real> painted;
 
-  ZHALO_HD WeightSums operator()(Index i) const {
-    const double fixed_weight = painted.weight(i) * painted.scale;
+  ZHALO_HD WeightSums operator()(Index i) const { return of(painted.weight(i), painted.scale); }
+  ZHALO_HD static WeightSums of(double weight, double scale) {
+    const double fixed_weight = weight * scale;
     return {static_cast<Index>(whole(fixed_weight)), fixed_weight * fixed_weight};
   }
 };
@@ -83,14 +82,69 @@ struct AddWeightSums {
 
 template <class E, class Real>
 WeightSums sum_weights(const E& exec, const PaintInput<Real>& painted) {
-  const WeightSums sums = transform_reduce(exec, num_to_look_at(painted), WeightSums{},
-                                           MeasureWeight<Real>{painted}, AddWeightSums{});
-  const Index times = times_each(painted);
-  return {sums.fixed_weight * times, sums.squares * static_cast<double>(times)};
+  using One = MeasureWeight<Real>;
+  const Index num = painted.particles.num;
+  if (painted.is_uniform && num > 0) {
+    const WeightSums each = One::of(painted.uniform_weight(), painted.scale);
+    return {each.fixed_weight * num, each.squares * static_cast<double>(num)};
+  }
+  return transform_reduce(exec, num, WeightSums{}, One{painted}, AddWeightSums{});
+}
+
+// ---------------------------------------------------------------- without a wait in between
+
+/// From what was found so far to the scale for what comes next. Weights that are not finite end
+/// painting: until then their scale is 0.
+struct ChooseScale {
+  WeightLedger* ledger;
+  const CountedSum* bound;  ///< null: there is none yet
+  Index total;
+
+  ZHALO_HD void operator()(Index) const {
+    const double largest = ledger->summary.largest;
+    const bool is_finite = ledger->summary.num_not_finite == 0;
+    double scale = is_finite ? 1 : 0;
+    if (bound != nullptr) ledger->bound = bound->sum + bound->num;
+    if (is_finite && largest > 0) {
+      int exponent = estimate_exponent(largest, total);
+      if (bound != nullptr) exponent = choose_exponent(largest, exponent, ledger->bound);
+      scale = ldexp(1.0, exponent);
+    }
+    (bound != nullptr ? ledger->scale : ledger->scale_of_bound) = scale;
+  }
+};
+
+/// One::of(weight, scale) with a scale that is in memory of the Exec.
+template <class One, class Real>
+struct OfScaledWeight {
+  PaintInput<Real> painted;
+  const double* scale;
+
+  ZHALO_HD auto operator()(Index i) const {
+    const double units = *scale;
+    return One::of(units == 0 ? 0.0 : painted.weight(i), units);
+  }
+};
+
+template <class E, class Real>
+void queue_weights(const E& exec, const PaintInput<Real>& painted, WeightLedger* ledger) {
+  const Index num = painted.particles.num;
+  Buffer<CountedSum> bound(exec, 1, "weights of particles");
+  queue_reduce(exec, num, WeightSummary{0, 0, SummarizeWeight<Real>::none},
+               SummarizeWeight<Real>{painted}, CombineWeightSummaries{}, &ledger->summary);
+  for_each(exec, 1, ChooseScale{ledger, nullptr, num});
+  using Bound = OfScaledWeight<BoundWeight<Real>, Real>;
+  queue_reduce(exec, num, CountedSum{}, Bound{painted, &ledger->scale_of_bound}, AddCountedSums{},
+               bound.data());
+  for_each(exec, 1, ChooseScale{ledger, bound.data(), num});
+  using Measure = OfScaledWeight<MeasureWeight<Real>, Real>;
+  queue_reduce(exec, num, WeightSums{}, Measure{painted, &ledger->scale}, AddWeightSums{},
+               &ledger->sums);
 }
 
 ZHALO_INSTANTIATE_REALS(summarize_weights);
 ZHALO_INSTANTIATE_REALS(bound_weights);
 ZHALO_INSTANTIATE_REALS(sum_weights);
+ZHALO_INSTANTIATE_REALS(queue_weights);
 
 }  // namespace zhalo::kernels

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <type_traits>
 
 #include "kernels/common/backend.hpp"
 #include "kernels/particles.hpp"
@@ -84,6 +85,17 @@ PositionSummary summarize_positions(const E& exec, const ParticlesView<Real>& pa
   return transform_reduce(exec, particles.num, one.nothing(), one, CombineSummaries{});
 }
 
+template <class E, class Real>
+void queue_position_summary(const E& exec, const ParticlesView<Real>& particles, const Box& box,
+                            PositionSummary* to) {
+  if constexpr (std::is_same_v<E, Host>) {
+    *to = summarize_positions(exec, particles, box);
+  } else {
+    const SummarizePosition<Real> one{particles, box};
+    queue_reduce(exec, particles.num, one.nothing(), one, CombineSummaries{}, to);
+  }
+}
+
 template <class Real>
 struct MakeKey {
   ParticlesView<Real> particles;
@@ -164,6 +176,7 @@ SortedColumns<Real> sort_positions(const E& exec, const ParticlesView<Real>& par
 }
 
 ZHALO_INSTANTIATE_REALS(summarize_positions);
+ZHALO_INSTANTIATE_REALS(queue_position_summary);
 ZHALO_INSTANTIATE_REALS(make_keys);
 ZHALO_INSTANTIATE_REALS(gather_positions);
 ZHALO_INSTANTIATE_REALS(sort_positions);

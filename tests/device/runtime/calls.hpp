@@ -20,9 +20,10 @@ enum class Event {
   shuffle,
   sync,
   atomic,
-  // Not calls: what copies bring to memory of the host.
-  byte_to_host,
-  last = byte_to_host
+  // Bytes.
+  bytes_to_host,
+  transformed_bytes,  ///< that transforms read and write, each number once each way
+  last = transformed_bytes
 };
 inline constexpr std::size_t num_events = static_cast<std::size_t>(Event::last) + 1;
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/device/runtime/calls.hpp"
 #include "tests/device/runtime/devices.hpp"
 #include "tests/device/runtime/memory.hpp"
 #include "tests/device/runtime/report.hpp"
@@ -28,8 +29,23 @@ struct Plan {
   void* work = nullptr;
   cudaStream_t stream = nullptr;
   int device = 0;
+  std::int64_t bytes = 0;  ///< that one execution reads and writes
   bool is_made = false;
 };
+
+/// What all transforms of a plan read and write, in bytes: each number once each way along each
+/// axis.
+std::int64_t bytes_of(cufftType type, int rank, const long long* length, long long num) {
+  const bool is_float = type == CUFFT_C2C || type == CUFFT_R2C || type == CUFFT_C2R;
+  const bool is_complex = type == CUFFT_C2C || type == CUFFT_Z2Z;
+  const long long last = length[rank - 1];
+  long long lines = num;
+  for (int axis = 0; axis + 1 < rank; ++axis) lines *= length[axis];
+  const long long modes = is_complex ? last : last / 2 + 1;
+  // A pass for each axis, all but one from modes to modes.
+  const long long reals = (is_complex ? 2 * last : last) + 2 * modes + 4 * modes * (rank - 1);
+  return lines * reals * (is_float ? 4 : 8);
+}
 
 struct Plans {
   std::mutex mutex;
@@ -94,6 +110,7 @@ cufftResult execute(cufftHandle handle, cufftType type, const void* in, void* ou
          " is executed while device " + std::to_string(current_device()) + " is current");
   if (plan->work == nullptr) stop("a plan of cuFFT without a work area is executed");
   memory_of(plan->device).check_range(plan->work, plan->work_bytes, "the work area of cuFFT");
+  count(Event::transformed_bytes, plan->bytes);
   const auto work = [made = *plan, run] {
     std::memset(made.work, fresh_byte, made.work_bytes);
     run(made);
@@ -180,6 +197,7 @@ cufftResult cufftMakePlanMany64(cufftHandle plan, int rank, long long* length, l
       out *= out_embed[axis];
     }
     found.lines = {num, in_distance, out_distance};
+    found.bytes = bytes_of(type, rank, length, num);
     found.work_bytes = *work_bytes = static_cast<std::size_t>(*length) * 16 + 1000;
     found.is_made = true;
   });

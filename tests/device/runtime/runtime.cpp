@@ -133,7 +133,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   if (bytes == 0) return cudaSuccess;
   const Copy copy{to, from, bytes, device_of(to), device_of(from)};
   if (copy.from_device != on_host && copy.to_device == on_host)
-    count(Event::byte_to_host, static_cast<std::int64_t>(bytes));
+    count(Event::bytes_to_host, static_cast<std::int64_t>(bytes));
   check_kind(copy, kind);
   check_side(to, copy.to_device, bytes, "a copy writes memory of");
   check_side(from, copy.from_device, bytes, "a copy reads memory of");

@@ -1,0 +1,150 @@
+/// Power spectra: sums over modes in a fixed order, which is the same on every backend.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "kernels/common/backend.hpp"
+#include "kernels/common/modes/power_parts.hpp"
+#include "kernels/memory.hpp"
+#include "kernels/modes.hpp"
+#include "zhalo/core/buffer.hpp"
+
+namespace zhalo::kernels {
+
+/// What the modes of a row have in common.
+struct PowerRow {
+  Index first = 0;  ///< place of its first mode
+  double square = 0;
+  double along = 0;
+  double weight = 0;
+
+  template <class T>
+  ZHALO_HD PowerRow(const PowerView<T>& modes, Index row) {
+    const Index a = row / modes.rows.extent[1];
+    const Index b = row - a * modes.rows.extent[1];
+    first = modes.rows.place(a, b);
+    square = modes.squares.of[0][a] + modes.squares.of[1][b];
+    along = modes.along.of[0][a] + modes.along.of[1][b];
+    weight = modes.weights.of[0][a] * modes.weights.of[1][b];
+  }
+};
+
+/// The numbers of a bin that every spectrum has.
+struct BinSums {
+  double weight = 0;
+  double k = 0;
+  double power = 0;
+};
+
+/// Adds what mode c of a row contributes; `square` is that of its wave vector, which is not 0.
+template <class T>
+ZHALO_HD void add_mode(const PowerView<T>& modes, const PowerRow& row, Index c, double square,
+                       BinSums& sums, Span<double> multipoles) {
+  const double weight = row.weight * modes.weights.of[2][c];
+  const Index i = 2 * (row.first + c);
+  const double power =
+      weight * (static_cast<double>(modes.a[i]) * static_cast<double>(modes.b[i]) +
+                static_cast<double>(modes.a[i + 1]) * static_cast<double>(modes.b[i + 1]));
+  const double k = std::sqrt(square);
+  sums.weight += weight;
+  sums.k += weight * k;
+  sums.power += power;
+  if (!multipoles.empty())
+    add_multipoles(multipoles, (row.along + modes.along.of[2][c]) / k, power);
+}
+
+/// The sums of one bin over one part: squares ascend along a row, so that the modes of a bin follow
+/// each other, not far from where they are in the row before.
+template <class T>
+struct SumPart {
+  static constexpr bool long_elements = true;
+
+  PowerView<T> modes;
+  PowerParts parts;
+  Index first_part = 0;
+  Span<double> partial;  ///< by part, bin and number
+
+  ZHALO_HD void operator()(Index i) const {
+    const Index num_bins = modes.edges.size() - 1;
+    const Index part = first_part + i / num_bins;
+    const Index bin = i % num_bins;
+    const Span<double> own = partial.subspan(i * modes.width(), modes.width());
+    for (Index n = 0; n < own.size(); ++n) own[n] = 0;
+    BinSums sums;
+    Index first = 0;
+    const Index end = parts.end_row(part);
+    for (Index row = parts.first_row(part); row < end; ++row)
+      first = add_row(PowerRow(modes, row), bin, first, sums, own.subspan(3, own.size() - 3));
+    own[0] = sums.weight;
+    own[1] = sums.k;
+    own[2] = sums.power;
+  }
+
+  /// Looks for the bin's first mode from `first` on, up or down; returns where it is.
+  ZHALO_HD Index add_row(const PowerRow& row, Index bin, Index first, BinSums& sums,
+                         Span<double> multipoles) const {
+    const double lo = modes.edges[bin];
+    const double hi = modes.edges[bin + 1];
+    const Span<const double> squares = modes.squares.of[2];
+    while (first > 0 && row.square + squares[first - 1] >= lo) --first;
+    while (first < squares.size() && row.square + squares[first] < lo) ++first;
+    for (Index c = first; c < squares.size(); ++c) {
+      const double square = row.square + squares[c];
+      if (!(square < hi)) break;
+      if (square != 0) add_mode(modes, row, c, square, sums, multipoles);
+    }
+    return first;
+  }
+};
+
+/// Adds the parts' sums in order.
+struct AddPartialSums {
+  static constexpr bool long_elements = true;
+
+  Span<const double> partial;
+  Index num_parts = 0;
+  Span<double> sums;
+
+  ZHALO_HD void operator()(Index i) const {
+    constexpr Index at_once = 8;  // loads that do not wait for the additions before them
+    double sum = sums[i];
+    Index part = 0;
+    for (; part + at_once <= num_parts; part += at_once) {
+      double value[static_cast<std::size_t>(at_once)];
+      ZHALO_UNROLL
+      for (Index n = 0; n < at_once; ++n) value[n] = partial[(part + n) * sums.size() + i];
+      ZHALO_UNROLL
+      for (Index n = 0; n < at_once; ++n) sum += value[n];
+    }
+    for (; part < num_parts; ++part) sum += partial[part * sums.size() + i];
+    sums[i] = sum;
+  }
+};
+
+/// One bin of one part for each thread.
+template <class E, class T>
+std::vector<double> sum_powers(const E& exec, const PowerView<T>& modes) {
+  const Index num_bins = std::max<Index>(modes.edges.size(), 1) - 1;
+  std::vector<double> on_host(static_cast<std::size_t>(num_bins * modes.width()));
+  if (on_host.empty() || modes.rows.size() == 0) return on_host;
+  const auto num_sums = static_cast<Index>(on_host.size());
+  const PowerParts parts(modes.rows, num_sums);
+  const Index parts_at_once =
+      std::clamp<Index>(PowerParts::max_partial_sums / num_sums, 1, parts.num());
+  Buffer<double> partial(exec, parts_at_once * num_sums, "sums of a power spectrum");
+  auto sums = to_exec(exec, Span<const double>(on_host), "sums of a power spectrum");
+  for (Index first = 0; first < parts.num(); first += parts_at_once) {
+    const Index count = std::min(parts_at_once, parts.num() - first);
+    for_each(exec, count * num_bins, SumPart<T>{modes, parts, first, partial.span()});
+    for_each(exec, num_sums,
+             AddPartialSums{Span<const double>(partial.span()), count, sums.span()});
+  }
+  copy_bytes(exec, on_host.data(), sums.data(), on_host.size() * sizeof(double));
+  return on_host;
+}
+
+ZHALO_INSTANTIATE_REALS(sum_powers);
+
+}  // namespace zhalo::kernels
