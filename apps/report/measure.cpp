@@ -73,6 +73,7 @@ RankLayout survey_ranks(const Context& context, bool wants_device) {
   ranks.runs_on = runs_on(all, ranks.num_machines);
   const bool devices =
       std::any_of(all.begin(), all.end(), [](const RankInfo& p) { return p.on_device; });
+  ranks.on_device = devices;
   ranks.transport = devices ? comm.describe_transport(context.exec) : "host memory";
   for (const RankInfo& info : all)
     ranks.map.push_back(fmt::format("{}, {}", info.machine.data(), info.processor.data()));
@@ -138,6 +139,12 @@ Measured measure(const Context& context) {
   measured.peak_resident = spread_of(context.comm, static_cast<double>(peak_resident_bytes()));
   measured.peak_pool =
       spread_of(context.comm, static_cast<double>(memory(context.exec)->peak_bytes()));
+  const bool on_device = std::holds_alternative<Cuda>(context.exec);
+  const auto of_device = [&](std::size_t bytes) {
+    return context.comm.max(on_device ? static_cast<double>(bytes) : 0.0);
+  };
+  measured.peak_device = of_device(memory(context.exec)->peak_bytes());
+  measured.peak_device_held = of_device(memory(context.exec)->peak_held());
   return measured;
 }
 
@@ -170,13 +177,23 @@ Row peak_memory_row(const Run& run) {
   const Spread& resident = run.measured.peak_resident;
   const Spread& pool = run.measured.peak_pool;
   const auto bytes = [](double value) { return static_cast<std::size_t>(value); };
+  const double device = run.measured.peak_device;
+  const double held = run.measured.peak_device_held;
+  const std::string of_device =
+      device > 0 ? line("Device", "{} in use at most, {} held{}", bytes_text(device),
+                        bytes_text(held), run.alone ? "" : ", of the rank with most")
+                 : "";
   return {
-      "\n" + line("Peak memory", "{}{} resident; {} {}", run.alone ? "" : "of the rank with most, ",
-                  spread_text(resident, run.alone), run.held, spread_text(pool, run.alone)),
+      "\n" +
+          line("Peak memory", "{}{} resident; {} {}", run.alone ? "" : "of the rank with most, ",
+               spread_text(resident, run.alone), run.held, spread_text(pool, run.alone)) +
+          of_device,
       {{"peak_resident_bytes", bytes(resident.max)},
        {"mean_peak_resident_bytes", bytes(resident.mean)},
        {"peak_pool_bytes", bytes(pool.max)},
-       {"mean_peak_pool_bytes", bytes(pool.mean)}}};
+       {"mean_peak_pool_bytes", bytes(pool.mean)},
+       {"peak_device_bytes", device > 0 ? Json(bytes(device)) : Json(nullptr)},
+       {"peak_device_bytes_held", device > 0 ? Json(bytes(held)) : Json(nullptr)}}};
 }
 
 }  // namespace zhalo::app

@@ -162,7 +162,8 @@ class CudaPlanes final : public PlanePlan<Real> {
   PlaneSteps steps_;
   Index planes_at_once_ = 1;
   Index reserved_bytes_ = 0;
-  mutable std::map<CufftLines, std::unique_ptr<CufftPlan>> plans_;  ///< the sizes that occurred
+  mutable std::map<CufftLines, std::shared_ptr<const CufftPlan>>
+      plans_;  ///< the sizes that occurred
 };
 
 // ---------------------------------------------------------------- plans
@@ -196,8 +197,8 @@ CufftLines CudaPlanes<Real>::column_lines(Index planes) const {
 
 template <class Real>
 const CufftPlan& CudaPlanes<Real>::plan_for(const CufftLines& lines) const {
-  std::unique_ptr<CufftPlan>& plan = plans_[lines];
-  if (plan == nullptr) plan = std::make_unique<CufftPlan>(exec_, lines);
+  std::shared_ptr<const CufftPlan>& plan = plans_[lines];
+  if (plan == nullptr) plan = exec_.pool->kept<KeptPlans>().get(exec_, lines);
   return *plan;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/device/runtime/calls.hpp"
 #include "tests/device/runtime/devices.hpp"
 #include "tests/device/runtime/memory.hpp"
 #include "tests/device/runtime/report.hpp"
@@ -138,6 +139,7 @@ using namespace zhalo::emulated;
 
 cufftResult cufftCreate(cufftHandle* plan) {
   start_device();
+  count(Event::make);
   const std::lock_guard lock(plans().mutex);
   *plan = ++plans().last;
   plans().all[*plan].device = current_device();
