@@ -12,11 +12,6 @@ constexpr double local_bytes = 4;   // a number on this rank: LocalIndex
 constexpr double global_bytes = 8;  // a number over all ranks: Index
 constexpr double number_bytes = 8;
 
-// What depends on the particles (measured: 0.042 to 0.12 leaves, 0 to 0.6 of the particles in
-// groups, 0.5 to 1 labels).
-constexpr double leaves_per_particle = 0.09;
-constexpr double part_in_groups = 0.35;
-constexpr double labels_per_particle = 0.9;
 /// Of all coarser levels of the tree: 1 / 32 + 1 / 32^2 + ...
 constexpr double nodes_per_leaf = 1.04;
 /// Of a radix sort, per element: the algorithm's own memory.
@@ -39,7 +34,7 @@ struct Each {
   explicit Each(const SearchSize& size)
       : num(std::ceil(static_cast<double>(size.num_particles) / size.num_ranks)),
         pos(3 * real_bytes(size.double_positions)),
-        tree(leaves_per_particle * (2 * local_bytes + 2 * pos * nodes_per_leaf)),
+        tree(size.clustering.leaves * (2 * local_bytes + 2 * pos * nodes_per_leaf)),
         order(size.num_ranks > 1 ? 2 * local_bytes : local_bytes),
         is_alone(size.num_ranks == 1) {}
 
@@ -87,8 +82,8 @@ MemoryNeed friends_of_friends_need(const SearchSize& size) {
   MemoryTally tally;
   tally.call(domain_need(size));
   tally.call(groups_need(size));
-  // Labels travel back to where the particles came from.
-  if (!each.is_alone) tally.call(each.need(2 * global_bytes, 0));
+  // Labels travel back to where the particles came from, when global indices are needed no more.
+  if (!each.is_alone) tally.call(each.need(global_bytes, 0));
   return {tally.peak(), each.num * global_bytes};
 }
 
@@ -99,7 +94,7 @@ MemoryNeed columns_need(const SearchSize& size, double bytes, double longest_byt
 
 MemoryNeed catalogue_need(const SearchSize& size) {
   const Each each(size);
-  constexpr double m = part_in_groups;
+  const double m = size.clustering.in_groups;
   if (each.is_alone) {
     const double kept = 2 * global_bytes + (local_bytes + global_bytes) * m;
     const double sorting_members = global_bytes + (2 * key_bytes + 2 * local_bytes + sort_room) * m;
@@ -108,15 +103,16 @@ MemoryNeed catalogue_need(const SearchSize& size) {
   // Labels are sorted here, and those of all ranks on the rank that is asked for them.
   const double sorting_labels = local_bytes + key_bytes + sorting;
   const double asking =
-      local_bytes + (2 * key_bytes + 3 * key_bytes + sort_room) * labels_per_particle;
+      local_bytes + (2 * key_bytes + 3 * key_bytes + sort_room) * size.clustering.labels;
   return each.need(std::max(sorting_labels, asking),
                    global_bytes + (2 * local_bytes + global_bytes) * m);
 }
 
 MemoryNeed group_order_need(const SearchSize& size, double bytes) {
   const Each each(size);
-  const double kept = bytes * part_in_groups;
-  return each.need(kept + (each.is_alone ? local_bytes * part_in_groups : 3 * bytes), kept);
+  const double kept = bytes * size.clustering.in_groups;
+  return each.need(kept + (each.is_alone ? local_bytes * size.clustering.in_groups : 3 * bytes),
+                   kept);
 }
 
 // ---------------------------------------------------------------- neighbours
@@ -147,7 +143,7 @@ struct Searching {
     const double chunk =
         search.chunk_bytes > 0 ? static_cast<double>(search.chunk_bytes) : default_chunk_bytes;
     const double at_once = std::min(queries, std::max(1.0, std::floor(chunk / entry / search.k)));
-    const double nodes = leaves_per_particle * nodes_per_leaf * global_bytes;
+    const double nodes = size.clustering.leaves * nodes_per_leaf * global_bytes;
     double domain = each.num * (each.pos + each.order + global_bytes + each.tree + nodes);
     if (search.num_queries > 0)
       domain += queries * (each.pos + each.order + global_bytes + each.tree);

@@ -8,14 +8,22 @@ namespace zhalo {
 /// Bytes of a rank's memory that a call takes beyond what is in use when it begins. With several
 /// ranks: of the rank with most.
 ///
-/// The figures are of a CUDA device. Within 10% they are what MemoryPool::peak_bytes() counts, for
-/// more than about 10000 particles or cells a rank. What depends on the particles is assumed: 9
-/// leaves of the tree for 100 particles, 35 of 100 particles in groups, and several ranks that own
-/// particles in any order. Where particles are clustered or uniform this is off by a few bytes a
-/// particle. Not counted: the CUDA context, the code of kernels, and what cuFFT and NCCL take.
+/// The figures are of a CUDA device, for more than about 10000 particles or cells a rank. Within 10%
+/// they are what MemoryPool::peak_bytes() counts, if what depends on the particles is as Clustering
+/// says. Ranks may own particles in any order. Not counted: the CUDA context, the code of kernels,
+/// and what plans of cuFFT and NCCL take.
 struct MemoryNeed {
   double peak = 0;  ///< at most while the call runs
   double kept = 0;  ///< when it has returned: its results, and what a domain keeps
+};
+
+/// What depends on where particles are. The default is between uniform particles, which have 0.043,
+/// 0 and 1, and particles in haloes of which 60% are in groups, which have 0.12, 0.6 and 0.6. Either
+/// makes up to a sixth of the need of make_catalogue(), and less of the others.
+struct Clustering {
+  double leaves = 0.09;     ///< of the tree, per particle
+  double in_groups = 0.35;  ///< part of the particles that are members of the catalogue's groups
+  double labels = 0.9;      ///< friends-of-friends groups of one member or more, per particle
 };
 
 /// Particles of a search in 3 dimensions, evenly over the ranks.
@@ -23,6 +31,7 @@ struct SearchSize {
   Index num_particles = 0;  ///< over all ranks
   int num_ranks = 1;
   bool double_positions = false;
+  Clustering clustering{};
 };
 
 /// friends_of_friends() of particles.
