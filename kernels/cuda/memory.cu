@@ -44,9 +44,9 @@ constexpr int max_devices = 64;
 /// cudaMalloc and cudaFree take up to a millisecond, and cudaFree waits for the whole device: small
 /// calls would do nothing else.
 constexpr std::size_t keep_bytes = std::size_t{64} << 20;
-/// Free blocks that are found again need more room than those that fit best: up to 1.4 times what
-/// is in use at the peak (docs/decisions.md).
-constexpr double keep_share = 1.5;
+/// Free blocks that are found again need more room than those that fit best
+/// (docs/decisions.md).
+constexpr double keep_share = 2;
 
 /// cudaMalloc or cudaMallocHost: nullptr if there is no room; an error of the device otherwise.
 void* allocate_on(int device, std::size_t bytes, cudaError_t (*allocate)(void**, std::size_t)) {

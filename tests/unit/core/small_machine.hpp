@@ -41,7 +41,7 @@ struct Machine {
   /// As of devices.
   static MemoryPool::Source arena() {
     MemoryPool::Source of_device = source();
-    of_device.keep_share = 1.5;
+    of_device.keep_share = 2;
     of_device.repeats = true;
     return of_device;
   }
