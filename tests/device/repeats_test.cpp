@@ -130,7 +130,7 @@ void check_repeats(const Named& one, points::Kind kind, Index num, Index side) {
 TEST_CASE("the second call of anything allocates nothing") {
   for (const Named& one : all_calls()) {
     check_repeats(one, points::Kind::uniform, 3000, 12);
-    check_repeats(one, points::Kind::clustered, 30000, 24);
+    check_repeats(one, points::Kind::clustered, 15000, 20);
   }
 }
 
