@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/cli/options.hpp"
+#include "apps/report/device_memory.hpp"
 #include "apps/report/measure.hpp"
 #include "apps/report/report.hpp"
 #include "apps/report/results.hpp"
@@ -99,6 +100,9 @@ Sources open_sources(const Context& context, const Options& options);
 
 /// Collective; throws as the library does.
 Plan plan_run(const Context& context, const Sources& sources, const Options& options);
+
+/// What the plan needs of the memory of devices.
+app::DeviceNeed device_need(const Plan& plan);
 
 /// "z from 0 to 10 Mpc/h": the layer that is shown.
 std::string layer_text(const Plan& plan);

@@ -195,6 +195,7 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.ranks.num_ranks;
   plan.estimate = estimate_needs(plan);
   check_memory(context, plan);
+  app::check_device_need(context, device_need(plan), options.dry_run, plan.warnings);
   return plan;
 }
 

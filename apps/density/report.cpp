@@ -77,6 +77,7 @@ app::Rows estimate_rows(const Plan& plan) {
                                  : "";
   return {
       app::memory_need_row("particles, field and modes", estimate, plan.ranks.num_ranks),
+      app::device_need_row(device_need(plan), plan.ranks),
       {output, {{"output_bytes", estimate.output}}},
   };
 }

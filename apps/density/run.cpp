@@ -165,6 +165,7 @@ std::optional<HaloNumbers> put_picture(const Context& context, const Sources& so
 
 Result make_density(const Context& context, const Sources& sources, const Plan& plan,
                     Outputs& outputs) {
+  const auto devices = app::look_after_devices(context, device_need(plan));
   Made made = plan.double_positions ? load_and_paint<double>(context, sources, plan)
                                     : load_and_paint<float>(context, sources, plan);
   app::check_wrapped({made.painted.num_particles, made.painted.num_wrapped}, plan.grid.box,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/cli/options.hpp"
+#include "apps/report/device_memory.hpp"
 #include "apps/report/measure.hpp"
 #include "apps/report/report.hpp"
 #include "zhalo/comm/context.hpp"
@@ -80,6 +81,9 @@ struct Plan {
 
 /// Collective; throws as the library does, and InputError if the linking length makes no sense.
 Plan plan_run(const Context& context, const io::Snapshot& snapshot, const Options& options);
+
+/// What the plan needs of the memory of devices.
+app::DeviceNeed device_need(const Plan& plan);
 
 struct GroupRow {
   Index length = 0;

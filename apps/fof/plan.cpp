@@ -179,6 +179,7 @@ Plan plan_run(const Context& context, const io::Snapshot& snapshot, const Option
   plan.double_positions = app::needs_double(plan.snapshot, all_types(plan.link_types, plan.attach));
   plan.estimate = estimate_needs(plan);
   plan.warnings = warnings_of(plan);
+  app::check_device_need(context, device_need(plan), options.dry_run, plan.warnings);
   return plan;
 }
 

@@ -126,6 +126,7 @@ app::Rows estimate_rows(const Plan& plan) {
           : "";
   return {
       app::memory_need_row("the particles and the search", estimate, plan.ranks.num_ranks),
+      app::device_need_row(device_need(plan), plan.ranks),
       {line("Catalogue", "at most {} in {}", bytes_text(estimate.catalogue_limit), plan.output),
        {{"catalogue_limit_bytes", estimate.catalogue_limit}}},
       {membership, {{"membership_bytes", estimate.membership}}},

@@ -290,6 +290,7 @@ Result find_groups_of(const Context& context, const io::Snapshot& snapshot, cons
 
 Result find_groups(const Context& context, const io::Snapshot& snapshot, const Plan& plan,
                    io::StagedFiles& files) {
+  const auto devices = app::look_after_devices(context, device_need(plan));
   Result result = plan.double_positions ? find_groups_of<double>(context, snapshot, plan, files)
                                         : find_groups_of<float>(context, snapshot, plan, files);
   const app::ResultNames names = app::bring_to_disk(context, {{&files}, {}});

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/cli/options.hpp"
+#include "apps/report/device_memory.hpp"
 #include "apps/report/measure.hpp"
 #include "apps/report/report.hpp"
 #include "apps/report/results.hpp"
@@ -67,6 +68,9 @@ struct Plan : app::CommonPlan {
 
 /// Collective; throws as the library does.
 Plan plan_run(const Context& context, const Options& options);
+
+/// What the plan needs of the memory of devices.
+app::DeviceNeed device_need(const Plan& plan);
 
 /// Planes of cells: the particles' order in the files is then that of their ids for any number of
 /// ranks.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/cli/options.hpp"
+#include "apps/report/device_memory.hpp"
 #include "apps/report/measure.hpp"
 #include "apps/report/report.hpp"
 #include "apps/report/results.hpp"
@@ -99,6 +100,9 @@ Sources open_sources(const Context& context, const Options& options);
 
 /// Collective; throws as the library does.
 Plan plan_run(const Context& context, const Sources& sources, const Options& options);
+
+/// What the plan needs of the memory of devices.
+app::DeviceNeed device_need(const Plan& plan);
 
 /// The datasets, and how they were made, without values.
 io::Results describe_results(const Plan& plan);

@@ -84,6 +84,7 @@ app::Rows estimate_rows(const Plan& plan) {
   const Estimate& estimate = plan.estimate;
   return {
       app::memory_need_row("particles, search and results", estimate, plan.ranks.num_ranks),
+      app::device_need_row(device_need(plan), plan.ranks),
       {line("Output", "{} in {}", bytes_text(estimate.output), plan.output.shown(plan.num_files)),
        {{"output_bytes", estimate.output}}},
   };

@@ -134,6 +134,7 @@ Result find_neighbours_of(const Context& context, const Sources& sources, const 
 
 Result find_neighbours(const Context& context, const Sources& sources, const Plan& plan,
                        io::StagedFiles& files) {
+  const auto devices = app::look_after_devices(context, device_need(plan));
   Result result = plan.double_positions ? find_neighbours_of<double>(context, sources, plan, files)
                                         : find_neighbours_of<float>(context, sources, plan, files);
   const app::ResultNames names = app::bring_to_disk(context, {{&files}, {}});

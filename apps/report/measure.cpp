@@ -74,6 +74,7 @@ RankLayout survey_ranks(const Context& context, bool wants_device) {
   ranks.runs_on = runs_on(all, ranks.num_machines, comm.is_of_threads());
   const bool devices =
       std::any_of(all.begin(), all.end(), [](const RankInfo& p) { return p.on_device; });
+  ranks.on_device = devices;
   ranks.transport = devices ? comm.describe_transport(context.exec) : "host memory";
   for (const RankInfo& info : all)
     ranks.map.push_back(fmt::format("{}, {}", info.machine.data(), info.processor.data()));
@@ -140,6 +141,12 @@ Measured measure(const Context& context) {
   measured.is_one_process = context.comm.size() == 1 || context.comm.is_of_threads();
   measured.peak_pool =
       spread_of(context.comm, static_cast<double>(memory(context.exec)->peak_bytes()));
+  const bool on_device = std::holds_alternative<Cuda>(context.exec);
+  const auto of_device = [&](std::size_t bytes) {
+    return context.comm.max(on_device ? static_cast<double>(bytes) : 0.0);
+  };
+  measured.peak_device = of_device(memory(context.exec)->peak_bytes());
+  measured.peak_device_held = of_device(memory(context.exec)->peak_held());
   return measured;
 }
 
@@ -176,13 +183,23 @@ Row peak_memory_row(const Run& run) {
   const std::string of_process = fmt::format(
       "{}{} resident", is_whole ? "" : "of the rank with most, ", spread_text(resident, is_whole));
   const bool says_more = is_whole && !run.alone;
-  return {"\n" + line("Peak memory", "{}; {}{} {}", of_process,
-                      says_more ? "of the rank with most, " : "", run.held,
-                      spread_text(pool, run.alone)),
-          {{"peak_resident_bytes", bytes(resident.max)},
-           {"mean_peak_resident_bytes", bytes(resident.mean)},
-           {"peak_pool_bytes", bytes(pool.max)},
-           {"mean_peak_pool_bytes", bytes(pool.mean)}}};
+  const double device = run.measured.peak_device;
+  const double held = run.measured.peak_device_held;
+  const std::string of_device =
+      device > 0 ? line("Device", "{} in use at most, {} held{}", bytes_text(device),
+                        bytes_text(held), run.alone ? "" : ", of the rank with most")
+                 : "";
+  return {
+      "\n" +
+          line("Peak memory", "{}; {}{} {}", of_process, says_more ? "of the rank with most, " : "",
+               run.held, spread_text(pool, run.alone)) +
+          of_device,
+      {{"peak_resident_bytes", bytes(resident.max)},
+       {"mean_peak_resident_bytes", bytes(resident.mean)},
+       {"peak_pool_bytes", bytes(pool.max)},
+       {"mean_peak_pool_bytes", bytes(pool.mean)},
+       {"peak_device_bytes", device > 0 ? Json(bytes(device)) : Json(nullptr)},
+       {"peak_device_bytes_held", device > 0 ? Json(bytes(held)) : Json(nullptr)}}};
 }
 
 }  // namespace zhalo::app

@@ -27,6 +27,9 @@ struct Measured {
   Spread peak_resident;        ///< bytes; VmHWM, thus with program and libraries
   bool is_one_process = true;  ///< then that is of all ranks together
   Spread peak_pool;            ///< bytes; the columns and work arrays
+  /// Bytes of devices: in use at most, and held; of the rank with most. 0 without devices.
+  double peak_device = 0;
+  double peak_device_held = 0;
 };
 
 /// Collective.
@@ -58,7 +61,8 @@ Row peak_memory_row(const Run& run);
 struct RankLayout {
   int num_ranks = 1;
   int num_machines = 1;
-  std::string runs_on;  ///< each kind of place, with the number of ranks there
+  bool on_device = false;  ///< any of them
+  std::string runs_on;     ///< each kind of place, with the number of ranks there
   /// Of messages: "host memory", or Communicator::describe_transport().
   std::string transport;
   std::vector<std::string> map;  ///< of each rank: machine and place

@@ -4,6 +4,9 @@
 #include <cufft.h>
 
 #include <cstddef>
+#include <deque>
+#include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 
@@ -107,6 +110,29 @@ class CufftPlan {
   int device_ = 0;
   cufftHandle handle_ = 0;
   std::size_t work_bytes_ = 0;
+};
+
+/// The plans of a context, which live as long as its memory: to make one takes milliseconds and
+/// memory of the device. Of more than `most` the oldest are forgotten.
+class KeptPlans {
+ public:
+  std::shared_ptr<const CufftPlan> get(const Cuda& exec, const CufftLines& lines) {
+    const auto found = plans_.find(lines);
+    if (found != plans_.end()) return found->second;
+    auto made = std::make_shared<const CufftPlan>(exec, lines);
+    if (order_.size() == most) {
+      plans_.erase(order_.front());
+      order_.pop_front();
+    }
+    plans_.emplace(lines, made);
+    order_.push_back(lines);
+    return made;
+  }
+
+ private:
+  static constexpr std::size_t most = 64;
+  std::map<CufftLines, std::shared_ptr<const CufftPlan>> plans_;
+  std::deque<CufftLines> order_;
 };
 
 inline void execute(cufftHandle plan, float* in, ComplexPair<float>* out) {

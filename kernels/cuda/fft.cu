@@ -53,8 +53,8 @@ CufftLines CudaPlanes<Real>::plane_lines(Index planes, const PlanePiece& from,
 
 template <class Real>
 const CufftPlan& CudaPlanes<Real>::plan_for(const CufftLines& lines) const {
-  std::unique_ptr<CufftPlan>& plan = plans_[lines];
-  if (plan == nullptr) plan = std::make_unique<CufftPlan>(exec_, lines);
+  std::shared_ptr<const CufftPlan>& plan = plans_[lines];
+  if (plan == nullptr) plan = exec_.pool->kept<KeptPlans>().get(exec_, lines);
   return *plan;
 }
 

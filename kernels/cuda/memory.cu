@@ -45,6 +45,9 @@ constexpr int max_devices = 64;
 /// cudaMalloc and cudaFree take up to a millisecond, and cudaFree waits for the whole device: small
 /// calls would do nothing else.
 constexpr std::size_t keep_bytes = std::size_t{64} << 20;
+/// Free blocks that are found again need more room than those that fit best
+/// (docs/decisions.md).
+constexpr double keep_share = 2;
 
 /// cudaMalloc or cudaMallocHost: nullptr if there is no room; an error of the device otherwise.
 void* allocate_on(int device, std::size_t bytes, cudaError_t (*allocate)(void**, std::size_t)) {
@@ -85,7 +88,10 @@ constexpr MemoryPool::Source source_of = {
     [] { return available(device); },
     "CUDA device",
     nullptr,
-    keep_bytes};
+    keep_bytes,
+    keep_share,
+    true,
+    device};
 
 template <int device>
 constexpr MemoryPool::Source pinned_source_of = {
@@ -94,7 +100,9 @@ constexpr MemoryPool::Source pinned_source_of = {
     unlimited,
     "page-locked host",
     nullptr,
-    keep_bytes};
+    keep_bytes,
+    keep_share,
+    true};
 
 using Sources = std::array<MemoryPool::Source, max_devices>;
 

@@ -171,7 +171,8 @@ class CudaPlanes final : public PlanePlan<Real> {
   PlaneSteps steps_;
   Index planes_at_once_ = 1;
   Index reserved_bytes_ = 0;
-  mutable std::map<CufftLines, std::unique_ptr<CufftPlan>> plans_;  ///< the sizes that occurred
+  mutable std::map<CufftLines, std::shared_ptr<const CufftPlan>>
+      plans_;  ///< the sizes that occurred
 };
 
 }  // namespace zhalo::kernels

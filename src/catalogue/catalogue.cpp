@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/catalogue.hpp"
@@ -14,6 +15,8 @@
 #include "src/core/host_copies.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
+#include "zhalo/comm/device_memory.hpp"
+#include "zhalo/core/memory_need.hpp"
 
 namespace zhalo {
 namespace {
@@ -321,6 +324,12 @@ Catalogue make_catalogue(const Domain<Real>& domain, Span<const Index> label,
   return together(context.comm, [&] {
     const PhaseTimer timer(context, "catalogue");
     validate_request(context.comm, request_of(domain.box(), options));
+    Index num = 0;
+    for (int s = 0; s < domain.num_species(); ++s) num += domain.num_total(s);
+    const DeviceMemoryScope memory(
+        context, fmt::format("a catalogue of {} particles", num), [=](int ranks) {
+          return catalogue_need({num, ranks, std::is_same_v<Real, double>}).peak;
+        });
     return make(*domain.state(), label, options);
   });
 }

@@ -11,6 +11,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "kernels/memory.hpp"
 #include "kernels/on.hpp"
@@ -103,46 +104,65 @@ void* MemoryPool::allocate(std::size_t bytes, std::string_view purpose) {
   bytes = source_.separate ? std::max(bytes, std::size_t{1}) : rounded_up(bytes);
   const std::lock_guard lock(mutex_);
   char* block = take_locked(bytes);
-  if (block == nullptr) {
-    // Reuse between calls costs little memory beyond what one call needs: unused chunks are given
-    // back until what is held is within 9/8 of the peak of what was in use.
-    const std::size_t needed = std::max(peak_, in_use_ + bytes);
-    release_locked(std::max(needed + needed / 8, source_.keep_bytes) - bytes);
-    bool added = add_chunk_locked(bytes);
-    if (!added) {
-      release_locked(0);
-      added = add_chunk_locked(bytes);
-    }
-    if (!added) block = take_locked(bytes, AnyPart::yes);
-    if (!added && block == nullptr) {
-      throw OutOfMemory(
-          fmt::format("out of {} memory: {:.3f} GiB are needed for {}, {:.3f} GiB are available{} "
-                      "and zhalo already uses {:.3f} GiB; "
-                      "use more ranks or a machine with more memory",
-                      source_.name, gibibytes(bytes), purpose, gibibytes(source_.available()),
-                      source_.limit == nullptr ? "" : source_.limit(), gibibytes(in_use_)));
-    }
-    if (added) block = take_locked(bytes);
-  }
+  if (block == nullptr) block = grow_locked(bytes);
+  if (block == nullptr) throw OutOfMemory(shortage_locked(bytes, purpose));
   in_use_ += bytes;
   peak_ = std::max(peak_, in_use_);
   return block;
 }
 
-/// The front of the smallest free part that is large enough and, unless any part will do, not far
-/// too large; or null.
-char* MemoryPool::take_locked(std::size_t bytes, AnyPart any) {
+/// Takes a new chunk from the source, or whatever there is if it has none; or null. Reuse between
+/// calls costs little memory beyond what one call needs: unused chunks are given back until what is
+/// held is within a share of the peak of what was in use.
+char* MemoryPool::grow_locked(std::size_t bytes) {
+  const std::size_t needed = std::max(peak_, in_use_ + bytes);
+  const auto share = static_cast<std::size_t>(source_.keep_share * static_cast<double>(needed));
+  release_locked(std::max({share, source_.keep_bytes, bytes}) - bytes);
+  if (add_chunk_locked(bytes)) return take_locked(bytes);
+  release_locked(0);
+  if (add_chunk_locked(bytes)) return take_locked(bytes);
+  return take_locked(bytes, AnyPart::yes);
+}
+
+std::string MemoryPool::shortage_locked(std::size_t bytes, std::string_view purpose) const {
+  const std::string place = source_.device < 0 ? "" : fmt::format(" of device {}", source_.device);
+  const std::size_t available = source_.available();
+  return fmt::format(
+      "out of {} memory{}: {:.3f} GiB are needed for {}, {:.3f} GiB are available{} and zhalo "
+      "already uses {:.3f} GiB; {}",
+      source_.name, place, gibibytes(bytes), purpose, gibibytes(available),
+      source_.limit == nullptr ? "" : source_.limit(), gibibytes(in_use_),
+      remedy_ ? remedy_(in_use_ + bytes, held_ + available)
+              : "use more ranks or a machine with more memory");
+}
+
+/// A free part that is large enough, or null. The first one, in the order of chunks; or the
+/// smallest one, unless that is far too large and not any part will do.
+char* MemoryPool::find_locked(std::size_t bytes, AnyPart any) const {
+  if (source_.repeats) {
+    const auto fits = [&](const auto& place) { return parts_.at(place.second).bytes >= bytes; };
+    const auto first = std::find_if(free_.begin(), free_.end(), fits);
+    return first == free_.end() ? nullptr : first->second;
+  }
   const auto found = free_.lower_bound({bytes, nullptr});
   if (found == free_.end()) return nullptr;
   if (any == AnyPart::no && found->first / smallest_share > bytes) return nullptr;
-  char* block = found->second;
-  Part& part = parts_.at(block);
-  free_.erase(found);
+  return found->second;
+}
+
+/// The front of a free part, or null.
+char* MemoryPool::take_locked(std::size_t bytes, AnyPart any) {
+  char* block = find_locked(bytes, any);
+  if (block == nullptr) return nullptr;
+  const auto found = parts_.find(block);
+  free_.erase(place_locked(found));
+  Part& part = found->second;
   if (part.bytes > bytes) {
-    parts_[block + bytes] = {part.bytes - bytes, false};
-    free_.emplace(part.bytes - bytes, block + bytes);
+    const auto rest = parts_.emplace(block + bytes, Part{part.bytes - bytes, false, part.chunk});
+    free_.insert(place_locked(rest.first));
   }
-  part = {bytes, true};
+  part.bytes = bytes;
+  part.used = true;
   return block;
 }
 
@@ -150,11 +170,17 @@ bool MemoryPool::add_chunk_locked(std::size_t bytes) {
   if (bytes >= large_request && bytes > source_.available()) return false;
   char* chunk = static_cast<char*>(source_.allocate(bytes));
   if (chunk == nullptr) return false;
-  chunks_[chunk] = bytes;
-  parts_[chunk] = {bytes, false};
-  free_.emplace(bytes, chunk);
+  const std::size_t number = num_chunks_made_++;
+  chunks_[chunk] = {bytes, number};
+  free_.insert(place_locked(parts_.emplace(chunk, Part{bytes, false, number}).first));
   held_ += bytes;
+  peak_held_ = std::max(peak_held_, held_);
   return true;
+}
+
+/// Where a free part stands in free_.
+std::pair<std::size_t, char*> MemoryPool::place_locked(Parts::const_iterator part) const {
+  return {source_.repeats ? part->second.chunk : part->second.bytes, part->first};
 }
 
 void MemoryPool::deallocate(void* block) noexcept {
@@ -163,7 +189,7 @@ void MemoryPool::deallocate(void* block) noexcept {
   if (found == parts_.end() || !found->second.used) return;
   found->second.used = false;
   in_use_ -= found->second.bytes;
-  free_.emplace(found->second.bytes, found->first);
+  free_.insert(place_locked(found));
   if (std::next(found) != parts_.end()) join_locked(found, std::next(found));
   if (found != parts_.begin()) join_locked(std::prev(found), found);
   if (source_.separate) release_locked(0);
@@ -172,27 +198,29 @@ void MemoryPool::deallocate(void* block) noexcept {
 /// Makes one part of two if both are free and in one chunk.
 void MemoryPool::join_locked(Parts::iterator left, Parts::iterator right) {
   if (left->second.used || right->second.used || chunks_.contains(right->first)) return;
-  free_.erase({left->second.bytes, left->first});
-  free_.erase({right->second.bytes, right->first});
+  free_.erase(place_locked(left));
+  free_.erase(place_locked(right));
   left->second.bytes += right->second.bytes;
-  free_.emplace(left->second.bytes, left->first);
+  free_.insert(place_locked(left));
   parts_.erase(right);
 }
 
 void MemoryPool::release() noexcept {
+  std::map<std::type_index, std::shared_ptr<void>> dropped;
   const std::lock_guard lock(mutex_);
+  dropped.swap(kept_);
   release_locked(0);
 }
 
-/// Gives chunks back, largest first, until no more than so many bytes are held; those with a block
-/// in use stay.
+/// Gives chunks back until no more than so many bytes are held, those first that stand last among
+/// the free parts: the largest, or the newest. Those with a block in use stay.
 void MemoryPool::release_locked(std::size_t bytes_to_hold) noexcept {
   for (auto last = free_.end(); last != free_.begin() && held_ > bytes_to_hold;) {
-    const auto [bytes, begin] = *--last;
+    char* const begin = (--last)->second;
     const auto chunk = chunks_.find(begin);
-    if (chunk == chunks_.end() || chunk->second != bytes) continue;
+    if (chunk == chunks_.end() || chunk->second.bytes != parts_.at(begin).bytes) continue;
     source_.deallocate(begin);
-    held_ -= bytes;
+    held_ -= chunk->second.bytes;
     chunks_.erase(chunk);
     parts_.erase(begin);
     last = free_.erase(last);
@@ -209,9 +237,33 @@ std::size_t MemoryPool::peak_bytes() const {
   return peak_;
 }
 
+std::size_t MemoryPool::bytes_held() const {
+  const std::lock_guard lock(mutex_);
+  return held_;
+}
+
+std::size_t MemoryPool::peak_held() const {
+  const std::lock_guard lock(mutex_);
+  return peak_held_;
+}
+
+std::size_t MemoryPool::available_bytes() const {
+  const std::lock_guard lock(mutex_);
+  const std::size_t of_system = source_.available();
+  const std::size_t unused = held_ - in_use_;
+  return of_system > std::numeric_limits<std::size_t>::max() - unused ? of_system
+                                                                      : of_system + unused;
+}
+
 void MemoryPool::reset_peak() {
   const std::lock_guard lock(mutex_);
   peak_ = in_use_;
+  peak_held_ = held_;
+}
+
+MemoryPool::Remedy MemoryPool::set_remedy(Remedy remedy) {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(remedy_, std::move(remedy));
 }
 
 void copy_bytes(const Exec& exec, void* to, const void* from, std::size_t bytes) {

@@ -1,11 +1,14 @@
 #include "zhalo/domain/domain.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/on.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
 #include "src/domain/positions.hpp"
+#include "zhalo/comm/device_memory.hpp"
+#include "zhalo/core/memory_need.hpp"
 #include "zhalo/domain/particles.hpp"
 
 namespace zhalo {
@@ -121,6 +124,11 @@ std::shared_ptr<DomainState<Real>> make_shared_domain(const Context& context,
     validate(options.min_length >= 0, "the smallest length is {} (must not be negative)",
              options.min_length);
     if (num > 0) validate_memory(context.exec, options.weight.data, "weights");
+    const Index total = context.comm.sum(num);
+    const DeviceMemoryScope memory(
+        context, fmt::format("a domain of {} particles", total), [=](int ranks) {
+          return domain_need({total, ranks, std::is_same_v<Real, double>}).peak;
+        });
     DomainRequest request;
     request.weight = options.weight;
     request.is_shared = true;

@@ -12,6 +12,8 @@
 #include "src/domain/positions.hpp"
 #include "src/fof/ghosts.hpp"
 #include "src/tree/tree.hpp"
+#include "zhalo/comm/device_memory.hpp"
+#include "zhalo/core/memory_need.hpp"
 
 namespace zhalo {
 namespace {
@@ -286,6 +288,15 @@ void validate_agreement(const Communicator& comm, const Box& box, double linking
   }
 }
 
+/// Of `need` for so many particles.
+template <class Real>
+DeviceMemoryScope look_after_memory(const Context& context, Index num,
+                                    MemoryNeed (*need)(const SearchSize&)) {
+  return {context, fmt::format("friends of friends among {} particles", num), [=](int ranks) {
+            return need({num, ranks, std::is_same_v<Real, double>}).peak;
+          }};
+}
+
 }  // namespace
 
 template <class Real>
@@ -295,6 +306,7 @@ FofResult friends_of_friends(const Domain<Real>& domain, const FofOptions& optio
     validate_options(domain.box(), options);
     validate_agreement(context.comm, domain.box(), options.linking_length);
     validate_scale<Real>(options.linking_length, domain.state()->key_frame.frame.scale);
+    const auto memory = look_after_memory<Real>(context, domain.num_total(), groups_need);
     return find_groups<Real>({*domain.state(), options}, context.comm.bytes_sent());
   });
 }
@@ -307,6 +319,8 @@ FofResult friends_of_friends(const Context& context, const Particles<Real>& part
     validate_box_fits<Real>(box);
     validate_options(box, options);
     validate_agreement(context.comm, box, options.linking_length);
+    const auto memory = look_after_memory<Real>(context, context.comm.sum(particles.num()),
+                                                friends_of_friends_need);
     const Index sent_before = context.comm.bytes_sent();
     const double b = options.linking_length;
     DomainRequest request;

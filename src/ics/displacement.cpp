@@ -1,11 +1,14 @@
 #include <array>
 #include <optional>
+#include <type_traits>
 
 #include "kernels/lpt.hpp"
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/mode_tables.hpp"
+#include "zhalo/comm/device_memory.hpp"
+#include "zhalo/core/memory_need.hpp"
 #include "zhalo/ics/initial_conditions.hpp"
 
 namespace zhalo {
@@ -172,6 +175,13 @@ LptParticles<T> displace(const Context& context, const Modes<T>& linear,
              "the order of the displacement is {} (must be 1, Zel'dovich, or 2, second order)",
              options.order);
     growth_at(options.expansion, options.scale_factor);
+    const GridIndex num = linear.decomposition().grid().num;
+    const DeviceMemoryScope memory(
+        context,
+        fmt::format("{} particles that are displaced", linear.decomposition().grid().size()),
+        [num, order = options.order](int ranks) {
+          return displace_need({num, ranks, std::is_same_v<T, double>}, order).peak;
+        });
     const PhaseTimer timer(context, "displace");
     return displace_cells(context, linear, options);
   });

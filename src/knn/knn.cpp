@@ -6,6 +6,7 @@
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
 #include "src/core/validate.hpp"
+#include "src/knn/memory_of_search.hpp"
 #include "zhalo/knn/neighbour_lists.hpp"
 #include "zhalo/knn/within.hpp"
 
@@ -190,6 +191,7 @@ KnnResult<Real> find(const Context& context, const KnnTargets<Real>& targets, co
     validate(options.k >= 1 && options.k <= max_neighbours, "k is {} (must be 1 to {})", options.k,
              max_neighbours);
     validate_output(context.comm, output);
+    const auto memory = look_after_memory(context, targets, options, knn_need);
     NeighbourSearch search(options, output.columns);
     const Buffer<ParticleLocation> locations =
         output.locations ? locations_of(context, targets) : Buffer<ParticleLocation>();

@@ -5,6 +5,7 @@
 #include "kernels/particles.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/positions.hpp"
+#include "src/knn/memory_of_search.hpp"
 #include "zhalo/knn/neighbour_lists.hpp"
 
 namespace zhalo {
@@ -86,6 +87,7 @@ Buffer<double> find(const Context& context, const KnnTargets<Real>& targets, con
                     const KnnOptions& options, const QuantityOptions& quantity) {
   return together(context.comm, [&] {
     validate_options(context.comm, options, quantity);
+    const auto memory = look_after_memory(context, targets, options, knn_reduce_need);
     const QuantityInput<Real> input = together(
         context.comm, [&] { return QuantityInput<Real>(context, *targets.particles, quantity); });
     NeighbourLists<Real> lists(context, targets, box, {options, input.travelling()});

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <type_traits>
 
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
@@ -10,6 +11,8 @@
 #include "src/domain/positions.hpp"
 #include "src/mesh/painted_cells.hpp"
 #include "src/mesh/particle_route.hpp"
+#include "zhalo/comm/device_memory.hpp"
+#include "zhalo/core/memory_need.hpp"
 
 namespace zhalo {
 namespace {
@@ -215,6 +218,17 @@ PaintReport paint_checked(const Context& context, const Particles<Real>& particl
   return report;
 }
 
+/// `size`: of all particles.
+DeviceMemoryScope look_after_memory(const Context& context, const SearchSize& size,
+                                    const GridIndex& num, int window_order) {
+  return {context, fmt::format("{} particles that are painted", size.num_particles),
+          [=](int ranks) {
+            return paint_need({size.num_particles, ranks, size.double_positions}, {num, ranks},
+                              window_order)
+                .peak;
+          }};
+}
+
 }  // namespace
 
 template <class T, class Real>
@@ -224,6 +238,9 @@ PaintReport paint(const Context& context, const Particles<Real>& particles, Fiel
     validate_mesh(context.comm, field.decomposition(), particles.dimensions);
     validate_options(context.comm, field.decomposition(), options, particles.num());
     if (particles.num() > 0) validate_memory(context.exec, options.column.data(), "weights");
+    const DeviceMemoryScope memory = look_after_memory(
+        context, {context.comm.sum(particles.num()), 1, std::is_same_v<Real, double>},
+        field.decomposition().grid().num, order_of(options.window));
     return paint_checked(context, particles, field, options);
   });
 }

@@ -3,11 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
+#include <typeindex>
 #include <utility>
 
 namespace zhalo {
@@ -28,8 +31,12 @@ std::string describe_memory_limit();
 /// searches neither allocate nor touch fresh pages. It also counts the bytes in use.
 ///
 /// Large free blocks are cut for smaller requests and joined again. Before the pool holds more than
-/// 9/8 of the peak of bytes in use (or Source::keep_bytes, if that is more), it gives unused blocks
-/// back to the system.
+/// Source::keep_share of the peak of bytes in use (or Source::keep_bytes, if that is more), it
+/// gives unused blocks back to the system.
+///
+/// Memory of a device is an arena (Source::repeats): a request is served from the first free block
+/// that is large enough, those that were allocated first before others. A repeated call then finds
+/// each of its buffers where it was the first time, and allocates nothing.
 ///
 /// Thread-safe. The functions of its Source decide whether it serves host or device memory. It must
 /// outlive its blocks. Buffers ensure this by sharing ownership of the pool.
@@ -45,6 +52,12 @@ class MemoryPool {
     std::string (*limit)() = nullptr;  ///< describes a limit of the process, or null
     /// Bytes that are kept in any case, for memory whose allocation is slow.
     std::size_t keep_bytes = 0;
+    /// What is kept at most, in units of the peak of bytes in use.
+    double keep_share = 1.125;
+    /// If true, requests are served in the order of allocation, so that repeated calls allocate
+    /// nothing; else by the free block that fits best, which holds less.
+    bool repeats = false;
+    int device = -1;  ///< for messages; -1: of no device
     /// If true, nothing is kept or cut. Each request is a block of its own, so that tools can
     /// detect accesses beyond its ends.
     bool separate = false;
@@ -61,35 +74,69 @@ class MemoryPool {
   void* allocate(std::size_t bytes, std::string_view purpose);
   void deallocate(void* block) noexcept;
 
-  /// Gives all unused memory back to the system.
+  /// Gives all unused memory back to the system, and what is kept<T>().
   void release() noexcept;
 
   std::size_t bytes_in_use() const;
   std::size_t peak_bytes() const;
-  /// Sets the peak to the bytes in use now.
+  /// Bytes that the pool has of the system, in use or not, and the most that it ever had.
+  std::size_t bytes_held() const;
+  std::size_t peak_held() const;
+  /// Bytes that can still be taken: what the system has available and what the pool holds unused.
+  std::size_t available_bytes() const;
+  /// Sets the peak to the bytes in use now, and the peak of bytes held to those held now.
   void reset_peak();
 
+  /// What OutOfMemory advises, given the bytes that would have to be in use, and those that could
+  /// be. Without a function: more ranks. Returns the function that was set before.
+  using Remedy = std::function<std::string(std::size_t needed, std::size_t capacity)>;
+  Remedy set_remedy(Remedy remedy);
+
+  /// Something that a backend keeps for later calls beside the memory, such as plans of transforms;
+  /// made by the first call for each type.
+  template <class T>
+  T& kept() {
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<void>& found = kept_[typeid(T)];
+    if (found == nullptr) found = std::make_shared<T>();
+    return *static_cast<T*>(found.get());
+  }
+
  private:
+  /// A block from the source.
+  struct Chunk {
+    std::size_t bytes = 0;
+    std::size_t number = 0;  ///< counted in the order of allocation
+  };
   /// Part of a chunk, in use or free. The parts of a chunk follow one another without gaps.
   struct Part {
     std::size_t bytes = 0;
     bool used = false;
+    std::size_t chunk = 0;  ///< its number
   };
   using Parts = std::map<char*, Part>;
   using Free = std::set<std::pair<std::size_t, char*>>;
 
   enum class AnyPart { no, yes };
+  char* find_locked(std::size_t bytes, AnyPart any) const;
   char* take_locked(std::size_t bytes, AnyPart any = AnyPart::no);
+  char* grow_locked(std::size_t bytes);
   bool add_chunk_locked(std::size_t bytes);
+  std::pair<std::size_t, char*> place_locked(Parts::const_iterator part) const;
   void join_locked(Parts::iterator left, Parts::iterator right);
   void release_locked(std::size_t bytes_to_hold) noexcept;
+  std::string shortage_locked(std::size_t bytes, std::string_view purpose) const;
 
   Source source_;
   mutable std::mutex mutex_;
-  std::map<char*, std::size_t> chunks_;  ///< blocks from the source and their bytes
+  std::map<char*, Chunk> chunks_;
   Parts parts_;
-  Free free_;
+  Free free_;  ///< by bytes or, if calls repeat, by the chunk's number; then by address
+  std::map<std::type_index, std::shared_ptr<void>> kept_;
+  Remedy remedy_;
+  std::size_t num_chunks_made_ = 0;
   std::size_t held_ = 0;
+  std::size_t peak_held_ = 0;
   std::size_t in_use_ = 0;
   std::size_t peak_ = 0;
 };

@@ -14,6 +14,7 @@ enum class Event {
   launch,
   synchronise,
   free,
+  make,  ///< of a stream, an event or a plan of cuFFT
   // Inside kernels: of a whole warp, but for the atomics.
   ballot,
   any,

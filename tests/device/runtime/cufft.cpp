@@ -155,6 +155,7 @@ using namespace zhalo::emulated;
 
 cufftResult cufftCreate(cufftHandle* plan) {
   start_device();
+  count(Event::make);
   const std::lock_guard lock(plans().mutex);
   *plan = ++plans().last;
   plans().all[*plan].device = current_device();

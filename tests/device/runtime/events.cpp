@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "tests/device/runtime/calls.hpp"
 #include "tests/device/runtime/devices.hpp"
 #include "tests/device/runtime/report.hpp"
 #include "tests/device/runtime/streams.hpp"
@@ -52,6 +53,7 @@ void check_device(int device, const char* call) {
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   start_device();
+  count(Event::make);
   *stream = new CUstream_st{current_device()};
   return cudaSuccess;
 }
@@ -74,6 +76,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   start_device();
+  count(Event::make);
   *event = new CUevent_st{current_device(), nullptr};
   return cudaSuccess;
 }

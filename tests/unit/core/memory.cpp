@@ -5,44 +5,15 @@
 #include <thread>
 
 #include "tests/support/random.hpp"
+#include "tests/unit/core/small_machine.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace {
 
 using namespace zhalo;
+using namespace zhalo::testing;
 using Catch::Matchers::Contains;
-
-/// A small machine: counts what it gives, and has an end.
-struct Machine {
-  static inline std::size_t total = 0;
-  static inline std::size_t given = 0;
-  static inline int calls = 0;
-  static inline std::map<void*, std::size_t> blocks;
-
-  static void start(std::size_t bytes) {
-    total = bytes;
-    given = 0;
-    calls = 0;
-    blocks.clear();
-  }
-  static void* allocate(std::size_t bytes) {
-    if (given + bytes > total) return nullptr;
-    void* block = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
-    std::memset(block, 0xab, bytes);
-    blocks[block] = bytes;
-    given += bytes;
-    ++calls;
-    return block;
-  }
-  static void deallocate(void* block) {
-    given -= blocks.at(block);
-    blocks.erase(block);
-    std::free(block);
-  }
-  static std::size_t available() { return total - given; }
-  static MemoryPool::Source source() { return {allocate, deallocate, available, "toy"}; }
-};
 
 constexpr std::size_t kib = 1024;
 constexpr std::size_t mib = 1024 * kib;

@@ -1,0 +1,256 @@
+#include "zhalo/core/memory_need.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace zhalo {
+namespace {
+
+// Of elements.
+constexpr double key_bytes = 8;     // of Z-order
+constexpr double local_bytes = 4;   // a number on this rank: LocalIndex
+constexpr double global_bytes = 8;  // a number over all ranks: Index
+constexpr double number_bytes = 8;
+
+/// Of all coarser levels of the tree: 1 / 32 + 1 / 32^2 + ...
+constexpr double nodes_per_leaf = 1.04;
+/// Of a radix sort, per element: the algorithm's own memory.
+constexpr double sort_room = 1;
+/// Tables, and what small buffers are rounded up to.
+constexpr double tables = 16 << 10;
+/// Of the index boxes that a Field exchanges.
+constexpr double tables_of_field = 38400;
+
+double real_bytes(bool is_double) { return is_double ? 8 : 4; }
+
+/// Of one rank, and the bytes of one particle.
+struct Each {
+  double num;    ///< particles of a rank
+  double pos;    ///< three coordinates
+  double tree;   ///< leaves and nodes
+  double order;  ///< places of particles on the way to the domain and back
+  bool is_alone;
+
+  explicit Each(const SearchSize& size)
+      : num(std::ceil(static_cast<double>(size.num_particles) / size.num_ranks)),
+        pos(3 * real_bytes(size.double_positions)),
+        tree(size.clustering.leaves * (2 * local_bytes + 2 * pos * nodes_per_leaf)),
+        order(size.num_ranks > 1 ? 2 * local_bytes : local_bytes),
+        is_alone(size.num_ranks == 1) {}
+
+  /// Positions, order, and global indices where they are kept.
+  double domain() const { return pos + order + (is_alone ? 0 : global_bytes); }
+  MemoryNeed need(double peak, double kept) const { return {num * peak + tables, num * kept}; }
+};
+
+/// Of a sort of keys and local indices, besides these.
+constexpr double sorting = key_bytes + local_bytes + sort_room;
+
+}  // namespace
+
+void MemoryTally::call(const MemoryNeed& need) {
+  peak_ = std::max(peak_, in_use_ + need.peak);
+  take(need.kept);
+}
+
+void MemoryTally::take(double bytes) {
+  in_use_ += bytes;
+  peak_ = std::max(peak_, in_use_);
+}
+
+// ---------------------------------------------------------------- groups
+
+MemoryNeed domain_need(const SearchSize& size) {
+  const Each each(size);
+  const double sorted = key_bytes + local_bytes;
+  double peak = sorted + std::max(sorting, each.pos);
+  // What is sent, and what comes.
+  if (!each.is_alone) peak = std::max(peak, 2 * (sorted + each.pos));
+  return each.need(peak, each.domain() + key_bytes);
+}
+
+MemoryNeed groups_need(const SearchSize& size) {
+  const Each each(size);
+  // Without keys, which the tree was made of: union-find, smallest members and labels.
+  const double smallest = each.is_alone ? local_bytes : global_bytes;
+  const double searching = each.tree - key_bytes + local_bytes + smallest + global_bytes;
+  return each.need(std::max(each.tree, searching), each.tree - key_bytes + global_bytes);
+}
+
+MemoryNeed friends_of_friends_need(const SearchSize& size) {
+  const Each each(size);
+  MemoryTally tally;
+  tally.call(domain_need(size));
+  tally.call(groups_need(size));
+  // Labels travel back to where the particles came from, when global indices are needed no more.
+  if (!each.is_alone) tally.call(each.need(global_bytes, 0));
+  return {tally.peak(), each.num * global_bytes};
+}
+
+MemoryNeed columns_need(const SearchSize& size, double bytes, double longest_bytes) {
+  const Each each(size);
+  return each.need(bytes + (each.is_alone ? 0 : 2 * longest_bytes), bytes);
+}
+
+MemoryNeed catalogue_need(const SearchSize& size) {
+  const Each each(size);
+  const double m = size.clustering.in_groups;
+  if (each.is_alone) {
+    const double kept = 2 * global_bytes + (local_bytes + global_bytes) * m;
+    const double sorting_members = global_bytes + (2 * key_bytes + 2 * local_bytes + sort_room) * m;
+    return each.need(std::max(kept, sorting_members), kept);
+  }
+  // Labels are sorted here, and those of all ranks on the rank that is asked for them.
+  const double sorting_labels = local_bytes + key_bytes + sorting;
+  const double asking =
+      local_bytes + (2 * key_bytes + 3 * key_bytes + sort_room) * size.clustering.labels;
+  return each.need(std::max(sorting_labels, asking),
+                   global_bytes + (2 * local_bytes + global_bytes) * m);
+}
+
+MemoryNeed group_order_need(const SearchSize& size, double bytes) {
+  const Each each(size);
+  const double kept = bytes * size.clustering.in_groups;
+  return each.need(kept + (each.is_alone ? local_bytes * size.clustering.in_groups : 3 * bytes),
+                   kept);
+}
+
+// ---------------------------------------------------------------- neighbours
+
+namespace {
+
+/// Particles of other ranks within the balls of a rank's queries, which reach as far beyond its
+/// part as the ball and about two particles of a leaf.
+double fetched_by(const Each& each, const SearchSize& size, int k) {
+  if (each.is_alone) return 0;
+  const double depth = std::cbrt(3.0 * k / (4 * 3.14159265)) + 1.8;
+  const double area = 6 * (1 - 1.0 / size.num_ranks) * std::pow(each.num, 2.0 / 3.0);
+  return std::min(area * depth, static_cast<double>(size.num_particles) - each.num);
+}
+
+/// A search that is under way, whose rows are returned in elements of so many bytes.
+struct Searching {
+  double in_use;  ///< domain, lists and what was fetched
+  double returned;
+
+  Searching(const SearchSize& size, const NeighbourSize& search, double row_bytes) {
+    const Each each(size);
+    const double entry = real_bytes(size.double_positions) + local_bytes;
+    const double queries = search.num_queries == 0
+                               ? each.num
+                               : static_cast<double>(search.num_queries) / size.num_ranks;
+    constexpr double default_chunk_bytes = 512 << 20;
+    const double chunk =
+        search.chunk_bytes > 0 ? static_cast<double>(search.chunk_bytes) : default_chunk_bytes;
+    const double at_once = std::min(queries, std::max(1.0, std::floor(chunk / entry / search.k)));
+    const double nodes = size.clustering.leaves * nodes_per_leaf * global_bytes;
+    double domain = each.num * (each.pos + each.order + global_bytes + each.tree + nodes);
+    if (search.num_queries > 0)
+      domain += queries * (each.pos + each.order + global_bytes + each.tree);
+    const double fetched = fetched_by(each, size, search.k) *
+                           (each.pos + global_bytes + local_bytes + search.bytes_per_column);
+    in_use = domain + fetched + at_once * (search.k * entry + local_bytes) + tables;
+    // Rows, the order in which they go back, and what is sent and comes.
+    returned =
+        at_once * (each.is_alone ? row_bytes + local_bytes : 3 * row_bytes + 2 * local_bytes);
+  }
+};
+
+double queries_of(const SearchSize& size, const NeighbourSize& search) {
+  const Index all = search.num_queries == 0 ? size.num_particles : search.num_queries;
+  return static_cast<double>(all) / size.num_ranks;
+}
+
+}  // namespace
+
+MemoryNeed knn_need(const SearchSize& size, const NeighbourSize& search) {
+  const Searching searching(size, search, static_cast<double>(search.k) * global_bytes);
+  const double results =
+      queries_of(size, search) * search.k * (real_bytes(size.double_positions) + global_bytes);
+  const double peak = results + searching.in_use + searching.returned;
+  return {std::max(peak, domain_need(size).peak), results};
+}
+
+MemoryNeed knn_reduce_need(const SearchSize& size, const NeighbourSize& search) {
+  const Searching searching(size, search, number_bytes);
+  const Each each(size);
+  const double results = queries_of(size, search) * number_bytes;
+  // Columns as the caller has them, and in the order of the domain.
+  const double columns = 2 * each.num * search.bytes_per_column;
+  const double peak = results + columns + searching.in_use + searching.returned;
+  return {std::max(peak, domain_need(size).peak), results};
+}
+
+// ---------------------------------------------------------------- meshes
+
+namespace {
+
+/// Cells of the rank with most: whole planes while there are as many as ranks.
+double cells_of(const MeshSize& mesh) {
+  const auto planes = static_cast<double>(mesh.num[0]);
+  const double in_plane = static_cast<double>(mesh.num[1]) * static_cast<double>(mesh.num[2]);
+  const double share = planes / mesh.num_ranks;
+  return in_plane * (share >= 1 ? std::ceil(share) : share);
+}
+
+enum class Towards { modes, cells };
+
+/// Of a transform with its own memory: planes in two orders, and what is sent and comes.
+double workspace_bytes(const MeshSize& mesh, Towards towards) {
+  constexpr double room = 8 << 20;
+  constexpr double part = 64 << 20;
+  const double modes = modes_bytes(mesh);
+  const double half = std::floor(static_cast<double>(mesh.num[2]) / 2) + 1;
+  const double plane =
+      static_cast<double>(mesh.num[1]) * half * 2 * real_bytes(mesh.double_values);
+  const double planes_at_once = std::max(room, plane);
+  const double away = modes * (1 - 1.0 / mesh.num_ranks);
+  const double comes = towards == Towards::cells ? modes : away;
+  return 2 * std::min(modes, planes_at_once) + comes + 2 * std::min(away, part);
+}
+
+}  // namespace
+
+double field_bytes(const MeshSize& mesh) {
+  return cells_of(mesh) * real_bytes(mesh.double_values) + tables_of_field;
+}
+
+double modes_bytes(const MeshSize& mesh) {
+  const auto along = static_cast<double>(mesh.num[2]);
+  const double half = std::floor(along / 2) + 1;
+  return cells_of(mesh) / along * half * 2 * real_bytes(mesh.double_values);
+}
+
+MemoryNeed paint_need(const SearchSize& size, const MeshSize& mesh, int window_order) {
+  const Each each(size);
+  const double in_plane = static_cast<double>(mesh.num[1]) * static_cast<double>(mesh.num[2]);
+  const double ghosts = each.is_alone ? 0 : in_plane * (window_order - 1);
+  const double sums = (cells_of(mesh) + ghosts) * global_bytes + tables_of_field;
+  if (each.is_alone) return {sums + tables, 0};
+  // Clustered particles are not evenly over the cells' ranks.
+  constexpr double most_sent = 1 << 23, most_received = 1 << 24, imbalance = 1.1;
+  const double sent = std::min(each.num, most_sent);
+  const double received = std::min(imbalance * each.num, most_received);
+  const double row = each.pos + number_bytes;
+  const double sorting_owners = key_bytes + local_bytes + sorting;
+  const double under_way = 2 * local_bytes * sent + row * (sent + received);
+  return {sums + std::max(sorting_owners * sent, under_way) + tables, 0};
+}
+
+MemoryNeed to_modes_need(const MeshSize& mesh) {
+  return {modes_bytes(mesh) + workspace_bytes(mesh, Towards::modes), modes_bytes(mesh)};
+}
+
+MemoryNeed to_field_need(const MeshSize& mesh) {
+  return {workspace_bytes(mesh, Towards::cells), 0};
+}
+
+MemoryNeed displace_need(const MeshSize& mesh, int order) {
+  const double particles = cells_of(mesh) * (6 * real_bytes(mesh.double_values) + global_bytes);
+  // A potential and a field of each order, and the modes that become the next field.
+  const double peak = particles + order * (modes_bytes(mesh) + field_bytes(mesh)) +
+                      modes_bytes(mesh) + to_field_need(mesh).peak;
+  return {peak, particles};
+}
+
+}  // namespace zhalo

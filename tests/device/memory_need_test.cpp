@@ -1,0 +1,108 @@
+// What calls take of a device's memory is what was predicted, within 10%.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include "tests/device/sample.hpp"
+#include "zhalo/catalogue/catalogue.hpp"
+#include "zhalo/core/memory_need.hpp"
+#include "zhalo/fof/fof.hpp"
+#include "zhalo/ics/initial_conditions.hpp"
+#include "zhalo/knn/reduce.hpp"
+#include "zhalo/mesh/paint.hpp"
+
+namespace zhalo::emulated {
+namespace {
+
+/// Bytes that the call takes at most, on the rank with most.
+double peak_of(const Context& context, const std::function<void()>& call) {
+  MemoryPool& pool = *memory(context.exec);
+  pool.reset_peak();
+  const std::size_t before = pool.bytes_in_use();
+  call();
+  return context.comm.max(static_cast<double>(pool.peak_bytes() - before));
+}
+
+void check(const std::string& what, const SearchSize& size, double predicted, double measured) {
+  INFO(what << " of " << size.num_particles << " particles on " << size.num_ranks
+            << " ranks: predicted " << predicted << ", measured " << measured << ", ratio "
+            << predicted / measured);
+  CHECK(std::abs(predicted - measured) <= 0.1 * measured);
+}
+
+/// As the header says of these points.
+Clustering clustering_of(points::Kind kind) {
+  return kind == points::Kind::uniform ? Clustering{0.043, 0, 1} : Clustering{0.12, 0.6, 0.6};
+}
+
+void check_groups(const Context& context, points::Kind kind, Index num) {
+  const Sample sample(context, kind, num);
+  SearchSize size{num, context.comm.size()};
+  const FofOptions options{.linking_length = sample.linking_length()};
+  const double groups = peak_of(
+      context, [&] { friends_of_friends(context, sample.particles(), sample.box, options); });
+  check("friends_of_friends", size, friends_of_friends_need(size).peak, groups);
+  const double catalogue = peak_of(context, [&] {
+    const Domain<float> domain(context, sample.particles(), sample.box,
+                               {.min_length = options.linking_length});
+    const FofResult found = friends_of_friends(domain, options);
+    make_catalogue(domain, found.label.span(), CatalogueOptions{});
+  });
+  size.clustering = clustering_of(kind);
+  MemoryTally tally;
+  tally.call(domain_need(size));
+  tally.call(groups_need(size));
+  tally.call(catalogue_need(size));
+  check("make_catalogue", size, tally.peak(), catalogue);
+}
+
+void check_neighbours(const Context& context, points::Kind kind, Index num) {
+  const Sample sample(context, kind, num);
+  const SearchSize size{num, context.comm.size()};
+  for (const Index chunk_bytes : {Index{0}, Index{1} << 19}) {
+    const KnnOptions options{.k = 8, .chunk_bytes = chunk_bytes};
+    const double lists =
+        peak_of(context, [&] { knn(context, sample.particles(), sample.box, options); });
+    check("knn", size, knn_need(size, {.k = 8, .chunk_bytes = chunk_bytes}).peak, lists);
+  }
+  const double reduced = peak_of(context, [&] {
+    neighbour_quantity(context, sample.particles(), sample.box, {.k = 32},
+                       {Quantity::kth_radius, {}});
+  });
+  check("knn_reduce", size, knn_reduce_need(size, {.k = 32}).peak, reduced);
+}
+
+void check_meshes(const Context& context, points::Kind kind, Index side) {
+  const Index num = side * side * side;
+  const Sample sample(context, kind, num);
+  const SearchSize size{num, context.comm.size()};
+  const MeshSize mesh{{{side, side, side}}, context.comm.size()};
+  const Decomposition decomposition(Grid{mesh.num, sample.box}, context.comm.size());
+  const double painted = field_bytes(mesh) + paint_need(size, mesh).peak;
+  check("paint", size, painted, peak_of(context, [&] {
+          Field<float> field(context, decomposition);
+          paint(context, sample.particles(), field);
+        }));
+  const double displaced = modes_bytes(mesh) + displace_need(mesh).peak;
+  check("initial conditions", size, displaced, peak_of(context, [&] {
+          const auto linear = random_modes<float>(context, decomposition, eisenstein_hu_power({}));
+          displace(context, linear);
+        }));
+}
+
+}  // namespace
+
+TEST_CASE("calls take as much memory of a device as was predicted") {
+  const Context context = on_device();
+  const Index ranks = context.comm.size();
+  for (const points::Kind kind : {points::Kind::uniform, points::Kind::clustered}) {
+    check_groups(context, kind, 10000 * ranks);
+    check_groups(context, kind, ranks == 1 ? 300000 : 80000);
+    check_neighbours(context, kind, 10000 * ranks);
+    for (const Index side : {32, 48}) check_meshes(context, kind, side);
+  }
+}
+
+}  // namespace zhalo::emulated
