@@ -87,8 +87,7 @@ void add_run_options(CommandLine& command, RunOptions& options, RawRunOptions& r
   command.add_flag("--master", options.files.master,
                    "Also a file that shows those of each kind as one (HDF5 virtual datasets)");
   command.add_option("--device,--devices", raw.device,
-                     "auto (CUDA if there is a device), host, cuda, cuda:NUMBER; all or 0,1,..: "
-                     "these GPUs together, without mpirun",
+                     "auto, host, cuda or cuda:N; all or 0,1,..: several GPUs, without mpirun",
                      "WHICH");
   command.add_option("--transport", raw.transport,
                      "Of messages between GPUs: auto, nccl, gpu-aware (MPI) or staged", "WHICH");
