@@ -48,7 +48,8 @@ class NodeReader {
   }
 
  private:
-  struct Boxes {
+  // clang-tidy names the loop of the assignment that the compiler makes for arrays.
+  struct Boxes {  // NOLINT(bugprone-reserved-identifier)
     std::vector<Real> lo[3];
     std::vector<Real> hi[3];
   };
