@@ -96,8 +96,8 @@ constexpr Call calls[] = {
 std::vector<Counted> count_mesh_cases(Index num) {
   std::vector<Counted> all;
   MeshSetup setup(num);
-  for (const auto& [name, call] : calls)
-    all.push_back(count_second({name, num}, setup.exec(), [&] { call(setup); }));
+  for (const Call& call : calls)
+    all.push_back(count_second({call.first, num}, setup.exec(), [&] { call.second(setup); }));
   return all;
 }
 
