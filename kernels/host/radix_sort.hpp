@@ -88,8 +88,8 @@ void partition_by(const Elements& from, const Elements& to, Index num, KeyBits d
   scatter_digits(from, to, num, digit, at);
 }
 
-/// The counts of several blocks become where the next element of each digit goes, those of the first
-/// block first. Returns where each value begins, and where all end.
+/// The counts of several blocks become where the next element of each digit goes, those of the
+/// first block first. Returns where each value begins, and where all end.
 inline std::vector<Index> interleave(std::vector<DigitCounts>& blocks, std::size_t num_values) {
   std::vector<Index> starts(num_values + 1);
   Index sum = 0;

@@ -201,8 +201,7 @@ double workspace_bytes(const MeshSize& mesh, Towards towards) {
   constexpr double part = 64 << 20;
   const double modes = modes_bytes(mesh);
   const double half = std::floor(static_cast<double>(mesh.num[2]) / 2) + 1;
-  const double plane =
-      static_cast<double>(mesh.num[1]) * half * 2 * real_bytes(mesh.double_values);
+  const double plane = static_cast<double>(mesh.num[1]) * half * 2 * real_bytes(mesh.double_values);
   const double planes_at_once = std::max(room, plane);
   const double away = modes * (1 - 1.0 / mesh.num_ranks);
   const double comes = towards == Towards::cells ? modes : away;

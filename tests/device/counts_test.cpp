@@ -32,7 +32,8 @@ void check_budget(const Counted& one, const Budget& budget) {
   CHECK(one.of(Event::malloc) == 0);
 }
 
-/// Of calls on a grid, on one rank. A power spectrum brings 3 numbers of each of its n / 2 bins to the host, of n^3 cells.
+/// Of calls on a grid, on one rank. A power spectrum of n^3 cells brings 3 numbers of each of its
+/// n / 2 bins to the host.
 const std::map<std::string, Budget> mesh_budgets = {
     {"paint", {4, 2, 128}}, {"paint_masses", {9, 2, 192}},   {"readout", {2, 2, 96}},
     {"fft", {6, 1, 0}},     {"power_spectrum", {2, 1, 384}}, {"random_modes", {1, 0, 0}}};
