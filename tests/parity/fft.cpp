@@ -32,6 +32,17 @@ TEMPLATE_TEST_CASE("transforms of a larger grid", "[parity]", ON_EVERY_EXEC) {
   signals.check_all(context, {}, {.norm = Norm::orthonormal, .restore_order = true, .batch = 3});
 }
 
+TEMPLATE_TEST_CASE("transforms of more planes than fit a device's rooms at once", "[parity]",
+                   ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  Context context;
+  context.exec = *exec;
+  const Signals signals({{70, 50, 256}}, Signals::Kind::real);  // 9 MB in double, in two turns
+  FftRun<double> run(context, Decomposition(Grid{signals.num()}, 1));
+  check_transforms(run, signals);
+}
+
 TEMPLATE_TEST_CASE("imaginary parts that a real field's modes cannot have count as 0",
                    "[parity][small]", ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
