@@ -38,7 +38,7 @@ TEMPLATE_TEST_CASE("transforms of more planes than fit a device's rooms at once"
   if (!exec) return;
   Context context;
   context.exec = *exec;
-  const Signals signals({{70, 50, 256}}, Signals::Kind::real);  // 9 MB in double, in two turns
+  const Signals signals({{100, 70, 256}}, Signals::Kind::real);  // 58 of 100 planes, then 40 of 70
   FftRun<double> run(context, Decomposition(Grid{signals.num()}, 1));
   check_transforms(run, signals);
 }
