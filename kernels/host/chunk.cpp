@@ -139,28 +139,45 @@ class CellsOfAxis {
   double last_;
 };
 
+/// Keys of as many particles as a vector has.
+template <class Real>
+class KeysOf {
+ public:
+  static constexpr int max_step = 8;
+
+  explicit KeysOf(const KeyFrame& frame)
+      : x_(frame, 0), y_(frame, 1), z_(frame, 2), is_flat_(frame.box.dimensions == 2) {}
+
+  HWY_INLINE void operator()(const Real* x, const Real* y, const Real* z,
+                             std::uint64_t* keys) const {
+    WordVec key;
+    if (is_flat_) {
+      key = hn::Or(hn::ShiftLeft<1>(spread2(x_(x))), spread2(y_(y)));
+    } else {
+      key = hn::Or(hn::Or(hn::ShiftLeft<2>(spread3(x_(x))), hn::ShiftLeft<1>(spread3(y_(y)))),
+                   spread3(z_(z)));
+    }
+    hn::StoreU(key, Words64{}, keys);
+  }
+
+ private:
+  CellsOfAxis x_, y_, z_;
+  bool is_flat_;
+};
+
+/// What lies behind the end is not read: another thread may write it.
 template <class Real>
 void keys_of(const Real* const (&axis)[3], Index num, const KeyFrame& frame, std::uint64_t* keys) {
-  const CellsOfAxis x(frame, 0), y(frame, 1), z(frame, 2);
-  const Words64 words;
-  const auto step = static_cast<Index>(hn::Lanes(words));
-  for (Index i = 0; i < num; i += step) {
-    WordVec key;
-    if (frame.box.dimensions == 3) {
-      key = hn::Or(hn::Or(hn::ShiftLeft<2>(spread3(x(axis[0] + i))),
-                          hn::ShiftLeft<1>(spread3(y(axis[1] + i)))),
-                   spread3(z(axis[2] + i)));
-    } else {
-      key = hn::Or(hn::ShiftLeft<1>(spread2(x(axis[0] + i))), spread2(y(axis[1] + i)));
-    }
-    if (i + step <= num) {
-      hn::StoreU(key, words, keys + i);
-      continue;
-    }
-    std::uint64_t last[8];
-    hn::StoreU(key, words, last);
-    std::copy_n(last, num - i, keys + i);
-  }
+  const KeysOf<Real> keys_of_vector(frame);
+  const auto step = static_cast<Index>(hn::Lanes(Words64{}));
+  Index done = 0;
+  for (; done + step <= num; done += step)
+    keys_of_vector(axis[0] + done, axis[1] + done, axis[2] + done, keys + done);
+  Real last[3][KeysOf<Real>::max_step] = {};
+  std::uint64_t last_keys[KeysOf<Real>::max_step];
+  for (int a = 0; a < 3; ++a) std::copy_n(axis[a] + done, num - done, last[a]);
+  keys_of_vector(last[0], last[1], last[2], last_keys);
+  std::copy_n(last_keys, num - done, keys + done);
 }
 
 }  // namespace

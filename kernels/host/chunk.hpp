@@ -20,7 +20,7 @@ void load_chunk(const Place<float>& place, Index num, const KeyFrame& frame,
 void load_chunk(const Place<double>& place, Index num, const KeyFrame& frame,
                 PositionChunk<double>& chunk);
 
-/// Keys of such coordinates. Some elements behind the end of each axis must be readable.
+/// Keys of such coordinates.
 void find_keys(const float* const (&axis)[3], Index num, const KeyFrame& frame,
                std::uint64_t* keys);
 void find_keys(const double* const (&axis)[3], Index num, const KeyFrame& frame,
