@@ -123,15 +123,21 @@ class ResultWriter {
     kernels::on(context_.exec, [&](const auto& e) { kernels::write_rows(e, rows, to); });
   }
 
+  /// One after the other, which takes less memory than both at once.
   void send_rows(const NeighbourRows<Real>& rows) {
-    const Index num = rows.num * rows.k;
-    Buffer<Real> distance(context_.exec, output_.distances ? num : 0, "a chunk of results");
-    Buffer<Index> index(context_.exec, output_.indices ? num : 0, "a chunk of results");
-    kernels::on(context_.exec, [&](const auto& e) {
-      kernels::write_rows(e, rows, {distance.span(), index.span(), {}, rows.unit});
-    });
-    if (output_.distances) keep(distance.data(), sizeof(Real), result_.distance.data());
-    if (output_.indices) keep(index.data(), sizeof(Index), result_.index.data());
+    if (output_.distances) send_values(rows, &kernels::RowOutput<Real>::distance, result_.distance);
+    if (output_.indices) send_values(rows, &kernels::RowOutput<Real>::index, result_.index);
+  }
+
+  template <class T>
+  void send_values(const NeighbourRows<Real>& rows, Span<T> kernels::RowOutput<Real>::*which,
+                   Buffer<T>& to) {
+    Buffer<T> values(context_.exec, rows.num * rows.k, "a chunk of results");
+    kernels::RowOutput<Real> output;
+    output.unit = rows.unit;
+    output.*which = values.span();
+    kernels::on(context_.exec, [&](const auto& e) { kernels::write_rows(e, rows, output); });
+    keep(values.data(), static_cast<Index>(sizeof(T)), to.data());
   }
 
   void write_column(int i, void* to, unsigned char missing) {
