@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/nccl_library.hpp"
+#include "kernels/cuda/streams.cuh"
 #include "kernels/memory.hpp"
 #include "kernels/nccl.hpp"
 #include "zhalo/core/error.hpp"
@@ -26,60 +27,6 @@ void check_nccl(NcclResult result, const char* call, NcclCommunicator* comm = nu
   if (detail != nullptr && detail[0] != '\0') message += std::string(" (") + detail + ")";
   throw CommunicationError(message);
 }
-
-/// Does the work with the device current, if it can be: for what must not throw.
-template <class Work>
-void in_scope(int device, const Work& work) noexcept {
-  try {
-    const DeviceScope scope(device);
-    work();
-  } catch (const Error&) {
-    // A device that cannot be selected holds nothing any more.
-  }
-}
-
-/// A point in the work of a stream.
-class Event {
- public:
-  Event() { ZHALO_CUDA_TRY(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
-  ~Event() {
-    if (event_ != nullptr) static_cast<void>(cudaEventDestroy(event_));
-  }
-  Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
-  Event& operator=(Event&&) = delete;
-
-  void record(cudaStream_t stream) { ZHALO_CUDA_TRY(cudaEventRecord(event_, stream)); }
-  void let_wait(cudaStream_t stream) const {
-    ZHALO_CUDA_TRY(cudaStreamWaitEvent(stream, event_, 0));
-  }
-  bool is_reached() const {
-    const cudaError_t state = cudaEventQuery(event_);
-    if (state != cudaErrorNotReady) ZHALO_CUDA_TRY(state);
-    return state == cudaSuccess;
-  }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
-
-/// A stream for messages alone, which waits for no other.
-class MessageStream {
- public:
-  explicit MessageStream(int device) : device_(device) {
-    const DeviceScope scope(device);
-    ZHALO_CUDA_TRY(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-  }
-  ~MessageStream() {
-    in_scope(device_, [&] { static_cast<void>(cudaStreamDestroy(stream_)); });
-  }
-  MessageStream(const MessageStream&) = delete;
-  MessageStream& operator=(const MessageStream&) = delete;
-  operator cudaStream_t() const { return stream_; }
-
- private:
-  int device_;
-  cudaStream_t stream_ = nullptr;
-};
 
 class Link final : public NcclLink {
  public:
@@ -227,7 +174,7 @@ class Link final : public NcclLink {
   }
 
   int device_ = 0;
-  MessageStream stream_;
+  OwnStream stream_;
   NcclCommunicator* comm_ = nullptr;
   std::deque<Started> waiting_;   ///< the first may be issued
   std::deque<Event> travelling_;  ///< whose work is in the stream

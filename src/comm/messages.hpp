@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "kernels/copies.hpp"
+#include "kernels/on.hpp"
 #include "src/comm/state.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
@@ -85,26 +88,34 @@ struct Channel {
 /// of its sides, so the exchange ends. So it does where a copy to or from the staging fails, as on
 /// a device that is broken: then the messages travel with anything in them, and failure() is to be
 /// told to all ranks in the end.
+///
+/// Copies to and from the staging go on while other messages travel.
 class MessageStream {
  public:
   enum class Direction { send, receive };
 
   MessageStream(Direction direction, const Channel& channel, const Staging& staging,
                 const Exec& exec)
-      : direction_(direction), channel_(channel), staging_(staging), exec_(exec) {}
+      : direction_(direction), channel_(channel), staging_(staging), exec_(exec) {
+    if (!staging_.is_used()) return;
+    copies_ = kernels::on(exec, [](const auto& e) { return kernels::make_copy_queue(e, window); });
+  }
   ~MessageStream() = default;
   MessageStream(const MessageStream&) = delete;
   MessageStream& operator=(const MessageStream&) = delete;
 
+  /// Of arrays that all work on the Exec so far may still use.
   void add(const Pieces& pieces) {
+    if (copies_) unless_failed([&] { copies_->follow(); });
     pieces_.insert(pieces_.end(), pieces.all().begin(), pieces.all().end());
     is_done_.resize(pieces_.size(), false);
   }
   void advance() {
-    for (int s = 0; s < window; ++s) {
-      if (requests_[static_cast<std::size_t>(s)] != nullptr) finish(s);
-      if (requests_[static_cast<std::size_t>(s)] == nullptr && next_ < pieces_.size()) start(s);
+    for (Slot& slot : slots_) {
+      look_after(slot);
+      if (slot.stage == Stage::free && next_ < pieces_.size()) start(slot);
     }
+    send_copied();
     while (done_before_ < pieces_.size() && is_done_[done_before_]) ++done_before_;
   }
   std::size_t num_added() const { return pieces_.size(); }
@@ -116,31 +127,82 @@ class MessageStream {
   bool is_done(std::size_t num) const { return done_before_ >= num; }
 
  private:
-  void copy(void* to, const void* from, std::size_t bytes) {
+  enum class Stage { free, is_copied_here, travels, is_copied_away };
+
+  /// A message under way.
+  struct Slot {
+    Stage stage = Stage::free;
+    std::size_t piece = 0;
+    std::unique_ptr<NetworkRequest> request;
+    Index copy = 0;  ///< its number
+  };
+
+  template <class Work>
+  void unless_failed(const Work& work) {
     if (failure_) return;
     try {
-      copy_bytes(exec_, to, from, bytes);
+      work();
+    } catch (const CommunicationError&) {
+      throw;
     } catch (...) {
       failure_ = std::current_exception();
     }
   }
 
-  void start(int s) {
-    const auto slot = static_cast<std::size_t>(s);
-    const Piece& piece = pieces_[next_];
+  void* staged(const Slot& slot) const {
+    return staging_.slot(static_cast<int>(&slot - &slots_[0]));
+  }
+
+  void copy(Slot& slot, void* to, const void* from) {
+    unless_failed([&] { slot.copy = copies_->begin(to, from, pieces_[slot.piece].bytes); });
+  }
+  bool is_copied(const Slot& slot) {
+    bool is_done = false;
+    unless_failed([&] { is_done = copies_->is_done(slot.copy); });
+    return is_done || failure_ != nullptr;
+  }
+
+  void start(Slot& slot) {
+    slot.piece = next_++;
+    const Piece& piece = pieces_[slot.piece];
     ZHALO_EXPECT(!staging_.is_used() || piece.bytes <= staging_.slot_bytes());
+    if (direction_ == Direction::send && staging_.is_used()) {
+      slot.stage = Stage::is_copied_here;
+      copy(slot, staged(slot), piece.data);
+      copied_here_.push_back(&slot);
+    } else {
+      let_travel(slot);
+    }
+  }
+
+  /// Messages of a pair of ranks match in their order: those behind a copy wait for it.
+  void send_copied() {
+    while (!copied_here_.empty() && is_copied(*copied_here_.front())) {
+      let_travel(*copied_here_.front());
+      copied_here_.pop_front();
+    }
+  }
+
+  void let_travel(Slot& slot) {
+    const Piece& piece = pieces_[slot.piece];
     Parcel parcel{piece.data, piece.bytes, piece.peer, channel_.tag, &exec_};
     if (staging_.is_used()) {
-      parcel.data = staging_.slot(s);
+      parcel.data = staged(slot);
       parcel.exec = nullptr;
     }
-    if (direction_ == Direction::send) {
-      if (staging_.is_used()) copy(parcel.data, piece.data, piece.bytes);
-      requests_[slot] = channel_.network->send(parcel);
-    } else {
-      requests_[slot] = channel_.network->receive(parcel);
+    slot.request = direction_ == Direction::send ? channel_.network->send(parcel)
+                                                 : channel_.network->receive(parcel);
+    slot.stage = Stage::travels;
+  }
+
+  void look_after(Slot& slot) {
+    if (slot.stage == Stage::travels && is_through(*slot.request)) {
+      slot.request.reset();
+      if (direction_ == Direction::send || !staging_.is_used()) return finish(slot);
+      copy(slot, pieces_[slot.piece].data, staged(slot));
+      slot.stage = Stage::is_copied_away;
     }
-    piece_of_[slot] = next_++;
+    if (slot.stage == Stage::is_copied_away && is_copied(slot)) finish(slot);
   }
 
   /// A device that fails keeps no message from being through.
@@ -155,14 +217,9 @@ class MessageStream {
     }
   }
 
-  void finish(int s) {
-    const auto slot = static_cast<std::size_t>(s);
-    if (!is_through(*requests_[slot])) return;
-    requests_[slot].reset();
-    const Piece& piece = pieces_[piece_of_[slot]];
-    if (direction_ == Direction::receive && staging_.is_used())
-      copy(piece.data, staging_.slot(s), piece.bytes);
-    is_done_[piece_of_[slot]] = true;
+  void finish(Slot& slot) {
+    slot.stage = Stage::free;
+    is_done_[slot.piece] = true;
     ++done_;
   }
 
@@ -172,12 +229,13 @@ class MessageStream {
   const Exec& exec_;
   std::vector<Piece> pieces_;
   std::vector<bool> is_done_;
-  std::array<std::unique_ptr<NetworkRequest>, window> requests_;
-  std::array<std::size_t, window> piece_of_{};
+  std::array<Slot, window> slots_;
+  std::deque<Slot*> copied_here_;  ///< in the order of their messages
   std::size_t next_ = 0;
   std::size_t done_ = 0;
   std::size_t done_before_ = 0;  ///< all messages before this one are through
   std::exception_ptr failure_;
+  std::unique_ptr<kernels::CopyQueue> copies_;  ///< with staging
 };
 
 /// Throws what failed in one of the streams.

@@ -91,7 +91,7 @@ CountedChunks count_chunks(Index num) {
   constexpr Index bytes_of_list = 8 * (sizeof(float) + sizeof(LocalIndex));
   const Setup setup("uniform", num);
   CountedChunks result;
-  result.counted = count_second("knn in chunks", setup, [&] {
+  result.counted = count_second({"knn in chunks", num}, setup.exec(), [&] {
     result.num_chunks = setup.find_neighbours(num / 5 * bytes_of_list).statistics.chunks;
   });
   return result;

@@ -3,8 +3,10 @@
 #include <catch2/catch.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <thread>
+#include <vector>
 
 #include "tests/device/runtime/calls.hpp"
 #include "tests/device/runtime/devices.hpp"
@@ -75,6 +77,42 @@ TEST_CASE("devices of one process: the results are those of one device") {
           {.chunk_bytes = 3000, .transport = transport});
     }
   }
+}
+
+TEST_CASE("devices of one process: the host waits for no copy of a staged message") {
+  constexpr Index num = 10000;
+  const auto waits = [](Index chunk_bytes) {
+    std::int64_t waits_before = 0, waits_after = 0;
+    const auto note = [](const Context& context, std::int64_t& to) {
+      context.comm.barrier();
+      constexpr auto event = static_cast<std::size_t>(emulated::Event::synchronise);
+      if (context.comm.rank() == 0) to = emulated::counts()[event];
+      context.comm.barrier();
+    };
+    run_on_devices(
+        {0, 1},
+        [&](Context& context) {
+          const int other = 1 - context.comm.rank();
+          std::vector<Index> send_counts(2);
+          send_counts[static_cast<std::size_t>(other)] = num;
+          const ExchangePlan plan = context.comm.plan_exchange(send_counts);
+          std::vector<Index> own(num);
+          for (Index i = 0; i < num; ++i) own[static_cast<std::size_t>(i)] = 2 * i - other;
+          const Buffer<Index> sent = to_exec(context.exec, Span<const Index>(own), "test");
+          Buffer<Index> received(context.exec, num, "test");
+          note(context, waits_before);
+          context.comm.exchange(context.exec, plan, sent.span(), received.span());
+          note(context, waits_after);
+          const std::vector<Index> came = to_host(context.exec, received);
+          for (Index i = 0; i < num; ++i)
+            need(came[static_cast<std::size_t>(i)] == 2 * i - context.comm.rank(), "what was sent");
+        },
+        {.chunk_bytes = chunk_bytes, .transport = Transport::staged});
+    return waits_after - waits_before;
+  };
+  const std::int64_t waits_for_one = waits(num * static_cast<Index>(sizeof(Index)));
+  CHECK(waits_for_one > 0);  // for what was queued before
+  CHECK(waits(1000) == waits_for_one);
 }
 
 TEST_CASE("devices of one process: by NCCL") {

@@ -14,9 +14,6 @@ using namespace zhalo;
 using namespace zhalo::testing;
 using Catch::Matchers::Contains;
 
-constexpr std::size_t kib = 1024;
-constexpr std::size_t mib = 1024 * kib;
-
 /// What a call does: takes blocks of many sizes and frees them in any order, but for the last one.
 struct Request {
   std::size_t bytes;      ///< 0: frees a block

@@ -15,9 +15,6 @@ using namespace zhalo;
 using namespace zhalo::testing;
 using Catch::Matchers::Contains;
 
-constexpr std::size_t kib = 1024;
-constexpr std::size_t mib = 1024 * kib;
-
 }  // namespace
 
 TEST_CASE("MemoryPool: blocks are aligned, distinct and writable") {

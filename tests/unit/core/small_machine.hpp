@@ -1,6 +1,7 @@
 /// A source of memory for pools that counts what it gives, and has an end.
 #pragma once
 
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -8,6 +9,9 @@
 #include "zhalo/core/memory.hpp"
 
 namespace zhalo::testing {
+
+inline constexpr std::size_t kib = 1024;
+inline constexpr std::size_t mib = 1024 * kib;
 
 /// A small machine: counts what it gives, and has an end.
 struct Machine {
