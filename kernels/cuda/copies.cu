@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,9 +17,17 @@ namespace {
 /// A stream, with an event for each copy that may be under way.
 struct CopyLane {
   explicit CopyLane(int device) : stream(device) {}
+  ~CopyLane() {
+    in_scope(stream.device(), [&] {
+      before.reset();
+      done.clear();
+    });
+  }
+  CopyLane(const CopyLane&) = delete;
+  CopyLane& operator=(const CopyLane&) = delete;
 
   OwnStream stream;
-  Event before;
+  std::optional<Event> before;
   std::vector<Event> done;
 };
 
@@ -48,6 +57,7 @@ class DeviceCopies final : public CopyQueue {
       : exec_(exec), max_under_way_(static_cast<std::size_t>(max_under_way)) {
     const DeviceScope scope(exec_.device);
     lane_ = exec_.pool->kept<KeptLanes>().take(exec_.device);
+    if (!lane_->before) lane_->before.emplace();
     while (lane_->done.size() < max_under_way_) lane_->done.emplace_back();
   }
   ~DeviceCopies() override {
@@ -61,8 +71,8 @@ class DeviceCopies final : public CopyQueue {
 
   void follow() override {
     const DeviceScope scope(exec_.device);
-    lane_->before.record(exec_.stream);
-    lane_->before.let_wait(lane_->stream);
+    lane_->before->record(exec_.stream);
+    lane_->before->let_wait(lane_->stream);
   }
 
   Index begin(void* to, const void* from, std::size_t bytes) override {

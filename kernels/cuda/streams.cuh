@@ -58,6 +58,7 @@ class OwnStream {
   OwnStream(const OwnStream&) = delete;
   OwnStream& operator=(const OwnStream&) = delete;
   operator cudaStream_t() const { return stream_; }
+  int device() const { return device_; }
 
  private:
   int device_;

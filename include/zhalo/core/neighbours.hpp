@@ -165,7 +165,8 @@ struct ReduceRow {
   static constexpr bool long_elements = true;
   NeighbourRows<Real> rows;
   SearchColumns<Columns...> columns;
-  Functor functor;
+  /// An empty one takes no byte, of which a kernel would be given whatever lies there.
+  [[no_unique_address]] Functor functor;
   Span<Result> results;
 
   ZHALO_HD void operator()(Index row) const { results[row] = call(rows[row], columns); }
