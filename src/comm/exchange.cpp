@@ -218,13 +218,13 @@ void Communicator::exchange_by_messages(const Exec& exec, const ExchangePlan& pl
       schedule(plan, columns, rank_, static_cast<std::size_t>(state_->options.chunk_bytes));
   const Staging sends(pool, messages.sends.longest());
   const Staging receives(pool, messages.receives.longest());
+  MessageStream out(MessageStream::Direction::send, {state_->network.get(), data_tag}, sends, exec);
+  MessageStream in(MessageStream::Direction::receive, {state_->network.get(), data_tag}, receives,
+                   exec);
   copy_own(exec, plan, columns, rank_);
   const bool copies_itself = pool != nullptr || is_of_threads();
   const bool may_fail = enter(data_operation, copies_itself && std::holds_alternative<Cuda>(exec));
   state_->bytes_sent += bytes_to_others(plan, columns, rank_);
-  MessageStream out(MessageStream::Direction::send, {state_->network.get(), data_tag}, sends, exec);
-  MessageStream in(MessageStream::Direction::receive, {state_->network.get(), data_tag}, receives,
-                   exec);
   out.add(messages.sends);
   in.add(messages.receives);
   try {
