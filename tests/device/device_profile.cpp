@@ -1,5 +1,5 @@
-/// Prints the lines of kernels that move most of a device's memory, in one of the cases of
-/// counted.hpp.
+/// Prints what each kernel moves of a device's memory, and the lines that move most, in one of the
+/// cases of counted.hpp.
 ///   device_profile CASE [NUM]     NUM: particles, 20000 unless given
 #include <fmt/format.h>
 #include <link.h>
@@ -92,17 +92,40 @@ std::map<Place, profile::Instruction> sums_of_lines() {
   return by_line;
 }
 
+double per(std::int64_t a, std::int64_t b) {
+  return static_cast<double>(a) / static_cast<double>(b);
+}
+
+/// Those that move most come first.
+template <class Key>
+std::vector<std::pair<Key, profile::Instruction>> sorted_sums(
+    const std::map<Key, profile::Instruction>& sums) {
+  std::vector<std::pair<Key, profile::Instruction>> sorted(sums.begin(), sums.end());
+  std::sort(sorted.begin(), sorted.end(),
+            [](auto& a, auto& b) { return a.second.sectors > b.second.sectors; });
+  return sorted;
+}
+
+void print_kernels(const std::map<Place, profile::Instruction>& by_line, Index num) {
+  std::map<std::string, profile::Instruction> by_kernel;
+  for (const auto& [place, one] : by_line) {
+    by_kernel[place.first].sectors += one.sectors;
+    by_kernel[place.first].bytes += one.bytes;
+  }
+  fmt::print("| kernel | bytes per particle | used |\n| --- | ---: | ---: |\n");
+  for (const auto& [kernel, one] : sorted_sums(by_kernel))
+    fmt::print("| `{}` | {:.1f} | {:.0f}% |\n", kernel, 32 * per(one.sectors, num),
+               100 * per(one.bytes, 32 * one.sectors));
+  fmt::print("\n");
+}
+
 void print_table(Index num) {
   const auto by_line = sums_of_lines();
   std::int64_t sum = 0;
   for (const auto& [place, one] : by_line) sum += one.sectors;
-  std::vector<std::pair<Place, profile::Instruction>> sorted(by_line.begin(), by_line.end());
-  std::sort(sorted.begin(), sorted.end(),
-            [](auto& a, auto& b) { return a.second.sectors > b.second.sectors; });
-  const auto per = [](std::int64_t a, std::int64_t b) {
-    return static_cast<double>(a) / static_cast<double>(b);
-  };
   fmt::print("{:.1f} bytes per particle in sectors of 32\n\n", 32 * per(sum, num));
+  print_kernels(by_line, num);
+  auto sorted = sorted_sums(by_line);
   fmt::print(
       "| kernel | line | share | sectors per particle | sectors per request | lanes | used |\n");
   fmt::print("| --- | --- | ---: | ---: | ---: | ---: | ---: |\n");

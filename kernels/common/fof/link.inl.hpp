@@ -101,6 +101,8 @@ struct LinkInside : FofLanes<Lanes> {
   /// Finds the components by flood fill over bit sets; true if there is one.
   template <class Metric>
   ZHALO_HD bool flood(const Lanes& g, const Metric& metric, LocalIndex begin, Index num) const {
+    Lane first_x[3];  // most leaves have no more particles
+    this->load_particles(g, fof.tree, begin, first_x);
     std::uint64_t left = first_bits(num);
     bool one_component = true;
     while (left != 0) {
@@ -112,7 +114,7 @@ struct LinkInside : FofLanes<Lanes> {
         const int i = lowest_bit(frontier);
         frontier &= frontier - 1;
         const std::uint64_t found =
-            friends_in_leaf(g, metric, begin, begin + static_cast<LocalIndex>(i), left);
+            friends_in_leaf(g, metric, {begin, first_x}, begin + static_cast<LocalIndex>(i), left);
         left &= ~found;
         component |= found;
         frontier |= found;
@@ -128,18 +130,25 @@ struct LinkInside : FofLanes<Lanes> {
     return one_component;
   }
 
+  /// A leaf, and positions of as many of its particles as there are lanes.
+  struct LoadedLeaf {
+    LocalIndex begin;
+    const Lane (&first_x)[3];
+  };
+
   template <class Metric>
-  ZHALO_HD std::uint64_t friends_in_leaf(const Lanes& g, const Metric& metric, LocalIndex begin,
-                                         LocalIndex i, std::uint64_t candidates) const {
+  ZHALO_HD std::uint64_t friends_in_leaf(const Lanes& g, const Metric& metric,
+                                         const LoadedLeaf& leaf, LocalIndex i,
+                                         std::uint64_t candidates) const {
     Lane xi[3];
     this->broadcast_particle(g, fof.tree, i, xi);
     std::uint64_t found = 0;
     for (int j = 0; j < max_leaf_size && candidates >> j != 0; j += Lanes::size) {
       const std::uint64_t lanes = (candidates >> j) & first_bits(Lanes::size);
       if (lanes == 0) continue;
-      Lane xj[3];
-      this->load_particles(g, fof.tree, Index{begin} + j, xj);
-      const Index first = Index{begin} + j;
+      Lane xj[3] = {leaf.first_x[0], leaf.first_x[1], leaf.first_x[2]};
+      const Index first = Index{leaf.begin} + j;
+      if (j > 0) this->load_particles(g, fof.tree, first, xj);
       const auto decide = [&](int lane) { return fof.are_friends(fof, i, fof, first + lane); };
       found |= this->friends(g, metric, this->distance2(metric, xi, xj), lanes, decide) << j;
     }

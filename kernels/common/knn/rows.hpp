@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/common/backend.hpp"
 #include "kernels/knn.hpp"
@@ -110,27 +111,52 @@ struct WriteRow {
     const Index from = row * rows.k;
     const Index first = place_of(row) * rows.k;
     if (!to.distance.empty()) {
-      for (Index i = 0; i < found; ++i) {
-        const Real r = square_root(rows.distance2[from + i]);
-        to.distance[first + i] = static_cast<Real>(static_cast<double>(r) * to.unit);
-      }
+      for (Index i = 0; i < found; ++i) to.distance[first + i] = distance(from + i);
       for (Index i = found; i < rows.k; ++i) to.distance[first + i] = infinity;
     }
     if (to.index.empty()) return;
-    for (Index i = 0; i < found; ++i)
-      to.index[first + i] = rows.global_index[rows.local_index[from + i]];
+    for (Index i = 0; i < found; ++i) to.index[first + i] = index(from + i);
     for (Index i = found; i < rows.k; ++i) to.index[first + i] = -1;
   }
 
- private:
   ZHALO_HD Index place_of(Index row) const { return to.place.empty() ? row : Index{to.place[row]}; }
+  ZHALO_HD Real distance(Index at) const {
+    const Real r = square_root(rows.distance2[at]);
+    return static_cast<Real>(static_cast<double>(r) * to.unit);
+  }
+  ZHALO_HD Index index(Index at) const { return rows.global_index[rows.local_index[at]]; }
+
+ private:
   ZHALO_HD static float square_root(float x) { return sqrtf(x); }
   ZHALO_HD static double square_root(double x) { return sqrt(x); }
 };
 
+/// The same for one element of a row: threads of a device that follow each other write what lies
+/// side by side.
+template <class Real>
+struct WriteElement {
+  WriteRow<Real> of_row;
+
+  ZHALO_HD void operator()(Index at) const {
+    const Index k = of_row.rows.k;
+    const Index row = at / k;
+    const Index i = at - row * k;
+    const bool is_found = i < Index{of_row.rows.count[row]};
+    const Index place = of_row.place_of(row) * k + i;
+    const RowOutput<Real>& to = of_row.to;
+    if (!to.distance.empty())
+      to.distance[place] = is_found ? of_row.distance(at) : WriteRow<Real>::infinity;
+    if (!to.index.empty()) to.index[place] = is_found ? of_row.index(at) : Index{-1};
+  }
+};
+
 template <class E, class Real>
 void write_rows(const E& exec, const NeighbourRows<Real>& rows, const RowOutput<Real>& to) {
-  for_each(exec, rows.num, WriteRow<Real>{rows, to});
+  if constexpr (std::is_same_v<E, Host>) {
+    for_each(exec, rows.num, WriteRow<Real>{rows, to});
+  } else {
+    for_each(exec, rows.num * rows.k, WriteElement<Real>{{rows, to}});
+  }
 }
 
 /// to[row][i] = element of the row's i-th neighbour; bytes `missing` where there is none.
