@@ -9,7 +9,7 @@
 ///   exclusive_scan(exec, values)    each element becomes the sum of those before it; returns the
 ///                                   sum of all
 ///   select(exec, n, condition)      the i in [0, n) with condition(i), ascending
-///   queue_reduce(exec, n, init, map, combine, result),
+///   queue_reduce(exec, n, MapReduce{init, map, combine}, result),
 ///   queue_scan(exec, values),
 ///   queue_select(exec, n, condition, selected, num)
 ///                                   the same without a wait for the device: what the host would
@@ -60,6 +60,17 @@
 #endif
 
 namespace zhalo::kernels {
+
+/// What transform_reduce() does, as one parameter. `combine` must be associative and commutative,
+/// and combine(init, x) must be x.
+template <class T, class Map, class Combine>
+struct MapReduce {
+  T init;
+  Map map;
+  Combine combine;
+};
+template <class T, class Map, class Combine>
+MapReduce(T, Map, Combine) -> MapReduce<T, Map, Combine>;
 
 /// How far ahead the host's for_each calls a functor's `prefetch(i)`, where it has one: for loops
 /// that read or write at random places, where the next places are known. A device hides the wait

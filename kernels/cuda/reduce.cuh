@@ -25,16 +25,16 @@ void with_workspace(const Cuda& exec, const Call& call) {
   ZHALO_CUDA_TRY(call(room.data(), bytes));
 }
 
-/// Combines map(0) .. map(n - 1) and init; `combine` must be associative and commutative, and
-/// combine(init, x) must be x. The result is in memory of the device.
+/// The result is in memory of the device.
 template <class T, class Map, class Combine>
-void queue_reduce(const Cuda& exec, Index n, T init, Map map, Combine combine, T* result) {
+void queue_reduce(const Cuda& exec, Index n, const MapReduce<T, Map, Combine>& what, T* result) {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_copyable_v<Map> &&
                     std::is_trivially_copyable_v<Combine>,
                 "values and device pointers only");
   with_workspace(exec, [&](void* room, std::size_t& bytes) {
     return cub::DeviceReduce::TransformReduce(room, bytes, thrust::counting_iterator<Index>(0),
-                                              result, n, combine, map, init, exec.stream);
+                                              result, n, what.combine, what.map, what.init,
+                                              exec.stream);
   });
 }
 
@@ -42,7 +42,7 @@ template <class T, class Map, class Combine>
 T transform_reduce(const Cuda& exec, Index n, T init, Map map, Combine combine) {
   if (n == 0) return init;
   Buffer<T> result(exec, 1, "reduction");
-  queue_reduce(exec, n, init, map, combine, result.data());
+  queue_reduce(exec, n, MapReduce{init, map, combine}, result.data());
   copy_bytes(exec, &init, result.data(), sizeof(T));
   return init;
 }

@@ -48,8 +48,8 @@ void add_row(const PowerView<T>& modes, Index number, BinSearch& search, Span<do
     const Index bin = search.find(square);
     if (square == 0 || bin < 0 || bin + 1 >= modes.edges.size()) continue;
     double* const of_bin = &sums[bin * modes.width()];
-    BinSums bin_sums{of_bin[0], of_bin[1], of_bin[2]};
-    add_mode(modes, row, c, square, bin_sums, {of_bin + 3, modes.num_multipoles});
+    BinSums bin_sums{of_bin[0], of_bin[1], of_bin[2], {of_bin + 3, modes.num_multipoles}};
+    add_mode(modes, row, c, square, bin_sums);
     of_bin[0] = bin_sums.weight;
     of_bin[1] = bin_sums.k;
     of_bin[2] = bin_sums.power;

@@ -129,8 +129,8 @@ T transform_reduce(const Host& exec, Index n, T init, Map map, Combine combine) 
 }
 
 template <class T, class Map, class Combine>
-void queue_reduce(const Host& exec, Index n, T init, Map map, Combine combine, T* result) {
-  *result = transform_reduce(exec, n, init, map, combine);
+void queue_reduce(const Host& exec, Index n, const MapReduce<T, Map, Combine>& what, T* result) {
+  *result = transform_reduce(exec, n, what.init, what.map, what.combine);
 }
 
 /// Replaces each element by the sum of those before it; returns the sum of all.

@@ -25,7 +25,7 @@ std::vector<Index> partition_parallel(const Host& exec, const KeyValues& from, c
     count_digits(from.at(first_of(b)), first_of(b + 1) - first_of(b), digit,
                  at[static_cast<std::size_t>(b)]);
   });
-  const std::vector<Index> starts = interleave(at, digit.num_values());
+  std::vector<Index> starts = interleave(at, digit.num_values());
   run_tasks(exec, num_blocks, [&](Index b) {
     scatter_digits(from.at(first_of(b)), to, first_of(b + 1) - first_of(b), digit,
                    at[static_cast<std::size_t>(b)]);

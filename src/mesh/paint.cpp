@@ -158,7 +158,7 @@ Index put_into(const Context& context, const Field<Index>& sums, const kernels::
     kernels::on(context.exec, [&](const auto& e) { kernels::clear(e, field.span()); });
   const Index* from = sums.span().data() + sums.layout().offset(own.lo);
   T* to = field.span().data() + field.layout().offset(own.lo);
-  if (own.size() == 0) synchronise(context.exec);
+  if (own.empty()) synchronise(context.exec);
   return kernels::on(context.exec, [&](const auto& e) {
     return kernels::write_fixed_weights(e, rows, from, to, map);
   });

@@ -60,7 +60,8 @@ template <class E>
 void queue_loops(const E& exec, Span<const Index> values, const Queued& results) {
   kernels::queue_select(exec, values.size(), IsNegative{values}, results.negative,
                         results.num_negative);
-  kernels::queue_reduce(exec, values.size(), nothing(), DigestOne{values}, CombineDigests{},
+  kernels::queue_reduce(exec, values.size(),
+                        kernels::MapReduce{nothing(), DigestOne{values}, CombineDigests{}},
                         results.digest);
   kernels::queue_scan(exec, results.scanned);
 }

@@ -1,5 +1,8 @@
 // In a build without CUDA no Exec is a Cuda: these are linked, and never called.
+#include "kernels/common/backend.hpp"
 #include "kernels/memory.hpp"
+#include "zhalo/core/buffer.hpp"
+#include "zhalo/core/span.hpp"
 
 namespace zhalo::kernels {
 
@@ -22,7 +25,7 @@ Buffer<LocalIndex> select(const Cuda&, Index, Condition) {
   return {};
 }
 template <class T, class Map, class Combine>
-void queue_reduce(const Cuda&, Index, T, Map, Combine, T*) {
+void queue_reduce(const Cuda&, Index, const MapReduce<T, Map, Combine>&, T*) {
   select_device(0);
 }
 inline void queue_scan(const Cuda&, Span<Index>) { select_device(0); }

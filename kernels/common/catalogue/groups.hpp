@@ -33,7 +33,8 @@ struct Add {
 
 template <class E>
 void count_bad_labels(const E& exec, Span<const Index> label, Index num_total, Index* num_bad) {
-  queue_reduce(exec, label.size(), Index{0}, IsBadLabel{label, num_total}, Add{}, num_bad);
+  queue_reduce(exec, label.size(), MapReduce{Index{0}, IsBadLabel{label, num_total}, Add{}},
+               num_bad);
 }
 
 struct CountLabel {
@@ -252,8 +253,8 @@ struct AddHashes {
 
 template <class E>
 void hash_members(const E& exec, Span<const Index> members, Index first, std::uint64_t* sum) {
-  queue_reduce(exec, members.size(), std::uint64_t{0}, HashMember{members, first}, AddHashes{},
-               sum);
+  queue_reduce(exec, members.size(),
+               MapReduce{std::uint64_t{0}, HashMember{members, first}, AddHashes{}}, sum);
 }
 
 ZHALO_INSTANTIATE(count_bad_labels);

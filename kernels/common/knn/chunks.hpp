@@ -25,9 +25,9 @@ struct CutQueries {
 
   ZHALO_HD void operator()(Index) const {
     Index leaf = first_leaf;
-    for (Index i = 0; i < chunks.size(); ++i) {
-      chunks[i] = chunk_of_leaves(queries, leaf, end_of_chunk(leaf));
-      leaf += chunks[i].num_leaves;
+    for (QueryChunk& chunk : chunks) {
+      chunk = chunk_of_leaves(queries, leaf, end_of_chunk(leaf));
+      leaf += chunk.num_leaves;
     }
   }
 

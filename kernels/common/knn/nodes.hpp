@@ -109,8 +109,8 @@ struct ReachesHull {
     const Ball<Real>& ball = balls[i];
     if (!(ball.lo[0] <= ball.hi[0])) return false;  // no queries
     const double reach = sqrt(static_cast<double>(ball.reach2)) * (1 + margin) + slack;
-    for (Index h = 0; h < hulls.size(); ++h) {
-      if (gap2(ball, hulls[h]) <= reach * reach) return true;
+    for (const CoarseBox& hull : hulls) {
+      if (gap2(ball, hull) <= reach * reach) return true;
     }
     return false;
   }

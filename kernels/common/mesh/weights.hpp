@@ -130,15 +130,19 @@ template <class E, class Real>
 void queue_weights(const E& exec, const PaintInput<Real>& painted, WeightLedger* ledger) {
   const Index num = painted.particles.num;
   Buffer<CountedSum> bound(exec, 1, "weights of particles");
-  queue_reduce(exec, num, WeightSummary{0, 0, SummarizeWeight<Real>::none},
-               SummarizeWeight<Real>{painted}, CombineWeightSummaries{}, &ledger->summary);
+  queue_reduce(exec, num,
+               MapReduce{WeightSummary{0, 0, SummarizeWeight<Real>::none},
+                         SummarizeWeight<Real>{painted}, CombineWeightSummaries{}},
+               &ledger->summary);
   for_each(exec, 1, ChooseScale{ledger, nullptr, num});
   using Bound = OfScaledWeight<BoundWeight<Real>, Real>;
-  queue_reduce(exec, num, CountedSum{}, Bound{painted, &ledger->scale_of_bound}, AddCountedSums{},
+  queue_reduce(exec, num,
+               MapReduce{CountedSum{}, Bound{painted, &ledger->scale_of_bound}, AddCountedSums{}},
                bound.data());
   for_each(exec, 1, ChooseScale{ledger, bound.data(), num});
   using Measure = OfScaledWeight<MeasureWeight<Real>, Real>;
-  queue_reduce(exec, num, WeightSums{}, Measure{painted, &ledger->scale}, AddWeightSums{},
+  queue_reduce(exec, num,
+               MapReduce{WeightSums{}, Measure{painted, &ledger->scale}, AddWeightSums{}},
                &ledger->sums);
 }
 

@@ -31,17 +31,18 @@ struct PowerRow {
   }
 };
 
-/// The numbers of a bin that every spectrum has.
+/// The numbers of a bin.
 struct BinSums {
   double weight = 0;
   double k = 0;
   double power = 0;
+  Span<double> multipoles;
 };
 
 /// Adds what mode c of a row contributes; `square` is that of its wave vector, which is not 0.
 template <class T>
 ZHALO_HD void add_mode(const PowerView<T>& modes, const PowerRow& row, Index c, double square,
-                       BinSums& sums, Span<double> multipoles) {
+                       BinSums& sums) {
   const double weight = row.weight * modes.weights.of[2][c];
   const Index i = 2 * (row.first + c);
   const double power =
@@ -51,8 +52,8 @@ ZHALO_HD void add_mode(const PowerView<T>& modes, const PowerRow& row, Index c, 
   sums.weight += weight;
   sums.k += weight * k;
   sums.power += power;
-  if (!multipoles.empty())
-    add_multipoles(multipoles, (row.along + modes.along.of[2][c]) / k, power);
+  if (!sums.multipoles.empty())
+    add_multipoles(sums.multipoles, (row.along + modes.along.of[2][c]) / k, power);
 }
 
 /// The sums of one bin over one part: squares ascend along a row, so that the modes of a bin follow
@@ -71,20 +72,19 @@ struct SumPart {
     const Index part = first_part + i / num_bins;
     const Index bin = i % num_bins;
     const Span<double> own = partial.subspan(i * modes.width(), modes.width());
-    for (Index n = 0; n < own.size(); ++n) own[n] = 0;
-    BinSums sums;
+    for (double& number : own) number = 0;
+    BinSums sums{0, 0, 0, own.subspan(3, own.size() - 3)};
     Index first = 0;
     const Index end = parts.end_row(part);
     for (Index row = parts.first_row(part); row < end; ++row)
-      first = add_row(PowerRow(modes, row), bin, first, sums, own.subspan(3, own.size() - 3));
+      first = add_row(PowerRow(modes, row), bin, first, sums);
     own[0] = sums.weight;
     own[1] = sums.k;
     own[2] = sums.power;
   }
 
   /// Looks for the bin's first mode from `first` on, up or down; returns where it is.
-  ZHALO_HD Index add_row(const PowerRow& row, Index bin, Index first, BinSums& sums,
-                         Span<double> multipoles) const {
+  ZHALO_HD Index add_row(const PowerRow& row, Index bin, Index first, BinSums& sums) const {
     const double lo = modes.edges[bin];
     const double hi = modes.edges[bin + 1];
     const Span<const double> squares = modes.squares.of[2];
@@ -93,7 +93,7 @@ struct SumPart {
     for (Index c = first; c < squares.size(); ++c) {
       const double square = row.square + squares[c];
       if (!(square < hi)) break;
-      if (square != 0) add_mode(modes, row, c, square, sums, multipoles);
+      if (square != 0) add_mode(modes, row, c, square, sums);
     }
     return first;
   }
@@ -116,7 +116,7 @@ struct AddPartialSums {
       ZHALO_UNROLL
       for (Index n = 0; n < at_once; ++n) value[n] = partial[(part + n) * sums.size() + i];
       ZHALO_UNROLL
-      for (Index n = 0; n < at_once; ++n) sum += value[n];
+      for (const double one : value) sum += one;
     }
     for (; part < num_parts; ++part) sum += partial[part * sums.size() + i];
     sums[i] = sum;

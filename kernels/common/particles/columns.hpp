@@ -44,8 +44,10 @@ template <class E, class Real>
 void summarize_columns(const E& exec, const ParticlesView<Real>& particles,
                        Span<const Index> global_index, int num_types, ColumnSummary* summary) {
   using Summarize = SummarizeColumns<Real>;
-  queue_reduce(exec, particles.num, ColumnSummary{0, Summarize::last, 0, Summarize::last},
-               Summarize{particles, global_index, num_types}, CombineColumnSummaries{}, summary);
+  queue_reduce(exec, particles.num,
+               MapReduce{ColumnSummary{0, Summarize::last, 0, Summarize::last},
+                         Summarize{particles, global_index, num_types}, CombineColumnSummaries{}},
+               summary);
 }
 
 /// The bits of a magnitude, which ascend with it; 0 for what is not finite. The host compares whole

@@ -92,7 +92,7 @@ void queue_position_summary(const E& exec, const ParticlesView<Real>& particles,
     *to = summarize_positions(exec, particles, box);
   } else {
     const SummarizePosition<Real> one{particles, box};
-    queue_reduce(exec, particles.num, one.nothing(), one, CombineSummaries{}, to);
+    queue_reduce(exec, particles.num, MapReduce{one.nothing(), one, CombineSummaries{}}, to);
   }
 }
 
