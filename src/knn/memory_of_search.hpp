@@ -18,7 +18,8 @@ DeviceMemoryScope look_after_memory(const Context& context, const KnnTargets<Rea
                                     MemoryNeed (*need)(const SearchSize&, const NeighbourSize&)) {
   const bool in_domain = targets.domain != nullptr;
   const Index num = context.comm.sum(targets.num_particles());
-  const Index queries = targets.has_queries() ? context.comm.sum(targets.num_queries()) : 0;
+  // Ranks that do not agree on whether there are queries find out later.
+  const Index queries = context.comm.sum(targets.has_queries() ? targets.num_queries() : 0);
   const NeighbourSize search{queries, options.k, options.chunk_bytes};
   return {context, fmt::format("{} neighbours among {} particles", options.k, num), [=](int ranks) {
             const SearchSize size{num, ranks, std::is_same_v<Real, double>};

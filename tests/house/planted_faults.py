@@ -64,8 +64,8 @@ TOGETHER = [
     Fault(
         "race",
         "kernels/common/fof/walk.inl.hpp",
-        "    g.sync();  // the tile may still be read\n",
-        "",
+        "    g.sync();\n    const Index end = walk.first_leaf",
+        "    const Index end = walk.first_leaf",
         "tsan.lanes",
         "ThreadSanitizer: data race",
     ),
@@ -100,10 +100,10 @@ TOGETHER = [
 ON_DEVICES = [
     Fault(
         "missing sync",
-        "kernels/common/fof/walk.inl.hpp",
-        "    g.sync();\n    return near;\n",
-        "    return near;\n",
-        "emulated.fof.device",
+        "kernels/common/knn/few_nearest.inl.hpp",
+        "    g.sync();\n    refine(walk);\n",
+        "    refine(walk);\n",
+        "emulated.knn.device",
         "FAILED",
     ),
     Fault(
