@@ -211,7 +211,7 @@ class MessageStream {
       return request.is_done();
     } catch (const CommunicationError&) {
       throw;
-    } catch (...) {
+    } catch (const Error&) {
       if (!failure_) failure_ = std::current_exception();
       return true;
     }
