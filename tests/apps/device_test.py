@@ -89,23 +89,28 @@ class Device(CommandCase):
                 found = self.results_of(where, arguments, ZHALO_EMULATED_DEVICES=str(devices))
                 self.assert_same(found, expected)
 
+    def assert_fails(self, arguments, where, call, devices, begin):
+        """One error, which begins so, and no file, where this call of an emulated device fails;
+        `where` is the option that chooses the device."""
+        status, _, errors = self.run_command(
+            *arguments,
+            *where,
+            "-q",
+            ZHALO_EMULATED_DEVICES=str(devices),
+            ZHALO_EMULATED_FAIL=call,
+        )
+        self.assertEqual(status, 2, errors)
+        self.assertIn(f"{PROGRAM.name}: error: {begin}", errors)
+        self.assertIn("the CUDA device failed", errors)
+        self.assertEqual(self.files(), [])
+        return errors
+
     def test_devices_of_one_process_that_fail(self):
         arguments = TOGETHER[PROGRAM.name]
         for call in each("launch:9", "copy:20"):
             with self.subTest(call=call):
-                status, _, errors = self.run_command(
-                    *arguments,
-                    "--devices",
-                    "all",
-                    "-q",
-                    ZHALO_EMULATED_DEVICES="3",
-                    ZHALO_EMULATED_FAIL=call,
-                )
-                self.assertEqual(status, 2, errors)
-                self.assertIn(f"{PROGRAM.name}: error: rank ", errors)
-                self.assertIn("the CUDA device failed", errors)
+                errors = self.assert_fails(arguments, ["--devices", "all"], call, 3, "rank ")
                 self.assertEqual(len(errors.splitlines()), 1)
-                self.assertEqual(self.files(), [])
 
     def test_devices_that_make_no_sense(self):
         arguments = TOGETHER[PROGRAM.name]
@@ -142,17 +147,7 @@ class Device(CommandCase):
         arguments = TOGETHER[PROGRAM.name]
         for call in each("launch:3", "copy:5", "synchronise:2"):
             with self.subTest(call=call):
-                status, _, errors = self.run_command(
-                    *arguments,
-                    "--device",
-                    "cuda",
-                    "-q",
-                    ZHALO_EMULATED_DEVICES="1",
-                    ZHALO_EMULATED_FAIL=call,
-                )
-                self.assertEqual(status, 2, errors)
-                self.assertIn(f"{PROGRAM.name}: error: the CUDA device failed", errors)
-                self.assertEqual(self.files(), [])
+                self.assert_fails(arguments, ["--device", "cuda"], call, 1, "the CUDA device")
 
 
 if __name__ == "__main__":

@@ -4,12 +4,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
 #include <thread>
 #include <vector>
 
 #include "tests/device/runtime/calls.hpp"
 #include "tests/device/runtime/devices.hpp"
+#include "tests/support/nccl_fault.hpp"
 #include "tests/support/same_on_ranks.hpp"
 #include "zhalo/comm/threads.hpp"
 #include "zhalo/core/error.hpp"
@@ -33,15 +33,6 @@ std::string transport_on(const std::vector<int>& devices, Transport transport) {
                  {.transport = transport});
   return name;
 }
-
-/// While it lives, what stands in for NCCL fails so (tests/device/nccl/stand_in.cpp).
-class Fault {
- public:
-  explicit Fault(const char* text) { setenv("ZHALO_NCCL_FAIL", text, 1); }
-  ~Fault() { unsetenv("ZHALO_NCCL_FAIL"); }
-  Fault(const Fault&) = delete;
-  Fault& operator=(const Fault&) = delete;
-};
 
 Analysed analysed_by_one(const PointSet<float>& points) {
   Context alone;

@@ -6,20 +6,12 @@
 #include "kernels/memory.hpp"
 #include "tests/mpi/device/device_groups.hpp"
 #include "tests/mpi/fft/fft_case.hpp"
+#include "tests/support/nccl_fault.hpp"
 
 namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
-
-/// While it lives, the stand-in fails so (tests/device/nccl/stand_in.cpp).
-class Fault {
- public:
-  explicit Fault(const char* text) { setenv("ZHALO_NCCL_FAIL", text, 1); }
-  ~Fault() { unsetenv("ZHALO_NCCL_FAIL"); }
-  Fault(const Fault&) = delete;
-  Fault& operator=(const Fault&) = delete;
-};
 
 Context on_own_device(double timeout_seconds = 60) {
   Context context;
