@@ -42,7 +42,7 @@ void count_marked_labels(const E& exec, const LabelsView& labels, Span<const Loc
 
 /// Roots of the groups with at least `least` members, ascending.
 template <class E>
-Buffer<LocalIndex> select_groups(const E& exec, Span<const LocalIndex> counts, Index least);
+Buffer<LocalIndex> select_groups(const E& exec, Span<const LocalIndex> counts, Index min_members);
 
 /// Keys that sort groups by size, largest first.
 template <class E>
@@ -78,7 +78,7 @@ void make_member_keys(const E& exec, Span<const Index> group_of, Span<const Loca
 
 /// The places with at least that length; and keys that sort lengths, the longest first.
 template <class E>
-Buffer<LocalIndex> select_long(const E& exec, Span<const Index> lengths, Index least);
+Buffer<LocalIndex> select_long(const E& exec, Span<const Index> lengths, Index min_length);
 template <class E>
 void make_length_keys(const E& exec, Span<const Index> lengths, Index longest,
                       Span<std::uint64_t> keys);

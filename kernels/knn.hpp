@@ -120,7 +120,7 @@ struct ListedChunk {
 /// that is not empty. Makes the offset of each query's neighbours, and of the end. Waits for a
 /// device.
 template <class E, class Real>
-ListedChunk list_chunk(const E& exec, const ChunkCounts<Real>& counts, Index most);
+ListedChunk list_chunk(const E& exec, const ChunkCounts<Real>& counts, Index max_neighbours);
 
 // ---------------------------------------------------------------- rows of neighbours
 

@@ -102,10 +102,10 @@ WeightSums sum_weights(const E& exec, const PaintInput<Real>& painted);
 /// has at most 2^50 units and all together at most 2^61. Once each is rounded, both are below the
 /// limits of the arithmetic. The exponent is first estimated from the largest magnitude, which is
 /// not 0, and the number of all particles, then made from their bound_weights() in such units.
-constexpr int most_of_exponent = 1000;  // 2 to the power of it is a number
+constexpr int max_exponent = 1000;  // 2 to the power of it is a number
 ZHALO_HD inline int within_exponents(int exponent) {
-  if (exponent > most_of_exponent) return most_of_exponent;
-  return exponent < -most_of_exponent ? -most_of_exponent : exponent;
+  if (exponent > max_exponent) return max_exponent;
+  return exponent < -max_exponent ? -max_exponent : exponent;
 }
 /// The least e with value <= 2^e; one more where they are equal.
 ZHALO_HD inline int exponent_of(double value) {

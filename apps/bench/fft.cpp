@@ -65,10 +65,10 @@ std::vector<T> choices(const char* option, const std::vector<std::string>& words
 }
 
 void resolve(const RawOptions& words, FftBenchOptions& options) {
-  constexpr Index most = 32768;
+  constexpr Index max_size = 32768;
   for (const Index size : words.sizes) {
-    app::demand(size >= 1 && size <= most,
-                fmt::format("--sizes has {} (must be 1 to {})", size, most));
+    app::demand(size >= 1 && size <= max_size,
+                fmt::format("--sizes has {} (must be 1 to {})", size, max_size));
   }
   options.sizes = words.sizes;
   options.types = choices<Precision>(

@@ -162,7 +162,7 @@ struct FftCaseResult {
 };
 
 double median(std::vector<double> values);
-double least(const std::vector<double>& values);
+double min_of(const std::vector<double>& values);
 
 /// Between two barriers' ends, of the slowest rank. Collective.
 double seconds_of(const Communicator& comm, const std::function<void()>& work);

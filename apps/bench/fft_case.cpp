@@ -313,7 +313,7 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-double least(const std::vector<double>& values) {
+double min_of(const std::vector<double>& values) {
   return *std::min_element(values.begin(), values.end());
 }
 

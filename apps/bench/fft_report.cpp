@@ -29,10 +29,10 @@ struct NegatePiece {
 
 /// The least of some turns, the first one left out: it touches new pages.
 double min_seconds(const Communicator& comm, const std::function<void()>& work) {
-  double least = std::numeric_limits<double>::max();
+  double seconds = std::numeric_limits<double>::max();
   work();
-  for (int turn = 0; turn < turns; ++turn) least = std::min(least, seconds_of(comm, work));
-  return least;
+  for (int turn = 0; turn < turns; ++turn) seconds = std::min(seconds, seconds_of(comm, work));
+  return seconds;
 }
 
 double memory_bandwidth(const Context& context, Index size) {
@@ -118,7 +118,7 @@ Json json_of_side(const FftSide& side, const FftLimit& limit) {
           {"forward_seconds", side.forward_seconds},
           {"backward_seconds", side.backward_seconds},
           {"median_seconds", median(both)},
-          {"min_seconds", least(both)},
+          {"min_seconds", min_of(both)},
           {"exchange_seconds", side.exchange_seconds},
           {"memory_limit_seconds", limit.memory_seconds},
           {"link_limit_seconds", limit.link_seconds},
@@ -162,7 +162,7 @@ std::string table_row(const FftCaseResult& result) {
     peer = {milliseconds(side.plan_seconds),
             milliseconds(median(side.forward_seconds)),
             milliseconds(median(side.backward_seconds)),
-            milliseconds(least(side.both_seconds())),
+            milliseconds(min_of(side.both_seconds())),
             fraction(ratio(result)),
             fraction(result.peer_limit.highest() / transform_seconds(side)),
             mebibytes(side.peak_resident_bytes),
@@ -171,7 +171,7 @@ std::string table_row(const FftCaseResult& result) {
   return fmt::format(
       fmt::runtime(row_format), result.num, result.type, shape_text(result.shape), result.way,
       milliseconds(ours.plan_seconds), milliseconds(median(ours.forward_seconds)),
-      milliseconds(median(ours.backward_seconds)), milliseconds(least(ours.both_seconds())),
+      milliseconds(median(ours.backward_seconds)), milliseconds(min_of(ours.both_seconds())),
       peer[0], peer[1], peer[2], peer[3], peer[4], fraction(result.limit.lowest() / seconds),
       fraction(result.limit.highest() / seconds), peer[5], mebibytes(ours.bytes_sent),
       mebibytes(ours.peak_resident_bytes), peer[6], tiny(ours.round_trip_error), peer[7]);
@@ -200,13 +200,13 @@ Json json_of(const FftCaseResult& result) {
                {"zhalo", json_of_side(result.zhalo, result.limit)},
                {"peer", nullptr},
                {"ratio_of_medians", nullptr},
-               {"ratio_of_least", nullptr},
+               {"ratio_of_min", nullptr},
                {"spectra_difference", nullptr}};
   if (!result.peer) return json;
   json.set("peer", json_of_side(*result.peer, result.peer_limit));
   json.set("ratio_of_medians", ratio(result));
-  json.set("ratio_of_least",
-           least(result.peer->both_seconds()) / least(result.zhalo.both_seconds()));
+  json.set("ratio_of_min",
+           min_of(result.peer->both_seconds()) / min_of(result.zhalo.both_seconds()));
   json.set("spectra_difference", difference(result.zhalo.mark, result.peer->mark));
   return json;
 }

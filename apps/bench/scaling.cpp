@@ -84,7 +84,7 @@ void report(const Context& context, const Options& options, const Run& run,
   const Communicator& comm = context.comm;
   const auto num = static_cast<double>(options.num);
   const auto mean = [&](Index mine) { return static_cast<double>(comm.sum(mine)) / num; };
-  const auto most = [&](Index mine) {
+  const auto max = [&](Index mine) {
     return static_cast<double>(comm.max(mine)) * comm.size() / num;
   };
   const FofStatistics& s = run.statistics;
@@ -95,10 +95,10 @@ void report(const Context& context, const Options& options, const Run& run,
       "  search     a particle: ghosts {:.5f} (most/mean {:.2f}), edges {:.6f}, sent {:.1f} B, "
       "peak {:.1f} B; rounds {}, "
       "collectives {}\n",
-      ghosts, ghosts > 0 ? most(s.ghosts_received) / ghosts : 0, mean(s.edges), mean(s.bytes_sent),
-      most(run.peak), s.rounds, run.collectives);
+      ghosts, ghosts > 0 ? max(s.ghosts_received) / ghosts : 0, mean(s.edges), mean(s.bytes_sent),
+      max(run.peak), s.rounds, run.collectives);
   text += fmt::format("  catalogue  a particle: sent {:.1f} B, peak {:.1f} B; {} groups\n",
-                      mean(cost.sent), most(cost.peak), cost.num_groups);
+                      mean(cost.sent), max(cost.peak), cost.num_groups);
   text += "  seconds   ";
   for (const Phase& phase : run.phases)
     text += fmt::format(" {} {:.3f}", phase.name, comm.max(phase.seconds));

@@ -30,13 +30,13 @@ std::size_t distance(const std::string& a, const std::string& b) {
 /// it.
 std::string likely_option(const CLI::App& app, const std::string& unknown) {
   std::string best;
-  std::size_t least = 4;
+  std::size_t min_apart = 4;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) {
       const bool begins = unknown.size() > 3 && ("--" + name).rfind(unknown, 0) == 0;
       const std::size_t apart = begins ? 1 : distance(unknown, "--" + name);
-      if (apart < least && apart <= name.size() / 2)
-        std::tie(least, best) = std::pair(apart, "--" + name);
+      if (apart < min_apart && apart <= name.size() / 2)
+        std::tie(min_apart, best) = std::pair(apart, "--" + name);
     }
   }
   return best;

@@ -30,8 +30,8 @@ Box choose_box(const io::SnapshotInfo& info, const CommonOptions& options) {
 }
 
 void check_wrapped(const PositionCounts& counts, const Box& box, bool wrap_all) {
-  constexpr Index most = 200;  // one in so many
-  if (wrap_all || counts.num_wrapped <= counts.num_particles / most) return;
+  constexpr Index one_in = 200;  // one in so many
+  if (wrap_all || counts.num_wrapped <= counts.num_particles / one_in) return;
   throw InputError(fmt::format(
       "{} of {} particles lie outside the periodic box with sides {:.10g}, {:.10g}, {:.10g}: check "
       "--box-size, or "

@@ -136,9 +136,9 @@ std::vector<double> shares_in_layer(const Grid& grid, const View& view, double d
 
 /// A power of two by which the sum of a line of cells stays below 2^61.
 double fixed_point_scale(const Context& context, Span<const float> cells, Index line) {
-  double most = 0;
-  for (const float cell : cells) most = std::max(most, std::abs(static_cast<double>(cell)));
-  const double sum = std::max(context.comm.max(most), 1.0) * static_cast<double>(line);
+  double largest = 0;
+  for (const float cell : cells) largest = std::max(largest, std::abs(static_cast<double>(cell)));
+  const double sum = std::max(context.comm.max(largest), 1.0) * static_cast<double>(line);
   return std::exp2(std::floor(61 - std::log2(sum)));
 }
 

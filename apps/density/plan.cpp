@@ -62,17 +62,17 @@ double depth_of(const Options& options, const Grid& grid, const std::string& uni
 /// In time: the library would find it after the particles are read and painted.
 void check_bins(const Plan& plan) {
   const BinOptions& bins = plan.options.bins;
-  constexpr double most = 1 << 20;  // BinOptions
+  constexpr double max_bins = 1 << 20;  // BinOptions
   if (plan.options.power.empty() || !bins.width) return;
   const Vec3d& length = plan.grid.box.length;
   const double fundamental = 2 * std::numbers::pi / std::max({length[0], length[1], length[2]});
   const double range = fundamental * (static_cast<double>(plan.options.grid) / 2 - 1);
-  if (range / *bins.width < most) return;
+  if (range / *bins.width < max_bins) return;
   throw InputError(
       fmt::format("--bin-width is {}, which makes {:.4g} bins of the spectrum (must be fewer than "
                   "{:.0f}): give at least {:.4g}, "
                   "or leave it out for bins of {:.4g}",
-                  *bins.width, range / *bins.width, most, 1.01 * range / most, fundamental));
+                  *bins.width, range / *bins.width, max_bins, 1.01 * range / max_bins, fundamental));
 }
 
 void check_memory(const Context& context, Plan& plan) {

@@ -53,13 +53,13 @@ void smooth(const zhalo::Context& context, const zhalo::Decomposition& decomposi
 double steepest(const zhalo::Context& context, zhalo::Field<double>& field) {
   field.pull_ghosts();
   const double two_cells = 2 * field.decomposition().grid().spacing(0);
-  double most = 0;
+  double largest = 0;
   for_each_in(field.cells(), [&](const GridIndex& cell) {
     const double after = field.span()[field.layout().offset(cell + GridIndex{{1, 0, 0}})];
     const double before = field.span()[field.layout().offset(cell - GridIndex{{1, 0, 0}})];
-    most = std::max(most, std::abs(after - before) / two_cells);
+    largest = std::max(largest, std::abs(after - before) / two_cells);
   });
-  return context.comm.max(most);
+  return context.comm.max(largest);
 }
 // [slope]
 

@@ -210,9 +210,9 @@ void write(const Context& context, const Found<Real>& found, const Plan& plan,
                    plan.files);
 }
 
-std::vector<GroupRow> first_rows(const Catalogue& catalogue, std::size_t most) {
+std::vector<GroupRow> first_rows(const Catalogue& catalogue, std::size_t max_rows) {
   std::vector<GroupRow> rows;
-  for (std::size_t i = 0; i < std::min(most, catalogue.length.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(max_rows, catalogue.length.size()); ++i) {
     const HaloProperties& halo = catalogue.properties[i];
     rows.push_back({catalogue.length[i], halo.mass, halo.centre, std::nullopt});
     if (catalogue.has_velocities) rows.back().velocity = halo.velocity;

@@ -46,7 +46,7 @@ template <class T>
 Result summarise(const Communicator& comm, const io::SnapshotParticles<T>& particles,
                  const Options& options) {
   const double spacing = options.box / static_cast<double>(options.num);
-  double displacement = 0, velocity = 0, most = 0;
+  double displacement = 0, velocity = 0, max_squared = 0;
   for (Index i = 0; i < particles.num; ++i) {
     auto cell = static_cast<Index>(particles.id[i] - 1);
     double squared = 0;
@@ -57,12 +57,12 @@ Result summarise(const Communicator& comm, const io::SnapshotParticles<T>& parti
       velocity += std::pow(static_cast<double>(particles.velocity[axis][i]), 2);
     }
     displacement += squared;
-    most = std::max(most, squared);
+    max_squared = std::max(max_squared, squared);
   }
   const double num = std::pow(static_cast<double>(options.num), 3);
   Result result;
   result.rms_displacement = std::sqrt(comm.sum(displacement) / num);
-  result.max_displacement = std::sqrt(comm.max(most));
+  result.max_displacement = std::sqrt(comm.max(max_squared));
   result.rms_velocity = std::sqrt(comm.sum(velocity) / num);
   return result;
 }

@@ -66,10 +66,10 @@ std::uint32_t packed(const Colour& colour) {
   return bits;
 }
 
-double round_down(double most) {
-  const double decade = std::pow(10, std::floor(std::log10(most)));
+double round_down(double value) {
+  const double decade = std::pow(10, std::floor(std::log10(value)));
   for (const double digit : {5.0, 2.0}) {
-    if (digit * decade <= most * (1 + 1e-12)) return digit * decade;
+    if (digit * decade <= value * (1 + 1e-12)) return digit * decade;
   }
   return decade;
 }

@@ -85,7 +85,7 @@ class Canvas {
 };
 
 /// The largest of 1, 2 or 5 times a power of ten that is not more than `most`, which is positive.
-double round_down(double most);
+double round_down(double value);
 
 /// Multiples of a round step within [lo, hi], about `wanted` of them.
 std::vector<double> linear_ticks(double lo, double hi, int wanted);

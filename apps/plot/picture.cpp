@@ -88,9 +88,9 @@ ColourRange colour_range(const Pixels& pixels) {
   range.hi = quantile(sorted, 0.9995);
   range.lo = std::max(quantile(sorted, 0.002), 1e-3 * range.hi);
   if (range.hi < 1.5 * range.lo) range = {range.lo / 2, range.hi * 2};
-  const auto [least, most] = std::minmax_element(pixels.values.begin(), pixels.values.end());
-  range.values_below = *least < range.lo;
-  range.values_above = *most > range.hi;
+  const auto [smallest, largest] = std::minmax_element(pixels.values.begin(), pixels.values.end());
+  range.values_below = *smallest < range.lo;
+  range.values_above = *largest > range.hi;
   return range;
 }
 

@@ -121,8 +121,8 @@ std::string wrapped_line(Index num, const std::string& items) {
 }
 
 Row files_row(const std::vector<std::string>& files, Index num_files) {
-  constexpr std::size_t most = 8;
-  const std::size_t shown = std::min(most, files.size());
+  constexpr std::size_t max_shown = 8;
+  const std::size_t shown = std::min(max_shown, files.size());
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) text += line("Written", "{}", files[i]);
   const Index more = num_files - static_cast<Index>(shown);

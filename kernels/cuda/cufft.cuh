@@ -36,7 +36,7 @@ struct ComplexPair {
 };
 
 /// Where a line, and what follows it, is.
-struct CufftPlaces {
+struct CufftStrides {
   Index stride = 1;    ///< in a line
   Index row = 0;       ///< from line to line of a plane, for transforms in two dimensions
   Index distance = 0;  ///< from line to line, or from plane to plane
@@ -46,15 +46,15 @@ struct CufftPlaces {
 struct CufftLines {
   cufftType type = CUFFT_Z2Z;
   Index length = 0;
-  CufftPlaces in;
-  CufftPlaces out;
+  CufftStrides in;
+  CufftStrides out;
   Index num = 0;
   Index num_rows = 0;  ///< of a plane; 0: in one dimension
 
   friend bool operator<(const CufftLines& a, const CufftLines& b) {
-    const auto places = [](const CufftPlaces& p) { return std::tie(p.stride, p.row, p.distance); };
+    const auto strides = [](const CufftStrides& p) { return std::tie(p.stride, p.row, p.distance); };
     const auto all = [&](const CufftLines& l) {
-      return std::tuple(l.type, l.length, l.num, l.num_rows, places(l.in), places(l.out));
+      return std::tuple(l.type, l.length, l.num, l.num_rows, strides(l.in), strides(l.out));
     };
     return all(a) < all(b);
   }
@@ -120,7 +120,7 @@ class KeptPlans {
     const auto found = plans_.find(lines);
     if (found != plans_.end()) return found->second;
     auto made = std::make_shared<const CufftPlan>(exec, lines);
-    if (order_.size() == most) {
+    if (order_.size() == max_plans) {
       plans_.erase(order_.front());
       order_.pop_front();
     }
@@ -130,7 +130,7 @@ class KeptPlans {
   }
 
  private:
-  static constexpr std::size_t most = 64;
+  static constexpr std::size_t max_plans = 64;
   std::map<CufftLines, std::shared_ptr<const CufftPlan>> plans_;
   std::deque<CufftLines> order_;
 };

@@ -48,8 +48,8 @@ inline Index chunk_of_loop(const Cuda&) { return 256; }
 
 /// Blocks of a grid: what the hardware takes, the rest is strided over.
 inline unsigned grid_size(Index n, Index per_block) {
-  constexpr Index most = (Index{1} << 31) - 1;
-  return static_cast<unsigned>(std::min(most, (n + per_block - 1) / per_block));
+  constexpr Index max_blocks = (Index{1} << 31) - 1;
+  return static_cast<unsigned>(std::min(max_blocks, (n + per_block - 1) / per_block));
 }
 
 /// Blocks of a kernel, all alike.

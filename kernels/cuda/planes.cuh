@@ -77,10 +77,10 @@ class CudaPlanes final : public PlanePlan<Real> {
     }
     const Index fit = std::min(plane_room_bytes / (plane * static_cast<Index>(sizeof(Number))),
                                max_plane_elements / (2 * plane) - 1);
-    const Index at_most = std::max<Index>(fit, 1);
-    const Index most = std::max<Index>(steps.max_planes(), 1);
-    const Index turns = (most + at_most - 1) / at_most;
-    planes_at_once_ = (most + turns - 1) / turns;
+    const Index fitting = std::max<Index>(fit, 1);
+    const Index max_planes = std::max<Index>(steps.max_planes(), 1);
+    const Index turns = (max_planes + fitting - 1) / fitting;
+    planes_at_once_ = (max_planes + turns - 1) / turns;
     if (is_empty()) return;
     const DeviceScope scope(exec_.device);
     for (const Index planes : steps.calls) {

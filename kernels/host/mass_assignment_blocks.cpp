@@ -136,8 +136,8 @@ template <int order>
 void locate_on(const MeshAxis& axis, int a, AssignmentBlock& block) {
   // On fewer cells clouds may go around more than once; `first` and what is computed on the way to
   // it hold no more.
-  constexpr Index fewest = 8, most = std::numeric_limits<std::int32_t>::max() - fewest;
-  const bool is_left = axis.num < fewest || axis.num > most;
+  constexpr Index min_cell = 8, max_cell = std::numeric_limits<std::int32_t>::max() - min_cell;
+  const bool is_left = axis.num < min_cell || axis.num > max_cell;
   const auto n = static_cast<double>(axis.num);
   auto max_first = hn::Zero(Narrow{});
   for (int at = 0; at < block.num; at += lanes()) {
@@ -146,9 +146,9 @@ void locate_on(const MeshAxis& axis, int a, AssignmentBlock& block) {
         hn::Sub(hn::Mul(hn::Sub(pos, constant(axis.lo)), constant(axis.cells_per_length)),
                 constant(axis.offset));
     auto is_near = hn::And(hn::Gt(cells, constant(-2)), hn::Lt(cells, constant(n + 1)));
-    const Double place = hn::IfThenElseZero(is_near, cells);
-    const Double base = floor_of(order % 2 == 1 ? hn::Add(place, constant(0.5)) : place);
-    hn::Store(hn::Sub(place, base), Doubles{}, block.behind[a] + at);
+    const Double position = hn::IfThenElseZero(is_near, cells);
+    const Double base = floor_of(order % 2 == 1 ? hn::Add(position, constant(0.5)) : position);
+    hn::Store(hn::Sub(position, base), Doubles{}, block.behind[a] + at);
     constexpr int below = (order - 1) / 2;
     Double first = hn::Sub(base, constant(below));
     if (axis.periodic) {
@@ -168,7 +168,7 @@ void locate_on(const MeshAxis& axis, int a, AssignmentBlock& block) {
     for (int lane = 0; lane < lanes(); ++lane)
       block.is_odd[at + lane] = block.is_odd[at + lane] || is_left || ((bits[0] >> lane) & 1) == 0;
   }
-  block.most[a] = hn::GetLane(hn::MaxOfLanes(Narrow{}, max_first));
+  block.max_cell[a] = hn::GetLane(hn::MaxOfLanes(Narrow{}, max_first));
 }
 
 template <int order>
@@ -218,27 +218,27 @@ HWY_INLINE void add_parts(const Index* from, Index* to) {
 /// Places of the first cells of a vector of clouds in the tile. Those of odd clouds mean nothing.
 template <int order>
 HWY_INLINE void find_query_points(const AssignmentBlock& block, int at, const TileView& tile,
-                                  std::int32_t* place) {
+                                  std::int32_t* position) {
   const auto pitch = hn::Set(Narrow{}, static_cast<std::int32_t>(tile_pitch(order)));
   auto sum = hn::Zero(Narrow{});
   for (int a = 0; a < 3; ++a) {
     const auto first = hn::Set(Narrow{}, static_cast<std::int32_t>(tile.first[a]));
     sum = hn::Add(hn::Mul(sum, pitch), hn::Sub(hn::Load(Narrow{}, block.first[a] + at), first));
   }
-  hn::Store(sum, Narrow{}, place);
+  hn::Store(sum, Narrow{}, position);
 }
 
 template <int order>
 void deposit_vectors(const AssignmentBlock& block, const TileView& tile) {
   HWY_ALIGN Index parts[static_cast<std::size_t>(order * order * order) * 8];
-  HWY_ALIGN std::int32_t place[8];
+  HWY_ALIGN std::int32_t position[8];
   for (int at = 0; at < block.num; at += lanes()) {
     divide<order>(block, at, parts);
-    find_query_points<order>(block, at, tile, place);
+    find_query_points<order>(block, at, tile, position);
     const int num = std::min(lanes(), block.num - at);
     for (int lane = 0; lane < num; ++lane) {
       if (block.has_odd && block.is_odd[at + lane]) continue;
-      add_parts<order>(parts + lane, tile.sums + place[lane]);
+      add_parts<order>(parts + lane, tile.sums + position[lane]);
     }
   }
 }

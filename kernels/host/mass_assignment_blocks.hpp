@@ -22,7 +22,7 @@ struct alignas(64) AssignmentBlock {
   /// common text.
   bool is_odd[size];
   bool has_odd = false;       ///< one of them at least
-  std::int32_t most[3] = {};  ///< the most of `first` on each axis
+  std::int32_t max_cell[3] = {};  ///< the most of `first` on each axis
   int num = 0;
 };
 

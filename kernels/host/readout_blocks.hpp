@@ -42,7 +42,7 @@ class ReadoutBlocks {
     locate_assignments(one_.sampled.cells, block);
     for (int a = 0; a < 3; ++a) {
       const MeshAxis& axis = one_.sampled.cells.axis[a];
-      if (!axis.wraps || Index{block.most[a]} + order <= axis.num) continue;
+      if (!axis.wraps || Index{block.max_cell[a]} + order <= axis.num) continue;
       for (int at = 0; at < block.num; ++at) {
         if (Index{block.first[a][at]} + order > axis.num) block.has_odd = block.is_odd[at] = true;
       }

@@ -149,10 +149,10 @@ class PositionSort {
     run_tasks(exec_, static_cast<Index>(tasks.size()) - 1, [&](Index task) {
       const Index first = tasks[static_cast<std::size_t>(task)];
       const Index last = tasks[static_cast<std::size_t>(task) + 1];
-      Index most = 0;
+      Index max_size = 0;
       for (Index part = first; part < last; ++part)
-        if (!is_large(size_of(part))) most = std::max(most, size_of(part));
-      const PartScratch scratch(most);
+        if (!is_large(size_of(part))) max_size = std::max(max_size, size_of(part));
+      const PartScratch scratch(max_size);
       for (Index part = first; part < last; ++part)
         if (!is_large(size_of(part))) sort_part_in_cache(part, scratch);
     });

@@ -114,17 +114,17 @@ class Tiles {
     LocalIndex tile = 0;
     for (int a = 0; a < 3; ++a) {
       const MeshAxis& axis = cells_.axis[a];
-      const AxisPosition least = place_on<order>(axis, bounds.lo[a]);
-      const AxisPosition most = place_on<order>(axis, bounds.hi[a]);
-      const Index first = counting_cell<order>(least) - axis.first;
-      const Index last = counting_cell<order>(most) - axis.first;
+      const AxisPosition lowest = place_on<order>(axis, bounds.lo[a]);
+      const AxisPosition highest = place_on<order>(axis, bounds.hi[a]);
+      const Index first = counting_cell<order>(lowest) - axis.first;
+      const Index last = counting_cell<order>(highest) - axis.first;
       // As far apart as places are computed, which for huge coordinates is not as far as they are.
       const double extent = (bounds.hi[a] - axis.lo) - (bounds.lo[a] - axis.lo);
       const bool goes_around = !(extent <= 0.5 * axis.length) || first > last;
-      if (goes_around || least.first < axis.first || last >= axis.num_own) return {};
-      const LocalIndex of_least = axis_[a].of_cell[static_cast<std::size_t>(first)];
-      if (axis_[a].of_cell[static_cast<std::size_t>(last)] != of_least) return {};
-      tile += of_least;
+      if (goes_around || lowest.first < axis.first || last >= axis.num_own) return {};
+      const LocalIndex of_lowest = axis_[a].of_cell[static_cast<std::size_t>(first)];
+      if (axis_[a].of_cell[static_cast<std::size_t>(last)] != of_lowest) return {};
+      tile += of_lowest;
     }
     return tile;
   }

@@ -18,9 +18,9 @@ namespace zhalo::kernels {
 template <int order>
 class TileSums {
  public:
-  static constexpr Index most = tile_pitch(order);
+  static constexpr Index pitch = tile_pitch(order);
 
-  TileSums() : sums_(static_cast<std::size_t>(most * most * most)) {}
+  TileSums() : sums_(static_cast<std::size_t>(pitch * pitch * pitch)) {}
 
   /// The first cells of clouds are from `first` on, `num` along each axis.
   void start(const Index (&first)[3], const Index (&num)[3]) {
@@ -28,7 +28,7 @@ class TileSums {
       first_[a] = first[a];
       num_[a] = num[a] + order - 1;
     }
-    for (Index x = 0; x < num_[0]; ++x) std::fill_n(row(x, 0), num_[1] * most, Index{0});
+    for (Index x = 0; x < num_[0]; ++x) std::fill_n(row(x, 0), num_[1] * pitch, Index{0});
   }
 
   void add(const AssignmentBlock& block) {
@@ -39,7 +39,7 @@ class TileSums {
     Index* const to =
         row(cloud[0].first - first_[0], cloud[1].first - first_[1]) + (cloud[2].first - first_[2]);
     for_each_part<order>(fixed_weight, cloud, [&](int i, int j, int k, Index part) {
-      to[(i * most + j) * most + k] += part;
+      to[(i * pitch + j) * pitch + k] += part;
     });
   }
 
@@ -60,7 +60,7 @@ class TileSums {
   }
 
  private:
-  Index* row(Index x, Index y) { return sums_.data() + (x * most + y) * most; }
+  Index* row(Index x, Index y) { return sums_.data() + (x * pitch + y) * pitch; }
 
   Index first_[3] = {};
   Index num_[3] = {};

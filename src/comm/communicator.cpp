@@ -260,10 +260,10 @@ void Communicator::exclusive_sum_in_place(Span<Index> values) const {
 void Communicator::reduce_in_place(Span<Index> values, Prefix prefix, const char* operation) const {
   enter(operation);
   if (state_ == nullptr) return;
-  const Index most =
+  const Index max_num =
       std::max<Index>(1, state_->options.chunk_bytes / static_cast<Index>(sizeof(Index)));
-  for (Index first = 0; first < values.size(); first += most) {
-    const Span<Index> part = values.subspan(first, std::min(most, values.size() - first));
+  for (Index first = 0; first < values.size(); first += max_num) {
+    const Span<Index> part = values.subspan(first, std::min(max_num, values.size() - first));
     Wire<Index> wire(*state_, Span<const Index>(part));
     state_->finish(operation, [&] {
       return prefix == Prefix::yes ? state_->network->exclusive_sum(wire.span())

@@ -31,14 +31,14 @@ struct Work {
   }
   /// The fewest ranks that do; 0 if no number does.
   int fewest(double capacity, double excess) const {
-    constexpr int most = 1 << 20;
+    constexpr int max_devices = 1 << 20;
     int last = num_ranks;
     int next = num_ranks + 1;
-    while (next <= most && !fits(next, capacity, excess)) {
+    while (next <= max_devices && !fits(next, capacity, excess)) {
       last = next;
       next *= 2;
     }
-    if (next > most) return 0;
+    if (next > max_devices) return 0;
     while (next - last > 1) {
       const int middle = last + (next - last) / 2;
       (fits(middle, capacity, excess) ? next : last) = middle;

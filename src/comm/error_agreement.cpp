@@ -40,8 +40,8 @@ void validate_equal(const Communicator& comm, const std::vector<Index>& numbers,
       digest = (digest ^ (static_cast<std::uint64_t>(number) >> (8 * byte) & 255)) * 1099511628211U;
   }
   const auto word = static_cast<Index>(digest);
-  const Index least = comm.min(word);
-  validate(comm.max(word) == least, "{} differ between ranks (must be the same on all)", what);
+  const Index lowest = comm.min(word);
+  validate(comm.max(word) == lowest, "{} differ between ranks (must be the same on all)", what);
 }
 
 /// Error types that survive the way to other ranks.

@@ -229,9 +229,9 @@ MemoryNeed paint_need(const SearchSize& size, const MeshSize& mesh, int window_o
   const double sums = (cells_of(mesh) + ghosts) * global_bytes + tables_of_field;
   if (each.is_alone) return {sums + tables, 0};
   // Clustered particles are not evenly over the cells' ranks.
-  constexpr double most_sent = 1 << 23, most_received = 1 << 24, imbalance = 1.1;
-  const double sent = std::min(each.num, most_sent);
-  const double received = std::min(imbalance * each.num, most_received);
+  constexpr double max_sent = 1 << 23, max_received = 1 << 24, imbalance = 1.1;
+  const double sent = std::min(each.num, max_sent);
+  const double received = std::min(imbalance * each.num, max_received);
   const double row = each.pos + number_bytes;
   const double sorting_owners = key_bytes + local_bytes + sorting;
   const double under_way = 2 * local_bytes * sent + row * (sent + received);

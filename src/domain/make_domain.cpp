@@ -28,8 +28,8 @@ double scale_of(const Box& box, const Extent& extent) {
       largest = std::max({largest, std::abs(extent.lo[axis]), std::abs(extent.hi[axis])});
   }
   if (largest == 0) return 1;
-  constexpr int most = std::numeric_limits<double>::max_exponent - 1;
-  return std::ldexp(1.0, std::clamp(wanted_exponent<Real> - std::ilogb(largest), -most, most));
+  constexpr int max_exponent = std::numeric_limits<double>::max_exponent - 1;
+  return std::ldexp(1.0, std::clamp(wanted_exponent<Real> - std::ilogb(largest), -max_exponent, max_exponent));
 }
 
 /// The extent of both.

@@ -36,15 +36,15 @@ double longest_share(Index total, int parts) {
 
 std::array<int, 2> best_shape(const Grid& grid, int num_ranks, Split split) {
   std::array<int, 2> best = {num_ranks, 1};
-  double least = split == Split::pencil ? std::numeric_limits<double>::infinity()
+  double min_seconds = split == Split::pencil ? std::numeric_limits<double>::infinity()
                                         : modelled_seconds(grid, best);
   for (int columns = 2; columns <= num_ranks && split != Split::slab; ++columns) {
     if (num_ranks % columns != 0 || (split == Split::pencil && columns == num_ranks)) continue;
     const std::array<int, 2> shape = {num_ranks / columns, columns};
     const double seconds = modelled_seconds(grid, shape);
-    if (seconds < least) {
+    if (seconds < min_seconds) {
       best = shape;
-      least = seconds;
+      min_seconds = seconds;
     }
   }
   return best;

@@ -209,12 +209,12 @@ void FftPlan<T>::share_memory(const std::array<bool, 2>& arrays) {
   for (SharedMemory& memory : shared_) memory = {};
   report_.shared_bytes = 0;
   for (const std::size_t memory : {std::size_t{0}, std::size_t{1}}) {
-    Index most = 0;
+    Index max_size = 0;
     for (const auto& [kind, route] : routes_) {
       if (arrays[static_cast<std::size_t>(kind.second)])
-        most = std::max(most, route.what.receive_buffer_size(memory));
+        max_size = std::max(max_size, route.what.receive_buffer_size(memory));
     }
-    const Index bytes = most * static_cast<Index>(sizeof(Complex));
+    const Index bytes = max_size * static_cast<Index>(sizeof(Complex));
     shared_[memory] = SharedMemory(context_->comm, bytes);
     if (!shared_[memory].is_there()) {
       validate(options_.node_exchange == NodeExchange::automatic,

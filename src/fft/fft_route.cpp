@@ -198,16 +198,16 @@ class RouteBuilder {
 }  // namespace
 
 Index FftRoute::receive_buffer_size(std::size_t memory) const {
-  Index most = 0;
+  Index max_size = 0;
   for (std::size_t e = memory; e < exchanges.size(); e += 2)
-    most = std::max(most, exchanges[e].receive_buffer_size);
-  return most;
+    max_size = std::max(max_size, exchanges[e].receive_buffer_size);
+  return max_size;
 }
 
 Index FftRoute::sent_per_part() const {
-  Index most = 0;
-  for (const PlaneExchange& exchange : exchanges) most = std::max(most, exchange.sent_per_part());
-  return most;
+  Index max_size = 0;
+  for (const PlaneExchange& exchange : exchanges) max_size = std::max(max_size, exchange.sent_per_part());
+  return max_size;
 }
 
 FftRoute make_route(const FftCase& fft_case, Direction direction, Arrays arrays) {

@@ -25,15 +25,15 @@ void validate_field(const Exec& exec, const BoxLayout& layout, const ColumnView&
   validate(field.data != nullptr || field.num == 0, "{} has no memory for its {} elements", name,
            field.num);
   if (field.num > 0) validate_memory(exec, field.data, name);
-  Index least = 0;
-  Index most = 0;
+  Index lowest = 0;
+  Index highest = 0;
   for (int axis = 0; axis < 3; ++axis) {
     const Index reach = (layout.index_box.length(axis) - 1) * layout.stride[axis];
-    (reach < 0 ? least : most) += reach;
+    (reach < 0 ? lowest : highest) += reach;
   }
-  validate(layout.index_box.empty() || (least >= 0 && most < layout.size),
+  validate(layout.index_box.empty() || (lowest >= 0 && highest < layout.size),
            "the layout of {} reaches from element {} to {}, but has {}; see layout_of()", name,
-           least, most, layout.size);
+           lowest, highest, layout.size);
 }
 
 /// `from` of no two ranks may overlap: every rank looks at its own.

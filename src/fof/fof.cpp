@@ -100,18 +100,18 @@ double scale_for(double linking_length, const Box& box, const Extent& extent) {
       largest = std::max({largest, std::abs(extent.lo[axis]), std::abs(extent.hi[axis])});
     }
   }
-  constexpr int most = std::numeric_limits<double>::max_exponent - 1;
+  constexpr int max_exponent = std::numeric_limits<double>::max_exponent - 1;
   return std::ldexp(
-      1.0, std::min({-std::ilogb(linking_length), largest_exponent - std::ilogb(largest), most}));
+      1.0, std::min({-std::ilogb(linking_length), largest_exponent - std::ilogb(largest), max_exponent}));
 }
 
 /// Throws InputError if squares of the scaled linking length overflow or underflow.
 template <class Real>
 void validate_scale(double linking_length, double scale) {
   const int exponent = std::ilogb(linking_length * scale);
-  constexpr int least = std::numeric_limits<Real>::min_exponent / 2 + 16;
-  constexpr int most = std::numeric_limits<Real>::max_exponent / 2 - 2;
-  validate(exponent > least && exponent < most,
+  constexpr int min_exponent = std::numeric_limits<Real>::min_exponent / 2 + 16;
+  constexpr int max_exponent = std::numeric_limits<Real>::max_exponent / 2 - 2;
+  validate(exponent > min_exponent && exponent < max_exponent,
            "linking length {} has no precision beside the size of this domain; give "
            "friends_of_friends the particles instead of the domain",
            linking_length);

@@ -53,15 +53,15 @@ class GhostQueue {
   Batch take() {
     Batch taken{{}, std::vector<Index>(static_cast<std::size_t>(context_.comm.size()))};
     const auto neighbours_left = static_cast<Index>(neighbours_.size() - next_);
-    const Index most = std::min(batch_, list_.size() - taken_ + neighbours_left * num_particles_);
-    Buffer<LocalIndex> room(context_.exec, most, "ghosts to send");
+    const Index max_num = std::min(batch_, list_.size() - taken_ + neighbours_left * num_particles_);
+    Buffer<LocalIndex> room(context_.exec, max_num, "ghosts to send");
     Index num = 0;
-    while (num < most && !is_empty()) {
+    while (num < max_num && !is_empty()) {
       if (taken_ == list_.size()) {
         fill_list();
         continue;
       }
-      const Index count = std::min(most - num, list_.size() - taken_);
+      const Index count = std::min(max_num - num, list_.size() - taken_);
       queue_copy(context_.exec, room.data() + num, list_.data() + taken_,
                  static_cast<std::size_t>(count) * sizeof(LocalIndex));
       taken.counts[static_cast<std::size_t>(neighbours_[next_ - 1].rank)] += count;
@@ -228,8 +228,8 @@ CrossingEdges share_edges(const Context& context, const LinkedSets<Real>& partic
 
 /// An eighth of the particles, but not so few that there are many rounds.
 Index batch_of(const FofOptions& options, Index num) {
-  constexpr Index least = 1 << 16;
-  return options.ghost_batch > 0 ? options.ghost_batch : std::max(least, num / 8);
+  constexpr Index min_batch = 1 << 16;
+  return options.ghost_batch > 0 ? options.ghost_batch : std::max(min_batch, num / 8);
 }
 
 }  // namespace

@@ -31,13 +31,13 @@ constexpr double max_bins = 1 << 20;
 constexpr double tolerance = 1e-12;
 
 void validate_options(const BinOptions& options) {
-  const auto check = [](const std::optional<double>& value, const char* what, double least,
-                        bool may_be_least) {
+  const auto check = [](const std::optional<double>& value, const char* what, double lower_bound,
+                        bool may_be_bound) {
     if (!value) return;
     const bool fits =
-        std::isfinite(*value) && (*value > least || (may_be_least && *value == least));
+        std::isfinite(*value) && (*value > lower_bound || (may_be_bound && *value == lower_bound));
     validate(fits, "bins of a power spectrum have {} {} (must be finite and {})", what, *value,
-             may_be_least ? "not negative" : "more than 0");
+             may_be_bound ? "not negative" : "more than 0");
   };
   const bool is_linear = options.spacing == BinSpacing::linear;
   check(options.k_min, "first edge", 0, is_linear);
@@ -64,10 +64,10 @@ double min_fundamental(const Grid& grid) {
 }
 
 double min_nyquist(const Grid& grid) {
-  double least = std::numeric_limits<double>::infinity();
+  double lower_bound = std::numeric_limits<double>::infinity();
   for (int axis = 0; axis < 3; ++axis)
-    least = std::min(least, fundamental(grid, axis) / 2 * static_cast<double>(grid.num[axis]));
-  return least;
+    lower_bound = std::min(lower_bound, fundamental(grid, axis) / 2 * static_cast<double>(grid.num[axis]));
+  return lower_bound;
 }
 
 /// Whether all sides are equal.

@@ -157,12 +157,12 @@ std::vector<Counted> count_below(const Exec& exec, const kernels::TreeView<Real>
 /// Joins the two neighbours in Z-order whose common box adds the least surface.
 void join_cheapest(std::vector<Counted>& boxes) {
   std::size_t best = 0;
-  double least = std::numeric_limits<double>::infinity();
+  double min_added = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i + 1 < boxes.size(); ++i) {
     const double added = surface(around(boxes[i].box, boxes[i + 1].box)) - surface(boxes[i].box) -
                          surface(boxes[i + 1].box);
-    if (added >= least) continue;
-    least = added;
+    if (added >= min_added) continue;
+    min_added = added;
     best = i;
   }
   boxes[best] = {around(boxes[best].box, boxes[best + 1].box),

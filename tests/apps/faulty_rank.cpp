@@ -58,8 +58,8 @@ rlim_t bytes_of_addresses() {
 }
 
 template <class Resource>
-void limit(Resource resource, rlim_t most) {
-  rlimit both{most, most};
+void limit(Resource resource, rlim_t max) {
+  rlimit both{max, max};
   if (::setrlimit(resource, &both) != 0) std::abort();
 }
 

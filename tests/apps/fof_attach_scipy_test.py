@@ -39,12 +39,12 @@ def attached_groups(label, nearest, distance, radius):
     return np.where(distance <= radius * (1 + 1e-9), label[nearest], -1)
 
 
-def keep_large(label, attached, least, only_linked_count):
+def keep_large(label, attached, min_length, only_linked_count):
     """-1 for those in groups that are too small."""
     counts = np.bincount(label)
     if not only_linked_count:
         counts = counts + np.bincount(attached[attached >= 0], minlength=len(counts))
-    large = np.append(counts >= least, False)  # the last for -1
+    large = np.append(counts >= min_length, False)  # the last for -1
     return np.where(large[label], label, -1), np.where(large[attached], attached, -1)
 
 

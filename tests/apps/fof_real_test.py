@@ -28,15 +28,15 @@ def gadget_groups(number):
     return expected, table
 
 
-def scipy_groups(pos, box, length, least):
+def scipy_groups(pos, box, length, min_length):
     """Connected components of all pairs with r <= length in float64; -1 in those of fewer than
-    `least`."""
+    `min_length`."""
     pairs = cKDTree(pos.astype(np.float64), boxsize=box).query_pairs(length, output_type="ndarray")
     graph = coo_array(
         (np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), shape=(len(pos), len(pos))
     )
     _, label = connected_components(graph, directed=False)
-    large = np.bincount(label) >= least
+    large = np.bincount(label) >= min_length
     number = np.where(large, np.cumsum(large) - 1, -1)
     return number[label]
 

@@ -131,11 +131,11 @@ Step to_virtual_without_end(Random&, const Handle& file, const std::string& path
   const Handle properties = dataset_properties();
   const Extent first(original.extent.size(), 0);
   const Extent& block = original.extent;
-  Extent most = block, count(block.size(), 1);
-  most[0] = H5S_UNLIMITED;
+  Extent max_extent = block, count(block.size(), 1);
+  max_extent[0] = H5S_UNLIMITED;
   count[0] = H5S_UNLIMITED;
   const auto rank = static_cast<int>(block.size());
-  const Handle shown(H5Screate_simple(rank, block.data(), most.data()), H5Sclose);
+  const Handle shown(H5Screate_simple(rank, block.data(), max_extent.data()), H5Sclose);
   need(H5Sselect_hyperslab(shown.id(), H5S_SELECT_SET, first.data(), block.data(), count.data(),
                            block.data()) >= 0,
        "a selection without end");

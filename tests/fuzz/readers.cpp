@@ -87,9 +87,9 @@ SnapshotReading read_snapshot(const std::string& path, Precision columns) {
 }
 
 CatalogueReading read_catalogue(const std::string& path) {
-  constexpr Index most = 1000;
+  constexpr Index max_haloes = 1000;
   CatalogueReading reading;
-  static_cast<Reading&>(reading) = attempt([&] { reading.list = io::read_haloes(path, most); });
+  static_cast<Reading&>(reading) = attempt([&] { reading.list = io::read_haloes(path, max_haloes); });
   return reading;
 }
 

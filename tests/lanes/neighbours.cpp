@@ -81,11 +81,11 @@ void check_list(Index k, Index num, Index distinct, int batch) {
 }
 
 /// A query in each lane. What is tied is left to the general search.
-template <class Case, int most>
+template <class Case, int max_k>
 void find_few(const SmallSearch<typename Case::Real>& small,
               const kernels::SearchView<typename Case::Real>& search,
               kernels::BestRows<typename Case::Real>& rows) {
-  using Find = kernels::emulated::FindFewNearest<typename Case::Lanes, most>;
+  using Find = kernels::emulated::FindFewNearest<typename Case::Lanes, max_k>;
   for_each_emulated<typename Case::Lanes>(Case::num_warps, small.num_leaves(), Find{search, rows});
   rows.only_tied = true;
 }

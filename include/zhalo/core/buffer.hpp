@@ -70,9 +70,9 @@ class Buffer {
   /// has: this avoids an overflow of 64 bits.
   static std::size_t bytes_for(Index size) {
     ZHALO_EXPECT(size >= 0);
-    constexpr std::size_t most = std::size_t{1} << 62;
+    constexpr std::size_t max_bytes = std::size_t{1} << 62;
     const std::size_t elements = static_cast<std::size_t>(size) + static_cast<std::size_t>(padding);
-    return elements < most / sizeof(T) ? elements * sizeof(T) : most;
+    return elements < max_bytes / sizeof(T) ? elements * sizeof(T) : max_bytes;
   }
 
   void swap(Buffer& other) noexcept {

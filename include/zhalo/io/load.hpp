@@ -118,6 +118,6 @@ struct HaloList {
 /// Reads at most `most` haloes. `path` is a catalogue folder groups_NNN, one of its files, or a
 /// name without ".K.hdf5". Throws FileError or InputError. Not collective: run it on one rank, in
 /// Communicator::together.
-HaloList read_haloes(const std::string& path, Index most);
+HaloList read_haloes(const std::string& path, Index max_haloes);
 
 }  // namespace zhalo::io

@@ -89,14 +89,14 @@ void take_labels(const E& exec, Span<const Index> neighbour, Span<const Index> c
 
 struct IsLarge {
   Span<const LocalIndex> counts;
-  Index least;
+  Index min_members;
 
-  ZHALO_HD bool operator()(Index i) const { return Index{counts[i]} >= least; }
+  ZHALO_HD bool operator()(Index i) const { return Index{counts[i]} >= min_members; }
 };
 
 template <class E>
-Buffer<LocalIndex> select_groups(const E& exec, Span<const LocalIndex> counts, Index least) {
-  return select(exec, counts.size(), IsLarge{counts, least});
+Buffer<LocalIndex> select_groups(const E& exec, Span<const LocalIndex> counts, Index min_members) {
+  return select(exec, counts.size(), IsLarge{counts, min_members});
 }
 
 struct MakeSizeKey {
@@ -197,14 +197,14 @@ void make_member_keys(const E& exec, Span<const Index> group_of, Span<const Loca
 
 struct IsLong {
   Span<const Index> lengths;
-  Index least;
+  Index min_length;
 
-  ZHALO_HD bool operator()(Index i) const { return lengths[i] >= least; }
+  ZHALO_HD bool operator()(Index i) const { return lengths[i] >= min_length; }
 };
 
 template <class E>
-Buffer<LocalIndex> select_long(const E& exec, Span<const Index> lengths, Index least) {
-  return select(exec, lengths.size(), IsLong{lengths, least});
+Buffer<LocalIndex> select_long(const E& exec, Span<const Index> lengths, Index min_length) {
+  return select(exec, lengths.size(), IsLong{lengths, min_length});
 }
 
 struct MakeLengthKey {

@@ -64,7 +64,7 @@ struct ShortenChunk {
   TreeView<Real> queries;
   QueryChunk chunk;
   Span<const Index> offset;
-  Index most;
+  Index max_neighbours;
   ListedChunk* result;
 
   ZHALO_HD Index neighbours_before(Index leaf) const {
@@ -73,7 +73,7 @@ struct ShortenChunk {
 
   ZHALO_HD void operator()(Index) const {
     const Index fits = first_index_where(chunk.num_leaves, [&](Index i) {
-      return neighbours_before(chunk.first_leaf + i + 1) > most;
+      return neighbours_before(chunk.first_leaf + i + 1) > max_neighbours;
     });
     Index end = chunk.first_leaf + fits;
     if (fits < chunk.num_leaves && queries.particles_before(end) == chunk.first_query) ++end;
@@ -82,12 +82,12 @@ struct ShortenChunk {
 };
 
 template <class E, class Real>
-ListedChunk list_chunk(const E& exec, const ChunkCounts<Real>& counts, Index most) {
+ListedChunk list_chunk(const E& exec, const ChunkCounts<Real>& counts, Index max_neighbours) {
   for_each(exec, counts.offset.size(), TakeCount{counts.count, counts.offset});
   queue_scan(exec, counts.offset);
   Buffer<ListedChunk> result(exec, 1, "a chunk of queries");
   const Span<const Index> offset = counts.offset;
-  for_each(exec, 1, ShortenChunk<Real>{counts.queries, counts.chunk, offset, most, result.data()});
+  for_each(exec, 1, ShortenChunk<Real>{counts.queries, counts.chunk, offset, max_neighbours, result.data()});
   ListedChunk on_host;
   copy_bytes(exec, &on_host, result.data(), sizeof on_host);
   return on_host;

@@ -5,11 +5,11 @@ ZHALO_LANES_BEGIN
 namespace ZHALO_LANES_NAMESPACE {
 
 /// Lanes of the tile lie one further apart than there are: thus they meet in no bank of a device.
-template <class Lanes, int most>
+template <class Lanes, int max_k>
 struct FewNearestScratch : WalkScratch<typename Lanes::real> {
   using Real = typename Lanes::real;
   static constexpr int stride = Lanes::size + 1;
-  static constexpr std::size_t tile_size = std::size_t{most} * stride;
+  static constexpr std::size_t tile_size = std::size_t{max_k} * stride;
 
   Real lost2[WalkScratch<Real>::room_for_queries];  ///< of each query: see BestOfLanes
   Real tile[tile_size];                             ///< rows on their way to memory, or back
@@ -17,28 +17,28 @@ struct FewNearestScratch : WalkScratch<typename Lanes::real> {
 
 /// The `most` best of the query in each lane, ascending. For k < most the first ones are -infinity
 /// and stay, so that the last one is always the k-th best. Places are bits of a Real.
-template <class Lanes, int most>
+template <class Lanes, int max_k>
 struct BestOfLanes {
   using Lane = typename Lanes::Lane;
   static constexpr auto infinity = std::numeric_limits<typename Lanes::real>::infinity();
 
-  Lane distance2[std::size_t{most}];
-  Lane place[std::size_t{most}];
+  Lane distance2[std::size_t{max_k}];
+  Lane index[std::size_t{max_k}];
   Lane lost2;  ///< the nearest that was left out although it was within the bound
 
   ZHALO_HD void clear(const Lanes& g, int k) {
     lost2 = g.broadcast(infinity);
     ZHALO_UNROLL
-    for (int u = 0; u < most; ++u) {
-      distance2[u] = g.broadcast(u < most - k ? -infinity : infinity);
-      place[u] = g.broadcast_index(no_place);
+    for (int u = 0; u < max_k; ++u) {
+      distance2[u] = g.broadcast(u < max_k - k ? -infinity : infinity);
+      index[u] = g.broadcast_index(no_index);
     }
   }
 
   /// Puts r2 into its place; of equal ones behind the others. Infinity changes nothing.
   ZHALO_HD void insert(const Lanes& g, Lane r2, Lane at) {
-    lost2 = Lanes::min(lost2, Lanes::max(r2, distance2[most - 1]));
-    insert_from<most>(g, r2, at);
+    lost2 = Lanes::min(lost2, Lanes::max(r2, distance2[max_k - 1]));
+    insert_from<max_k>(g, r2, at);
   }
 
  private:
@@ -55,15 +55,15 @@ struct BestOfLanes {
       move_up(g, begin, r2, at);
       if (!ends) insert_from<begin>(g, r2, at);
     } else {
-      place[0] = g.select(distance2[0] <= r2, place[0], at);
+      index[0] = g.select(distance2[0] <= r2, index[0], at);
       distance2[0] = Lanes::min(r2, distance2[0]);
     }
   }
 
   /// Element u becomes r2, if that belongs there, or the one before, or stays.
   ZHALO_HD void move_up(const Lanes& g, int u, Lane r2, Lane at) {
-    const Lane from_below = g.select(distance2[u - 1] <= r2, at, place[u - 1]);
-    place[u] = g.select(distance2[u] <= r2, place[u], from_below);
+    const Lane from_below = g.select(distance2[u - 1] <= r2, at, index[u - 1]);
+    index[u] = g.select(distance2[u] <= r2, index[u], from_below);
     distance2[u] = Lanes::max(distance2[u - 1], Lanes::min(r2, distance2[u]));
   }
 };
@@ -75,12 +75,12 @@ struct BestOfLanes {
 /// Neighbours are ordered by their distance alone. Rows are brought into the order of global
 /// indices among equal distances at the end. Where a particle just as far as the last neighbour may
 /// have been left out, the row is marked as tied.
-template <class Lanes, int most>
+template <class Lanes, int max_k>
 struct FindFewNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>,
-                                      FindFewNearest<Lanes, most>, FewNearestScratch<Lanes, most>> {
+                                      FindFewNearest<Lanes, max_k>, FewNearestScratch<Lanes, max_k>> {
   using Lane = typename Lanes::Lane;
   using Real = typename Lanes::real;
-  using Scratch = FewNearestScratch<Lanes, most>;
+  using Scratch = FewNearestScratch<Lanes, max_k>;
   using Base = NeighbourWalk<Lanes, BestRows<Real>, FindFewNearest, Scratch>;
   using Base::Base;
   using Base::infinity;
@@ -118,11 +118,11 @@ struct FindFewNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>,
   static constexpr Real smallest = std::numeric_limits<Real>::denorm_min();
   static constexpr Real half_unit = std::numeric_limits<Real>::epsilon() / 2;
   /// Particles that are looked at before the first branch.
-  static constexpr int together = most * sizeof(Real) > 64 ? 2 : 4;
+  static constexpr int together = max_k * sizeof(Real) > 64 ? 2 : 4;
   static constexpr double near_part = 0.02;  ///< of the reach, squared
-  static constexpr int window_size = 6 * most > 64 ? 6 * most : 64;
+  static constexpr int window_size = 6 * max_k > 64 ? 6 * max_k : 64;
 
-  using Best = BestOfLanes<Lanes, most>;
+  using Best = BestOfLanes<Lanes, max_k>;
 
   /// A bit for each listed leaf: the near ones come first, for they bring the bounds down.
   struct NearLeaves {
@@ -165,12 +165,12 @@ struct FindFewNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>,
     const int num = walk.num - first;
     const auto middle = static_cast<LocalIndex>(num < Lanes::size ? num / 2 : Lanes::size / 2);
     const auto window = this->window_around(g, walk, queries.first + middle, window_size);
-    Lane nearest[std::size_t{most}];
+    Lane nearest[std::size_t{max_k}];
     ZHALO_UNROLL
-    for (int u = 0; u < most; ++u) nearest[u] = g.broadcast(infinity);
-    for (int j = 0; j < window.size; j += most) {
+    for (int u = 0; u < max_k; ++u) nearest[u] = g.broadcast(infinity);
+    for (int j = 0; j < window.size; j += max_k) {
       ZHALO_UNROLL
-      for (int u = 0; u < most; ++u) {
+      for (int u = 0; u < max_k; ++u) {
         if (j + u >= window.size) continue;
         const LocalIndex particle = window.begin + static_cast<LocalIndex>(j + u);
         const Lane r2 = distance2_to(g, OpenSpace<Lanes>{}, queries, particle);
@@ -182,7 +182,7 @@ struct FindFewNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>,
     }
     Lane bound2 = nearest[0];
     ZHALO_UNROLL
-    for (int u = 1; u < most; ++u) bound2 = Lanes::max(bound2, nearest[u]);
+    for (int u = 1; u < max_k; ++u) bound2 = Lanes::max(bound2, nearest[u]);
     bound2 = Lanes::min(bound2, queries.bound2);
     g.store(g.select(first_bits(num), bound2, g.broadcast(-1)), walk.scratch.bound2 + first);
   }
@@ -267,14 +267,14 @@ struct FindFewNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>,
       queries.best.insert(g, g.select(wanted, r2[u], g.broadcast(infinity)),
                           g.broadcast_index(search.first_local_index + particle));
     }
-    queries.bound2 = Lanes::min(queries.bound2, queries.best.distance2[most - 1]);
+    queries.bound2 = Lanes::min(queries.bound2, queries.best.distance2[max_k - 1]);
   }
 
   /// A lane that lost a neighbour as far as its last one wants nearer ones only from now on: thus
   /// many particles in one place cost no more than others.
   ZHALO_HD void keep_from_ties(const Lanes& g, SearchedQueries& queries) const {
     const Best& best = queries.best;
-    const Lane last2 = best.distance2[most - 1];
+    const Lane last2 = best.distance2[max_k - 1];
     const std::uint64_t tied = g.ballot(best.lost2 <= Lanes::min(last2, g.broadcast(largest)));
     if (tied == 0) return;
     // The next smaller number: rounding brings down what is less than one unit below.
@@ -291,7 +291,7 @@ struct FindFewNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>,
     const auto k = static_cast<int>(rows.k);
     Index row_begin = this->row_of(walk, first) * rows.k;
     for (int row = 0; row < num; ++row, row_begin += k) {
-      const int tile_begin = (most - k) * Scratch::stride + row;
+      const int tile_begin = (max_k - k) * Scratch::stride + row;
       g.for_each_lane(k, [&](Index i) {
         f(row_begin + i, tile_begin + static_cast<int>(i) * Scratch::stride);
       });
@@ -305,7 +305,7 @@ struct FindFewNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>,
     put_into_tile(g, best.distance2, s);
     for_each_element(g, walk, first,
                      [&](Index at, int in_tile) { rows.distance2[at] = s.tile[in_tile]; });
-    put_into_tile(g, best.place, s);
+    put_into_tile(g, best.index, s);
     for_each_element(g, walk, first, [&](Index at, int in_tile) {
       rows.local_index[at] = Lanes::index_in(s.tile[in_tile]);
     });
@@ -320,22 +320,22 @@ struct FindFewNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>,
     for_each_element(g, walk, first, [&](Index at, int in_tile) {
       s.tile[in_tile] = bits_of_index<Real>(rows.local_index[at]);
     });
-    take_from_tile(g, s, best.place);
+    take_from_tile(g, s, best.index);
   }
 
-  ZHALO_HD static void put_into_tile(const Lanes& g, const Lane (&best)[std::size_t{most}],
+  ZHALO_HD static void put_into_tile(const Lanes& g, const Lane (&best)[std::size_t{max_k}],
                                      Scratch& s) {
     ZHALO_UNROLL
-    for (int u = 0; u < most; ++u) g.store(best[u], s.tile + u * Scratch::stride);
+    for (int u = 0; u < max_k; ++u) g.store(best[u], s.tile + u * Scratch::stride);
     g.sync();
   }
 
   /// Elements that no row has stay as they are.
   ZHALO_HD void take_from_tile(const Lanes& g, const Scratch& s,
-                               Lane (&best)[std::size_t{most}]) const {
+                               Lane (&best)[std::size_t{max_k}]) const {
     ZHALO_UNROLL
-    for (int u = 0; u < most; ++u)
-      if (u >= most - rows.k) best[u] = g.load(s.tile + u * Scratch::stride);
+    for (int u = 0; u < max_k; ++u)
+      if (u >= max_k - rows.k) best[u] = g.load(s.tile + u * Scratch::stride);
     g.sync();
   }
 
@@ -359,11 +359,11 @@ struct FindFewNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>,
   }
 };
 
-template <int most, class E, class Real>
+template <int max_k, class E, class Real>
 void find_few_nearest(const E& exec, const SearchView<Real>& search, Index num_leaves,
                       const BestRows<Real>& rows) {
   using Lanes = LanesOf<Real>;
-  for_each_with_lanes(exec, num_leaves, FindFewNearest<Lanes, most>{search, rows}, Lanes{});
+  for_each_with_lanes(exec, num_leaves, FindFewNearest<Lanes, max_k>{search, rows}, Lanes{});
 }
 
 template <class E, class Real>
@@ -371,15 +371,15 @@ void find_nearest(const E& exec, const SearchView<Real>& search, Index num_leave
                   const BestRows<Real>& wanted) {
   BestRows<Real> rows = wanted;
   // More than a device's thread has registers for.
-  constexpr int most = sizeof(Real) == sizeof(float) ? 32 : 16;
-  if (!rows.resume && rows.k <= most) {
+  constexpr int max_k = sizeof(Real) == sizeof(float) ? 32 : 16;
+  if (!rows.resume && rows.k <= max_k) {
     rows.only_tied = true;
     if (rows.k <= 8) {
       find_few_nearest<8>(exec, search, num_leaves, rows);
     } else if (rows.k <= 16) {
       find_few_nearest<16>(exec, search, num_leaves, rows);
-    } else if constexpr (most > 16) {
-      find_few_nearest<most>(exec, search, num_leaves, rows);
+    } else if constexpr (max_k > 16) {
+      find_few_nearest<max_k>(exec, search, num_leaves, rows);
     }
   }
   for_each_with_lanes(exec, num_leaves, FindNearest<LanesOf<Real>>{search, rows}, LanesOf<Real>{});

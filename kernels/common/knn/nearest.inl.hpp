@@ -179,10 +179,10 @@ struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNe
   }
 
   /// Halves the bound while it holds enough, then closes in.
-  ZHALO_HD Real narrowed(const Lanes& g, const Distances& d, Real most) const {
+  ZHALO_HD Real narrowed(const Lanes& g, const Distances& d, Real max_r2) const {
     const int needed = d.window.needed;
     const int enough = needed + needed / 4;
-    Real high = most;
+    Real high = max_r2;
     Real low = 0;
     int count = d.window.size;
     for (int step = 0; count > enough && high > 0 && low == 0; ++step) {

@@ -24,12 +24,12 @@ struct SmallestOfLeaf {
   Span<Index> smallest;
 
   ZHALO_HD void operator()(Index leaf) const {
-    Index least = largest_index;
+    Index min_index = largest_index;
     for (Index i = tree.leaf_begin[leaf]; i < Index{tree.leaf_end[leaf]}; ++i) {
       const Index index = global_index[first_local_index + static_cast<LocalIndex>(i)];
-      least = index < least ? index : least;
+      min_index = index < min_index ? index : min_index;
     }
-    smallest[leaf] = least;
+    smallest[leaf] = min_index;
   }
 };
 
@@ -40,13 +40,13 @@ struct SmallestOfNode {
   Span<Index> smallest;
 
   ZHALO_HD void operator()(Index node) const {
-    Index least = largest_index;
+    Index min_index = largest_index;
     for (Index child = node * tree.fanout;
          child < (node + 1) * tree.fanout && child < tree.level_size[level - 1]; ++child) {
       const Index index = smallest[tree.level_first[level - 1] + child];
-      least = index < least ? index : least;
+      min_index = index < min_index ? index : min_index;
     }
-    smallest[tree.level_first[level] + node] = least;
+    smallest[tree.level_first[level] + node] = min_index;
   }
 };
 

@@ -277,11 +277,11 @@ struct NeighbourWalk : TreeLanes<Lanes> {
         Corners<Lanes> other;
         this->load_boxes(g, search.tree, search.tree.level_first[level] + first + j, other);
         const Lane r2 = this->gap2(OpenSpace<Lanes>{}, box, other, g.broadcast(0));
-        const Real least = g.reduce_min(r2);
+        const Real min_r2 = g.reduce_min(r2);
         const std::uint64_t at =
-            g.ballot(r2 <= g.broadcast(least)) & first_bits(search.tree.fanout - j);
-        if (!(least < nearest) || at == 0) continue;
-        nearest = least;
+            g.ballot(r2 <= g.broadcast(min_r2)) & first_bits(search.tree.fanout - j);
+        if (!(min_r2 < nearest) || at == 0) continue;
+        nearest = min_r2;
         node = first + j + lowest_bit(at);
       }
     }

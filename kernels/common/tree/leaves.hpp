@@ -14,13 +14,13 @@ struct CellCutter : CellCut {
   ZHALO_HD Index end_of_cell(Index s) const {
     const Index num = keys.size();
     const int back = s == 0 ? 0 : common_prefix(keys[s - 1], keys[s], bits) + 1;
-    const int ahead = s + most < num ? common_prefix(keys[s], keys[s + most], bits) + 1 : 0;
+    const int ahead = s + max_size < num ? common_prefix(keys[s], keys[s + max_size], bits) + 1 : 0;
     const int depth = back > ahead ? back : ahead;
     if (depth >= bits) {
-      const Index end = first_not_sharing(s, bits, equal_keys_stay ? num : minimum(num, s + most));
+      const Index end = first_not_sharing(s, bits, equal_keys_stay ? num : minimum(num, s + max_size));
       return end;
     }
-    return first_not_sharing(s, depth, minimum(num, s + most));
+    return first_not_sharing(s, depth, minimum(num, s + max_size));
   }
 
   /// Whether a cell starts at i, found from the keys around i alone.
@@ -29,11 +29,11 @@ struct CellCutter : CellCut {
     const int depth = common_prefix(keys[i - 1], keys[i], bits);
     if (depth >= bits) {
       if (equal_keys_stay) return false;
-      return (i - first_sharing(i, bits, 0)) % most == 0;
+      return (i - first_sharing(i, bits, 0)) % max_size == 0;
     }
-    const Index first = first_sharing(i - 1, depth, i > most ? i - 1 - most : 0);
-    const Index end = first_not_sharing(i, depth, minimum(keys.size(), i + most));
-    return end - first > most;
+    const Index first = first_sharing(i - 1, depth, i > max_size ? i - 1 - max_size : 0);
+    const Index end = first_not_sharing(i, depth, minimum(keys.size(), i + max_size));
+    return end - first > max_size;
   }
 
  private:
@@ -159,7 +159,7 @@ Buffer<LocalIndex> cut_nodes(const E& exec, const CellCut& cut, const Buffer<Loc
 template <class E>
 TreeCells cut_tree_at_once(const E& exec, const CellCut& cut, int fanout) {
   const Index num_keys = cut.keys.size();
-  const Index usual = 1024 + num_keys / cut.most * 4;
+  const Index usual = 1024 + num_keys / cut.max_size * 4;
   const Index room = usual < num_keys ? usual : num_keys;
   TreeCells cells{{exec, num_keys, "cell starts"}, {exec, room, "cell starts"}};
   Buffer<Index> counts(exec, 2, "cell counts");

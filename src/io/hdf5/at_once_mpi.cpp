@@ -33,11 +33,11 @@ struct Piece {
 void cut(std::vector<Piece>& pieces, const Piece& whole, std::size_t axis, Index bytes,
          Index max_bytes) {
   const auto num = static_cast<Index>(whole.size[axis]);
-  const Index most = std::max<Index>(1, max_bytes / bytes);
-  for (Index part = 0; part < num; part += most) {
+  const Index max_num = std::max<Index>(1, max_bytes / bytes);
+  for (Index part = 0; part < num; part += max_num) {
     Piece piece = whole;
     piece.start[axis] += static_cast<hsize_t>(part);
-    piece.size[axis] = static_cast<hsize_t>(std::min(most, num - part));
+    piece.size[axis] = static_cast<hsize_t>(std::min(max_num, num - part));
     piece.data += part * bytes;
     pieces.push_back(std::move(piece));
   }

@@ -221,11 +221,11 @@ std::optional<std::vector<T>> InputFile::numbers(const std::string& object, cons
   if (kind_of(type.id()) == Kind::other)
     fail(fmt::format("attribute {} of /{} holds no numbers that zhalo can read", name, object));
   if (size < 1) return std::nullopt;
-  constexpr hssize_t most =
+  constexpr hssize_t max_size =
       1 << 20;  // of good files some dozens; damaged ones may claim any number
-  if (size > most)
+  if (size > max_size)
     fail(fmt::format("attribute {} of /{} claims {} numbers (must be at most {})", name, object,
-                     size, most));
+                     size, max_size));
   std::vector<T> values(static_cast<std::size_t>(size));
   if (H5Aread(attribute.id(), memory_type, values.data()) < 0) {
     fail(fmt::format("attribute {} of /{} cannot be read", name, object));
@@ -295,15 +295,15 @@ std::optional<DatasetShape> InputFile::shape(const std::string& dataset) const {
   std::array<hsize_t, H5S_MAX_RANK> extent{};
   const int rank = H5Sget_simple_extent_dims(space.id(), extent.data(), nullptr);
   if (rank < 0) fail(fmt::format("the shape of /{} cannot be read", dataset));
-  constexpr double most = 1e17;  // numbers: as many bytes still have an Index
+  constexpr double max_size = 1e17;  // numbers: as many bytes still have an Index
   double claimed = 1;
   DatasetShape shape;
   for (int axis = 0; axis < rank; ++axis) {
     shape.extent.push_back(static_cast<Index>(extent[static_cast<std::size_t>(axis)]));
     claimed *= static_cast<double>(extent[static_cast<std::size_t>(axis)]);
   }
-  if (claimed > most)
-    fail(fmt::format("/{} claims {:.3g} numbers (must be at most {:.3g})", dataset, claimed, most));
+  if (claimed > max_size)
+    fail(fmt::format("/{} claims {:.3g} numbers (must be at most {:.3g})", dataset, claimed, max_size));
   shape.kind = kind_of(type.id());
   shape.bytes = static_cast<int>(H5Tget_size(type.id()));
   shape.is_signed = shape.kind == Kind::integer && H5Tget_sign(type.id()) == H5T_SGN_2;

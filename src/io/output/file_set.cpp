@@ -32,13 +32,13 @@ FileShares::FileShares(Index num_files, int rank, int num_ranks)
 }
 
 FileShares file_shares(const Communicator& comm, const WriteOptions& options) {
-  const Index fewest = comm.min(options.num_files), most = comm.max(options.num_files);
+  const Index min_files = comm.min(options.num_files), max_files = comm.max(options.num_files);
   const Index masters = comm.sum(options.master ? Index{1} : Index{0});
-  if (fewest != most || (masters != 0 && masters != comm.size())) {
+  if (min_files != max_files || (masters != 0 && masters != comm.size())) {
     throw InputError(
         fmt::format("the ranks ask for {} to {} files, {} of {} with a master; give the same "
                     "WriteOptions on all ranks",
-                    fewest, most, masters, comm.size()));
+                    min_files, max_files, masters, comm.size()));
   }
   return {options.num_files, comm.rank(), comm.size()};
 }

@@ -99,13 +99,13 @@ void check_equal(const Communicator& comm, const std::string& name, int type,
 /// The mass of all particles; 0 if there are none. Collective.
 template <class Real>
 double common_mass(const Communicator& comm, const SnapshotParticles<Real>& particles) {
-  const double most = comm.max(particles.num > 0 ? particles.mass : 0);
-  const double least = comm.min(particles.num > 0 ? particles.mass : most);
-  if (least != most)
+  const double max_mass = comm.max(particles.num > 0 ? particles.mass : 0);
+  const double min_mass = comm.min(particles.num > 0 ? particles.mass : max_mass);
+  if (min_mass != max_mass)
     throw InputError(fmt::format(
-        "a snapshot with particles of mass {} to {} (all must have the same, on all ranks)", least,
-        most));
-  return most;
+        "a snapshot with particles of mass {} to {} (all must have the same, on all ranks)", min_mass,
+        max_mass));
+  return max_mass;
 }
 
 /// What readers take the header for.

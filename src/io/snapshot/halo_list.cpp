@@ -129,10 +129,10 @@ Index groups_in(const hdf5::InputFile& file, const std::string& centres) {
                   file.path()));
 }
 
-void append_groups(const hdf5::InputFile& file, Index most, std::vector<Halo>& haloes) {
+void append_groups(const hdf5::InputFile& file, Index max_haloes, std::vector<Halo>& haloes) {
   const std::string centres = first_of(file, {"GroupPos", "GroupCM"});
   const Index groups = groups_in(file, centres);
-  const FirstRows rows{std::min(groups, most - static_cast<Index>(haloes.size())), groups};
+  const FirstRows rows{std::min(groups, max_haloes - static_cast<Index>(haloes.size())), groups};
   const auto centre = read_rows<double>(file, centres, rows, 3);
   const auto radius = read_rows<double>(
       file, first_of(file, {"GroupExtentRadius", "Group_R_Crit200", "Group_R_Mean200"}), rows);
@@ -146,7 +146,7 @@ void append_groups(const hdf5::InputFile& file, Index most, std::vector<Halo>& h
 
 }  // namespace
 
-HaloList read_haloes(const std::string& path, Index most) {
+HaloList read_haloes(const std::string& path, Index max_haloes) {
   const std::string first = first_catalogue_file(path);
   HaloList list;
   Index num_files = 1;
@@ -157,8 +157,8 @@ HaloList read_haloes(const std::string& path, Index most) {
   }
   list.files = all_chunks(first, num_files, "catalogue");
   for (const std::string& name : list.files) {
-    if (static_cast<Index>(list.haloes.size()) >= most) break;
-    append_groups(hdf5::InputFile(name), most, list.haloes);
+    if (static_cast<Index>(list.haloes.size()) >= max_haloes) break;
+    append_groups(hdf5::InputFile(name), max_haloes, list.haloes);
   }
   return list;
 }

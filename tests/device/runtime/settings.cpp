@@ -15,14 +15,14 @@ std::string_view text_of(const char* name) {
   return text == nullptr ? "" : text;
 }
 
-std::uint64_t number_of(const char* name, std::uint64_t otherwise, std::uint64_t most) {
+std::uint64_t number_of(const char* name, std::uint64_t otherwise, std::uint64_t max) {
   const std::string_view text = text_of(name);
   if (text.empty()) return otherwise;
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size() && number <= most) return number;
+  if (error == std::errc() && end == text.data() + text.size() && number <= max) return number;
   stop(std::string(name) + " is '" + std::string(text) + "' (must be a number up to " +
-       std::to_string(most) + ")");
+       std::to_string(max) + ")");
 }
 
 /// Place of the word in the list; the first one is taken where nothing is said.

@@ -31,12 +31,12 @@ static void copy_lists(const Points* points, const zhalo_neighbours* neighbours,
 /// The nearest point that is not taken yet, or -1.
 static int nearest(const Points* points, int to, const char* is_taken, double max_radius) {
   int best = -1;
-  double least = max_radius;
+  double nearest = max_radius;
   for (int i = 0; i < points->num_total; ++i) {
     const double r = distance(points, to, i);
-    if (is_taken[i] || r > least || (r == least && best >= 0)) continue;
+    if (is_taken[i] || r > nearest || (r == nearest && best >= 0)) continue;
     best = i;
-    least = r;
+    nearest = r;
   }
   return best;
 }

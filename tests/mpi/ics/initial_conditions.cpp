@@ -38,11 +38,11 @@ Modes<double> alone(const Grid& grid, const RandomFieldOptions& options = {}) {
 }
 
 /// k x of a wave in units of the fundamental, x being counted from the box's corner.
-double angle_at(const Grid& grid, const GridIndex& wave, const Vec3d& place) {
+double angle_at(const Grid& grid, const GridIndex& wave, const Vec3d& position) {
   double angle = 0;
   for (int axis = 0; axis < 3; ++axis)
     angle += 2 * std::numbers::pi / grid.box.length[axis] * static_cast<double>(wave[axis]) *
-             place[axis];
+             position[axis];
   return angle;
 }
 
@@ -52,17 +52,17 @@ Vec3d first_middle(const Grid& grid) {
 }
 
 /// A random field at a place in the box: the sum over its waves up to `most` along each axis.
-double field_at(const Grid& grid, const GridIndex& most, const Vec3d& place) {
+double field_at(const Grid& grid, const GridIndex& max_wave, const Vec3d& position) {
   const Modes<double> modes = alone(grid);
   double sum = 0;
   for_cells(modes.layout().index_box, [&](const GridIndex& mode) {
     const GridIndex wave = wave_of(mode, grid.num);
     for (int axis = 0; axis < 3; ++axis) {
-      if (std::abs(wave[axis]) > most[axis]) return;
+      if (std::abs(wave[axis]) > max_wave[axis]) return;
     }
     const double both = wave[2] == 0 ? 1 : 2;  // k and -k, which is not stored
     sum += both * (value_at(modes, mode) *
-                   std::polar(1.0, angle_at(grid, wave, place - first_middle(grid))))
+                   std::polar(1.0, angle_at(grid, wave, position - first_middle(grid))))
                       .real();
   });
   return sum;
@@ -131,12 +131,12 @@ TEST_CASE("random field: grids of different sizes have their common modes in com
 TEST_CASE("random field: grids of different sizes have the same waves at the same places") {
   const Vec3d length{{30, 24, 36}};
   const GridIndex waves{{2, 1, 3}};  // along an axis, up to these: all grids hold them
-  for (const Vec3d& place : {Vec3d{}, Vec3d{{1, 20, 30}}, Vec3d{{17.5, 3.25, 8}}}) {
-    const double expected = field_at(grid_of({{16, 15, 20}}, length), waves, place);
+  for (const Vec3d& position : {Vec3d{}, Vec3d{{1, 20, 30}}, Vec3d{{17.5, 3.25, 8}}}) {
+    const double expected = field_at(grid_of({{16, 15, 20}}, length), waves, position);
     CHECK(std::abs(expected) > 1e-3);
     for (const GridIndex& num :
          {GridIndex{{8, 8, 8}}, GridIndex{{7, 12, 11}}, GridIndex{{5, 3, 40}}})
-      CHECK(field_at(grid_of(num, length), waves, place) == Approx(expected).epsilon(1e-11));
+      CHECK(field_at(grid_of(num, length), waves, position) == Approx(expected).epsilon(1e-11));
   }
 }
 

@@ -117,8 +117,8 @@ double scatter(const PowerBin& bin) { return std::sqrt(2 / static_cast<double>(b
 double true_power(const Points& point_set, const PowerBin& bin) {
   double sum = 0;
   Index num = 0;
-  const Index most = 16;
-  for_cells({{{-most, -most, -most}}, {{most, most, most}}}, [&](const GridIndex& n) {
+  const Index largest = 16;
+  for_cells({{{-largest, -largest, -largest}}, {{largest, largest, largest}}}, [&](const GridIndex& n) {
     double k2 = 0;
     GridIndex mode = n;
     for (int axis = 0; axis < 3; ++axis) {
@@ -222,7 +222,7 @@ TEST_CASE("density: compensated modes are those of the particles themselves") {
       .paint = {.window = Window::pcs}, .interlaced = true, .compensation = Compensation::window};
   const DensityModes<double> density =
       density_modes<double>(context, decomposition, part.particles, options);
-  double most = 0;
+  double largest = 0;
   visit_modes(
       context, density.modes, [&](const GridIndex& mode, const std::complex<double>& value) {
         bool is_long = mode != GridIndex{};
@@ -230,12 +230,12 @@ TEST_CASE("density: compensated modes are those of the particles themselves") {
           is_long =
               is_long && 4 * std::abs(waves_along(mode[axis], grid.num[axis])) <= grid.num[axis];
         const double apart = is_long ? std::abs(value - mode_of_points(point_set, mode)) : 0;
-        most = apart <= most
-                   ? most
+        largest = apart <= largest
+                   ? largest
                    : (std::isnan(apart) ? std::numeric_limits<double>::infinity() : apart);
       });
-  CHECK(context.comm.max(most) <= 1e-3);
-  CHECK(context.comm.max(most) > 0);
+  CHECK(context.comm.max(largest) <= 1e-3);
+  CHECK(context.comm.max(largest) > 0);
 }
 
 TEST_CASE("density: random points have the power of shot noise, flat when compensated for it") {

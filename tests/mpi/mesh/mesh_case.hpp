@@ -225,12 +225,12 @@ void check_push(const Context& context, const Decomposition& decomposition, cons
   std::vector<T> expected(values.size(), T{});
   for_cells(field.cells(), [&](const GridIndex& cell) { expected[at(cell)] = values[at(cell)]; });
   const GridIndex num = decomposition.grid().num;
-  GridIndex most;
+  GridIndex max_images;
   for (int axis = 0; axis < 3; ++axis)
-    most[axis] = ghosts.periodic[axis]
+    max_images[axis] = ghosts.periodic[axis]
                      ? 1 + std::max(ghosts.below[axis], ghosts.above[axis]) / num[axis]
                      : 0;
-  const IndexBox images{most * -1, most + GridIndex{{1, 1, 1}}};
+  const IndexBox images{max_images * -1, max_images + GridIndex{{1, 1, 1}}};
   const auto add_ghosts_of = [&](int other) {
     const IndexBox index_box = cells_and_ghosts(decomposition, ghosts, other);
     for_cells(images, [&](const GridIndex& image) {

@@ -82,14 +82,14 @@ void check_factor(const Context& context, const Decomposition& decomposition, co
   const Modes<T> before = copy_of(context, modes);
   change(modes);
   const std::vector<std::complex<T>> values = to_host(context.exec, before.span());
-  double most = 0;
+  double largest = 0;
   for_cells(before.layout().index_box,
-            [&](const GridIndex& mode) { most = std::max(most, std::abs(factor(mode))); });
+            [&](const GridIndex& mode) { largest = std::max(largest, std::abs(factor(mode))); });
   const ModeFunction expected = [&](const GridIndex& mode) {
     return factor(mode) *
            std::complex<double>(values[static_cast<std::size_t>(before.layout().offset(mode))]);
   };
-  CHECK(difference(context, modes, expected) <= context.comm.max(most) * tolerance_of<T>);
+  CHECK(difference(context, modes, expected) <= context.comm.max(largest) * tolerance_of<T>);
 }
 
 /// Of all grids (on many ranks some), slabs and pencils in turn, of the first one both.

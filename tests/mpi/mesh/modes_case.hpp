@@ -105,26 +105,26 @@ void visit_modes(const Context& context, const Modes<T>& modes, const Visit& vis
 /// The largest difference from what is expected, over all ranks; NaN counts as infinite.
 template <class T>
 double difference(const Context& context, const Field<T>& field, const CellFunction& expected) {
-  double most = 0;
+  double largest = 0;
   visit_cells(context, field, [&](const GridIndex& cell, double value) {
     const double apart = std::abs(value - expected(cell));
-    most = apart <= most       ? most
+    largest = apart <= largest       ? largest
            : std::isnan(apart) ? std::numeric_limits<double>::infinity()
                                : apart;
   });
-  return context.comm.max(most);
+  return context.comm.max(largest);
 }
 using ModeFunction = std::function<std::complex<double>(const GridIndex& mode)>;
 template <class T>
 double difference(const Context& context, const Modes<T>& modes, const ModeFunction& expected) {
-  double most = 0;
+  double largest = 0;
   visit_modes(context, modes, [&](const GridIndex& mode, const std::complex<double>& value) {
     const double apart = std::abs(value - expected(mode));
-    most = apart <= most       ? most
+    largest = apart <= largest       ? largest
            : std::isnan(apart) ? std::numeric_limits<double>::infinity()
                                : apart;
   });
-  return context.comm.max(most);
+  return context.comm.max(largest);
 }
 
 /// The field of the modes.

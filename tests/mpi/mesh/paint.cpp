@@ -256,9 +256,9 @@ TEST_CASE("paint: all particles to one rank, in turns that are bounded") {
   route.max_sent = 70;
   route.max_received = 50;
   std::vector<double> came;
-  Index most = 0;
+  Index max_painted = 0;
   for_each_routed<float>(context, decomposition, route, [&](const RoutedPart<float>& routed) {
-    most = std::max(most, routed.painted.particles.num);
+    max_painted = std::max(max_painted, routed.painted.particles.num);
     for (Index i = 0; i < routed.painted.particles.num; ++i) {
       const Vec<float, 3> pos = routed.painted.particles[i].pos(3);
       const Vec3d place{
@@ -267,7 +267,7 @@ TEST_CASE("paint: all particles to one rank, in turns that are bounded") {
       came.push_back(routed.painted.weight(i));
     }
   });
-  CHECK(most <= 50 + size);
+  CHECK(max_painted <= 50 + size);
   CHECK(context.comm.sum(static_cast<Index>(came.size())) == 1000);
   // Each once: units of 1, as the scale is 1.
   double sum = 0;

@@ -89,9 +89,9 @@ TEST_CASE("MemoryPool: the error of a full machine has the remedy that was set")
   Machine::start(mib);
   MemoryPool pool(Machine::arena());
   std::size_t needed = 0, capacity = 0;
-  pool.set_remedy([&](std::size_t in_use, std::size_t most) {
+  pool.set_remedy([&](std::size_t in_use, std::size_t max_bytes) {
     needed = in_use;
-    capacity = most;
+    capacity = max_bytes;
     return std::string("buy one");
   });
   void* block = pool.allocate(mib / 2, "half");

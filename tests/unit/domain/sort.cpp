@@ -141,18 +141,18 @@ TEST_CASE("frames choose cells of the wanted side or smaller, or as small as key
   extent.lo = {{-1, -1, 0}};
   extent.hi = {{1, 0, 0}};
   const KeyFrameChoice choice = choose_key_frame(box, extent, cell, 4);
-  const int most = dimensions == 3 ? 21 : 31;
+  const int max_bits = dimensions == 3 ? 21 : 31;
   const kernels::KeyFrame& frame = choice.frame;
   CHECK(frame.scale == 4);
   CHECK(frame.bits_per_axis >= 0);
-  CHECK(frame.bits_per_axis <= most);
+  CHECK(frame.bits_per_axis <= max_bits);
   CHECK(frame.key_bits() == frame.bits_per_axis * dimensions);
   CHECK(frame.corner == (periodic ? Vec3d{} : (dimensions == 3 ? extent.lo : Vec3d{{-1, -1, 0}})));
   const double side = 1 / frame.cells_per_length;
   CHECK(side == Approx(2 * std::ldexp(1.0, -frame.bits_per_axis)));  // the longest axis is 2
   CHECK(choice.fine_enough == (side <= cell));
   if (choice.fine_enough && frame.bits_per_axis > 0) CHECK(2 * side > cell);
-  if (!choice.fine_enough) CHECK(frame.bits_per_axis == most);
+  if (!choice.fine_enough) CHECK(frame.bits_per_axis == max_bits);
 }
 
 TEST_CASE("frames of no particles, and of particles at one place, have one cell") {

@@ -56,14 +56,14 @@ bool is_covered_once(const GridIndex& num, int num_ranks, const BoxOf& index_box
 /// Lengths along an axis differ by at most one between ranks.
 template <class BoxOf>
 bool is_even(int axis, int num_ranks, const BoxOf& index_box) {
-  Index least = std::numeric_limits<Index>::max();
-  Index most = 0;
+  Index smallest = std::numeric_limits<Index>::max();
+  Index largest = 0;
   for (int rank = 0; rank < num_ranks; ++rank) {
     const IndexBox own = index_box(rank);
-    least = std::min(least, std::max<Index>(0, own.hi[axis] - own.lo[axis]));
-    most = std::max(most, own.hi[axis] - own.lo[axis]);
+    smallest = std::min(smallest, std::max<Index>(0, own.hi[axis] - own.lo[axis]));
+    largest = std::max(largest, own.hi[axis] - own.lo[axis]);
   }
-  return most - least <= 1;
+  return largest - smallest <= 1;
 }
 
 template <class Check>

@@ -24,12 +24,12 @@ struct Range {
 
 /// Checks that ranges of sorted keys are the largest Morton cells with at most `most` elements.
 void check_cells(const std::vector<std::uint64_t>& keys, int bits, const std::vector<Range>& cells,
-                 Index most, bool equal_keys_stay) {
+                 Index max_size, bool equal_keys_stay) {
   const auto at = [&](Index i) { return keys[static_cast<std::size_t>(i)]; };
   const Index num = static_cast<Index>(keys.size());
   Index next = 0;
   for (const Range& cell : cells) {
-    CAPTURE(cell.begin, cell.end, most, bits);
+    CAPTURE(cell.begin, cell.end, max_size, bits);
     REQUIRE(cell.begin == next);
     REQUIRE(cell.end > cell.begin);
     next = cell.end;
@@ -42,17 +42,17 @@ void check_cells(const std::vector<std::uint64_t>& keys, int bits, const std::ve
       // Part of a run of equal keys that no cell can divide.
       REQUIRE_FALSE(equal_keys_stay);
       REQUIRE(inside == bits);
-      REQUIRE(cell.end - cell.begin <= most);
-      if (after == bits) REQUIRE(cell.end - cell.begin == most);
+      REQUIRE(cell.end - cell.begin <= max_size);
+      if (after == bits) REQUIRE(cell.end - cell.begin == max_size);
       continue;
     }
     REQUIRE(inside >= depth);
-    if (!(equal_keys_stay && inside == bits)) REQUIRE(cell.end - cell.begin <= most);
+    if (!(equal_keys_stay && inside == bits)) REQUIRE(cell.end - cell.begin <= max_size);
     if (depth == 0) continue;
     Index parent = 0;
     for (Index i = 0; i < num; ++i)
       parent += shared_bits(at(i), at(cell.begin), bits) >= depth - 1 ? 1 : 0;
-    REQUIRE(parent > most);
+    REQUIRE(parent > max_size);
   }
   REQUIRE(next == num);
 }
@@ -192,13 +192,13 @@ TEST_CASE("where a cell starts is seen from any element as from the first one on
     for (std::uint64_t& key : keys)
       key = random.bits() >> (64 - bits) >> (random.one_in(3) ? bits / 2 : 0);
     std::sort(keys.begin(), keys.end());
-    const Index most = 1 + random.below(9);
-    const kernels::CellCutter cutter{{keys, bits, most, random.one_in(2)}};
+    const Index max_size = 1 + random.below(9);
+    const kernels::CellCutter cutter{{keys, bits, max_size, random.one_in(2)}};
     std::vector<Range> cells;
     for (Index at = 0; at < cutter.keys.size(); at = cells.back().end)
       cells.push_back({at, cutter.end_of_cell(at)});
-    CAPTURE(seed, bits, most, cutter.equal_keys_stay);
-    check_cells(keys, bits, cells, most, cutter.equal_keys_stay);
+    CAPTURE(seed, bits, max_size, cutter.equal_keys_stay);
+    check_cells(keys, bits, cells, max_size, cutter.equal_keys_stay);
     std::size_t next = 0;
     for (Index i = 0; i < cutter.keys.size(); ++i) {
       const bool starts = next < cells.size() && cells[next].begin == i;
