@@ -15,7 +15,7 @@ namespace zhalo::kernels {
 // ---------------------------------------------------------------- searches
 
 /// A place that stands for no particle.
-inline constexpr LocalIndex no_place = ~LocalIndex{0};
+inline constexpr LocalIndex no_index = ~LocalIndex{0};
 
 /// What a search had to look at.
 struct SearchWork {
@@ -129,8 +129,8 @@ template <class Real>
 struct RowOutput {
   Span<Real> distance;
   Span<Index> index;
-  Span<const LocalIndex> place{};  ///< the row that each becomes; empty: they keep their order
-  double unit = 1;                 ///< of the rows' lengths, in that of the positions
+  Span<const LocalIndex> result_row{};  ///< the row that each becomes; empty: they keep their order
+  double unit = 1;                      ///< of the rows' lengths, in that of the positions
 };
 
 /// Where elements of neighbours go, and the byte that fills those of no neighbour.

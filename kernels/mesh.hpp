@@ -16,7 +16,7 @@ struct MeshAxis {
   double lo = 0;      ///< of the box
   double length = 1;  ///< of the box
   double cells_per_length = 0;
-  double offset = 0.5;  ///< the place of cell 0, in cells behind lo
+  double offset = 0.5;  ///< where cell 0 is, in cells behind lo
   Index num = 1;        ///< cells of the grid
   bool periodic = true;
   Index first = 0;    ///< cell of this rank's array
@@ -47,11 +47,11 @@ struct MeshCells {
 struct GridRows {
   Index extent[3] = {};
   Index stride[2] = {};  ///< elements from one to the next along the first two axes
-  Index first = 0;       ///< place of the first element
+  Index first = 0;       ///< offset of the first element
 
   ZHALO_HD Index size() const { return extent[0] * extent[1] * extent[2]; }
   /// Of the first element of a row.
-  ZHALO_HD Index place(Index a, Index b) const { return first + a * stride[0] + b * stride[1]; }
+  ZHALO_HD Index offset(Index a, Index b) const { return first + a * stride[0] + b * stride[1]; }
 };
 
 // ---------------------------------------------------------------- painting
@@ -68,7 +68,7 @@ struct PaintInput {
   ZHALO_HD double weight(Index i) const {
     double weight = 1;
     if (by_mass) {
-      const Place<Real> p = particles[i];
+      const ParticleRow<Real> p = particles[i];
       weight = p.segment.mass ? p.segment.mass[p.row] : particles.uniform_mass;
     }
     return column ? weight * column[i] : weight;
@@ -203,8 +203,7 @@ struct ReadoutCells {
   Span<T> values;
 };
 template <class E, class T, class Real>
-void readout_cells(const E& exec, const ParticlesView<Real>& points,
-                   const ReadoutCells<T>& sampled);
+void readout_cells(const E& exec, const ParticlesView<Real>& points, const ReadoutCells<T>& cells);
 
 // ---------------------------------------------------------------- index boxes
 //
@@ -220,7 +219,7 @@ struct BoxMove {
   Index extent[num_axes] = {1, 1, 1, 1};
   Index from_stride[num_axes] = {};
   Index to_stride[num_axes] = {};
-  Index from = 0;  ///< place of the first word
+  Index from = 0;  ///< offset of the first word
   Index to = 0;
 
   ZHALO_HD Index num_words() const { return extent[0] * extent[1] * extent[2] * extent[3]; }

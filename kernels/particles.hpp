@@ -59,7 +59,7 @@ ZHALO_HD inline int common_prefix(std::uint64_t a, std::uint64_t b, int bits) {
 
 template <class Real>
 struct SegmentView {
-  Index first = 0;  ///< place of its first particle on this rank
+  Index first = 0;  ///< index of its first particle on this rank
   Index num = 0;
   Strided<Real> pos[3];
   RealColumn velocity[3];
@@ -67,9 +67,9 @@ struct SegmentView {
   Strided<std::uint8_t> type;
 };
 
-/// A particle's segment and its place there.
+/// A particle: its segment, and its row there.
 template <class Real>
-struct Place {
+struct ParticleRow {
   const SegmentView<Real>& segment;
   Index row;
 
@@ -88,7 +88,7 @@ struct ParticlesView {
   int dimensions = 3;
   double uniform_mass = 1;
 
-  ZHALO_HD Place<Real> operator[](Index i) const {
+  ZHALO_HD ParticleRow<Real> operator[](Index i) const {
     Index low = 0;
     Index high = segments.size() - 1;
     while (low < high) {
@@ -301,7 +301,7 @@ struct SourcesView {
   Span<const Index> first;           ///< by rank: global number of its first element
 
   /// Global number of the received element i, which was number `place` on its rank.
-  ZHALO_HD Index global(Index i, Index place) const {
+  ZHALO_HD Index global(Index i, Index index) const {
     Index low = 0;
     Index high = first.size() - 1;
     while (low < high) {
@@ -312,7 +312,7 @@ struct SourcesView {
         high = middle - 1;
       }
     }
-    return first[low] + place;
+    return first[low] + index;
   }
 };
 

@@ -58,7 +58,7 @@ Index accumulate_weights(const E& exec, const Strided<std::uint32_t>& weight,
 
 /// Sorted elements, seen as runs of equal keys.
 struct RunsView {
-  Span<const LocalIndex> order;  ///< former place of each element
+  Span<const LocalIndex> order;  ///< former index of each element
   Span<const LocalIndex> start;  ///< first element of each run
 
   ZHALO_HD Index end(Index run) const {

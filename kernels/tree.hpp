@@ -17,7 +17,7 @@ inline constexpr int max_leaf_size = 64;
 struct CellCut {
   Span<const std::uint64_t> keys;
   int bits = 0;                  ///< of the keys that are used, from the lowest on
-  Index max_size = 0;                ///< elements per cell
+  Index max_size = 0;            ///< elements per cell
   bool equal_keys_stay = false;  ///< in one cell of any size
 };
 

@@ -117,15 +117,15 @@ void add_generated(Cases& cases, const Sort& sort) {
 
 /// About as many cells as points, a power of 2 along each axis.
 void add_mesh(Cases& cases, const Sort& sort, Index num_cells) {
-  for (const bool is_sample : {false, true}) {
+  for (const bool is_readout : {false, true}) {
     for (const Window window : {Window::ngp, Window::cic, Window::tsc, Window::pcs}) {
       for (const bool in_z_order : {true, false}) {
         const std::string name =
-            fmt::format("{}/{}/{}/{}/{}", is_sample ? "sample" : "paint", name_of(window),
+            fmt::format("{}/{}/{}/{}/{}", is_readout ? "readout" : "paint", name_of(window),
                         sort.kind, sort.size, in_z_order ? "z-order" : "random");
         add_on_all_execs(
             cases.mesh,
-            MeshCase{name, sort.source(1), window, is_sample, in_z_order, num_cells, {}});
+            MeshCase{name, sort.source(1), window, is_readout, in_z_order, num_cells, {}});
       }
     }
   }

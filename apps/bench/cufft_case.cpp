@@ -29,11 +29,12 @@ std::vector<T> random_values(Index num) {
 /// A cube's cells or modes without gaps, taken out of a layout or put into it.
 template <class Work>
 void for_all(Index num, Index row, const BoxLayout& layout, const Work& work) {
-  Index place = 0;
+  Index element = 0;
   for (Index x = 0; x < num; ++x) {
     for (Index y = 0; y < num; ++y) {
-      for (Index z = 0; z < row; ++z, ++place)
-        work(static_cast<std::size_t>(place), static_cast<std::size_t>(layout.offset({{x, y, z}})));
+      for (Index z = 0; z < row; ++z, ++element)
+        work(static_cast<std::size_t>(element),
+             static_cast<std::size_t>(layout.offset({{x, y, z}})));
     }
   }
 }
@@ -52,9 +53,9 @@ struct InPlace {
 /// The spectrum that `transform` makes of a cube in place, without gaps.
 template <class T, class Transform>
 std::vector<std::complex<T>> spectrum(const Exec& exec, const std::vector<T>& cube, Index num,
-                                      const InPlace& place, const Transform& transform) {
-  std::vector<T> values(static_cast<std::size_t>(place.size));
-  for_all(num, num, place.cells,
+                                      const InPlace& in_place, const Transform& transform) {
+  std::vector<T> values(static_cast<std::size_t>(in_place.size));
+  for_all(num, num, in_place.cells,
           [&](std::size_t from, std::size_t to) { values[to] = cube[from]; });
   Buffer<T> field = to_exec(exec, Span<const T>(values), "field");
   transform(field);
@@ -62,7 +63,7 @@ std::vector<std::complex<T>> spectrum(const Exec& exec, const std::vector<T>& cu
   values = to_host(exec, field);
   const Index row = num / 2 + 1;
   std::vector<std::complex<T>> result(static_cast<std::size_t>(num * num * row));
-  for_all(num, row, place.modes, [&](std::size_t to, std::size_t from) {
+  for_all(num, row, in_place.modes, [&](std::size_t to, std::size_t from) {
     result[to] = {values[2 * from], values[2 * from + 1]};
   });
   return result;

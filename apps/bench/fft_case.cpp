@@ -19,13 +19,13 @@ std::uint64_t mixed(std::uint64_t index) {
   return bits ^ (bits >> 31);
 }
 
-std::uint64_t place(const GridIndex& index, Index num) {
+std::uint64_t element_of(const GridIndex& index, Index num) {
   return static_cast<std::uint64_t>((index[0] * num + index[1]) * num + index[2]);
 }
 
 /// Exact in float: 24 bits.
 double value_at(const GridIndex& cell, Index num) {
-  return static_cast<double>(mixed(place(cell, num)) >> 40) * 0x1p-24 - 0.5;
+  return static_cast<double>(mixed(element_of(cell, num)) >> 40) * 0x1p-24 - 0.5;
 }
 
 /// Calls work(index, offset) for all elements of a index box.
@@ -81,7 +81,7 @@ SpectrumMark mark_of(const Communicator& comm, RealTransform<T>& transform, Inde
   const Index last = transform.modes().index_box.hi[2] - 1;
   for_all(transform.modes(), [&](const GridIndex& mode, Index offset) {
     const std::complex<double> value(modes[offset]);
-    const double sign = (mixed(place(mode, num)) & 1) != 0 ? 1 : -1;
+    const double sign = (mixed(element_of(mode, num)) & 1) != 0 ? 1 : -1;
     row.real += sign * value.real();
     row.imaginary += sign * value.imag();
     row.power += std::norm(value);

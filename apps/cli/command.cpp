@@ -139,7 +139,7 @@ std::vector<int> devices_of(const Context& context, const DevicesTogether& wante
 
 void run_with_progress(Context& context, const Launch& launch, const RunOptions& options,
                        const RankWork& work) {
-  ExecRequest place = options.place;
+  ExecRequest exec = options.exec;
   if (options.devices.are_wanted()) {
     const std::vector<int> devices = devices_of(context, options.devices);
     if (devices.size() > 1) {
@@ -149,10 +149,10 @@ void run_with_progress(Context& context, const Launch& launch, const RunOptions&
       return run_on_devices(
           devices, [&](Context& rank) { run_rank(rank, launch, options, work); }, of_threads);
     }
-    place.device = devices.front();
+    exec.device = devices.front();
   }
   context.comm.use_transport(options.transport);
-  context.exec = choose_exec(context.comm, place);
+  context.exec = choose_exec(context.comm, exec);
   run_rank(context, launch, options, work);
 }
 

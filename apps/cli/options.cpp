@@ -46,21 +46,21 @@ void parse_device(const std::string& word, RunOptions& options) {
   const bool is_list =
       !which.empty() && which.find_first_not_of("0123456789,") == std::string::npos;
   if (which == "all" || is_named || is_list) {
-    options.place.processor = Processor::cuda;
+    options.exec.processor = Processor::cuda;
     options.devices.all = which == "all";
     if (options.devices.all) return;
     const std::vector<int> numbers = parse_device_numbers(word, which);
     if (numbers.size() > 1) options.devices.numbers = numbers;
-    if (numbers.size() == 1) options.place.device = numbers.front();
+    if (numbers.size() == 1) options.exec.device = numbers.front();
     return;
   }
-  options.place.processor = choice<Processor>("--device", word,
-                                              {{"auto", Processor::automatic},
-                                               {"host", Processor::host},
-                                               {"cuda", Processor::cuda},
-                                               {"cuda:N", Processor::cuda},
-                                               {"all", Processor::cuda},
-                                               {"0,1,..", Processor::cuda}});
+  options.exec.processor = choice<Processor>("--device", word,
+                                             {{"auto", Processor::automatic},
+                                              {"host", Processor::host},
+                                              {"cuda", Processor::cuda},
+                                              {"cuda:N", Processor::cuda},
+                                              {"all", Processor::cuda},
+                                              {"0,1,..", Processor::cuda}});
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ void resolve_run(const RawRunOptions& raw, RunOptions& options) {
   demand(!raw.threads || (*raw.threads >= 0 && *raw.threads <= 4096),
          fmt::format("--threads is {} (must be 0, for a fair share of the cores, to 4096)",
                      raw.threads.value_or(0)));
-  options.place.threads = raw.threads.value_or(-1);
+  options.exec.threads = raw.threads.value_or(-1);
   // Threads write one after the other in any case: the files are those of one rank.
   if (options.devices.are_wanted() && options.files.num_files == 0) options.files.num_files = 1;
   options.output_is_taken = options.output_is_taken || is_standard_output(options.json);

@@ -12,8 +12,8 @@
 #include "apps/cli/command_line.hpp"
 #include "zhalo/comm/context.hpp"
 #include "zhalo/core/error.hpp"
-#include "zhalo/io/catalogue_file.hpp"
 #include "zhalo/io/snapshot.hpp"
+#include "zhalo/io/write_options.hpp"
 
 namespace zhalo::app {
 
@@ -30,7 +30,7 @@ enum class Verbosity { quiet, normal, verbose };
 /// Of any command.
 struct RunOptions {
   io::WriteOptions files;
-  ExecRequest place;
+  ExecRequest exec;
   DevicesTogether devices;
   Transport transport = Transport::automatic;
   bool dry_run = false;

@@ -34,27 +34,27 @@ OutputName name_output(const std::string& given, const std::string& otherwise) {
   return {path.parent_path().string(), name.string()};
 }
 
-void check_place(const Communicator& comm, const std::string& directory) {
+void check_directory(const Communicator& comm, const std::string& directory) {
   comm.together([&] {
     if (comm.rank() != 0) return;
     std::error_code ignored;
-    fs::path place = fs::absolute(directory.empty() ? "." : directory, ignored);
-    while (place.has_relative_path() && !fs::exists(fs::symlink_status(place, ignored)))
-      place = place.parent_path();
-    if (!fs::is_directory(place, ignored))
+    fs::path existing = fs::absolute(directory.empty() ? "." : directory, ignored);
+    while (existing.has_relative_path() && !fs::exists(fs::symlink_status(existing, ignored)))
+      existing = existing.parent_path();
+    if (!fs::is_directory(existing, ignored))
       throw FileError(fmt::format("-o: directory '{}' cannot be made: '{}' is a file", directory,
-                                  place.string()));
-    if (::access(place.c_str(), W_OK | X_OK) != 0)
-      throw FileError(fmt::format("-o: directory '{}' cannot be written to: {}", place.string(),
+                                  existing.string()));
+    if (::access(existing.c_str(), W_OK | X_OK) != 0)
+      throw FileError(fmt::format("-o: directory '{}' cannot be written to: {}", existing.string(),
                                   std::strerror(errno)));
   });
 }
 
 namespace {
 
-/// The place at which a result appears: links on the way there are followed, one of its own name is
+/// The path at which a result appears: links on the way there are followed, one of its own name is
 /// replaced.
-fs::path place_of(const std::string& path) {
+fs::path resolved(const std::string& path) {
   std::error_code error;
   const fs::path whole = fs::absolute(path, error);
   const fs::path folder = fs::weakly_canonical(whole.parent_path(), error);
@@ -68,7 +68,7 @@ void check_apart(const NamedFile& a, const NamedFile& b) {
     throw InputError(
         fmt::format("{} '{}' and {} '{}' are both standard output: give one of them a file",
                     a.option, a.path, b.option, b.path));
-  if (!a_is_output && !b_is_output && place_of(a.path) == place_of(b.path))
+  if (!a_is_output && !b_is_output && resolved(a.path) == resolved(b.path))
     throw InputError(
         fmt::format("{} '{}' and {} '{}' are the same file: give each a file of its own", a.option,
                     a.path, b.option, b.path));
@@ -76,10 +76,10 @@ void check_apart(const NamedFile& a, const NamedFile& b) {
 
 /// The files of an output may be any number; those of an earlier run go.
 void check_beside_output(const NamedFile& file, const OutputName& output) {
-  const fs::path place = place_of(file.path);
-  const fs::path whole = place_of((fs::path(output.directory) / output.name).string());
-  if (place.parent_path() == whole.parent_path() &&
-      io::is_result_name(output.name, place.filename().string()))
+  const fs::path named = resolved(file.path);
+  const fs::path whole = resolved((fs::path(output.directory) / output.name).string());
+  if (named.parent_path() == whole.parent_path() &&
+      io::is_result_name(output.name, named.filename().string()))
     throw InputError(fmt::format("{} '{}' has a name of the results, -o {}: choose another one",
                                  file.option, file.path, output.shown(1)));
 }

@@ -23,7 +23,7 @@ OutputName name_output(const std::string& given, const std::string& otherwise);
 
 /// For a run that writes nothing: throws FileError if -o could not be written to `directory`, as
 /// rank 0 sees it. Collective.
-void check_place(const Communicator& comm, const std::string& directory);
+void check_directory(const Communicator& comm, const std::string& directory);
 
 /// A file that the user names by an option of its own, such as --json. An empty path is no file.
 struct NamedFile {

@@ -20,7 +20,7 @@ Outputs::Outputs(const Communicator& comm, const Plan& plan)
 void check_outputs(const Communicator& comm, const Plan& plan) {
   const app::TextFile power(comm, "--power", plan.options.power);
   const app::TextFile image(comm, "--image", plan.options.image);
-  if (writes_field(plan.options)) app::check_place(comm, plan.output.directory);
+  if (writes_field(plan.options)) app::check_directory(comm, plan.output.directory);
 }
 
 app::Results Outputs::results() {

@@ -68,11 +68,11 @@ void check_bins(const Plan& plan) {
   const double fundamental = 2 * std::numbers::pi / std::max({length[0], length[1], length[2]});
   const double range = fundamental * (static_cast<double>(plan.options.grid) / 2 - 1);
   if (range / *bins.width < max_bins) return;
-  throw InputError(
-      fmt::format("--bin-width is {}, which makes {:.4g} bins of the spectrum (must be fewer than "
-                  "{:.0f}): give at least {:.4g}, "
-                  "or leave it out for bins of {:.4g}",
-                  *bins.width, range / *bins.width, max_bins, 1.01 * range / max_bins, fundamental));
+  throw InputError(fmt::format(
+      "--bin-width is {}, which makes {:.4g} bins of the spectrum (must be fewer than "
+      "{:.0f}): give at least {:.4g}, "
+      "or leave it out for bins of {:.4g}",
+      *bins.width, range / *bins.width, max_bins, 1.01 * range / max_bins, fundamental));
 }
 
 void check_memory(const Context& context, Plan& plan) {
@@ -182,7 +182,7 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   plan.warnings = plan.snapshot.warnings;
   plan.num_particles = count_of(plan.snapshot, options.types);
   plan.double_positions = app::needs_double(plan.snapshot, options.types);
-  plan.ranks = app::survey_ranks(context, options.place.processor == Processor::automatic);
+  plan.ranks = app::survey_ranks(context, options.exec.processor == Processor::automatic);
   plan.grid = {{{options.grid, options.grid, options.grid}}, periodic_box(plan.snapshot, options)};
   plan.decomposition = Decomposition(plan.grid, plan.ranks.num_ranks).describe();
   plan.depth = depth_of(options, plan.grid, plan.snapshot.units.length_name());

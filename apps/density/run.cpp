@@ -181,7 +181,7 @@ Result make_density(const Context& context, const Sources& sources, const Plan& 
                     plan.snapshot);
   if (!plan.options.image.empty())
     result.haloes = put_picture(context, sources, plan, made, outputs.image);
-  const app::ResultNames names = app::bring_to_disk(context, outputs.results());
+  const app::ResultNames names = app::sync_to_disk(context, outputs.results());
   result.files = names.paths;
   result.num_files = names.num_files;
   result.measured = app::measure(context);

@@ -30,7 +30,7 @@ double inside(double x) { return x - std::floor(x); }
 
 int cell_of(double x) { return static_cast<int>(inside(x) * cells) % cells; }
 
-std::size_t place(int i, int j, int k) {
+std::size_t cell_index(int i, int j, int k) {
   const auto next = [](int n) { return static_cast<std::size_t>((n + cells) % cells); };
   return (next(i) * cells + next(j)) * cells + next(k);
 }
@@ -76,7 +76,7 @@ void Simulation::step() {
 void Simulation::count_bodies(const std::vector<Body>& bodies) {
   for (const Body& body : bodies) {
     const auto& x = body.position;
-    ++count_[place(cell_of(x[0]), cell_of(x[1]), cell_of(x[2]))];
+    ++count_[cell_index(cell_of(x[0]), cell_of(x[1]), cell_of(x[2]))];
   }
 }
 
@@ -89,11 +89,12 @@ void Simulation::relax() {
       for (int jk = 0; jk < cells * cells; ++jk) {
         const int j = jk / cells;
         const int k = jk % cells;
-        const double around = potential_[place(i - 1, j, k)] + potential_[place(i + 1, j, k)] +
-                              potential_[place(i, j - 1, k)] + potential_[place(i, j + 1, k)] +
-                              potential_[place(i, j, k - 1)] + potential_[place(i, j, k + 1)];
-        const double contrast = static_cast<double>(count_[place(i, j, k)]) / mean_count_ - 1;
-        potential_[place(i, j, k)] = (around - h2 * gravity * contrast) / 6;
+        const double around =
+            potential_[cell_index(i - 1, j, k)] + potential_[cell_index(i + 1, j, k)] +
+            potential_[cell_index(i, j - 1, k)] + potential_[cell_index(i, j + 1, k)] +
+            potential_[cell_index(i, j, k - 1)] + potential_[cell_index(i, j, k + 1)];
+        const double contrast = static_cast<double>(count_[cell_index(i, j, k)]) / mean_count_ - 1;
+        potential_[cell_index(i, j, k)] = (around - h2 * gravity * contrast) / 6;
       }
     }
   }
@@ -109,8 +110,8 @@ void Simulation::kick_and_drift(std::vector<Body>& bodies) const {
       std::array<int, 3> down = at;
       ++up[axis];
       --down[axis];
-      const double difference =
-          potential_[place(up[0], up[1], up[2])] - potential_[place(down[0], down[1], down[2])];
+      const double difference = potential_[cell_index(up[0], up[1], up[2])] -
+                                potential_[cell_index(down[0], down[1], down[2])];
       body.velocity[axis] -= static_cast<float>(slope * difference);
     }
     for (std::size_t axis = 0; axis < 3; ++axis)

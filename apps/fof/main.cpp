@@ -20,7 +20,7 @@ void run(const Context& context, const Options& options, app::Progress& progress
   const Plan plan = plan_run(context, snapshot, options);
   app::run_planned(
       run, plan_report(plan, run.is_verbose()),
-      [&] { app::check_place(context.comm, options.output); },
+      [&] { app::check_directory(context.comm, options.output); },
       [&] { return io::StagedFiles(context.comm, options.output); },
       [&](io::StagedFiles& files, app::Report& report) {
         Result result = find_groups(context, snapshot, plan, files);

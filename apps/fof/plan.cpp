@@ -165,7 +165,7 @@ Plan plan_run(const Context& context, const io::Snapshot& snapshot, const Option
   plan.min_size = options.min_size;
   plan.membership = options.membership;
   plan.files = options.files;
-  plan.ranks = app::survey_ranks(context, options.place.processor == Processor::automatic);
+  plan.ranks = app::survey_ranks(context, options.exec.processor == Processor::automatic);
   plan.output = options.output;
   check_names(context.comm, files_of(plan.snapshot, options));
   plan.box = app::choose_box(plan.snapshot, options);

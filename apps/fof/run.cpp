@@ -265,7 +265,7 @@ Result find_groups_of(const Context& context, const io::Snapshot& snapshot, cons
   app::check_wrapped({plan.num_particles(), domain.num_wrapped()}, plan.box, plan.wrap_all);
   Grouped grouped = link_and_attach(domain, plan);
   grouped.statistics.bytes_sent = context.comm.bytes_sent() - sent_before;
-  domain.bring_columns(species.columns());
+  domain.add_columns(species.columns());
   loaded.float_columns.clear();
   loaded.double_columns.clear();
   const Catalogue catalogue = make_catalogue(domain, grouped.labels(), catalogue_options(plan));
@@ -293,7 +293,7 @@ Result find_groups(const Context& context, const io::Snapshot& snapshot, const P
   const auto devices = app::look_after_devices(context, device_need(plan));
   Result result = plan.double_positions ? find_groups_of<double>(context, snapshot, plan, files)
                                         : find_groups_of<float>(context, snapshot, plan, files);
-  const app::ResultNames names = app::bring_to_disk(context, {{&files}, {}});
+  const app::ResultNames names = app::sync_to_disk(context, {{&files}, {}});
   result.files = names.paths;
   result.num_files = names.num_files;
   result.measured = app::measure(context);

@@ -14,7 +14,7 @@ void run(const Context& context, const Options& options, app::Progress& progress
   const Plan plan = plan_run(context, options);
   const std::string& folder = plan.output.directory;
   app::run_planned(
-      run, plan_report(plan, run.is_verbose()), [&] { app::check_place(context.comm, folder); },
+      run, plan_report(plan, run.is_verbose()), [&] { app::check_directory(context.comm, folder); },
       [&] { return io::StagedFiles(context.comm, folder); },
       [&](io::StagedFiles& files, app::Report&) {
         Result result = make_particles(context, plan, files);

@@ -125,7 +125,7 @@ Plan plan_run(const Context& context, const Options& options) {
   plan.particle_mass = total_mass(options, {}) / static_cast<double>(plan.num_particles);
   check_extremes(plan);
   check_waves(plan);
-  plan.ranks = app::survey_ranks(context, options.place.processor == Processor::automatic);
+  plan.ranks = app::survey_ranks(context, options.exec.processor == Processor::automatic);
   plan.decomposition = decompose(options, plan.ranks.num_ranks).describe();
   plan.output = app::name_output(options.output, "ics.hdf5");
   app::RunFiles files{{}, {plan.output}, {{"--json", options.json}}};

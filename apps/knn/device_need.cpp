@@ -11,8 +11,8 @@ namespace {
 
 /// Of the columns of a reduction, which are searched with the particles.
 double bytes_of_columns(Quantity quantity) {
-  const QuantityTraits& traits = traits_of(quantity);
-  return (traits.needs_masses ? 8.0 : 0.0) + (traits.needs_velocities ? 24.0 : 0.0);
+  const QuantityNeeds needs = needs_of(quantity);
+  return (needs.masses ? 8.0 : 0.0) + (needs.velocities ? 24.0 : 0.0);
 }
 
 /// Of a particle as it was read.

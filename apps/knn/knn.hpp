@@ -47,8 +47,6 @@ struct QuantityTraits {
   const char* word = "";     ///< on the command line
   const char* dataset = "";  ///< in the files
   io::Meaning meaning;       ///< how it scales, and its definition
-  bool needs_masses = false;
-  bool needs_velocities = false;
 };
 
 const std::vector<QuantityTraits>& all_reductions();
@@ -68,7 +66,7 @@ struct Sources {
 };
 
 /// Whose neighbours are looked for, where these are not the particles themselves.
-struct QuerySummary {
+struct QueryInput {
   std::string path;
   bool is_snapshot = false;  ///< else a file of points
   std::vector<int> types;    ///< of the snapshot
@@ -87,8 +85,8 @@ struct Estimate {
 struct Plan : app::CommonPlan {
   Options options;
   io::SnapshotInfo snapshot;
-  Index num_particles = 0;            ///< among which neighbours are looked for
-  std::optional<QuerySummary> query;  ///< none: the particles themselves
+  Index num_particles = 0;          ///< among which neighbours are looked for
+  std::optional<QueryInput> query;  ///< none: the particles themselves
   Index num_queries = 0;
   bool double_positions = false;  ///< searched in float64: some positions are stored so
   Box box;

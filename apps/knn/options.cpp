@@ -23,7 +23,7 @@ struct RawOptions : app::RawCommonOptions {
 };
 
 constexpr const char* summary =
-    "Finds the k nearest neighbours of each particle of an N-body snapshot, or of other places, "
+    "Finds the k nearest neighbours of each particle of an N-body snapshot, or of other points, "
     "and what follows from them: "
     "GADGET-2/3/4, AREPO, SWIFT, EAGLE, GIZMO.";
 

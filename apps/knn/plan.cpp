@@ -37,16 +37,13 @@ const std::vector<QuantityTraits>& all_reductions() {
                    .length = -3,
                    .mass = 1,
                    .text = "SPH density: sum of the neighbours' masses times W(r, H), H being "
-                           "the distance of the last neighbour"},
-       .needs_masses = true},
+                           "the distance of the last neighbour"}},
       {.quantity = Quantity::velocity_dispersion,
        .word = "sigma-v",
        .dataset = "VelocityDispersion",
        .meaning = {.velocity = 1,
                    .text = "Velocity dispersion of the neighbours along one axis, sqrt(sum m |v "
-                           "- V|^2 / (3 M)), peculiar"},
-       .needs_masses = true,
-       .needs_velocities = true}};
+                           "- V|^2 / (3 M)), peculiar"}}};
   return all;
 }
 
@@ -65,20 +62,13 @@ std::string name_of(SphKernel kernel) {
   return {};
 }
 
-namespace {
-
-bool any(const Options& options, bool QuantityTraits::*needs) {
-  return std::any_of(options.reductions.begin(), options.reductions.end(),
-                     [&](Quantity quantity) { return traits_of(quantity).*needs; });
-}
-
-}  // namespace
-
 bool any_needs_masses(const Options& options) {
-  return any(options, &QuantityTraits::needs_masses);
+  return std::any_of(options.reductions.begin(), options.reductions.end(),
+                     [](Quantity quantity) { return needs_of(quantity).masses; });
 }
 bool any_needs_velocities(const Options& options) {
-  return any(options, &QuantityTraits::needs_velocities);
+  return std::any_of(options.reductions.begin(), options.reductions.end(),
+                     [](Quantity quantity) { return needs_of(quantity).velocities; });
 }
 
 namespace {
@@ -105,31 +95,31 @@ void check_units(const io::SnapshotInfo& particles, const io::SnapshotInfo& quer
                   particles.path, ours.length_name(), queries.path, theirs.length_name()));
 }
 
-std::optional<QuerySummary> summarise_queries(const Sources& sources, const Options& options) {
-  if (const auto& places = sources.query_points)
-    return QuerySummary{places->path,   false,         {},
-                        {places->path}, places->count, places->double_coordinates};
+std::optional<QueryInput> summarise_queries(const Sources& sources, const Options& options) {
+  if (const auto& points = sources.query_points)
+    return QueryInput{points->path,   false,         {},
+                      {points->path}, points->count, points->double_coordinates};
   if (!sources.query_snapshot) return std::nullopt;
   const io::SnapshotInfo& info = sources.query_snapshot->info();
   const std::vector<int>& types = query_types(options);
-  return QuerySummary{
+  return QueryInput{
       info.path, true, types, info.files, count_of(info, types), app::needs_double(info, types)};
 }
 
 /// What the quantity needs and the type lacks, or nothing.
-const char* missing_column(const QuantityTraits& wanted, const io::TypeSummary& has) {
-  if (wanted.needs_velocities && !has.has_velocities) return "velocities";
-  return wanted.needs_masses && has.mass_source == "none" ? "masses" : nullptr;
+const char* missing_column(const QuantityNeeds& wanted, const io::TypeSummary& has) {
+  if (wanted.velocities && !has.has_velocities) return "velocities";
+  return wanted.masses && has.mass_source == "none" ? "masses" : nullptr;
 }
 
 void check_columns(const io::SnapshotInfo& info, const Options& options) {
   for (const Quantity quantity : options.reductions) {
-    const QuantityTraits& wanted = traits_of(quantity);
     for (const int type : options.types) {
-      const char* missing = missing_column(wanted, info.types.at(static_cast<std::size_t>(type)));
+      const char* missing =
+          missing_column(needs_of(quantity), info.types.at(static_cast<std::size_t>(type)));
       if (missing != nullptr)
         throw InputError(fmt::format("'{}' has no {} of particle type {}, which --reduce {} needs",
-                                     info.path, missing, type, wanted.word));
+                                     info.path, missing, type, traits_of(quantity).word));
     }
   }
 }
@@ -209,8 +199,9 @@ Sources open_sources(const Context& context, const Options& options) {
   sources.query_points = io::find_query_points(context.comm, options.query);
   if (sources.query_points) {
     if (!options.query_types.empty())
-      throw InputError(fmt::format(
-          "--query-types is given, but '{}' is a list of places, without types", options.query));
+      throw InputError(
+          fmt::format("--query-types is given, but '{}' is a list of query points, without types",
+                      options.query));
     return sources;
   }
   sources.query_snapshot =
@@ -228,7 +219,7 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   plan.num_queries = plan.query ? plan.query->count : plan.num_particles;
   plan.double_positions = app::needs_double(plan.snapshot, options.types) ||
                           (plan.query && plan.query->double_positions);
-  plan.ranks = app::survey_ranks(context, options.place.processor == Processor::automatic);
+  plan.ranks = app::survey_ranks(context, options.exec.processor == Processor::automatic);
   plan.box = app::choose_box(plan.snapshot, options);
   plan.output =
       app::name_output(options.output, fmt::format("knn_{:03d}.hdf5", plan.snapshot.number));

@@ -17,8 +17,8 @@ std::string queries_text(const Plan& plan) {
   if (!plan.query)
     return plan.options.include_self ? "the particles, each its own first neighbour"
                                      : "the particles, without themselves";
-  const QuerySummary& query = *plan.query;
-  if (!query.is_snapshot) return fmt::format("{} places in {}", query.count, query.path);
+  const QueryInput& query = *plan.query;
+  if (!query.is_snapshot) return fmt::format("{} query points in {}", query.count, query.path);
   return fmt::format("{} particles of type {} in {}", query.count, fmt::join(query.types, ", "),
                      query.path);
 }
@@ -53,7 +53,7 @@ Json json_of(const Options& options) {
           {"max_radius", options.max_radius}};
 }
 
-Json json_of(const std::optional<QuerySummary>& query) {
+Json json_of(const std::optional<QueryInput>& query) {
   if (!query) return nullptr;
   return {{"path", query->path},
           {"is_snapshot", query->is_snapshot},

@@ -95,7 +95,7 @@ ColourRange colour_range(const Pixels& pixels) {
 }
 
 /// Place of a value on the logarithmic scale, 0 to 1.
-double place_on_scale(double value, const ColourRange& range) {
+double fraction_of_scale(double value, const ColourRange& range) {
   if (!(value > range.lo)) return 0;
   return std::min(std::log(value / range.lo) / std::log(range.hi / range.lo), 1.0);
 }
@@ -110,7 +110,7 @@ std::vector<std::uint32_t> colours_of(const Pixels& pixels, const ColourRange& r
   colours.reserve(pixels.values.size());
   for (const double value : pixels.values)
     colours.push_back(
-        table[static_cast<std::size_t>(std::lround(steps * place_on_scale(value, range)))]);
+        table[static_cast<std::size_t>(std::lround(steps * fraction_of_scale(value, range)))]);
   return colours;
 }
 
@@ -232,12 +232,12 @@ void draw_bar(Canvas& canvas, const Map& map, const ColourRange& range) {
   canvas.ramp(scale);
   canvas.frame(scale, 1.2, black);
   for (const double value : minor_ticks(range.lo, range.hi)) {
-    const double y = bottom - scale.height * place_on_scale(value, range);
+    const double y = bottom - scale.height * fraction_of_scale(value, range);
     canvas.line({end, y}, {end + 5, y}, 1, black);
   }
   double widest = 0;
   for (const double value : logarithmic_ticks(range.lo, range.hi)) {
-    const double y = bottom - scale.height * place_on_scale(value, range);
+    const double y = bottom - scale.height * fraction_of_scale(value, range);
     canvas.line({end, y}, {end + 9, y}, 1.6, black);
     canvas.text(tick_text(value), {end + 15, y + 8}, {.ink = black});
     widest = std::max(widest, canvas.text_width(tick_text(value), {}));

@@ -5,7 +5,7 @@
 
 namespace zhalo::app {
 
-ResultNames bring_to_disk(const Context& context, const Results& results) {
+ResultNames sync_to_disk(const Context& context, const Results& results) {
   check_interrupted();
   const ScopedTimer timer(context.timers, "commit");
   ResultNames names;

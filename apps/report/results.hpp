@@ -36,7 +36,7 @@ struct ResultNames {
 
 /// Brings the results to the disk under temporary names, in a phase "commit": this takes long and
 /// may fail. What follows is short. Collective; FileError, Interrupted.
-ResultNames bring_to_disk(const Context& context, const Results& results);
+ResultNames sync_to_disk(const Context& context, const Results& results);
 
 /// Gives the results their names, when no other run is replacing files in the same folders. Texts
 /// for pipes, devices and standard output go first, for they cannot be taken back: if one cannot be

@@ -191,7 +191,7 @@ typedef struct zhalo_catalogue_counts {
   int64_t first_group;        ///< row number of this rank's first row, over all ranks
   int64_t num_members;        ///< members on this rank, see zhalo_catalogue_get_members
   int64_t num_members_total;  ///< over all groups and ranks
-  int64_t first_member;       ///< place of this rank's first member in the order of all
+  int64_t first_member;       ///< index of this rank's first member in the order of all
   int has_velocities;         ///< whether all particles have velocities; else those of rows are NaN
   uint64_t checksum;          ///< of all rows and members: the same for the same catalogue
 } zhalo_catalogue_counts;

@@ -52,7 +52,9 @@ struct CufftLines {
   Index num_rows = 0;  ///< of a plane; 0: in one dimension
 
   friend bool operator<(const CufftLines& a, const CufftLines& b) {
-    const auto strides = [](const CufftStrides& p) { return std::tie(p.stride, p.row, p.distance); };
+    const auto strides = [](const CufftStrides& p) {
+      return std::tie(p.stride, p.row, p.distance);
+    };
     const auto all = [&](const CufftLines& l) {
       return std::tuple(l.type, l.length, l.num, l.num_rows, strides(l.in), strides(l.out));
     };

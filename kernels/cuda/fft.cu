@@ -261,23 +261,23 @@ auto CudaPlanes<Real>::transform_columns(const PlaneJob<Real>& job,
   if (steps_.columns == ColumnTransform::none || steps_.load_rows != RowTransform::none ||
       !are_side_by_side(job.load))
     return Columns::untouched;
-  const auto place_of = [&](const PlanePiece& piece) {
+  const auto address_of = [&](const PlanePiece& piece) {
     return static_cast<Number*>(piece.data) + piece.offset(job.first_plane, 0);
   };
   const auto size_of = [&](const PlanePiece& piece) {
     return steps_.num_rows * piece.row_stride * static_cast<Index>(sizeof(Number));
   };
   const PlanePiece& piece = job.load[0];
-  Number* const from = place_of(piece);
+  Number* const from = address_of(piece);
   CufftLines lines = column_lines(job.num_planes);
   lines.in.stride = piece.row_stride;
   Number* to = workspace.a;
   const bool is_stored =
       steps_.store_rows == RowTransform::none && job.factor == Real{1} &&
       are_side_by_side(job.store) &&
-      are_apart(from, size_of(piece), place_of(job.store[0]), size_of(job.store[0]));
+      are_apart(from, size_of(piece), address_of(job.store[0]), size_of(job.store[0]));
   if (is_stored) {
-    to = place_of(job.store[0]);
+    to = address_of(job.store[0]);
     lines.out.stride = job.store[0].row_stride;
   }
   const int sign = steps_.columns == ColumnTransform::forward ? CUFFT_FORWARD : CUFFT_INVERSE;

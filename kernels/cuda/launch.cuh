@@ -113,7 +113,7 @@ inline constexpr int blocks_per_multiprocessor = 4;
 template <class Functor, class Lanes>
 __global__ void __launch_bounds__(warps_per_block<typename Functor::Scratch>* warp_size,
                                   blocks_per_multiprocessor)
-    run_for_each_group(Index num_items, Functor functor, Lanes group) {
+    run_for_each_item(Index num_items, Functor functor, Lanes lanes) {
   using Scratch = typename Functor::Scratch;
   constexpr int warps = warps_per_block<Scratch>;
   static_assert(alignof(Scratch) <= 16);
@@ -123,15 +123,15 @@ __global__ void __launch_bounds__(warps_per_block<typename Functor::Scratch>* wa
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const Index step = Index{gridDim.x} * warps;
   for (Index item = Index{blockIdx.x} * warps + warp; item < num_items; item += step) {
-    functor(group, item, scratch[warp]);
-    group.sync();  // the next item uses the same scratch memory
+    functor(lanes, item, scratch[warp]);
+    lanes.sync();  // the next item uses the same scratch memory
   }
 }
 
 /// Runs functor(group, item, scratch) for every item, one warp per item.
 template <class Functor, class Lanes>
 void for_each_with_lanes(const Cuda& exec, Index num_items, const Functor& functor,
-                         const Lanes& group) {
+                         const Lanes& lanes) {
   static_assert(std::is_trivially_copyable_v<Functor>, "values and device pointers only");
   static_assert(Lanes::size == warp_size);
   if (num_items == 0) return;
@@ -139,7 +139,7 @@ void for_each_with_lanes(const Cuda& exec, Index num_items, const Functor& funct
   constexpr std::size_t shared_bytes = warps * sizeof(typename Functor::Scratch);
   static_assert(shared_bytes <= max_shared_bytes);
   launch(exec, {grid_size(num_items, warps), warps * warp_size, shared_bytes},
-         run_for_each_group<Functor, Lanes>, num_items, functor, group);
+         run_for_each_item<Functor, Lanes>, num_items, functor, lanes);
 }
 
 }  // namespace zhalo::kernels

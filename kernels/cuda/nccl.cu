@@ -79,7 +79,7 @@ class Link final : public NcclLink {
         kernels::wait(Cuda{device_, stream_, {}});  // nothing writes into arrays any more
       }
       waiting_.clear();
-      travelling_.clear();
+      started_.clear();
     });
   }
 
@@ -104,11 +104,11 @@ class Link final : public NcclLink {
       is_issued_ = false;
       join_last_call();
       waiting_.front().event.record(stream_);
-      travelling_.push_back(std::move(waiting_.front().event));
+      started_.push_back(std::move(waiting_.front().event));
       waiting_.pop_front();
     }
-    while (!travelling_.empty() && travelling_.front().is_reached()) {
-      travelling_.pop_front();
+    while (!started_.empty() && started_.front().is_reached()) {
+      started_.pop_front();
       ++num_done_;
     }
     if (waiting_.empty()) return;
@@ -159,7 +159,7 @@ class Link final : public NcclLink {
   void end() noexcept {
     try {
       const DeviceScope scope(device_);
-      const bool is_idle = waiting_.empty() && travelling_.empty();
+      const bool is_idle = waiting_.empty() && started_.empty();
       if (comm_ == nullptr || !is_idle || is_working()) return give_up();
       check_nccl(nccl().finalize(comm_), "ncclCommFinalize", comm_);
       const auto latest = std::chrono::steady_clock::now() + end_patience;
@@ -176,8 +176,8 @@ class Link final : public NcclLink {
   int device_ = 0;
   OwnStream stream_;
   NcclCommunicator* comm_ = nullptr;
-  std::deque<Started> waiting_;   ///< the first may be issued
-  std::deque<Event> travelling_;  ///< whose work is in the stream
+  std::deque<Started> waiting_;  ///< the first may be issued
+  std::deque<Event> started_;    ///< whose work is in the stream
   bool is_issued_ = false;
   Index num_started_ = 0;
   Index num_done_ = 0;

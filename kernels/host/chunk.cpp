@@ -75,16 +75,17 @@ void scale_axis(double scale, Index num, Real* x) {
 }
 
 template <class Real>
-void load(const Place<Real>& place, Index num, const KeyFrame& frame, PositionChunk<Real>& chunk) {
-  const Strided<Real>(&pos)[3] = place.segment.pos;
-  const Index done = are_rows(pos) ? load_rows(&pos[0][place.row], num, chunk) : 0;
+void load(const ParticleRow<Real>& first, Index num, const KeyFrame& frame,
+          PositionChunk<Real>& chunk) {
+  const Strided<Real>(&pos)[3] = first.segment.pos;
+  const Index done = are_rows(pos) ? load_rows(&pos[0][first.row], num, chunk) : 0;
   for (int axis = 0; axis < 3; ++axis) {
     Real* to = chunk.axis[axis];
     if (axis >= frame.box.dimensions) {
       std::fill_n(to, PositionChunk<Real>::max_num, Real{0});
       continue;
     }
-    for (Index i = done; i < num; ++i) to[i] = pos[axis][place.row + i];
+    for (Index i = done; i < num; ++i) to[i] = pos[axis][first.row + i];
     wrap_axis(frame, axis, num, to);
     if (frame.scale != 1) scale_axis(frame.scale, num, to);
   }
@@ -183,10 +184,11 @@ void keys_of(const Real* const (&axis)[3], Index num, const KeyFrame& frame, std
 }  // namespace
 
 // Highway's dispatch wants plain functions.
-void load_float(const Place<float>& p, Index n, const KeyFrame& f, PositionChunk<float>& c) {
+void load_float(const ParticleRow<float>& p, Index n, const KeyFrame& f, PositionChunk<float>& c) {
   load(p, n, f, c);
 }
-void load_double(const Place<double>& p, Index n, const KeyFrame& f, PositionChunk<double>& c) {
+void load_double(const ParticleRow<double>& p, Index n, const KeyFrame& f,
+                 PositionChunk<double>& c) {
   load(p, n, f, c);
 }
 void keys_float(const float* const (&x)[3], Index n, const KeyFrame& f, std::uint64_t* k) {
@@ -207,13 +209,13 @@ HWY_EXPORT(load_double);
 HWY_EXPORT(keys_float);
 HWY_EXPORT(keys_double);
 
-void load_chunk(const Place<float>& place, Index num, const KeyFrame& frame,
+void load_chunk(const ParticleRow<float>& first, Index num, const KeyFrame& frame,
                 PositionChunk<float>& chunk) {
-  HWY_DYNAMIC_DISPATCH(load_float)(place, num, frame, chunk);
+  HWY_DYNAMIC_DISPATCH(load_float)(first, num, frame, chunk);
 }
-void load_chunk(const Place<double>& place, Index num, const KeyFrame& frame,
+void load_chunk(const ParticleRow<double>& first, Index num, const KeyFrame& frame,
                 PositionChunk<double>& chunk) {
-  HWY_DYNAMIC_DISPATCH(load_double)(place, num, frame, chunk);
+  HWY_DYNAMIC_DISPATCH(load_double)(first, num, frame, chunk);
 }
 void find_keys(const float* const (&axis)[3], Index num, const KeyFrame& frame,
                std::uint64_t* keys) {

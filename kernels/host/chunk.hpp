@@ -15,9 +15,9 @@ struct PositionChunk {
 
 /// Coordinates of `num` particles of the segment, from `row` on, as they are sorted: wrapped, and
 /// multiplied by the frame's scale. A third axis that does not exist is 0.
-void load_chunk(const Place<float>& place, Index num, const KeyFrame& frame,
+void load_chunk(const ParticleRow<float>& first, Index num, const KeyFrame& frame,
                 PositionChunk<float>& chunk);
-void load_chunk(const Place<double>& place, Index num, const KeyFrame& frame,
+void load_chunk(const ParticleRow<double>& first, Index num, const KeyFrame& frame,
                 PositionChunk<double>& chunk);
 
 /// Keys of such coordinates.

@@ -21,7 +21,7 @@ struct alignas(64) AssignmentBlock {
   /// of very few cells or of more than `first` can count: their places and parts are left to the
   /// common text.
   bool is_odd[size];
-  bool has_odd = false;       ///< one of them at least
+  bool has_odd = false;           ///< one of them at least
   std::int32_t max_cell[3] = {};  ///< the most of `first` on each axis
   int num = 0;
 };

@@ -65,10 +65,10 @@ void deposit_by_tiles(const Host& exec, const PaintInput<Real>& painted, const M
 
 template <class T, class Real>
 void readout_by_blocks(const Host& exec, const ParticlesView<Real>& points,
-                       const ReadoutCells<T>& sampled) {
+                       const ReadoutCells<T>& readout) {
   for (const SegmentView<Real>& segment : points.segments) {
-    with_order(sampled.cells.order, [&](auto order) {
-      const ReadoutBlocks<decltype(order)::value, T, Real> blocks(points, segment, sampled);
+    with_order(readout.cells.order, [&](auto order) {
+      const ReadoutBlocks<decltype(order)::value, T, Real> blocks(points, segment, readout);
       for_each_block(exec, segment.num, host_block,
                      [&](Index first, Index last) { blocks.run(first, last); });
     });
@@ -89,23 +89,23 @@ void deposit(const Host& exec, const PaintInput<double>& painted, const MeshCell
 }
 template <>
 void readout_cells(const Host& exec, const ParticlesView<float>& points,
-                   const ReadoutCells<float>& sampled) {
-  readout_by_blocks(exec, points, sampled);
+                   const ReadoutCells<float>& readout) {
+  readout_by_blocks(exec, points, readout);
 }
 template <>
 void readout_cells(const Host& exec, const ParticlesView<float>& points,
-                   const ReadoutCells<double>& sampled) {
-  readout_by_blocks(exec, points, sampled);
+                   const ReadoutCells<double>& readout) {
+  readout_by_blocks(exec, points, readout);
 }
 template <>
 void readout_cells(const Host& exec, const ParticlesView<double>& points,
-                   const ReadoutCells<float>& sampled) {
-  readout_by_blocks(exec, points, sampled);
+                   const ReadoutCells<float>& readout) {
+  readout_by_blocks(exec, points, readout);
 }
 template <>
 void readout_cells(const Host& exec, const ParticlesView<double>& points,
-                   const ReadoutCells<double>& sampled) {
-  readout_by_blocks(exec, points, sampled);
+                   const ReadoutCells<double>& readout) {
+  readout_by_blocks(exec, points, readout);
 }
 
 }  // namespace zhalo::kernels

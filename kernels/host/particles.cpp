@@ -35,12 +35,13 @@ class SummarizeRange {
     constexpr CombineSummaries combine{};
     PositionSummary sum = one_.nothing();
     while (first < last) {
-      const Place<Real> place = one_.particles[first];
-      const Index num = std::min({max_together, last - first, place.segment.num - place.row});
+      const ParticleRow<Real> particle = one_.particles[first];
+      const Index num = std::min({max_together, last - first, particle.segment.num - particle.row});
       Strided<Real> pos[3];
-      std::copy_n(place.segment.pos, one_.particles.dimensions, pos);
+      std::copy_n(particle.segment.pos, one_.particles.dimensions, pos);
       PositionSummary many = one_.nothing();
-      if (!are_inside(bounds_of(pos, place.row, num), many)) many = one_by_one(first, first + num);
+      if (!are_inside(bounds_of(pos, particle.row, num), many))
+        many = one_by_one(first, first + num);
       sum = combine(sum, many);
       first += num;
     }

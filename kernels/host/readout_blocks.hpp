@@ -13,11 +13,11 @@ template <int order, class T, class Real>
 class ReadoutBlocks {
  public:
   ReadoutBlocks(const ParticlesView<Real>& points, const SegmentView<Real>& segment,
-                const ReadoutCells<T>& sampled)
-      : one_{points, sampled}, segment_(segment) {
-    rows_.cells = sampled.field.data();
-    for (int a = 0; a < 3; ++a) rows_.first[a] = sampled.cells.axis[a].first;
-    for (int a = 0; a < 2; ++a) rows_.stride[a] = sampled.cells.axis[a].stride;
+                const ReadoutCells<T>& readout)
+      : one_{points, readout}, segment_(segment) {
+    rows_.cells = readout.field.data();
+    for (int a = 0; a < 3; ++a) rows_.first[a] = readout.cells.axis[a].first;
+    for (int a = 0; a < 2; ++a) rows_.stride[a] = readout.cells.axis[a].stride;
   }
 
   /// Rows [first, last) of the segment. The cells of the next block are asked for before those of
@@ -39,9 +39,9 @@ class ReadoutBlocks {
     if (begin >= last) return;
     append_positions(segment_.pos, begin, std::min<Index>(last - begin, AssignmentBlock::size),
                      block);
-    locate_assignments(one_.sampled.cells, block);
+    locate_assignments(one_.readout.cells, block);
     for (int a = 0; a < 3; ++a) {
-      const MeshAxis& axis = one_.sampled.cells.axis[a];
+      const MeshAxis& axis = one_.readout.cells.axis[a];
       if (!axis.wraps || Index{block.max_cell[a]} + order <= axis.num) continue;
       for (int at = 0; at < block.num; ++at) {
         if (Index{block.first[a][at]} + order > axis.num) block.has_odd = block.is_odd[at] = true;
@@ -68,7 +68,7 @@ class ReadoutBlocks {
       if (block.is_odd[at]) {
         one_(first + at);
       } else {
-        one_.sampled.values[first + at] = static_cast<T>(values[at]);
+        one_.readout.values[first + at] = static_cast<T>(values[at]);
       }
     }
   }

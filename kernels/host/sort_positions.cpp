@@ -73,9 +73,10 @@ class PositionSort {
   void for_each_chunk(Index first, Index last, const F& f) const {
     Chunk chunk;
     while (first < last) {
-      const Place<Real> place = particles_[first];
-      const Index num = std::min({Chunk::max_num, last - first, place.segment.num - place.row});
-      load_chunk(place, num, sorted_.frame, chunk);
+      const ParticleRow<Real> particle = particles_[first];
+      const Index num =
+          std::min({Chunk::max_num, last - first, particle.segment.num - particle.row});
+      load_chunk(particle, num, sorted_.frame, chunk);
       f(first, num, chunk);
       first += num;
     }
@@ -111,10 +112,10 @@ class PositionSort {
     });
   }
 
-  void scatter(Index first, Index last, const std::uint64_t* digits, DigitCounts& places) {
+  void scatter(Index first, Index last, const std::uint64_t* digits, DigitCounts& indices) {
     for_each_chunk(first, last, [&](Index at, Index num, const Chunk& chunk) {
       for (Index i = 0; i < num; ++i) {
-        records_.data()[places[digits[at + i]]++] = {
+        records_.data()[indices[digits[at + i]]++] = {
             {chunk.axis[0][i], chunk.axis[1][i], chunk.axis[2][i]},
             static_cast<LocalIndex>(at + i)};
       }
@@ -164,7 +165,7 @@ class PositionSort {
     const Index first = starts_[static_cast<std::size_t>(part)];
     const Index num = starts_[static_cast<std::size_t>(part) + 1] - first;
     const Record<Real>* records = records_.data() + first;
-    const int place_bits = bits_of(num);
+    const int index_bits = bits_of(num);
     const KeyBits bits =
         KeyBits{0, num_rest_bits_}.highest(std::min(num_rest_bits_, first_bits_of_part));
     for (Index at = 0; at < num; at += Chunk::max_num) {
@@ -173,12 +174,12 @@ class PositionSort {
       keys_of_records(records + at, size, keys);
       for (Index i = 0; i < size; ++i)
         scratch.words[static_cast<std::size_t>(at + i)] =
-            std::uint64_t{bits.of(keys[i])} << place_bits | static_cast<std::uint64_t>(at + i);
+            std::uint64_t{bits.of(keys[i])} << index_bits | static_cast<std::uint64_t>(at + i);
     }
     const Words words{scratch.words.get()};
-    sort_part(words, {scratch.spare.get()}, num, {place_bits, bits.num}, words);
-    const std::uint64_t places = (std::uint64_t{1} << place_bits) - 1;
-    for (Index i = 0; i < num; ++i) put(first + i, records[words.keys[i] & places]);
+    sort_part(words, {scratch.spare.get()}, num, {index_bits, bits.num}, words);
+    const std::uint64_t indices = (std::uint64_t{1} << index_bits) - 1;
+    for (Index i = 0; i < num; ++i) put(first + i, records[words.keys[i] & indices]);
     find_keys({sorted_.pos[0].data() + first, sorted_.pos[1].data() + first,
                sorted_.pos[2].data() + first},
               num, sorted_.frame, sorted_.keys.data() + first);
@@ -233,21 +234,21 @@ class PositionSort {
     const Index num = starts_[static_cast<std::size_t>(part) + 1] - first;
     const Record<Real>* records = records_.data() + first;
     const Span<std::uint64_t> keys = sorted_.keys.span().subspan(first, num);
-    Buffer<LocalIndex> places(exec_, num, "sorting of keys");
+    Buffer<LocalIndex> indices(exec_, num, "sorting of keys");
     for_each_block(exec_, num, Chunk::max_num, [&](Index begin, Index end) {
       keys_of_records(records + begin, end - begin, keys.data() + begin);
-      for (Index i = begin; i < end; ++i) places.data()[i] = static_cast<LocalIndex>(i);
+      for (Index i = begin; i < end; ++i) indices.data()[i] = static_cast<LocalIndex>(i);
     });
     {
       Buffer<std::uint64_t> spare_keys(exec_, num, "sorting of keys");
-      Buffer<LocalIndex> spare_places(exec_, num, "sorting of keys");
-      sort_pairs(exec_, {keys, places.span(), spare_keys.span(), spare_places.span()},
+      Buffer<LocalIndex> spare_indices(exec_, num, "sorting of keys");
+      sort_pairs(exec_, {keys, indices.span(), spare_keys.span(), spare_indices.span()},
                  num_rest_bits_);
     }
     for_each_block(exec_, num, host_block, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
-        prefetch_line(&records[places.span()[std::min(i + prefetch_distance, num - 1)]]);
-        put(first + i, records[places.span()[i]]);
+        prefetch_line(&records[indices.span()[std::min(i + prefetch_distance, num - 1)]]);
+        put(first + i, records[indices.span()[i]]);
       }
     });
   }

@@ -62,23 +62,23 @@ class TileRows {
     TileRows sorted(exec, rows, TileIndices(num_tasks, tiles.size()));
     Buffer<LocalIndex> tile_of(exec, rows.num, "tiles of particles");
     run_tasks(exec, num_tasks, [&](Index task) {
-      LocalIndex* const count = sorted.places_.of_task(task);
+      LocalIndex* const count = sorted.indices_.of_task(task);
       const auto note = [&](Index row, LocalIndex tile) {
         tile_of.data()[row] = tile;
         ++count[tile];
       };
       for_each_tile<order>(tiles, rows, first_of(task), first_of(task + 1), note);
     });
-    sorted.places_.sum_up();
+    sorted.indices_.sum_up();
     run_tasks(exec, num_tasks, [&](Index task) {
-      LocalIndex* const next = sorted.places_.of_task(task);
+      LocalIndex* const next = sorted.indices_.of_task(task);
       for (Index row = first_of(task); row < first_of(task + 1); ++row)
         sorted.put(rows, row, next[tile_of.data()[row]]++);
     });
     return sorted;
   }
 
-  bool has(Index tile) const { return places_.begin_of(tile) < places_.begin_of(tile + 1); }
+  bool has(Index tile) const { return indices_.begin_of(tile) < indices_.begin_of(tile + 1); }
 
   /// add(block) for all particles of a tile.
   template <class Add>
@@ -86,10 +86,10 @@ class TileRows {
     constexpr auto row_bytes = static_cast<Index>(3 * sizeof(Real));
     const Strided<Real> pos[3] = {
         {pos_.data(), row_bytes}, {pos_.data() + 1, row_bytes}, {pos_.data() + 2, row_bytes}};
-    const Index end = places_.begin_of(tile + 1);
+    const Index end = indices_.begin_of(tile + 1);
     AssignmentBlock block;
     std::fill_n(block.fixed_weight, AssignmentBlock::size, fixed_weight_of_each_);
-    for (Index row = places_.begin_of(tile); row < end; row += block.num) {
+    for (Index row = indices_.begin_of(tile); row < end; row += block.num) {
       const Index num = std::min<Index>(end - row, AssignmentBlock::size);
       block.num = 0;
       append_positions(pos, row, num, block);
@@ -99,8 +99,8 @@ class TileRows {
   }
 
  private:
-  TileRows(const Host& exec, const PaintedRows<Real>& rows, TileIndices places)
-      : places_(std::move(places)), pos_(exec, 3 * rows.num, "particles by tile") {
+  TileRows(const Host& exec, const PaintedRows<Real>& rows, TileIndices indices)
+      : indices_(std::move(indices)), pos_(exec, 3 * rows.num, "particles by tile") {
     if (rows.painted.is_uniform) {
       fixed_weight_of_each_ = rows.fixed_weight(0);
     } else {
@@ -108,13 +108,13 @@ class TileRows {
     }
   }
 
-  void put(const PaintedRows<Real>& rows, Index row, LocalIndex place) {
+  void put(const PaintedRows<Real>& rows, Index row, LocalIndex index) {
     for (int a = 0; a < 3; ++a)
-      pos_.data()[3 * Index{place} + a] = rows.segment.pos[a][rows.first + row];
-    if (!fixed_weight_.empty()) fixed_weight_.data()[place] = rows.fixed_weight(row);
+      pos_.data()[3 * Index{index} + a] = rows.segment.pos[a][rows.first + row];
+    if (!fixed_weight_.empty()) fixed_weight_.data()[index] = rows.fixed_weight(row);
   }
 
-  TileIndices places_;
+  TileIndices indices_;
   Buffer<Real> pos_;             ///< three of each
   Buffer<double> fixed_weight_;  ///< or none, where all have the same
   double fixed_weight_of_each_ = 0;

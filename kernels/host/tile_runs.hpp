@@ -114,8 +114,8 @@ class Tiles {
     LocalIndex tile = 0;
     for (int a = 0; a < 3; ++a) {
       const MeshAxis& axis = cells_.axis[a];
-      const AxisPosition lowest = place_on<order>(axis, bounds.lo[a]);
-      const AxisPosition highest = place_on<order>(axis, bounds.hi[a]);
+      const AxisPosition lowest = position_on<order>(axis, bounds.lo[a]);
+      const AxisPosition highest = position_on<order>(axis, bounds.hi[a]);
       const Index first = counting_cell<order>(lowest) - axis.first;
       const Index last = counting_cell<order>(highest) - axis.first;
       // As far apart as places are computed, which for huge coordinates is not as far as they are.
@@ -158,8 +158,8 @@ class Tiles {
  private:
   /// See CellNumbers::nearest.
   template <int order>
-  static Index counting_cell(const AxisPosition& place) {
-    return place.first + (may_be_one_more(order) && place.behind >= 0.5 ? 1 : 0);
+  static Index counting_cell(const AxisPosition& next) {
+    return next.first + (may_be_one_more(order) && next.behind >= 0.5 ? 1 : 0);
   }
 
   MeshCells cells_;
@@ -258,16 +258,16 @@ class TileIndices {
   void sum_up() {
     const auto num_tiles = static_cast<std::size_t>(num_tiles_);
     begin_.reserve(num_tiles + 1);
-    LocalIndex place = 0;
+    LocalIndex next = 0;
     for (std::size_t tile = 0; tile < num_tiles; ++tile) {
-      begin_.push_back(Index{place});
+      begin_.push_back(Index{next});
       for (std::size_t at = tile; at < of_tasks_.size(); at += num_tiles) {
         const LocalIndex count = of_tasks_[at];
-        of_tasks_[at] = place;
-        place += count;
+        of_tasks_[at] = next;
+        next += count;
       }
     }
-    begin_.push_back(Index{place});
+    begin_.push_back(Index{next});
   }
 
   /// Of all things of a tile, which end where those of the next begin.
@@ -306,7 +306,7 @@ class TileRuns {
     runs.runs_ = Buffer<Run>(exec, runs.places_.size(), "runs of particles by tile");
     Run* const to = runs.runs_.data();
     run_tasks(exec, num_tasks, [&](Index task) {
-      for_each_run(task, [&](LocalIndex& place, const Run& run) { to[place++] = run; });
+      for_each_run(task, [&](LocalIndex& next, const Run& run) { to[next++] = run; });
     });
     return runs;
   }

@@ -35,10 +35,10 @@ class TileSums {
     deposit_blocks(block, order, {sums_.data(), {first_[0], first_[1], first_[2]}});
   }
 
-  void add(double fixed_weight, const AxisAssignment<order> (&cloud)[3]) {
-    Index* const to =
-        row(cloud[0].first - first_[0], cloud[1].first - first_[1]) + (cloud[2].first - first_[2]);
-    for_each_part<order>(fixed_weight, cloud, [&](int i, int j, int k, Index part) {
+  void add(double fixed_weight, const AxisAssignment<order> (&assignment)[3]) {
+    Index* const to = row(assignment[0].first - first_[0], assignment[1].first - first_[1]) +
+                      (assignment[2].first - first_[2]);
+    for_each_part<order>(fixed_weight, assignment, [&](int i, int j, int k, Index part) {
       to[(i * pitch + j) * pitch + k] += part;
     });
   }

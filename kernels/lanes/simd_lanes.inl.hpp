@@ -137,16 +137,16 @@ template <class Real>
 using LanesOf = SimdLanes<Real>;
 
 /// Most items that one thread takes at a time; fewer where there are not many.
-inline constexpr Index group_block = 64;
+inline constexpr Index item_block = 64;
 
 /// Runs functor(group, item, scratch) for every item, items spread over threads.
 template <class Functor, class Real>
 void for_each_with_lanes(const Host& exec, Index num_items, const Functor& functor,
-                         SimdLanes<Real> group) {
-  const Index block = std::clamp<Index>(num_items / (Index{threads_of(exec)} * 8), 1, group_block);
+                         SimdLanes<Real> lanes) {
+  const Index block = std::clamp<Index>(num_items / (Index{threads_of(exec)} * 8), 1, item_block);
   for_each_block(exec, num_items, block, [&](Index first, Index last) HWY_ATTR {
     typename Functor::Scratch scratch;
-    for (Index item = first; item < last; ++item) functor(group, item, scratch);
+    for (Index item = first; item < last; ++item) functor(lanes, item, scratch);
   });
 }
 

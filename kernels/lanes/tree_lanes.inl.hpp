@@ -23,8 +23,9 @@ struct PeriodicSpace {
   using Lane = typename Lanes::Lane;
   static constexpr bool periodic = true;
 
-  ZHALO_HD PeriodicSpace(const Lanes& g, const typename Lanes::real (&length)[3])
-      : period{g.broadcast(length[0]), g.broadcast(length[1]), g.broadcast(length[2])} {}
+  ZHALO_HD PeriodicSpace(const Lanes& lanes, const typename Lanes::real (&length)[3])
+      : period{lanes.broadcast(length[0]), lanes.broadcast(length[1]), lanes.broadcast(length[2])} {
+  }
 
   ZHALO_HD Lane difference(int axis, Lane a, Lane b) const {
     const Lane direct = Lanes::abs(a - b);
@@ -70,23 +71,26 @@ struct TreeLanes {
 
   using Tree = TreeView<Real>;
 
-  ZHALO_HD static void load_particles(const Lanes& g, const Tree& tree, Index first, Lane (&x)[3]) {
-    for (int axis = 0; axis < 3; ++axis) x[axis] = g.load(tree.pos.axis[axis] + first);
+  ZHALO_HD static void load_particles(const Lanes& lanes, const Tree& tree, Index first,
+                                      Lane (&x)[3]) {
+    for (int axis = 0; axis < 3; ++axis) x[axis] = lanes.load(tree.pos.axis[axis] + first);
   }
-  ZHALO_HD static void broadcast_particle(const Lanes& g, const Tree& tree, Index i, Lane (&x)[3]) {
-    for (int axis = 0; axis < 3; ++axis) x[axis] = g.broadcast(tree.pos.axis[axis][i]);
+  ZHALO_HD static void broadcast_particle(const Lanes& lanes, const Tree& tree, Index i,
+                                          Lane (&x)[3]) {
+    for (int axis = 0; axis < 3; ++axis) x[axis] = lanes.broadcast(tree.pos.axis[axis][i]);
   }
-  ZHALO_HD static void load_boxes(const Lanes& g, const Tree& tree, Index node, Corners<Lanes>& c) {
+  ZHALO_HD static void load_boxes(const Lanes& lanes, const Tree& tree, Index node,
+                                  Corners<Lanes>& c) {
     for (int axis = 0; axis < 3; ++axis) {
-      c.lo[axis] = g.load(tree.boxes.lo[axis] + node);
-      c.hi[axis] = g.load(tree.boxes.hi[axis] + node);
+      c.lo[axis] = lanes.load(tree.boxes.lo[axis] + node);
+      c.hi[axis] = lanes.load(tree.boxes.hi[axis] + node);
     }
   }
-  ZHALO_HD static void broadcast_box(const Lanes& g, const Tree& tree, Index node,
+  ZHALO_HD static void broadcast_box(const Lanes& lanes, const Tree& tree, Index node,
                                      Corners<Lanes>& c) {
     for (int axis = 0; axis < 3; ++axis) {
-      c.lo[axis] = g.broadcast(tree.boxes.lo[axis][node]);
-      c.hi[axis] = g.broadcast(tree.boxes.hi[axis][node]);
+      c.lo[axis] = lanes.broadcast(tree.boxes.lo[axis][node]);
+      c.hi[axis] = lanes.broadcast(tree.boxes.hi[axis][node]);
     }
   }
 
@@ -99,19 +103,19 @@ struct TreeLanes {
 
   /// A walk has `scratch` memory with a `stack`, and its `height`.
   template <class Walk>
-  ZHALO_HD static void push(const Lanes& g, Walk& walk, int level, Index node) {
+  ZHALO_HD static void push(const Lanes& lanes, Walk& walk, int level, Index node) {
     ZHALO_EXPECT(walk.height < static_cast<int>(std::extent_v<decltype(walk.scratch.stack)>));
     ZHALO_EXPECT(level < 16 && node < Index{1} << plane_shift);
     const auto entry =
         static_cast<std::uint32_t>(level) << plane_shift | static_cast<std::uint32_t>(node);
-    g.one([&] { walk.scratch.stack[walk.height] = entry; });
+    lanes.one([&] { walk.scratch.stack[walk.height] = entry; });
     ++walk.height;
   }
   template <class Walk>
-  ZHALO_HD static Siblings pop(const Lanes& g, Walk& walk, const Tree& tree) {
-    g.sync();
+  ZHALO_HD static Siblings pop(const Lanes& lanes, Walk& walk, const Tree& tree) {
+    lanes.sync();
     const std::uint32_t entry = walk.scratch.stack[--walk.height];
-    g.sync();
+    lanes.sync();
     const int level = static_cast<int>(entry >> plane_shift);
     const Index node = entry & ((std::uint32_t{1} << plane_shift) - 1);
     return {level - 1, node * tree.fanout};

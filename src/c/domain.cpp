@@ -36,7 +36,7 @@ class Columns {
   }
 
   /// The column with its stride in bytes, in memory of the Exec.
-  zhalo_column place(zhalo_column column, const char* what) {
+  zhalo_column checked(zhalo_column column, const char* what) {
     if (column.data == nullptr || num_ == 0) return {};
     const auto size = static_cast<Index>(size_of(column.precision));
     if (column.stride_bytes == 0) column.stride_bytes = size;
@@ -116,12 +116,12 @@ Particles<Real> view(const zhalo_particles& given, int dimensions, Columns& colu
   ParticleSegment<Real>& segment = particles.segments.emplace_back();
   segment.num = given.num;
   for (int axis = 0; axis < dimensions; ++axis) {
-    const zhalo_column position = columns.place(given.position[axis], "positions");
+    const zhalo_column position = columns.checked(given.position[axis], "positions");
     const auto i = static_cast<std::size_t>(axis);
     segment.pos[i] = {static_cast<const Real*>(position.data), position.stride_bytes};
-    segment.velocity[i] = real_column(columns.place(given.velocity[axis], "velocities"));
+    segment.velocity[i] = real_column(columns.checked(given.velocity[axis], "velocities"));
   }
-  segment.mass = real_column(columns.place(given.mass, "masses"));
+  segment.mass = real_column(columns.checked(given.mass, "masses"));
   return particles;
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "kernels/catalogue.hpp"
 #include "kernels/on.hpp"
@@ -244,9 +245,16 @@ kernels::HaloFrame halo_frame(const DomainState<Real>& domain) {
 /// What is not known is not there: no zeros.
 void forget_velocities(Catalogue& catalogue) {
   catalogue.has_velocities = false;
-  for (HaloProperties& row : catalogue.properties) {
-    row.velocity = {{kernels::unknown, kernels::unknown, kernels::unknown}};
-    row.velocity_dispersion = kernels::unknown;
+  const Vec3d unknown{{kernels::unknown, kernels::unknown, kernels::unknown}};
+  for (const HaloColumn& column : halo_columns) {
+    if (column.unit.velocity == 0) continue;
+    for (HaloProperties& row : catalogue.properties) {
+      if (const auto* number = std::get_if<double HaloProperties::*>(&column.property)) {
+        row.** number = kernels::unknown;
+      } else {
+        row.*std::get<1>(column.property) = unknown;
+      }
+    }
   }
 }
 
@@ -365,7 +373,7 @@ Catalogue make_catalogue(const Context& context, const Particles<Real>& particle
     validate_memory(context.exec, label, "labels");
     // Particles that were attached may lie outside a box that is not periodic.
     const auto domain = make_domain<Real>(context, {{particles, {}, true}}, box, {});
-    bring_columns(*domain, {particles});
+    add_columns(*domain, {particles});
     const PhaseTimer timer(context, "catalogue");
     return make_in_caller_order(*domain, label, options);
   });

@@ -117,7 +117,7 @@ GroupOrder order_alone(const Exec& exec, const LabelledMembers& particles,
 
 /// Elements sorted by their labels.
 struct LabelRuns {
-  Buffer<LocalIndex> order;  ///< former place of each element
+  Buffer<LocalIndex> order;  ///< former index of each element
   Buffer<LocalIndex> start;  ///< first element of each run
   Buffer<std::uint64_t> label;
 
@@ -278,13 +278,14 @@ LocalCounts count_members(const Exec& exec, const LabelRuns& local, Span<const L
 /// is where memory is short.
 SharedLabels share_labels(const Context& context, LabelRuns& local, LocalCounts counts,
                           const Redistribution& redistribution, const GroupLimits& limits) {
-  const auto bring = [&]<class T>(Buffer<T> sent, const char* purpose) {
+  const auto redistributed = [&]<class T>(Buffer<T> sent, const char* purpose) {
     return redistribution.forward(context, Span<const T>(sent.span()), purpose);
   };
-  const auto members_of_ranks = bring(std::move(counts.members), "members of each label");
+  const auto members_of_ranks = redistributed(std::move(counts.members), "members of each label");
   Buffer<LocalIndex> marked_of_ranks;
-  if (limits.only_marked) marked_of_ranks = bring(std::move(counts.marked), "members that count");
-  LabelRuns runs = make_runs(context.exec, bring(std::move(local.label), "labels"),
+  if (limits.only_marked)
+    marked_of_ranks = redistributed(std::move(counts.marked), "members that count");
+  LabelRuns runs = make_runs(context.exec, redistributed(std::move(local.label), "labels"),
                              bits_for(limits.num_particles));
   const SpanningRuns spanning = spanning_runs(context, runs);
   Buffer<Index> members = add_members(context, runs, spanning, members_of_ranks.span());

@@ -142,8 +142,8 @@ Communicator make_communicator(std::unique_ptr<Network> network,
 
 Communicator::Communicator(std::unique_ptr<Network> network, const CommunicatorOptions& options)
     : state_(std::make_shared<State>()),
-      rank_(network->place().rank),
-      size_(network->place().size) {
+      rank_(network->layout().rank),
+      size_(network->layout().size) {
   state_->network = std::move(network);
   state_->options = options;
   state_->options.timeout_seconds = default_timeout_seconds;
@@ -177,8 +177,8 @@ MPI_Comm mpi_handle(const Communicator& comm) {
   return comm.state_ ? comm.state_->network->mpi_comm() : MPI_COMM_NULL;
 }
 
-int Communicator::node_rank() const { return state_ ? state_->network->place().node_rank : 0; }
-int Communicator::node_size() const { return state_ ? state_->network->place().node_size : 1; }
+int Communicator::node_rank() const { return state_ ? state_->network->layout().node_rank : 0; }
+int Communicator::node_size() const { return state_ ? state_->network->layout().node_size : 1; }
 bool Communicator::is_of_threads() const { return state_ && state_->network->is_of_threads(); }
 bool Communicator::is_gpu_aware() const { return state_ && state_->gpu_aware; }
 Index Communicator::bytes_sent() const { return state_ ? state_->bytes_sent : 0; }

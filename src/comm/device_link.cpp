@@ -57,8 +57,8 @@ class FailureNotes {
 
   bool has_arrived() const { return network_.find_arrived(note_tag).has_value(); }
   void send() {
-    for (int to = 0; to < network_.place().size; ++to) {
-      if (to == network_.place().rank) continue;
+    for (int to = 0; to < network_.layout().size; ++to) {
+      if (to == network_.layout().rank) continue;
       requests_.push_back(network_.send({&bytes_.emplace_back(), 1, to, note_tag}));
     }
   }

@@ -72,16 +72,16 @@ class MpiNetwork final : public Network {
   explicit MpiNetwork(MPI_Comm parent) {
     check_mpi(MPI_Comm_dup(parent, &comm_), "MPI_Comm_dup");
     check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    Place place;
-    check_mpi(MPI_Comm_rank(comm_, &place.rank), "MPI_Comm_rank");
-    check_mpi(MPI_Comm_size(comm_, &place.size), "MPI_Comm_size");
+    RankLayout layout;
+    check_mpi(MPI_Comm_rank(comm_, &layout.rank), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(comm_, &layout.size), "MPI_Comm_size");
     MPI_Comm node = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, place.rank, MPI_INFO_NULL, &node),
+    check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, layout.rank, MPI_INFO_NULL, &node),
               "MPI_Comm_split_type");
-    MPI_Comm_rank(node, &place.node_rank);
-    MPI_Comm_size(node, &place.node_size);
+    MPI_Comm_rank(node, &layout.node_rank);
+    MPI_Comm_size(node, &layout.node_size);
     MPI_Comm_free(&node);
-    set_place(place);
+    set_layout(layout);
   }
   /// After MPI_Finalize the duplicate is gone already, and with messages under way MPI_Comm_free
   /// may wait for ever.
@@ -168,12 +168,12 @@ class MpiNetwork final : public Network {
 
   std::unique_ptr<Network> split(int colour) override {
     MPI_Comm part = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split(comm_, colour, place().rank, &part), "MPI_Comm_split");
+    check_mpi(MPI_Comm_split(comm_, colour, layout().rank, &part), "MPI_Comm_split");
     return made_of(part);
   }
   std::unique_ptr<Network> split_by_machine() override {
     MPI_Comm part = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, place().rank, MPI_INFO_NULL, &part),
+    check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, layout().rank, MPI_INFO_NULL, &part),
               "MPI_Comm_split_type");
     return made_of(part);
   }
@@ -181,10 +181,10 @@ class MpiNetwork final : public Network {
     MPI_Group members = MPI_GROUP_NULL, all = MPI_GROUP_NULL;
     check_mpi(MPI_Comm_group(part.mpi_comm(), &members), "MPI_Comm_group");
     check_mpi(MPI_Comm_group(comm_, &all), "MPI_Comm_group");
-    std::vector<int> own(static_cast<std::size_t>(part.place().size)), ranks(own.size());
+    std::vector<int> own(static_cast<std::size_t>(part.layout().size)), ranks(own.size());
     std::iota(own.begin(), own.end(), 0);
     const int code =
-        MPI_Group_translate_ranks(members, part.place().size, own.data(), all, ranks.data());
+        MPI_Group_translate_ranks(members, part.layout().size, own.data(), all, ranks.data());
     MPI_Group_free(&members);
     MPI_Group_free(&all);
     check_mpi(code, "MPI_Group_translate_ranks");

@@ -43,7 +43,7 @@ enum class RankReduction { sum, min, max };
 /// collective ones in the same order. CommunicationError with the library's own words.
 class Network {
  public:
-  struct Place {
+  struct RankLayout {
     int rank = 0;
     int size = 1;
     int node_rank = 0;
@@ -55,7 +55,7 @@ class Network {
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
-  const Place& place() const { return place_; }
+  const RankLayout& layout() const { return layout_; }
   /// The same communicator of MPI; MPI_COMM_NULL without MPI.
   virtual MPI_Comm mpi_comm() const { return MPI_COMM_NULL; }
   /// Whether it may read and write memory of messages that were given up.
@@ -93,10 +93,10 @@ class Network {
   virtual void give_up(const std::string& why) noexcept = 0;
 
  protected:
-  void set_place(const Place& place) { place_ = place; }
+  void set_layout(const RankLayout& layout) { layout_ = layout; }
 
  private:
-  Place place_;
+  RankLayout layout_;
 };
 
 /// Duplicates `parent`. Collective; waits without limit.

@@ -53,9 +53,9 @@ std::optional<int> Mailbox::find(int tag, const LetterCounts& received) const {
 
 std::shared_ptr<Round> ThreadGroup::join(Index number, int rank, std::vector<char> bytes) {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<Round>& place = rounds_[number];
-  if (place == nullptr) place = std::make_shared<Round>(size_);
-  std::shared_ptr<Round> round = place;
+  std::shared_ptr<Round>& slot = rounds_[number];
+  if (slot == nullptr) slot = std::make_shared<Round>(size_);
+  std::shared_ptr<Round> round = slot;
   round->brought[static_cast<std::size_t>(rank)] = std::move(bytes);
   // What was brought is written before a rank can see that it is the last.
   if (round->num_missing.fetch_sub(1, std::memory_order_acq_rel) == 1) rounds_.erase(number);

@@ -145,7 +145,7 @@ class ThreadNetwork final : public Network {
  public:
   ThreadNetwork(std::shared_ptr<ThreadGroup> group, int rank, std::vector<int> ranks_in_whole)
       : group_(std::move(group)), ranks_in_whole_(std::move(ranks_in_whole)) {
-    set_place({rank, group_->size(), rank, group_->size()});
+    set_layout({rank, group_->size(), rank, group_->size()});
   }
 
   bool keeps_memory() const override { return false; }
@@ -153,18 +153,18 @@ class ThreadNetwork final : public Network {
 
   std::unique_ptr<NetworkRequest> send(const Parcel& parcel) override {
     const Index number = sent_[{parcel.peer, parcel.tag}]++;
-    return std::make_unique<Sending>(group_, LetterName{place().rank, parcel.tag, number}, parcel);
+    return std::make_unique<Sending>(group_, LetterName{layout().rank, parcel.tag, number}, parcel);
   }
   std::unique_ptr<NetworkRequest> send_synchronously(const Parcel& parcel) override {
     return send(parcel);
   }
   std::unique_ptr<NetworkRequest> receive(const Parcel& parcel) override {
     const Index number = received_[{parcel.peer, parcel.tag}]++;
-    return std::make_unique<Receiving>(group_, place().rank,
+    return std::make_unique<Receiving>(group_, layout().rank,
                                        LetterName{parcel.peer, parcel.tag, number}, parcel);
   }
   std::optional<int> find_arrived(int tag) override {
-    return group_->mailbox(place().rank).find(tag, received_);
+    return group_->mailbox(layout().rank).find(tag, received_);
   }
 
   std::unique_ptr<NetworkRequest> barrier() override {
@@ -177,7 +177,7 @@ class ThreadNetwork final : public Network {
     return reduction_of(in_place, reduction);
   }
   std::unique_ptr<NetworkRequest> exclusive_sum(Span<Index> in_place) override {
-    const auto rank = static_cast<std::size_t>(place().rank);
+    const auto rank = static_cast<std::size_t>(layout().rank);
     return gathering(bytes_of(in_place), [in_place, rank](const Brought& all) {
       for (Index i = 0; i < in_place.size(); ++i) {
         in_place[i] = 0;
@@ -188,7 +188,7 @@ class ThreadNetwork final : public Network {
   }
   std::unique_ptr<NetworkRequest> broadcast(Span<char> bytes, int root) override {
     std::vector<char> own;
-    if (place().rank == root) own = bytes_of(bytes);
+    if (layout().rank == root) own = bytes_of(bytes);
     return gathering(std::move(own), [bytes, root](const Brought& all) {
       const std::vector<char>& text = all[static_cast<std::size_t>(root)];
       std::copy(text.begin(), text.end(), bytes.begin());
@@ -202,7 +202,7 @@ class ThreadNetwork final : public Network {
   }
   std::unique_ptr<NetworkRequest> all_to_all(Span<const Index> sent,
                                              Span<Index> received) override {
-    const auto rank = static_cast<std::size_t>(place().rank);
+    const auto rank = static_cast<std::size_t>(layout().rank);
     return gathering(bytes_of(sent), [received, rank](const Brought& all) {
       for (Index r = 0; r < received.size(); ++r)
         received[r] = value_in<Index>(all[static_cast<std::size_t>(r)], rank);
@@ -217,7 +217,7 @@ class ThreadNetwork final : public Network {
     const auto request = gathering(bytes_of(mine), [&](const Brought& all) {
       for (std::size_t r = 0; r < all.size(); ++r) {
         if (value_in<int>(all[r], 0) != colour) continue;
-        if (static_cast<int>(r) == place().rank) own = static_cast<int>(members.size());
+        if (static_cast<int>(r) == layout().rank) own = static_cast<int>(members.size());
         members.push_back(static_cast<int>(r));
       }
     });
@@ -236,17 +236,17 @@ class ThreadNetwork final : public Network {
  private:
   std::unique_ptr<NetworkRequest> gathering(std::vector<char> own, Gathering::Finish finish) {
     return std::make_unique<Gathering>(
-        group_, group_->join(num_rounds_++, place().rank, std::move(own)), std::move(finish));
+        group_, group_->join(num_rounds_++, layout().rank, std::move(own)), std::move(finish));
   }
   /// From rank 0 upwards: the same on all ranks, also for floating numbers.
   template <class T>
   std::unique_ptr<NetworkRequest> reduction_of(Span<T> in_place, RankReduction reduction) {
     return gathering(bytes_of(in_place), [in_place, reduction](const Brought& all) {
       for (Index i = 0; i < in_place.size(); ++i) {
-        const auto place = static_cast<std::size_t>(i);
-        T value = value_in<T>(all[0], place);
+        const auto at = static_cast<std::size_t>(i);
+        T value = value_in<T>(all[0], at);
         for (std::size_t r = 1; r < all.size(); ++r)
-          value = combined(value, value_in<T>(all[r], place), reduction);
+          value = combined(value, value_in<T>(all[r], at), reduction);
         in_place[i] = value;
       }
     });

@@ -45,7 +45,7 @@ class Team {
   Team(int num_ranks, Work work)
       : group_(make_thread_group(num_ranks)),
         work_(std::move(work)),
-        places_(static_cast<std::size_t>(num_ranks)) {}
+        states_(static_cast<std::size_t>(num_ranks)) {}
 
   void run(int rank) {
     std::exception_ptr error;
@@ -56,9 +56,9 @@ class Team {
       if (!is_agreed(e)) give_up(*group_, e.what());
     }
     const std::lock_guard lock(mutex_);
-    Place& place = places_[static_cast<std::size_t>(rank)];
-    place.error = error;
-    place.has_ended = true;
+    ThreadState& state = states_[static_cast<std::size_t>(rank)];
+    state.error = error;
+    state.has_ended = true;
     changed_.notify_all();
   }
 
@@ -66,8 +66,8 @@ class Team {
   void leave_out(int first_rank, const std::string& why) {
     give_up(*group_, why);
     const std::lock_guard lock(mutex_);
-    for (auto rank = static_cast<std::size_t>(first_rank); rank < places_.size(); ++rank)
-      places_[rank].has_ended = true;
+    for (auto rank = static_cast<std::size_t>(first_rank); rank < states_.size(); ++rank)
+      states_[rank].has_ended = true;
   }
 
   /// Waits for all; once one of them has given up, only so long. Returns which have ended.
@@ -82,7 +82,7 @@ class Team {
                                     std::chrono::duration<double>(seconds_to_leave));
     }
     std::vector<bool> have_ended;
-    for (const Place& place : places_) have_ended.push_back(place.has_ended);
+    for (const ThreadState& state : states_) have_ended.push_back(state.has_ended);
     return have_ended;
   }
 
@@ -92,30 +92,30 @@ class Team {
     const std::string why = why_given_up(*group_);
     const std::lock_guard lock(mutex_);
     std::exception_ptr first;
-    for (const Place& place : places_) {
-      if (place.error == nullptr) continue;
-      if (words_of(place.error) != why) return place.error;
-      if (first == nullptr) first = place.error;
+    for (const ThreadState& state : states_) {
+      if (state.error == nullptr) continue;
+      if (words_of(state.error) != why) return state.error;
+      if (first == nullptr) first = state.error;
     }
     return first;
   }
 
  private:
-  struct Place {
+  struct ThreadState {
     bool has_ended = false;
     std::exception_ptr error;
   };
 
   bool have_all_ended() const {
-    return std::all_of(places_.begin(), places_.end(),
-                       [](const Place& place) { return place.has_ended; });
+    return std::all_of(states_.begin(), states_.end(),
+                       [](const ThreadState& state) { return state.has_ended; });
   }
 
   std::shared_ptr<ThreadGroup> group_;
   Work work_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Place> places_;
+  std::vector<ThreadState> states_;
 };
 
 /// Starts a thread for each rank; those that cannot be started count as ended.

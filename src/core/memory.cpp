@@ -125,12 +125,12 @@ char* MemoryPool::grow_locked(std::size_t bytes) {
 }
 
 std::string MemoryPool::shortage_locked(std::size_t bytes, std::string_view purpose) const {
-  const std::string place = source_.device < 0 ? "" : fmt::format(" of device {}", source_.device);
+  const std::string block = source_.device < 0 ? "" : fmt::format(" of device {}", source_.device);
   const std::size_t available = source_.available();
   return fmt::format(
       "out of {} memory{}: {:.3f} GiB are needed for {}, {:.3f} GiB are available{} and zhalo "
       "already uses {:.3f} GiB; {}",
-      source_.name, place, gibibytes(bytes), purpose, gibibytes(available),
+      source_.name, block, gibibytes(bytes), purpose, gibibytes(available),
       source_.limit == nullptr ? "" : source_.limit(), gibibytes(in_use_),
       remedy_ ? remedy_(in_use_ + bytes, held_ + available)
               : "use more ranks or a machine with more memory");
@@ -140,7 +140,7 @@ std::string MemoryPool::shortage_locked(std::size_t bytes, std::string_view purp
 /// smallest one, unless that is far too large and not any part will do.
 char* MemoryPool::find_locked(std::size_t bytes, AnyPart any) const {
   if (source_.repeats) {
-    const auto fits = [&](const auto& place) { return parts_.at(place.second).bytes >= bytes; };
+    const auto fits = [&](const auto& block) { return parts_.at(block.second).bytes >= bytes; };
     const auto first = std::find_if(free_.begin(), free_.end(), fits);
     return first == free_.end() ? nullptr : first->second;
   }

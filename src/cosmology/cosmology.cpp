@@ -16,7 +16,8 @@ double scaled_hubble_squared(const Expansion& expansion, double a) {
 
 /// Its least value between 0 and `a`: at an end or where the derivative is 0.
 double min_hubble_squared(const Expansion& expansion, double a) {
-  double smallest = std::min(scaled_hubble_squared(expansion, 0), scaled_hubble_squared(expansion, a));
+  double smallest =
+      std::min(scaled_hubble_squared(expansion, 0), scaled_hubble_squared(expansion, a));
   const double turn = -expansion.omega_curvature() / (3 * expansion.omega_lambda);
   if (turn > 0 && turn < a * a)
     smallest = std::min(smallest, scaled_hubble_squared(expansion, std::sqrt(turn)));
@@ -26,7 +27,8 @@ double min_hubble_squared(const Expansion& expansion, double a) {
 void validate_expansion(const Expansion& expansion, double a) {
   constexpr double max_value =
       1e4;  // beyond, the steps of the quadrature do not resolve the integrand any more
-  validate(a > 0 && a <= max_value, "the scale factor is {} (must be more than 0, at most {})", a, max_value);
+  validate(a > 0 && a <= max_value, "the scale factor is {} (must be more than 0, at most {})", a,
+           max_value);
   validate(std::isfinite(expansion.omega_matter) && expansion.omega_matter > 0 &&
                std::isfinite(expansion.omega_lambda),
            "Omega_matter is {} and Omega_Lambda {} (perturbations grow only with matter: it must "

@@ -134,7 +134,7 @@ std::shared_ptr<DomainState<Real>> make_shared_domain(const Context& context,
     request.is_shared = true;
     request.min_length = options.min_length;
     auto state = make_domain(context, inputs, box, request);
-    bring_columns(*state, species);
+    add_columns(*state, species);
     synchronise(context.exec);
     return state;
   });
@@ -187,8 +187,8 @@ Domain<Real>::Domain(const Context& context, const std::vector<Particles<Real>>&
     : state_(make_shared_domain<Real>(context, species, box, options)) {}
 
 template <class Real>
-void Domain<Real>::bring_columns(const std::vector<Particles<Real>>& species) {
-  context().comm.together([&] { zhalo::bring_columns(*state_, species); });
+void Domain<Real>::add_columns(const std::vector<Particles<Real>>& species) {
+  context().comm.together([&] { zhalo::add_columns(*state_, species); });
 }
 
 template <class Real>

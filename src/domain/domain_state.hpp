@@ -157,7 +157,7 @@ void ensure_global_index(DomainState<Real>& state, int species);
 
 /// Brings masses, velocities and types of all species; numbers of particles must fit. Collective.
 template <class Real>
-void bring_columns(DomainState<Real>& state, const std::vector<Particles<Real>>& species);
+void add_columns(DomainState<Real>& state, const std::vector<Particles<Real>>& species);
 
 /// A view of all species, a segment each, with coordinates as they are sorted: wrapped and scaled.
 template <class Real>

@@ -29,7 +29,8 @@ double scale_of(const Box& box, const Extent& extent) {
   }
   if (largest == 0) return 1;
   constexpr int max_exponent = std::numeric_limits<double>::max_exponent - 1;
-  return std::ldexp(1.0, std::clamp(wanted_exponent<Real> - std::ilogb(largest), -max_exponent, max_exponent));
+  return std::ldexp(
+      1.0, std::clamp(wanted_exponent<Real> - std::ilogb(largest), -max_exponent, max_exponent));
 }
 
 /// The extent of both.
@@ -208,7 +209,7 @@ void ensure_global_index(DomainState<Real>& state, int species) {
 }
 
 template <class Real>
-void bring_columns(DomainState<Real>& state, const std::vector<Particles<Real>>& species) {
+void add_columns(DomainState<Real>& state, const std::vector<Particles<Real>>& species) {
   validate(species.size() == state.species.size(),
            "columns of {} species are given for a domain of {}", species.size(),
            state.species.size());
@@ -285,8 +286,8 @@ template void ensure_keys(DomainState<float>&, int);
 template void ensure_keys(DomainState<double>&, int);
 template void ensure_global_index(DomainState<float>&, int);
 template void ensure_global_index(DomainState<double>&, int);
-template void bring_columns(DomainState<float>&, const std::vector<Particles<float>>&);
-template void bring_columns(DomainState<double>&, const std::vector<Particles<double>>&);
+template void add_columns(DomainState<float>&, const std::vector<Particles<float>>&);
+template void add_columns(DomainState<double>&, const std::vector<Particles<double>>&);
 template Particles<float> stored_particles(const DomainState<float>&);
 template Particles<double> stored_particles(const DomainState<double>&);
 

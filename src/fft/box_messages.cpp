@@ -16,7 +16,7 @@ struct Loop {
 };
 
 /// Loops over words, outermost first, in the order in which they are written; as few as possible.
-std::vector<Loop> loops_of(const MoveList::Place& from, const MoveList::Place& to, Index words) {
+std::vector<Loop> loops_of(const MoveList::End& from, const MoveList::End& to, Index words) {
   std::vector<Loop> loops;
   for (const int axis : order_of(to.layout))
     loops.push_back({to.index_box.length(axis), from.layout.stride[axis] * words,
@@ -65,7 +65,7 @@ UploadedMoves::UploadedMoves(const Exec& exec, const std::vector<kernels::BoxMov
   for (const kernels::BoxMove& move : moves) num_words_ += move.num_words();
 }
 
-void MoveList::add(const Place& from, const Place& to) {
+void MoveList::add(const End& from, const End& to) {
   if (to.index_box.empty()) return;
   kernels::BoxMove move;
   move.first = num_words_;

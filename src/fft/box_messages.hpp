@@ -59,13 +59,13 @@ class MoveList {
   explicit MoveList(Index words_per_element) : words_per_element_(words_per_element) {}
 
   /// A index box of an array, and the place of the array's first element.
-  struct Place {
+  struct End {
     const BoxLayout& layout;
     const IndexBox& index_box;
     Index first_element = 0;
   };
   /// Both index boxes have the same shape; empty ones are left out.
-  void add(const Place& from, const Place& to);
+  void add(const End& from, const End& to);
   /// The same words the other way.
   MoveList reversed() const;
   bool empty() const { return moves_.empty(); }

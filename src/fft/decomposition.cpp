@@ -37,7 +37,7 @@ double longest_share(Index total, int parts) {
 std::array<int, 2> best_shape(const Grid& grid, int num_ranks, Split split) {
   std::array<int, 2> best = {num_ranks, 1};
   double min_seconds = split == Split::pencil ? std::numeric_limits<double>::infinity()
-                                        : modelled_seconds(grid, best);
+                                              : modelled_seconds(grid, best);
   for (int columns = 2; columns <= num_ranks && split != Split::slab; ++columns) {
     if (num_ranks % columns != 0 || (split == Split::pencil && columns == num_ranks)) continue;
     const std::array<int, 2> shape = {num_ranks / columns, columns};
@@ -134,9 +134,9 @@ GridIndex Decomposition::cell_of(const Vec3d& position) const {
     validate(std::isfinite(position[axis]), "a position is {} along {}, which is in no cell",
              position[axis], "xyz"[axis]);
     const auto num = static_cast<double>(grid_.num[axis]);
-    const double place =
+    const double cells =
         std::floor((position[axis] - grid_.box.lo[axis]) / grid_.box.length[axis] * num);
-    const double wrapped = grid_.box.periodic[axis] ? place - num * std::floor(place / num) : place;
+    const double wrapped = grid_.box.periodic[axis] ? cells - num * std::floor(cells / num) : cells;
     cell[axis] = static_cast<Index>(std::clamp(wrapped, 0.0, num - 1));
   }
   return cell;

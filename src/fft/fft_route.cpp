@@ -136,11 +136,11 @@ class RouteBuilder {
   }
 
   void forward() {
-    StageArray place = cells;
+    StageArray array = cells;
     if (columns() > 1) {
       const StageArray to = add(rows_to_columns(group_of_row(), count(x_, row_), y_by_column_, z_));
       add_row_stage(cells, to).steps.load_rows = cells_to_rows();
-      place = to;
+      array = to;
     }
     const bool compact = arrays_ == Arrays::in_place && can_be_compact(x_, y_by_row_);
     const bool in_output = arrays_ == Arrays::apart && !restores();
@@ -148,7 +148,7 @@ class RouteBuilder {
                                 : in_output ? OwnBlockStorage::output
                                             : OwnBlockStorage::none;
     const StageArray between = rows() > 1 ? swap_axes(x_, y_by_row_, own) : modes;
-    FftStage& y = add_stage(0, place, between);
+    FftStage& y = add_stage(0, array, between);
     if (columns() == 1) y.steps.load_rows = cells_to_rows();
     y.steps.columns = column_transform();
     const StageArray last = restores() ? swap_axes(y_by_row_, x_, OwnBlockStorage::none) : modes;
@@ -159,10 +159,10 @@ class RouteBuilder {
   }
 
   void backward() {
-    StageArray place = modes;
+    StageArray array = modes;
     if (restores()) {
-      place = swap_axes(x_, y_by_row_, OwnBlockStorage::none);
-      add_stage(0, modes, place);
+      array = swap_axes(x_, y_by_row_, OwnBlockStorage::none);
+      add_stage(0, modes, array);
     }
     const bool in_place = arrays_ == Arrays::in_place;
     const bool compact = in_place && can_be_compact(y_by_row_, x_);
@@ -170,7 +170,7 @@ class RouteBuilder {
     const bool exchanges = rows() > 1 || !in_place;
     const OwnBlockStorage own = compact ? OwnBlockStorage::compact : OwnBlockStorage::none;
     const StageArray between = exchanges ? swap_axes(y_by_row_, x_, own) : modes;
-    FftStage& x = add_stage(1, place, between);
+    FftStage& x = add_stage(1, array, between);
     x.steps.columns = column_transform();
     x.is_scaled = true;
     const StageArray last =
@@ -206,7 +206,8 @@ Index FftRoute::receive_buffer_size(std::size_t memory) const {
 
 Index FftRoute::sent_per_part() const {
   Index max_size = 0;
-  for (const PlaneExchange& exchange : exchanges) max_size = std::max(max_size, exchange.sent_per_part());
+  for (const PlaneExchange& exchange : exchanges)
+    max_size = std::max(max_size, exchange.sent_per_part());
   return max_size;
 }
 

@@ -68,7 +68,7 @@ class FftRun {
   template <class Wait>
   void waiting(const Wait& wait);
 
-  Piece array_piece(const FftStage& stage, const StageArray& place) const;
+  Piece array_piece(const FftStage& stage, const StageArray& array) const;
   std::vector<Piece> load_pieces(const FftStage& stage) const;
   Piece own_load(std::size_t exchange) const;
   Piece own_store(std::size_t exchange) const;
@@ -91,8 +91,8 @@ class FftRun {
 // ---------------------------------------------------------------- pieces
 
 template <class T>
-auto FftRun<T>::array_piece(const FftStage& stage, const StageArray& place) const -> Piece {
-  const bool is_cells = place.kind == StageArray::Kind::cells;
+auto FftRun<T>::array_piece(const FftStage& stage, const StageArray& array) const -> Piece {
+  const bool is_cells = array.kind == StageArray::Kind::cells;
   const BoxLayout& layout = is_cells ? arrays_.cells_layout : arrays_.modes_layout;
   Piece piece;
   piece.data = is_cells ? arrays_.cells : arrays_.modes;

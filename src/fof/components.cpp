@@ -78,7 +78,7 @@ class Forest {
       : comm_(comm), owners_(comm, numbering), edges_(edges), nodes_(edges.node) {
     std::sort(nodes_.begin(), nodes_.end());
     nodes_.erase(std::unique(nodes_.begin(), nodes_.end()), nodes_.end());
-    for (const Index node : edges.node) node_of_edge_.push_back(place(node));
+    for (const Index node : edges.node) node_of_edge_.push_back(own_index(node));
     parent_ = nodes_;
     grandparent_ = nodes_;
   }
@@ -88,7 +88,7 @@ class Forest {
     const std::vector<Index> best = smallest_of_neighbours();
     hook(best);
     std::vector<Index> grandparent =
-        owners_.ask(parent_, [&](Index node) { return parent_[place(node)]; });
+        owners_.ask(parent_, [&](Index node) { return parent_[own_index(node)]; });
     const bool changed = grandparent != grandparent_;
     grandparent_ = std::move(grandparent);
     return comm_.max(Index{changed ? 1 : 0}) != 0;
@@ -101,7 +101,7 @@ class Forest {
   }
 
  private:
-  std::size_t place(Index node) const {
+  std::size_t own_index(Index node) const {
     return static_cast<std::size_t>(std::lower_bound(nodes_.begin(), nodes_.end(), node) -
                                     nodes_.begin());
   }
@@ -125,7 +125,7 @@ class Forest {
       parent_[n] = std::min(parent_[n], best[n]);
     }
     for (const NodeValue& message : owners_.tell(std::move(messages))) {
-      Index& parent = parent_[place(message.node)];
+      Index& parent = parent_[own_index(message.node)];
       parent = std::min(parent, message.value);
     }
   }
@@ -167,17 +167,17 @@ void take_smallest(const Communicator& comm, const Numbering& numbering,
   }
   // A component's number is a node of its owner.
   std::vector<Index> smallest = value;
-  const auto place = [&](Index node) {
+  const auto own_index = [&](Index node) {
     const auto before = [](const ComponentOf& a, Index number) { return a.node < number; };
     return static_cast<std::size_t>(
         std::lower_bound(components.nodes.begin(), components.nodes.end(), node, before) -
         components.nodes.begin());
   };
   for (const NodeValue& message : owners.tell(std::move(messages))) {
-    Index& known = smallest[place(message.node)];
+    Index& known = smallest[own_index(message.node)];
     known = std::min(known, message.value);
   }
-  value = owners.ask(asked, [&](Index node) { return smallest[place(node)]; });
+  value = owners.ask(asked, [&](Index node) { return smallest[own_index(node)]; });
 }
 
 }  // namespace zhalo

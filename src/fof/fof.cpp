@@ -101,8 +101,8 @@ double scale_for(double linking_length, const Box& box, const Extent& extent) {
     }
   }
   constexpr int max_exponent = std::numeric_limits<double>::max_exponent - 1;
-  return std::ldexp(
-      1.0, std::min({-std::ilogb(linking_length), largest_exponent - std::ilogb(largest), max_exponent}));
+  return std::ldexp(1.0, std::min({-std::ilogb(linking_length),
+                                   largest_exponent - std::ilogb(largest), max_exponent}));
 }
 
 /// Throws InputError if squares of the scaled linking length overflow or underflow.

@@ -53,7 +53,8 @@ class GhostQueue {
   Batch take() {
     Batch taken{{}, std::vector<Index>(static_cast<std::size_t>(context_.comm.size()))};
     const auto neighbours_left = static_cast<Index>(neighbours_.size() - next_);
-    const Index max_num = std::min(batch_, list_.size() - taken_ + neighbours_left * num_particles_);
+    const Index max_num =
+        std::min(batch_, list_.size() - taken_ + neighbours_left * num_particles_);
     Buffer<LocalIndex> room(context_.exec, max_num, "ghosts to send");
     Index num = 0;
     while (num < max_num && !is_empty()) {

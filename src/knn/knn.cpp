@@ -110,13 +110,13 @@ class ResultWriter {
   /// Distances and indices: at once where they belong, if that is on this rank.
   void write_rows() {
     const NeighbourRows<Real>& rows = lists_.rows();
-    kernels::RowOutput<Real> to{result_.distance.span(), result_.index.span(), lists_.places(),
+    kernels::RowOutput<Real> to{result_.distance.span(), result_.index.span(), lists_.result_rows(),
                                 rows.unit};
     if (output_.order == RowOrder::domain) {
       const Index first = done_ * rows.k;
       if (output_.distances) to.distance = to.distance.subspan(first, rows.num * rows.k);
       if (output_.indices) to.index = to.index.subspan(first, rows.num * rows.k);
-      to.place = {};
+      to.result_row = {};
     } else if (context_.comm.size() > 1) {
       return send_rows(rows);
     }

@@ -159,7 +159,7 @@ void NeighbourLists<Real>::put(const void* values, Index element_size, void* res
 }
 
 template <class Real>
-Span<const LocalIndex> NeighbourLists<Real>::places() const {
+Span<const LocalIndex> NeighbourLists<Real>::result_rows() const {
   if (state_->context.comm.size() > 1 || state_->stays_in_domain) return {};
   const Chunk& chunk = state_->rows.chunk();
   return state_->rows.queries().redistribution.sent().subspan(chunk.first_query, chunk.num_queries);

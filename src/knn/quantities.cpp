@@ -18,8 +18,7 @@ void validate_velocities(const Particles<Real>& particles) {
     for (std::size_t axis = 0;
          segment.num > 0 && axis < static_cast<std::size_t>(particles.dimensions); ++axis)
       validate(static_cast<bool>(segment.velocity[axis]),
-               "segment {} has no velocities on axis {}, which a velocity dispersion needs", s,
-               axis);
+               "segment {} has no velocities on axis {}, which this quantity needs", s, axis);
   }
 }
 
@@ -53,7 +52,7 @@ class QuantityInput {
       columns_.push_back({velocity_.data(), num, static_cast<Index>(sizeof(double)) * dimensions_});
   }
 
-  const std::vector<ColumnView>& travelling() const { return columns_; }
+  const std::vector<ColumnView>& columns() const { return columns_; }
 
   kernels::QuantityColumns placed(const NeighbourLists<Real>& lists) const {
     kernels::QuantityColumns placed;
@@ -90,7 +89,7 @@ Buffer<double> find(const Context& context, const KnnTargets<Real>& targets, con
     const auto memory = look_after_memory(context, targets, options, knn_reduce_need);
     const QuantityInput<Real> input = together(
         context.comm, [&] { return QuantityInput<Real>(context, *targets.particles, quantity); });
-    NeighbourLists<Real> lists(context, targets, box, {options, input.travelling()});
+    NeighbourLists<Real> lists(context, targets, box, {options, input.columns()});
     Buffer<double> result(context.exec, targets.num_queries(), "quantities of neighbours");
     while (lists.queue_next()) {
       const NeighbourRows<Real>& rows = lists.rows();
@@ -105,6 +104,11 @@ Buffer<double> find(const Context& context, const KnnTargets<Real>& targets, con
 }
 
 }  // namespace
+
+QuantityNeeds needs_of(Quantity quantity) {
+  const int num_columns = kernels::num_columns({quantity});
+  return {num_columns > 0, num_columns > 1};
+}
 
 template <class Real>
 Buffer<double> neighbour_quantity(const Context& context, const Particles<Real>& particles,

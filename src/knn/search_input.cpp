@@ -29,8 +29,8 @@ namespace {
 
 /// Columns of the caller's, in the order of the domain.
 template <class Real>
-void bring_columns(const Context& context, const std::vector<ColumnView>& columns,
-                   SearchInput<Real>& input) {
+void add_columns(const Context& context, const std::vector<ColumnView>& columns,
+                 SearchInput<Real>& input) {
   const Distribution<Real>& particles = input.particles();
   std::vector<Redistribution::Move> moves;
   for (const ColumnView& column : columns) {
@@ -69,7 +69,7 @@ SearchInput<Real> make_search_input(const Context& context, const KnnTargets<Rea
   }
   input.domain = make_domain(context, species, box, {});
   number_particles(input);
-  bring_columns(context, columns, input);
+  add_columns(context, columns, input);
   return input;
 }
 

@@ -212,7 +212,7 @@ PaintReport paint_checked(const Context& context, const Particles<Real>& particl
   const Index painted_fixed_weight = context.comm.sum(put_into(context, cells, map, field));
   if (painted_fixed_weight != fixed_weight)
     throw Error(
-        fmt::format("painting put {} of {} quanta of weight into the cells: an error of zhalo, "
+        fmt::format("painting put {} of {} units of weight into the cells: an error of zhalo, "
                     "please report it",
                     painted_fixed_weight, fixed_weight));
   return report;

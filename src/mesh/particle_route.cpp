@@ -89,7 +89,8 @@ class Router {
     const std::vector<Index> counts = count_keys(exec, keys.span(), num_ranks_);
     keys = {};
     // Where all send to one rank, it takes them in several turns.
-    const Index max_received = context_.comm.max(context_.comm.plan_exchange(counts).num_received());
+    const Index max_received =
+        context_.comm.max(context_.comm.plan_exchange(counts).num_received());
     const Index num_turns =
         std::max<Index>(1, (max_received + route_.max_received - 1) / route_.max_received);
     for (Index turn = 0; turn < num_turns; ++turn)

@@ -13,17 +13,16 @@ namespace {
 template <class T>
 void validate_fields(const Communicator& comm, const std::vector<const Field<T>*>& fields,
                      Window window, int dimensions) {
-  validate(!fields.empty(), "no field to sample (give at least one)");
+  validate(!fields.empty(), "no field to read (give at least one)");
   validate_window(window);
   const Decomposition& decomposition = fields.front()->decomposition();
   validate_mesh(comm, decomposition, dimensions);
   for (const Field<T>* field : fields)
-    validate(
-        field->decomposition() == decomposition,
-        "fields of different decompositions are to be sampled together (sample them one by one)");
+    validate(field->decomposition() == decomposition,
+             "fields of different decompositions are to be read together (read them one by one)");
   std::vector<Index> numbers = numbers_of(decomposition);
   numbers.insert(numbers.end(), {static_cast<Index>(fields.size()), order_of(window)});
-  validate_equal(comm, numbers, "the fields that are sampled, or the window");
+  validate_equal(comm, numbers, "the fields that are read, or the window");
 }
 
 /// The own cells of a field in a new one with the ghosts that clouds need.
@@ -81,7 +80,7 @@ class Readout {
 
   void readout(const Field<T>& field, const kernels::ParticlesView<Real>& points,
                Span<T> values) const {
-    const PhaseTimer timer(context_, "sample");
+    const PhaseTimer timer(context_, "readout");
     // From the first own cell on: offsets are counted from it.
     const Index before = field.layout().offset(field.cells().lo);
     const Span<const T> cells = field.span().subspan(before, field.span().size() - before);
@@ -97,9 +96,9 @@ class Readout {
 };
 
 template <class T, class Real>
-std::vector<Buffer<T>> sample_checked(const Context& context,
-                                      const std::vector<const Field<T>*>& fields,
-                                      const kernels::ParticlesView<Real>& points, Window window) {
+std::vector<Buffer<T>> readout_checked(const Context& context,
+                                       const std::vector<const Field<T>*>& fields,
+                                       const kernels::ParticlesView<Real>& points, Window window) {
   const Decomposition& decomposition = fields.front()->decomposition();
   const Readout<T, Real> sampling(context, decomposition, window, points);
   if (context.comm.size() == 1) {
@@ -126,7 +125,7 @@ std::vector<Buffer<T>> readout(const Context& context, const std::vector<const F
     const SegmentTable<Real> input(context.exec, points);
     examine_positions(context, input.view(), fields.front()->decomposition().grid().box,
                       {"places", "place"});
-    return sample_checked(context, fields, input.view(), window);
+    return readout_checked(context, fields, input.view(), window);
   });
 }
 

@@ -78,10 +78,10 @@ class NodeReader {
     std::vector<Node> nodes;
     for (Index i = 0; i < siblings.count; ++i) {
       Node node{siblings.level, siblings.first + i, {}};
-      const auto place = static_cast<std::size_t>(at + i);
+      const auto index = static_cast<std::size_t>(at + i);
       for (int axis = 0; axis < 3; ++axis) {
-        node.box.lo[axis] = static_cast<double>(boxes.lo[axis][place]);
-        node.box.hi[axis] = static_cast<double>(boxes.hi[axis][place]);
+        node.box.lo[axis] = static_cast<double>(boxes.lo[axis][index]);
+        node.box.hi[axis] = static_cast<double>(boxes.hi[axis][index]);
       }
       if (node.box.lo[0] <= node.box.hi[0]) nodes.push_back(node);
     }

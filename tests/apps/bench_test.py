@@ -84,7 +84,7 @@ class Bench(unittest.TestCase):
         searches += [f"fft/{real}/{num}" for real in ("float", "double") for num in (128, 256, 512)]
         searches += [
             f"{what}/{window}/{kind}/{num}/{order}"
-            for what in ("paint", "sample")
+            for what in ("paint", "readout")
             for window in ("ngp", "cic", "tsc", "pcs")
             for kind in ("uniform", "clustered")
             for num in ("1e6", "1e7")

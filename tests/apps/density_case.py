@@ -127,19 +127,19 @@ def pixels_of(path):
     """A PNG's pixels, [row][column][red, green, blue], by its definition alone."""
     data = path.read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
-    place, compressed = 8, b""
-    while place < len(data):
-        length, kind = struct.unpack(">I4s", data[place : place + 8])
-        chunk = data[place + 8 : place + 8 + length]
+    position, compressed = 8, b""
+    while position < len(data):
+        length, kind = struct.unpack(">I4s", data[position : position + 8])
+        chunk = data[position + 8 : position + 8 + length]
         assert (
             zlib.crc32(kind + chunk)
-            == struct.unpack(">I", data[place + 8 + length : place + 12 + length])[0]
+            == struct.unpack(">I", data[position + 8 + length : position + 12 + length])[0]
         )
         if kind == b"IHDR":
             width, height, depth, colour, *_ = struct.unpack(">IIBBBBB", chunk)
             assert (depth, colour) == (8, 2)
         compressed += chunk if kind == b"IDAT" else b""
-        place += 12 + length
+        position += 12 + length
     lines = np.frombuffer(zlib.decompress(compressed), np.uint8).reshape(height, 1 + 3 * width)
     image, above = np.zeros((height, 3 * width), np.int64), np.zeros(3 * width, np.int64)
     for row, line in enumerate(lines):

@@ -47,9 +47,9 @@ class Files(FofCase):
 
     def test_dry_run_looks_where_it_would_write(self):
         (self.folder / "file").write_text("kept")
-        for place in ("file", "file/below", "/dev/null"):
-            with self.subTest(place):
-                self.assert_refused([SNAPSHOT, "--dry-run", "-o", place], "-o", place)
+        for path in ("file", "file/below", "/dev/null"):
+            with self.subTest(path):
+                self.assert_refused([SNAPSHOT, "--dry-run", "-o", path], "-o", path)
         self.fof(SNAPSHOT, "--dry-run", "-o", "new/folder")
 
     def test_folders_are_not_made_for_reports(self):

@@ -99,9 +99,9 @@ def displacements(particles, num, box):
 
 def painted(positions, num, box):
     """Overdensity at the centres of num^3 cells, by clouds in cells."""
-    place = positions / box * num - 0.5
-    cell = np.floor(place).astype(int)
-    part = place - cell
+    position = positions / box * num - 0.5
+    cell = np.floor(position).astype(int)
+    part = position - cell
     mesh = np.zeros(num**3)
     for corner in np.ndindex(2, 2, 2):
         weight = np.prod(np.where(corner, part, 1 - part), axis=1)

@@ -32,7 +32,7 @@ std::uintptr_t find_base() {
 }
 
 /// "/zhalo/kernels/lpt.hpp:12 (discriminator 3)" -> "kernels/lpt.hpp:12"
-std::string short_place(std::string line) {
+std::string short_line(std::string line) {
   line = line.substr(0, line.find_first_of(" \n"));
   const std::size_t folder = line.find("/kernels/");
   return folder == std::string::npos ? line.substr(line.rfind('/') + 1) : line.substr(folder + 1);
@@ -40,10 +40,10 @@ std::string short_place(std::string line) {
 
 /// Of functions that are inlined into each other, the innermost first: the algorithm's own line,
 /// not that of the small functions that it is written with.
-std::string choose_place(const std::vector<std::string>& places) {
-  for (const std::string& place : places)
-    if (place.starts_with("kernels/common/")) return place;
-  return places.empty() ? "?" : places.front();
+std::string choose_line(const std::vector<std::string>& stacks) {
+  for (const std::string& line : stacks)
+    if (line.starts_with("kernels/common/")) return line;
+  return stacks.empty() ? "?" : stacks.front();
 }
 
 /// A line of the source for each instruction, by the debugger's tables.
@@ -51,20 +51,20 @@ std::vector<std::string> lines_of(const std::vector<profile::Instruction>& all) 
   const std::uintptr_t base = find_base();
   std::string command = fmt::format("addr2line -a -i -e /proc/{}/exe", getpid());
   for (const auto& one : all) command += fmt::format(" {:x}", one.address - base - 1);
-  std::vector<std::vector<std::string>> places;
+  std::vector<std::vector<std::string>> stacks;
   std::FILE* answers = popen(command.c_str(), "r");
   char text[4096];
   while (answers != nullptr && std::fgets(text, sizeof text, answers) != nullptr) {
     const std::string line(text);
     if (line.starts_with("0x"))
-      places.emplace_back();
-    else if (!places.empty())
-      places.back().push_back(short_place(line));
+      stacks.emplace_back();
+    else if (!stacks.empty())
+      stacks.back().push_back(short_line(line));
   }
   if (answers != nullptr) pclose(answers);
-  places.resize(all.size());
+  stacks.resize(all.size());
   std::vector<std::string> lines;
-  for (const auto& of_one : places) lines.push_back(choose_place(of_one));
+  for (const auto& of_one : stacks) lines.push_back(choose_line(of_one));
   return lines;
 }
 
@@ -76,12 +76,12 @@ std::string short_name(std::string kernel) {
   return kernel.substr(kernel.rfind(':') + 1);
 }
 
-using Place = std::pair<std::string, std::string>;  ///< kernel and line
+using KernelLine = std::pair<std::string, std::string>;  ///< kernel and line
 
-std::map<Place, profile::Instruction> sums_of_lines() {
+std::map<KernelLine, profile::Instruction> sums_of_lines() {
   const std::vector<profile::Instruction> all = profile::instructions();
   const std::vector<std::string> lines = lines_of(all);
-  std::map<Place, profile::Instruction> by_line;
+  std::map<KernelLine, profile::Instruction> by_line;
   for (std::size_t i = 0; i < all.size(); ++i) {
     profile::Instruction& to = by_line[{short_name(all[i].kernel), lines[i]}];
     to.requests += all[i].requests;
@@ -106,11 +106,11 @@ std::vector<std::pair<Key, profile::Instruction>> sorted_sums(
   return sorted;
 }
 
-void print_kernels(const std::map<Place, profile::Instruction>& by_line, Index num) {
+void print_kernels(const std::map<KernelLine, profile::Instruction>& by_line, Index num) {
   std::map<std::string, profile::Instruction> by_kernel;
-  for (const auto& [place, one] : by_line) {
-    by_kernel[place.first].sectors += one.sectors;
-    by_kernel[place.first].bytes += one.bytes;
+  for (const auto& [line, one] : by_line) {
+    by_kernel[line.first].sectors += one.sectors;
+    by_kernel[line.first].bytes += one.bytes;
   }
   fmt::print("| kernel | bytes per particle | used |\n| --- | ---: | ---: |\n");
   for (const auto& [kernel, one] : sorted_sums(by_kernel))
@@ -122,7 +122,7 @@ void print_kernels(const std::map<Place, profile::Instruction>& by_line, Index n
 void print_table(Index num) {
   const auto by_line = sums_of_lines();
   std::int64_t sum = 0;
-  for (const auto& [place, one] : by_line) sum += one.sectors;
+  for (const auto& [line, one] : by_line) sum += one.sectors;
   fmt::print("{:.1f} bytes per particle in sectors of 32\n\n", 32 * per(sum, num));
   print_kernels(by_line, num);
   auto sorted = sorted_sums(by_line);
@@ -130,9 +130,9 @@ void print_table(Index num) {
       "| kernel | line | share | sectors per particle | sectors per request | lanes | used |\n");
   fmt::print("| --- | --- | ---: | ---: | ---: | ---: | ---: |\n");
   sorted.resize(std::min(sorted.size(), max_lines));
-  for (const auto& [place, one] : sorted)
-    fmt::print("| `{}` | `{}` | {:.1f}% | {:.3g} | {:.3g} | {:.3g} | {:.0f}% |\n", place.first,
-               place.second, 100 * per(one.sectors, sum), per(one.sectors, num),
+  for (const auto& [line, one] : sorted)
+    fmt::print("| `{}` | `{}` | {:.1f}% | {:.3g} | {:.3g} | {:.3g} | {:.0f}% |\n", line.first,
+               line.second, 100 * per(one.sectors, sum), per(one.sectors, num),
                per(one.sectors, one.requests), per(one.lanes, one.requests),
                100 * per(one.bytes, 32 * one.sectors));
 }

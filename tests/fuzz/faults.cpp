@@ -73,21 +73,21 @@ bool wants_memory(const std::string& report) {
 
 }  // namespace
 
-Place place_of(const std::string& report) {
-  Place place{kind_of_fault(report), {}, {}};
+FaultLocation location_of(const std::string& report) {
+  FaultLocation location{kind_of_fault(report), {}, {}};
   for (const Frame& frame : first_stack(report)) {
     if (is_zhalo(frame)) break;
     if (!is_hdf5(frame)) {
-      if (place.in_hdf5) break;
+      if (location.in_hdf5) break;
       continue;  // the runtime's own, memcpy, or the library that inflates
     }
-    place.in_hdf5 = true;
+    location.in_hdf5 = true;
     const std::string name = function_at(frame);
     if (name.empty()) continue;
-    if (place.function.empty()) place.function = name;
-    place.call = name;
+    if (location.function.empty()) location.function = name;
+    location.call = name;
   }
-  return place;
+  return location;
 }
 
 Fault judge(Children& children, const Ending& ending) {
@@ -98,17 +98,17 @@ Fault judge(Children& children, const Ending& ending) {
         children.ask_hdf5_twice(ending.at).good() && children.ask_hdf5(ending.at).good();
     return {is_sound ? Cause::zhalo : Cause::hdf5, "numbers that change from reading to reading"};
   }
-  const Place place = place_of(ending.report);
+  const FaultLocation location = location_of(ending.report);
   const bool handles = ending.words.find("HDF5 handles stay open") == 0;
-  const std::string kind =
-      handles         ? "handles that do not close"
-      : place.in_hdf5 ? fmt::format("{} in {} below {}", place.what, place.function, place.call)
-      : ending.signal != 0 ? fmt::format("signal {}", ending.signal)
-                           : place.what;
-  if (place.in_hdf5 && !place.call.empty() && !fills_memory_of_zhalo(place.call))
+  const std::string kind = handles              ? "handles that do not close"
+                           : location.in_hdf5   ? fmt::format("{} in {} below {}", location.what,
+                                                              location.function, location.call)
+                           : ending.signal != 0 ? fmt::format("signal {}", ending.signal)
+                                                : location.what;
+  if (location.in_hdf5 && !location.call.empty() && !fills_memory_of_zhalo(location.call))
     return {Cause::hdf5, kind};
   // Without a sanitizer there is no report: then the comparison with HDF5 alone decides.
-  const bool may_be_hdf5 = place.in_hdf5 || handles || ending.signal != 0;
+  const bool may_be_hdf5 = location.in_hdf5 || handles || ending.signal != 0;
   if (!may_be_hdf5 || children.ask_hdf5(ending.at).good()) return {Cause::zhalo, kind};
   return {Cause::hdf5, kind};
 }

@@ -22,12 +22,12 @@ struct Fault {
 Fault judge(Children& children, const Ending& ending);
 
 /// What a sanitizer's report says about where the fault is.
-struct Place {
+struct FaultLocation {
   std::string what;      ///< "heap-buffer-overflow"
   std::string function;  ///< the innermost of HDF5's, if it happened there
   std::string call;      ///< of HDF5, by which it was entered
   bool in_hdf5 = false;
 };
-Place place_of(const std::string& report);
+FaultLocation location_of(const std::string& report);
 
 }  // namespace zhalo::fuzz

@@ -31,7 +31,8 @@ std::size_t place_of_damage(Random& random, const SeedFile& file, std::size_t si
 }
 
 std::size_t some_length(Random& random, std::size_t max_length) {
-  return std::min<std::size_t>(1 + offset_below(random, std::size_t{1} << random.below(12)), max_length);
+  return std::min<std::size_t>(1 + offset_below(random, std::size_t{1} << random.below(12)),
+                               max_length);
 }
 
 std::string flip_bit(Random& random, std::string& bytes, std::size_t at) {

@@ -89,7 +89,8 @@ SnapshotReading read_snapshot(const std::string& path, Precision columns) {
 CatalogueReading read_catalogue(const std::string& path) {
   constexpr Index max_haloes = 1000;
   CatalogueReading reading;
-  static_cast<Reading&>(reading) = attempt([&] { reading.list = io::read_haloes(path, max_haloes); });
+  static_cast<Reading&>(reading) =
+      attempt([&] { reading.list = io::read_haloes(path, max_haloes); });
   return reading;
 }
 

@@ -1,7 +1,7 @@
 // Snapshots in the styles of GADGET-2 and 4, AREPO, EAGLE and GIZMO (as
 // tests/apps/make_snapshots.py has them).
-#include "tests/fuzz/cloud.hpp"
 #include "tests/fuzz/hdf5_pieces.hpp"
+#include "tests/fuzz/points.hpp"
 #include "tests/fuzz/seeds.hpp"
 
 namespace zhalo::fuzz {
@@ -40,17 +40,17 @@ void write_units(const SeedWriter& file, const std::string& group, double length
   file.attribute(group, "UnitVelocity_in_cm_per_s", 1e5);
 }
 
-void write_dark_matter(const SeedWriter& file, const Cloud& cloud) {
-  file.dataset("PartType1/Coordinates", cloud.pos, 3);
-  file.dataset("PartType1/Velocities", cloud.velocity, 3);
-  file.dataset("PartType1/ParticleIDs", cloud.id);
+void write_dark_matter(const SeedWriter& file, const FuzzPoints& points) {
+  file.dataset("PartType1/Coordinates", points.pos, 3);
+  file.dataset("PartType1/Velocities", points.velocity, 3);
+  file.dataset("PartType1/ParticleIDs", points.id);
 }
 
-void write_gas(const SeedWriter& file, const Cloud& cloud) {
-  file.dataset("PartType0/Coordinates", cloud.pos, 3);
-  file.dataset("PartType0/Velocities", cloud.velocity, 3);
-  file.dataset("PartType0/Masses", std::vector<float>(cloud.id.size(), 0.7F));
-  file.dataset("PartType0/ParticleIDs", converted<std::uint32_t>(cloud.id));
+void write_gas(const SeedWriter& file, const FuzzPoints& points) {
+  file.dataset("PartType0/Coordinates", points.pos, 3);
+  file.dataset("PartType0/Velocities", points.velocity, 3);
+  file.dataset("PartType0/Masses", std::vector<float>(points.id.size(), 0.7F));
+  file.dataset("PartType0/ParticleIDs", converted<std::uint32_t>(points.id));
 }
 
 struct NewCounts {
@@ -91,10 +91,10 @@ std::string write_gadget2(const std::string& folder) {
                    {{num_gas, num_particles, 0, 0, 0, 0}, {num_gas, num_particles, 0, 0, 0, 0}},
                    particle_mass);
   write_gas(file, make_cloud(num_gas, 2));
-  const Cloud cloud = make_cloud(num_particles);
-  file.dataset("PartType1/Coordinates", cloud.pos);  // flat, as some tools write
-  file.dataset("PartType1/Velocities", cloud.velocity, 3);
-  file.dataset("PartType1/ParticleIDs", converted<std::uint32_t>(cloud.id));
+  const FuzzPoints points = make_cloud(num_particles);
+  file.dataset("PartType1/Coordinates", points.pos);  // flat, as some tools write
+  file.dataset("PartType1/Velocities", points.velocity, 3);
+  file.dataset("PartType1/ParticleIDs", converted<std::uint32_t>(points.id));
   return "snapshot_001.hdf5";
 }
 
@@ -106,13 +106,13 @@ std::string write_gadget4(const std::string& folder) {
 }
 
 std::string write_gadget4_files(const std::string& folder) {
-  const Cloud cloud = make_cloud(num_particles);
+  const FuzzPoints points = make_cloud(num_particles);
   const std::vector<std::size_t> begin{0, 200, 200, num_particles};  // nothing in the second
   for (std::size_t k = 0; k < 3; ++k) {
     const SeedWriter file(folder + "/snapshot_001." + std::to_string(k) + ".hdf5");
     const std::size_t num = begin[k + 1] - begin[k];
     write_gadget4_frame(file, {num, 3});
-    if (num > 0) write_dark_matter(file, part_of(cloud, begin[k], num));
+    if (num > 0) write_dark_matter(file, part_of(points, begin[k], num));
   }
   return "snapshot_001";
 }
@@ -120,10 +120,10 @@ std::string write_gadget4_files(const std::string& folder) {
 std::string write_gadget4_integers(const std::string& folder) {
   const SeedWriter file(folder + "/snapshot_001.hdf5");
   write_gadget4_frame(file, {});
-  const Cloud cloud = make_cloud(num_particles);
-  file.dataset("PartType1/IntCoordinates", converted<std::uint32_t>(cloud.pos, 0x1p32 / 51), 3);
-  file.dataset("PartType1/Velocities", converted<double>(cloud.velocity), 3);
-  file.dataset("PartType1/ParticleIDs", cloud.id);
+  const FuzzPoints points = make_cloud(num_particles);
+  file.dataset("PartType1/IntCoordinates", converted<std::uint32_t>(points.pos, 0x1p32 / 51), 3);
+  file.dataset("PartType1/Velocities", converted<double>(points.velocity), 3);
+  file.dataset("PartType1/ParticleIDs", points.id);
   return "snapshot_001.hdf5";
 }
 
@@ -135,10 +135,10 @@ std::string write_gadget4_latest(const std::string& folder) {
 }
 
 std::string write_arepo(const std::string& folder) {
-  const Cloud cloud = make_cloud(num_particles);
+  const FuzzPoints points = make_cloud(num_particles);
   constexpr std::size_t cut = 150, num_tracers = 7;
   for (std::size_t k = 0; k < 2; ++k) {
-    const Cloud part = part_of(cloud, k * cut, k == 0 ? cut : num_particles - cut);
+    const FuzzPoints part = part_of(points, k * cut, k == 0 ? cut : num_particles - cut);
     const SeedWriter file(folder + "/snap_001." + std::to_string(k) + ".hdf5");
     const auto here = static_cast<std::int32_t>(part.id.size());
     const std::int32_t tracers = k == 0 ? num_tracers : 0;
@@ -160,7 +160,7 @@ std::string write_arepo(const std::string& folder) {
 }
 
 std::string write_eagle(const std::string& folder) {
-  const Cloud cloud = make_cloud(num_particles);
+  const FuzzPoints points = make_cloud(num_particles);
   constexpr std::size_t half = num_particles / 2, num_stars = 20;
   for (std::size_t k = 0; k < 2; ++k) {
     const SeedWriter file(folder + "/snap_001_z000p000." + std::to_string(k) + ".hdf5");
@@ -174,12 +174,12 @@ std::string write_eagle(const std::string& folder) {
     file.attribute("Constants", "GRAVITY", 6.672e-8);
     file.group("Units");
     write_units(file, "Units", mpc_in_cm);
-    const Cloud part = part_of(cloud, k * half, half);
+    const FuzzPoints part = part_of(points, k * half, half);
     file.dataset("PartType1/Coordinates", converted<double>(part.pos), 3);
     file.dataset("PartType1/Velocity", part.velocity, 3);
     file.dataset("PartType1/ParticleIDs", part.id);
     if (k == 0) continue;
-    const Cloud born = make_cloud(num_stars, 3);
+    const FuzzPoints born = make_cloud(num_stars, 3);
     file.dataset("PartType4/Coordinates", converted<double>(born.pos), 3);
     file.dataset("PartType4/Velocity", born.velocity, 3);
     file.dataset("PartType4/Mass", std::vector<float>(num_stars, 0.1F));

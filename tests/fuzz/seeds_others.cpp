@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "tests/fuzz/cloud.hpp"
 #include "tests/fuzz/hdf5_pieces.hpp"
+#include "tests/fuzz/points.hpp"
 #include "tests/fuzz/seeds.hpp"
 
 namespace zhalo::fuzz {
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t num_groups = 60;
 
-void write_groups(const std::string& path, const Cloud& groups, int num_files) {
+void write_groups(const std::string& path, const FuzzPoints& groups, int num_files) {
   const SeedWriter file(path);
   const std::size_t num = groups.id.size();
   file.group("Header");
@@ -41,7 +41,7 @@ std::string write_catalogue(const std::string& folder) {
 }
 
 std::string write_catalogue_files(const std::string& folder) {
-  const Cloud groups = make_cloud(num_groups);
+  const FuzzPoints groups = make_cloud(num_groups);
   const std::vector<std::size_t> begin{0, 25, 25, num_groups};
   for (std::size_t k = 0; k < 3; ++k)
     write_groups(fmt::format("{}/fof_subhalo_tab_001.{}.hdf5", folder, k),

@@ -1,6 +1,6 @@
 // Snapshots in the style of SWIFT: compressed, and a virtual file that shows the parts of several.
-#include "tests/fuzz/cloud.hpp"
 #include "tests/fuzz/hdf5_pieces.hpp"
+#include "tests/fuzz/points.hpp"
 #include "tests/fuzz/seeds.hpp"
 
 namespace zhalo::fuzz {
@@ -61,7 +61,7 @@ Handle compressed(std::vector<hsize_t> chunk) {
 }
 
 /// All files but the first lie in a folder beside it.
-void write_swift_part(const std::string& path, const Cloud& part) {
+void write_swift_part(const std::string& path, const FuzzPoints& part) {
   const SeedWriter file(path);
   write_swift_frame(file, part.id.size(), 2);
   file.dataset("PartType1/Coordinates", converted<double>(part.pos, 1 / hubble), 3);
@@ -93,22 +93,22 @@ void show_parts(const SeedWriter& file, const std::string& name, hid_t type, hsi
 std::string write_swift(const std::string& folder) {
   const SeedWriter file(folder + "/snap_0001.hdf5");
   write_swift_frame(file, num_particles, 1);
-  const Cloud cloud = make_cloud(num_particles);
-  file.dataset("PartType1/Coordinates", converted<double>(cloud.pos, 1 / hubble), 3,
+  const FuzzPoints points = make_cloud(num_particles);
+  file.dataset("PartType1/Coordinates", converted<double>(points.pos, 1 / hubble), 3,
                compressed({128, 3}));
-  file.dataset("PartType1/Velocities", cloud.velocity, 3, compressed({200, 2}));
+  file.dataset("PartType1/Velocities", points.velocity, 3, compressed({200, 2}));
   file.dataset("PartType1/Masses", std::vector<float>(num_particles, 6.0F), 1, compressed({500}));
-  file.dataset("PartType1/ParticleIDs", cloud.id, 1, compressed({64}));
+  file.dataset("PartType1/ParticleIDs", points.id, 1, compressed({64}));
   H5Lcreate_soft("/PartType1", file.file().id(), "DMParticles", H5P_DEFAULT, H5P_DEFAULT);
   return "snap_0001.hdf5";
 }
 
 std::string write_swift_virtual(const std::string& folder) {
-  const Cloud cloud = make_cloud(num_particles);
+  const FuzzPoints points = make_cloud(num_particles);
   constexpr std::size_t cut = 200;
-  write_swift_part(folder + "/snap_0001/snap_0001.0.hdf5", part_of(cloud, 0, cut));
+  write_swift_part(folder + "/snap_0001/snap_0001.0.hdf5", part_of(points, 0, cut));
   write_swift_part(folder + "/snap_0001/snap_0001.1.hdf5",
-                   part_of(cloud, cut, num_particles - cut));
+                   part_of(points, cut, num_particles - cut));
   const SeedWriter file(folder + "/snap_0001.hdf5");
   write_swift_frame(file, num_particles, 1);
   show_parts(file, "PartType1/Coordinates", H5T_NATIVE_DOUBLE, 3);

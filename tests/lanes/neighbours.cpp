@@ -47,19 +47,20 @@ struct FillRow {
   Index num;
   int batch;
 
-  void operator()(const Lanes& g, Index row, Scratch& s) const {
+  void operator()(const Lanes& lanes, Index row, Scratch& s) const {
     const kernels::emulated::BestList<Lanes> best{rows, global_index};
     int staged = 0;
     LocalIndex found = 0;
     for (Index j = 0; j < num; j += Lanes::size) {
-      const std::uint64_t lanes = kernels::first_bits(std::min<Index>(num - j, Lanes::size));
-      best.add(g, {lanes, g.load(distance2 + j), static_cast<LocalIndex>(j)}, staged, s);
+      const std::uint64_t lane_bits = kernels::first_bits(std::min<Index>(num - j, Lanes::size));
+      best.add(lanes, {lane_bits, lanes.load(distance2 + j), static_cast<LocalIndex>(j)}, staged,
+               s);
       if (staged < batch) continue;
-      found = best.flush(g, row, found, staged, s);
+      found = best.flush(lanes, row, found, staged, s);
       staged = 0;
     }
-    found = best.flush(g, row, found, staged, s);
-    g.one([&] { rows.count[row] = found; });
+    found = best.flush(lanes, row, found, staged, s);
+    lanes.one([&] { rows.count[row] = found; });
   }
 };
 
@@ -76,7 +77,7 @@ void check_list(Index k, Index num, Index distinct, int batch) {
   REQUIRE(Index{own.count[0]} == static_cast<Index>(expected.size()));
   for (std::size_t i = 0; i < expected.size(); ++i) {
     CHECK(own.distance2[i] == expected[i].first);
-    CHECK(offer.index[own.place[i]] == expected[i].second);
+    CHECK(offer.index[own.index[i]] == expected[i].second);
   }
 }
 
@@ -139,8 +140,8 @@ void check_within(const PointSet<typename Case::Real>& points, double radius, in
     n = 0;
   }
   std::vector<Real> distance2(static_cast<std::size_t>(offset.back()));
-  std::vector<LocalIndex> place(distance2.size());
-  rows = {count.data(), offset.data(), distance2.data(), place.data()};
+  std::vector<LocalIndex> index(distance2.size());
+  rows = {count.data(), offset.data(), distance2.data(), index.data()};
   run();
   kernels::sort_rows(small.exec(), {offset.data(), static_cast<Index>(offset.size())}, rows,
                      small.global_index());

@@ -18,15 +18,15 @@ namespace zhalo::testing {
 template <class Real>
 struct OwnRows {
   std::vector<Real> distance2;
-  std::vector<LocalIndex> place;
+  std::vector<LocalIndex> index;
   std::vector<LocalIndex> count;
   kernels::BestRows<Real> rows;
 
   OwnRows(Index num, Index k)
       : distance2(static_cast<std::size_t>(num * k), -1),
-        place(static_cast<std::size_t>(num * k), 12345),
+        index(static_cast<std::size_t>(num * k), 12345),
         count(static_cast<std::size_t>(num), 12345),
-        rows{k, distance2.data(), place.data(), count.data(), false} {}
+        rows{k, distance2.data(), index.data(), count.data(), false} {}
 };
 
 /// The particles of one or two point_sets, and queries (or the first points's particles). Global
@@ -91,7 +91,7 @@ class SmallSearch {
       for (Index i = 0; i < Index{own.count[static_cast<std::size_t>(row)]}; ++i) {
         const auto at = static_cast<std::size_t>(row * own.rows.k + i);
         table[asked().order()[row]].push_back(
-            {std::sqrt(own.distance2[at]), global_index()[own.place[at]]});
+            {std::sqrt(own.distance2[at]), global_index()[own.index[at]]});
       }
     }
     return table;

@@ -1,4 +1,4 @@
-// Deposits and samples on every Exec, bit for bit against the text for one particle after the
+// Deposits and readout on every Exec, bit for bit against the text for one particle after the
 // other.
 #include <algorithm>
 #include <cmath>
@@ -144,11 +144,11 @@ void check_all(const Exec& exec, const MeshCells& cells, const Crowd& crowd,
   kernels::with_order(cells.order, [&](auto order) {
     constexpr int n = decltype(order)::value;
     const kernels::DepositParticle<n, false, Real> deposit_one{here, cells, Span<Index>(expected)};
-    const kernels::ReadoutPoint<n, double, Real> sample_one{
+    const kernels::ReadoutPoint<n, double, Real> read_one{
         here.particles, {cells, Span<const double>(field), Span<double>(values)}};
     for (Index i = 0; i < crowd.num; ++i) {
       deposit_one(i);
-      sample_one(i);
+      read_one(i);
     }
   });
   on(exec, [&](const auto& e) { kernels::deposit(e, painted, cells, sums.span()); });
@@ -170,7 +170,7 @@ void check(const Exec& exec, const MeshCells& cells, const Crowd& crowd, Random&
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("deposits and samples: as one particle after the other", "[parity][small]",
+TEMPLATE_TEST_CASE("deposits and readout: as one particle after the other", "[parity][small]",
                    ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;  // has said so
@@ -186,7 +186,7 @@ TEMPLATE_TEST_CASE("deposits and samples: as one particle after the other", "[pa
   }
 }
 
-TEMPLATE_TEST_CASE("deposits and samples: the last planes of axes whose cells 32 bits do not count",
+TEMPLATE_TEST_CASE("deposits and readout: the last planes of axes whose cells 32 bits do not count",
                    "[parity][small]", ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;
@@ -203,7 +203,8 @@ TEMPLATE_TEST_CASE("deposits and samples: the last planes of axes whose cells 32
 }
 
 TEMPLATE_TEST_CASE(
-    "deposits and samples: far out places are rounded, and two that are half a box apart may be a "
+    "deposits and readout: far out positions are rounded, and two that are half a box apart may be "
+    "a "
     "whole one",
     "[parity]", ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
@@ -226,7 +227,7 @@ TEMPLATE_TEST_CASE(
   }
 }
 
-TEMPLATE_TEST_CASE("deposits and samples: many particles in any order and layout", "[parity]",
+TEMPLATE_TEST_CASE("deposits and readout: many particles in any order and layout", "[parity]",
                    ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;

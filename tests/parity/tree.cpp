@@ -25,7 +25,8 @@ class CellList {
     if (end - begin <= cut_.max_size || (depth == cut_.bits && cut_.equal_keys_stay)) {
       starts_.push_back(static_cast<LocalIndex>(begin));
     } else if (depth == cut_.bits) {
-      for (Index i = begin; i < end; i += cut_.max_size) starts_.push_back(static_cast<LocalIndex>(i));
+      for (Index i = begin; i < end; i += cut_.max_size)
+        starts_.push_back(static_cast<LocalIndex>(i));
     } else {
       const int shift = cut_.bits - depth - 1;
       const auto is_low = [&](std::uint64_t key) { return (key >> shift & 1) == 0; };
@@ -69,7 +70,8 @@ std::vector<std::uint64_t> combs(std::uint64_t num_combs, int bits) {
 constexpr int fanout = 16;
 
 /// Leaves, and nodes of leaves.
-void check_cells(const Exec& exec, const std::vector<std::uint64_t>& keys, int bits, Index max_size) {
+void check_cells(const Exec& exec, const std::vector<std::uint64_t>& keys, int bits,
+                 Index max_size) {
   const Buffer<std::uint64_t> uploaded = upload(exec, keys);
   for (const bool stay : {false, true}) {
     const kernels::CellCut cut{uploaded.span(), bits, max_size, stay};
@@ -202,7 +204,8 @@ TEMPLATE_TEST_CASE("cells are those of the recursive definition", "[parity][smal
   if (!exec) return;
   for (const Index num : {0, 1, 2, 255, 257, 5000}) {
     for (const int bits : {0, 1, 6, 63}) {
-      for (const Index max_size : {1, 3, 32}) check_cells(*exec, sorted_keys(num, bits), bits, max_size);
+      for (const Index max_size : {1, 3, 32})
+        check_cells(*exec, sorted_keys(num, bits), bits, max_size);
     }
   }
 }

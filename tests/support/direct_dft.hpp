@@ -11,7 +11,7 @@ namespace zhalo::testing {
 /// Values of a whole grid, z fastest.
 using ComplexValues = std::vector<std::complex<double>>;
 
-inline std::size_t place_on(const GridIndex& num, const GridIndex& at) {
+inline std::size_t index_on(const GridIndex& num, const GridIndex& at) {
   return static_cast<std::size_t>((at[0] * num[1] + at[1]) * num[2] + at[2]);
 }
 

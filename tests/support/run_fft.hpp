@@ -206,7 +206,7 @@ class Signals {
  private:
   ValueAt values(const std::vector<ComplexValues>& fields, double factor) const {
     return [num = num_, fields = &fields, factor](Index field, const GridIndex& at) {
-      return factor * fields->at(static_cast<std::size_t>(field))[place_on(num, at)];
+      return factor * fields->at(static_cast<std::size_t>(field))[index_on(num, at)];
     };
   }
 

@@ -23,12 +23,13 @@ struct HaloProperties {
   double max_radius = 0;  ///< max |r - c|
 };
 
-/// The unit of a property in files.
-enum class HaloUnit {
-  mass,
-  length,
-  velocity,
-  scaled_velocity,  ///< velocity times the scale factor, as GADGET writes it
+/// The unit of a property in files: its powers of mass, length and velocity. Where velocities are
+/// not known, a property with a power of velocity is NaN, and files leave it out.
+struct HaloUnit {
+  int mass = 0;
+  int length = 0;
+  int velocity = 0;
+  int scale_factor = 0;  ///< files have the property times this power of the scale factor
 };
 
 /// A dataset of /Group: which property it shows, its name, unit and description.
@@ -40,18 +41,28 @@ struct HaloColumn {
 };
 
 inline constexpr HaloColumn halo_columns[] = {
-    {&HaloProperties::mass, "GroupMass", HaloUnit::mass, "Mass of all members"},
-    {&HaloProperties::centre, "GroupPos", HaloUnit::length, "Centre of mass"},
-    {&HaloProperties::centre, "GroupCM", HaloUnit::length, "Centre of mass"},
-    {&HaloProperties::velocity, "GroupVel", HaloUnit::scaled_velocity,
+    {&HaloProperties::mass, "GroupMass", {.mass = 1}, "Mass of all members"},
+    {&HaloProperties::centre, "GroupPos", {.length = 1}, "Centre of mass"},
+    {&HaloProperties::centre, "GroupCM", {.length = 1}, "Centre of mass"},
+    {&HaloProperties::velocity,
+     "GroupVel",
+     {.velocity = 1, .scale_factor = 1},
      "Mass-weighted mean peculiar velocity times the scale factor"},
-    {&HaloProperties::velocity, "GroupVelPeculiar", HaloUnit::velocity,
+    {&HaloProperties::velocity,
+     "GroupVelPeculiar",
+     {.velocity = 1},
      "Mass-weighted mean peculiar velocity"},
-    {&HaloProperties::velocity_dispersion, "GroupVelDispersion", HaloUnit::velocity,
+    {&HaloProperties::velocity_dispersion,
+     "GroupVelDispersion",
+     {.velocity = 1},
      "Mass-weighted dispersion of peculiar velocities along one axis"},
-    {&HaloProperties::rms_radius, "GroupInertiaRadius", HaloUnit::length,
+    {&HaloProperties::rms_radius,
+     "GroupInertiaRadius",
+     {.length = 1},
      "Mass-weighted rms distance from the centre of mass"},
-    {&HaloProperties::max_radius, "GroupExtentRadius", HaloUnit::length,
+    {&HaloProperties::max_radius,
+     "GroupExtentRadius",
+     {.length = 1},
      "Largest distance of a member from the centre of mass"},
 };
 

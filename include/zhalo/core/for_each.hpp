@@ -96,7 +96,7 @@ void for_each(const Exec& exec, Index num, F f) {
   static_assert(std::is_trivially_copyable_v<F>,
                 "a functor is copied to the device: it may hold values and pointers only");
   if (num == 0) return;
-  std::visit([&](const auto& place) { for_each_on(place, num, f); }, exec);
+  std::visit([&](const auto& backend) { for_each_on(backend, num, f); }, exec);
 }
 
 }  // namespace zhalo

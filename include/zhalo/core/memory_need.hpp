@@ -42,7 +42,7 @@ MemoryNeed domain_need(const SearchSize& size);
 /// friends_of_friends() of a domain. What it keeps can be negative: the domain then needs its keys
 /// no more.
 MemoryNeed groups_need(const SearchSize& size);
-/// Domain::bring_columns of so many bytes per particle, the longest column of which has
+/// Domain::add_columns of so many bytes per particle, the longest column of which has
 /// `longest_bytes`.
 MemoryNeed columns_need(const SearchSize& size, double bytes, double longest_bytes);
 /// make_catalogue() of a domain, and its members.

@@ -62,7 +62,7 @@ class Domain {
   /// need memory only from now on. `species` are the particles of all species, in the order in
   /// which they were given. Their positions are not used and may be missing. Collective. InputError
   /// if the numbers of species or particles differ.
-  void bring_columns(const std::vector<Particles<Real>>& species);
+  void add_columns(const std::vector<Particles<Real>>& species);
 
   const Context& context() const;
   const Box& box() const;

@@ -7,7 +7,9 @@
 #include <variant>
 #include <vector>
 
-#include "zhalo/io/catalogue_file.hpp"
+#include "zhalo/io/load.hpp"
+#include "zhalo/io/staged_files.hpp"
+#include "zhalo/io/write_options.hpp"
 
 namespace zhalo::io {
 

@@ -98,7 +98,7 @@ class StagedFiles {
   void put_in_place(Appears which);
   void replace_all();
   void remove_placed() noexcept;
-  void bring_back() noexcept;
+  void restore() noexcept;
   void undo() noexcept;
   void discard() noexcept;
 

@@ -23,14 +23,14 @@ struct NeighbourSearch {
   bool counts_only = false;           ///< with k == 0: only counts, no lists
 
   NeighbourSearch() = default;
-  NeighbourSearch(const KnnOptions& options, std::vector<ColumnView> travelling)
+  NeighbourSearch(const KnnOptions& options, std::vector<ColumnView> carried)
       : k(options.k),
         min_k(1),
         max_radius(options.max_radius),
         include_self(options.include_self),
         leaf_size(options.leaf_size),
         chunk_bytes(options.chunk_bytes),
-        columns(std::move(travelling)) {}
+        columns(std::move(carried)) {}
 };
 
 /// The particles to search and the queries: the caller's, or species of a domain.
@@ -96,7 +96,7 @@ class NeighbourLists {
   /// The place of each row of this chunk among the results, where put() would only move values
   /// within this rank's memory: a kernel may write them there at once. Empty: put() is needed. Not
   /// collective. The view is of memory of the Exec, until the next chunk.
-  Span<const LocalIndex> places() const;
+  Span<const LocalIndex> result_rows() const;
 
   Index num_queries() const;   ///< on this rank, in the order of results
   Index num_searched() const;  ///< rows over all chunks on this rank

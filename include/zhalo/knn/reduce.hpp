@@ -29,6 +29,15 @@ Buffer<double> neighbour_quantity(const Context& context, const Queries<Real>& a
                                   const Box& box, const KnnOptions& options,
                                   const QuantityOptions& quantity);
 
+/// The columns of the neighbours that a quantity is computed from.
+struct QuantityNeeds {
+  bool masses = false;
+  bool velocities = false;
+};
+
+/// What neighbour_quantity() needs for this quantity. On this rank alone.
+QuantityNeeds needs_of(Quantity quantity);
+
 /// A column of the particles, of any trivially copyable type: one element per particle of this
 /// rank, in the caller's order over segments, in memory of the context's Exec. Owns no memory.
 /// Functors see it at the neighbours, whichever rank they are on.

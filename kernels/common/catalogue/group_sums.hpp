@@ -51,27 +51,29 @@ template <class Real>
 struct MemberReader {
   MembersView<Real> members;
 
-  ZHALO_HD Place<Real> place(Index m) const { return members.particles[members.member[m]]; }
+  ZHALO_HD ParticleRow<Real> particle(Index m) const {
+    return members.particles[members.member[m]];
+  }
 
   ZHALO_HD void prefetch_after(Index m) const {
     if (m + prefetch_distance >= members.member.size()) return;
-    const Place<Real> p = place(m + prefetch_distance);
+    const ParticleRow<Real> p = particle(m + prefetch_distance);
     prefetch_line(&p.segment.pos[0][p.row]);
   }
 
-  ZHALO_HD double mass(const Place<Real>& p) const {
+  ZHALO_HD double mass(const ParticleRow<Real>& p) const {
     const double mass = p.segment.mass ? p.segment.mass[p.row] : members.particles.uniform_mass;
     return mass * members.halo.mass_to_unit;
   }
 
-  ZHALO_HD Vec3d pos(const Place<Real>& p) const {
+  ZHALO_HD Vec3d pos(const ParticleRow<Real>& p) const {
     Vec3d x;
     for (int axis = 0; axis < members.particles.dimensions; ++axis)
       x[axis] = static_cast<double>(p.segment.pos[axis][p.row]) * members.halo.coordinate_to_unit;
     return x;
   }
 
-  ZHALO_HD Vec3d velocity(const Place<Real>& p) const {
+  ZHALO_HD Vec3d velocity(const ParticleRow<Real>& p) const {
     Vec3d v;
     for (int axis = 0; axis < members.particles.dimensions; ++axis) {
       v[axis] = p.segment.velocity[axis]
@@ -94,7 +96,7 @@ struct MemberReader {
   }
 
   ZHALO_HD HaloMember member(Index m, const HaloReference& about) const {
-    const Place<Real> p = place(m);
+    const ParticleRow<Real> p = particle(m);
     return {mass(p), relative(pos(p), about.pos), velocity(p) - about.velocity,
             p.segment.type ? int{p.segment.type[p.row]} : 0};
   }
@@ -105,7 +107,7 @@ struct TakeFirst : MemberReader<Real> {
   Span<Vec3d> pos_of_parts;
 
   ZHALO_HD void operator()(Index p) const {
-    pos_of_parts[p] = this->pos(this->place(this->members.blocks.offset[p]));
+    pos_of_parts[p] = this->pos(this->particle(this->members.blocks.offset[p]));
   }
 };
 
@@ -194,7 +196,7 @@ struct SumTypes : MemberReader<Real> {
     const double resolution = resolution_of(about[blocks.part[block]].length);
     for (Index t = 0; t < num_types; ++t) sums[block * num_types + t] = {};
     for (Index m = blocks.begin(block); m < blocks.end(block); ++m) {
-      const Place<Real> p = this->place(m);
+      const ParticleRow<Real> p = this->particle(m);
       const Index type = p.segment.type ? p.segment.type[p.row] : 0;
       TypeSum& sum = sums[block * num_types + type];
       sum.length += 1;

@@ -87,14 +87,14 @@ struct GhostsOfNode : Reach<Real> {
   }
 
  private:
-  ZHALO_HD Index ghosts_of_leaf(Index leaf, Index place) const {
+  ZHALO_HD Index ghosts_of_leaf(Index leaf, Index first) const {
     const Index begin = this->search.tree.leaf_begin[leaf];
     const Index end = this->search.tree.leaf_end[leaf];
     Index found = 0;
     const std::uint64_t near = begin == end ? 0 : this->near_leaf(leaf);
     for (Index i = begin; near != 0 && i < end; ++i) {
       if (!this->is_near(i, near)) continue;
-      if (!selected.empty()) selected[place + found] = static_cast<LocalIndex>(i);
+      if (!selected.empty()) selected[first + found] = static_cast<LocalIndex>(i);
       ++found;
     }
     return found;

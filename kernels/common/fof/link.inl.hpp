@@ -17,8 +17,8 @@ struct OpenMetric : OpenSpace<Lanes> {
 /// Distances to the nearest periodic image.
 template <class Lanes>
 struct PeriodicMetric : PeriodicSpace<Lanes> {
-  ZHALO_HD PeriodicMetric(const Lanes& g, const FofView<typename Lanes::real>& fof)
-      : PeriodicSpace<Lanes>(g, fof.period),
+  ZHALO_HD PeriodicMetric(const Lanes& lanes, const FofView<typename Lanes::real>& fof)
+      : PeriodicSpace<Lanes>(lanes, fof.period),
         within2(fof.wrapped.within2),
         reach2(fof.wrapped.reach2) {}
 
@@ -45,11 +45,11 @@ struct FofLanes : TreeLanes<Lanes> {
   /// Those of `lanes` whose pair, at squared distance r2, are friends. Inside the error band
   /// decide(lane) says it, in double.
   template <class Metric, class Decide>
-  ZHALO_HD std::uint64_t friends(const Lanes& g, const Metric& metric, Lane r2, std::uint64_t lanes,
-                                 Decide decide) const {
-    std::uint64_t hits = g.ballot(r2 <= g.broadcast(metric.reach2)) & lanes;
+  ZHALO_HD std::uint64_t friends(const Lanes& lanes, const Metric& metric, Lane r2,
+                                 std::uint64_t lane_bits, Decide decide) const {
+    std::uint64_t hits = lanes.ballot(r2 <= lanes.broadcast(metric.reach2)) & lane_bits;
     if (hits == 0) return 0;
-    std::uint64_t doubtful = hits & ~g.ballot(r2 <= g.broadcast(metric.within2));
+    std::uint64_t doubtful = hits & ~lanes.ballot(r2 <= lanes.broadcast(metric.within2));
     for (; doubtful != 0; doubtful &= doubtful - 1) {
       const int lane = lowest_bit(doubtful);
       if (!decide(lane)) hits &= ~(std::uint64_t{1} << lane);
@@ -68,7 +68,7 @@ struct LinkInside : FofLanes<Lanes> {
 
   struct Scratch {};
 
-  ZHALO_HD void operator()(const Lanes& g, Index leaf, Scratch&) const {
+  ZHALO_HD void operator()(const Lanes& lanes, Index leaf, Scratch&) const {
     const LocalIndex begin = fof.tree.leaf_begin[leaf];
     const Index num = fof.tree.leaf_end[leaf] - begin;
     if (num == 0) return;
@@ -80,13 +80,13 @@ struct LinkInside : FofLanes<Lanes> {
     bool connected = true;
     if (is_clump(lo, hi) || num > max_leaf_size) {
       const LocalIndex first = fof.first_in_sets + begin;
-      g.for_each_lane(num, [&](Index i) { fof.sets.parent[first + i] = first; });
+      lanes.for_each_lane(num, [&](Index i) { fof.sets.parent[first + i] = first; });
     } else if (this->near_edge(lo, hi)) {
-      connected = flood(g, PeriodicMetric<Lanes>(g, fof), begin, num);
+      connected = flood(lanes, PeriodicMetric<Lanes>(lanes, fof), begin, num);
     } else {
-      connected = flood(g, OpenMetric<Lanes>(g, fof), begin, num);
+      connected = flood(lanes, OpenMetric<Lanes>(lanes, fof), begin, num);
     }
-    g.one([&] { fof.connected[leaf] = connected ? 1 : 0; });
+    lanes.one([&] { fof.connected[leaf] = connected ? 1 : 0; });
   }
 
  private:
@@ -100,9 +100,9 @@ struct LinkInside : FofLanes<Lanes> {
 
   /// Finds the components by flood fill over bit sets; true if there is one.
   template <class Metric>
-  ZHALO_HD bool flood(const Lanes& g, const Metric& metric, LocalIndex begin, Index num) const {
+  ZHALO_HD bool flood(const Lanes& lanes, const Metric& metric, LocalIndex begin, Index num) const {
     Lane first_x[3];  // most leaves have no more particles
-    this->load_particles(g, fof.tree, begin, first_x);
+    this->load_particles(lanes, fof.tree, begin, first_x);
     std::uint64_t left = first_bits(num);
     bool one_component = true;
     while (left != 0) {
@@ -113,8 +113,8 @@ struct LinkInside : FofLanes<Lanes> {
       while (frontier != 0 && left != 0) {
         const int i = lowest_bit(frontier);
         frontier &= frontier - 1;
-        const std::uint64_t found =
-            friends_in_leaf(g, metric, {begin, first_x}, begin + static_cast<LocalIndex>(i), left);
+        const std::uint64_t found = friends_in_leaf(lanes, metric, {begin, first_x},
+                                                    begin + static_cast<LocalIndex>(i), left);
         left &= ~found;
         component |= found;
         frontier |= found;
@@ -122,7 +122,7 @@ struct LinkInside : FofLanes<Lanes> {
       one_component = one_component && component == first_bits(num);
       const LocalIndex first = fof.first_in_sets + begin;
       const LocalIndex root = first + static_cast<LocalIndex>(seed);
-      g.one([&] {
+      lanes.one([&] {
         for (std::uint64_t bits = component; bits != 0; bits &= bits - 1)
           fof.sets.parent[Index{first} + lowest_bit(bits)] = root;
       });
@@ -137,20 +137,21 @@ struct LinkInside : FofLanes<Lanes> {
   };
 
   template <class Metric>
-  ZHALO_HD std::uint64_t friends_in_leaf(const Lanes& g, const Metric& metric,
+  ZHALO_HD std::uint64_t friends_in_leaf(const Lanes& lanes, const Metric& metric,
                                          const LoadedLeaf& leaf, LocalIndex i,
                                          std::uint64_t candidates) const {
     Lane xi[3];
-    this->broadcast_particle(g, fof.tree, i, xi);
+    this->broadcast_particle(lanes, fof.tree, i, xi);
     std::uint64_t found = 0;
     for (int j = 0; j < max_leaf_size && candidates >> j != 0; j += Lanes::size) {
-      const std::uint64_t lanes = (candidates >> j) & first_bits(Lanes::size);
-      if (lanes == 0) continue;
+      const std::uint64_t lane_bits = (candidates >> j) & first_bits(Lanes::size);
+      if (lane_bits == 0) continue;
       Lane xj[3] = {leaf.first_x[0], leaf.first_x[1], leaf.first_x[2]};
       const Index first = Index{leaf.begin} + j;
-      if (j > 0) this->load_particles(g, fof.tree, first, xj);
+      if (j > 0) this->load_particles(lanes, fof.tree, first, xj);
       const auto decide = [&](int lane) { return fof.are_friends(fof, i, fof, first + lane); };
-      found |= this->friends(g, metric, this->distance2(metric, xi, xj), lanes, decide) << j;
+      found |= this->friends(lanes, metric, this->distance2(metric, xi, xj), lane_bits, decide)
+               << j;
     }
     return found;
   }

@@ -16,32 +16,32 @@ struct BestList {
   SearchColumn<Index> global_index;
 
   /// Stages places, of which there are `staged` already.
-  ZHALO_HD static void add(const Lanes& g, const FoundLanes<Lanes>& found, int& staged,
+  ZHALO_HD static void add(const Lanes& lanes, const FoundLanes<Lanes>& found, int& staged,
                            Scratch& s) {
-    g.compress(found.lanes, found.r2, s.staged2 + staged);
-    g.compress_indices(found.lanes, found.first, s.staged + staged);
-    staged += count_bits(found.lanes);
+    lanes.compress(found.lane_bits, found.r2, s.staged2 + staged);
+    lanes.compress_indices(found.lane_bits, found.first, s.staged + staged);
+    staged += count_bits(found.lane_bits);
   }
 
   /// Merges the staged into a row of `found`; returns how many it holds then.
-  ZHALO_HD LocalIndex flush(const Lanes& g, Index row, LocalIndex found, int staged,
+  ZHALO_HD LocalIndex flush(const Lanes& lanes, Index row, LocalIndex found, int staged,
                             Scratch& s) const {
     if (staged == 0) return found;
-    g.sync();
-    sort_stage(g, staged, s);
-    g.sync();
+    lanes.sync();
+    sort_stage(lanes, staged, s);
+    lanes.sync();
     const Index num_new = staged < rows.k ? Index{staged} : rows.k;
     Real* distance2 = rows.distance2 + row * rows.k;
     LocalIndex* index = rows.local_index + row * rows.k;
     if (found == 0) {
-      g.for_each_lane(num_new, [&](Index i) {
+      lanes.for_each_lane(num_new, [&](Index i) {
         distance2[i] = s.sorted2[i];
         index[i] = s.sorted[i];
       });
     } else {
-      merge(g, {distance2, index, static_cast<Index>(found)}, num_new, s);
+      merge(lanes, {distance2, index, static_cast<Index>(found)}, num_new, s);
     }
-    g.sync();
+    lanes.sync();
     const Index sum = found + num_new;
     return static_cast<LocalIndex>(sum < rows.k ? sum : rows.k);
   }
@@ -56,44 +56,44 @@ struct BestList {
   };
 
   /// By counting for each element those that are not above it.
-  ZHALO_HD void sort_stage(const Lanes& g, int staged, Scratch& s) const {
-    g.for_each_lane(Lanes::size, [&](Index i) { s.staged2[staged + i] = infinity; });
-    g.sync();
+  ZHALO_HD void sort_stage(const Lanes& lanes, int staged, Scratch& s) const {
+    lanes.for_each_lane(Lanes::size, [&](Index i) { s.staged2[staged + i] = infinity; });
+    lanes.sync();
     std::uint64_t seen[2] = {};
     bool distinct = true;
     for (int i = 0; i < staged; ++i) {
       const Real value = s.staged2[i];
       int index = -1;
       for (int j = 0; j < staged; j += Lanes::size)
-        index += count_bits(g.ballot(g.load(s.staged2 + j) <= g.broadcast(value)));
+        index += count_bits(lanes.ballot(lanes.load(s.staged2 + j) <= lanes.broadcast(value)));
       const std::uint64_t bit = std::uint64_t{1} << (index % 64);
       distinct = distinct && (seen[index / 64] & bit) == 0;
       seen[index / 64] |= bit;
-      put(g, i, index, s);
+      put(lanes, i, index, s);
     }
     if (distinct) return;
     // Elements with the same distance were all put at the last place of them.
-    g.sync();
-    for (int i = 0; i < staged; ++i) put(g, i, stable_place(g, i, staged, s), s);
-    g.sync();
-    g.one([&] { order_equals(staged, s); });
+    lanes.sync();
+    for (int i = 0; i < staged; ++i) put(lanes, i, stable_index(lanes, i, staged, s), s);
+    lanes.sync();
+    lanes.one([&] { order_equals(staged, s); });
   }
 
-  ZHALO_HD static void put(const Lanes& g, int i, int index, Scratch& s) {
-    g.one([&] {
+  ZHALO_HD static void put(const Lanes& lanes, int i, int index, Scratch& s) {
+    lanes.one([&] {
       s.sorted2[index] = s.staged2[i];
       s.sorted[index] = s.staged[i];
     });
   }
 
   /// Place in the order of squared distance, equal ones as they were staged.
-  ZHALO_HD static int stable_place(const Lanes& g, int i, int staged, const Scratch& s) {
+  ZHALO_HD static int stable_index(const Lanes& lanes, int i, int staged, const Scratch& s) {
     const Real value = s.staged2[i];
     int before = 0;
     for (int j = 0; j < staged; j += Lanes::size) {
-      const auto other = g.load(s.staged2 + j);
-      const std::uint64_t not_above = g.ballot(other <= g.broadcast(value));
-      const std::uint64_t not_below = g.ballot(g.broadcast(value) <= other);
+      const auto other = lanes.load(s.staged2 + j);
+      const std::uint64_t not_above = lanes.ballot(other <= lanes.broadcast(value));
+      const std::uint64_t not_below = lanes.ballot(lanes.broadcast(value) <= other);
       const std::uint64_t earlier = i > j ? first_bits(i - j) : 0;
       before += count_bits(not_above & (~not_below | earlier));
     }
@@ -135,11 +135,11 @@ struct BestList {
 
   /// From the last new element to the first: what comes behind it moves up by the number of new
   /// ones before that.
-  ZHALO_HD void merge(const Lanes& g, const Row& row, Index num_new, Scratch& s) const {
+  ZHALO_HD void merge(const Lanes& lanes, const Row& row, Index num_new, Scratch& s) const {
     LocalIndex* before = s.staged;  // what was staged lies in s.sorted now
-    g.for_each_lane(num_new,
-                    [&](Index i) { before[i] = static_cast<LocalIndex>(count_before(row, i, s)); });
-    g.sync();
+    lanes.for_each_lane(
+        num_new, [&](Index i) { before[i] = static_cast<LocalIndex>(count_before(row, i, s)); });
+    lanes.sync();
     Index end = row.num;
     for (Index i = num_new - 1; i >= 0; --i) {
       const Index first = before[i];
@@ -147,16 +147,16 @@ struct BestList {
       const Index room = rows.k - to;
       const Index moved = end - first < room ? end - first : room;
       if (moved > 0) {
-        g.move(row.distance2 + first, moved, row.distance2 + to);
-        g.move(row.index + first, moved, row.index + to);
+        lanes.move(row.distance2 + first, moved, row.distance2 + to);
+        lanes.move(row.index + first, moved, row.index + to);
       }
       if (room >= 0) {
-        g.one([&] {
+        lanes.one([&] {
           row.distance2[to - 1] = s.sorted2[i];
           row.index[to - 1] = s.sorted[i];
         });
       }
-      g.sync();
+      lanes.sync();
       end = first;
     }
   }

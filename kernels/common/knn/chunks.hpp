@@ -87,7 +87,8 @@ ListedChunk list_chunk(const E& exec, const ChunkCounts<Real>& counts, Index max
   queue_scan(exec, counts.offset);
   Buffer<ListedChunk> result(exec, 1, "a chunk of queries");
   const Span<const Index> offset = counts.offset;
-  for_each(exec, 1, ShortenChunk<Real>{counts.queries, counts.chunk, offset, max_neighbours, result.data()});
+  for_each(exec, 1,
+           ShortenChunk<Real>{counts.queries, counts.chunk, offset, max_neighbours, result.data()});
   ListedChunk on_host;
   copy_bytes(exec, &on_host, result.data(), sizeof on_host);
   return on_host;

@@ -26,19 +26,19 @@ struct BestOfLanes {
   Lane index[std::size_t{max_k}];
   Lane lost2;  ///< the nearest that was left out although it was within the bound
 
-  ZHALO_HD void clear(const Lanes& g, int k) {
-    lost2 = g.broadcast(infinity);
+  ZHALO_HD void clear(const Lanes& lanes, int k) {
+    lost2 = lanes.broadcast(infinity);
     ZHALO_UNROLL
     for (int u = 0; u < max_k; ++u) {
-      distance2[u] = g.broadcast(u < max_k - k ? -infinity : infinity);
-      index[u] = g.broadcast_index(no_index);
+      distance2[u] = lanes.broadcast(u < max_k - k ? -infinity : infinity);
+      index[u] = lanes.broadcast_index(no_index);
     }
   }
 
   /// Puts r2 into its place; of equal ones behind the others. Infinity changes nothing.
-  ZHALO_HD void insert(const Lanes& g, Lane r2, Lane at) {
+  ZHALO_HD void insert(const Lanes& lanes, Lane r2, Lane at) {
     lost2 = Lanes::min(lost2, Lanes::max(r2, distance2[max_k - 1]));
-    insert_from<max_k>(g, r2, at);
+    insert_from<max_k>(lanes, r2, at);
   }
 
  private:
@@ -46,24 +46,24 @@ struct BestOfLanes {
 
   /// From the back, as long as any lane has something to move.
   template <int end>
-  ZHALO_HD void insert_from(const Lanes& g, Lane r2, Lane at) {
+  ZHALO_HD void insert_from(const Lanes& lanes, Lane r2, Lane at) {
     constexpr int begin = end > part ? end - part : 0;
     ZHALO_UNROLL
-    for (int u = end - 1; u > begin; --u) move_up(g, u, r2, at);
+    for (int u = end - 1; u > begin; --u) move_up(lanes, u, r2, at);
     if constexpr (begin > 0) {
-      const bool ends = g.ballot(distance2[begin - 1] <= r2) == first_bits(Lanes::size);
-      move_up(g, begin, r2, at);
-      if (!ends) insert_from<begin>(g, r2, at);
+      const bool ends = lanes.ballot(distance2[begin - 1] <= r2) == first_bits(Lanes::size);
+      move_up(lanes, begin, r2, at);
+      if (!ends) insert_from<begin>(lanes, r2, at);
     } else {
-      index[0] = g.select(distance2[0] <= r2, index[0], at);
+      index[0] = lanes.select(distance2[0] <= r2, index[0], at);
       distance2[0] = Lanes::min(r2, distance2[0]);
     }
   }
 
   /// Element u becomes r2, if that belongs there, or the one before, or stays.
-  ZHALO_HD void move_up(const Lanes& g, int u, Lane r2, Lane at) {
-    const Lane from_below = g.select(distance2[u - 1] <= r2, at, index[u - 1]);
-    index[u] = g.select(distance2[u] <= r2, index[u], from_below);
+  ZHALO_HD void move_up(const Lanes& lanes, int u, Lane r2, Lane at) {
+    const Lane from_below = lanes.select(distance2[u - 1] <= r2, at, index[u - 1]);
+    index[u] = lanes.select(distance2[u] <= r2, index[u], from_below);
     distance2[u] = Lanes::max(distance2[u - 1], Lanes::min(r2, distance2[u]));
   }
 };
@@ -76,8 +76,9 @@ struct BestOfLanes {
 /// indices among equal distances at the end. Where a particle just as far as the last neighbour may
 /// have been left out, the row is marked as tied.
 template <class Lanes, int max_k>
-struct FindFewNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>,
-                                      FindFewNearest<Lanes, max_k>, FewNearestScratch<Lanes, max_k>> {
+struct FindFewNearest
+    : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindFewNearest<Lanes, max_k>,
+                    FewNearestScratch<Lanes, max_k>> {
   using Lane = typename Lanes::Lane;
   using Real = typename Lanes::real;
   using Scratch = FewNearestScratch<Lanes, max_k>;
@@ -88,21 +89,21 @@ struct FindFewNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>,
   using Base::search;
   using typename Base::Walk;
 
-  ZHALO_HD void operator()(const Lanes& g, Index item, Scratch& s) const {
+  ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);
     if (walk.num == 0) return;
-    for (int first = 0; first < walk.num; first += Lanes::size) bound_queries(g, walk, first);
-    g.sync();
+    for (int first = 0; first < walk.num; first += Lanes::size) bound_queries(lanes, walk, first);
+    lanes.sync();
     refine(walk);
-    this->start(g, walk);
-    g.for_each_lane(walk.num, [&](Index i) { finish_row(walk, static_cast<int>(i)); });
+    this->start(lanes, walk);
+    lanes.for_each_lane(walk.num, [&](Index i) { finish_row(walk, static_cast<int>(i)); });
   }
 
   template <class Metric>
-  ZHALO_HD void visit(const Lanes& g, const Metric& metric, Walk& walk) const {
-    const NearLeaves near = near_leaves(g, metric, walk);
+  ZHALO_HD void visit(const Lanes& lanes, const Metric& metric, Walk& walk) const {
+    const NearLeaves near = near_leaves(lanes, metric, walk);
     for (int first = 0; first < walk.num; first += Lanes::size)
-      visit_lanes(g, metric, near, walk, first);
+      visit_lanes(lanes, metric, near, walk, first);
   }
 
   ZHALO_HD void refine(Walk& walk) const {
@@ -134,7 +135,7 @@ struct FindFewNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>,
   struct Queries {
     Lane x[3];
     Lane bound2;       ///< what is further away is of no use
-    LocalIndex first;  ///< place of the first lane's one
+    LocalIndex first;  ///< index of the first lane's one
     bool leave_out_self;
   };
 
@@ -142,11 +143,11 @@ struct FindFewNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>,
     Best best;
   };
 
-  ZHALO_HD Queries queries_of(const Lanes& g, const Walk& walk, int first) const {
+  ZHALO_HD Queries queries_of(const Lanes& lanes, const Walk& walk, int first) const {
     Queries queries;
     queries.first = walk.begin + static_cast<LocalIndex>(first);
-    this->load_particles(g, search.queries, queries.first, queries.x);
-    queries.bound2 = g.broadcast(search.reach2);
+    this->load_particles(lanes, search.queries, queries.first, queries.x);
+    queries.bound2 = lanes.broadcast(search.reach2);
     queries.leave_out_self = search.leave_out_self;
     return queries;
   }
@@ -160,23 +161,23 @@ struct FindFewNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>,
 
   /// Each of `most` particles is the nearest of its part of the window: within the distance of the
   /// furthest of them lie as many. Without images: those are nearer yet.
-  ZHALO_HD void bound_queries(const Lanes& g, const Walk& walk, int first) const {
-    const Queries queries = queries_of(g, walk, first);
+  ZHALO_HD void bound_queries(const Lanes& lanes, const Walk& walk, int first) const {
+    const Queries queries = queries_of(lanes, walk, first);
     const int num = walk.num - first;
     const auto middle = static_cast<LocalIndex>(num < Lanes::size ? num / 2 : Lanes::size / 2);
-    const auto window = this->window_around(g, walk, queries.first + middle, window_size);
+    const auto window = this->window_around(lanes, walk, queries.first + middle, window_size);
     Lane nearest[std::size_t{max_k}];
     ZHALO_UNROLL
-    for (int u = 0; u < max_k; ++u) nearest[u] = g.broadcast(infinity);
+    for (int u = 0; u < max_k; ++u) nearest[u] = lanes.broadcast(infinity);
     for (int j = 0; j < window.size; j += max_k) {
       ZHALO_UNROLL
       for (int u = 0; u < max_k; ++u) {
         if (j + u >= window.size) continue;
         const LocalIndex particle = window.begin + static_cast<LocalIndex>(j + u);
-        const Lane r2 = distance2_to(g, OpenSpace<Lanes>{}, queries, particle);
-        const Lane counted = queries.leave_out_self
-                                 ? g.select(others(queries, particle), r2, g.broadcast(infinity))
-                                 : r2;
+        const Lane r2 = distance2_to(lanes, OpenSpace<Lanes>{}, queries, particle);
+        const Lane counted = queries.leave_out_self ? lanes.select(others(queries, particle), r2,
+                                                                   lanes.broadcast(infinity))
+                                                    : r2;
         nearest[u] = Lanes::min(nearest[u], counted);
       }
     }
@@ -184,79 +185,82 @@ struct FindFewNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>,
     ZHALO_UNROLL
     for (int u = 1; u < max_k; ++u) bound2 = Lanes::max(bound2, nearest[u]);
     bound2 = Lanes::min(bound2, queries.bound2);
-    g.store(g.select(first_bits(num), bound2, g.broadcast(-1)), walk.scratch.bound2 + first);
+    lanes.store(lanes.select(first_bits(num), bound2, lanes.broadcast(-1)),
+                walk.scratch.bound2 + first);
   }
 
   template <class Metric>
-  ZHALO_HD Lane distance2_to(const Lanes& g, const Metric& metric, const Queries& queries,
+  ZHALO_HD Lane distance2_to(const Lanes& lanes, const Metric& metric, const Queries& queries,
                              LocalIndex particle) const {
     Lane x[3];
-    this->broadcast_particle(g, search.tree, particle, x);
+    this->broadcast_particle(lanes, search.tree, particle, x);
     return this->distance2(metric, queries.x, x);
   }
 
   template <class Metric>
-  ZHALO_HD NearLeaves near_leaves(const Lanes& g, const Metric& metric, const Walk& walk) const {
+  ZHALO_HD NearLeaves near_leaves(const Lanes& lanes, const Metric& metric,
+                                  const Walk& walk) const {
     static_assert(Scratch::max_leaves <= 128 && 64 % Lanes::size == 0);
-    const Lane near2 = g.broadcast(walk.reach2 * static_cast<Real>(near_part));
+    const Lane near2 = lanes.broadcast(walk.reach2 * static_cast<Real>(near_part));
     Corners<Lanes> own;
-    this->broadcast_box(g, search.queries, walk.leaf, own);
+    this->broadcast_box(lanes, search.queries, walk.leaf, own);
     NearLeaves near{};
     for (int l = 0; l < walk.num_leaves; l += Lanes::size) {
-      const Lane r2 = this->gap2(metric, own, this->listed_boxes(g, walk, l), g.broadcast(0));
-      near.bits[l / 64] |= g.ballot(r2 <= near2) << (l % 64);
+      const Lane r2 =
+          this->gap2(metric, own, this->listed_boxes(lanes, walk, l), lanes.broadcast(0));
+      near.bits[l / 64] |= lanes.ballot(r2 <= near2) << (l % 64);
     }
     return near;
   }
 
   template <class Metric>
-  ZHALO_HD void visit_lanes(const Lanes& g, const Metric& metric, const NearLeaves& near,
+  ZHALO_HD void visit_lanes(const Lanes& lanes, const Metric& metric, const NearLeaves& near,
                             Walk& walk, int first) const {
     Scratch& s = walk.scratch;
-    SearchedQueries queries{queries_of(g, walk, first), {}};
-    queries.bound2 = g.load(s.bound2 + first);
-    queries.best.clear(g, static_cast<int>(rows.k));
-    if (walk.was_visited) read_rows(g, walk, first, queries.best);
+    SearchedQueries queries{queries_of(lanes, walk, first), {}};
+    queries.bound2 = lanes.load(s.bound2 + first);
+    queries.best.clear(lanes, static_cast<int>(rows.k));
+    if (walk.was_visited) read_rows(lanes, walk, first, queries.best);
     for (const bool of_near : {true, false}) {
       for (int l = 0; l < walk.num_leaves; ++l)
-        if (near.has(l) == of_near) visit_leaf(g, metric, l, walk, queries);
+        if (near.has(l) == of_near) visit_leaf(lanes, metric, l, walk, queries);
     }
-    g.store(queries.bound2, s.bound2 + first);
-    write_rows(g, walk, first, queries.best);
+    lanes.store(queries.bound2, s.bound2 + first);
+    write_rows(lanes, walk, first, queries.best);
   }
 
   template <class Metric>
-  ZHALO_HD void visit_leaf(const Lanes& g, const Metric& metric, int l, Walk& walk,
+  ZHALO_HD void visit_leaf(const Lanes& lanes, const Metric& metric, int l, Walk& walk,
                            SearchedQueries& queries) const {
     Corners<Lanes> box;
     for (int axis = 0; axis < 3; ++axis) {
-      box.lo[axis] = g.broadcast(walk.scratch.lo[axis][l]);
-      box.hi[axis] = g.broadcast(walk.scratch.hi[axis][l]);
+      box.lo[axis] = lanes.broadcast(walk.scratch.lo[axis][l]);
+      box.hi[axis] = lanes.broadcast(walk.scratch.hi[axis][l]);
     }
     const Corners<Lanes> points{{queries.x[0], queries.x[1], queries.x[2]},
                                 {queries.x[0], queries.x[1], queries.x[2]}};
-    const Lane gap2 = this->gap2(metric, points, box, g.broadcast(0));
-    const std::uint64_t lanes = g.ballot(gap2 <= queries.bound2);
-    if (lanes == 0) return;
+    const Lane gap2 = this->gap2(metric, points, box, lanes.broadcast(0));
+    const std::uint64_t lane_bits = lanes.ballot(gap2 <= queries.bound2);
+    if (lane_bits == 0) return;
     const ParticleRun run = this->run_of(walk.scratch.leaf[l]);
-    walk.work.leaves += count_bits(lanes);
-    walk.work.pairs += Index{count_bits(lanes)} * (run.end - run.begin);
+    walk.work.leaves += count_bits(lane_bits);
+    walk.work.pairs += Index{count_bits(lane_bits)} * (run.end - run.begin);
     for (LocalIndex j = run.begin; j < run.end; j += together)
-      offer(g, metric, {j, run.end}, queries);
-    keep_from_ties(g, queries);
+      offer(lanes, metric, {j, run.end}, queries);
+    keep_from_ties(lanes, queries);
   }
 
   /// The first particles of a run.
   template <class Metric>
-  ZHALO_HD void offer(const Lanes& g, const Metric& metric, const ParticleRun& run,
+  ZHALO_HD void offer(const Lanes& lanes, const Metric& metric, const ParticleRun& run,
                       SearchedQueries& queries) const {
     Lane r2[std::size_t{together}];
     std::uint64_t within[std::size_t{together}];
     std::uint64_t any = 0;
     ZHALO_UNROLL
     for (int u = 0; u < together; ++u) {
-      r2[u] = distance2_to(g, metric, queries, run.begin + static_cast<LocalIndex>(u));
-      any |= within[u] = g.ballot(r2[u] <= queries.bound2);
+      r2[u] = distance2_to(lanes, metric, queries, run.begin + static_cast<LocalIndex>(u));
+      any |= within[u] = lanes.ballot(r2[u] <= queries.bound2);
     }
     if (any == 0) return;
     ZHALO_UNROLL
@@ -264,79 +268,82 @@ struct FindFewNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>,
       const LocalIndex particle = run.begin + static_cast<LocalIndex>(u);
       const std::uint64_t wanted = within[u] & others(queries, particle);
       if (wanted == 0 || particle >= run.end) continue;
-      queries.best.insert(g, g.select(wanted, r2[u], g.broadcast(infinity)),
-                          g.broadcast_index(search.first_local_index + particle));
+      queries.best.insert(lanes, lanes.select(wanted, r2[u], lanes.broadcast(infinity)),
+                          lanes.broadcast_index(search.first_local_index + particle));
     }
     queries.bound2 = Lanes::min(queries.bound2, queries.best.distance2[max_k - 1]);
   }
 
   /// A lane that lost a neighbour as far as its last one wants nearer ones only from now on: thus
   /// many particles in one place cost no more than others.
-  ZHALO_HD void keep_from_ties(const Lanes& g, SearchedQueries& queries) const {
+  ZHALO_HD void keep_from_ties(const Lanes& lanes, SearchedQueries& queries) const {
     const Best& best = queries.best;
     const Lane last2 = best.distance2[max_k - 1];
-    const std::uint64_t tied = g.ballot(best.lost2 <= Lanes::min(last2, g.broadcast(largest)));
+    const std::uint64_t tied =
+        lanes.ballot(best.lost2 <= Lanes::min(last2, lanes.broadcast(largest)));
     if (tied == 0) return;
     // The next smaller number: rounding brings down what is less than one unit below.
-    const Lane below = Lanes::fma(last2, g.broadcast(1 - half_unit), g.broadcast(-smallest));
-    queries.bound2 = g.select(tied, Lanes::min(queries.bound2, below), queries.bound2);
+    const Lane below =
+        Lanes::fma(last2, lanes.broadcast(1 - half_unit), lanes.broadcast(-smallest));
+    queries.bound2 = lanes.select(tied, Lanes::min(queries.bound2, below), queries.bound2);
   }
 
   // ---------------------------------------------------------------- rows
 
   /// Calls f(element of the rows, place in the tile) for the rows of the lanes' queries.
   template <class F>
-  ZHALO_HD void for_each_element(const Lanes& g, const Walk& walk, int first, const F& f) const {
+  ZHALO_HD void for_each_element(const Lanes& lanes, const Walk& walk, int first,
+                                 const F& f) const {
     const int num = walk.num - first < Lanes::size ? walk.num - first : Lanes::size;
     const auto k = static_cast<int>(rows.k);
     Index row_begin = this->row_of(walk, first) * rows.k;
     for (int row = 0; row < num; ++row, row_begin += k) {
       const int tile_begin = (max_k - k) * Scratch::stride + row;
-      g.for_each_lane(k, [&](Index i) {
+      lanes.for_each_lane(k, [&](Index i) {
         f(row_begin + i, tile_begin + static_cast<int>(i) * Scratch::stride);
       });
     }
-    g.sync();
+    lanes.sync();
   }
 
-  ZHALO_HD void write_rows(const Lanes& g, Walk& walk, int first, const Best& best) const {
+  ZHALO_HD void write_rows(const Lanes& lanes, Walk& walk, int first, const Best& best) const {
     Scratch& s = walk.scratch;
-    g.store(best.lost2, s.lost2 + first);
-    put_into_tile(g, best.distance2, s);
-    for_each_element(g, walk, first,
+    lanes.store(best.lost2, s.lost2 + first);
+    put_into_tile(lanes, best.distance2, s);
+    for_each_element(lanes, walk, first,
                      [&](Index at, int in_tile) { rows.distance2[at] = s.tile[in_tile]; });
-    put_into_tile(g, best.index, s);
-    for_each_element(g, walk, first, [&](Index at, int in_tile) {
+    put_into_tile(lanes, best.index, s);
+    for_each_element(lanes, walk, first, [&](Index at, int in_tile) {
       rows.local_index[at] = Lanes::index_in(s.tile[in_tile]);
     });
   }
 
-  ZHALO_HD void read_rows(const Lanes& g, Walk& walk, int first, Best& best) const {
+  ZHALO_HD void read_rows(const Lanes& lanes, Walk& walk, int first, Best& best) const {
     Scratch& s = walk.scratch;
-    best.lost2 = g.load(s.lost2 + first);
-    for_each_element(g, walk, first,
+    best.lost2 = lanes.load(s.lost2 + first);
+    for_each_element(lanes, walk, first,
                      [&](Index at, int in_tile) { s.tile[in_tile] = rows.distance2[at]; });
-    take_from_tile(g, s, best.distance2);
-    for_each_element(g, walk, first, [&](Index at, int in_tile) {
+    take_from_tile(lanes, s, best.distance2);
+    for_each_element(lanes, walk, first, [&](Index at, int in_tile) {
       s.tile[in_tile] = bits_of_index<Real>(rows.local_index[at]);
     });
-    take_from_tile(g, s, best.index);
+    take_from_tile(lanes, s, best.index);
   }
 
-  ZHALO_HD static void put_into_tile(const Lanes& g, const Lane (&best)[std::size_t{max_k}],
+  ZHALO_HD static void put_into_tile(const Lanes& lanes, const Lane (&best)[std::size_t{max_k}],
                                      Scratch& s) {
     ZHALO_UNROLL
-    for (int u = 0; u < max_k; ++u) g.store(best[u], s.tile + u * Scratch::stride);
-    g.sync();
+    for (int u = 0; u < max_k; ++u) lanes.store(best[u], s.tile + u * Scratch::stride);
+    lanes.sync();
   }
 
   /// Elements that no row has stay as they are.
-  ZHALO_HD void take_from_tile(const Lanes& g, const Scratch& s,
+  ZHALO_HD void take_from_tile(const Lanes& lanes, const Scratch& s,
                                Lane (&best)[std::size_t{max_k}]) const {
     ZHALO_UNROLL
     for (int u = 0; u < max_k; ++u)
-      if (u >= max_k - rows.k) best[u] = g.load(s.tile + u * Scratch::stride);
-    g.sync();
+      if (u >= max_k - rows.k) best[u] = lanes.load(s.tile + u * Scratch::stride);
+    lanes.sync();
   }
 
   /// Counts a row's neighbours, orders equal distances by global index, and marks it if it is tied.

@@ -20,43 +20,43 @@ struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNe
   using typename Base::Scratch;
   using typename Base::Walk;
 
-  ZHALO_HD void operator()(const Lanes& g, Index item, Scratch& s) const {
+  ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);
     if (walk.num == 0 || (rows.only_tied && !has_tied(walk))) return;
-    for (int i = 0; i < walk.num; ++i) bound_query(g, walk, i);
-    g.sync();
+    for (int i = 0; i < walk.num; ++i) bound_query(lanes, walk, i);
+    lanes.sync();
     refine(walk);
-    this->start(g, walk);
+    this->start(lanes, walk);
   }
 
   template <class Metric>
-  ZHALO_HD void visit_query(const Lanes& g, const Metric& metric, Walk& walk, int i) const {
+  ZHALO_HD void visit_query(const Lanes& lanes, const Metric& metric, Walk& walk, int i) const {
     Scratch& s = walk.scratch;
-    QueryState<Lanes> query = this->state_of(g, walk, i, s.bound2[i], s.bound_index[i]);
+    QueryState<Lanes> query = this->state_of(lanes, walk, i, s.bound2[i], s.bound_index[i]);
     const BestList<Lanes> best{rows, search.global_index};
     for (int l = 0; l < walk.num_leaves; l += Lanes::size) {
-      for (std::uint64_t near = this->leaves_of_use(g, metric, walk, l, query); near != 0;
+      for (std::uint64_t near = this->leaves_of_use(lanes, metric, walk, l, query); near != 0;
            near &= near - 1) {
         ParticleRun run = this->run_of(s.leaf[l + lowest_bit(near)]);
         if (query.staged + static_cast<int>(run.end - run.begin) > Scratch::max_staged) {
-          flush(g, best, query, s);
+          flush(lanes, best, query, s);
           // The bound is closer now: of a million particles in one place only the first leaves
           // remain.
-          near &= this->leaves_of_use(g, metric, walk, l, query);
+          near &= this->leaves_of_use(lanes, metric, walk, l, query);
           if (near == 0) break;
           run = this->run_of(s.leaf[l + lowest_bit(near)]);
         }
         walk.work.leaves += 1;
         walk.work.pairs += run.end - run.begin;
-        this->test_particles(g, metric, query, run, [&](const FoundLanes<Lanes>& found) {
-          best.add(g, {found.lanes, found.r2, search.first_local_index + found.first}, query.staged,
-                   s);
+        this->test_particles(lanes, metric, query, run, [&](const FoundLanes<Lanes>& found) {
+          best.add(lanes, {found.lane_bits, found.r2, search.first_local_index + found.first},
+                   query.staged, s);
         });
       }
     }
-    flush(g, best, query, s);
-    g.sync();  // others may still read what was
-    g.one([&] {
+    flush(lanes, best, query, s);
+    lanes.sync();  // others may still read what was
+    lanes.one([&] {
       rows.count[query.row] = query.found;
       s.bound2[i] = query.bound2;
       s.bound_index[i] = query.bound_index;
@@ -75,9 +75,9 @@ struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNe
   }
 
  private:
-  ZHALO_HD void flush(const Lanes& g, const BestList<Lanes>& best, QueryState<Lanes>& query,
+  ZHALO_HD void flush(const Lanes& lanes, const BestList<Lanes>& best, QueryState<Lanes>& query,
                       Scratch& s) const {
-    query.found = best.flush(g, query.row, query.found, query.staged, s);
+    query.found = best.flush(lanes, query.row, query.found, query.staged, s);
     query.staged = 0;
     if (query.found == rows.k) take_bound(query);
   }
@@ -96,9 +96,9 @@ struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNe
     int needed;
   };
 
-  ZHALO_HD Window window_of(const Lanes& g, const Walk& walk, LocalIndex query) const {
+  ZHALO_HD Window window_of(const Lanes& lanes, const Walk& walk, LocalIndex query) const {
     const auto needed = static_cast<int>(rows.k) + (search.leave_out_self ? 1 : 0);
-    return {this->window_around(g, walk, query, needed + needed / 4 + 64), needed};
+    return {this->window_around(lanes, walk, query, needed + needed / 4 + 64), needed};
   }
 
   ZHALO_HD bool has_tied(const Walk& walk) const {
@@ -107,7 +107,7 @@ struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNe
     return tied;
   }
 
-  ZHALO_HD void bound_query(const Lanes& g, const Walk& walk, int i) const {
+  ZHALO_HD void bound_query(const Lanes& lanes, const Walk& walk, int i) const {
     const Index row = this->row_of(walk, i);
     const Index last = (row + 1) * rows.k - 1;
     const LocalIndex count = rows.count[row];
@@ -120,12 +120,13 @@ struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNe
       bound_index = search.global_index[rows.local_index[last]];
     } else {
       const LocalIndex query = walk.begin + static_cast<LocalIndex>(i);
-      const Window window = window_of(g, walk, query);
-      const Real found = window.size >= window.needed ? bound_from(g, walk, query, window) : bound2;
+      const Window window = window_of(lanes, walk, query);
+      const Real found =
+          window.size >= window.needed ? bound_from(lanes, walk, query, window) : bound2;
       bound2 = found < bound2 ? found : bound2;
     }
-    g.sync();  // others may still read the count
-    g.one([&] {
+    lanes.sync();  // others may still read the count
+    lanes.one([&] {
       if (!rows.resume && (!rows.only_tied || count == tied_row)) rows.count[row] = 0;
       walk.scratch.bound2[i] = bound2;
       walk.scratch.bound_index[i] = bound_index;
@@ -134,19 +135,19 @@ struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNe
 
   /// A squared distance within which enough of the window's particles lie, and not many more.
   /// Without images: those are nearer yet.
-  ZHALO_HD Real bound_from(const Lanes& g, const Walk& walk, LocalIndex query,
+  ZHALO_HD Real bound_from(const Lanes& lanes, const Walk& walk, LocalIndex query,
                            const Window& window) const {
     const Distances distances{walk.scratch, window, query};
-    Lane furthest = g.broadcast(0);
-    g.sync();
+    Lane furthest = lanes.broadcast(0);
+    lanes.sync();
     for (int j = 0; j < window.size; j += Lanes::size) {
-      const Lane r2 = window_distance2(g, distances, j);
+      const Lane r2 = window_distance2(lanes, distances, j);
       furthest = Lanes::max(furthest, r2);
       if (window.size <= Scratch::max_window)
-        g.compress(first_bits(Lanes::size), r2, walk.scratch.window + j);
+        lanes.compress(first_bits(Lanes::size), r2, walk.scratch.window + j);
     }
-    g.sync();
-    return narrowed(g, distances, g.reduce_max(furthest));
+    lanes.sync();
+    return narrowed(lanes, distances, lanes.reduce_max(furthest));
   }
 
   struct Distances {
@@ -156,30 +157,32 @@ struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNe
   };
 
   /// Distances to the window's particles from j on; 0 behind its end.
-  ZHALO_HD Lane window_distance2(const Lanes& g, const Distances& d, int j) const {
+  ZHALO_HD Lane window_distance2(const Lanes& lanes, const Distances& d, int j) const {
     Lane x[3], other[3];
     for (int axis = 0; axis < 3; ++axis) {
       const Real at = search.queries.pos.axis[axis][d.query];
-      x[axis] = g.broadcast(at);
+      x[axis] = lanes.broadcast(at);
       other[axis] =
-          g.load_or(search.tree.pos.axis[axis] + d.window.begin + j, d.window.size - j, at);
+          lanes.load_or(search.tree.pos.axis[axis] + d.window.begin + j, d.window.size - j, at);
     }
     return this->distance2(OpenSpace<Lanes>{}, x, other);
   }
 
   /// Particles of the window within a squared distance.
-  ZHALO_HD int count_within(const Lanes& g, const Distances& d, Real r2) const {
+  ZHALO_HD int count_within(const Lanes& lanes, const Distances& d, Real r2) const {
     const bool stored = d.window.size <= Scratch::max_window;
     int count = 0;
     for (int j = 0; j < d.window.size; j += Lanes::size) {
-      const Lane distances = stored ? g.load(d.scratch.window + j) : window_distance2(g, d, j);
-      count += count_bits(g.ballot(distances <= g.broadcast(r2)) & first_bits(d.window.size - j));
+      const Lane distances =
+          stored ? lanes.load(d.scratch.window + j) : window_distance2(lanes, d, j);
+      count += count_bits(lanes.ballot(distances <= lanes.broadcast(r2)) &
+                          first_bits(d.window.size - j));
     }
     return count;
   }
 
   /// Halves the bound while it holds enough, then closes in.
-  ZHALO_HD Real narrowed(const Lanes& g, const Distances& d, Real max_r2) const {
+  ZHALO_HD Real narrowed(const Lanes& lanes, const Distances& d, Real max_r2) const {
     const int needed = d.window.needed;
     const int enough = needed + needed / 4;
     Real high = max_r2;
@@ -187,9 +190,9 @@ struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNe
     int count = d.window.size;
     for (int step = 0; count > enough && high > 0 && low == 0; ++step) {
       // As many in one place: halving would go on to the smallest numbers.
-      if (step == 8 && count_within(g, d, 0) >= needed) return 0;
+      if (step == 8 && count_within(lanes, d, 0) >= needed) return 0;
       const Real half = high / 2;
-      const int inside = count_within(g, d, half);
+      const int inside = count_within(lanes, d, half);
       if (inside < needed) {
         low = half;
       } else {
@@ -199,7 +202,7 @@ struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNe
     }
     for (int step = 0; step < 3 && count > enough; ++step) {
       const Real middle = (low + high) / 2;
-      const int inside = count_within(g, d, middle);
+      const int inside = count_within(lanes, d, middle);
       if (inside < needed) {
         low = middle;
       } else {

@@ -101,7 +101,7 @@ struct WriteRow {
   RowOutput<Real> to;
 
   ZHALO_HD void prefetch(Index row) const {
-    const Index first = place_of(row) * rows.k;
+    const Index first = result_row_of(row) * rows.k;
     if (!to.distance.empty()) prefetch_line(&to.distance[first]);
     if (!to.index.empty()) prefetch_line(&to.index[first]);
   }
@@ -109,7 +109,7 @@ struct WriteRow {
   ZHALO_HD void operator()(Index row) const {
     const Index found = rows.count[row];
     const Index from = row * rows.k;
-    const Index first = place_of(row) * rows.k;
+    const Index first = result_row_of(row) * rows.k;
     if (!to.distance.empty()) {
       for (Index i = 0; i < found; ++i) to.distance[first + i] = distance(from + i);
       for (Index i = found; i < rows.k; ++i) to.distance[first + i] = infinity;
@@ -119,7 +119,9 @@ struct WriteRow {
     for (Index i = found; i < rows.k; ++i) to.index[first + i] = -1;
   }
 
-  ZHALO_HD Index place_of(Index row) const { return to.place.empty() ? row : Index{to.place[row]}; }
+  ZHALO_HD Index result_row_of(Index row) const {
+    return to.result_row.empty() ? row : Index{to.result_row[row]};
+  }
   ZHALO_HD Real distance(Index at) const {
     const Real r = square_root(rows.distance2[at]);
     return static_cast<Real>(static_cast<double>(r) * to.unit);
@@ -142,11 +144,11 @@ struct WriteElement {
     const Index row = at / k;
     const Index i = at - row * k;
     const bool is_found = i < Index{of_row.rows.count[row]};
-    const Index place = of_row.place_of(row) * k + i;
+    const Index element = of_row.result_row_of(row) * k + i;
     const RowOutput<Real>& to = of_row.to;
     if (!to.distance.empty())
-      to.distance[place] = is_found ? of_row.distance(at) : WriteRow<Real>::infinity;
-    if (!to.index.empty()) to.index[place] = is_found ? of_row.index(at) : Index{-1};
+      to.distance[element] = is_found ? of_row.distance(at) : WriteRow<Real>::infinity;
+    if (!to.index.empty()) to.index[element] = is_found ? of_row.index(at) : Index{-1};
   }
 };
 

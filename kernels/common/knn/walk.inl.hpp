@@ -45,7 +45,7 @@ struct QueryState {
   typename Lanes::Lane x[3];
   typename Lanes::real bound2;
   Index bound_index;
-  LocalIndex self;  ///< its place among the particles of the tree, if it is left out
+  LocalIndex self;  ///< its index among the particles of the tree, if it is left out
   Index row;
   LocalIndex found;  ///< in the row
   int staged = 0;    ///< in the scratch memory
@@ -54,7 +54,7 @@ struct QueryState {
 /// Particles that were found, one per lane whose bit is set: `first` and those behind it.
 template <class Lanes>
 struct FoundLanes {
-  std::uint64_t lanes;
+  std::uint64_t lane_bits;
   typename Lanes::Lane r2;
   LocalIndex first;
 };
@@ -116,14 +116,14 @@ struct NeighbourWalk : TreeLanes<Lanes> {
   }
 
   /// Query i of the leaf, with the bounds beyond which neighbours are of no use.
-  ZHALO_HD QueryState<Lanes> state_of(const Lanes& g, const Walk& walk, int i, Real bound2,
+  ZHALO_HD QueryState<Lanes> state_of(const Lanes& lanes, const Walk& walk, int i, Real bound2,
                                       Index bound_index) const {
     const LocalIndex index = walk.begin + static_cast<LocalIndex>(i);
     QueryState<Lanes> query;
-    this->broadcast_particle(g, search.queries, index, query.x);
+    this->broadcast_particle(lanes, search.queries, index, query.x);
     query.bound2 = bound2;
     query.bound_index = bound_index;
-    query.self = search.leave_out_self ? index : no_place;
+    query.self = search.leave_out_self ? index : no_index;
     query.row = row_of(walk, i);
     query.found = rows.count[query.row];
     return query;
@@ -134,18 +134,18 @@ struct NeighbourWalk : TreeLanes<Lanes> {
   }
 
   template <class Metric>
-  ZHALO_HD void visit(const Lanes& g, const Metric& metric, Walk& walk) const {
-    for (int i = 0; i < walk.num; ++i) derived().visit_query(g, metric, walk, i);
+  ZHALO_HD void visit(const Lanes& lanes, const Metric& metric, Walk& walk) const {
+    for (int i = 0; i < walk.num; ++i) derived().visit_query(lanes, metric, walk, i);
   }
 
   /// Walks with the metric that the leaf needs. The reach of the walk must be known.
-  ZHALO_HD void start(const Lanes& g, Walk& walk) const {
+  ZHALO_HD void start(const Lanes& lanes, Walk& walk) const {
     if (crosses_edge(walk)) {
-      run(g, PeriodicSpace<Lanes>(g, search.period), walk);
+      run(lanes, PeriodicSpace<Lanes>(lanes, search.period), walk);
     } else {
-      run(g, OpenSpace<Lanes>{}, walk);
+      run(lanes, OpenSpace<Lanes>{}, walk);
     }
-    g.one([&] {
+    lanes.one([&] {
       if (search.work == nullptr) return;
       atomic_add(search.work->leaves, walk.work.leaves);
       atomic_add(search.work->pairs, walk.work.pairs);
@@ -167,44 +167,44 @@ struct NeighbourWalk : TreeLanes<Lanes> {
   }
 
   template <class Metric>
-  ZHALO_HD void run(const Lanes& g, const Metric& metric, Walk& walk) const {
+  ZHALO_HD void run(const Lanes& lanes, const Metric& metric, Walk& walk) const {
     // The top level is one node's worth of children: it is expanded as if a node 0 lay above.
-    this->push(g, walk, search.tree.num_levels, 0);
+    this->push(lanes, walk, search.tree.num_levels, 0);
     // One place visits, so that the text of visiting is compiled in once.
     while (true) {
       if (walk.height == 0 || walk.num_leaves + search.tree.fanout > Scratch::max_leaves) {
-        g.sync();
-        derived().visit(g, metric, walk);
+        lanes.sync();
+        derived().visit(lanes, metric, walk);
         walk.was_visited = true;
-        g.sync();
+        lanes.sync();
         if (walk.height == 0) return;
         walk.num_leaves = 0;
         derived().refine(walk);
       }
-      expand(g, metric, this->pop(g, walk, search.tree), walk);
+      expand(lanes, metric, this->pop(lanes, walk, search.tree), walk);
     }
   }
 
   /// Puts the children within reach onto the stack, the first on top: equal places are found in the
   /// order of their indices. Leaves go into the list.
   template <class Metric>
-  ZHALO_HD void expand(const Lanes& g, const Metric& metric, const Siblings& siblings,
+  ZHALO_HD void expand(const Lanes& lanes, const Metric& metric, const Siblings& siblings,
                        Walk& walk) const {
     Corners<Lanes> box;  // loaded again each time: on a device, registers are dearer
-    this->broadcast_box(g, search.queries, walk.leaf, box);
+    this->broadcast_box(lanes, search.queries, walk.leaf, box);
     const Index first = search.tree.level_first[siblings.level] + siblings.first;
     std::uint64_t all_near = 0;
     for (int j = 0; j < search.tree.fanout; j += Lanes::size) {
       Corners<Lanes> other;
-      this->load_boxes(g, search.tree, first + j, other);
-      const Lane r2 = this->gap2(metric, box, other, g.broadcast(0));
+      this->load_boxes(lanes, search.tree, first + j, other);
+      const Lane r2 = this->gap2(metric, box, other, lanes.broadcast(0));
       std::uint64_t near =
-          g.ballot(r2 <= g.broadcast(walk.reach2)) & first_bits(search.tree.fanout - j);
+          lanes.ballot(r2 <= lanes.broadcast(walk.reach2)) & first_bits(search.tree.fanout - j);
       if (Metric::periodic)
-        near &= g.ballot(other.lo[0] <= other.hi[0]);  // an image of an empty box is not far
-      near = without_later(g, near, r2, first + j, walk);
+        near &= lanes.ballot(other.lo[0] <= other.hi[0]);  // an image of an empty box is not far
+      near = without_later(lanes, near, r2, first + j, walk);
       if (siblings.level == 0) {
-        list_leaves(g, near, other, siblings.first + j, walk);
+        list_leaves(lanes, near, other, siblings.first + j, walk);
       } else {
         all_near |= near << j;
       }
@@ -212,16 +212,16 @@ struct NeighbourWalk : TreeLanes<Lanes> {
     while (all_near != 0) {
       const int last = highest_bit(all_near);
       all_near &= ~(std::uint64_t{1} << last);
-      this->push(g, walk, siblings.level, siblings.first + last);
+      this->push(lanes, walk, siblings.level, siblings.first + last);
     }
   }
 
   /// Of nodes that are just as far as the reach, those whose indices all come too late are of no
   /// use. Thus many equal distances, of equal places above all, cost no more than others.
-  ZHALO_HD std::uint64_t without_later(const Lanes& g, std::uint64_t near, Lane r2, Index first,
+  ZHALO_HD std::uint64_t without_later(const Lanes& lanes, std::uint64_t near, Lane r2, Index first,
                                        const Walk& walk) const {
     if (near == 0 || walk.reach_index == any_index) return near;
-    std::uint64_t equal = near & g.ballot(g.broadcast(walk.reach2) <= r2);
+    std::uint64_t equal = near & lanes.ballot(lanes.broadcast(walk.reach2) <= r2);
     for (; equal != 0; equal &= equal - 1) {
       if (search.smallest_index[first + lowest_bit(equal)] > walk.reach_index)
         near &= ~(equal & ~(equal - 1));
@@ -229,13 +229,13 @@ struct NeighbourWalk : TreeLanes<Lanes> {
     return near;
   }
 
-  ZHALO_HD void list_leaves(const Lanes& g, std::uint64_t near, const Corners<Lanes>& box,
+  ZHALO_HD void list_leaves(const Lanes& lanes, std::uint64_t near, const Corners<Lanes>& box,
                             Index first, Walk& walk) const {
     Scratch& s = walk.scratch;
-    g.compress_indices(near, static_cast<LocalIndex>(first), s.leaf + walk.num_leaves);
+    lanes.compress_indices(near, static_cast<LocalIndex>(first), s.leaf + walk.num_leaves);
     for (int axis = 0; axis < 3; ++axis) {
-      g.compress(near, box.lo[axis], s.lo[axis] + walk.num_leaves);
-      g.compress(near, box.hi[axis], s.hi[axis] + walk.num_leaves);
+      lanes.compress(near, box.lo[axis], s.lo[axis] + walk.num_leaves);
+      lanes.compress(near, box.hi[axis], s.hi[axis] + walk.num_leaves);
     }
     walk.num_leaves += count_bits(near);
   }
@@ -249,9 +249,9 @@ struct NeighbourWalk : TreeLanes<Lanes> {
 
   /// Those in the leaf itself or, where the queries are no particles, in the leaf of the tree that
   /// is nearest to the query; and as many around them as are wanted.
-  ZHALO_HD ParticleWindow window_around(const Lanes& g, const Walk& walk, LocalIndex query,
+  ZHALO_HD ParticleWindow window_around(const Lanes& lanes, const Walk& walk, LocalIndex query,
                                         Index wanted) const {
-    const Index leaf = search.queries_are_particles ? walk.leaf : nearest_leaf(g, query);
+    const Index leaf = search.queries_are_particles ? walk.leaf : nearest_leaf(lanes, query);
     const Index begin = search.tree.leaf_begin[leaf];
     const Index end = search.tree.leaf_end[leaf];
     const Index size = end - begin > wanted ? end - begin : wanted;
@@ -264,9 +264,9 @@ struct NeighbourWalk : TreeLanes<Lanes> {
   }
 
   /// Down from the top, always to the child that is nearest to the query.
-  ZHALO_HD Index nearest_leaf(const Lanes& g, LocalIndex query) const {
+  ZHALO_HD Index nearest_leaf(const Lanes& lanes, LocalIndex query) const {
     Lane x[3];
-    this->broadcast_particle(g, search.queries, query, x);
+    this->broadcast_particle(lanes, search.queries, query, x);
     const Corners<Lanes> box{{x[0], x[1], x[2]}, {x[0], x[1], x[2]}};
     Index node = 0;
     for (int level = search.tree.num_levels - 1; level >= 0; --level) {
@@ -275,11 +275,11 @@ struct NeighbourWalk : TreeLanes<Lanes> {
       node = first;
       for (int j = 0; j < search.tree.fanout; j += Lanes::size) {
         Corners<Lanes> other;
-        this->load_boxes(g, search.tree, search.tree.level_first[level] + first + j, other);
-        const Lane r2 = this->gap2(OpenSpace<Lanes>{}, box, other, g.broadcast(0));
-        const Real min_r2 = g.reduce_min(r2);
+        this->load_boxes(lanes, search.tree, search.tree.level_first[level] + first + j, other);
+        const Lane r2 = this->gap2(OpenSpace<Lanes>{}, box, other, lanes.broadcast(0));
+        const Real min_r2 = lanes.reduce_min(r2);
         const std::uint64_t at =
-            g.ballot(r2 <= g.broadcast(min_r2)) & first_bits(search.tree.fanout - j);
+            lanes.ballot(r2 <= lanes.broadcast(min_r2)) & first_bits(search.tree.fanout - j);
         if (!(min_r2 < nearest) || at == 0) continue;
         nearest = min_r2;
         node = first + j + lowest_bit(at);
@@ -289,28 +289,28 @@ struct NeighbourWalk : TreeLanes<Lanes> {
   }
 
   /// Boxes of the listed leaves from `l` on, one per lane.
-  ZHALO_HD static Corners<Lanes> listed_boxes(const Lanes& g, const Walk& walk, int l) {
+  ZHALO_HD static Corners<Lanes> listed_boxes(const Lanes& lanes, const Walk& walk, int l) {
     Corners<Lanes> box;
     for (int axis = 0; axis < 3; ++axis) {
-      box.lo[axis] = g.load(walk.scratch.lo[axis] + l);
-      box.hi[axis] = g.load(walk.scratch.hi[axis] + l);
+      box.lo[axis] = lanes.load(walk.scratch.lo[axis] + l);
+      box.hi[axis] = lanes.load(walk.scratch.hi[axis] + l);
     }
     return box;
   }
 
   /// Which of the listed leaves from `l` on, one per lane, are of use to a query.
   template <class Metric>
-  ZHALO_HD std::uint64_t leaves_of_use(const Lanes& g, const Metric& metric, const Walk& walk,
+  ZHALO_HD std::uint64_t leaves_of_use(const Lanes& lanes, const Metric& metric, const Walk& walk,
                                        int l, const QueryState<Lanes>& query) const {
     const Scratch& s = walk.scratch;
-    const Corners<Lanes> box = listed_boxes(g, walk, l);
+    const Corners<Lanes> box = listed_boxes(lanes, walk, l);
     const Corners<Lanes> point{{query.x[0], query.x[1], query.x[2]},
                                {query.x[0], query.x[1], query.x[2]}};
-    const Lane r2 = this->gap2(metric, point, box, g.broadcast(0));
+    const Lane r2 = this->gap2(metric, point, box, lanes.broadcast(0));
     std::uint64_t near =
-        g.ballot(r2 <= g.broadcast(query.bound2)) & first_bits(walk.num_leaves - l);
+        lanes.ballot(r2 <= lanes.broadcast(query.bound2)) & first_bits(walk.num_leaves - l);
     if (near == 0 || query.bound_index == any_index) return near;
-    std::uint64_t equal = near & g.ballot(g.broadcast(query.bound2) <= r2);
+    std::uint64_t equal = near & lanes.ballot(lanes.broadcast(query.bound2) <= r2);
     for (; equal != 0; equal &= equal - 1) {
       if (search.smallest_index[s.leaf[l + lowest_bit(equal)]] > query.bound_index)
         near &= ~(equal & ~(equal - 1));
@@ -321,14 +321,15 @@ struct NeighbourWalk : TreeLanes<Lanes> {
   /// Calls found(FoundLanes) for the particles [begin, end) of the tree, so many at a time as there
   /// are lanes; a bit per particle that is within the query's bound.
   template <class Metric, class Found>
-  ZHALO_HD void test_particles(const Lanes& g, const Metric& metric, const QueryState<Lanes>& query,
-                               const ParticleRun& run, Found found) const {
+  ZHALO_HD void test_particles(const Lanes& lanes, const Metric& metric,
+                               const QueryState<Lanes>& query, const ParticleRun& run,
+                               Found found) const {
     for (LocalIndex j = run.begin; j < run.end; j += Lanes::size) {
       Lane x[3];
-      this->load_particles(g, search.tree, j, x);
+      this->load_particles(lanes, search.tree, j, x);
       const Lane r2 = this->distance2(metric, query.x, x);
       std::uint64_t near =
-          g.ballot(r2 <= g.broadcast(query.bound2)) & first_bits(Index{run.end} - j);
+          lanes.ballot(r2 <= lanes.broadcast(query.bound2)) & first_bits(Index{run.end} - j);
       const LocalIndex self = query.self - j;
       if (self < static_cast<LocalIndex>(Lanes::size)) near &= ~(std::uint64_t{1} << self);
       found(FoundLanes<Lanes>{near, r2, j});

@@ -16,58 +16,58 @@ struct FindWithin : NeighbourWalk<Lanes, WithinRows<typename Lanes::real>, FindW
   using typename Base::Scratch;
   using typename Base::Walk;
 
-  ZHALO_HD void operator()(const Lanes& g, Index item, Scratch& s) const {
+  ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);
     if (walk.num == 0) return;
     refine(walk);
-    this->start(g, walk);
+    this->start(lanes, walk);
   }
 
   template <class Metric>
-  ZHALO_HD void visit_query(const Lanes& g, const Metric& metric, Walk& walk, int i) const {
+  ZHALO_HD void visit_query(const Lanes& lanes, const Metric& metric, Walk& walk, int i) const {
     Scratch& s = walk.scratch;
-    QueryState<Lanes> query = this->state_of(g, walk, i, search.reach2, any_index);
+    QueryState<Lanes> query = this->state_of(lanes, walk, i, search.reach2, any_index);
     for (int l = 0; l < walk.num_leaves; l += Lanes::size) {
-      for (std::uint64_t near = this->leaves_of_use(g, metric, walk, l, query); near != 0;
+      for (std::uint64_t near = this->leaves_of_use(lanes, metric, walk, l, query); near != 0;
            near &= near - 1) {
         const ParticleRun run = this->run_of(s.leaf[l + lowest_bit(near)]);
         if (query.staged + static_cast<int>(run.end - run.begin) > Scratch::max_staged)
-          append(g, query, s);
+          append(lanes, query, s);
         walk.work.leaves += 1;
         walk.work.pairs += run.end - run.begin;
-        this->test_particles(g, metric, query, run,
-                             [&](const FoundLanes<Lanes>& found) { take(g, query, found, s); });
+        this->test_particles(lanes, metric, query, run,
+                             [&](const FoundLanes<Lanes>& found) { take(lanes, query, found, s); });
       }
     }
-    append(g, query, s);
-    g.sync();  // others may still read the old count
-    g.one([&] { rows.count[query.row] = query.found; });
+    append(lanes, query, s);
+    lanes.sync();  // others may still read the old count
+    lanes.one([&] { rows.count[query.row] = query.found; });
   }
 
   ZHALO_HD void refine(Walk& walk) const { walk.reach2 = search.reach2; }
 
  private:
-  ZHALO_HD void take(const Lanes& g, QueryState<Lanes>& query, const FoundLanes<Lanes>& found,
+  ZHALO_HD void take(const Lanes& lanes, QueryState<Lanes>& query, const FoundLanes<Lanes>& found,
                      Scratch& s) const {
     if (rows.offset == nullptr) {
-      query.found += static_cast<LocalIndex>(count_bits(found.lanes));
+      query.found += static_cast<LocalIndex>(count_bits(found.lane_bits));
       return;
     }
-    g.compress(found.lanes, found.r2, s.staged2 + query.staged);
-    g.compress_indices(found.lanes, search.first_local_index + found.first,
-                       s.staged + query.staged);
-    query.staged += count_bits(found.lanes);
+    lanes.compress(found.lane_bits, found.r2, s.staged2 + query.staged);
+    lanes.compress_indices(found.lane_bits, search.first_local_index + found.first,
+                           s.staged + query.staged);
+    query.staged += count_bits(found.lane_bits);
   }
 
-  ZHALO_HD void append(const Lanes& g, QueryState<Lanes>& query, Scratch& s) const {
+  ZHALO_HD void append(const Lanes& lanes, QueryState<Lanes>& query, Scratch& s) const {
     if (query.staged == 0) return;
-    g.sync();
+    lanes.sync();
     const Index first = rows.offset[query.row] + query.found;
-    g.for_each_lane(query.staged, [&](Index i) {
+    lanes.for_each_lane(query.staged, [&](Index i) {
       rows.distance2[first + i] = s.staged2[i];
       rows.local_index[first + i] = s.staged[i];
     });
-    g.sync();
+    lanes.sync();
     query.found += static_cast<LocalIndex>(query.staged);
     query.staged = 0;
   }

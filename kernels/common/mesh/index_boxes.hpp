@@ -77,8 +77,8 @@ struct ActOnWord {
 
   ZHALO_HD void operator()(Index word) const {
     const BoxMove& move = index_boxes.moves[move_of(index_boxes.moves, word)];
-    const WordPosition place(move, word - move.first);
-    action.one(place.from, place.to);
+    const WordPosition position(move, word - move.first);
+    action.one(position.from, position.to);
   }
 };
 
@@ -105,13 +105,14 @@ struct ActOnChunk {
  private:
   /// Words [word, end) of a move, row by row; the first and the last row may be in part.
   void act_on_rows(const BoxMove& move, Index word, Index end) const {
-    WordPosition place(move, word);
+    WordPosition position(move, word);
     while (true) {
-      const Index count = std::min(move.extent[3] - place.at[3], end - word);
-      action.run(WordRun{place.from, place.to, move.from_stride[3], move.to_stride[3], count});
+      const Index count = std::min(move.extent[3] - position.at[3], end - word);
+      action.run(
+          WordRun{position.from, position.to, move.from_stride[3], move.to_stride[3], count});
       word += count;
       if (word == end) return;
-      place.next_row(move);
+      position.next_row(move);
     }
   }
 };

@@ -29,7 +29,7 @@ struct AxisPosition {
 };
 
 template <int order>
-ZHALO_HD AxisPosition place_on(const MeshAxis& axis, double x) {
+ZHALO_HD AxisPosition position_on(const MeshAxis& axis, double x) {
   double at = (x - axis.lo) * axis.cells_per_length - axis.offset;
   const auto num = static_cast<double>(axis.num);
   // What lies many boxes away must not overflow an integer; the remainder is exact. So far out that
@@ -54,7 +54,7 @@ ZHALO_HD inline Index owned_cell(const MeshAxis& axis, Index cell) {
 
 template <int order>
 ZHALO_HD Index first_cell(const MeshAxis& axis, double x) {
-  return owned_cell(axis, place_on<order>(axis, x).first);
+  return owned_cell(axis, position_on<order>(axis, x).first);
 }
 
 /// A number for each cell of a cloud along an axis.
@@ -92,22 +92,22 @@ ZHALO_HD void set_weights(double d, Parts<order>& weight) {
 
 /// What would be beyond the ends of an axis that is not periodic goes to its outermost cells.
 template <int order>
-ZHALO_HD void fold(const MeshAxis& axis, Index first, AxisAssignment<order>& cloud) {
+ZHALO_HD void fold(const MeshAxis& axis, Index first, AxisAssignment<order>& assignment) {
   Parts<order> folded = {};
   for (int i = 0; i < order; ++i)
-    folded[owned_cell(axis, first + i) - cloud.first] += cloud.weight[i];
-  for (int i = 0; i < order; ++i) cloud.weight[i] = folded[i];
+    folded[owned_cell(axis, first + i) - assignment.first] += assignment.weight[i];
+  for (int i = 0; i < order; ++i) assignment.weight[i] = folded[i];
 }
 
 template <int order>
-ZHALO_HD AxisAssignment<order> cloud_on(const MeshAxis& axis, double x) {
-  const AxisPosition place = place_on<order>(axis, x);
-  AxisAssignment<order> cloud;
-  cloud.first = owned_cell(axis, place.first);
-  set_weights<order>(place.behind, cloud.weight);
-  if (!axis.periodic && (place.first < 0 || place.first + order > axis.num))
-    fold<order>(axis, place.first, cloud);
-  return cloud;
+ZHALO_HD AxisAssignment<order> assignment_on(const MeshAxis& axis, double x) {
+  const AxisPosition position = position_on<order>(axis, x);
+  AxisAssignment<order> assignment;
+  assignment.first = owned_cell(axis, position.first);
+  set_weights<order>(position.behind, assignment.weight);
+  if (!axis.periodic && (position.first < 0 || position.first + order > axis.num))
+    fold<order>(axis, position.first, assignment);
+  return assignment;
 }
 
 /// Divides whole units (|units| <= 2^51) by weights, whole and without remainder:
@@ -126,16 +126,16 @@ ZHALO_HD void split(double fixed_weight, const Parts<order>& weight, Parts<order
 
 /// Calls visit(i, j, k, part) for all cells of a cloud: parts of `units` as whole numbers.
 template <int order, class Visit>
-ZHALO_HD void for_each_part(double fixed_weight, const AxisAssignment<order> (&cloud)[3],
+ZHALO_HD void for_each_part(double fixed_weight, const AxisAssignment<order> (&assignment)[3],
                             const Visit& visit) {
   Parts<order> plane;
-  split<order>(fixed_weight, cloud[0].weight, plane);
+  split<order>(fixed_weight, assignment[0].weight, plane);
   for (int i = 0; i < order; ++i) {
     Parts<order> row;
-    split<order>(plane[i], cloud[1].weight, row);
+    split<order>(plane[i], assignment[1].weight, row);
     for (int j = 0; j < order; ++j) {
       Parts<order> part;
-      split<order>(row[j], cloud[2].weight, part);
+      split<order>(row[j], assignment[2].weight, part);
       for (int k = 0; k < order; ++k) visit(i, j, k, static_cast<Index>(part[k]));
     }
   }
@@ -162,9 +162,9 @@ struct MassAssignment {
   AxisAssignment<order> axis[3];
 
   ZHALO_HD MassAssignment(const MeshCells& cells, const Vec<Real, 3>& pos)
-      : axis{cloud_on<order>(cells.axis[0], static_cast<double>(pos[0])),
-             cloud_on<order>(cells.axis[1], static_cast<double>(pos[1])),
-             cloud_on<order>(cells.axis[2], static_cast<double>(pos[2]))} {}
+      : axis{assignment_on<order>(cells.axis[0], static_cast<double>(pos[0])),
+             assignment_on<order>(cells.axis[1], static_cast<double>(pos[1])),
+             assignment_on<order>(cells.axis[2], static_cast<double>(pos[2]))} {}
 };
 
 /// Places of the cells of a cloud, in elements along each axis.
@@ -172,10 +172,10 @@ template <int order>
 struct AssignmentOffsets {
   Index at[3][static_cast<std::size_t>(order)];
 
-  ZHALO_HD AssignmentOffsets(const MeshCells& cells, const AxisAssignment<order> (&cloud)[3]) {
+  ZHALO_HD AssignmentOffsets(const MeshCells& cells, const AxisAssignment<order> (&assignment)[3]) {
     for (int axis = 0; axis < 3; ++axis) {
       for (int i = 0; i < order; ++i)
-        at[axis][i] = cells.axis[axis].offset_of(cloud[axis].first + i);
+        at[axis][i] = cells.axis[axis].offset_of(assignment[axis].first + i);
     }
   }
 };
@@ -205,17 +205,17 @@ struct DepositParticle {
 template <int order, class T, class Real>
 struct ReadoutPoint {
   ParticlesView<Real> points;
-  ReadoutCells<T> sampled;
+  ReadoutCells<T> readout;
 
   ZHALO_HD void operator()(Index i) const {
     // Places of cells are found where they are needed: kept for all axes, they would cost a device
     // more registers than there are.
-    const MassAssignment<order, Real> assignment(sampled.cells, points[i].pos(3));
-    const MeshAxis(&axis)[3] = sampled.cells.axis;
+    const MassAssignment<order, Real> assignment(readout.cells, points[i].pos(3));
+    const MeshAxis(&axis)[3] = readout.cells.axis;
     double sum = 0;
     for (int x = 0; x < order; ++x) {
       const T* const cells_of_plane =
-          sampled.field.data() + axis[0].offset_of(assignment.axis[0].first + x);
+          readout.field.data() + axis[0].offset_of(assignment.axis[0].first + x);
       double plane = 0;
       for (int y = 0; y < order; ++y) {
         const T* const cells_of_row =
@@ -229,7 +229,7 @@ struct ReadoutPoint {
       }
       sum += assignment.axis[0].weight[x] * plane;
     }
-    sampled.values[i] = static_cast<T>(sum);
+    readout.values[i] = static_cast<T>(sum);
   }
 };
 

@@ -44,7 +44,7 @@ struct PackPainted {
   PaintedColumns<Real> to;
 
   ZHALO_HD void prefetch(Index i) const {
-    const Place<Real> p = painted.particles[first + Index{at[i]}];
+    const ParticleRow<Real> p = painted.particles[first + Index{at[i]}];
     prefetch_line(&p.segment.pos[0][p.row]);
   }
   ZHALO_HD void operator()(Index i) const {
@@ -63,9 +63,9 @@ void pack_painted(const E& exec, const PaintInput<Real>& painted, Index first,
 
 template <class E, class T, class Real>
 void readout_cells(const E& exec, const ParticlesView<Real>& points,
-                   const ReadoutCells<T>& sampled) {
-  with_order(sampled.cells.order, [&](auto order) {
-    for_each(exec, points.num, ReadoutPoint<decltype(order)::value, T, Real>{points, sampled});
+                   const ReadoutCells<T>& readout) {
+  with_order(readout.cells.order, [&](auto order) {
+    for_each(exec, points.num, ReadoutPoint<decltype(order)::value, T, Real>{points, readout});
   });
 }
 
@@ -80,9 +80,9 @@ struct MapCells {
     const From* from;
     To* to;
     LinearMap map;
-    ZHALO_HD From operator()(Index place, Index c) const {
+    ZHALO_HD From operator()(Index offset, Index c) const {
       const From value = from[c];
-      to[place] = static_cast<To>(static_cast<double>(value) * map.factor + map.addend);
+      to[offset] = static_cast<To>(static_cast<double>(value) * map.factor + map.addend);
       return value;
     }
   };

@@ -30,7 +30,7 @@ ZHALO_HD auto act_on_element(const GridRows& rows, const Action& action, Index i
   const Index c = i - row * rows.extent[2];
   const Index a = quotient(row, rows.extent[1]);
   const Index b = row - a * rows.extent[1];
-  return action.row(a, b)(rows.place(a, b) + c, c);
+  return action.row(a, b)(rows.offset(a, b) + c, c);
 }
 
 /// What a device runs.
@@ -62,7 +62,7 @@ void for_each_row(const GridRows& rows, const Action& action, Index element, Ind
     const Index end = std::min(rows.extent[2], first + last - element);
     const Index a = row / rows.extent[1];
     const Index b = row % rows.extent[1];
-    visit(action.row(a, b), rows.place(a, b), first, end);
+    visit(action.row(a, b), rows.offset(a, b), first, end);
     element += end - first;
   }
 }
@@ -77,8 +77,8 @@ struct ActOnRows {
   Index chunk = 0;
 
   void operator()(Index i) const {
-    const auto visit = [](const auto& act, Index place, Index first, Index end) {
-      for (Index c = first; c < end; ++c) act(place + c, c);
+    const auto visit = [](const auto& act, Index offset, Index first, Index end) {
+      for (Index c = first; c < end; ++c) act(offset + c, c);
     };
     for_each_row(rows, action, i * chunk, std::min(rows.size(), (i + 1) * chunk), visit);
   }
@@ -104,8 +104,8 @@ Index sum_over_rows(const E& exec, const GridRows& rows, const Action& action) {
   if constexpr (std::is_same_v<E, Host>) {
     const auto sum = [&](Index begin, Index last) {
       Index sum_of_chunk = 0;
-      const auto visit = [&](const auto& act, Index place, Index first, Index end) {
-        for (Index c = first; c < end; ++c) sum_of_chunk += act(place + c, c);
+      const auto visit = [&](const auto& act, Index offset, Index first, Index end) {
+        for (Index c = first; c < end; ++c) sum_of_chunk += act(offset + c, c);
       };
       for_each_row(rows, action, begin, last, visit);
       return CountedSum{sum_of_chunk, last - begin};

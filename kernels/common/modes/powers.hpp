@@ -15,7 +15,7 @@ namespace zhalo::kernels {
 
 /// What the modes of a row have in common.
 struct PowerRow {
-  Index first = 0;  ///< place of its first mode
+  Index first = 0;  ///< offset of its first mode
   double square = 0;
   double along = 0;
   double weight = 0;
@@ -24,7 +24,7 @@ struct PowerRow {
   ZHALO_HD PowerRow(const PowerView<T>& modes, Index row) {
     const Index a = row / modes.rows.extent[1];
     const Index b = row - a * modes.rows.extent[1];
-    first = modes.rows.place(a, b);
+    first = modes.rows.offset(a, b);
     square = modes.squares.of[0][a] + modes.squares.of[1][b];
     along = modes.along.of[0][a] + modes.along.of[1][b];
     weight = modes.weights.of[0][a] * modes.weights.of[1][b];

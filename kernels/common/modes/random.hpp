@@ -28,16 +28,16 @@ struct FillRandomModes {
     const RandomModes<T>& random;
     Index a;
     Index b;
-    ZHALO_HD void operator()(Index place, Index c) const {
+    ZHALO_HD void operator()(Index offset, Index c) const {
       const Value value = FillRandomModes::value_of(random, {a, b, c});
-      random.modes.values[2 * place] = static_cast<T>(value.real);
-      random.modes.values[2 * place + 1] = static_cast<T>(value.imaginary);
+      random.modes.values[2 * offset] = static_cast<T>(value.real);
+      random.modes.values[2 * offset + 1] = static_cast<T>(value.imaginary);
     }
   };
   ZHALO_HD Row row(Index a, Index b) const { return {random, a, b}; }
 
  private:
-  struct Place {
+  struct ModeIndex {
     Index of[3];  ///< by axis in memory
   };
 
@@ -90,18 +90,18 @@ struct FillRandomModes {
     return {size * of_phase.cosine, size * of_phase.sine};
   }
 
-  ZHALO_HD static Value value_of(const RandomModes<T>& random, const Place& place) {
+  ZHALO_HD static Value value_of(const RandomModes<T>& random, const ModeIndex& mode) {
     Wave wave{};
     double turn = 0;
     double square = 0;
     for (int i = 0; i < 3; ++i) {
       const int axis = random.axis[i];
-      const auto of_axis = static_cast<Index>(random.waves.of[i][place.of[i]]);
+      const auto of_axis = static_cast<Index>(random.waves.of[i][mode.of[i]]);
       // Both k and -k: no grid of another size has it.
       if (2 * of_axis == random.num[axis]) return {0, 0};
       wave.of[axis] = of_axis;
-      turn += random.turns.of[i][place.of[i]];
-      square += random.squares.of[i][place.of[i]];
+      turn += random.turns.of[i][mode.of[i]];
+      square += random.squares.of[i][mode.of[i]];
     }
     if (square == 0) return {0, 0};
     const double amplitude = sqrt(power_at(random, sqrt(square)) / random.volume);

@@ -19,7 +19,7 @@ struct SummarizeColumns {
   ZHALO_HD Index index(Index i) const { return global_index.empty() ? i : global_index[i]; }
 
   ZHALO_HD ColumnSummary operator()(Index i) const {
-    const Place<Real> p = particles[i];
+    const ParticleRow<Real> p = particles[i];
     const double mass = p.segment.mass ? p.segment.mass[p.row] : particles.uniform_mass;
     const int type = p.segment.type ? p.segment.type[p.row] : 0;
     const bool bad_mass = !(mass > 0) || mass - mass != 0;
@@ -113,7 +113,7 @@ struct PackParticle {
   PackedColumns<Real> to;
 
   ZHALO_HD void prefetch(Index i) const {
-    const Place<Real> p = particles[at[i]];
+    const ParticleRow<Real> p = particles[at[i]];
     if (!to.pos.empty()) prefetch_line(&p.segment.pos[0][p.row]);
     if (!to.velocity.empty() || !to.velocity_float.empty())
       prefetch_line(p.segment.velocity[0].address_of(p.row));
@@ -121,19 +121,19 @@ struct PackParticle {
   }
 
   template <class T>
-  ZHALO_HD static void put(Span<T> column, Index place, double value) {
-    if (!column.empty()) column[place] = static_cast<T>(value);
+  ZHALO_HD static void put(Span<T> column, Index index, double value) {
+    if (!column.empty()) column[index] = static_cast<T>(value);
   }
 
   ZHALO_HD void operator()(Index i) const {
-    const Place<Real> p = particles[at[i]];
+    const ParticleRow<Real> p = particles[at[i]];
     const double mass = p.segment.mass ? p.segment.mass[p.row] : particles.uniform_mass;
     for (int axis = 0; axis < particles.dimensions; ++axis) {
-      const Index place = i * particles.dimensions + axis;
+      const Index index = i * particles.dimensions + axis;
       const double velocity = p.segment.velocity[axis] ? p.segment.velocity[axis][p.row] : 0;
-      if (!to.pos.empty()) to.pos[place] = p.segment.pos[axis][p.row];
-      put(to.velocity_float, place, velocity);
-      put(to.velocity, place, velocity);
+      if (!to.pos.empty()) to.pos[index] = p.segment.pos[axis][p.row];
+      put(to.velocity_float, index, velocity);
+      put(to.velocity, index, velocity);
     }
     put(to.mass_float, i, mass);
     put(to.mass, i, mass);

@@ -133,8 +133,8 @@ struct GatherPosition {
   SortedPositions<Real> sorted;
 
   ZHALO_HD void prefetch(Index i) const {
-    const Place<Real> place = particles[order[i]];
-    prefetch_line(&place.segment.pos[0][place.row]);
+    const ParticleRow<Real> particle = particles[order[i]];
+    prefetch_line(&particle.segment.pos[0][particle.row]);
   }
 
   ZHALO_HD void operator()(Index i) const {

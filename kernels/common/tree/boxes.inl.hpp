@@ -13,20 +13,20 @@ struct LeafBox {
 
   struct Scratch {};
 
-  ZHALO_HD void operator()(const Lanes& g, Index leaf, Scratch&) const {
+  ZHALO_HD void operator()(const Lanes& lanes, Index leaf, Scratch&) const {
     const Index begin = tree.leaf_begin[leaf];
     const Index num = tree.leaf_end[leaf] - begin;
     for (int axis = 0; axis < 3; ++axis) {
       const Real* x = tree.pos.axis[axis] + begin;
-      auto lo = g.broadcast(infinity);
-      auto hi = g.broadcast(-infinity);
+      auto lo = lanes.broadcast(infinity);
+      auto hi = lanes.broadcast(-infinity);
       for (Index i = 0; i < num; i += Lanes::size) {
-        lo = Lanes::min(lo, g.load_or(x + i, num - i, infinity));
-        hi = Lanes::max(hi, g.load_or(x + i, num - i, -infinity));
+        lo = Lanes::min(lo, lanes.load_or(x + i, num - i, infinity));
+        hi = Lanes::max(hi, lanes.load_or(x + i, num - i, -infinity));
       }
-      const Real smallest = g.reduce_min(lo);
-      const Real largest = g.reduce_max(hi);
-      g.one([&] {
+      const Real smallest = lanes.reduce_min(lo);
+      const Real largest = lanes.reduce_max(hi);
+      lanes.one([&] {
         tree.boxes.lo[axis][leaf] = smallest;
         tree.boxes.hi[axis][leaf] = largest;
       });
@@ -44,22 +44,22 @@ struct NodeBox {
 
   struct Scratch {};
 
-  ZHALO_HD void operator()(const Lanes& g, Index node, Scratch&) const {
+  ZHALO_HD void operator()(const Lanes& lanes, Index node, Scratch&) const {
     const Index first = node * tree.fanout;
     const Index below = tree.level_size[level - 1];
     const Index num =
         first >= below ? 0 : (below - first < tree.fanout ? below - first : Index{tree.fanout});
     for (int axis = 0; axis < 3; ++axis) {
-      auto lo = g.broadcast(infinity);
-      auto hi = g.broadcast(-infinity);
+      auto lo = lanes.broadcast(infinity);
+      auto hi = lanes.broadcast(-infinity);
       const Index child = tree.level_first[level - 1] + first;
       for (Index i = 0; i < num; i += Lanes::size) {
-        lo = Lanes::min(lo, g.load_or(tree.boxes.lo[axis] + child + i, num - i, infinity));
-        hi = Lanes::max(hi, g.load_or(tree.boxes.hi[axis] + child + i, num - i, -infinity));
+        lo = Lanes::min(lo, lanes.load_or(tree.boxes.lo[axis] + child + i, num - i, infinity));
+        hi = Lanes::max(hi, lanes.load_or(tree.boxes.hi[axis] + child + i, num - i, -infinity));
       }
-      const Real smallest = g.reduce_min(lo);
-      const Real largest = g.reduce_max(hi);
-      g.one([&] {
+      const Real smallest = lanes.reduce_min(lo);
+      const Real largest = lanes.reduce_max(hi);
+      lanes.one([&] {
         tree.boxes.lo[axis][tree.level_first[level] + node] = smallest;
         tree.boxes.hi[axis][tree.level_first[level] + node] = largest;
       });

@@ -17,7 +17,8 @@ struct CellCutter : CellCut {
     const int ahead = s + max_size < num ? common_prefix(keys[s], keys[s + max_size], bits) + 1 : 0;
     const int depth = back > ahead ? back : ahead;
     if (depth >= bits) {
-      const Index end = first_not_sharing(s, bits, equal_keys_stay ? num : minimum(num, s + max_size));
+      const Index end =
+          first_not_sharing(s, bits, equal_keys_stay ? num : minimum(num, s + max_size));
       return end;
     }
     return first_not_sharing(s, depth, minimum(num, s + max_size));

@@ -136,12 +136,12 @@ void SharedFile::open() {
 }
 
 void SharedFile::write_piece(const Handle& set, hid_t type, const Piece& piece) const {
-  const Handle place(H5Dget_space(set.id()), H5Sclose);
+  const Handle rows(H5Dget_space(set.id()), H5Sclose);
   const Handle memory = simple_space(piece.size);
-  need(H5Sselect_hyperslab(place.id(), H5S_SELECT_SET, piece.start.data(), nullptr,
+  need(H5Sselect_hyperslab(rows.id(), H5S_SELECT_SET, piece.start.data(), nullptr,
                            piece.size.data(), nullptr) >= 0);
   errno = 0;
-  need(H5Dwrite(set.id(), type, memory.id(), place.id(), H5P_DEFAULT, piece.data) >= 0,
+  need(H5Dwrite(set.id(), type, memory.id(), rows.id(), H5P_DEFAULT, piece.data) >= 0,
        " (is the disk or a quota full?)");
 }
 

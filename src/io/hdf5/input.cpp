@@ -303,7 +303,8 @@ std::optional<DatasetShape> InputFile::shape(const std::string& dataset) const {
     claimed *= static_cast<double>(extent[static_cast<std::size_t>(axis)]);
   }
   if (claimed > max_size)
-    fail(fmt::format("/{} claims {:.3g} numbers (must be at most {:.3g})", dataset, claimed, max_size));
+    fail(fmt::format("/{} claims {:.3g} numbers (must be at most {:.3g})", dataset, claimed,
+                     max_size));
   shape.kind = kind_of(type.id());
   shape.bytes = static_cast<int>(H5Tget_size(type.id()));
   shape.is_signed = shape.kind == Kind::integer && H5Tget_sign(type.id()) == H5T_SGN_2;

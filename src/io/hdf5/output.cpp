@@ -192,9 +192,9 @@ void OutputFile::make_virtual_dataset(const std::string& name, const DatasetView
   Index first = 0;
   for (const SourceRows& source : sources) {
     if (source.rows == 0) continue;
-    const Handle place = selected_rows(extent_of(rows, like), first, source.rows);
+    const Handle shown = selected_rows(extent_of(rows, like), first, source.rows);
     const Handle whole = simple_space(extent_of(source.rows, like));
-    need(H5Pset_virtual(properties.id(), place.id(), escaped(source.file).c_str(), name.c_str(),
+    need(H5Pset_virtual(properties.id(), shown.id(), escaped(source.file).c_str(), name.c_str(),
                         whole.id()) >= 0,
          "cannot be written");
     first += source.rows;

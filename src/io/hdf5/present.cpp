@@ -64,16 +64,17 @@ std::string missing_external(hid_t dataset, hid_t properties, const std::string&
     if (H5Pget_external(properties, static_cast<unsigned>(i), name.size() - 1, name.data(), &offset,
                         &size) < 0)
       return "its external files cannot be named";
-    const fs::path place = prefix_from_environment("HDF5_EXTFILE_PREFIX", path) / name.data();
+    const fs::path path_tried = prefix_from_environment("HDF5_EXTFILE_PREFIX", path) / name.data();
     const hsize_t needed = size == H5F_UNLIMITED ? left : std::min(left, size);
     std::error_code error;
-    const std::uintmax_t found = fs::file_size(place, error);
+    const std::uintmax_t found = fs::file_size(path_tried, error);
     if (error)
-      return fmt::format("a part of it lies in the file '{}': {}", place.string(), error.message());
+      return fmt::format("a part of it lies in the file '{}': {}", path_tried.string(),
+                         error.message());
     if (found < static_cast<hsize_t>(offset) + needed)
       return fmt::format(
           "a part of it lies in the file '{}', which has {} bytes, but {} are needed",
-          place.string(), found, static_cast<hsize_t>(offset) + needed);
+          path_tried.string(), found, static_cast<hsize_t>(offset) + needed);
     left -= needed;
   }
   return {};
@@ -116,7 +117,7 @@ bool unescape(std::string& name) {
 
 /// Where HDF5 looks for a file that holds a part of the dataset in the file at `path`, in this
 /// order.
-std::vector<fs::path> places_of(const std::string& file, const std::string& path) {
+std::vector<fs::path> paths_of(const std::string& file, const std::string& path) {
   const fs::path prefix = prefix_from_environment("HDF5_VDS_PREFIX", path);
   std::vector<fs::path> places;
   if (!prefix.empty()) places.push_back(prefix / file);
@@ -126,10 +127,10 @@ std::vector<fs::path> places_of(const std::string& file, const std::string& path
 
 /// The first of the places that has a file which HDF5 can open.
 Handle open_source(std::string& file, const std::string& path) {
-  for (const fs::path& place : places_of(file, path)) {
-    Handle opened(H5Fopen(place.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  for (const fs::path& path_tried : paths_of(file, path)) {
+    Handle opened(H5Fopen(path_tried.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     if (!opened.valid()) continue;
-    file = place.string();
+    file = path_tried.string();
     return opened;
   }
   return {};
@@ -264,10 +265,10 @@ std::string missing_file(hid_t dataset, const std::string& path) {
   for (std::size_t i = 0; i < num_parts; ++i) {
     std::string file = name_of(H5Pget_virtual_filename, properties.id(), i);
     if (file == "." || !unescape(file)) continue;
-    const std::vector<fs::path> places = places_of(file, path);
+    const std::vector<fs::path> places = paths_of(file, path);
     std::error_code ignored;
     if (std::none_of(places.begin(), places.end(),
-                     [&](const fs::path& place) { return fs::exists(place, ignored); }))
+                     [&](const fs::path& path_tried) { return fs::exists(path_tried, ignored); }))
       return file;
   }
   return {};

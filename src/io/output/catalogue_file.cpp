@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -97,17 +98,13 @@ std::vector<double> column_of(const Catalogue& catalogue, const HaloColumn& colu
 }
 
 Meaning meaning_of(const HaloColumn& column) {
-  switch (column.unit) {
-    case HaloUnit::mass: return of_mass(column.text);
-    case HaloUnit::length: return of_length(column.text);
-    case HaloUnit::velocity: return of_velocity(0, column.text);
-    case HaloUnit::scaled_velocity: break;
-  }
-  return of_velocity(-1, column.text);
-}
-
-bool is_velocity(const HaloColumn& column) {
-  return column.unit == HaloUnit::velocity || column.unit == HaloUnit::scaled_velocity;
+  const HaloUnit& unit = column.unit;
+  return {.a = static_cast<double>(unit.length - unit.scale_factor),
+          .h = static_cast<double>(-unit.length - unit.mass),
+          .length = static_cast<double>(unit.length),
+          .mass = static_cast<double>(unit.mass),
+          .velocity = static_cast<double>(unit.velocity),
+          .text = column.text};
 }
 
 Index longest(const Catalogue& catalogue) {
@@ -128,8 +125,8 @@ GroupTable::GroupTable(const Communicator& comm, const Catalogue& catalogue,
       mass_by_type_(spread_types(catalogue.mass_by_type, catalogue, num_columns_, run)) {
   const double scale_factor = snapshot.cosmology.scale_factor.value_or(1);
   for (const HaloColumn& column : halo_columns) {
-    const bool is_scaled = column.unit == HaloUnit::scaled_velocity;
-    properties_.push_back(column_of(catalogue, column, is_scaled ? scale_factor : 1));
+    properties_.push_back(
+        column_of(catalogue, column, std::pow(scale_factor, column.unit.scale_factor)));
   }
   if (wide_) return;
   narrow_length_.assign(catalogue.length.begin(), catalogue.length.end());
@@ -183,7 +180,7 @@ void GroupTable::append_properties(std::vector<FileColumn>& columns,
   append("GroupMassType", mass_by_type_, num_columns_, of_mass("Mass by particle type"));
   for (std::size_t i = 0; i < properties_.size(); ++i) {
     const HaloColumn& column = halo_columns[i];
-    if (is_velocity(column) && !catalogue_->has_velocities) continue;
+    if (column.unit.velocity != 0 && !catalogue_->has_velocities) continue;
     const bool is_vector = std::holds_alternative<Vec3d HaloProperties::*>(column.property);
     append(column.dataset, properties_[i], is_vector ? 3 : 1, meaning_of(column));
   }

@@ -8,7 +8,6 @@
 
 #include "src/io/hdf5/at_once.hpp"
 #include "zhalo/core/error.hpp"
-#include "zhalo/io/catalogue_file.hpp"
 
 namespace zhalo::io {
 
@@ -32,13 +31,13 @@ FileShares::FileShares(Index num_files, int rank, int num_ranks)
 }
 
 FileShares file_shares(const Communicator& comm, const WriteOptions& options) {
-  const Index min_files = comm.min(options.num_files), max_files = comm.max(options.num_files);
+  const Index smallest = comm.min(options.num_files), largest = comm.max(options.num_files);
   const Index masters = comm.sum(options.master ? Index{1} : Index{0});
-  if (min_files != max_files || (masters != 0 && masters != comm.size())) {
+  if (smallest != largest || (masters != 0 && masters != comm.size())) {
     throw InputError(
         fmt::format("the ranks ask for {} to {} files, {} of {} with a master; give the same "
                     "WriteOptions on all ranks",
-                    min_files, max_files, masters, comm.size()));
+                    smallest, largest, masters, comm.size()));
   }
   return {options.num_files, comm.rank(), comm.size()};
 }

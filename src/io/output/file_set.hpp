@@ -9,6 +9,7 @@
 
 #include "src/io/hdf5/output.hpp"
 #include "zhalo/comm/communicator.hpp"
+#include "zhalo/io/catalogue_file.hpp"
 #include "zhalo/io/result_file.hpp"
 
 namespace zhalo::io {

@@ -103,8 +103,8 @@ double common_mass(const Communicator& comm, const SnapshotParticles<Real>& part
   const double min_mass = comm.min(particles.num > 0 ? particles.mass : max_mass);
   if (min_mass != max_mass)
     throw InputError(fmt::format(
-        "a snapshot with particles of mass {} to {} (all must have the same, on all ranks)", min_mass,
-        max_mass));
+        "a snapshot with particles of mass {} to {} (all must have the same, on all ranks)",
+        min_mass, max_mass));
   return max_mass;
 }
 

@@ -44,7 +44,7 @@ std::vector<std::string> make_directories(const std::string& path) {
 }
 
 /// Files and directories alike: until the disk has it.
-void bring_to_disk(const std::string& path) {
+void sync_to_disk(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   const bool ok = file >= 0 && (::fsync(file) == 0 ||
                                 errno == EINVAL);  // some file systems know no fsync of directories
@@ -122,8 +122,8 @@ void StagedFiles::make_directory(const std::string& name) {
 
 /// In the same directory, so that a rename is enough.
 std::string StagedFiles::hidden_beside(const std::string& path, const char* ending) const {
-  const fs::path place(path);
-  return (place.parent_path() / fmt::format(".{}.{}.{}", place.filename().string(), run_, ending))
+  const fs::path target(path);
+  return (target.parent_path() / fmt::format(".{}.{}.{}", target.filename().string(), run_, ending))
       .string();
 }
 
@@ -203,10 +203,10 @@ std::vector<std::string> leftovers(const std::string& prefix, Index first) {
 }
 
 /// Each once.
-void bring_parents_to_disk(const std::vector<std::string>& paths) {
+void sync_parents_to_disk(const std::vector<std::string>& paths) {
   std::set<std::string> parents;
   for (const auto& path : paths) parents.insert(parent_of(path));
-  for (const auto& parent : parents) bring_to_disk(parent);
+  for (const auto& parent : parents) sync_to_disk(parent);
 }
 
 }  // namespace
@@ -240,7 +240,7 @@ void StagedFiles::set_aside(Appears which) {
                                   std::strerror(errno)));
     }
   }
-  bring_parents_to_disk(found);
+  sync_parents_to_disk(found);
 }
 
 void StagedFiles::put_in_place(Appears which) {
@@ -253,7 +253,7 @@ void StagedFiles::put_in_place(Appears which) {
     rename_into_place(file.temporary, file.final_path);
     placed_.push_back(file.final_path);
   }
-  bring_parents_to_disk(placed_);
+  sync_parents_to_disk(placed_);
 }
 
 /// Wherever a rank is stopped, what has its name is of the earlier run or of this one, never of
@@ -277,7 +277,7 @@ void StagedFiles::remove_placed() noexcept {
   placed_.clear();
 }
 
-void StagedFiles::bring_back() noexcept {
+void StagedFiles::restore() noexcept {
   std::error_code error;
   for (const auto& file : kept_) {
     fs::rename(file.kept_as, file.path, error);
@@ -294,7 +294,7 @@ void StagedFiles::undo() noexcept {
   if (comm_->is_broken()) return;
   try {
     comm_->together([&] { remove_placed(); });
-    comm_->together([&] { bring_back(); });
+    comm_->together([&] { restore(); });
   } catch (...) {
     return;  // the error that led here is the one to tell
   }
@@ -309,8 +309,8 @@ std::vector<std::string> StagedFiles::final_paths() const {
 void StagedFiles::sync() {
   comm_->together([&] {
     if (synced_) return;  // other ranks may have staged more since
-    for (const auto& path : joined_) bring_to_disk(path);
-    for (const auto& file : staged_) bring_to_disk(file.temporary);
+    for (const auto& path : joined_) sync_to_disk(path);
+    for (const auto& file : staged_) sync_to_disk(file.temporary);
     synced_ = true;
   });
 }

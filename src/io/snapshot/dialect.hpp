@@ -9,9 +9,13 @@
 
 namespace zhalo::io {
 
-/// The conventions of one code. Each is in the file of its code: gadget.cpp, arepo.cpp, swift.cpp,
-/// eagle.cpp, gizmo.cpp. A new one needs an enumerator in Code, its file, and a declaration and a
-/// place in dialects() below.
+/// The conventions of one code: how its files are recognised, units, cosmology, velocities, time.
+/// Each is in the file of its code: gadget.cpp, gadget4.cpp, arepo.cpp, swift.cpp, eagle.cpp,
+/// gizmo.cpp. A new one needs an enumerator in Code, its file, and a declaration and a line in
+/// dialects() below. It sets all four functions.
+///
+/// All codes share what is read elsewhere: counts and mass table (header.cpp), BoxSize
+/// (dialect.cpp), PartTypeN and the names of datasets (survey.cpp).
 struct Dialect {
   Code code = Code::gadget;
   const char* name = "";
@@ -25,7 +29,8 @@ struct Dialect {
   std::string (*read_version)(const hdf5::InputFile& file) = nullptr;
   /// Groups and attributes that hold the time or the scale factor.
   std::vector<std::pair<const char*, const char*>> times;
-  /// The gravitational constant that its critical density is computed with.
+  /// The gravitational constant that its critical density is computed with, for the family of
+  /// GADGET.
   double gravity_in_cgs = 0;
 };
 

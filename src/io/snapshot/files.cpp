@@ -9,7 +9,7 @@
 
 #include "src/io/hdf5/input.hpp"
 #include "zhalo/core/error.hpp"
-#include "zhalo/io/catalogue_file.hpp"
+#include "zhalo/io/write_options.hpp"
 
 namespace zhalo::io {
 

@@ -1,4 +1,4 @@
-// GADGET-2/3, GADGET-4, and what the codes that descend from them have in common.
+// GADGET-2/3, and what the codes that descend from it have in common.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -75,21 +75,9 @@ std::optional<bool> read_periodic_gadget(const InputFile& file) {
   return std::nullopt;
 }
 
-/// GADGET-4 lists the options that it was compiled with.
-std::optional<bool> read_periodic_gadget4(const InputFile& file) {
-  if (file.has("Config")) return file.has_attribute("Config", "PERIODIC");
-  return std::nullopt;
-}
-
 std::string read_commit(const InputFile& file) {
   const std::string commit = file.text("Header", "Git_commit").value_or("");
   return commit == "unknown" ? "" : commit.substr(0, 12);
-}
-
-/// 64-bit totals without a second attribute for high bits.
-bool is_of_gadget4(const InputFile& file) {
-  return file.attribute_bytes("Header", "NumPart_Total") == 8 &&
-         !file.has_attribute("Header", "NumPart_Total_HighWord");
 }
 
 /// The mass of all particles if no dataset has to be read for it, else 0.
@@ -119,16 +107,6 @@ Dialect gadget_dialect() {
   dialect.code = Code::gadget;
   dialect.name = "GADGET-2/3";
   dialect.is_of = [](const InputFile&) { return true; };
-  return dialect;
-}
-
-Dialect gadget4_dialect() {
-  Dialect dialect = gadget_family();
-  dialect.code = Code::gadget4;
-  dialect.name = "GADGET-4";
-  dialect.is_of = is_of_gadget4;
-  dialect.read_periodic = read_periodic_gadget4;
-  dialect.gravity_in_cgs = 6.6738e-8;
   return dialect;
 }
 

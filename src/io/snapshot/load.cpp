@@ -137,7 +137,7 @@ class Loader {
          LoadedParticles<Real>& out)
       : exec_(exec), snapshot_(snapshot), options_(options), out_(out) {}
 
-  ParticleSegment<Real> load(const TypeRange& range, Index place) {
+  ParticleSegment<Real> load(const TypeRange& range, Index first) {
     const auto read = [&](Span<Real> xyz) {
       snapshot_.read_positions(range.type, range.first, xyz);
     };
@@ -146,7 +146,7 @@ class Loader {
     auto segment = ParticleSegment<Real>::interleaved(out_.real_columns.back().data(), range.count);
     if (out_.has_velocities) add_velocity(range, segment);
     if (options_.masses) add_mass(range, segment);
-    segment.type = {out_.type_numbers.data() + place, 0};
+    segment.type = {out_.type_numbers.data() + first, 0};
     return segment;
   }
 

@@ -4,14 +4,14 @@
 #include <cstdint>
 
 /// threadIdx and the like: along one axis, as all of the house's grids are.
-struct emulated_place {
+struct emulated_index {
   unsigned x = 0;
 };
 
-extern constinit thread_local emulated_place threadIdx;
-extern constinit thread_local emulated_place blockIdx;
-extern constinit thread_local emulated_place blockDim;
-extern constinit thread_local emulated_place gridDim;
+extern constinit thread_local emulated_index threadIdx;
+extern constinit thread_local emulated_index blockIdx;
+extern constinit thread_local emulated_index blockDim;
+extern constinit thread_local emulated_index gridDim;
 
 namespace zhalo::emulated {
 

@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 4> names_of_failing = {"malloc", "copy", 
                                                               "synchronise"};
 constinit std::array<std::atomic<std::int64_t>, num_events> seen{};
 
-std::size_t place_of(Event event) { return static_cast<std::size_t>(event); }
+std::size_t index_of(Event event) { return static_cast<std::size_t>(event); }
 
 [[noreturn]] void refuse(std::string_view text) {
   stop("ZHALO_EMULATED_FAIL has '" + std::string(text) +
@@ -37,11 +37,11 @@ class Failures {
   }
   bool has(Event event, std::int64_t number) {
     const std::lock_guard lock(mutex_);
-    return numbers_.at(place_of(event)).contains(number);
+    return numbers_.at(index_of(event)).contains(number);
   }
   void add(Event event, std::int64_t number) {
     const std::lock_guard lock(mutex_);
-    numbers_.at(place_of(event)).insert(number);
+    numbers_.at(index_of(event)).insert(number);
   }
   void clear() {
     const std::lock_guard lock(mutex_);
@@ -81,16 +81,16 @@ Counts counts() {
 }
 
 void count(Event event, std::int64_t times) {
-  seen[place_of(event)].fetch_add(times, std::memory_order_relaxed);
+  seen[index_of(event)].fetch_add(times, std::memory_order_relaxed);
 }
 
 bool count_and_fail(Event event) {
-  const std::int64_t number = seen[place_of(event)].fetch_add(1, std::memory_order_relaxed) + 1;
+  const std::int64_t number = seen[index_of(event)].fetch_add(1, std::memory_order_relaxed) + 1;
   return failures().has(event, number);
 }
 
 void fail_call(Event event, std::int64_t n) {
-  failures().add(event, seen[place_of(event)].load(std::memory_order_relaxed) + n);
+  failures().add(event, seen[index_of(event)].load(std::memory_order_relaxed) + n);
 }
 
 void fail_no_call() { failures().clear(); }

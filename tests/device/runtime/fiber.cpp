@@ -38,8 +38,8 @@ constexpr std::size_t page = 4096;
 constexpr std::size_t stack_bytes = std::size_t{256} << 10;
 constexpr int kept_registers = 6;
 
-constinit thread_local Place* left = nullptr;  // by the switch that is under way
-constinit thread_local Place* entered = nullptr;
+constinit thread_local SavedContext* left = nullptr;  // by the switch that is under way
+constinit thread_local SavedContext* entered = nullptr;
 
 /// Behind a page that nobody can touch: a stack that overflows does not write into another one.
 void* make_stack() {
@@ -53,7 +53,7 @@ void* make_stack() {
 
 }  // namespace
 
-void switch_places(Place& here, Place& there) {
+void switch_contexts(SavedContext& here, SavedContext& there) {
   left = &here;
   entered = &there;
   sanitizer::leave(here.context, there.context);
@@ -68,22 +68,22 @@ Fiber::Fiber(Function function, void* argument)
   *--top = nullptr;
   *--top = reinterpret_cast<void*>(&Fiber::begin);
   for (int i = 0; i < kept_registers; ++i) *--top = nullptr;
-  place_.registers = top;
-  place_.fiber = this;
-  place_.context.stack = stack_;
-  place_.context.stack_bytes = stack_bytes;
-  sanitizer::make_fiber(place_.context);
+  saved_.registers = top;
+  saved_.fiber = this;
+  saved_.context.stack = stack_;
+  saved_.context.stack_bytes = stack_bytes;
+  sanitizer::make_fiber(saved_.context);
 }
 
 Fiber::~Fiber() {
-  sanitizer::drop_fiber(place_.context);
+  sanitizer::drop_fiber(saved_.context);
   sanitizer::allow(stack_, stack_bytes);
   munmap(static_cast<std::byte*>(stack_) - page, stack_bytes + page);
 }
 
 void Fiber::begin() {
   Fiber& self = *entered->fiber;
-  sanitizer::arrive(self.place_.context, left->context);
+  sanitizer::arrive(self.saved_.context, left->context);
   self.function_(self.argument_);
   stop("a fiber has ended");
 }

@@ -10,7 +10,7 @@ namespace zhalo::emulated {
 class Fiber;
 
 /// Where a text was left: that of a thread of the host, or of a fiber.
-struct Place {
+struct SavedContext {
   void* registers = nullptr;  ///< on its stack, while it does not run
   Fiber* fiber = nullptr;     ///< none: a thread's own text
   sanitizer::Context context;
@@ -18,7 +18,7 @@ struct Place {
 
 /// Leaves `here` and goes on where `there` was left; returns when somebody comes back. Both belong
 /// to this thread of the host.
-void switch_places(Place& here, Place& there);
+void switch_contexts(SavedContext& here, SavedContext& there);
 
 /// A stack of its own, on which a function begins when somebody goes there. It must never end.
 class Fiber {
@@ -30,7 +30,7 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  Place& place() { return place_; }
+  SavedContext& saved() { return saved_; }
 
  private:
   static void begin();
@@ -38,7 +38,7 @@ class Fiber {
   Function function_;
   void* argument_;
   void* stack_;
-  Place place_;
+  SavedContext saved_;
 };
 
 }  // namespace zhalo::emulated

@@ -45,17 +45,17 @@ class Team {
     started_.notify_all();
   }
 
-  void run_part(Worker& worker, const Kernel& kernel, unsigned place) {
+  void run_part(Worker& worker, const Kernel& kernel, unsigned number) {
     const unsigned step = num_helpers_ + 1;
     if (sanitizer::finds_races) {
-      worker.run_blocks(kernel, [turn = place - step, step]() mutable { return turn += step; });
+      worker.run_blocks(kernel, [turn = number - step, step]() mutable { return turn += step; });
     } else {
       worker.run_blocks(kernel, [&] { return next_.fetch_add(1, std::memory_order_relaxed); });
     }
   }
 
-  void help(unsigned place) {
-    Worker worker(settings().seed + place);
+  void help(unsigned number) {
+    Worker worker(settings().seed + number);
     std::uint64_t seen = 0;
     std::unique_lock lock(mutex_);
     while (true) {
@@ -66,7 +66,7 @@ class Team {
       ++num_at_work_;
       changed_.notify_all();
       lock.unlock();
-      run_part(worker, kernel, place);
+      run_part(worker, kernel, number);
       lock.lock();
       --num_at_work_;
       changed_.notify_all();

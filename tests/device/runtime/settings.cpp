@@ -29,11 +29,11 @@ std::uint64_t number_of(const char* name, std::uint64_t otherwise, std::uint64_t
 std::size_t choice_of(const char* name, std::initializer_list<std::string_view> words) {
   const std::string_view text = text_of(name);
   if (text.empty()) return 0;
-  std::size_t place = 0;
+  std::size_t index = 0;
   std::string known;
   for (const std::string_view word : words) {
-    if (word == text) return place;
-    ++place;
+    if (word == text) return index;
+    ++index;
     known += " " + std::string(word);
   }
   stop(std::string(name) + " is '" + std::string(text) + "' (must be one of" + known + ")");

@@ -25,9 +25,9 @@ void on_trap(int, siginfo_t* info, void* context) {
   }
   if (memory_of(device).let_in(info->si_addr)) return;
   const std::string access = was_writing(context) ? "writes" : "reads";
-  const std::string place = memory_of(device).describe(info->si_addr);
-  if (describe_operation().empty()) stop("the host " + access + " " + place);
-  stop(access + " " + place);
+  const std::string where = memory_of(device).describe(info->si_addr);
+  if (describe_operation().empty()) stop("the host " + access + " " + where);
+  stop(access + " " + where);
 }
 
 }  // namespace

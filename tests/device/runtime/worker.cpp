@@ -13,10 +13,10 @@
 #include "tests/device/runtime/sanitizer.hpp"
 #include "tests/device/runtime/settings.hpp"
 
-constinit thread_local emulated_place threadIdx{};
-constinit thread_local emulated_place blockIdx{};
-constinit thread_local emulated_place blockDim{};
-constinit thread_local emulated_place gridDim{};
+constinit thread_local emulated_index threadIdx{};
+constinit thread_local emulated_index blockIdx{};
+constinit thread_local emulated_index blockDim{};
+constinit thread_local emulated_index gridDim{};
 
 namespace zhalo::kernels {
 
@@ -133,7 +133,7 @@ void Worker::run_turns() {
   turn_ = 0;
   choose_lane();
   in_lane_ = true;
-  switch_places(home_, lanes_[turns_[0]].fiber->place());
+  switch_contexts(home_, lanes_[turns_[0]].fiber->saved());
   in_lane_ = false;
 }
 
@@ -141,9 +141,9 @@ void Worker::choose_lane() { threadIdx.x = first_thread_ + turns_[turn_]; }
 
 void Worker::next_turn(Lane& lane) {
   ++turn_;
-  if (turn_ == num_lanes_) return switch_places(lane.fiber->place(), home_);
+  if (turn_ == num_lanes_) return switch_contexts(lane.fiber->saved(), home_);
   choose_lane();
-  switch_places(lane.fiber->place(), lanes_[turns_[turn_]].fiber->place());
+  switch_contexts(lane.fiber->saved(), lanes_[turns_[turn_]].fiber->saved());
 }
 
 void Worker::run_lanes(void* worker) {
@@ -180,10 +180,10 @@ std::uint64_t Worker::meet(Event collective, std::uint64_t value, unsigned argum
 }
 
 void Worker::sync() {
-  std::uint64_t* const place = &syncs_[warp_ % syncs_.size()];
-  sanitizer::release(place);
+  std::uint64_t* const address = &syncs_[warp_ % syncs_.size()];
+  sanitizer::release(address);
   meet(Event::sync, 0, 0);
-  sanitizer::acquire(place);
+  sanitizer::acquire(address);
 }
 
 /// All lanes have ended, or all are at one collective.
@@ -196,8 +196,8 @@ void Worker::check_meeting() const {
   if (std::all_of(lanes_.begin(), lanes_.begin() + num_lanes_, is_there)) return;
   std::string found;
   for (unsigned i = 0; i < num_lanes_; ++i) {
-    const char* place = lanes_[i].ended ? "the end" : name_of(lanes_[i].collective);
-    found += " " + std::to_string(i) + ":" + place;
+    const char* address = lanes_[i].ended ? "the end" : name_of(lanes_[i].collective);
+    found += " " + std::to_string(i) + ":" + address;
   }
   stop("the lanes of a warp are not all at one collective, block " + std::to_string(blockIdx.x) +
        ", threads " + std::to_string(first_thread_) + " and on:" + found);

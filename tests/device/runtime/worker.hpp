@@ -75,7 +75,7 @@ class Worker {
   unsigned num_lanes_ = 0;
   unsigned turn_ = 0;  ///< lane turns_[turn_] runs
   bool in_lane_ = false;
-  Place home_;  ///< where the lanes were called
+  SavedContext home_;  ///< where the lanes were called
   std::array<Lane, warp_size> lanes_;
   std::array<unsigned, warp_size> turns_{};
   std::minstd_rand random_;

@@ -13,9 +13,9 @@ inline void fill_columns(Sample& sample, Random& random, double spread) {
   const int dimensions = sample.box.dimensions;
   std::map<Index, Vec3d> centres;
   for (const Index label : sample.label) {
-    Vec3d place;
-    for (int axis = 0; axis < dimensions; ++axis) place[axis] = random.uniform();
-    const Vec3d& centre = centres.try_emplace(label, place).first->second;
+    Vec3d position;
+    for (int axis = 0; axis < dimensions; ++axis) position[axis] = random.uniform();
+    const Vec3d& centre = centres.try_emplace(label, position).first->second;
     for (int axis = 0; axis < dimensions; ++axis) {
       const double x = centre[axis] + spread * random.uniform(-0.5, 0.5);
       const double inside = x - std::floor(x);

@@ -164,7 +164,7 @@ const Named of_meshes[] = {
        paint(c.context, c.particles, field);
        return reader_of_mesh(c.context, std::move(field));
      }},
-    {"sample",
+    {"readout",
      [](Case& c) { return reader_of(c.context, readout(c.context, c.field, c.particles)); }},
     {"ghosts",
      [](Case& c) {

@@ -75,7 +75,7 @@ std::vector<Case> all_cases(int size) {
 struct Element {
   std::uint64_t key;
   int rank;
-  Index place;
+  Index index;
   auto operator<=>(const Element&) const = default;
 };
 
@@ -129,7 +129,7 @@ TEST_CASE("even parts: by weight") {
   for (const Case& which : all_cases(size)) {
     INFO(which.name);
     const auto weight_of = [](const Element& e) {
-      return Index{1} + static_cast<Index>(e.key % 7) * 10 + e.place % 3;
+      return Index{1} + static_cast<Index>(e.key % 7) * 10 + e.index % 3;
     };
     const auto self = static_cast<std::size_t>(context.comm.rank());
     std::vector<Index> before{0};

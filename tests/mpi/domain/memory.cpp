@@ -80,7 +80,7 @@ double bytes_per_rank(const Communicator& ranks, Index num_per_rank) {
   FofResult found = friends_of_friends(domain, {length});
   particles.segments[0].pos.fill({nullptr});
   particles.segments[0].set_interleaved_velocity(held.velocity.data());
-  domain.bring_columns({particles});
+  domain.add_columns({particles});
   held.velocity = {};
   const Catalogue catalogue = make_catalogue(domain, found.label.span(), {.min_members = 2});
   found.label = {};

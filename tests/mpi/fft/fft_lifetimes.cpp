@@ -178,14 +178,16 @@ TEST_CASE("fft: a workspace that is too small on one rank is an error on all in 
   // The rank that needs most: where none needs any, there is nothing too small.
   const Index max_bytes = context.comm.max(fft.workspace_bytes());
   if (max_bytes < 2) return;
-  const Index holder = fft.workspace_bytes() == max_bytes ? context.comm.rank() : context.comm.size();
+  const Index holder =
+      fft.workspace_bytes() == max_bytes ? context.comm.rank() : context.comm.size();
   const bool is_culprit = context.comm.min(holder) == context.comm.rank();
   GuardedBytes workspace(context.exec, fft.workspace_bytes());
   const Index given = is_culprit ? max_bytes - 1 : fft.workspace_bytes();
   const std::string message = input_error_of(context, [&] {
     context.comm.together([&] { fft.use_workspace({workspace.data(), given}); });
   });
-  CHECK_THAT(message, Contains(fmt::format("{}", max_bytes)) && Contains(fmt::format("{}", max_bytes - 1)));
+  CHECK_THAT(message,
+             Contains(fmt::format("{}", max_bytes)) && Contains(fmt::format("{}", max_bytes - 1)));
   tried.check();
 }
 

@@ -36,7 +36,7 @@ ComplexValues gathered(const Placement& place, const GridIndex& num,
                        const std::vector<Complex>& modes) {
   ComplexValues all(static_cast<std::size_t>(num[0] * num[1] * num[2]));
   place.for_each([&](Index, const GridIndex& k, std::size_t i) {
-    all[place_on(num, k)] = std::complex<double>(modes[i]);
+    all[index_on(num, k)] = std::complex<double>(modes[i]);
   });
   MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(2 * all.size()), MPI_DOUBLE, MPI_SUM,
                 MPI_COMM_WORLD);
@@ -44,7 +44,7 @@ ComplexValues gathered(const Placement& place, const GridIndex& num,
 }
 
 ValueAt values_of(const ComplexValues& all, const GridIndex& num) {
-  return [&all, num](Index, const GridIndex& at) { return all[place_on(num, at)]; };
+  return [&all, num](Index, const GridIndex& at) { return all[index_on(num, at)]; };
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ TEMPLATE_TEST_CASE("fft: a shifted field has the same modes with other phases", 
     const auto shifted = run.forward(
         [&](Index, const GridIndex& x) { return noise(0, wrapped(x - shift, even_and_odd)); });
     const ValueAt turned = [&](Index, const GridIndex& k) {
-      return modes[place_on(even_and_odd, k)] * std::conj(phase(product(k, shift), even_and_odd));
+      return modes[index_on(even_and_odd, k)] * std::conj(phase(product(k, shift), even_and_odd));
     };
     CHECK(relative_error(context.comm, shifted, run.modes(), turned) <=
           2 * error_bound<TestType>(even_and_odd));
@@ -114,7 +114,7 @@ TEMPLATE_TEST_CASE(
     const auto modes = full.forward(noise_in<TestType>);
     const ComplexValues all = gathered(full.modes(), num, modes);
     const ValueAt mirror = [&](Index, const GridIndex& k) {
-      return std::conj(all[place_on(num, mirrored(k, num))]);
+      return std::conj(all[index_on(num, mirrored(k, num))]);
     };
     CHECK(relative_error(context.comm, modes, full.modes(), mirror) <= bound);
     FftRun<TestType> half(context, decomposition_of(context, num));
@@ -201,7 +201,7 @@ TEMPLATE_TEST_CASE("fft: the spectrum of all ranks is that of one", "", EVERY_TY
     ComplexValues spectrum(static_cast<std::size_t>(num[0] * num[1] * num[2]));
     const auto modes = one.forward(noise);
     one.modes().for_each([&](Index, const GridIndex& k, std::size_t i) {
-      spectrum[place_on(num, k)] = std::complex<double>(modes[i]);
+      spectrum[index_on(num, k)] = std::complex<double>(modes[i]);
     });
     for (const DecompositionOptions& split : shapes(context.comm.size())) {
       FftRun<TestType> run(context, decomposition_of(context, num, split));

@@ -58,11 +58,11 @@ Modes<T> modes_of(const Context& context, const Decomposition& decomposition,
 }
 
 /// Place of a cell from cell 0 on.
-inline Vec3d place_of(const Grid& grid, const GridIndex& cell) {
-  Vec3d place;
+inline Vec3d position_of(const Grid& grid, const GridIndex& cell) {
+  Vec3d position;
   for (int axis = 0; axis < 3; ++axis)
-    place[axis] = grid.spacing(axis) * static_cast<double>(cell[axis]);
-  return place;
+    position[axis] = grid.spacing(axis) * static_cast<double>(cell[axis]);
+  return position;
 }
 
 /// phi1 = - sum of A / k^2 cos: its gradient is sum of A k / k^2 sin.
@@ -112,7 +112,7 @@ double worst(const Context& context, const std::array<Field<T>, 3>& fields,
     for_cells(field.cells(), [&](const GridIndex& cell) {
       const auto value =
           static_cast<double>(values[static_cast<std::size_t>(field.layout().offset(cell))]);
-      const double found = std::abs(value - formula(place_of(grid, cell))[axis]);
+      const double found = std::abs(value - formula(position_of(grid, cell))[axis]);
       if (!(found <= difference))
         difference = std::isnan(found) ? std::numeric_limits<double>::infinity() : found;
     });
@@ -165,8 +165,8 @@ void check_particles(const Context& context, const Decomposition& decomposition,
   }
   std::size_t i = 0;
   for_cells(cells, [&](const GridIndex& cell) {
-    CHECK(id[i] == place_on(grid.num, cell) + 1);
-    const Vec3d x = place_of(grid, cell);
+    CHECK(id[i] == index_on(grid.num, cell) + 1);
+    const Vec3d x = position_of(grid, cell);
     const Vec3d first = first_order(grid, three_waves, x);
     const Vec3d second = order == 2 ? second_order(grid, three_waves, x) : Vec3d{};
     for (int axis = 0; axis < 3; ++axis) {

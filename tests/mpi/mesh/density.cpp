@@ -117,8 +117,8 @@ double scatter(const PowerBin& bin) { return std::sqrt(2 / static_cast<double>(b
 double true_power(const Points& point_set, const PowerBin& bin) {
   double sum = 0;
   Index num = 0;
-  const Index largest = 16;
-  for_cells({{{-largest, -largest, -largest}}, {{largest, largest, largest}}}, [&](const GridIndex& n) {
+  const Index top = 16;
+  for_cells({{{-top, -top, -top}}, {{top, top, top}}}, [&](const GridIndex& n) {
     double k2 = 0;
     GridIndex mode = n;
     for (int axis = 0; axis < 3; ++axis) {
@@ -231,8 +231,8 @@ TEST_CASE("density: compensated modes are those of the particles themselves") {
               is_long && 4 * std::abs(waves_along(mode[axis], grid.num[axis])) <= grid.num[axis];
         const double apart = is_long ? std::abs(value - mode_of_points(point_set, mode)) : 0;
         largest = apart <= largest
-                   ? largest
-                   : (std::isnan(apart) ? std::numeric_limits<double>::infinity() : apart);
+                      ? largest
+                      : (std::isnan(apart) ? std::numeric_limits<double>::infinity() : apart);
       });
   CHECK(context.comm.max(largest) <= 1e-3);
   CHECK(context.comm.max(largest) > 0);
@@ -384,9 +384,9 @@ TEST_CASE("density: boxes that are not periodic have no modes, spectra or potent
     const Points point_set = points(grid, 60);
     const Points::Part part = part_of(context, point_set);
     const Modes<double> modes(context, decomposition);
+    const std::string words = std::string("not periodic along ") + "xyz"[axis];
     const auto check = [&](const auto& work) {
-      CHECK_THAT(input_error_of(context, work),
-                 Contains(std::string("not periodic along ") + "xyz"[axis]));
+      CHECK_THAT(input_error_of(context, work), Contains(words));
     };
     check([&] { density_modes<double>(context, decomposition, part.particles); });
     check([&] { power_spectrum(context, modes); });

@@ -228,8 +228,8 @@ void check_push(const Context& context, const Decomposition& decomposition, cons
   GridIndex max_images;
   for (int axis = 0; axis < 3; ++axis)
     max_images[axis] = ghosts.periodic[axis]
-                     ? 1 + std::max(ghosts.below[axis], ghosts.above[axis]) / num[axis]
-                     : 0;
+                           ? 1 + std::max(ghosts.below[axis], ghosts.above[axis]) / num[axis]
+                           : 0;
   const IndexBox images{max_images * -1, max_images + GridIndex{{1, 1, 1}}};
   const auto add_ghosts_of = [&](int other) {
     const IndexBox index_box = cells_and_ghosts(decomposition, ghosts, other);

@@ -108,9 +108,9 @@ double difference(const Context& context, const Field<T>& field, const CellFunct
   double largest = 0;
   visit_cells(context, field, [&](const GridIndex& cell, double value) {
     const double apart = std::abs(value - expected(cell));
-    largest = apart <= largest       ? largest
-           : std::isnan(apart) ? std::numeric_limits<double>::infinity()
-                               : apart;
+    largest = apart <= largest    ? largest
+              : std::isnan(apart) ? std::numeric_limits<double>::infinity()
+                                  : apart;
   });
   return context.comm.max(largest);
 }
@@ -120,9 +120,9 @@ double difference(const Context& context, const Modes<T>& modes, const ModeFunct
   double largest = 0;
   visit_modes(context, modes, [&](const GridIndex& mode, const std::complex<double>& value) {
     const double apart = std::abs(value - expected(mode));
-    largest = apart <= largest       ? largest
-           : std::isnan(apart) ? std::numeric_limits<double>::infinity()
-                               : apart;
+    largest = apart <= largest    ? largest
+              : std::isnan(apart) ? std::numeric_limits<double>::infinity()
+                                  : apart;
   });
   return context.comm.max(largest);
 }

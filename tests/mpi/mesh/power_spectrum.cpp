@@ -16,7 +16,7 @@ using Catch::Contains;
 ComplexValues all_modes(const Grid& grid, const CellFunction& value) {
   ComplexValues cells(static_cast<std::size_t>(grid.size()));
   for_cells(grid.index_box(),
-            [&](const GridIndex& cell) { cells[place_on(grid.num, cell)] = value(cell); });
+            [&](const GridIndex& cell) { cells[index_on(grid.num, cell)] = value(cell); });
   ComplexValues modes = direct_dft(grid.num, cells);
   for (std::complex<double>& mode : modes) mode /= static_cast<double>(grid.size());
   return modes;
@@ -45,7 +45,7 @@ PowerBin sum_bin(const Grid& grid, const ComplexValues& a, const ComplexValues& 
     const double length = std::sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
     if (length == 0 || length < edges.k_lo * (1 - 1e-9) || length >= edges.k_hi * (1 - 1e-9))
       return;
-    const std::size_t i = place_on(grid.num, mode);
+    const std::size_t i = index_on(grid.num, mode);
     const double product = (a[i] * std::conj(b[i])).real() * grid.box.volume();
     ++bin.num_modes;
     sum_k += length;

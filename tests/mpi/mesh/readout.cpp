@@ -31,8 +31,7 @@ Field<T> field_of_values(const Context& context, const Decomposition& decomposit
 }
 
 template <class T, class Real>
-std::vector<T> sampled_by_one_rank(const PaintedPoints<Real>& points, Window window,
-                                   int threads = 1) {
+std::vector<T> read_by_one_rank(const PaintedPoints<Real>& points, Window window, int threads = 1) {
   Context context;
   context.exec = host_exec(threads);
   const Field<T> field = field_of_values<T>(context, Decomposition(points.grid, 1));
@@ -41,7 +40,7 @@ std::vector<T> sampled_by_one_rank(const PaintedPoints<Real>& points, Window win
 }
 
 template <class Real>
-double sampled_by_definition(const PaintedPoints<Real>& points, std::size_t p, Window window) {
+double read_by_definition(const PaintedPoints<Real>& points, std::size_t p, Window window) {
   std::vector<double> of[3];
   for (int axis = 0; axis < 3; ++axis)
     of[axis] = axis_weights(points.grid, axis,
@@ -58,27 +57,27 @@ double sampled_by_definition(const PaintedPoints<Real>& points, std::size_t p, W
 
 }  // namespace
 
-TEST_CASE("sample: every value is the window's mean of the cells around the place") {
+TEST_CASE("readout: every value is the window's mean of the cells around the place") {
   for (const Window window : all_windows) {
     for (const Grid& grid :
          {odd_grid(1, 1, 1), odd_grid(2, 3, 5), odd_grid(17, 5, 3), odd_grid(5, 3, 7, false)}) {
       const PaintedPoints<double> points = random_points<double>(grid, 60, 11);
-      const std::vector<double> values = sampled_by_one_rank<double>(points, window);
+      const std::vector<double> values = read_by_one_rank<double>(points, window);
       for (std::size_t p = 0; p < values.size(); ++p)
-        CHECK(values[p] == Approx(sampled_by_definition(points, p, window)).epsilon(1e-12));
+        CHECK(values[p] == Approx(read_by_definition(points, p, window)).epsilon(1e-12));
     }
   }
 }
 
 TEST_CASE(
-    "sample: the same bits for all ranks, decompositions, parts and threads; several fields at "
+    "readout: the same bits for all ranks, decompositions, parts and threads; several fields at "
     "once") {
   const Context context = make_context();
   for (const Window window : {Window::ngp, Window::cic, Window::pcs}) {
     for (const Grid& grid : {odd_grid(12, 9, 10), odd_grid(3, 2, 4), odd_grid(6, 5, 3, false)}) {
       const PaintedPoints<float> points = random_points<float>(grid, 400, 12);
-      const std::vector<float> whole = sampled_by_one_rank<float>(points, window);
-      CHECK((sampled_by_one_rank<float>(points, window, 2) == whole));
+      const std::vector<float> whole = read_by_one_rank<float>(points, window);
+      CHECK((read_by_one_rank<float>(points, window, 2) == whole));
       for (const std::array<int, 2>& shape : shapes_of(context.comm.size())) {
         for (const Cut cut : {Cut::uneven, Cut::last_only}) {
           const Decomposition decomposition(grid, context.comm.size(), {.shape = shape});
@@ -101,7 +100,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("sample: the transpose of painting") {
+TEST_CASE("readout: the transpose of painting") {
   const Context context = make_context();
   for (const Window window : all_windows) {
     const PaintedPoints<double> points = random_points<double>(odd_grid(9, 8, 7), 300, 13);
@@ -123,7 +122,7 @@ TEST_CASE("sample: the transpose of painting") {
   }
 }
 
-TEST_CASE("sample: bad input is one error on all ranks") {
+TEST_CASE("readout: bad input is one error on all ranks") {
   const Context context = make_context();
   const Field<double> field =
       field_of_values<double>(context, Decomposition(Grid::cube(4), context.comm.size()));

@@ -26,15 +26,15 @@ TEST_CASE("direct dft: two cells, and four") {
 TEST_CASE("direct dft: one cell is a wave along each axis") {
   const GridIndex num = {{2, 4, 3}};
   ComplexValues cells(24);
-  cells[place_on(num, {{1, 1, 0}})] = 1;
+  cells[index_on(num, {{1, 1, 0}})] = 1;
   const ComplexValues modes = direct_dft(num, cells);
-  CHECK(near(modes[place_on(num, {{0, 0, 2}})], 1));
-  CHECK(near(modes[place_on(num, {{1, 0, 1}})], -1));
-  CHECK(near(modes[place_on(num, {{0, 1, 1}})], {0, -1}));
-  CHECK(near(modes[place_on(num, {{1, 3, 0}})], {0, -1}));
+  CHECK(near(modes[index_on(num, {{0, 0, 2}})], 1));
+  CHECK(near(modes[index_on(num, {{1, 0, 1}})], -1));
+  CHECK(near(modes[index_on(num, {{0, 1, 1}})], {0, -1}));
+  CHECK(near(modes[index_on(num, {{1, 3, 0}})], {0, -1}));
   cells.assign(24, 0);
-  cells[place_on(num, {{0, 0, 1}})] = 1;
-  CHECK(near(direct_dft(num, cells)[place_on(num, {{1, 2, 1}})], {-0.5, -std::sqrt(0.75)}));
+  cells[index_on(num, {{0, 0, 1}})] = 1;
+  CHECK(near(direct_dft(num, cells)[index_on(num, {{1, 2, 1}})], {-0.5, -std::sqrt(0.75)}));
 }
 
 TEST_CASE("direct dft: a wrong value, one that is missing and one that is NaN are seen") {

@@ -62,11 +62,11 @@ struct DeviceRadixSort {
     const auto digit_of = [&](Key key) {
       return static_cast<std::size_t>(key >> digit.shift & ((Key{1} << digit.bits) - 1));
     };
-    std::array<Num, 257> place{};
-    for (Num i = 0; i < num; ++i) ++place[digit_of(from.keys[i]) + 1];
-    for (std::size_t d = 0; d < 256; ++d) place[d + 1] += place[d];
+    std::array<Num, 257> offset{};
+    for (Num i = 0; i < num; ++i) ++offset[digit_of(from.keys[i]) + 1];
+    for (std::size_t d = 0; d < 256; ++d) offset[d + 1] += offset[d];
     for (Num i = 0; i < num; ++i) {
-      const Num at = place[digit_of(from.keys[i])]++;
+      const Num at = offset[digit_of(from.keys[i])]++;
       to.keys[at] = from.keys[i];
       to.values[at] = from.values[i];
     }

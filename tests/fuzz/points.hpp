@@ -16,31 +16,31 @@ constexpr double particle_mass = 4.06;
 constexpr double hubble = 0.678;
 
 /// No number is 0: zeros that a reader returns were not in the file.
-struct Cloud {
+struct FuzzPoints {
   std::vector<float> pos;
   std::vector<float> velocity;
   std::vector<std::uint64_t> id;
 };
 
-inline Cloud make_cloud(std::size_t num, std::uint64_t seed = 1) {
+inline FuzzPoints make_cloud(std::size_t num, std::uint64_t seed = 1) {
   testing::Random random(seed);
-  Cloud cloud;
+  FuzzPoints points;
   for (std::size_t i = 0; i < 3 * num; ++i) {
-    cloud.pos.push_back(static_cast<float>(random.uniform(0.01, box_length)));
-    cloud.velocity.push_back(static_cast<float>(random.uniform(1, 1000)));
+    points.pos.push_back(static_cast<float>(random.uniform(0.01, box_length)));
+    points.velocity.push_back(static_cast<float>(random.uniform(1, 1000)));
   }
-  for (std::size_t i = 0; i < num; ++i) cloud.id.push_back(1 + 7 * i);
-  return cloud;
+  for (std::size_t i = 0; i < num; ++i) points.id.push_back(1 + 7 * i);
+  return points;
 }
 
 /// Particles [first, first + num).
-inline Cloud part_of(const Cloud& cloud, std::size_t first, std::size_t num) {
+inline FuzzPoints part_of(const FuzzPoints& points, std::size_t first, std::size_t num) {
   const auto cut = [](const auto& from, std::size_t begin, std::size_t count) {
     const auto at = from.begin() + static_cast<std::ptrdiff_t>(begin);
     return std::decay_t<decltype(from)>(at, at + static_cast<std::ptrdiff_t>(count));
   };
-  return {cut(cloud.pos, 3 * first, 3 * num), cut(cloud.velocity, 3 * first, 3 * num),
-          cut(cloud.id, first, num)};
+  return {cut(points.pos, 3 * first, 3 * num), cut(points.velocity, 3 * first, 3 * num),
+          cut(points.id, first, num)};
 }
 
 template <class To, class From>
