@@ -27,7 +27,8 @@ if(ZHALO_CUDA STREQUAL "EMULATED")
   if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     message(
       FATAL_ERROR
-        "ZHALO_CUDA=EMULATED needs an x86-64 processor (its threads are switched by hand); this is ${CMAKE_SYSTEM_PROCESSOR}"
+        "ZHALO_CUDA=EMULATED needs an x86-64 processor (its threads are switched by hand); "
+        "this is ${CMAKE_SYSTEM_PROCESSOR}"
     )
   endif()
   if(NOT ZHALO_FFTW)
@@ -75,14 +76,16 @@ if(CMAKE_CUDA_COMPILER)
   if(NOT TARGET CUDA::cufft)
     message(
       FATAL_ERROR
-        "the CUDA toolkit has no cuFFT: install it (libcufft-dev), or configure with -DZHALO_CUDA=OFF"
+        "the CUDA toolkit has no cuFFT: install it (libcufft-dev), "
+        "or configure with -DZHALO_CUDA=OFF"
     )
   endif()
   set(ZHALO_HAVE_CUDA ON CACHE INTERNAL "Whether this tree compiles kernels/cuda")
 elseif(ZHALO_CUDA STREQUAL "ON")
   message(
     FATAL_ERROR
-      "ZHALO_CUDA is ON but no nvcc was found on PATH or in /usr/local/cuda/bin; install the CUDA toolkit, "
+      "ZHALO_CUDA is ON but no nvcc was found on PATH or in /usr/local/cuda/bin; "
+      "install the CUDA toolkit, "
       "set CMAKE_CUDA_COMPILER to its nvcc, or configure with -DZHALO_CUDA=OFF")
 endif()
 message(STATUS "CUDA backend: ${ZHALO_HAVE_CUDA}")

@@ -38,8 +38,10 @@ if(ZHALO_HAVE_PARALLEL_HDF5)
 elseif(ZHALO_PARALLEL_HDF5 STREQUAL "ON")
   message(
     FATAL_ERROR
-      "ZHALO_PARALLEL_HDF5 is ON but the HDF5 that was found (${HDF5_C_LIBRARIES}) is serial, or not made for this MPI: install "
-      "parallel HDF5 (Debian, with Open MPI: libhdf5-openmpi-dev), say where it is with HDF5_ROOT, or configure with "
+      "ZHALO_PARALLEL_HDF5 is ON but the HDF5 that was found (${HDF5_C_LIBRARIES}) is serial, "
+      "or not made for this MPI: install "
+      "parallel HDF5 (Debian, with Open MPI: libhdf5-openmpi-dev), "
+      "say where it is with HDF5_ROOT, or configure with "
       "-DZHALO_PARALLEL_HDF5=AUTO")
 else()
   message(

@@ -84,7 +84,8 @@ function(zhalo_add_test)
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_SOURCES)
     message(
       FATAL_ERROR
-        "zhalo_add_test(${ARGV}): NAME and SOURCES are needed, and nothing else is known but LABELS RANKS TIMEOUT "
+        "zhalo_add_test(${ARGV}): NAME and SOURCES are needed, "
+        "and nothing else is known but LABELS RANKS TIMEOUT "
         "LIBRARIES ARGUMENTS")
   endif()
   if(NOT arg_TIMEOUT)
@@ -105,11 +106,9 @@ function(zhalo_add_test)
   add_executable(${target} ${arg_SOURCES})
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
   # GCC 12 warns at -O1 of copies within std::string that are none.
+  set(false_alarms "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow>")
   target_compile_options(
-    ${target}
-    PRIVATE
-      "$<$<COMPILE_LANGUAGE:CXX>:${ZHALO_TEST_OPTIONS};$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow>>"
-  )
+    ${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${ZHALO_TEST_OPTIONS};${false_alarms}>")
   target_compile_definitions(${target} PRIVATE "ZHALO_DATA_DIR=\"${PROJECT_SOURCE_DIR}/data\"")
   target_link_libraries(${target} PRIVATE ${main} zhalo_catch zhalo_oracles zhalo::zhalo fmt::fmt
                                           Threads::Threads ${arg_LIBRARIES} zhalo_warnings)

@@ -9,11 +9,9 @@ set(zhalo_cuda_warnings -Werror=all-warnings
 # does.
 list(APPEND zhalo_cuda_warnings $<$<NOT:$<CONFIG:Debug>>:-Xptxas=--warn-on-spills>)
 # Of what stands side by side in a unity build but not in any one file.
-list(
-  APPEND
-  zhalo_host_warnings
-  "$<$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>:-Wno-shadow;$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>>"
-)
+set(zhalo_gnu_unity_warnings "$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>")
+list(APPEND zhalo_host_warnings
+     "$<$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>:-Wno-shadow;${zhalo_gnu_unity_warnings}>")
 target_compile_options(
   zhalo_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${zhalo_host_warnings}>"
                            "$<$<COMPILE_LANGUAGE:CUDA>:${zhalo_cuda_warnings}>")

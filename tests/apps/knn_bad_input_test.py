@@ -38,8 +38,8 @@ OPTIONS = {
     "--reduce density --kernel c6": ["--kernel", "c6", "cubic, c2, c4"],
     "--query none.hdf5": ["none.hdf5", "no such file"],
     "--query-types 1": ["--query-types", "--query"],
-    "--query places.hdf5 --query-types 1": ["--query-types", "places.hdf5"],
-    "--query places.hdf5 --exclude-self": ["--exclude-self", "--query"],
+    "--query points.hdf5 --query-types 1": ["--query-types", "points.hdf5"],
+    "--query points.hdf5 --exclude-self": ["--exclude-self", "--query"],
     "--query text.txt": ["text.txt", "HDF5"],
     "--query flat.hdf5": ["flat.hdf5", "/Coordinates", "(30)", "(N, 3)"],
     "--query integers.hdf5": ["integers.hdf5", "/Coordinates", "real numbers"],
@@ -63,10 +63,10 @@ OPTIONS = {
     "-o snapshot_007": ["snapshot_007.hdf5", "is read"],
     "-o ./folder/../snapshot_007.hdf5": ["snapshot_007.hdf5", "is read"],
     "--query other_001 -o other_001.hdf5": ["other_001.0.hdf5", "is read"],
-    "--query places.hdf5 -o places.hdf5": ["places.hdf5", "is read"],
+    "--query points.hdf5 -o points.hdf5": ["points.hdf5", "is read"],
     "-o /dev/null": ["-o", "/dev/null", "a device"],
     "--json snapshot_007.hdf5": ["--json", "snapshot_007.hdf5", "is read"],
-    "--query places.hdf5 --json folder/../places.hdf5": ["--json", "places.hdf5", "is read"],
+    "--query points.hdf5 --json folder/../points.hdf5": ["--json", "points.hdf5", "is read"],
     "-o out.hdf5 --json out.hdf5": ["--json", "out.hdf5", "-o"],
     "-o out --json folder/../out.17.hdf5": ["--json", "out.17.hdf5", "-o"],
     "another_snapshot.hdf5": ["another_snapshot.hdf5"],
@@ -82,7 +82,7 @@ class BadInput(KnnCase):
         with h5py.File(self.folder / "kpc_001.hdf5", "r+") as file:
             file["Header"].attrs["UnitLength_in_cm"] = 3.085678e21
         for name, values in (
-            ("places", np.ones((10, 3))),
+            ("points", np.ones((10, 3))),
             ("flat", np.ones(30)),
             ("integers", np.ones((10, 3), np.int64)),
             ("nan", np.full((10, 3), np.nan)),
@@ -150,10 +150,10 @@ class BadInput(KnnCase):
         self.assert_refused(["snapshot_007", "-k", 4, "-o", "many", "--files", 2], "many.1.hdf5")
 
     def test_inputs_stay(self):
-        for name in ("snapshot_007.hdf5", "places.hdf5"):
+        for name in ("snapshot_007.hdf5", "points.hdf5"):
             before = (self.folder / name).read_bytes()
             self.assert_refused(
-                ["snapshot_007.hdf5", "--query", "places.hdf5", "-o", "out", "--json", name],
+                ["snapshot_007.hdf5", "--query", "points.hdf5", "-o", "out", "--json", name],
                 "is read",
             )
             self.assertEqual((self.folder / name).read_bytes(), before)

@@ -141,16 +141,16 @@ class Queries(KnnCase):
         for kind in (np.float32, np.float64):
             with self.subTest(kind.__name__):
                 places = np.random.default_rng(5).uniform(-2, BOX + 2, (37, 3)).astype(kind)
-                with h5py.File(self.folder / "places.hdf5", "w") as file:
+                with h5py.File(self.folder / "points.hdf5", "w") as file:
                     file["Coordinates"] = places
-                self.succeed("snapshot_007", "-k", 4, "--query", "places.hdf5", "-q")
+                self.succeed("snapshot_007", "-k", 4, "--query", "points.hdf5", "-q")
                 results = self.results("knn_007", "Query")
                 self.assertEqual(results["Distances"].dtype, kind)
                 expected = Truth(snapshot.pos[1]).nearest(places % kind(BOX), 4)[0]
                 np.testing.assert_allclose(results["Distances"], expected, rtol=1e-6, atol=1e-5)
                 with h5py.File(self.folder / "knn_007.hdf5", "r") as file:
                     self.assertEqual(sorted(file), ["Header", "Parameters", "Query"])
-                    self.assertEqual(file["Parameters"].attrs["Query"], b"places.hdf5")
+                    self.assertEqual(file["Parameters"].attrs["Query"], b"points.hdf5")
                     self.assertEqual(file["Query/Distances"].attrs["SelfIncluded"], 0)
 
     def test_another_snapshot(self):

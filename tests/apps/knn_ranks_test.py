@@ -89,14 +89,14 @@ class Ranks(KnnCase):
             "snapshot_007", "-k", 5, "--types", "0,1", groups=("PartType0", "PartType1"), ranks=(3,)
         )
         self.check("snapshot_007", "-k", 5, "--query", "other_001", ranks=(2,))
-        with h5py.File(self.folder / "places.hdf5", "w") as file:
+        with h5py.File(self.folder / "points.hdf5", "w") as file:
             file["Coordinates"] = np.random.default_rng(5).uniform(0, BOX, (3, 3))
         self.check(
             "snapshot_007",
             "-k",
             5,
             "--query",
-            "places.hdf5",
+            "points.hdf5",
             "--reduce",
             "density",
             ranks=(5,),

@@ -33,7 +33,7 @@ REFUSALS = {
     },
     "knn": {
         "snapshot_007 -k 4 --json snapshot_007.hdf5": ["--json", "is read"],
-        "snapshot_007 -k 4 --query places.hdf5 --json places.hdf5": ["--json", "is read"],
+        "snapshot_007 -k 4 --query points.hdf5 --json points.hdf5": ["--json", "is read"],
         "snapshot_007 -k 4 -o out.hdf5 --json out.hdf5": ["--json", "-o"],
         "snapshot_007 -k 4 -o /dev/null": ["/dev/null", "a device"],
         "snapshot_007 -k 4 --query unwritten.hdf5": ["never written"],
@@ -64,7 +64,7 @@ class OnRanks(CommandCase):
         (self.folder / "power.txt").write_text(
             "".join(f"{k} {1 / k}\n" for k in (0.01, 0.1, 1.0, 10.0))
         )
-        with h5py.File(self.folder / "places.hdf5", "w") as file:
+        with h5py.File(self.folder / "points.hdf5", "w") as file:
             file["Coordinates"] = np.ones((10, 3))
         with h5py.File(self.folder / "unwritten.hdf5", "w") as file:
             file.create_dataset("Coordinates", (10, 3), np.float64)

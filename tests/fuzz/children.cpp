@@ -117,7 +117,7 @@ void Children::count(const Trial& trial, Number number) {
   ++counts.mutants;
   counts.snapshots += trial.any_type_read() ? 1U : 0U;
   counts.catalogues += trial.catalogue.succeeded() ? 1U : 0U;
-  counts.places += trial.places.succeeded() && trial.places.is_there ? 1U : 0U;
+  counts.points += trial.points.succeeded() && trial.points.is_there ? 1U : 0U;
   counts.tables += trial.table.succeeded() ? 1U : 0U;
   if (options_.save.empty() || !trial.any_type_read() || counts.saved >= options_.max_saved) return;
   ++counts.saved;
@@ -170,8 +170,8 @@ void Children::try_seed(const Seed& seed) const {
     if (!trial.finding.empty()) throw Found(fmt::format("{}: {}", seed.name, trial.finding));
     const bool is_read = seed.kind == Kind::snapshot    ? trial.any_type_read()
                          : seed.kind == Kind::catalogue ? trial.catalogue.succeeded()
-                         : seed.kind == Kind::places
-                             ? trial.places.succeeded() && trial.places.is_there
+                         : seed.kind == Kind::points
+                             ? trial.points.succeeded() && trial.points.is_there
                              : trial.table.succeeded();
     if (!is_read)
       throw Found(fmt::format("{} is not read: {}", seed.name, words_of(trial.snapshot)));

@@ -23,7 +23,7 @@ struct Counts {
   std::uint64_t mutants = 0;
   std::uint64_t snapshots = 0;  ///< of which at least one type was read
   std::uint64_t catalogues = 0;
-  std::uint64_t places = 0;
+  std::uint64_t points = 0;
   std::uint64_t tables = 0;
   std::uint64_t saved = 0;
 };

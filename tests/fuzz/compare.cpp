@@ -188,15 +188,15 @@ std::string difference(const QueryPointsReading& reading, const std::string& pat
   if (!reading.is_there || reading.wide.particles.segments.empty()) return {};
   const auto plain = read_plain({path}, "", {{"Coordinates"}}).front();
   const Index num = 3 * reading.wide.particles.num();
-  if (!has(plain, num)) return has_not("coordinates of places", num);
+  if (!has(plain, num)) return has_not("coordinates of points", num);
   const Columns<float> single(reading.single);
   const Columns<double> wide(reading.wide);
   const std::string words = first_difference(
-      "places", num, [&](Index i) { return single.pos(i); },
+      "points", num, [&](Index i) { return single.pos(i); },
       [&](std::size_t i) { return plain.single[i]; });
   if (!words.empty()) return words;
   return first_difference(
-      "places", num, [&](Index i) { return wide.pos(i); },
+      "points", num, [&](Index i) { return wide.pos(i); },
       [&](std::size_t i) { return plain.wide[i]; });
 }
 

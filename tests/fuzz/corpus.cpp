@@ -48,7 +48,7 @@ std::vector<Line> lines_of(const std::string& path) {
 Reading reading_by(const Trial& trial, const std::string& reader) {
   if (reader == "catalogue") return trial.catalogue;
   if (reader == "table") return trial.table;
-  if (reader == "places") return trial.places;
+  if (reader == "points") return trial.points;
   need(reader == "snapshot", "an unknown reader in outcomes: " + reader);
   for (const auto& [type, reading] : trial.snapshot.types) {
     if (!reading.succeeded()) return reading;

@@ -110,8 +110,8 @@ int try_only(Number number, const std::string& keep) {
     fmt::print("snapshot: {}\n", words_of(trial.snapshot));
     for (const auto& [type, reading] : trial.snapshot.types)
       fmt::print("  type {}: {}\n", type, words_of(reading));
-    fmt::print("catalogue: {}\nplaces: {}\ntable: {}\n", words_of(trial.catalogue),
-               words_of(trial.places), words_of(trial.table));
+    fmt::print("catalogue: {}\npoints: {}\ntable: {}\n", words_of(trial.catalogue),
+               words_of(trial.points), words_of(trial.table));
     if (!trial.finding.empty()) fmt::print("FINDING: {}\n", trial.finding);
     good = trial.finding.empty() && !has_leaks();
   });

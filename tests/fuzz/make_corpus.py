@@ -195,11 +195,11 @@ def others(folder):
             np.ones(NUM),
             np.ones(NUM, np.int32),
         )
-    with h5py.File(folder / "places_many.hdf5", "w") as file:
+    with h5py.File(folder / "points_many.hdf5", "w") as file:
         file.create_dataset("Coordinates", (2**62, 3), np.float64, chunks=(7, 3))
-    with h5py.File(folder / "places_unwritten.hdf5", "w") as file:
+    with h5py.File(folder / "points_unwritten.hdf5", "w") as file:
         file.create_dataset("Coordinates", (NUM, 3), np.float64, chunks=(7, 3))
-    with h5py.File(folder / "places_integers.hdf5", "w") as file:
+    with h5py.File(folder / "points_integers.hdf5", "w") as file:
         file["Coordinates"] = rows().astype(np.uint32)
     with h5py.File(folder / "catalogue_long_masses.hdf5", "w") as file:
         file.create_group("Header").attrs.update(NumFiles=np.int32(1), BoxSize=50.0)

@@ -1,4 +1,4 @@
-/// Changes that leave a file valid HDF5 and make it another snapshot, catalogue or list of places:
+/// Changes that leave a file valid HDF5 and make it another snapshot, catalogue or list of points:
 /// other types, shapes, values and layouts, links, and data that lie elsewhere or nowhere. They
 /// work on the files in the current folder.
 #pragma once

@@ -94,7 +94,7 @@ CatalogueReading read_catalogue(const std::string& path) {
   return reading;
 }
 
-QueryPointsReading read_places(const std::string& path) {
+QueryPointsReading read_points(const std::string& path) {
   QueryPointsReading reading;
   static_cast<Reading&>(reading) = attempt([&] {
     const Context context;

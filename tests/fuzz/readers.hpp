@@ -45,13 +45,13 @@ struct CatalogueReading : Reading {
 };
 CatalogueReading read_catalogue(const std::string& path);
 
-/// As knn --query. `is_there`: the file has places at all, else it is taken for a snapshot.
+/// As knn --query. `is_there`: the file has points at all, else it is taken for a snapshot.
 struct QueryPointsReading : Reading {
   bool is_there = false;
   io::LoadedParticles<float> single;
   io::LoadedParticles<double> wide;
 };
-QueryPointsReading read_places(const std::string& path);
+QueryPointsReading read_points(const std::string& path);
 
 /// As ics --power.
 struct TableReading : Reading {

@@ -151,10 +151,10 @@ void write_figures(const Summary& summary, const std::string& path) {
   std::ofstream file(path);
   const Counts& counts = summary.counts;
   file << fmt::format(
-      "seconds {:.1f}\nprocessor_seconds {:.1f}\nmutants {}\nsnapshots {}\ncatalogues {}\nplaces "
+      "seconds {:.1f}\nprocessor_seconds {:.1f}\nmutants {}\nsnapshots {}\ncatalogues {}\npoints "
       "{}\ntables {}\n",
       summary.seconds, summary.processor_seconds, counts.mutants, counts.snapshots,
-      counts.catalogues, counts.places, counts.tables);
+      counts.catalogues, counts.points, counts.tables);
   for (const Finding& finding : summary.findings)
     file << fmt::format("finding {} {}\n", finding.number, finding.words);
   for (const auto& [kind, named] : summary.hdf5)
@@ -181,8 +181,8 @@ void print(const Summary& summary) {
   fmt::print("{} mutants in {:.0f} s, {:.0f} a second ({:.0f} a second of processor time)\n",
              counts.mutants, summary.seconds, mutants / summary.seconds,
              mutants / summary.processor_seconds);
-  fmt::print("read: {} snapshots, {} catalogues, {} lists of places, {} tables\n", counts.snapshots,
-             counts.catalogues, counts.places, counts.tables);
+  fmt::print("read: {} snapshots, {} catalogues, {} lists of points, {} tables\n", counts.snapshots,
+             counts.catalogues, counts.points, counts.tables);
   for (const auto& [kind, named] : summary.hdf5)
     fmt::print("HDF5's own fault, {} times, first by mutant {}: {}\n", named.times, named.first,
                kind);

@@ -47,8 +47,8 @@ constexpr Recipe recipes[] = {{"gadget2", Kind::snapshot, write_gadget2},
                               {"swift_virtual", Kind::snapshot, write_swift_virtual},
                               {"catalogue", Kind::catalogue, write_catalogue},
                               {"catalogue_files", Kind::catalogue, write_catalogue_files},
-                              {"places", Kind::places, write_places},
-                              {"double_places", Kind::places, write_double_places},
+                              {"points", Kind::points, write_points},
+                              {"double_points", Kind::points, write_double_points},
                               {"power_table", Kind::power_table, write_power_table}};
 
 void note_attributes(const Handle& object, const std::string& path, Contents& contents) {

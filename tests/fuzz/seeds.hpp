@@ -7,7 +7,7 @@
 
 namespace zhalo::fuzz {
 
-enum class Kind { snapshot, catalogue, places, power_table };
+enum class Kind { snapshot, catalogue, points, power_table };
 
 /// What is in a good HDF5 file, and where.
 struct Contents {
@@ -58,8 +58,8 @@ std::string write_swift(const std::string& folder);
 std::string write_swift_virtual(const std::string& folder);
 std::string write_catalogue(const std::string& folder);
 std::string write_catalogue_files(const std::string& folder);
-std::string write_places(const std::string& folder);
-std::string write_double_places(const std::string& folder);
+std::string write_points(const std::string& folder);
+std::string write_double_points(const std::string& folder);
 std::string write_power_table(const std::string& folder);
 
 Contents survey(const std::string& path, const std::string& bytes);

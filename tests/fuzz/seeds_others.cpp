@@ -1,4 +1,4 @@
-// Catalogues of groups, places of queries, and tables of power.
+// Catalogues of groups, query points, and tables of power.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -49,20 +49,20 @@ std::string write_catalogue_files(const std::string& folder) {
   return ".";
 }
 
-std::string write_places(const std::string& folder) {
-  const SeedWriter file(folder + "/places.hdf5");
+std::string write_points(const std::string& folder) {
+  const SeedWriter file(folder + "/points.hdf5");
   file.dataset("Coordinates", make_cloud(num_particles).pos, 3);
-  return "places.hdf5";
+  return "points.hdf5";
 }
 
-std::string write_double_places(const std::string& folder) {
-  const SeedWriter file(folder + "/places.hdf5");
+std::string write_double_points(const std::string& folder) {
+  const SeedWriter file(folder + "/points.hdf5");
   Handle properties = dataset_properties();
   const Extent chunk{100, 3};
   H5Pset_chunk(properties.id(), 2, chunk.data());
   H5Pset_deflate(properties.id(), 1);
   file.dataset("Coordinates", converted<double>(make_cloud(num_particles).pos), 3, properties);
-  return "places.hdf5";
+  return "points.hdf5";
 }
 
 std::string write_power_table(const std::string& folder) {

@@ -90,7 +90,7 @@ bool is_used(const std::string& dataset) {
 const Reading& reading_of(const Trial& trial, Kind kind, const std::string& dataset) {
   static const Reading not_read{Reading::Outcome::refusal, "no such type was read"};
   if (kind == Kind::catalogue) return trial.catalogue;
-  if (kind == Kind::places) return trial.places;
+  if (kind == Kind::points) return trial.points;
   if (kind == Kind::power_table) return trial.table;
   if (!trial.snapshot.succeeded()) return trial.snapshot;
   const int type = std::stoi(dataset.substr(std::string("PartType").size()));
@@ -124,12 +124,12 @@ std::string first_of(std::initializer_list<Check> checks) {
 std::string fault_of(const Trial& trial, const std::string& path) {
   const std::string fault =
       first_of({fault_in("snapshots", trial.snapshot), fault_in_types(trial.snapshot),
-                fault_in("catalogues", trial.catalogue), fault_in("places", trial.places),
+                fault_in("catalogues", trial.catalogue), fault_in("points", trial.points),
                 fault_in("tables", trial.table)});
   if (!fault.empty()) return fault;
   return first_of({trial.snapshot.succeeded() ? difference(trial.snapshot) : "",
                    trial.catalogue.succeeded() ? difference(trial.catalogue, path) : "",
-                   trial.places.succeeded() ? difference(trial.places, path) : "",
+                   trial.points.succeeded() ? difference(trial.points, path) : "",
                    trial.table.succeeded() ? difference(trial.table, path) : ""});
 }
 
@@ -140,7 +140,7 @@ Trial try_mutant(const Mutant& mutant) {
   trial.snapshot =
       read_snapshot(path, mutant.number % 2 == 0 ? Precision::single : Precision::wide);
   trial.catalogue = read_catalogue(path);
-  trial.places = read_places(path);
+  trial.points = read_points(path);
   trial.table = read_table(path);
   trial.finding = first_of({handles.words(), fault_of(trial, path), unexpected(trial, mutant)});
   return trial;

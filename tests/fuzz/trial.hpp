@@ -11,7 +11,7 @@ namespace zhalo::fuzz {
 struct Trial {
   SnapshotReading snapshot;
   CatalogueReading catalogue;
-  QueryPointsReading places;
+  QueryPointsReading points;
   TableReading table;
   std::string finding;  ///< empty if all is well
 

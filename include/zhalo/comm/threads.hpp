@@ -30,9 +30,9 @@ namespace zhalo {
 void run_on_devices(const std::vector<int>& devices, const std::function<void(Context&)>& work,
                     const CommunicatorOptions& options = {});
 
-/// The same on the host: `num_ranks` threads, 1 to 1024, which divide the cores among them. Makes
-/// nothing faster that the threads of one rank would not do as well: for tests, and for code that
-/// is to run on ranks later.
+/// The same on the host: `num_ranks` threads, 1 to 1024, which divide the cores among them. This is
+/// for tests, and for code that is to run on ranks later. It is not a way to more speed: one rank
+/// uses all cores with its own threads.
 void run_on_threads(int num_ranks, const std::function<void(Context&)>& work,
                     const CommunicatorOptions& options = {});
 

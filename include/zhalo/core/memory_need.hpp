@@ -8,8 +8,8 @@ namespace zhalo {
 /// Bytes of a rank's memory that a call takes beyond what is in use when it begins. With several
 /// ranks: of the rank with most.
 ///
-/// The figures are of a CUDA device, for more than about 10000 particles or cells a rank. Within
-/// 10% they are what MemoryPool::peak_bytes() counts, if what depends on the particles is as
+/// The figures are those of a CUDA device with more than about 10000 particles or cells a rank.
+/// MemoryPool::peak_bytes() of the real call agrees within 10%, if the particles are distributed as
 /// Clustering says. Ranks may own particles in any order. Not counted: the CUDA context, the code
 /// of kernels, and what plans of cuFFT and NCCL take.
 struct MemoryNeed {
@@ -17,9 +17,9 @@ struct MemoryNeed {
   double kept = 0;  ///< when it has returned: its results, and what a domain keeps
 };
 
-/// What depends on where particles are. The default is between uniform particles, which have 0.043,
-/// 0 and 1, and particles in haloes of which 60% are in groups, which have 0.12, 0.6 and 0.6. This
-/// changes the need of make_catalogue() by up to a fifth, and that of the others by less.
+/// What depends on where particles are. Uniform particles have 0.043, 0 and 1. Particles in haloes,
+/// of which 60% are in groups, have 0.12, 0.6 and 0.6. The default lies between these two. The
+/// choice changes the need of make_catalogue() by up to a fifth, and that of the others by less.
 struct Clustering {
   double leaves = 0.09;     ///< of the tree, per particle
   double in_groups = 0.35;  ///< part of the particles that are members of the catalogue's groups

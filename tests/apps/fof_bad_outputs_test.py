@@ -1,7 +1,7 @@
 """fof where it may not or cannot write: one clear message, exit status 2, nothing left behind,
 nothing replaced.
 
-fof_bad_places_test.py PROGRAM DATA SNAPSHOTS
+fof_bad_outputs_test.py PROGRAM DATA SNAPSHOTS
 """
 
 import os
@@ -16,7 +16,7 @@ BAD = SNAPSHOTS / "bad"
 SNAPSHOT = GADGET / "snapshot_001.hdf5"
 
 
-class BadPlaces(FofCase):
+class BadOutputs(FofCase):
     def test_below_a_regular_file(self):
         (self.folder / "file").write_text("kept")
         self.assert_refused([SNAPSHOT, "-o", "file"], "file")
