@@ -35,7 +35,7 @@ struct FofView : LinkedTree<Real> {
   /// leaf with all of the tree's.
   LinkedTree<Real> walkers;
   bool own_leaves_walk = true;
-  int walk_level = 0;  ///< one walk per node of this level of the walkers: 0 or 1
+  int walk_level = 0;  ///< one walk per node of this level of the walkers, 0 or 1: link_between()
 
   DisjointSets sets;
   Thresholds<Real> open;     ///< for distances that cross no periodic edge

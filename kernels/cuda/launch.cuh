@@ -128,7 +128,16 @@ __global__ void __launch_bounds__(warps_per_block<typename Functor::Scratch>* wa
   }
 }
 
-/// Runs functor(group, item, scratch) for every item, one warp per item.
+/// Items of for_each_with_lanes that should be there, for few large ones to pay: two for each warp
+/// that the device runs at the same time.
+inline Index items_at_once(const Cuda& exec) {
+  int multiprocessors = 0;
+  ZHALO_CUDA_TRY(
+      cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, exec.device));
+  return Index{2} * multiprocessors * blocks_per_multiprocessor * 4;
+}
+
+/// Runs functor(lanes, item, scratch) for every item, one warp per item.
 template <class Functor, class Lanes>
 void for_each_with_lanes(const Cuda& exec, Index num_items, const Functor& functor,
                          const Lanes& lanes) {

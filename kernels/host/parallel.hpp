@@ -22,6 +22,9 @@ inline constexpr Index host_block = 1 << 14;
 /// Grain of loops that go through a chunk of elements in order.
 inline Index chunk_of_loop(const Host&) { return host_block; }
 
+/// Items of for_each_with_lanes that should be there, for few large ones to pay.
+inline Index items_at_once(const Host&) { return 0; }
+
 inline int threads_of(const Host& exec) {
   return exec.threads > 0 ? exec.threads : available_threads();
 }

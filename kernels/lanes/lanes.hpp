@@ -16,6 +16,13 @@
 ///                                  an index in the bits of a Real: only to be moved and selected
 ///   uint64 ballot(Mask m)          bit i = lane i; needs all lanes
 ///   bool any(bool b)               true in all lanes if true in one; needs all lanes
+///   Real element(Lane v, const Real* p, int i)
+///                                  p[i], where v = load(p); needs all lanes
+///   T own(const T* p)              p[lane], for of_own()
+///   T of_own(T own, const T* p, int i)
+///                                  p[i] in lane i, where own = own(p)
+///   uint64 filter(uint64 bits, f)  those of the bits i for which f(i) is true, each asked in lane
+///                                  i; needs all lanes, but f has no collectives
 ///   void compress(uint64 bits, Lane v, Real* to)
 ///                                  the lanes whose bit is set, one behind the other, to shared
 ///                                  memory
@@ -28,6 +35,8 @@
 ///                                  one warp, in order
 ///   void one(f)                    f() in a single lane
 ///   void for_each_lane(Index n, f) f(i) for i in [0, n), shared out to the lanes
+///   void for_each_bit(uint64 bits, f)
+///                                  f(i) for each bit that is set, shared out to the lanes
 ///   void sync()                    orders shared memory between lanes
 ///   static Lane abs(a), min(a, b), max(a, b), fma(a, b, c) = a * b + c, rounded once;
 ///   operators - * <=

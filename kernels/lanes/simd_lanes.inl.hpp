@@ -70,6 +70,25 @@ class SimdLanes {
 
   HWY_INLINE bool any(bool b) const { return b; }
 
+  // Elements come from memory again: from a register they would go through memory, too.
+  HWY_INLINE Real element(Lane, const Real* p, int lane) const { return p[lane]; }
+  template <class T>
+  HWY_INLINE T own(const T*) const {
+    return {};
+  }
+  template <class T>
+  HWY_INLINE T of_own(T, const T* p, int lane) const {
+    return p[lane];
+  }
+  template <class F>
+  HWY_INLINE std::uint64_t filter(std::uint64_t bits, F f) const {
+    for (std::uint64_t left = bits; left != 0; left &= left - 1) {
+      const int lane = kernels::lowest_bit(left);
+      if (!f(lane)) bits &= ~(std::uint64_t{1} << lane);
+    }
+    return bits;
+  }
+
   /// Through a register and a whole store (`size` elements of `to` may be written): compressing to
   /// memory is microcode on AMD.
   HWY_INLINE void compress(std::uint64_t bits, Lane v, Real* to) const {
@@ -96,6 +115,10 @@ class SimdLanes {
   template <class F>
   HWY_INLINE void for_each_lane(Index n, F f) const {
     for (Index i = 0; i < n; ++i) f(i);
+  }
+  template <class F>
+  HWY_INLINE void for_each_bit(std::uint64_t bits, F f) const {
+    for (; bits != 0; bits &= bits - 1) f(kernels::lowest_bit(bits));
   }
   HWY_INLINE void sync() const {}
 

@@ -31,6 +31,22 @@ struct WarpLanes {
   __device__ std::uint64_t ballot(Mask m) const { return __ballot_sync(all, m); }
   __device__ bool any(bool b) const { return __any_sync(all, b) != 0; }
 
+  __device__ real element(Lane v, const real*, int lane_of) const {
+    return __shfl_sync(all, v, lane_of);
+  }
+  template <class T>
+  __device__ T own(const T* p) const {
+    return p[lane()];
+  }
+  template <class T>
+  __device__ T of_own(T own, const T*, int) const {
+    return own;
+  }
+  template <class F>
+  __device__ std::uint64_t filter(std::uint64_t bits, F f) const {
+    return __ballot_sync(all, has_lane(bits) && f(lane()));
+  }
+
   __device__ void compress(std::uint64_t bits, Lane v, real* to) const {
     if (has_lane(bits)) to[rank_in(bits)] = v;
   }
@@ -66,6 +82,11 @@ struct WarpLanes {
   template <class F>
   __device__ void for_each_lane(Index n, F f) const {
     for (Index i = lane(); i < n; i += size) f(i);
+  }
+  template <class F>
+  __device__ void for_each_bit(std::uint64_t bits, F f) const {
+    for (int i = lane(); i < 64; i += size)
+      if ((bits >> i & 1) != 0) f(i);
   }
   __device__ void sync() const { __syncwarp(); }
 

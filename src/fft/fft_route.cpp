@@ -119,8 +119,8 @@ class RouteBuilder {
     return stage;
   }
 
-  // In place, what a rank keeps of an exchange can wait at the front of the array itself, if the
-  // last planes, which lie behind it, leave enough of the receive buffer for the part that is in the
+  // In place, what a rank keeps of an exchange can wait at the front of the array itself. The last
+  // planes lie behind it. They must leave enough of the receive buffer for the part that is in the
   // way of the first ones (docs/algorithms.md).
   bool can_be_compact(const std::vector<Share>& from, const std::vector<Share>& to) {
     if (columns() > 1 || rows() == 1 || restores()) return false;

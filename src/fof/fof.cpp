@@ -154,7 +154,6 @@ struct LocalSets {
     fof.tree = tree->view();
     fof.sets.parent = linked.parent.span();
     fof.connected = connected.data();
-    fof.walk_level = fof.tree.num_levels > 1 && std::holds_alternative<Host>(exec) ? 1 : 0;
     set_lengths(fof, search.domain.box, search.options.linking_length,
                 search.domain.key_frame.frame.scale);
     fof.let_own_leaves_walk();

@@ -159,7 +159,6 @@ std::vector<GhostEdge> link_ghosts(const Context& context, LinkedSets<Real>& par
   kernels::FofView<Real> fof = particles.fof;
   fof.walkers = {tree.view(), connected.data(), static_cast<LocalIndex>(particles.num)};
   fof.own_leaves_walk = false;
-  fof.walk_level = tree.view().num_levels > 1 && std::holds_alternative<Host>(exec) ? 1 : 0;
   kernels::FofView<Real> inside = fof;
   static_cast<kernels::LinkedTree<Real>&>(inside) = fof.walkers;
 

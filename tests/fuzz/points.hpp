@@ -22,7 +22,7 @@ struct FuzzPoints {
   std::vector<std::uint64_t> id;
 };
 
-inline FuzzPoints make_cloud(std::size_t num, std::uint64_t seed = 1) {
+inline FuzzPoints make_points(std::size_t num, std::uint64_t seed = 1) {
   testing::Random random(seed);
   FuzzPoints points;
   for (std::size_t i = 0; i < 3 * num; ++i) {

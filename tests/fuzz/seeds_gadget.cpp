@@ -90,8 +90,8 @@ std::string write_gadget2(const std::string& folder) {
   write_old_header(file,
                    {{num_gas, num_particles, 0, 0, 0, 0}, {num_gas, num_particles, 0, 0, 0, 0}},
                    particle_mass);
-  write_gas(file, make_cloud(num_gas, 2));
-  const FuzzPoints points = make_cloud(num_particles);
+  write_gas(file, make_points(num_gas, 2));
+  const FuzzPoints points = make_points(num_particles);
   file.dataset("PartType1/Coordinates", points.pos);  // flat, as some tools write
   file.dataset("PartType1/Velocities", points.velocity, 3);
   file.dataset("PartType1/ParticleIDs", converted<std::uint32_t>(points.id));
@@ -101,12 +101,12 @@ std::string write_gadget2(const std::string& folder) {
 std::string write_gadget4(const std::string& folder) {
   const SeedWriter file(folder + "/snapshot_001.hdf5");
   write_gadget4_frame(file, {});
-  write_dark_matter(file, make_cloud(num_particles));
+  write_dark_matter(file, make_points(num_particles));
   return "snapshot_001.hdf5";
 }
 
 std::string write_gadget4_files(const std::string& folder) {
-  const FuzzPoints points = make_cloud(num_particles);
+  const FuzzPoints points = make_points(num_particles);
   const std::vector<std::size_t> begin{0, 200, 200, num_particles};  // nothing in the second
   for (std::size_t k = 0; k < 3; ++k) {
     const SeedWriter file(folder + "/snapshot_001." + std::to_string(k) + ".hdf5");
@@ -120,7 +120,7 @@ std::string write_gadget4_files(const std::string& folder) {
 std::string write_gadget4_integers(const std::string& folder) {
   const SeedWriter file(folder + "/snapshot_001.hdf5");
   write_gadget4_frame(file, {});
-  const FuzzPoints points = make_cloud(num_particles);
+  const FuzzPoints points = make_points(num_particles);
   file.dataset("PartType1/IntCoordinates", converted<std::uint32_t>(points.pos, 0x1p32 / 51), 3);
   file.dataset("PartType1/Velocities", converted<double>(points.velocity), 3);
   file.dataset("PartType1/ParticleIDs", points.id);
@@ -130,12 +130,12 @@ std::string write_gadget4_integers(const std::string& folder) {
 std::string write_gadget4_latest(const std::string& folder) {
   const SeedWriter file(folder + "/snapshot_001.hdf5", SeedWriter::Format::latest);
   write_gadget4_frame(file, {});
-  write_dark_matter(file, make_cloud(num_particles));
+  write_dark_matter(file, make_points(num_particles));
   return "snapshot_001.hdf5";
 }
 
 std::string write_arepo(const std::string& folder) {
-  const FuzzPoints points = make_cloud(num_particles);
+  const FuzzPoints points = make_points(num_particles);
   constexpr std::size_t cut = 150, num_tracers = 7;
   for (std::size_t k = 0; k < 2; ++k) {
     const FuzzPoints part = part_of(points, k * cut, k == 0 ? cut : num_particles - cut);
@@ -160,7 +160,7 @@ std::string write_arepo(const std::string& folder) {
 }
 
 std::string write_eagle(const std::string& folder) {
-  const FuzzPoints points = make_cloud(num_particles);
+  const FuzzPoints points = make_points(num_particles);
   constexpr std::size_t half = num_particles / 2, num_stars = 20;
   for (std::size_t k = 0; k < 2; ++k) {
     const SeedWriter file(folder + "/snap_001_z000p000." + std::to_string(k) + ".hdf5");
@@ -179,7 +179,7 @@ std::string write_eagle(const std::string& folder) {
     file.dataset("PartType1/Velocity", part.velocity, 3);
     file.dataset("PartType1/ParticleIDs", part.id);
     if (k == 0) continue;
-    const FuzzPoints born = make_cloud(num_stars, 3);
+    const FuzzPoints born = make_points(num_stars, 3);
     file.dataset("PartType4/Coordinates", converted<double>(born.pos), 3);
     file.dataset("PartType4/Velocity", born.velocity, 3);
     file.dataset("PartType4/Mass", std::vector<float>(num_stars, 0.1F));
@@ -200,7 +200,7 @@ std::string write_gizmo(const std::string& folder) {
                                                    {"UnitVelocity_In_CGS", 1e5}})
     file.attribute("Header", name, value);
   file.attribute("Header", "ComovingIntegrationOn", std::int32_t{1});
-  write_dark_matter(file, make_cloud(num_particles));
+  write_dark_matter(file, make_points(num_particles));
   std::vector<float> masses;
   for (std::size_t i = 0; i < num_particles; ++i)
     masses.push_back(1 + 0.01F * static_cast<float>(i));

@@ -36,12 +36,12 @@ void write_groups(const std::string& path, const FuzzPoints& groups, int num_fil
 }  // namespace
 
 std::string write_catalogue(const std::string& folder) {
-  write_groups(folder + "/fof_subhalo_tab_001.hdf5", make_cloud(num_groups), 1);
+  write_groups(folder + "/fof_subhalo_tab_001.hdf5", make_points(num_groups), 1);
   return "fof_subhalo_tab_001.hdf5";
 }
 
 std::string write_catalogue_files(const std::string& folder) {
-  const FuzzPoints groups = make_cloud(num_groups);
+  const FuzzPoints groups = make_points(num_groups);
   const std::vector<std::size_t> begin{0, 25, 25, num_groups};
   for (std::size_t k = 0; k < 3; ++k)
     write_groups(fmt::format("{}/fof_subhalo_tab_001.{}.hdf5", folder, k),
@@ -51,7 +51,7 @@ std::string write_catalogue_files(const std::string& folder) {
 
 std::string write_points(const std::string& folder) {
   const SeedWriter file(folder + "/points.hdf5");
-  file.dataset("Coordinates", make_cloud(num_particles).pos, 3);
+  file.dataset("Coordinates", make_points(num_particles).pos, 3);
   return "points.hdf5";
 }
 
@@ -61,7 +61,7 @@ std::string write_double_points(const std::string& folder) {
   const Extent chunk{100, 3};
   H5Pset_chunk(properties.id(), 2, chunk.data());
   H5Pset_deflate(properties.id(), 1);
-  file.dataset("Coordinates", converted<double>(make_cloud(num_particles).pos), 3, properties);
+  file.dataset("Coordinates", converted<double>(make_points(num_particles).pos), 3, properties);
   return "points.hdf5";
 }
 

@@ -93,7 +93,7 @@ void show_parts(const SeedWriter& file, const std::string& name, hid_t type, hsi
 std::string write_swift(const std::string& folder) {
   const SeedWriter file(folder + "/snap_0001.hdf5");
   write_swift_frame(file, num_particles, 1);
-  const FuzzPoints points = make_cloud(num_particles);
+  const FuzzPoints points = make_points(num_particles);
   file.dataset("PartType1/Coordinates", converted<double>(points.pos, 1 / hubble), 3,
                compressed({128, 3}));
   file.dataset("PartType1/Velocities", points.velocity, 3, compressed({200, 2}));
@@ -104,7 +104,7 @@ std::string write_swift(const std::string& folder) {
 }
 
 std::string write_swift_virtual(const std::string& folder) {
-  const FuzzPoints points = make_cloud(num_particles);
+  const FuzzPoints points = make_points(num_particles);
   constexpr std::size_t cut = 200;
   write_swift_part(folder + "/snap_0001/snap_0001.0.hdf5", part_of(points, 0, cut));
   write_swift_part(folder + "/snap_0001/snap_0001.1.hdf5",

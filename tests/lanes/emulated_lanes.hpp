@@ -101,6 +101,22 @@ class EmulatedLanes {
   }
   bool any(bool b) const { return ballot(b) != 0; }
 
+  real element(Lane v, const real*, int lane) const {
+    return lanes_->exchange(lane_, v, [&](auto at) { return at(lane); });
+  }
+  template <class T>
+  T own(const T* p) const {
+    return p[lane_];
+  }
+  template <class T>
+  T of_own(T own, const T*, int) const {
+    return own;
+  }
+  template <class F>
+  std::uint64_t filter(std::uint64_t bits, F f) const {
+    return ballot(has(bits) && f(lane_));
+  }
+
   void compress(std::uint64_t bits, Lane v, real* to) const {
     if (has(bits)) to[rank_in(bits)] = v;
   }
@@ -133,6 +149,11 @@ class EmulatedLanes {
   template <class F>
   void for_each_lane(Index n, F f) const {
     for (Index i = lane_; i < n; i += N) f(i);
+  }
+  template <class F>
+  void for_each_bit(std::uint64_t bits, F f) const {
+    for (int i = lane_; i < 64; i += N)
+      if ((bits >> i & 1) != 0) f(i);
   }
   void sync() const { lanes_->sync(); }
 

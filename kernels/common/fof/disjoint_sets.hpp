@@ -25,6 +25,17 @@ struct DisjointSets {
     return i;
   }
 
+  /// Whether the walk from i to its root comes by `above`: then both are in one set. It ends
+  /// earlier than find() where they are. Sets that are united meanwhile may be missed.
+  ZHALO_HD bool is_below(LocalIndex i, LocalIndex above) const {
+    while (i > above) {
+      const LocalIndex up = atomic_load(parent[i]);
+      if (up == i) return false;
+      i = up;
+    }
+    return i == above;
+  }
+
   ZHALO_HD void unite(LocalIndex a, LocalIndex b) const {
     a = find(a);
     b = find(b);

@@ -122,10 +122,7 @@ struct LinkInside : FofLanes<Lanes> {
       one_component = one_component && component == first_bits(num);
       const LocalIndex first = fof.first_in_sets + begin;
       const LocalIndex root = first + static_cast<LocalIndex>(seed);
-      lanes.one([&] {
-        for (std::uint64_t bits = component; bits != 0; bits &= bits - 1)
-          fof.sets.parent[Index{first} + lowest_bit(bits)] = root;
-      });
+      lanes.for_each_bit(component, [&](int i) { fof.sets.parent[Index{first} + i] = root; });
     }
     return one_component;
   }
@@ -141,7 +138,12 @@ struct LinkInside : FofLanes<Lanes> {
                                          const LoadedLeaf& leaf, LocalIndex i,
                                          std::uint64_t candidates) const {
     Lane xi[3];
-    this->broadcast_particle(lanes, fof.tree, i, xi);
+    const int lane = static_cast<int>(i - leaf.begin);
+    if (lane < Lanes::size) {
+      this->broadcast_particle_of(lanes, fof.tree, {leaf.begin, lane}, leaf.first_x, xi);
+    } else {
+      this->broadcast_particle(lanes, fof.tree, i, xi);
+    }
     std::uint64_t found = 0;
     for (int j = 0; j < max_leaf_size && candidates >> j != 0; j += Lanes::size) {
       const std::uint64_t lane_bits = (candidates >> j) & first_bits(Lanes::size);

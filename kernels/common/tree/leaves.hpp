@@ -33,8 +33,8 @@ struct CellCutter : CellCut {
       return (i - first_sharing(i, bits, 0)) % max_size == 0;
     }
     const Index first = first_sharing(i - 1, depth, i > max_size ? i - 1 - max_size : 0);
-    const Index end = first_not_sharing(i, depth, minimum(keys.size(), i + max_size));
-    return end - first > max_size;
+    return first + max_size < keys.size() &&
+           common_prefix(keys[first], keys[first + max_size], bits) >= depth;
   }
 
  private:

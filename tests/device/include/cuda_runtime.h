@@ -62,14 +62,32 @@ inline unsigned __ballot_sync(unsigned mask, int bit) {
 
 inline int __any_sync(unsigned mask, int bit) { return zhalo::emulated::any(mask, bit != 0); }
 
-template <class T>
-T __shfl_xor_sync(unsigned mask, T value, int lane_mask) {
+namespace zhalo::emulated {
+
+template <class T, class Shuffle>
+T shuffled(T value, const Shuffle& shuffle) {
   static_assert(std::is_arithmetic_v<T> && sizeof(T) <= sizeof(std::uint64_t));
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof value);
-  bits = zhalo::emulated::shuffle_xor(mask, bits, static_cast<unsigned>(lane_mask));
+  bits = shuffle(bits);
   std::memcpy(&value, &bits, sizeof value);
   return value;
+}
+
+}  // namespace zhalo::emulated
+
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, int lane_mask) {
+  return zhalo::emulated::shuffled(value, [&](std::uint64_t bits) {
+    return zhalo::emulated::shuffle_xor(mask, bits, static_cast<unsigned>(lane_mask));
+  });
+}
+
+template <class T>
+T __shfl_sync(unsigned mask, T value, int lane) {
+  return zhalo::emulated::shuffled(value, [&](std::uint64_t bits) {
+    return zhalo::emulated::shuffle_from(mask, bits, static_cast<unsigned>(lane));
+  });
 }
 
 inline void __syncwarp(unsigned mask = 0xffffffffU) { zhalo::emulated::sync_warp(mask); }

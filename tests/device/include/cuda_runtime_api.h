@@ -32,6 +32,7 @@ enum cudaMemcpyKind {
 };
 
 enum cudaDeviceAttr {
+  cudaDevAttrMultiProcessorCount = 16,
   cudaDevAttrComputeCapabilityMajor = 75,
   cudaDevAttrComputeCapabilityMinor = 76,
   cudaDevAttrPageableMemoryAccess = 88

@@ -144,7 +144,10 @@ cudaError_t cudaSetDevice(int device) {
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   if (device < 0 || device >= settings().num_devices) return result(cudaErrorInvalidDevice);
-  *value = attribute == cudaDevAttrComputeCapabilityMajor ? 9 : 0;
+  // One multiprocessor: small tests have as many blocks as fill it.
+  *value = attribute == cudaDevAttrComputeCapabilityMajor ? 9
+           : attribute == cudaDevAttrMultiProcessorCount  ? 1
+                                                          : 0;
   return cudaSuccess;
 }
 

@@ -149,6 +149,11 @@ std::uint64_t shuffle_xor(unsigned mask, std::uint64_t bits, unsigned argument) 
   return this_worker().meet(Event::shuffle, bits, argument);
 }
 
+std::uint64_t shuffle_from(unsigned mask, std::uint64_t bits, unsigned lane) {
+  check_mask(mask);
+  return this_worker().meet(Event::shuffle, bits, warp_size + lane % warp_size);
+}
+
 void sync_warp(unsigned mask) {
   check_mask(mask);
   this_worker().sync();

@@ -54,7 +54,7 @@ const char* name_of(Event collective) {
   switch (collective) {
     case Event::ballot: return "__ballot_sync";
     case Event::any: return "__any_sync";
-    case Event::shuffle: return "__shfl_xor_sync";
+    case Event::shuffle: return "__shfl_sync or __shfl_xor_sync";
     default: return "__syncwarp";
   }
 }
@@ -169,7 +169,8 @@ void Worker::run_lane() {
 // ---------------------------------------------------------------- collectives
 
 /// What the lanes bring and get: ballot and any a bit, and the bits of all; shuffle a value, and
-/// that of the lane whose number differs in the bits of `argument`; sync nothing.
+/// that of the lane whose number differs in the bits of `argument`, or from warp_size on that of
+/// the lane whose number is so much less than `argument`; sync nothing.
 std::uint64_t Worker::meet(Event collective, std::uint64_t value, unsigned argument) {
   Lane& lane = lanes_[turns_[turn_]];
   lane.collective = collective;
@@ -209,7 +210,8 @@ void Worker::finish_meeting() {
   std::uint64_t bits = 0;
   for (unsigned i = 0; i < num_lanes_; ++i) bits |= (lanes_[i].value & 1) << i;
   for (unsigned i = 0; i < num_lanes_; ++i) {
-    const unsigned other = i ^ lanes_[i].argument;
+    const unsigned argument = lanes_[i].argument;
+    const unsigned other = argument < warp_size ? i ^ argument : argument - warp_size;
     const bool moves = collective == Event::shuffle && other < num_lanes_;
     lanes_[i].result = collective == Event::shuffle ? lanes_[moves ? other : i].value : bits;
   }

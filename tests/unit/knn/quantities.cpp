@@ -150,7 +150,7 @@ TEST_CASE("a velocity dispersion needs velocities", "[knn]") {
   const Fluid fluid(10, 3);
   CHECK_THROWS_WITH(neighbour_quantity(context, particles_of(fluid.points), fluid.points.box,
                                        {.k = 2}, {Quantity::velocity_dispersion}),
-                    "segment 0 has no velocities on axis 0, which a velocity dispersion needs");
+                    "segment 0 has no velocities on axis 0, which this quantity needs");
   CHECK_THROWS_WITH(neighbour_quantity(context, fluid.particles(), fluid.points.box, {.k = 0},
                                        {Quantity::density}),
                     Catch::Contains("k is 0 (must be 1 to 4096)"));
