@@ -2,6 +2,8 @@
 /// send.
 #include <catch2/catch.hpp>
 
+#include <atomic>
+
 #include "tests/mpi/domain/analysed.hpp"
 #include "zhalo/catalogue/attach.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
@@ -17,6 +19,14 @@ using namespace zhalo::testing;
 
 struct NumWithin {
   ZHALO_HD Index operator()(const Neighbours<float>& near) const { return near.size(); }
+};
+
+/// Adds up the column over all pairs of a query.
+struct AddUp {
+  std::atomic<Index>* sum;
+  void operator()(const Neighbours<float>& near, Index i, const NeighbourColumn<Index>& at) const {
+    sum[near.query_index] += at[i] + near.index(i);
+  }
 };
 
 }  // namespace
@@ -47,6 +57,59 @@ TEST_CASE("domain: groups and neighbours in it are those of the particles") {
         to_host(context.exec, count_within(context, a.particles, box, within)));
   CHECK(returned(domain, reduce_within(domain, within, NumWithin{})) ==
         to_host(context.exec, count_within(context, a.particles, box, within)));
+}
+
+TEST_CASE("domain: quantities of neighbours and sums over pairs in it are those of the particles") {
+  Analysed a(3000);
+  const Context& context = a.context;
+  const Box& box = a.points.box;
+  const auto num = static_cast<std::size_t>(a.share.count);
+  std::vector<double> mass(num);
+  std::vector<Index> number(num);
+  for (std::size_t i = 0; i < num; ++i) {
+    number[i] = (a.share.first + static_cast<Index>(i)) % 23;
+    mass[i] = 1 + 0.25 * static_cast<double>(number[i]);
+  }
+  a.particles.segments[0].mass = mass.data();
+  a.particles.segments[0].set_interleaved_velocity(a.rows.data());
+  const Domain<float> domain(context, a.particles, box);
+  for (const Quantity quantity :
+       {Quantity::kth_radius, Quantity::density, Quantity::velocity_dispersion})
+    CHECK(returned(domain, neighbour_quantity(domain, {.k = 12}, {quantity})) ==
+          to_host(context.exec,
+                  neighbour_quantity(context, a.particles, box, {.k = 12}, {quantity})));
+
+  // Sums of whole numbers, which need no order, by global index of the query.
+  std::vector<std::atomic<Index>> ours(3000), expected(3000);
+  const WithinOptions within{.radius = 0.03};
+  const Buffer<Index> brought = domain.to_domain_order(Span<const Index>(number));
+  for_each_neighbour_within(domain, within,
+                            reduction(AddUp{ours.data()}, ParticleColumn("n", brought.span())));
+  for_each_neighbour_within(context, a.particles, box, within,
+                            reduction(AddUp{expected.data()}, ParticleColumn("n", number)));
+  Index total = 0;
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    CHECK(context.comm.sum(ours[i].load()) == context.comm.sum(expected[i].load()));
+    total += ours[i];
+  }
+  CHECK(context.comm.sum(total) > 0);
+}
+
+TEST_CASE("domain: columns with gaps go both ways") {
+  Analysed a(500);
+  const Domain<float> domain(a.context, a.particles, a.points.box);
+  const auto bytes = static_cast<Index>(sizeof(float));
+  std::vector<float> y(static_cast<std::size_t>(a.share.count));
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = a.rows[3 * i + 1];
+  std::vector<float> sorted(static_cast<std::size_t>(2 * domain.num()), -1), back(y.size());
+  std::vector<float> packed(static_cast<std::size_t>(domain.num()));
+  domain.to_domain_order(ColumnView{a.rows.data() + 1, a.share.count, bytes, 3 * bytes},
+                         {packed.data(), domain.num(), bytes});
+  CHECK(packed == to_host(a.context.exec, domain.position(1)));
+  for (std::size_t i = 0; i < packed.size(); ++i) sorted[2 * i] = packed[i];
+  domain.to_caller_order(ColumnView{sorted.data(), domain.num(), bytes, 2 * bytes},
+                         {back.data(), a.share.count, bytes});
+  CHECK(back == y);
 }
 
 TEST_CASE("domain: its catalogue is that of the particles") {
@@ -90,9 +153,14 @@ TEST_CASE("domain: fields of its particles are those of the caller's") {
                           Decomposition(Grid{{{12, 12, 12}}, a.points.box}, a.context.comm.size()));
   Field<double> of_domain(a.context, of_caller.decomposition());
   paint(a.context, a.particles, of_caller);
-  paint(a.context, domain.particles(), of_domain);
+  const PaintReport report = paint(domain, of_domain);
+  CHECK(report.sum == 2000);
   CHECK(to_host(a.context.exec, Span<const double>(of_domain.span())) ==
         to_host(a.context.exec, Span<const double>(of_caller.span())));
-  CHECK(returned(domain, readout(a.context, of_domain, domain.particles())) ==
+  CHECK(returned(domain, readout(domain, of_domain)) ==
         to_host(a.context.exec, readout(a.context, of_caller, a.particles)));
+  const auto two = readout(domain, std::vector<const Field<double>*>{&of_domain, &of_domain});
+  CHECK(returned(domain, two.at(1)) == returned(domain, readout(domain, of_domain)));
+  CHECK_THROWS_AS(paint(domain, of_domain, {}, 1), InputError);
+  CHECK_THROWS_AS(readout(domain, of_domain, Window::cic, 1), InputError);
 }
