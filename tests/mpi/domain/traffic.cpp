@@ -102,7 +102,8 @@ TEST_CASE("traffic: groups in a domain send ghosts and edges only") {
   // each of them tells its smallest index, asks and is answered.
   constexpr Index of_ghost = 3 * sizeof(float) + sizeof(LocalIndex);
   constexpr Index word = sizeof(Index);
-  const Index of_edge = word + statistics.rounds * (2 + 2 * 4) * word + 2 * 4 * word;
+  constexpr Index of_sets = Index{2} * 4;  // words: two to hook or to tell, a question, an answer
+  const Index of_edge = (1 + statistics.rounds * (2 + of_sets) + of_sets) * word;
   a.check_sent(first, of_ghost * ghosts + of_edge * edges);
   CHECK(first.sent >= of_ghost * ghosts + word * edges);
   CHECK((edges > 0 && ghosts > 0) == !a.alone());
