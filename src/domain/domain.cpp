@@ -1,9 +1,11 @@
 #include "zhalo/domain/domain.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <type_traits>
 
 #include "kernels/on.hpp"
+#include "kernels/particles.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
 #include "src/domain/positions.hpp"
@@ -174,6 +176,18 @@ void validate_move(const Context& context, const ColumnView& from,
   if (wanted.num_to > 0) validate_memory(context.exec, to.data, "the room for values of a column");
 }
 
+/// A column with gaps, copied to `packed` without them; any other as it is.
+ColumnView without_gaps(const Exec& exec, const ColumnView& column, Buffer<std::byte>& packed) {
+  if (column.stride_bytes == 0 || column.stride_bytes == column.element_size) return column;
+  packed = Buffer<std::byte>(exec, column.num * column.element_size, "a column without gaps");
+  Buffer<LocalIndex> all(exec, column.num, "indices of a column");
+  kernels::on(exec, [&](const auto& e) {
+    kernels::number(e, all.span());
+    kernels::gather(e, column, Span<const LocalIndex>(all.span()), packed.data());
+  });
+  return {packed.data(), column.num, column.element_size, 0};
+}
+
 }  // namespace
 
 template <class Real>
@@ -271,7 +285,8 @@ void Domain<Real>::to_caller_order(const ColumnView& values, const Target& to, i
   context.comm.together([&] {
     const Distribution<Real>& of = species_of(*state_, species).particles;
     validate_move<Real>(context, values, to, {of.num(), of.num_brought});
-    of.redistribution.backward(context, {values, to.data});
+    Buffer<std::byte> packed;
+    of.redistribution.backward(context, {without_gaps(context.exec, values, packed), to.data});
     synchronise(context.exec);
   });
 }

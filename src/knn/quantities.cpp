@@ -87,8 +87,12 @@ Buffer<double> find(const Context& context, const KnnTargets<Real>& targets, con
   return together(context.comm, [&] {
     validate_options(context.comm, options, quantity);
     const auto memory = look_after_memory(context, targets, options, knn_reduce_need);
-    const QuantityInput<Real> input = together(
-        context.comm, [&] { return QuantityInput<Real>(context, *targets.particles, quantity); });
+    const QuantityInput<Real> input = together(context.comm, [&] {
+      if (targets.domain == nullptr)
+        return QuantityInput<Real>(context, *targets.particles, quantity);
+      return QuantityInput<Real>(context, targets.domain->particles(targets.species.targets),
+                                 quantity);
+    });
     NeighbourLists<Real> lists(context, targets, box, {options, input.columns()});
     Buffer<double> result(context.exec, targets.num_queries(), "quantities of neighbours");
     while (lists.queue_next()) {
@@ -124,6 +128,16 @@ Buffer<double> neighbour_quantity(const Context& context, const Queries<Real>& a
   return find<Real>(context, among, box, options, quantity);
 }
 
+template <class Real>
+Buffer<double> neighbour_quantity(const Domain<Real>& domain, const KnnOptions& options,
+                                  const QuantityOptions& quantity, const KnnSpecies& species) {
+  return find<Real>(domain.context(), {domain, species}, domain.box(), options, quantity);
+}
+
+template Buffer<double> neighbour_quantity(const Domain<float>&, const KnnOptions&,
+                                           const QuantityOptions&, const KnnSpecies&);
+template Buffer<double> neighbour_quantity(const Domain<double>&, const KnnOptions&,
+                                           const QuantityOptions&, const KnnSpecies&);
 template Buffer<double> neighbour_quantity(const Context&, const Particles<float>&, const Box&,
                                            const KnnOptions&, const QuantityOptions&);
 template Buffer<double> neighbour_quantity(const Context&, const Particles<double>&, const Box&,

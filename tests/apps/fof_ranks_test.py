@@ -276,8 +276,21 @@ class Reports(FofCase):
         self.assertEqual(exchanged["searched"]["mean"], 65536)
         self.assertTrue(0 < exchanged["ghosts_sent"]["mean"] < 65536)
         self.assertTrue(0 < exchanged["edges"] and 0 < exchanged["rounds"])
-        self.assertGreater(exchanged["bytes_sent"]["max"], 0)
+        self.check_bytes_sent(exchanged, 4)
         self.assertEqual(result["num_files"], 4)
+
+    def check_bytes_sent(self, exchanged, ranks):
+        """Each particle is sent at most once, and then only ghosts and edges. The figure ends with
+        the linking. So many particles move that a second time would exceed the bound."""
+        sent = ranks * exchanged["bytes_sent"]["mean"]
+        particles = ranks * exchanged["searched"]["mean"] * (3 * 4 + 8 + 4)  # position, key, index
+        ghosts = ranks * exchanged["ghosts_sent"]["mean"] * (3 * 4 + 4)  # position, set
+        # An edge is told once. Each round, both ends send a label, and at most two sets per edge
+        # are hooked, ask and are answered. In the end these tell a label, ask and are answered.
+        edges = exchanged["edges"] * 8 * (1 + (2 + 2 * 4) * exchanged["rounds"] + 2 * 4)
+        self.assertLessEqual(sent, particles + ghosts + edges)
+        moved = sent - ghosts - edges
+        self.assertGreater(sent + moved, particles + ghosts + edges)
 
     def test_json_is_where_rank_0_sees_it(self):
         """Each rank has a folder of its own; in that of rank 1 the report's name is taken."""

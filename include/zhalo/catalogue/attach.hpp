@@ -40,7 +40,9 @@ AttachResult attach_particles(const Context& context, const LabelledParticles<Re
                               const Particles<Real>& others, const Box& box, double radius);
 
 /// The same for two species of a domain. `label` has the labels of species.targets, which are
-/// linked. The result has those of species.queries. Both are in the domain's order.
+/// linked. The result has those of species.queries. Both are in the domain's order. Nothing is
+/// sorted. Collective. Throws InputError for a bad radius, for labels that are not one per particle
+/// of species.targets on this rank, and as knn() in a domain; OutOfMemory.
 template <class Real>
 AttachResult attach_particles(const Domain<Real>& domain, Span<const Index> label, double radius,
                               const KnnSpecies& species = {.queries = 1, .targets = 0});

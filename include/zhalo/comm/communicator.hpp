@@ -126,7 +126,12 @@ class Communicator {
   /// Changes CommunicatorOptions::transport.
   void use_transport(Transport transport) const;
 
+  /// Returns when all ranks have called it. Collective. As all operations below, it throws
+  /// CommunicationError if a wait times out or MPI fails, and the error of a rank that failed.
   void barrier() const;
+  /// The sum, the smallest or the largest of the values of all ranks. Collective; all ranks get the
+  /// result. A sum of Index must not overflow. How a sum of double is rounded may depend on the
+  /// number of ranks.
   Index sum(Index value) const;
   double sum(double value) const;
   Index min(Index value) const;

@@ -34,6 +34,8 @@ struct DeviceReport {
   std::string name;    ///< of the first device, or empty
   std::string reason;  ///< why no device can be used, or empty
 };
+/// Looks for devices that this process can use. Without one, num_devices is 0 and `reason` says
+/// why: that is no error. Each process looks for itself; not collective.
 DeviceReport query_devices();
 
 /// The host with `threads` threads (0: all that the process may use). InputError if negative.

@@ -65,6 +65,8 @@ struct ColumnView {
   friend constexpr bool operator==(const ColumnView&, const ColumnView&) = default;
 };
 
+/// A view of a whole array, without gaps. The array owns the memory and must outlive the view. Its
+/// memory must be that of the Exec of the call that takes the view.
 template <class T>
 ColumnView column_view(Span<T> column) {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -64,9 +64,10 @@ class Domain {
   /// if the numbers of species or particles differ.
   void add_columns(const std::vector<Particles<Real>>& species);
 
-  const Context& context() const;
-  const Box& box() const;
-  int num_species() const;
+  // Not collective. InputError for a species that does not exist.
+  const Context& context() const;  ///< as given: the domain refers to it
+  const Box& box() const;          ///< as given, in the unit of the positions
+  int num_species() const;         ///< as given, the same on all ranks
 
   Index num(int species = 0) const;         ///< on this rank, in the domain
   Index num_origin(int species = 0) const;  ///< that this rank gave
@@ -122,7 +123,10 @@ class Domain {
     Index element_size = 0;
   };
   /// The same for untyped columns. They write to memory of the caller, which may have room for more
-  /// elements than needed.
+  /// elements than needed. Elements may have any size, which is the same on all ranks; the column
+  /// may have gaps. When a call returns, its work is done, on a device too. Collective. InputError
+  /// on all ranks if a number or size of elements is wrong on some rank, or memory is missing or
+  /// not of the Exec.
   void to_domain_order(const ColumnView& column, const Target& to, int species = 0) const;
   void to_caller_order(const ColumnView& values, const Target& to, int species = 0) const;
 

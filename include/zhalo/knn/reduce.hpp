@@ -29,6 +29,12 @@ Buffer<double> neighbour_quantity(const Context& context, const Queries<Real>& a
                                   const Box& box, const KnnOptions& options,
                                   const QuantityOptions& quantity);
 
+/// The same in a domain, with the masses and velocities that it has. One number per particle of
+/// species.queries, in the domain's order. Nothing is sorted. Collective; throws as knn().
+template <class Real>
+Buffer<double> neighbour_quantity(const Domain<Real>& domain, const KnnOptions& options,
+                                  const QuantityOptions& quantity, const KnnSpecies& species = {});
+
 /// The columns of the neighbours that a quantity is computed from.
 struct QuantityNeeds {
   bool masses = false;
@@ -116,6 +122,9 @@ Reduction<Functor> as_reduction(const Functor& functor) {
 template <class... T>
 struct ColumnTypes {};
 
+/// The columns of the search from number i on, as search_columns() returns them. Views: they own no
+/// memory and are valid until the next chunk. Not collective. InputError for a type of another size
+/// than the column's elements.
 template <class Real>
 SearchColumns<> search_columns_from(const NeighbourLists<Real>&, int, ColumnTypes<>) {
   return {};
@@ -126,7 +135,7 @@ SearchColumns<First, Rest...> search_columns_from(const NeighbourLists<Real>& li
   return {lists.template column<First>(i),
           search_columns_from(lists, i + 1, ColumnTypes<Rest...>{})};
 }
-/// The columns of the search, as functors take them.
+/// The columns of the search, as functors take them: see search_columns_from().
 template <class Real, class... Columns>
 SearchColumns<Columns...> search_columns(const NeighbourLists<Real>& lists) {
   return search_columns_from(lists, 0, ColumnTypes<Columns...>{});

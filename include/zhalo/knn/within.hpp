@@ -33,7 +33,8 @@ Buffer<Index> count_within(const Context& context, const Particles<Real>& partic
 template <class Real>
 Buffer<Index> count_within(const Context& context, const Queries<Real>& among, const Box& box,
                            const WithinOptions& options);
-/// The same in a domain, in the domain's order.
+/// The same in a domain: one number per particle of species.queries, in the domain's order. Nothing
+/// is sorted, and only what other ranks need is sent. Collective; throws as knn().
 template <class Real>
 Buffer<Index> count_within(const Domain<Real>& domain, const WithinOptions& options,
                            const KnnSpecies& species = {});
@@ -46,12 +47,15 @@ auto reduce_within(const Context& context, const Particles<Real>& particles, con
                    const WithinOptions& options, const AnyReduction& whole) {
   return ReducedSearch<Real>{context, particles, box, options.search()}.run(as_reduction(whole));
 }
+/// The same for query points: one result per query. Collective; throws as knn_reduce().
 template <class Real, class AnyReduction>
 auto reduce_within(const Context& context, const Queries<Real>& among, const Box& box,
                    const WithinOptions& options, const AnyReduction& whole) {
   return ReducedSearch<Real>{context, among, box, options.search()}.run(as_reduction(whole));
 }
-
+/// The same in a domain. Columns have one element for each particle of species.targets that this
+/// rank holds. Results are one per particle of species.queries. Both are in the domain's order.
+/// Nothing is sorted. Collective; throws as knn_reduce().
 template <class Real, class AnyReduction>
 auto reduce_within(const Domain<Real>& domain, const WithinOptions& options,
                    const AnyReduction& whole, const KnnSpecies& species = {}) {
@@ -59,15 +63,17 @@ auto reduce_within(const Domain<Real>& domain, const WithinOptions& options,
       .run(as_reduction(whole));
 }
 
-/// Calls the functor for the pairs of all chunks, on the Exec.
+/// Calls the functor for the pairs of all chunks, on the Exec. Collective.
 template <class Real, class Functor, class... Columns>
-void visit_pairs(const Context& context, NeighbourLists<Real>& lists,
-                 const Reduction<Functor, Columns...>& whole) {
+void visit_pairs(const Context& context, const KnnTargets<Real>& targets, const Box& box,
+                 NeighbourSearch search, const Reduction<Functor, Columns...>& whole) {
   static_assert(std::is_invocable_v<const Functor&, const Neighbours<Real>&, Index,
                                     const NeighbourColumn<Columns>&...>,
                 "the functor must be callable as f(const Neighbours<Real>&, Index, const "
                 "NeighbourColumn<T>&...) const, with one "
                 "argument per column, in their order");
+  add_columns(search, targets.num_particles(), whole);
+  NeighbourLists<Real> lists(context, targets, box, search);
   while (lists.queue_next()) {
     for_each(context.exec, lists.rows().num,
              VisitPairs<Real, Functor, Columns...>{
@@ -83,12 +89,18 @@ template <class Real, class AnyReduction>
 void for_each_neighbour_within(const Context& context, const Particles<Real>& particles,
                                const Box& box, const WithinOptions& options,
                                const AnyReduction& functor) {
-  context.comm.together([&] {
-    const auto& whole = as_reduction(functor);
-    NeighbourSearch search = options.search();
-    add_columns(search, particles.num(), whole);
-    NeighbourLists<Real> lists(context, particles, box, search);
-    visit_pairs(context, lists, whole);
+  context.comm.together(
+      [&] { visit_pairs<Real>(context, particles, box, options.search(), as_reduction(functor)); });
+}
+
+/// The same in a domain. Columns have one element for each particle of species.targets that this
+/// rank holds, in the domain's order. Nothing is sorted. Collective; throws as knn_reduce().
+template <class Real, class AnyReduction>
+void for_each_neighbour_within(const Domain<Real>& domain, const WithinOptions& options,
+                               const AnyReduction& functor, const KnnSpecies& species = {}) {
+  domain.context().comm.together([&] {
+    visit_pairs<Real>(domain.context(), {domain, species}, domain.box(), options.search(),
+                      as_reduction(functor));
   });
 }
 

@@ -39,4 +39,13 @@ template <class T, class Real>
 DensityModes<T> density_modes(const Context& context, const Decomposition& decomposition,
                               const Particles<Real>& particles, const DensityOptions& options = {});
 
+/// The same for one species of a domain: see paint(). Collective; throws as above.
+template <class T, class Real>
+DensityModes<T> density_modes(const Domain<Real>& domain, const Decomposition& decomposition,
+                              const DensityOptions& options = {}, int species = 0) {
+  return together(domain.context().comm, [&] {
+    return density_modes<T>(domain.context(), decomposition, domain.particles(species), options);
+  });
+}
+
 }  // namespace zhalo

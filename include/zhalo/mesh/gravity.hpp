@@ -22,6 +22,16 @@ template <class T, class Real>
 Buffer<T> potential_at(const Context& context, const Modes<T>& source,
                        const Particles<Real>& points, const GravityOptions& options = {});
 
+/// The same at the particles of one species of a domain. Values are in the domain's order.
+/// Collective; throws as above, and InputError if there is no such species.
+template <class T, class Real>
+Buffer<T> potential_at(const Domain<Real>& domain, const Modes<T>& source,
+                       const GravityOptions& options = {}, int species = 0) {
+  return together(domain.context().comm, [&] {
+    return potential_at(domain.context(), source, domain.particles(species), options);
+  });
+}
+
 /// The acceleration -grad phi per axis, at the positions of `points`; phi as in potential_at().
 ///
 /// Its unit follows from the source. If the source is 3/2 Omega_m H0^2 / a times the overdensity,
@@ -34,6 +44,15 @@ template <class T, class Real>
 std::array<Buffer<T>, 3> acceleration_at(const Context& context, const Modes<T>& source,
                                          const Particles<Real>& points,
                                          const GravityOptions& options = {});
+
+/// The same at the particles of one species of a domain: see potential_at().
+template <class T, class Real>
+std::array<Buffer<T>, 3> acceleration_at(const Domain<Real>& domain, const Modes<T>& source,
+                                         const GravityOptions& options = {}, int species = 0) {
+  return together(domain.context().comm, [&] {
+    return acceleration_at(domain.context(), source, domain.particles(species), options);
+  });
+}
 
 /// The acceleration -grad phi per axis, at the cells. Collective. InputError for a box that is not
 /// periodic along all axes; OutOfMemory. Memory besides the result: two copies of the modes.

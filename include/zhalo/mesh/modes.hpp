@@ -87,6 +87,9 @@ enum class Compensation {
   /// PCS 1 - 4/3 s^2 + 2/5 s^4 - 4/315 s^6.
   shot_noise
 };
+/// Removes the effect of the window from modes of a painted field. `window` is the one of painting,
+/// h the spacing of the modes' grid. Does nothing for Compensation::none. InputError for a window
+/// that does not exist.
 template <class T>
 void compensate(const Context& context, Modes<T>& modes, Window window, Compensation compensation);
 

@@ -1,7 +1,7 @@
 /// From particles to a field: mass assignment.
 #pragma once
 
-#include "zhalo/domain/particles.hpp"
+#include "zhalo/domain/domain.hpp"
 #include "zhalo/mesh/field.hpp"
 #include "zhalo/mesh/window.hpp"
 
@@ -76,5 +76,16 @@ struct PaintReport {
 template <class T, class Real>
 PaintReport paint(const Context& context, const Particles<Real>& particles, Field<T>& field,
                   const PaintOptions& options = {});
+
+/// The same for one species of a domain, with the masses that it has. PaintOptions::column is in
+/// the domain's order. Particles are not sorted. Collective; throws as above, and InputError if
+/// there is no such species.
+template <class T, class Real>
+PaintReport paint(const Domain<Real>& domain, Field<T>& field, const PaintOptions& options = {},
+                  int species = 0) {
+  return together(domain.context().comm, [&] {
+    return paint(domain.context(), domain.particles(species), field, options);
+  });
+}
 
 }  // namespace zhalo

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "zhalo/core/buffer.hpp"
-#include "zhalo/domain/particles.hpp"
+#include "zhalo/domain/domain.hpp"
 #include "zhalo/mesh/field.hpp"
 #include "zhalo/mesh/window.hpp"
 
@@ -25,10 +25,27 @@ template <class T, class Real>
 std::vector<Buffer<T>> readout(const Context& context, const std::vector<const Field<T>*>& fields,
                                const Particles<Real>& points, Window window = Window::cic);
 
+/// The same at the particles of one species of a domain. Values are in the domain's order.
+/// Collective; throws as above, and InputError if there is no such species.
+template <class T, class Real>
+std::vector<Buffer<T>> readout(const Domain<Real>& domain,
+                               const std::vector<const Field<T>*>& fields,
+                               Window window = Window::cic, int species = 0) {
+  return together(domain.context().comm, [&] {
+    return readout(domain.context(), fields, domain.particles(species), window);
+  });
+}
+
+/// The same for one field.
 template <class T, class Real>
 Buffer<T> readout(const Context& context, const Field<T>& field, const Particles<Real>& points,
                   Window window = Window::cic) {
   return std::move(readout(context, std::vector<const Field<T>*>{&field}, points, window).front());
+}
+template <class T, class Real>
+Buffer<T> readout(const Domain<Real>& domain, const Field<T>& field, Window window = Window::cic,
+                  int species = 0) {
+  return std::move(readout(domain, std::vector<const Field<T>*>{&field}, window, species).front());
 }
 
 }  // namespace zhalo

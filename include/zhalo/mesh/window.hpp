@@ -15,6 +15,7 @@ enum class Window : int {
   pcs = 4   ///< piecewise cubic spline
 };
 
+/// Cells per axis that a particle reaches: 1 for NGP to 4 for PCS.
 constexpr int order_of(Window window) { return static_cast<int>(window); }
 
 /// "ngp", "cic", "tsc", "pcs".

@@ -1,13 +1,10 @@
-/// Analyses of one domain: results of each are those of the particles, and none sorts or sends the
-/// particles again.
+/// Analyses of one domain: results of each are those of the particles. traffic.cpp has what they
+/// send.
 #include <catch2/catch.hpp>
 
-#include <set>
-#include <string>
+#include <atomic>
 
-#include "tests/support/brute_force.hpp"
-#include "tests/support/over_ranks.hpp"
-#include "tests/support/point_sets.hpp"
+#include "tests/mpi/domain/analysed.hpp"
 #include "zhalo/catalogue/attach.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/fof/fof.hpp"
@@ -24,37 +21,13 @@ struct NumWithin {
   ZHALO_HD Index operator()(const Neighbours<float>& near) const { return near.size(); }
 };
 
-/// One set of points, shared out to the ranks, and the same as a domain.
-struct Analysed {
-  Timers timers;
-  Context context{Communicator(MPI_COMM_WORLD), host_exec(2), &timers};
-  PointSet<float> points;
-  Share share;
-  std::vector<float> rows;
-  Particles<float> particles;
-
-  explicit Analysed(Index num) {
-    points = {{}, Box::periodic_cube(1), 0.05};
-    Random random(17);
-    fill(points, random, Shape::blobs, num);
-    share = part_of(num, Cut::uneven, context.comm.rank(), context.comm.size());
-    rows = rows_of(points, share);
-    particles.segments = {ParticleSegment<float>::interleaved(rows.data(), share.count)};
-  }
-
-  /// Phases that took time since the last call.
-  std::set<std::string> new_phases() {
-    std::set<std::string> names;
-    for (const Phase& phase : timers.phases()) names.insert(std::string(phase.name));
-    timers = Timers{};
-    return names;
+/// Adds up the column over all pairs of a query.
+struct AddUp {
+  std::atomic<Index>* sum;
+  void operator()(const Neighbours<float>& near, Index i, const NeighbourColumn<Index>& at) const {
+    sum[near.query_index] += at[i] + near.index(i);
   }
 };
-
-template <class T>
-std::vector<T> returned(const Domain<float>& domain, const Buffer<T>& values) {
-  return to_host(domain.context().exec, domain.to_caller_order(values.span()));
-}
 
 }  // namespace
 
@@ -86,53 +59,66 @@ TEST_CASE("domain: groups and neighbours in it are those of the particles") {
         to_host(context.exec, count_within(context, a.particles, box, within)));
 }
 
-TEST_CASE("domain: a second analysis sorts nothing, and sends only what others must see") {
-  Analysed a(4000);
-  const Domain<float> domain(a.context, a.particles, a.points.box);
-  const std::set<std::string> sorting{"bounds", "sort", "distribute"};
-  std::set<std::string> made = a.new_phases();
-  CHECK(made.count("sort") == 1);
-  const auto sorts = [&] {
-    const std::set<std::string> names = a.new_phases();
-    return std::any_of(names.begin(), names.end(),
-                       [&](const std::string& name) { return sorting.count(name) != 0; });
-  };
-  const Index sent_before = a.context.comm.bytes_sent();
-  friends_of_friends(domain, {.linking_length = 0.02});
-  CHECK_FALSE(sorts());
-  knn(domain, {.k = 4});
-  CHECK_FALSE(sorts());
-  count_within(domain, {.radius = 0.02});
-  // The tree of the second search for neighbours is that of the first.
-  CHECK(a.new_phases().count("tree") == 0);
-  if (a.context.comm.size() == 1) CHECK(a.context.comm.bytes_sent() == sent_before);
-  // Had each call sent the particles as the domain did, it would be 28 bytes for each that moved.
-  const Index sent = a.context.comm.sum(a.context.comm.bytes_sent() - sent_before);
-  const Index as_particles = [&] {
-    const Index before = a.context.comm.bytes_sent();
-    friends_of_friends(a.context, a.particles, a.points.box, {.linking_length = 0.02});
-    knn(a.context, a.particles, a.points.box, {.k = 4});
-    count_within(a.context, a.particles, a.points.box, {.radius = 0.02});
-    return a.context.comm.sum(a.context.comm.bytes_sent() - before);
-  }();
-  if (a.context.comm.size() > 1) CHECK(sent < as_particles);
+TEST_CASE("domain: quantities of neighbours and sums over pairs in it are those of the particles") {
+  Analysed a(3000);
+  const Context& context = a.context;
+  const Box& box = a.points.box;
+  const auto num = static_cast<std::size_t>(a.share.count);
+  std::vector<double> mass(num);
+  std::vector<Index> number(num);
+  for (std::size_t i = 0; i < num; ++i) {
+    number[i] = (a.share.first + static_cast<Index>(i)) % 23;
+    mass[i] = 1 + 0.25 * static_cast<double>(number[i]);
+  }
+  a.particles.segments[0].mass = mass.data();
+  a.particles.segments[0].set_interleaved_velocity(a.rows.data());
+  const Domain<float> domain(context, a.particles, box);
+  for (const Quantity quantity :
+       {Quantity::kth_radius, Quantity::density, Quantity::velocity_dispersion})
+    CHECK(returned(domain, neighbour_quantity(domain, {.k = 12}, {quantity})) ==
+          to_host(context.exec,
+                  neighbour_quantity(context, a.particles, box, {.k = 12}, {quantity})));
+
+  // Sums of whole numbers, which need no order, by global index of the query.
+  std::vector<std::atomic<Index>> ours(3000), expected(3000);
+  const WithinOptions within{.radius = 0.03};
+  const Buffer<Index> brought = domain.to_domain_order(Span<const Index>(number));
+  for_each_neighbour_within(domain, within,
+                            reduction(AddUp{ours.data()}, ParticleColumn("n", brought.span())));
+  for_each_neighbour_within(context, a.particles, box, within,
+                            reduction(AddUp{expected.data()}, ParticleColumn("n", number)));
+  Index total = 0;
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    CHECK(context.comm.sum(ours[i].load()) == context.comm.sum(expected[i].load()));
+    total += ours[i];
+  }
+  CHECK(context.comm.sum(total) > 0);
 }
 
-TEST_CASE("domain: its catalogue sends no particle again, and is that of the particles") {
+TEST_CASE("domain: columns with gaps go both ways") {
+  Analysed a(500);
+  const Domain<float> domain(a.context, a.particles, a.points.box);
+  const auto bytes = static_cast<Index>(sizeof(float));
+  std::vector<float> y(static_cast<std::size_t>(a.share.count));
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = a.rows[3 * i + 1];
+  std::vector<float> sorted(static_cast<std::size_t>(2 * domain.num()), -1), back(y.size());
+  std::vector<float> packed(static_cast<std::size_t>(domain.num()));
+  domain.to_domain_order(ColumnView{a.rows.data() + 1, a.share.count, bytes, 3 * bytes},
+                         {packed.data(), domain.num(), bytes});
+  CHECK(packed == to_host(a.context.exec, domain.position(1)));
+  for (std::size_t i = 0; i < packed.size(); ++i) sorted[2 * i] = packed[i];
+  domain.to_caller_order(ColumnView{sorted.data(), domain.num(), bytes, 2 * bytes},
+                         {back.data(), a.share.count, bytes});
+  CHECK(back == y);
+}
+
+TEST_CASE("domain: its catalogue is that of the particles") {
   Analysed a(4000);
   const Box& box = a.points.box;
   const FofOptions linking{.linking_length = a.points.linking_length};
   const Domain<float> domain(a.context, a.particles, box);
   const FofResult groups = friends_of_friends(domain, linking);
-  a.new_phases();
-  const Index sent_before = a.context.comm.bytes_sent();
   const Catalogue catalogue = make_catalogue(domain, groups.label.span(), {.min_members = 5});
-  const Index sent = a.context.comm.sum(a.context.comm.bytes_sent() - sent_before);
-  CHECK(a.new_phases() == std::set<std::string>{"catalogue"});
-  // Labels and rows of groups on their way to order, sums of their parts, indices of members: less
-  // than a particle's positions in each direction.
-  CHECK(sent < 40 * domain.num_total());
-
   const FofResult of_particles = friends_of_friends(a.context, a.particles, box, linking);
   const Catalogue expected =
       make_catalogue(a.context, a.particles, box, of_particles.label.span(), {.min_members = 5});
@@ -167,9 +153,14 @@ TEST_CASE("domain: fields of its particles are those of the caller's") {
                           Decomposition(Grid{{{12, 12, 12}}, a.points.box}, a.context.comm.size()));
   Field<double> of_domain(a.context, of_caller.decomposition());
   paint(a.context, a.particles, of_caller);
-  paint(a.context, domain.particles(), of_domain);
+  const PaintReport report = paint(domain, of_domain);
+  CHECK(report.sum == 2000);
   CHECK(to_host(a.context.exec, Span<const double>(of_domain.span())) ==
         to_host(a.context.exec, Span<const double>(of_caller.span())));
-  CHECK(returned(domain, readout(a.context, of_domain, domain.particles())) ==
+  CHECK(returned(domain, readout(domain, of_domain)) ==
         to_host(a.context.exec, readout(a.context, of_caller, a.particles)));
+  const auto two = readout(domain, std::vector<const Field<double>*>{&of_domain, &of_domain});
+  CHECK(returned(domain, two.at(1)) == returned(domain, readout(domain, of_domain)));
+  CHECK_THROWS_AS(paint(domain, of_domain, {}, 1), InputError);
+  CHECK_THROWS_AS(readout(domain, of_domain, Window::cic, 1), InputError);
 }
