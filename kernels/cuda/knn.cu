@@ -15,6 +15,7 @@
 #include "kernels/common/knn/walk.inl.hpp"
 // After the walk.
 #include "kernels/common/knn/best_list.inl.hpp"
+#include "kernels/common/knn/best_of_lanes.inl.hpp"
 #include "kernels/common/knn/nearest.inl.hpp"
 // After nearest.
 #include "kernels/common/knn/few_nearest.inl.hpp"

@@ -22,6 +22,8 @@
 #include "kernels/lanes/tree_lanes.inl.hpp"
 // After distances.
 #include "kernels/common/fof/link.inl.hpp"
+// After links.
+#include "kernels/common/fof/leaf_pair.inl.hpp"
 #include "kernels/common/fof/walk.inl.hpp"
 
 HWY_BEFORE_NAMESPACE();

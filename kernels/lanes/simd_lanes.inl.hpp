@@ -69,7 +69,14 @@ class SimdLanes {
   }
 
   HWY_INLINE bool any(bool b) const { return b; }
+  template <std::size_t n>
+  HWY_INLINE std::uint64_t any_of(const Mask (&m)[n]) const {
+    std::uint64_t found = 0;
+    for (std::size_t u = 0; u < n; ++u) found |= std::uint64_t{ballot(m[u]) != 0} << u;
+    return found;
+  }
 
+  static constexpr bool keeps_elements = false;
   // Elements come from memory again: from a register they would go through memory, too.
   HWY_INLINE Real element(Lane, const Real* p, int lane) const { return p[lane]; }
   template <class T>

@@ -93,16 +93,6 @@ struct TreeLanes {
       x[axis] =
           lanes.broadcast(lanes.element(loaded[axis], tree.pos.axis[axis] + one.first, one.lane));
   }
-  /// broadcast_box() of what load_boxes() loaded.
-  ZHALO_HD static void broadcast_box_of(const Lanes& lanes, const Tree& tree, const LaneOf& one,
-                                        const Corners<Lanes>& loaded, Corners<Lanes>& c) {
-    for (int axis = 0; axis < 3; ++axis) {
-      c.lo[axis] = lanes.broadcast(
-          lanes.element(loaded.lo[axis], tree.boxes.lo[axis] + one.first, one.lane));
-      c.hi[axis] = lanes.broadcast(
-          lanes.element(loaded.hi[axis], tree.boxes.hi[axis] + one.first, one.lane));
-    }
-  }
   ZHALO_HD static void load_boxes(const Lanes& lanes, const Tree& tree, Index node,
                                   Corners<Lanes>& c) {
     for (int axis = 0; axis < 3; ++axis) {

@@ -31,6 +31,15 @@ struct WarpLanes {
   __device__ std::uint64_t ballot(Mask m) const { return __ballot_sync(all, m); }
   __device__ bool any(bool b) const { return __any_sync(all, b) != 0; }
 
+  template <std::size_t n>
+  __device__ std::uint64_t any_of(const Mask (&m)[n]) const {
+    unsigned own = 0;
+    ZHALO_UNROLL
+    for (std::size_t u = 0; u < n; ++u) own |= static_cast<unsigned>(m[u]) << u;
+    return __reduce_or_sync(all, own);
+  }
+
+  static constexpr bool keeps_elements = true;
   __device__ real element(Lane v, const real*, int lane_of) const {
     return __shfl_sync(all, v, lane_of);
   }
@@ -85,8 +94,8 @@ struct WarpLanes {
   }
   template <class F>
   __device__ void for_each_bit(std::uint64_t bits, F f) const {
-    for (int i = lane(); i < 64; i += size)
-      if ((bits >> i & 1) != 0) f(i);
+    for (int first = 0; bits != 0; first += size, bits >>= size)
+      if (has_lane(bits)) f(first + lane());
   }
   __device__ void sync() const { __syncwarp(); }
 

@@ -64,8 +64,8 @@ TOGETHER = [
     Fault(
         "race",
         "kernels/common/fof/walk.inl.hpp",
-        "    g.sync();\n    const Index end = walk.first_leaf",
-        "    const Index end = walk.first_leaf",
+        "    lanes.sync();\n    for (int n = 0; n < walk.num_nodes; ++n) {",
+        "    for (int n = 0; n < walk.num_nodes; ++n) {",
         "tsan.lanes",
         "ThreadSanitizer: data race",
     ),
@@ -101,7 +101,7 @@ ON_DEVICES = [
     Fault(
         "missing sync",
         "kernels/common/knn/few_nearest.inl.hpp",
-        "    g.sync();\n    refine(walk);\n",
+        "    lanes.sync();\n    refine(walk);\n",
         "    refine(walk);\n",
         "emulated.knn.device",
         "FAILED",

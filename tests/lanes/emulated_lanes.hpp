@@ -101,6 +101,14 @@ class EmulatedLanes {
   }
   bool any(bool b) const { return ballot(b) != 0; }
 
+  template <std::size_t n>
+  std::uint64_t any_of(const Mask (&m)[n]) const {
+    std::uint64_t found = 0;
+    for (std::size_t u = 0; u < n; ++u) found |= std::uint64_t{any(m[u])} << u;
+    return found;
+  }
+
+  static constexpr bool keeps_elements = true;
   real element(Lane v, const real*, int lane) const {
     return lanes_->exchange(lane_, v, [&](auto at) { return at(lane); });
   }
@@ -232,11 +240,14 @@ using LanesOf = testing::EmulatedLanes<Real, 32>;
 #include "kernels/lanes/tree_lanes.inl.hpp"
 // After distances.
 #include "kernels/common/fof/link.inl.hpp"
+// After links.
+#include "kernels/common/fof/leaf_pair.inl.hpp"
 #include "kernels/common/fof/walk.inl.hpp"
 #include "kernels/common/knn/walk.inl.hpp"
 #include "kernels/common/tree/boxes.inl.hpp"
 // After the walk.
 #include "kernels/common/knn/best_list.inl.hpp"
+#include "kernels/common/knn/best_of_lanes.inl.hpp"
 #include "kernels/common/knn/nearest.inl.hpp"
 // After nearest.
 #include "kernels/common/knn/few_nearest.inl.hpp"

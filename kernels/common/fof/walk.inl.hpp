@@ -4,13 +4,24 @@
 ZHALO_LANES_BEGIN
 namespace ZHALO_LANES_NAMESPACE {
 
-/// Memory of one group: the walk's stack, and nodes of level 1 that are near.
+/// Boxes of as many leaves as there are lanes.
+template <class Lanes>
+struct StoredBoxes {
+  typename Lanes::real lo[3][Lanes::size];
+  typename Lanes::real hi[3][Lanes::size];
+};
+
+/// Memory of one walk: its stack, nodes of level 1 that are near, and boxes. On a device, registers
+/// are dearer.
+template <class Lanes>
 struct LinkScratch {
   static constexpr int max_stack = 384;
   static constexpr int max_nodes = 256;
 
   std::uint32_t stack[max_stack];
   LocalIndex nodes[max_nodes];
+  StoredBoxes<Lanes> walking;  ///< of leaves that walk
+  StoredBoxes<Lanes> others;   ///< of leaves that they meet
 };
 
 /// Links the leaves below one node with all leaves of the tree that are near: with those from the
@@ -20,13 +31,15 @@ struct LinkScratch {
 /// linking length; each leaf is tested against their leaves, and pairs of leaves that are not in
 /// one set already are linked particle by particle.
 template <class Lanes>
-struct LinkBetween : FofLanes<Lanes> {
-  using Base = FofLanes<Lanes>;
+struct LinkBetween : LinkLeafPair<Lanes> {
+  using Base = LinkLeafPair<Lanes>;
   using Base::fof;
   using typename Base::Lane;
+  using typename Base::Leaf;
   using typename Base::Real;
   using typename Base::Siblings;
-  using Scratch = LinkScratch;
+  using typename Base::Side;
+  using Scratch = LinkScratch<Lanes>;
 
   ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
     const Index node = fof.walkers.tree.level_first[fof.walk_level] + item;
@@ -44,18 +57,6 @@ struct LinkBetween : FofLanes<Lanes> {
   }
 
  private:
-  /// A leaf, with what is asked of it again and again.
-  struct Leaf {
-    LocalIndex begin;
-    LocalIndex end;
-    Index leaf;
-    bool connected;
-  };
-
-  ZHALO_HD static Leaf leaf_of(const LinkedTree<Real>& of, Index leaf) {
-    return {of.tree.leaf_begin[leaf], of.tree.leaf_end[leaf], leaf, of.connected[leaf] != 0};
-  }
-
   ZHALO_HD Index leaves_below(int level) const {
     Index leaves = 1;
     for (int p = 0; p < level; ++p) leaves *= fof.tree.fanout;
@@ -143,7 +144,6 @@ struct LinkBetween : FofLanes<Lanes> {
   struct LeafVector {
     Index first;
     int num;
-    Corners<Lanes> boxes;
     LocalIndex begin;        ///< each lane's own
     std::uint8_t connected;  ///< each lane's own
   };
@@ -157,26 +157,67 @@ struct LinkBetween : FofLanes<Lanes> {
         LeafVector others;
         others.first = node * fof.tree.fanout + j;
         others.num = fof.tree.fanout - j < Lanes::size ? fof.tree.fanout - j : Lanes::size;
-        this->load_boxes(lanes, fof.tree, others.first, others.boxes);
+        put_boxes(lanes, fof.tree, others.first, walk.scratch.others);
         others.begin = lanes.own(fof.tree.leaf_begin + others.first);
         others.connected = lanes.own(fof.connected + others.first);
         if (fof.walk_level > 0) {
           link_walkers(lanes, metric, walk, node, others);
         } else {
-          Walker walker{walk.first_leaf, {}};
-          this->broadcast_box(lanes, fof.walkers.tree, walker.leaf, walker.box);
-          link_walker(lanes, metric, walker, others);
+          put_box(lanes, walk);
+          link_walker(lanes, metric, walk, {walk.first_leaf, 0}, others);
         }
       }
     }
     lanes.sync();
   }
 
-  /// A leaf that walks.
+  /// A leaf that walks, and where its box is in scratch memory.
   struct Walker {
     Index leaf;
-    Corners<Lanes> box;
+    int at;
   };
+
+  ZHALO_HD void put_box(const Lanes& lanes, const Walk& walk) const {
+    StoredBoxes<Lanes>& to = walk.scratch.walking;
+    const auto& boxes = fof.walkers.tree.boxes;
+    lanes.sync();
+    lanes.one([&] {
+      for (int axis = 0; axis < 3; ++axis) {
+        to.lo[axis][0] = boxes.lo[axis][walk.first_leaf];
+        to.hi[axis][0] = boxes.hi[axis][walk.first_leaf];
+      }
+    });
+    lanes.sync();
+  }
+
+  ZHALO_HD static void put_boxes(const Lanes& lanes, const TreeView<Real>& tree, Index first,
+                                 StoredBoxes<Lanes>& to) {
+    lanes.sync();
+    for (int axis = 0; axis < 3; ++axis) {
+      lanes.store(lanes.load(tree.boxes.lo[axis] + first), to.lo[axis]);
+      lanes.store(lanes.load(tree.boxes.hi[axis] + first), to.hi[axis]);
+    }
+    lanes.sync();
+  }
+
+  ZHALO_HD static Corners<Lanes> stored_box(const Lanes& lanes, const StoredBoxes<Lanes>& boxes,
+                                            int at) {
+    Corners<Lanes> box;
+    for (int axis = 0; axis < 3; ++axis) {
+      box.lo[axis] = lanes.broadcast(boxes.lo[axis][at]);
+      box.hi[axis] = lanes.broadcast(boxes.hi[axis][at]);
+    }
+    return box;
+  }
+
+  ZHALO_HD static Corners<Lanes> stored_boxes(const Lanes& lanes, const StoredBoxes<Lanes>& boxes) {
+    Corners<Lanes> all;
+    for (int axis = 0; axis < 3; ++axis) {
+      all.lo[axis] = lanes.load(boxes.lo[axis]);
+      all.hi[axis] = lanes.load(boxes.hi[axis]);
+    }
+    return all;
+  }
 
   /// Which of the boxes in the lanes are within reach of a node of level 1.
   template <class Metric>
@@ -195,67 +236,39 @@ struct LinkBetween : FofLanes<Lanes> {
     const int num = static_cast<int>(leaves_below(fof.walk_level));
     for (int at = 0; at < num; at += Lanes::size) {
       const Index first = walk.first_leaf + at;
-      Corners<Lanes> boxes;
-      this->load_boxes(lanes, fof.walkers.tree, first, boxes);
+      put_boxes(lanes, fof.walkers.tree, first, walk.scratch.walking);
+      const Corners<Lanes> boxes = stored_boxes(lanes, walk.scratch.walking);
       std::uint64_t near = near_node(lanes, metric, node, boxes) & first_bits(num - at);
       for (; near != 0; near &= near - 1) {
         const int lane = lowest_bit(near);
-        Walker walker{first + lane, {}};
-        this->broadcast_box_of(lanes, fof.walkers.tree, {first, lane}, boxes, walker.box);
-        link_walker(lanes, metric, walker, others);
+        link_walker(lanes, metric, walk, {first + lane, lane}, others);
       }
     }
   }
 
-  /// Some particles of a leaf, of which a bit set says which may still find a friend in the other
-  /// leaf.
-  struct Side {
-    static constexpr int max_size = 64;
-    const LinkedTree<Real>& of;
-    bool connected;
-    LocalIndex first;
-    int size;
-    std::uint64_t open = 0;
-    Lane first_x[3];  ///< of as many as there are lanes
-
-    ZHALO_HD Side(const Lanes& lanes, const LinkedTree<Real>& tree, const Leaf& leaf,
-                  LocalIndex from)
-        : of(tree),
-          connected(leaf.connected),
-          first(from),
-          size(leaf.end - from < max_size ? static_cast<int>(leaf.end - from) : max_size) {
-      Base::load_particles(lanes, of.tree, first, first_x);
-    }
-    ZHALO_HD std::uint64_t open_lanes(int from) const {
-      return (open >> from) & first_bits(Lanes::size);
-    }
-    /// Positions of the particles from `at` on, a multiple of the number of lanes.
-    ZHALO_HD void load(const Lanes& lanes, int at, Lane (&x)[3]) const {
-      for (int axis = 0; axis < 3; ++axis)
-        x[axis] = at == 0 ? first_x[axis] : lanes.load(of.tree.pos.axis[axis] + first + at);
-    }
-  };
-
   /// A leaf that walks, with its first particles.
   struct WalkingLeaf {
+    const Walk& walk;
     const Walker& walker;
     const Leaf& leaf;
-    const Side& first;
+    const Lane (&first_x)[3];
   };
 
   /// Links a leaf with those of the tree that are near and not in one set with it.
   template <class Metric>
-  ZHALO_HD void link_walker(const Lanes& lanes, const Metric& metric, const Walker& walker,
-                            const LeafVector& others) const {
+  ZHALO_HD void link_walker(const Lanes& lanes, const Metric& metric, const Walk& walk,
+                            const Walker& walker, const LeafVector& others) const {
     std::uint64_t near =
-        near_boxes(lanes, metric, walker.box, others.boxes) & first_bits(others.num);
+        near_boxes(lanes, metric, stored_box(lanes, walk.scratch.walking, walker.at),
+                   stored_boxes(lanes, walk.scratch.others)) &
+        first_bits(others.num);
     // Earlier leaves have met this one.
     if (fof.own_leaves_walk && others.first <= walker.leaf)
       near &= ~first_bits(walker.leaf + 1 - others.first);
     if (near == 0) return;
-    const Leaf a = leaf_of(fof.walkers, walker.leaf);
+    const Leaf a = this->leaf_of(fof.walkers, walker.leaf);
     if (a.connected) {
-      const LocalIndex set = set_of(fof.walkers, a.begin);
+      const LocalIndex set = this->set_of(fof.walkers, a.begin);
       near = lanes.filter(near, [&](int i) {
         if (lanes.of_own(others.connected, fof.connected + others.first, i) == 0) return true;
         const LocalIndex begin = lanes.of_own(others.begin, fof.tree.leaf_begin + others.first, i);
@@ -263,111 +276,37 @@ struct LinkBetween : FofLanes<Lanes> {
       });
       if (near == 0) return;
     }
-    const Side side(lanes, fof.walkers, a, a.begin);
+    Lane first_x[3];
+    this->load_particles(lanes, fof.walkers.tree, a.begin, first_x);
     for (; near != 0; near &= near - 1)
-      link_leaves(lanes, metric, {walker, a, side}, others, lowest_bit(near));
-  }
-
-  ZHALO_HD LocalIndex set_of(const LinkedTree<Real>& of, LocalIndex particle) const {
-    return fof.sets.find(of.first_in_sets + particle);
+      link_leaves(lanes, metric, {walk, walker, a, first_x}, others, lowest_bit(near));
   }
 
   template <class Metric>
   ZHALO_HD void link_leaves(const Lanes& lanes, const Metric& metric, const WalkingLeaf& walking,
                             const LeafVector& others, int lane) const {
     const Leaf& a = walking.leaf;
-    const Leaf b = leaf_of(fof, others.first + lane);
+    const Leaf b = this->leaf_of(fof, others.first + lane);
     if (a.connected && b.connected &&
-        lanes.any(set_of(fof.walkers, a.begin) == set_of(fof, b.begin)))
+        lanes.any(this->set_of(fof.walkers, a.begin) == this->set_of(fof, b.begin)))
       return;
-    Corners<Lanes> box;
-    this->broadcast_box_of(lanes, fof.tree, {others.first, lane}, others.boxes, box);
+    const StoredBoxes<Lanes>& walking_boxes = walking.walk.scratch.walking;
+    const StoredBoxes<Lanes>& boxes = walking.walk.scratch.others;
     for (LocalIndex i = a.begin; i < a.end; i += Side::max_size) {
-      const Side near_a = near_box(
-          lanes, metric, i == a.begin ? walking.first : Side(lanes, fof.walkers, a, i), box);
+      Lane x[3] = {walking.first_x[0], walking.first_x[1], walking.first_x[2]};
+      if (i > a.begin) this->load_particles(lanes, fof.walkers.tree, i, x);
+      const Side near_a =
+          this->near_box(lanes, metric, {fof.walkers, a, i}, x, stored_box(lanes, boxes, lane));
       if (near_a.open == 0) continue;
       for (LocalIndex j = b.begin; j < b.end; j += Side::max_size) {
+        Lane y[3];
+        this->load_particles(lanes, fof.tree, j, y);
         Side one = near_a;
-        Side other = near_box(lanes, metric, {lanes, fof, b, j}, walking.walker.box);
-        if (other.open != 0 && link_sides(lanes, metric, one, other)) return;
+        Side other = this->near_box(lanes, metric, {fof, b, j}, y,
+                                    stored_box(lanes, walking_boxes, walking.walker.at));
+        if (other.open != 0 && this->link_sides(lanes, metric, {one, x}, {other, y})) return;
       }
     }
-  }
-
-  /// The same side, open where a particle is within reach of the other leaf's box.
-  template <class Metric>
-  ZHALO_HD Side near_box(const Lanes& lanes, const Metric& metric, Side side,
-                         const Corners<Lanes>& box) const {
-    for (int at = 0; at < side.size; at += Lanes::size) {
-      Lane x[3];
-      side.load(lanes, at, x);
-      const Corners<Lanes> point{{x[0], x[1], x[2]}, {x[0], x[1], x[2]}};
-      const Lane gap2 = this->gap2(metric, box, point, lanes.broadcast(0));
-      side.open |= lanes.ballot(gap2 <= lanes.broadcast(metric.reach2)) << at;
-    }
-    side.open &= first_bits(side.size);
-    return side;
-  }
-
-  /// True if the leaves are in one set now and nothing is left to find. Of two vectors, particles
-  /// of the one that has fewer are tested against the other.
-  template <class Metric>
-  ZHALO_HD bool link_sides(const Lanes& lanes, const Metric& metric, Side& a, Side& b) const {
-    for (int i = 0; i < a.size; i += Lanes::size) {
-      for (int j = 0; j < b.size; j += Lanes::size) {
-        const int num_a = count_bits(a.open_lanes(i));
-        const int num_b = count_bits(b.open_lanes(j));
-        if (num_a == 0 || num_b == 0) continue;
-        if (num_a <= num_b ? link_to_lanes(lanes, metric, {a, i}, {b, j})
-                           : link_to_lanes(lanes, metric, {b, j}, {a, i}))
-          return true;
-      }
-    }
-    return false;
-  }
-
-  /// As many particles of a side as there are lanes.
-  struct Part {
-    Side& side;
-    int at;
-
-    ZHALO_HD LocalIndex particle(int lane) const {
-      return side.first + static_cast<LocalIndex>(at + lane);
-    }
-  };
-
-  /// Each of some particles, in turn, with all of the lanes'. True as for link_sides().
-  template <class Metric>
-  ZHALO_HD bool link_to_lanes(const Lanes& lanes, const Metric& metric, const Part& some,
-                              const Part& vector) const {
-    Side& side = vector.side;
-    Lane x[3], some_x[3];
-    side.load(lanes, vector.at, x);
-    some.side.load(lanes, some.at, some_x);
-    for (std::uint64_t left = some.side.open_lanes(some.at); left != 0; left &= left - 1) {
-      const int at = lowest_bit(left);
-      const LocalIndex i = some.particle(at);
-      Lane xi[3];
-      this->broadcast_particle_of(lanes, some.side.of.tree, {some.particle(0), at}, some_x, xi);
-      const auto decide = [&](int lane) {
-        return fof.are_friends(some.side.of, i, side.of, vector.particle(lane));
-      };
-      std::uint64_t hits = this->friends(lanes, metric, this->distance2(metric, xi, x),
-                                         side.open_lanes(vector.at), decide);
-      if (hits == 0) continue;
-      // In a connected leaf one friend stands for all.
-      if (some.side.connected) side.open &= ~(hits << vector.at);
-      if (side.connected) {
-        some.side.open &= ~(std::uint64_t{1} << (some.at + at));
-        hits &= ~(hits - 1);
-      }
-      lanes.for_each_bit(hits, [&](int lane) {
-        fof.sets.unite(some.side.of.first_in_sets + i,
-                       side.of.first_in_sets + vector.particle(lane));
-      });
-      if (some.side.connected && side.connected) return true;
-    }
-    return false;
   }
 };
 

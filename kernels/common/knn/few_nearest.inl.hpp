@@ -15,59 +15,6 @@ struct FewNearestScratch : WalkScratch<typename Lanes::real> {
   Real tile[tile_size];                             ///< rows on their way to memory, or back
 };
 
-/// The `most` best of the query in each lane, ascending. For k < most the first ones are -infinity
-/// and stay, so that the last one is always the k-th best. Places are bits of a Real.
-template <class Lanes, int max_k>
-struct BestOfLanes {
-  using Lane = typename Lanes::Lane;
-  static constexpr auto infinity = std::numeric_limits<typename Lanes::real>::infinity();
-
-  Lane distance2[std::size_t{max_k}];
-  Lane index[std::size_t{max_k}];
-  Lane lost2;  ///< the nearest that was left out although it was within the bound
-
-  ZHALO_HD void clear(const Lanes& lanes, int k) {
-    lost2 = lanes.broadcast(infinity);
-    ZHALO_UNROLL
-    for (int u = 0; u < max_k; ++u) {
-      distance2[u] = lanes.broadcast(u < max_k - k ? -infinity : infinity);
-      index[u] = lanes.broadcast_index(no_index);
-    }
-  }
-
-  /// Puts r2 into its place; of equal ones behind the others. Infinity changes nothing.
-  ZHALO_HD void insert(const Lanes& lanes, Lane r2, Lane at) {
-    lost2 = Lanes::min(lost2, Lanes::max(r2, distance2[max_k - 1]));
-    insert_from<max_k>(lanes, r2, at);
-  }
-
- private:
-  static constexpr int part = 8;
-
-  /// From the back, as long as any lane has something to move.
-  template <int end>
-  ZHALO_HD void insert_from(const Lanes& lanes, Lane r2, Lane at) {
-    constexpr int begin = end > part ? end - part : 0;
-    ZHALO_UNROLL
-    for (int u = end - 1; u > begin; --u) move_up(lanes, u, r2, at);
-    if constexpr (begin > 0) {
-      const bool ends = lanes.ballot(distance2[begin - 1] <= r2) == first_bits(Lanes::size);
-      move_up(lanes, begin, r2, at);
-      if (!ends) insert_from<begin>(lanes, r2, at);
-    } else {
-      index[0] = lanes.select(distance2[0] <= r2, index[0], at);
-      distance2[0] = Lanes::min(r2, distance2[0]);
-    }
-  }
-
-  /// Element u becomes r2, if that belongs there, or the one before, or stays.
-  ZHALO_HD void move_up(const Lanes& lanes, int u, Lane r2, Lane at) {
-    const Lane from_below = lanes.select(distance2[u - 1] <= r2, at, index[u - 1]);
-    index[u] = lanes.select(distance2[u] <= r2, index[u], from_below);
-    distance2[u] = Lanes::max(distance2[u - 1], Lanes::min(r2, distance2[u]));
-  }
-};
-
 /// First a bound for each query, from particles around it in Z-order. Then one walk of the leaf
 /// lists the leaves within the bounds, and the queries, as many at a time as there are lanes, look
 /// at the particles of each.
@@ -120,6 +67,7 @@ struct FindFewNearest
   static constexpr Real half_unit = std::numeric_limits<Real>::epsilon() / 2;
   /// Particles that are looked at before the first branch.
   static constexpr int together = max_k * sizeof(Real) > 64 ? 2 : 4;
+  static constexpr LocalIndex loaded_together = Lanes::size > together ? Lanes::size : together;
   static constexpr double near_part = 0.02;  ///< of the reach, squared
   static constexpr int window_size = 6 * max_k > 64 ? 6 * max_k : 64;
 
@@ -159,7 +107,7 @@ struct FindFewNearest
     return is_self ? ~(std::uint64_t{1} << lane) : ~std::uint64_t{0};
   }
 
-  /// Each of `most` particles is the nearest of its part of the window: within the distance of the
+  /// Each of max_k particles is the nearest of its part of the window: within the distance of the
   /// furthest of them lie as many. Without images: those are nearer yet.
   ZHALO_HD void bound_queries(const Lanes& lanes, const Walk& walk, int first) const {
     const Queries queries = queries_of(lanes, walk, first);
@@ -245,30 +193,57 @@ struct FindFewNearest
     const ParticleRun run = this->run_of(walk.scratch.leaf[l]);
     walk.work.leaves += count_bits(lane_bits);
     walk.work.pairs += Index{count_bits(lane_bits)} * (run.end - run.begin);
-    for (LocalIndex j = run.begin; j < run.end; j += together)
-      offer(lanes, metric, {j, run.end}, queries);
+    const LocalIndex step = Lanes::keeps_elements ? loaded_together : run.end - run.begin;
+    for (LocalIndex first = run.begin; first < run.end; first += step) {
+      Candidates candidates{first, {}};
+      this->load_particles(lanes, search.tree, first, candidates.x);
+      const LocalIndex end = run.end - first < step ? run.end : first + step;
+      for (LocalIndex j = first; j < end; j += together)
+        offer(lanes, metric, candidates, {j, end}, queries);
+    }
     keep_from_ties(lanes, queries);
   }
 
-  /// The first particles of a run.
+  /// A particle in each lane.
+  struct Candidates {
+    LocalIndex first;
+    Lane x[3];
+  };
+
   template <class Metric>
-  ZHALO_HD void offer(const Lanes& lanes, const Metric& metric, const ParticleRun& run,
-                      SearchedQueries& queries) const {
-    Lane r2[std::size_t{together}];
-    std::uint64_t within[std::size_t{together}];
-    std::uint64_t any = 0;
-    ZHALO_UNROLL
-    for (int u = 0; u < together; ++u) {
-      r2[u] = distance2_to(lanes, metric, queries, run.begin + static_cast<LocalIndex>(u));
-      any |= within[u] = lanes.ballot(r2[u] <= queries.bound2);
+  ZHALO_HD Lane distance2_to(const Lanes& lanes, const Metric& metric, const Queries& queries,
+                             const Candidates& candidates, LocalIndex particle) const {
+    Lane x[3];
+    if constexpr (Lanes::keeps_elements && Lanes::size % together == 0) {
+      const auto lane = static_cast<int>(particle - candidates.first);
+      this->broadcast_particle_of(lanes, search.tree, {candidates.first, lane}, candidates.x, x);
+    } else {
+      this->broadcast_particle(lanes, search.tree, particle, x);
     }
-    if (any == 0) return;
+    return this->distance2(metric, queries.x, x);
+  }
+
+  /// The first particles of a run, which are among the candidates.
+  template <class Metric>
+  ZHALO_HD void offer(const Lanes& lanes, const Metric& metric, const Candidates& candidates,
+                      const ParticleRun& run, SearchedQueries& queries) const {
+    Lane r2[std::size_t{together}];
+    typename Lanes::Mask within[std::size_t{together}];
     ZHALO_UNROLL
     for (int u = 0; u < together; ++u) {
       const LocalIndex particle = run.begin + static_cast<LocalIndex>(u);
-      const std::uint64_t wanted = within[u] & others(queries, particle);
-      if (wanted == 0 || particle >= run.end) continue;
-      queries.best.insert(lanes, lanes.select(wanted, r2[u], lanes.broadcast(infinity)),
+      r2[u] = distance2_to(lanes, metric, queries, candidates, particle);
+      if (queries.leave_out_self)
+        r2[u] = lanes.select(others(queries, particle), r2[u], lanes.broadcast(infinity));
+      within[u] = r2[u] <= queries.bound2;
+    }
+    const std::uint64_t wanted = lanes.any_of(within);
+    if (wanted == 0) return;
+    ZHALO_UNROLL
+    for (int u = 0; u < together; ++u) {
+      const LocalIndex particle = run.begin + static_cast<LocalIndex>(u);
+      if ((wanted >> u & 1) == 0 || particle >= run.end) continue;
+      queries.best.insert(lanes, lanes.select(within[u], r2[u], lanes.broadcast(infinity)),
                           lanes.broadcast_index(search.first_local_index + particle));
     }
     queries.bound2 = Lanes::min(queries.bound2, queries.best.distance2[max_k - 1]);
@@ -281,7 +256,7 @@ struct FindFewNearest
     const Lane last2 = best.distance2[max_k - 1];
     const std::uint64_t tied =
         lanes.ballot(best.lost2 <= Lanes::min(last2, lanes.broadcast(largest)));
-    if (tied == 0) return;
+    if (tied == 0) return;  // a branch is cheaper than waiting for these numbers
     // The next smaller number: rounding brings down what is less than one unit below.
     const Lane below =
         Lanes::fma(last2, lanes.broadcast(1 - half_unit), lanes.broadcast(-smallest));
@@ -290,7 +265,7 @@ struct FindFewNearest
 
   // ---------------------------------------------------------------- rows
 
-  /// Calls f(element of the rows, place in the tile) for the rows of the lanes' queries.
+  /// Calls f(element of the rows, index in the tile) for the rows of the lanes' queries.
   template <class F>
   ZHALO_HD void for_each_element(const Lanes& lanes, const Walk& walk, int first,
                                  const F& f) const {

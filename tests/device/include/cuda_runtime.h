@@ -62,6 +62,10 @@ inline unsigned __ballot_sync(unsigned mask, int bit) {
 
 inline int __any_sync(unsigned mask, int bit) { return zhalo::emulated::any(mask, bit != 0); }
 
+inline unsigned __reduce_or_sync(unsigned mask, unsigned value) {
+  return static_cast<unsigned>(zhalo::emulated::reduce_or(mask, value));
+}
+
 namespace zhalo::emulated {
 
 template <class T, class Shuffle>

@@ -144,6 +144,11 @@ bool any(unsigned mask, bool bit) {
   return this_worker().meet(Event::any, bit ? 1 : 0, 0) != 0;
 }
 
+std::uint64_t reduce_or(unsigned mask, std::uint64_t bits) {
+  check_mask(mask);
+  return this_worker().meet(Event::any, bits, 1);
+}
+
 std::uint64_t shuffle_xor(unsigned mask, std::uint64_t bits, unsigned argument) {
   check_mask(mask);
   return this_worker().meet(Event::shuffle, bits, argument);

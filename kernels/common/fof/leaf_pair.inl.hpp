@@ -1,0 +1,149 @@
+// Linking the particles of two leaves, for any Lanes. No include guard: compiled once for each kind
+// of Lanes.
+
+ZHALO_LANES_BEGIN
+namespace ZHALO_LANES_NAMESPACE {
+
+/// Links particles of a leaf that walks with those of a leaf of the tree.
+template <class Lanes>
+struct LinkLeafPair : FofLanes<Lanes> {
+  using Base = FofLanes<Lanes>;
+  using Base::fof;
+  using typename Base::Lane;
+  using typename Base::Real;
+
+ protected:
+  /// A leaf, with what is asked of it again and again.
+  struct Leaf {
+    LocalIndex begin;
+    LocalIndex end;
+    Index leaf;
+    bool connected;
+  };
+
+  ZHALO_HD static Leaf leaf_of(const LinkedTree<Real>& of, Index leaf) {
+    return {of.tree.leaf_begin[leaf], of.tree.leaf_end[leaf], leaf, of.connected[leaf] != 0};
+  }
+
+  ZHALO_HD LocalIndex set_of(const LinkedTree<Real>& of, LocalIndex particle) const {
+    return fof.sets.find(of.first_in_sets + particle);
+  }
+
+  /// Some particles of a leaf, of which a bit set says which may still find a friend in the other
+  /// leaf.
+  struct Side {
+    static constexpr int max_size = 64;
+    const LinkedTree<Real>& of;
+    bool connected;
+    LocalIndex first;
+    int size;
+    std::uint64_t open = 0;
+
+    ZHALO_HD Side(const LinkedTree<Real>& tree, const Leaf& leaf, LocalIndex from)
+        : of(tree),
+          connected(leaf.connected),
+          first(from),
+          size(leaf.end - from < max_size ? static_cast<int>(leaf.end - from) : max_size) {}
+    ZHALO_HD std::uint64_t open_lanes(int from) const {
+      return (open >> from) & first_bits(Lanes::size);
+    }
+    /// Positions of the particles from `at` on, a multiple of the number of lanes; `first_x` are
+    /// the first ones.
+    ZHALO_HD void load(const Lanes& lanes, int at, const Lane (&first_x)[3], Lane (&x)[3]) const {
+      for (int axis = 0; axis < 3; ++axis)
+        x[axis] = at == 0 ? first_x[axis] : lanes.load(of.tree.pos.axis[axis] + first + at);
+    }
+  };
+
+  /// The same side, open where a particle is within reach of the other leaf's box.
+  template <class Metric>
+  ZHALO_HD Side near_box(const Lanes& lanes, const Metric& metric, Side side,
+                         const Lane (&first_x)[3], const Corners<Lanes>& box) const {
+    for (int at = 0; at < side.size; at += Lanes::size) {
+      Lane x[3];
+      side.load(lanes, at, first_x, x);
+      const Corners<Lanes> point{{x[0], x[1], x[2]}, {x[0], x[1], x[2]}};
+      const Lane gap2 = this->gap2(metric, box, point, lanes.broadcast(0));
+      side.open |= lanes.ballot(gap2 <= lanes.broadcast(metric.reach2)) << at;
+    }
+    side.open &= first_bits(side.size);
+    return side;
+  }
+
+  struct LoadedSide {
+    Side& side;
+    const Lane (&first_x)[3];
+  };
+
+  /// True if the leaves are in one set now and nothing is left to find. Of two vectors, particles
+  /// of the one that has fewer are tested against the other.
+  template <class Metric>
+  ZHALO_HD bool link_sides(const Lanes& lanes, const Metric& metric, const LoadedSide& a,
+                           const LoadedSide& b) const {
+    for (int i = 0; i < a.side.size; i += Lanes::size) {
+      for (int j = 0; j < b.side.size; j += Lanes::size) {
+        const int num_a = count_bits(a.side.open_lanes(i));
+        const int num_b = count_bits(b.side.open_lanes(j));
+        if (num_a == 0 || num_b == 0) continue;
+        if (num_a <= num_b
+                ? link_to_lanes(lanes, metric, {a.side, i, a.first_x}, {b.side, j, b.first_x})
+                : link_to_lanes(lanes, metric, {b.side, j, b.first_x}, {a.side, i, a.first_x}))
+          return true;
+      }
+    }
+    return false;
+  }
+
+  /// As many particles of a side as there are lanes.
+  struct Part {
+    Side& side;
+    int at;
+    const Lane (&first_x)[3];
+
+    ZHALO_HD LocalIndex particle(int lane) const {
+      return side.first + static_cast<LocalIndex>(at + lane);
+    }
+    ZHALO_HD void load(const Lanes& lanes, Lane (&x)[3]) const { side.load(lanes, at, first_x, x); }
+  };
+
+  /// Each of some particles, in turn, with all of the lanes'. True as for link_sides().
+  template <class Metric>
+  ZHALO_HD bool link_to_lanes(const Lanes& lanes, const Metric& metric, const Part& some,
+                              const Part& vector) const {
+    Side& side = vector.side;
+    Lane x[3];
+    vector.load(lanes, x);
+    for (std::uint64_t left = some.side.open_lanes(some.at); left != 0; left &= left - 1) {
+      const int at = lowest_bit(left);
+      const LocalIndex i = some.particle(at);
+      Lane xi[3];
+      if (some.at == 0) {
+        this->broadcast_particle_of(lanes, some.side.of.tree, {some.side.first, at}, some.first_x,
+                                    xi);
+      } else {
+        this->broadcast_particle(lanes, some.side.of.tree, i, xi);
+      }
+      const auto decide = [&](int lane) {
+        return fof.are_friends(some.side.of, i, side.of, vector.particle(lane));
+      };
+      std::uint64_t hits = this->friends(lanes, metric, this->distance2(metric, xi, x),
+                                         side.open_lanes(vector.at), decide);
+      if (hits == 0) continue;
+      // In a connected leaf one friend stands for all.
+      if (some.side.connected) side.open &= ~(hits << vector.at);
+      if (side.connected) {
+        some.side.open &= ~(std::uint64_t{1} << (some.at + at));
+        hits &= ~(hits - 1);
+      }
+      lanes.for_each_bit(hits, [&](int lane) {
+        fof.sets.unite(some.side.of.first_in_sets + i,
+                       side.of.first_in_sets + vector.particle(lane));
+      });
+      if (some.side.connected && side.connected) return true;
+    }
+    return false;
+  }
+};
+
+}  // namespace ZHALO_LANES_NAMESPACE
+ZHALO_LANES_END
