@@ -193,13 +193,16 @@ struct FindFewNearest
     const ParticleRun run = this->run_of(walk.scratch.leaf[l]);
     walk.work.leaves += count_bits(lane_bits);
     walk.work.pairs += Index{count_bits(lane_bits)} * (run.end - run.begin);
-    const LocalIndex step = Lanes::keeps_elements ? loaded_together : run.end - run.begin;
-    for (LocalIndex first = run.begin; first < run.end; first += step) {
-      Candidates candidates{first, {}};
-      this->load_particles(lanes, search.tree, first, candidates.x);
-      const LocalIndex end = run.end - first < step ? run.end : first + step;
-      for (LocalIndex j = first; j < end; j += together)
-        offer(lanes, metric, candidates, {j, end}, queries);
+    if constexpr (Lanes::keeps_elements) {
+      for (LocalIndex first = run.begin; first < run.end; first += loaded_together) {
+        Candidates candidates{first, {}};
+        this->load_particles(lanes, search.tree, first, candidates.x);
+        const LocalIndex left = run.end - first;
+        offer_all(lanes, metric, candidates,
+                  {first, first + (left < loaded_together ? left : loaded_together)}, queries);
+      }
+    } else {
+      offer_all(lanes, metric, {run.begin, {}}, run, queries);
     }
     keep_from_ties(lanes, queries);
   }
@@ -221,6 +224,13 @@ struct FindFewNearest
       this->broadcast_particle(lanes, search.tree, particle, x);
     }
     return this->distance2(metric, queries.x, x);
+  }
+
+  template <class Metric>
+  ZHALO_HD void offer_all(const Lanes& lanes, const Metric& metric, const Candidates& candidates,
+                          const ParticleRun& run, SearchedQueries& queries) const {
+    for (LocalIndex j = run.begin; j < run.end; j += together)
+      offer(lanes, metric, candidates, {j, run.end}, queries);
   }
 
   /// The first particles of a run, which are among the candidates.
