@@ -34,7 +34,7 @@ struct Table {
   std::vector<double> power;
 
   /// One line without its comment. `place` is for messages.
-  void add(const std::string& line, const std::string& row) {
+  void add(const std::string& line, const std::string& where) {
     std::istringstream columns(line);
     std::string first;
     if (!(columns >> first)) return;
@@ -44,9 +44,9 @@ struct Table {
                       app::is_positive(value);
     demand(good,
            fmt::format("{}: '{}' (must be two positive numbers, k in h/Mpc and P in (Mpc/h)^3)",
-                       row, app::in_one_line(line)));
+                       where, app::in_one_line(line)));
     demand(k.empty() || wave > k.back(),
-           fmt::format("{}: k = {} after {} (must ascend)", row, wave, k.empty() ? 0 : k.back()));
+           fmt::format("{}: k = {} after {} (must ascend)", where, wave, k.empty() ? 0 : k.back()));
     k.push_back(wave);
     power.push_back(value);
   }

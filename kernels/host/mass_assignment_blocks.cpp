@@ -217,28 +217,28 @@ HWY_INLINE void add_parts(const Index* from, Index* to) {
 
 /// Places of the first cells of a vector of clouds in the tile. Those of odd clouds mean nothing.
 template <int order>
-HWY_INLINE void find_query_points(const AssignmentBlock& block, int at, const TileView& tile,
-                                  std::int32_t* position) {
+HWY_INLINE void find_offsets(const AssignmentBlock& block, int at, const TileView& tile,
+                             std::int32_t* offset) {
   const auto pitch = hn::Set(Narrow{}, static_cast<std::int32_t>(tile_pitch(order)));
   auto sum = hn::Zero(Narrow{});
   for (int a = 0; a < 3; ++a) {
     const auto first = hn::Set(Narrow{}, static_cast<std::int32_t>(tile.first[a]));
     sum = hn::Add(hn::Mul(sum, pitch), hn::Sub(hn::Load(Narrow{}, block.first[a] + at), first));
   }
-  hn::Store(sum, Narrow{}, position);
+  hn::Store(sum, Narrow{}, offset);
 }
 
 template <int order>
 void deposit_vectors(const AssignmentBlock& block, const TileView& tile) {
   HWY_ALIGN Index parts[static_cast<std::size_t>(order * order * order) * 8];
-  HWY_ALIGN std::int32_t position[8];
+  HWY_ALIGN std::int32_t offset[8];
   for (int at = 0; at < block.num; at += lanes()) {
     divide<order>(block, at, parts);
-    find_query_points<order>(block, at, tile, position);
+    find_offsets<order>(block, at, tile, offset);
     const int num = std::min(lanes(), block.num - at);
     for (int lane = 0; lane < num; ++lane) {
       if (block.has_odd && block.is_odd[at + lane]) continue;
-      add_parts<order>(parts + lane, tile.sums + position[lane]);
+      add_parts<order>(parts + lane, tile.sums + offset[lane]);
     }
   }
 }

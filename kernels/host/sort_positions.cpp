@@ -178,8 +178,8 @@ class PositionSort {
     }
     const Words words{scratch.words.get()};
     sort_part(words, {scratch.spare.get()}, num, {index_bits, bits.num}, words);
-    const std::uint64_t indices = (std::uint64_t{1} << index_bits) - 1;
-    for (Index i = 0; i < num; ++i) put(first + i, records[words.keys[i] & indices]);
+    const std::uint64_t index_mask = (std::uint64_t{1} << index_bits) - 1;
+    for (Index i = 0; i < num; ++i) put(first + i, records[words.keys[i] & index_mask]);
     find_keys({sorted_.pos[0].data() + first, sorted_.pos[1].data() + first,
                sorted_.pos[2].data() + first},
               num, sorted_.frame, sorted_.keys.data() + first);

@@ -158,8 +158,8 @@ class Tiles {
  private:
   /// See CellNumbers::nearest.
   template <int order>
-  static Index counting_cell(const AxisPosition& next) {
-    return next.first + (may_be_one_more(order) && next.behind >= 0.5 ? 1 : 0);
+  static Index counting_cell(const AxisPosition& position) {
+    return position.first + (may_be_one_more(order) && position.behind >= 0.5 ? 1 : 0);
   }
 
   MeshCells cells_;
