@@ -64,11 +64,11 @@ double min_fundamental(const Grid& grid) {
 }
 
 double min_nyquist(const Grid& grid) {
-  double lower_bound = std::numeric_limits<double>::infinity();
+  double smallest = std::numeric_limits<double>::infinity();
   for (int axis = 0; axis < 3; ++axis)
-    lower_bound =
-        std::min(lower_bound, fundamental(grid, axis) / 2 * static_cast<double>(grid.num[axis]));
-  return lower_bound;
+    smallest =
+        std::min(smallest, fundamental(grid, axis) / 2 * static_cast<double>(grid.num[axis]));
+  return smallest;
 }
 
 /// Whether all sides are equal.
