@@ -71,7 +71,10 @@ struct LinkInside : FofLanes<Lanes> {
   ZHALO_HD void operator()(const Lanes& lanes, Index leaf, Scratch&) const {
     const LocalIndex begin = fof.tree.leaf_begin[leaf];
     const Index num = fof.tree.leaf_end[leaf] - begin;
-    if (num == 0) return;
+    if (num == 0) {
+      lanes.one([&] { fof.connected[leaf] = 1; });  // read with its neighbours, and not used
+      return;
+    }
     Real lo[3], hi[3];
     for (int axis = 0; axis < 3; ++axis) {
       lo[axis] = fof.tree.boxes.lo[axis][leaf];

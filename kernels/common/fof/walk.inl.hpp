@@ -11,8 +11,8 @@ struct StoredBoxes {
   typename Lanes::real hi[3][Lanes::size];
 };
 
-/// Memory of one walk: its stack, nodes of level 1 that are near, and boxes. On a device, registers
-/// are dearer.
+/// Memory of one walk: its stack, nodes of level 1 that are near, and boxes. A device has too few
+/// registers for these.
 template <class Lanes>
 struct LinkScratch {
   static constexpr int max_stack = 384;
@@ -28,8 +28,8 @@ struct LinkScratch {
 /// node on where the tree's own leaves walk, so that each pair of leaves is met once.
 ///
 /// A stack walk from the top level collects, in a bounded list, the nodes of level 1 within the
-/// linking length; each leaf is tested against their leaves, and pairs of leaves that are not in
-/// one set already are linked particle by particle.
+/// linking length. For each of them, the walking leaves that are near it are tested against its
+/// leaves. Pairs of leaves that are not in one set already are linked particle by particle.
 template <class Lanes>
 struct LinkBetween : LinkLeafPair<Lanes> {
   using Base = LinkLeafPair<Lanes>;
