@@ -23,10 +23,10 @@ def sections(source):
 class Pages(PageCase):
     def test_page(self):
         blocks = self.run_page("c.md")
-        for kind, source, min_quoted in (("c", "haloes.c", 6), ("fortran", "haloes_fortran.f90", 2)):
+        for kind, source, min_num in (("c", "haloes.c", 6), ("fortran", "haloes_fortran.f90", 2)):
             quoted = sorted(text for name, text in blocks if name == kind)
             self.assertEqual(quoted, sections(source))
-            self.assertGreaterEqual(len(quoted), min_quoted)
+            self.assertGreaterEqual(len(quoted), min_num)
 
     def test_the_example_finds_the_same_on_any_number_of_ranks(self):
         outputs = [

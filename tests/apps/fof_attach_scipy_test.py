@@ -142,11 +142,11 @@ class Scipy(AttachCase):
                 file[f"PartType{kind}/ParticleIDs"] = (
                     np.arange(len(x), dtype=np.uint64) + 1000000 * kind
                 )
-        positions = {
+        inside = {
             kind: np.where(x < box, x, 0).astype(np.float64) for kind, x in sorted(deal.items())
         }
         self.expect(
-            {kind: positions[kind] for kind in (1, 3)}, {kind: positions[kind] for kind in (0, 4, 5)}, box
+            {kind: inside[kind] for kind in (1, 3)}, {kind: inside[kind] for kind in (0, 4, 5)}, box
         )
         options = ("--link-types", "3,1", "--attach-types", "5,0,4", "--meansep", 1)
         for ranks in each(1, 4) if MPIEXEC else (1,):

@@ -150,6 +150,7 @@ struct LinkBetween : LinkLeafPair<Lanes> {
 
   template <class Metric>
   ZHALO_HD void link_near(const Lanes& lanes, const Metric& metric, Walk& walk) const {
+    if (fof.walk_level == 0) put_box(lanes, walk);
     lanes.sync();
     for (int n = 0; n < walk.num_nodes; ++n) {
       const Index node = walk.scratch.nodes[n];
@@ -163,7 +164,6 @@ struct LinkBetween : LinkLeafPair<Lanes> {
         if (fof.walk_level > 0) {
           link_walkers(lanes, metric, walk, node, others);
         } else {
-          put_box(lanes, walk);
           link_walker(lanes, metric, walk, {walk.first_leaf, 0}, others);
         }
       }
