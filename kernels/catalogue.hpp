@@ -10,10 +10,20 @@ namespace zhalo::kernels {
 
 // ---------------------------------------------------------------- labels
 
-/// Labels that are neither no_group nor in [0, num_total): how many there are, in memory of the
-/// Exec.
+/// What members must be, so that sums over them make sense.
+struct MemberLimits {
+  Span<const Index> label;
+  Index num_total = 0;  ///< labels are no_group or below
+  int num_types = 0;    ///< types are below
+};
+
+/// Particles with a mass that is not positive and finite, a type or a label beyond the limits: how
+/// many there are, in memory of the Exec. Most often there are none, and nobody asks for more.
+template <class E, class Real>
+void count_bad_members(const E& exec, const ParticlesView<Real>& particles,
+                       const MemberLimits& limits, Index* num_bad);
 template <class E>
-void count_bad_labels(const E& exec, Span<const Index> label, Index num_total, Index* num_bad);
+void count_bad_labels(const E& exec, const MemberLimits& limits, Index* num_bad);
 
 /// label[i] = candidate[i], or no_group where neighbour[i] is negative: there is none.
 template <class E>
@@ -21,26 +31,17 @@ void take_labels(const E& exec, Span<const Index> neighbour, Span<const Index> c
                  Span<Index> label);
 
 // ---------------------------------------------------------------- groups of one rank
-
-/// Labels of a rank's particles in the caller's order; no_group where a particle belongs to none.
-struct LabelsView {
-  Span<const Index> label;
-  Index first_index = 0;  ///< global index of this rank's first particle
-
-  /// The labels of one rank that works alone are indices of its own particles.
-  ZHALO_HD Index root(Index i) const { return label[i] - first_index; }
-  ZHALO_HD bool has_group(Index i) const { return label[i] != no_group; }
-};
+//
+// The labels of a rank that works alone are indices of its particles: the roots of their groups.
+// no_group where a particle belongs to none.
 
 /// counts[root] = members of the root's group; 0 where no root is. With marks (1 or 0 for each
-/// particle), the marked members.
+/// particle; else empty), the marked members.
 template <class E>
-void count_labels(const E& exec, const LabelsView& labels, Span<LocalIndex> counts);
-template <class E>
-void count_marked_labels(const E& exec, const LabelsView& labels, Span<const LocalIndex> marks,
-                         Span<LocalIndex> counts);
+void count_labels(const E& exec, Span<const Index> label, Span<const LocalIndex> marks,
+                  Span<LocalIndex> counts);
 
-/// Roots of the groups with at least `least` members, ascending.
+/// Roots of the groups with at least `min_members` members, ascending.
 template <class E>
 Buffer<LocalIndex> select_groups(const E& exec, Span<const LocalIndex> counts, Index min_members);
 
@@ -49,15 +50,25 @@ template <class E>
 void make_size_keys(const E& exec, Span<const LocalIndex> counts, Span<const LocalIndex> roots,
                     Span<std::uint64_t> keys);
 
-/// Takes the lengths of the groups in the order of `roots`, then replaces the count at each root by
-/// its row.
+/// Row of the group of each root. Only those of marked roots are set: what looks for rows reads one
+/// bit for most particles, and these bits stay in a cache.
+struct RowsView {
+  Span<LocalIndex> row;
+  Span<LocalIndex> marked;  ///< one bit for each possible root: words_of_bits()
+
+  ZHALO_HD bool has(Index root) const { return (marked[root / 32] >> (root % 32) & 1) != 0; }
+};
+constexpr Index words_of_bits(Index num) { return (num + 31) / 32; }
+
+/// Takes the lengths of the groups in the order of `roots` from `rows.row`, which has their counts,
+/// then numbers the rows.
 template <class E>
-void number_rows(const E& exec, Span<const LocalIndex> roots, Span<LocalIndex> counts_to_rows,
+void number_rows(const E& exec, Span<const LocalIndex> roots, const RowsView& rows,
                  Span<Index> length);
 
-/// group_of[i] = row of particle i's group, or no_group.
+/// group_of[i] = row of the group of particle i, or no_group.
 template <class E>
-void assign_groups(const E& exec, const LabelsView& labels, Span<const LocalIndex> rows,
+void assign_groups(const E& exec, Span<const Index> label, const RowsView& rows,
                    Span<Index> group_of);
 
 /// In place of a number that nobody knows yet: to learn it, the host waits for a device.

@@ -69,7 +69,7 @@ struct PaintInput {
     double weight = 1;
     if (by_mass) {
       const ParticleRow<Real> p = particles[i];
-      weight = p.segment.mass ? p.segment.mass[p.row] : particles.uniform_mass;
+      weight = p.mass(particles.uniform_mass);
     }
     return column ? weight * column[i] : weight;
   }

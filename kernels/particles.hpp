@@ -77,6 +77,9 @@ struct ParticleRow {
     return {{segment.pos[0][row], segment.pos[1][row],
              dimensions == 3 ? segment.pos[2][row] : Real{0}}};
   }
+  /// `uniform` where no masses are given.
+  ZHALO_HD double mass(double uniform) const { return segment.mass ? segment.mass[row] : uniform; }
+  ZHALO_HD int type() const { return segment.type ? segment.type[row] : 0; }
 };
 
 /// All particles of a rank in the caller's order. `segments` is never empty; no segment but the
@@ -239,6 +242,8 @@ struct PackedColumns {
   Span<double> mass;
   Span<std::uint8_t> type;
 };
+
+ZHALO_HD inline bool is_mass(double mass) { return mass > 0 && mass - mass == 0; }
 
 /// Looks for masses that are not positive and finite, and types beyond num_types. The summary is in
 /// memory of the Exec.

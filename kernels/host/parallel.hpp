@@ -80,6 +80,8 @@ void for_each_block(const Host& exec, Index n, Index block, const F& body) {
             [&](Index b) { body(b * block, std::min(n, (b + 1) * block)); });
 }
 
+inline bool has_one_thread(const Host& exec) { return threads_of(exec) == 1; }
+
 /// Elements that are worth waking a thread for: those of a functor with `long_elements` are loops
 /// of their own, others are cheap.
 template <class F>

@@ -74,22 +74,23 @@ struct Labelled {
   }
 };
 
-/// What one look at masses, types and labels tells.
+/// Bad masses, types and labels, of all ranks.
 struct InputSummary {
   kernels::ColumnSummary columns;
   Index num_bad_labels = 0;
 };
 
-/// Of all ranks. Waits once. Global indices are needed only to name the first bad particles.
 template <class Real>
-InputSummary examine(const Labelled<Real>& input, Span<const Index> global_index, int num_types) {
+InputSummary examine(const Labelled<Real>& input, const kernels::MemberLimits& limits) {
   const Communicator& comm = input.domain.context.comm;
   const Exec& exec = input.domain.context.exec;
+  const GlobalIndices index = input.global_index();
   Buffer<kernels::ColumnSummary> columns(exec, 1, "masses, types and labels");
   Buffer<Index> num_bad_labels(exec, 1, "masses, types and labels");
   kernels::on(exec, [&](const auto& e) {
-    kernels::summarize_columns(e, input.particles.view(), global_index, num_types, columns.data());
-    kernels::count_bad_labels(e, input.label, input.num_total, num_bad_labels.data());
+    kernels::summarize_columns(e, input.particles.view(), index.view, limits.num_types,
+                               columns.data());
+    kernels::count_bad_labels(e, limits, num_bad_labels.data());
   });
   InputSummary found;
   HostCopies copies(exec);
@@ -105,12 +106,23 @@ InputSummary examine(const Labelled<Real>& input, Span<const Index> global_index
   return found;
 }
 
+/// On all ranks. Waits once.
+template <class Real>
+Index count_bad(const Labelled<Real>& input, const kernels::MemberLimits& limits) {
+  const Context& context = input.domain.context;
+  Buffer<Index> num_bad(context.exec, 1, "masses, types and labels");
+  kernels::on(context.exec, [&](const auto& e) {
+    kernels::count_bad_members(e, input.particles.view(), limits, num_bad.data());
+  });
+  return context.comm.sum(to_host(context.exec, num_bad).front());
+}
+
 template <class Real>
 void validate_input(const Labelled<Real>& input, int num_types) {
-  const InputSummary found = examine(input, {}, num_types);
-  kernels::ColumnSummary bad = found.columns;
-  if (bad.num_bad_mass > 0 || bad.num_bad_type > 0)
-    bad = examine(input, input.global_index().view, num_types).columns;
+  const kernels::MemberLimits limits{input.label, input.num_total, num_types};
+  if (count_bad(input, limits) == 0) return;
+  const InputSummary found = examine(input, limits);
+  const kernels::ColumnSummary& bad = found.columns;
   validate(
       bad.num_bad_mass == 0,
       "{} of {} particles have a mass that is not positive and finite, the first is particle {}; "

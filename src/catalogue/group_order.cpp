@@ -1,4 +1,4 @@
-// On one rank, labels are places: members are counted in an array, and its entries become rows.
+// On one rank, labels are indices: members are counted in an array, and its entries become rows.
 //
 // On several, each rank sorts its labels and keeps (label, members) pairs, and how many of the
 // members count for the smallest group. They are brought into one order by label, in even parts; so
@@ -60,20 +60,23 @@ namespace {
 
 // ---------------------------------------------------------------- one rank
 
+Buffer<LocalIndex> count_labels(const Exec& exec, Span<const Index> label,
+                                Span<const LocalIndex> marks) {
+  Buffer<LocalIndex> counts(exec, label.size(), "members of each group");
+  kernels::on(exec, [&](const auto& e) { kernels::count_labels(e, label, marks, counts.span()); });
+  return counts;
+}
+
 /// Roots of the groups that are large enough.
 Buffer<LocalIndex> select_roots(const Exec& exec, const LabelledMembers& particles,
                                 Span<const LocalIndex> counts, const GroupLimits& limits) {
-  const auto select = [&](Span<const LocalIndex> of_groups) {
-    return kernels::on(exec, [&](const auto& e) {
-      return kernels::select_groups(e, of_groups, limits.min_members);
-    });
-  };
-  if (!limits.only_marked) return select(counts);
-  Buffer<LocalIndex> marked(exec, counts.size(), "members that count");
-  kernels::on(exec, [&](const auto& e) {
-    kernels::count_marked_labels(e, {particles.label, 0}, particles.marks, marked.span());
-  });
-  return select(marked.span());
+  Buffer<LocalIndex> marked;
+  if (limits.only_marked) {
+    marked = count_labels(exec, particles.label, particles.marks);
+    counts = marked.span();
+  }
+  return kernels::on(
+      exec, [&](const auto& e) { return kernels::select_groups(e, counts, limits.min_members); });
 }
 
 /// Sorts groups, by root, from the largest on.
@@ -90,18 +93,17 @@ void sort_roots(const Exec& exec, Span<const LocalIndex> counts, Buffer<LocalInd
 
 GroupOrder order_alone(const Exec& exec, const LabelledMembers& particles,
                        const GroupLimits& limits) {
-  const kernels::LabelsView labels{particles.label, 0};
-  const Index num = labels.label.size();
-  Buffer<LocalIndex> counts(exec, num, "members of each group");
-  kernels::on(exec, [&](const auto& e) { kernels::count_labels(e, labels, counts.span()); });
+  Buffer<LocalIndex> counts = count_labels(exec, particles.label, {});
   Buffer<LocalIndex> roots = select_roots(exec, particles, counts.span(), limits);
   sort_roots(exec, counts.span(), roots);
   Buffer<Index> length(exec, roots.size(), "group lengths");
+  Buffer<LocalIndex> marked(exec, kernels::words_of_bits(counts.size()), "rows of groups");
+  const kernels::RowsView rows{counts.span(), marked.span()};
   GroupOrder order;
-  order.group_of = Buffer<Index>(exec, num, "group of each particle");
+  order.group_of = Buffer<Index>(exec, particles.label.size(), "group of each particle");
   kernels::on(exec, [&](const auto& e) {
-    kernels::number_rows(e, roots.span(), counts.span(), length.span());
-    kernels::assign_groups(e, labels, counts.span(), order.group_of.span());
+    kernels::number_rows(e, roots.span(), rows, length.span());
+    kernels::assign_groups(e, particles.label, rows, order.group_of.span());
   });
   order.num_total = roots.size();
   std::vector<LocalIndex> labels_of_groups;

@@ -43,11 +43,11 @@ struct GroupOrder {
   Index num_total = 0;
   std::vector<Index> length;
   std::vector<Index> label;
-  /// Row of each particle of this rank, in the caller's order, or no_group.
+  /// Row of each particle of this rank, or no_group.
   Buffer<Index> group_of;
 };
 
-/// Of this rank, in the caller's order.
+/// Of this rank.
 struct LabelledMembers {
   Span<const Index> label;  ///< or no_group
   /// On all ranks if only some count for the smallest group: 1 for each of these, else 0.

@@ -62,7 +62,7 @@ struct MemberReader {
   }
 
   ZHALO_HD double mass(const ParticleRow<Real>& p) const {
-    const double mass = p.segment.mass ? p.segment.mass[p.row] : members.particles.uniform_mass;
+    const double mass = p.mass(members.particles.uniform_mass);
     return mass * members.halo.mass_to_unit;
   }
 
@@ -97,8 +97,7 @@ struct MemberReader {
 
   ZHALO_HD HaloMember member(Index m, const HaloReference& about) const {
     const ParticleRow<Real> p = particle(m);
-    return {mass(p), relative(pos(p), about.pos), velocity(p) - about.velocity,
-            p.segment.type ? int{p.segment.type[p.row]} : 0};
+    return {mass(p), relative(pos(p), about.pos), velocity(p) - about.velocity, p.type()};
   }
 };
 
@@ -197,7 +196,7 @@ struct SumTypes : MemberReader<Real> {
     for (Index t = 0; t < num_types; ++t) sums[block * num_types + t] = {};
     for (Index m = blocks.begin(block); m < blocks.end(block); ++m) {
       const ParticleRow<Real> p = this->particle(m);
-      const Index type = p.segment.type ? p.segment.type[p.row] : 0;
+      const Index type = p.type();
       TypeSum& sum = sums[block * num_types + type];
       sum.length += 1;
       sum.mass.add(this->mass(p), resolution);

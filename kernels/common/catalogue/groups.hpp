@@ -1,29 +1,29 @@
 /// From labels to groups in their order, and to members in group order.
 #pragma once
 
-#include <limits>
-
 #include "kernels/catalogue.hpp"
 #include "kernels/common/atomics.hpp"
 #include "kernels/common/backend.hpp"
 
 namespace zhalo::kernels {
 
-inline constexpr LocalIndex no_row = std::numeric_limits<LocalIndex>::max();
-
-struct Fill {
-  Span<LocalIndex> to;
-  LocalIndex value;
-
-  ZHALO_HD void operator()(Index i) const { to[i] = value; }
-};
-
 struct IsBadLabel {
-  Span<const Index> label;
-  Index num_total;
+  MemberLimits limits;
 
   ZHALO_HD Index operator()(Index i) const {
-    return label[i] < no_group || label[i] >= num_total ? 1 : 0;
+    return limits.label[i] < no_group || limits.label[i] >= limits.num_total ? 1 : 0;
+  }
+};
+
+template <class Real>
+struct IsBadMember {
+  ParticlesView<Real> particles;
+  MemberLimits limits;
+
+  ZHALO_HD Index operator()(Index i) const {
+    const ParticleRow<Real> p = particles[i];
+    const bool is_bad = !is_mass(p.mass(particles.uniform_mass)) || p.type() >= limits.num_types;
+    return is_bad ? 1 : IsBadLabel{limits}(i);
   }
 };
 
@@ -31,46 +31,47 @@ struct Add {
   ZHALO_HD Index operator()(Index a, Index b) const { return a + b; }
 };
 
+template <class E, class Real>
+void count_bad_members(const E& exec, const ParticlesView<Real>& particles,
+                       const MemberLimits& limits, Index* num_bad) {
+  queue_reduce(exec, limits.label.size(),
+               MapReduce{Index{0}, IsBadMember<Real>{particles, limits}, Add{}}, num_bad);
+}
+
 template <class E>
-void count_bad_labels(const E& exec, Span<const Index> label, Index num_total, Index* num_bad) {
-  queue_reduce(exec, label.size(), MapReduce{Index{0}, IsBadLabel{label, num_total}, Add{}},
-               num_bad);
+void count_bad_labels(const E& exec, const MemberLimits& limits, Index* num_bad) {
+  queue_reduce(exec, limits.label.size(), MapReduce{Index{0}, IsBadLabel{limits}, Add{}}, num_bad);
 }
 
 struct CountLabel {
-  LabelsView labels;
-  Span<LocalIndex> counts;
-
-  ZHALO_HD void prefetch(Index i) const {
-    if (labels.has_group(i)) prefetch_line(&counts[labels.root(i)]);
-  }
-
-  ZHALO_HD void operator()(Index i) const {
-    if (labels.has_group(i)) atomic_add(counts[labels.root(i)], LocalIndex{1});
-  }
-};
-
-template <class E>
-void count_labels(const E& exec, const LabelsView& labels, Span<LocalIndex> counts) {
-  for_each(exec, counts.size(), Fill{counts, 0});
-  for_each(exec, labels.label.size(), CountLabel{labels, counts});
-}
-
-struct CountMarkedLabel {
-  LabelsView labels;
+  Span<const Index> label;
   Span<const LocalIndex> marks;
   Span<LocalIndex> counts;
+  bool is_alone;  ///< an atomic addition takes three times as long
+
+  ZHALO_HD bool counts_for_group(Index i) const {
+    return label[i] != no_group && (marks.empty() || marks[i] != 0);
+  }
+
+  ZHALO_HD void prefetch(Index i) const {
+    if (counts_for_group(i)) prefetch_line(&counts[label[i]]);
+  }
 
   ZHALO_HD void operator()(Index i) const {
-    if (marks[i] != 0 && labels.has_group(i)) atomic_add(counts[labels.root(i)], LocalIndex{1});
+    if (!counts_for_group(i)) return;
+    if (is_alone) {
+      ++counts[label[i]];
+    } else {
+      atomic_add(counts[label[i]], LocalIndex{1});
+    }
   }
 };
 
 template <class E>
-void count_marked_labels(const E& exec, const LabelsView& labels, Span<const LocalIndex> marks,
-                         Span<LocalIndex> counts) {
-  for_each(exec, counts.size(), Fill{counts, 0});
-  for_each(exec, labels.label.size(), CountMarkedLabel{labels, marks, counts});
+void count_labels(const E& exec, Span<const Index> label, Span<const LocalIndex> marks,
+                  Span<LocalIndex> counts) {
+  fill(exec, counts, LocalIndex{0});
+  for_each(exec, counts.size(), CountLabel{label, marks, counts, has_one_thread(exec)});
 }
 
 struct TakeLabel {
@@ -125,38 +126,42 @@ struct TakeLength {
 
 struct NumberRow {
   Span<const LocalIndex> roots;
-  Span<LocalIndex> rows;
+  RowsView rows;
 
-  ZHALO_HD void operator()(Index g) const { rows[roots[g]] = static_cast<LocalIndex>(g); }
+  ZHALO_HD void operator()(Index g) const {
+    const LocalIndex root = roots[g];
+    rows.row[root] = static_cast<LocalIndex>(g);
+    atomic_add(rows.marked[root / 32], LocalIndex{1} << (root % 32));
+  }
 };
 
 template <class E>
-void number_rows(const E& exec, Span<const LocalIndex> roots, Span<LocalIndex> counts_to_rows,
+void number_rows(const E& exec, Span<const LocalIndex> roots, const RowsView& rows,
                  Span<Index> length) {
-  for_each(exec, roots.size(), TakeLength{counts_to_rows, roots, length});
-  for_each(exec, counts_to_rows.size(), Fill{counts_to_rows, no_row});
-  for_each(exec, roots.size(), NumberRow{roots, counts_to_rows});
+  for_each(exec, roots.size(), TakeLength{rows.row, roots, length});
+  fill(exec, rows.marked, LocalIndex{0});
+  for_each(exec, roots.size(), NumberRow{roots, rows});
 }
 
 struct AssignGroup {
-  LabelsView labels;
-  Span<const LocalIndex> rows;
+  Span<const Index> label;
+  RowsView rows;
   Span<Index> group_of;
 
   ZHALO_HD void prefetch(Index i) const {
-    if (labels.has_group(i)) prefetch_line(&rows[labels.root(i)]);
+    if (label[i] != no_group) prefetch_line(&rows.marked[label[i] / 32]);
   }
 
   ZHALO_HD void operator()(Index i) const {
-    const LocalIndex row = labels.has_group(i) ? rows[labels.root(i)] : no_row;
-    group_of[i] = row == no_row ? no_group : Index{row};
+    const Index root = label[i];
+    group_of[i] = root != no_group && rows.has(root) ? Index{rows.row[root]} : no_group;
   }
 };
 
 template <class E>
-void assign_groups(const E& exec, const LabelsView& labels, Span<const LocalIndex> rows,
+void assign_groups(const E& exec, Span<const Index> label, const RowsView& rows,
                    Span<Index> group_of) {
-  for_each(exec, labels.label.size(), AssignGroup{labels, rows, group_of});
+  for_each(exec, label.size(), AssignGroup{label, rows, group_of});
 }
 
 struct IsMember {
@@ -257,9 +262,9 @@ void hash_members(const E& exec, Span<const Index> members, Index first, std::ui
                MapReduce{std::uint64_t{0}, HashMember{members, first}, AddHashes{}}, sum);
 }
 
+ZHALO_INSTANTIATE_REALS(count_bad_members);
 ZHALO_INSTANTIATE(count_bad_labels);
 ZHALO_INSTANTIATE(count_labels);
-ZHALO_INSTANTIATE(count_marked_labels);
 ZHALO_INSTANTIATE(take_labels);
 ZHALO_INSTANTIATE(select_groups);
 ZHALO_INSTANTIATE(make_size_keys);

@@ -20,10 +20,8 @@ struct SummarizeColumns {
 
   ZHALO_HD ColumnSummary operator()(Index i) const {
     const ParticleRow<Real> p = particles[i];
-    const double mass = p.segment.mass ? p.segment.mass[p.row] : particles.uniform_mass;
-    const int type = p.segment.type ? p.segment.type[p.row] : 0;
-    const bool bad_mass = !(mass > 0) || mass - mass != 0;
-    const bool bad_type = type >= num_types;
+    const bool bad_mass = !is_mass(p.mass(particles.uniform_mass));
+    const bool bad_type = p.type() >= num_types;
     return {bad_mass ? 1 : 0, bad_mass ? index(i) : last, bad_type ? 1 : 0,
             bad_type ? index(i) : last};
   }
@@ -96,7 +94,7 @@ struct MarkType {
 
   ZHALO_HD void operator()(Index i) const {
     const auto p = particles[i];
-    marks[i] = types.has(p.segment.type ? p.segment.type[p.row] : 0) ? 1 : 0;
+    marks[i] = types.has(p.type()) ? 1 : 0;
   }
 };
 
@@ -127,7 +125,7 @@ struct PackParticle {
 
   ZHALO_HD void operator()(Index i) const {
     const ParticleRow<Real> p = particles[at[i]];
-    const double mass = p.segment.mass ? p.segment.mass[p.row] : particles.uniform_mass;
+    const double mass = p.mass(particles.uniform_mass);
     for (int axis = 0; axis < particles.dimensions; ++axis) {
       const Index index = i * particles.dimensions + axis;
       const double velocity = p.segment.velocity[axis] ? p.segment.velocity[axis][p.row] : 0;
@@ -137,7 +135,7 @@ struct PackParticle {
     }
     put(to.mass_float, i, mass);
     put(to.mass, i, mass);
-    put(to.type, i, p.segment.type ? p.segment.type[p.row] : 0);
+    put(to.type, i, p.type());
   }
 };
 
