@@ -74,18 +74,15 @@ void link_inside(const E& exec, const FofView<Real>& fof);
 template <class E, class Real>
 void link_between(const E& exec, const FofView<Real>& fof);
 
-/// Where labels go, as global indices.
-struct LabelTarget {
-  Index first_index = 0;  ///< global index of this rank's first particle
-  Span<Index> label;
-  bool in_caller_order = true;
-};
+/// smallest[root] = smallest index[i] among the i in the set of the root; elsewhere it is of no
+/// use. T is LocalIndex (one rank: the caller's order) or Index (global indices).
+template <class E, class T>
+void find_smallest(const E& exec, const DisjointSets& sets, Span<const T> index, Span<T> smallest);
 
-/// label[order[i]] (in the caller's order) or label[i] = first_index + the smallest order[j] among
-/// the j in the set of i. `smallest` is room for one element a particle.
-template <class E>
+/// label[order[i]] = label_of_root[root of i]; without an order label[i].
+template <class E, class T>
 void write_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex> order,
-                  Span<LocalIndex> smallest, const LabelTarget& target);
+                  Span<const T> label_of_root, Span<Index> label);
 
 // ---------------------------------------------------------------- over ranks
 
@@ -126,15 +123,5 @@ void find_roots(const E& exec, const DisjointSets& sets, Span<const LocalIndex> 
 template <class E>
 void find_edges(const E& exec, const DisjointSets& sets, const GhostsView& ghosts,
                 Span<GhostEdge> edges);
-
-/// smallest[root] = smallest global index in the root's set; something large where no root is.
-template <class E>
-void find_smallest(const E& exec, const DisjointSets& sets, Span<const Index> global,
-                   Span<Index> smallest);
-
-/// label[order[i]] = label_of_root[root of i]; without an order label[i].
-template <class E>
-void write_set_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex> order,
-                      Span<const Index> label_of_root, Span<Index> label);
 
 }  // namespace zhalo::kernels

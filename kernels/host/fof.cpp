@@ -9,7 +9,6 @@
 #include "kernels/host/parallel.hpp"
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/fof/ghosts.hpp"
-#include "kernels/common/fof/labels.hpp"
 #include "kernels/lanes/lanes.hpp"
 
 #undef HWY_TARGET_INCLUDE

@@ -106,21 +106,15 @@ InputSummary examine(const Labelled<Real>& input, const kernels::MemberLimits& l
   return found;
 }
 
-/// On all ranks. Waits once.
 template <class Real>
-Index count_bad(const Labelled<Real>& input, const kernels::MemberLimits& limits) {
+void validate_input(const Labelled<Real>& input, int num_types) {
   const Context& context = input.domain.context;
+  const kernels::MemberLimits limits{input.label, input.num_total, num_types};
   Buffer<Index> num_bad(context.exec, 1, "masses, types and labels");
   kernels::on(context.exec, [&](const auto& e) {
     kernels::count_bad_members(e, input.particles.view(), limits, num_bad.data());
   });
-  return context.comm.sum(to_host(context.exec, num_bad).front());
-}
-
-template <class Real>
-void validate_input(const Labelled<Real>& input, int num_types) {
-  const kernels::MemberLimits limits{input.label, input.num_total, num_types};
-  if (count_bad(input, limits) == 0) return;
+  if (context.comm.sum(to_host(context.exec, num_bad).front()) == 0) return;
   const InputSummary found = examine(input, limits);
   const kernels::ColumnSummary& bad = found.columns;
   validate(

@@ -174,10 +174,13 @@ Buffer<Index> labels_of_one_rank(const Search<Real>& search) {
   const PhaseTimer timer(context, "labels");
   Buffer<LocalIndex> smallest(exec, local.linked.num, "labels");
   Buffer<Index> label(exec, local.linked.num, "labels");
-  const kernels::LabelTarget target{0, label.span(), search.order == LabelOrder::caller};
   const Span<const LocalIndex> order = search.particles().redistribution.sent();
+  const bool in_caller_order = search.order == LabelOrder::caller;
   kernels::on(exec, [&](const auto& e) {
-    kernels::write_labels(e, local.linked.fof.sets, order, smallest.span(), target);
+    const kernels::DisjointSets& sets = local.linked.fof.sets;
+    kernels::find_smallest(e, sets, order, smallest.span());
+    kernels::write_labels(e, sets, in_caller_order ? order : Span<const LocalIndex>(),
+                          Span<const LocalIndex>(smallest.span()), label.span());
   });
   synchronise(exec);
   return label;
@@ -226,8 +229,8 @@ Buffer<Index> write_labels(const Search<Real>& search, const LinkedSets<Real>& l
   Buffer<Index> label(exec, linked.num, "labels");
   const auto write = [&](Span<const LocalIndex> order) {
     kernels::on(exec, [&](const auto& e) {
-      kernels::write_set_labels(e, linked.fof.sets, order, Span<const Index>(smallest.span()),
-                                label.span());
+      kernels::write_labels(e, linked.fof.sets, order, Span<const Index>(smallest.span()),
+                            label.span());
     });
     synchronise(exec);
     smallest = {};
@@ -254,7 +257,8 @@ Buffer<Index> find_labels(const Search<Real>& search, FofStatistics& statistics)
   const CrossingEdges edges = link_across_ranks(context, linked, search.options, statistics);
   Buffer<Index> smallest(context.exec, linked.num, "labels");
   kernels::on(context.exec, [&](const auto& e) {
-    kernels::find_smallest(e, linked.fof.sets, particles.global_index.span(), smallest.span());
+    kernels::find_smallest(e, linked.fof.sets, Span<const Index>(particles.global_index.span()),
+                           smallest.span());
   });
   if (!search.domain.is_shared) particles.global_index = {};
   merge_sets(context, linked, edges, smallest.span(), statistics);

@@ -25,6 +25,13 @@ struct DisjointSets {
     return i;
   }
 
+  /// find() where most elements are roots or right below one, in random order: one branch for both.
+  ZHALO_HD LocalIndex find_in_flat(LocalIndex i) const {
+    const LocalIndex up = atomic_load(parent[i]);
+    const LocalIndex above = atomic_load(parent[up]);
+    return above == up ? up : find(above);
+  }
+
   /// Whether the walk from i to its root comes by `above`: then both are in one set. It ends
   /// earlier than find() where they are. Sets that are united meanwhile may be missed.
   ZHALO_HD bool is_below(LocalIndex i, LocalIndex above) const {
