@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "kernels/host/parallel.hpp"
 // The loops come first: the texts of kernels/common are written in terms of them.
@@ -24,6 +25,8 @@
 // After links.
 #include "kernels/common/fof/leaf_pair.inl.hpp"
 #include "kernels/common/fof/walk.inl.hpp"
+// After walks.
+#include "kernels/host/staged_link.inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace zhalo::kernels::HWY_NAMESPACE {
@@ -36,10 +39,10 @@ void link_inside_double(const Host& e, const FofView<double>& fof) {
   HWY_NAMESPACE::link_inside(e, fof);
 }
 void link_between_float(const Host& e, const FofView<float>& fof) {
-  HWY_NAMESPACE::link_between(e, fof);
+  HWY_NAMESPACE::link_between_in_stages(e, fof);
 }
 void link_between_double(const Host& e, const FofView<double>& fof) {
-  HWY_NAMESPACE::link_between(e, fof);
+  HWY_NAMESPACE::link_between_in_stages(e, fof);
 }
 
 }  // namespace zhalo::kernels::HWY_NAMESPACE

@@ -58,6 +58,17 @@ struct DisjointSets {
       b = find(b);
     }
   }
+
+  /// unite() where no other thread is at work.
+  ZHALO_HD void unite_alone(LocalIndex a, LocalIndex b) const {
+    a = find(a);
+    b = find(b);
+    if (a < b) {
+      parent[b] = a;
+    } else {
+      parent[a] = b;
+    }
+  }
 };
 
 }  // namespace zhalo::kernels

@@ -29,6 +29,39 @@ struct LinkLeafPair : FofLanes<Lanes> {
     return fof.sets.find(of.first_in_sets + particle);
   }
 
+  /// A leaf that walks, with its first particles, and one that it meets.
+  struct LeafPair {
+    const Leaf& walking;
+    const Lane (&first_x)[3];
+    const Leaf& met;
+  };
+
+  /// Links two leaves, if they are not in one set. The boxes are asked for where they are needed:
+  /// a device has no registers to keep them.
+  template <class Metric, class WalkingBox, class MetBox>
+  ZHALO_HD void link_leaves(const Lanes& lanes, const Metric& metric, const LeafPair& pair,
+                            const WalkingBox& walking_box, const MetBox& met_box) const {
+    const Leaf& a = pair.walking;
+    const Leaf& b = pair.met;
+    if (a.connected && b.connected &&
+        lanes.any(set_of(fof.walkers, a.begin) == set_of(fof, b.begin)))
+      return;
+    for (LocalIndex i = a.begin; i < a.end; i += Side::max_size) {
+      Lane x[3] = {pair.first_x[0], pair.first_x[1], pair.first_x[2]};
+      if (i > a.begin) this->load_particles(lanes, fof.walkers.tree, i, x);
+      const Side near_a = near_box(lanes, metric, {fof.walkers, a, i}, x, met_box());
+      if (near_a.open == 0) continue;
+      for (LocalIndex j = b.begin; j < b.end; j += Side::max_size) {
+        Lane y[3];
+        this->load_particles(lanes, fof.tree, j, y);
+        Side one = near_a;
+        Side other = near_box(lanes, metric, {fof, b, j}, y, walking_box());
+        if (other.open != 0 && link_sides(lanes, metric, {one, x}, {other, y})) return;
+      }
+    }
+  }
+
+ private:
   /// Some particles of a leaf, of which a bit set says which may still find a friend in the other
   /// leaf.
   struct Side {

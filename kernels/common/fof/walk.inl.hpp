@@ -24,66 +24,18 @@ struct LinkScratch {
   StoredBoxes<Lanes> others;   ///< of leaves that they meet
 };
 
-/// Links the leaves below one node with all leaves of the tree that are near: with those from the
-/// node on where the tree's own leaves walk, so that each pair of leaves is met once.
-///
-/// A stack walk from the top level collects, in a bounded list, the nodes of level 1 within the
-/// linking length. For each of them, the walking leaves that are near it are tested against its
-/// leaves. Pairs of leaves that are not in one set already are linked particle by particle.
-template <class Lanes>
-struct LinkBetween : LinkLeafPair<Lanes> {
+/// The walk of the leaves below one node through the tree. It collects the nodes of level 1 within
+/// the linking length in a bounded list.
+template <class Lanes, class WalkScratch>
+struct LinkWalk : LinkLeafPair<Lanes> {
   using Base = LinkLeafPair<Lanes>;
   using Base::fof;
   using typename Base::Lane;
-  using typename Base::Leaf;
   using typename Base::Real;
   using typename Base::Siblings;
-  using typename Base::Side;
-  using Scratch = LinkScratch<Lanes>;
+  using Scratch = WalkScratch;
 
-  ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
-    const Index node = fof.walkers.tree.level_first[fof.walk_level] + item;
-    Real lo[3], hi[3];
-    for (int axis = 0; axis < 3; ++axis) {
-      lo[axis] = fof.walkers.tree.boxes.lo[axis][node];
-      hi[axis] = fof.walkers.tree.boxes.hi[axis][node];
-    }
-    if (!(lo[0] <= hi[0])) return;
-    if (this->near_edge(lo, hi)) {
-      start(lanes, PeriodicMetric<Lanes>(lanes, fof), item, s);
-    } else {
-      start(lanes, OpenMetric<Lanes>(lanes, fof), item, s);
-    }
-  }
-
- private:
-  ZHALO_HD Index leaves_below(int level) const {
-    Index leaves = 1;
-    for (int p = 0; p < level; ++p) leaves *= fof.tree.fanout;
-    return leaves;
-  }
-
-  template <class Metric>
-  ZHALO_HD void start(const Lanes& lanes, const Metric& metric, Index item, Scratch& s) const {
-    Walk walk{item, item * leaves_below(fof.walk_level), s};
-    if (fof.tree.num_levels == 1) {
-      lanes.one([&] { s.nodes[0] = 0; });
-      walk.num_nodes = 1;
-    } else {
-      // The top level is one node's worth of children: it is expanded as if a node 0 lay above.
-      this->push(lanes, walk, fof.tree.num_levels, 0);
-    }
-    // One place links, so that the text of linking is compiled in once.
-    while (true) {
-      if (walk.height == 0 || walk.num_nodes + fof.tree.fanout > Scratch::max_nodes) {
-        link_near(lanes, metric, walk);
-        if (walk.height == 0) return;
-        walk.num_nodes = 0;
-      }
-      expand(lanes, metric, this->pop(lanes, walk, fof.tree), walk);
-    }
-  }
-
+ protected:
   /// The leaves that walk together, and how far they are.
   struct Walk {
     Index item;
@@ -92,6 +44,73 @@ struct LinkBetween : LinkLeafPair<Lanes> {
     int num_nodes = 0;
     int height = 0;
   };
+
+  /// Calls link(metric, walk) for each list of nodes.
+  template <class Link>
+  ZHALO_HD void walk_from(const Lanes& lanes, Index item, Scratch& s, const Link& link) const {
+    const Index node = fof.walkers.tree.level_first[fof.walk_level] + item;
+    Real lo[3], hi[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      lo[axis] = fof.walkers.tree.boxes.lo[axis][node];
+      hi[axis] = fof.walkers.tree.boxes.hi[axis][node];
+    }
+    if (!(lo[0] <= hi[0])) return;
+    Walk walk{item, item * leaves_below(fof.walk_level), s};
+    if (this->near_edge(lo, hi)) {
+      start(lanes, PeriodicMetric<Lanes>(lanes, fof), walk, link);
+    } else {
+      start(lanes, OpenMetric<Lanes>(lanes, fof), walk, link);
+    }
+  }
+
+  ZHALO_HD Index leaves_below(int level) const {
+    Index leaves = 1;
+    for (int p = 0; p < level; ++p) leaves *= fof.tree.fanout;
+    return leaves;
+  }
+
+  /// Which of the boxes in the lanes are within reach of the box.
+  template <class Metric>
+  ZHALO_HD std::uint64_t near_boxes(const Lanes& lanes, const Metric& metric,
+                                    const Corners<Lanes>& box, const Corners<Lanes>& boxes) const {
+    const Lane r2 = this->gap2(metric, box, boxes, lanes.broadcast(0));
+    std::uint64_t near = lanes.ballot(r2 <= lanes.broadcast(metric.reach2));
+    if (Metric::periodic)
+      near &= lanes.ballot(boxes.lo[0] <= boxes.hi[0]);  // an image of an empty box is not far
+    return near;
+  }
+
+  /// Which of the boxes in the lanes are within reach of a node of level 1.
+  template <class Metric>
+  ZHALO_HD std::uint64_t near_node(const Lanes& lanes, const Metric& metric, Index node,
+                                   const Corners<Lanes>& boxes) const {
+    if (fof.tree.num_levels == 1) return lanes.ballot(boxes.lo[0] <= boxes.hi[0]);
+    Corners<Lanes> box;
+    this->broadcast_box(lanes, fof.tree, fof.tree.level_first[1] + node, box);
+    return near_boxes(lanes, metric, box, boxes);
+  }
+
+ private:
+  template <class Metric, class Link>
+  ZHALO_HD void start(const Lanes& lanes, const Metric& metric, Walk& walk,
+                      const Link& link) const {
+    if (fof.tree.num_levels == 1) {
+      lanes.one([&] { walk.scratch.nodes[0] = 0; });
+      walk.num_nodes = 1;
+    } else {
+      // The top level is one node's worth of children: it is expanded as if a node 0 lay above.
+      this->push(lanes, walk, fof.tree.num_levels, 0);
+    }
+    // One place links, so that the text of linking is compiled in once.
+    while (true) {
+      if (walk.height == 0 || walk.num_nodes + fof.tree.fanout > Scratch::max_nodes) {
+        link(metric, walk);
+        if (walk.height == 0) return;
+        walk.num_nodes = 0;
+      }
+      expand(lanes, metric, this->pop(lanes, walk, fof.tree), walk);
+    }
+  }
 
   template <class Metric>
   ZHALO_HD void expand(const Lanes& lanes, const Metric& metric, const Siblings& siblings,
@@ -115,17 +134,6 @@ struct LinkBetween : LinkLeafPair<Lanes> {
     }
   }
 
-  /// Which of the boxes in the lanes are within reach of the box.
-  template <class Metric>
-  ZHALO_HD std::uint64_t near_boxes(const Lanes& lanes, const Metric& metric,
-                                    const Corners<Lanes>& box, const Corners<Lanes>& boxes) const {
-    const Lane r2 = this->gap2(metric, box, boxes, lanes.broadcast(0));
-    std::uint64_t near = lanes.ballot(r2 <= lanes.broadcast(metric.reach2));
-    if (Metric::periodic)
-      near &= lanes.ballot(boxes.lo[0] <= boxes.hi[0]);  // an image of an empty box is not far
-    return near;
-  }
-
   /// Which of the `fanout` nodes from `first` on (index in the boxes' arrays) are within reach of
   /// the box.
   template <class Metric>
@@ -139,7 +147,29 @@ struct LinkBetween : LinkLeafPair<Lanes> {
     }
     return near & first_bits(fof.tree.fanout);
   }
+};
 
+/// Links the leaves below one node with all leaves of the tree that are near: with those from the
+/// node on where the tree's own leaves walk, so that each pair of leaves is met once.
+///
+/// For each near node of level 1, the walking leaves that are near it are tested against its
+/// leaves. Pairs of leaves that are not in one set already are linked particle by particle.
+template <class Lanes>
+struct LinkBetween : LinkWalk<Lanes, LinkScratch<Lanes>> {
+  using Base = LinkWalk<Lanes, LinkScratch<Lanes>>;
+  using Base::fof;
+  using typename Base::Lane;
+  using typename Base::Leaf;
+  using typename Base::Real;
+  using typename Base::Scratch;
+  using typename Base::Walk;
+
+  ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
+    this->walk_from(lanes, item, s,
+                    [&](const auto& metric, Walk& walk) { link_near(lanes, metric, walk); });
+  }
+
+ private:
   /// Leaves of the tree, one for each lane.
   struct LeafVector {
     Index first;
@@ -219,26 +249,16 @@ struct LinkBetween : LinkLeafPair<Lanes> {
     return all;
   }
 
-  /// Which of the boxes in the lanes are within reach of a node of level 1.
-  template <class Metric>
-  ZHALO_HD std::uint64_t near_node(const Lanes& lanes, const Metric& metric, Index node,
-                                   const Corners<Lanes>& boxes) const {
-    if (fof.tree.num_levels == 1) return lanes.ballot(boxes.lo[0] <= boxes.hi[0]);
-    Corners<Lanes> box;
-    this->broadcast_box(lanes, fof.tree, fof.tree.level_first[1] + node, box);
-    return near_boxes(lanes, metric, box, boxes);
-  }
-
   /// Links those of the walking leaves that are near a node with some of that node's leaves.
   template <class Metric>
   ZHALO_HD void link_walkers(const Lanes& lanes, const Metric& metric, const Walk& walk, Index node,
                              const LeafVector& others) const {
-    const int num = static_cast<int>(leaves_below(fof.walk_level));
+    const int num = static_cast<int>(this->leaves_below(fof.walk_level));
     for (int at = 0; at < num; at += Lanes::size) {
       const Index first = walk.first_leaf + at;
       put_boxes(lanes, fof.walkers.tree, first, walk.scratch.walking);
       const Corners<Lanes> boxes = stored_boxes(lanes, walk.scratch.walking);
-      std::uint64_t near = near_node(lanes, metric, node, boxes) & first_bits(num - at);
+      std::uint64_t near = this->near_node(lanes, metric, node, boxes) & first_bits(num - at);
       for (; near != 0; near &= near - 1) {
         const int lane = lowest_bit(near);
         link_walker(lanes, metric, walk, {first + lane, lane}, others);
@@ -246,20 +266,12 @@ struct LinkBetween : LinkLeafPair<Lanes> {
     }
   }
 
-  /// A leaf that walks, with its first particles.
-  struct WalkingLeaf {
-    const Walk& walk;
-    const Walker& walker;
-    const Leaf& leaf;
-    const Lane (&first_x)[3];
-  };
-
   /// Links a leaf with those of the tree that are near and not in one set with it.
   template <class Metric>
   ZHALO_HD void link_walker(const Lanes& lanes, const Metric& metric, const Walk& walk,
                             const Walker& walker, const LeafVector& others) const {
     std::uint64_t near =
-        near_boxes(lanes, metric, stored_box(lanes, walk.scratch.walking, walker.at),
+        this->near_boxes(lanes, metric, stored_box(lanes, walk.scratch.walking, walker.at),
                    stored_boxes(lanes, walk.scratch.others)) &
         first_bits(others.num);
     // Earlier leaves have met this one.
@@ -278,34 +290,12 @@ struct LinkBetween : LinkLeafPair<Lanes> {
     }
     Lane first_x[3];
     this->load_particles(lanes, fof.walkers.tree, a.begin, first_x);
-    for (; near != 0; near &= near - 1)
-      link_leaves(lanes, metric, {walk, walker, a, first_x}, others, lowest_bit(near));
-  }
-
-  template <class Metric>
-  ZHALO_HD void link_leaves(const Lanes& lanes, const Metric& metric, const WalkingLeaf& walking,
-                            const LeafVector& others, int lane) const {
-    const Leaf& a = walking.leaf;
-    const Leaf b = this->leaf_of(fof, others.first + lane);
-    if (a.connected && b.connected &&
-        lanes.any(this->set_of(fof.walkers, a.begin) == this->set_of(fof, b.begin)))
-      return;
-    const StoredBoxes<Lanes>& walking_boxes = walking.walk.scratch.walking;
-    const StoredBoxes<Lanes>& boxes = walking.walk.scratch.others;
-    for (LocalIndex i = a.begin; i < a.end; i += Side::max_size) {
-      Lane x[3] = {walking.first_x[0], walking.first_x[1], walking.first_x[2]};
-      if (i > a.begin) this->load_particles(lanes, fof.walkers.tree, i, x);
-      const Side near_a =
-          this->near_box(lanes, metric, {fof.walkers, a, i}, x, stored_box(lanes, boxes, lane));
-      if (near_a.open == 0) continue;
-      for (LocalIndex j = b.begin; j < b.end; j += Side::max_size) {
-        Lane y[3];
-        this->load_particles(lanes, fof.tree, j, y);
-        Side one = near_a;
-        Side other = this->near_box(lanes, metric, {fof, b, j}, y,
-                                    stored_box(lanes, walking_boxes, walking.walker.at));
-        if (other.open != 0 && this->link_sides(lanes, metric, {one, x}, {other, y})) return;
-      }
+    const auto box_of_a = [&] { return stored_box(lanes, walk.scratch.walking, walker.at); };
+    for (; near != 0; near &= near - 1) {
+      const int lane = lowest_bit(near);
+      const Leaf b = this->leaf_of(fof, others.first + lane);
+      const auto box_of_b = [&] { return stored_box(lanes, walk.scratch.others, lane); };
+      this->link_leaves(lanes, metric, {a, first_x, b}, box_of_a, box_of_b);
     }
   }
 };

@@ -1,0 +1,314 @@
+// Linking leaves with each other on a host, in stages. No include guard: compiled once for each
+// vector target.
+//
+// The common text (kernels/common/fof/walk.inl.hpp) finishes one pair of leaves before the next. On
+// a host most of its time goes into wrong guesses of branches. Here each stage is a loop over a
+// list that writes the next list. What is not near is written, too, but the list does not grow. So
+// there is next to nothing to guess. The sets are the same.
+
+HWY_BEFORE_NAMESPACE();
+namespace zhalo::kernels::HWY_NAMESPACE {
+
+/// A list that a stage fills. Its room is bounded.
+template <class T>
+struct StageList {
+  static constexpr int room = 512;
+
+  T entries[room];
+  int num = 0;
+
+  /// Writes in any case: that costs less than a branch.
+  void add_if(bool wanted, const T& entry) {
+    entries[num] = entry;
+    num += wanted ? 1 : 0;
+  }
+  bool has_room(int more) const { return num + more <= room; }
+};
+
+struct PairOfLeaves {
+  LocalIndex walking;
+  LocalIndex met;
+};
+
+/// Some particles of the leaf that walks, from `first` on, near the leaf that it meets.
+struct NearLeaf {
+  PairOfLeaves leaves;
+  LocalIndex first;
+  std::uint32_t bits;
+};
+
+/// The same, with those of the leaf that it meets.
+struct NearEachOther {
+  PairOfLeaves leaves;
+  LocalIndex first[2];
+  std::uint32_t bits[2];
+};
+
+/// A particle and its friends among some, as elements of the sets.
+struct FriendsOfOne {
+  LocalIndex one;
+  LocalIndex first;
+  std::uint32_t bits;
+};
+
+struct StagedScratch {
+  static constexpr int max_stack = 384;
+  static constexpr int max_nodes = 256;
+
+  std::uint32_t stack[max_stack];
+  LocalIndex nodes[max_nodes];
+  StageList<PairOfLeaves> pairs;
+  StageList<NearLeaf> near_leaf;
+  StageList<NearEachOther> near_each_other;
+  StageList<FriendsOfOne> friends;
+};
+
+/// As LinkBetween.
+template <class Lanes>
+struct StagedLink : LinkWalk<Lanes, StagedScratch> {
+  using Base = LinkWalk<Lanes, StagedScratch>;
+  using Base::fof;
+  using typename Base::Lane;
+  using typename Base::Leaf;
+  using typename Base::Real;
+  using typename Base::Scratch;
+  using typename Base::Walk;
+  static constexpr int max_vectors = max_leaf_size / Lanes::size;
+
+  bool one_thread = false;
+
+  void operator()(const Lanes& lanes, Index item, Scratch& s) const {
+    this->walk_from(lanes, item, s,
+                    [&](const auto& metric, Walk& walk) { link_near(lanes, metric, walk); });
+  }
+
+ private:
+  template <class Metric>
+  void link_near(const Lanes& lanes, const Metric& metric, Walk& walk) const {
+    Scratch& s = walk.scratch;
+    for (int n = 0; n < walk.num_nodes; ++n) {
+      for (int j = 0; j < fof.tree.fanout; j += Lanes::size) {
+        if (!s.pairs.has_room(static_cast<int>(this->leaves_below(fof.walk_level)) * Lanes::size))
+          link_pairs(lanes, metric, s);
+        add_pairs(lanes, metric, walk, s.nodes[n], j);
+      }
+    }
+    link_pairs(lanes, metric, s);
+  }
+
+  /// The walking leaves with those leaves of a node, from the j-th on, that are near.
+  template <class Metric>
+  void add_pairs(const Lanes& lanes, const Metric& metric, const Walk& walk, Index node,
+                 int j) const {
+    const Index first = node * fof.tree.fanout + j;
+    Corners<Lanes> boxes;
+    this->load_boxes(lanes, fof.tree, first, boxes);
+    const int num = static_cast<int>(this->leaves_below(fof.walk_level));
+    for (int at = 0; at < num; at += Lanes::size) {
+      Corners<Lanes> walking;
+      this->load_boxes(lanes, fof.walkers.tree, walk.first_leaf + at, walking);
+      std::uint64_t near = this->near_node(lanes, metric, node, walking) & first_bits(num - at);
+      for (; near != 0; near &= near - 1) {
+        const Index leaf = walk.first_leaf + at + lowest_bit(near);
+        Corners<Lanes> box;
+        this->broadcast_box(lanes, fof.walkers.tree, leaf, box);
+        std::uint64_t met = this->near_boxes(lanes, metric, box, boxes);
+        met &= first_bits(fof.tree.fanout - j);
+        // Earlier leaves have met this one.
+        if (fof.own_leaves_walk && first <= leaf) met &= ~first_bits(leaf + 1 - first);
+        add_pairs_of(leaf, first, met, walk.scratch.pairs);
+      }
+    }
+  }
+
+  /// Without those that are seen to be in one set.
+  void add_pairs_of(Index leaf, Index first, std::uint64_t met,
+                    StageList<PairOfLeaves>& pairs) const {
+    const bool connected = fof.walkers.connected[leaf] != 0;
+    const LocalIndex set = parent_of(fof.walkers, leaf);
+    for (; met != 0; met &= met - 1) {
+      const Index other = first + lowest_bit(met);
+      const bool in_one_set =
+          connected & (fof.connected[other] != 0) & (parent_of(fof, other) == set);
+      pairs.add_if(!in_one_set, {static_cast<LocalIndex>(leaf), static_cast<LocalIndex>(other)});
+    }
+  }
+
+  LocalIndex parent_of(const LinkedTree<Real>& of, Index leaf) const {
+    return atomic_load(fof.sets.parent[of.first_in_sets + of.tree.leaf_begin[leaf]]);
+  }
+
+  // -------------------------------------------------------------- stages
+
+  template <class Metric>
+  void link_pairs(const Lanes& lanes, const Metric& metric, Scratch& s) const {
+    for (int i = 0; i < s.pairs.num; ++i) {
+      const PairOfLeaves pair = s.pairs.entries[i];
+      if (size_of(fof.walkers, pair.walking) > max_leaf_size ||
+          size_of(fof, pair.met) > max_leaf_size) {
+        link_large(lanes, metric, pair);
+        continue;
+      }
+      if (!s.near_leaf.has_room(max_vectors)) link_near_leaves(lanes, metric, s);
+      find_near_leaf(lanes, metric, pair, s.near_leaf);
+    }
+    s.pairs.num = 0;
+    link_near_leaves(lanes, metric, s);
+  }
+
+  static LocalIndex size_of(const LinkedTree<Real>& of, Index leaf) {
+    return of.tree.leaf_end[leaf] - of.tree.leaf_begin[leaf];
+  }
+
+  /// Leaves of many particles at one point, or nearly.
+  template <class Metric>
+  void link_large(const Lanes& lanes, const Metric& metric, const PairOfLeaves& pair) const {
+    const Leaf a = this->leaf_of(fof.walkers, pair.walking);
+    const Leaf b = this->leaf_of(fof, pair.met);
+    Lane first_x[3];
+    this->load_particles(lanes, fof.walkers.tree, a.begin, first_x);
+    Corners<Lanes> box_of_a, box_of_b;
+    this->broadcast_box(lanes, fof.walkers.tree, pair.walking, box_of_a);
+    this->broadcast_box(lanes, fof.tree, pair.met, box_of_b);
+    this->link_leaves(
+        lanes, metric, {a, first_x, b}, [&] { return box_of_a; }, [&] { return box_of_b; });
+  }
+
+  /// Which of the particles from `first` on, as many as there are lanes, are near a box.
+  template <class Metric>
+  std::uint32_t near_box_bits(const Lanes& lanes, const Metric& metric,
+                              const TreeView<Real>& particles, LocalIndex first,
+                              const Corners<Lanes>& box) const {
+    Corners<Lanes> point;
+    this->load_particles(lanes, particles, first, point.lo);
+    for (int axis = 0; axis < 3; ++axis) point.hi[axis] = point.lo[axis];
+    const Lane gap2 = this->gap2(metric, box, point, lanes.broadcast(0));
+    return static_cast<std::uint32_t>(lanes.ballot(gap2 <= lanes.broadcast(metric.reach2)));
+  }
+
+  template <class Metric>
+  void find_near_leaf(const Lanes& lanes, const Metric& metric, const PairOfLeaves& pair,
+                      StageList<NearLeaf>& found) const {
+    const TreeView<Real>& tree = fof.walkers.tree;
+    Corners<Lanes> box;
+    this->broadcast_box(lanes, fof.tree, pair.met, box);
+    const LocalIndex end = tree.leaf_end[pair.walking];
+    for (LocalIndex i = tree.leaf_begin[pair.walking]; i < end; i += Lanes::size) {
+      const std::uint32_t bits = near_box_bits(lanes, metric, tree, i, box) &
+                                 static_cast<std::uint32_t>(first_bits(Index{end} - i));
+      found.add_if(bits != 0, {pair, i, bits});
+    }
+  }
+
+  template <class Metric>
+  void link_near_leaves(const Lanes& lanes, const Metric& metric, Scratch& s) const {
+    for (int i = 0; i < s.near_leaf.num; ++i) {
+      if (!s.near_each_other.has_room(max_vectors)) link_near_each_other(lanes, metric, s);
+      find_near_each_other(lanes, metric, s.near_leaf.entries[i], s.near_each_other);
+    }
+    s.near_leaf.num = 0;
+    link_near_each_other(lanes, metric, s);
+  }
+
+  template <class Metric>
+  void find_near_each_other(const Lanes& lanes, const Metric& metric, const NearLeaf& near,
+                            StageList<NearEachOther>& found) const {
+    Corners<Lanes> box;
+    this->broadcast_box(lanes, fof.walkers.tree, near.leaves.walking, box);
+    const LocalIndex end = fof.tree.leaf_end[near.leaves.met];
+    for (LocalIndex j = fof.tree.leaf_begin[near.leaves.met]; j < end; j += Lanes::size) {
+      const std::uint32_t bits = near_box_bits(lanes, metric, fof.tree, j, box) &
+                                 static_cast<std::uint32_t>(first_bits(Index{end} - j));
+      found.add_if(bits != 0, {near.leaves, {near.first, j}, {near.bits, bits}});
+    }
+  }
+
+  template <class Metric>
+  void link_near_each_other(const Lanes& lanes, const Metric& metric, Scratch& s) const {
+    for (int i = 0; i < s.near_each_other.num; ++i) {
+      if (!s.friends.has_room(Lanes::size)) unite_friends(s.friends);
+      find_friends(lanes, metric, s.near_each_other.entries[i], s.friends);
+    }
+    s.near_each_other.num = 0;
+    unite_friends(s.friends);
+  }
+
+  /// Some particles of a leaf.
+  struct Some {
+    const LinkedTree<Real>* of;
+    LocalIndex first;
+    std::uint32_t bits;
+    bool connected;
+  };
+
+  /// Of two vectors, particles of the one that has fewer are tested against the other. In a
+  /// connected leaf one friend stands for all.
+  template <class Metric>
+  void find_friends(const Lanes& lanes, const Metric& metric, const NearEachOther& near,
+                    StageList<FriendsOfOne>& found) const {
+    const LinkedTree<Real>& walkers = fof.walkers;
+    Some a{&walkers, near.first[0], near.bits[0], walkers.connected[near.leaves.walking] != 0};
+    Some b{&fof, near.first[1], near.bits[1], fof.connected[near.leaves.met] != 0};
+    if (a.connected && b.connected &&
+        this->set_of(walkers, a.first) == this->set_of(fof, b.first))
+      return;
+    if (count_bits(a.bits) > count_bits(b.bits)) std::swap(a, b);
+    Lane x[3];
+    this->load_particles(lanes, b.of->tree, b.first, x);
+    const int before = found.num;
+    for (std::uint64_t left = a.bits; left != 0; left &= left - 1) {
+      const LocalIndex i = a.first + static_cast<LocalIndex>(lowest_bit(left));
+      std::uint64_t hits = friends_of(lanes, metric, a, i, {b, x});
+      if (b.connected) hits &= ~(hits - 1);
+      found.add_if(hits != 0, {a.of->first_in_sets + i, b.of->first_in_sets + b.first,
+                               static_cast<std::uint32_t>(hits)});
+    }
+    if (a.connected && b.connected && found.num > before) {
+      unite(found.entries[before]);
+      found.num = before;
+    }
+  }
+
+  struct LoadedSome {
+    const Some& some;
+    const Lane (&x)[3];
+  };
+
+  template <class Metric>
+  std::uint64_t friends_of(const Lanes& lanes, const Metric& metric, const Some& a, LocalIndex i,
+                           const LoadedSome& b) const {
+    Lane xi[3];
+    this->broadcast_particle(lanes, a.of->tree, i, xi);
+    const auto decide = [&](int lane) {
+      return fof.are_friends(*a.of, i, *b.some.of, Index{b.some.first} + lane);
+    };
+    return this->friends(lanes, metric, this->distance2(metric, xi, b.x), b.some.bits, decide);
+  }
+
+  void unite_friends(StageList<FriendsOfOne>& friends) const {
+    for (int i = 0; i < friends.num; ++i) unite(friends.entries[i]);
+    friends.num = 0;
+  }
+
+  void unite(const FriendsOfOne& friends) const {
+    for (std::uint64_t left = friends.bits; left != 0; left &= left - 1) {
+      const LocalIndex other = friends.first + static_cast<LocalIndex>(lowest_bit(left));
+      if (one_thread) {
+        fof.sets.unite_alone(friends.one, other);
+      } else {
+        fof.sets.unite(friends.one, other);
+      }
+    }
+  }
+};
+
+template <class Real>
+void link_between_in_stages(const Host& exec, const FofView<Real>& fof) {
+  const TreeView<Real>& walkers = fof.walkers.tree;
+  StagedLink<LanesOf<Real>> link{{{{{fof}}}}, has_one_thread(exec)};
+  link.fof.walk_level = walkers.num_levels > 1 ? 1 : 0;
+  for_each_with_lanes(exec, walkers.level_size[link.fof.walk_level], link, LanesOf<Real>{});
+}
+
+}  // namespace zhalo::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
