@@ -176,9 +176,9 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch> {
 
   /// Which of the particles from `first` on, as many as there are lanes, are near a box.
   template <class Metric>
-  std::uint32_t near_box_bits(const Lanes& lanes, const Metric& metric,
-                              const TreeView<Real>& particles, LocalIndex first,
-                              const Corners<Lanes>& box) const {
+  ZHALO_LANES_INLINE std::uint32_t near_box_bits(const Lanes& lanes, const Metric& metric,
+                                                 const TreeView<Real>& particles, LocalIndex first,
+                                                 const Corners<Lanes>& box) const {
     Corners<Lanes> point;
     this->load_particles(lanes, particles, first, point.lo);
     for (int axis = 0; axis < 3; ++axis) point.hi[axis] = point.lo[axis];
@@ -249,8 +249,7 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch> {
     const LinkedTree<Real>& walkers = fof.walkers;
     Some a{&walkers, near.first[0], near.bits[0], walkers.connected[near.leaves.walking] != 0};
     Some b{&fof, near.first[1], near.bits[1], fof.connected[near.leaves.met] != 0};
-    if (a.connected && b.connected &&
-        this->set_of(walkers, a.first) == this->set_of(fof, b.first))
+    if (a.connected && b.connected && this->set_of(walkers, a.first) == this->set_of(fof, b.first))
       return;
     if (count_bits(a.bits) > count_bits(b.bits)) std::swap(a, b);
     Lane x[3];
@@ -275,14 +274,28 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch> {
   };
 
   template <class Metric>
-  std::uint64_t friends_of(const Lanes& lanes, const Metric& metric, const Some& a, LocalIndex i,
-                           const LoadedSome& b) const {
+  ZHALO_LANES_INLINE std::uint64_t friends_of(const Lanes& lanes, const Metric& metric,
+                                              const Some& a, LocalIndex i,
+                                              const LoadedSome& b) const {
     Lane xi[3];
     this->broadcast_particle(lanes, a.of->tree, i, xi);
-    const auto decide = [&](int lane) {
-      return fof.are_friends(*a.of, i, *b.some.of, Index{b.some.first} + lane);
-    };
-    return this->friends(lanes, metric, this->distance2(metric, xi, b.x), b.some.bits, decide);
+    const Lane r2 = this->distance2(metric, xi, b.x);
+    const std::uint64_t hits = lanes.ballot(r2 <= lanes.broadcast(metric.reach2)) & b.some.bits;
+    const std::uint64_t certain = lanes.ballot(r2 <= lanes.broadcast(metric.within2)) & hits;
+    if (hits == certain) [[likely]]
+      return hits;
+    return certain | decided(a, i, b.some, hits & ~certain);
+  }
+
+  /// Those of the doubtful pairs that are friends.
+  std::uint64_t decided(const Some& a, LocalIndex i, const Some& b, std::uint64_t doubtful) const {
+    std::uint64_t hits = 0;
+    for (; doubtful != 0; doubtful &= doubtful - 1) {
+      const int lane = lowest_bit(doubtful);
+      const bool found = fof.are_friends(*a.of, i, *b.of, Index{b.first} + lane);
+      hits |= std::uint64_t{found} << lane;
+    }
+    return hits;
   }
 
   void unite_friends(StageList<FriendsOfOne>& friends) const {

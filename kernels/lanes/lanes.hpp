@@ -73,3 +73,11 @@
 #define ZHALO_LANES_END HWY_AFTER_NAMESPACE();
 #define ZHALO_INSTANTIATE_LANES(name) static_assert(true)
 #endif
+
+/// Before small functions that take lanes. Where lanes are vectors, a call would pass them through
+/// memory.
+#if defined(__CUDACC__)
+#define ZHALO_LANES_INLINE
+#else
+#define ZHALO_LANES_INLINE [[gnu::always_inline]]
+#endif

@@ -10,9 +10,11 @@ struct OpenSpace {
   using Lane = typename Lanes::Lane;
   static constexpr bool periodic = false;
 
-  ZHALO_HD Lane difference(int, Lane a, Lane b) const { return Lanes::abs(a - b); }
+  ZHALO_LANES_INLINE ZHALO_HD Lane difference(int, Lane a, Lane b) const {
+    return Lanes::abs(a - b);
+  }
   /// Distance between the intervals [alo, ahi] and [blo, bhi]; negative where they overlap.
-  ZHALO_HD Lane gap(int, Lane alo, Lane ahi, Lane blo, Lane bhi) const {
+  ZHALO_LANES_INLINE ZHALO_HD Lane gap(int, Lane alo, Lane ahi, Lane blo, Lane bhi) const {
     return Lanes::max(blo - ahi, alo - bhi);
   }
 };
@@ -27,11 +29,11 @@ struct PeriodicSpace {
       : period{lanes.broadcast(length[0]), lanes.broadcast(length[1]), lanes.broadcast(length[2])} {
   }
 
-  ZHALO_HD Lane difference(int axis, Lane a, Lane b) const {
+  ZHALO_LANES_INLINE ZHALO_HD Lane difference(int axis, Lane a, Lane b) const {
     const Lane direct = Lanes::abs(a - b);
     return Lanes::min(direct, period[axis] - direct);
   }
-  ZHALO_HD Lane gap(int axis, Lane alo, Lane ahi, Lane blo, Lane bhi) const {
+  ZHALO_LANES_INLINE ZHALO_HD Lane gap(int axis, Lane alo, Lane ahi, Lane blo, Lane bhi) const {
     const Lane direct = Lanes::max(blo - ahi, alo - bhi);
     return Lanes::min(direct, period[axis] - (Lanes::max(ahi, bhi) - Lanes::min(alo, blo)));
   }
@@ -51,7 +53,8 @@ struct TreeLanes {
   using Lane = typename Lanes::Lane;
 
   template <class Metric>
-  ZHALO_HD static Lane distance2(const Metric& metric, const Lane (&a)[3], const Lane (&b)[3]) {
+  ZHALO_LANES_INLINE ZHALO_HD static Lane distance2(const Metric& metric, const Lane (&a)[3],
+                                                    const Lane (&b)[3]) {
     const Lane x = metric.difference(0, a[0], b[0]);
     const Lane y = metric.difference(1, a[1], b[1]);
     const Lane z = metric.difference(2, a[2], b[2]);
@@ -61,8 +64,8 @@ struct TreeLanes {
   /// Squared distance between boxes; never more, in floating point, than that of any two points in
   /// them, because every step is monotone under rounding and is the same as in distance2.
   template <class Metric>
-  ZHALO_HD static Lane gap2(const Metric& metric, const Corners<Lanes>& a, const Corners<Lanes>& b,
-                            Lane zero) {
+  ZHALO_LANES_INLINE ZHALO_HD static Lane gap2(const Metric& metric, const Corners<Lanes>& a,
+                                               const Corners<Lanes>& b, Lane zero) {
     const Lane x = Lanes::max(metric.gap(0, a.lo[0], a.hi[0], b.lo[0], b.hi[0]), zero);
     const Lane y = Lanes::max(metric.gap(1, a.lo[1], a.hi[1], b.lo[1], b.hi[1]), zero);
     const Lane z = Lanes::max(metric.gap(2, a.lo[2], a.hi[2], b.lo[2], b.hi[2]), zero);
@@ -71,12 +74,12 @@ struct TreeLanes {
 
   using Tree = TreeView<Real>;
 
-  ZHALO_HD static void load_particles(const Lanes& lanes, const Tree& tree, Index first,
-                                      Lane (&x)[3]) {
+  ZHALO_LANES_INLINE ZHALO_HD static void load_particles(const Lanes& lanes, const Tree& tree,
+                                                         Index first, Lane (&x)[3]) {
     for (int axis = 0; axis < 3; ++axis) x[axis] = lanes.load(tree.pos.axis[axis] + first);
   }
-  ZHALO_HD static void broadcast_particle(const Lanes& lanes, const Tree& tree, Index i,
-                                          Lane (&x)[3]) {
+  ZHALO_LANES_INLINE ZHALO_HD static void broadcast_particle(const Lanes& lanes, const Tree& tree,
+                                                             Index i, Lane (&x)[3]) {
     for (int axis = 0; axis < 3; ++axis) x[axis] = lanes.broadcast(tree.pos.axis[axis][i]);
   }
 
@@ -86,22 +89,23 @@ struct TreeLanes {
     int lane;
   };
   /// broadcast_particle() of what load_particles() loaded.
-  ZHALO_HD static void broadcast_particle_of(const Lanes& lanes, const Tree& tree,
-                                             const LaneOf& one, const Lane (&loaded)[3],
-                                             Lane (&x)[3]) {
+  ZHALO_LANES_INLINE ZHALO_HD static void broadcast_particle_of(const Lanes& lanes,
+                                                                const Tree& tree, const LaneOf& one,
+                                                                const Lane (&loaded)[3],
+                                                                Lane (&x)[3]) {
     for (int axis = 0; axis < 3; ++axis)
       x[axis] =
           lanes.broadcast(lanes.element(loaded[axis], tree.pos.axis[axis] + one.first, one.lane));
   }
-  ZHALO_HD static void load_boxes(const Lanes& lanes, const Tree& tree, Index node,
-                                  Corners<Lanes>& c) {
+  ZHALO_LANES_INLINE ZHALO_HD static void load_boxes(const Lanes& lanes, const Tree& tree,
+                                                     Index node, Corners<Lanes>& c) {
     for (int axis = 0; axis < 3; ++axis) {
       c.lo[axis] = lanes.load(tree.boxes.lo[axis] + node);
       c.hi[axis] = lanes.load(tree.boxes.hi[axis] + node);
     }
   }
-  ZHALO_HD static void broadcast_box(const Lanes& lanes, const Tree& tree, Index node,
-                                     Corners<Lanes>& c) {
+  ZHALO_LANES_INLINE ZHALO_HD static void broadcast_box(const Lanes& lanes, const Tree& tree,
+                                                        Index node, Corners<Lanes>& c) {
     for (int axis = 0; axis < 3; ++axis) {
       c.lo[axis] = lanes.broadcast(tree.boxes.lo[axis][node]);
       c.hi[axis] = lanes.broadcast(tree.boxes.hi[axis][node]);

@@ -71,8 +71,9 @@ struct LinkWalk : LinkLeafPair<Lanes> {
 
   /// Which of the boxes in the lanes are within reach of the box.
   template <class Metric>
-  ZHALO_HD std::uint64_t near_boxes(const Lanes& lanes, const Metric& metric,
-                                    const Corners<Lanes>& box, const Corners<Lanes>& boxes) const {
+  ZHALO_LANES_INLINE ZHALO_HD std::uint64_t near_boxes(const Lanes& lanes, const Metric& metric,
+                                                       const Corners<Lanes>& box,
+                                                       const Corners<Lanes>& boxes) const {
     const Lane r2 = this->gap2(metric, box, boxes, lanes.broadcast(0));
     std::uint64_t near = lanes.ballot(r2 <= lanes.broadcast(metric.reach2));
     if (Metric::periodic)
@@ -82,8 +83,9 @@ struct LinkWalk : LinkLeafPair<Lanes> {
 
   /// Which of the boxes in the lanes are within reach of a node of level 1.
   template <class Metric>
-  ZHALO_HD std::uint64_t near_node(const Lanes& lanes, const Metric& metric, Index node,
-                                   const Corners<Lanes>& boxes) const {
+  ZHALO_LANES_INLINE ZHALO_HD std::uint64_t near_node(const Lanes& lanes, const Metric& metric,
+                                                      Index node,
+                                                      const Corners<Lanes>& boxes) const {
     if (fof.tree.num_levels == 1) return lanes.ballot(boxes.lo[0] <= boxes.hi[0]);
     Corners<Lanes> box;
     this->broadcast_box(lanes, fof.tree, fof.tree.level_first[1] + node, box);
@@ -137,8 +139,9 @@ struct LinkWalk : LinkLeafPair<Lanes> {
   /// Which of the `fanout` nodes from `first` on (index in the boxes' arrays) are within reach of
   /// the box.
   template <class Metric>
-  ZHALO_HD std::uint64_t near_nodes(const Lanes& lanes, const Metric& metric,
-                                    const Corners<Lanes>& box, Index first) const {
+  ZHALO_LANES_INLINE ZHALO_HD std::uint64_t near_nodes(const Lanes& lanes, const Metric& metric,
+                                                       const Corners<Lanes>& box,
+                                                       Index first) const {
     std::uint64_t near = 0;
     for (int j = 0; j < fof.tree.fanout; j += Lanes::size) {
       Corners<Lanes> boxes;
@@ -272,7 +275,7 @@ struct LinkBetween : LinkWalk<Lanes, LinkScratch<Lanes>> {
                             const Walker& walker, const LeafVector& others) const {
     std::uint64_t near =
         this->near_boxes(lanes, metric, stored_box(lanes, walk.scratch.walking, walker.at),
-                   stored_boxes(lanes, walk.scratch.others)) &
+                         stored_boxes(lanes, walk.scratch.others)) &
         first_bits(others.num);
     // Earlier leaves have met this one.
     if (fof.own_leaves_walk && others.first <= walker.leaf)
