@@ -73,16 +73,16 @@ static void find_haloes(const zhalo_domain* domain, double linking_length, int64
   zhalo_catalogue* haloes = NULL;
   zhalo_catalogue_counts counts;
   check(zhalo_find_groups(domain, linking_length, &groups));
-  check(zhalo_make_catalogue(groups, 32, &haloes));  // of at least 32 particles
+  check(zhalo_make_catalogue(groups, NULL, &haloes));  // of at least 32 particles
   check(zhalo_catalogue_get_counts(haloes, &counts));
-  check(zhalo_catalogue_get_group_of_particles(haloes, halo_of, num));
+  check(zhalo_catalogue_get_group_of_particles(haloes, 0, halo_of, num));
 
   // Rows are sorted over all ranks, and each rank has an equal share of them.
   const int64_t rows = counts.num_groups;
   int64_t* length = malloc(sizeof(int64_t) * (size_t)(rows + 1));
   double* centre = malloc(3 * sizeof(double) * (size_t)(rows + 1));
   check(zhalo_catalogue_get_lengths(haloes, length, rows));
-  check(zhalo_catalogue_get_centres(haloes, centre, 3 * rows));
+  check(zhalo_catalogue_get_property(haloes, "GroupPos", centre, 3 * rows));
   if (counts.first_group == 0 && rows > 0) {
     printf("%lld haloes, the largest has %lld particles around %.3f %.3f %.3f\n",
            (long long)counts.num_groups_total, (long long)length[0], centre[0], centre[1],
@@ -162,7 +162,7 @@ int main(int argc, char** argv) {
   const zhalo_particles particles = view(mine, num);
   const zhalo_box box = {.lo = {0, 0, 0}, .length = {1, 1, 1}, .periodic = {1, 1, 1}};
   zhalo_domain* domain = NULL;
-  check(zhalo_domain_create(context, &particles, &box, &domain));
+  check(zhalo_domain_create(context, &particles, 1, &box, &domain));
 
   int64_t* halo_of = malloc(sizeof(int64_t) * (size_t)(num + 1));
   zhalo_cells cells;

@@ -12,6 +12,7 @@ module zhalo
     integer(c_int) :: threads = 0
     type(c_ptr) :: device = c_null_ptr
     real(c_double) :: timeout_seconds = 0
+    type(c_ptr) :: stream = c_null_ptr
   end type
 
   type, bind(c) :: zhalo_column
@@ -30,6 +31,8 @@ module zhalo
     integer(c_int) :: dimensions = 0
     type(zhalo_column) :: position(3), velocity(3), mass
     real(c_double) :: uniform_mass = 0
+    type(zhalo_column) :: type
+    integer(c_int) :: uniform_type = 0
     integer(c_int) :: is_on_device = 0
   end type
 
@@ -46,10 +49,12 @@ module zhalo
       type(c_ptr), value :: rows
       integer(c_int), value :: precision, dimensions
     end function
-    integer(c_int) function zhalo_domain_create(context, particles, box, domain) bind(c)
+    integer(c_int) function zhalo_domain_create(context, species, num_species, box, &
+                                                 domain) bind(c)
       import
       type(c_ptr), value :: context
-      type(zhalo_particles), intent(in) :: particles
+      type(zhalo_particles), intent(in) :: species(*)
+      integer(c_int), value :: num_species
       type(zhalo_box), intent(in) :: box
       type(c_ptr), intent(out) :: domain
     end function
@@ -59,9 +64,10 @@ module zhalo
       real(c_double), value :: linking_length
       type(c_ptr), intent(out) :: groups
     end function
-    integer(c_int) function zhalo_groups_get_labels(groups, labels, room) bind(c)
+    integer(c_int) function zhalo_groups_get_labels(groups, species, labels, room) bind(c)
       import
       type(c_ptr), value :: groups
+      integer(c_int), value :: species
       integer(c_int64_t), intent(out) :: labels(*)
       integer(c_int64_t), value :: room
     end function
@@ -129,9 +135,9 @@ program haloes_fortran
   options%processor = 1  ! the host
   call check(zhalo_context_create_f(MPI_COMM_WORLD%MPI_VAL, options, context))
   call check(zhalo_set_rows(particles%position, c_loc(position), 0, 3))  ! 0: double
-  call check(zhalo_domain_create(context, particles, box, domain))
+  call check(zhalo_domain_create(context, [particles], 1, box, domain))
   call check(zhalo_find_groups(domain, 0.01d0, groups))
-  call check(zhalo_groups_get_labels(groups, labels, num))
+  call check(zhalo_groups_get_labels(groups, 0, labels, num))
   if (rank == 0) print '(a, 4i3)', 'labels', labels
   ! What is wrong is a status and a message, on all ranks.
   if (zhalo_find_groups(domain, -1d0, none) /= 0 .and. rank == 0) print '(a)', error_message()

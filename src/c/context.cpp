@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <new>
 #include <string_view>
@@ -37,7 +38,21 @@ ExecRequest exec_request(const zhalo_context_options& options) {
     validate(request.device >= 0, "the number of the device is {} (must be at least 0)",
              request.device);
   }
+  validate(options.stream == nullptr || options.device != nullptr,
+           "a CUDA stream is given without its device; give the number of the device, too");
   return request;
+}
+
+/// Where the context computes, on the stream of the caller if there is one. Collective.
+Exec exec_of(const Communicator& comm, const zhalo_context_options& options) {
+  Exec exec = choose_exec(comm, exec_request(options));
+  if (options.stream == nullptr) return exec;
+  auto* const cuda = std::get_if<Cuda>(&exec);
+  validate(cuda != nullptr,
+           "a CUDA stream is given, and the context computes on the host; give ZHALO_CUDA, or no "
+           "stream");
+  cuda->stream = static_cast<CUstream_st*>(options.stream);
+  return exec;
 }
 
 CommunicatorOptions communicator_options(const zhalo_context_options& options) {
@@ -45,6 +60,12 @@ CommunicatorOptions communicator_options(const zhalo_context_options& options) {
   if (options.timeout_seconds < 0) chosen.timeout_seconds = 0;  // there: no limit
   if (options.timeout_seconds > 0) chosen.timeout_seconds = options.timeout_seconds;
   return chosen;
+}
+
+/// Bytes as a signed number: the largest one where there is no limit.
+Index whole(std::size_t bytes) {
+  constexpr Index largest = std::numeric_limits<Index>::max();
+  return bytes < static_cast<std::size_t>(largest) ? static_cast<Index>(bytes) : largest;
 }
 
 /// `connect` makes the communicator from its options. Collective.
@@ -57,7 +78,7 @@ int create_context(const zhalo_context_options* options, zhalo_context** context
     const auto shared =
         std::make_shared<Context>(Context{.comm = connect(communicator_options(chosen))});
     make_handle(shared, context, [&] {
-      shared->exec = choose_exec(shared->comm, exec_request(chosen));
+      shared->exec = exec_of(shared->comm, chosen);
       return zhalo_context{shared};
     });
   });
@@ -115,6 +136,23 @@ int zhalo_context_is_on_device(const zhalo_context* context, int* is_on_device) 
     const Exec& exec = at(context, "context").shared->exec;
     at(is_on_device, "answer") = std::holds_alternative<Cuda>(exec) ? 1 : 0;
   });
+}
+
+int zhalo_context_get_memory(const zhalo_context* context, zhalo_memory_counts* counts) {
+  return status_of([&] {
+    const MemoryPool& pool = *memory(at(context, "context").shared->exec);
+    at(counts, "counts") = {whole(pool.bytes_in_use()), whole(pool.peak_bytes()),
+                            whole(pool.bytes_held()), whole(pool.peak_held()),
+                            whole(pool.available_bytes())};
+  });
+}
+
+int zhalo_context_reset_peak_memory(const zhalo_context* context) {
+  return status_of([&] { memory(at(context, "context").shared->exec)->reset_peak(); });
+}
+
+int zhalo_context_release_memory(const zhalo_context* context) {
+  return status_of([&] { memory(at(context, "context").shared->exec)->release(); });
 }
 
 void zhalo_context_destroy(zhalo_context* context) { delete context; }

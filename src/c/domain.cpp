@@ -1,74 +1,11 @@
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <vector>
 
-#include "src/c/handles.hpp"
+#include "src/c/particles.hpp"
 
 namespace zhalo::c {
 namespace {
-
-std::size_t size_of(int precision) {
-  return one_of(precision, 1, "precision") == ZHALO_FLOAT ? sizeof(float) : sizeof(double);
-}
-
-/// A column without its gaps.
-std::vector<std::byte> packed(const zhalo_column& column, Index num) {
-  const std::size_t size = size_of(column.precision);
-  std::vector<std::byte> numbers(static_cast<std::size_t>(num) * size);
-  for (Index i = 0; i < num; ++i) {
-    std::memcpy(numbers.data() + static_cast<std::size_t>(i) * size,
-                static_cast<const std::byte*>(column.data) + i * column.stride_bytes, size);
-  }
-  return numbers;
-}
-
-/// Brings the caller's columns to where the context computes.
-class Columns {
- public:
-  Columns(const Exec& exec, const zhalo_particles& particles)
-      : exec_(exec),
-        num_(particles.num),
-        copies_(particles.is_on_device == 0 && std::holds_alternative<Cuda>(exec)) {
-    validate(particles.is_on_device == 0 || std::holds_alternative<Cuda>(exec),
-             "the particles are on a device, and the context computes on the host; copy them to "
-             "the host, or make the context with ZHALO_CUDA");
-  }
-
-  /// The column with its stride in bytes, in memory of the Exec.
-  zhalo_column checked(zhalo_column column, const char* what) {
-    if (column.data == nullptr || num_ == 0) return {};
-    const auto size = static_cast<Index>(size_of(column.precision));
-    if (column.stride_bytes == 0) column.stride_bytes = size;
-    validate(column.stride_bytes >= size,
-             "{} of {} bytes are {} bytes apart (give the distance in bytes, or 0 for no gaps)",
-             what, size, column.stride_bytes);
-    if (!copies_) return column;
-    const std::vector<std::byte> numbers = packed(column, num_);
-    uploaded_.push_back(to_exec(exec_, Span<const std::byte>(numbers), what));
-    return {uploaded_.back().data(), size, column.precision};
-  }
-
- private:
-  const Exec& exec_;
-  Index num_;
-  bool copies_;
-  std::vector<Buffer<std::byte>> uploaded_;
-};
-
-RealColumn real_column(const zhalo_column& column) {
-  if (column.data == nullptr) return {};
-  if (column.precision == ZHALO_FLOAT)
-    return {static_cast<const float*>(column.data), column.stride_bytes};
-  return {static_cast<const double*>(column.data), column.stride_bytes};
-}
-
-int dimensions_of(const zhalo_particles& particles) {
-  const int dimensions = particles.dimensions == 0 ? 3 : particles.dimensions;
-  validate(dimensions == 2 || dimensions == 3, "there are {} dimensions (must be 2 or 3)",
-           dimensions);
-  return dimensions;
-}
 
 Box box_of(const zhalo_box& given, int dimensions) {
   Box box;
@@ -81,60 +18,40 @@ Box box_of(const zhalo_box& given, int dimensions) {
   return box;
 }
 
-/// Every axis has positions of one precision, and either every axis has velocities or none.
-void validate_axes(const zhalo_particles& particles, int dimensions) {
-  const int precision = one_of(particles.position[0].precision, 1, "precision of positions");
-  const bool has_velocity = particles.velocity[0].data != nullptr;
-  for (int axis = 0; axis < dimensions; ++axis) {
-    const zhalo_column& position = particles.position[axis];
-    validate(position.data != nullptr, "there are {} particles without positions along {}",
-             particles.num, "xyz"[axis]);
-    validate(position.precision == precision,
-             "positions along {} have another precision than along x (all must have one)",
-             "xyz"[axis]);
-    validate((particles.velocity[axis].data != nullptr) == has_velocity,
-             "there are velocities along some axes only (give all or none)");
+/// Whether positions are float, as all species with particles on all ranks must agree. Collective.
+bool agree_on_float(const Communicator& comm, Span<const zhalo_particles> species) {
+  Index own_highest = ZHALO_DOUBLE;
+  Index own_lowest = ZHALO_FLOAT;
+  for (const zhalo_particles& given : species) {
+    if (given.num == 0) continue;
+    own_highest = std::max<Index>(own_highest, given.position[0].precision);
+    own_lowest = std::min<Index>(own_lowest, given.position[0].precision);
   }
-}
-
-/// Whether positions are float, as all ranks with particles must agree. Collective.
-bool agree_on_float(const Communicator& comm, const zhalo_particles& particles) {
-  const bool has_particles = particles.num > 0;
-  const Index own = particles.position[0].precision;
-  const Index highest = comm.max(has_particles ? own : Index{ZHALO_DOUBLE});
-  const Index lowest = comm.min(has_particles ? own : highest);
-  validate(lowest == highest,
-           "some ranks have positions in float and others in double; give all in one precision");
+  const Index highest = comm.max(own_highest);
+  const Index lowest = comm.min(own_lowest);
+  validate(highest != ZHALO_FLOAT || lowest == highest,
+           "some ranks or species have positions in float and others in double; give all in one "
+           "precision");
   return highest == ZHALO_FLOAT;
 }
 
 template <class Real>
-Particles<Real> view(const zhalo_particles& given, int dimensions, Columns& columns) {
-  Particles<Real> particles;
-  particles.dimensions = dimensions;
-  if (given.uniform_mass != 0) particles.uniform_mass = given.uniform_mass;
-  ParticleSegment<Real>& segment = particles.segments.emplace_back();
-  segment.num = given.num;
-  for (int axis = 0; axis < dimensions; ++axis) {
-    const zhalo_column position = columns.checked(given.position[axis], "positions");
-    const auto i = static_cast<std::size_t>(axis);
-    segment.pos[i] = {static_cast<const Real*>(position.data), position.stride_bytes};
-    segment.velocity[i] = real_column(columns.checked(given.velocity[axis], "velocities"));
-  }
-  segment.mass = real_column(columns.checked(given.mass, "masses"));
-  return particles;
+Domain<Real> domain_of(const Context& context, std::vector<GivenParticles>& given, const Box& box) {
+  std::vector<Particles<Real>> species;
+  species.reserve(given.size());
+  for (GivenParticles& one : given) species.push_back(one.view<Real>());
+  return Domain<Real>(context, species, box);
 }
 
 zhalo_domain make_domain_of(const std::shared_ptr<const Context>& context,
-                            const zhalo_particles& given, const zhalo_box& given_box) {
-  validate(given.num >= 0, "there are {} particles", given.num);
-  const int dimensions = dimensions_of(given);
-  if (given.num > 0) validate_axes(given, dimensions);
-  const Box box = box_of(given_box, dimensions);
-  Columns columns(context->exec, given);
-  if (agree_on_float(context->comm, given))
-    return {context, Domain<float>(*context, view<float>(given, dimensions, columns), box)};
-  return {context, Domain<double>(*context, view<double>(given, dimensions, columns), box)};
+                            Span<const zhalo_particles> species, const zhalo_box& given_box) {
+  std::vector<GivenParticles> given;
+  given.reserve(static_cast<std::size_t>(species.size()));
+  for (const zhalo_particles& one : species) given.emplace_back(context->exec, one);
+  const Box box = box_of(given_box, dimensions_of(species[0]));
+  if (agree_on_float(context->comm, species))
+    return {context, domain_of<float>(*context, given, box)};
+  return {context, domain_of<double>(*context, given, box)};
 }
 
 }  // namespace
@@ -146,7 +63,7 @@ int zhalo_set_rows(zhalo_column* columns, const void* rows, int precision, int d
     at(columns, "columns");
     validate(dimensions == 2 || dimensions == 3, "there are {} dimensions (must be 2 or 3)",
              dimensions);
-    const std::size_t size = size_of(precision);
+    const std::size_t size = size_of_number(precision);
     const auto stride = static_cast<Index>(size) * dimensions;
     for (int axis = 0; axis < dimensions; ++axis) {
       const auto* first = static_cast<const std::byte*>(rows);
@@ -156,21 +73,24 @@ int zhalo_set_rows(zhalo_column* columns, const void* rows, int precision, int d
   });
 }
 
-int zhalo_domain_create(const zhalo_context* context, const zhalo_particles* particles,
-                        const zhalo_box* box, zhalo_domain** domain) {
+int zhalo_domain_create(const zhalo_context* context, const zhalo_particles* species,
+                        int num_species, const zhalo_box* box, zhalo_domain** domain) {
   if (domain != nullptr) *domain = nullptr;
   return status_of([&] {
     const auto& shared = at(context, "context").shared;
-    make_handle(shared, domain,
-                [&] { return make_domain_of(shared, at(particles, "particles"), at(box, "box")); });
+    make_handle(shared, domain, [&] {
+      validate(num_species > 0, "there are {} species (must be at least 1)", num_species);
+      return make_domain_of(shared, {&at(species, "particles"), num_species}, at(box, "box"));
+    });
   });
 }
 
-int zhalo_domain_get_counts(const zhalo_domain* domain, zhalo_domain_counts* counts) {
+int zhalo_domain_get_counts(const zhalo_domain* domain, int species, zhalo_domain_counts* counts) {
   return status_of([&] {
     at(counts, "counts") = std::visit(
-        [](const auto& of) {
-          return zhalo_domain_counts{of.num_origin(), of.num_total(), of.num_wrapped()};
+        [&](const auto& of) {
+          return zhalo_domain_counts{of.num_origin(species), of.num_total(species),
+                                     of.num_wrapped(), of.num_species()};
         },
         at(domain, "domain").particles);
   });

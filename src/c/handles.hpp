@@ -2,9 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/comm/context.hpp"
@@ -26,7 +29,8 @@ struct zhalo_domain {
 
 struct zhalo_groups {
   zhalo_domain domain;
-  zhalo::FofResult fof;
+  /// By species; none: not attached.
+  std::vector<std::optional<zhalo::Buffer<zhalo::Index>>> labels;
 };
 
 struct zhalo_catalogue {
@@ -37,6 +41,8 @@ struct zhalo_catalogue {
 struct zhalo_neighbours {
   zhalo_domain domain;
   std::variant<zhalo::KnnResult<float>, zhalo::KnnResult<double>> lists;
+  int species = 0;         ///< of the queries, in whose order the lists are
+  bool of_points = false;  ///< lists are in the caller's order already
 };
 // NOLINTEND(readability-identifier-naming)
 
@@ -78,6 +84,14 @@ inline int one_of(int value, int last, const char* what) {
   return value;
 }
 
+/// InputError unless the domain has the species, and all ranks name the same. Collective.
+inline void validate_species(const zhalo_domain& domain, int species) {
+  const int num = std::visit([](const auto& of) { return of.num_species(); }, domain.particles);
+  validate(species >= 0 && species < num, "there is no species {} in the domain (there are {})",
+           species, num);
+  validate_equal(domain.context->comm, {species}, "the species");
+}
+
 /// Collective. `*handle` becomes what make() returns, or null if any rank fails.
 template <class Handle, class Make>
 void make_handle(const std::shared_ptr<const Context>& context, Handle** handle, const Make& make) {
@@ -103,24 +117,32 @@ void copy_out(const Exec& exec, Span<const T> values, T* to, Index room) {
   copy_bytes(exec, to, values.data(), static_cast<std::size_t>(values.size()) * sizeof(T));
 }
 
-/// Copies values of a domain's particles, `per_particle` each, to an array of the caller in the
-/// order in which this rank gave the particles. Collective.
+/// Values of the particles of one species, in the domain's order.
 template <class T>
-void copy_in_caller_order(const zhalo_domain& domain, Span<const T> values, Index per_particle,
-                          T* to, Index room) {
-  const auto size = per_particle * static_cast<Index>(sizeof(T));
+struct DomainValues {
+  Span<const T> values;
+  int species = 0;
+  Index per_particle = 1;
+};
+
+/// Copies them to an array of the caller, in the order in which this rank gave the particles.
+/// Collective.
+template <class T>
+void copy_in_caller_order(const zhalo_domain& domain, const DomainValues<T>& from, T* to,
+                          Index room) {
+  const auto size = from.per_particle * static_cast<Index>(sizeof(T));
   const auto copy = [&](const auto& particles) {
-    const Index num = particles.num_origin();
-    validate_room(to, room, num * per_particle);
-    const ColumnView column{values.data(), particles.num(), size, 0};
+    const Index num = particles.num_origin(from.species);
+    validate_room(to, room, num * from.per_particle);
+    const ColumnView column{from.values.data(), particles.num(from.species), size, 0};
     const Exec& exec = domain.context->exec;
     if (std::holds_alternative<Host>(exec)) {
-      particles.to_caller_order(column, {to, num, size});
+      particles.to_caller_order(column, {to, num, size}, from.species);
       return;
     }
     // The caller's array may be in host memory.
-    Buffer<T> ordered(exec, num * per_particle, "results in the caller's order");
-    particles.to_caller_order(column, {ordered.data(), num, size});
+    Buffer<T> ordered(exec, num * from.per_particle, "results in the caller's order");
+    particles.to_caller_order(column, {ordered.data(), num, size}, from.species);
     copy_out<T>(exec, ordered.span(), to, room);
   };
   domain.context->comm.together([&] { std::visit(copy, domain.particles); });

@@ -105,6 +105,12 @@ void validate_agreement(const Communicator& comm, const Box& box, std::size_t nu
   }
 }
 
+/// Says of several species which one it is.
+PositionsOf positions_of(std::size_t species, std::size_t num_species) {
+  if (num_species == 1) return {};
+  return {fmt::format("particles of species {}", species), "particle"};
+}
+
 template <class Real>
 std::shared_ptr<DomainState<Real>> make_shared_domain(const Context& context,
                                                       const std::vector<Particles<Real>>& species,
@@ -116,7 +122,7 @@ std::shared_ptr<DomainState<Real>> make_shared_domain(const Context& context,
     Index num = 0;
     for (const Particles<Real>& particles : species) {
       validate_box(box, particles.dimensions);
-      inputs.push_back({particles});
+      inputs.push_back({particles, positions_of(inputs.size(), species.size())});
       num += particles.num();
     }
     validate_box_fits<Real>(box);

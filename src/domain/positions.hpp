@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "kernels/particles.hpp"
@@ -42,8 +43,8 @@ struct Extent {
 
 /// Whose positions they are, for messages.
 struct PositionsOf {
-  const char* many = "particles";
-  const char* one = "particle";
+  std::string many = "particles";
+  std::string one = "particle";
 };
 
 /// Looks at all positions. Collective. Throws InputError for positions that are not finite or lie

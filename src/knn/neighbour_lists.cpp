@@ -27,7 +27,7 @@ void validate_search(const NeighbourSearch& search) {
 
 /// What ranks that search together must have in common.
 void validate_agreement(const Communicator& comm, const NeighbourSearch& search, const Box& box,
-                        bool has_queries) {
+                        const KnnSpecies& species) {
   struct Request {
     Box box;
     double max_radius;
@@ -35,22 +35,24 @@ void validate_agreement(const Communicator& comm, const NeighbourSearch& search,
     std::uint64_t sizes;  ///< of elements, as a number that depends on all of them
     int k;
     bool include_self;
-    bool has_queries;
+    KnnSpecies species;
   };
-  Request mine{box,        search.max_radius, static_cast<Index>(search.columns.size()),
-               0,          search.k,          search.include_self,
-               has_queries};
+  Request mine{box,    search.max_radius, static_cast<Index>(search.columns.size()),
+               0,      search.k,          search.include_self,
+               species};
   for (const ColumnView& column : search.columns)
     mine.sizes = mine.sizes * 65599U + static_cast<std::uint64_t>(column.element_size);
   for (const Request& other : comm.all_gather(mine)) {
     const bool same = other.k == mine.k && other.max_radius == mine.max_radius &&
-                      other.include_self == mine.include_self && other.box == box &&
-                      other.has_queries == has_queries;
+                      other.include_self == mine.include_self && other.box == box;
     validate(same,
-             "k, radius, include_self, box or the presence of queries are not the same on all "
-             "ranks: k {} here, {} elsewhere; "
-             "give all ranks the same",
+             "k, radius, include_self or box are not the same on all ranks: k {} here, {} "
+             "elsewhere; give all ranks the same",
              mine.k, other.k);
+    validate(other.species.queries == species.queries && other.species.targets == species.targets,
+             "the queries or the targets are not the same on all ranks: species {} among species "
+             "{} here, {} among {} elsewhere (query points are species 1); give all ranks the same",
+             species.queries, species.targets, other.species.queries, other.species.targets);
     validate(other.num_columns == mine.num_columns && other.sizes == mine.sizes,
              "the ranks do not give the same columns ({} here, {} elsewhere, or other sizes); "
              "ranks without particles must give "
@@ -70,6 +72,13 @@ struct NeighbourLists<Real>::State {
 };
 
 namespace {
+
+/// The species of a domain, or as numbers: particles 0, and query points 1.
+template <class Real>
+KnnSpecies kinds_of(const KnnTargets<Real>& targets) {
+  if (targets.domain != nullptr) return targets.species;
+  return {.queries = targets.has_queries() ? 1 : 0, .targets = 0};
+}
 
 template <class Real>
 void validate_targets(const KnnTargets<Real>& targets, const Box& box) {
@@ -99,7 +108,7 @@ NeighbourLists<Real>::NeighbourLists(const Context& context, const KnnTargets<Re
       validate(column.data != nullptr, "a column of the particles has no memory");
       validate_memory(context.exec, column.data, "values of a column");
     }
-    validate_agreement(context.comm, search, box, targets.has_queries());
+    validate_agreement(context.comm, search, box, kinds_of(targets));
     SearchInput<Real> input = make_search_input(context, targets, box, search.columns);
     state_ = std::make_shared<State>(State{context,
                                            RowSearch<Real>(context, std::move(input), search),

@@ -14,8 +14,8 @@ from page_case import NEEDS_MPIRUN, PROGRAM, ROOT, PageCase, main
 SECTION = re.compile(r"^(?://|!) \[(\w+)\]\n(.*?)^(?://|!) \[\1\]\n", re.MULTILINE | re.DOTALL)
 
 
-def sections(source):
-    code = (ROOT / "apps/examples" / source).read_text()
+def sections(sources):
+    code = "".join((ROOT / "apps/examples" / source).read_text() for source in sources)
     return sorted(text for _, text in SECTION.findall(code))
 
 
@@ -23,17 +23,22 @@ def sections(source):
 class Pages(PageCase):
     def test_page(self):
         blocks = self.run_page("c.md")
-        for kind, source, min_num in (("c", "haloes.c", 6), ("fortran", "haloes_fortran.f90", 2)):
+        for kind, sources, min_num in (
+            ("c", ["haloes.c", "gas.c"], 11),
+            ("fortran", ["haloes_fortran.f90"], 2),
+        ):
             quoted = sorted(text for name, text in blocks if name == kind)
-            self.assertEqual(quoted, sections(source))
+            self.assertEqual(quoted, sections(sources))
             self.assertGreaterEqual(len(quoted), min_num)
 
-    def test_the_example_finds_the_same_on_any_number_of_ranks(self):
-        outputs = [
-            self.run_text(f"mpirun -n {ranks} --oversubscribe haloes 5000") for ranks in (1, 2, 3)
-        ]
-        self.assertRegex(outputs[0], r"^5 haloes, ")
-        self.assertEqual(outputs, [outputs[0]] * 3)
+    def test_the_examples_find_the_same_on_any_number_of_ranks(self):
+        for example in ("haloes", "gas"):
+            outputs = [
+                self.run_text(f"mpirun -n {ranks} --oversubscribe {example} 5000")
+                for ranks in (1, 2, 3)
+            ]
+            self.assertRegex(outputs[0], r"^5 haloes, ")
+            self.assertEqual(outputs, [outputs[0]] * 3)
 
     def test_fortran(self):
         if not (PROGRAM.parent / "haloes_fortran").exists():

@@ -19,7 +19,9 @@ GOOD = {
     "kernels/common/fof/plain.hpp": '#pragma once\n#include "zhalo/catalogue/plain.hpp"\n',
     "kernels/host/fof.cpp": '#include "kernels/common/fof/labels.hpp"\n'
     '#include "zhalo/core/config.hpp"\n#if 1\n#endif\n',
-    "include/zhalo/zhalo.h": "#ifndef A\n#define A\n#include <mpi.h>\n#endif\n",
+    "include/zhalo/c/domain.h": "#ifndef A\n#define A\n#include <mpi.h>\n#include <stdint.h>\n"
+    "#endif\n",
+    "include/zhalo/zhalo.h": '#ifndef B\n#define B\n#include "zhalo/c/domain.h"\n#endif\n',
     "src/c/context.cpp": '#include "zhalo/zhalo.h"\n#include "zhalo/mesh/paint.hpp"\n',
     "apps/examples/e.c": '#include "zhalo/zhalo.h"\n',
     "apps/fof.cpp": '#include "zhalo/io/snapshot.hpp"\n#include "progress.hpp"\n#include <mpi.h>\n',
@@ -50,6 +52,22 @@ FAULTS = {
         "layer domain may not include",
     ),
     "C in C++": ("src/fof/f.cpp", '#include "zhalo/zhalo.h"\n', "only src/c/ includes"),
+    "one C header in C++": (
+        "src/fof/f.cpp",
+        '#include "zhalo/c/domain.h"\n',
+        "only src/c/ includes",
+    ),
+    "C in kernels": ("kernels/host/k.cpp", '#include "zhalo/c/domain.h"\n', "only src/c/ includes"),
+    "C++ in C": (
+        "include/zhalo/c/domain.h",
+        '#include "zhalo/core/config.hpp"\n',
+        "headers for C include no C++",
+    ),
+    "C++ in zhalo.h": (
+        "include/zhalo/zhalo.h",
+        '#include "zhalo/core/config.hpp"\n',
+        "headers for C include no C++",
+    ),
     "io in the C interface": (
         "src/c/d.cpp",
         '#include "zhalo/io/snapshot.hpp"\n',

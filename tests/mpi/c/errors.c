@@ -1,19 +1,14 @@
 /// zhalo.h from C: every rank gets the status and the message of an error, and can go on.
+#include "tests/mpi/c/errors.h"
+
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "tests/mpi/c/check.h"
-#include "zhalo/zhalo.h"
+int rank, size;
+double position[num][3];
+const zhalo_box unit_box = {{0, 0, 0}, {2, 2, 2}, {1, 1, 1}};
 
-enum { num = 20 };
-
-static int rank, size;
-static double position[num][3];
-
-/// A grid of points, on each rank another plane.
-static zhalo_particles particles_of_rank(void) {
+zhalo_particles particles_of_rank(void) {
   zhalo_particles particles = {.num = num};
   for (int i = 0; i < num; ++i) {
     position[i][0] = 0.1 * (i % 5);
@@ -23,18 +18,6 @@ static zhalo_particles particles_of_rank(void) {
   zhalo_set_rows(particles.position, position, ZHALO_DOUBLE, 3);
   return particles;
 }
-
-/// Expects a status and words of the message.
-#define EXPECT_ERROR(call, status, words)                           \
-  do {                                                              \
-    EXPECT_STATUS(call, status);                                    \
-    if (strstr(zhalo_last_error(), words) == NULL) {                \
-      fprintf(stderr, "the message is '%s'\n", zhalo_last_error()); \
-      expect(0, "has the words: " words, __FILE__, __LINE__);       \
-    }                                                               \
-  } while (0)
-
-static const zhalo_box unit_box = {{0, 0, 0}, {2, 2, 2}, {1, 1, 1}};
 
 static void check_contexts(void) {
   zhalo_context* context = NULL;
@@ -49,11 +32,22 @@ static void check_contexts(void) {
                "threads");
   options = (zhalo_context_options){.threads = 1, .timeout_seconds = NAN};
   EXPECT_STATUS(zhalo_context_create(MPI_COMM_WORLD, &options, &context), ZHALO_INPUT_ERROR);
+  int stream = 0;
+  options = (zhalo_context_options){.stream = rank == 0 ? &stream : NULL};
+  EXPECT_ERROR(zhalo_context_create(MPI_COMM_WORLD, &options, &context), ZHALO_INPUT_ERROR,
+               "without its device");
   const int device = 4000;
+  options = (zhalo_context_options){
+      .processor = ZHALO_HOST, .device = &device, .stream = rank == 0 ? &stream : NULL};
+  EXPECT_ERROR(zhalo_context_create(MPI_COMM_WORLD, &options, &context), ZHALO_INPUT_ERROR,
+               "the context computes on the host");
   options = (zhalo_context_options){.processor = ZHALO_CUDA, .device = &device};
   EXPECT_STATUS(zhalo_context_create(MPI_COMM_WORLD, &options, &context), ZHALO_DEVICE_ERROR);
   EXPECT_ERROR(zhalo_context_create(MPI_COMM_WORLD, NULL, NULL), ZHALO_INPUT_ERROR, "null");
   EXPECT_ERROR(zhalo_context_is_on_device(NULL, NULL), ZHALO_INPUT_ERROR, "context is null");
+  EXPECT_ERROR(zhalo_context_get_memory(NULL, NULL), ZHALO_INPUT_ERROR, "context is null");
+  EXPECT_ERROR(zhalo_context_reset_peak_memory(NULL), ZHALO_INPUT_ERROR, "context is null");
+  EXPECT_ERROR(zhalo_context_release_memory(NULL), ZHALO_INPUT_ERROR, "context is null");
 }
 
 /// One rank alone has something wrong, and all get the error.
@@ -63,42 +57,42 @@ static void check_domains(const zhalo_context* context) {
   zhalo_particles particles = particles_of_rank();
   zhalo_box box = unit_box;
   box.length[1] = -1;
-  EXPECT_STATUS(zhalo_domain_create(context, &particles, &box, &domain), ZHALO_INPUT_ERROR);
+  EXPECT_STATUS(zhalo_domain_create(context, &particles, 1, &box, &domain), ZHALO_INPUT_ERROR);
   EXPECT(domain == NULL);
   if (is_last) position[3][1] = NAN;
-  EXPECT_ERROR(zhalo_domain_create(context, &particles, &unit_box, &domain), ZHALO_INPUT_ERROR,
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, &domain), ZHALO_INPUT_ERROR,
                "1 of");
   particles = particles_of_rank();
   if (is_last) particles.position[2].data = NULL;
-  EXPECT_ERROR(zhalo_domain_create(context, &particles, &unit_box, &domain), ZHALO_INPUT_ERROR,
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, &domain), ZHALO_INPUT_ERROR,
                "without positions along z");
   particles = particles_of_rank();
   if (is_last) particles.position[1].precision = ZHALO_FLOAT;
-  EXPECT_ERROR(zhalo_domain_create(context, &particles, &unit_box, &domain), ZHALO_INPUT_ERROR,
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, &domain), ZHALO_INPUT_ERROR,
                "another precision");
   particles = particles_of_rank();
   if (is_last) particles.velocity[1] = particles.position[1];
-  EXPECT_ERROR(zhalo_domain_create(context, &particles, &unit_box, &domain), ZHALO_INPUT_ERROR,
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, &domain), ZHALO_INPUT_ERROR,
                "velocities");
   particles = particles_of_rank();
   if (is_last) particles.position[0].stride_bytes = 4;
-  EXPECT_ERROR(zhalo_domain_create(context, &particles, &unit_box, &domain), ZHALO_INPUT_ERROR,
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, &domain), ZHALO_INPUT_ERROR,
                "4 bytes apart");
   particles = particles_of_rank();
   if (is_last) particles.dimensions = 4;
-  EXPECT_ERROR(zhalo_domain_create(context, &particles, &unit_box, &domain), ZHALO_INPUT_ERROR,
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, &domain), ZHALO_INPUT_ERROR,
                "dimensions");
   particles = particles_of_rank();
   if (is_last) particles.num = -1;
-  EXPECT_ERROR(zhalo_domain_create(context, &particles, &unit_box, &domain), ZHALO_INPUT_ERROR,
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, &domain), ZHALO_INPUT_ERROR,
                "-1 particles");
   particles = particles_of_rank();
   if (is_last) particles.is_on_device = 1;
-  EXPECT_ERROR(zhalo_domain_create(context, &particles, &unit_box, &domain), ZHALO_INPUT_ERROR,
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, &domain), ZHALO_INPUT_ERROR,
                "on a device");
-  EXPECT_ERROR(zhalo_domain_create(context, NULL, &unit_box, &domain), ZHALO_INPUT_ERROR,
+  EXPECT_ERROR(zhalo_domain_create(context, NULL, 1, &unit_box, &domain), ZHALO_INPUT_ERROR,
                "particles is null");
-  EXPECT_ERROR(zhalo_domain_create(context, &particles, &unit_box, is_last ? NULL : &domain),
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, is_last ? NULL : &domain),
                ZHALO_INPUT_ERROR, "null");
 }
 
@@ -110,12 +104,12 @@ static void check_precisions(const zhalo_context* context) {
   const int is_last = rank == size - 1;
   if (is_last) zhalo_set_rows(particles.position, single, ZHALO_FLOAT, 3);
   if (size == 1) return;
-  EXPECT_ERROR(zhalo_domain_create(context, &particles, &unit_box, &domain), ZHALO_INPUT_ERROR,
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, &domain), ZHALO_INPUT_ERROR,
                "float");
   if (!is_last) particles = (zhalo_particles){0};
-  EXPECT_OK(zhalo_domain_create(context, &particles, &unit_box, &domain));
+  EXPECT_OK(zhalo_domain_create(context, &particles, 1, &unit_box, &domain));
   zhalo_domain_counts counts = {0};
-  EXPECT_OK(zhalo_domain_get_counts(domain, &counts));
+  EXPECT_OK(zhalo_domain_get_counts(domain, 0, &counts));
   EXPECT(counts.num_total == num);
   zhalo_domain_destroy(domain);
 }
@@ -151,32 +145,6 @@ static void check_searches(const zhalo_domain* domain) {
   zhalo_neighbours_destroy(neighbours);
 }
 
-static void check_catalogues(const zhalo_domain* domain) {
-  zhalo_groups* groups = NULL;
-  zhalo_catalogue* catalogue = NULL;
-  int64_t labels[num];
-  EXPECT_OK(zhalo_find_groups(domain, 0.11, &groups));
-  EXPECT_ERROR(zhalo_groups_get_labels(groups, labels, num - (rank == 0)), ZHALO_INPUT_ERROR,
-               "room for 19");
-  EXPECT_ERROR(zhalo_groups_get_labels(groups, NULL, num), ZHALO_INPUT_ERROR, "null");
-  EXPECT_STATUS(zhalo_make_catalogue(groups, 0, &catalogue), ZHALO_INPUT_ERROR);
-  if (size > 1) {
-    EXPECT_STATUS(zhalo_make_catalogue(groups, 1 + rank, &catalogue), ZHALO_INPUT_ERROR);
-  }
-  EXPECT(catalogue == NULL);
-  EXPECT_OK(zhalo_make_catalogue(groups, num, &catalogue));
-  zhalo_catalogue_counts counts = {0};
-  EXPECT_OK(zhalo_catalogue_get_counts(catalogue, &counts));
-  EXPECT(counts.num_groups_total == size && counts.num_groups == 1);
-  EXPECT_ERROR(zhalo_catalogue_get_masses(catalogue, NULL, 0), ZHALO_INPUT_ERROR, "room for 0");
-  EXPECT_ERROR(zhalo_catalogue_get_members(catalogue, labels, num - 1), ZHALO_INPUT_ERROR,
-               "room for 19");
-  EXPECT_ERROR(zhalo_catalogue_get_lengths(NULL, labels, num), ZHALO_INPUT_ERROR,
-               "catalogue is null");
-  zhalo_catalogue_destroy(catalogue);
-  zhalo_groups_destroy(groups);
-}
-
 static void check_fields(const zhalo_domain* domain) {
   double values[64];
   zhalo_cells cells;
@@ -185,6 +153,8 @@ static void check_fields(const zhalo_domain* domain) {
   EXPECT_STATUS(zhalo_paint(domain, &options, values, 64, NULL), ZHALO_INPUT_ERROR);
   options = (zhalo_paint_options){.num = {4, 4, 4}, .window = 9};
   EXPECT_ERROR(zhalo_paint(domain, &options, values, 64, NULL), ZHALO_INPUT_ERROR, "window");
+  options = (zhalo_paint_options){.num = {4, 4, 4}, .species = 1};
+  EXPECT_ERROR(zhalo_paint(domain, &options, values, 64, NULL), ZHALO_INPUT_ERROR, "no species 1");
   options = (zhalo_paint_options){.num = {4, 4, 4}};
   EXPECT_ERROR(zhalo_paint(domain, &options, values, 0, NULL), ZHALO_INPUT_ERROR, "room for 0");
   EXPECT_OK(zhalo_paint(domain, &options, values, 64, NULL));
@@ -204,12 +174,12 @@ static void check_alone(void) {
   const zhalo_particles particles = particles_of_rank();
   const zhalo_context_options options = {.processor = ZHALO_HOST, .threads = 1};
   EXPECT_OK(zhalo_context_create_alone(&options, &context));
-  EXPECT_OK(zhalo_domain_create(context, &particles, &unit_box, &domain));
+  EXPECT_OK(zhalo_domain_create(context, &particles, 1, &unit_box, &domain));
   zhalo_context_destroy(context);
   EXPECT_OK(zhalo_find_groups(domain, 0.11, &groups));
   zhalo_domain_destroy(domain);
   labels[num - 1] = -1;
-  EXPECT_OK(zhalo_groups_get_labels(groups, labels, num));
+  EXPECT_OK(zhalo_groups_get_labels(groups, 0, labels, num));
   EXPECT(labels[0] == 0 && labels[num - 1] == 0);
   zhalo_groups_destroy(groups);
 }
@@ -230,10 +200,12 @@ int main(int argc, char** argv) {
   check_precisions(context);
   const zhalo_particles particles = particles_of_rank();
   zhalo_domain* domain = NULL;
-  EXPECT_OK(zhalo_domain_create(context, &particles, &unit_box, &domain));
+  EXPECT_OK(zhalo_domain_create(context, &particles, 1, &unit_box, &domain));
   check_searches(domain);
   check_catalogues(domain);
   check_fields(domain);
+  check_points(domain);
+  check_species(context);
   zhalo_domain_destroy(domain);
   zhalo_context_destroy(context);
 

@@ -100,14 +100,15 @@ static void copy_table(const zhalo_catalogue* catalogue, Table* table) {
   EXPECT_OK(zhalo_catalogue_get_lengths(catalogue, table->length, num));
   EXPECT_OK(zhalo_catalogue_get_labels(catalogue, table->label, num));
   EXPECT_OK(zhalo_catalogue_get_offsets(catalogue, table->offset, num));
-  EXPECT_OK(zhalo_catalogue_get_masses(catalogue, table->mass, num));
-  EXPECT_OK(zhalo_catalogue_get_centres(catalogue, &table->centre[0][0], 3 * num));
-  EXPECT_OK(zhalo_catalogue_get_velocities(catalogue, &table->velocity[0][0], 3 * num));
-  EXPECT_OK(zhalo_catalogue_get_velocity_dispersions(catalogue, table->dispersion, num));
-  EXPECT_OK(zhalo_catalogue_get_rms_radii(catalogue, table->rms_radius, num));
-  EXPECT_OK(zhalo_catalogue_get_max_radii(catalogue, table->max_radius, num));
+  EXPECT_OK(zhalo_catalogue_get_property(catalogue, "GroupMass", table->mass, num));
+  EXPECT_OK(zhalo_catalogue_get_property(catalogue, "GroupPos", &table->centre[0][0], 3 * num));
+  EXPECT_OK(
+      zhalo_catalogue_get_property(catalogue, "GroupVelPeculiar", &table->velocity[0][0], 3 * num));
+  EXPECT_OK(zhalo_catalogue_get_property(catalogue, "GroupVelDispersion", table->dispersion, num));
+  EXPECT_OK(zhalo_catalogue_get_property(catalogue, "GroupInertiaRadius", table->rms_radius, num));
+  EXPECT_OK(zhalo_catalogue_get_property(catalogue, "GroupExtentRadius", table->max_radius, num));
   EXPECT_OK(zhalo_catalogue_get_members(catalogue, table->members, table->counts.num_members));
-  EXPECT_OK(zhalo_catalogue_get_group_of_particles(catalogue, table->row_of, max_points));
+  EXPECT_OK(zhalo_catalogue_get_group_of_particles(catalogue, 0, table->row_of, max_points));
 }
 
 /// Rows of this rank that are not as they should be.
@@ -188,12 +189,13 @@ void check_groups(const Points* points, const zhalo_domain* domain, double linki
   brute_labels(points, linking_length, wanted);
   brute_rows(points, wanted, &rows);
   EXPECT_OK(zhalo_find_groups(domain, linking_length, &groups));
-  EXPECT_OK(zhalo_groups_get_labels(groups, labels, points->num));
+  EXPECT_OK(zhalo_groups_get_labels(groups, 0, labels, points->num));
   EXPECT(wrong_numbers(points, wanted, labels) == 0);
   ++labels[0];
   EXPECT(wrong_numbers(points, wanted, labels) == (points->num > 0));
 
-  EXPECT_OK(zhalo_make_catalogue(groups, min_members, &catalogue));
+  const zhalo_catalogue_options options = {.min_members = min_members};
+  EXPECT_OK(zhalo_make_catalogue(groups, &options, &catalogue));
   zhalo_groups_destroy(groups);  // the catalogue has what it needs
   check_catalogue(points, &rows, catalogue);
   zhalo_catalogue_destroy(catalogue);

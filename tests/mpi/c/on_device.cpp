@@ -30,10 +30,12 @@ void search(const zhalo_context* context, const float* rows, const zhalo_particl
   zhalo_groups* groups = nullptr;
   zhalo_neighbours* neighbours = nullptr;
   REQUIRE(zhalo_set_rows(particles.position, rows, ZHALO_FLOAT, 3) == ZHALO_OK);
-  REQUIRE(zhalo_domain_create(context, &particles, &box, &domain) == ZHALO_OK);
+  REQUIRE(zhalo_domain_create(context, &particles, 1, &box, &domain) == ZHALO_OK);
   REQUIRE(zhalo_find_groups(domain, 0.05, &groups) == ZHALO_OK);
-  REQUIRE(zhalo_groups_get_labels(groups, results.labels, particles.num) == ZHALO_OK);
-  const zhalo_neighbour_options options = {k, 1, 0};
+  REQUIRE(zhalo_groups_get_labels(groups, 0, results.labels, particles.num) == ZHALO_OK);
+  zhalo_neighbour_options options{};
+  options.k = k;
+  options.exclude_self = 1;
   REQUIRE(zhalo_find_neighbours(domain, &options, &neighbours) == ZHALO_OK);
   REQUIRE(zhalo_neighbours_get_indices(neighbours, results.indices, k * particles.num) == ZHALO_OK);
   zhalo_neighbours_destroy(neighbours);
@@ -54,7 +56,8 @@ TEST_CASE("c: particles and results in memory of a device") {
   const std::vector<float> rows = rows_of(points, part);
 
   zhalo_context* context = nullptr;
-  const zhalo_context_options options = {ZHALO_CUDA, 0, nullptr, 0};
+  zhalo_context_options options{};
+  options.processor = ZHALO_CUDA;
   REQUIRE(zhalo_context_create(MPI_COMM_WORLD, &options, &context) == ZHALO_OK);
   const auto num = static_cast<std::size_t>(part.count);
   std::vector<Index> labels(num), indices(k * num);
@@ -76,7 +79,7 @@ TEST_CASE("c: particles and results in memory of a device") {
   float at_host[3] = {0, 0, 0};
   particles.num = 1;
   REQUIRE(zhalo_set_rows(particles.position, at_host, ZHALO_FLOAT, 3) == ZHALO_OK);
-  CHECK(zhalo_domain_create(context, &particles, &box, &domain) == ZHALO_INPUT_ERROR);
+  CHECK(zhalo_domain_create(context, &particles, 1, &box, &domain) == ZHALO_INPUT_ERROR);
   CHECK(domain == nullptr);
   zhalo_context_destroy(context);
 }

@@ -26,7 +26,7 @@ static zhalo_box box_of(const Points* points) {
 
 static void expect_counts(const Points* points, const zhalo_domain* domain) {
   zhalo_domain_counts counts;
-  EXPECT_OK(zhalo_domain_get_counts(domain, &counts));
+  EXPECT_OK(zhalo_domain_get_counts(domain, 0, &counts));
   EXPECT(counts.num == points->num && counts.num_total == points->num_total);
   EXPECT(counts.num_wrapped == (points->periodic ? points->num_total / 50 : 0));
 }
@@ -50,7 +50,7 @@ static zhalo_domain* make_from_structs(const zhalo_context* context, const Point
     particles.velocity[axis] = (zhalo_column){&bodies->velocity[axis], sizeof(Body), ZHALO_FLOAT};
   }
   particles.mass = (zhalo_column){&bodies->mass, sizeof(Body), ZHALO_FLOAT};
-  EXPECT_OK(zhalo_domain_create(context, &particles, &box, &domain));
+  EXPECT_OK(zhalo_domain_create(context, &particles, 1, &box, &domain));
   memset(bodies, -1, sizeof bodies);
   return domain;
 }
@@ -71,7 +71,7 @@ static zhalo_domain* make_from_rows(const zhalo_context* context, const Points* 
   EXPECT_OK(zhalo_set_rows(particles.position, position, ZHALO_FLOAT, dimensions));
   EXPECT_OK(zhalo_set_rows(particles.velocity, velocity, ZHALO_FLOAT, dimensions));
   particles.mass.data = points->mass + points->first;
-  EXPECT_OK(zhalo_domain_create(context, &particles, &box, &domain));
+  EXPECT_OK(zhalo_domain_create(context, &particles, 1, &box, &domain));
   return domain;
 }
 
@@ -108,14 +108,16 @@ static void check_bare(const zhalo_context* context) {
   particles.num = points.num;
   const zhalo_box box = {{0}, {0}, {0}};
   EXPECT_OK(zhalo_set_rows(particles.position, points.position[points.first], ZHALO_DOUBLE, 3));
-  EXPECT_OK(zhalo_domain_create(context, &particles, &box, &domain));
+  EXPECT_OK(zhalo_domain_create(context, &particles, 1, &box, &domain));
   EXPECT_OK(zhalo_find_groups(domain, 0.05, &groups));
-  EXPECT_OK(zhalo_make_catalogue(groups, 2, &catalogue));
+  const zhalo_catalogue_options options = {.min_members = 2};
+  EXPECT_OK(zhalo_make_catalogue(groups, &options, &catalogue));
   EXPECT_OK(zhalo_catalogue_get_counts(catalogue, &counts));
   EXPECT(counts.num_groups_total > 1 && !counts.has_velocities);
   EXPECT_OK(zhalo_catalogue_get_lengths(catalogue, lengths, max_points));
-  EXPECT_OK(zhalo_catalogue_get_masses(catalogue, masses, max_points));
-  EXPECT_OK(zhalo_catalogue_get_velocities(catalogue, velocities, 3 * max_points));
+  EXPECT_OK(zhalo_catalogue_get_property(catalogue, "GroupMass", masses, max_points));
+  EXPECT_OK(
+      zhalo_catalogue_get_property(catalogue, "GroupVelPeculiar", velocities, 3 * max_points));
   for (int64_t i = 0; i < counts.num_groups; ++i) {
     EXPECT(masses[i] == 2.5 * (double)lengths[i]);
     EXPECT(velocities[3 * i] != velocities[3 * i]);  // NaN

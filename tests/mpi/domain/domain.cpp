@@ -241,6 +241,27 @@ TEST_CASE("domain: bad sizes are errors on all ranks, with the number that is ne
                     Contains("elements on this rank, but there are "));
 }
 
+TEST_CASE("domain: a bad position of one of several species is an error that names it") {
+  const Context context = make_context();
+  const bool is_first = context.comm.rank() == 0;
+  std::vector<float> dark(30, 0.5F), gas(30, 0.5F);
+  const auto make = [&](const Box& box) {
+    const Index num = is_first ? 10 : 0;
+    const std::vector<Particles<float>> species{
+        {.segments = {ParticleSegment<float>::interleaved(dark.data(), num)}},
+        {.segments = {ParticleSegment<float>::interleaved(gas.data(), num)}}};
+    return Domain<float>(context, species, box).num_total(1);
+  };
+  Box bounded = Box::periodic_cube(1);
+  bounded.periodic[0] = false;
+  CHECK(make(bounded) == 10);
+  gas[3] = 2;
+  CHECK_THROWS_WITH(make(bounded), Contains("1 of 10 particles of species 1 lie outside the box") &&
+                                       Contains("the first is particle 1"));
+  dark[7] = NAN;
+  CHECK_THROWS_WITH(make(bounded), Contains("1 of 10 particles of species 0 have a position"));
+}
+
 TEST_CASE("domain: ranks that do not ask for the same are told so, and can go on") {
   const Context context = make_context();
   if (context.comm.size() == 1) return;

@@ -54,6 +54,21 @@ TEST_CASE("knn: a bad option of one rank is an error on all") {
   CHECK_THAT(s.message({.max_radius = bad(0.5, 0.25)}), Contains("not the same on all ranks"));
 }
 
+TEST_CASE("knn: ranks that name different species of a domain") {
+  const Spoilt s;
+  const Domain<float> domain(s.context, {s.part.particles(), s.part.particles()}, s.points.box);
+  const auto message = [&](const KnnSpecies& species) {
+    return input_error_of(s.context, [&] { knn(domain, {}, {}, species); });
+  };
+  CHECK_THAT(message({.queries = 0, .targets = s.is_culprit ? 2 : 1}), Contains("no species 2"));
+  if (s.alone) return;
+  const int one = s.is_culprit ? 1 : 0;
+  for (const KnnSpecies species : {KnnSpecies{one, 0}, KnnSpecies{1, one}})
+    CHECK_THAT(message(species), Contains("queries or the targets are not the same on all ranks"));
+  CHECK_THAT(message({one, 1 - one}), Contains("give all ranks the same"));
+  CHECK(knn(domain, {}, {}, {1, 0}).num_rows == domain.num(1));
+}
+
 TEST_CASE("knn: ranks that want different results") {
   const Spoilt s;
   if (s.alone) return;

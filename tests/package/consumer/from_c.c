@@ -12,9 +12,9 @@ int main(void) {
   int64_t labels[3] = {-1, -1, -1};
   const int failed = zhalo_set_rows(particles.position, rows, ZHALO_FLOAT, 3) ||
                      zhalo_context_create_alone(NULL, &context) ||
-                     zhalo_domain_create(context, &particles, &box, &domain) ||
+                     zhalo_domain_create(context, &particles, 1, &box, &domain) ||
                      zhalo_find_groups(domain, 0.05, &groups) ||
-                     zhalo_groups_get_labels(groups, labels, 3);
+                     zhalo_groups_get_labels(groups, 0, labels, 3);
   if (failed) fprintf(stderr, "%s\n", zhalo_last_error());
   printf("%d %d %d\n", (int)labels[0], (int)labels[1], (int)labels[2]);
   zhalo_groups_destroy(groups);

@@ -1,27 +1,8 @@
-#include <type_traits>
-
 #include "src/c/handles.hpp"
 #include "zhalo/mesh/paint.hpp"
 
 namespace zhalo::c {
 namespace {
-
-KnnOptions knn_options(const zhalo_neighbour_options& given) {
-  KnnOptions options;
-  if (given.k != 0) options.k = given.k;
-  options.include_self = given.exclude_self == 0;
-  if (given.max_radius != 0) options.max_radius = given.max_radius;
-  return options;
-}
-
-/// Copies the distances of lists whose distances are `T`.
-template <class T>
-void copy_distances(const zhalo_neighbours& from, T* to, Index room) {
-  const auto* lists = std::get_if<KnnResult<T>>(&from.lists);
-  validate(lists != nullptr,
-           "distances have the precision of the positions, and were asked for in the other one");
-  copy_in_caller_order<T>(from.domain, lists->distance.span(), lists->k, to, room);
-}
 
 PaintOptions paint_options(const zhalo_paint_options& given) {
   constexpr Window windows[] = {Window::cic, Window::ngp, Window::cic, Window::tsc, Window::pcs};
@@ -58,7 +39,7 @@ PaintReport paint_cells(const Domain<Real>& domain, const zhalo_paint_options& g
   const Decomposition decomposition = decomposition_of(domain, given);
   validate_room(to.values, to.room, decomposition.cells(context.comm.rank()).size());
   Field<T> field(context, decomposition);
-  const PaintReport report = paint(context, domain.particles(), field, paint_options(given));
+  const PaintReport report = paint(domain, field, paint_options(given), given.species);
   copy_out<T>(context.exec, field.span(), static_cast<T*>(to.values), to.room);
   return report;
 }
@@ -67,6 +48,7 @@ PaintReport paint_cells(const Domain<Real>& domain, const zhalo_paint_options& g
 PaintReport paint_domain(const zhalo_domain& domain, const zhalo_paint_options& given,
                          const Target& to) {
   const Communicator& comm = domain.context->comm;
+  validate_species(domain, given.species);
   const Index precision = one_of(given.precision, 1, "precision of the cells");
   validate(comm.min(precision) == comm.max(precision),
            "some ranks want cells in float and others in double; ask for one precision");
@@ -81,48 +63,6 @@ PaintReport paint_domain(const zhalo_domain& domain, const zhalo_paint_options& 
 }  // namespace
 
 extern "C" {
-
-int zhalo_find_neighbours(const zhalo_domain* domain, const zhalo_neighbour_options* options,
-                          zhalo_neighbours** neighbours) {
-  if (neighbours != nullptr) *neighbours = nullptr;
-  return status_of([&] {
-    const zhalo_domain& among = at(domain, "domain");
-    const KnnOptions chosen = knn_options(options_or_default(options));
-    make_handle(among.context, neighbours, [&] {
-      zhalo_neighbours made{among, {}};
-      std::visit([&](const auto& particles) { made.lists = knn(particles, chosen); },
-                 among.particles);
-      return made;
-    });
-  });
-}
-
-int zhalo_neighbours_get_distances(const zhalo_neighbours* neighbours, int precision,
-                                   void* distances, int64_t room) {
-  return status_of([&] {
-    const zhalo_neighbours& from = at(neighbours, "neighbours");
-    from.domain.context->comm.together([&] {
-      if (one_of(precision, 1, "precision of distances") == ZHALO_FLOAT)
-        copy_distances(from, static_cast<float*>(distances), room);
-      else
-        copy_distances(from, static_cast<double*>(distances), room);
-    });
-  });
-}
-
-int zhalo_neighbours_get_indices(const zhalo_neighbours* neighbours, int64_t* indices,
-                                 int64_t room) {
-  return status_of([&] {
-    const zhalo_neighbours& from = at(neighbours, "neighbours");
-    std::visit(
-        [&](const auto& lists) {
-          copy_in_caller_order<Index>(from.domain, lists.index.span(), lists.k, indices, room);
-        },
-        from.lists);
-  });
-}
-
-void zhalo_neighbours_destroy(zhalo_neighbours* neighbours) { delete neighbours; }
 
 int zhalo_paint_cells(const zhalo_domain* domain, const zhalo_paint_options* options,
                       zhalo_cells* cells) {

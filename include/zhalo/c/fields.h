@@ -1,0 +1,80 @@
+/// Painted fields for C: see zhalo/zhalo.h, which includes this.
+#ifndef ZHALO_C_FIELDS_H
+#define ZHALO_C_FIELDS_H
+
+// This is C: NOLINTBEGIN(modernize-*, readability-identifier-naming)
+#include <stdint.h>
+
+#include "zhalo/c/domain.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// How a particle is spread over cells: the number of cells that it reaches along each axis.
+enum {
+  ZHALO_NGP = 1,  ///< nearest grid point
+  ZHALO_CIC = 2,  ///< cloud in cell
+  ZHALO_TSC = 3,  ///< triangular shaped cloud
+  ZHALO_PCS = 4,  ///< piecewise cubic spline
+};
+/// What is added up.
+enum {
+  ZHALO_PAINT_MASSES = 0,
+  ZHALO_PAINT_COUNTS = 1,  ///< each particle counts as 1
+};
+/// What the numbers of cells are.
+enum {
+  ZHALO_SUM = 0,          ///< the sum of what is painted
+  ZHALO_MEAN_UNITS = 1,   ///< the sum divided by the mean of all cells
+  ZHALO_OVERDENSITY = 2,  ///< the same minus 1
+};
+/// How the cells are divided among ranks.
+enum {
+  ZHALO_SPLIT_AUTOMATIC = 0,  ///< what suits Fourier transforms
+  ZHALO_SLAB = 1,             ///< planes along x
+  ZHALO_PENCIL = 2,           ///< along x and y
+};
+
+typedef struct zhalo_paint_options {
+  int64_t num[3];  ///< cells along each axis of the domain's box
+  int window;      ///< ZHALO_NGP, ...; 0: ZHALO_CIC
+  int weights;     ///< ZHALO_PAINT_MASSES or ZHALO_PAINT_COUNTS
+  int values;      ///< ZHALO_SUM, ZHALO_MEAN_UNITS or ZHALO_OVERDENSITY
+  int split;       ///< ZHALO_SPLIT_AUTOMATIC, ...
+  int precision;   ///< of the cells: ZHALO_DOUBLE or ZHALO_FLOAT
+  int species;     ///< that is painted
+} zhalo_paint_options;
+
+/// The cells lo <= cell < hi of the whole grid, along x, y and z.
+typedef struct zhalo_cells {
+  int64_t lo[3];
+  int64_t hi[3];
+} zhalo_cells;
+
+/// What was painted, over all ranks.
+typedef struct zhalo_paint_report {
+  double sum;               ///< of masses or counts
+  double mean;              ///< of a cell
+  double effective_number;  ///< of particles with equal masses that have the same shot noise
+} zhalo_paint_report;
+
+/// Which cells zhalo_paint() gives this rank. They may be none. Not collective. ZHALO_INPUT_ERROR
+/// for a grid without cells.
+int zhalo_paint_cells(const zhalo_domain* domain, const zhalo_paint_options* options,
+                      zhalo_cells* cells);
+/// Spreads the particles over the cells of a grid that fills the domain's box, which has three
+/// dimensions and a length on each. Cell i stands for the position lo + (i + 1/2) length / num. The
+/// values of this rank's cells are written to `values`: the cell (x, y, z) at
+/// ((x - lo[0]) * (hi[1] - lo[1]) + y - lo[1]) * (hi[2] - lo[2]) + z - lo[2]. `report` may be null.
+/// Collective. ZHALO_INPUT_ERROR for such a box or grid, for options that differ between ranks, and
+/// for units of the mean if the mean is not more than 0.
+int zhalo_paint(const zhalo_domain* domain, const zhalo_paint_options* options, void* values,
+                int64_t room, zhalo_paint_report* report);
+
+#ifdef __cplusplus
+}
+#endif
+// NOLINTEND(modernize-*, readability-identifier-naming)
+
+#endif
