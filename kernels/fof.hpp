@@ -45,6 +45,7 @@ struct FofView : LinkedTree<Real> {
   double linking_length2 = 0;
   Real inner_lo[3] = {};  ///< a box inside [inner_lo, inner_hi] has no friends across an edge
   Real inner_hi[3] = {};
+  Real open_extent[3] = {};  ///< particles in a box that is no longer have no friends in images
 
   void let_own_leaves_walk() {
     walkers = {this->tree, this->connected, this->first_in_sets};

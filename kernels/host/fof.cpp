@@ -26,6 +26,7 @@
 #include "kernels/common/fof/leaf_pair.inl.hpp"
 #include "kernels/common/fof/walk.inl.hpp"
 // After walks.
+#include "kernels/host/link_inside.inl.hpp"
 #include "kernels/host/staged_link.inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -33,10 +34,10 @@ namespace zhalo::kernels::HWY_NAMESPACE {
 
 // Highway's dispatch wants plain functions.
 void link_inside_float(const Host& e, const FofView<float>& fof) {
-  HWY_NAMESPACE::link_inside(e, fof);
+  HWY_NAMESPACE::link_inside_at_once(e, fof);
 }
 void link_inside_double(const Host& e, const FofView<double>& fof) {
-  HWY_NAMESPACE::link_inside(e, fof);
+  HWY_NAMESPACE::link_inside_at_once(e, fof);
 }
 void link_between_float(const Host& e, const FofView<float>& fof) {
   HWY_NAMESPACE::link_between_in_stages(e, fof);

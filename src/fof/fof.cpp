@@ -80,6 +80,7 @@ void set_lengths(kernels::FofView<Real>& fof, const Box& box, double linking_len
     fof.inner_lo[axis] = static_cast<Real>(periodic ? box.lo[axis] * scale + margin : -infinity);
     fof.inner_hi[axis] =
         static_cast<Real>(periodic ? box.lo[axis] * scale + length - margin : infinity);
+    fof.open_extent[axis] = static_cast<Real>(periodic ? length - margin : infinity);
     if (periodic) longest = std::max(longest, farthest);
   }
   fof.linking_length2 = b * b;

@@ -42,6 +42,14 @@ struct FofLanes : TreeLanes<Lanes> {
     return near;
   }
 
+  /// Whether points of the box may have friends among images of its points.
+  ZHALO_HD bool spans_edges(const Real (&lo)[3], const Real (&hi)[3]) const {
+    bool spans = false;
+    for (int axis = 0; axis < 3; ++axis)
+      spans = spans || hi[axis] - lo[axis] > fof.open_extent[axis];
+    return spans;
+  }
+
   /// Those of `lanes` whose pair, at squared distance r2, are friends. Inside the error band
   /// decide(lane) says it, in double.
   template <class Metric, class Decide>
@@ -69,6 +77,15 @@ struct LinkInside : FofLanes<Lanes> {
   struct Scratch {};
 
   ZHALO_HD void operator()(const Lanes& lanes, Index leaf, Scratch&) const {
+    link_leaf(lanes, leaf, [&](const auto& metric, LocalIndex begin, Index num) {
+      return flood(lanes, metric, begin, num);
+    });
+  }
+
+ protected:
+  /// `flood` links the particles of a leaf whose box is not that small.
+  template <class Flood>
+  ZHALO_HD void link_leaf(const Lanes& lanes, Index leaf, const Flood& flood) const {
     const LocalIndex begin = fof.tree.leaf_begin[leaf];
     const Index num = fof.tree.leaf_end[leaf] - begin;
     if (num == 0) {
@@ -84,10 +101,10 @@ struct LinkInside : FofLanes<Lanes> {
     if (is_clump(lo, hi) || num > max_leaf_size) {
       const LocalIndex first = fof.first_in_sets + begin;
       lanes.for_each_lane(num, [&](Index i) { fof.sets.parent[first + i] = first; });
-    } else if (this->near_edge(lo, hi)) {
-      connected = flood(lanes, PeriodicMetric<Lanes>(lanes, fof), begin, num);
+    } else if (this->spans_edges(lo, hi)) {
+      connected = flood(PeriodicMetric<Lanes>(lanes, fof), begin, num);
     } else {
-      connected = flood(lanes, OpenMetric<Lanes>(lanes, fof), begin, num);
+      connected = flood(OpenMetric<Lanes>(lanes, fof), begin, num);
     }
     lanes.one([&] { fof.connected[leaf] = connected ? 1 : 0; });
   }
