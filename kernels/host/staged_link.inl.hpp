@@ -19,6 +19,7 @@ struct StageList {
 
   /// Writes in any case: that costs less than a branch.
   void add_if(bool wanted, const T& entry) {
+    ZHALO_EXPECT(num < room);
     entries[num] = entry;
     num += wanted ? 1 : 0;
   }
@@ -144,9 +145,8 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch> {
   void link_pairs(const Lanes& lanes, const Metric& metric, Scratch& s) const {
     for (int i = 0; i < s.pairs.num; ++i) {
       const PairOfLeaves pair = s.pairs.entries[i];
-      if (size_of(fof.walkers, pair.walking) > max_leaf_size ||
-          size_of(fof, pair.met) > max_leaf_size) {
-        link_large(lanes, metric, pair);
+      if (is_linked_at_once(pair)) {
+        link_at_once(lanes, metric, pair);
         continue;
       }
       if (!s.near_leaf.has_room(max_vectors)) link_near_leaves(lanes, metric, s);
@@ -156,13 +156,19 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch> {
     link_near_leaves(lanes, metric, s);
   }
 
-  static LocalIndex size_of(const LinkedTree<Real>& of, Index leaf) {
-    return of.tree.leaf_end[leaf] - of.tree.leaf_begin[leaf];
+  /// Whether both are connected: then a pair of friends makes all others needless, also those of
+  /// other leaves in the list. Or one has many particles at one point, or nearly.
+  bool is_linked_at_once(const PairOfLeaves& pair) const {
+    const auto size_of = [](const LinkedTree<Real>& of, Index leaf) {
+      return of.tree.leaf_end[leaf] - of.tree.leaf_begin[leaf];
+    };
+    return (fof.walkers.connected[pair.walking] & fof.connected[pair.met]) != 0 ||
+           size_of(fof.walkers, pair.walking) > max_leaf_size ||
+           size_of(fof, pair.met) > max_leaf_size;
   }
 
-  /// Leaves of many particles at one point, or nearly.
   template <class Metric>
-  void link_large(const Lanes& lanes, const Metric& metric, const PairOfLeaves& pair) const {
+  void link_at_once(const Lanes& lanes, const Metric& metric, const PairOfLeaves& pair) const {
     const Leaf a = this->leaf_of(fof.walkers, pair.walking);
     const Leaf b = this->leaf_of(fof, pair.met);
     Lane first_x[3];
@@ -249,22 +255,15 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch> {
     const LinkedTree<Real>& walkers = fof.walkers;
     Some a{&walkers, near.first[0], near.bits[0], walkers.connected[near.leaves.walking] != 0};
     Some b{&fof, near.first[1], near.bits[1], fof.connected[near.leaves.met] != 0};
-    if (a.connected && b.connected && this->set_of(walkers, a.first) == this->set_of(fof, b.first))
-      return;
     if (count_bits(a.bits) > count_bits(b.bits)) std::swap(a, b);
     Lane x[3];
     this->load_particles(lanes, b.of->tree, b.first, x);
-    const int before = found.num;
     for (std::uint64_t left = a.bits; left != 0; left &= left - 1) {
       const LocalIndex i = a.first + static_cast<LocalIndex>(lowest_bit(left));
       std::uint64_t hits = friends_of(lanes, metric, a, i, {b, x});
       if (b.connected) hits &= ~(hits - 1);
       found.add_if(hits != 0, {a.of->first_in_sets + i, b.of->first_in_sets + b.first,
                                static_cast<std::uint32_t>(hits)});
-    }
-    if (a.connected && b.connected && found.num > before) {
-      unite(found.entries[before]);
-      found.num = before;
     }
   }
 
