@@ -6,10 +6,12 @@
 #include <complex>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "apps/cli/on_host.hpp"
 #include "apps/cli/snapshot.hpp"
 #include "zhalo/core/error.hpp"
+#include "zhalo/core/for_each.hpp"
 #include "zhalo/io/load.hpp"
 
 namespace zhalo::density_app {
@@ -86,19 +88,39 @@ void transform_density(const Context& context, const Plan& plan, Made& made) {
   }
 }
 
+/// Of some cells; instead of the deviation the sum of its squares.
+FieldNumbers numbers_of_some(Span<const float> cells) {
+  FieldNumbers numbers{std::numeric_limits<double>::infinity(),
+                       -std::numeric_limits<double>::infinity(), 0};
+  for (const float cell : cells) {
+    const double value = cell;
+    numbers.min = std::min(numbers.min, value);
+    numbers.max = std::max(numbers.max, value);
+    numbers.deviation += (value - 1) * (value - 1);
+  }
+  return numbers;
+}
+
 /// Over all ranks. Collective.
 FieldNumbers numbers_of(const Context& context, const Field<float>& field) {
-  const app::OnHost<float> cells(context.exec, field.span());
-  double min = std::numeric_limits<double>::infinity(), max = -min, squares = 0;
-  for (const float cell : cells.view()) {
-    const double value = cell;
-    min = std::min(min, value);
-    max = std::max(max, value);
-    squares += (value - 1) * (value - 1);
-  }
+  const ScopedTimer timer(context.timers, "statistics");
+  const app::OnHost<float> on_host(context.exec, field.span());
+  const Span<const float> cells = on_host.view();
+  constexpr Index part_size = 1 << 16;
+  std::vector<FieldNumbers> parts(
+      static_cast<std::size_t>((cells.size() + part_size - 1) / part_size));
+  const Exec host = std::holds_alternative<Host>(context.exec) ? context.exec : host_exec();
+  for_each(host, static_cast<Index>(parts.size()), [cells, to = parts.data()](Index i) {
+    const Index first = i * part_size;
+    to[i] = numbers_of_some(cells.subspan(first, std::min(part_size, cells.size() - first)));
+  });
+  FieldNumbers all = numbers_of_some({});
+  for (const FieldNumbers& part : parts)
+    all = {std::min(all.min, part.min), std::max(all.max, part.max),
+           all.deviation + part.deviation};
   const Communicator& comm = context.comm;
   const auto num = static_cast<double>(field.decomposition().grid().size());
-  return {comm.min(min), comm.max(max), std::sqrt(comm.sum(squares) / num)};
+  return {comm.min(all.min), comm.max(all.max), std::sqrt(comm.sum(all.deviation) / num)};
 }
 
 /// Ends at the first mass, as a rule. Those of a device are left to the library, which says it

@@ -1,6 +1,8 @@
 #include "zhalo/mesh/density.hpp"
 
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
@@ -41,11 +43,11 @@ class DensityTransform {
       : context_(context), field_(context, decomposition), transform_(context, decomposition) {}
 
   template <class Real>
-  DensityModes<T> run(const Particles<Real>& particles, PaintOptions options) {
+  PaintReport paint_field(const Particles<Real>& particles, PaintOptions options) {
     options.values = CellValues::overdensity;
-    const PaintReport report = paint(context_, particles, field_, options);
-    return {transform_.forward(field_), report};
+    return paint(context_, particles, field_, options);
   }
+  void make_modes(Modes<T>& modes) { transform_.forward(field_, modes); }
 
  private:
   const Context& context_;
@@ -61,15 +63,24 @@ DensityModes<T> make_density_modes(const Context& context, const Decomposition& 
            "density modes are of points in the middle of cells (PaintOptions::shift must be 0)");
   validate_periodic(decomposition.grid(), "the modes of a density are asked for");
   DensityTransform<T> transform(context, decomposition);
-  DensityModes<T> density = transform.run(particles, options.paint);
+  // Where there are two meshes, the first one's modes come before its cells' sums: so the sums of
+  // the second one find the same room.
+  std::optional<Modes<T>> modes;
+  if (options.interlaced) modes.emplace(context, decomposition);
+  const PaintReport report = transform.paint_field(particles, options.paint);
+  if (!options.interlaced) modes.emplace(context, decomposition);
+  transform.make_modes(*modes);
   if (options.interlaced) {
     PaintOptions second = options.paint;
     second.shift = {{0.5, 0.5, 0.5}};
-    interlace(context, density.modes, transform.run(particles, second).modes);
+    static_cast<void>(transform.paint_field(particles, second));
+    Modes<T> shifted(context, decomposition);
+    transform.make_modes(shifted);
+    interlace(context, *modes, shifted);
   }
-  compensate(context, density.modes, options.paint.window, options.compensation);
-  set_mean_to_0(context, density.modes);
-  return density;
+  compensate(context, *modes, options.paint.window, options.compensation);
+  set_mean_to_0(context, *modes);
+  return {std::move(*modes), report};
 }
 
 }  // namespace

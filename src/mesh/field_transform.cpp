@@ -8,21 +8,24 @@ namespace zhalo {
 
 template <class T>
 FieldTransform<T>::FieldTransform(const Context& context, const Decomposition& decomposition)
-    : context_(context), fft_(context, decomposition) {}
+    : context_(context), fft_([&] {
+        const PhaseTimer timer(context, "transform");
+        return Fft<T>(context, decomposition);
+      }()) {}
 
 template <class T>
-Modes<T> FieldTransform<T>::forward(const Field<T>& field) {
+void FieldTransform<T>::forward(const Field<T>& field, Modes<T>& modes) {
+  const PhaseTimer timer(context_, "transform");
   validate_same(fft_.decomposition(), field.decomposition(),
                 "the field and the modes that it is to become");
-  Modes<T> modes(context_, fft_.decomposition());
   const bool is_dense = field.layout() == fft_.cells();
   if (!is_dense) copy(field.layout(), field.span().data(), fft_.cells(), dense_cells().data());
   fft_.forward(is_dense ? field.span() : cells_.span(), modes.span());
-  return modes;
 }
 
 template <class T>
 void FieldTransform<T>::backward(const Modes<T>& modes, Field<T>& field) {
+  const PhaseTimer timer(context_, "transform");
   validate_same(modes.decomposition(), field.decomposition(),
                 "the modes and the field that they are to become");
   const bool is_dense = field.layout() == fft_.cells();

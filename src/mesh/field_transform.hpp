@@ -12,7 +12,7 @@ class FieldTransform {
  public:
   FieldTransform(const Context& context, const Decomposition& decomposition);
 
-  Modes<T> forward(const Field<T>& field);
+  void forward(const Field<T>& field, Modes<T>& modes);
   void backward(const Modes<T>& modes, Field<T>& field);
 
  private:

@@ -31,8 +31,11 @@ Modes<T>::Modes(const Context& context, const Decomposition& decomposition)
 
 template <class T>
 Modes<T> to_modes(const Context& context, const Field<T>& field) {
-  return finish_together(
-      context, [&] { return FieldTransform<T>(context, field.decomposition()).forward(field); });
+  return finish_together(context, [&] {
+    Modes<T> modes(context, field.decomposition());
+    FieldTransform<T>(context, field.decomposition()).forward(field, modes);
+    return modes;
+  });
 }
 
 template <class T>
@@ -43,6 +46,7 @@ void to_field(const Context& context, const Modes<T>& modes, Field<T>& field) {
 
 template <class T>
 Modes<T> copy_of(const Context& context, const Modes<T>& modes) {
+  const PhaseTimer timer(context, "modes");
   Modes<T> copy(context, modes.decomposition());
   queue_copy(context.exec, copy.span().data(), modes.span().data(),
              static_cast<std::size_t>(modes.span().size()) * sizeof(std::complex<T>));
@@ -68,6 +72,7 @@ template <class T, class Kernel>
 void run(const Context& context, Modes<T>& modes, const AxisFunction& function,
          const Kernel& kernel) {
   if (modes.layout().size == 0) return;
+  const PhaseTimer timer(context, "modes");
   const ModeTables tables(context.exec, modes.decomposition().grid(), modes.layout(), function);
   kernels::on(context.exec, [&](const auto& exec) { kernel(exec, view_of(modes), tables.view()); });
 }
@@ -193,6 +198,7 @@ void differentiate_twice(const Context& context, Modes<T>& modes, int axis) {
 template <class T>
 void scale(const Context& context, Modes<T>& modes, double factor) {
   if (modes.layout().size == 0) return;
+  const PhaseTimer timer(context, "modes");
   kernels::on(context.exec,
               [&](const auto& exec) { kernels::scale_modes(exec, view_of(modes), factor); });
 }
@@ -201,6 +207,7 @@ template <class T>
 void add(const Context& context, Modes<T>& modes, const Modes<T>& other, double factor) {
   validate_same(modes.decomposition(), other.decomposition(), "the modes that are to be added");
   if (modes.layout().size == 0) return;
+  const PhaseTimer timer(context, "modes");
   kernels::on(context.exec, [&](const auto& exec) {
     kernels::add_modes(exec, view_of(modes), parts_of(other), factor);
   });
@@ -209,6 +216,7 @@ void add(const Context& context, Modes<T>& modes, const Modes<T>& other, double 
 template <class T>
 void interlace(const Context& context, Modes<T>& modes, const Modes<T>& shifted) {
   if (modes.layout().size == 0) return;
+  const PhaseTimer timer(context, "modes");
   // A wave exp(i k x) read half a cell further up is turned by k h / 2, and its images n sampling
   // frequencies away by n pi more.
   const Grid& grid = modes.decomposition().grid();

@@ -122,7 +122,6 @@ Field<Index> sum_fixed_weights(const Context& context, const Decomposition& deco
   const kernels::MeshCells cells = mesh_cells(decomposition, context.comm.rank(),
                                               {options.window, options.shift}, sums.layout());
   const auto deposit = [&](const kernels::PaintInput<Real>& which) {
-    const PhaseTimer timer(context, "paint");
     kernels::on(exec, [&](const auto& e) { kernels::deposit(e, which, cells, sums.span()); });
   };
   if (context.comm.size() == 1) {
@@ -187,6 +186,7 @@ PaintReport measure(const Context& context, const kernels::PaintInput<Real>& pai
 template <class T, class Real>
 PaintReport paint_checked(const Context& context, const Particles<Real>& particles, Field<T>& field,
                           const PaintOptions& options) {
+  const PhaseTimer timer(context, "paint");
   const Decomposition& decomposition = field.decomposition();
   validate_box_fits<Real>(decomposition.grid().box);
   const SegmentTable<Real> input(context.exec, particles);

@@ -18,8 +18,11 @@ struct Phase {
   double seconds = 0;
 };
 
-/// Collects the seconds of phases, in the order in which the phases first ran. If a phase runs
-/// again, its seconds are added. Not thread-safe.
+class ScopedTimer;
+
+/// Collects the seconds of phases, in the order in which the phases first ended. If a phase runs
+/// again, its seconds are added. A phase within a phase counts for itself, and not for the outer
+/// one: so the phases add up to the time that passed. Not thread-safe.
 class Timers {
  public:
   /// Calls `observer` with the name of each phase that begins from now on. It may report progress.
@@ -47,23 +50,35 @@ class Timers {
   }
 
  private:
+  friend class ScopedTimer;
+
   std::vector<Phase> phases_;
   std::function<void(const std::string& name)> observer_;
+  ScopedTimer* innermost_ = nullptr;
 };
 
-/// Adds the time from its construction to its destruction to `timers`, which may be null.
+/// Adds the time from its construction to its destruction to `timers`, which may be null. The time
+/// of timers within it is not added.
 class ScopedTimer {
  public:
   ScopedTimer(Timers* timers, std::string name)
       : timers_(timers), name_(std::move(name)), start_(std::chrono::steady_clock::now()) {
-    if (timers_ != nullptr) timers_->begin(name_);
+    if (timers_ == nullptr) return;
+    timers_->begin(name_);
+    outer_ = timers_->innermost_;
+    timers_->innermost_ = this;
   }
   ~ScopedTimer() {
-    if (timers_ != nullptr) timers_->add(name_, seconds());
+    if (timers_ == nullptr) return;
+    const double passed = seconds();
+    timers_->add(name_, passed - inner_seconds_);
+    timers_->innermost_ = outer_;
+    if (outer_ != nullptr) outer_->inner_seconds_ += passed;
   }
   ScopedTimer(const ScopedTimer&) = delete;
   ScopedTimer& operator=(const ScopedTimer&) = delete;
 
+  /// Since its construction, with those of timers within it.
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
@@ -72,6 +87,8 @@ class ScopedTimer {
   Timers* timers_;
   std::string name_;
   std::chrono::steady_clock::time_point start_;
+  ScopedTimer* outer_ = nullptr;
+  double inner_seconds_ = 0;
 };
 
 }  // namespace zhalo
