@@ -101,12 +101,13 @@ FieldNumbers numbers_of_some(Span<const float> cells) {
   return numbers;
 }
 
+constexpr Index part_size = 1 << 16;
+
 /// Over all ranks. Collective.
 FieldNumbers numbers_of(const Context& context, const Field<float>& field) {
   const ScopedTimer timer(context.timers, "statistics");
   const app::OnHost<float> on_host(context.exec, field.span());
   const Span<const float> cells = on_host.view();
-  constexpr Index part_size = 1 << 16;
   std::vector<FieldNumbers> parts(
       static_cast<std::size_t>((cells.size() + part_size - 1) / part_size));
   const Exec host = std::holds_alternative<Host>(context.exec) ? context.exec : host_exec();

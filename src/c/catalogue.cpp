@@ -192,8 +192,8 @@ int zhalo_catalogue_get_group_of_particles(const zhalo_catalogue* catalogue, int
         return from.table.group_of.span().subspan(first_of(particles, species),
                                                   particles.num(species));
       };
-      copy_in_caller_order<Index>(
-          from.domain, {std::visit(of_species, from.domain.particles), species}, rows, room);
+      copy_in_caller_order<Index>(from.domain, {call_with(from.domain, of_species), species}, rows,
+                                  room);
     });
   });
 }
@@ -206,7 +206,7 @@ int zhalo_catalogue_get_member_elements(const zhalo_catalogue* catalogue,
     const auto copy = [&](const auto& particles) {
       copy_member_elements(from, particles, elements, {static_cast<std::byte*>(values), room});
     };
-    from.domain.context->comm.together([&] { std::visit(copy, from.domain.particles); });
+    from.domain.context->comm.together([&] { call_with(from.domain, copy); });
   });
 }
 

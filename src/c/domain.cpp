@@ -36,16 +36,16 @@ bool agree_on_float(const Communicator& comm, Span<const zhalo_particles> specie
 }
 
 template <class Real>
-Domain<Real> domain_of(const Context& context, std::vector<GivenParticles>& given, const Box& box) {
+Domain<Real> domain_of(const Context& context, std::vector<CallerColumns>& given, const Box& box) {
   std::vector<Particles<Real>> species;
   species.reserve(given.size());
-  for (GivenParticles& one : given) species.push_back(one.view<Real>());
+  for (CallerColumns& one : given) species.push_back(one.view<Real>());
   return Domain<Real>(context, species, box);
 }
 
 zhalo_domain make_domain_of(const std::shared_ptr<const Context>& context,
                             Span<const zhalo_particles> species, const zhalo_box& given_box) {
-  std::vector<GivenParticles> given;
+  std::vector<CallerColumns> given;
   given.reserve(static_cast<std::size_t>(species.size()));
   for (const zhalo_particles& one : species) given.emplace_back(context->exec, one);
   const Box box = box_of(given_box, dimensions_of(species[0]));
@@ -87,12 +87,10 @@ int zhalo_domain_create(const zhalo_context* context, const zhalo_particles* spe
 
 int zhalo_domain_get_counts(const zhalo_domain* domain, int species, zhalo_domain_counts* counts) {
   return status_of([&] {
-    at(counts, "counts") = std::visit(
-        [&](const auto& of) {
-          return zhalo_domain_counts{of.num_origin(species), of.num_total(species),
-                                     of.num_wrapped(), of.num_species()};
-        },
-        at(domain, "domain").particles);
+    at(counts, "counts") = call_with(at(domain, "domain"), [&](const auto& of) {
+      return zhalo_domain_counts{of.num_origin(species), of.num_total(species), of.num_wrapped(),
+                                 of.num_species()};
+    });
   });
 }
 

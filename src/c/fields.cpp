@@ -52,12 +52,10 @@ PaintReport paint_domain(const zhalo_domain& domain, const zhalo_paint_options& 
   const Index precision = one_of(given.precision, 1, "precision of the cells");
   validate(comm.min(precision) == comm.max(precision),
            "some ranks want cells in float and others in double; ask for one precision");
-  return std::visit(
-      [&](const auto& particles) {
-        return precision == ZHALO_FLOAT ? paint_cells<float>(particles, given, to)
-                                        : paint_cells<double>(particles, given, to);
-      },
-      domain.particles);
+  return call_with(domain, [&](const auto& particles) {
+    return precision == ZHALO_FLOAT ? paint_cells<float>(particles, given, to)
+                                    : paint_cells<double>(particles, given, to);
+  });
 }
 
 }  // namespace
@@ -71,7 +69,7 @@ int zhalo_paint_cells(const zhalo_domain* domain, const zhalo_paint_options* opt
       return decomposition_of(particles, at(options, "options of painting"))
           .cells(particles.context().comm.rank());
     };
-    const IndexBox own = std::visit(cells_of, at(domain, "domain").particles);
+    const IndexBox own = call_with(at(domain, "domain"), cells_of);
     for (int axis = 0; axis < 3; ++axis) {
       at(cells, "cells").lo[axis] = own.lo[axis];
       cells->hi[axis] = own.hi[axis];

@@ -21,7 +21,7 @@ Buffer<Index> attached(const zhalo_groups& groups, int species, double radius) {
     const KnnSpecies to{.queries = species, .targets = 0};
     return attach_particles(particles, labels_of(groups, 0).span(), radius, to).label;
   };
-  return std::visit(attach, groups.domain.particles);
+  return call_with(groups.domain, attach);
 }
 
 CatalogueOptions catalogue_options(const zhalo_catalogue_options& given) {
@@ -69,7 +69,7 @@ int zhalo_find_groups(const zhalo_domain* domain, double linking_length, zhalo_g
         found.labels[0] = friends_of_friends(particles, {.linking_length = linking_length}).label;
         return found;
       };
-      return std::visit(find, among.particles);
+      return call_with(among, find);
     });
   });
 }
@@ -104,7 +104,7 @@ int zhalo_make_catalogue(const zhalo_groups* groups, const zhalo_catalogue_optio
     make_handle(of.domain.context, catalogue, [&] {
       const CatalogueOptions chosen = catalogue_options(options_or_default(options));
       const auto make = [&](const auto& particles) { return catalogue_of(particles, of, chosen); };
-      return zhalo_catalogue{of.domain, std::visit(make, of.domain.particles)};
+      return zhalo_catalogue{of.domain, call_with(of.domain, make)};
     });
   });
 }

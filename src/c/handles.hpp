@@ -84,9 +84,15 @@ inline int one_of(int value, int last, const char* what) {
   return value;
 }
 
+/// Calls `f` with the domain in its precision, and returns what it returns.
+template <class F>
+auto call_with(const zhalo_domain& domain, const F& f) {
+  return std::visit(f, domain.particles);
+}
+
 /// InputError unless the domain has the species, and all ranks name the same. Collective.
 inline void validate_species(const zhalo_domain& domain, int species) {
-  const int num = std::visit([](const auto& of) { return of.num_species(); }, domain.particles);
+  const int num = call_with(domain, [](const auto& of) { return of.num_species(); });
   validate(species >= 0 && species < num, "there is no species {} in the domain (there are {})",
            species, num);
   validate_equal(domain.context->comm, {species}, "the species");
@@ -145,7 +151,7 @@ void copy_in_caller_order(const zhalo_domain& domain, const DomainValues<T>& fro
     particles.to_caller_order(column, {ordered.data(), num, size}, from.species);
     copy_out<T>(exec, ordered.span(), to, room);
   };
-  domain.context->comm.together([&] { std::visit(copy, domain.particles); });
+  domain.context->comm.together([&] { call_with(domain, copy); });
 }
 
 }  // namespace zhalo::c

@@ -89,7 +89,7 @@ class ParticlesInCallerOrder {
 
 /// The points of a search in memory of the Exec; they are like the domain's particles.
 template <class Real>
-Particles<Real> positions_of(GivenParticles& given, const zhalo_particles& points) {
+Particles<Real> positions_of(CallerColumns& given, const zhalo_particles& points) {
   constexpr int wanted = std::is_same_v<Real, float> ? ZHALO_FLOAT : ZHALO_DOUBLE;
   validate(points.num == 0 || points.position[0].precision == wanted,
            "the points are in {}, and the particles in {}; give the points in that precision",
@@ -110,7 +110,7 @@ struct Search {
   auto run(const QuantityNeeds& needs, const InDomain& in_domain, const OfPoints& of_points) const {
     if (points == nullptr)
       return in_domain(KnnSpecies{.queries = options.queries, .targets = options.targets});
-    GivenParticles given(domain.context().exec, *points);
+    CallerColumns given(domain.context().exec, *points);
     const Particles<Real> queries = positions_of<Real>(given, *points);
     ParticlesInCallerOrder<Real> targets(domain, options.targets);
     if (needs.masses) targets.add_masses_and_velocities();
@@ -137,11 +137,9 @@ void search_in(const zhalo_domain& domain, const Given& given, const Work& work)
                  "the kinds of queries, points or particles,");
   validate_species(domain, given.options.targets);
   if (!given.of_points) validate_species(domain, given.options.queries);
-  std::visit(
-      [&]<class Real>(const Domain<Real>& particles) {
-        work(Search<Real>{particles, given.points, given.options});
-      },
-      domain.particles);
+  call_with(domain, [&]<class Real>(const Domain<Real>& particles) {
+    work(Search<Real>{particles, given.points, given.options});
+  });
 }
 
 template <class Real>

@@ -44,7 +44,7 @@ int dimensions_of(const zhalo_particles& particles) {
   return dimensions;
 }
 
-GivenParticles::GivenParticles(const Exec& exec, const zhalo_particles& given)
+CallerColumns::CallerColumns(const Exec& exec, const zhalo_particles& given)
     : exec_(exec),
       given_(given),
       dimensions_(dimensions_of(given)),
@@ -57,7 +57,7 @@ GivenParticles::GivenParticles(const Exec& exec, const zhalo_particles& given)
 }
 
 /// The column with its stride in bytes, in memory of the Exec.
-zhalo_column GivenParticles::checked(zhalo_column column, std::size_t size, const char* what) {
+zhalo_column CallerColumns::checked(zhalo_column column, std::size_t size, const char* what) {
   if (column.data == nullptr || given_.num == 0) return {};
   const auto bytes = static_cast<Index>(size);
   if (column.stride_bytes == 0) column.stride_bytes = bytes;
@@ -70,7 +70,7 @@ zhalo_column GivenParticles::checked(zhalo_column column, std::size_t size, cons
   return {uploaded_.back().data(), bytes, column.precision};
 }
 
-RealColumn GivenParticles::numbers(const zhalo_column& column, const char* what) {
+RealColumn CallerColumns::numbers(const zhalo_column& column, const char* what) {
   if (column.data == nullptr || given_.num == 0) return {};
   const zhalo_column from = checked(column, size_of_number(column.precision), what);
   if (from.precision == ZHALO_FLOAT)
@@ -78,7 +78,7 @@ RealColumn GivenParticles::numbers(const zhalo_column& column, const char* what)
   return {static_cast<const double*>(from.data), from.stride_bytes};
 }
 
-Strided<std::uint8_t> GivenParticles::types() {
+Strided<std::uint8_t> CallerColumns::types() {
   if (given_.num == 0) return {nullptr};
   if (given_.type.data != nullptr) {
     validate(given_.type.precision == ZHALO_UINT8,
@@ -96,7 +96,7 @@ Strided<std::uint8_t> GivenParticles::types() {
 }
 
 template <class Real>
-Particles<Real> GivenParticles::positions() {
+Particles<Real> CallerColumns::positions() {
   Particles<Real> particles;
   particles.dimensions = dimensions_;
   ParticleSegment<Real>& segment = particles.segments.emplace_back();
@@ -109,7 +109,7 @@ Particles<Real> GivenParticles::positions() {
 }
 
 template <class Real>
-Particles<Real> GivenParticles::view() {
+Particles<Real> CallerColumns::view() {
   Particles<Real> particles = positions<Real>();
   if (given_.uniform_mass != 0) particles.uniform_mass = given_.uniform_mass;
   ParticleSegment<Real>& segment = particles.segments.front();
@@ -120,9 +120,9 @@ Particles<Real> GivenParticles::view() {
   return particles;
 }
 
-template Particles<float> GivenParticles::positions();
-template Particles<double> GivenParticles::positions();
-template Particles<float> GivenParticles::view();
-template Particles<double> GivenParticles::view();
+template Particles<float> CallerColumns::positions();
+template Particles<double> CallerColumns::positions();
+template Particles<float> CallerColumns::view();
+template Particles<double> CallerColumns::view();
 
 }  // namespace zhalo::c

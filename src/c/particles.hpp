@@ -16,10 +16,10 @@ int dimensions_of(const zhalo_particles& particles);
 
 /// Brings the columns of a species to where the context computes. The memory lives as long as this
 /// object, or is the caller's.
-class GivenParticles {
+class CallerColumns {
  public:
   /// InputError for particles without positions, and for columns that cannot be as they are given.
-  GivenParticles(const Exec& exec, const zhalo_particles& given);
+  CallerColumns(const Exec& exec, const zhalo_particles& given);
 
   template <class Real>
   Particles<Real> view();
