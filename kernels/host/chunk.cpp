@@ -2,6 +2,8 @@
 #include "kernels/host/chunk.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "kernels/host/position_bounds.hpp"
 
@@ -48,26 +50,41 @@ Index load_rows(const Real* from, Index num, PositionChunk<Real>& chunk) {
   return done;
 }
 
+/// The smallest Real that is at least `bound`: numbers are below one if they are below the other.
+template <class Real>
+Real rounded_up(double bound) {
+  const auto rounded = static_cast<Real>(bound);
+  constexpr Real infinity = std::numeric_limits<Real>::infinity();
+  return double{rounded} < bound ? std::nextafter(rounded, infinity) : rounded;
+}
+
 /// Wraps one axis, if any of its coordinates needs it.
 template <class Real>
 void wrap_axis(const KeyFrame& frame, int axis, Index num, Real* x) {
   if (!frame.box.periodic[axis]) return;
-  const Doubles doubles;
-  const auto lo = hn::Set(doubles, frame.box.lo[axis]);
-  const auto hi = hn::Set(doubles, frame.box.lo[axis] + frame.box.length[axis]);
-  const auto step = static_cast<Index>(hn::Lanes(doubles));
+  const hn::CappedTag<Real, 16> reals;
+  const auto lo = hn::Set(reals, rounded_up<Real>(frame.box.lo[axis]));
+  const auto hi = hn::Set(reals, rounded_up<Real>(frame.box.lo[axis] + frame.box.length[axis]));
+  const auto step = static_cast<Index>(hn::Lanes(reals));
   bool are_inside = true;
   Index i = 0;
   for (; i + step <= num; i += step) {
-    const DoubleVec values = load_doubles(x + i);
-    are_inside &= hn::AllTrue(doubles, hn::And(hn::Ge(values, lo), hn::Lt(values, hi)));
+    const auto values = hn::Load(reals, x + i);
+    are_inside &= hn::AllTrue(reals, hn::And(hn::Ge(values, lo), hn::Lt(values, hi)));
   }
   for (Index j = are_inside ? i : 0; j < num; ++j) x[j] = frame.wrapped(x[j], axis);
 }
 
-/// In double: the scale may be beyond float although the product is not.
+/// The scale may be beyond float although the product is not.
 template <class Real>
 void scale_axis(double scale, Index num, Real* x) {
+  if (const auto factor = static_cast<Real>(scale); double{factor} == scale) {
+    const hn::CappedTag<Real, 16> reals;
+    const auto step = static_cast<Index>(hn::Lanes(reals));
+    for (Index i = 0; i < num; i += step)
+      hn::Store(hn::Mul(hn::Load(reals, x + i), hn::Set(reals, factor)), reals, x + i);
+    return;
+  }
   const Doubles doubles;
   const auto step = static_cast<Index>(hn::Lanes(doubles));
   for (Index i = 0; i < num; i += step)
@@ -181,6 +198,66 @@ void keys_of(const Real* const (&axis)[3], Index num, const KeyFrame& frame, std
   std::copy_n(last_keys, num - done, keys + done);
 }
 
+template <class Real>
+void records_to_chunk(const PositionRecord<Real>* records, Index num, PositionChunk<Real>& chunk) {
+  static_assert(sizeof(PositionRecord<Real>) == 4 * sizeof(Real));
+  const hn::CappedTag<Real, 16> reals;
+  const auto step = static_cast<Index>(hn::Lanes(reals));
+  Index done = 0;
+  for (; done + step <= num; done += step) {
+    hn::Vec<hn::CappedTag<Real, 16>> x, y, z, index;
+    hn::LoadInterleaved4(reals, records[done].pos, x, y, z, index);
+    hn::Store(x, reals, chunk.axis[0] + done);
+    hn::Store(y, reals, chunk.axis[1] + done);
+    hn::Store(z, reals, chunk.axis[2] + done);
+  }
+  for (; done < num; ++done)
+    for (int axis = 0; axis < 3; ++axis) chunk.axis[axis][done] = records[done].pos[axis];
+}
+
+#if HWY_TARGET == HWY_SCALAR
+template <class Real>
+Index take_by_four(const PositionRecord<Real>*, Span<const std::uint64_t>, std::uint64_t,
+                   const PositionColumns<Real>&) {
+  return 0;
+}
+#else
+/// Four records at a time become four numbers of each column. Returns how many records.
+HWY_INLINE Index take_by_four(const PositionRecord<float>* records, Span<const std::uint64_t> words,
+                              std::uint64_t mask, const PositionColumns<float>& to) {
+  const hn::FixedTag<float, 4> four;
+  const hn::RebindToUnsigned<hn::FixedTag<float, 4>> indices;
+  const auto record = [&](Index i) { return hn::LoadU(four, records[words[i] & mask].pos); };
+  Index done = 0;
+  for (; done + 4 <= words.size(); done += 4) {
+    const auto a = record(done), b = record(done + 1), c = record(done + 2), d = record(done + 3);
+    const auto xy_ac = hn::InterleaveLower(four, a, c), xy_bd = hn::InterleaveLower(four, b, d);
+    const auto zi_ac = hn::InterleaveUpper(four, a, c), zi_bd = hn::InterleaveUpper(four, b, d);
+    hn::StoreU(hn::InterleaveLower(four, xy_ac, xy_bd), four, to.pos[0] + done);
+    hn::StoreU(hn::InterleaveUpper(four, xy_ac, xy_bd), four, to.pos[1] + done);
+    hn::StoreU(hn::InterleaveLower(four, zi_ac, zi_bd), four, to.pos[2] + done);
+    hn::StoreU(hn::BitCast(indices, hn::InterleaveUpper(four, zi_ac, zi_bd)), indices,
+               to.index + done);
+  }
+  return done;
+}
+HWY_INLINE Index take_by_four(const PositionRecord<double>*, Span<const std::uint64_t>,
+                              std::uint64_t, const PositionColumns<double>&) {
+  return 0;
+}
+#endif
+
+template <class Real>
+void take(const PositionRecord<Real>* records, Span<const std::uint64_t> words, int num_index_bits,
+          const PositionColumns<Real>& to) {
+  const std::uint64_t mask = (std::uint64_t{1} << num_index_bits) - 1;
+  for (Index i = take_by_four(records, words, mask, to); i < words.size(); ++i) {
+    const PositionRecord<Real>& record = records[words[i] & mask];
+    for (int axis = 0; axis < 3; ++axis) to.pos[axis][i] = record.pos[axis];
+    to.index[i] = record.index;
+  }
+}
+
 }  // namespace
 
 // Highway's dispatch wants plain functions.
@@ -197,6 +274,20 @@ void keys_float(const float* const (&x)[3], Index n, const KeyFrame& f, std::uin
 void keys_double(const double* const (&x)[3], Index n, const KeyFrame& f, std::uint64_t* k) {
   keys_of(x, n, f, k);
 }
+void records_float(const PositionRecord<float>* r, Index n, PositionChunk<float>& c) {
+  records_to_chunk(r, n, c);
+}
+void records_double(const PositionRecord<double>* r, Index n, PositionChunk<double>& c) {
+  records_to_chunk(r, n, c);
+}
+void take_float(const PositionRecord<float>* r, Span<const std::uint64_t> w, int b,
+                const PositionColumns<float>& to) {
+  take(r, w, b, to);
+}
+void take_double(const PositionRecord<double>* r, Span<const std::uint64_t> w, int b,
+                 const PositionColumns<double>& to) {
+  take(r, w, b, to);
+}
 
 }  // namespace zhalo::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -208,6 +299,10 @@ HWY_EXPORT(load_float);
 HWY_EXPORT(load_double);
 HWY_EXPORT(keys_float);
 HWY_EXPORT(keys_double);
+HWY_EXPORT(records_float);
+HWY_EXPORT(records_double);
+HWY_EXPORT(take_float);
+HWY_EXPORT(take_double);
 
 void load_chunk(const ParticleRow<float>& first, Index num, const KeyFrame& frame,
                 PositionChunk<float>& chunk) {
@@ -224,6 +319,20 @@ void find_keys(const float* const (&axis)[3], Index num, const KeyFrame& frame,
 void find_keys(const double* const (&axis)[3], Index num, const KeyFrame& frame,
                std::uint64_t* keys) {
   HWY_DYNAMIC_DISPATCH(keys_double)(axis, num, frame, keys);
+}
+void load_records(const PositionRecord<float>* records, Index num, PositionChunk<float>& chunk) {
+  HWY_DYNAMIC_DISPATCH(records_float)(records, num, chunk);
+}
+void load_records(const PositionRecord<double>* records, Index num, PositionChunk<double>& chunk) {
+  HWY_DYNAMIC_DISPATCH(records_double)(records, num, chunk);
+}
+void take_records(const PositionRecord<float>* records, Span<const std::uint64_t> words,
+                  int num_index_bits, const PositionColumns<float>& to) {
+  HWY_DYNAMIC_DISPATCH(take_float)(records, words, num_index_bits, to);
+}
+void take_records(const PositionRecord<double>* records, Span<const std::uint64_t> words,
+                  int num_index_bits, const PositionColumns<double>& to) {
+  HWY_DYNAMIC_DISPATCH(take_double)(records, words, num_index_bits, to);
 }
 
 }  // namespace zhalo::kernels

@@ -15,12 +15,16 @@
 namespace zhalo::kernels {
 
 inline constexpr int max_digit_bits = 11;
-inline constexpr int cache_digit_bits = 8;
+/// Digits of parts that are larger than the cache, or so small that counts of more values would cost
+/// more than the elements.
+inline constexpr int short_digit_bits = 8;
 /// Elements that are sorted inside the cache: twice 8 or 12 bytes each.
 inline constexpr Index cache_elements = 1 << 14;
 inline constexpr Index few_elements = 48;
 
-using DigitCounts = std::array<Index, std::size_t{1} << max_digit_bits>;
+template <class Number>
+using CountsOf = std::array<Number, std::size_t{1} << max_digit_bits>;
+using DigitCounts = CountsOf<Index>;
 
 /// Arrays of keys and of a value each.
 struct KeyValues {
@@ -64,28 +68,28 @@ struct KeyBits {
   KeyBits without_highest(int bits) const { return {low, num - bits}; }
 };
 
-template <class Elements>
-void count_digits(const Elements& from, Index num, KeyBits digit, DigitCounts& counts) {
-  std::fill_n(counts.begin(), digit.num_values(), Index{0});
+template <class Elements, class Number>
+void count_digits(const Elements& from, Index num, KeyBits digit, CountsOf<Number>& counts) {
+  std::fill_n(counts.begin(), digit.num_values(), Number{0});
   for (Index i = 0; i < num; ++i) ++counts[digit.of(from.key(i))];
 }
 
 /// `at` holds where the next element of each digit goes.
-template <class Elements>
+template <class Elements, class Number>
 void scatter_digits(const Elements& from, const Elements& to, Index num, KeyBits digit,
-                    DigitCounts& at) {
-  for (Index i = 0; i < num; ++i) to.set(at[digit.of(from.key(i))]++, from.get(i));
+                    CountsOf<Number>& at) {
+  for (Index i = 0; i < num; ++i)
+    to.set(static_cast<Index>(at[digit.of(from.key(i))]++), from.get(i));
 }
 
-/// Moves elements into the order of one digit, stably. `starts` becomes where each value begins.
-template <class Elements>
+/// Moves elements into the order of one digit, stably. `ends` becomes where each value ends.
+template <class Elements, class Number>
 void partition_by(const Elements& from, const Elements& to, Index num, KeyBits digit,
-                  DigitCounts& starts) {
-  count_digits(from, num, digit, starts);
-  Index sum = 0;
-  for (std::size_t d = 0; d < digit.num_values(); ++d) sum += std::exchange(starts[d], sum);
-  DigitCounts at = starts;
-  scatter_digits(from, to, num, digit, at);
+                  CountsOf<Number>& ends) {
+  count_digits(from, num, digit, ends);
+  Number sum = 0;
+  for (std::size_t d = 0; d < digit.num_values(); ++d) sum += std::exchange(ends[d], sum);
+  scatter_digits(from, to, num, digit, ends);
 }
 
 /// The counts of several blocks become where the next element of each digit goes, those of the
@@ -120,10 +124,13 @@ void insertion_sort(const Elements& elements, Index num) {
 /// From the lowest digit up; the result is in `result`, which is `from` or `spare`.
 template <class Elements>
 void sort_in_cache(Elements from, Elements spare, Index num, KeyBits bits, const Elements& result) {
-  DigitCounts starts;
-  for (int done = 0; done < bits.num; done += cache_digit_bits) {
-    const KeyBits digit{bits.low + done, std::min(cache_digit_bits, bits.num - done)};
-    partition_by(from, spare, num, digit, starts);
+  CountsOf<std::uint32_t> ends;
+  const int max_bits = num < Index{1} << short_digit_bits ? short_digit_bits : max_digit_bits;
+  const int num_digits = (bits.num + max_bits - 1) / max_bits;
+  const int digit_bits = (bits.num + num_digits - 1) / num_digits;
+  for (int done = 0; done < bits.num; done += digit_bits) {
+    const KeyBits digit{bits.low + done, std::min(digit_bits, bits.num - done)};
+    partition_by(from, spare, num, digit, ends);
     std::swap(from, spare);
   }
   copy_elements(from, result, num);
@@ -139,15 +146,16 @@ void sort_part(const Elements& from, const Elements& spare, Index num, KeyBits b
     return copy_elements(from, result, num);
   }
   if (num <= cache_elements) return sort_in_cache(from, spare, num, bits, result);
-  const int digit_bits = std::min(cache_digit_bits, bits.num);
+  const int digit_bits = std::min(short_digit_bits, bits.num);
   const KeyBits digit = bits.highest(digit_bits);
-  auto starts = std::make_unique<DigitCounts>();
-  partition_by(from, spare, num, digit, *starts);
+  auto ends = std::make_unique<DigitCounts>();
+  partition_by(from, spare, num, digit, *ends);
+  Index first = 0;
   for (std::size_t d = 0; d < digit.num_values(); ++d) {
-    const Index first = (*starts)[d];
-    const Index end = d + 1 < digit.num_values() ? (*starts)[d + 1] : num;
+    const Index end = (*ends)[d];
     sort_part(spare.at(first), from.at(first), end - first, bits.without_highest(digit_bits),
               result.at(first));
+    first = end;
   }
 }
 

@@ -18,21 +18,14 @@ namespace {
 
 /// Parts with more records than this are sorted by all threads together.
 constexpr Index max_part = 1 << 18;
-/// Bits by which a part is sorted at first. Few particles agree in all of them.
-constexpr int first_bits_of_part = 24;
+/// Bits by which a part is sorted at first: two digits. Few particles agree in all of them.
+constexpr int first_bits_of_part = 2 * max_digit_bits;
 /// Parts are of about 2^this records.
 constexpr int part_size_bits = 10;
 
 int bits_of(Index number) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(number)));
 }
-
-/// A particle on its way: its sorted coordinates, and its place in the caller's order.
-template <class Real>
-struct Record {
-  Real pos[3];
-  LocalIndex index;
-};
 
 /// Room for the words of one part.
 struct PartScratch {
@@ -57,8 +50,8 @@ class PositionSort {
   }
 
   SortedColumns<Real> run() {
-    sorted_.keys = Buffer<std::uint64_t>(exec_, particles_.num, "keys");
     partition();
+    sorted_.keys = Buffer<std::uint64_t>(exec_, particles_.num, "keys");
     sorted_.order = Buffer<LocalIndex>(exec_, particles_.num, "sorted order");
     for (auto& axis : sorted_.pos) axis = Buffer<Real>(exec_, particles_.num, "sorted positions");
     sort_parts();
@@ -88,34 +81,35 @@ class PositionSort {
     const Index num_blocks = std::clamp<Index>(num / host_block, 1, threads_of(exec_));
     const auto first_of = [&](Index block) { return num * block / num_blocks; };
     std::vector<DigitCounts> at(static_cast<std::size_t>(num_blocks));
-    std::uint64_t* digits = sorted_.keys.data();  // until there are keys
+    Buffer<std::uint16_t> digits(exec_, num, "sorting of positions");
     run_tasks(exec_, num_blocks, [&](Index b) {
-      count(first_of(b), first_of(b + 1), digits, at[static_cast<std::size_t>(b)]);
+      count(first_of(b), first_of(b + 1), digits.data(), at[static_cast<std::size_t>(b)]);
     });
     starts_ = interleave(at, digit_.num_values());
-    records_ = Buffer<Record<Real>>(exec_, num, "sorting of positions");
+    records_ = Buffer<PositionRecord<Real>>(exec_, num, "sorting of positions");
     run_tasks(exec_, num_blocks, [&](Index b) {
-      scatter(first_of(b), first_of(b + 1), digits, at[static_cast<std::size_t>(b)]);
+      scatter(first_of(b), first_of(b + 1), digits.data(), at[static_cast<std::size_t>(b)]);
     });
   }
 
-  void count(Index first, Index last, std::uint64_t* digits, DigitCounts& counts) const {
+  void count(Index first, Index last, std::uint16_t* digits, DigitCounts& counts) const {
     std::fill_n(counts.begin(), digit_.num_values(), Index{0});
     for_each_chunk(first, last, [&](Index at, Index num, const Chunk& chunk) {
       std::uint64_t keys[Chunk::max_num];
       find_keys({chunk.axis[0], chunk.axis[1], chunk.axis[2]}, num, sorted_.frame, keys);
       for (Index i = 0; i < num; ++i) {
         const std::size_t digit = digit_.of(keys[i]);
-        digits[at + i] = digit;
+        digits[at + i] = static_cast<std::uint16_t>(digit);
         ++counts[digit];
       }
     });
   }
 
-  void scatter(Index first, Index last, const std::uint64_t* digits, DigitCounts& indices) {
+  void scatter(Index first, Index last, const std::uint16_t* digits, DigitCounts& indices) {
+    PositionRecord<Real>* const records = records_.data();
     for_each_chunk(first, last, [&](Index at, Index num, const Chunk& chunk) {
       for (Index i = 0; i < num; ++i) {
-        records_.data()[indices[digits[at + i]]++] = {
+        records[indices[digits[at + i]]++] = {
             {chunk.axis[0][i], chunk.axis[1][i], chunk.axis[2][i]},
             static_cast<LocalIndex>(at + i)};
       }
@@ -164,7 +158,7 @@ class PositionSort {
   void sort_part_in_cache(Index part, const PartScratch& scratch) {
     const Index first = starts_[static_cast<std::size_t>(part)];
     const Index num = starts_[static_cast<std::size_t>(part) + 1] - first;
-    const Record<Real>* records = records_.data() + first;
+    const PositionRecord<Real>* records = records_.data() + first;
     const int index_bits = bits_of(num);
     const KeyBits bits =
         KeyBits{0, num_rest_bits_}.highest(std::min(num_rest_bits_, first_bits_of_part));
@@ -178,22 +172,32 @@ class PositionSort {
     }
     const Words words{scratch.words.get()};
     sort_part(words, {scratch.spare.get()}, num, {index_bits, bits.num}, words);
-    const std::uint64_t index_mask = (std::uint64_t{1} << index_bits) - 1;
-    for (Index i = 0; i < num; ++i) put(first + i, records[words.keys[i] & index_mask]);
-    find_keys({sorted_.pos[0].data() + first, sorted_.pos[1].data() + first,
-               sorted_.pos[2].data() + first},
-              num, sorted_.frame, sorted_.keys.data() + first);
-    if (bits.low > 0) finish_runs(first, first + num, bits.low);
+    const PositionColumns<Real> to = columns_from(first);
+    take_records(records, {words.keys, num}, index_bits, to);
+    std::uint64_t* const keys = sorted_.keys.data() + first;
+    if (bits.low > 0) {
+      find_keys({to.pos[0], to.pos[1], to.pos[2]}, num, sorted_.frame, keys);
+      finish_runs(first, first + num, bits.low);
+    } else {
+      const std::uint64_t digit = static_cast<std::uint64_t>(part) << num_rest_bits_;
+      for (Index i = 0; i < num; ++i) keys[i] = digit | words.keys[i] >> index_bits;
+    }
   }
 
-  void keys_of_records(const Record<Real>* records, Index num, std::uint64_t* keys) const {
+  /// From one particle on.
+  PositionColumns<Real> columns_from(Index first) {
+    return {{sorted_.pos[0].data() + first, sorted_.pos[1].data() + first,
+             sorted_.pos[2].data() + first},
+            sorted_.order.data() + first};
+  }
+
+  void keys_of_records(const PositionRecord<Real>* records, Index num, std::uint64_t* keys) const {
     Chunk chunk;
-    for (Index i = 0; i < num; ++i)
-      for (int axis = 0; axis < 3; ++axis) chunk.axis[axis][i] = records[i].pos[axis];
+    load_records(records, num, chunk);
     find_keys({chunk.axis[0], chunk.axis[1], chunk.axis[2]}, num, sorted_.frame, keys);
   }
 
-  void put(Index to, const Record<Real>& record) {
+  void put(Index to, const PositionRecord<Real>& record) {
     for (std::size_t axis = 0; axis < 3; ++axis) sorted_.pos[axis].data()[to] = record.pos[axis];
     sorted_.order.data()[to] = record.index;
   }
@@ -213,7 +217,7 @@ class PositionSort {
   }
 
   void sort_run(Index begin, Index end) {
-    std::vector<std::pair<std::uint64_t, Record<Real>>> run;
+    std::vector<std::pair<std::uint64_t, PositionRecord<Real>>> run;
     for (Index i = begin; i < end; ++i)
       run.push_back(
           {sorted_.keys.span()[i],
@@ -232,7 +236,7 @@ class PositionSort {
   void sort_large_part(Index part) {
     const Index first = starts_[static_cast<std::size_t>(part)];
     const Index num = starts_[static_cast<std::size_t>(part) + 1] - first;
-    const Record<Real>* records = records_.data() + first;
+    const PositionRecord<Real>* records = records_.data() + first;
     const Span<std::uint64_t> keys = sorted_.keys.span().subspan(first, num);
     Buffer<LocalIndex> indices(exec_, num, "sorting of keys");
     for_each_block(exec_, num, Chunk::max_num, [&](Index begin, Index end) {
@@ -259,7 +263,7 @@ class PositionSort {
   KeyBits digit_;
   int num_rest_bits_;
   std::vector<Index> starts_;  ///< of each part
-  Buffer<Record<Real>> records_;
+  Buffer<PositionRecord<Real>> records_;
   SortedColumns<Real> sorted_;
 };
 

@@ -77,13 +77,13 @@ struct CellCutter : CellCut {
   }
 };
 
-/// Counts (or, with `starts`, writes) the cells that start in one chunk of elements. For the host.
+/// Writes and counts the cells that start in one chunk of elements. For the host.
 struct CutChunk {
   static constexpr bool long_elements = true;
   CellCutter cutter;
   Index chunk = 0;
-  Span<Index> counts;       ///< per chunk; after a scan, offsets
-  Span<LocalIndex> starts;  ///< empty: count
+  Span<Index> counts;       ///< per chunk
+  Span<LocalIndex> starts;  ///< those of a chunk begin where its elements do
 
   ZHALO_HD void operator()(Index c) const {
     const Index num = cutter.keys.size();
@@ -91,10 +91,23 @@ struct CutChunk {
     Index at = c * chunk;
     while (at < last && !cutter.starts_cell(at)) ++at;
     Index found = 0;
-    for (; at < last; at = cutter.end_of_cell(at), ++found) {
-      if (!starts.empty()) starts[counts[c] + found] = static_cast<LocalIndex>(at);
-    }
-    if (starts.empty()) counts[c] = found;
+    for (; at < last; at = cutter.end_of_cell(at), ++found)
+      starts[c * chunk + found] = static_cast<LocalIndex>(at);
+    counts[c] = found;
+  }
+};
+
+/// Moves the cells of one chunk behind those of the chunks before it.
+struct MoveStarts {
+  static constexpr bool long_elements = true;
+  Span<const LocalIndex> starts;
+  Index chunk = 0;
+  Span<const Index> first;  ///< of each chunk
+  Span<LocalIndex> to;
+
+  ZHALO_HD void operator()(Index c) const {
+    const Index end = c + 1 < first.size() ? first[c + 1] : to.size();
+    for (Index i = first[c]; i < end; ++i) to[i] = starts[c * chunk + i - first[c]];
   }
 };
 
@@ -125,12 +138,11 @@ Buffer<LocalIndex> cut_cells(const E& exec, const CellCut& cut) {
     const Index chunk = chunk_of_loop(exec);
     const Index num_chunks = (cut.keys.size() + chunk - 1) / chunk;
     Buffer<Index> counts(exec, num_chunks, "cell counts");
-    for_each(exec, num_chunks, CutChunk{cutter, chunk, counts.span(), {}});
-    const Index num_cells = exclusive_scan(exec, counts.span());
-    Buffer<LocalIndex> starts(exec, num_cells, "cell starts");
-    if (num_cells > 0)
-      for_each(exec, num_chunks, CutChunk{cutter, chunk, counts.span(), starts.span()});
-    return starts;
+    Buffer<LocalIndex> starts(exec, cut.keys.size(), "cell starts");
+    for_each(exec, num_chunks, CutChunk{cutter, chunk, counts.span(), starts.span()});
+    Buffer<LocalIndex> cells(exec, exclusive_scan(exec, counts.span()), "cell starts");
+    for_each(exec, num_chunks, MoveStarts{starts.span(), chunk, counts.span(), cells.span()});
+    return cells;
   }
 }
 
