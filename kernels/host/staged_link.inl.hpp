@@ -303,8 +303,11 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch> {
   }
 
   void unite(const FriendsOfOne& friends) const {
+    const LocalIndex* const parent = fof.sets.parent.data();
     for (std::uint64_t left = friends.bits; left != 0; left &= left - 1) {
       const LocalIndex other = friends.first + static_cast<LocalIndex>(lowest_bit(left));
+      // Most friends are in one set already, right below its root.
+      if (atomic_load(parent[friends.one]) == atomic_load(parent[other])) continue;
       if (one_thread) {
         fof.sets.unite_alone(friends.one, other);
       } else {
