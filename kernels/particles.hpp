@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include "kernels/common/arithmetic.hpp"
 #include "zhalo/core/box.hpp"
@@ -210,6 +211,25 @@ void gather_positions(const E& exec, const ParticlesView<Real>& particles, const
 template <class E, class Real>
 SortedColumns<Real> sort_positions(const E& exec, const ParticlesView<Real>& particles,
                                    const KeyFrame& frame);
+
+/// Sorted coordinates that came from other ranks: runs in Z-order, one behind the other.
+template <class Real>
+struct ArrivedPositions {
+  Buffer<Real> pos[3];  ///< of the third axis none in 2-D
+  std::vector<Index> first_of_run;
+
+  Index num() const { return pos[0].size(); }
+};
+
+/// keys[i] = Morton key of sorted coordinates.
+template <class E, class Real>
+void make_keys_of_sorted(const E& exec, const SortedPositions<Real>& sorted, const KeyFrame& frame,
+                         Span<std::uint64_t> keys);
+
+/// As sort_positions(). The order is that of arrival.
+template <class E, class Real>
+SortedColumns<Real> sort_arrived(const E& exec, ArrivedPositions<Real> arrived,
+                                 const KeyFrame& frame);
 
 // ---------------------------------------------------------------- other columns
 

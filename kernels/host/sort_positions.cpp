@@ -1,8 +1,9 @@
-// From the caller's positions to sorted ones, on the host. Positions travel with their keys' order
+// From the caller's positions, or those of other ranks, to sorted ones, on the host. Positions travel with their keys' order
 // and are never fetched from random places in memory: records of them are partitioned by the
 // highest bits of their keys, and each part is sorted in the cache.
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -35,22 +36,38 @@ struct PartScratch {
   std::unique_ptr<std::uint64_t[]> words, spare;
 };
 
+/// What the keys of some particles have in common.
+struct KeyRange {
+  std::uint64_t lowest = 0;  ///< no key is smaller
+  int bits = 0;              ///< of what is above it
+};
+
+/// First records are made and partitioned, which needs the particles. Then they are sorted.
 template <class Real>
 class PositionSort {
  public:
-  PositionSort(const Host& exec, const ParticlesView<Real>& particles, const KeyFrame& frame)
+  /// `loading` says how positions are wrapped and scaled, `keys` how keys follow from that.
+  struct Frames {
+    const KeyFrame& loading;
+    const KeyFrame& keys;
+  };
+
+  PositionSort(const Host& exec, const ParticlesView<Real>& particles, const Frames& frames,
+               const KeyRange& range)
       : exec_(exec),
         particles_(particles),
-        num_digit_bits_(
-            std::min(std::clamp(bits_of(particles.num) - part_size_bits, 0, max_digit_bits),
-                     frame.key_bits())),
-        digit_(KeyBits{0, frame.key_bits()}.highest(num_digit_bits_)),
-        num_rest_bits_(frame.key_bits() - num_digit_bits_) {
-    sorted_.frame = frame;
+        loading_(frames.loading),
+        lowest_key_(range.lowest),
+        num_digit_bits_(std::min(
+            std::clamp(bits_of(particles.num) - part_size_bits, 0, max_digit_bits), range.bits)),
+        digit_(KeyBits{0, range.bits}.highest(num_digit_bits_)),
+        num_rest_bits_(range.bits - num_digit_bits_) {
+    sorted_.frame = frames.keys;
+    partition();
   }
 
-  SortedColumns<Real> run() {
-    partition();
+  /// The particles are no longer needed.
+  SortedColumns<Real> sort() {
     sorted_.keys = Buffer<std::uint64_t>(exec_, particles_.num, "keys");
     sorted_.order = Buffer<LocalIndex>(exec_, particles_.num, "sorted order");
     for (auto& axis : sorted_.pos) axis = Buffer<Real>(exec_, particles_.num, "sorted positions");
@@ -69,7 +86,7 @@ class PositionSort {
       const ParticleRow<Real> particle = particles_[first];
       const Index num =
           std::min({Chunk::max_num, last - first, particle.segment.num - particle.row});
-      load_chunk(particle, num, sorted_.frame, chunk);
+      load_chunk(particle, num, loading_, chunk);
       f(first, num, chunk);
       first += num;
     }
@@ -98,7 +115,7 @@ class PositionSort {
       std::uint64_t keys[Chunk::max_num];
       find_keys({chunk.axis[0], chunk.axis[1], chunk.axis[2]}, num, sorted_.frame, keys);
       for (Index i = 0; i < num; ++i) {
-        const std::size_t digit = digit_.of(keys[i]);
+        const std::size_t digit = digit_.of(keys[i] - lowest_key_);
         digits[at + i] = static_cast<std::uint16_t>(digit);
         ++counts[digit];
       }
@@ -168,7 +185,8 @@ class PositionSort {
       keys_of_records(records + at, size, keys);
       for (Index i = 0; i < size; ++i)
         scratch.words[static_cast<std::size_t>(at + i)] =
-            std::uint64_t{bits.of(keys[i])} << index_bits | static_cast<std::uint64_t>(at + i);
+            std::uint64_t{bits.of(keys[i] - lowest_key_)} << index_bits |
+            static_cast<std::uint64_t>(at + i);
     }
     const Words words{scratch.words.get()};
     sort_part(words, {scratch.spare.get()}, num, {index_bits, bits.num}, words);
@@ -179,8 +197,9 @@ class PositionSort {
       find_keys({to.pos[0], to.pos[1], to.pos[2]}, num, sorted_.frame, keys);
       finish_runs(first, first + num, bits.low);
     } else {
-      const std::uint64_t digit = static_cast<std::uint64_t>(part) << num_rest_bits_;
-      for (Index i = 0; i < num; ++i) keys[i] = digit | words.keys[i] >> index_bits;
+      const std::uint64_t lowest =
+          lowest_key_ + (static_cast<std::uint64_t>(part) << num_rest_bits_);
+      for (Index i = 0; i < num; ++i) keys[i] = lowest + (words.keys[i] >> index_bits);
     }
   }
 
@@ -205,12 +224,13 @@ class PositionSort {
   /// Where keys that agree but for their lowest bits are not in order yet, sorts them.
   void finish_runs(Index first, Index last, int num_low_bits) {
     const std::uint64_t* keys = sorted_.keys.data();
+    const auto high_of = [&](Index i) { return (keys[i] - lowest_key_) >> num_low_bits; };
     for (Index i = first + 1; i < last; ++i) {
       if (keys[i - 1] <= keys[i]) continue;
-      const std::uint64_t high = keys[i] >> num_low_bits;
+      const std::uint64_t high = high_of(i);
       Index begin = i, end = i;
-      while (begin > first && keys[begin - 1] >> num_low_bits == high) --begin;
-      while (end < last && keys[end] >> num_low_bits == high) ++end;
+      while (begin > first && high_of(begin - 1) == high) --begin;
+      while (end < last && high_of(end) == high) ++end;
       sort_run(begin, end);
       i = end;
     }
@@ -241,7 +261,10 @@ class PositionSort {
     Buffer<LocalIndex> indices(exec_, num, "sorting of keys");
     for_each_block(exec_, num, Chunk::max_num, [&](Index begin, Index end) {
       keys_of_records(records + begin, end - begin, keys.data() + begin);
-      for (Index i = begin; i < end; ++i) indices.data()[i] = static_cast<LocalIndex>(i);
+      for (Index i = begin; i < end; ++i) {
+        keys.data()[i] -= lowest_key_;
+        indices.data()[i] = static_cast<LocalIndex>(i);
+      }
     });
     {
       Buffer<std::uint64_t> spare_keys(exec_, num, "sorting of keys");
@@ -251,6 +274,7 @@ class PositionSort {
     }
     for_each_block(exec_, num, host_block, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
+        keys.data()[i] += lowest_key_;
         prefetch_line(&records[indices.span()[std::min(i + prefetch_distance, num - 1)]]);
         put(first + i, records[indices.span()[i]]);
       }
@@ -259,6 +283,8 @@ class PositionSort {
 
   Host exec_;
   ParticlesView<Real> particles_;
+  KeyFrame loading_;
+  std::uint64_t lowest_key_;
   int num_digit_bits_;
   KeyBits digit_;
   int num_rest_bits_;
@@ -267,17 +293,70 @@ class PositionSort {
   SortedColumns<Real> sorted_;
 };
 
+template <class Real>
+SortedColumns<Real> sort_given(const Host& exec, const ParticlesView<Real>& particles,
+                               const KeyFrame& frame) {
+  return PositionSort<Real>(exec, particles, {frame, frame}, {0, frame.key_bits()}).sort();
+}
+
+/// Each run ascends: its first and last keys bound the others.
+template <class Real>
+KeyRange range_of(const ArrivedPositions<Real>& arrived, const KeyFrame& frame) {
+  const bool is_flat = frame.box.dimensions == 2;
+  const Real zero = 0;
+  const auto key_at = [&](Index i) {
+    const Real* const z = is_flat ? &zero : arrived.pos[2].data() + i;
+    std::uint64_t key = 0;
+    find_keys({arrived.pos[0].data() + i, arrived.pos[1].data() + i, z}, 1, frame, &key);
+    return key;
+  };
+  std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max(), highest = 0;
+  const std::vector<Index>& first = arrived.first_of_run;
+  for (std::size_t r = 0; r + 1 < first.size(); ++r) {
+    if (first[r] == first[r + 1]) continue;
+    lowest = std::min(lowest, key_at(first[r]));
+    highest = std::max(highest, key_at(first[r + 1] - 1));
+  }
+  if (lowest > highest) return {};
+  return {lowest, static_cast<int>(std::bit_width(highest - lowest))};
+}
+
+template <class Real>
+SortedColumns<Real> sort_runs(const Host& exec, ArrivedPositions<Real> arrived,
+                              const KeyFrame& frame) {
+  SegmentView<Real> segment;
+  segment.num = arrived.num();
+  for (int axis = 0; axis < frame.box.dimensions; ++axis)
+    segment.pos[axis] = {arrived.pos[axis].data()};
+  KeyFrame as_they_are;
+  as_they_are.box.dimensions = frame.box.dimensions;
+  PositionSort<Real> sort(exec, {{&segment, 1}, segment.num, frame.box.dimensions},
+                          {as_they_are, frame}, range_of(arrived, frame));
+  arrived = {};
+  return sort.sort();
+}
+
 }  // namespace
 
 template <>
 SortedColumns<float> sort_positions(const Host& exec, const ParticlesView<float>& particles,
                                     const KeyFrame& frame) {
-  return PositionSort<float>(exec, particles, frame).run();
+  return sort_given(exec, particles, frame);
 }
 template <>
 SortedColumns<double> sort_positions(const Host& exec, const ParticlesView<double>& particles,
                                      const KeyFrame& frame) {
-  return PositionSort<double>(exec, particles, frame).run();
+  return sort_given(exec, particles, frame);
+}
+template <>
+SortedColumns<float> sort_arrived(const Host& exec, ArrivedPositions<float> arrived,
+                                  const KeyFrame& frame) {
+  return sort_runs(exec, std::move(arrived), frame);
+}
+template <>
+SortedColumns<double> sort_arrived(const Host& exec, ArrivedPositions<double> arrived,
+                                   const KeyFrame& frame) {
+  return sort_runs(exec, std::move(arrived), frame);
 }
 
 }  // namespace zhalo::kernels

@@ -64,8 +64,10 @@ MemoryNeed domain_need(const SearchSize& size) {
   const Each each(size);
   const double sorted = key_bytes + local_bytes;
   double peak = sorted + std::max(sorting, each.pos);
-  // What is sent, and what comes.
-  if (!each.is_alone) peak = std::max(peak, 2 * (sorted + each.pos));
+  // What is sent, and what comes; then that is sorted, beside its indices there and here.
+  if (!each.is_alone)
+    peak = std::max(
+        {peak, 2 * (local_bytes + each.pos), each.pos + each.order + local_bytes + sorting});
   return each.need(peak, each.domain() + key_bytes);
 }
 

@@ -27,42 +27,20 @@ Buffer<Index> weights_before(const Context& context, const Strided<std::uint32_t
 /// What came, in the order of ranks.
 template <class Real>
 struct Received {
-  Buffer<std::uint64_t> keys;
-  Buffer<Real> pos[3];
+  kernels::ArrivedPositions<Real> positions;
   Buffer<LocalIndex> index;  ///< in its rank's own order
 
-  Received(const Exec& exec, Index num)
-      : keys(exec, num, "keys received"), index(exec, num, "indices received") {
-    for (auto& axis : pos) axis = Buffer<Real>(exec, num, "positions received");
+  Received(const Context& context, const SortedColumns<Real>& sent, const ExchangePlan& plan)
+      : index(context.exec, plan.num_received(), "indices received") {
+    positions.first_of_run = plan.receive_offset;
+    std::vector<ColumnMove> columns{{column_view(sent.order), index.data()}};
+    for (int axis = 0; axis < sent.frame.box.dimensions; ++axis) {
+      positions.pos[axis] = Buffer<Real>(context.exec, index.size(), "positions received");
+      columns.push_back({column_view(sent.pos[axis]), positions.pos[axis].data()});
+    }
+    context.comm.exchange(context.exec, plan, columns);
   }
 };
-
-template <class Real>
-std::vector<ColumnMove> exchanged_columns(const SortedColumns<Real>& sent,
-                                          Received<Real>& received) {
-  std::vector<ColumnMove> columns{{column_view(sent.keys), received.keys.data()},
-                                  {column_view(sent.order), received.index.data()}};
-  const auto axes = static_cast<std::size_t>(sent.frame.box.dimensions);
-  for (std::size_t axis = 0; axis < axes; ++axis)
-    columns.push_back({column_view(sent.pos[axis]), received.pos[axis].data()});
-  return columns;
-}
-
-/// Brings received coordinates into sorted order. A missing third axis is 0.
-template <class Real>
-void arrange(const Exec& exec, Received<Real>& received, Span<const LocalIndex> order,
-             SortedColumns<Real>& sorted) {
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    sorted.pos[axis] = Buffer<Real>(exec, order.size(), "sorted positions");
-    const bool exists = axis < static_cast<std::size_t>(sorted.frame.box.dimensions);
-    kernels::on(exec, [&](const auto& e) {
-      if (exists)
-        return kernels::gather(e, column_view(received.pos[axis]), order, sorted.pos[axis].data());
-      kernels::clear(e, sorted.pos[axis].span());
-    });
-    received.pos[axis] = {};
-  }
-}
 
 /// On one rank nothing travels: the order of sorting is all there is.
 template <class Real>
@@ -72,7 +50,7 @@ void keep(SortedColumns<Real> local, Distribution<Real>& result) {
   result.sorted = std::move(local);
 }
 
-/// Sends keys and positions, and sorts what came.
+/// Sends positions, and sorts what came. Keys are made again: that costs less than sending them.
 template <class Real>
 void exchange(const Context& context, SortedColumns<Real> local, const ExchangePlan& plan,
               Distribution<Real>& result) {
@@ -81,14 +59,15 @@ void exchange(const Context& context, SortedColumns<Real> local, const ExchangeP
   validate(num <= max_local_particles,
            "a rank would hold {} particles, the most is {}; use more ranks", num,
            max_local_particles);
-  Received<Real> received(exec, num);
-  context.comm.exchange(exec, plan, exchanged_columns(local, received));
-  SortedColumns<Real>& sorted = result.sorted;
-  sorted.frame = local.frame;
+  local.keys = {};
+  Received<Real> received(context, local, plan);
   result.redistribution = Redistribution(plan, std::move(local.order));
+  const kernels::KeyFrame frame = local.frame;
   local = {};  // its memory is needed for sorting
-  Buffer<LocalIndex> order = sort_indices(exec, received.keys.span(), sorted.frame.key_bits());
-  sorted.keys = std::move(received.keys);
+  result.sorted = kernels::on(exec, [&](const auto& e) {
+    return kernels::sort_arrived(e, std::move(received.positions), frame);
+  });
+  Buffer<LocalIndex> order = std::move(result.sorted.order);
 
   const auto offsets = to_exec(exec, Span<const Index>(plan.receive_offset), "ranks of particles");
   const auto firsts = to_exec(exec, Span<const Index>(result.first_index), "ranks of particles");
@@ -98,8 +77,6 @@ void exchange(const Context& context, SortedColumns<Real> local, const ExchangeP
                          result.global_index.span());
   });
   synchronise(exec);
-  received.index = {};
-  arrange(exec, received, order.span(), sorted);
   result.redistribution.set_arrived(std::move(order));
 }
 

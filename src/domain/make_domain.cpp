@@ -180,19 +180,9 @@ void ensure_keys(DomainState<Real>& state, int species) {
   SortedColumns<Real>& sorted = state.species[static_cast<std::size_t>(species)].particles.sorted;
   const Index num = sorted.pos[0].size();
   if (sorted.keys.size() == num) return;
-  Buffer<Real> pos[3];
-  unscale(exec, sorted, pos);
-  Particles<Real> particles;
-  particles.dimensions = state.box.dimensions;
-  ParticleSegment<Real> segment;
-  segment.num = num;
-  for (std::size_t axis = 0; axis < 3; ++axis) segment.pos[axis] = {pos[axis].data()};
-  particles.segments = {segment};
-  const SegmentTable<Real> view(exec, particles);
-  Buffer<LocalIndex> order(exec, num, "keys");
   sorted.keys = Buffer<std::uint64_t>(exec, num, "keys");
   kernels::on(exec, [&](const auto& e) {
-    kernels::make_keys(e, view.view(), sorted.frame, sorted.keys.span(), order.span());
+    kernels::make_keys_of_sorted(e, sorted.positions(), sorted.frame, sorted.keys.span());
   });
   synchronise(exec);
 }

@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "kernels/common/backend.hpp"
 #include "kernels/particles.hpp"
@@ -96,6 +97,18 @@ void queue_position_summary(const E& exec, const ParticlesView<Real>& particles,
   }
 }
 
+/// Of a position in the box, without a scale.
+ZHALO_HD inline std::uint64_t key_of(const KeyFrame& frame, const Vec3d& pos) {
+  const double last = static_cast<double>((std::uint64_t{1} << frame.bits_per_axis) - 1);
+  std::uint32_t cell[3] = {};
+  for (int axis = 0; axis < frame.box.dimensions; ++axis) {
+    const double at = (pos[axis] - frame.corner[axis]) * frame.cells_per_length;
+    cell[axis] = static_cast<std::uint32_t>(at > 0 ? (at < last ? at : last)
+                                                   : 0);  // NaN, of an extent that overflows, is 0
+  }
+  return frame.box.dimensions == 3 ? morton3(cell[0], cell[1], cell[2]) : morton2(cell[0], cell[1]);
+}
+
 template <class Real>
 struct MakeKey {
   ParticlesView<Real> particles;
@@ -105,16 +118,10 @@ struct MakeKey {
 
   ZHALO_HD void operator()(Index i) const {
     const Vec<Real, 3> pos = particles[i].pos(particles.dimensions);
-    const double last = static_cast<double>((std::uint64_t{1} << frame.bits_per_axis) - 1);
-    std::uint32_t cell[3] = {};
-    for (int axis = 0; axis < particles.dimensions; ++axis) {
-      const double x = static_cast<double>(frame.wrapped(pos[axis], axis));
-      const double at = (x - frame.corner[axis]) * frame.cells_per_length;
-      cell[axis] = static_cast<std::uint32_t>(
-          at > 0 ? (at < last ? at : last) : 0);  // NaN, of an extent that overflows, is 0
-    }
-    keys[i] =
-        particles.dimensions == 3 ? morton3(cell[0], cell[1], cell[2]) : morton2(cell[0], cell[1]);
+    Vec3d wrapped;
+    for (int axis = 0; axis < particles.dimensions; ++axis)
+      wrapped[axis] = static_cast<double>(frame.wrapped(pos[axis], axis));
+    keys[i] = key_of(frame, wrapped);
     order[i] = static_cast<LocalIndex>(i);
   }
 };
@@ -123,6 +130,27 @@ template <class E, class Real>
 void make_keys(const E& exec, const ParticlesView<Real>& particles, const KeyFrame& frame,
                Span<std::uint64_t> keys, Span<LocalIndex> order) {
   for_each(exec, particles.num, MakeKey<Real>{particles, frame, keys, order});
+}
+
+template <class Real>
+struct MakeKeyOfSorted {
+  SortedPositions<Real> sorted;
+  KeyFrame frame;
+  double unscale;
+  Span<std::uint64_t> keys;
+
+  ZHALO_HD void operator()(Index i) const {
+    Vec3d pos;
+    for (int axis = 0; axis < frame.box.dimensions; ++axis)
+      pos[axis] = static_cast<double>(sorted.axis[axis][i]) * unscale;
+    keys[i] = key_of(frame, pos);
+  }
+};
+
+template <class E, class Real>
+void make_keys_of_sorted(const E& exec, const SortedPositions<Real>& sorted, const KeyFrame& frame,
+                         Span<std::uint64_t> keys) {
+  for_each(exec, keys.size(), MakeKeyOfSorted<Real>{sorted, frame, 1 / frame.scale, keys});
 }
 
 template <class Real>
@@ -154,6 +182,15 @@ void gather_positions(const E& exec, const ParticlesView<Real>& particles, const
 }
 
 template <class E, class Real>
+void sort_by_keys(const E& exec, SortedColumns<Real>& sorted) {
+  const Index num = sorted.keys.size();
+  Buffer<std::uint64_t> spare_keys(exec, num, "sorting of keys");
+  Buffer<LocalIndex> spare_order(exec, num, "sorting of keys");
+  sort_pairs(exec, {sorted.keys.span(), sorted.order.span(), spare_keys.span(), spare_order.span()},
+             sorted.frame.key_bits());
+}
+
+template <class E, class Real>
 SortedColumns<Real> sort_positions(const E& exec, const ParticlesView<Real>& particles,
                                    const KeyFrame& frame) {
   const Index num = particles.num;
@@ -162,16 +199,37 @@ SortedColumns<Real> sort_positions(const E& exec, const ParticlesView<Real>& par
   sorted.keys = Buffer<std::uint64_t>(exec, num, "keys");
   sorted.order = Buffer<LocalIndex>(exec, num, "sorted order");
   make_keys(exec, particles, frame, sorted.keys.span(), sorted.order.span());
-  {
-    Buffer<std::uint64_t> spare_keys(exec, num, "sorting of keys");
-    Buffer<LocalIndex> spare_order(exec, num, "sorting of keys");
-    sort_pairs(exec,
-               {sorted.keys.span(), sorted.order.span(), spare_keys.span(), spare_order.span()},
-               frame.key_bits());
-  }
+  sort_by_keys(exec, sorted);
   for (auto& axis : sorted.pos) axis = Buffer<Real>(exec, num, "sorted positions");
   gather_positions(exec, particles, frame, Span<const LocalIndex>(sorted.order.span()),
                    sorted.positions());
+  return sorted;
+}
+
+/// A missing third axis is 0.
+template <class E, class Real>
+SortedColumns<Real> sort_arrived(const E& exec, ArrivedPositions<Real> arrived,
+                                 const KeyFrame& frame) {
+  const Index num = arrived.num();
+  SortedColumns<Real> sorted;
+  sorted.frame = frame;
+  sorted.keys = Buffer<std::uint64_t>(exec, num, "keys");
+  sorted.order = Buffer<LocalIndex>(exec, num, "sorted order");
+  const SortedPositions<Real> pos{
+      {arrived.pos[0].data(), arrived.pos[1].data(), arrived.pos[2].data()}, num};
+  make_keys_of_sorted(exec, pos, frame, sorted.keys.span());
+  number(exec, sorted.order.span());
+  sort_by_keys(exec, sorted);
+  for (int axis = 0; axis < 3; ++axis) {
+    sorted.pos[axis] = Buffer<Real>(exec, num, "sorted positions");
+    if (axis < frame.box.dimensions) {
+      gather(exec, column_view(arrived.pos[axis]), Span<const LocalIndex>(sorted.order.span()),
+             sorted.pos[axis].data());
+    } else {
+      clear(exec, sorted.pos[axis].span());
+    }
+    arrived.pos[axis] = {};
+  }
   return sorted;
 }
 
@@ -180,5 +238,7 @@ ZHALO_INSTANTIATE_REALS(queue_position_summary);
 ZHALO_INSTANTIATE_REALS(make_keys);
 ZHALO_INSTANTIATE_REALS(gather_positions);
 ZHALO_INSTANTIATE_REALS(sort_positions);
+ZHALO_INSTANTIATE_REALS(make_keys_of_sorted);
+ZHALO_INSTANTIATE_REALS(sort_arrived);
 
 }  // namespace zhalo::kernels

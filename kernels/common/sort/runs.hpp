@@ -2,6 +2,8 @@
 /// ranks.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/common/arithmetic.hpp"
 #include "kernels/common/backend.hpp"
 #include "kernels/sort.hpp"
@@ -68,25 +70,36 @@ void sum_runs(const E& exec, const RunsView& runs, Span<const LocalIndex> values
   for_each(exec, sums.size(), SumRun{runs, values, sums});
 }
 
-/// A long run is not one thread's work: each element looks for its run.
-struct SpreadRun {
+/// A long run is not one thread's work. So a chunk of elements looks for its first run, and goes on
+/// from there. On a device a chunk is one element.
+struct SpreadChunk {
+  static constexpr bool long_elements = true;
   RunsView runs;
   Span<const Index> values;
   Span<Index> to;
+  Index chunk;
 
-  ZHALO_HD void prefetch(Index i) const { prefetch_line(&to[runs.order[i]]); }
-
-  ZHALO_HD void operator()(Index i) const {
-    const Index run =
-        first_index_where(runs.start.size(), [&](Index at) { return Index{runs.start[at]} > i; }) -
-        1;
-    to[runs.order[i]] = values[run];
+  ZHALO_HD void operator()(Index c) const {
+    const Index num = runs.order.size();
+    const Index first = c * chunk;
+    const Index last = first + chunk < num ? first + chunk : num;
+    Index run = first_index_where(runs.start.size(),
+                                  [&](Index at) { return Index{runs.start[at]} > first; }) -
+                1;
+    Index end = runs.end(run);
+    for (Index i = first; i < last; ++i) {
+      if (i + prefetch_distance < last) prefetch_line(&to[runs.order[i + prefetch_distance]]);
+      if (i == end) end = runs.end(++run);
+      to[runs.order[i]] = values[run];
+    }
   }
 };
 
 template <class E>
 void spread_runs(const E& exec, const RunsView& runs, Span<const Index> values, Span<Index> to) {
-  for_each(exec, runs.order.size(), SpreadRun{runs, values, to});
+  const Index num = runs.order.size();
+  const Index chunk = std::is_same_v<E, Host> ? chunk_of_loop(exec) : 1;
+  for_each(exec, (num + chunk - 1) / chunk, SpreadChunk{runs, values, to, chunk});
 }
 
 ZHALO_INSTANTIATE(select_run_starts);
