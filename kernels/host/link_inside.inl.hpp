@@ -18,65 +18,88 @@ struct LinkInsideAtOnce : LinkInside<Lanes> {
   void operator()(const Lanes& lanes, Index leaf, Scratch&) const {
     this->link_leaf(lanes, leaf, [&](const auto& metric, LocalIndex begin, Index num) {
       Friends friends;
-      const std::uint64_t doubtful = find_friends(lanes, metric, begin, num, friends);
-      if (doubtful != 0) [[unlikely]]
-        decide(begin, num, friends);
-      return link_components(begin, num, friends.of);
+      if (find_friends(lanes, metric, {begin, num}, friends)) [[unlikely]]
+        decide({begin, num}, friends);
+      return link_components({begin, num}, friends);
     });
   }
 
  private:
-  /// Bit j of of[i] is set if the particles i and j of a leaf are friends. `doubtful` has those of
-  /// them that only float64 can tell.
-  struct Friends {
-    std::uint64_t of[max_leaf_size];
-    std::uint64_t doubtful[max_leaf_size];
+  /// Bit j of element i is set if the particles i and j of a leaf are friends.
+  using Friends = std::uint64_t[max_leaf_size];
+
+  struct Leaf {
+    LocalIndex begin;
+    Index num;
   };
 
-  /// Returns whether any are doubtful.
+  /// Returns whether only float64 can tell for some.
   template <class Metric>
-  std::uint64_t find_friends(const Lanes& lanes, const Metric& metric, LocalIndex begin, Index num,
-                             Friends& friends) const {
-    std::uint64_t any_doubtful = 0;
-    for (Index j = 0; j < num; j += Lanes::size) {
-      Lane xj[3];
-      this->load_particles(lanes, fof.tree, begin + j, xj);
-      const std::uint64_t in_leaf = first_bits(num - j < Lanes::size ? num - j : Lanes::size);
-      for (Index i = 0; i < num; ++i) {
-        Lane xi[3];
-        this->broadcast_particle(lanes, fof.tree, begin + i, xi);
-        const Lane r2 = this->distance2(metric, xi, xj);
-        const std::uint64_t near = lanes.ballot(r2 <= lanes.broadcast(metric.reach2)) & in_leaf;
-        const std::uint64_t doubtful = near & ~lanes.ballot(r2 <= lanes.broadcast(metric.within2));
-        friends.of[i] = (j == 0 ? 0 : friends.of[i]) | near << j;
-        friends.doubtful[i] = (j == 0 ? 0 : friends.doubtful[i]) | doubtful << j;
-        any_doubtful |= doubtful;
+  bool find_friends(const Lanes& lanes, const Metric& metric, const Leaf& leaf,
+                    Friends& friends) const {
+    constexpr int together = 4;  // vectors
+    bool any_doubtful = false;
+    for (Index j = 0; j < leaf.num; j += together * Lanes::size) {
+      const auto find = [&]<int num_vectors>(std::integral_constant<int, num_vectors>) {
+        any_doubtful |= find_friends_among<num_vectors>(lanes, metric, leaf, j, friends);
+      };
+      const Index left = leaf.num - j;
+      if (left <= Lanes::size) {
+        find(std::integral_constant<int, 1>{});
+      } else if (left <= 2 * Lanes::size) {
+        find(std::integral_constant<int, 2>{});
+      } else {
+        find(std::integral_constant<int, together>{});
       }
     }
     return any_doubtful;
   }
 
-  void decide(LocalIndex begin, Index num, Friends& friends) const {
-    for (Index i = 0; i < num; ++i) {
-      for (std::uint64_t left = friends.doubtful[i]; left != 0; left &= left - 1) {
+  /// Among some vectors of particles, from the j-th on.
+  template <int num_vectors, class Metric>
+  bool find_friends_among(const Lanes& lanes, const Metric& metric, const Leaf& leaf, Index j,
+                          Friends& friends) const {
+    Lane others[std::size_t{num_vectors}][3];
+    for (int v = 0; v < num_vectors; ++v)
+      this->load_particles(lanes, fof.tree, leaf.begin + j + Index{v} * Lanes::size, others[v]);
+    const std::uint64_t in_leaf = first_bits(leaf.num - j);
+    std::uint64_t any_doubtful = 0;
+    for (Index i = 0; i < leaf.num; ++i) {
+      Lane x[3];
+      this->broadcast_particle(lanes, fof.tree, leaf.begin + i, x);
+      std::uint64_t near = 0, certain = 0;
+      for (int v = 0; v < num_vectors; ++v) {
+        const Lane r2 = this->distance2(metric, x, others[v]);
+        near |= lanes.ballot(r2 <= lanes.broadcast(metric.reach2)) << (v * Lanes::size);
+        certain |= lanes.ballot(r2 <= lanes.broadcast(metric.within2)) << (v * Lanes::size);
+      }
+      any_doubtful |= near ^ certain;
+      friends[i] = (j == 0 ? 0 : friends[i]) | (near & in_leaf) << j;
+    }
+    return (any_doubtful & in_leaf) != 0;
+  }
+
+  /// Few leaves need this.
+  void decide(const Leaf& leaf, Friends& friends) const {
+    for (Index i = 0; i < leaf.num; ++i) {
+      for (std::uint64_t left = friends[i]; left != 0; left &= left - 1) {
         const int j = lowest_bit(left);
-        if (!fof.are_friends(fof, begin + i, fof, begin + Index{j}))
-          friends.of[i] &= ~(std::uint64_t{1} << j);
+        if (!fof.are_friends(fof, leaf.begin + i, fof, leaf.begin + Index{j}))
+          friends[i] &= ~(std::uint64_t{1} << j);
       }
     }
   }
 
   /// Flood fill. True if there is one component.
-  bool link_components(LocalIndex begin, Index num,
-                       const std::uint64_t (&friends)[max_leaf_size]) const {
-    const LocalIndex first = fof.first_in_sets + begin;
+  bool link_components(const Leaf& leaf, const Friends& friends) const {
+    const LocalIndex first = fof.first_in_sets + leaf.begin;
     LocalIndex* const parent = fof.sets.parent.data() + first;
     std::uint64_t left = 0;  // those that have friends; most have none where b is small
-    for (Index i = 0; i < num; ++i) {
+    for (Index i = 0; i < leaf.num; ++i) {
       parent[i] = first + static_cast<LocalIndex>(i);
       left |= friends[i] & ~(std::uint64_t{1} << i);
     }
-    bool one_component = num == 1;
+    bool one_component = leaf.num == 1;
     while (left != 0) {
       const int seed = lowest_bit(left);
       std::uint64_t component = std::uint64_t{1} << seed;
@@ -86,7 +109,7 @@ struct LinkInsideAtOnce : LinkInside<Lanes> {
         frontier = (frontier & (frontier - 1)) | found;
       }
       left &= ~component;
-      one_component = component == first_bits(num);
+      one_component = component == first_bits(leaf.num);
       const LocalIndex root = first + static_cast<LocalIndex>(seed);
       for (std::uint64_t members = component; members != 0; members &= members - 1)
         parent[lowest_bit(members)] = root;
