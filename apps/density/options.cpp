@@ -29,9 +29,7 @@ struct RawOptions : app::RawCommonOptions {
 };
 
 constexpr const char* summary =
-    "The density field of an N-body snapshot on a grid, its power spectrum, and a picture of it: "
-    "GADGET-2/3/4, AREPO, SWIFT, "
-    "EAGLE, GIZMO.";
+    "The density field of an N-body snapshot on a grid, its power spectrum, and a picture of it.";
 
 constexpr const char* examples =
     "Examples:\n"

@@ -21,9 +21,7 @@ struct RawOptions : app::RawCommonOptions {
   std::optional<double> linking_ratio;
 };
 
-constexpr const char* summary =
-    "Finds friends-of-friends groups in an N-body snapshot: GADGET-2/3/4, AREPO, SWIFT, EAGLE, "
-    "GIZMO.";
+constexpr const char* summary = "Finds friends-of-friends groups in an N-body snapshot.";
 
 constexpr const char* examples =
     "Examples:\n"

@@ -24,8 +24,7 @@ struct RawOptions : app::RawCommonOptions {
 
 constexpr const char* summary =
     "Finds the k nearest neighbours of each particle of an N-body snapshot, or of other points, "
-    "and what follows from them: "
-    "GADGET-2/3/4, AREPO, SWIFT, EAGLE, GIZMO.";
+    "and what follows from them.";
 
 constexpr const char* examples =
     "Examples:\n"
@@ -38,8 +37,8 @@ constexpr const char* examples =
     "needs\n"
     "Lengths are in the snapshot's unit. Results are in the order of the snapshot, or of the "
     "queries: PartTypeN/Distances,\n"
-    "Indices, KthRadius, MeanRadius, Density, VelocityDispersion (docs/knn.md); several files are "
-    "OUT.0.hdf5, OUT.1.hdf5, ...\n"
+    "Indices, and a dataset for each --reduce (docs/knn.md); several files are OUT.0.hdf5, "
+    "OUT.1.hdf5, ...\n"
     "Under mpirun or srun each rank takes its share of the particles.";
 
 void add_search_options(app::CommandLine& command, Options& options, RawOptions& raw) {

@@ -21,7 +21,6 @@ WithinOptions within_options(const zhalo_neighbour_options& given) {
 }
 
 // The constants of C are those of the table of reductions (kernels/knn.hpp).
-constexpr auto last_quantity = Quantity::velocity_dispersion;
 constexpr auto last_kernel = SphKernel::wendland_c4;
 static_assert(ZHALO_KTH_RADIUS == static_cast<int>(Quantity::kth_radius) &&
               ZHALO_MEAN_RADIUS == static_cast<int>(Quantity::mean_radius) &&

@@ -9,11 +9,11 @@ import shutil
 
 import h5py
 import numpy as np
+from check_catalogue import VELOCITIES
 from command_case import MPIEXEC
 from fof_case import GADGET, GAS, SNAPSHOTS, FofCase, main
 
 SNAPSHOT = GADGET / "snapshot_001.hdf5"
-VELOCITIES = ("GroupVel", "GroupVelPeculiar", "GroupVelDispersion")
 
 
 class Warnings(FofCase):

@@ -102,9 +102,9 @@ typedef struct zhalo_property {
 /// Sets property number 0, 1, ... of those that there are. ZHALO_INPUT_ERROR for a number beyond
 /// the last. The texts live as long as the program. Not collective.
 ///
-/// They are "GroupMass", "GroupPos", "GroupCM", "GroupVelPeculiar", "GroupVelDispersion",
-/// "GroupInertiaRadius" and "GroupExtentRadius" (docs/formats.md). GroupVel is not among them,
-/// because it is the peculiar velocity times a scale factor, which a domain does not know.
+/// They are those of the table of groups in docs/formats.md, from "GroupMass" to
+/// "GroupExtentRadius", but not by type. GroupVel is not among them, because it is the peculiar
+/// velocity times a scale factor, which a domain does not know.
 int zhalo_get_property(int number, zhalo_property* property);
 /// Copies the property with this name: num_numbers numbers a row. ZHALO_INPUT_ERROR for a name that
 /// is none.

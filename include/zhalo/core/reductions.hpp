@@ -137,6 +137,8 @@ enum class Quantity {
   /// Along one axis (VelocityDispersion). InputError if a segment has no velocities.
   velocity_dispersion
 };
+/// A new one is put behind it.
+inline constexpr auto last_quantity = Quantity::velocity_dispersion;
 
 struct QuantityOptions {
   Quantity quantity = Quantity::kth_radius;

@@ -1,5 +1,4 @@
-/// Reading particles from snapshots in HDF5: GADGET-2/3/4, AREPO, SWIFT, EAGLE, GIZMO; one file or
-/// many.
+/// Reading particles from snapshots in HDF5, of many codes, in one file or many.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +18,10 @@ namespace zhalo::io {
 /// The code (or family of codes) whose conventions a file follows. `gadget` is GADGET-2 or 3.
 enum class Code { gadget, gadget4, arepo, swift, eagle, gizmo };
 
-/// "GADGET-2/3", "GADGET-4", "AREPO", "SWIFT", "EAGLE", "GIZMO".
+/// As users know it, such as "GADGET-2/3".
 std::string name_of(Code code);
+/// The names of all, with commas between.
+std::string names_of_codes();
 
 /// What the file, or the user, says about the universe. A missing value is empty, never guessed. In
 /// the info of a snapshot that is not of a cosmological run, scale_factor is empty.

@@ -31,10 +31,7 @@ bool has_options_of_arepo(const InputFile& file) {
 }  // namespace
 
 Dialect arepo_dialect() {
-  Dialect dialect = gadget_family();
-  dialect.code = Code::arepo;
-  dialect.name = "AREPO";
-  dialect.is_of = has_options_of_arepo;
+  Dialect dialect = gadget_family(Code::arepo, "AREPO", has_options_of_arepo);
   dialect.gravity_in_cgs = 6.6738e-8;
   return dialect;
 }

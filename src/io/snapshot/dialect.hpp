@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "src/io/snapshot/header.hpp"
@@ -10,9 +9,8 @@
 namespace zhalo::io {
 
 /// The conventions of one code: how its files are recognised, units, cosmology, velocities, time.
-/// Each is in the file of its code: gadget.cpp, gadget4.cpp, arepo.cpp, swift.cpp, eagle.cpp,
-/// gizmo.cpp. A new one needs an enumerator in Code, its file, and a declaration and a line in
-/// dialects() below. It sets all four functions.
+/// Each is in the file of its code. A new one needs an enumerator in Code, its file, and a
+/// declaration and a line in dialects() below. It sets all four functions.
 ///
 /// All codes share what is read elsewhere: counts and mass table (header.cpp), BoxSize
 /// (dialect.cpp), PartTypeN and the names of datasets (survey.cpp).
@@ -21,17 +19,17 @@ struct Dialect {
   const char* name = "";
   /// Whether this code wrote the file. The first in dialects() that says so is taken.
   bool (*is_of)(const hdf5::InputFile& file) = nullptr;
-  /// Fills in units, cosmology and the factor of velocities.
+  /// Fills in units, cosmology and the factor of velocities. The scale factor is already there, if
+  /// the file has one in `times`.
   void (*read)(const hdf5::InputFile& file, const SnapshotOverrides& overrides,
                SnapshotInfo& info) = nullptr;
   std::optional<bool> (*read_periodic)(const hdf5::InputFile& file) = nullptr;
   /// Of the code that wrote the file; empty if it does not say.
   std::string (*read_version)(const hdf5::InputFile& file) = nullptr;
-  /// Groups and attributes that hold the time or the scale factor.
-  std::vector<std::pair<const char*, const char*>> times;
-  /// The gravitational constant that its critical density is computed with, for the family of
-  /// GADGET.
-  double gravity_in_cgs = 0;
+  TimePlaces times;
+  /// The gravitational constant that its critical density is computed with. For the family of
+  /// GADGET; this one is in the sources of GADGET-2.
+  double gravity_in_cgs = 6.672e-8;
 };
 
 Dialect swift_dialect();
@@ -65,8 +63,7 @@ void forget_cosmology(Cosmology& cosmology);
 /// By the names of GADGET or, in files without h, of SWIFT.
 void read_units(const hdf5::InputFile& file, const SnapshotOverrides& overrides, Units& units);
 
-/// What GADGET-2/3, GADGET-4, AREPO, GIZMO and EAGLE have in common: all but code, name, is_of and
-/// the gravitational constant.
-Dialect gadget_family();
+/// GADGET-2/3, and what GADGET-4, AREPO, GIZMO and EAGLE have in common with it.
+Dialect gadget_family(Code code, const char* name, bool (*is_of)(const hdf5::InputFile& file));
 
 }  // namespace zhalo::io

@@ -6,14 +6,10 @@ namespace zhalo::io {
 using hdf5::InputFile;
 
 Dialect eagle_dialect() {
-  Dialect dialect = gadget_family();
-  dialect.code = Code::eagle;
-  dialect.name = "EAGLE";
-  dialect.is_of = [](const InputFile& file) {
+  return gadget_family(Code::eagle, "EAGLE", [](const InputFile& file) {
     return (file.has("HashTable") && file.has("Constants")) ||
            file.has_attribute("Header", "ExpansionFactor");
-  };
-  return dialect;
+  });
 }
 
 }  // namespace zhalo::io

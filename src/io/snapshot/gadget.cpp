@@ -21,7 +21,6 @@ void read_gadget_cosmology(const InputFile& file, Cosmology& cosmology) {
   cosmology.omega_lambda = first_real(file, places, {"OmegaLambda", "Omega_Lambda"});
   cosmology.omega_baryon = first_real(file, places, {"OmegaBaryon", "Omega_Baryon"});
   cosmology.redshift = first_real(file, {"Header"}, {"Redshift"});
-  cosmology.scale_factor = positive(first_time(file, "Header", {"ExpansionFactor", "Time"}));
   if (!cosmology.scale_factor && cosmology.redshift)
     cosmology.scale_factor = 1 / (1 + *cosmology.redshift);
 }
@@ -92,22 +91,20 @@ double uniform_total(const SnapshotInfo& info) {
 
 }  // namespace
 
-Dialect gadget_family() {
+Dialect gadget_family(Code code, const char* name, bool (*is_of)(const InputFile& file)) {
   Dialect dialect;
+  dialect.code = code;
+  dialect.name = name;
+  dialect.is_of = is_of;
   dialect.read = read_gadget_family;
   dialect.read_periodic = read_periodic_gadget;
   dialect.read_version = read_commit;
   dialect.times = {{"Header", "ExpansionFactor"}, {"Header", "Time"}};
-  dialect.gravity_in_cgs = 6.672e-8;  // as in the sources of GADGET-2
   return dialect;
 }
 
 Dialect gadget_dialect() {
-  Dialect dialect = gadget_family();
-  dialect.code = Code::gadget;
-  dialect.name = "GADGET-2/3";
-  dialect.is_of = [](const InputFile&) { return true; };
-  return dialect;
+  return gadget_family(Code::gadget, "GADGET-2/3", [](const InputFile&) { return true; });
 }
 
 void settle_assumed_units(SnapshotInfo& info) {

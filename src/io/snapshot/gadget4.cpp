@@ -22,10 +22,7 @@ std::optional<bool> read_periodic_gadget4(const InputFile& file) {
 }  // namespace
 
 Dialect gadget4_dialect() {
-  Dialect dialect = gadget_family();
-  dialect.code = Code::gadget4;
-  dialect.name = "GADGET-4";
-  dialect.is_of = is_of_gadget4;
+  Dialect dialect = gadget_family(Code::gadget4, "GADGET-4", is_of_gadget4);
   dialect.read_periodic = read_periodic_gadget4;
   dialect.gravity_in_cgs = 6.6738e-8;
   return dialect;

@@ -8,13 +8,10 @@ namespace zhalo::io {
 using hdf5::InputFile;
 
 Dialect gizmo_dialect() {
-  Dialect dialect = gadget_family();
-  dialect.code = Code::gizmo;
-  dialect.name = "GIZMO";
-  dialect.is_of = [](const InputFile& file) {
+  Dialect dialect = gadget_family(Code::gizmo, "GIZMO", [](const InputFile& file) {
     return file.has_attribute("Header", "GIZMO_version") ||
            file.has_attribute("Header", "UnitLength_In_CGS");
-  };
+  });
   dialect.read_version = [](const InputFile& file) {
     const auto version = file.reals("Header", "GIZMO_version");
     return version ? fmt::format("{:g}", version->front()) : std::string();

@@ -28,9 +28,9 @@ void check_is_snapshot(const InputFile& file) {
         fmt::format("'{}' is SWIFT output of type {}, not a snapshot", file.path(), output));
   }
   if (!file.has("Header")) {
-    throw InputError(fmt::format(
-        "'{}' has no /Header: it is no snapshot of GADGET, AREPO, SWIFT, EAGLE or GIZMO",
-        file.path()));
+    throw InputError(
+        fmt::format("'{}' has no /Header: it is no snapshot of a code that zhalo reads ({})",
+                    file.path(), names_of_codes()));
   }
 }
 
@@ -59,7 +59,7 @@ void read_totals(const InputFile& file, HeaderCounts& counts) {
 
 }  // namespace
 
-HeaderCounts read_counts(const InputFile& file) {
+HeaderCounts read_counts(const InputFile& file, TimePlaces times) {
   HeaderCounts counts;
   counts.in_this_file = file.integers("Header", "NumPart_ThisFile").value_or(std::vector<Index>{});
   counts.mass_table = file.reals("Header", "MassTable").value_or(std::vector<double>{});
@@ -79,7 +79,8 @@ HeaderCounts read_counts(const InputFile& file) {
   counts.num_files =
       file.integers("Header", "NumFilesPerSnapshot").value_or(std::vector<Index>{1}).front();
   if (counts.num_files == 0) counts.num_files = 1;  // this one
-  counts.time = first_time(file, "Header", {"ExpansionFactor", "Scale-factor", "Time", "Redshift"});
+  times.emplace_back("Header", "Redshift");
+  counts.time = first_time(file, times);
   if (counts.time && std::isnan(*counts.time))
     counts.time.reset();  // it would not be equal to itself
   return counts;

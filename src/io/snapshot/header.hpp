@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/io/hdf5/input.hpp"
@@ -27,10 +28,12 @@ inline std::optional<double> first_real(const hdf5::InputFile& file,
   return std::nullopt;
 }
 
-/// Of a time: one of another type is not used, and warned of (warn_of_time).
-inline std::optional<double> first_time(const hdf5::InputFile& file, const std::string& group,
-                                        const std::vector<std::string>& names) {
-  for (const auto& name : names) {
+/// Groups and attributes that hold the time or the scale factor, in the order of preference.
+using TimePlaces = std::vector<std::pair<std::string, std::string>>;
+
+/// The first that is there; one of another type is not used, and warned of (warn_of_time).
+inline std::optional<double> first_time(const hdf5::InputFile& file, const TimePlaces& places) {
+  for (const auto& [group, name] : places) {
     if (file.holds_numbers(group, name)) return first_real(file, {group}, {name});
   }
   return std::nullopt;
@@ -55,6 +58,7 @@ struct HeaderCounts {
 /// InputError if the file is a group catalogue or another product, or no snapshot at all.
 void check_is_snapshot(const hdf5::InputFile& file);
 
-HeaderCounts read_counts(const hdf5::InputFile& file);
+/// `times` are those of the file's code. Without one of them the redshift is taken.
+HeaderCounts read_counts(const hdf5::InputFile& file, TimePlaces times);
 
 }  // namespace zhalo::io

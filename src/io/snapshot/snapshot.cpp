@@ -27,8 +27,8 @@ Snapshot Snapshot::open(const std::string& path, const SnapshotOverrides& overri
   {
     const InputFile file(first);
     check_is_snapshot(file);
-    info.files = all_chunks(first, read_counts(file).num_files);
     read_conventions(file, overrides, info);
+    info.files = all_chunks(first, read_counts(file, dialect_of(info.code).times).num_files);
   }
   info.stem = FileName::of(first).stem;
   info.number = snapshot_number(info.stem);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/io/snapshot/header.hpp"
+#include "src/io/snapshot/dialect.hpp"
 #include "src/io/snapshot/state.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -229,11 +229,12 @@ void survey_file(Snapshot::State& state, const InputFile& file, const HeaderCoun
 }  // namespace
 
 void survey_types(Snapshot::State& state, const SnapshotOverrides& overrides) {
+  const TimePlaces times = dialect_of(state.info.code).times;
   HeaderCounts first;
   for (const std::string& path : state.info.files) {
     const InputFile file(path);
     check_is_snapshot(file);
-    const HeaderCounts header = read_counts(file);
+    const HeaderCounts header = read_counts(file, times);
     if (state.layouts.empty()) {
       first = header;
       state.layouts.resize(static_cast<std::size_t>(header.num_types));

@@ -17,7 +17,6 @@ void read_swift_cosmology(const InputFile& file, Cosmology& cosmology) {
   cosmology.omega_baryon = value("Omega_b");
   cosmology.omega_cdm = value("Omega_cdm");
   cosmology.redshift = value("Redshift");
-  cosmology.scale_factor = positive(first_time(file, "Cosmology", {"Scale-factor"}));
 }
 
 void read_swift_density(const InputFile& file, const Units& units, Cosmology& cosmology) {
@@ -75,7 +74,6 @@ Dialect swift_dialect() {
     return file.text("Code", "Code Version").value_or("");
   };
   dialect.times = {{"Cosmology", "Scale-factor"}};
-  dialect.gravity_in_cgs = 6.672e-8;
   return dialect;
 }
 

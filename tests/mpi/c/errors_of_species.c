@@ -112,9 +112,9 @@ void check_points(const zhalo_domain* domain) {
   EXPECT_ERROR(zhalo_find_neighbours_of_points(domain, &points, NULL, &neighbours),
                ZHALO_INPUT_ERROR, "queries have a position that is not finite");
   EXPECT(neighbours == NULL);
-  options = (zhalo_neighbour_options){.quantity = is_last ? 4 : 0};
+  options = (zhalo_neighbour_options){.quantity = is_last ? 99 : 0};
   EXPECT_ERROR(zhalo_compute_from_neighbours(domain, NULL, &options, values, num),
-               ZHALO_INPUT_ERROR, "quantity is 4");
+               ZHALO_INPUT_ERROR, "quantity is 99");
   options = (zhalo_neighbour_options){.quantity = ZHALO_DENSITY, .kernel = is_last ? 3 : 0};
   EXPECT_ERROR(zhalo_compute_from_neighbours(domain, NULL, &options, values, num),
                ZHALO_INPUT_ERROR, "kernel is 3");
