@@ -1,6 +1,6 @@
-// From the caller's positions, or those of other ranks, to sorted ones, on the host. Positions travel with their keys' order
-// and are never fetched from random places in memory: records of them are partitioned by the
-// highest bits of their keys, and each part is sorted in the cache.
+// From the caller's positions, or those of other ranks, to sorted ones, on the host. Positions
+// travel with their keys' order and are never fetched from random places in memory: records of
+// them are partitioned by the highest bits of their keys, and each part is sorted in the cache.
 #include <algorithm>
 #include <bit>
 #include <limits>
