@@ -13,13 +13,16 @@ namespace zhalo::kernels {
 /// Particles per leaf that is not a clump: a bit each in a word.
 inline constexpr int max_leaf_size = 64;
 
-/// How sorted keys are cut into cells: see kernels/common/tree/leaves.hpp.
-struct CellCut {
-  Span<const std::uint64_t> keys;
+/// How sorted keys are cut into cells: see kernels/common/tree/leaves.hpp. Keys are an array, or
+/// what reads one.
+template <class Keys>
+struct CellCutOf {
+  Keys keys;
   int bits = 0;                  ///< of the keys that are used, from the lowest on
   Index max_size = 0;            ///< elements per cell
   bool equal_keys_stay = false;  ///< in one cell of any size
 };
+using CellCut = CellCutOf<Span<const std::uint64_t>>;
 
 /// Leaves put into leaves: those of each node of level 1 into its `fanout` leaves, empty leaves
 /// (begin == end) behind.

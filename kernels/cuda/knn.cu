@@ -16,6 +16,7 @@
 // After the walk.
 #include "kernels/common/knn/best_list.inl.hpp"
 #include "kernels/common/knn/best_of_lanes.inl.hpp"
+#include "kernels/common/knn/few_rows.inl.hpp"
 #include "kernels/common/knn/nearest.inl.hpp"
 // After nearest.
 #include "kernels/common/knn/few_nearest.inl.hpp"

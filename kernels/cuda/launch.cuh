@@ -109,12 +109,21 @@ template <class Scratch>
 inline constexpr int warps_per_block = static_cast<int>(std::clamp<std::size_t>(
     max_shared_bytes / sizeof(Scratch), 1, std::is_empty_v<Scratch> ? 8 : 4));
 
-/// Leaves 128 registers a thread with scratch memory, 64 without.
+/// For which registers are left. Leaves 128 of them a thread with scratch memory, 64 without; but a
+/// functor may name the warps that a multiprocessor should hold (`warps_at_once`).
 inline constexpr int blocks_per_multiprocessor = 4;
+template <class Functor>
+constexpr int blocks_at_once() {
+  if constexpr (requires { Functor::warps_at_once; }) {
+    return Functor::warps_at_once / warps_per_block<typename Functor::Scratch>;
+  } else {
+    return blocks_per_multiprocessor;
+  }
+}
 
 template <class Functor, class Lanes>
 __global__ void __launch_bounds__(warps_per_block<typename Functor::Scratch>* warp_size,
-                                  blocks_per_multiprocessor)
+                                  blocks_at_once<Functor>())
     run_for_each_item(Index num_items, Functor functor, Lanes lanes) {
   using Scratch = typename Functor::Scratch;
   constexpr int warps = warps_per_block<Scratch>;

@@ -78,6 +78,16 @@ struct FlagIf {
   ZHALO_HD void operator()(Index i) const { flags[i] = condition(i) ? 1 : 0; }
 };
 
+/// Writes the indices of the flags that are set, ascending, and how many there are, to memory of
+/// the device; there must be room for all of them.
+inline void queue_select_flagged(const Cuda& exec, Span<const std::uint8_t> flags,
+                                 LocalIndex* selected, Index* num) {
+  with_workspace(exec, [&](void* room, std::size_t& bytes) {
+    return cub::DeviceSelect::Flagged(room, bytes, thrust::counting_iterator<LocalIndex>(0),
+                                      flags.data(), selected, num, flags.size(), exec.stream);
+  });
+}
+
 /// Writes the i in [0, n) with condition(i), ascending, and how many there are, to memory of the
 /// device; there must be room for all of them. The condition is asked once for each i, in a kernel
 /// of its own: in CUB's, which looks at several i a thread, it would not find enough registers.
@@ -86,10 +96,7 @@ void queue_select(const Cuda& exec, Index n, Condition condition, LocalIndex* se
                   Index* num) {
   Buffer<std::uint8_t> flags(exec, n, "a selection");
   for_each(exec, n, FlagIf<Condition>{condition, flags.data()});
-  with_workspace(exec, [&](void* room, std::size_t& bytes) {
-    return cub::DeviceSelect::Flagged(room, bytes, thrust::counting_iterator<LocalIndex>(0),
-                                      flags.data(), selected, num, n, exec.stream);
-  });
+  queue_select_flagged(exec, Span<const std::uint8_t>(flags.span()), selected, num);
 }
 
 /// The same; what is returned has no more memory than it needs.

@@ -20,9 +20,6 @@
 ///                                  p[i], where v = load(p); needs all lanes
 ///   static constexpr bool keeps_elements
 ///                                  i must be below `size` there; else it may be any
-///   T own(const T* p)              p[lane], for of_own()
-///   T of_own(T own, const T* p, int i)
-///                                  p[i] in lane i, where own = own(p)
 ///   uint64 filter(uint64 bits, f)  those of the bits i for which f(i) is true, each asked in lane
 ///                                  i; needs all lanes, but f has no collectives
 ///   uint64 any_of(const Mask (&m)[n])

@@ -79,14 +79,6 @@ class SimdLanes {
   static constexpr bool keeps_elements = false;
   // Elements come from memory again: from a register they would go through memory, too.
   HWY_INLINE Real element(Lane, const Real* p, int lane) const { return p[lane]; }
-  template <class T>
-  HWY_INLINE T own(const T*) const {
-    return {};
-  }
-  template <class T>
-  HWY_INLINE T of_own(T, const T* p, int lane) const {
-    return p[lane];
-  }
   template <class F>
   HWY_INLINE std::uint64_t filter(std::uint64_t bits, F f) const {
     for (std::uint64_t left = bits; left != 0; left &= left - 1) {

@@ -78,6 +78,18 @@ struct TreeLanes {
                                                          Index first, Lane (&x)[3]) {
     for (int axis = 0; axis < 3; ++axis) x[axis] = lanes.load(tree.pos.axis[axis] + first);
   }
+  /// The first `num` of them; the other lanes get anything. Threads do not load what nobody needs.
+  ZHALO_LANES_INLINE ZHALO_HD static void load_some(const Lanes& lanes, const Tree& tree,
+                                                    Index first, Index num, Lane (&x)[3]) {
+    for (int axis = 0; axis < 3; ++axis) {
+      const Real* from = tree.pos.axis[axis] + first;
+      if constexpr (Lanes::keeps_elements) {
+        x[axis] = lanes.load_or(from, num, 0);
+      } else {
+        x[axis] = lanes.load(from);
+      }
+    }
+  }
   ZHALO_LANES_INLINE ZHALO_HD static void broadcast_particle(const Lanes& lanes, const Tree& tree,
                                                              Index i, Lane (&x)[3]) {
     for (int axis = 0; axis < 3; ++axis) x[axis] = lanes.broadcast(tree.pos.axis[axis][i]);

@@ -43,14 +43,6 @@ struct WarpLanes {
   __device__ real element(Lane v, const real*, int lane_of) const {
     return __shfl_sync(all, v, lane_of);
   }
-  template <class T>
-  __device__ T own(const T* p) const {
-    return p[lane()];
-  }
-  template <class T>
-  __device__ T of_own(T own, const T*, int) const {
-    return own;
-  }
   template <class F>
   __device__ std::uint64_t filter(std::uint64_t bits, F f) const {
     return __ballot_sync(all, has_lane(bits) && f(lane()));

@@ -112,14 +112,6 @@ class EmulatedLanes {
   real element(Lane v, const real*, int lane) const {
     return lanes_->exchange(lane_, v, [&](auto at) { return at(lane); });
   }
-  template <class T>
-  T own(const T* p) const {
-    return p[lane_];
-  }
-  template <class T>
-  T of_own(T own, const T*, int) const {
-    return own;
-  }
   template <class F>
   std::uint64_t filter(std::uint64_t bits, F f) const {
     return ballot(has(bits) && f(lane_));
@@ -248,6 +240,7 @@ using LanesOf = testing::EmulatedLanes<Real, 32>;
 // After the walk.
 #include "kernels/common/knn/best_list.inl.hpp"
 #include "kernels/common/knn/best_of_lanes.inl.hpp"
+#include "kernels/common/knn/few_rows.inl.hpp"
 #include "kernels/common/knn/nearest.inl.hpp"
 // After nearest.
 #include "kernels/common/knn/few_nearest.inl.hpp"

@@ -48,7 +48,8 @@ void check_boxes(const PointSet<typename Lanes::real>& points, int leaf_size) {
     tree.boxes.lo[axis] = room[2 * axis].data();
     tree.boxes.hi[axis] = room[2 * axis + 1].data();
   }
-  for_each_emulated<Lanes>(1, tree.level_size[0], kernels::emulated::LeafBox<Lanes>{tree});
+  using LeafBox = kernels::emulated::LeafBox<Lanes>;
+  for_each_emulated<Lanes>(1, tree.level_size[0] / LeafBox::together, LeafBox{tree});
   for (int level = 1; level < tree.num_levels; ++level) {
     for_each_emulated<Lanes>(1, tree.level_size[level],
                              kernels::emulated::NodeBox<Lanes>{tree, level});

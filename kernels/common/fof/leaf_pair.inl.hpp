@@ -48,12 +48,12 @@ struct LinkLeafPair : FofLanes<Lanes> {
       return;
     for (LocalIndex i = a.begin; i < a.end; i += Side::max_size) {
       Lane x[3] = {pair.first_x[0], pair.first_x[1], pair.first_x[2]};
-      if (i > a.begin) this->load_particles(lanes, fof.walkers.tree, i, x);
+      if (i > a.begin) this->load_some(lanes, fof.walkers.tree, i, a.end - i, x);
       const Side near_a = near_box(lanes, metric, {fof.walkers, a, i}, x, met_box());
       if (near_a.open == 0) continue;
       for (LocalIndex j = b.begin; j < b.end; j += Side::max_size) {
         Lane y[3];
-        this->load_particles(lanes, fof.tree, j, y);
+        this->load_some(lanes, fof.tree, j, b.end - j, y);
         Side one = near_a;
         Side other = near_box(lanes, metric, {fof, b, j}, y, walking_box());
         if (other.open != 0 && link_sides(lanes, metric, {one, x}, {other, y})) return;
@@ -83,8 +83,8 @@ struct LinkLeafPair : FofLanes<Lanes> {
     /// Positions of the particles from `at` on, a multiple of the number of lanes; `first_x` are
     /// the first ones.
     ZHALO_HD void load(const Lanes& lanes, int at, const Lane (&first_x)[3], Lane (&x)[3]) const {
-      for (int axis = 0; axis < 3; ++axis)
-        x[axis] = at == 0 ? first_x[axis] : lanes.load(of.tree.pos.axis[axis] + first + at);
+      if (at > 0) return Base::load_some(lanes, of.tree, Index{first} + at, size - at, x);
+      for (int axis = 0; axis < 3; ++axis) x[axis] = first_x[axis];
     }
   };
 

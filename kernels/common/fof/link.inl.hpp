@@ -74,11 +74,17 @@ struct LinkInside : FofLanes<Lanes> {
   using typename Base::Lane;
   using typename Base::Real;
 
-  struct Scratch {};
+  struct Scratch {
+    LocalIndex root[max_leaf_size];  ///< of each particle, until all are known
+  };
 
-  ZHALO_HD void operator()(const Lanes& lanes, Index leaf, Scratch&) const {
+  ZHALO_HD void operator()(const Lanes& lanes, Index leaf, Scratch& s) const {
     link_leaf(lanes, leaf, [&](const auto& metric, LocalIndex begin, Index num) {
-      return flood(lanes, metric, begin, num);
+      const bool connected = flood(lanes, metric, {begin, num}, s);
+      lanes.sync();
+      const Index first = Index{fof.first_in_sets} + begin;
+      lanes.for_each_lane(num, [&](Index i) { fof.sets.parent[first + i] = s.root[i]; });
+      return connected;
     });
   }
 
@@ -118,11 +124,18 @@ struct LinkInside : FofLanes<Lanes> {
     return fused(z, z, fused(y, y, x * x)) <= fof.open.within2;
   }
 
+  struct Particles {
+    LocalIndex begin;
+    Index num;
+  };
+
   /// Finds the components by flood fill over bit sets; true if there is one.
   template <class Metric>
-  ZHALO_HD bool flood(const Lanes& lanes, const Metric& metric, LocalIndex begin, Index num) const {
+  ZHALO_HD bool flood(const Lanes& lanes, const Metric& metric, const Particles& leaf,
+                      Scratch& s) const {
+    const auto [begin, num] = leaf;
     Lane first_x[3];  // most leaves have no more particles
-    this->load_particles(lanes, fof.tree, begin, first_x);
+    this->load_some(lanes, fof.tree, begin, num, first_x);
     std::uint64_t left = first_bits(num);
     bool one_component = true;
     while (left != 0) {
@@ -140,9 +153,8 @@ struct LinkInside : FofLanes<Lanes> {
         frontier |= found;
       }
       one_component = one_component && component == first_bits(num);
-      const LocalIndex first = fof.first_in_sets + begin;
-      const LocalIndex root = first + static_cast<LocalIndex>(seed);
-      lanes.for_each_bit(component, [&](int i) { fof.sets.parent[Index{first} + i] = root; });
+      const LocalIndex root = fof.first_in_sets + begin + static_cast<LocalIndex>(seed);
+      lanes.for_each_bit(component, [&](int i) { s.root[i] = root; });
     }
     return one_component;
   }

@@ -4,14 +4,17 @@
 ZHALO_LANES_BEGIN
 namespace ZHALO_LANES_NAMESPACE {
 
-/// Boxes of as many leaves as there are lanes.
+/// As many leaves as there are lanes.
 template <class Lanes>
-struct StoredBoxes {
+struct StoredLeaves {
   typename Lanes::real lo[3][Lanes::size];
   typename Lanes::real hi[3][Lanes::size];
+  LocalIndex begin[Lanes::size];
+  LocalIndex end[Lanes::size];
+  std::uint8_t connected[Lanes::size];
 };
 
-/// Memory of one walk: its stack, nodes of level 1 that are near, and boxes. A device has too few
+/// Memory of one walk: its stack, nodes of level 1 that are near, and leaves. A device has too few
 /// registers for these.
 template <class Lanes>
 struct LinkScratch {
@@ -20,8 +23,8 @@ struct LinkScratch {
 
   std::uint32_t stack[max_stack];
   LocalIndex nodes[max_nodes];
-  StoredBoxes<Lanes> walking;  ///< of leaves that walk
-  StoredBoxes<Lanes> others;   ///< of leaves that they meet
+  StoredLeaves<Lanes> walking;
+  StoredLeaves<Lanes> others;  ///< that they meet
 };
 
 /// The walk of the leaves below one node through the tree. It collects the nodes of level 1 within
@@ -43,6 +46,7 @@ struct LinkWalk : LinkLeafPair<Lanes> {
     Scratch& scratch;
     int num_nodes = 0;
     int height = 0;
+    Index stored = -1;  ///< the first of the walking leaves that are in scratch memory
   };
 
   /// Calls link(metric, walk) for each list of nodes.
@@ -173,131 +177,122 @@ struct LinkBetween : LinkWalk<Lanes, LinkScratch<Lanes>> {
   }
 
  private:
-  /// Leaves of the tree, one for each lane.
-  struct LeafVector {
-    Index first;
-    int num;
-    LocalIndex begin;        ///< each lane's own
-    std::uint8_t connected;  ///< each lane's own
-  };
-
   template <class Metric>
   ZHALO_HD void link_near(const Lanes& lanes, const Metric& metric, Walk& walk) const {
-    if (fof.walk_level == 0) put_box(lanes, walk);
     lanes.sync();
     for (int n = 0; n < walk.num_nodes; ++n) {
       const Index node = walk.scratch.nodes[n];
       for (int j = 0; j < fof.tree.fanout; j += Lanes::size) {
-        LeafVector others;
-        others.first = node * fof.tree.fanout + j;
-        others.num = fof.tree.fanout - j < Lanes::size ? fof.tree.fanout - j : Lanes::size;
-        put_boxes(lanes, fof.tree, others.first, walk.scratch.others);
-        others.begin = lanes.own(fof.tree.leaf_begin + others.first);
-        others.connected = lanes.own(fof.connected + others.first);
-        if (fof.walk_level > 0) {
-          link_walkers(lanes, metric, walk, node, others);
-        } else {
-          link_walker(lanes, metric, walk, {walk.first_leaf, 0}, others);
-        }
+        const int num = fof.tree.fanout - j < Lanes::size ? fof.tree.fanout - j : Lanes::size;
+        const LeafRange others{node * fof.tree.fanout + j, num};
+        put_leaves(lanes, fof, others, walk.scratch.others);
+        link_walkers(lanes, metric, walk, node, others);
       }
     }
     lanes.sync();
   }
 
-  /// A leaf that walks, and where its box is in scratch memory.
-  struct Walker {
-    Index leaf;
-    int at;
+  /// Leaves, of which each lane may have one.
+  struct LeafRange {
+    Index first;
+    int num;
   };
 
-  ZHALO_HD void put_box(const Lanes& lanes, const Walk& walk) const {
-    StoredBoxes<Lanes>& to = walk.scratch.walking;
-    const auto& boxes = fof.walkers.tree.boxes;
+  ZHALO_HD static void put_leaves(const Lanes& lanes, const LinkedTree<Real>& of,
+                                  const LeafRange& leaves, StoredLeaves<Lanes>& to) {
     lanes.sync();
-    lanes.one([&] {
+    lanes.for_each_lane(leaves.num, [&](Index i) {
+      const Index leaf = leaves.first + i;
       for (int axis = 0; axis < 3; ++axis) {
-        to.lo[axis][0] = boxes.lo[axis][walk.first_leaf];
-        to.hi[axis][0] = boxes.hi[axis][walk.first_leaf];
+        to.lo[axis][i] = of.tree.boxes.lo[axis][leaf];
+        to.hi[axis][i] = of.tree.boxes.hi[axis][leaf];
       }
+      to.begin[i] = of.tree.leaf_begin[leaf];
+      to.end[i] = of.tree.leaf_end[leaf];
+      to.connected[i] = of.connected[leaf];
     });
     lanes.sync();
   }
 
-  ZHALO_HD static void put_boxes(const Lanes& lanes, const TreeView<Real>& tree, Index first,
-                                 StoredBoxes<Lanes>& to) {
-    lanes.sync();
-    for (int axis = 0; axis < 3; ++axis) {
-      lanes.store(lanes.load(tree.boxes.lo[axis] + first), to.lo[axis]);
-      lanes.store(lanes.load(tree.boxes.hi[axis] + first), to.hi[axis]);
-    }
-    lanes.sync();
-  }
-
-  ZHALO_HD static Corners<Lanes> stored_box(const Lanes& lanes, const StoredBoxes<Lanes>& boxes,
+  ZHALO_HD static Corners<Lanes> stored_box(const Lanes& lanes, const StoredLeaves<Lanes>& leaves,
                                             int at) {
     Corners<Lanes> box;
     for (int axis = 0; axis < 3; ++axis) {
-      box.lo[axis] = lanes.broadcast(boxes.lo[axis][at]);
-      box.hi[axis] = lanes.broadcast(boxes.hi[axis][at]);
+      box.lo[axis] = lanes.broadcast(leaves.lo[axis][at]);
+      box.hi[axis] = lanes.broadcast(leaves.hi[axis][at]);
     }
     return box;
   }
 
-  ZHALO_HD static Corners<Lanes> stored_boxes(const Lanes& lanes, const StoredBoxes<Lanes>& boxes) {
+  ZHALO_HD static Corners<Lanes> stored_boxes(const Lanes& lanes,
+                                              const StoredLeaves<Lanes>& leaves) {
     Corners<Lanes> all;
     for (int axis = 0; axis < 3; ++axis) {
-      all.lo[axis] = lanes.load(boxes.lo[axis]);
-      all.hi[axis] = lanes.load(boxes.hi[axis]);
+      all.lo[axis] = lanes.load(leaves.lo[axis]);
+      all.hi[axis] = lanes.load(leaves.hi[axis]);
     }
     return all;
   }
 
+  ZHALO_HD static Leaf stored_leaf(const StoredLeaves<Lanes>& leaves, Index leaf, int at) {
+    return {leaves.begin[at], leaves.end[at], leaf, leaves.connected[at] != 0};
+  }
+
   /// Links those of the walking leaves that are near a node with some of that node's leaves.
   template <class Metric>
-  ZHALO_HD void link_walkers(const Lanes& lanes, const Metric& metric, const Walk& walk, Index node,
-                             const LeafVector& others) const {
-    const int num = static_cast<int>(this->leaves_below(fof.walk_level));
-    for (int at = 0; at < num; at += Lanes::size) {
-      const Index first = walk.first_leaf + at;
-      put_boxes(lanes, fof.walkers.tree, first, walk.scratch.walking);
-      const Corners<Lanes> boxes = stored_boxes(lanes, walk.scratch.walking);
-      std::uint64_t near = this->near_node(lanes, metric, node, boxes) & first_bits(num - at);
-      for (; near != 0; near &= near - 1) {
-        const int lane = lowest_bit(near);
-        link_walker(lanes, metric, walk, {first + lane, lane}, others);
-      }
+  ZHALO_HD void link_walkers(const Lanes& lanes, const Metric& metric, Walk& walk, Index node,
+                             const LeafRange& others) const {
+    const int num_walking = static_cast<int>(this->leaves_below(fof.walk_level));
+    for (int at = 0; at < num_walking; at += Lanes::size) {
+      const int num = num_walking - at < Lanes::size ? num_walking - at : Lanes::size;
+      const LeafRange walking{walk.first_leaf + at, num};
+      if (walk.stored != walking.first)
+        put_leaves(lanes, fof.walkers, walking, walk.scratch.walking);
+      walk.stored = walking.first;
+      std::uint64_t near = first_bits(num);
+      if (num_walking > 1)
+        near &= this->near_node(lanes, metric, node, stored_boxes(lanes, walk.scratch.walking));
+      for (; near != 0; near &= near - 1)
+        link_walker(lanes, metric, walk, walking.first, {lowest_bit(near), others});
     }
   }
+
+  /// A leaf that walks, by its place in scratch memory, and those that it meets.
+  struct Meeting {
+    int at;
+    const LeafRange& others;
+  };
 
   /// Links a leaf with those of the tree that are near and not in one set with it.
   template <class Metric>
   ZHALO_HD void link_walker(const Lanes& lanes, const Metric& metric, const Walk& walk,
-                            const Walker& walker, const LeafVector& others) const {
+                            Index first_walking, const Meeting& meeting) const {
+    const LeafRange& others = meeting.others;
+    const StoredLeaves<Lanes>& met = walk.scratch.others;
+    const Index walking = first_walking + meeting.at;
     std::uint64_t near =
-        this->near_boxes(lanes, metric, stored_box(lanes, walk.scratch.walking, walker.at),
-                         stored_boxes(lanes, walk.scratch.others)) &
+        this->near_boxes(lanes, metric, stored_box(lanes, walk.scratch.walking, meeting.at),
+                         stored_boxes(lanes, met)) &
         first_bits(others.num);
     // Earlier leaves have met this one.
-    if (fof.own_leaves_walk && others.first <= walker.leaf)
-      near &= ~first_bits(walker.leaf + 1 - others.first);
+    if (fof.own_leaves_walk && others.first <= walking)
+      near &= ~first_bits(walking + 1 - others.first);
     if (near == 0) return;
-    const Leaf a = this->leaf_of(fof.walkers, walker.leaf);
+    const Leaf a = stored_leaf(walk.scratch.walking, walking, meeting.at);
     if (a.connected) {
       const LocalIndex set = this->set_of(fof.walkers, a.begin);
       near = lanes.filter(near, [&](int i) {
-        if (lanes.of_own(others.connected, fof.connected + others.first, i) == 0) return true;
-        const LocalIndex begin = lanes.of_own(others.begin, fof.tree.leaf_begin + others.first, i);
-        return !fof.sets.is_below(fof.first_in_sets + begin, set);
+        return met.connected[i] == 0 || !fof.sets.is_below(fof.first_in_sets + met.begin[i], set);
       });
       if (near == 0) return;
     }
     Lane first_x[3];
-    this->load_particles(lanes, fof.walkers.tree, a.begin, first_x);
-    const auto box_of_a = [&] { return stored_box(lanes, walk.scratch.walking, walker.at); };
+    this->load_some(lanes, fof.walkers.tree, a.begin, a.end - a.begin, first_x);
+    const auto box_of_a = [&] { return stored_box(lanes, walk.scratch.walking, meeting.at); };
     for (; near != 0; near &= near - 1) {
       const int lane = lowest_bit(near);
-      const Leaf b = this->leaf_of(fof, others.first + lane);
-      const auto box_of_b = [&] { return stored_box(lanes, walk.scratch.others, lane); };
+      const Leaf b = stored_leaf(met, others.first + lane, lane);
+      const auto box_of_b = [&] { return stored_box(lanes, met, lane); };
       this->link_leaves(lanes, metric, {a, first_x, b}, box_of_a, box_of_b);
     }
   }

@@ -4,37 +4,30 @@
 ZHALO_LANES_BEGIN
 namespace ZHALO_LANES_NAMESPACE {
 
-/// Lanes of the tile lie one further apart than there are: thus they meet in no bank of a device.
-template <class Lanes, int max_k>
-struct FewNearestScratch : WalkScratch<typename Lanes::real> {
-  using Real = typename Lanes::real;
-  static constexpr int stride = Lanes::size + 1;
-  static constexpr std::size_t tile_size = std::size_t{max_k} * stride;
-
-  Real lost2[WalkScratch<Real>::room_for_queries];  ///< of each query: see BestOfLanes
-  Real tile[tile_size];                             ///< rows on their way to memory, or back
-};
-
 /// First a bound for each query, from particles around it in Z-order. Then one walk of the leaf
 /// lists the leaves within the bounds, and the queries, as many at a time as there are lanes, look
 /// at the particles of each.
 ///
 /// Neighbours are ordered by their distance alone. Rows are brought into the order of global
-/// indices among equal distances at the end. Where a particle just as far as the last neighbour may
-/// have been left out, the row is marked as tied.
+/// indices among equal distances when they are written. Where a particle just as far as the last
+/// neighbour may have been left out, the row is marked as tied.
 template <class Lanes, int max_k>
-struct FindFewNearest
-    : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindFewNearest<Lanes, max_k>,
-                    FewNearestScratch<Lanes, max_k>> {
-  using Lane = typename Lanes::Lane;
-  using Real = typename Lanes::real;
-  using Scratch = FewNearestScratch<Lanes, max_k>;
-  using Base = NeighbourWalk<Lanes, BestRows<Real>, FindFewNearest, Scratch>;
+struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
+  using Base = FewRows<Lanes, max_k, FindFewNearest>;
   using Base::Base;
   using Base::infinity;
   using Base::rows;
   using Base::search;
+  using typename Base::Best;
+  using typename Base::Lane;
+  using typename Base::Real;
+  using typename Base::Scratch;
   using typename Base::Walk;
+  /// On a multiprocessor: with more of them, a device would keep registers in memory.
+  static constexpr int warps_at_once = sizeof(Real) == 8 ? 12
+                                       : max_k > 16      ? 16
+                                       : max_k > 8       ? 20
+                                                         : 24;
 
   ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);
@@ -43,7 +36,6 @@ struct FindFewNearest
     lanes.sync();
     refine(walk);
     this->start(lanes, walk);
-    lanes.for_each_lane(walk.num, [&](Index i) { finish_row(walk, static_cast<int>(i)); });
   }
 
   template <class Metric>
@@ -67,17 +59,39 @@ struct FindFewNearest
   static constexpr Real half_unit = std::numeric_limits<Real>::epsilon() / 2;
   /// Particles that are looked at before the first branch.
   static constexpr int together = max_k * sizeof(Real) > 64 ? 2 : 4;
-  static constexpr LocalIndex loaded_together = Lanes::size > together ? Lanes::size : together;
   static constexpr double near_part = 0.02;  ///< of the reach, squared
-  static constexpr int window_size = 6 * max_k > 64 ? 6 * max_k : 64;
-
-  using Best = BestOfLanes<Lanes, max_k>;
 
   /// A bit for each listed leaf: the near ones come first, for they bring the bounds down.
   struct NearLeaves {
     std::uint64_t bits[2];
     ZHALO_HD bool has(int leaf) const { return (bits[leaf / 64] >> (leaf % 64) & 1) != 0; }
   };
+
+  /// Positions of particles from `first` on: one array an axis.
+  struct Particles {
+    LocalIndex first;
+    const Real* x[3];
+  };
+
+  /// Threads first copy them to their scratch memory: of other memory one number takes them as long
+  /// as one for each. That of the rows is free before rows are written.
+  ZHALO_HD Particles particles_of(const Lanes& lanes, const ParticleRun& run, Scratch& s) const {
+    if constexpr (!Lanes::keeps_elements) {
+      const auto& axis = search.tree.pos.axis;
+      return {run.begin, {axis[0] + run.begin, axis[1] + run.begin, axis[2] + run.begin}};
+    } else {
+      constexpr int room = Scratch::max_particles;
+      ZHALO_EXPECT(run.end - run.begin <= room);
+      lanes.sync();
+      for (int axis = 0; axis < 3; ++axis) {
+        lanes.for_each_lane(run.end - run.begin, [&](Index i) {
+          s.tile[axis * room + i] = search.tree.pos.axis[axis][run.begin + i];
+        });
+      }
+      lanes.sync();
+      return {run.begin, {s.tile, s.tile + room, s.tile + 2 * room}};
+    }
+  }
 
   /// A query in each lane.
   struct Queries {
@@ -94,7 +108,7 @@ struct FindFewNearest
   ZHALO_HD Queries queries_of(const Lanes& lanes, const Walk& walk, int first) const {
     Queries queries;
     queries.first = walk.begin + static_cast<LocalIndex>(first);
-    this->load_particles(lanes, search.queries, queries.first, queries.x);
+    this->load_some(lanes, search.queries, queries.first, walk.num - first, queries.x);
     queries.bound2 = lanes.broadcast(search.reach2);
     queries.leave_out_self = search.leave_out_self;
     return queries;
@@ -113,7 +127,10 @@ struct FindFewNearest
     const Queries queries = queries_of(lanes, walk, first);
     const int num = walk.num - first;
     const auto middle = static_cast<LocalIndex>(num < Lanes::size ? num / 2 : Lanes::size / 2);
-    const auto window = this->window_around(lanes, walk, queries.first + middle, window_size);
+    const auto window =
+        this->window_around(lanes, walk, queries.first + middle, Scratch::max_particles);
+    const Particles around = particles_of(
+        lanes, {window.begin, window.begin + static_cast<LocalIndex>(window.size)}, walk.scratch);
     Lane nearest[std::size_t{max_k}];
     ZHALO_UNROLL
     for (int u = 0; u < max_k; ++u) nearest[u] = lanes.broadcast(infinity);
@@ -122,7 +139,7 @@ struct FindFewNearest
       for (int u = 0; u < max_k; ++u) {
         if (j + u >= window.size) continue;
         const LocalIndex particle = window.begin + static_cast<LocalIndex>(j + u);
-        const Lane r2 = distance2_to(lanes, OpenSpace<Lanes>{}, queries, particle);
+        const Lane r2 = distance2_to(lanes, OpenSpace<Lanes>{}, queries, around, particle);
         const Lane counted = queries.leave_out_self ? lanes.select(others(queries, particle), r2,
                                                                    lanes.broadcast(infinity))
                                                     : r2;
@@ -139,9 +156,10 @@ struct FindFewNearest
 
   template <class Metric>
   ZHALO_HD Lane distance2_to(const Lanes& lanes, const Metric& metric, const Queries& queries,
-                             LocalIndex particle) const {
+                             const Particles& particles, LocalIndex particle) const {
     Lane x[3];
-    this->broadcast_particle(lanes, search.tree, particle, x);
+    for (int axis = 0; axis < 3; ++axis)
+      x[axis] = lanes.broadcast(particles.x[axis][particle - particles.first]);
     return this->distance2(metric, queries.x, x);
   }
 
@@ -168,13 +186,13 @@ struct FindFewNearest
     SearchedQueries queries{queries_of(lanes, walk, first), {}};
     queries.bound2 = lanes.load(s.bound2 + first);
     queries.best.clear(lanes, static_cast<int>(rows.k));
-    if (walk.was_visited) read_rows(lanes, walk, first, queries.best);
+    if (walk.was_visited) this->read_rows(lanes, walk, first, queries.best);
     for (const bool of_near : {true, false}) {
       for (int l = 0; l < walk.num_leaves; ++l)
         if (near.has(l) == of_near) visit_leaf(lanes, metric, l, walk, queries);
     }
     lanes.store(queries.bound2, s.bound2 + first);
-    write_rows(lanes, walk, first, queries.best);
+    this->write_rows(lanes, walk, first, queries.best);
   }
 
   template <class Metric>
@@ -193,49 +211,15 @@ struct FindFewNearest
     const ParticleRun run = this->run_of(walk.scratch.leaf[l]);
     walk.work.leaves += count_bits(lane_bits);
     walk.work.pairs += Index{count_bits(lane_bits)} * (run.end - run.begin);
-    if constexpr (Lanes::keeps_elements) {
-      for (LocalIndex first = run.begin; first < run.end; first += loaded_together) {
-        Candidates candidates{first, {}};
-        this->load_particles(lanes, search.tree, first, candidates.x);
-        const LocalIndex left = run.end - first;
-        offer_all(lanes, metric, candidates,
-                  {first, first + (left < loaded_together ? left : loaded_together)}, queries);
-      }
-    } else {
-      offer_all(lanes, metric, {run.begin, {}}, run, queries);
-    }
-    keep_from_ties(lanes, queries);
-  }
-
-  /// A particle in each lane.
-  struct Candidates {
-    LocalIndex first;
-    Lane x[3];
-  };
-
-  template <class Metric>
-  ZHALO_HD Lane distance2_to(const Lanes& lanes, const Metric& metric, const Queries& queries,
-                             const Candidates& candidates, LocalIndex particle) const {
-    Lane x[3];
-    if constexpr (Lanes::keeps_elements && Lanes::size % together == 0) {
-      const auto lane = static_cast<int>(particle - candidates.first);
-      this->broadcast_particle_of(lanes, search.tree, {candidates.first, lane}, candidates.x, x);
-    } else {
-      this->broadcast_particle(lanes, search.tree, particle, x);
-    }
-    return this->distance2(metric, queries.x, x);
-  }
-
-  template <class Metric>
-  ZHALO_HD void offer_all(const Lanes& lanes, const Metric& metric, const Candidates& candidates,
-                          const ParticleRun& run, SearchedQueries& queries) const {
+    const Particles candidates = particles_of(lanes, run, walk.scratch);
     for (LocalIndex j = run.begin; j < run.end; j += together)
       offer(lanes, metric, candidates, {j, run.end}, queries);
+    keep_from_ties(lanes, queries);
   }
 
   /// The first particles of a run, which are among the candidates.
   template <class Metric>
-  ZHALO_HD void offer(const Lanes& lanes, const Metric& metric, const Candidates& candidates,
+  ZHALO_HD void offer(const Lanes& lanes, const Metric& metric, const Particles& candidates,
                       const ParticleRun& run, SearchedQueries& queries) const {
     Lane r2[std::size_t{together}];
     typename Lanes::Mask within[std::size_t{together}];
@@ -271,83 +255,6 @@ struct FindFewNearest
     const Lane below =
         Lanes::fma(last2, lanes.broadcast(1 - half_unit), lanes.broadcast(-smallest));
     queries.bound2 = lanes.select(tied, Lanes::min(queries.bound2, below), queries.bound2);
-  }
-
-  // ---------------------------------------------------------------- rows
-
-  /// Calls f(element of the rows, index in the tile) for the rows of the lanes' queries.
-  template <class F>
-  ZHALO_HD void for_each_element(const Lanes& lanes, const Walk& walk, int first,
-                                 const F& f) const {
-    const int num = walk.num - first < Lanes::size ? walk.num - first : Lanes::size;
-    const auto k = static_cast<int>(rows.k);
-    Index row_begin = this->row_of(walk, first) * rows.k;
-    for (int row = 0; row < num; ++row, row_begin += k) {
-      const int tile_begin = (max_k - k) * Scratch::stride + row;
-      lanes.for_each_lane(k, [&](Index i) {
-        f(row_begin + i, tile_begin + static_cast<int>(i) * Scratch::stride);
-      });
-    }
-    lanes.sync();
-  }
-
-  ZHALO_HD void write_rows(const Lanes& lanes, Walk& walk, int first, const Best& best) const {
-    Scratch& s = walk.scratch;
-    lanes.store(best.lost2, s.lost2 + first);
-    put_into_tile(lanes, best.distance2, s);
-    for_each_element(lanes, walk, first,
-                     [&](Index at, int in_tile) { rows.distance2[at] = s.tile[in_tile]; });
-    put_into_tile(lanes, best.index, s);
-    for_each_element(lanes, walk, first, [&](Index at, int in_tile) {
-      rows.local_index[at] = Lanes::index_in(s.tile[in_tile]);
-    });
-  }
-
-  ZHALO_HD void read_rows(const Lanes& lanes, Walk& walk, int first, Best& best) const {
-    Scratch& s = walk.scratch;
-    best.lost2 = lanes.load(s.lost2 + first);
-    for_each_element(lanes, walk, first,
-                     [&](Index at, int in_tile) { s.tile[in_tile] = rows.distance2[at]; });
-    take_from_tile(lanes, s, best.distance2);
-    for_each_element(lanes, walk, first, [&](Index at, int in_tile) {
-      s.tile[in_tile] = bits_of_index<Real>(rows.local_index[at]);
-    });
-    take_from_tile(lanes, s, best.index);
-  }
-
-  ZHALO_HD static void put_into_tile(const Lanes& lanes, const Lane (&best)[std::size_t{max_k}],
-                                     Scratch& s) {
-    ZHALO_UNROLL
-    for (int u = 0; u < max_k; ++u) lanes.store(best[u], s.tile + u * Scratch::stride);
-    lanes.sync();
-  }
-
-  /// Elements that no row has stay as they are.
-  ZHALO_HD void take_from_tile(const Lanes& lanes, const Scratch& s,
-                               Lane (&best)[std::size_t{max_k}]) const {
-    ZHALO_UNROLL
-    for (int u = 0; u < max_k; ++u)
-      if (u >= max_k - rows.k) best[u] = lanes.load(s.tile + u * Scratch::stride);
-    lanes.sync();
-  }
-
-  /// Counts a row's neighbours, orders equal distances by global index, and marks it if it is tied.
-  ZHALO_HD void finish_row(const Walk& walk, int i) const {
-    const Index row = this->row_of(walk, i);
-    const Real* distance2 = rows.distance2 + row * rows.k;
-    LocalIndex* index = rows.local_index + row * rows.k;
-    LocalIndex count = 0;
-    for (; count < rows.k && distance2[count] < infinity; ++count) {
-      const LocalIndex moved = index[count];
-      LocalIndex at = count;
-      for (; at > 0 && distance2[at - 1] == distance2[count] &&
-             search.global_index[moved] < search.global_index[index[at - 1]];
-           --at)
-        index[at] = index[at - 1];
-      if (at != count) index[at] = moved;
-    }
-    const bool is_tied = count == rows.k && walk.scratch.lost2[i] <= distance2[rows.k - 1];
-    rows.count[row] = is_tied ? tied_row : count;
   }
 };
 

@@ -23,16 +23,24 @@ struct WalkScratch {
 
 /// What one query at a time needs besides: particles that were found.
 template <class RealType>
-struct NeighbourScratch : WalkScratch<RealType> {
+struct StageScratch : WalkScratch<RealType> {
   using Real = RealType;
   static constexpr int max_staged = 128;
-  static constexpr int max_window = 256;
-  static constexpr std::size_t room_for_window = max_window + WalkScratch<Real>::slack;
   static constexpr std::size_t room_for_staged = max_staged + WalkScratch<Real>::slack;
 
-  Real window[room_for_window];  ///< distances, before the walk
   Real staged2[room_for_staged];
   LocalIndex staged[room_for_staged];
+};
+
+/// And where the nearest are wanted: their order.
+template <class RealType>
+struct NeighbourScratch : StageScratch<RealType> {
+  using Real = RealType;
+  using StageScratch<Real>::max_staged;
+  static constexpr int max_window = 256;
+  static constexpr std::size_t room_for_window = max_window + WalkScratch<Real>::slack;
+
+  Real window[room_for_window];  ///< distances, before the walk
   Real sorted2[max_staged];
   LocalIndex sorted[max_staged];
   Index bound_index[max_leaf_size];  ///< of each query: nor are those just as far whose global
@@ -326,7 +334,7 @@ struct NeighbourWalk : TreeLanes<Lanes> {
                                Found found) const {
     for (LocalIndex j = run.begin; j < run.end; j += Lanes::size) {
       Lane x[3];
-      this->load_particles(lanes, search.tree, j, x);
+      this->load_some(lanes, search.tree, j, run.end - j, x);
       const Lane r2 = this->distance2(metric, query.x, x);
       std::uint64_t near =
           lanes.ballot(r2 <= lanes.broadcast(query.bound2)) & first_bits(Index{run.end} - j);

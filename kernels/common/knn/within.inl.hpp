@@ -7,14 +7,17 @@ namespace ZHALO_LANES_NAMESPACE {
 /// Counts the particles of the tree within reach of each query or, where there is room for them,
 /// appends them to its row.
 template <class Lanes>
-struct FindWithin : NeighbourWalk<Lanes, WithinRows<typename Lanes::real>, FindWithin<Lanes>> {
-  using Base = NeighbourWalk<Lanes, WithinRows<typename Lanes::real>, FindWithin<Lanes>>;
+struct FindWithin : NeighbourWalk<Lanes, WithinRows<typename Lanes::real>, FindWithin<Lanes>,
+                                  StageScratch<typename Lanes::real>> {
+  using Base = NeighbourWalk<Lanes, WithinRows<typename Lanes::real>, FindWithin,
+                             StageScratch<typename Lanes::real>>;
   using Base::any_index;
   using Base::Base;
   using Base::rows;
   using Base::search;
   using typename Base::Scratch;
   using typename Base::Walk;
+  static constexpr int warps_at_once = 24;  ///< on a multiprocessor
 
   ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);

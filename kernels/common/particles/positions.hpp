@@ -109,6 +109,7 @@ ZHALO_HD inline std::uint64_t key_of(const KeyFrame& frame, const Vec3d& pos) {
   return frame.box.dimensions == 3 ? morton3(cell[0], cell[1], cell[2]) : morton2(cell[0], cell[1]);
 }
 
+/// What is done with particle(i) for each element i: take() gets its position.
 template <class Real>
 struct MakeKey {
   ParticlesView<Real> particles;
@@ -116,8 +117,11 @@ struct MakeKey {
   Span<std::uint64_t> keys;
   Span<LocalIndex> order;
 
-  ZHALO_HD void operator()(Index i) const {
-    const Vec<Real, 3> pos = particles[i].pos(particles.dimensions);
+  ZHALO_HD Index particle(Index i) const { return i; }
+
+  ZHALO_HD void operator()(Index i) const { take(i, particles[i].pos(particles.dimensions)); }
+
+  ZHALO_HD void take(Index i, const Vec<Real, 3>& pos) const {
     Vec3d wrapped;
     for (int axis = 0; axis < particles.dimensions; ++axis)
       wrapped[axis] = static_cast<double>(frame.wrapped(pos[axis], axis));
@@ -129,7 +133,12 @@ struct MakeKey {
 template <class E, class Real>
 void make_keys(const E& exec, const ParticlesView<Real>& particles, const KeyFrame& frame,
                Span<std::uint64_t> keys, Span<LocalIndex> order) {
-  for_each(exec, particles.num, MakeKey<Real>{particles, frame, keys, order});
+  const MakeKey<Real> make{particles, frame, keys, order};
+  if constexpr (std::is_same_v<E, Host>) {
+    for_each(exec, particles.num, make);
+  } else {
+    take_positions(exec, particles, make);
+  }
 }
 
 template <class Real>
@@ -165,8 +174,13 @@ struct GatherPosition {
     prefetch_line(&particle.segment.pos[0][particle.row]);
   }
 
+  ZHALO_HD Index particle(Index i) const { return order[i]; }
+
   ZHALO_HD void operator()(Index i) const {
-    const Vec<Real, 3> pos = particles[order[i]].pos(particles.dimensions);
+    take(i, particles[order[i]].pos(particles.dimensions));
+  }
+
+  ZHALO_HD void take(Index i, const Vec<Real, 3>& pos) const {
     for (int axis = 0; axis < 3; ++axis) {
       const Real x = axis < particles.dimensions ? frame.wrapped(pos[axis], axis) : Real{0};
       // In double: the scale may be beyond float although the product is not.
@@ -178,7 +192,12 @@ struct GatherPosition {
 template <class E, class Real>
 void gather_positions(const E& exec, const ParticlesView<Real>& particles, const KeyFrame& frame,
                       Span<const LocalIndex> order, const SortedPositions<Real>& sorted) {
-  for_each(exec, particles.num, GatherPosition<Real>{particles, frame, order, sorted});
+  const GatherPosition<Real> gather{particles, frame, order, sorted};
+  if constexpr (std::is_same_v<E, Host>) {
+    for_each(exec, particles.num, gather);
+  } else {
+    take_positions(exec, particles, gather);
+  }
 }
 
 template <class E, class Real>

@@ -1,15 +1,20 @@
 /// Cells of sorted keys, and the leaves of level 0.
 #pragma once
 
-#include <type_traits>
-
 #include "kernels/common/backend.hpp"
 #include "kernels/particles.hpp"
 #include "kernels/tree.hpp"
 
 namespace zhalo::kernels {
 
-struct CellCutter : CellCut {
+template <class Keys>
+struct CellCutterOf : CellCutOf<Keys> {
+  using Base = CellCutOf<Keys>;
+  using Base::bits;
+  using Base::equal_keys_stay;
+  using Base::keys;
+  using Base::max_size;
+
   /// End of the cell that starts at s.
   ZHALO_HD Index end_of_cell(Index s) const {
     const Index num = keys.size();
@@ -77,6 +82,8 @@ struct CellCutter : CellCut {
   }
 };
 
+using CellCutter = CellCutterOf<Span<const std::uint64_t>>;
+
 /// Writes and counts the cells that start in one chunk of elements. For the host.
 struct CutChunk {
   static constexpr bool long_elements = true;
@@ -111,39 +118,19 @@ struct MoveStarts {
   }
 };
 
-/// Whether a cell starts at an element. The number of elements may be known to the device only:
-/// then there are at most as many as keys.
-struct StartsCell {
-  CellCut cut;
-  const Index* num = nullptr;
-
-  ZHALO_HD bool operator()(Index i) const {
-    CellCutter cutter{cut};
-    if (num != nullptr) {
-      if (i >= *num) return false;
-      cutter.keys = {cut.keys.data(), *num < cut.keys.size() ? *num : cut.keys.size()};
-    }
-    return cutter.starts_cell(i);
-  }
-};
-
-/// First element of each cell. The host goes from cell to cell through each of its chunks; threads
-/// of a device each look at one element.
+/// First element of each cell. The host goes from cell to cell through each of its chunks; a device
+/// looks at each element (kernels/cuda/cells.cuh).
 template <class E>
 Buffer<LocalIndex> cut_cells(const E& exec, const CellCut& cut) {
-  if constexpr (!std::is_same_v<E, Host>) {
-    return select(exec, cut.keys.size(), StartsCell{cut});
-  } else {
-    const CellCutter cutter{cut};
-    const Index chunk = chunk_of_loop(exec);
-    const Index num_chunks = (cut.keys.size() + chunk - 1) / chunk;
-    Buffer<Index> counts(exec, num_chunks, "cell counts");
-    Buffer<LocalIndex> starts(exec, cut.keys.size(), "cell starts");
-    for_each(exec, num_chunks, CutChunk{cutter, chunk, counts.span(), starts.span()});
-    Buffer<LocalIndex> cells(exec, exclusive_scan(exec, counts.span()), "cell starts");
-    for_each(exec, num_chunks, MoveStarts{starts.span(), chunk, counts.span(), cells.span()});
-    return cells;
-  }
+  const CellCutter cutter{cut};
+  const Index chunk = chunk_of_loop(exec);
+  const Index num_chunks = (cut.keys.size() + chunk - 1) / chunk;
+  Buffer<Index> counts(exec, num_chunks, "cell counts");
+  Buffer<LocalIndex> starts(exec, cut.keys.size(), "cell starts");
+  for_each(exec, num_chunks, CutChunk{cutter, chunk, counts.span(), starts.span()});
+  Buffer<LocalIndex> cells(exec, exclusive_scan(exec, counts.span()), "cell starts");
+  for_each(exec, num_chunks, MoveStarts{starts.span(), chunk, counts.span(), cells.span()});
+  return cells;
 }
 
 /// The keys of the leaves, as far as there are any.
@@ -166,38 +153,8 @@ Buffer<LocalIndex> cut_nodes(const E& exec, const CellCut& cut, const Buffer<Loc
   return cut_cells(exec, CellCut{keys.span(), cut.bits, fanout, false});
 }
 
-/// Leaves and nodes, of which the host learns the numbers together: nodes are cut before it knows
-/// how many leaves there are, in room for as many as there usually are at most. If they are more,
-/// the nodes are cut again.
-template <class E>
-TreeCells cut_tree_at_once(const E& exec, const CellCut& cut, int fanout) {
-  const Index num_keys = cut.keys.size();
-  const Index usual = 1024 + num_keys / cut.max_size * 4;
-  const Index room = usual < num_keys ? usual : num_keys;
-  TreeCells cells{{exec, num_keys, "cell starts"}, {exec, room, "cell starts"}};
-  Buffer<Index> counts(exec, 2, "cell counts");
-  queue_select(exec, num_keys, StartsCell{cut}, cells.leaves.data(), counts.data());
-  {
-    Buffer<std::uint64_t> keys(exec, room, "leaf keys");
-    for_each(exec, room, TakeLeafKey{cut.keys, cells.leaves.data(), counts.data(), keys.span()});
-    const CellCut of_leaves{keys.span(), cut.bits, fanout, false};
-    queue_select(exec, room, StartsCell{of_leaves, counts.data()}, cells.nodes.data(),
-                 counts.data() + 1);
-  }
-  Index on_host[2] = {};
-  copy_bytes(exec, on_host, counts.data(), sizeof on_host);
-  cells.leaves.shrink(on_host[0]);
-  if (on_host[0] > room) {
-    cells.nodes = cut_nodes(exec, cut, cells.leaves, fanout);
-  } else {
-    cells.nodes.shrink(on_host[1]);
-  }
-  return cells;
-}
-
 template <class E>
 TreeCells cut_tree(const E& exec, const CellCut& cut, int fanout) {
-  if constexpr (!std::is_same_v<E, Host>) return cut_tree_at_once(exec, cut, fanout);
   TreeCells cells{cut_cells(exec, cut), {}};
   cells.nodes = cut_nodes(exec, cut, cells.leaves, fanout);
   return cells;

@@ -1,0 +1,143 @@
+// Rows of the few nearest, from lanes to memory and back, for any Lanes. No include guard: compiled
+// once for each kind of Lanes.
+
+ZHALO_LANES_BEGIN
+namespace ZHALO_LANES_NAMESPACE {
+
+/// Lanes of the tile lie one further apart than there are: thus they meet in no bank of a device.
+template <class Lanes, int max_k>
+struct FewNearestScratch : WalkScratch<typename Lanes::real> {
+  using Real = typename Lanes::real;
+  static constexpr int stride = Lanes::size + 1;
+  static constexpr int max_particles = 6 * max_k > max_leaf_size ? 6 * max_k : max_leaf_size;
+  static constexpr int num_in_rows = max_k * stride;
+  static constexpr int num_in_particles =
+      Lanes::keeps_elements ? 3 * max_particles + WalkScratch<Real>::slack : 0;
+  static constexpr std::size_t tile_size =
+      num_in_rows > num_in_particles ? num_in_rows : num_in_particles;
+
+  Real lost2[WalkScratch<Real>::room_for_queries];  ///< of each query: see BestOfLanes
+  Real tile[tile_size];  ///< rows on their way to memory, or back; or positions of particles
+};
+
+/// What a search with the max_k best in lanes has besides its walk: its rows.
+template <class Lanes, int max_k, class Derived>
+struct FewRows : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, Derived,
+                               FewNearestScratch<Lanes, max_k>> {
+  using Lane = typename Lanes::Lane;
+  using Real = typename Lanes::real;
+  using Scratch = FewNearestScratch<Lanes, max_k>;
+  using Base = NeighbourWalk<Lanes, BestRows<Real>, Derived, Scratch>;
+  using Base::Base;
+  using Base::infinity;
+  using Base::rows;
+  using Base::search;
+  using typename Base::Walk;
+
+ protected:
+  using Best = BestOfLanes<Lanes, max_k>;
+
+  ZHALO_HD static int num_rows(const Walk& walk, int first) {
+    return walk.num - first < Lanes::size ? walk.num - first : Lanes::size;
+  }
+
+  /// Calls f(element of the rows, index in the tile) for the rows of the lanes' queries.
+  template <class F>
+  ZHALO_HD void for_each_element(const Lanes& lanes, const Walk& walk, int first,
+                                 const F& f) const {
+    const int num = num_rows(walk, first);
+    const auto k = static_cast<int>(rows.k);
+    Index row_begin = this->row_of(walk, first) * rows.k;
+    for (int row = 0; row < num; ++row, row_begin += k) {
+      const int tile_begin = (max_k - k) * Scratch::stride + row;
+      lanes.for_each_lane(k, [&](Index i) {
+        f(row_begin + i, tile_begin + static_cast<int>(i) * Scratch::stride);
+      });
+    }
+    lanes.sync();
+  }
+
+  ZHALO_HD void write_rows(const Lanes& lanes, Walk& walk, int first, const Best& best) const {
+    Scratch& s = walk.scratch;
+    lanes.sync();  // others may still read particles
+    lanes.store(best.lost2, s.lost2 + first);
+    put_into_tile(lanes, best.distance2, s);
+    const bool has_equals = write_counts(lanes, walk, first);
+    for_each_element(lanes, walk, first,
+                     [&](Index at, int in_tile) { rows.distance2[at] = s.tile[in_tile]; });
+    put_into_tile(lanes, best.index, s);
+    for_each_element(lanes, walk, first, [&](Index at, int in_tile) {
+      rows.local_index[at] = Lanes::index_in(s.tile[in_tile]);
+    });
+    if (!has_equals) return;
+    lanes.for_each_lane(num_rows(walk, first), [&](Index i) {
+      order_equals(this->row_of(walk, first + static_cast<int>(i)));
+    });
+  }
+
+  /// Counts the neighbours of the rows whose distances are in the tile, and marks those that are
+  /// tied. Whether any row has equal distances.
+  ZHALO_HD bool write_counts(const Lanes& lanes, const Walk& walk, int first) const {
+    bool has_equals = false;
+    lanes.for_each_lane(num_rows(walk, first), [&](Index i) {
+      const Real* distance2 = walk.scratch.tile + (max_k - rows.k) * Scratch::stride + i;
+      const auto k = static_cast<LocalIndex>(rows.k);
+      Real last2 = -1;
+      LocalIndex count = 0;
+      for (; count < k && distance2[count * Scratch::stride] < infinity; ++count) {
+        const Real r2 = distance2[count * Scratch::stride];
+        has_equals = has_equals || r2 == last2;
+        last2 = r2;
+      }
+      const bool is_tied = count == k && walk.scratch.lost2[first + i] <= last2;
+      rows.count[this->row_of(walk, first + static_cast<int>(i))] = is_tied ? tied_row : count;
+    });
+    return lanes.any(has_equals);
+  }
+
+  ZHALO_HD void read_rows(const Lanes& lanes, Walk& walk, int first, Best& best) const {
+    Scratch& s = walk.scratch;
+    best.lost2 = lanes.load(s.lost2 + first);
+    for_each_element(lanes, walk, first,
+                     [&](Index at, int in_tile) { s.tile[in_tile] = rows.distance2[at]; });
+    take_from_tile(lanes, s, best.distance2);
+    for_each_element(lanes, walk, first, [&](Index at, int in_tile) {
+      s.tile[in_tile] = bits_of_index<Real>(rows.local_index[at]);
+    });
+    take_from_tile(lanes, s, best.index);
+  }
+
+  ZHALO_HD static void put_into_tile(const Lanes& lanes, const Lane (&best)[std::size_t{max_k}],
+                                     Scratch& s) {
+    ZHALO_UNROLL
+    for (int u = 0; u < max_k; ++u) lanes.store(best[u], s.tile + u * Scratch::stride);
+    lanes.sync();
+  }
+
+  /// Elements that no row has stay as they are.
+  ZHALO_HD void take_from_tile(const Lanes& lanes, const Scratch& s,
+                               Lane (&best)[std::size_t{max_k}]) const {
+    ZHALO_UNROLL
+    for (int u = 0; u < max_k; ++u)
+      if (u >= max_k - rows.k) best[u] = lanes.load(s.tile + u * Scratch::stride);
+    lanes.sync();
+  }
+
+  /// Orders a row's equal distances by global index.
+  ZHALO_HD void order_equals(Index row) const {
+    const Real* distance2 = rows.distance2 + row * rows.k;
+    LocalIndex* index = rows.local_index + row * rows.k;
+    for (Index i = 1; i < rows.k && distance2[i] < infinity; ++i) {
+      const LocalIndex moved = index[i];
+      Index at = i;
+      for (; at > 0 && distance2[at - 1] == distance2[i] &&
+             search.global_index[moved] < search.global_index[index[at - 1]];
+           --at)
+        index[at] = index[at - 1];
+      if (at != i) index[at] = moved;
+    }
+  }
+};
+
+}  // namespace ZHALO_LANES_NAMESPACE
+ZHALO_LANES_END
