@@ -15,8 +15,8 @@
 namespace zhalo::kernels {
 
 inline constexpr int max_digit_bits = 11;
-/// Digits of parts that are larger than the cache, or so small that counts of more values would cost
-/// more than the elements.
+/// Digits of parts that are larger than the cache, or so small that counts of more values would
+/// cost more than the elements.
 inline constexpr int short_digit_bits = 8;
 /// Elements that are sorted inside the cache: twice 8 or 12 bytes each.
 inline constexpr Index cache_elements = 1 << 14;

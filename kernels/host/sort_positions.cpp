@@ -1,6 +1,6 @@
-// From the caller's positions, or those of other ranks, to sorted ones, on the host. Positions travel with their keys' order
-// and are never fetched from random places in memory: records of them are partitioned by the
-// highest bits of their keys, and each part is sorted in the cache.
+// From the caller's positions, or those of other ranks, to sorted ones, on the host. Positions
+// travel with their keys' order and are never fetched from random places in memory: records of them
+// are partitioned by the highest bits of their keys, and each part is sorted in the cache.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -115,6 +115,7 @@ class PositionSort {
       std::uint64_t keys[Chunk::max_num];
       find_keys({chunk.axis[0], chunk.axis[1], chunk.axis[2]}, num, sorted_.frame, keys);
       for (Index i = 0; i < num; ++i) {
+        ZHALO_EXPECT(keys[i] >= lowest_key_);
         const std::size_t digit = digit_.of(keys[i] - lowest_key_);
         digits[at + i] = static_cast<std::uint16_t>(digit);
         ++counts[digit];
