@@ -115,6 +115,7 @@ class PositionSort {
       std::uint64_t keys[Chunk::max_num];
       find_keys({chunk.axis[0], chunk.axis[1], chunk.axis[2]}, num, sorted_.frame, keys);
       for (Index i = 0; i < num; ++i) {
+        ZHALO_EXPECT(keys[i] >= lowest_key_);
         const std::size_t digit = digit_.of(keys[i] - lowest_key_);
         digits[at + i] = static_cast<std::uint16_t>(digit);
         ++counts[digit];

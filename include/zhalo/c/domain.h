@@ -68,10 +68,11 @@ typedef struct zhalo_domain zhalo_domain;
 
 /// Sorts the particles of all ranks into a domain. `species` has `num_species` elements, at least
 /// one: this rank's particles of each species. All ranks give the same number of species. A rank
-/// without particles of a species gives one with all bytes 0. Collective. `*domain` is null after
-/// an error. ZHALO_INPUT_ERROR for positions that are not finite or lie outside an axis that is not
-/// periodic (the message has the species, their number and the first global index), for a box that
-/// makes no sense, and for dimensions, precisions or boxes that differ between species or ranks.
+/// without particles of a species gives one with all bytes 0 but those of `dimensions`. Collective.
+/// `*domain` is null after an error. ZHALO_INPUT_ERROR for positions that are not finite or lie
+/// outside an axis that is not periodic (the message has the species, their number and the first
+/// global index), for a box that makes no sense, and for dimensions, precisions or boxes that
+/// differ between species or ranks.
 int zhalo_domain_create(const zhalo_context* context, const zhalo_particles* species,
                         int num_species, const zhalo_box* box, zhalo_domain** domain);
 

@@ -1,0 +1,167 @@
+// Positions that came from other ranks, sorted on every Exec, against std::stable_sort by their
+// keys. Keys are made from their definition, bit by bit.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "kernels/particles.hpp"
+#include "tests/parity/backends.hpp"
+#include "tests/support/random.hpp"
+
+namespace zhalo::testing {
+namespace {
+
+/// Where the particles are, in a unit cube or square.
+enum class Place {
+  everywhere,
+  one_point,
+  in_a_cluster,  ///< but for every 50th
+  /// Keys just below the half of all, and just above: they agree in no high bit, yet lie close.
+  around_half_of_keys,
+};
+
+double coordinate(Place place, Index i, int axis, Random& random) {
+  if (place == Place::one_point) return 0.7;
+  if (place == Place::in_a_cluster && i % 50 != 0) return 0.3 + 1e-6 * random.uniform();
+  if (place != Place::around_half_of_keys) return random.uniform();
+  const double off = 1e-3 * (1 + random.uniform());
+  if (i % 2 == 0) return axis == 0 ? 0.5 - off : 1 - off;
+  return axis == 0 ? 0.5 + off : off;
+}
+
+struct Request {
+  Place place;
+  Index num;
+  int dimensions;
+  int bits;  ///< of each axis
+  int num_runs;
+};
+
+/// Positions in the order of arrival, multiplied by the scale: each run is in the order of keys.
+template <class Real>
+struct Arrived {
+  kernels::KeyFrame frame;
+  std::vector<Real> pos[3];
+  std::vector<std::uint64_t> keys;
+  std::vector<Index> first_of_run{0};
+
+  explicit Arrived(const Request& wanted) {
+    frame.box = Box::periodic_cube(1, wanted.dimensions);
+    frame.bits_per_axis = wanted.bits;
+    frame.cells_per_length = std::ldexp(1.0, wanted.bits);
+    frame.scale = 8;
+    Random random(static_cast<std::uint64_t>(wanted.num + wanted.bits));
+    for (int run = 1; run <= wanted.num_runs; ++run) {
+      // Of three or more, the second one is empty.
+      const Index third = run <= 2 ? wanted.num / 3 : wanted.num * 2 / 3;
+      add_run(wanted, run == wanted.num_runs ? wanted.num : third, random);
+    }
+  }
+
+ private:
+  /// Bit by bit, x first.
+  std::uint64_t key_of(const Vec<Real, 3>& scaled) const {
+    std::uint64_t key = 0;
+    for (int bit = frame.bits_per_axis - 1; bit >= 0; --bit) {
+      for (int axis = 0; axis < frame.box.dimensions; ++axis) {
+        const double cell = std::ldexp(static_cast<double>(scaled[axis]), frame.bits_per_axis - 3);
+        key = key << 1 | (static_cast<std::uint64_t>(cell) >> bit & 1);
+      }
+    }
+    return key;
+  }
+
+  void add_run(const Request& wanted, Index end, Random& random) {
+    std::vector<std::pair<std::uint64_t, Vec<Real, 3>>> run;
+    for (Index i = first_of_run.back(); i < end; ++i) {
+      Vec<Real, 3> scaled{};
+      for (int axis = 0; axis < wanted.dimensions; ++axis)
+        scaled[axis] = static_cast<Real>(coordinate(wanted.place, i, axis, random)) * 8;
+      // What float rounds up to 1 is outside.
+      for (int axis = 0; axis < wanted.dimensions; ++axis)
+        scaled[axis] = std::min(scaled[axis], std::nextafter(Real{8}, Real{0}));
+      run.emplace_back(key_of(scaled), scaled);
+    }
+    std::stable_sort(run.begin(), run.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [key, scaled] : run) {
+      keys.push_back(key);
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        pos[axis].push_back(scaled[static_cast<int>(axis)]);
+    }
+    first_of_run.push_back(end);
+  }
+};
+
+template <class T>
+std::vector<T> in_order(const std::vector<T>& values, const std::vector<LocalIndex>& order) {
+  std::vector<T> ordered;
+  ordered.reserve(order.size());
+  for (const LocalIndex i : order) ordered.push_back(values[i]);
+  return ordered;
+}
+
+template <class Real>
+void check(const Exec& exec, const Request& wanted) {
+  CAPTURE(static_cast<int>(wanted.place), wanted.num, wanted.dimensions, wanted.bits);
+  const Arrived<Real> arrived(wanted);
+  REQUIRE(static_cast<Index>(arrived.keys.size()) == wanted.num);
+  std::vector<LocalIndex> expected(arrived.keys.size());
+  std::iota(expected.begin(), expected.end(), LocalIndex{0});
+  std::stable_sort(expected.begin(), expected.end(),
+                   [&](LocalIndex a, LocalIndex b) { return arrived.keys[a] < arrived.keys[b]; });
+
+  kernels::ArrivedPositions<Real> given;
+  given.first_of_run = arrived.first_of_run;
+  for (int axis = 0; axis < wanted.dimensions; ++axis)
+    given.pos[axis] = upload(exec, arrived.pos[axis]);
+  const auto sorted = on(exec, [&](const auto& e) {
+    return kernels::sort_arrived(e, std::move(given), arrived.frame);
+  });
+  CHECK(to_host(exec, sorted.order) == expected);
+  CHECK(to_host(exec, sorted.keys) == in_order(arrived.keys, expected));
+  for (int axis = 0; axis < 3; ++axis)
+    CHECK(to_host(exec, sorted.pos[axis]) == in_order(arrived.pos[axis], expected));
+}
+
+template <class Real>
+void check_all(const Exec& exec, Index num, std::initializer_list<int> counts_of_bits) {
+  for (const Place place :
+       {Place::everywhere, Place::one_point, Place::in_a_cluster, Place::around_half_of_keys}) {
+    for (const int bits : counts_of_bits) {
+      check<Real>(exec, {place, num, 3, std::min(bits, 21), 4});
+      check<Real>(exec, {place, num, 2, bits, 3});
+    }
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("few positions from other ranks are sorted stably by their keys",
+                   "[parity][small]", ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  for (const Index num : {0, 1, 2, 49, 700}) {
+    check_all<float>(*exec, num, {0, 3, 31});
+    check_all<double>(*exec, num, {1, 31});
+  }
+}
+
+TEMPLATE_TEST_CASE("many positions from other ranks are sorted stably by their keys", "[parity]",
+                   ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  check_all<float>(*exec, 50'000, {0, 9, 31});
+  check_all<double>(*exec, 50'000, {2, 31});
+}
+
+TEMPLATE_TEST_CASE("a run with more positions than one thread sorts alone", "[parity]",
+                   ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  check<float>(*exec, {Place::in_a_cluster, 300'000, 3, 21, 2});
+  check<double>(*exec, {Place::one_point, 300'000, 2, 31, 2});
+}
+
+}  // namespace zhalo::testing
