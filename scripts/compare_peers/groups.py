@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from compare_peers.agreement import why_groups_differ
+from compare_peers.gadget4 import Gadget4
 from compare_peers.peer import Absent, Peer, module
 from compare_peers.running import output_of
 
-UNIT = "particle"
+SMALLEST_LISTED = 32  # GADGET-4's default
 
 
 def smallest_members(labels):
@@ -137,6 +138,7 @@ PEERS = {
     "scipy": Scipy,
     "scikit-learn": ScikitLearn,
     "arborx": ArborX,
+    "gadget4": Gadget4,
 }
 
 
@@ -164,6 +166,24 @@ def write_zhalo(bench, problem, peer, path):
     bench.write(problem["points"], box, "--rlink-abs", length, "--write-labels", path)
 
 
+def without_small(labels, num=SMALLEST_LISTED):
+    """-1 for the members of smaller groups."""
+    return np.where(np.bincount(labels)[labels] < num, -1, labels)
+
+
+def alone(labels):
+    """Smallest members; those that are in no group are alone."""
+    found = np.arange(len(labels))
+    members = np.flatnonzero(labels >= 0)
+    if len(members):
+        found[members] = members[smallest_members(labels[members])]
+    return found
+
+
 def why_differ(problem, ours, theirs, periodic):
+    """Labels of -1: the peer lists groups from SMALLEST_LISTED members on."""
     del problem, periodic
-    return why_groups_differ(np.fromfile(ours, np.int64), np.fromfile(theirs, np.int64))
+    ours, theirs = (np.fromfile(path, np.int64) for path in (ours, theirs))
+    if len(theirs) and theirs.min() == -1:
+        ours, theirs = alone(without_small(ours)), alone(theirs)
+    return why_groups_differ(ours, theirs)

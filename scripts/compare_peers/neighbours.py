@@ -11,7 +11,6 @@ from compare_peers.agreement import read_rows, why_neighbours_differ
 from compare_peers.peer import Absent, Peer, module, read_positions
 from compare_peers.running import ROOT, output_of
 
-UNIT = "query"
 DRIVER = ROOT / "apps/bench/nanoflann_driver.cpp"
 
 

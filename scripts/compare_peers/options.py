@@ -11,7 +11,7 @@ from compare_peers.running import ROOT
 DESCRIPTION = """Times zhalo beside other codes, on the same points, in turns within one run, and
 compares their results.
 
-  groups      hfof, kdcount, scipy, scikit-learn, ArborX
+  groups      hfof, kdcount, scipy, scikit-learn, ArborX, GADGET-4
   neighbours  scipy, scikit-learn, pykdtree, nanoflann, ArborX
   painting    numpy, Pylians, abacusutils
   power       numpy, Pylians, abacusutils: from positions to P(k)
@@ -90,6 +90,7 @@ def add_places(parser):
         help="folder of nanoflann.hpp [/usr/include]",
     )
     parser.add_argument("--arborx", type=Path, metavar="PROGRAM", help="arborx_driver")
+    parser.add_argument("--gadget4", type=Path, metavar="PROGRAM", help="Gadget4, with FOF")
     parser.add_argument(
         "--compiler", default=os.environ.get("CXX", "c++"), help="of nanoflann's driver"
     )
@@ -123,6 +124,8 @@ def places(options, folder):
         "hfof": absolute(options.hfof),
         "nanoflann": absolute(options.nanoflann),
         "arborx": absolute(options.arborx),
+        "gadget4": absolute(options.gadget4),
+        "mpiexec": options.mpiexec,
         "compiler": shutil.which(options.compiler) or options.compiler,
         "folder": str(folder),
     }

@@ -4,7 +4,6 @@ import numpy as np
 
 from compare_peers.peer import Absent, Peer, module, read_positions
 
-UNIT = "particle"
 ORDERS = {"ngp": 1, "cic": 2, "tsc": 3, "pcs": 4}
 POINTS_AT_ONCE = 1_000_000
 

@@ -6,7 +6,6 @@ import numpy as np
 from compare_peers.painting import ORDERS, moved_by_half_a_cell, paint, zhalo_case
 from compare_peers.peer import Absent, Peer, module, read_positions
 
-UNIT = "particle"
 TOLERANCE = 2e-5  # of a bin's power
 
 

@@ -23,12 +23,12 @@ class Failure(Exception):
     """Of a command, in one line: what zhalo needs is missing, or a peer failed."""
 
 
-def output_of(words, environment=None):
-    """What a command prints."""
+def output_of(words, environment=None, folder=None):
+    """What a command prints. It runs in the folder."""
     words = [str(word) for word in words]
     given = {**os.environ, **(environment or {})}
     try:
-        result = subprocess.run(words, capture_output=True, text=True, env=given)
+        result = subprocess.run(words, capture_output=True, text=True, env=given, cwd=folder)
     except OSError as error:
         raise Failure(f"cannot run {words[0]}: {error.strerror}") from None
     if result.returncode != 0:
@@ -44,10 +44,10 @@ def stay_on_cores(threads, cpu=None):
     os.sched_setaffinity(0, {one} if threads == 1 else CORES)
 
 
-def mpi_words(options, ranks):
+def mpi_words(mpiexec, ranks):
     """What starts a program on so many ranks, and its environment."""
     asked = {name: value for name, value in LAUNCHER.items() if name not in os.environ}
-    return [options.mpiexec, "-n", ranks], asked
+    return [mpiexec, "-n", ranks], asked
 
 
 class Bench:

@@ -32,7 +32,7 @@ COLUMNS = [
 def run_once(options, folder, ranks, threads, size):
     """The report of one run."""
     out = folder / "transforms.json"
-    words, environment = mpi_words(options, ranks)
+    words, environment = mpi_words(options.mpiexec, ranks)
     program = [options.programs / "zhalo_fft_bench", "--threads", threads, "--sizes", size]
     chosen = ["--types", ",".join(options.types), "--splits", ",".join(options.splits)]
     chosen += ["--ways", ",".join(options.ways), "--effort", options.effort]

@@ -102,24 +102,27 @@ class Runs(unittest.TestCase):
 
     def stand_ins(self, fault, *work):
         write_stand_ins(self.modules)
-        driver = self.path / "arborx_driver"
+        program = self.path / "program"
         stand_ins = Path(__file__).with_name("stand_in_peers.py")
-        driver.write_text(f'#!/bin/sh\nexec {sys.executable} -B {stand_ins} "$@"\n')
-        driver.chmod(0o755)
-        words = ["--work", *work, "--arborx", driver]
-        return self.compare(*words, "--peers", "hfof", "pykdtree", "pylians", "arborx", fault=fault)
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} -B {stand_ins} "$@"\n')
+        program.chmod(0o755)
+        words = ["--work", *work, "--arborx", program, "--gadget4", program]
+        peers = ["hfof", "pykdtree", "pylians", "arborx", "gadget4"]
+        return self.compare(*words, "--peers", *peers, fault=fault)
 
     def test_right_results_agree(self):
         status, output, figures = self.stand_ins("", *WORK)
         self.assertEqual(status, 0, output)
-        self.assertEqual(len([row for row in figures["rows"] if row["peer"]]), 6, output)
+        self.assertEqual(len([row for row in figures["rows"] if row["peer"]]), 7, output)
+        clocks = {"ArborX": 0.5, "GADGET-4": 0.75}  # of the stand-ins
         for row in figures["rows"]:
-            if row["peer"]["name"] == "ArborX":  # by the clock of the stand-in
-                self.assertEqual([run["cpu"] for run in row["peer"]["runs"]], [0.5])
+            name = row["peer"]["name"]
+            if name in clocks:
+                self.assertEqual([run["cpu"] for run in row["peer"]["runs"]], [clocks[name]])
 
     def test_wrong_results_are_named(self):
         for fault, kinds in {
-            "labels": ["groups", "groups"],
+            "labels": ["groups", "groups", "groups"],
             "distances": ["neighbours", "neighbours"],
             "indices": ["neighbours", "neighbours"],
             "cells": ["painting"],
@@ -140,7 +143,7 @@ class Runs(unittest.TestCase):
         self.assertEqual(status, 1, output)
         self.assertIn("hfof failed: OSError: a planted fault", output)
         found = [row["peer"]["name"] for row in figures["rows"] if row["peer"]]
-        self.assertEqual(found, ["ArborX", "Pylians"], output)
+        self.assertEqual(found, ["ArborX", "GADGET-4", "Pylians"], output)
 
     def test_missing_programs(self):
         status, output, _ = self.compare("--programs", self.path)
@@ -159,6 +162,16 @@ class Rules(unittest.TestCase):
     def test_any_labels_become_smallest_members(self):
         found = groups.smallest_members(np.array([7, 3, 7, 0, 3]))
         self.assertEqual(found.tolist(), [0, 1, 0, 3, 1])
+
+    def test_groups_that_are_not_listed(self):
+        ours = np.repeat([0, 40], [40, 10])
+        for theirs, agree in (
+            (np.repeat([7, -1], [40, 10]), True),
+            (np.repeat([7, -1], [39, 11]), False),
+            (np.repeat([7, 8], [40, 10]), True),
+            (np.repeat([-1, 8], [40, 10]), False),
+        ):
+            self.assertEqual(self.why(groups, {}, ours, theirs) is None, agree, theirs)
 
     def test_painting_by_hand(self):
         point = np.array([[0.25, 0.3, 0.99]])  # of cells of 1/4: on an edge, and across the box

@@ -1,7 +1,7 @@
-"""In place of hfof, pykdtree, Pylians and ArborX's driver: the same calls, answered by numpy and
-scipy. For tests/house/compare_peers_test.py, which makes modules of the peers' names of it.
-STAND_IN_FAULT spoils what they find: labels, distances, indices, cells, power, modes; or one dies:
-dies."""
+"""In place of hfof, pykdtree, Pylians, ArborX's driver and GADGET-4: the same calls, answered by
+numpy and scipy. For tests/house/compare_peers_test.py, which makes modules of the peers' names of
+it. STAND_IN_FAULT spoils what they find: labels, distances, indices, cells, power, modes; or one
+dies: dies."""
 
 import json
 import os
@@ -66,6 +66,26 @@ def arborx_driver(points, length, repetitions, folder, *numbers):
     print(json.dumps(found))
 
 
+def gadget4(parameters):
+    """Groups of 32 and more in a catalogue, and the snapshot in their order. The linking length is
+    0.2 of what one particle's mass has, at the mean density, for its side."""
+    import h5py
+
+    words = dict(line.split() for line in Path(parameters).read_text().splitlines())
+    critical = 3 * float(words["Hubble"]) ** 2 / (8 * np.pi * float(words["GravityConstantInternal"]))
+    with h5py.File("snapshot_000.hdf5", "r+") as file:
+        mass = file["Header"].attrs["MassTable"][1]
+        positions = file["PartType1/Coordinates"][:].astype(np.float64)
+        labels = labels_of(positions, 0.2 * (mass / critical) ** (1 / 3), 1.0)
+        sizes = np.bincount(labels)
+        order = np.lexsort((labels, -sizes[labels]))
+        file["PartType1/ParticleIDs"][:] = file["PartType1/ParticleIDs"][:][order]
+    with h5py.File("fof_tab_000.hdf5", "w") as file:
+        file["Group/GroupLen"] = np.sort(sizes[sizes >= 32])[::-1]
+    print("FOFTREE: Ngb-tree construction done. took 0.25 sec  <numnodes>=1")
+    print("FOF: primary group finding took = 0.5 sec")
+
+
 def MA(positions, field, box, window, verbose):  # noqa: N802  (Pylians' name)
     """Pylians' painting: cell i has its centre at i / cells."""
     assert box == 1.0 and not verbose
@@ -87,4 +107,7 @@ def Pk(field, box, axis, window, threads, verbose):  # noqa: N802  (Pylians' nam
 
 
 if __name__ == "__main__":
-    arborx_driver(*sys.argv[1:])
+    if sys.argv[2:] == ["3", "0"]:
+        gadget4(sys.argv[1])
+    else:
+        arborx_driver(*sys.argv[1:])
