@@ -5,84 +5,16 @@ import subprocess
 import time
 
 import numpy as np
+from compare_peers.agreement import read_rows, why_groups_differ, why_neighbours_differ
+from compare_peers.running import commit
+from compare_peers.transforms import EPSILON
 
-EPSILON = {"float": 2.0**-23, "double": 2.0**-52}
-ROWS_AT_ONCE = 1_000_000
 ROWS_LOOKED_UP = 100_000
 COLUMNS = ["points", "what", "unit", "zhalo", "peer", "its time", "ratio", "agree"]
 
 
 def median(runs, counter):
     return statistics.median(run[counter] for run in runs)
-
-
-def split_groups(ours, theirs):
-    """How many groups each has, and how many the parts of one are that the other joins."""
-    num = len(ours)
-    if len(theirs) != num or (num and not 0 <= theirs.min() <= theirs.max() < num):
-        return None
-    joint = len(np.unique(ours * num + theirs))
-    groups = (len(np.unique(ours)), len(np.unique(theirs)))
-    return *groups, 2 * joint - sum(groups)
-
-
-def why_groups_differ(ours, theirs):
-    """None if they agree: a pair in a million particles may be linked by one program only, because
-    its distance is the linking length up to rounding."""
-    found = split_groups(ours, theirs)
-    if found is None:
-        return "its labels are not one index of a particle for each particle"
-    our_number, their_number, split = found
-    if split <= 2 * (len(ours) // 1_000_000):
-        return None
-    return f"{our_number} and {their_number} groups, of which {split} are split by the other"
-
-
-def allowed(distance, box):
-    """Rounding of distances in float, of positions in a box."""
-    return 1e-6 * distance + 2e-7 * box
-
-
-def read_rows(path, num, k):
-    """Distances and indices of neighbours, not all read at once."""
-    if path.stat().st_size != num * k * 12:
-        return None
-    return (
-        np.memmap(path, np.float32, "r", 0, (num, k)),
-        np.memmap(path, np.int64, "r", 4 * num * k, (num, k)),
-    )
-
-
-def in_order(distance):
-    """Rows of it, sorted if a program left that to its caller."""
-    return np.sort(distance, axis=1) if (np.diff(distance, axis=1) < 0).any() else distance
-
-
-def why_neighbours_differ(positions, ours, theirs, periodic):
-    """None if all distances agree, and those of some rows belong to the neighbours that are named:
-    those that are equally far away may stand for each other."""
-    num = len(positions)
-    if theirs is None:
-        return "its file has not k neighbours for each particle"
-    for start in range(0, num, ROWS_AT_ONCE):
-        wanted, found = (
-            in_order(rows[0][start : start + ROWS_AT_ONCE].astype(np.float64))
-            for rows in (ours, theirs)
-        )
-        wrong = ~(np.abs(found - wanted) <= allowed(wanted, 1)).all(axis=1)
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            return f"distances of particle {start + row}, and {int(wrong.sum())} of its million"
-    some = np.arange(0, num, max(1, num // ROWS_LOOKED_UP))
-    distance, index = theirs[0][some].astype(np.float64), theirs[1][some]
-    if index.min() < 0 or index.max() >= num:
-        return "an index is none of a particle"
-    apart = np.abs(positions[index].astype(np.float64) - positions[some, None])
-    if periodic:
-        apart = np.minimum(apart, 1 - apart)
-    wrong = (np.abs(np.sqrt((apart**2).sum(axis=2)) - distance) > allowed(distance, 1)).any(axis=1)
-    wrong |= (np.diff(np.sort(index, axis=1), axis=1) == 0).any(axis=1)
-    return f"neighbours of particle {some[np.argmax(wrong)]}" if wrong.any() else None
 
 
 def row_of(points, what, unit, times, peer, why):
@@ -136,7 +68,8 @@ class Comparison:
         periodic = self.name == "jz-tree"
         positions = np.fromfile(self.case.points, np.float32).reshape(-1, 3)
         paths = [one / f"neighbours-{k}" for one in (self.reference, self.folder)]
-        why = why_neighbours_differ(positions, *(read_rows(one, num, k) for one in paths), periodic)
+        rows = [read_rows(one, num, k) for one in paths]
+        why = why_neighbours_differ(positions, *rows, periodic, ROWS_LOOKED_UP)
         what = f"kNN, k = {k}" + ("" if periodic else ", no periodic box")
         seconds = self.report["knn"][str(k)]["seconds"]
         return self.row(what, median(runs, "ns_per_query"), seconds, why)
@@ -188,13 +121,13 @@ def output_of(words, folder):
 
 def machine(root):
     about = root / "build/carry/about"
-    commit = output_of(["git", "describe", "--always", "--dirty", "--abbrev=12"], root)
-    if not commit and about.exists():
-        commit = about.read_text().rsplit("commit=", 1)[-1].strip()
+    found = commit()
+    if found == "unknown" and about.exists():
+        found = about.read_text().rsplit("commit=", 1)[-1].strip()
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
     return {
         "date": time.strftime("%Y-%m-%d"),
-        "commit": commit or "unknown",
+        "commit": found,
         "device": output_of(query, root).split("\n")[0] or "no GPU",
     }
 

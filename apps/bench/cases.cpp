@@ -56,6 +56,7 @@ namespace {
 constexpr double linking_lengths[] = {0.2, 0.7};
 constexpr int neighbour_numbers[] = {8, 16, 32, 64};
 constexpr Index grid_sizes[] = {128, 256, 512};
+constexpr Window windows[] = {Window::ngp, Window::cic, Window::tsc, Window::pcs};
 
 /// If there is one.
 template <class Case>
@@ -68,11 +69,12 @@ void add_on_device(std::vector<Case>& cases, const Case& one) {
 
 /// Adds the case on each Exec of interest.
 template <class Case>
-void add_on_all_execs(std::vector<Case>& cases, const Case& one) {
-  for (const int threads : {1, 2}) {
+void add_on_all_execs(std::vector<Case>& cases, const Case& one,
+                      const std::vector<Index>& numbers_of_threads = {1, 2}) {
+  for (const Index threads : numbers_of_threads) {
     cases.push_back(one);
     cases.back().name += fmt::format("/threads:{}", threads);
-    cases.back().make_exec = [threads] { return host_exec(threads); };
+    cases.back().make_exec = [threads] { return host_exec(static_cast<int>(threads)); };
   }
   add_on_device(cases, one);
 }
@@ -115,17 +117,30 @@ void add_generated(Cases& cases, const Sort& sort) {
   }
 }
 
+const char* word_of(MeshWork work) {
+  switch (work) {
+    case MeshWork::paint: return "paint";
+    case MeshWork::readout: return "readout";
+    default: return "power";
+  }
+}
+
 /// About as many cells as points, a power of 2 along each axis.
 void add_mesh(Cases& cases, const Sort& sort, Index num_cells) {
-  for (const bool is_readout : {false, true}) {
-    for (const Window window : {Window::ngp, Window::cic, Window::tsc, Window::pcs}) {
+  for (const MeshWork work : {MeshWork::paint, MeshWork::readout, MeshWork::power}) {
+    for (const Window window : windows) {
       for (const bool in_z_order : {true, false}) {
         const std::string name =
-            fmt::format("{}/{}/{}/{}/{}", is_readout ? "readout" : "paint", name_of(window),
-                        sort.kind, sort.size, in_z_order ? "z-order" : "random");
-        add_on_all_execs(
-            cases.mesh,
-            MeshCase{name, sort.source(1), window, is_readout, in_z_order, num_cells, {}});
+            fmt::format("{}/{}/{}/{}/{}", word_of(work), name_of(window), sort.kind, sort.size,
+                        in_z_order ? "z-order" : "random");
+        MeshCase one;
+        one.name = name;
+        one.source = sort.source(1);
+        one.work = work;
+        one.window = window;
+        one.in_z_order = in_z_order;
+        one.num_cells = num_cells;
+        add_on_all_execs(cases.mesh, one);
       }
     }
   }
@@ -161,15 +176,21 @@ Cases file_cases(const PointsFile& file) {
   const PointSource source = source_of(file);
   if (file.linking_length) {
     const std::string name = fmt::format("fof/points/rlink:{}", *file.linking_length);
-    add_on_all_execs(cases.fof, FofCase{name, source, *file.linking_length, true, {}});
+    add_on_all_execs(cases.fof, FofCase{name, source, *file.linking_length, true, {}},
+                     file.threads);
     return cases;
   }
   for (const double b : linking_lengths) {
-    add_on_all_execs(cases.fof, FofCase{fmt::format("fof/points/b{}", b), source, b, false, {}});
+    add_on_all_execs(cases.fof, FofCase{fmt::format("fof/points/b{}", b), source, b, false, {}},
+                     file.threads);
   }
   for (const int k : neighbour_numbers) {
-    add_on_all_execs(cases.knn,
-                     KnnCase{fmt::format("knn/points/k{}", k), source, {}, k, false, {}});
+    add_on_all_execs(cases.knn, KnnCase{fmt::format("knn/points/k{}", k), source, {}, k, false, {}},
+                     file.threads);
+  }
+  for (const MeshWork work : {MeshWork::paint, MeshWork::power}) {
+    for (const Window window : windows)
+      add_on_all_execs(cases.mesh, mesh_case_of(file, work, window), file.threads);
   }
   return cases;
 }
@@ -177,6 +198,17 @@ Cases file_cases(const PointsFile& file) {
 KnnCase neighbours_case(const PointsFile& file, int k) {
   return {fmt::format("knn/points/k{}", k), source_of(file), {}, k, false,
           [] { return host_exec(1); }};
+}
+
+MeshCase mesh_case_of(const PointsFile& file, MeshWork work, Window window) {
+  MeshCase one;
+  one.name = fmt::format("{}/points/{}", word_of(work), name_of(window));
+  one.source = source_of(file);
+  one.work = work;
+  one.window = window;
+  one.num_cells = file.num_cells;
+  one.make_exec = [] { return host_exec(1); };
+  return one;
 }
 
 }  // namespace zhalo::bench

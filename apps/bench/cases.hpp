@@ -12,6 +12,7 @@
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/types.hpp"
 #include "zhalo/domain/particles.hpp"
+#include "zhalo/mesh/modes.hpp"
 #include "zhalo/mesh/window.hpp"
 
 namespace zhalo::bench {
@@ -103,11 +104,15 @@ struct NeighbourTable {
 /// One call, not timed.
 NeighbourTable neighbours(const KnnCase& knn_case, const PointSet& points);
 
+/// Painting; a field at the points; from points to their power spectrum.
+enum class MeshWork { paint, readout, power };
+
 struct MeshCase {
   std::string name;
   PointSource source;
+  MeshWork work = MeshWork::paint;
   Window window = Window::cic;
-  bool is_sample = false;  ///< else painted
+  Compensation compensation = Compensation::window;  ///< of a power spectrum
   bool in_z_order = false;
   Index num_cells = 256;  ///< along each axis
   std::function<Exec()> make_exec;
@@ -115,6 +120,12 @@ struct MeshCase {
 
 /// The function that google-benchmark calls. Counters: docs/benchmarks.md.
 void run(benchmark::State& state, const MeshCase& mesh_case, PointStore& point_sets);
+
+/// Unit masses in each cell, the last axis fastest: one call, not timed.
+std::vector<float> painted(const MeshCase& mesh_case, const PointSet& points);
+
+/// Of each bin its mean wave number, power, and number of modes: one call, not timed.
+std::vector<double> power(const MeshCase& mesh_case, const PointSet& points);
 
 struct TransformCase {
   std::string name;
@@ -134,7 +145,9 @@ struct PointsFile {
   std::string path;
   std::optional<double> box_length;  ///< of the periodic cube that holds them; none: 1
   std::optional<double>
-      linking_length;  ///< in the file's unit; none: fractions of the mean separation
+      linking_length;                ///< in the file's unit; none: fractions of the mean separation
+  Index num_cells = 128;             ///< of a mesh, along each axis
+  std::vector<Index> threads{1, 2};  ///< a case for each of these numbers
 };
 
 struct Cases {
@@ -152,5 +165,8 @@ Cases file_cases(const PointsFile& file);
 
 /// The k nearest neighbours of the caller's points, on one thread.
 KnnCase neighbours_case(const PointsFile& file, int k);
+
+/// A mesh of the caller's points, on one thread.
+MeshCase mesh_case_of(const PointsFile& file, MeshWork work, Window window);
 
 }  // namespace zhalo::bench

@@ -24,6 +24,10 @@ struct Options {
   std::string labels_file;
   std::string neighbours_file;
   std::optional<int> k;
+  std::string field_file;
+  std::string power_file;
+  std::optional<std::string> window;
+  std::optional<std::string> compensation;
   bool on_device = false;
   std::string write_points;
   std::optional<std::string> kind;
@@ -39,17 +43,16 @@ constexpr const char* explanation =
     "fof/{uniform,clustered}/{1e5,1e6,1e7}/b{0.2,0.7}/threads:{1,2} and\n"
     "fof/{uniform,clustered}/1e8/b0.2 on a device, and\n"
     "knn/{self,queries,reduce}/{uniform,clustered}/{1e5,1e6,1e7}/k{8,16,32,64}/threads:{1,2} and\n"
-    "{paint,readout}/{ngp,cic,tsc,pcs}/{uniform,clustered}/{1e6,1e7}/{z-order,random}/"
+    "{paint,readout,power}/{ngp,cic,tsc,pcs}/{uniform,clustered}/{1e6,1e7}/{z-order,random}/"
     "threads:{1,2} "
     "and\n"
     "fft/{float,double}/{128,256,512}/threads:{1,2}, on a CUDA device cufft/... of the same kind;\n"
     "with --points\n"
-    "fof/points/b{0.2,0.7}/threads:{1,2} and knn/points/k{8,16,32,64}/threads:{1,2}, with "
-    "--rlink-abs only\n"
+    "fof/points/b{0.2,0.7}/threads:{1,2}, knn/points/k{8,16,32,64}/threads:{1,2} and\n"
+    "{paint,power}/points/{ngp,cic,tsc,pcs}/threads:{1,2}, with --rlink-abs only\n"
     "fof/points/rlink:X/threads:{1,2}; on a CUDA device also .../exec:cuda";
 
-void add_options(app::CommandLine& command, Options& options) {
-  bench::PointsFile& points = options.points;
+void add_points_options(app::CommandLine& command, bench::PointsFile& points) {
   command.add_option("--points", points.path,
                      "Time the points of FILE: raw little-endian float32 (N, 3)", "FILE");
   command.add_option("--box", points.box_length,
@@ -57,6 +60,12 @@ void add_options(app::CommandLine& command, Options& options) {
   command.add_option("--rlink-abs", points.linking_length,
                      "Linking length in the file's unit [0.2 and 0.7 mean separations, in turn]",
                      "X");
+  command.add_list("--threads", points.threads, "Numbers of threads of these cases [1,2]", "T,..");
+  command.add_option("--grid", points.num_cells, "Cells of their meshes along each axis [128]",
+                     "N");
+}
+
+void add_result_options(app::CommandLine& command, Options& options) {
   command.add_option("--write-labels", options.labels_file,
                      "Only write each particle's label (raw int64, smallest index of its group)",
                      "FILE");
@@ -66,9 +75,25 @@ void add_options(app::CommandLine& command, Options& options) {
                      "FILE");
   command.add_option("--k", options.k,
                      "Number of these neighbours, the particle itself included [8]", "K");
+  command.add_option("--write-field", options.field_file,
+                     "Only write the points painted on a mesh (raw float32, the last axis fastest)",
+                     "FILE");
+  command.add_option("--write-power", options.power_file,
+                     "Only write their power spectrum (raw float64: mean k, power and number of "
+                     "modes of each bin)",
+                     "FILE");
+  command.add_option("--compensation", options.compensation,
+                     "Of that spectrum: none, window or shot-noise [window]", "NAME");
+  command.add_option("--window", options.window, "Of that mesh: ngp, cic, tsc or pcs [cic]",
+                     "NAME");
   command.add_flag("--device", options.on_device,
                    "The labels or neighbours that are written are found by a CUDA device, not by "
                    "one thread");
+}
+
+void add_options(app::CommandLine& command, Options& options) {
+  add_points_options(command, options.points);
+  add_result_options(command, options);
   command.add_option("--write-points", options.write_points,
                      "Only write generated points, as --points reads them", "FILE");
   command.add_option("--kind", options.kind, "uniform, clustered or dense [clustered]", "WHICH");
@@ -85,17 +110,27 @@ void check(const Options& options) {
   const bench::PointsFile& points = options.points;
   const bool reads = !points.path.empty();
   const bool writes = !options.write_points.empty();
-  demand(reads || (!points.box_length && !points.linking_length && options.neighbours_file.empty()),
-         "--box, --rlink-abs or --write-neighbours is given without --points: which points are "
-         "meant?");
+  const int num_outputs = !options.labels_file.empty() + !options.neighbours_file.empty() +
+                          !options.field_file.empty() + !options.power_file.empty();
+  demand(reads || (!points.box_length && !points.linking_length && num_outputs == 0),
+         "--box, --rlink-abs, or an option that writes a result, is given without --points: which "
+         "points are meant?");
   demand(points.linking_length.value_or(1) > 0, "--rlink-abs must be positive");
   demand(options.labels_file.empty() || points.linking_length,
          "--write-labels is given without --rlink-abs");
-  demand(options.labels_file.empty() || options.neighbours_file.empty(),
-         "--write-labels and --write-neighbours are both given: which one is meant?");
+  demand(num_outputs <= 1,
+         "several of --write-labels, --write-neighbours, --write-field and --write-power are "
+         "given: which one is meant?");
   demand(!options.k || !options.neighbours_file.empty(), "--k is given without --write-neighbours");
   demand(!options.on_device || !options.labels_file.empty() || !options.neighbours_file.empty(),
          "--device is given without --write-labels or --write-neighbours");
+  demand(!options.window || !options.field_file.empty() || !options.power_file.empty(),
+         "--window is given without --write-field or --write-power");
+  demand(!options.compensation || !options.power_file.empty(),
+         "--compensation is given without --write-power");
+  demand(points.num_cells >= 1 && points.num_cells <= 4096, "--grid must be 1 to 4096");
+  for (const Index threads : points.threads)
+    demand(threads >= 1 && threads <= 4096, "--threads must be 1 to 4096");
   demand(!writes || !reads, "--write-points and --points are both given: which one is meant?");
   demand(writes || (!options.kind && !options.num && !options.seed),
          "--kind, --num or --seed is given without --write-points");
@@ -151,6 +186,7 @@ void run_benchmarks(const Options& options, const char* program) {
   std::vector<std::string> words{program, "--benchmark_counters_tabular=true"};
   words.insert(words.end(), options.for_benchmark.begin(), options.for_benchmark.end());
   std::vector<char*> arguments;
+  arguments.reserve(words.size());
   for (std::string& word : words) arguments.push_back(word.data());
   int count = static_cast<int>(arguments.size());
   benchmark::Initialize(&count, arguments.data());
@@ -175,6 +211,32 @@ void write_neighbours(const Options& options) {
   write_raw(options.neighbours_file, table.distance, table.index);
 }
 
+Window window_of(const std::string& name) {
+  for (const Window window : {Window::ngp, Window::cic, Window::tsc, Window::pcs}) {
+    if (name == name_of(window)) return window;
+  }
+  throw InputError(fmt::format("--window is '{}' (must be ngp, cic, tsc or pcs)", name));
+}
+
+Compensation compensation_of(const std::string& name) {
+  if (name == "none") return Compensation::none;
+  if (name == "window") return Compensation::window;
+  if (name == "shot-noise") return Compensation::shot_noise;
+  throw InputError(
+      fmt::format("--compensation is '{}' (must be none, window or shot-noise)", name));
+}
+
+void write_mesh(const Options& options, bench::MeshWork work) {
+  const Window window = window_of(options.window.value_or("cic"));
+  bench::MeshCase one = bench::mesh_case_of(options.points, work, window);
+  if (work == bench::MeshWork::power) {
+    one.compensation = compensation_of(options.compensation.value_or("window"));
+    write_raw(options.power_file, bench::power(one, one.source.make()));
+  } else {
+    write_raw(options.field_file, bench::painted(one, one.source.make()));
+  }
+}
+
 void perform(const Options& options, const char* program) {
   if (!options.write_points.empty()) {
     const points::Kind kind = points::kind_of(options.kind.value_or("clustered"));
@@ -184,6 +246,10 @@ void perform(const Options& options, const char* program) {
     write_labels(options);
   } else if (!options.neighbours_file.empty()) {
     write_neighbours(options);
+  } else if (!options.field_file.empty()) {
+    write_mesh(options, bench::MeshWork::paint);
+  } else if (!options.power_file.empty()) {
+    write_mesh(options, bench::MeshWork::power);
   } else {
     run_benchmarks(options, program);
   }

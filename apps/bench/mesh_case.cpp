@@ -9,7 +9,9 @@
 #include "zhalo/core/timers.hpp"
 #include "zhalo/domain/domain.hpp"
 #include "zhalo/fft/fft.hpp"
+#include "zhalo/mesh/density.hpp"
 #include "zhalo/mesh/paint.hpp"
+#include "zhalo/mesh/power_spectrum.hpp"
 #include "zhalo/mesh/readout.hpp"
 
 namespace zhalo::bench {
@@ -85,13 +87,27 @@ class Setup {
   Setup& operator=(const Setup&) = delete;
 
   void run() {
-    if (case_.is_sample) {
-      benchmark::DoNotOptimize(readout(context_, field_, particles_, case_.window).data());
-    } else {
-      paint(context_, particles_, field_, {.window = case_.window});
+    switch (case_.work) {
+      case MeshWork::paint: paint(context_, particles_, field_, {.window = case_.window}); break;
+      case MeshWork::readout:
+        benchmark::DoNotOptimize(readout(context_, field_, particles_, case_.window).data());
+        break;
+      case MeshWork::power: benchmark::DoNotOptimize(power().bins.data()); break;
     }
     wait(context_.exec);
   }
+
+  /// From positions to power.
+  PowerSpectrum power() {
+    DensityOptions options;
+    options.paint.window = case_.window;
+    options.compensation = case_.compensation;
+    const DensityModes<float> density =
+        density_modes<float>(context_, field_.decomposition(), particles_, options);
+    return power_spectrum(context_, density.modes);
+  }
+
+  std::vector<float> field() const { return to_host(context_.exec, field_.span()); }
 
   MemoryPool& pool() const { return *memory(context_.exec); }
   const Timers& timers() const { return timers_; }
@@ -112,13 +128,14 @@ class Setup {
   std::optional<Domain<float>> sorted_;
 };
 
-/// Bytes that have to move if each thing moves once: positions; for painting the fixed-point
-/// weights (written as zeros, read and written, read) and the cells; for a readout the cells and
-/// the values.
+/// Bytes that have to move if each thing moves once: positions; for painting, which is a part of
+/// power, the fixed-point weights (written as zeros, read and written, read) and the cells; for a
+/// readout the cells and the values.
 double min_bytes(const MeshCase& mesh_case, double num) {
   const double cells =
       static_cast<double>(mesh_case.num_cells * mesh_case.num_cells * mesh_case.num_cells);
-  return mesh_case.is_sample ? num * 16 + cells * 4 : num * 12 + cells * (4 * 8 + 4);
+  return mesh_case.work == MeshWork::readout ? num * 16 + cells * 4
+                                             : num * 12 + cells * (4 * 8 + 4);
 }
 
 }  // namespace
@@ -141,6 +158,17 @@ void run(benchmark::State& state, const MeshCase& mesh_case, PointStore& point_s
   state.counters["particles_per_second"] = num * calls / seconds;
   state.counters["min_GB_per_second"] = min_bytes(mesh_case, num) * calls / seconds * 1e-9;
   state.counters["bytes_per_particle"] = footprint.pool / num;
+}
+
+std::vector<float> painted(const MeshCase& mesh_case, const PointSet& points) {
+  return Setup(mesh_case, points).field();
+}
+
+std::vector<double> power(const MeshCase& mesh_case, const PointSet& points) {
+  std::vector<double> numbers;
+  for (const PowerBin& bin : Setup(mesh_case, points).power().bins)
+    numbers.insert(numbers.end(), {bin.k_mean, bin.power, static_cast<double>(bin.num_modes)});
+  return numbers;
 }
 
 }  // namespace zhalo::bench

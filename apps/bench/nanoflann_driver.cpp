@@ -1,4 +1,4 @@
-/// Times nanoflann's k nearest neighbours of the points of a file, for scripts/compare-neighbours,
+/// Times nanoflann's k nearest neighbours of the points of a file, for scripts/compare-peers,
 /// which compiles this file; no target of the build does. Prints CPU seconds: of building the tree,
 /// of querying all points in their own order, and in the tree's order.
 ///   nanoflann_driver POINTS K [OUT]
@@ -33,6 +33,16 @@ struct Points {
 
 using Tree = nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<float, Points>,
                                                  Points, 3, std::uint32_t>;
+
+/// The points in the order of the tree. Before nanoflann 1.5 the name has no underscore.
+template <class AnyTree>
+auto order_of(const AnyTree& tree, int /*first choice*/) -> decltype((tree.vAcc_)) {
+  return tree.vAcc_;
+}
+template <class AnyTree>
+auto order_of(const AnyTree& tree, long /*second choice*/) -> decltype((tree.vAcc)) {
+  return tree.vAcc;
+}
 
 Points read(const char* path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
@@ -91,7 +101,7 @@ void run(const char* path, std::size_t k, const char* out) {
   const double start = cpu_seconds();
   const Tree tree(3, points, nanoflann::KDTreeSingleIndexAdaptorParams(10));
   const double build = cpu_seconds() - start;
-  const double in_tree_order = query(tree, points, tree.vAcc_, k, rows);
+  const double in_tree_order = query(tree, points, order_of(tree, 0), k, rows);
   const double in_own_order = query(tree, points, own_order, k, rows);
   std::printf("%.9f %.9f %.9f\n", build, in_own_order, in_tree_order);
   if (out != nullptr) write(out, rows);

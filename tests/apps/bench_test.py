@@ -84,7 +84,7 @@ class Bench(unittest.TestCase):
         searches += [f"fft/{real}/{num}" for real in ("float", "double") for num in (128, 256, 512)]
         searches += [
             f"{what}/{window}/{kind}/{num}/{order}"
-            for what in ("paint", "readout")
+            for what in ("paint", "readout", "power")
             for window in ("ngp", "cic", "tsc", "pcs")
             for kind in ("uniform", "clustered")
             for num in ("1e6", "1e7")
@@ -205,6 +205,52 @@ class Bench(unittest.TestCase):
             for wanted, found in zip(row, distance[i * k : (i + 1) * k]):
                 self.assertAlmostEqual(wanted, found, delta=1e-6)
 
+    def test_meshes_of_a_file(self):
+        points, _ = self.write_points("clustered", "1e4")
+        given = ("--points", points, "--grid", 16, "--threads", "1,3")
+        cases = self.cases_of("(paint|power)/.*threads:", *given)
+        self.assertEqual(
+            [case["name"] for case in cases],
+            [
+                f"{work}/points/{window}/threads:{threads}"
+                for work in ("paint", "power")
+                for window in ("ngp", "cic", "tsc", "pcs")
+                for threads in (1, 3)
+            ],
+        )
+        for case in cases:
+            self.assertGreater(case["ns_per_particle"], 0)
+            self.assertGreater(case["bytes_per_particle"], 0)
+
+    def test_a_written_field_has_the_shares_of_its_points(self):
+        cells = 4
+        path, points = self.write_points("uniform", 30)
+        out = self.path / "field"
+        given = ("--points", path, "--grid", cells, "--window", "cic")
+        self.assertEqual(run(*given, "--write-field", out)[0], 0)
+        found = array.array("f", out.read_bytes())
+        self.assertEqual(len(found), cells**3)
+
+        def share(x, i):
+            """By definition: the overlap of a cell with a cell around the point."""
+            apart = abs(x * cells - (i + 0.5))
+            return max(0, 1 - min(apart, cells - apart))
+
+        for cell, value in enumerate(found):
+            i, j, k = cell // cells**2, cell // cells % cells, cell % cells
+            wanted = sum(share(x, i) * share(y, j) * share(z, k) for x, y, z in points)
+            self.assertAlmostEqual(value, wanted, delta=1e-5)
+
+    def test_a_written_power_spectrum_counts_all_modes(self):
+        path, _ = self.write_points("uniform", 1000)
+        out = self.path / "power"
+        for compensation in ("none", "window", "shot-noise"):
+            given = ("--points", path, "--grid", 8, "--compensation", compensation)
+            self.assertEqual(run(*given, "--write-power", out)[0], 0)
+            numbers = array.array("d", out.read_bytes())
+            self.assertEqual(list(numbers[2::3]), [26, 66, 158])  # 1, 2, 3 <= |k| < 2, 3, 4
+            self.assertTrue(all(number > 0 for number in numbers))
+
     def test_points_are_what_was_asked_for(self):
         _, points = self.write_points("uniform", "1e3")
         self.assertEqual(len(points), 1000)
@@ -224,6 +270,11 @@ class Bench(unittest.TestCase):
             (["--write-points", self.path / "no" / "x"], "cannot write"),
             (["--points", short, "--write-neighbours", self.path / "x"], "not a multiple of 12"),
             (["--points", short, "--device"], "--device is given without"),
+            (["--points", short, "--window", "cic"], "--window is given without"),
+            (["--points", short, "--compensation", "none"], "--compensation is given without"),
+            (["--points", short, "--write-field", "x", "--window", "cubic"], "must be ngp, cic"),
+            (["--points", short, "--threads", "0"], "--threads must be"),
+            (["--write-power", "x"], "is given without --points"),
             (["--points", short, "--rlink-abs", "-1"], "--rlink-abs"),
         ):
             status, _, errors = run(*arguments)

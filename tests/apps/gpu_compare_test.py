@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "scripts"))
 import compare_rules as rules  # noqa: E402
 import numpy as np  # noqa: E402
+from compare_peers.agreement import why_groups_differ  # noqa: E402
 
 PROGRAM = ""
 STAND_IN = Path(__file__).with_name("stand_in_peer.py")
@@ -108,17 +109,17 @@ class Runs(unittest.TestCase):
 class Rules(unittest.TestCase):
     def test_groups(self):
         ours = np.array([0, 0, 2, 2, 4])
-        self.assertIsNone(rules.why_groups_differ(ours, np.array([1, 1, 3, 3, 4])))
+        self.assertIsNone(why_groups_differ(ours, np.array([1, 1, 3, 3, 4])))
         for theirs in ([0, 0, 0, 0, 4], [0, 1, 2, 2, 4], [0, 0, 2, 2, 9], [0, 0, 2, 2]):
             with self.subTest(theirs):
-                self.assertIsNotNone(rules.why_groups_differ(ours, np.array(theirs)))
+                self.assertIsNotNone(why_groups_differ(ours, np.array(theirs)))
 
     def test_a_pair_in_a_million_may_differ(self):
         ours = np.arange(3_000_000)
         for linked, agree in ((6, True), (7, False)):
             theirs = ours.copy()
             theirs[1 : 2 * linked : 2] -= 1
-            self.assertEqual(rules.why_groups_differ(ours, theirs) is None, agree)
+            self.assertEqual(why_groups_differ(ours, theirs) is None, agree)
 
     def test_transforms(self):
         def cases(difference):
