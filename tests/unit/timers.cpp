@@ -17,6 +17,41 @@ TEST_CASE("phases keep the order of their first run and add up") {
   CHECK(timers.total() == 3.5);
 }
 
+TEST_CASE("a phase within a phase counts for itself only, so that phases add up") {
+  const auto wait = [](const ScopedTimer& timer) {
+    while (timer.seconds() < 0.01) {
+    }
+  };
+  Timers timers;
+  double passed = 0;
+  {
+    const ScopedTimer all(nullptr, "all of it");
+    {
+      const ScopedTimer outer(&timers, "outer");
+      wait(outer);
+      for (int time = 0; time < 2; ++time) {
+        const ScopedTimer inner(&timers, "inner");
+        wait(inner);
+        const ScopedTimer innermost(&timers, "innermost");
+        wait(innermost);
+      }
+    }
+    {
+      const ScopedTimer after(&timers, "after");
+      wait(after);
+    }
+    passed = all.seconds();
+  }
+  REQUIRE(timers.phases().size() == 4);
+  const std::vector<std::string> names{"innermost", "inner", "outer", "after"};
+  for (std::size_t i = 0; i < 4; ++i) CHECK(timers.phases()[i].name == names[i]);
+  CHECK(timers.phases()[0].seconds >= 0.02);
+  CHECK(timers.phases()[1].seconds >= 0.02);
+  CHECK(timers.phases()[2].seconds >= 0.01);
+  CHECK(timers.phases()[3].seconds >= 0.01);
+  CHECK(timers.total() <= passed);
+}
+
 TEST_CASE("the observer hears of a phase when it begins, and may stop it") {
   Timers timers;
   std::vector<std::string> heard;

@@ -84,11 +84,32 @@ void check_catalogues(const zhalo_domain* domain) {
   zhalo_groups_destroy(groups);
 }
 
+/// Quantities that cannot be computed from neighbours.
+static void check_quantities(const zhalo_domain* domain) {
+  const int is_last = rank == size - 1;
+  double values[num];
+  const zhalo_particles points = particles_of_rank();
+  zhalo_neighbour_options options = {.quantity = is_last ? 99 : 0};
+  EXPECT_ERROR(zhalo_compute_from_neighbours(domain, NULL, &options, values, num),
+               ZHALO_INPUT_ERROR, "quantity is 99");
+  options = (zhalo_neighbour_options){.quantity = ZHALO_DENSITY, .kernel = is_last ? 3 : 0};
+  EXPECT_ERROR(zhalo_compute_from_neighbours(domain, NULL, &options, values, num),
+               ZHALO_INPUT_ERROR, "kernel is 3");
+  options = (zhalo_neighbour_options){.quantity = ZHALO_VELOCITY_DISPERSION};
+  EXPECT_ERROR(zhalo_compute_from_neighbours(domain, NULL, &options, values, num),
+               ZHALO_INPUT_ERROR, "no velocities");
+  EXPECT_ERROR(zhalo_compute_from_neighbours(domain, &points, &options, values, num),
+               ZHALO_INPUT_ERROR, "no velocities");
+  if (size == 1) return;
+  options = (zhalo_neighbour_options){.quantity = is_last ? ZHALO_KTH_RADIUS : ZHALO_MEAN_RADIUS};
+  EXPECT_ERROR(zhalo_compute_from_neighbours(domain, NULL, &options, values, num),
+               ZHALO_INPUT_ERROR, "same quantity");
+}
+
 /// Searches of points, and what is computed from neighbours.
 void check_points(const zhalo_domain* domain) {
   static float single[num][3];
   const int is_last = rank == size - 1;
-  double values[num];
   int64_t counts[num];
   zhalo_neighbours* neighbours = NULL;
   zhalo_particles points = particles_of_rank();
@@ -112,27 +133,14 @@ void check_points(const zhalo_domain* domain) {
   EXPECT_ERROR(zhalo_find_neighbours_of_points(domain, &points, NULL, &neighbours),
                ZHALO_INPUT_ERROR, "queries have a position that is not finite");
   EXPECT(neighbours == NULL);
-  options = (zhalo_neighbour_options){.quantity = is_last ? 99 : 0};
-  EXPECT_ERROR(zhalo_compute_from_neighbours(domain, NULL, &options, values, num),
-               ZHALO_INPUT_ERROR, "quantity is 99");
-  options = (zhalo_neighbour_options){.quantity = ZHALO_DENSITY, .kernel = is_last ? 3 : 0};
-  EXPECT_ERROR(zhalo_compute_from_neighbours(domain, NULL, &options, values, num),
-               ZHALO_INPUT_ERROR, "kernel is 3");
-  options = (zhalo_neighbour_options){.quantity = ZHALO_VELOCITY_DISPERSION};
   points = particles_of_rank();
-  EXPECT_ERROR(zhalo_compute_from_neighbours(domain, NULL, &options, values, num),
-               ZHALO_INPUT_ERROR, "no velocities");
-  EXPECT_ERROR(zhalo_compute_from_neighbours(domain, &points, &options, values, num),
-               ZHALO_INPUT_ERROR, "no velocities");
+  check_quantities(domain);
   if (size == 1) return;
   options = (zhalo_neighbour_options){.max_radius = 0.1};
   EXPECT_ERROR(zhalo_count_within(domain, is_last ? NULL : &points, &options, counts, num),
                ZHALO_INPUT_ERROR, "points or particles, differ between ranks");
   options.max_radius = is_last ? 0.1 : 0.2;
   EXPECT_STATUS(zhalo_count_within(domain, NULL, &options, counts, num), ZHALO_INPUT_ERROR);
-  options = (zhalo_neighbour_options){.quantity = is_last ? ZHALO_KTH_RADIUS : ZHALO_MEAN_RADIUS};
-  EXPECT_ERROR(zhalo_compute_from_neighbours(domain, NULL, &options, values, num),
-               ZHALO_INPUT_ERROR, "same quantity");
 }
 
 /// Particles of two species that cannot be a domain.
