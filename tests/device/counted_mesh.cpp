@@ -4,6 +4,7 @@
 
 #include "tests/device/counted.hpp"
 #include "tests/device/runtime/profile.hpp"
+#include "zhalo/domain/domain.hpp"
 #include "zhalo/fft/fft.hpp"
 #include "zhalo/ics/initial_conditions.hpp"
 #include "zhalo/ics/points.hpp"
@@ -35,6 +36,7 @@ class MeshSetup {
                       Span<const float>(points::make_points(points::Kind::uniform, num).pos),
                       "positions")),
         masses_(to_exec(context_.exec, Span<const float>(masses_of(num)), "masses")),
+        domain_(context_, particles(false), Box::periodic_cube(1)),
         field_(context_, decomposition_),
         modes_(context_, decomposition_),
         fft_(context_, decomposition_) {
@@ -48,6 +50,7 @@ class MeshSetup {
   void paint_cells(Window window, bool with_masses) {
     paint(context_, particles(with_masses), field_, {.window = window});
   }
+  void paint_domain(Window window) { paint(domain_, field_, {.window = window}); }
   void read_out() { readout(context_, field_, particles(false)); }
   void forward() { fft_.forward(field_.span(), modes_.span()); }
   void backward() { fft_.backward(modes_.span(), field_.span()); }
@@ -74,6 +77,7 @@ class MeshSetup {
   Decomposition decomposition_;
   Buffer<float> rows_;
   Buffer<float> masses_;
+  Domain<float> domain_;
   Field<float> field_;
   Modes<float> modes_;
   Fft<float> fft_;
@@ -83,6 +87,8 @@ using Call = std::pair<const char*, void (*)(MeshSetup&)>;
 constexpr Call calls[] = {
     {"paint/cic", [](MeshSetup& s) { s.paint_cells(Window::cic, false); }},
     {"paint/pcs", [](MeshSetup& s) { s.paint_cells(Window::pcs, false); }},
+    {"paint_domain/cic", [](MeshSetup& s) { s.paint_domain(Window::cic); }},
+    {"paint_domain/pcs", [](MeshSetup& s) { s.paint_domain(Window::pcs); }},
     {"paint_masses/cic", [](MeshSetup& s) { s.paint_cells(Window::cic, true); }},
     {"readout/cic", [](MeshSetup& s) { s.read_out(); }},
     {"fft/float/forward", [](MeshSetup& s) { s.forward(); }},

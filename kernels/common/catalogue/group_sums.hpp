@@ -2,6 +2,8 @@
 /// large one is shared out among threads.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/catalogue.hpp"
 #include "kernels/common/backend.hpp"
 
@@ -117,24 +119,39 @@ void first_positions(const E& exec, const MembersView<Real>& members, Span<Vec3d
 
 // ---------------------------------------------------------------- sums of blocks, parts, groups
 
-template <class Real, class Sum>
+template <class Real, class SumType>
 struct SumBlock : MemberReader<Real> {
+  using Sum = SumType;
   static constexpr bool long_elements = true;
   Span<const HaloReference> about;
   Span<Sum> sums;
 
-  ZHALO_HD void operator()(Index block) const {
+  ZHALO_HD void operator()(Index block) const { sums[block] = sum_of(block, 0, 1); }
+
+  /// Over every step-th member of a block.
+  ZHALO_HD Sum sum_of(Index block, Index first, Index step) const {
     const BlocksView& blocks = this->members.blocks;
     const HaloReference reference = about[blocks.part[block]];
     const double resolution = resolution_of(reference.length);
     Sum sum;
-    for (Index m = blocks.begin(block); m < blocks.end(block); ++m) {
+    const Index end = blocks.end(block);
+    for (Index m = blocks.begin(block) + first; m < end; m += step) {
       this->prefetch_after(m);
       sum.add(this->member(m, reference), resolution);
     }
-    sums[block] = sum;
+    return sum;
   }
 };
+
+/// The sum of each block: by a thread of the host, or a warp of a device.
+template <class E, class Real, class Sum>
+void sum_each_block(const E& exec, const SumBlock<Real, Sum>& block) {
+  if constexpr (std::is_same_v<E, Host>) {
+    for_each(exec, block.sums.size(), block);
+  } else {
+    sum_blocks(exec, block);
+  }
+}
 
 template <class Sum>
 struct AddParts {
@@ -163,10 +180,10 @@ void sum_members(const E& exec, const MembersView<Real>& members, Span<const Hal
                  Span<Sum> sums) {
   const Index num_blocks = members.blocks.part.size();
   if (num_blocks == sums.size()) {  // each part is one block
-    return for_each(exec, num_blocks, SumBlock<Real, Sum>{{members}, about, sums});
+    return sum_each_block(exec, SumBlock<Real, Sum>{{members}, about, sums});
   }
   Buffer<Sum> of_blocks(exec, num_blocks, "sums over groups");
-  for_each(exec, of_blocks.size(), SumBlock<Real, Sum>{{members}, about, of_blocks.span()});
+  sum_each_block(exec, SumBlock<Real, Sum>{{members}, about, of_blocks.span()});
   add_parts(exec, members.blocks.first_block, Span<const Sum>(of_blocks.span()), 1, sums);
 }
 

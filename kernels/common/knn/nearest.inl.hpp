@@ -19,8 +19,6 @@ struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNe
   using typename Base::Real;
   using typename Base::Scratch;
   using typename Base::Walk;
-  /// On a multiprocessor: there is shared memory for no more.
-  static constexpr int warps_at_once = sizeof(Real) == 8 ? 12 : 20;
 
   ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);

@@ -111,20 +111,20 @@ inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
 
 template <class T>
 T atomicCAS(T* at, std::type_identity_t<T> expected, std::type_identity_t<T> desired) {
-  zhalo::emulated::count_atomic();
+  zhalo::emulated::count_atomic(at);
   std::atomic_ref<T>(*at).compare_exchange_strong(expected, desired, std::memory_order_relaxed);
   return expected;
 }
 
 template <class T>
 T atomicAdd(T* at, std::type_identity_t<T> value) {
-  zhalo::emulated::count_atomic();
+  zhalo::emulated::count_atomic(at);
   return std::atomic_ref<T>(*at).fetch_add(value, std::memory_order_relaxed);
 }
 
 template <class T>
 T atomicMin(T* at, std::type_identity_t<T> value) {
-  zhalo::emulated::count_atomic();
+  zhalo::emulated::count_atomic(at);
   const std::atomic_ref<T> there(*at);
   T seen = there.load(std::memory_order_relaxed);
   while (value < seen && !there.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {

@@ -24,6 +24,7 @@ std::uint64_t shuffle_xor(unsigned mask, std::uint64_t bits, unsigned argument);
 /// The bits that lane number `lane` brought, the same number in all lanes.
 std::uint64_t shuffle_from(unsigned mask, std::uint64_t bits, unsigned lane);
 void sync_warp(unsigned mask);
-void count_atomic();
+/// Of those on memory of a device, not on that of a block.
+void count_atomic(const void* at);
 
 }  // namespace zhalo::emulated

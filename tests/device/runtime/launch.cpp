@@ -164,6 +164,8 @@ void sync_warp(unsigned mask) {
   this_worker().sync();
 }
 
-void count_atomic() { count(Event::atomic); }
+void count_atomic(const void* at) {
+  if (device_of(at) >= 0) count(Event::atomic);
+}
 
 }  // namespace zhalo::emulated
