@@ -110,12 +110,18 @@ inline constexpr int warps_per_block = static_cast<int>(std::clamp<std::size_t>(
     max_shared_bytes / sizeof(Scratch), 1, std::is_empty_v<Scratch> ? 8 : 4));
 
 /// For which registers are left. Leaves 128 of them a thread with scratch memory, 64 without; but a
-/// functor may name the warps that a multiprocessor should hold (`warps_at_once`).
+/// functor may name the warps that a multiprocessor should hold (`warps_at_once`). Code for devices
+/// before sm_90 takes more registers: they hold a block fewer, so that nothing is spilled.
 inline constexpr int blocks_per_multiprocessor = 4;
 template <class Functor>
 constexpr int blocks_at_once() {
   if constexpr (requires { Functor::warps_at_once; }) {
-    return Functor::warps_at_once / warps_per_block<typename Functor::Scratch>;
+    constexpr int blocks = Functor::warps_at_once / warps_per_block<typename Functor::Scratch>;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+    return blocks - 1;
+#else
+    return blocks;
+#endif
   } else {
     return blocks_per_multiprocessor;
   }
