@@ -31,7 +31,7 @@ HWY_INLINE void merge_lanes(Vector* vectors) {
   }
 }
 
-/// Sorts each lane over vectors[first] to vectors[first + num - 1] by Batcher's odd-even merge sort.
+/// Sorts each lane over vectors[first] to vectors[first + num - 1]: Batcher's odd-even merge sort.
 template <int first, int num, class Vector>
 HWY_INLINE void sort_lanes(Vector* vectors) {
   if constexpr (num > 1) {
