@@ -1,6 +1,8 @@
 // Searches for neighbours on the host, compiled like tree.cpp.
 #define ZHALO_BACKEND Host
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -31,17 +33,42 @@
 // After nearest.
 #include "kernels/common/knn/few_nearest.inl.hpp"
 #include "kernels/common/knn/within.inl.hpp"
+// After the common searches.
+#if HWY_TARGET != HWY_SCALAR
+#include "kernels/host/sorted_keys.inl.hpp"
+// After sorting.
+#include "kernels/host/nearest_candidates.inl.hpp"
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace zhalo::kernels::HWY_NAMESPACE {
 
+/// With candidates in the lanes, where there are enough of them. Queries that are no particles have
+/// long lists of leaves, which the common text goes through faster.
+template <class Real>
+void find_nearest_on_host(const Host& exec, const SearchView<Real>& search, Index num_leaves,
+                          const BestRows<Real>& wanted) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (std::is_same_v<Real, float> && SimdLanes<float>::size >= 8) {
+    if (search.queries_are_particles && !wanted.resume && wanted.k <= most_among_candidates) {
+      BestRows<float> rows = wanted;
+      rows.only_tied = true;
+      find_among_candidates(exec, search, num_leaves, rows);
+      return for_each_with_lanes(exec, num_leaves, FindNearest<SimdLanes<float>>{search, rows},
+                                 SimdLanes<float>{});
+    }
+  }
+#endif
+  HWY_NAMESPACE::find_nearest(exec, search, num_leaves, wanted);
+}
+
 // Highway's dispatch wants plain functions.
 void nearest_float(const Host& e, const SearchView<float>& s, Index n, const BestRows<float>& r) {
-  HWY_NAMESPACE::find_nearest(e, s, n, r);
+  HWY_NAMESPACE::find_nearest_on_host(e, s, n, r);
 }
 void nearest_double(const Host& e, const SearchView<double>& s, Index n,
                     const BestRows<double>& r) {
-  HWY_NAMESPACE::find_nearest(e, s, n, r);
+  HWY_NAMESPACE::find_nearest_on_host(e, s, n, r);
 }
 void within_float(const Host& e, const SearchView<float>& s, Index n, const WithinRows<float>& r) {
   HWY_NAMESPACE::find_within(e, s, n, r);

@@ -96,7 +96,9 @@ class SimdLanes {
   HWY_INLINE void compress_indices(std::uint64_t bits, LocalIndex first_index,
                                    LocalIndex* to) const {
     const hn::Rebind<LocalIndex, Tag> tag;
-    hn::StoreU(hn::Compress(hn::Iota(tag, first_index), mask_of(tag, bits)), tag, to);
+    // An Iota from a variable on would go through memory.
+    const auto index = hn::Add(hn::Iota(tag, 0), hn::Set(tag, first_index));
+    hn::StoreU(hn::Compress(index, mask_of(tag, bits)), tag, to);
   }
 
   template <class T>
