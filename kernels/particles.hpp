@@ -214,8 +214,8 @@ SortedColumns<Real> sort_positions(const E& exec, const ParticlesView<Real>& par
 
 /// Sorted coordinates that came from other ranks: runs in Z-order, one behind the other.
 template <class Real>
-struct ArrivedPositions {
-  Buffer<Real> pos[3];  ///< of the third axis none in 2-D
+struct ArrivedPositions {  // NOLINT(bugprone-reserved-identifier): as SortedColumns
+  Buffer<Real> pos[3];     ///< of the third axis none in 2-D
   std::vector<Index> first_of_run;
 
   Index num() const { return pos[0].size(); }

@@ -111,8 +111,7 @@ struct FindAmongCandidates
   ZHALO_LANES_INLINE void find_nearest_of(const Lanes& lanes, const Lane (&x)[3],
                                           const Window& window, int group, Vector* nearest) const {
     Lane min2[std::size_t{dealt_together}];
-    ZHALO_UNROLL
-    for (int u = 0; u < dealt_together; ++u) min2[u] = lanes.broadcast(infinity);
+    for (Lane& min : min2) min = lanes.broadcast(infinity);
     for (int j = group; j < window.size; j += groups) {
       ZHALO_UNROLL
       for (int u = 0; u < dealt_together; ++u) {

@@ -60,8 +60,9 @@ class KeySorter {
     ZHALO_UNROLL
     for (int row = 0; row < num_rows; ++row) {
       const auto above =
-          hn::PromoteTo(Bits{}, hn::LoadU(Halves{}, distance_bits + row * num_columns));
-      const auto below = hn::PromoteTo(Bits{}, hn::LoadU(Halves{}, index + row * num_columns));
+          hn::PromoteTo(Bits{}, hn::LoadU(Halves{}, distance_bits + Index{row} * num_columns));
+      const auto below =
+          hn::PromoteTo(Bits{}, hn::LoadU(Halves{}, index + Index{row} * num_columns));
       keys_[row] = hn::BitCast(Tag{}, hn::Or(hn::ShiftLeft<32>(above), below));
     }
   }
@@ -73,7 +74,8 @@ class KeySorter {
 
   HWY_INLINE void store(NeighbourKey* to) const {
     ZHALO_UNROLL
-    for (int row = 0; row < num_rows; ++row) hn::Store(keys_[row], Tag{}, to + row * num_columns);
+    for (int row = 0; row < num_rows; ++row)
+      hn::Store(keys_[row], Tag{}, to + Index{row} * num_columns);
   }
 
   /// Where the i-th smallest is among the stored.

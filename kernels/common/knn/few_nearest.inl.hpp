@@ -85,7 +85,7 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
       lanes.sync();
       for (int axis = 0; axis < 3; ++axis) {
         lanes.for_each_lane(run.end - run.begin, [&](Index i) {
-          s.tile[axis * room + i] = search.tree.pos.axis[axis][run.begin + i];
+          s.tile[Index{axis} * room + i] = search.tree.pos.axis[axis][run.begin + i];
         });
       }
       lanes.sync();
