@@ -283,7 +283,7 @@ class Reports(FofCase):
         """Each particle is sent at most once, and then only ghosts and edges. The figure ends with
         the linking. So many particles move that a second time would exceed the bound."""
         sent = ranks * exchanged["bytes_sent"]["mean"]
-        particles = ranks * exchanged["searched"]["mean"] * (3 * 4 + 8 + 4)  # position, key, index
+        particles = ranks * exchanged["searched"]["mean"] * (3 * 4 + 4)  # position, index
         ghosts = ranks * exchanged["ghosts_sent"]["mean"] * (3 * 4 + 4)  # position, set
         # An edge is told once. Each round, both ends send a label, and at most two sets per edge
         # are hooked, ask and are answered. In the end these tell a label, ask and are answered.
