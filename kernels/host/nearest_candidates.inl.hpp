@@ -346,25 +346,12 @@ struct FindAmongCandidates
   void finish_row(const Walk& walk, int i, const Query& query) const {
     const Index row = this->row_of(walk, i);
     const float* distance2 = rows.distance2 + row * rows.k;
-    LocalIndex* index = rows.local_index + row * rows.k;
     const auto count = static_cast<int>(std::min<Index>(query.staged, rows.k));
     bool equal = false;
     for (int n = 1; n < count; ++n) equal |= distance2[n - 1] == distance2[n];
-    if (equal) order_equals(distance2, index, count);
+    if (equal) order_equals(search, rows, row);
     const bool is_tied = count == rows.k && query.lost2 <= distance2[count - 1];
     rows.count[row] = is_tied ? tied_row : static_cast<LocalIndex>(count);
-  }
-
-  void order_equals(const float* distance2, LocalIndex* index, int count) const {
-    for (int n = 1; n < count; ++n) {
-      const LocalIndex moved = index[n];
-      int at = n;
-      for (; at > 0 && distance2[at - 1] == distance2[n] &&
-             search.global_index[moved] < search.global_index[index[at - 1]];
-           --at)
-        index[at] = index[at - 1];
-      index[at] = moved;
-    }
   }
 };
 
@@ -375,13 +362,13 @@ void find_among_candidates(const Host& exec, const SearchView<float>& search, In
   for_each_with_lanes(exec, num_leaves, FindAmongCandidates<Lanes, max_k>{search, rows}, Lanes{});
 }
 
-inline constexpr Index most_among_candidates = 32;
+inline constexpr Index max_k_among_candidates = 32;
 
 inline void find_among_candidates(const Host& exec, const SearchView<float>& search,
                                   Index num_leaves, const BestRows<float>& rows) {
   if (rows.k <= 8) return find_among_candidates<8>(exec, search, num_leaves, rows);
   if (rows.k <= 16) return find_among_candidates<16>(exec, search, num_leaves, rows);
-  find_among_candidates<most_among_candidates>(exec, search, num_leaves, rows);
+  find_among_candidates<max_k_among_candidates>(exec, search, num_leaves, rows);
 }
 
 }  // namespace zhalo::kernels::HWY_NAMESPACE

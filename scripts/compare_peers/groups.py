@@ -1,6 +1,5 @@
 """Friends-of-friends: labels of the points, in their own order."""
 
-import json
 import tempfile
 from pathlib import Path
 
@@ -8,8 +7,7 @@ import numpy as np
 
 from compare_peers.agreement import why_groups_differ
 from compare_peers.gadget4 import Gadget4
-from compare_peers.peer import Absent, Peer, module
-from compare_peers.running import output_of
+from compare_peers.peer import Absent, ArborXPeer, Peer, module
 
 SMALLEST_LISTED = 32  # GADGET-4's default
 
@@ -106,26 +104,12 @@ class ScikitLearn(GroupPeer):
         return search.fit(self.positions).labels_
 
 
-class ArborX(GroupPeer):
-    """`dbscan` of two points, by apps/bench/arborx, which is built for the host (docs/gpu.md)."""
-
-    title = "ArborX"
-    periodic = False
-
-    def find(self):
-        self.program = self.options["arborx"]
-        if not self.program:
-            raise Absent("--arborx does not say where arborx_driver is")
-        return ""
-
-    def prepare(self, problem):
-        self.problem = problem
+class ArborX(ArborXPeer, GroupPeer):
+    """`dbscan` of two points."""
 
     def call(self):
         with tempfile.TemporaryDirectory() as folder:
-            length = repr(self.problem["length"])
-            words = [self.program, self.problem["points"], length, 1, folder]
-            self.report = json.loads(output_of(words))
+            self.run(folder, repr(self.problem["length"]))
             return np.fromfile(Path(folder, "labels"), np.int64)
 
     def seconds(self):

@@ -1,6 +1,5 @@
 """The k nearest neighbours of all points, each itself included: distances and indices."""
 
-import json
 import os
 import tempfile
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from compare_peers.agreement import read_rows, why_neighbours_differ
-from compare_peers.peer import Absent, Peer, module, read_positions
+from compare_peers.peer import Absent, ArborXPeer, Peer, module, read_positions
 from compare_peers.running import ROOT, output_of
 
 DRIVER = ROOT / "apps/bench/nanoflann_driver.cpp"
@@ -122,26 +121,13 @@ class Nanoflann(NeighbourPeer):
             distance.tofile(file)
 
 
-class ArborX(NeighbourPeer):
-    """Tree and `query` of the nearest, by apps/bench/arborx, built for the host (docs/gpu.md)."""
-
-    title = "ArborX"
-    periodic = False
-
-    def find(self):
-        self.program = self.options["arborx"]
-        if not self.program:
-            raise Absent("--arborx does not say where arborx_driver is")
-        return ""
-
-    def prepare(self, problem):
-        self.problem = problem
+class ArborX(ArborXPeer, NeighbourPeer):
+    """Tree and `query` of the nearest."""
 
     def call(self):
         k = self.problem["k"]
         with tempfile.TemporaryDirectory() as folder:
-            words = [self.program, self.problem["points"], 1e-9, 1, folder, k]
-            self.report = json.loads(output_of(words))
+            self.run(folder, 1e-9, k)
             return Path(folder, f"neighbours-{k}").read_bytes()
 
     def seconds(self):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from compare_peers.peer import Absent, Peer, module, read_positions
+from compare_peers.peer import Absent, NumpyPeer, Peer, module, read_positions
 
 ORDERS = {"ngp": 1, "cic": 2, "tsc": 3, "pcs": 4}
 POINTS_AT_ONCE = 1_000_000
@@ -52,19 +52,7 @@ class PaintPeer(Peer):
         np.asarray(result, np.float32).tofile(path)
 
 
-class Numpy(PaintPeer):
-    """A few lines of numpy, in float64."""
-
-    title = "numpy"
-    serial = True
-
-    def find(self):
-        return np.__version__
-
-    def prepare(self, problem):
-        self.problem = problem
-        self.positions = read_positions(problem["points"])
-
+class Numpy(NumpyPeer, PaintPeer):
     def call(self):
         return paint(self.positions, self.problem["cells"], ORDERS[self.problem["window"]])
 

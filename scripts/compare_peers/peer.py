@@ -2,9 +2,12 @@
 
 import importlib
 import importlib.metadata
+import json
 import sys
 
 import numpy as np
+
+from compare_peers.running import output_of
 
 
 class Absent(Exception):
@@ -53,6 +56,41 @@ class Peer:
     def write(self, result, path):
         """The result, in the form in which zhalo_bench writes its own."""
         raise NotImplementedError
+
+
+class NumpyPeer(Peer):
+    """A few lines of numpy, in float64."""
+
+    title = "numpy"
+    serial = True
+
+    def find(self):
+        return np.__version__
+
+    def prepare(self, problem):
+        self.problem = problem
+        self.positions = read_positions(problem["points"])
+
+
+class ArborXPeer(Peer):
+    """apps/bench/arborx, which is built for the host (docs/gpu.md). It reads the points itself."""
+
+    title = "ArborX"
+    periodic = False
+
+    def find(self):
+        self.program = self.options["arborx"]
+        if not self.program:
+            raise Absent("--arborx does not say where arborx_driver is")
+        return ""
+
+    def prepare(self, problem):
+        self.problem = problem
+
+    def run(self, folder, length, *words):
+        """It writes its results into the folder."""
+        command = [self.program, self.problem["points"], length, 1, folder, *words]
+        self.report = json.loads(output_of(command))
 
 
 def read_positions(path):

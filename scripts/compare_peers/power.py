@@ -4,7 +4,7 @@ the fundamental wave number up to the Nyquist frequency."""
 import numpy as np
 
 from compare_peers.painting import ORDERS, moved_by_half_a_cell, paint, zhalo_case
-from compare_peers.peer import Absent, Peer, module, read_positions
+from compare_peers.peer import Absent, NumpyPeer, Peer, module
 
 TOLERANCE = 2e-5  # of a bin's power
 
@@ -38,19 +38,7 @@ def binned_power(modes, order):
     return np.stack([2 * np.pi * sums[0] / sums[2], sums[1] / sums[2], sums[2]], axis=1)
 
 
-class Numpy(PowerPeer):
-    """A few lines of numpy, in float64."""
-
-    title = "numpy"
-    serial = True
-
-    def find(self):
-        return np.__version__
-
-    def prepare(self, problem):
-        self.problem = problem
-        self.positions = read_positions(problem["points"])
-
+class Numpy(NumpyPeer, PowerPeer):
     def call(self):
         order = ORDERS[self.problem["window"]]
         field = paint(self.positions, self.problem["cells"], order)

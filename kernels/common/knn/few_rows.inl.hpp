@@ -4,6 +4,22 @@
 ZHALO_LANES_BEGIN
 namespace ZHALO_LANES_NAMESPACE {
 
+/// Orders a row's equal distances by global index.
+template <class Real>
+ZHALO_HD void order_equals(const SearchView<Real>& search, const BestRows<Real>& rows, Index row) {
+  const Real* distance2 = rows.distance2 + row * rows.k;
+  LocalIndex* index = rows.local_index + row * rows.k;
+  for (Index i = 1; i < rows.k && distance2[i] < std::numeric_limits<Real>::infinity(); ++i) {
+    const LocalIndex moved = index[i];
+    Index at = i;
+    for (; at > 0 && distance2[at - 1] == distance2[i] &&
+           search.global_index[moved] < search.global_index[index[at - 1]];
+         --at)
+      index[at] = index[at - 1];
+    if (at != i) index[at] = moved;
+  }
+}
+
 /// Lanes of the tile lie one further apart than there are: thus they meet in no bank of a device.
 template <class Lanes, int max_k>
 struct FewNearestScratch : WalkScratch<typename Lanes::real> {
@@ -71,7 +87,7 @@ struct FewRows : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, Derived,
     });
     if (!has_equals) return;
     lanes.for_each_lane(num_rows(walk, first), [&](Index i) {
-      order_equals(this->row_of(walk, first + static_cast<int>(i)));
+      order_equals(search, rows, this->row_of(walk, first + static_cast<int>(i)));
     });
   }
 
@@ -121,21 +137,6 @@ struct FewRows : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, Derived,
     for (int u = 0; u < max_k; ++u)
       if (u >= max_k - rows.k) best[u] = lanes.load(s.tile + u * Scratch::stride);
     lanes.sync();
-  }
-
-  /// Orders a row's equal distances by global index.
-  ZHALO_HD void order_equals(Index row) const {
-    const Real* distance2 = rows.distance2 + row * rows.k;
-    LocalIndex* index = rows.local_index + row * rows.k;
-    for (Index i = 1; i < rows.k && distance2[i] < infinity; ++i) {
-      const LocalIndex moved = index[i];
-      Index at = i;
-      for (; at > 0 && distance2[at - 1] == distance2[i] &&
-             search.global_index[moved] < search.global_index[index[at - 1]];
-           --at)
-        index[at] = index[at - 1];
-      if (at != i) index[at] = moved;
-    }
   }
 };
 
