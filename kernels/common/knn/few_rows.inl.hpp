@@ -4,13 +4,16 @@
 ZHALO_LANES_BEGIN
 namespace ZHALO_LANES_NAMESPACE {
 
+/// Where a row has no neighbour.
+template <class Real>
+inline constexpr Real no_distance2 = std::numeric_limits<Real>::infinity();
+
 /// Orders a row's equal distances by global index.
 template <class Real>
 ZHALO_HD void order_equals(const SearchView<Real>& search, const BestRows<Real>& rows, Index row) {
-  constexpr Real infinity = std::numeric_limits<Real>::infinity();
   const Real* distance2 = rows.distance2 + row * rows.k;
   LocalIndex* index = rows.local_index + row * rows.k;
-  for (Index i = 1; i < rows.k && distance2[i] < infinity; ++i) {
+  for (Index i = 1; i < rows.k && distance2[i] < no_distance2<Real>; ++i) {
     const LocalIndex moved = index[i];
     Index at = i;
     for (; at > 0 && distance2[at - 1] == distance2[i] &&
