@@ -101,6 +101,7 @@ FieldNumbers numbers_of_some(Span<const float> cells) {
   return numbers;
 }
 
+/// Cells that are summed by one thread: sums are the same for any number of threads.
 constexpr Index part_size = 1 << 16;
 
 /// Over all ranks. Collective.

@@ -50,7 +50,7 @@ void keep(SortedColumns<Real> local, Distribution<Real>& result) {
   result.sorted = std::move(local);
 }
 
-/// Sends positions, and sorts what came. Keys are made again: that costs less than sending them.
+/// Sends positions, and sorts what came, by keys that are made again.
 template <class Real>
 void exchange(const Context& context, SortedColumns<Real> local, const ExchangePlan& plan,
               Distribution<Real>& result) {
