@@ -99,7 +99,8 @@ void make_length_keys(const E& exec, Span<const Index> lengths, Index longest,
 /// Members of a part are summed by blocks.
 inline constexpr Index members_per_block = 512;
 
-/// The blocks of all parts, one behind the other. A part is a run of members of one group.
+/// The blocks of all parts, one behind the other. A part is a run of members of one group that lie
+/// in one segment.
 struct BlocksView {
   Span<const Index> offset;       ///< first member of each part, and the end
   Span<const Index> first_block;  ///< of each part, and the end

@@ -12,7 +12,7 @@ namespace zhalo {
 /// periodic box, r - c is the vector to the nearest image.
 ///
 /// To add a property, add a member here, a row of halo_columns below, and a sum and formula in
-/// kernels/common/catalogue/halo_sums.hpp.
+/// kernels/common/catalogue/halo_sums.inl.hpp.
 struct HaloProperties {
   double mass = 0;  ///< M = sum m
   Vec3d centre;     ///< c = sum m r / M, inside the box

@@ -85,21 +85,11 @@ struct MemberReader {
     return v;
   }
 
-  /// From `origin` to the nearest image of x.
-  ZHALO_HD Vec3d relative(Vec3d x, const Vec3d& origin) const {
-    x -= origin;
-    for (int axis = 0; axis < 3; ++axis) {
-      const double period = members.halo.period[axis];
-      if (period == 0) continue;
-      if (x[axis] > period / 2) x[axis] -= period;
-      if (x[axis] < -period / 2) x[axis] += period;
-    }
-    return x;
-  }
-
-  ZHALO_HD HaloMember member(Index m, const HaloReference& about) const {
+  ZHALO_HD HaloMember<double> member(Index m) const {
     const ParticleRow<Real> p = particle(m);
-    return {mass(p), relative(pos(p), about.pos), velocity(p) - about.velocity, p.type()};
+    const Vec3d x = pos(p);
+    const Vec3d v = velocity(p);
+    return {mass(p), {x[0], x[1], x[2]}, {v[0], v[1], v[2]}};
   }
 };
 
@@ -137,21 +127,13 @@ struct SumBlock : MemberReader<Real> {
     const Index end = blocks.end(block);
     for (Index m = blocks.begin(block) + first; m < end; m += step) {
       this->prefetch_after(m);
-      sum.add(this->member(m, reference), resolution);
+      HaloMember<double> member = this->member(m);
+      member.relate_to(reference, this->members.halo.period);
+      sum.add(member, resolution);
     }
     return sum;
   }
 };
-
-/// The sum of each block: by a thread of the host, or a warp of a device.
-template <class E, class Real, class Sum>
-void sum_each_block(const E& exec, const SumBlock<Real, Sum>& block) {
-  if constexpr (std::is_same_v<E, Host>) {
-    for_each(exec, block.sums.size(), block);
-  } else {
-    sum_blocks(exec, block);
-  }
-}
 
 template <class Sum>
 struct AddParts {
@@ -180,10 +162,10 @@ void sum_members(const E& exec, const MembersView<Real>& members, Span<const Hal
                  Span<Sum> sums) {
   const Index num_blocks = members.blocks.part.size();
   if (num_blocks == sums.size()) {  // each part is one block
-    return sum_each_block(exec, SumBlock<Real, Sum>{{members}, about, sums});
+    return sum_blocks(exec, SumBlock<Real, Sum>{{members}, about, sums});
   }
   Buffer<Sum> of_blocks(exec, num_blocks, "sums over groups");
-  sum_each_block(exec, SumBlock<Real, Sum>{{members}, about, of_blocks.span()});
+  sum_blocks(exec, SumBlock<Real, Sum>{{members}, about, of_blocks.span()});
   add_parts(exec, members.blocks.first_block, Span<const Sum>(of_blocks.span()), 1, sums);
 }
 
