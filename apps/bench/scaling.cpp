@@ -1,5 +1,5 @@
-/// zhalo_scaling, under mpirun: what a search over ranks sends, keeps, and takes. Its figures are
-/// those of docs/scaling.md.
+/// zhalo_scaling, under mpirun: what groups and catalogue over ranks send, keep, and take. Its
+/// figures are those of docs/scaling.md.
 
 #include <mpi.h>
 
@@ -7,12 +7,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <numeric>
 #include <utility>
 
 #include "apps/cli/command_line.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/core/error.hpp"
+#include "zhalo/domain/domain.hpp"
 #include "zhalo/fof/fof.hpp"
 #include "zhalo/ics/points.hpp"
 
@@ -43,44 +46,64 @@ std::vector<float> spread_points(const Communicator& comm, const Options& option
   return mine;
 }
 
+/// One round of the command fof without its files. Bytes are this rank's.
 struct Run {
   double seconds = 0;
   FofStatistics statistics;
   std::vector<Phase> phases;
-  Buffer<Index> label;
-  Index peak = 0;         ///< bytes
-  Index collectives = 0;  ///< each with a question before it
-};
-
-/// What the catalogue of these groups costs, in bytes.
-struct CatalogueCost {
-  Index sent = 0;
+  Index sent_by_search = 0;
+  Index sent_by_catalogue = 0;  ///< with velocities and ids
+  Index peak_of_search = 0;
   Index peak = 0;
+  Index collectives = 0;  ///< of the search, each with a question before it
   Index num_groups = 0;
 };
 
-CatalogueCost make_groups(const Context& context, const Particles<float>& particles,
-                          Span<const Index> label) {
+struct Input {
+  Particles<float> positions;
+  Particles<float> columns;
+  std::vector<std::uint64_t> id;
+  double linking_length;
+};
+
+Run run_once(const Context& context, const Input& input, const Index& collectives) {
+  Run run;
+  const MemoryPool& pool = *memory(context.exec);
   const Index before = context.comm.bytes_sent();
+  const Index collectives_before = collectives;
+  Domain<float> domain(context, input.positions, Box::periodic_cube(1),
+                       {.min_length = input.linking_length});
+  const FofResult found = friends_of_friends(domain, {input.linking_length});
+  run.collectives = collectives - collectives_before;
+  run.statistics = found.statistics;
+  run.sent_by_search = context.comm.bytes_sent() - before;
+  run.peak_of_search = static_cast<Index>(pool.peak_bytes());
+  domain.add_columns({input.columns});
+  const Catalogue catalogue = make_catalogue(domain, found.label.span(), {});
+  const ScopedTimer timer(context.timers, "ids");
+  const std::vector<Span<const std::uint64_t>> ids{input.id};
+  const Buffer<std::uint64_t> of_members = in_group_order(domain, catalogue, ids);
+  run.sent_by_catalogue = context.comm.bytes_sent() - before - run.sent_by_search;
+  run.peak = static_cast<Index>(pool.peak_bytes());
+  run.num_groups = catalogue.num_groups_total;
+  return run;
+}
+
+Run run_timed(Context& context, const Input& input, const Index& collectives) {
+  Timers timers;
+  context.timers = &timers;
   memory(context.exec)->reset_peak();
-  const Catalogue catalogue = make_catalogue(context, particles, Box::periodic_cube(1), label, {});
-  return {context.comm.bytes_sent() - before,
-          static_cast<Index>(memory(context.exec)->peak_bytes()), catalogue.num_groups_total};
-}
-
-Run run_once(const Context& base, const Particles<float>& particles, double linking_length,
-             Timers& timers) {
-  base.comm.barrier();
+  context.comm.barrier();
   const auto start = std::chrono::steady_clock::now();
-  FofResult found = friends_of_friends(base, particles, Box::periodic_cube(1), {linking_length});
-  base.comm.barrier();
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return {seconds, found.statistics, timers.phases(), std::move(found.label)};
+  Run run = run_once(context, input, collectives);
+  context.comm.barrier();
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  run.phases = timers.phases();
+  context.timers = nullptr;
+  return run;
 }
 
-void report(const Context& context, const Options& options, const Run& run,
-            const CatalogueCost& cost) {
+void report(const Context& context, const Options& options, const Run& run) {
   const Communicator& comm = context.comm;
   const auto num = static_cast<double>(options.num);
   const auto mean = [&](Index mine) { return static_cast<double>(comm.sum(mine)) / num; };
@@ -95,14 +118,28 @@ void report(const Context& context, const Options& options, const Run& run,
       "  search     a particle: ghosts {:.5f} (most/mean {:.2f}), edges {:.6f}, sent {:.1f} B, "
       "peak {:.1f} B; rounds {}, "
       "collectives {}\n",
-      ghosts, ghosts > 0 ? max(s.ghosts_received) / ghosts : 0, mean(s.edges), mean(s.bytes_sent),
-      max(run.peak), s.rounds, run.collectives);
+      ghosts, ghosts > 0 ? max(s.ghosts_received) / ghosts : 0, mean(s.edges),
+      mean(run.sent_by_search), max(run.peak_of_search), s.rounds, run.collectives);
   text += fmt::format("  catalogue  a particle: sent {:.1f} B, peak {:.1f} B; {} groups\n",
-                      mean(cost.sent), max(cost.peak), cost.num_groups);
+                      mean(run.sent_by_catalogue), max(run.peak), run.num_groups);
   text += "  seconds   ";
   for (const Phase& phase : run.phases)
     text += fmt::format(" {} {:.3f}", phase.name, comm.max(phase.seconds));
   if (comm.rank() == 0) fmt::print("{}\n", text);
+}
+
+/// What the command reads, but for the values of velocities.
+Input input_of(const std::vector<float>& pos, const Options& options) {
+  const Index num = static_cast<Index>(pos.size()) / 3;
+  Input input;
+  input.linking_length = options.ratio / std::cbrt(static_cast<double>(options.num));
+  input.positions.segments.push_back(ParticleSegment<float>::interleaved(pos.data(), num));
+  input.columns.segments.emplace_back();
+  input.columns.segments.front().num = num;
+  input.columns.segments.front().set_interleaved_velocity(pos.data());
+  input.id.resize(static_cast<std::size_t>(num));
+  std::iota(input.id.begin(), input.id.end(), std::uint64_t{1});
+  return input;
 }
 
 void measure(const Options& options) {
@@ -113,31 +150,21 @@ void measure(const Options& options) {
   context.comm = Communicator(MPI_COMM_WORLD, observed);
   context.exec = host_exec(options.threads);
   const std::vector<float> pos = spread_points(context.comm, options);
-  Particles<float> particles;
-  particles.segments.push_back(
-      ParticleSegment<float>::interleaved(pos.data(), static_cast<Index>(pos.size()) / 3));
-  const double linking_length = options.ratio / std::cbrt(static_cast<double>(options.num));
+  const Input input = input_of(pos, options);
   Run best;
   for (int i = 0; i < options.repeats; ++i) {
-    Timers timers;
-    context.timers = &timers;
-    memory(context.exec)->reset_peak();
-    collectives = 0;
-    Run run = run_once(context, particles, linking_length, timers);
-    run.collectives = collectives;
-    run.peak = static_cast<Index>(memory(context.exec)->peak_bytes());
+    Run run = run_timed(context, input, collectives);
     if (i == 0 || run.seconds < best.seconds) best = std::move(run);
   }
-  context.timers = nullptr;
-  report(context, options, best, make_groups(context, particles, best.label.span()));
+  report(context, options, best);
 }
 
 /// The text of the help, if that was asked for.
 std::optional<std::string> read_options(int argc, const char* const* argv, Options& options) {
   app::CommandLine command({.name = "zhalo_scaling",
                             .usage = "[OPTION...]",
-                            .summary = "Bytes, rounds, memory and time of friends-of-friends over "
-                                       "ranks; start it with mpirun."});
+                            .summary = "Bytes, rounds, memory and time of groups and their "
+                                       "catalogue over ranks; start it with mpirun."});
   command.add_option("--kind", options.kind, "uniform, clustered or dense [uniform]", "WHICH");
   command.add_option("--particles", options.num, "Over all ranks [1000000]", "N");
   command.add_option("--rlink", options.ratio, "Linking length in mean separations [0.2]", "B");

@@ -44,6 +44,20 @@ struct KeyValues {
   }
 };
 
+/// An array of words, each with a key in its upper half and a value in its lower.
+struct PackedPairs {
+  struct Element {
+    std::uint64_t key;
+    std::uint64_t word;
+  };
+  std::uint64_t* keys;
+
+  PackedPairs at(Index i) const { return {keys + i}; }
+  std::uint64_t key(Index i) const { return keys[i] >> 32; }
+  Element get(Index i) const { return {key(i), keys[i]}; }
+  void set(Index i, Element element) const { keys[i] = element.word; }
+};
+
 /// An array of keys alone.
 struct Words {
   struct Element {
