@@ -189,6 +189,7 @@ struct Found {
 template <class Real>
 Buffer<std::uint64_t> ids_of_members(const Context& context, const Found<Real>& found) {
   if (!found.loaded.has_ids) return {};
+  const ScopedTimer timer(context.timers, "ids");
   std::vector<Buffer<std::uint64_t>> copied;
   const auto ids = found.species.by_species(context.exec, found.loaded.id, copied);
   return in_group_order(found.domain, found.catalogue, ids);
