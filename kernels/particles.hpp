@@ -181,6 +181,9 @@ struct SortedColumns {  // NOLINT(bugprone-reserved-identifier)
   Buffer<std::uint64_t> keys;
   Buffer<LocalIndex> order;
   Buffer<Real> pos[3];
+  /// So many bits count for nothing yet: they are 0 in the keys, and particles that agree in all
+  /// others are in the caller's order.
+  int num_low_bits = 0;
 
   SortedPositions<Real> positions() {
     return {{pos[0].data(), pos[1].data(), pos[2].data()}, pos[0].size()};
@@ -212,11 +215,23 @@ template <class E, class Real>
 SortedColumns<Real> sort_positions(const E& exec, const ParticlesView<Real>& particles,
                                    const KeyFrame& frame);
 
+/// As sort_positions(), but a host leaves out the lowest bits of the keys, as many as suit about
+/// `num_usual` particles: see SortedColumns::num_low_bits.
+template <class E, class Real>
+SortedColumns<Real> sort_coarsely(const E& exec, const ParticlesView<Real>& particles,
+                                  const KeyFrame& frame, Index num_usual);
+
+/// Sorts by all bits what agrees with one of the keys in the bits that count.
+template <class E, class Real>
+void sort_around(const E& exec, const std::vector<std::uint64_t>& keys,
+                 SortedColumns<Real>& sorted);
+
 /// Sorted coordinates that came from other ranks: runs in Z-order, one behind the other.
 template <class Real>
 struct ArrivedPositions {  // NOLINT(bugprone-reserved-identifier): as SortedColumns
   Buffer<Real> pos[3];     ///< of the third axis none in 2-D
   std::vector<Index> first_of_run;
+  int num_low_bits = 0;  ///< of the keys, which count for nothing in the order of a run
 
   Index num() const { return pos[0].size(); }
 };

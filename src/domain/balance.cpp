@@ -71,18 +71,27 @@ std::vector<Index> weights_before_cuts(const Context& context, const SortedKeys&
   return before;
 }
 
+/// Weight before each cut, over all ranks.
+std::vector<Index> targets_of(const Communicator& comm, Index weight) {
+  const Index total = comm.sum(weight);
+  std::vector<Index> targets;
+  for (int rank = 1; rank < comm.size(); ++rank)
+    targets.push_back(share_of(total, rank, comm.size()).first);
+  return targets;
+}
+
 }  // namespace
+
+std::vector<std::uint64_t> keys_of_cuts(const Context& context, const SortedKeys& sorted) {
+  return keys_at(context, sorted, targets_of(context.comm, sorted.keys.size()));
+}
 
 ExchangePlan plan_even_parts(const Context& context, const SortedKeys& sorted) {
   const Index num = sorted.keys.size();
   const bool weighted = !sorted.weight_before.empty();
   const Index weight =
       weighted ? to_host(context.exec, sorted.weight_before.subspan(num, 1)).front() : num;
-  const Index total = context.comm.sum(weight);
-  std::vector<Index> targets;
-  for (int rank = 1; rank < context.comm.size(); ++rank)
-    targets.push_back(share_of(total, rank, context.comm.size()).first);
-  std::vector<Index> cuts = weights_before_cuts(context, sorted, targets);
+  std::vector<Index> cuts = weights_before_cuts(context, sorted, targets_of(context.comm, weight));
   if (weighted) {
     const auto on_exec = to_exec(context.exec, Span<const Index>(cuts), "weights before cuts");
     Buffer<Index> places(context.exec, on_exec.size(), "cuts");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "zhalo/comm/context.hpp"
 #include "zhalo/core/buffer.hpp"
@@ -27,6 +28,10 @@ struct SortedKeys {
 /// The cuts are exact: for each, all ranks together find the key by bisection, four bits a round;
 /// equal keys are cut by rank and place.
 ExchangePlan plan_even_parts(const Context& context, const SortedKeys& sorted);
+
+/// The keys at which plan_even_parts() would cut, without weights: one fewer than there are ranks.
+/// Collective.
+std::vector<std::uint64_t> keys_of_cuts(const Context& context, const SortedKeys& sorted);
 
 /// Sorts by keys in place, stably; returns the former place of each. Not collective.
 Buffer<LocalIndex> sort_indices(const Exec& exec, Span<std::uint64_t> keys, int bits);

@@ -1,6 +1,7 @@
 #include "src/domain/domain_state.hpp"
 
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "kernels/on.hpp"
@@ -33,6 +34,7 @@ struct Received {
   Received(const Context& context, const SortedColumns<Real>& sent, const ExchangePlan& plan)
       : index(context.exec, plan.num_received(), "indices received") {
     positions.first_of_run = plan.receive_offset;
+    positions.num_low_bits = sent.num_low_bits;
     std::vector<ColumnMove> columns{{column_view(sent.order), index.data()}};
     for (int axis = 0; axis < sent.frame.box.dimensions; ++axis) {
       positions.pos[axis] = Buffer<Real>(context.exec, index.size(), "positions received");
@@ -127,6 +129,28 @@ ByOrigin sort_by_origin(const Exec& exec, const Distribution<Real>& particles, c
   return result;
 }
 
+/// With more, most of the groups of a coarse sort would have a cut in them.
+constexpr int max_ranks_of_coarse_sort = 256;
+
+/// What a rank sends is sorted where it goes. So here it is sorted no further than the cuts need.
+template <class Real>
+Distribution<Real> distribute_coarsely_sorted(const Context& context,
+                                              const kernels::ParticlesView<Real>& particles,
+                                              const kernels::KeyFrame& frame) {
+  const Communicator& comm = context.comm;
+  const Index num_usual = comm.sum(particles.num) / comm.size();
+  std::optional<PhaseTimer> timer(std::in_place, context, "sort");
+  SortedColumns<Real> local = kernels::on(context.exec, [&](const auto& e) {
+    return kernels::sort_coarsely(e, particles, frame, num_usual);
+  });
+  const int bits = frame.key_bits();
+  const std::vector<std::uint64_t> cuts = keys_of_cuts(context, {local.keys.span(), bits});
+  kernels::on(context.exec, [&](const auto& e) { kernels::sort_around(e, cuts, local); });
+  const ExchangePlan plan = plan_even_parts(context, {local.keys.span(), bits});
+  timer.reset();
+  return distribute_sorted(context, std::move(local), plan);
+}
+
 /// inverse[order[i]] = i.
 Buffer<LocalIndex> inverse_of(const Exec& exec, const Buffer<LocalIndex>& order) {
   Buffer<LocalIndex> numbers(exec, order.size(), "indices of a part");
@@ -145,9 +169,12 @@ Distribution<Real> distribute_particles(const Context& context,
                                         const kernels::ParticlesView<Real>& particles,
                                         const kernels::KeyFrame& frame,
                                         const Strided<std::uint32_t>& weight) {
+  const int num_ranks = context.comm.size();
+  if (num_ranks > 1 && num_ranks <= max_ranks_of_coarse_sort && !weight)
+    return distribute_coarsely_sorted(context, particles, frame);
   SortedColumns<Real> local = sort_particles(context, particles, frame);
   const Buffer<Index> weights = weights_before(context, weight, local.order.span());
-  if (context.comm.size() == 1) return distribute_sorted(context, std::move(local), {});
+  if (num_ranks == 1) return distribute_sorted(context, std::move(local), {});
   const ExchangePlan plan =
       plan_even_parts(context, {local.keys.span(), frame.key_bits(), weights.span()});
   return distribute_sorted(context, std::move(local), plan);

@@ -225,6 +225,15 @@ SortedColumns<Real> sort_positions(const E& exec, const ParticlesView<Real>& par
   return sorted;
 }
 
+template <class E, class Real>
+SortedColumns<Real> sort_coarsely(const E& exec, const ParticlesView<Real>& particles,
+                                  const KeyFrame& frame, Index) {
+  return sort_positions(exec, particles, frame);
+}
+
+template <class E, class Real>
+void sort_around(const E&, const std::vector<std::uint64_t>&, SortedColumns<Real>&) {}
+
 /// A missing third axis is 0.
 template <class E, class Real>
 SortedColumns<Real> sort_arrived(const E& exec, ArrivedPositions<Real> arrived,
@@ -257,6 +266,8 @@ ZHALO_INSTANTIATE_REALS(queue_position_summary);
 ZHALO_INSTANTIATE_REALS(make_keys);
 ZHALO_INSTANTIATE_REALS(gather_positions);
 ZHALO_INSTANTIATE_REALS(sort_positions);
+ZHALO_INSTANTIATE_REALS(sort_coarsely);
+ZHALO_INSTANTIATE_REALS(sort_around);
 ZHALO_INSTANTIATE_REALS(make_keys_of_sorted);
 ZHALO_INSTANTIATE_REALS(sort_arrived);
 
