@@ -45,7 +45,7 @@ double bytes_of_device(const Plan& plan, int ranks) {
   }
   tally.drop(particles + field_bytes(mesh));
   if (!needs_field(options)) return tally.peak();
-  if (has_power) tally.take(modes_bytes(mesh));
+  if (has_power && changes_modes(options)) tally.take(modes_bytes(mesh));
   tally.take(field_bytes(mesh));
   tally.call(to_field_need(mesh));
   return tally.peak();

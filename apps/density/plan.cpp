@@ -117,7 +117,7 @@ double bytes_per_cell(const Options& options) {
   double bytes = field + sums;
   if (transforms) bytes += modes + workspace;
   if (options.interlaced) bytes += field + modes;
-  if (needs_field(options) && !options.power.empty()) bytes += modes;
+  if (changes_modes(options) && !options.power.empty()) bytes += modes;
   return bytes;
 }
 
