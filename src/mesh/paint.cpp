@@ -1,5 +1,6 @@
 #include "zhalo/mesh/paint.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -111,7 +112,7 @@ WeightScale choose_scale(const Context& context, const GlobalRange& range, const
           static_cast<double>(bound) / painted.scale};
 }
 
-/// The cells' sums in units. Collective.
+/// The cells' sums in units, where there are several ranks. Collective.
 template <class Real>
 Field<Index> sum_fixed_weights(const Context& context, const Decomposition& decomposition,
                                const kernels::PaintInput<Real>& painted,
@@ -124,10 +125,6 @@ Field<Index> sum_fixed_weights(const Context& context, const Decomposition& deco
   const auto deposit = [&](const kernels::PaintInput<Real>& which) {
     kernels::on(exec, [&](const auto& e) { kernels::deposit(e, which, cells, sums.span()); });
   };
-  if (context.comm.size() == 1) {
-    deposit(painted);
-    return sums;
-  }
   for_each_routed<Real>(context, decomposition, {painted, cells, true},
                         [&](const RoutedPart<Real>& part) { deposit(part.painted); });
   sums.push_ghosts();
@@ -146,21 +143,46 @@ kernels::LinearMap map_to(CellValues values, const PaintReport& report) {
   return {1 / fixed_weight_per_cell, values == CellValues::overdensity ? -1.0 : 0.0};
 }
 
+/// Where the field's own cells are. Ghosts become 0.
+template <class T>
+kernels::PaintTarget<T> target_in(const Context& context, Field<T>& field,
+                                  const kernels::LinearMap& map) {
+  const BoxLayout& layout = field.layout();
+  if (layout.size != field.cells().size())
+    kernels::on(context.exec, [&](const auto& e) { kernels::clear(e, field.span()); });
+  T* const first = field.span().data() + layout.offset(field.cells().lo);
+  return {first, {layout.stride[0], layout.stride[1]}, map};
+}
+
 /// Returns all units of this rank's cells. What was queued before is done.
 template <class T>
-Index put_into(const Context& context, const Field<Index>& sums, const kernels::LinearMap& map,
-               Field<T>& field) {
+Index put_into(const Context& context, const Field<Index>& sums,
+               const kernels::PaintTarget<T>& target) {
   const PhaseTimer timer(context, "cells");
-  const IndexBox& own = field.cells();
-  const kernels::CellRows rows = cell_rows(own, sums.layout(), field.layout());
-  if (field.layout().size != own.size())
-    kernels::on(context.exec, [&](const auto& e) { kernels::clear(e, field.span()); });
+  const IndexBox& own = sums.cells();
+  kernels::CellRows rows = cell_rows(own, sums.layout(), sums.layout());
+  std::copy_n(target.stride, 2, rows.to_stride);
   const Index* from = sums.span().data() + sums.layout().offset(own.lo);
-  T* to = field.span().data() + field.layout().offset(own.lo);
   if (own.empty()) synchronise(context.exec);
   return kernels::on(context.exec, [&](const auto& e) {
-    return kernels::write_fixed_weights(e, rows, from, to, map);
+    return kernels::write_fixed_weights(e, rows, from, target.first, target.map);
   });
+}
+
+/// The particles of all ranks to the field's cells. Returns all units of this rank's. Collective.
+template <class T, class Real>
+Index paint_units(const Context& context, const kernels::PaintInput<Real>& painted,
+                  const kernels::LinearMap& map, const PaintOptions& options, Field<T>& field) {
+  const Decomposition& decomposition = field.decomposition();
+  const kernels::PaintTarget<T> target = target_in(context, field, map);
+  if (context.comm.size() > 1) {
+    const Field<Index> sums = sum_fixed_weights(context, decomposition, painted, options);
+    return put_into(context, sums, target);
+  }
+  const kernels::MeshCells cells =
+      mesh_cells(decomposition, 0, {options.window, options.shift}, layout_of(field.cells()));
+  return kernels::on(
+      context.exec, [&](const auto& e) { return kernels::paint_cells(e, painted, cells, target); });
 }
 
 /// Sums are units; the report of all particles but for their number and places. Collective.
@@ -208,8 +230,8 @@ PaintReport paint_checked(const Context& context, const Particles<Real>& particl
   report.num_wrapped = extent.num_wrapped;
   report.num_cells = decomposition.grid().size();
   const kernels::LinearMap map = map_to(options.values, report);
-  const Field<Index> cells = sum_fixed_weights(context, decomposition, painted, options);
-  const Index painted_fixed_weight = context.comm.sum(put_into(context, cells, map, field));
+  const Index painted_fixed_weight =
+      context.comm.sum(paint_units(context, painted, map, options, field));
   if (painted_fixed_weight != fixed_weight)
     throw Error(
         fmt::format("painting put {} of {} units of weight into the cells: an error of zhalo, "
