@@ -69,7 +69,8 @@ Index paint_by_slabs(const Host& exec, const PaintInput<Real>& painted, const Me
                      const PaintTarget<To>& to) {
   if (!has_slabs(cells)) return paint_by_sums(exec, painted, cells, to);
   const Tiles tiles(cells);
-  if (tiles.axis(0).size() < Index{4} * threads_of(exec)) return paint_by_sums(exec, painted, cells, to);
+  if (tiles.axis(0).size() < Index{4} * threads_of(exec))
+    return paint_by_sums(exec, painted, cells, to);
   Index sum = 0;
   with_order(cells.order, [&](auto order) {
     constexpr int n = decltype(order)::value;
