@@ -195,6 +195,19 @@ template <class E, class To>
 Index write_fixed_weights(const E& exec, const CellRows& rows, const Index* from, To* to,
                           const LinearMap& map);
 
+/// Where values of a rank's cells go, and what they are of the cells' units.
+template <class To>
+struct PaintTarget {
+  To* first = nullptr;       ///< the first cell
+  Index stride[2] = {0, 0};  ///< along x and y; rows along z lie dense
+  LinearMap map;
+};
+/// deposit() into cells that hold nothing yet, and write_fixed_weights() of these: for a rank that
+/// has all cells of the grid. `cells` are dense.
+template <class E, class Real, class To>
+Index paint_cells(const E& exec, const PaintInput<Real>& painted, const MeshCells& cells,
+                  const PaintTarget<To>& to);
+
 /// values[i] = the window's mean around place i.
 template <class T>
 struct ReadoutCells {

@@ -31,21 +31,23 @@ double bytes_of_device(const Plan& plan, int ranks) {
   const bool is_painted = needs_field(options) && !options.interlaced &&
                           field_compensation(options) == Compensation::none;
   MemoryTally tally;
-  tally.take(particles + field_bytes(mesh));
-  tally.call(paint_need(size, mesh, order_of(options.window)));
+  tally.take(particles);
   if (is_painted) {
+    tally.take(field_bytes(mesh));
+    tally.call(paint_need(size, mesh, order_of(options.window)));
     tally.drop(particles);
     if (has_power) tally.call(to_modes_need(mesh));
     return tally.peak();
   }
-  tally.call(to_modes_need(mesh));
-  if (options.interlaced) {
+  for (int meshes = 0; meshes < (options.interlaced ? 2 : 1); ++meshes) {
+    tally.take(modes_bytes(mesh));
     tally.call(paint_need(size, mesh, order_of(options.window)));
-    tally.call({to_modes_need(mesh).peak, 0});
+    tally.call({to_modes_need(mesh).peak - modes_bytes(mesh), 0});  // in place
   }
-  tally.drop(particles + field_bytes(mesh));
+  if (options.interlaced) tally.drop(modes_bytes(mesh));
+  tally.drop(particles);
   if (!needs_field(options)) return tally.peak();
-  if (has_power) tally.take(modes_bytes(mesh));
+  if (has_power && changes_modes(options)) tally.take(modes_bytes(mesh));
   tally.take(field_bytes(mesh));
   tally.call(to_field_need(mesh));
   return tally.peak();

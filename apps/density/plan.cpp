@@ -116,8 +116,8 @@ double bytes_per_cell(const Options& options) {
   constexpr double field = 4, sums = 8, modes = 4, workspace = 4;
   double bytes = field + sums;
   if (transforms) bytes += modes + workspace;
-  if (options.interlaced) bytes += field + modes;
-  if (needs_field(options) && !options.power.empty()) bytes += modes;
+  if (options.interlaced) bytes += modes;
+  if (changes_modes(options) && !options.power.empty()) bytes += modes;
   return bytes;
 }
 

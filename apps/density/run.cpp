@@ -79,12 +79,13 @@ void transform_density(const Context& context, const Plan& plan, Made& made) {
     return;
   }
   if (!needs_field(options)) return;
-  if (wants_modes) {
+  // Mode 0, which compensated_field() sets, is in no bin of the spectrum.
+  if (wants_modes && changes_modes(options)) {
     Modes<float> copy = copy_of(context, *made.modes);
     made.field.emplace(compensated_field(context, copy, options));
   } else {
     made.field.emplace(compensated_field(context, *made.modes, options));
-    made.modes.reset();
+    if (!wants_modes) made.modes.reset();
   }
 }
 
@@ -171,6 +172,15 @@ PowerNumbers put_power(const Context& context, const Plan& plan, Made& made, app
           static_cast<Index>(spectrum.bins.size())};
 }
 
+/// What is no longer needed becomes room for the file on its way to the disk: memory that this
+/// process has touched, which where machines are virtual is much quicker than memory that no one
+/// has.
+void give_back_memory(const Context& context) {
+  if (!std::holds_alternative<Host>(context.exec)) return;
+  const ScopedTimer timer(context.timers, "write");
+  memory(context.exec)->release();
+}
+
 /// Rank 0 draws.
 std::optional<HaloNumbers> put_picture(const Context& context, const Sources& sources,
                                        const Plan& plan, const Made& made, app::TextFile& file) {
@@ -200,9 +210,11 @@ Result make_density(const Context& context, const Sources& sources, const Plan& 
   if (made.modes) result.power = put_power(context, plan, made, outputs.power);
   made.modes.reset();
   if (made.field) result.field = numbers_of(context, *made.field);
-  if (outputs.field)
+  if (outputs.field) {
+    give_back_memory(context);
     io::write_field(*outputs.field, context, *made.field, describe_field(plan, made.painted),
                     plan.snapshot);
+  }
   if (!plan.options.image.empty())
     result.haloes = put_picture(context, sources, plan, made, outputs.image);
   const app::ResultNames names = app::sync_to_disk(context, outputs.results());

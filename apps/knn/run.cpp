@@ -115,11 +115,13 @@ Result find_neighbours_of(const Context& context, const Sources& sources, const 
                           io::StagedFiles& files) {
   const Input<Real> input = load<Real>(context, sources, plan);
   Columns<Real> columns = find(context, input, plan);
-  const io::Results results = results_of(context, columns, input.asking(), plan);
+  io::Results results;
   {
     const ScopedTimer timer(context.timers, "write");
+    results = results_of(context, columns, input.asking(), plan);
     io::write_results(files, plan.output.name, results, plan.snapshot, plan.options.files);
   }
+  const ScopedTimer timer(context.timers, "statistics");
   Result result;
   for (const io::ResultColumn& column : results.columns) {
     if (column.name != "Indices") result.columns.push_back(summarise(context.comm, column));

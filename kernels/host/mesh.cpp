@@ -8,6 +8,10 @@ namespace zhalo::kernels {
 
 // The common text's ways are for devices.
 ZHALO_SPECIALIZE_REALS(deposit);
+ZHALO_SPECIALIZE(paint_cells, float, float);
+ZHALO_SPECIALIZE(paint_cells, float, double);
+ZHALO_SPECIALIZE(paint_cells, double, float);
+ZHALO_SPECIALIZE(paint_cells, double, double);
 ZHALO_SPECIALIZE(readout_cells, float, float);
 ZHALO_SPECIALIZE(readout_cells, double, float);
 ZHALO_SPECIALIZE(readout_cells, float, double);
@@ -20,6 +24,7 @@ ZHALO_SPECIALIZE(readout_cells, double, double);
 #include "kernels/common/mesh/paint.hpp"
 #include "kernels/common/mesh/weights.hpp"
 #include "kernels/host/readout_blocks.hpp"
+#include "kernels/host/slabs.hpp"
 #include "kernels/host/tile_rows.hpp"
 #include "kernels/host/tiles.hpp"
 
@@ -30,7 +35,7 @@ namespace {
 template <int order, class Real>
 void deposit_rows(const Host& exec, const Tiles& tiles, const PaintedRows<Real>& rows,
                   Span<Index> sums) {
-  const TileDeposit<order> deposit(tiles, sums);
+  const TileDeposit<order> deposit(tiles);
   if (is_scattered<order>(tiles, rows)) {
     // In turns, for no more memory than runs would take.
     constexpr auto run_bytes = static_cast<Index>(sizeof(Run)) + FoundRuns::run_bytes;
@@ -38,29 +43,42 @@ void deposit_rows(const Host& exec, const Tiles& tiles, const PaintedRows<Real>&
     for (Index turn = 0; turn < num_turns; ++turn) {
       const PaintedRows<Real> part =
           rows.part(turn * rows.num / num_turns, (turn + 1) * rows.num / num_turns);
-      deposit.run(exec, TileRows<Real>::template sorted<order>(exec, tiles, part));
+      deposit.run(exec, TileRows<Real>::template sorted<order>(exec, tiles, part), sums);
     }
     return;
   }
   const TileRuns runs = TileRuns::sorted<order>(exec, tiles, rows);
-  deposit.run(exec, FetchedRows<Real>(rows, runs));
+  deposit.run(exec, FetchedRows<Real>(rows, runs), sums);
 }
 
 template <class Real>
 void deposit_by_tiles(const Host& exec, const PaintInput<Real>& painted, const MeshCells& cells,
                       Span<Index> sums) {
-  constexpr Index max_rows = Run::max_sorted;  // bounds the memory for runs
   if (painted.particles.num == 0) return;
   const Tiles tiles(cells);
-  for (const SegmentView<Real>& segment : painted.particles.segments) {
-    for (Index first = 0; first < segment.num; first += max_rows) {
-      const PaintedRows<Real> rows{painted, segment, first,
-                                   std::min(max_rows, segment.num - first)};
-      with_order(cells.order, [&](auto order) {
-        deposit_rows<decltype(order)::value>(exec, tiles, rows, sums);
-      });
-    }
-  }
+  for_each_rows(painted, [&](const PaintedRows<Real>& rows) {
+    with_order(cells.order,
+               [&](auto order) { deposit_rows<decltype(order)::value>(exec, tiles, rows, sums); });
+  });
+}
+
+/// By slabs where these keep the threads busy and there is room for the particles' order, which
+/// takes no more than the sums of all cells would.
+template <class Real, class To>
+Index paint_by_slabs(const Host& exec, const PaintInput<Real>& painted, const MeshCells& cells,
+                     const PaintTarget<To>& to) {
+  if (!has_slabs(cells)) return paint_by_sums(exec, painted, cells, to);
+  const Tiles tiles(cells);
+  if (tiles.axis(0).size() < Index{4} * threads_of(exec))
+    return paint_by_sums(exec, painted, cells, to);
+  Index sum = 0;
+  with_order(cells.order, [&](auto order) {
+    constexpr int n = decltype(order)::value;
+    const auto rows = SortedRows<Real>::template sorted<n>(exec, tiles, painted);
+    sum = rows ? SlabDeposit<n, To>(exec, tiles, to).run(*rows)
+               : paint_by_sums(exec, painted, cells, to);
+  });
+  return sum;
 }
 
 template <class T, class Real>
@@ -86,6 +104,26 @@ template <>
 void deposit(const Host& exec, const PaintInput<double>& painted, const MeshCells& cells,
              Span<Index> sums) {
   deposit_by_tiles(exec, painted, cells, sums);
+}
+template <>
+Index paint_cells(const Host& exec, const PaintInput<float>& painted, const MeshCells& cells,
+                  const PaintTarget<float>& to) {
+  return paint_by_slabs(exec, painted, cells, to);
+}
+template <>
+Index paint_cells(const Host& exec, const PaintInput<float>& painted, const MeshCells& cells,
+                  const PaintTarget<double>& to) {
+  return paint_by_slabs(exec, painted, cells, to);
+}
+template <>
+Index paint_cells(const Host& exec, const PaintInput<double>& painted, const MeshCells& cells,
+                  const PaintTarget<float>& to) {
+  return paint_by_slabs(exec, painted, cells, to);
+}
+template <>
+Index paint_cells(const Host& exec, const PaintInput<double>& painted, const MeshCells& cells,
+                  const PaintTarget<double>& to) {
+  return paint_by_slabs(exec, painted, cells, to);
 }
 template <>
 void readout_cells(const Host& exec, const ParticlesView<float>& points,

@@ -86,6 +86,16 @@ struct PaintedRows {
   }
 };
 
+/// visit(rows) for all particles, by as many as are sorted together: this bounds the memory.
+template <class Real, class Visit>
+void for_each_rows(const PaintInput<Real>& painted, const Visit& visit) {
+  for (const SegmentView<Real>& segment : painted.particles.segments) {
+    for (Index first = 0; first < segment.num; first += Run::max_sorted)
+      visit(PaintedRows<Real>{painted, segment, first,
+                              std::min(Run::max_sorted, segment.num - first)});
+  }
+}
+
 class Tiles {
  public:
   explicit Tiles(const MeshCells& cells) : cells_(cells) {

@@ -121,46 +121,62 @@ class FetchedRows {
   double fixed_weight_of_each_;  ///< where all have the same
 };
 
-/// Particles by tile to the cells.
+/// Sums of cells, and where each cell has its own.
+struct CellSums {
+  const MeshCells& cells;
+  Span<Index> sums;
+};
+
+/// Particles by tile to the sums of cells.
 template <int order>
 class TileDeposit {
  public:
-  TileDeposit(const Tiles& tiles, Span<Index> sums) : tiles_(tiles), sums_(sums) {}
+  explicit TileDeposit(const Tiles& tiles) : tiles_(tiles) {}
 
+  /// All tiles.
   template <class Rows>
-  void run(const Host& exec, const Rows& rows) const {
+  void run(const Host& exec, const Rows& rows, Span<Index> sums) const {
+    const CellSums to{tiles_.cells(), sums};
     for (Index colour = 0; colour < 4; ++colour) {
       const Index odd_x = colour / 2;
       const Index odd_y = colour % 2;
       const Index num_x = (tiles_.axis(0).size() - odd_x + 1) / 2;
       const Index num_y = (tiles_.axis(1).size() - odd_y + 1) / 2;
       run_tasks(exec, num_x * num_y, [&](Index column) {
-        add_column(rows, 2 * (column / num_y) + odd_x, 2 * (column % num_y) + odd_y);
+        TileSums<order> tile;
+        add_column(rows, {2 * (column / num_y) + odd_x, 2 * (column % num_y) + odd_y}, tile, to);
       });
     }
   }
 
- private:
+  struct Column {
+    Index x = 0;
+    Index y = 0;
+  };
+  /// Of first cells of clouds: where those of a tile begin.
+  static Index begin_of(const AxisTiles& axis, Index at) {
+    return axis.begin_of(at) - (may_be_one_more(order) && at > 0 ? 1 : 0);
+  }
   template <class Rows>
-  void add_column(const Rows& rows, Index x, Index y) const {
-    TileSums<order> tile;
+  void add_column(const Rows& rows, const Column& column, TileSums<order>& tile,
+                  const CellSums& to) const {
     for (Index z = 0; z < tiles_.axis(2).size(); ++z) {
-      const Index number = tiles_.number(x, y, z);
+      const Index number = tiles_.number(column.x, column.y, z);
       if (!rows.has(number)) continue;
-      const Index at[3] = {x, y, z};
+      const Index at[3] = {column.x, column.y, z};
       Index first[3];
       Index num[3];
       for (int a = 0; a < 3; ++a) {
-        const AxisTiles& axis = tiles_.axis(a);
-        first[a] = axis.begin_of(at[a]) - (may_be_one_more(order) && at[a] > 0 ? 1 : 0);
-        num[a] = axis.begin_of(at[a] + 1) - first[a];
+        first[a] = begin_of(tiles_.axis(a), at[a]);
+        num[a] = tiles_.axis(a).begin_of(at[a] + 1) - first[a];
       }
       tile.start(first, num);
       rows.for_each_block(number, [&](AssignmentBlock& block) { add_block(block, tile); });
-      tile.finish(tiles_.cells(), sums_);
+      tile.finish(to.cells, to.sums);
     }
   }
 
+ private:
   void add_block(AssignmentBlock& block, TileSums<order>& tile) const {
     locate_assignments(tiles_.cells(), block);
     tile.add(block);
@@ -173,7 +189,6 @@ class TileDeposit {
   }
 
   const Tiles& tiles_;
-  Span<Index> sums_;
 };
 
 }  // namespace zhalo::kernels

@@ -19,6 +19,7 @@ Buffer<Index> count(const Context& context, const KnnTargets<Real>& targets, con
   return together(context.comm, [&] {
     NeighbourSearch search = options.search();
     search.counts_only = true;
+    const PhaseTimer timer(context, "results");
     NeighbourLists<Real> lists(context, targets, box, search);
     Buffer<LocalIndex> counts(context.exec, lists.num_queries(), "counts of neighbours");
     while (lists.queue_next())
@@ -198,6 +199,7 @@ KnnResult<Real> find(const Context& context, const KnnTargets<Real>& targets, co
              max_neighbours);
     validate_output(context.comm, output);
     const auto memory = look_after_memory(context, targets, options, knn_need);
+    const PhaseTimer timer(context, "results");
     NeighbourSearch search(options, output.columns);
     const Buffer<ParticleLocation> locations =
         output.locations ? locations_of(context, targets) : Buffer<ParticleLocation>();

@@ -87,6 +87,7 @@ Buffer<double> find(const Context& context, const KnnTargets<Real>& targets, con
   return together(context.comm, [&] {
     validate_options(context.comm, options, quantity);
     const auto memory = look_after_memory(context, targets, options, knn_reduce_need);
+    const PhaseTimer timer(context, "reduce");
     const QuantityInput<Real> input = together(context.comm, [&] {
       if (targets.domain == nullptr)
         return QuantityInput<Real>(context, *targets.particles, quantity);

@@ -1,7 +1,6 @@
 #include "zhalo/mesh/density.hpp"
 
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include "kernels/on.hpp"
@@ -10,6 +9,7 @@
 #include "src/mesh/field_transform.hpp"
 #include "src/mesh/mode_tables.hpp"
 #include "src/mesh/painted_cells.hpp"
+#include "src/mesh/painting.hpp"
 
 namespace zhalo {
 namespace {
@@ -35,26 +35,6 @@ void set_mean_to_0(const Context& context, Modes<T>& modes) {
   queue_copy(context.exec, modes.span().data() + modes.layout().offset({}), &zero, sizeof zero);
 }
 
-/// Meshes of one kind, painted and transformed one after the other.
-template <class T>
-class DensityTransform {
- public:
-  DensityTransform(const Context& context, const Decomposition& decomposition)
-      : context_(context), field_(context, decomposition), transform_(context, decomposition) {}
-
-  template <class Real>
-  PaintReport paint_field(const Particles<Real>& particles, PaintOptions options) {
-    options.values = CellValues::overdensity;
-    return paint(context_, particles, field_, options);
-  }
-  void make_modes(Modes<T>& modes) { transform_.forward(field_, modes); }
-
- private:
-  const Context& context_;
-  Field<T> field_;
-  FieldTransform<T> transform_;
-};
-
 template <class T, class Real>
 DensityModes<T> make_density_modes(const Context& context, const Decomposition& decomposition,
                                    const Particles<Real>& particles,
@@ -62,25 +42,21 @@ DensityModes<T> make_density_modes(const Context& context, const Decomposition& 
   validate(options.paint.shift == Vec3d{},
            "density modes are of points in the middle of cells (PaintOptions::shift must be 0)");
   validate_periodic(decomposition.grid(), "the modes of a density are asked for");
-  DensityTransform<T> transform(context, decomposition);
-  // Where there are two meshes, the first one's modes come before its cells' sums: so the sums of
-  // the second one find the same room.
-  std::optional<Modes<T>> modes;
-  if (options.interlaced) modes.emplace(context, decomposition);
-  const PaintReport report = transform.paint_field(particles, options.paint);
-  if (!options.interlaced) modes.emplace(context, decomposition);
-  transform.make_modes(*modes);
-  if (options.interlaced) {
-    PaintOptions second = options.paint;
-    second.shift = {{0.5, 0.5, 0.5}};
-    static_cast<void>(transform.paint_field(particles, second));
-    Modes<T> shifted(context, decomposition);
-    transform.make_modes(shifted);
-    interlace(context, *modes, shifted);
-  }
-  compensate(context, *modes, options.paint.window, options.compensation);
-  set_mean_to_0(context, *modes);
-  return {std::move(*modes), report};
+  PaintOptions paint_options = options.paint;
+  paint_options.values = CellValues::overdensity;
+  const Painting<Real> painting(context, decomposition, particles, paint_options);
+  FieldTransform<T> transform(context, decomposition);
+  const auto make_modes = [&](const Vec3d& shift) {
+    Modes<T> modes(context, decomposition);
+    painting.paint(transform.cells_in(modes), shift);
+    transform.forward_in_place(modes);
+    return modes;
+  };
+  Modes<T> modes = make_modes({});
+  if (options.interlaced) interlace(context, modes, make_modes({{0.5, 0.5, 0.5}}));
+  compensate(context, modes, options.paint.window, options.compensation);
+  set_mean_to_0(context, modes);
+  return {std::move(modes), painting.report()};
 }
 
 }  // namespace

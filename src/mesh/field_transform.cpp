@@ -34,6 +34,17 @@ void FieldTransform<T>::backward(const Modes<T>& modes, Field<T>& field) {
 }
 
 template <class T>
+OwnCells<T> FieldTransform<T>::cells_in(Modes<T>& modes) const {
+  return {modes.room().data(), fft_.cells_in_place().stride};
+}
+
+template <class T>
+void FieldTransform<T>::forward_in_place(Modes<T>& modes) {
+  const PhaseTimer timer(context_, "transform");
+  fft_.forward_in_place(modes.room().subspan(0, fft_.in_place_size()));
+}
+
+template <class T>
 Span<T> FieldTransform<T>::dense_cells() {
   if (cells_.size() != fft_.cells().size)
     cells_ = Buffer<T>(context_.exec, fft_.cells().size, "cells without ghosts");

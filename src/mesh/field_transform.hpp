@@ -1,6 +1,7 @@
 /// Transforms between fields with or without ghosts and modes.
 #pragma once
 
+#include "src/mesh/own_cells.hpp"
 #include "zhalo/mesh/modes.hpp"
 
 namespace zhalo {
@@ -14,6 +15,10 @@ class FieldTransform {
 
   void forward(const Field<T>& field, Modes<T>& modes);
   void backward(const Modes<T>& modes, Field<T>& field);
+
+  /// Where modes hold cells that become them: no field is needed beside them.
+  OwnCells<T> cells_in(Modes<T>& modes) const;
+  void forward_in_place(Modes<T>& modes);
 
  private:
   /// Room for a field's own cells without ghosts between them.

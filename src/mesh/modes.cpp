@@ -1,5 +1,6 @@
 #include "zhalo/mesh/modes.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -26,7 +27,12 @@ Modes<T>::Modes(const Context& context, const Decomposition& decomposition)
            "as many)",
            decomposition.num_ranks(), context.comm.size());
   layout_ = decomposition.modes_layout(context.comm.rank(), Spectrum::half);
-  values_ = Buffer<std::complex<T>>(context.exec, layout_.size, "modes");
+  const IndexBox cells = decomposition.cells(context.comm.rank());
+  const Index num_z = decomposition.num_modes(Spectrum::half)[2];
+  const Index size = std::max(layout_.size, cells.length(0) * cells.length(1) * num_z);
+  room_size_ = 2 * size;
+  values_ = Buffer<std::complex<T>>(context.exec, size, "modes");
+  values_.shrink(layout_.size);
 }
 
 template <class T>

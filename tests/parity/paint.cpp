@@ -124,6 +124,29 @@ kernels::PaintInput<Real> painted_of(Span<const kernels::SegmentView<Real>> segm
   return painted;
 }
 
+/// The cells as painted alone by a rank that has them all, in rows with gaps between them.
+template <class Real>
+void check_painted(const Exec& exec, const MeshCells& cells,
+                   const kernels::PaintInput<Real>& painted, const std::vector<Index>& units) {
+  const kernels::LinearMap map{0.75, -1};
+  const Index size_z = cells.axis[2].num_own;
+  const Index pitch = size_z + 2;
+  const Index num_rows = cells.axis[0].num_own * cells.axis[1].num_own;
+  std::vector<double> expected(static_cast<std::size_t>(num_rows * pitch), 7);
+  Index sum = 0;
+  for (Index i = 0; i < num_rows * size_z; ++i) {
+    const Index unit = units[static_cast<std::size_t>(i)];
+    expected[static_cast<std::size_t>(i / size_z * pitch + i % size_z)] =
+        static_cast<double>(unit) * map.factor + map.addend;
+    sum += unit;
+  }
+  Buffer<double> values = upload(exec, std::vector<double>(expected.size(), 7));
+  const kernels::PaintTarget<double> target{
+      values.data(), {cells.axis[1].num_own * pitch, pitch}, map};
+  on(exec, [&](const auto& e) { CHECK(kernels::paint_cells(e, painted, cells, target) == sum); });
+  CHECK((to_host(exec, values) == expected));
+}
+
 template <class Real>
 void check_all(const Exec& exec, const MeshCells& cells, const Crowd& crowd,
                const Columns<Real>& columns, Random& random) {
@@ -153,6 +176,7 @@ void check_all(const Exec& exec, const MeshCells& cells, const Crowd& crowd,
   });
   on(exec, [&](const auto& e) { kernels::deposit(e, painted, cells, sums.span()); });
   CHECK((to_host(exec, sums) == expected));
+  if (cells.axis[0].num_own == cells.axis[0].num) check_painted(exec, cells, painted, expected);
 
   const Buffer<double> cells_there = upload(exec, field);
   Buffer<double> read = upload(exec, std::vector<double>(static_cast<std::size_t>(crowd.num)));
@@ -246,6 +270,23 @@ TEMPLATE_TEST_CASE("deposits and readout: many particles in any order and layout
       const bool periodic = random.one_in(2);
       check<float>(*exec, cells_of(order, {37, 20, 41}, periodic, 0), crowd, random);
       check<double>(*exec, cells_of(order, {37, 20, 41}, !periodic, 5), crowd, random);
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("deposits and readout: a grid of many slabs, few particles and many", "[parity]",
+                   ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  Random random(11);
+  for (const Index order : {1, 2, 3, 4}) {
+    for (const bool periodic : {true, false}) {
+      INFO("order " << order << ", periodic " << periodic);
+      const MeshCells cells = cells_of(order, {137, 41, 50}, periodic, 0);
+      const bool is_uniform = random.one_in(2);
+      check<float>(*exec, cells, {900, 3, Crowd::Layout::columns, !is_uniform}, random);
+      if (!ZHALO_CHECKED || order == 4)
+        check<float>(*exec, cells, {56000, 1, Crowd::Layout::rows, is_uniform}, random);
     }
   }
 }

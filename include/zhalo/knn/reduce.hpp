@@ -170,6 +170,7 @@ struct ReducedSearch {
                      const Reduction<Functor, Columns...>& whole) {
     using Result = typename Reduction<Functor, Columns...>::template Result<Real>;
     add_columns(search, targets.num_particles(), whole);
+    const PhaseTimer timer(context, "reduce");
     NeighbourLists<Real> lists(context, targets, box, search);
     while (lists.queue_next()) {
       Buffer<Result> values(context.exec, lists.rows().num, "reduced values");

@@ -31,10 +31,14 @@ class Modes {
   const BoxLayout& layout() const { return layout_; }
   Span<std::complex<T>> span() { return values_.span(); }
   Span<const std::complex<T>> span() const { return values_.span(); }
+  /// The same memory and what may be behind it: Fft<T>::in_place_size() numbers, for the cells of a
+  /// field that become modes where they are.
+  Span<T> room() { return {reinterpret_cast<T*>(values_.data()), room_size_}; }
 
  private:
   Decomposition decomposition_;
   BoxLayout layout_;
+  Index room_size_ = 0;
   Buffer<std::complex<T>> values_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "kernels/common/mesh/mass_assignment.hpp"
 #include "kernels/common/mesh/rows.hpp"
+#include "zhalo/core/buffer.hpp"
 
 namespace zhalo::kernels {
 
@@ -107,9 +108,35 @@ Index write_fixed_weights(const E& exec, const CellRows& rows, const Index* from
   return sum_over_rows(exec, target_of(rows), MapCells<Index, To>{rows, from, to, map});
 }
 
+/// The sums of all cells at once.
+template <class E, class Real, class To>
+Index paint_by_sums(const E& exec, const PaintInput<Real>& painted, const MeshCells& cells,
+                    const PaintTarget<To>& to) {
+  CellRows rows;
+  for (int axis = 0; axis < 3; ++axis) rows.num[axis] = cells.axis[axis].num_own;
+  for (int axis = 0; axis < 2; ++axis) {
+    rows.from_stride[axis] = cells.axis[axis].stride;
+    rows.to_stride[axis] = to.stride[axis];
+  }
+  Buffer<Index> sums(exec, rows.num[0] * rows.num[1] * rows.num[2], "sums of cells");
+  clear(exec, sums.span());
+  deposit(exec, painted, cells, sums.span());
+  return write_fixed_weights(exec, rows, sums.data(), to.first, to.map);
+}
+
+template <class E, class Real, class To>
+Index paint_cells(const E& exec, const PaintInput<Real>& painted, const MeshCells& cells,
+                  const PaintTarget<To>& to) {
+  return paint_by_sums(exec, painted, cells, to);
+}
+
 ZHALO_INSTANTIATE_REALS(deposit);
 ZHALO_INSTANTIATE_REALS(find_owners);
 ZHALO_INSTANTIATE_REALS(pack_painted);
+ZHALO_INSTANTIATE(paint_cells, float, float);
+ZHALO_INSTANTIATE(paint_cells, float, double);
+ZHALO_INSTANTIATE(paint_cells, double, float);
+ZHALO_INSTANTIATE(paint_cells, double, double);
 ZHALO_INSTANTIATE(readout_cells, float, float);
 ZHALO_INSTANTIATE(readout_cells, float, double);
 ZHALO_INSTANTIATE(readout_cells, double, float);
