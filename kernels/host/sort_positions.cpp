@@ -60,6 +60,7 @@ template <class Real>
 void sort_groups(const Host& exec, const std::vector<std::uint64_t>& keys,
                  SortedColumns<Real>& sorted) {
   std::vector<std::uint64_t> of_groups;
+  of_groups.reserve(keys.size());
   for (const std::uint64_t key : keys)
     of_groups.push_back(key >> sorted.num_low_bits << sorted.num_low_bits);
   std::sort(of_groups.begin(), of_groups.end());

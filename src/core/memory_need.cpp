@@ -226,10 +226,10 @@ double modes_bytes(const MeshSize& mesh) {
 
 MemoryNeed paint_need(const SearchSize& size, const MeshSize& mesh, int window_order) {
   const Each each(size);
+  if (each.is_alone) return {cells_of(mesh) * global_bytes + tables, 0};
   const double in_plane = static_cast<double>(mesh.num[1]) * static_cast<double>(mesh.num[2]);
-  const double ghosts = each.is_alone ? 0 : in_plane * (window_order - 1);
+  const double ghosts = in_plane * (window_order - 1);
   const double sums = (cells_of(mesh) + ghosts) * global_bytes + tables_of_field;
-  if (each.is_alone) return {sums + tables, 0};
   // Clustered particles are not evenly over the cells' ranks.
   constexpr double max_sent = 1 << 23, max_received = 1 << 24, imbalance = 1.1;
   const double sent = std::min(each.num, max_sent);
