@@ -161,7 +161,9 @@ TEST_CASE("traffic: counts within a radius send what other ranks ask for, in a k
     while (counted.next()) continue;
     statistics = counted.statistics();
   });
-  CHECK(first.sent == lists.sent);
+  Work without_results = first;
+  without_results.phases.erase("results");
+  CHECK(without_results == lists);
   const Phases alone{{"results", 1}, {"search", 1}};
   const Phases together{{"fetch", 1}, {"results", 1}, {"search", 1}};
   CHECK(first.phases == (a.alone() ? alone : together));
