@@ -12,17 +12,25 @@
 namespace zhalo::kernels {
 
 /// Key-value pairs to sort, with as much room again to sort through.
-struct SortPairs {
-  Span<std::uint64_t> keys;
+template <class Key>
+struct SortPairsOf {
+  Span<Key> keys;
   Span<LocalIndex> values;
-  Span<std::uint64_t> spare_keys;
+  Span<Key> spare_keys;
   Span<LocalIndex> spare_values;
 };
+using SortPairs = SortPairsOf<std::uint64_t>;
 
 /// Sorts by the lowest `bits` bits of the keys (all others must be equal), stably: equal keys keep
 /// their order. The result is in keys and values; the spare room holds anything.
 void sort_pairs(const Host& exec, const SortPairs& pairs, int bits);
 void sort_pairs(const Cuda& exec, const SortPairs& pairs, int bits);
+
+/// A device moves less memory if keys are short. The keys are in pairs.keys or in pairs.spare_keys
+/// then: what is returned says where.
+inline constexpr int bits_of_short_key = 32;
+Span<const std::uint32_t> sort_short_pairs(const Cuda& exec,
+                                           const SortPairsOf<std::uint32_t>& pairs, int bits);
 
 /// to[i] = keys[at[i]].
 template <class E>

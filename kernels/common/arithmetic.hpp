@@ -60,6 +60,15 @@ ZHALO_HD inline int lowest_bit(std::uint64_t bits) {
 #endif
 }
 
+/// On a device half the instructions.
+ZHALO_HD inline int lowest_bit(std::uint32_t bits) {
+#if ZHALO_ON_DEVICE
+  return __ffs(static_cast<int>(bits)) - 1;
+#else
+  return std::countr_zero(bits);
+#endif
+}
+
 ZHALO_HD inline int highest_bit(std::uint64_t bits) {
 #if ZHALO_ON_DEVICE
   return 63 - __clzll(static_cast<long long>(bits));
@@ -71,6 +80,14 @@ ZHALO_HD inline int highest_bit(std::uint64_t bits) {
 ZHALO_HD inline int count_bits(std::uint64_t bits) {
 #if ZHALO_ON_DEVICE
   return __popcll(bits);
+#else
+  return std::popcount(bits);
+#endif
+}
+
+ZHALO_HD inline int count_bits(std::uint32_t bits) {
+#if ZHALO_ON_DEVICE
+  return __popc(bits);
 #else
   return std::popcount(bits);
 #endif

@@ -50,7 +50,8 @@ void find_nearest_on_host(const Host& exec, const SearchView<Real>& search, Inde
                           const BestRows<Real>& wanted) {
 #if HWY_TARGET != HWY_SCALAR
   if constexpr (std::is_same_v<Real, float> && SimdLanes<float>::size >= 8) {
-    if (search.queries_are_particles && !wanted.resume && wanted.k <= max_k_among_candidates) {
+    if ((search.queries_are_particles || wanted.k > max_k_in_lanes<Real>)&&!wanted.resume &&
+        wanted.k <= max_k_among_candidates) {
       BestRows<float> rows = wanted;
       rows.only_tied = true;
       find_among_candidates(exec, search, num_leaves, rows);

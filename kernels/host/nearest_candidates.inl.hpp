@@ -9,12 +9,12 @@
 HWY_BEFORE_NAMESPACE();
 namespace zhalo::kernels::HWY_NAMESPACE {
 
-template <class Lanes>
+template <class Lanes, int max_k>
 struct CandidateScratch : WalkScratch<typename Lanes::real> {
   using Base = WalkScratch<typename Lanes::real>;
   static constexpr int max_parts = Base::max_leaves * max_leaf_size / Lanes::size;
   static constexpr std::size_t room_for_parts = max_parts + Base::slack;
-  static constexpr int max_staged = 64;
+  static constexpr int max_staged = max_k > 32 ? 2 * max_k : 64;
   static constexpr std::size_t room_for_staged = max_staged + Base::slack;
 
   LocalIndex near_leaves[Base::room_for_leaves];  ///< of those in the list, to one query
@@ -35,9 +35,9 @@ struct CandidateScratch : WalkScratch<typename Lanes::real> {
 template <class Lanes, int max_k>
 struct FindAmongCandidates
     : NeighbourWalk<Lanes, BestRows<float>, FindAmongCandidates<Lanes, max_k>,
-                    CandidateScratch<Lanes>> {
+                    CandidateScratch<Lanes, max_k>> {
   using Lane = typename Lanes::Lane;
-  using Scratch = CandidateScratch<Lanes>;
+  using Scratch = CandidateScratch<Lanes, max_k>;
   using Base = NeighbourWalk<Lanes, BestRows<float>, FindAmongCandidates, Scratch>;
   using Base::Base;
   using Base::infinity;
@@ -66,7 +66,7 @@ struct FindAmongCandidates
  private:
   static constexpr float largest = std::numeric_limits<float>::max();
   static constexpr std::uint32_t infinity_bits = 0x7f800000;
-  static constexpr int window_size = max_k > 16 ? 192 : max_k > 8 ? 128 : 96;
+  static constexpr int window_size = max_k > 32 ? 256 : max_k > 16 ? 192 : max_k > 8 ? 128 : 96;
   using Vector = hn::Vec<hn::ScalableTag<float>>;
 
   /// One query at work. What it found is staged in scratch memory.
@@ -179,7 +179,7 @@ struct FindAmongCandidates
           stage_part(lanes, metric, s, part, query);
           keep_nearest(query, s);
         }
-        forget_work(walk, part, num);
+        forget_work(s, part, num);
         return static_cast<int>(leaf) + 1;
       }
     }
@@ -230,19 +230,18 @@ struct FindAmongCandidates
       num += num_parts;
       particles += size;
     }
-    walk.work.leaves += num_leaves;
-    walk.work.pairs += particles;
+    s.work.leaves += num_leaves;
+    s.work.pairs += particles;
     return num;
   }
 
   /// The parts [part, num), which begin a leaf, will not be looked at, or not yet.
-  void forget_work(Walk& walk, int part, int num) const {
-    const Scratch& s = walk.scratch;
+  void forget_work(Scratch& s, int part, int num) const {
     for (LocalIndex leaf = no_index; part < num; ++part) {
       if (s.part_leaf[part] == leaf) continue;
       leaf = s.part_leaf[part];
-      walk.work.leaves -= 1;
-      walk.work.pairs -= s.part_left[part];
+      s.work.leaves -= 1;
+      s.work.pairs -= s.part_left[part];
     }
   }
 
@@ -274,8 +273,10 @@ struct FindAmongCandidates
     constexpr int columns = KeySorter<1>::size;
     if (max_k < 32 && query.staged <= 32) {
       keep_nearest_of<32 / columns>(query, s);
-    } else {
+    } else if (query.staged <= 64) {
       keep_nearest_of<64 / columns>(query, s);
+    } else {
+      keep_nearest_of<Scratch::max_staged / columns>(query, s);
     }
   }
 
@@ -362,12 +363,13 @@ void find_among_candidates(const Host& exec, const SearchView<float>& search, In
   for_each_with_lanes(exec, num_leaves, FindAmongCandidates<Lanes, max_k>{search, rows}, Lanes{});
 }
 
-inline constexpr Index max_k_among_candidates = 32;
+inline constexpr Index max_k_among_candidates = 64;
 
 inline void find_among_candidates(const Host& exec, const SearchView<float>& search,
                                   Index num_leaves, const BestRows<float>& rows) {
   if (rows.k <= 8) return find_among_candidates<8>(exec, search, num_leaves, rows);
   if (rows.k <= 16) return find_among_candidates<16>(exec, search, num_leaves, rows);
+  if (rows.k <= 32) return find_among_candidates<32>(exec, search, num_leaves, rows);
   find_among_candidates<max_k_among_candidates>(exec, search, num_leaves, rows);
 }
 

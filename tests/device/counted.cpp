@@ -33,8 +33,8 @@ class Setup {
   FofResult find_groups(const Domain<float>& domain) const {
     return friends_of_friends(domain, {.linking_length = linking_length()});
   }
-  KnnResult<float> find_neighbours(Index chunk_bytes = 0) const {
-    return knn(context_, particles(), box_, {.k = 8, .chunk_bytes = chunk_bytes});
+  KnnResult<float> find_neighbours(int k, Index chunk_bytes = 0) const {
+    return knn(context_, particles(), box_, {.k = k, .chunk_bytes = chunk_bytes});
   }
 
  private:
@@ -56,6 +56,13 @@ class Setup {
   Box box_ = Box::periodic_cube(1);
   Buffer<float> rows_;
 };
+
+/// In registers, and in shared memory.
+constexpr int numbers_of_neighbours[] = {8, 64};
+
+std::string knn_case(const std::string& kind, int k) {
+  return "knn/self/" + kind + "/k" + std::to_string(k);
+}
 
 }  // namespace
 
@@ -79,7 +86,8 @@ std::vector<Counted> count_cases(Index num) {
       all.push_back(count_second({name, num}, setup.exec(), call));
     };
     count("fof/" + kind + "/b0.2", [&] { setup.find_groups(); });
-    count("knn/self/" + kind + "/k8", [&] { setup.find_neighbours(); });
+    for (const int k : numbers_of_neighbours)
+      count(knn_case(kind, k), [&] { setup.find_neighbours(k); });
     const Domain<float> domain = setup.domain();
     const FofResult groups = setup.find_groups(domain);
     count("catalogue/" + kind + "/b0.2", [&] { make_catalogue(domain, groups.label.span(), {}); });
@@ -92,14 +100,15 @@ CountedChunks count_chunks(Index num) {
   const Setup setup("uniform", num);
   CountedChunks result;
   result.counted = count_second({"knn in chunks", num}, setup.exec(), [&] {
-    result.num_chunks = setup.find_neighbours(num / 5 * bytes_of_list).statistics.chunks;
+    result.num_chunks = setup.find_neighbours(8, num / 5 * bytes_of_list).statistics.chunks;
   });
   return result;
 }
 
 bool run_case(const std::string& name, Index num) {
   for (const std::string kind : {"uniform", "clustered"}) {
-    if (name == "knn/self/" + kind + "/k8") return Setup(kind, num).find_neighbours(), true;
+    for (const int k : numbers_of_neighbours)
+      if (name == knn_case(kind, k)) return Setup(kind, num).find_neighbours(k), true;
     if (name == "fof/" + kind + "/b0.2") return Setup(kind, num).find_groups(), true;
     if (name == "catalogue/" + kind + "/b0.2") {
       const Setup setup(kind, num);

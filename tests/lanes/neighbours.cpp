@@ -50,17 +50,22 @@ struct FillRow {
   void operator()(const Lanes& lanes, Index row, Scratch& s) const {
     const kernels::emulated::BestList<Lanes> best{rows, global_index};
     int staged = 0;
-    LocalIndex found = 0;
+    kernels::emulated::BestRow<Real> found = best.open(lanes, row, 0, s);
     for (Index j = 0; j < num; j += Lanes::size) {
       const std::uint64_t lane_bits = kernels::first_bits(std::min<Index>(num - j, Lanes::size));
       best.add(lanes, {lane_bits, lanes.load(distance2 + j), static_cast<LocalIndex>(j)}, staged,
                s);
       if (staged < batch) continue;
-      found = best.flush(lanes, row, found, staged, s);
+      best.flush(lanes, found, staged, s);
       staged = 0;
+      if (found.num % 2 == 0) {  // as between two visits of a query
+        best.close(lanes, found, row);
+        found = best.open(lanes, row, static_cast<LocalIndex>(found.num), s);
+      }
     }
-    found = best.flush(lanes, row, found, staged, s);
-    lanes.one([&] { rows.count[row] = found; });
+    best.flush(lanes, found, staged, s);
+    best.close(lanes, found, row);
+    lanes.one([&] { rows.count[row] = static_cast<LocalIndex>(found.num); });
   }
 };
 
@@ -162,6 +167,8 @@ TEMPLATE_TEST_CASE("the list of the k best on emulated lanes, ties included", "[
   check_list<TestType>(70, 50, 20, 20);  // never full
   check_list<TestType>(40, 40, 5, 25);   // just full
   check_list<TestType>(5, 0, 1, 1);
+  check_list<TestType>(128, 300, 40, 60);  // the longest row in scratch memory
+  check_list<TestType>(129, 300, 40, 60);
 }
 
 TEMPLATE_TEST_CASE("the k nearest on emulated lanes are those of brute force", "[lanes]",

@@ -65,20 +65,22 @@ struct LinkLeafPair : FofLanes<Lanes> {
   /// Some particles of a leaf, of which a bit set says which may still find a friend in the other
   /// leaf.
   struct Side {
-    static constexpr int max_size = 64;
+    /// A warp has few registers: none for what goes on behind its lanes.
+    static constexpr int max_size = Lanes::size < 32 ? 64 : Lanes::size;
     const LinkedTree<Real>& of;
+    using Bits = std::conditional_t<(max_size > 32), std::uint64_t, std::uint32_t>;
     bool connected;
     LocalIndex first;
     int size;
-    std::uint64_t open = 0;
+    Bits open = 0;
 
     ZHALO_HD Side(const LinkedTree<Real>& tree, const Leaf& leaf, LocalIndex from)
         : of(tree),
           connected(leaf.connected),
           first(from),
           size(leaf.end - from < max_size ? static_cast<int>(leaf.end - from) : max_size) {}
-    ZHALO_HD std::uint64_t open_lanes(int from) const {
-      return (open >> from) & first_bits(Lanes::size);
+    ZHALO_HD Bits open_lanes(int from) const {
+      return (open >> from) & static_cast<Bits>(first_bits(Lanes::size));
     }
     /// Positions of the particles from `at` on, a multiple of the number of lanes; `first_x` are
     /// the first ones.
@@ -88,18 +90,20 @@ struct LinkLeafPair : FofLanes<Lanes> {
     }
   };
 
+  using Bits = typename Side::Bits;
+
   /// The same side, open where a particle is within reach of the other leaf's box.
   template <class Metric>
   ZHALO_HD Side near_box(const Lanes& lanes, const Metric& metric, Side side,
                          const Lane (&first_x)[3], const Corners<Lanes>& box) const {
-    for (int at = 0; at < side.size; at += Lanes::size) {
+    for (int at = 0; at < Side::max_size && at < side.size; at += Lanes::size) {
       Lane x[3];
       side.load(lanes, at, first_x, x);
       const Corners<Lanes> point{{x[0], x[1], x[2]}, {x[0], x[1], x[2]}};
       const Lane gap2 = this->gap2(metric, box, point, lanes.broadcast(0));
-      side.open |= lanes.ballot(gap2 <= lanes.broadcast(metric.reach2)) << at;
+      side.open |= static_cast<Bits>(lanes.ballot(gap2 <= lanes.broadcast(metric.reach2))) << at;
     }
-    side.open &= first_bits(side.size);
+    side.open &= static_cast<Bits>(first_bits(side.size));
     return side;
   }
 
@@ -113,8 +117,8 @@ struct LinkLeafPair : FofLanes<Lanes> {
   template <class Metric>
   ZHALO_HD bool link_sides(const Lanes& lanes, const Metric& metric, const LoadedSide& a,
                            const LoadedSide& b) const {
-    for (int i = 0; i < a.side.size; i += Lanes::size) {
-      for (int j = 0; j < b.side.size; j += Lanes::size) {
+    for (int i = 0; i < Side::max_size && i < a.side.size; i += Lanes::size) {
+      for (int j = 0; j < Side::max_size && j < b.side.size; j += Lanes::size) {
         const int num_a = count_bits(a.side.open_lanes(i));
         const int num_b = count_bits(b.side.open_lanes(j));
         if (num_a == 0 || num_b == 0) continue;
@@ -146,7 +150,7 @@ struct LinkLeafPair : FofLanes<Lanes> {
     Side& side = vector.side;
     Lane x[3];
     vector.load(lanes, x);
-    for (std::uint64_t left = some.side.open_lanes(some.at); left != 0; left &= left - 1) {
+    for (Bits left = some.side.open_lanes(some.at); left != 0; left &= left - 1) {
       const int at = lowest_bit(left);
       const LocalIndex i = some.particle(at);
       Lane xi[3];
@@ -159,13 +163,13 @@ struct LinkLeafPair : FofLanes<Lanes> {
       const auto decide = [&](int lane) {
         return fof.are_friends(some.side.of, i, side.of, vector.particle(lane));
       };
-      std::uint64_t hits = this->friends(lanes, metric, this->distance2(metric, xi, x),
-                                         side.open_lanes(vector.at), decide);
+      auto hits = static_cast<Bits>(this->friends(lanes, metric, this->distance2(metric, xi, x),
+                                                  side.open_lanes(vector.at), decide));
       if (hits == 0) continue;
       // In a connected leaf one friend stands for all.
       if (some.side.connected) side.open &= ~(hits << vector.at);
       if (side.connected) {
-        some.side.open &= ~(std::uint64_t{1} << (some.at + at));
+        some.side.open &= ~(Bits{1} << (some.at + at));
         hits &= ~(hits - 1);
       }
       lanes.for_each_bit(hits, [&](int lane) {

@@ -170,6 +170,7 @@ struct LinkBetween : LinkWalk<Lanes, LinkScratch<Lanes>> {
   using typename Base::Real;
   using typename Base::Scratch;
   using typename Base::Walk;
+  static constexpr int warps_at_once = sizeof(Real) == 8 ? 20 : 24;  ///< on a multiprocessor
 
   ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
     this->walk_from(lanes, item, s,
@@ -249,9 +250,10 @@ struct LinkBetween : LinkWalk<Lanes, LinkScratch<Lanes>> {
       if (walk.stored != walking.first)
         put_leaves(lanes, fof.walkers, walking, walk.scratch.walking);
       walk.stored = walking.first;
-      std::uint64_t near = first_bits(num);
+      auto near = static_cast<std::uint32_t>(first_bits(num));
       if (num_walking > 1)
-        near &= this->near_node(lanes, metric, node, stored_boxes(lanes, walk.scratch.walking));
+        near &= static_cast<std::uint32_t>(
+            this->near_node(lanes, metric, node, stored_boxes(lanes, walk.scratch.walking)));
       for (; near != 0; near &= near - 1)
         link_walker(lanes, metric, walk, walking.first, {lowest_bit(near), others});
     }
@@ -270,20 +272,20 @@ struct LinkBetween : LinkWalk<Lanes, LinkScratch<Lanes>> {
     const LeafRange& others = meeting.others;
     const StoredLeaves<Lanes>& met = walk.scratch.others;
     const Index walking = first_walking + meeting.at;
-    std::uint64_t near =
+    auto near = static_cast<std::uint32_t>(
         this->near_boxes(lanes, metric, stored_box(lanes, walk.scratch.walking, meeting.at),
                          stored_boxes(lanes, met)) &
-        first_bits(others.num);
+        first_bits(others.num));
     // Earlier leaves have met this one.
     if (fof.own_leaves_walk && others.first <= walking)
-      near &= ~first_bits(walking + 1 - others.first);
+      near &= static_cast<std::uint32_t>(~first_bits(walking + 1 - others.first));
     if (near == 0) return;
     const Leaf a = stored_leaf(walk.scratch.walking, walking, meeting.at);
     if (a.connected) {
       const LocalIndex set = this->set_of(fof.walkers, a.begin);
-      near = lanes.filter(near, [&](int i) {
+      near = static_cast<std::uint32_t>(lanes.filter(near, [&](int i) {
         return met.connected[i] == 0 || !fof.sets.is_below(fof.first_in_sets + met.begin[i], set);
-      });
+      }));
       if (near == 0) return;
     }
     Lane first_x[3];

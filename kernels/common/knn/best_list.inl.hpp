@@ -4,16 +4,39 @@
 ZHALO_LANES_BEGIN
 namespace ZHALO_LANES_NAMESPACE {
 
-/// Keeps a row ascending by (squared distance, global index), at most k elements. What is found is
-/// staged in scratch memory; a full stage is sorted by counting for each element those before it,
-/// which needs no branches, and merged into the row.
+/// The k nearest of one query so far, ascending by (squared distance, global index).
+template <class Real>
+struct BestRow {
+  Real* distance2;
+  LocalIndex* index;
+  Index num;
+};
+
+/// Keeps a row of at most k elements. What is found is staged in scratch memory; a full stage is
+/// sorted by counting for each element those before it, which needs no branches, and merged into
+/// the row. Short rows are in scratch memory, too, as long as their query is at work.
 template <class Lanes>
 struct BestList {
   using Real = typename Lanes::real;
+  using Lane = typename Lanes::Lane;
   using Scratch = NeighbourScratch<Real>;
+  using Row = BestRow<Real>;
 
   BestRows<Real> rows;
   SearchColumn<Index> global_index;
+
+  /// A query's row, of which `found` elements are known.
+  ZHALO_HD Row open(const Lanes& lanes, Index row, LocalIndex found, Scratch& s) const {
+    const Row result = row_in_results(row, found);
+    if (!is_short()) return result;
+    const Row kept{s.row2[0], s.row[0], result.num};
+    copy(lanes, result, kept);
+    return kept;
+  }
+
+  ZHALO_HD void close(const Lanes& lanes, const Row& kept, Index row) const {
+    if (is_short()) copy(lanes, kept, row_in_results(row, 0));
+  }
 
   /// Stages places, of which there are `staged` already.
   ZHALO_HD static void add(const Lanes& lanes, const FoundLanes<Lanes>& found, int& staged,
@@ -23,81 +46,105 @@ struct BestList {
     staged += count_bits(found.lane_bits);
   }
 
-  /// Merges the staged into a row of `found`; returns how many it holds then.
-  ZHALO_HD LocalIndex flush(const Lanes& lanes, Index row, LocalIndex found, int staged,
-                            Scratch& s) const {
-    if (staged == 0) return found;
+  /// Merges the staged into a row.
+  ZHALO_HD void flush(const Lanes& lanes, Row& row, int staged, Scratch& s) const {
+    if (staged == 0) return;
     lanes.sync();
     sort_stage(lanes, staged, s);
     lanes.sync();
     const Index num_new = staged < rows.k ? Index{staged} : rows.k;
-    Real* distance2 = rows.distance2 + row * rows.k;
-    LocalIndex* index = rows.local_index + row * rows.k;
-    if (found == 0) {
-      lanes.for_each_lane(num_new, [&](Index i) {
-        distance2[i] = s.sorted2[i];
-        index[i] = s.sorted[i];
-      });
+    if (row.num == 0) {
+      copy(lanes, {s.sorted2, s.sorted, num_new}, row);
+    } else if (is_short()) {
+      merge_short(lanes, row, num_new, s);
     } else {
-      merge(lanes, {distance2, index, static_cast<Index>(found)}, num_new, s);
+      merge_in_place(lanes, row, num_new, s);
     }
-    lanes.sync();
-    const Index sum = found + num_new;
-    return static_cast<LocalIndex>(sum < rows.k ? sum : rows.k);
+    const Index sum = row.num + num_new;
+    row.num = sum < rows.k ? sum : rows.k;
   }
 
  private:
-  static constexpr Real infinity = std::numeric_limits<Real>::infinity();
-
-  struct Row {
-    Real* distance2;
-    LocalIndex* index;
-    Index num;
+  struct Element {
+    Real r2;
+    LocalIndex index;
   };
 
-  /// By counting for each element those that are not above it.
+  /// Merging short rows pays where each lane has a few elements of them.
+  static constexpr bool has_many_lanes = Scratch::max_short_row <= 4 * Lanes::size;
+  ZHALO_HD bool is_short() const { return has_many_lanes && rows.k <= Scratch::max_short_row; }
+
+  ZHALO_HD Row row_in_results(Index row, LocalIndex found) const {
+    return {rows.distance2 + row * rows.k, rows.local_index + row * rows.k, Index{found}};
+  }
+
+  ZHALO_HD static void copy(const Lanes& lanes, const Row& from, const Row& to) {
+    lanes.for_each_lane(from.num, [&](Index i) {
+      to.distance2[i] = from.distance2[i];
+      to.index[i] = from.index[i];
+    });
+    lanes.sync();
+  }
+
+  // ---------------------------------------------------------------- order of the staged
+
+  /// By squared distance, then by global index.
   ZHALO_HD void sort_stage(const Lanes& lanes, int staged, Scratch& s) const {
-    lanes.for_each_lane(Lanes::size, [&](Index i) { s.staged2[staged + i] = infinity; });
-    lanes.sync();
-    std::uint64_t seen[2] = {};
-    bool distinct = true;
-    for (int i = 0; i < staged; ++i) {
-      const Real value = s.staged2[i];
-      int index = -1;
-      for (int j = 0; j < staged; j += Lanes::size)
-        index += count_bits(lanes.ballot(lanes.load(s.staged2 + j) <= lanes.broadcast(value)));
-      const std::uint64_t bit = std::uint64_t{1} << (index % 64);
-      distinct = distinct && (seen[index / 64] & bit) == 0;
-      seen[index / 64] |= bit;
-      put(lanes, i, index, s);
-    }
-    if (distinct) return;
+    lanes.for_each_lane(staged, [&](Index i) { s.sorted[i] = no_index; });
+    for (int first = 0; first < staged; first += together * Lanes::size)
+      count_not_above(lanes, first, staged, s);
+    put_in_order(lanes, staged, s);
+    bool has_equals = false;
+    lanes.for_each_lane(staged,
+                        [&](Index i) { has_equals = has_equals || s.sorted[i] == no_index; });
+    if (!lanes.any(has_equals)) return;
     // Elements with the same distance were all put at the last place of them.
-    lanes.sync();
-    for (int i = 0; i < staged; ++i) put(lanes, i, stable_index(lanes, i, staged, s), s);
-    lanes.sync();
+    lanes.for_each_lane(staged, [&](Index i) { s.window[i] = stable_place(i, staged, s); });
+    put_in_order(lanes, staged, s);
     lanes.one([&] { order_equals(staged, s); });
   }
 
-  ZHALO_HD static void put(const Lanes& lanes, int i, int index, Scratch& s) {
-    lanes.one([&] {
-      s.sorted2[index] = s.staged2[i];
-      s.sorted[index] = s.staged[i];
-    });
+  static constexpr int together = 4;  ///< vectors of elements whose places are counted
+
+  /// The place of each element if no other has its distance, of those from `first` on. Behind the
+  /// end it is of no meaning.
+  ZHALO_HD static void count_not_above(const Lanes& lanes, int first, int staged, Scratch& s) {
+    const Lane none = lanes.broadcast(0);
+    const Lane minus_one = lanes.broadcast(-1);
+    Lane own[std::size_t{together}];
+    Lane place[std::size_t{together}];
+    ZHALO_UNROLL
+    for (int u = 0; u < together; ++u) {
+      own[u] = lanes.load(s.staged2 + first + u * Lanes::size);
+      place[u] = minus_one;
+    }
+    for (int j = 0; j < staged; ++j) {
+      const Lane other = lanes.broadcast(s.staged2[j]);
+      ZHALO_UNROLL
+      for (int u = 0; u < together; ++u)
+        place[u] = place[u] - lanes.select(other <= own[u], minus_one, none);
+    }
+    ZHALO_UNROLL
+    for (int u = 0; u < together; ++u) lanes.store(place[u], s.window + first + u * Lanes::size);
   }
 
-  /// Place in the order of squared distance, equal ones as they were staged.
-  ZHALO_HD static int stable_index(const Lanes& lanes, int i, int staged, const Scratch& s) {
-    const Real value = s.staged2[i];
-    int before = 0;
-    for (int j = 0; j < staged; j += Lanes::size) {
-      const auto other = lanes.load(s.staged2 + j);
-      const std::uint64_t not_above = lanes.ballot(other <= lanes.broadcast(value));
-      const std::uint64_t not_below = lanes.ballot(lanes.broadcast(value) <= other);
-      const std::uint64_t earlier = i > j ? first_bits(i - j) : 0;
-      before += count_bits(not_above & (~not_below | earlier));
-    }
-    return before;
+  ZHALO_HD static void put_in_order(const Lanes& lanes, int staged, Scratch& s) {
+    lanes.sync();
+    lanes.for_each_lane(staged, [&](Index i) {
+      const auto to = static_cast<int>(s.window[i]);
+      s.sorted2[to] = s.staged2[i];
+      s.sorted[to] = s.staged[i];
+    });
+    lanes.sync();
+  }
+
+  /// In the order of squared distance, equal ones as they were staged.
+  ZHALO_HD static Real stable_place(Index i, int staged, const Scratch& s) {
+    const Real r2 = s.staged2[i];
+    int place = 0;
+    for (int j = 0; j < staged; ++j)
+      if (s.staged2[j] < r2 || (s.staged2[j] == r2 && j < i)) ++place;
+    return static_cast<Real>(place);
   }
 
   /// Orders equal distances by global index, by insertion: particles of one place were staged in
@@ -114,16 +161,17 @@ struct BestList {
     }
   }
 
-  /// Elements of the row that come before the sorted element i.
-  ZHALO_HD Index count_before(const Row& row, Index i, const Scratch& s) const {
+  // ---------------------------------------------------------------- merging
+
+  /// Elements of the row that come before another one.
+  ZHALO_HD Index count_in_row(const Row& row, const Element& element) const {
     Index low = 0;
     Index high = row.num;
     while (low < high) {
       const Index middle = (low + high) / 2;
       const Real r2 = row.distance2[middle];
-      const bool before =
-          r2 < s.sorted2[i] ||
-          (r2 == s.sorted2[i] && global_index[row.index[middle]] < global_index[s.sorted[i]]);
+      const bool before = r2 < element.r2 || (r2 == element.r2 && global_index[row.index[middle]] <
+                                                                      global_index[element.index]);
       if (before) {
         low = middle + 1;
       } else {
@@ -133,12 +181,37 @@ struct BestList {
     return low;
   }
 
+  /// Into the other half of the scratch memory: the place of each element is its number among its
+  /// own and the number of others before it.
+  ZHALO_HD void merge_short(const Lanes& lanes, Row& row, Index num_new, Scratch& s) const {
+    const int half = row.distance2 == s.row2[0] ? 1 : 0;
+    const Row merged{s.row2[half], s.row[half], row.num};
+    const Row found{s.sorted2, s.sorted, num_new};
+    const auto put = [&](Index to, const Element& element) {
+      if (to >= rows.k) return;
+      merged.distance2[to] = element.r2;
+      merged.index[to] = element.index;
+    };
+    lanes.for_each_lane(num_new, [&](Index i) {
+      const Element element{found.distance2[i], found.index[i]};
+      put(i + count_in_row(row, element), element);
+    });
+    lanes.for_each_lane(row.num, [&](Index i) {
+      const Element element{row.distance2[i], row.index[i]};
+      put(i + count_in_row(found, element), element);
+    });
+    lanes.sync();
+    row = merged;
+  }
+
   /// From the last new element to the first: what comes behind it moves up by the number of new
   /// ones before that.
-  ZHALO_HD void merge(const Lanes& lanes, const Row& row, Index num_new, Scratch& s) const {
+  ZHALO_HD void merge_in_place(const Lanes& lanes, const Row& row, Index num_new,
+                               Scratch& s) const {
     LocalIndex* before = s.staged;  // what was staged lies in s.sorted now
-    lanes.for_each_lane(
-        num_new, [&](Index i) { before[i] = static_cast<LocalIndex>(count_before(row, i, s)); });
+    lanes.for_each_lane(num_new, [&](Index i) {
+      before[i] = static_cast<LocalIndex>(count_in_row(row, {s.sorted2[i], s.sorted[i]}));
+    });
     lanes.sync();
     Index end = row.num;
     for (Index i = num_new - 1; i >= 0; --i) {

@@ -24,10 +24,10 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   using typename Base::Scratch;
   using typename Base::Walk;
   /// On a multiprocessor: with more of them, a device would keep registers in memory.
-  static constexpr int warps_at_once = sizeof(Real) == 8 ? 12
-                                       : max_k > 16      ? 16
-                                       : max_k > 8       ? 20
-                                                         : 24;
+  static constexpr int warps_at_once = sizeof(Real) == 4 ? (max_k > 16  ? 16
+                                                            : max_k > 8 ? 24
+                                                                        : 28)
+                                                         : (max_k > 8 ? 12 : 16);
 
   ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);
@@ -40,9 +40,9 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
 
   template <class Metric>
   ZHALO_HD void visit(const Lanes& lanes, const Metric& metric, Walk& walk) const {
-    const NearLeaves near = near_leaves(lanes, metric, walk);
+    mark_near_leaves(lanes, metric, walk);
     for (int first = 0; first < walk.num; first += Lanes::size)
-      visit_lanes(lanes, metric, near, walk, first);
+      visit_lanes(lanes, metric, walk, first);
   }
 
   ZHALO_HD void refine(Walk& walk) const {
@@ -60,12 +60,6 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   /// Particles that are looked at before the first branch.
   static constexpr int together = max_k * sizeof(Real) > 64 ? 2 : 4;
   static constexpr double near_part = 0.02;  ///< of the reach, squared
-
-  /// A bit for each listed leaf: the near ones come first, for they bring the bounds down.
-  struct NearLeaves {
-    std::uint64_t bits[2];
-    ZHALO_HD bool has(int leaf) const { return (bits[leaf / 64] >> (leaf % 64) & 1) != 0; }
-  };
 
   /// Positions of particles from `first` on: one array an axis.
   struct Particles {
@@ -163,33 +157,33 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
     return this->distance2(metric, queries.x, x);
   }
 
+  /// Near leaves come first, for they bring the bounds down.
   template <class Metric>
-  ZHALO_HD NearLeaves near_leaves(const Lanes& lanes, const Metric& metric,
-                                  const Walk& walk) const {
-    static_assert(Scratch::max_leaves <= 128 && 64 % Lanes::size == 0);
+  ZHALO_HD void mark_near_leaves(const Lanes& lanes, const Metric& metric, const Walk& walk) const {
     const Lane near2 = lanes.broadcast(walk.reach2 * static_cast<Real>(near_part));
     Corners<Lanes> own;
     this->broadcast_box(lanes, search.queries, walk.leaf, own);
-    NearLeaves near{};
     for (int l = 0; l < walk.num_leaves; l += Lanes::size) {
       const Lane r2 =
           this->gap2(metric, own, this->listed_boxes(lanes, walk, l), lanes.broadcast(0));
-      near.bits[l / 64] |= lanes.ballot(r2 <= near2) << (l % 64);
+      const std::uint64_t near = lanes.ballot(r2 <= near2);
+      lanes.for_each_lane(Lanes::size, [&](Index i) {
+        walk.scratch.is_near[l + i] = static_cast<std::uint8_t>(near >> i & 1);
+      });
     }
-    return near;
+    lanes.sync();
   }
 
   template <class Metric>
-  ZHALO_HD void visit_lanes(const Lanes& lanes, const Metric& metric, const NearLeaves& near,
-                            Walk& walk, int first) const {
+  ZHALO_HD void visit_lanes(const Lanes& lanes, const Metric& metric, Walk& walk, int first) const {
     Scratch& s = walk.scratch;
     SearchedQueries queries{queries_of(lanes, walk, first), {}};
     queries.bound2 = lanes.load(s.bound2 + first);
     queries.best.clear(lanes, static_cast<int>(rows.k));
     if (walk.was_visited) this->read_rows(lanes, walk, first, queries.best);
-    for (const bool of_near : {true, false}) {
+    for (int of_near = 1; of_near >= 0; --of_near) {
       for (int l = 0; l < walk.num_leaves; ++l)
-        if (near.has(l) == of_near) visit_leaf(lanes, metric, l, walk, queries);
+        if (s.is_near[l] == of_near) visit_leaf(lanes, metric, l, walk, queries);
     }
     lanes.store(queries.bound2, s.bound2 + first);
     this->write_rows(lanes, walk, first, queries.best);
@@ -206,11 +200,10 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
     const Corners<Lanes> points{{queries.x[0], queries.x[1], queries.x[2]},
                                 {queries.x[0], queries.x[1], queries.x[2]}};
     const Lane gap2 = this->gap2(metric, points, box, lanes.broadcast(0));
-    const std::uint64_t lane_bits = lanes.ballot(gap2 <= queries.bound2);
-    if (lane_bits == 0) return;
+    const int num_queries = count_bits(lanes.ballot(gap2 <= queries.bound2));
+    if (num_queries == 0) return;
     const ParticleRun run = this->run_of(walk.scratch.leaf[l]);
-    walk.work.leaves += count_bits(lane_bits);
-    walk.work.pairs += Index{count_bits(lane_bits)} * (run.end - run.begin);
+    this->count_leaf(lanes, num_queries, run, walk.scratch);
     const Particles candidates = particles_of(lanes, run, walk.scratch);
     for (LocalIndex j = run.begin; j < run.end; j += together)
       offer(lanes, metric, candidates, {j, run.end}, queries);
@@ -265,12 +258,15 @@ void find_few_nearest(const E& exec, const SearchView<Real>& search, Index num_l
   for_each_with_lanes(exec, num_leaves, FindFewNearest<Lanes, max_k>{search, rows}, Lanes{});
 }
 
+/// More than a device's thread has registers for.
+template <class Real>
+inline constexpr int max_k_in_lanes = sizeof(Real) == sizeof(float) ? 32 : 16;
+
 template <class E, class Real>
 void find_nearest(const E& exec, const SearchView<Real>& search, Index num_leaves,
                   const BestRows<Real>& wanted) {
   BestRows<Real> rows = wanted;
-  // More than a device's thread has registers for.
-  constexpr int max_k = sizeof(Real) == sizeof(float) ? 32 : 16;
+  constexpr int max_k = max_k_in_lanes<Real>;
   if (!rows.resume && rows.k <= max_k) {
     rows.only_tied = true;
     if (rows.k <= 8) {

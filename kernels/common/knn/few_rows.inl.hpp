@@ -36,7 +36,8 @@ struct FewNearestScratch : WalkScratch<typename Lanes::real> {
   static constexpr std::size_t tile_size =
       num_in_rows > num_in_particles ? num_in_rows : num_in_particles;
 
-  Real lost2[WalkScratch<Real>::room_for_queries];  ///< of each query: see BestOfLanes
+  std::uint8_t is_near[WalkScratch<Real>::room_for_leaves];  ///< each listed leaf
+  Real lost2[WalkScratch<Real>::room_for_queries];           ///< of each query: see BestOfLanes
   Real tile[tile_size];  ///< rows on their way to memory, or back; or positions of particles
 };
 

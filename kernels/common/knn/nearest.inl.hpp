@@ -34,30 +34,31 @@ struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNe
     Scratch& s = walk.scratch;
     QueryState<Lanes> query = this->state_of(lanes, walk, i, s.bound2[i], s.bound_index[i]);
     const BestList<Lanes> best{rows, search.global_index};
+    BestRow<Real> row = best.open(lanes, query.row, query.found, s);
     for (int l = 0; l < walk.num_leaves; l += Lanes::size) {
       for (std::uint64_t near = this->leaves_of_use(lanes, metric, walk, l, query); near != 0;
            near &= near - 1) {
         ParticleRun run = this->run_of(s.leaf[l + lowest_bit(near)]);
         if (query.staged + static_cast<int>(run.end - run.begin) > Scratch::max_staged) {
-          flush(lanes, best, query, s);
+          flush(lanes, best, row, query, s);
           // The bound is closer now: of a million particles in one place only the first leaves
           // remain.
           near &= this->leaves_of_use(lanes, metric, walk, l, query);
           if (near == 0) break;
           run = this->run_of(s.leaf[l + lowest_bit(near)]);
         }
-        walk.work.leaves += 1;
-        walk.work.pairs += run.end - run.begin;
+        this->count_leaf(lanes, 1, run, s);
         this->test_particles(lanes, metric, query, run, [&](const FoundLanes<Lanes>& found) {
           best.add(lanes, {found.lane_bits, found.r2, search.first_local_index + found.first},
                    query.staged, s);
         });
       }
     }
-    flush(lanes, best, query, s);
+    flush(lanes, best, row, query, s);
+    best.close(lanes, row, query.row);
     lanes.sync();  // others may still read what was
     lanes.one([&] {
-      rows.count[query.row] = query.found;
+      rows.count[query.row] = static_cast<LocalIndex>(row.num);
       s.bound2[i] = query.bound2;
       s.bound_index[i] = query.bound_index;
     });
@@ -75,18 +76,14 @@ struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNe
   }
 
  private:
-  ZHALO_HD void flush(const Lanes& lanes, const BestList<Lanes>& best, QueryState<Lanes>& query,
-                      Scratch& s) const {
-    query.found = best.flush(lanes, query.row, query.found, query.staged, s);
+  /// The bound of a row that is full is its last element.
+  ZHALO_HD void flush(const Lanes& lanes, const BestList<Lanes>& best, BestRow<Real>& row,
+                      QueryState<Lanes>& query, Scratch& s) const {
+    best.flush(lanes, row, query.staged, s);
     query.staged = 0;
-    if (query.found == rows.k) take_bound(query);
-  }
-
-  /// The bound of a row that is full: its last element.
-  ZHALO_HD void take_bound(QueryState<Lanes>& query) const {
-    const Index last = (query.row + 1) * rows.k - 1;
-    query.bound2 = rows.distance2[last];
-    query.bound_index = search.global_index[rows.local_index[last]];
+    if (row.num < rows.k) return;
+    query.bound2 = row.distance2[rows.k - 1];
+    query.bound_index = search.global_index[row.index[rows.k - 1]];
   }
 
   // ---------------------------------------------------------------- bounds

@@ -19,6 +19,7 @@ struct WalkScratch {
   Real lo[3][room_for_leaves];
   Real hi[3][room_for_leaves];
   Real bound2[room_for_queries];  ///< of each query: neighbours further away are of no use
+  SearchWork work;
 };
 
 /// What one query at a time needs besides: particles that were found.
@@ -38,11 +39,15 @@ struct NeighbourScratch : StageScratch<RealType> {
   using Real = RealType;
   using StageScratch<Real>::max_staged;
   static constexpr int max_window = 256;
+  static constexpr int max_short_row = 128;
   static constexpr std::size_t room_for_window = max_window + WalkScratch<Real>::slack;
 
-  Real window[room_for_window];  ///< distances, before the walk
+  Real window[room_for_window];  ///< distances, before the walk; places in their order, later
   Real sorted2[max_staged];
   LocalIndex sorted[max_staged];
+  // The row of one query, and room to merge it into.
+  Real row2[2][max_short_row];
+  LocalIndex row[2][max_short_row];
   Index bound_index[max_leaf_size];  ///< of each query: nor are those just as far whose global
                                      ///< index is above this
 };
@@ -99,7 +104,7 @@ struct NeighbourWalk : TreeLanes<Lanes> {
 
   /// One leaf of queries, how far the furthest of them reaches, and where the walk is.
   struct Walk {
-    Index leaf;
+    LocalIndex leaf;
     LocalIndex begin;
     int num;
     Scratch& scratch;
@@ -108,13 +113,12 @@ struct NeighbourWalk : TreeLanes<Lanes> {
     int height = 0;
     int num_leaves = 0;
     bool was_visited = false;
-    SearchWork work{};
   };
 
   ZHALO_HD const Derived& derived() const { return static_cast<const Derived&>(*this); }
 
   ZHALO_HD Walk walk_of(Index item, Scratch& s) const {
-    const Index leaf = search.first_leaf + item;
+    const auto leaf = static_cast<LocalIndex>(search.first_leaf + item);
     const LocalIndex begin = search.queries.leaf_begin[leaf];
     return {leaf, begin, static_cast<int>(search.queries.leaf_end[leaf] - begin), s};
   }
@@ -148,6 +152,7 @@ struct NeighbourWalk : TreeLanes<Lanes> {
 
   /// Walks with the metric that the leaf needs. The reach of the walk must be known.
   ZHALO_HD void start(const Lanes& lanes, Walk& walk) const {
+    lanes.one([&] { walk.scratch.work = {}; });
     if (crosses_edge(walk)) {
       run(lanes, PeriodicSpace<Lanes>(lanes, search.period), walk);
     } else {
@@ -155,8 +160,17 @@ struct NeighbourWalk : TreeLanes<Lanes> {
     }
     lanes.one([&] {
       if (search.work == nullptr) return;
-      atomic_add(search.work->leaves, walk.work.leaves);
-      atomic_add(search.work->pairs, walk.work.pairs);
+      atomic_add(search.work->leaves, walk.scratch.work.leaves);
+      atomic_add(search.work->pairs, walk.scratch.work.pairs);
+    });
+  }
+
+  /// Counts what queries look at: each of them all particles of a leaf.
+  ZHALO_HD static void count_leaf(const Lanes& lanes, int num_queries, ParticleRun leaf,
+                                  Scratch& s) {
+    lanes.one([&] {
+      s.work.leaves += num_queries;
+      s.work.pairs += Index{num_queries} * (leaf.end - leaf.begin);
     });
   }
 

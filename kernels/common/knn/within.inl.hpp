@@ -36,8 +36,7 @@ struct FindWithin : NeighbourWalk<Lanes, WithinRows<typename Lanes::real>, FindW
         const ParticleRun run = this->run_of(s.leaf[l + lowest_bit(near)]);
         if (query.staged + static_cast<int>(run.end - run.begin) > Scratch::max_staged)
           append(lanes, query, s);
-        walk.work.leaves += 1;
-        walk.work.pairs += run.end - run.begin;
+        this->count_leaf(lanes, 1, run, s);
         this->test_particles(lanes, metric, query, run,
                              [&](const FoundLanes<Lanes>& found) { take(lanes, query, found, s); });
       }

@@ -110,11 +110,11 @@ ZHALO_HD inline std::uint64_t key_of(const KeyFrame& frame, const Vec3d& pos) {
 }
 
 /// What is done with particle(i) for each element i: take() gets its position.
-template <class Real>
+template <class Real, class Key>
 struct MakeKey {
   ParticlesView<Real> particles;
   KeyFrame frame;
-  Span<std::uint64_t> keys;
+  Span<Key> keys;
   Span<LocalIndex> order;
 
   ZHALO_HD Index particle(Index i) const { return i; }
@@ -125,41 +125,46 @@ struct MakeKey {
     Vec3d wrapped;
     for (int axis = 0; axis < particles.dimensions; ++axis)
       wrapped[axis] = static_cast<double>(frame.wrapped(pos[axis], axis));
-    keys[i] = key_of(frame, wrapped);
+    keys[i] = static_cast<Key>(key_of(frame, wrapped));
     order[i] = static_cast<LocalIndex>(i);
   }
 };
 
-template <class E, class Real>
-void make_keys(const E& exec, const ParticlesView<Real>& particles, const KeyFrame& frame,
-               Span<std::uint64_t> keys, Span<LocalIndex> order) {
-  const MakeKey<Real> make{particles, frame, keys, order};
+template <class E, class Real, class Key>
+void run_make_key(const E& exec, const MakeKey<Real, Key>& make) {
   if constexpr (std::is_same_v<E, Host>) {
-    for_each(exec, particles.num, make);
+    for_each(exec, make.particles.num, make);
   } else {
-    take_positions(exec, particles, make);
+    take_positions(exec, make.particles, make);
   }
 }
 
-template <class Real>
+template <class E, class Real>
+void make_keys(const E& exec, const ParticlesView<Real>& particles, const KeyFrame& frame,
+               Span<std::uint64_t> keys, Span<LocalIndex> order) {
+  run_make_key(exec, MakeKey<Real, std::uint64_t>{particles, frame, keys, order});
+}
+
+template <class Real, class Key>
 struct MakeKeyOfSorted {
   SortedPositions<Real> sorted;
   KeyFrame frame;
   double unscale;
-  Span<std::uint64_t> keys;
+  Span<Key> keys;
 
   ZHALO_HD void operator()(Index i) const {
     Vec3d pos;
     for (int axis = 0; axis < frame.box.dimensions; ++axis)
       pos[axis] = static_cast<double>(sorted.axis[axis][i]) * unscale;
-    keys[i] = key_of(frame, pos);
+    keys[i] = static_cast<Key>(key_of(frame, pos));
   }
 };
 
 template <class E, class Real>
 void make_keys_of_sorted(const E& exec, const SortedPositions<Real>& sorted, const KeyFrame& frame,
                          Span<std::uint64_t> keys) {
-  for_each(exec, keys.size(), MakeKeyOfSorted<Real>{sorted, frame, 1 / frame.scale, keys});
+  for_each(exec, keys.size(),
+           MakeKeyOfSorted<Real, std::uint64_t>{sorted, frame, 1 / frame.scale, keys});
 }
 
 template <class Real>
@@ -200,13 +205,36 @@ void gather_positions(const E& exec, const ParticlesView<Real>& particles, const
   }
 }
 
-template <class E, class Real>
-void sort_by_keys(const E& exec, SortedColumns<Real>& sorted) {
-  const Index num = sorted.keys.size();
+struct WidenKey {
+  Span<const std::uint32_t> from;
+  Span<std::uint64_t> to;
+
+  ZHALO_HD void operator()(Index i) const { to[i] = from[i]; }
+};
+
+/// make_keys(keys) queues what writes the keys, of either size. The order must be numbered by then.
+template <class E, class Real, class MakeKeys>
+void sort_by_keys(const E& exec, const MakeKeys& make_keys, SortedColumns<Real>& sorted) {
+  const Index num = sorted.order.size();
+  const int bits = sorted.frame.key_bits();
+  if constexpr (!std::is_same_v<E, Host>) {
+    if (bits <= bits_of_short_key) {
+      Buffer<std::uint32_t> keys(exec, num, "short keys");
+      Buffer<std::uint32_t> spare_keys(exec, num, "sorting of keys");
+      make_keys(keys.span());
+      Buffer<LocalIndex> spare_order(exec, num, "sorting of keys");
+      const Span<const std::uint32_t> result = sort_short_pairs(
+          exec, {keys.span(), sorted.order.span(), spare_keys.span(), spare_order.span()}, bits);
+      sorted.keys = Buffer<std::uint64_t>(exec, num, "keys");
+      return for_each(exec, num, WidenKey{result, sorted.keys.span()});
+    }
+  }
+  sorted.keys = Buffer<std::uint64_t>(exec, num, "keys");
+  make_keys(sorted.keys.span());
   Buffer<std::uint64_t> spare_keys(exec, num, "sorting of keys");
   Buffer<LocalIndex> spare_order(exec, num, "sorting of keys");
   sort_pairs(exec, {sorted.keys.span(), sorted.order.span(), spare_keys.span(), spare_order.span()},
-             sorted.frame.key_bits());
+             bits);
 }
 
 template <class E, class Real>
@@ -215,10 +243,11 @@ SortedColumns<Real> sort_positions(const E& exec, const ParticlesView<Real>& par
   const Index num = particles.num;
   SortedColumns<Real> sorted;
   sorted.frame = frame;
-  sorted.keys = Buffer<std::uint64_t>(exec, num, "keys");
   sorted.order = Buffer<LocalIndex>(exec, num, "sorted order");
-  make_keys(exec, particles, frame, sorted.keys.span(), sorted.order.span());
-  sort_by_keys(exec, sorted);
+  const auto make = [&]<class Key>(Span<Key> keys) {
+    run_make_key(exec, MakeKey<Real, Key>{particles, frame, keys, sorted.order.span()});
+  };
+  sort_by_keys(exec, make, sorted);
   for (auto& axis : sorted.pos) axis = Buffer<Real>(exec, num, "sorted positions");
   gather_positions(exec, particles, frame, Span<const LocalIndex>(sorted.order.span()),
                    sorted.positions());
@@ -241,13 +270,14 @@ SortedColumns<Real> sort_arrived(const E& exec, ArrivedPositions<Real> arrived,
   const Index num = arrived.num();
   SortedColumns<Real> sorted;
   sorted.frame = frame;
-  sorted.keys = Buffer<std::uint64_t>(exec, num, "keys");
   sorted.order = Buffer<LocalIndex>(exec, num, "sorted order");
   const SortedPositions<Real> pos{
       {arrived.pos[0].data(), arrived.pos[1].data(), arrived.pos[2].data()}, num};
-  make_keys_of_sorted(exec, pos, frame, sorted.keys.span());
   number(exec, sorted.order.span());
-  sort_by_keys(exec, sorted);
+  const auto make = [&]<class Key>(Span<Key> keys) {
+    for_each(exec, num, MakeKeyOfSorted<Real, Key>{pos, frame, 1 / frame.scale, keys});
+  };
+  sort_by_keys(exec, make, sorted);
   for (int axis = 0; axis < 3; ++axis) {
     sorted.pos[axis] = Buffer<Real>(exec, num, "sorted positions");
     if (axis < frame.box.dimensions) {

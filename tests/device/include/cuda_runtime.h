@@ -100,6 +100,7 @@ inline void __syncwarp(unsigned mask = 0xffffffffU) { zhalo::emulated::sync_warp
 
 inline int __popc(unsigned x) { return std::popcount(x); }
 inline int __popcll(unsigned long long x) { return std::popcount(x); }
+inline int __ffs(int x) { return __builtin_ffs(x); }
 inline int __ffsll(long long x) { return __builtin_ffsll(x); }
 inline int __clzll(long long x) { return std::countl_zero(static_cast<unsigned long long>(x)); }
 inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
