@@ -271,7 +271,9 @@ struct FindAmongCandidates
   /// Keeps the k nearest of the staged, in order, and brings the bound down.
   void keep_nearest(Query& query, Scratch& s) const {
     constexpr int columns = KeySorter<1>::size;
-    if (max_k < 32 && query.staged <= 32) {
+    if (max_k <= 8 && query.staged <= 16) {
+      keep_nearest_of<16 / columns>(query, s);
+    } else if (max_k < 32 && query.staged <= 32) {
       keep_nearest_of<32 / columns>(query, s);
     } else if (query.staged <= 64) {
       keep_nearest_of<64 / columns>(query, s);
