@@ -1,12 +1,11 @@
 /// Many particles: groups that are known by construction, and results that may not depend on how
 /// they are computed.
-#include <hwy/targets.h>
-
 #include <catch2/catch.hpp>
 #include <map>
 
 #include "tests/support/random.hpp"
 #include "tests/support/run_fof.hpp"
+#include "tests/support/vector_targets.hpp"
 #include "zhalo/ics/points.hpp"
 
 namespace {
@@ -110,21 +109,10 @@ TEST_CASE("labels do not depend on the processor's vector instructions") {
   const PointSet<double> same{
       {point_set.pos.begin(), point_set.pos.end()}, point_set.box, point_set.linking_length};
   const Label expected = brute_force_groups(point_set);
-  const std::int64_t supported = hwy::SupportedTargets();
-  std::vector<std::string> seen;
-  for (std::int64_t left = supported; left != 0; left &= left - 1) {
-    hwy::SetSupportedTargetsForTest(left & -left);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    const std::string name = describe(host_exec(1));
-    if (std::find(seen.begin(), seen.end(), name) != seen.end()) continue;
-    CAPTURE(name);
-    seen.push_back(name);
+  for_each_vector_target([&] {
     CHECK(fof_labels(point_set) == expected);
     CHECK(fof_labels(same) == expected);
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  CHECK(!seen.empty());
+  });
 }
 
 TEMPLATE_TEST_CASE("two very large clumps: apart, and joined by one pair", "", float, double) {

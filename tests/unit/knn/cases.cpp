@@ -1,6 +1,7 @@
 // Neighbours of larger point_sets, of every kind that could be a difficulty, equal those of brute
 // force.
 #include "tests/support/run_fof.hpp"
+#include "tests/support/vector_targets.hpp"
 #include "tests/unit/knn/knn_check.hpp"
 
 namespace zhalo::testing {
@@ -75,6 +76,20 @@ TEMPLATE_TEST_CASE("thousands of neighbours", "[knn]", float, double) {
   }
   check_point_set(points_in<TestType>(cube(0, 1, periodic), Shape::blobs, 300, 27),
                   {.k = 4096, .include_self = false});
+}
+
+TEST_CASE("neighbours do not depend on the processor's vector instructions", "[knn]") {
+  const PointSet<float> points = clustered<float>(cube(0, 1, true), 700);
+  const PointSet<float> lattice = full_lattice(8, true);
+  Random random(34);
+  const PointSet<float> queries = random_queries(points, random, 40);
+  for_each_vector_target([&] {
+    for (const int k : {8, 16, 32, 48, 64, 65, 200}) {
+      check_point_set(points, {.k = k});
+      check_point_set(lattice, {.k = k, .include_self = false});
+      check_queries(points, queries, {.k = k});
+    }
+  });
 }
 
 TEST_CASE("lattices full of ties, and hundreds of equal particles", "[knn]") {
