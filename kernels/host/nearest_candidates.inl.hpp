@@ -271,14 +271,15 @@ struct FindAmongCandidates
   /// Keeps the k nearest of the staged, in order, and brings the bound down.
   void keep_nearest(Query& query, Scratch& s) const {
     constexpr int columns = KeySorter<1>::size;
+    if constexpr (max_k > 32) {
+      if (query.staged > 64) return keep_nearest_of<Scratch::max_staged / columns>(query, s);
+    }
     if (max_k <= 8 && query.staged <= 16) {
       keep_nearest_of<16 / columns>(query, s);
     } else if (max_k < 32 && query.staged <= 32) {
       keep_nearest_of<32 / columns>(query, s);
-    } else if (query.staged <= 64) {
-      keep_nearest_of<64 / columns>(query, s);
     } else {
-      keep_nearest_of<Scratch::max_staged / columns>(query, s);
+      keep_nearest_of<64 / columns>(query, s);
     }
   }
 

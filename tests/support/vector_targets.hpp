@@ -31,7 +31,7 @@ void for_each_vector_target(const Check& check) {
     check();
   }
   choose(0);
-  CHECK(!seen.empty());
+  CHECK_FALSE(seen.empty());
 }
 
 }  // namespace zhalo::testing
