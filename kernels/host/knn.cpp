@@ -44,14 +44,14 @@ HWY_BEFORE_NAMESPACE();
 namespace zhalo::kernels::HWY_NAMESPACE {
 
 /// With candidates in the lanes, where there are enough of them. Queries that are no particles have
-/// long lists of leaves, which the common text goes through faster.
+/// long lists of leaves, which the common text goes through faster with a query in each lane.
 template <class Real>
 void find_nearest_on_host(const Host& exec, const SearchView<Real>& search, Index num_leaves,
                           const BestRows<Real>& wanted) {
 #if HWY_TARGET != HWY_SCALAR
   if constexpr (std::is_same_v<Real, float> && SimdLanes<float>::size >= 8) {
-    if ((search.queries_are_particles || wanted.k > max_k_in_lanes<Real>)&&!wanted.resume &&
-        wanted.k <= max_k_among_candidates) {
+    const bool pays = search.queries_are_particles || wanted.k > max_k_in_lanes<float>;
+    if (pays && !wanted.resume && wanted.k <= max_k_among_candidates) {
       BestRows<float> rows = wanted;
       rows.only_tied = true;
       find_among_candidates(exec, search, num_leaves, rows);

@@ -24,10 +24,9 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   using typename Base::Scratch;
   using typename Base::Walk;
   /// On a multiprocessor: with more of them, a device would keep registers in memory.
-  static constexpr int warps_at_once = sizeof(Real) == 4 ? (max_k > 16  ? 16
-                                                            : max_k > 8 ? 24
-                                                                        : 28)
-                                                         : (max_k > 8 ? 12 : 16);
+  static constexpr int warps_of_float = max_k > 16 ? 16 : max_k > 8 ? 24 : 28;
+  static constexpr int warps_of_double = max_k > 8 ? 12 : 16;
+  static constexpr int warps_at_once = sizeof(Real) == 4 ? warps_of_float : warps_of_double;
 
   ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);
