@@ -20,6 +20,9 @@ POSITIONS = ("Coordinates", "IntCoordinates")
 VELOCITIES = ("Velocities", "Velocity")
 MASSES = ("Masses", "Mass", "DynamicalMasses")
 
+# What an attribute raises that is damaged (RuntimeError: h5a.exists), missing or of another type.
+UNREADABLE = (LookupError, TypeError, ValueError, OSError, RuntimeError, ZeroDivisionError)
+
 
 class Reading:
     """What zhalo says: the file `reading`, and the raw numbers beside it."""
@@ -125,8 +128,8 @@ def allowed_factors(path):
         ):
             try:
                 factors.append(math.sqrt(scale(header_numbers(file, name)[0])))
-            except (KeyError, IndexError, TypeError, ValueError, OSError, ZeroDivisionError):
-                pass  # damaged, or another type: then it is none of the factors
+            except UNREADABLE:
+                pass  # then it is none of the factors
     return factors
 
 
