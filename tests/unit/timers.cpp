@@ -17,11 +17,34 @@ TEST_CASE("phases keep the order of their first run and add up") {
   CHECK(timers.total() == 3.5);
 }
 
-TEST_CASE("a phase within a phase counts for itself only, so that phases add up") {
-  const auto wait = [](const ScopedTimer& timer) {
-    while (timer.seconds() < 0.01) {
+namespace {
+
+void wait(const ScopedTimer& timer) {
+  while (timer.seconds() < 0.01) {
+  }
+}
+
+}  // namespace
+
+TEST_CASE("phases of a copy are not within those of the original") {
+  Timers timers;
+  {
+    const ScopedTimer outer(&timers, "outer");
+    Timers copy = timers;
+    Timers assigned;
+    assigned = timers;
+    for (Timers* other : {&copy, &assigned}) {
+      const ScopedTimer elsewhere(other, "elsewhere");
+      wait(elsewhere);
     }
-  };
+    CHECK(copy.phases().size() == 1);
+    CHECK(assigned.phases().size() == 1);
+  }
+  REQUIRE(timers.phases().size() == 1);
+  CHECK(timers.phases()[0].seconds >= 0.02);
+}
+
+TEST_CASE("a phase within a phase counts for itself only, so that phases add up") {
   Timers timers;
   double passed = 0;
   {

@@ -18,8 +18,6 @@ struct Phase {
   double seconds = 0;
 };
 
-class ScopedTimer;
-
 /// Collects the seconds of phases, in the order in which the phases first ended. If a phase runs
 /// again, its seconds are added. A phase within a phase counts for itself, and not for the outer
 /// one: so the phases add up to the time that passed. Not thread-safe.
@@ -54,7 +52,7 @@ class Timers {
 
   std::vector<Phase> phases_;
   std::function<void(const std::string& name)> observer_;
-  ScopedTimer* innermost_ = nullptr;
+  std::vector<double> inner_seconds_;  ///< of each phase under way: those of phases within it
 };
 
 /// Adds the time from its construction to its destruction to `timers`, which may be null. The time
@@ -65,15 +63,16 @@ class ScopedTimer {
       : timers_(timers), name_(std::move(name)), start_(std::chrono::steady_clock::now()) {
     if (timers_ == nullptr) return;
     timers_->begin(name_);
-    outer_ = timers_->innermost_;
-    timers_->innermost_ = this;
+    timers_->inner_seconds_.push_back(0);
   }
   ~ScopedTimer() {
     if (timers_ == nullptr) return;
     const double passed = seconds();
-    timers_->add(name_, passed - inner_seconds_);
-    timers_->innermost_ = outer_;
-    if (outer_ != nullptr) outer_->inner_seconds_ += passed;
+    std::vector<double>& inner_seconds = timers_->inner_seconds_;
+    if (inner_seconds.empty()) return;  // another Timers was assigned meanwhile
+    timers_->add(name_, passed - inner_seconds.back());
+    inner_seconds.pop_back();
+    if (!inner_seconds.empty()) inner_seconds.back() += passed;
   }
   ScopedTimer(const ScopedTimer&) = delete;
   ScopedTimer& operator=(const ScopedTimer&) = delete;
@@ -87,8 +86,6 @@ class ScopedTimer {
   Timers* timers_;
   std::string name_;
   std::chrono::steady_clock::time_point start_;
-  ScopedTimer* outer_ = nullptr;
-  double inner_seconds_ = 0;
 };
 
 }  // namespace zhalo
