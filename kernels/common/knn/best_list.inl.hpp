@@ -90,25 +90,24 @@ struct BestList {
 
   /// By squared distance, then by global index.
   ZHALO_HD void sort_stage(const Lanes& lanes, int staged, Scratch& s) const {
-    lanes.for_each_lane(staged, [&](Index i) { s.sorted[i] = no_index; });
+    Lane minus_sum = lanes.broadcast(0);
     for (int first = 0; first < staged; first += together * Lanes::size)
-      count_not_above(lanes, first, staged, s);
+      count_not_above(lanes, first, staged, minus_sum, s);
+    // Each pair of equal distances adds 1 to the sum of all places.
+    const int num_pairs = staged * (staged - 1) / 2;
+    const bool has_equals = sum_of(lanes, minus_sum, s) != -static_cast<Real>(num_pairs);
+    if (has_equals)
+      lanes.for_each_lane(staged, [&](Index i) { s.window[i] = stable_place(i, staged, s); });
     put_in_order(lanes, staged, s);
-    bool has_equals = false;
-    lanes.for_each_lane(staged,
-                        [&](Index i) { has_equals = has_equals || s.sorted[i] == no_index; });
-    if (!lanes.any(has_equals)) return;
-    // Elements with the same distance were all put at the last place of them.
-    lanes.for_each_lane(staged, [&](Index i) { s.window[i] = stable_place(i, staged, s); });
-    put_in_order(lanes, staged, s);
-    lanes.one([&] { order_equals(staged, s); });
+    if (has_equals) lanes.one([&] { order_equals(staged, s); });
   }
 
   static constexpr int together = 4;  ///< vectors of elements whose places are counted
 
   /// The place of each element if no other has its distance, of those from `first` on. Behind the
   /// end it is of no meaning.
-  ZHALO_HD static void count_not_above(const Lanes& lanes, int first, int staged, Scratch& s) {
+  ZHALO_HD static void count_not_above(const Lanes& lanes, int first, int staged, Lane& minus_sum,
+                                       Scratch& s) {
     const Lane none = lanes.broadcast(0);
     const Lane minus_one = lanes.broadcast(-1);
     Lane own[std::size_t{together}];
@@ -125,7 +124,22 @@ struct BestList {
         place[u] = place[u] - lanes.select(other <= own[u], minus_one, none);
     }
     ZHALO_UNROLL
-    for (int u = 0; u < together; ++u) lanes.store(place[u], s.window + first + u * Lanes::size);
+    for (int u = 0; u < together; ++u) {
+      const int begin = first + u * Lanes::size;
+      lanes.store(place[u], s.window + begin);
+      const std::uint64_t is_staged = begin < staged ? first_bits(staged - begin) : 0;
+      minus_sum = minus_sum - lanes.select(is_staged, place[u], none);
+    }
+  }
+
+  /// Over all lanes. Whole numbers: exact in any order.
+  ZHALO_HD static Real sum_of(const Lanes& lanes, Lane values, Scratch& s) {
+    lanes.store(values, s.sorted2);
+    lanes.sync();
+    Real sum = 0;
+    for (int lane = 0; lane < Lanes::size; ++lane) sum += s.sorted2[lane];
+    lanes.sync();
+    return sum;
   }
 
   ZHALO_HD static void put_in_order(const Lanes& lanes, int staged, Scratch& s) {
