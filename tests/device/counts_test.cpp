@@ -28,7 +28,7 @@ using Budgets = std::map<std::string, Budget>;
 /// are, and that the results are there; of a catalogue of a domain what is wrong with masses, types
 /// and labels, how many groups there are, their lengths and labels, and the table. Its bytes are
 /// those of the table.
-const Budgets budgets = {{"fof", {19, 3, 104, 2.5, 9, 0.12}},
+const Budgets budgets = {{"fof", {18, 3, 104, 2.5, 9, 0.12}},
                          {"catalogue", {31, 4, 16384, 0.05, 0, 1}},
                          {"knn", {20, 3, 120, 10, 5, 0.2}},
                          {"knn/self/uniform/k64", {20, 3, 120, 65, 10, 0.2}},

@@ -130,19 +130,20 @@ struct MakeKey {
   }
 };
 
-template <class E, class Real, class Key>
-void run_make_key(const E& exec, const MakeKey<Real, Key>& make) {
+/// Over all particles of take.particles.
+template <class E, class Take>
+void for_each_position(const E& exec, const Take& take) {
   if constexpr (std::is_same_v<E, Host>) {
-    for_each(exec, make.particles.num, make);
+    for_each(exec, take.particles.num, take);
   } else {
-    take_positions(exec, make.particles, make);
+    take_positions(exec, take.particles, take);
   }
 }
 
 template <class E, class Real>
 void make_keys(const E& exec, const ParticlesView<Real>& particles, const KeyFrame& frame,
                Span<std::uint64_t> keys, Span<LocalIndex> order) {
-  run_make_key(exec, MakeKey<Real, std::uint64_t>{particles, frame, keys, order});
+  for_each_position(exec, MakeKey<Real, std::uint64_t>{particles, frame, keys, order});
 }
 
 template <class Real, class Key>
@@ -197,13 +198,15 @@ struct GatherPosition {
 template <class E, class Real>
 void gather_positions(const E& exec, const ParticlesView<Real>& particles, const KeyFrame& frame,
                       Span<const LocalIndex> order, const SortedPositions<Real>& sorted) {
-  const GatherPosition<Real> gather{particles, frame, order, sorted};
-  if constexpr (std::is_same_v<E, Host>) {
-    for_each(exec, particles.num, gather);
-  } else {
-    take_positions(exec, particles, gather);
-  }
+  for_each_position(exec, GatherPosition<Real>{particles, frame, order, sorted});
 }
+
+/// Sorted keys of 32 bits, and the memory that they are in.
+struct ShortKeys {
+  Buffer<std::uint32_t> keys;
+  Buffer<std::uint32_t> spare;
+  Span<const std::uint32_t> sorted;
+};
 
 struct WidenKey {
   Span<const std::uint32_t> from;
@@ -213,20 +216,20 @@ struct WidenKey {
 };
 
 /// make_keys(keys) queues what writes the keys, of either size. The order must be numbered by then.
+/// On a device short keys are sorted as such. They are returned, and still have to be made wide.
 template <class E, class Real, class MakeKeys>
-void sort_by_keys(const E& exec, const MakeKeys& make_keys, SortedColumns<Real>& sorted) {
+ShortKeys sort_by_keys(const E& exec, const MakeKeys& make_keys, SortedColumns<Real>& sorted) {
   const Index num = sorted.order.size();
   const int bits = sorted.frame.key_bits();
   if constexpr (!std::is_same_v<E, Host>) {
     if (bits <= bits_of_short_key) {
-      Buffer<std::uint32_t> keys(exec, num, "short keys");
-      Buffer<std::uint32_t> spare_keys(exec, num, "sorting of keys");
-      make_keys(keys.span());
+      ShortKeys made{{exec, num, "short keys"}, {exec, num, "sorting of keys"}, {}};
+      make_keys(made.keys.span());
       Buffer<LocalIndex> spare_order(exec, num, "sorting of keys");
-      const Span<const std::uint32_t> result = sort_short_pairs(
-          exec, {keys.span(), sorted.order.span(), spare_keys.span(), spare_order.span()}, bits);
-      sorted.keys = Buffer<std::uint64_t>(exec, num, "keys");
-      return for_each(exec, num, WidenKey{result, sorted.keys.span()});
+      made.sorted = sort_short_pairs(
+          exec, {made.keys.span(), sorted.order.span(), made.spare.span(), spare_order.span()},
+          bits);
+      return made;
     }
   }
   sorted.keys = Buffer<std::uint64_t>(exec, num, "keys");
@@ -235,7 +238,23 @@ void sort_by_keys(const E& exec, const MakeKeys& make_keys, SortedColumns<Real>&
   Buffer<LocalIndex> spare_order(exec, num, "sorting of keys");
   sort_pairs(exec, {sorted.keys.span(), sorted.order.span(), spare_keys.span(), spare_order.span()},
              bits);
+  return {};
 }
+
+/// GatherPosition, and keys become wide in the same pass.
+template <class Real>
+struct GatherPositionAndKey : GatherPosition<Real> {
+  WidenKey widen;
+
+  ZHALO_HD void operator()(Index i) const {
+    GatherPosition<Real>::operator()(i);
+    widen(i);
+  }
+  ZHALO_HD void take(Index i, const Vec<Real, 3>& pos) const {
+    GatherPosition<Real>::take(i, pos);
+    widen(i);
+  }
+};
 
 template <class E, class Real>
 SortedColumns<Real> sort_positions(const E& exec, const ParticlesView<Real>& particles,
@@ -245,12 +264,17 @@ SortedColumns<Real> sort_positions(const E& exec, const ParticlesView<Real>& par
   sorted.frame = frame;
   sorted.order = Buffer<LocalIndex>(exec, num, "sorted order");
   const auto make = [&]<class Key>(Span<Key> keys) {
-    run_make_key(exec, MakeKey<Real, Key>{particles, frame, keys, sorted.order.span()});
+    for_each_position(exec, MakeKey<Real, Key>{particles, frame, keys, sorted.order.span()});
   };
-  sort_by_keys(exec, make, sorted);
+  const ShortKeys made = sort_by_keys(exec, make, sorted);
+  if (sorted.keys.size() != num) sorted.keys = Buffer<std::uint64_t>(exec, num, "keys");
   for (auto& axis : sorted.pos) axis = Buffer<Real>(exec, num, "sorted positions");
-  gather_positions(exec, particles, frame, Span<const LocalIndex>(sorted.order.span()),
-                   sorted.positions());
+  const GatherPosition<Real> gather{particles, frame, sorted.order.span(), sorted.positions()};
+  if (made.sorted.empty()) {
+    for_each_position(exec, gather);
+  } else {
+    for_each_position(exec, GatherPositionAndKey<Real>{gather, {made.sorted, sorted.keys.span()}});
+  }
   return sorted;
 }
 
@@ -277,7 +301,10 @@ SortedColumns<Real> sort_arrived(const E& exec, ArrivedPositions<Real> arrived,
   const auto make = [&]<class Key>(Span<Key> keys) {
     for_each(exec, num, MakeKeyOfSorted<Real, Key>{pos, frame, 1 / frame.scale, keys});
   };
-  sort_by_keys(exec, make, sorted);
+  if (const ShortKeys made = sort_by_keys(exec, make, sorted); !made.sorted.empty()) {
+    sorted.keys = Buffer<std::uint64_t>(exec, num, "keys");
+    for_each(exec, num, WidenKey{made.sorted, sorted.keys.span()});
+  }
   for (int axis = 0; axis < 3; ++axis) {
     sorted.pos[axis] = Buffer<Real>(exec, num, "sorted positions");
     if (axis < frame.box.dimensions) {
