@@ -10,6 +10,10 @@ using NeighbourKey = std::int64_t;
 /// Above all others, as are its distance (not a number) and its index.
 inline constexpr NeighbourKey no_key = std::numeric_limits<NeighbourKey>::max();
 
+/// The upper bits of a squared distance, and below them where it lies among some: half as long, but
+/// distances that differ little can come out of order.
+using ShortNeighbourKey = std::uint32_t;
+
 template <class Vector>
 HWY_INLINE void order_lanes(Vector& smaller, Vector& larger) {
   const Vector a = smaller;
@@ -44,19 +48,21 @@ HWY_INLINE void sort_lanes(Vector* vectors) {
 /// Some keys, a vector for each row. First each column is sorted, then columns are merged in pairs,
 /// then pairs of columns, and so on. In the end the keys ascend from the top of a column to its
 /// bottom, and from column to column.
-template <int num_rows>
+template <class Key, int num>
 class KeySorter {
-  using Tag = hn::ScalableTag<NeighbourKey>;
+  using Tag = hn::ScalableTag<Key>;
   using Keys = hn::Vec<Tag>;
-  using Bits = hn::RebindToUnsigned<Tag>;
-  using Halves = hn::Half<hn::Repartition<std::uint32_t, Tag>>;
 
  public:
+  static constexpr int size = num;
   static constexpr int num_columns = static_cast<int>(hn::MaxLanes(Tag{}));
-  static constexpr int size = num_rows * num_columns;
+  static constexpr int num_rows = size / num_columns;
 
   /// Reads `size` elements of each.
   HWY_INLINE void load(const std::uint32_t* distance_bits, const std::uint32_t* index) {
+    static_assert(std::is_same_v<Key, NeighbourKey>);
+    using Bits = hn::RebindToUnsigned<Tag>;
+    using Halves = hn::Half<hn::Repartition<std::uint32_t, Tag>>;
     ZHALO_UNROLL
     for (int row = 0; row < num_rows; ++row) {
       const auto above =
@@ -67,12 +73,24 @@ class KeySorter {
     }
   }
 
+  /// Reads `size` distances.
+  HWY_INLINE void load(const std::uint32_t* distance_bits) {
+    static_assert(std::is_same_v<Key, ShortNeighbourKey>);
+    ZHALO_UNROLL
+    for (int row = 0; row < num_rows; ++row) {
+      const int first = row * num_columns;
+      const Keys above =
+          hn::AndNot(hn::Set(Tag{}, size - 1), hn::LoadU(Tag{}, distance_bits + first));
+      keys_[row] = hn::Or(above, hn::Iota(Tag{}, static_cast<Key>(first)));
+    }
+  }
+
   HWY_INLINE void sort() {
     sort_lanes<0, num_rows>(keys_);
     merge_columns<1>();
   }
 
-  HWY_INLINE void store(NeighbourKey* to) const {
+  HWY_INLINE void store(Key* to) const {
     ZHALO_UNROLL
     for (int row = 0; row < num_rows; ++row)
       hn::Store(keys_[row], Tag{}, to + Index{row} * num_columns);
@@ -140,15 +158,19 @@ class KeySorter {
   static HWY_INLINE Keys mirrored(Keys keys) {
     if constexpr (width == 2) return hn::Reverse2(Tag{}, keys);
     if constexpr (width == 4) return hn::Reverse4(Tag{}, keys);
-    return hn::Reverse(Tag{}, keys);
+    if constexpr (width == num_columns) return hn::Reverse(Tag{}, keys);
+    return hn::Reverse8(Tag{}, keys);
   }
 
   /// Each with the one `distance` columns away.
   template <int distance>
   static HWY_INLINE Keys exchanged(Keys keys) {
+    constexpr std::size_t bytes = distance * sizeof(Key);
+    static_assert(bytes <= 32);
     if constexpr (distance == 1) return hn::Reverse2(Tag{}, keys);
-    static_assert(distance <= 2);
-    return hn::SwapAdjacentBlocks(keys);
+    if constexpr (distance > 1 && bytes == 8) return hn::Shuffle1032(keys);
+    if constexpr (distance > 1 && bytes == 16) return hn::SwapAdjacentBlocks(keys);
+    return hn::ConcatLowerUpper(Tag{}, keys, keys);
   }
 
   Keys keys_[std::size_t{num_rows}];
