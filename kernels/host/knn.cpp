@@ -37,6 +37,8 @@
 #if HWY_TARGET != HWY_SCALAR
 #include "kernels/host/sorted_keys.inl.hpp"
 // After sorting.
+#include "kernels/host/neighbour_stage.inl.hpp"
+// After the stage.
 #include "kernels/host/nearest_candidates.inl.hpp"
 #endif
 

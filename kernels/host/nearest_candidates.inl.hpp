@@ -15,7 +15,6 @@ struct CandidateScratch : WalkScratch<typename Lanes::real> {
   static constexpr int max_parts = Base::max_leaves * max_leaf_size / Lanes::size;
   static constexpr std::size_t room_for_parts = max_parts + Base::slack;
   static constexpr int max_staged = max_k > 8 ? 128 : 64;
-  static constexpr std::size_t room_for_staged = max_staged + Base::slack;
 
   LocalIndex near_leaves[Base::room_for_leaves];  ///< of those in the list, to one query
   // Parts of these leaves, as many particles as there are lanes, or what is left.
@@ -23,12 +22,7 @@ struct CandidateScratch : WalkScratch<typename Lanes::real> {
   LocalIndex part_left[room_for_parts];  ///< particles from there to the end of the leaf
   LocalIndex part_leaf[room_for_parts];  ///< its place in the list
 
-  std::uint32_t distance_bits[room_for_staged];  ///< of particles that a query found
-  LocalIndex index[room_for_staged];
-  alignas(64) ShortNeighbourKey short_keys[max_staged];
-  // The nearest of them, in order, and the next one.
-  std::uint32_t kept_bits[max_k + 1 + Base::slack];
-  LocalIndex kept_index[max_k + 1 + Base::slack];
+  NeighbourStage<max_staged, max_k> stage;  ///< particles that a query found
   float lost2[Base::room_for_queries];  ///< of each query: the nearest that was left out although
                                         ///< it was within the bound
 };
@@ -264,8 +258,8 @@ struct FindAmongCandidates
     const auto within =
         hn::AndNot(hn::Eq(index, hn::Set(bits, query.self)), hn::RebindMask(bits, near));
     hn::StoreU(hn::Compress(hn::BitCast(bits, r2.value), within), bits,
-               s.distance_bits + query.staged);
-    hn::StoreU(hn::Compress(index, within), bits, s.index + query.staged);
+               s.stage.distance_bits + query.staged);
+    hn::StoreU(hn::Compress(index, within), bits, s.stage.index + query.staged);
     query.staged += static_cast<int>(hn::CountTrue(bits, within));
   }
 
@@ -273,13 +267,13 @@ struct FindAmongCandidates
 
   /// Keeps the k nearest of the staged, in order, and brings the bound down.
   void keep_nearest(Query& query, Scratch& s) const {
-    constexpr int max_size = Scratch::max_staged;
+    if constexpr (Scratch::max_staged > 64) {
+      if (query.staged > 64) return keep_nearest_of<Scratch::max_staged>(query, s);
+    }
     if (max_k <= 8 && query.staged <= 16) {
       keep_nearest_of<16>(query, s);
     } else if (max_k < 32 && query.staged <= 32) {
       keep_nearest_of<32>(query, s);
-    } else if (max_size > 64 && query.staged > 64) {
-      keep_nearest_of<max_size>(query, s);
     } else {
       keep_nearest_of<64>(query, s);
     }
@@ -287,70 +281,11 @@ struct FindAmongCandidates
 
   template <int size>
   void keep_nearest_of(Query& query, Scratch& s) const {
-    const hn::ScalableTag<std::uint32_t> tag;
-    for (int i = query.staged; i < size; i += Lanes::size) {
-      hn::StoreU(hn::Set(tag, static_cast<std::uint32_t>(no_key >> 32)), tag, s.distance_bits + i);
-      hn::StoreU(hn::Set(tag, no_index), tag, s.index + i);
-    }
-    if (!sort_quickly<size>(query, s)) sort_exactly<size>(s);
-    bring_bound_down(query, s);
-  }
-
-  /// By short keys, if that puts the k nearest in order: in all but one of some hundred queries,
-  /// unless distances are equal.
-  template <int size>
-  ZHALO_LANES_INLINE bool sort_quickly(const Query& query, Scratch& s) const {
-    using Sorter = KeySorter<ShortNeighbourKey, size>;
-    constexpr int num = std::min(max_k + 1, size);
-    Sorter sorter;
-    sorter.load(s.distance_bits);
-    sorter.sort();
-    sorter.store(s.short_keys);
-    ZHALO_UNROLL
-    for (int i = 0; i < num; ++i) {
-      const ShortNeighbourKey key = s.short_keys[Sorter::place_of(i)];
-      s.kept_bits[i] = s.distance_bits[key % size];
-      s.kept_index[i] = s.index[key % size];
-    }
-    // Each is below the next one, as far as what counts.
-    const hn::ScalableTag<std::uint32_t> tag;
-    const int num_compared = std::min(query.staged, static_cast<int>(rows.k) + 1) - 1;
-    bool in_order = true;
-    for (int i = 0; i < num_compared; i += Lanes::size) {
-      const auto different_bits =
-          hn::Xor(hn::LoadU(tag, s.kept_bits + i), hn::LoadU(tag, s.kept_bits + i + 1));
-      const auto is_equal = hn::Lt(different_bits, hn::Set(tag, size));
-      const auto is_compared = hn::FirstN(tag, static_cast<std::size_t>(num_compared - i));
-      in_order &= hn::AllFalse(tag, hn::And(is_equal, is_compared));
-    }
-    return in_order;
-  }
-
-  template <int size>
-  void sort_exactly(Scratch& s) const {
-    using Sorter = KeySorter<NeighbourKey, size>;
-    constexpr int num = std::min(max_k + 1, size);
-    alignas(64) NeighbourKey keys[size];
-    Sorter sorter;
-    sorter.load(s.distance_bits, s.index);
-    sorter.sort();
-    sorter.store(keys);
-    ZHALO_UNROLL
-    for (int i = 0; i < num; ++i) {
-      const NeighbourKey key = keys[Sorter::place_of(i)];
-      s.kept_bits[i] = static_cast<std::uint32_t>(key >> 32);
-      s.kept_index[i] = static_cast<LocalIndex>(key);
-    }
-  }
-
-  void bring_bound_down(Query& query, Scratch& s) const {
-    std::copy_n(s.kept_bits, max_k, s.distance_bits);
-    std::copy_n(s.kept_index, max_k, s.index);
     const auto k = static_cast<int>(rows.k);
+    s.stage.template keep_nearest<size>(query.staged, k);
     if (query.staged < k) return;
-    const auto distance2 = [&](int i) { return std::bit_cast<float>(s.kept_bits[i]); };
-    const float last2 = distance2(k - 1);
-    if (query.staged > k) query.lost2 = std::min(query.lost2, distance2(k));
+    const float last2 = s.stage.kept_distance2(k - 1);
+    if (query.staged > k) query.lost2 = std::min(query.lost2, s.stage.kept_distance2(k));
     query.staged = k;
     // Who lost a neighbour as far as the last one wants nearer ones only from now on: thus many
     // particles in one place cost no more than others.
@@ -371,9 +306,9 @@ struct FindAmongCandidates
     query.lost2 = s.lost2[i];
     for (; query.staged < rows.k && rows.distance2[first + query.staged] < infinity;
          ++query.staged) {
-      s.distance_bits[query.staged] =
+      s.stage.distance_bits[query.staged] =
           std::bit_cast<std::uint32_t>(rows.distance2[first + query.staged]);
-      s.index[query.staged] = rows.local_index[first + query.staged];
+      s.stage.index[query.staged] = rows.local_index[first + query.staged];
     }
   }
 
@@ -383,8 +318,8 @@ struct FindAmongCandidates
     float* distance2 = rows.distance2 + row * rows.k;
     LocalIndex* index = rows.local_index + row * rows.k;
     for (int n = 0; n < rows.k; ++n) {
-      distance2[n] = std::bit_cast<float>(std::min(s.distance_bits[n], infinity_bits));
-      index[n] = s.index[n];
+      distance2[n] = std::bit_cast<float>(std::min(s.stage.distance_bits[n], infinity_bits));
+      index[n] = s.stage.index[n];
     }
     if (walk.height == 0) finish_row(walk, i, query);
   }

@@ -1,0 +1,93 @@
+// Neighbours that a query found, and the nearest of them. No include guard: compiled once for each
+// vector target.
+
+HWY_BEFORE_NAMESPACE();
+namespace zhalo::kernels::HWY_NAMESPACE {
+
+/// Room for `max_staged` neighbours in any order, of which up to `max_kept` are kept in order.
+template <int max_staged, int max_kept>
+struct NeighbourStage {
+  static constexpr int slack = 32;  ///< a compressed store may write a whole vector
+
+  std::uint32_t distance_bits[max_staged + slack];
+  LocalIndex index[max_staged + slack];
+
+  /// Puts the k nearest of the first `num` in order, into their first places, and remembers them
+  /// with the next one. Writes up to `size` elements.
+  template <int size>
+  void keep_nearest(int num, int k) {
+    const auto step = static_cast<int>(hn::MaxLanes(tag));
+    for (int i = num; i < size; i += step) {
+      hn::StoreU(hn::Set(tag, static_cast<std::uint32_t>(no_key >> 32)), tag, distance_bits + i);
+      hn::StoreU(hn::Set(tag, no_index), tag, index + i);
+    }
+    sort_by_short_keys<size>();
+    if (!is_in_order<size>(std::min(num, k + 1))) sort_by_whole_keys<size>();
+    std::copy_n(kept_bits_, max_kept, distance_bits);
+    std::copy_n(kept_index_, max_kept, index);
+  }
+
+  /// Of the i-th nearest when they were put in order; i up to k.
+  float kept_distance2(int i) const { return std::bit_cast<float>(kept_bits_[i]); }
+
+ private:
+  static constexpr hn::ScalableTag<std::uint32_t> tag{};
+  template <int size>
+  static constexpr int num_sorted = std::min(max_kept + 1, size);
+
+  /// In order but for distances that short keys cannot tell apart.
+  template <int size>
+  HWY_INLINE void sort_by_short_keys() {
+    using Sorter = KeySorter<ShortNeighbourKey, size>;
+    alignas(64) ShortNeighbourKey keys[std::size_t{size}];
+    Sorter sorter;
+    sorter.load(distance_bits);
+    sorter.sort();
+    sorter.store(keys);
+    ZHALO_UNROLL
+    for (int i = 0; i < num_sorted<size>; ++i) {
+      const ShortNeighbourKey from = keys[Sorter::place_of(i)] % size;
+      kept_bits_[i] = distance_bits[from];
+      kept_index_[i] = index[from];
+    }
+  }
+
+  /// Whether short keys told the first `num` apart: in all but one of some hundred queries, unless
+  /// distances are equal.
+  template <int size>
+  HWY_INLINE bool is_in_order(int num) const {
+    const auto step = static_cast<int>(hn::MaxLanes(tag));
+    bool in_order = true;
+    for (int i = 0; i < num - 1; i += step) {
+      const auto different_bits =
+          hn::Xor(hn::LoadU(tag, kept_bits_ + i), hn::LoadU(tag, kept_bits_ + i + 1));
+      const auto are_equal = hn::Lt(different_bits, hn::Set(tag, size));
+      const auto are_compared = hn::FirstN(tag, static_cast<std::size_t>(num - 1 - i));
+      in_order &= hn::AllFalse(tag, hn::And(are_equal, are_compared));
+    }
+    return in_order;
+  }
+
+  template <int size>
+  void sort_by_whole_keys() {
+    using Sorter = KeySorter<NeighbourKey, size>;
+    alignas(64) NeighbourKey keys[std::size_t{size}];
+    Sorter sorter;
+    sorter.load(distance_bits, index);
+    sorter.sort();
+    sorter.store(keys);
+    ZHALO_UNROLL
+    for (int i = 0; i < num_sorted<size>; ++i) {
+      const NeighbourKey key = keys[Sorter::place_of(i)];
+      kept_bits_[i] = static_cast<std::uint32_t>(key >> 32);
+      kept_index_[i] = static_cast<LocalIndex>(key);
+    }
+  }
+
+  // The nearest, and the next one.
+  std::uint32_t kept_bits_[max_kept + 1 + slack];
+  LocalIndex kept_index_[max_kept + 1 + slack];
+};
+
+}  // namespace zhalo::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
