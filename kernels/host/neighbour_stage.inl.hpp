@@ -7,7 +7,7 @@ namespace zhalo::kernels::HWY_NAMESPACE {
 /// Room for `max_staged` neighbours in any order, of which up to `max_kept` are kept in order.
 template <int max_staged, int max_kept>
 struct NeighbourStage {
-  static constexpr int slack = 32;  ///< a compressed store may write a whole vector
+  static constexpr int slack = WalkScratch<float>::slack;  ///< vectors are written whole
 
   std::uint32_t distance_bits[max_staged + slack];
   LocalIndex index[max_staged + slack];

@@ -10,8 +10,8 @@ using NeighbourKey = std::int64_t;
 /// Above all others, as are its distance (not a number) and its index.
 inline constexpr NeighbourKey no_key = std::numeric_limits<NeighbourKey>::max();
 
-/// The upper bits of a squared distance, and below them where it lies among some: half as long, but
-/// distances that differ little can come out of order.
+/// The upper bits of a squared distance above, its position among those that are sorted below: half
+/// as long, but distances that differ little can come out of order.
 using ShortNeighbourKey = std::uint32_t;
 
 template <class Vector>
