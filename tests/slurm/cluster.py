@@ -250,9 +250,14 @@ class Cluster:
             daemon.wait()
 
 
+def state_of(process):
+    """The letter of /proc for it: R for running, T for stopped, ...; empty if it has ended."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
+
+
 def is_alive(process):
     """A process that waits for its parent to notice its end is not."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
+    return state_of(process) not in ("", "Z", "X")

@@ -5,7 +5,7 @@ import signal
 import time
 from pathlib import Path
 
-from cluster import wait_until
+from cluster import state_of, wait_until
 from slurm_case import NODES, RANKS, SECONDS
 
 SCRIPT = """#!/bin/bash
@@ -13,9 +13,9 @@ srun --mpi=pmix {options} fof {arguments}
 echo "status $?"
 """
 LAST_PHASE = "commit"
-# One step of ranks that are led to a phase, and the time that their words need to get here, in
-# seconds.
-STEP, WORDS_ARRIVE = 0.003, 0.02
+# In seconds: one step of ranks that are led to a phase, the time that their words mostly need to
+# get here, and the time that they need at most where other tests keep all cores busy.
+STEP, WORDS_ARRIVE, ALL_WORDS_ARRIVE = 0.003, 0.02, 1
 
 
 def process_of(entry):
@@ -87,14 +87,24 @@ class Job:
         while LAST_PHASE not in self.phases() and not self.is_over():
             self.signal(signal.SIGSTOP)
             time.sleep(WORDS_ARRIVE)
-            phases = self.phases()
-            if phase in phases and LAST_PHASE not in phases:
-                return True
+            if self.is_in(phase):
+                time.sleep(ALL_WORDS_ARRIVE)
+                if self.is_in(phase) and self.stands_still():
+                    return True
             self.resume()
             time.sleep(STEP)
         self.resume()
         self.wait()
         return False
+
+    def is_in(self, phase):
+        """As far as its words have arrived."""
+        phases = self.phases()
+        return phase in phases and LAST_PHASE not in phases
+
+    def stands_still(self):
+        """Each of its ranks is stopped; none has ended."""
+        return all(state_of(process) == "T" for process, _ in self.ranks.values())
 
     def signal(self, number, nodes=None):
         """To all ranks, or to those of some nodes."""
