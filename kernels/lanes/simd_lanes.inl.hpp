@@ -91,14 +91,14 @@ class SimdLanes {
   /// Through a register and a whole store (`size` elements of `to` may be written): compressing to
   /// memory is microcode on AMD.
   HWY_INLINE void compress(std::uint64_t bits, Lane v, Real* to) const {
-    hn::StoreU(hn::Compress(v.value, mask_of(Tag{}, bits)), Tag{}, to);
+    hn::StoreU(compressed(v.value, Tag{}, bits), Tag{}, to);
   }
   HWY_INLINE void compress_indices(std::uint64_t bits, LocalIndex first_index,
                                    LocalIndex* to) const {
     const hn::Rebind<LocalIndex, Tag> tag;
     // An Iota from a variable on would go through memory.
     const auto index = hn::Add(hn::Iota(tag, 0), hn::Set(tag, first_index));
-    hn::StoreU(hn::Compress(index, mask_of(tag, bits)), tag, to);
+    hn::StoreU(compressed(index, tag, bits), tag, to);
   }
 
   template <class T>
@@ -149,6 +149,16 @@ class SimdLanes {
       return AnyMask{static_cast<decltype(AnyMask::raw)>(bits)};
     } else {
       return hn::LoadMaskBits(tag, reinterpret_cast<const std::uint8_t*>(&bits));
+    }
+  }
+
+  template <class AnyVector, class AnyTag>
+  static HWY_INLINE AnyVector compressed(AnyVector v, AnyTag tag, std::uint64_t bits) {
+    if constexpr (has_mask_register<hn::Mask<AnyTag>>) {
+      return hn::Compress(v, mask_of(tag, bits));
+    } else {
+      // A mask would be made of bits, and bits of the mask.
+      return hn::CompressBits(v, reinterpret_cast<const std::uint8_t*>(&bits));
     }
   }
 
