@@ -117,11 +117,11 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   /// Each of max_k particles is the nearest of its part of the window: within the distance of the
   /// furthest of them lie as many. Without images: those are nearer yet.
   ZHALO_HD void bound_queries(const Lanes& lanes, const Walk& walk, int first) const {
-    const int num = walk.num - first;
-    const int middle = first + (num < Lanes::size ? num / 2 : Lanes::size / 2);
-    const auto window = this->window_around(
-        lanes, walk, walk.begin + static_cast<LocalIndex>(middle), Scratch::max_particles);
     const Queries queries = queries_of(lanes, walk, first);
+    const int num = walk.num - first;
+    const auto middle = static_cast<LocalIndex>(num < Lanes::size ? num / 2 : Lanes::size / 2);
+    const auto window =
+        this->window_around(lanes, walk, queries.first + middle, Scratch::max_particles);
     const Particles around = particles_of(
         lanes, {window.begin, window.begin + static_cast<LocalIndex>(window.size)}, walk.scratch);
     Lane nearest[std::size_t{max_k}];

@@ -286,19 +286,22 @@ struct NeighbourWalk : TreeLanes<Lanes> {
   }
 
   /// To the nearest point of a box, squared. Boxes overlap: of those around the query the one counts
-  /// whose particles are all near, which the furthest point of the box tells.
+  /// whose particles are all near, which the furthest point of the box tells. A device's search for
+  /// 32 neighbours has no registers left for this.
   ZHALO_HD static Lane distance2_for_descent(const Lanes& lanes, const Corners<Lanes>& box,
                                              const Lane (&x)[3]) {
-    constexpr auto weight = static_cast<Real>(0.1);  // squared, 0.001 to 0.03 do as well
-    Lane sum = lanes.broadcast(0);
-    for (int axis = 0; axis < 3; ++axis) {
-      const Lane below = box.lo[axis] - x[axis];
-      const Lane above = x[axis] - box.hi[axis];
-      const Lane near = Lanes::max(Lanes::max(below, above), lanes.broadcast(0));
-      const Lane minus_far = Lanes::min(below, above) * lanes.broadcast(weight);
-      sum = Lanes::fma(near, near, Lanes::fma(minus_far, minus_far, sum));
+    const Corners<Lanes> point{{x[0], x[1], x[2]}, {x[0], x[1], x[2]}};
+    const Lane near2 = Base::gap2(OpenSpace<Lanes>{}, point, box, lanes.broadcast(0));
+    if constexpr (Lanes::keeps_elements) {
+      return near2;
+    } else {
+      constexpr auto weight = static_cast<Real>(0.01);  // 0.001 to 0.03 do as well
+      Lane far[3];
+      for (int axis = 0; axis < 3; ++axis)
+        far[axis] = Lanes::max(x[axis] - box.lo[axis], box.hi[axis] - x[axis]);
+      const Lane far2 = Lanes::fma(far[2], far[2], Lanes::fma(far[1], far[1], far[0] * far[0]));
+      return Lanes::fma(far2, lanes.broadcast(weight), near2);
     }
-    return sum;
   }
 
   /// Down from the top, always to the child that is nearest to the query.
