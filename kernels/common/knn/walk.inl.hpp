@@ -285,9 +285,9 @@ struct NeighbourWalk : TreeLanes<Lanes> {
     return {static_cast<LocalIndex>(first), static_cast<int>(last - first)};
   }
 
-  /// To the nearest point of a box, squared. Boxes overlap: of those around the query the one counts
-  /// whose particles are all near, which the furthest point of the box tells. A device's search for
-  /// 32 neighbours has no registers left for this.
+  /// To the nearest point of a box, squared. Boxes overlap: of those around the query the one
+  /// counts whose particles are all near, which the furthest point of the box tells. A device's
+  /// search for 32 neighbours has no registers left for this.
   ZHALO_HD static Lane distance2_for_descent(const Lanes& lanes, const Corners<Lanes>& box,
                                              const Lane (&x)[3]) {
     const Corners<Lanes> point{{x[0], x[1], x[2]}, {x[0], x[1], x[2]}};
