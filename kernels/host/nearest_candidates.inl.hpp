@@ -167,21 +167,28 @@ struct FindAmongCandidates
   int look_at(const Lanes& lanes, const Metric& metric, Walk& walk, int first, Query& query) const {
     Scratch& s = walk.scratch;
     const int num = cut_leaves(walk, list_near(lanes, metric, walk, first, query));
-    for (int part = 0; part < num; ++part) {
-      stage_part(lanes, metric, s, part, query);
-      if (query.staged > Scratch::max_staged - Lanes::size) [[unlikely]] {
-        keep_nearest(query, s);
-        const LocalIndex leaf = s.part_leaf[part];
-        for (++part; part < num && s.part_leaf[part] == leaf; ++part) {
-          stage_part(lanes, metric, s, part, query);
-          keep_nearest(query, s);
-        }
-        forget_work(s, part, num);
-        return static_cast<int>(leaf) + 1;
-      }
+    // Copies, which stay in registers: what is written to the stage cannot change them.
+    const FindAmongCandidates self = *this;
+    const Metric space = metric;
+    const Query looking = query;
+    int staged = query.staged;
+    int part = 0;
+    for (; part < num && staged <= last_staged; ++part)
+      staged += self.stage_part(lanes, space, s, {part, staged}, looking);
+    query.staged = staged;
+    if (staged <= last_staged) [[likely]]
+      return walk.num_leaves;
+    keep_nearest(query, s);
+    const LocalIndex leaf = s.part_leaf[part - 1];
+    for (; part < num && s.part_leaf[part] == leaf; ++part) {
+      query.staged += stage_part(lanes, metric, s, {part, query.staged}, query);
+      keep_nearest(query, s);
     }
-    return walk.num_leaves;
+    forget_work(s, part, num);
+    return static_cast<int>(leaf) + 1;
   }
+
+  static constexpr int last_staged = Scratch::max_staged - Lanes::size;  ///< with room for a part
 
   /// Returns how many there are.
   template <class Metric>
@@ -242,25 +249,33 @@ struct FindAmongCandidates
     }
   }
 
-  /// Appends what is within the bound: all is written, but the stage does not grow by more.
+  /// A part of a leaf, and how many particles are staged already.
+  struct NextPart {
+    int part;
+    int staged;
+  };
+
+  /// Puts what is within the bound behind what is staged, and returns how many these are. All is
+  /// written: what is behind them will be overwritten.
   template <class Metric>
-  ZHALO_LANES_INLINE void stage_part(const Lanes& lanes, const Metric& metric, Scratch& s, int part,
-                                     Query& query) const {
+  ZHALO_LANES_INLINE int stage_part(const Lanes& lanes, const Metric& metric, Scratch& s,
+                                    const NextPart& next, const Query& query) const {
+    const LocalIndex begin = s.part_begin[next.part];
     Lane x[3];
-    this->load_particles(lanes, search.tree, s.part_begin[part], x);
+    this->load_particles(lanes, search.tree, begin, x);
     const Lane r2 = squared_distance(metric, query.x, x);
     const hn::ScalableTag<float> tag;
     const hn::RebindToUnsigned<decltype(tag)> bits;
     const auto index =
-        hn::Add(hn::Iota(bits, 0), hn::Set(bits, search.first_local_index + s.part_begin[part]));
+        hn::Add(hn::Iota(bits, 0), hn::Set(bits, search.first_local_index + begin));
     const auto near = hn::And(hn::Le(r2.value, hn::Set(tag, query.bound2)),
-                              hn::FirstN(tag, std::size_t{s.part_left[part]}));
+                              hn::FirstN(tag, std::size_t{s.part_left[next.part]}));
     const auto within =
         hn::AndNot(hn::Eq(index, hn::Set(bits, query.self)), hn::RebindMask(bits, near));
     hn::StoreU(hn::Compress(hn::BitCast(bits, r2.value), within), bits,
-               s.stage.distance_bits + query.staged);
-    hn::StoreU(hn::Compress(index, within), bits, s.stage.index + query.staged);
-    query.staged += static_cast<int>(hn::CountTrue(bits, within));
+               s.stage.distance_bits + next.staged);
+    hn::StoreU(hn::Compress(index, within), bits, s.stage.index + next.staged);
+    return static_cast<int>(hn::CountTrue(bits, within));
   }
 
   // ------------------------------------------------------------- selection
