@@ -1,6 +1,7 @@
 // Friends of friends on the host, compiled like tree.cpp.
 #define ZHALO_BACKEND Host
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>

@@ -84,14 +84,43 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch> {
   }
 
  private:
+  /// Near an edge, too, most nodes are on the same side of it as the walking leaves.
   template <class Metric>
   void link_near(const Lanes& lanes, const Metric& metric, Walk& walk) const {
+    LocalIndex* const end = walk.scratch.nodes + walk.num_nodes;
+    LocalIndex* wrapped = walk.scratch.nodes;
+    if constexpr (Metric::periodic) {
+      if (fof.tree.num_levels > 1) {
+        wrapped = std::partition(wrapped, end,
+                                 [&](LocalIndex node) { return !is_across_edge(walk, node); });
+        link_nodes(lanes, OpenMetric<Lanes>(lanes, fof), walk,
+                   {walk.scratch.nodes, wrapped - walk.scratch.nodes});
+      }
+    }
+    link_nodes(lanes, metric, walk, {wrapped, end - wrapped});
+  }
+
+  /// Whether points of the walking leaves may have friends in images of a node of level 1.
+  bool is_across_edge(const Walk& walk, LocalIndex node) const {
+    const Index met = fof.tree.level_first[1] + Index{node};
+    const Index walking = fof.walkers.tree.level_first[fof.walk_level] + walk.item;
+    Real lo[3], hi[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      lo[axis] = std::min(fof.tree.boxes.lo[axis][met], fof.walkers.tree.boxes.lo[axis][walking]);
+      hi[axis] = std::max(fof.tree.boxes.hi[axis][met], fof.walkers.tree.boxes.hi[axis][walking]);
+    }
+    return this->spans_edges(lo, hi);
+  }
+
+  template <class Metric>
+  void link_nodes(const Lanes& lanes, const Metric& metric, const Walk& walk,
+                  Span<const LocalIndex> nodes) const {
     Scratch& s = walk.scratch;
-    for (int n = 0; n < walk.num_nodes; ++n) {
+    for (const LocalIndex node : nodes) {
       for (int j = 0; j < fof.tree.fanout; j += Lanes::size) {
         if (!s.pairs.has_room(static_cast<int>(this->leaves_below(fof.walk_level)) * Lanes::size))
           link_pairs(lanes, metric, s);
-        add_pairs(lanes, metric, walk, s.nodes[n], j);
+        add_pairs(lanes, metric, walk, node, j);
       }
     }
     link_pairs(lanes, metric, s);
