@@ -48,6 +48,8 @@ struct LinkInsideAtOnce : LinkInside<Lanes> {
         find(std::integral_constant<int, 1>{});
       } else if (left <= 2 * Lanes::size) {
         find(std::integral_constant<int, 2>{});
+      } else if (left <= 3 * Lanes::size) {
+        find(std::integral_constant<int, 3>{});
       } else {
         find(std::integral_constant<int, together>{});
       }
@@ -63,20 +65,24 @@ struct LinkInsideAtOnce : LinkInside<Lanes> {
     for (int v = 0; v < num_vectors; ++v)
       this->load_particles(lanes, fof.tree, leaf.begin + j + Index{v} * Lanes::size, others[v]);
     const std::uint64_t in_leaf = first_bits(leaf.num - j);
-    std::uint64_t any_doubtful = 0;
+    const hn::ScalableTag<typename Lanes::real> tag;
+    const Lane reach2 = lanes.broadcast(metric.reach2);
+    const Lane within2 = lanes.broadcast(metric.within2);
+    auto doubtful = hn::FirstN(tag, 0);  // what follows the leaf counts, too: this is as rare
     for (Index i = 0; i < leaf.num; ++i) {
       Lane x[3];
       this->broadcast_particle(lanes, fof.tree, leaf.begin + i, x);
-      std::uint64_t near = 0, certain = 0;
+      std::uint64_t near = 0;
       for (int v = 0; v < num_vectors; ++v) {
         const Lane r2 = this->distance2(metric, x, others[v]);
-        near |= lanes.ballot(r2 <= lanes.broadcast(metric.reach2)) << (v * Lanes::size);
-        certain |= lanes.ballot(r2 <= lanes.broadcast(metric.within2)) << (v * Lanes::size);
+        const auto is_near = r2 <= reach2;
+        near |= lanes.ballot(is_near) << (v * Lanes::size);
+        const auto is_certain = r2 <= within2;
+        doubtful = hn::Or(doubtful, hn::AndNot(is_certain.value, is_near.value));
       }
-      any_doubtful |= near ^ certain;
       friends[i] = (j == 0 ? 0 : friends[i]) | (near & in_leaf) << j;
     }
-    return (any_doubtful & in_leaf) != 0;
+    return !hn::AllFalse(tag, doubtful);
   }
 
   /// Few leaves need this.
