@@ -39,6 +39,8 @@
 // After sorting.
 #include "kernels/host/neighbour_stage.inl.hpp"
 // After the stage.
+#include "kernels/host/candidate_bounds.inl.hpp"
+// After bounds.
 #include "kernels/host/nearest_candidates.inl.hpp"
 #endif
 

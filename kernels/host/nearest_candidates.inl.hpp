@@ -9,50 +9,33 @@
 HWY_BEFORE_NAMESPACE();
 namespace zhalo::kernels::HWY_NAMESPACE {
 
-template <class Lanes, int max_k>
-struct CandidateScratch : WalkScratch<typename Lanes::real> {
-  using Base = WalkScratch<typename Lanes::real>;
-  static constexpr int max_parts = Base::max_leaves * max_leaf_size / Lanes::size;
-  static constexpr std::size_t room_for_parts = max_parts + Base::slack;
-  static constexpr int max_staged = max_k > 8 ? 128 : 64;
-
-  LocalIndex near_leaves[Base::room_for_leaves];  ///< of those in the list, to one query
-  // Parts of these leaves, as many particles as there are lanes, or what is left.
-  LocalIndex part_begin[room_for_parts];
-  LocalIndex part_left[room_for_parts];  ///< particles from there to the end of the leaf
-  LocalIndex part_leaf[room_for_parts];  ///< its place in the list
-
-  NeighbourStage<max_staged, max_k> stage;  ///< particles that a query found
-  float lost2[Base::room_for_queries];  ///< of each query: the nearest that was left out although
-                                        ///< it was within the bound
-};
-
 /// As FindFewNearest: what it finds, which rows it marks as tied, and why equal distances are put
 /// in order at the end.
 template <class Lanes, int max_k>
-struct FindAmongCandidates
-    : NeighbourWalk<Lanes, BestRows<float>, FindAmongCandidates<Lanes, max_k>,
-                    CandidateScratch<Lanes, max_k>> {
-  using Lane = typename Lanes::Lane;
-  using Scratch = CandidateScratch<Lanes, max_k>;
-  using Base = NeighbourWalk<Lanes, BestRows<float>, FindAmongCandidates, Scratch>;
+struct FindAmongCandidates : CandidateBounds<Lanes, max_k, FindAmongCandidates<Lanes, max_k>> {
+  using Base = CandidateBounds<Lanes, max_k, FindAmongCandidates>;
   using Base::Base;
   using Base::infinity;
   using Base::rows;
   using Base::search;
+  using Base::squared_distance;
+  using typename Base::Lane;
+  using typename Base::Scratch;
   using typename Base::Walk;
 
   void operator()(const Lanes& lanes, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);
     if (walk.num == 0) return;
-    for (int first = 0; first < walk.num; first += Lanes::size) bound_queries(lanes, walk, first);
+    for (int first = 0; first < walk.num; first += Lanes::size)
+      this->bound_queries(lanes, walk, first);
     refine(walk);
     this->start(lanes, walk);
   }
 
   template <class Metric>
   void visit(const Lanes& lanes, const Metric& metric, Walk& walk) const {
-    for (int i = 0; i < walk.num; ++i) visit_query(lanes, metric, walk, i);
+    const int num_direct = divides_leaves<Metric> ? put_direct_first(walk) : 0;
+    for (int i = 0; i < walk.num; ++i) visit_query(lanes, metric, walk, num_direct, i);
   }
 
   void refine(Walk& walk) const {
@@ -61,10 +44,7 @@ struct FindAmongCandidates
   }
 
  private:
-  static constexpr float largest = std::numeric_limits<float>::max();
   static constexpr std::uint32_t infinity_bits = 0x7f800000;
-  static constexpr int window_size = max_k > 32 ? 256 : max_k > 16 ? 192 : max_k > 8 ? 128 : 96;
-  using Vector = hn::Vec<hn::ScalableTag<float>>;
 
   /// One query at work. What it found is staged in scratch memory.
   struct Query {
@@ -75,78 +55,53 @@ struct FindAmongCandidates
     float lost2 = infinity;
   };
 
-  // ---------------------------------------------------------------- bounds
-
-  /// Particles around the queries in Z-order are dealt out to groups. Within the max_k-th smallest
-  /// of the distances to the nearest one of each group lie as many. Without images: those are
-  /// nearer yet. Here a query is in each lane.
-  void bound_queries(const Lanes& lanes, const Walk& walk, int first) const {
-    const int num = std::min(walk.num - first, Lanes::size);
-    const LocalIndex begin = walk.begin + static_cast<LocalIndex>(first);
-    const auto window =
-        this->window_around(lanes, walk, begin + static_cast<LocalIndex>(num / 2), window_size);
-    Lane x[3];
-    this->load_particles(lanes, search.queries, begin, x);
-    Vector nearest[std::size_t{groups}];
-    ZHALO_UNROLL
-    for (int group = 0; group < groups; group += dealt_together)
-      find_nearest_of(lanes, x, {window, begin}, group, nearest + group);
-    sort_lanes<0, groups>(nearest);
-    const Lane bound2 =
-        Lanes::min({nearest[max_k - 1]}, lanes.broadcast(std::min(search.reach2, largest)));
-    lanes.store(bound2, walk.scratch.bound2 + first);
-  }
-
-  static constexpr int groups = 2 * max_k;
-  static constexpr int dealt_together = 8;
-
-  struct Window : Base::ParticleWindow {
-    LocalIndex first_query;
-  };
-
-  /// Of the groups from `group` on.
-  ZHALO_LANES_INLINE void find_nearest_of(const Lanes& lanes, const Lane (&x)[3],
-                                          const Window& window, int group, Vector* nearest) const {
-    Lane min2[std::size_t{dealt_together}];
-    for (Lane& min : min2) min = lanes.broadcast(infinity);
-    for (int j = group; j < window.size; j += groups) {
-      ZHALO_UNROLL
-      for (int u = 0; u < dealt_together; ++u) {
-        if (j + u >= window.size) continue;
-        min2[u] = Lanes::min(min2[u], window_distance2(lanes, x, window, j + u));
-      }
-    }
-    ZHALO_UNROLL
-    for (int u = 0; u < dealt_together; ++u) nearest[u] = min2[u].value;
-  }
-
-  /// To the j-th particle of a window; infinite from the query itself, if it is left out.
-  ZHALO_LANES_INLINE Lane window_distance2(const Lanes& lanes, const Lane (&x)[3],
-                                           const Window& window, int j) const {
-    const LocalIndex particle = window.begin + static_cast<LocalIndex>(j);
-    Lane other[3];
-    this->broadcast_particle(lanes, search.tree, particle, other);
-    const Lane r2 = squared_distance(OpenSpace<Lanes>{}, x, other);
-    const LocalIndex lane = particle - window.first_query;
-    if (!search.leave_out_self || lane >= static_cast<LocalIndex>(Lanes::size)) return r2;
-    return lanes.select(std::uint64_t{1} << lane, lanes.broadcast(infinity), r2);
-  }
-
-  /// As distance2(): signs do not matter to squares.
-  template <class Metric>
-  ZHALO_LANES_INLINE static Lane squared_distance(const Metric& metric, const Lane (&a)[3],
-                                                  const Lane (&b)[3]) {
-    if constexpr (Metric::periodic) return Base::distance2(metric, a, b);
-    const Lane x = a[0] - b[0];
-    const Lane y = a[1] - b[1];
-    const Lane z = a[2] - b[2];
-    return Lanes::fma(z, z, Lanes::fma(y, y, x * x));
-  }
-
   // --------------------------------------------------------------- queries
 
+  /// Near an edge, too, most leaves are on the same side of it as the queries. Where few candidates
+  /// are looked at, dividing the list costs more than images.
   template <class Metric>
-  void visit_query(const Lanes& lanes, const Metric& metric, Walk& walk, int i) const {
+  static constexpr bool divides_leaves = Metric::periodic&& max_k > 16;
+
+  /// Some of the leaves in the walk's list.
+  struct ListedLeaves {
+    int first;
+    int end;
+  };
+
+  /// Puts leaves first whose particles have no image that is nearer to a query than they are.
+  /// Returns how many these are.
+  int put_direct_first(Walk& walk) const {
+    int num = 0;
+    for (int l = 0; l < walk.num_leaves; ++l)
+      if (is_direct(walk, l)) swap_leaves(walk.scratch, l, num++);
+    return num;
+  }
+
+  /// Whether the leaf and the queries together take no more than half a period.
+  bool is_direct(const Walk& walk, int l) const {
+    const Scratch& s = walk.scratch;
+    const auto& boxes = search.queries.boxes;
+    bool direct = true;
+    for (int axis = 0; axis < 3; ++axis) {
+      const float lo = std::min(s.lo[axis][l], boxes.lo[axis][walk.leaf]);
+      const float hi = std::max(s.hi[axis][l], boxes.hi[axis][walk.leaf]);
+      direct = direct && hi - lo <= search.period[axis] / 2;
+    }
+    return direct;
+  }
+
+  static void swap_leaves(Scratch& s, int a, int b) {
+    std::swap(s.leaf[a], s.leaf[b]);
+    for (int axis = 0; axis < 3; ++axis) {
+      std::swap(s.lo[axis][a], s.lo[axis][b]);
+      std::swap(s.hi[axis][a], s.hi[axis][b]);
+    }
+  }
+
+  /// Looks at all leaves of the list, of which the first `num_direct` need no images.
+  template <class Metric>
+  void visit_query(const Lanes& lanes, const Metric& metric, Walk& walk, int num_direct,
+                   int i) const {
     Scratch& s = walk.scratch;
     const LocalIndex index = walk.begin + static_cast<LocalIndex>(i);
     Query query;
@@ -154,19 +109,28 @@ struct FindAmongCandidates
     query.bound2 = s.bound2[i];
     query.self = search.leave_out_self ? search.first_local_index + index : no_index;
     if (walk.was_visited) read_row(walk, i, query);
-    for (int leaf = 0; leaf < walk.num_leaves;) leaf = look_at(lanes, metric, walk, leaf, query);
+    if constexpr (divides_leaves<Metric>)
+      look_at_all(lanes, OpenSpace<Lanes>{}, walk, {0, num_direct}, query);
+    look_at_all(lanes, metric, walk, {num_direct, walk.num_leaves}, query);
     keep_nearest(query, s);
     s.bound2[i] = query.bound2;
     s.lost2[i] = query.lost2;
     write_row(walk, i, query);
   }
 
-  /// Looks at those of the listed leaves, from the first on, that are within the query's bound.
-  /// Returns where to go on: before the end of the list if the bound came down.
   template <class Metric>
-  int look_at(const Lanes& lanes, const Metric& metric, Walk& walk, int first, Query& query) const {
+  void look_at_all(const Lanes& lanes, const Metric& metric, Walk& walk, ListedLeaves leaves,
+                   Query& query) const {
+    while (leaves.first < leaves.end) leaves.first = look_at(lanes, metric, walk, leaves, query);
+  }
+
+  /// Looks at those of some leaves that are within the query's bound. Returns where to go on:
+  /// before their end if the bound came down.
+  template <class Metric>
+  int look_at(const Lanes& lanes, const Metric& metric, Walk& walk, const ListedLeaves& leaves,
+              Query& query) const {
     Scratch& s = walk.scratch;
-    const int num = cut_leaves(walk, list_near(lanes, metric, walk, first, query));
+    const int num = cut_leaves(walk, list_near(lanes, metric, walk, leaves, query));
     // Copies, which stay in registers: what is written to the stage cannot change them.
     const FindAmongCandidates self = *this;
     const Metric space = metric;
@@ -177,7 +141,7 @@ struct FindAmongCandidates
       staged += self.stage_part(lanes, space, s, {part, staged}, looking);
     query.staged = staged;
     if (staged <= last_staged) [[likely]]
-      return walk.num_leaves;
+      return leaves.end;
     keep_nearest(query, s);
     const LocalIndex leaf = s.part_leaf[part - 1];
     for (; part < num && s.part_leaf[part] == leaf; ++part) {
@@ -192,16 +156,16 @@ struct FindAmongCandidates
 
   /// Returns how many there are.
   template <class Metric>
-  ZHALO_LANES_INLINE int list_near(const Lanes& lanes, const Metric& metric, Walk& walk, int first,
-                                   const Query& query) const {
+  ZHALO_LANES_INLINE int list_near(const Lanes& lanes, const Metric& metric, Walk& walk,
+                                   const ListedLeaves& leaves, const Query& query) const {
     const Corners<Lanes> point{{query.x[0], query.x[1], query.x[2]},
                                {query.x[0], query.x[1], query.x[2]}};
     int num = 0;
-    for (int l = first; l < walk.num_leaves; l += Lanes::size) {
+    for (int l = leaves.first; l < leaves.end; l += Lanes::size) {
       const Lane gap2 =
           this->gap2(metric, point, this->listed_boxes(lanes, walk, l), lanes.broadcast(0));
       const std::uint64_t near =
-          lanes.ballot(gap2 <= lanes.broadcast(query.bound2)) & first_bits(walk.num_leaves - l);
+          lanes.ballot(gap2 <= lanes.broadcast(query.bound2)) & first_bits(leaves.end - l);
       lanes.compress_indices(near, static_cast<LocalIndex>(l), walk.scratch.near_leaves + num);
       num += count_bits(near);
     }
@@ -266,8 +230,7 @@ struct FindAmongCandidates
     const Lane r2 = squared_distance(metric, query.x, x);
     const hn::ScalableTag<float> tag;
     const hn::RebindToUnsigned<decltype(tag)> bits;
-    const auto index =
-        hn::Add(hn::Iota(bits, 0), hn::Set(bits, search.first_local_index + begin));
+    const auto index = hn::Add(hn::Iota(bits, 0), hn::Set(bits, search.first_local_index + begin));
     const auto near = hn::And(hn::Le(r2.value, hn::Set(tag, query.bound2)),
                               hn::FirstN(tag, std::size_t{s.part_left[next.part]}));
     const auto within =
