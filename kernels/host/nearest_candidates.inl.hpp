@@ -60,7 +60,7 @@ struct FindAmongCandidates : CandidateBounds<Lanes, max_k, FindAmongCandidates<L
   /// Near an edge, too, most leaves are on the same side of it as the queries. Where few candidates
   /// are looked at, dividing the list costs more than images.
   template <class Metric>
-  static constexpr bool divides_leaves = Metric::periodic&& max_k > 16;
+  static constexpr bool divides_leaves = max_k > 16 && Metric::periodic;
 
   /// Some of the leaves in the walk's list.
   struct ListedLeaves {
@@ -178,6 +178,10 @@ struct FindAmongCandidates : CandidateBounds<Lanes, max_k, FindAmongCandidates<L
   /// the next leaf writes over those that are not needed.
   ZHALO_LANES_INLINE int cut_leaves(Walk& walk, int num_leaves) const {
     Scratch& s = walk.scratch;
+    const hn::CappedTag<LocalIndex, usual_parts> few;
+    const auto stride = hn::Set(few, LocalIndex{Lanes::size});
+    const auto offset = hn::Mul(hn::Iota(few, 0), stride);
+    const auto step = hn::Mul(hn::Set(few, static_cast<LocalIndex>(hn::Lanes(few))), stride);
     int num = 0;
     Index particles = 0;
     for (int n = 0; n < num_leaves; ++n) {
@@ -185,16 +189,17 @@ struct FindAmongCandidates : CandidateBounds<Lanes, max_k, FindAmongCandidates<L
       const ParticleRun run = this->run_of(s.leaf[leaf]);
       const auto size = static_cast<int>(run.end - run.begin);
       const int num_parts = (size + Lanes::size - 1) / Lanes::size;
-      int part = 0;
+      auto begin = hn::Add(hn::Set(few, run.begin), offset);
+      auto left = hn::Sub(hn::Set(few, run.end - run.begin), offset);
+      int part = num;
       do {
-        ZHALO_UNROLL
-        for (int u = 0; u < usual_parts; ++u, ++part) {
-          const auto done = static_cast<LocalIndex>(part * Lanes::size);
-          s.part_begin[num + part] = run.begin + done;
-          s.part_left[num + part] = run.end - run.begin - done;
-          s.part_leaf[num + part] = leaf;
-        }
-      } while (part < num_parts);
+        hn::StoreU(begin, few, s.part_begin + part);
+        hn::StoreU(left, few, s.part_left + part);
+        hn::StoreU(hn::Set(few, leaf), few, s.part_leaf + part);
+        begin = hn::Add(begin, step);
+        left = hn::Sub(left, step);
+        part += static_cast<int>(hn::Lanes(few));
+      } while (part < num + num_parts);
       num += num_parts;
       particles += size;
     }
