@@ -1,9 +1,10 @@
-// Bounds of queries before they are searched, for FindAmongCandidates. No include guard: compiled
+// Memory and first bounds of queries, for FindAmongCandidates. No include guard: compiled
 // once for each vector target.
 
 HWY_BEFORE_NAMESPACE();
 namespace zhalo::kernels::HWY_NAMESPACE {
 
+/// Memory of one walk: what its queries look at, and what one of them found.
 template <class Lanes, int max_k>
 struct CandidateScratch : WalkScratch<typename Lanes::real> {
   using Base = WalkScratch<typename Lanes::real>;
@@ -22,6 +23,7 @@ struct CandidateScratch : WalkScratch<typename Lanes::real> {
                                         ///< it was within the bound
 };
 
+/// What a search among candidates begins with: how far each query has to look.
 template <class Lanes, int max_k, class Derived>
 struct CandidateBounds
     : NeighbourWalk<Lanes, BestRows<float>, Derived, CandidateScratch<Lanes, max_k>> {
