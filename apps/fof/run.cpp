@@ -257,7 +257,8 @@ Result find_groups_of(const Context& context, const io::Snapshot& snapshot, cons
   io::LoadedParticles<Real> loaded;
   {
     const ScopedTimer timer(context.timers, "read");
-    loaded = io::load_particles<Real>(context, snapshot, all_types(plan.link_types, plan.attach));
+    loaded = io::load_particles<Real>(context, snapshot, all_types(plan.link_types, plan.attach),
+                                      {.in_background = true});
   }
   const Index sent_before = context.comm.bytes_sent();
   const Species<Real> species(loaded, plan);
@@ -266,6 +267,10 @@ Result find_groups_of(const Context& context, const io::Snapshot& snapshot, cons
   app::check_wrapped({plan.num_particles(), domain.num_wrapped()}, plan.box, plan.wrap_all);
   Grouped grouped = link_and_attach(domain, plan);
   grouped.statistics.bytes_sent = context.comm.bytes_sent() - sent_before;
+  {
+    const ScopedTimer timer(context.timers, "read");
+    loaded.wait_for_columns(context);
+  }
   domain.add_columns(species.columns());
   loaded.float_columns.clear();
   loaded.double_columns.clear();

@@ -27,6 +27,7 @@ FILES = {
     "total_differs": ["1005", "1000"],
     "count_differs.hdf5": ["count_differs.hdf5", "1010", "1000"],
     "short_velocities.hdf5": ["short_velocities.hdf5", "Velocities", "999", "1000"],
+    "damaged_velocities.hdf5": ["damaged_velocities.hdf5", "Velocities", "cannot be read"],
     "no_coordinates.hdf5": ["no_coordinates.hdf5", "Coordinates"],
     "two_columns.hdf5": ["two_columns.hdf5", "Coordinates", "(1000, 2)"],
     "virtual_gap.hdf5": ["virtual_gap.hdf5", "Coordinates", "incomplete", "1500 of 3000"],

@@ -27,6 +27,7 @@ REFUSED = {
     (BAD / "none_such.hdf5",): ["none_such.hdf5", "no such file"],
     (BAD / "truncated.hdf5",): ["truncated.hdf5", "truncated"],
     (BAD / "missing_chunk",): ["snapshot_001.1.hdf5", "missing"],
+    (BAD / "damaged_velocities.hdf5",): ["damaged_velocities.hdf5", "Velocities"],
     (BAD / "no_masses.hdf5",): ["no_masses.hdf5", "type 1"],
     (BAD / "nan.hdf5",): ["1 of 1000 particles", "particle 17"],
     (SNAPSHOT, "--rlink", "-1"): ["--rlink", "positive"],

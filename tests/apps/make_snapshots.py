@@ -523,6 +523,24 @@ def bad_positions(src, out):
     edit("outside", 5, 0, -1.0)
 
 
+def damaged_velocities(src, out):
+    """One byte of the last chunk is not what its checksum says: found only when it is read."""
+    path = f"{out}/damaged_velocities.hdf5"
+    write_gadget4(path, src)
+    with h5py.File(path, "a") as f:
+        values = f["PartType1/Velocities"][:]
+        del f["PartType1/Velocities"]
+        made = f.create_dataset(
+            "PartType1/Velocities", data=values, chunks=(100, 3), fletcher32=True
+        )
+        place = made.id.get_chunk_info(made.id.get_num_chunks() - 1).byte_offset
+    with open(path, "r+b") as raw:
+        raw.seek(place)
+        byte = raw.read(1)[0]
+        raw.seek(place)
+        raw.write(bytes([byte ^ 1]))
+
+
 def main(source, out):
     shutil.rmtree(out, ignore_errors=True)
     os.makedirs(out)
@@ -542,7 +560,14 @@ def main(source, out):
         write(src, f"{out}/good")
     swift_distributed(src, f"{out}/good/swift_distributed")
     small = src.first(1000)
-    for write in (bad_bytes, bad_sets_of_files, bad_contents, bad_missing_data, bad_positions):
+    for write in (
+        bad_bytes,
+        bad_sets_of_files,
+        bad_contents,
+        bad_missing_data,
+        bad_positions,
+        damaged_velocities,
+    ):
         write(small, f"{out}/bad")
     unequal_masses(src.first(100001), out)
     huge(src, out)

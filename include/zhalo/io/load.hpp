@@ -1,6 +1,7 @@
 /// From a snapshot to Particles: each rank loads its share. Query points, haloes, and masses.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,7 +39,13 @@ struct LoadOptions {
   bool velocities = true;
   bool ids = true;
   bool masses = true;
+  /// Only positions are there when load_particles() returns. A thread of its own reads the other
+  /// columns, while the caller works with the positions. LoadedParticles::wait_for_columns() waits
+  /// for them.
+  bool in_background = false;
 };
+
+class ColumnReading;
 
 /// One rank's share of a snapshot, in memory of an Exec. It owns the memory that `particles` views.
 template <class Real>
@@ -55,7 +62,18 @@ struct LoadedParticles {
   std::vector<Buffer<float>> float_columns;
   std::vector<Buffer<double>> double_columns;
   Buffer<std::uint8_t> type_numbers;
+
+  /// Returns when all columns are there, also those of LoadOptions::in_background. Until then only
+  /// positions and types may be read, and no buffer may be given back. Collective: an error that
+  /// reading has met on one rank is an error on all.
+  void wait_for_columns(const Context& context);
+
+  /// For the library. The last member: the thread ends before its columns do.
+  std::shared_ptr<ColumnReading> reading;
 };
+
+extern template struct LoadedParticles<float>;
+extern template struct LoadedParticles<double>;
 
 /// Reads this rank's equal share of all particles of `types`. Velocities are peculiar, in the
 /// file's unit. Velocities or ids are left out if one of the types has none. Collective: an error

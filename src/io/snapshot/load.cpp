@@ -10,23 +10,11 @@
 
 #include "src/io/hdf5/input.hpp"
 #include "src/io/hdf5/output.hpp"
+#include "src/io/snapshot/column_reading.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {
-
-/// A column in the memory of `exec`, read straight into place on the host.
-template <class T, class Read>
-Buffer<T> read_column(const Exec& exec, Index size, const char* purpose, const Read& read) {
-  if (std::holds_alternative<Host>(exec)) {
-    Buffer<T> column(exec, size, purpose);
-    read(column.span());
-    return column;
-  }
-  Buffer<T> staging(host_exec(), size, purpose);
-  read(staging.span());
-  return to_exec<T>(exec, staging.span(), purpose);
-}
 
 namespace {
 
@@ -70,11 +58,14 @@ LoadedParticles<Real> load_query_points(const Context& context, const QueryPoint
     LoadedParticles<Real> loaded;
     if (share.count == 0) return loaded;
     loaded.ranges = {{no_type, share.first, share.count}};
+    const auto read = [&](Index row, Span<Real> xyz) {
+      const hdf5::InputFile input(file.path);
+      const hdf5::Rows rows{share.first + row, xyz.size() / 3};
+      input.read(dataset, rows, hdf5::native_type(Real{}), xyz.data());
+    };
     loaded.real_columns.push_back(
-        read_column<Real>(context.exec, 3 * share.count, "places of queries", [&](Span<Real> xyz) {
-          const hdf5::InputFile input(file.path);
-          input.read(dataset, {share.first, share.count}, hdf5::native_type(Real{}), xyz.data());
-        }));
+        ColumnReading(ColumnReading::When::at_once)
+            .add<Real>(context.exec, {share.count, 3}, "places of queries", read));
     loaded.particles.segments = {
         ParticleSegment<Real>::interleaved(loaded.real_columns.back().data(), share.count)};
     return loaded;
@@ -129,25 +120,67 @@ std::vector<TypeRange> ranges_of(const SnapshotInfo& info, const std::vector<int
 
 namespace {
 
-/// Reads one range after the other; `out` receives the columns.
+/// Makes the columns of one range after the other; `out` receives them.
 template <class Real>
 class Loader {
  public:
-  Loader(const Exec& exec, const Snapshot& snapshot, const LoadOptions& options,
-         LoadedParticles<Real>& out)
-      : exec_(exec), snapshot_(snapshot), options_(options), out_(out) {}
+  Loader(const Exec& exec, const Snapshot& snapshot, LoadedParticles<Real>& out)
+      : exec_(exec), snapshot_(snapshot), out_(out) {}
 
-  ParticleSegment<Real> load(const TypeRange& range, Index first) {
-    const auto read = [&](Span<Real> xyz) {
-      snapshot_.read_positions(range.type, range.first, xyz);
+  void add_positions(const TypeRange& range, Index number) {
+    const auto read = [snapshot = snapshot_, range](Index row, Span<Real> xyz) {
+      snapshot.read_positions(range.type, range.first + row, xyz);
     };
     out_.real_columns.push_back(
-        read_column<Real>(exec_, 3 * range.count, "positions of the snapshot", read));
+        ColumnReading(ColumnReading::When::at_once)
+            .add<Real>(exec_, {range.count, 3}, "positions of the snapshot", read));
     auto segment = ParticleSegment<Real>::interleaved(out_.real_columns.back().data(), range.count);
-    if (out_.has_velocities) add_velocity(range, segment);
-    if (options_.masses) add_mass(range, segment);
-    segment.type = {out_.type_numbers.data() + first, 0};
-    return segment;
+    segment.type = {out_.type_numbers.data() + number, 0};
+    out_.particles.segments.push_back(segment);
+  }
+
+  void add_velocities(const TypeRange& range, ParticleSegment<Real>& segment) {
+    const auto view = [&](const auto* v) {
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        segment.velocity[axis] = RealColumn(v + axis, 3 * Index{sizeof(*v)});
+    };
+    if (summary(range).double_velocities) {
+      view(keep(velocities<double>(range), out_.double_columns));
+    } else {
+      view(keep(velocities<float>(range), out_.float_columns));
+    }
+  }
+
+  void add_masses(const TypeRange& range, ParticleSegment<Real>& segment) {
+    if (const auto uniform = summary(range).uniform_mass) {
+      const double mass = *uniform;
+      out_.double_columns.push_back(
+          to_exec<double>(exec_, Span<const double>(&mass, 1), "mass of a particle type"));
+      segment.mass = RealColumn(out_.double_columns.back().data(), 0);
+    } else if (summary(range).double_masses) {
+      segment.mass = RealColumn(keep(masses<double>(range), out_.double_columns));
+    } else {
+      segment.mass = RealColumn(keep(masses<float>(range), out_.float_columns));
+    }
+  }
+
+  void add_ids() {
+    Index num = 0;
+    for (const TypeRange& range : out_.ranges) num += range.count;
+    const auto read = [snapshot = snapshot_, ranges = out_.ranges](Index row,
+                                                                   Span<std::uint64_t> id) {
+      Index first = 0;  // row of a range's first particle
+      for (const TypeRange& range : ranges) {
+        const Index begin = std::max(row, first);
+        const Index end = std::min(row + id.size(), first + range.count);
+        if (begin < end)
+          snapshot.read_ids(range.type, range.first + begin - first,
+                            id.subspan(begin - row, end - begin));
+        first += range.count;
+      }
+    };
+    out_.id =
+        out_.reading->template add<std::uint64_t>(exec_, {num, 1}, "ids of the snapshot", read);
   }
 
  private:
@@ -163,48 +196,25 @@ class Loader {
 
   template <class T>
   Buffer<T> velocities(const TypeRange& range) {
-    return read_column<T>(exec_, 3 * range.count, "velocities of the snapshot", [&](Span<T> xyz) {
-      snapshot_.read_velocities(range.type, range.first, xyz);
-      const T factor = static_cast<T>(snapshot_.info().velocity_factor);
+    const auto read = [snapshot = snapshot_, range](Index row, Span<T> xyz) {
+      snapshot.read_velocities(range.type, range.first + row, xyz);
+      const T factor = static_cast<T>(snapshot.info().velocity_factor);
       for (T& v : xyz) v *= factor;
-    });
-  }
-
-  void add_velocity(const TypeRange& range, ParticleSegment<Real>& segment) {
-    const auto view = [&](const auto* v) {
-      for (std::size_t axis = 0; axis < 3; ++axis)
-        segment.velocity[axis] = RealColumn(v + axis, 3 * Index{sizeof(*v)});
     };
-    if (summary(range).double_velocities) {
-      view(keep(velocities<double>(range), out_.double_columns));
-    } else {
-      view(keep(velocities<float>(range), out_.float_columns));
-    }
+    return out_.reading->template add<T>(exec_, {range.count, 3}, "velocities of the snapshot",
+                                         read);
   }
 
   template <class T>
   Buffer<T> masses(const TypeRange& range) {
-    return read_column<T>(exec_, range.count, "masses of the snapshot", [&](Span<T> mass) {
-      snapshot_.read_masses(range.type, range.first, mass);
-    });
-  }
-
-  void add_mass(const TypeRange& range, ParticleSegment<Real>& segment) {
-    if (const auto uniform = summary(range).uniform_mass) {
-      const double mass = *uniform;
-      out_.double_columns.push_back(
-          to_exec<double>(exec_, Span<const double>(&mass, 1), "mass of a particle type"));
-      segment.mass = RealColumn(out_.double_columns.back().data(), 0);
-    } else if (summary(range).double_masses) {
-      segment.mass = RealColumn(keep(masses<double>(range), out_.double_columns));
-    } else {
-      segment.mass = RealColumn(keep(masses<float>(range), out_.float_columns));
-    }
+    const auto read = [snapshot = snapshot_, range](Index row, Span<T> mass) {
+      snapshot.read_masses(range.type, range.first + row, mass);
+    };
+    return out_.reading->template add<T>(exec_, {range.count, 1}, "masses of the snapshot", read);
   }
 
   const Exec& exec_;
   const Snapshot& snapshot_;
-  const LoadOptions& options_;
   LoadedParticles<Real>& out_;
 };
 
@@ -243,19 +253,18 @@ LoadedParticles<Real> load_share(const Context& context, const Snapshot& snapsho
   for (const auto& range : loaded.ranges) numbers.push_back(static_cast<std::uint8_t>(range.type));
   loaded.type_numbers = to_exec<std::uint8_t>(context.exec, numbers, "type numbers");
 
-  Loader<Real> loader(context.exec, snapshot, options, loaded);
+  loaded.reading = std::make_shared<ColumnReading>(
+      options.in_background ? ColumnReading::When::in_background : ColumnReading::When::at_once);
+  Loader<Real> loader(context.exec, snapshot, loaded);
+  for (std::size_t i = 0; i < loaded.ranges.size(); ++i)
+    loader.add_positions(loaded.ranges[i], static_cast<Index>(i));
   for (std::size_t i = 0; i < loaded.ranges.size(); ++i) {
-    loaded.particles.segments.push_back(loader.load(loaded.ranges[i], static_cast<Index>(i)));
+    ParticleSegment<Real>& segment = loaded.particles.segments[i];
+    if (loaded.has_velocities) loader.add_velocities(loaded.ranges[i], segment);
+    if (options.masses) loader.add_masses(loaded.ranges[i], segment);
   }
-  if (!loaded.has_ids) return loaded;
-  loaded.id = read_column<std::uint64_t>(
-      context.exec, share.count, "ids of the snapshot", [&](Span<std::uint64_t> id) {
-        Index done = 0;
-        for (const auto& range : loaded.ranges) {
-          snapshot.read_ids(range.type, range.first, id.subspan(done, range.count));
-          done += range.count;
-        }
-      });
+  if (loaded.has_ids) loader.add_ids();
+  if (options.in_background) loaded.reading->start();
   return loaded;
 }
 
@@ -269,6 +278,16 @@ LoadedParticles<Real> load_particles(const Context& context, const Snapshot& sna
   return loaded;
 }
 
+template <class Real>
+void LoadedParticles<Real>::wait_for_columns(const Context& context) {
+  context.comm.together([&] {
+    if (reading) reading->finish();
+    reading.reset();
+  });
+}
+
+template struct LoadedParticles<float>;
+template struct LoadedParticles<double>;
 template LoadedParticles<float> load_particles(const Context&, const Snapshot&,
                                                const std::vector<int>&, const LoadOptions&);
 template LoadedParticles<double> load_particles(const Context&, const Snapshot&,

@@ -1,7 +1,9 @@
 #include "zhalo/io/load.hpp"
 
 #include <algorithm>
+#include <future>
 
+#include "src/io/snapshot/column_reading.hpp"
 #include "tests/unit/io/source.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -73,6 +75,62 @@ TEST_CASE("several types: one type after the other, each with its own masses") {
   CHECK(context.comm.sum(num_dark) == source::num);
   CHECK(context.comm.sum(mass) ==
         Approx(source::num * source::particle_mass + 5 * double{0.1f}).epsilon(1e-9));
+}
+
+TEST_CASE("columns that are read in the background are the same") {
+  const Context context = world();
+  const Snapshot snapshot = Snapshot::open(good("eagle/snapshot_001_z000p000"));
+  const std::vector<int> types{1, 4};
+  const auto expected = load_particles<double>(context, snapshot, types);
+  auto loaded = load_particles<double>(context, snapshot, types, {.in_background = true});
+  REQUIRE(loaded.particles.num() == expected.particles.num());
+  loaded.wait_for_columns(context);
+  bool same = loaded.has_velocities && loaded.has_ids;
+  for (std::size_t i = 0; i < loaded.particles.segments.size(); ++i) {
+    const auto& a = loaded.particles.segments[i];
+    const auto& b = expected.particles.segments[i];
+    for (Index row = 0; row < b.num; ++row) {
+      same = same && a.mass[row] == b.mass[row] && a.type[row] == b.type[row];
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        same = same && a.pos[axis][row] == b.pos[axis][row] &&
+               a.velocity[axis][row] == b.velocity[axis][row];
+    }
+  }
+  CHECK(same);
+  CHECK(to_host(context.exec, loaded.id) == to_host(context.exec, expected.id));
+  loaded.wait_for_columns(context);  // a second time: nothing is left to do
+}
+
+TEST_CASE("what reading in the background throws on one rank reaches all") {
+  const Context context = world();
+  LoadedParticles<float> loaded;
+  loaded.reading = std::make_shared<ColumnReading>(ColumnReading::When::in_background);
+  const bool last = context.comm.rank() == context.comm.size() - 1;
+  loaded.id = loaded.reading->add<std::uint64_t>(context.exec, {10, 1}, "ids",
+                                                 [&](Index, Span<std::uint64_t>) {
+                                                   if (last) throw FileError("the disk is broken");
+                                                 });
+  loaded.reading->start();
+  CHECK_THROWS_WITH(loaded.wait_for_columns(context),
+                    Catch::Matchers::Contains("the disk is broken"));
+}
+
+TEST_CASE("who gives up waits for one part of a column only") {
+  int parts = 0;
+  std::promise<void> begun, given_up;
+  ColumnReading reading(ColumnReading::When::in_background);
+  const auto read = [&](Index, Span<std::uint8_t>) {
+    if (parts++ > 0) return;
+    begun.set_value();
+    given_up.get_future().wait();
+  };
+  const auto column = reading.add<std::uint8_t>(host_exec(), {Index{1} << 26, 1}, "bytes", read);
+  reading.start();
+  begun.get_future().wait();
+  reading.give_up();
+  given_up.set_value();
+  reading.finish();
+  CHECK(parts == 1);
 }
 
 TEST_CASE("an error of one rank reaches all") {

@@ -1,0 +1,33 @@
+#include "src/io/snapshot/column_reading.hpp"
+
+#include <utility>
+
+namespace zhalo::io {
+
+void ColumnReading::read_all(const std::stop_token& stop) {
+  try {
+    for (const auto& read : reads_) read(stop);
+  } catch (...) {
+    error_ = std::current_exception();
+  }
+}
+
+void ColumnReading::start() {
+  if (reads_.empty()) return;
+  thread_ = std::jthread([this](const std::stop_token& stop) { read_all(stop); });
+}
+
+void ColumnReading::finish() {
+  if (thread_.joinable()) {
+    thread_.join();
+  } else {
+    read_all({});
+  }
+  const std::exception_ptr error = std::exchange(error_, nullptr);
+  reads_.clear();
+  if (error) std::rethrow_exception(error);
+  for (const auto& copy : copies_) copy();
+  copies_.clear();
+}
+
+}  // namespace zhalo::io
