@@ -1,5 +1,6 @@
 #include "src/io/snapshot/column_reading.hpp"
 
+#include <system_error>
 #include <utility>
 
 namespace zhalo::io {
@@ -14,7 +15,11 @@ void ColumnReading::read_all(const std::stop_token& stop) {
 
 void ColumnReading::start() {
   if (reads_.empty()) return;
-  thread_ = std::jthread([this](const std::stop_token& stop) { read_all(stop); });
+  try {
+    thread_ = std::jthread([this](const std::stop_token& stop) { read_all(stop); });
+  } catch (const std::system_error&) {
+    // The system has no room for a thread: finish() reads.
+  }
 }
 
 void ColumnReading::finish() {

@@ -52,8 +52,8 @@ class ColumnReading {
     return column;
   }
 
-  /// Begins to read in the background. The columns must stay where they are until finish(), or
-  /// until this object is gone.
+  /// Begins to read in the background. If the system has no room for a thread, finish() reads. The
+  /// columns must stay where they are until finish(), or until this object is gone.
   void start();
 
   /// No further parts are read in the background. So it is also when this object is destroyed.
