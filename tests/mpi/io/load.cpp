@@ -1,7 +1,6 @@
 #include "zhalo/io/load.hpp"
 
 #include <algorithm>
-#include <future>
 
 #include "src/io/snapshot/column_reading.hpp"
 #include "tests/unit/io/source.hpp"
@@ -113,24 +112,6 @@ TEST_CASE("what reading in the background throws on one rank reaches all") {
   loaded.reading->start();
   CHECK_THROWS_WITH(loaded.wait_for_columns(context),
                     Catch::Matchers::Contains("the disk is broken"));
-}
-
-TEST_CASE("who gives up waits for one part of a column only") {
-  int parts = 0;
-  std::promise<void> begun, given_up;
-  ColumnReading reading(ColumnReading::When::in_background);
-  const auto read = [&](Index, Span<std::uint8_t>) {
-    if (parts++ > 0) return;
-    begun.set_value();
-    given_up.get_future().wait();
-  };
-  const auto column = reading.add<std::uint8_t>(host_exec(), {Index{1} << 26, 1}, "bytes", read);
-  reading.start();
-  begun.get_future().wait();
-  reading.give_up();
-  given_up.set_value();
-  reading.finish();
-  CHECK(parts == 1);
 }
 
 TEST_CASE("an error of one rank reaches all") {
