@@ -47,11 +47,12 @@ void check_against_separation(Linking& linking, const std::string& unit) {
 void check_against_box(Linking& linking, const Box& box, const std::string& unit) {
   if (box.volume() <= 0) return;
   const double side = *std::min_element(box.length.at, box.length.at + box.dimensions);
-  const std::string what = fmt::format("the linking length {:.9g} {} is {:.3g} of the box",
-                                       linking.length, unit, linking.length / side);
+  const std::string what =
+      fmt::format("the linking length {:.9g} {} is {:.3g} times the box's side", linking.length,
+                  unit, linking.length / side);
   if (box.any_periodic() && linking.length > side / 2) {
     throw InputError(
-        what + ", more than half of a periodic one; check --rlink, --rlink-abs and their unit");
+        what + ", more than half of a periodic box; check --rlink, --rlink-abs and their unit");
   }
   if (linking.length > side / 4) linking.warnings.push_back(what + ": check its unit");
 }

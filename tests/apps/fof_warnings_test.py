@@ -41,7 +41,7 @@ class Warnings(FofCase):
         cases = {
             ("--rlink", "0.6"): "0.6 mean separations",
             ("--rlink", "1e-4"): "0.0001 mean separations",
-            ("--rlink-abs", "13"): "0.26 of the box",
+            ("--rlink-abs", "13"): "0.26 times the box's side",
             ("--meansep", "rho", "--box-size", "60"): "differ by 20.0%",
         }
         for options, words in cases.items():
