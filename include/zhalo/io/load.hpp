@@ -63,9 +63,9 @@ struct LoadedParticles {
   std::vector<Buffer<double>> double_columns;
   Buffer<std::uint8_t> type_numbers;
 
-  /// Returns when all columns are there, also those of LoadOptions::in_background. Until then only
-  /// positions and types may be read, and no buffer may be given back. Collective: an error that
-  /// reading has met on one rank is an error on all.
+  /// Returns when all columns are there, also those of LoadOptions::in_background. Before that only
+  /// positions and types may be used, and no other column may be given back. Collective: an error
+  /// that reading has met on one rank is an error on all.
   void wait_for_columns(const Context& context);
 
   /// For the library. The last member: the thread ends before its columns do.
