@@ -41,7 +41,8 @@ struct LoadOptions {
   bool masses = true;
   /// Only positions are there when load_particles() returns. A thread of its own reads the other
   /// columns, while the caller works with the positions. LoadedParticles::wait_for_columns() waits
-  /// for them.
+  /// for them. Before that the caller may use zhalo's files, but call HDF5 itself only if HDF5 is
+  /// built for several threads.
   bool in_background = false;
 };
 
