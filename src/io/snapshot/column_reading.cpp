@@ -1,7 +1,6 @@
 #include "src/io/snapshot/column_reading.hpp"
 
 #include <system_error>
-#include <utility>
 
 namespace zhalo::io {
 
@@ -28,9 +27,8 @@ void ColumnReading::finish() {
   } else {
     read_all({});
   }
-  const std::exception_ptr error = std::exchange(error_, nullptr);
   reads_.clear();
-  if (error) std::rethrow_exception(error);
+  if (error_) std::rethrow_exception(error_);
   for (const auto& copy : copies_) copy();
   copies_.clear();
 }

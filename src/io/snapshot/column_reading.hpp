@@ -52,14 +52,15 @@ class ColumnReading {
     return column;
   }
 
-  /// Begins to read in the background. If the system has no room for a thread, finish() reads. The
-  /// columns must stay where they are until finish(), or until this object is gone.
+  /// Begins to read in the background what is not there yet. If the system has no room for a
+  /// thread, finish() reads. The columns must stay where they are until finish(), or until this
+  /// object is gone.
   void start();
 
   /// No further parts are read in the background. So it is also when this object is destroyed.
   void give_up() { thread_.request_stop(); }
 
-  /// Returns when all columns are there. Throws what reading threw. Not collective.
+  /// Returns when all columns are there. Throws what reading threw, each time. Not collective.
   void finish();
 
  private:

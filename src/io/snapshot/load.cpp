@@ -264,7 +264,7 @@ LoadedParticles<Real> load_share(const Context& context, const Snapshot& snapsho
     if (options.masses) loader.add_masses(loaded.ranges[i], segment);
   }
   if (loaded.has_ids) loader.add_ids();
-  if (options.in_background) loaded.reading->start();
+  loaded.reading->start();
   return loaded;
 }
 
