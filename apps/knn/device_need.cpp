@@ -9,10 +9,9 @@
 namespace zhalo::knn_app {
 namespace {
 
-/// Of the columns of a reduction, which are searched with the particles.
-double bytes_of_columns(Quantity quantity) {
-  const QuantityNeeds needs = needs_of(quantity);
-  return (needs.masses ? 8.0 : 0.0) + (needs.velocities ? 24.0 : 0.0);
+/// Of the columns that quantities need, which are searched with the particles.
+double bytes_of_columns(const Options& options) {
+  return (any_needs_masses(options) ? 8.0 : 0.0) + (any_needs_velocities(options) ? 24.0 : 0.0);
 }
 
 /// Of a particle as it was read.
@@ -31,17 +30,16 @@ double bytes_read(const Plan& plan) {
 
 double bytes_of_device(const Plan& plan, int ranks) {
   const SearchSize size{plan.num_particles, ranks, plan.double_positions};
-  NeighbourSize search{plan.query ? plan.num_queries : 0, plan.options.k};
+  const NeighbourSize search{.num_queries = plan.query ? plan.num_queries : 0,
+                             .k = plan.options.k,
+                             .bytes_per_column = bytes_of_columns(plan.options),
+                             .lists = plan.options.lists,
+                             .num_quantities = static_cast<int>(plan.options.reductions.size())};
   MemoryTally tally;
   tally.take(static_cast<double>(plan.num_particles) / ranks * bytes_read(plan));
   if (plan.query)
     tally.take(static_cast<double>(plan.num_queries) / ranks * 3 * (plan.double_positions ? 8 : 4));
-  for (const Quantity quantity : plan.options.reductions) {
-    search.bytes_per_column = bytes_of_columns(quantity);
-    tally.call(knn_reduce_need(size, search));
-  }
-  search.bytes_per_column = 0;
-  if (plan.options.lists) tally.call(knn_need(size, search));
+  tally.call(knn_need(size, search));
   return tally.peak();
 }
 

@@ -127,9 +127,9 @@ ColumnSummary summarise(const Communicator& comm, const io::ResultColumn& column
 /// What the search found and what it took.
 struct Result {
   std::vector<ColumnSummary> columns;
-  Index min_queries = 0;                ///< on a rank
-  Index max_queries = 0;                ///< on a rank
-  std::optional<KnnStatistics> search;  ///< of the lists, if they were made; sums over all ranks
+  Index min_queries = 0;  ///< on a rank
+  Index max_queries = 0;  ///< on a rank
+  KnnStatistics search;   ///< sums over all ranks
   app::Measured measured;
   double seconds = 0;              ///< from the start to here
   std::vector<std::string> files;  ///< that rank 0 wrote first

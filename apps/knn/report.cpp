@@ -119,15 +119,13 @@ std::string search_lines(const Plan& plan, const KnnStatistics& search) {
                      bytes_text(static_cast<std::size_t>(search.bytes_sent)), search.fetched);
 }
 
-/// Null if no lists were made.
-Json json_of(const std::optional<KnnStatistics>& search) {
-  if (!search) return nullptr;
-  return {{"num_wrapped", search->num_wrapped},
-          {"leaves_visited", search->leaves_visited},
-          {"pairs_tested", search->pairs_tested},
-          {"fetched", search->fetched},
-          {"chunks", search->chunks},
-          {"bytes_sent", search->bytes_sent}};
+Json json_of(const KnnStatistics& search) {
+  return {{"num_wrapped", search.num_wrapped},
+          {"leaves_visited", search.leaves_visited},
+          {"pairs_tested", search.pairs_tested},
+          {"fetched", search.fetched},
+          {"chunks", search.chunks},
+          {"bytes_sent", search.bytes_sent}};
 }
 
 }  // namespace
@@ -140,17 +138,17 @@ app::Report plan_report(const Plan& plan, bool verbose) {
 app::Rows result_rows(const Plan& plan, const Result& result, bool verbose) {
   const bool alone = plan.ranks.num_ranks == 1;
   const app::Run run{result.measured, result.seconds, plan.num_queries, alone, "queries"};
-  const auto& search = result.search;
+  const KnnStatistics& search = result.search;
   const Json per_rank = {{"min", result.min_queries}, {"max", result.max_queries}};
   return {
       columns_row(result.columns),
       {alone ? ""
              : line("Per rank", "{} to {} queries read", result.min_queries, result.max_queries)},
-      {search ? app::wrapped_line(search->num_wrapped, "positions") : ""},
+      {app::wrapped_line(search.num_wrapped, "positions")},
       phases_row(run),
       {"", {{"queries_per_rank", per_rank}}},
       peak_memory_row(run),
-      {verbose && search ? search_lines(plan, *search) : "", {{"search", json_of(search)}}},
+      {verbose ? search_lines(plan, search) : "", {{"search", json_of(search)}}},
       app::files_row(result.files, result.num_files),
   };
 }

@@ -45,43 +45,32 @@ KnnOptions options_of(const Plan& plan) {
           .max_radius = plan.options.max_radius};
 }
 
-template <class Real>
-KnnResult<Real> list(const Context& context, const Input<Real>& input, const Plan& plan) {
-  if (input.queries)
-    return knn(context, Queries{input.queries->particles, input.particles.particles}, plan.box,
-               options_of(plan));
-  return knn(context, input.particles.particles, plan.box, options_of(plan));
+KnnOutput output_of(const Plan& plan) {
+  KnnOutput output{.distances = plan.options.lists, .indices = plan.options.lists};
+  for (const Quantity quantity : plan.options.reductions)
+    output.quantities.push_back({quantity, plan.options.kernel});
+  return output;
 }
 
+/// Lists and reductions of one search.
 template <class Real>
-Buffer<double> reduce(const Context& context, const Input<Real>& input, const Plan& plan,
-                      Quantity quantity) {
-  const QuantityOptions wanted{quantity, plan.options.kernel};
+KnnResult<Real> find(const Context& context, const Input<Real>& input, const Plan& plan) {
   const Particles<Real>& particles = input.particles.particles;
-  if (!input.queries)
-    return neighbour_quantity(context, particles, plan.box, options_of(plan), wanted);
-  return neighbour_quantity(context, Queries{input.queries->particles, particles}, plan.box,
-                            options_of(plan), wanted);
+  const KnnOutput output = output_of(plan);
+  if (input.queries)
+    return knn(context, Queries{input.queries->particles, particles}, plan.box, options_of(plan),
+               output);
+  return knn(context, particles, plan.box, options_of(plan), output);
 }
 
 /// Results as they were found, and where the writer can see them.
 template <class Real>
 struct Columns {
-  KnnResult<Real> lists;
-  std::vector<Buffer<double>> reduced;
-  std::optional<app::OnHost<Real>> distance;
-  std::optional<app::OnHost<Index>> index;
-  std::deque<app::OnHost<double>> reduced_on_host;
+  KnnResult<Real> found;
+  std::optional<app::OnHost<Real>> distance{};
+  std::optional<app::OnHost<Index>> index{};
+  std::deque<app::OnHost<double>> reduced{};
 };
-
-template <class Real>
-Columns<Real> find(const Context& context, const Input<Real>& input, const Plan& plan) {
-  Columns<Real> columns;
-  for (const Quantity quantity : plan.options.reductions)
-    columns.reduced.push_back(reduce(context, input, plan, quantity));
-  if (plan.options.lists) columns.lists = list(context, input, plan);
-  return columns;
-}
 
 template <class Real>
 io::Results results_of(const Context& context, Columns<Real>& columns,
@@ -89,15 +78,15 @@ io::Results results_of(const Context& context, Columns<Real>& columns,
   io::Results results = describe_results(plan);
   results.ranges = asking.ranges;
   if (plan.options.lists) {
-    columns.distance.emplace(context.exec, columns.lists.distance);
-    columns.index.emplace(context.exec, columns.lists.index);
+    columns.distance.emplace(context.exec, columns.found.distance);
+    columns.index.emplace(context.exec, columns.found.index);
     results.columns.push_back(distance_column(plan, columns.distance->view()));
     results.columns.push_back(index_column(plan, columns.index->view()));
   }
-  for (std::size_t i = 0; i < columns.reduced.size(); ++i) {
-    columns.reduced_on_host.emplace_back(context.exec, columns.reduced[i]);
+  for (std::size_t i = 0; i < plan.options.reductions.size(); ++i) {
+    columns.reduced.emplace_back(context.exec, columns.found.quantities[i]);
     results.columns.push_back(
-        reduced_column(plan, plan.options.reductions[i], columns.reduced_on_host.back().view()));
+        reduced_column(plan, plan.options.reductions[i], columns.reduced.back().view()));
   }
   return results;
 }
@@ -114,7 +103,7 @@ template <class Real>
 Result find_neighbours_of(const Context& context, const Sources& sources, const Plan& plan,
                           io::StagedFiles& files) {
   const Input<Real> input = load<Real>(context, sources, plan);
-  Columns<Real> columns = find(context, input, plan);
+  Columns<Real> columns{find(context, input, plan)};
   io::Results results;
   {
     const ScopedTimer timer(context.timers, "write");
@@ -126,7 +115,7 @@ Result find_neighbours_of(const Context& context, const Sources& sources, const 
   for (const io::ResultColumn& column : results.columns) {
     if (column.name != "Indices") result.columns.push_back(summarise(context.comm, column));
   }
-  if (plan.options.lists) result.search = over_ranks(context.comm, columns.lists.statistics);
+  result.search = over_ranks(context.comm, columns.found.statistics);
   result.max_queries = context.comm.max(input.asking().particles.num());
   result.min_queries = context.comm.min(input.asking().particles.num());
   return result;

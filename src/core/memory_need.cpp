@@ -166,23 +166,25 @@ double queries_of(const SearchSize& size, const NeighbourSize& search) {
 }  // namespace
 
 MemoryNeed knn_need(const SearchSize& size, const NeighbourSize& search) {
-  const Searching searching(size, search, static_cast<double>(search.k) * global_bytes);
+  // On one rank lists are written where they belong.
+  const bool returns_lists = search.lists && size.num_ranks > 1;
+  const double list_bytes =
+      search.lists ? search.k * (real_bytes(size.double_positions) + global_bytes) : 0;
+  const Searching searching(size, search, returns_lists ? search.k * global_bytes : number_bytes);
   const double results =
-      queries_of(size, search) * search.k * (real_bytes(size.double_positions) + global_bytes);
-  // On one rank rows are written where they belong.
-  const double returned = size.num_ranks == 1 ? 0 : searching.returned;
-  const double peak = results + searching.in_use + returned;
+      queries_of(size, search) * (list_bytes + search.num_quantities * number_bytes);
+  // Columns as the caller has them, and in the order of the domain.
+  const double columns = 2 * Each(size).num * search.bytes_per_column;
+  const double returned = returns_lists || search.num_quantities > 0 ? searching.returned : 0;
+  const double peak = results + columns + searching.in_use + returned;
   return {std::max(peak, domain_need(size).peak), results};
 }
 
 MemoryNeed knn_reduce_need(const SearchSize& size, const NeighbourSize& search) {
-  const Searching searching(size, search, number_bytes);
-  const Each each(size);
-  const double results = queries_of(size, search) * number_bytes;
-  // Columns as the caller has them, and in the order of the domain.
-  const double columns = 2 * each.num * search.bytes_per_column;
-  const double peak = results + columns + searching.in_use + searching.returned;
-  return {std::max(peak, domain_need(size).peak), results};
+  NeighbourSize numbers = search;
+  numbers.lists = false;
+  numbers.num_quantities = 1;
+  return knn_need(size, numbers);
 }
 
 // ---------------------------------------------------------------- meshes

@@ -2,12 +2,11 @@
 
 #include <utility>
 
-#include "kernels/knn.hpp"
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
 #include "src/core/validate.hpp"
 #include "src/knn/memory_of_search.hpp"
-#include "zhalo/knn/neighbour_lists.hpp"
+#include "src/knn/quantity_input.hpp"
 #include "zhalo/knn/within.hpp"
 
 namespace zhalo {
@@ -66,17 +65,39 @@ template Buffer<Index> count_within(const Context&, const Queries<double>&, cons
 
 namespace {
 
+/// What is wanted of a search, and from what.
+template <class Real>
+struct Wanted {
+  const KnnOutput& output;
+  const QuantityInput<Real>& quantity_input;
+  const Buffer<ParticleLocation>& location;
+
+  /// Of the search: those of the output, then of the quantities, then the locations.
+  std::vector<ColumnView> columns() const {
+    std::vector<ColumnView> all = output.columns;
+    const std::vector<ColumnView>& of_quantities = quantity_input.columns();
+    all.insert(all.end(), of_quantities.begin(), of_quantities.end());
+    if (output.locations) all.push_back(column_view(location));
+    return all;
+  }
+  int first_of_quantities() const { return static_cast<int>(output.columns.size()); }
+  int locations() const {
+    return first_of_quantities() + static_cast<int>(quantity_input.columns().size());
+  }
+};
+
 /// What is asked for, and one chunk of it on its way.
 template <class Real>
 class ResultWriter {
  public:
-  ResultWriter(const Context& context, NeighbourLists<Real>& lists, const KnnOptions& options,
-               const KnnOutput& output)
-      : context_(context), lists_(lists), output_(output) {
-    result_.k = options.k;
+  ResultWriter(const Context& context, NeighbourLists<Real>& lists, int k,
+               const Wanted<Real>& wanted)
+      : context_(context), lists_(lists), wanted_(wanted), output_(wanted.output) {
+    result_.k = k;
+    const KnnOutput& output = wanted.output;
     const bool sorted = output.order == RowOrder::domain;
     result_.num_rows = sorted ? lists.num_searched() : lists.num_queries();
-    const Index num = result_.num_rows * options.k;
+    const Index num = result_.num_rows * k;
     if (output.distances)
       result_.distance = Buffer<Real>(context.exec, num, "distances of neighbours");
     if (output.indices) result_.index = Buffer<Index>(context.exec, num, "indices of neighbours");
@@ -85,16 +106,21 @@ class ResultWriter {
     for (const ColumnView& column : output.columns)
       result_.columns.emplace_back(context.exec, num * column.element_size,
                                    "columns of neighbours");
+    for (std::size_t i = 0; i < output.quantities.size(); ++i)
+      result_.quantities.emplace_back(context.exec, result_.num_rows, "quantities of neighbours");
     if (sorted) result_.query = Buffer<Index>(context.exec, result_.num_rows, "indices of queries");
   }
 
   void write_chunk() {
     const NeighbourRows<Real>& rows = lists_.rows();
-    write_rows();
+    if (output_.distances || output_.indices) write_rows();
     for (std::size_t i = 0; i < output_.columns.size(); ++i)
-      write_column(static_cast<int>(i), result_.columns[i].data(), 0);
+      write_column({static_cast<int>(i), output_.columns[i].element_size},
+                   {result_.columns[i].data(), 0});
     if (output_.locations)
-      write_column(static_cast<int>(output_.columns.size()), result_.location.data(), 0xff);
+      write_column({wanted_.locations(), sizeof(ParticleLocation)},
+                   {result_.location.data(), 0xff});
+    for (std::size_t i = 0; i < output_.quantities.size(); ++i) write_quantity(i);
     if (output_.order == RowOrder::domain) {
       queue_copy(context_.exec, result_.query.data() + done_, rows.query_index,
                  static_cast<std::size_t>(rows.num) * sizeof(Index));
@@ -138,32 +164,47 @@ class ResultWriter {
     output.unit = rows.unit;
     output.*which = values.span();
     kernels::on(context_.exec, [&](const auto& e) { kernels::write_rows(e, rows, output); });
-    keep(values.data(), static_cast<Index>(sizeof(T)), to.data());
+    keep(values.data(), rows.k * static_cast<Index>(sizeof(T)), to.data());
   }
 
-  void write_column(int i, void* to, unsigned char missing) {
+  struct Column {
+    int number;
+    Index element_size;
+  };
+
+  void write_column(const Column& column, const kernels::MissingBytes& to) {
     const NeighbourRows<Real>& rows = lists_.rows();
-    const Index size = i < static_cast<int>(output_.columns.size())
-                           ? output_.columns[static_cast<std::size_t>(i)].element_size
-                           : static_cast<Index>(sizeof(ParticleLocation));
-    Buffer<std::byte> values(context_.exec, rows.num * rows.k * size, "a chunk of results");
-    const SearchColumnView column = lists_.column_view(i, size);
+    const Index row_bytes = rows.k * column.element_size;
+    Buffer<std::byte> values(context_.exec, rows.num * row_bytes, "a chunk of results");
+    const SearchColumnView from = lists_.column_view(column.number, column.element_size);
     kernels::on(context_.exec, [&](const auto& e) {
-      kernels::gather_neighbours(e, column, rows, {values.data(), missing});
+      kernels::gather_neighbours(e, from, rows, {values.data(), to.missing});
     });
-    keep(values.data(), size, to);
+    keep(values.data(), row_bytes, to.to);
   }
 
-  /// k elements of each row go where they belong.
-  void keep(const void* values, Index size, void* to) {
+  void write_quantity(std::size_t i) {
+    const PhaseTimer timer(context_, "reduce");
     const NeighbourRows<Real>& rows = lists_.rows();
-    if (output_.order == RowOrder::caller) return lists_.put(values, size * rows.k, to);
-    queue_copy(context_.exec, static_cast<std::byte*>(to) + done_ * rows.k * size, values,
-               static_cast<std::size_t>(rows.num * rows.k * size));
+    Buffer<double> values(context_.exec, rows.num, "a chunk of quantities");
+    const kernels::QuantityColumns columns =
+        wanted_.quantity_input.at_neighbours(lists_, wanted_.first_of_quantities());
+    kernels::on(context_.exec, [&](const auto& e) {
+      kernels::reduce_rows(e, rows, columns, output_.quantities[i], values.span());
+    });
+    keep(values.data(), static_cast<Index>(sizeof(double)), result_.quantities[i].data());
+  }
+
+  /// Rows of so many bytes go where they belong.
+  void keep(const void* values, Index row_bytes, void* to) {
+    if (output_.order == RowOrder::caller) return lists_.put(values, row_bytes, to);
+    queue_copy(context_.exec, static_cast<std::byte*>(to) + done_ * row_bytes, values,
+               static_cast<std::size_t>(lists_.rows().num * row_bytes));
   }
 
   const Context& context_;
   NeighbourLists<Real>& lists_;
+  const Wanted<Real>& wanted_;
   const KnnOutput& output_;
   KnnResult<Real> result_;
   Index done_ = 0;  ///< rows
@@ -175,6 +216,15 @@ void validate_output(const Communicator& comm, const KnnOutput& output) {
                     (output.locations ? 4 : 0) + (output.order == RowOrder::domain ? 8 : 0);
   validate(comm.min(word) == comm.max(word),
            "the ranks do not want the same results; give all ranks the same");
+  const auto num = static_cast<Index>(output.quantities.size());
+  bool same = comm.min(num) == comm.max(num);
+  for (std::size_t i = 0; same && i < output.quantities.size(); ++i) {
+    const QuantityOptions& wanted = output.quantities[i];
+    const Index which =
+        static_cast<Index>(wanted.quantity) * 16 + static_cast<Index>(wanted.kernel);
+    same = comm.min(which) == comm.max(which);
+  }
+  validate(same, "the ranks do not want the same quantities; give all ranks the same");
 }
 
 /// Of the particles that may be neighbours, in the order in which columns are given.
@@ -192,22 +242,39 @@ Buffer<ParticleLocation> locations_of(const Context& context, const KnnTargets<R
 }
 
 template <class Real>
+QuantityInput<Real> quantity_input(const Context& context, const KnnTargets<Real>& targets,
+                                   const KnnOutput& output) {
+  return together(context.comm, [&] {
+    if (targets.domain == nullptr)
+      return QuantityInput<Real>(context, *targets.particles, output.quantities);
+    return QuantityInput<Real>(context, targets.domain->particles(targets.species.targets),
+                               output.quantities);
+  });
+}
+
+/// Rows of a domain lie where they belong, and need not be moved. Numbers alone are moved: it takes
+/// less memory than the queries' indices.
+bool writes_in_order(const KnnOutput& output) {
+  return output.distances || output.indices || output.locations || !output.columns.empty();
+}
+
+template <class Real>
 KnnResult<Real> find(const Context& context, const KnnTargets<Real>& targets, const Box& box,
                      const KnnOptions& options, const KnnOutput& output) {
   return together(context.comm, [&] {
     validate(options.k >= 1 && options.k <= max_neighbours, "k is {} (must be 1 to {})", options.k,
              max_neighbours);
     validate_output(context.comm, output);
-    const auto memory = look_after_memory(context, targets, options, knn_need);
+    const auto memory = look_after_memory(context, targets, options, output);
     const PhaseTimer timer(context, "results");
-    NeighbourSearch search(options, output.columns);
-    const Buffer<ParticleLocation> locations =
+    KnnOutput in_order = output;
+    if (targets.domain != nullptr && writes_in_order(output)) in_order.order = RowOrder::domain;
+    const QuantityInput<Real> input = quantity_input(context, targets, output);
+    const Buffer<ParticleLocation> location =
         output.locations ? locations_of(context, targets) : Buffer<ParticleLocation>();
-    if (output.locations) search.columns.push_back(column_view(locations));
-    KnnOutput wanted = output;
-    if (targets.domain != nullptr) wanted.order = RowOrder::domain;
-    NeighbourLists<Real> lists(context, targets, box, search);
-    ResultWriter<Real> writer(context, lists, options, wanted);
+    const Wanted<Real> wanted{in_order, input, location};
+    NeighbourLists<Real> lists(context, targets, box, {options, wanted.columns()});
+    ResultWriter<Real> writer(context, lists, options.k, wanted);
     while (lists.queue_next()) writer.write_chunk();
     return writer.take();
   });

@@ -55,12 +55,15 @@ struct NeighbourSize {
   Index num_queries = 0;  ///< over all ranks; 0: the particles themselves
   int k = 8;
   Index chunk_bytes = 0;        ///< KnnOptions::chunk_bytes
-  double bytes_per_column = 0;  ///< of columns that a reduction needs, per particle
+  double bytes_per_column = 0;  ///< of columns that quantities or a reduction need, per particle
+  bool lists = true;            ///< distances and indices are returned
+  int num_quantities = 0;       ///< of KnnOutput::quantities
 };
 
-/// knn() of particles: distances and indices.
+/// knn() of particles.
 MemoryNeed knn_need(const SearchSize& size, const NeighbourSize& search);
-/// knn_reduce() of particles, or neighbour_quantity(): a number of 8 bytes for each query.
+/// knn_reduce() of particles, or neighbour_quantity(): a number of 8 bytes for each query, without
+/// lists.
 MemoryNeed knn_reduce_need(const SearchSize& size, const NeighbourSize& search);
 
 /// A mesh, divided over the ranks as Decomposition does by default.

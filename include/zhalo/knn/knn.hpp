@@ -8,6 +8,7 @@
 #include "zhalo/core/box.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/neighbours.hpp"
+#include "zhalo/core/reductions.hpp"
 #include "zhalo/domain/domain.hpp"
 
 namespace zhalo {
@@ -68,12 +69,15 @@ enum class RowOrder {
   domain
 };
 
-/// What to return for each neighbour.
+/// What to return for each neighbour, and for each query.
 struct KnnOutput {
   bool distances = true;
   bool indices = true;
   bool locations = false;
   std::vector<ColumnView> columns{};  ///< columns of the particles: their values at the neighbours
+  /// Numbers of each query, computed from its neighbours. All are found in one search, with the
+  /// masses and velocities that the particles have.
+  std::vector<QuantityOptions> quantities{};
   RowOrder order = RowOrder::caller;
 };
 
@@ -89,7 +93,8 @@ struct KnnResult {
   Buffer<Index> index;                ///< (num_rows, k): global indices of particles
   Buffer<ParticleLocation> location;  ///< (num_rows, k)
   std::vector<Buffer<std::byte>> columns;
-  Buffer<Index> query;  ///< RowOrder::domain: global index of each row's query
+  std::vector<Buffer<double>> quantities;  ///< (num_rows) each, in the order of the output's
+  Buffer<Index> query;                     ///< RowOrder::domain: global index of each row's query
   KnnStatistics statistics;
 
   /// Column number i of the output, (num_rows, k) elements.
@@ -107,8 +112,9 @@ struct KnnResult {
 /// fma(y, y, x * x))). Neighbours are ordered by squared distance, then by global index. Results
 /// are equal bit for bit for any number of ranks and threads and on any backend. A particle outside
 /// a periodic axis is wrapped first. Throws InputError for k outside 1..max_neighbours, max_radius
-/// negative or NaN, positions that are not finite or lie outside a box that is not periodic, and
-/// options or columns that differ between ranks; OutOfMemory.
+/// negative or NaN, positions that are not finite or lie outside a box that is not periodic,
+/// velocities that a quantity needs and a segment does not have, and options or columns that differ
+/// between ranks; OutOfMemory.
 template <class Real>
 KnnResult<Real> knn(const Context& context, const Particles<Real>& particles, const Box& box,
                     const KnnOptions& options, const KnnOutput& output = {});

@@ -103,7 +103,7 @@ static void check_quantities(const zhalo_domain* domain) {
   if (size == 1) return;
   options = (zhalo_neighbour_options){.quantity = is_last ? ZHALO_KTH_RADIUS : ZHALO_MEAN_RADIUS};
   EXPECT_ERROR(zhalo_compute_from_neighbours(domain, NULL, &options, values, num),
-               ZHALO_INPUT_ERROR, "same quantity");
+               ZHALO_INPUT_ERROR, "same quantities");
 }
 
 /// Searches of points, and what is computed from neighbours.

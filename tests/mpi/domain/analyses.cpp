@@ -73,11 +73,17 @@ TEST_CASE("domain: quantities of neighbours and sums over pairs in it are those 
   a.particles.segments[0].mass = mass.data();
   a.particles.segments[0].set_interleaved_velocity(a.rows.data());
   const Domain<float> domain(context, a.particles, box);
-  for (const Quantity quantity :
-       {Quantity::kth_radius, Quantity::density, Quantity::velocity_dispersion})
-    CHECK(returned(domain, neighbour_quantity(domain, {.k = 12}, {quantity})) ==
-          to_host(context.exec,
-                  neighbour_quantity(context, a.particles, box, {.k = 12}, {quantity})));
+  const std::vector<QuantityOptions> wanted{
+      {Quantity::kth_radius, {}}, {Quantity::density, {}}, {Quantity::velocity_dispersion, {}}};
+  const auto in_domain = knn(domain, {.k = 12}, {.quantities = wanted}).quantities;
+  const auto of_particles = knn(context, a.particles, box, {.k = 12}, {.quantities = wanted});
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto expected =
+        to_host(context.exec, neighbour_quantity(context, a.particles, box, {.k = 12}, wanted[i]));
+    CHECK(returned(domain, neighbour_quantity(domain, {.k = 12}, wanted[i])) == expected);
+    CHECK(returned(domain, in_domain[i]) == expected);
+    CHECK(to_host(context.exec, of_particles.quantities[i]) == expected);
+  }
 
   // Sums of whole numbers, which need no order, by global index of the query.
   std::vector<std::atomic<Index>> ours(3000), expected(3000);

@@ -82,6 +82,11 @@ TEST_CASE("knn: ranks that want different results") {
   output.columns = {s.part.column()};
   if (s.is_culprit) output.columns.front().element_size = 8;
   CHECK_THAT(s.message({}, output), Contains("do not give the same columns"));
+  output = {.quantities = {{Quantity::density, SphKernel::wendland_c2}}};
+  if (s.is_culprit) output.quantities[0].kernel = SphKernel::cubic_spline;
+  CHECK_THAT(s.message({}, output), Contains("do not want the same quantities"));
+  if (s.is_culprit) output.quantities.clear();
+  CHECK_THAT(s.message({}, output), Contains("do not want the same quantities"));
   const Part<float> queries(s.context, s.points, Cut::uneven);
   const std::string message = input_error_of(s.context, [&] {
     if (s.is_culprit) knn(s.context, s.part.particles(), s.points.box, KnnOptions{});

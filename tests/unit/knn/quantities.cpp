@@ -2,6 +2,8 @@
 // gives on the full lists.
 #include <catch2/catch.hpp>
 
+#include <cstring>
+
 #include "tests/support/point_sets.hpp"
 #include "tests/support/run_knn.hpp"
 #include "zhalo/core/error.hpp"
@@ -126,6 +128,41 @@ TEST_CASE("quantities are those of the full lists", "[knn]") {
     REQUIRE(mean[i] == Approx(sum / static_cast<double>(include_self ? k - 1 : k)).epsilon(1e-12));
     REQUIRE(density[i] == Approx(rho / norm / std::pow(support, dimensions)).epsilon(1e-6));
     REQUIRE(dispersion[i] == Approx(std::sqrt(square / (total * dimensions))).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("one search gives lists, columns and quantities: those of searches for each", "[knn]") {
+  const RowOrder order = GENERATE(RowOrder::caller, RowOrder::domain);
+  Context context;
+  const Fluid fluid(500, 3);
+  const KnnOptions options{.k = 20, .chunk_bytes = 5000};
+  const std::vector<QuantityOptions> wanted{{Quantity::velocity_dispersion, {}},
+                                            {Quantity::density, SphKernel::wendland_c4},
+                                            {Quantity::kth_radius, {}},
+                                            {Quantity::density, SphKernel::cubic_spline}};
+  const Particles<float> particles = fluid.particles();
+  const KnnOutput lists{.locations = true, .columns = {column_view(fluid.mass)}, .order = order};
+  KnnOutput all = lists;
+  all.quantities = wanted;
+  const auto expected = knn(context, particles, fluid.points.box, options, lists);
+  const auto found = knn(context, particles, fluid.points.box, options, all);
+  CHECK(found.statistics.chunks > 1);
+  CHECK(to_host(context.exec, found.index) == to_host(context.exec, expected.index));
+  CHECK(to_host(context.exec, found.distance) == to_host(context.exec, expected.distance));
+  CHECK(to_host(context.exec, found.columns[0]) == to_host(context.exec, expected.columns[0]));
+  const auto places = to_host(context.exec, found.location);
+  const auto expected_places = to_host(context.exec, expected.location);
+  CHECK(std::memcmp(places.data(), expected_places.data(),
+                    places.size() * sizeof(ParticleLocation)) == 0);
+  const auto query = to_host(context.exec, found.query);
+  REQUIRE(found.quantities.size() == wanted.size());
+  CHECK(expected.quantities.empty());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto alone = quantity_of(fluid, options, wanted[i]);
+    const auto values = to_host(context.exec, found.quantities[i]);
+    for (std::size_t row = 0; row < alone.size(); ++row)
+      REQUIRE(values[row] ==
+              alone[order == RowOrder::caller ? row : static_cast<std::size_t>(query[row])]);
   }
 }
 
