@@ -186,6 +186,12 @@ inline int num_columns(const QuantityOptions& wanted) {
   });
 }
 
+/// What a backend reduces with in place of a built-in reduction; it gives the same bits.
+template <class E, class Reduction>
+struct ReductionOn {
+  using type = Reduction;
+};
+
 /// results[i] = the built-in reduction of row i.
 template <class E, class Real>
 void reduce_rows(const E& exec, const NeighbourRows<Real>& rows, const QuantityColumns& columns,

@@ -9,6 +9,8 @@
 #include <type_traits>
 
 #include "kernels/host/parallel.hpp"
+// What it reduces with comes before the text that does.
+#include "kernels/host/sph_density.hpp"
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/knn/chunks.hpp"
 #include "kernels/common/knn/nodes.hpp"

@@ -55,14 +55,10 @@ struct SphWeight {
 
   ZHALO_HD double operator()(double r, double support) const {
     const double q = r / support;
-    if (!(q < 1)) return 0;
-    const double volume = dimensions == 3 ? support * support * support : support * support;
-    return norm() * shape(q) / volume;
+    return q < 1 ? norm() * shape(q) / volume(support) : 0;
   }
 
- private:
-  static constexpr double pi = 3.14159265358979323846;
-
+  /// W(r, H) = norm() shape(r / H) / volume(H) for r < H.
   ZHALO_HD double norm() const {
     const bool solid = dimensions == 3;
     switch (kernel) {
@@ -71,6 +67,14 @@ struct SphWeight {
       default: return (solid ? 495.0 / 32 : 9.0) / pi;
     }
   }
+  /// H to the power of the number of dimensions.
+  ZHALO_HD double volume(double support) const {
+    return dimensions == 3 ? support * support * support : support * support;
+  }
+
+ private:
+  static constexpr double pi = 3.14159265358979323846;
+
   ZHALO_HD double shape(double q) const {
     const double u = 1 - q;
     const double u2 = u * u;

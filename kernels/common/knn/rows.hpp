@@ -17,8 +17,9 @@ void reduce_rows_in(const E& exec, const NeighbourRows<Real>& rows, const Quanti
   const SearchColumn<Velocity> velocity{reinterpret_cast<const Velocity*>(columns.velocity.own),
                                         reinterpret_cast<const Velocity*>(columns.velocity.fetched),
                                         columns.velocity.num_own};
-  with_reduction<dimensions>(wanted, [&](const auto& reduction) {
-    using Reduction = std::decay_t<decltype(reduction)>;
+  with_reduction<dimensions>(wanted, [&](const auto& built_in) {
+    using Reduction = typename ReductionOn<E, std::decay_t<decltype(built_in)>>::type;
+    const Reduction reduction{built_in};
     if constexpr (num_columns_of<Reduction> == 0) {
       using Reduce = ReduceRow<Real, Reduction, double>;
       for_each(exec, rows.num, Reduce{rows, {}, reduction, results});

@@ -166,6 +166,31 @@ TEST_CASE("one search gives lists, columns and quantities: those of searches for
   }
 }
 
+TEMPLATE_TEST_CASE("built-in densities have the bits of the functor", "[knn]", float, double) {
+  const int dimensions = GENERATE(2, 3);
+  Context context;
+  const Fluid fluid(300, dimensions);
+  const std::vector<TestType> pos(fluid.points.pos.begin(), fluid.points.pos.end());
+  Particles<TestType> particles{
+      .dimensions = dimensions,
+      .segments = {ParticleSegment<TestType>::interleaved(pos.data(), 300, dimensions)}};
+  particles.segments[0].mass = RealColumn(fluid.mass.data());
+  // Rows that end in every lane of a vector, and longer than what is weighed at a time.
+  for (const int k : {1, 2, 3, 4, 5, 6, 7, 8, 9, 31, 32, 64, 65, 150, 300}) {
+    for (const auto kernel :
+         {SphKernel::cubic_spline, SphKernel::wendland_c2, SphKernel::wendland_c4}) {
+      const KnnOptions options{.k = k, .include_self = k % 2 == 0};
+      const auto built_in = neighbour_quantity(context, particles, fluid.points.box, options,
+                                               {Quantity::density, kernel});
+      const auto functor = knn_reduce(
+          context, particles, fluid.points.box, options,
+          reduction(SphDensity{{kernel, dimensions}}, ParticleColumn("mass", fluid.mass)));
+      INFO("k " << k);
+      REQUIRE(to_host(context.exec, built_in) == to_host(context.exec, functor));
+    }
+  }
+}
+
 TEST_CASE("quantities of few neighbours and of coincident ones", "[knn]") {
   Fluid fluid(3, 3);
   const KnnOptions options{.k = 8};

@@ -1,0 +1,33 @@
+/// Masses and velocities as quantities of neighbours need them.
+#pragma once
+
+#include <vector>
+
+#include "kernels/knn.hpp"
+#include "zhalo/knn/neighbour_lists.hpp"
+
+namespace zhalo {
+
+/// Columns of this rank's particles, one behind the other, as double: those that at least one of
+/// the quantities needs. In memory of the context's Exec.
+template <class Real>
+class QuantityInput {
+ public:
+  QuantityInput(const Context& context, const Particles<Real>& particles,
+                const std::vector<QuantityOptions>& quantities);
+
+  const std::vector<ColumnView>& columns() const { return columns_; }
+
+  /// The columns at the neighbours, in a search that has them from number `first` on.
+  kernels::QuantityColumns at_neighbours(const NeighbourLists<Real>& lists, int first) const;
+
+ private:
+  void pack(const Context& context, const Particles<Real>& particles);
+
+  int dimensions_;
+  Buffer<double> mass_;
+  Buffer<double> velocity_;
+  std::vector<ColumnView> columns_;
+};
+
+}  // namespace zhalo
