@@ -167,9 +167,12 @@ std::size_t row_bytes(const Plan& plan, std::size_t real_bytes) {
   return (plan.options.lists ? list : 0) + plan.options.reductions.size() * sizeof(double);
 }
 
+/// As they are read, and of what quantities are computed from twice as double: in the order of the
+/// snapshot, and of the search.
 std::size_t columns_bytes(const Plan& plan, std::size_t real_bytes) {
-  const std::size_t velocity = any_needs_velocities(plan.options) ? 3 * real_bytes : 0;
-  const std::size_t mass = any_needs_masses(plan.options) ? real_bytes : 0;
+  const std::size_t number = real_bytes + 2 * sizeof(double);
+  const std::size_t velocity = any_needs_velocities(plan.options) ? 3 * number : 0;
+  const std::size_t mass = any_needs_masses(plan.options) ? number : 0;
   return 3 * real_bytes + velocity + mass;
 }
 

@@ -269,11 +269,12 @@ KnnResult<Real> find(const Context& context, const KnnTargets<Real>& targets, co
     const PhaseTimer timer(context, "results");
     KnnOutput in_order = output;
     if (targets.domain != nullptr && writes_in_order(output)) in_order.order = RowOrder::domain;
-    const QuantityInput<Real> input = quantity_input(context, targets, output);
+    QuantityInput<Real> input = quantity_input(context, targets, output);
     const Buffer<ParticleLocation> location =
         output.locations ? locations_of(context, targets) : Buffer<ParticleLocation>();
     const Wanted<Real> wanted{in_order, input, location};
     NeighbourLists<Real> lists(context, targets, box, {options, wanted.columns()});
+    if (targets.domain == nullptr) input.release();
     ResultWriter<Real> writer(context, lists, options.k, wanted);
     while (lists.queue_next()) writer.write_chunk();
     return writer.take();

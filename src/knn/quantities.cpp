@@ -63,6 +63,12 @@ void QuantityInput<Real>::pack(const Context& context, const Particles<Real>& pa
 }
 
 template <class Real>
+void QuantityInput<Real>::release() {
+  mass_ = Buffer<double>();
+  velocity_ = Buffer<double>();
+}
+
+template <class Real>
 kernels::QuantityColumns QuantityInput<Real>::at_neighbours(const NeighbourLists<Real>& lists,
                                                             int first) const {
   kernels::QuantityColumns at_neighbours;

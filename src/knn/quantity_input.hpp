@@ -18,6 +18,10 @@ class QuantityInput {
 
   const std::vector<ColumnView>& columns() const { return columns_; }
 
+  /// Gives their memory back. A search of particles that are in no domain has copies in its own
+  /// order.
+  void release();
+
   /// The columns at the neighbours, in a search that has them from number `first` on.
   kernels::QuantityColumns at_neighbours(const NeighbourLists<Real>& lists, int first) const;
 

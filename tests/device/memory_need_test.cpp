@@ -72,6 +72,18 @@ void check_neighbours(const Context& context, points::Kind kind, Index num) {
                        {Quantity::kth_radius, {}});
   });
   check("knn_reduce", size, knn_reduce_need(size, {.k = 32}).peak, reduced);
+  const KnnOutput densities{.distances = false,
+                            .indices = false,
+                            .quantities = {{Quantity::density, {}}, {Quantity::kth_radius, {}}}};
+  const double both =
+      peak_of(context, [&] { knn(context, sample.particles(), sample.box, {.k = 8}, densities); });
+  NeighbourSize search{.k = 8, .bytes_per_column = 8, .lists = false, .num_quantities = 2};
+  check("quantities", size, knn_need(size, search).peak, both);
+  KnnOutput lists_too = densities;
+  lists_too.distances = lists_too.indices = search.lists = true;
+  const double all =
+      peak_of(context, [&] { knn(context, sample.particles(), sample.box, {.k = 8}, lists_too); });
+  check("lists and quantities", size, knn_need(size, search).peak, all);
 }
 
 void check_meshes(const Context& context, points::Kind kind, Index side) {
