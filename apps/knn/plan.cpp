@@ -167,8 +167,8 @@ std::size_t row_bytes(const Plan& plan, std::size_t real_bytes) {
   return (plan.options.lists ? list : 0) + plan.options.reductions.size() * sizeof(double);
 }
 
-/// As they are read, and of what quantities are computed from twice as double: in the order of the
-/// snapshot, and of the search.
+/// Positions, masses and velocities as they are read. Masses and velocities also as double, twice:
+/// in the order of the snapshot, and in that of the search.
 std::size_t columns_bytes(const Plan& plan, std::size_t real_bytes) {
   const std::size_t number = real_bytes + 2 * sizeof(double);
   const std::size_t velocity = any_needs_velocities(plan.options) ? 3 * number : 0;

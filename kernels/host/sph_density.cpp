@@ -83,8 +83,9 @@ double density(const SphWeight& weight, const NeighbourDistances<Real>& near,
   switch (weight.kernel) {
     case SphKernel::cubic_spline: return density_by<SphKernel::cubic_spline>(weight, near, mass);
     case SphKernel::wendland_c2: return density_by<SphKernel::wendland_c2>(weight, near, mass);
-    default: return density_by<SphKernel::wendland_c4>(weight, near, mass);
+    case SphKernel::wendland_c4: return density_by<SphKernel::wendland_c4>(weight, near, mass);
   }
+  return 0;  // there is no other
 }
 
 }  // namespace

@@ -181,10 +181,11 @@ MemoryNeed knn_need(const SearchSize& size, const NeighbourSize& search) {
   const double results =
       queries_of(size, search) * (list_bytes + search.num_quantities * number_bytes);
   const double returned = returns_lists || search.num_quantities > 0 ? searching.returned : 0;
-  // Columns are given to the domain, and then brought into its order.
+  // Columns lie there while the domain is made. Then they are brought into its order, from several
+  // ranks through what is sent and comes.
   const double columns = Each(size).num * search.bytes_per_column;
-  const double beginning =
-      std::max(domain_need(size).peak + columns, searching.domain + 2 * columns);
+  const double beginning = std::max(domain_need(size).peak + columns,
+                                    searching.domain + (size.num_ranks > 1 ? 4 : 2) * columns);
   return {std::max(results + searching.in_use + returned, beginning), results};
 }
 

@@ -5,6 +5,7 @@
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
 #include "src/core/validate.hpp"
+#include "src/domain/domain_state.hpp"
 #include "src/knn/memory_of_search.hpp"
 #include "src/knn/quantity_input.hpp"
 #include "zhalo/knn/within.hpp"
@@ -247,15 +248,11 @@ QuantityInput<Real> quantity_input(const Context& context, const KnnTargets<Real
   return together(context.comm, [&] {
     if (targets.domain == nullptr)
       return QuantityInput<Real>(context, *targets.particles, output.quantities);
-    return QuantityInput<Real>(context, targets.domain->particles(targets.species.targets),
-                               output.quantities);
+    // Domain::particles() would also make positions in the caller's unit, and keep them.
+    Particles<Real> stored = stored_particles(*targets.domain->state());
+    stored.segments = {stored.segments[static_cast<std::size_t>(targets.species.targets)]};
+    return QuantityInput<Real>(context, stored, output.quantities);
   });
-}
-
-/// Rows of a domain lie where they belong, and need not be moved. Numbers alone are moved: it takes
-/// less memory than the queries' indices.
-bool writes_in_order(const KnnOutput& output) {
-  return output.distances || output.indices || output.locations || !output.columns.empty();
 }
 
 template <class Real>
@@ -268,7 +265,9 @@ KnnResult<Real> find(const Context& context, const KnnTargets<Real>& targets, co
     const auto memory = look_after_memory(context, targets, options, output);
     const PhaseTimer timer(context, "results");
     KnnOutput in_order = output;
-    if (targets.domain != nullptr && writes_in_order(output)) in_order.order = RowOrder::domain;
+    // Rows of a domain are in its order in any case. Numbers alone go without the queries' indices,
+    // which would take as much memory as one of them.
+    if (targets.domain != nullptr && has_lists(output)) in_order.order = RowOrder::domain;
     QuantityInput<Real> input = quantity_input(context, targets, output);
     const Buffer<ParticleLocation> location =
         output.locations ? locations_of(context, targets) : Buffer<ParticleLocation>();

@@ -22,6 +22,11 @@ inline double bytes_of_columns(const std::vector<QuantityOptions>& quantities) {
   return (needs.masses ? 8.0 : 0.0) + (needs.velocities ? 24.0 : 0.0);
 }
 
+/// Whether anything is wanted of each neighbour.
+inline bool has_lists(const KnnOutput& output) {
+  return output.distances || output.indices || output.locations || !output.columns.empty();
+}
+
 /// Collective.
 template <class Real>
 DeviceMemoryScope look_after_memory(const Context& context, const KnnTargets<Real>& targets,
@@ -34,13 +39,11 @@ DeviceMemoryScope look_after_memory(const Context& context, const KnnTargets<Rea
                              .k = options.k,
                              .chunk_bytes = options.chunk_bytes,
                              .bytes_per_column = bytes_of_columns(output.quantities),
-                             .lists = output.distances || output.indices,
+                             .lists = has_lists(output),
                              .num_quantities = static_cast<int>(output.quantities.size())};
   return {context, fmt::format("{} neighbours among {} particles", options.k, num), [=](int ranks) {
             const SearchSize size{num, ranks, std::is_same_v<Real, double>};
-            const double columns = search.bytes_per_column * static_cast<double>(num) / ranks;
-            const double there = in_domain ? domain_need(size).kept + columns : 0;
-            return knn_need(size, search).peak - there;
+            return knn_need(size, search).peak - (in_domain ? domain_need(size).kept : 0);
           }};
 }
 

@@ -50,7 +50,7 @@ QuantityInput<Real>::QuantityInput(const Context& context, const Particles<Real>
 
 template <class Real>
 void QuantityInput<Real>::pack(const Context& context, const Particles<Real>& particles) {
-  const SegmentTable<Real> on_exec(context.exec, particles);
+  const SegmentTable<Real> on_exec(context.exec, particles, false);
   Buffer<LocalIndex> all(context.exec, particles.num(), "indices of particles");
   kernels::PackedColumns<Real> to;
   to.mass = mass_.span();
@@ -91,7 +91,7 @@ QuantityNeeds needs_of(Quantity quantity) {
 
 namespace {
 
-/// No lists, and one quantity.
+/// Without lists.
 KnnOutput only(const QuantityOptions& quantity) {
   return {.distances = false, .indices = false, .quantities = {quantity}};
 }

@@ -13,6 +13,7 @@ namespace zhalo {
 template <class Real>
 class QuantityInput {
  public:
+  /// Positions are not looked at.
   QuantityInput(const Context& context, const Particles<Real>& particles,
                 const std::vector<QuantityOptions>& quantities);
 

@@ -56,7 +56,7 @@ struct NeighbourSize {
   int k = 8;
   Index chunk_bytes = 0;        ///< KnnOptions::chunk_bytes
   double bytes_per_column = 0;  ///< of columns that quantities or a reduction need, per particle
-  bool lists = true;            ///< distances and indices are returned
+  bool lists = true;            ///< distances and indices are returned, no locations or columns
   int num_quantities = 0;       ///< of KnnOutput::quantities
 };
 

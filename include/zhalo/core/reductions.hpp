@@ -1,4 +1,5 @@
-/// Ready-made reductions of neighbours, on host and device. See knn_reduce and neighbour_quantity.
+/// Ready-made reductions of neighbours, on host and device. See knn, knn_reduce and
+/// neighbour_quantity.
 #pragma once
 
 #include <cmath>
@@ -75,6 +76,7 @@ struct SphWeight {
  private:
   static constexpr double pi = 3.14159265358979323846;
 
+  /// kernels/host/sph_density.cpp has these operations in vectors, in this order.
   ZHALO_HD double shape(double q) const {
     const double u = 1 - q;
     const double u2 = u * u;
@@ -133,7 +135,7 @@ struct VelocityDispersion {
   }
 };
 
-/// The quantities that neighbour_quantity computes.
+/// The quantities that knn and neighbour_quantity compute.
 enum class Quantity {
   kth_radius,   ///< distance to the k-th neighbour (KthRadius)
   mean_radius,  ///< mean distance, without the query itself (MeanRadius)

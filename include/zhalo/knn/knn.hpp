@@ -127,7 +127,8 @@ KnnResult<Real> knn(const Context& context, const Queries<Real>& search, const B
                     const KnnOptions& options, const KnnOutput& output = {});
 
 /// The same in a domain. Nothing is sorted, and only what other ranks need is sent. Columns and
-/// rows are in the domain's order, whatever output.order says.
+/// rows are in the domain's order, whatever output.order says. If only quantities are wanted, the
+/// result has no `query`, unless output.order is RowOrder::domain.
 template <class Real>
 KnnResult<Real> knn(const Domain<Real>& domain, const KnnOptions& options,
                     const KnnOutput& output = {}, const KnnSpecies& species = {});

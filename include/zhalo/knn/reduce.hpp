@@ -16,8 +16,9 @@ namespace zhalo {
 
 /// Computes a quantity of each particle's k nearest neighbours: one number per particle of this
 /// rank, in the caller's order, in memory of the context's Exec. Sums run over the neighbours in
-/// their order. So results are equal bit for bit for any number of ranks and threads. Collective;
-/// throws as knn().
+/// their order. So results are equal bit for bit for any number of ranks and threads. For several
+/// quantities, or lists as well, knn() needs one search only: see KnnOutput::quantities.
+/// Collective; throws as knn().
 template <class Real>
 Buffer<double> neighbour_quantity(const Context& context, const Particles<Real>& particles,
                                   const Box& box, const KnnOptions& options,
@@ -41,7 +42,7 @@ struct QuantityNeeds {
   bool velocities = false;
 };
 
-/// What neighbour_quantity() needs for this quantity. On this rank alone.
+/// What this quantity needs. On this rank alone.
 QuantityNeeds needs_of(Quantity quantity);
 
 /// A column of the particles, of any trivially copyable type: one element per particle of this

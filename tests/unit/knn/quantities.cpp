@@ -179,7 +179,9 @@ TEMPLATE_TEST_CASE("built-in densities have the bits of the functor", "[knn]", f
   for (const int k : {1, 2, 3, 4, 5, 6, 7, 8, 9, 31, 32, 64, 65, 150, 300}) {
     for (const auto kernel :
          {SphKernel::cubic_spline, SphKernel::wendland_c2, SphKernel::wendland_c4}) {
-      const KnnOptions options{.k = k, .include_self = k % 2 == 0};
+      const KnnOptions options{.k = k,
+                               .include_self = k % 2 == 0,
+                               .max_radius = k % 3 == 0 ? 0.35 : 4};  // fewer than k, or all
       const auto built_in = neighbour_quantity(context, particles, fluid.points.box, options,
                                                {Quantity::density, kernel});
       const auto functor = knn_reduce(
@@ -189,6 +191,42 @@ TEMPLATE_TEST_CASE("built-in densities have the bits of the functor", "[knn]", f
       REQUIRE(to_host(context.exec, built_in) == to_host(context.exec, functor));
     }
   }
+}
+
+TEST_CASE("quantities of query points, in each order, with lists and without", "[knn]") {
+  const RowOrder order = GENERATE(RowOrder::caller, RowOrder::domain);
+  Context context;
+  const Fluid fluid(300, 3);
+  const Particles<float> particles = fluid.particles();
+  Fluid asking(70, 3);
+  const Particles<float> points = particles_of(asking.points);
+  const Queries<float> search{points, particles};
+  const KnnOptions options{.k = 5, .chunk_bytes = 500};
+  KnnOutput output{.quantities = {{Quantity::kth_radius, {}}}, .order = order};
+  const auto found = knn(context, search, fluid.points.box, options, output);
+  const auto radius = to_host(context.exec, found.quantities[0]);
+  const auto distance = to_host(context.exec, found.distance);
+  REQUIRE(radius.size() == 70);
+  for (std::size_t row = 0; row < 70; ++row)
+    REQUIRE(radius[row] == static_cast<double>(distance[5 * row + 4]));
+  output.distances = output.indices = false;
+  const auto alone = knn(context, search, fluid.points.box, options, output);
+  CHECK(to_host(context.exec, alone.quantities[0]) == radius);
+  CHECK(to_host(context.exec, alone.query) == to_host(context.exec, found.query));
+  CHECK(alone.index.empty());
+}
+
+TEST_CASE("a search in a domain makes no positions in the caller's unit", "[knn]") {
+  Context context;
+  const Fluid fluid(300, 3);
+  const Domain<float> domain(context, fluid.particles(), fluid.points.box);
+  knn(domain, {.k = 4});
+  const MemoryPool& pool = *memory(context.exec);
+  const std::size_t before = pool.bytes_in_use();
+  neighbour_quantity(domain, {.k = 4}, {Quantity::velocity_dispersion, {}});
+  CHECK(pool.bytes_in_use() == before);
+  domain.position(0);
+  CHECK(pool.bytes_in_use() > before);
 }
 
 TEST_CASE("quantities of few neighbours and of coincident ones", "[knn]") {
