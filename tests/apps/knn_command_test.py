@@ -444,6 +444,18 @@ class Reports(KnnCase):
         )
         self.assertIn("write", [phase["name"] for phase in report["result"]["phases"]])
 
+    def test_one_search_serves_all_reductions(self):
+        """With lists or without: as many pairs are tested as for one of them."""
+        self.snapshot({1: 200})
+        searches = []
+        for options in (("kth",), ("kth,density,sigma-v",), ("kth,density", "--lists")):
+            self.succeed("snapshot_007", "-k", 3, "-q", "--json", "r.json", "--reduce", *options)
+            searches.append(json.loads((self.folder / "r.json").read_text())["result"]["search"])
+        self.assertGreater(searches[0]["pairs_tested"], 200)
+        for search in searches[1:]:
+            for count in ("pairs_tested", "leaves_visited", "chunks"):
+                self.assertEqual(search[count], searches[0][count], count)
+
     def test_json_on_standard_output(self):
         self.snapshot({1: 40})
         report = json.loads(self.succeed("snapshot_007", "-k", 3, "-q", "--json", "-"))
