@@ -9,11 +9,6 @@
 namespace zhalo::knn_app {
 namespace {
 
-/// Of the columns that quantities need, which are searched with the particles.
-double bytes_of_columns(const Options& options) {
-  return (any_needs_masses(options) ? 8.0 : 0.0) + (any_needs_velocities(options) ? 24.0 : 0.0);
-}
-
 /// Of a particle as it was read.
 double bytes_read(const Plan& plan) {
   double bytes = 3 * (plan.double_positions ? 8 : 4);
@@ -30,9 +25,10 @@ double bytes_read(const Plan& plan) {
 
 double bytes_of_device(const Plan& plan, int ranks) {
   const SearchSize size{plan.num_particles, ranks, plan.double_positions};
+  const QuantityNeeds needs{any_needs_masses(plan.options), any_needs_velocities(plan.options)};
   const NeighbourSize search{.num_queries = plan.query ? plan.num_queries : 0,
                              .k = plan.options.k,
-                             .bytes_per_column = bytes_of_columns(plan.options),
+                             .bytes_per_column = needs.bytes_per_particle(),
                              .lists = plan.options.lists,
                              .num_quantities = static_cast<int>(plan.options.reductions.size())};
   MemoryTally tally;

@@ -1,13 +1,18 @@
 #include "zhalo/knn/knn.hpp"
 
+#include <fmt/format.h>
+
+#include <type_traits>
 #include <utility>
 
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
-#include "src/knn/memory_of_search.hpp"
 #include "src/knn/quantity_input.hpp"
+#include "zhalo/comm/device_memory.hpp"
+#include "zhalo/core/memory_need.hpp"
+#include "zhalo/knn/reduce.hpp"
 #include "zhalo/knn/within.hpp"
 
 namespace zhalo {
@@ -253,6 +258,31 @@ QuantityInput<Real> quantity_input(const Context& context, const KnnTargets<Real
     stored.segments = {stored.segments[static_cast<std::size_t>(targets.species.targets)]};
     return QuantityInput<Real>(context, stored, output.quantities);
   });
+}
+
+/// Whether anything is wanted of each neighbour.
+bool has_lists(const KnnOutput& output) {
+  return output.distances || output.indices || output.locations || !output.columns.empty();
+}
+
+/// The memory of a device during a search. Collective.
+template <class Real>
+DeviceMemoryScope look_after_memory(const Context& context, const KnnTargets<Real>& targets,
+                                    const KnnOptions& options, const KnnOutput& output) {
+  const bool in_domain = targets.domain != nullptr;
+  const Index num = context.comm.sum(targets.num_particles());
+  // Ranks that do not agree on whether there are queries find out later.
+  const Index queries = context.comm.sum(targets.has_queries() ? targets.num_queries() : 0);
+  const NeighbourSize search{.num_queries = queries,
+                             .k = options.k,
+                             .chunk_bytes = options.chunk_bytes,
+                             .bytes_per_column = needs_of(output.quantities).bytes_per_particle(),
+                             .lists = has_lists(output),
+                             .num_quantities = static_cast<int>(output.quantities.size())};
+  return {context, fmt::format("{} neighbours among {} particles", options.k, num), [=](int ranks) {
+            const SearchSize size{num, ranks, std::is_same_v<Real, double>};
+            return knn_need(size, search).peak - (in_domain ? domain_need(size).kept : 0);
+          }};
 }
 
 template <class Real>

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <utility>
 
 #include "kernels/on.hpp"
@@ -10,13 +9,6 @@
 
 namespace zhalo {
 namespace {
-
-int num_columns(const std::vector<QuantityOptions>& quantities) {
-  int num = 0;
-  for (const QuantityOptions& quantity : quantities)
-    num = std::max(num, kernels::num_columns(quantity));
-  return num;
-}
 
 template <class Real>
 void validate_velocities(const Particles<Real>& particles) {
@@ -36,11 +28,11 @@ QuantityInput<Real>::QuantityInput(const Context& context, const Particles<Real>
                                    const std::vector<QuantityOptions>& quantities)
     : dimensions_(particles.dimensions) {
   const Index num = particles.num();
-  const int num_needed = num_columns(quantities);
-  if (num_needed == 0) return;
+  const QuantityNeeds needs = needs_of(quantities);
+  if (!needs.masses) return;
   mass_ = Buffer<double>(context.exec, num, "masses");
   columns_.push_back(column_view(mass_));
-  if (num_needed > 1) {
+  if (needs.velocities) {
     validate_velocities(particles);
     velocity_ = Buffer<double>(context.exec, num * dimensions_, "velocities");
     columns_.push_back({velocity_.data(), num, static_cast<Index>(sizeof(double)) * dimensions_});
@@ -87,6 +79,16 @@ template class QuantityInput<double>;
 QuantityNeeds needs_of(Quantity quantity) {
   const int num = kernels::num_columns({quantity});
   return {num > 0, num > 1};
+}
+
+QuantityNeeds needs_of(const std::vector<QuantityOptions>& quantities) {
+  QuantityNeeds all;
+  for (const QuantityOptions& wanted : quantities) {
+    const QuantityNeeds needs = needs_of(wanted.quantity);
+    all.masses = all.masses || needs.masses;
+    all.velocities = all.velocities || needs.velocities;
+  }
+  return all;
 }
 
 namespace {

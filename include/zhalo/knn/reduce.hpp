@@ -40,10 +40,15 @@ Buffer<double> neighbour_quantity(const Domain<Real>& domain, const KnnOptions& 
 struct QuantityNeeds {
   bool masses = false;
   bool velocities = false;
+
+  /// Of these columns in 3 dimensions, as double.
+  double bytes_per_particle() const { return (masses ? 8 : 0) + (velocities ? 24 : 0); }
 };
 
 /// What this quantity needs. On this rank alone.
 QuantityNeeds needs_of(Quantity quantity);
+/// What at least one of the quantities needs. On this rank alone.
+QuantityNeeds needs_of(const std::vector<QuantityOptions>& quantities);
 
 /// A column of the particles, of any trivially copyable type: one element per particle of this
 /// rank, in the caller's order over segments, in memory of the context's Exec. Owns no memory.
