@@ -45,6 +45,10 @@ class KernelBudget(unittest.TestCase):
         self.assertEqual(
             list(self.script.differences({"link": [98, 20, 512]}, {})), ["link has no budget"]
         )
+        self.assertEqual(
+            list(self.script.differences({}, {"link": [98, 20, 512]})),
+            ["link has a budget and does not exist"],
+        )
 
     def test_file(self):
         _, budget = self.script.read_budget()
