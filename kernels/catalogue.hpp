@@ -32,8 +32,8 @@ void take_labels(const E& exec, Span<const Index> neighbour, Span<const Index> c
 
 // ---------------------------------------------------------------- groups of one rank
 //
-// The labels of a rank that works alone are indices of its particles: the roots of their groups.
-// no_group where a particle belongs to none.
+// The labels here are indices of this rank's particles: the roots of their groups, or of what this
+// rank has of them. no_group where a particle belongs to none.
 
 /// counts[root] = members of the root's group; 0 where no root is. With marks (1 or 0 for each
 /// particle; else empty), the marked members.
@@ -70,6 +70,10 @@ void number_rows(const E& exec, Span<const LocalIndex> roots, const RowsView& ro
 template <class E>
 void assign_groups(const E& exec, Span<const Index> label, const RowsView& rows,
                    Span<Index> group_of);
+
+/// group_of[i] = row_of[group_of[i]], where it is not no_group.
+template <class E>
+void renumber_groups(const E& exec, Span<const Index> row_of, Span<Index> group_of);
 
 /// In place of a number that nobody knows yet: to learn it, the host waits for a device.
 inline constexpr Index not_known = -1;

@@ -85,6 +85,10 @@ template <class E, class T>
 void write_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex> order,
                   Span<const T> label_of_root, Span<Index> label);
 
+/// root[i] = root of i, once find_smallest() has been called.
+template <class E>
+void write_roots(const E& exec, const DisjointSets& sets, Span<Index> root);
+
 // ---------------------------------------------------------------- over ranks
 
 /// The search for this rank's particles that may have friends in another rank's boxes.

@@ -79,7 +79,7 @@ Run run_once(const Context& context, const Input& input, const Index& collective
   run.sent_by_search = context.comm.bytes_sent() - before;
   run.peak_of_search = static_cast<Index>(pool.peak_bytes());
   domain.add_columns({input.columns});
-  const Catalogue catalogue = make_catalogue(domain, found.label.span(), {});
+  const Catalogue catalogue = make_catalogue(domain, found, {});
   const ScopedTimer timer(context.timers, "ids");
   const std::vector<Span<const std::uint64_t>> ids{input.id};
   const Buffer<std::uint64_t> of_members = in_group_order(domain, catalogue, ids);

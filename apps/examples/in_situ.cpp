@@ -60,8 +60,7 @@ zhalo::Catalogue find_haloes(const zhalo::Context& context, Simulation& simulati
   const auto box = zhalo::Box::periodic_cube(Simulation::box_length);
   const zhalo::Domain<double> domain(context, particles, box);
   const zhalo::FofResult fof = zhalo::friends_of_friends(domain, {.linking_length = length});
-  zhalo::Catalogue haloes =
-      zhalo::make_catalogue(domain, fof.label.span(), {.min_members = 20, .num_types = 2});
+  zhalo::Catalogue haloes = zhalo::make_catalogue(domain, fof, {.min_members = 20, .num_types = 2});
 
   // One number per body, in the order in which the bodies were given: first the dark ones, then the
   // stars.

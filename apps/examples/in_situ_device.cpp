@@ -99,7 +99,7 @@ zhalo::Catalogue find_haloes(const zhalo::Context& context, cudaStream_t stream,
   const zhalo::Domain<double> domain(context, view(bodies), box);
   const zhalo::FofResult fof = zhalo::friends_of_friends(domain, {.linking_length = length});
   // The rows are on the host, group_of and members in memory of the device.
-  return zhalo::make_catalogue(domain, fof.label.span(), {.min_members = 20, .num_types = 2});
+  return zhalo::make_catalogue(domain, fof, {.min_members = 20, .num_types = 2});
 }
 // [device_search]
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -131,26 +132,25 @@ class Species {
 
 /// What make_catalogue needs, and what was met on the way.
 struct Grouped {
-  std::vector<Buffer<Index>> label;  ///< by species, in the order of the domain
-  FofStatistics statistics;
+  FofResult linked;
+  std::optional<Buffer<Index>> attached;  ///< labels of the second species
 
-  std::vector<Span<const Index>> labels() const {
-    std::vector<Span<const Index>> spans;
-    for (const Buffer<Index>& of_species : label) spans.push_back(of_species.span());
-    return spans;
+  template <class Real>
+  Catalogue catalogue(const Domain<Real>& domain, const CatalogueOptions& options) const {
+    if (!attached) return make_catalogue(domain, linked, options);
+    return make_catalogue(domain, {linked.label.span(), attached->span()}, options);
   }
 };
 
 /// Links the particles of the linked types and attaches those of the others. Collective.
 template <class Real>
 Grouped link_and_attach(const Domain<Real>& domain, const Plan& plan) {
-  FofResult fof = friends_of_friends(domain, {.linking_length = plan.linking.length});
   Grouped grouped;
-  grouped.statistics = fof.statistics;
-  grouped.label.push_back(std::move(fof.label));
+  grouped.linked = friends_of_friends(domain, {.linking_length = plan.linking.length});
   if (plan.attach.types.empty()) return grouped;
+  grouped.linked.parts = {};
   const double radius = plan.attach.radius * plan.linking.length;
-  grouped.label.push_back(attach_particles(domain, grouped.label.front().span(), radius).label);
+  grouped.attached = attach_particles(domain, grouped.linked.label.span(), radius).label;
   return grouped;
 }
 
@@ -266,7 +266,8 @@ Result find_groups_of(const Context& context, const io::Snapshot& snapshot, cons
   loaded.real_columns.clear();
   app::check_wrapped({plan.num_particles(), domain.num_wrapped()}, plan.box, plan.wrap_all);
   Grouped grouped = link_and_attach(domain, plan);
-  grouped.statistics.bytes_sent = context.comm.bytes_sent() - sent_before;
+  FofStatistics statistics = grouped.linked.statistics;
+  statistics.bytes_sent = context.comm.bytes_sent() - sent_before;
   {
     const ScopedTimer timer(context.timers, "read");
     loaded.wait_for_columns(context);
@@ -274,14 +275,14 @@ Result find_groups_of(const Context& context, const io::Snapshot& snapshot, cons
   domain.add_columns(species.columns());
   loaded.float_columns.clear();
   loaded.double_columns.clear();
-  const Catalogue catalogue = make_catalogue(domain, grouped.labels(), catalogue_options(plan));
-  grouped.label.clear();
+  const Catalogue catalogue = grouped.catalogue(domain, catalogue_options(plan));
+  grouped = {};
   write<Real>(context, {loaded, species, domain, catalogue}, plan, files);
 
   Result result;
   result.warnings = warnings_of(context.comm, catalogue);
   result.num_wrapped = domain.num_wrapped();
-  result.exchanged = exchanged_over_ranks(context.comm, grouped.statistics);
+  result.exchanged = exchanged_over_ranks(context.comm, statistics);
   result.max_particles = context.comm.max(loaded.particles.num());
   result.min_particles = context.comm.min(loaded.particles.num());
   result.num_groups = catalogue.num_groups_total;

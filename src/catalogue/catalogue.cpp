@@ -12,6 +12,7 @@
 #include "kernels/catalogue.hpp"
 #include "kernels/on.hpp"
 #include "src/catalogue/group_order.hpp"
+#include "src/catalogue/labelled.hpp"
 #include "src/catalogue/properties.hpp"
 #include "src/core/host_copies.hpp"
 #include "src/core/validate.hpp"
@@ -21,116 +22,6 @@
 
 namespace zhalo {
 namespace {
-
-/// Of several species they are joined, of one those of the domain.
-struct GlobalIndices {
-  Buffer<Index> joined;
-  Span<const Index> view;
-};
-
-/// Particles of a domain and their labels, the species one behind the other.
-template <class Real>
-struct Labelled {
-  DomainState<Real>& domain;
-  Particles<Real> stored;
-  SegmentTable<Real> particles;
-  Span<const Index> label;
-  Index num_total = 0;
-  std::vector<Index> first_of_species;
-
-  Labelled(DomainState<Real>& of, Span<const Index> labels)
-      : domain(of),
-        stored(stored_particles(of)),
-        particles(of.context.exec, stored),
-        label(labels) {
-    Index num = 0;
-    for (const DomainSpecies<Real>& species : domain.species) {
-      first_of_species.push_back(num);
-      num += species.particles.num();
-      num_total += species.extent.range.total;
-    }
-    validate(label.size() == num, "there are {} labels for {} particles", label.size(), num);
-    validate_memory(domain.context.exec, label, "labels");
-  }
-
-  /// Indices of each species follow those of the species before it.
-  GlobalIndices global_index() const {
-    const Exec& exec = domain.context.exec;
-    for (std::size_t s = 0; s < domain.species.size(); ++s)
-      ensure_global_index(domain, static_cast<int>(s));
-    GlobalIndices indices;
-    indices.view = domain.species.front().particles.global_index.span();
-    if (domain.species.size() == 1) return indices;
-    indices.joined = Buffer<Index>(exec, label.size(), "global indices");
-    Index first = 0;
-    for (std::size_t s = 0; s < domain.species.size(); ++s) {
-      const Span<const Index> own = domain.species[s].particles.global_index.span();
-      const Span<Index> to = indices.joined.span().subspan(first_of_species[s], own.size());
-      kernels::on(exec, [&](const auto& e) { kernels::shift(e, own, first, to); });
-      first += domain.species[s].extent.range.total;
-    }
-    indices.view = indices.joined.span();
-    return indices;
-  }
-};
-
-/// Bad masses, types and labels, of all ranks.
-struct InputSummary {
-  kernels::ColumnSummary columns;
-  Index num_bad_labels = 0;
-};
-
-template <class Real>
-InputSummary examine(const Labelled<Real>& input, const kernels::MemberLimits& limits) {
-  const Communicator& comm = input.domain.context.comm;
-  const Exec& exec = input.domain.context.exec;
-  const GlobalIndices index = input.global_index();
-  Buffer<kernels::ColumnSummary> columns(exec, 1, "masses, types and labels");
-  Buffer<Index> num_bad_labels(exec, 1, "masses, types and labels");
-  kernels::on(exec, [&](const auto& e) {
-    kernels::summarize_columns(e, input.particles.view(), index.view, limits.num_types,
-                               columns.data());
-    kernels::count_bad_labels(e, limits, num_bad_labels.data());
-  });
-  InputSummary found;
-  HostCopies copies(exec);
-  copies.add(Span<const kernels::ColumnSummary>(columns.span()), &found.columns);
-  copies.add(Span<const Index>(num_bad_labels.span()), &found.num_bad_labels);
-  copies.wait();
-  kernels::ColumnSummary& bad = found.columns;
-  bad.num_bad_mass = comm.sum(bad.num_bad_mass);
-  bad.first_bad_mass = comm.min(bad.first_bad_mass);
-  bad.num_bad_type = comm.sum(bad.num_bad_type);
-  bad.first_bad_type = comm.min(bad.first_bad_type);
-  found.num_bad_labels = comm.sum(found.num_bad_labels);
-  return found;
-}
-
-template <class Real>
-void validate_input(const Labelled<Real>& input, int num_types) {
-  const Context& context = input.domain.context;
-  const kernels::MemberLimits limits{input.label, input.num_total, num_types};
-  Buffer<Index> num_bad(context.exec, 1, "masses, types and labels");
-  kernels::on(context.exec, [&](const auto& e) {
-    kernels::count_bad_members(e, input.particles.view(), limits, num_bad.data());
-  });
-  if (context.comm.sum(to_host(context.exec, num_bad).front()) == 0) return;
-  const InputSummary found = examine(input, limits);
-  const kernels::ColumnSummary& bad = found.columns;
-  validate(
-      bad.num_bad_mass == 0,
-      "{} of {} particles have a mass that is not positive and finite, the first is particle {}; "
-      "give masses, or repair the snapshot",
-      bad.num_bad_mass, input.num_total, bad.first_bad_mass);
-  validate(
-      bad.num_bad_type == 0,
-      "{} of {} particles have a type beyond the {} that were announced, the first is particle {}",
-      bad.num_bad_type, input.num_total, num_types, bad.first_bad_type);
-  validate(found.num_bad_labels == 0,
-           "{} labels are neither no_group nor a global index of a particle; take them from "
-           "friends_of_friends or attach_particles",
-           found.num_bad_labels);
-}
 
 /// What all ranks must have given alike: collectives that follow from it would not meet.
 struct Request {
@@ -183,7 +74,7 @@ GroupOrder order_by_size(const Labelled<Real>& input, const kernels::TypeSet& co
       kernels::mark_types(e, input.particles.view(), counted, marks.span());
     });
   }
-  return order_groups(context, {input.label, marks.span()}, limits);
+  return order_groups(context, {input.label, marks.span(), input.parts}, limits);
 }
 
 void take_order(const Communicator& comm, GroupOrder order, Catalogue& catalogue) {
@@ -265,10 +156,9 @@ void forget_velocities(Catalogue& catalogue) {
 }
 
 template <class Real>
-Catalogue make(DomainState<Real>& domain, Span<const Index> label,
-               const CatalogueOptions& options) {
+Catalogue make(const Labelled<Real>& input, const CatalogueOptions& options) {
+  DomainState<Real>& domain = input.domain;
   const Context& context = domain.context;
-  const Labelled<Real> input(domain, label);
   validate_input(input, options.num_types);
 
   const GroupLimits limits{input.num_total, options.min_members, !options.counted_types.empty()};
@@ -318,7 +208,7 @@ Catalogue make_in_caller_order(DomainState<Real>& domain, Span<const Index> labe
   const Context& context = domain.context;
   Distribution<Real>& particles = domain.species.front().particles;
   Buffer<Index> of_domain = particles.redistribution.forward(context, label, "labels");
-  Catalogue catalogue = make(domain, of_domain.span(), options);
+  Catalogue catalogue = make(Labelled<Real>(domain, of_domain.span()), options);
   of_domain = std::move(catalogue.group_of);
   catalogue.group_of = Buffer<Index>(context.exec, label.size(), "group of each particle");
   particles.redistribution.backward(context, {column_view(of_domain), catalogue.group_of.data()});
@@ -329,22 +219,42 @@ Catalogue make_in_caller_order(DomainState<Real>& domain, Span<const Index> labe
   return catalogue;
 }
 
-}  // namespace
-
+/// Labels are in the order of the domain; the parts of groups are those of all ranks, or null.
 template <class Real>
-Catalogue make_catalogue(const Domain<Real>& domain, Span<const Index> label,
-                         const CatalogueOptions& options) {
+Catalogue make_in_domain_order(const Domain<Real>& domain, Span<const Index> label,
+                               const LinkedParts* parts, const CatalogueOptions& options) {
   const Context& context = domain.context();
   return together(context.comm, [&] {
     const PhaseTimer timer(context, "catalogue");
     validate_request(context.comm, request_of(domain.box(), options));
     Index num = 0;
     for (int s = 0; s < domain.num_species(); ++s) num += domain.num_total(s);
+    const bool of_labels = parts == nullptr;
     const DeviceMemoryScope memory(
         context, fmt::format("a catalogue of {} particles", num), [=](int ranks) {
-          return catalogue_need({num, ranks, std::is_same_v<Real, double>}).peak;
+          return catalogue_need({num, ranks, std::is_same_v<Real, double>}, of_labels).peak;
         });
-    return make(*domain.state(), label, options);
+    return make(Labelled<Real>(*domain.state(), label, parts), options);
+  });
+}
+
+}  // namespace
+
+template <class Real>
+Catalogue make_catalogue(const Domain<Real>& domain, Span<const Index> label,
+                         const CatalogueOptions& options) {
+  return make_in_domain_order(domain, label, nullptr, options);
+}
+
+template <class Real>
+Catalogue make_catalogue(const Domain<Real>& domain, const FofResult& groups,
+                         const CatalogueOptions& options) {
+  const Context& context = domain.context();
+  return together(context.comm, [&] {
+    const LinkedParts& parts = groups.parts;
+    const bool fits = parts.root.size() == groups.label.size();
+    const bool are_known = context.comm.min(Index{fits ? 1 : 0}) == 1;
+    return make_in_domain_order(domain, groups.label.span(), are_known ? &parts : nullptr, options);
   });
 }
 
@@ -388,6 +298,8 @@ Catalogue make_catalogue(const Context& context, const Particles<Real>& particle
 template Catalogue make_catalogue(const Domain<float>&, Span<const Index>, const CatalogueOptions&);
 template Catalogue make_catalogue(const Domain<double>&, Span<const Index>,
                                   const CatalogueOptions&);
+template Catalogue make_catalogue(const Domain<float>&, const FofResult&, const CatalogueOptions&);
+template Catalogue make_catalogue(const Domain<double>&, const FofResult&, const CatalogueOptions&);
 template Catalogue make_catalogue(const Domain<float>&, const std::vector<Span<const Index>>&,
                                   const CatalogueOptions&);
 template Catalogue make_catalogue(const Domain<double>&, const std::vector<Span<const Index>>&,

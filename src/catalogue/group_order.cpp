@@ -1,13 +1,15 @@
 // On one rank, labels are indices: members are counted in an array, and its entries become rows.
 //
-// On several, each rank sorts its labels and keeps (label, members) pairs, and how many of the
-// members count for the smallest group. They are brought into one order by label, in even parts; so
-// no rank has more pairs than its share of them, whichever labels are frequent. There the members
-// are added up, the groups that are large enough are brought into one order by length, and their
-// rows travel back both ways.
+// On several, each rank makes (label, members) pairs, with how many of the members count for the
+// smallest group. They are brought into one order by label, in even parts; so no rank has more
+// pairs than its share of them, whichever labels are frequent. There the members are added up, the
+// groups that are large enough are brought into one order by length, and their rows travel back
+// both ways. Where the parts of groups are known, they are counted as on one rank, and only those
+// that are large enough or go on elsewhere become pairs. Else labels are sorted.
 
 #include "src/catalogue/group_order.hpp"
 
+#include <limits>
 #include <utility>
 
 #include "kernels/catalogue.hpp"
@@ -20,41 +22,6 @@
 #include "src/domain/redistribution.hpp"
 
 namespace zhalo {
-
-int MemberKeys::bits() const { return bits_for(num_groups * num_species()); }
-
-SortedMembers sort_members(const Exec& exec, Span<const Index> group_of, const MemberKeys& keys) {
-  SortedMembers members;
-  members.index = kernels::on(
-      exec, [&](const auto& e) { return kernels::select_members(e, group_of, keys.num_members); });
-  const Index num = members.index.size();
-  const auto first = to_exec(exec, Span<const Index>(keys.first_of_species), "species");
-  members.key = Buffer<std::uint64_t>(exec, num, "sorting into group order");
-  Buffer<std::uint64_t> spare_keys(exec, num, "sorting into group order");
-  Buffer<LocalIndex> spare_indices(exec, num, "sorting into group order");
-  const kernels::SortPairs pairs{members.key.span(), members.index.span(), spare_keys.span(),
-                                 spare_indices.span()};
-  kernels::on(exec, [&](const auto& e) {
-    kernels::make_member_keys(e, group_of, members.index.span(), first.span(), members.key.span());
-    kernels::sort_pairs(e, pairs, keys.bits());
-  });
-  return members;
-}
-
-std::shared_ptr<const Redistribution> make_group_order(const Context& context,
-                                                       SortedMembers& members, int bits) {
-  const Index num = members.index.size();
-  if (context.comm.size() == 1) {
-    return std::make_shared<const Redistribution>(ExchangePlan{{0, num}, {0, num}},
-                                                  std::move(members.index));
-  }
-  auto order = std::make_shared<Redistribution>(
-      plan_even_parts(context, {members.key.span(), bits}), std::move(members.index));
-  Buffer<std::uint64_t> received(context.exec, order->num_received(), "keys of members");
-  order->forward(context, {{column_view(members.key), received.data(), true}});
-  order->set_arrived(sort_indices(context.exec, received.span(), bits));
-  return order;
-}
 
 namespace {
 
@@ -253,21 +220,23 @@ Buffer<Index> rows_of_labels(const Context& context, const SharedLabels& labels,
   return result;
 }
 
-/// Members of each of this rank's labels.
+/// Labels of this rank, ascending, and the members of each.
 struct LocalCounts {
+  Buffer<std::uint64_t> label;
   Buffer<LocalIndex> members;
   Buffer<LocalIndex> marked;  ///< those that count; empty if all do
 };
 
-LocalCounts count_members(const Exec& exec, const LabelRuns& local, Span<const LocalIndex> marks,
+LocalCounts count_members(const Exec& exec, LabelRuns& local, Span<const LocalIndex> marks,
                           bool only_marked) {
   LocalCounts counts;
   counts.members = Buffer<LocalIndex>(exec, local.label.size(), "members of each label");
   kernels::on(exec,
               [&](const auto& e) { kernels::count_runs(e, local.view(), counts.members.span()); });
+  counts.label = std::move(local.label);
   if (!only_marked) return counts;
   Buffer<Index> before(exec, local.order.size() + 1, "members that count");
-  counts.marked = Buffer<LocalIndex>(exec, local.label.size(), "members that count");
+  counts.marked = Buffer<LocalIndex>(exec, counts.label.size(), "members that count");
   kernels::on(exec, [&](const auto& e) {
     kernels::accumulate_weights(e, {marks.data()}, local.order.span(), before.span());
     kernels::weigh_runs(e, local.view(), before.span(), counts.marked.span());
@@ -278,7 +247,7 @@ LocalCounts count_members(const Exec& exec, const LabelRuns& local, Span<const L
 /// Labels and numbers of members of this rank's particles go to where the labels are added up. What
 /// is not needed on the way back is freed: where nearly every particle has a label of its own, this
 /// is where memory is short.
-SharedLabels share_labels(const Context& context, LabelRuns& local, LocalCounts counts,
+SharedLabels share_labels(const Context& context, LocalCounts counts,
                           const Redistribution& redistribution, const GroupLimits& limits) {
   const auto redistributed = [&]<class T>(Buffer<T> sent, const char* purpose) {
     return redistribution.forward(context, Span<const T>(sent.span()), purpose);
@@ -287,7 +256,7 @@ SharedLabels share_labels(const Context& context, LabelRuns& local, LocalCounts 
   Buffer<LocalIndex> marked_of_ranks;
   if (limits.only_marked)
     marked_of_ranks = redistributed(std::move(counts.marked), "members that count");
-  LabelRuns runs = make_runs(context.exec, redistributed(std::move(local.label), "labels"),
+  LabelRuns runs = make_runs(context.exec, redistributed(std::move(counts.label), "labels"),
                              bits_for(limits.num_particles));
   const SpanningRuns spanning = spanning_runs(context, runs);
   Buffer<Index> members = add_members(context, runs, spanning, members_of_ranks.span());
@@ -296,15 +265,13 @@ SharedLabels share_labels(const Context& context, LabelRuns& local, LocalCounts 
   return {std::move(runs), spanning, std::move(members), std::move(marked)};
 }
 
-/// The row of each label of this rank's particles.
-Buffer<Index> ask_for_rows(const Context& context, LabelRuns& local, Span<const LocalIndex> marks,
-                           const GroupLimits& limits, GroupOrder& order) {
-  const Index num = local.label.size();
+/// The row of each label of this rank.
+Buffer<Index> ask_for_rows(const Context& context, LocalCounts counts, const GroupLimits& limits,
+                           GroupOrder& order) {
+  const Index num = counts.label.size();
   const Redistribution redistribution(
-      plan_even_parts(context, {local.label.span(), bits_for(limits.num_particles)}));
-  SharedLabels labels =
-      share_labels(context, local, count_members(context.exec, local, marks, limits.only_marked),
-                   redistribution, limits);
+      plan_even_parts(context, {counts.label.span(), bits_for(limits.num_particles)}));
+  SharedLabels labels = share_labels(context, std::move(counts), redistribution, limits);
   Buffer<Index> rows = rows_of_labels(context, labels, limits, order);
   labels.members = {};
   labels.marked = {};
@@ -319,21 +286,85 @@ Buffer<Index> ask_for_rows(const Context& context, LabelRuns& local, Span<const 
   return rows;
 }
 
-}  // namespace
-
-GroupOrder order_groups(const Context& context, const LabelledMembers& particles,
-                        const GroupLimits& limits) {
+GroupOrder order_by_labels(const Context& context, const LabelledMembers& particles,
+                           const GroupLimits& limits) {
   const Exec& exec = context.exec;
-  if (context.comm.size() == 1) return order_alone(exec, particles, limits);
   LabelRuns local = make_local_runs(exec, particles.label, limits.num_particles);
   GroupOrder order;
-  const Buffer<Index> rows = ask_for_rows(context, local, particles.marks, limits, order);
+  const Buffer<Index> rows = ask_for_rows(
+      context, count_members(exec, local, particles.marks, limits.only_marked), limits, order);
   order.group_of = Buffer<Index>(exec, particles.label.size(), "group of each particle");
   kernels::on(exec, [&](const auto& e) {
     kernels::fill(e, order.group_of.span(), no_group);
     kernels::spread_runs(e, local.view(), rows.span(), order.group_of.span());
   });
   return order;
+}
+
+// ---------------------------------------------------------------- several ranks, parts of groups
+
+/// Roots of parts that are large enough alone, or may be with parts of other ranks.
+Buffer<LocalIndex> select_parts(const Exec& exec, Span<const LocalIndex> crossing,
+                                Span<LocalIndex> counts, const GroupLimits& limits) {
+  const Buffer<LocalIndex> members = taken<LocalIndex>(exec, counts, crossing);
+  Buffer<LocalIndex> enough(exec, crossing.size(), "parts of groups");
+  return kernels::on(exec, [&](const auto& e) {
+    kernels::fill(e, enough.span(), std::numeric_limits<LocalIndex>::max());
+    kernels::scatter(e, column_view(enough), crossing, counts.data());
+    Buffer<LocalIndex> roots = kernels::select_groups(e, counts, limits.min_members);
+    kernels::scatter(e, column_view(members), crossing, counts.data());
+    return roots;
+  });
+}
+
+/// The parts that may be in the catalogue: their roots, by ascending label.
+Buffer<LocalIndex> sort_parts(const Exec& exec, Span<const Index> label, Buffer<LocalIndex> roots,
+                              Index num_labels, LocalCounts& counts) {
+  counts.label = Buffer<std::uint64_t>(exec, roots.size(), "labels");
+  kernels::on(exec, [&](const auto& e) {
+    kernels::gather(e, column_view(label), roots.span(), counts.label.data());
+  });
+  const Buffer<LocalIndex> order = sort_indices(exec, counts.label.span(), bits_for(num_labels));
+  return taken<LocalIndex>(exec, roots.span(), order.span());
+}
+
+GroupOrder order_by_parts(const Context& context, const LabelledMembers& particles,
+                          const GroupLimits& limits) {
+  const Exec& exec = context.exec;
+  const Span<const Index> root = particles.parts->root.span();
+  Buffer<LocalIndex> members = count_labels(exec, root, {});
+  Buffer<LocalIndex> marked;
+  if (limits.only_marked) marked = count_labels(exec, root, particles.marks);
+  const auto crossing =
+      to_exec(exec, Span<const LocalIndex>(particles.parts->crossing), "parts of groups");
+  const Span<LocalIndex> counted = limits.only_marked ? marked.span() : members.span();
+  LocalCounts counts;
+  const Buffer<LocalIndex> roots =
+      sort_parts(exec, particles.label, select_parts(exec, crossing.span(), counted, limits),
+                 limits.num_particles, counts);
+  counts.members = taken<LocalIndex>(exec, members.span(), roots.span());
+  if (limits.only_marked) counts.marked = taken<LocalIndex>(exec, marked.span(), roots.span());
+  GroupOrder order;
+  const Buffer<Index> rows = ask_for_rows(context, std::move(counts), limits, order);
+  Buffer<Index> length(exec, roots.size(), "lengths of parts");
+  Buffer<LocalIndex> bits(exec, kernels::words_of_bits(members.size()), "rows of groups");
+  const kernels::RowsView row_of_part{members.span(), bits.span()};
+  order.group_of = Buffer<Index>(exec, root.size(), "group of each particle");
+  kernels::on(exec, [&](const auto& e) {
+    kernels::number_rows(e, roots.span(), row_of_part, length.span());
+    kernels::assign_groups(e, root, row_of_part, order.group_of.span());
+    kernels::renumber_groups(e, rows.span(), order.group_of.span());
+  });
+  return order;
+}
+
+}  // namespace
+
+GroupOrder order_groups(const Context& context, const LabelledMembers& particles,
+                        const GroupLimits& limits) {
+  if (context.comm.size() == 1) return order_alone(context.exec, particles, limits);
+  if (particles.parts != nullptr) return order_by_parts(context, particles, limits);
+  return order_by_labels(context, particles, limits);
 }
 
 }  // namespace zhalo

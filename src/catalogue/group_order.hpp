@@ -8,6 +8,7 @@
 #include "src/domain/redistribution.hpp"
 #include "zhalo/comm/context.hpp"
 #include "zhalo/core/buffer.hpp"
+#include "zhalo/fof/fof.hpp"
 
 namespace zhalo {
 
@@ -52,6 +53,8 @@ struct LabelledMembers {
   Span<const Index> label;  ///< or no_group
   /// On all ranks if only some count for the smallest group: 1 for each of these, else 0.
   Span<const LocalIndex> marks;
+  /// On all ranks of several, or null: the parts of groups on this rank.
+  const LinkedParts* parts = nullptr;
 };
 
 struct GroupLimits {

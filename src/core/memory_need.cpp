@@ -72,19 +72,28 @@ MemoryNeed domain_need(const SearchSize& size) {
   return each.need(peak, each.domain() + key_bytes);
 }
 
-MemoryNeed groups_need(const SearchSize& size) {
-  const Each each(size);
+namespace {
+
+/// Of which `kept` bytes a particle are results.
+MemoryNeed search_need(const Each& each, double kept) {
   // Without keys, which the tree was made of: union-find, smallest members and labels.
   const double smallest = each.is_alone ? local_bytes : global_bytes;
   const double searching = each.tree - key_bytes + local_bytes + smallest + global_bytes;
-  return each.need(std::max(each.tree, searching), each.tree - key_bytes + global_bytes);
+  return each.need(std::max(each.tree, searching), each.tree - key_bytes + kept);
+}
+
+}  // namespace
+
+MemoryNeed groups_need(const SearchSize& size) {
+  const Each each(size);
+  return search_need(each, each.is_alone ? global_bytes : 2 * global_bytes);
 }
 
 MemoryNeed friends_of_friends_need(const SearchSize& size) {
   const Each each(size);
   MemoryTally tally;
   tally.call(domain_need(size));
-  tally.call(groups_need(size));
+  tally.call(search_need(each, global_bytes));
   // Labels travel back to where the particles came from, when global indices are needed no more.
   if (!each.is_alone) tally.call(each.need(global_bytes, 0));
   return {tally.peak(), each.num * global_bytes};
@@ -95,7 +104,7 @@ MemoryNeed columns_need(const SearchSize& size, double bytes, double longest_byt
   return each.need(bytes + (each.is_alone ? 0 : 2 * longest_bytes), bytes);
 }
 
-MemoryNeed catalogue_need(const SearchSize& size) {
+MemoryNeed catalogue_need(const SearchSize& size, bool of_labels) {
   const Each each(size);
   const double m = size.clustering.in_groups;
   if (each.is_alone) {
@@ -103,12 +112,16 @@ MemoryNeed catalogue_need(const SearchSize& size) {
     const double sorting_members = global_bytes + (2 * key_bytes + 2 * local_bytes + sort_room) * m;
     return each.need(std::max(kept, sorting_members), kept);
   }
+  const double kept = global_bytes + (2 * local_bytes + global_bytes) * m;
+  if (!of_labels) {
+    const double sorting_members = global_bytes + (2 * key_bytes + 2 * local_bytes + sort_room) * m;
+    return each.need(std::max(global_bytes + local_bytes, sorting_members), kept);
+  }
   // Labels are sorted here, and those of all ranks on the rank that is asked for them.
   const double sorting_labels = local_bytes + key_bytes + sorting;
   const double asking =
       local_bytes + (2 * key_bytes + 3 * key_bytes + sort_room) * size.clustering.labels;
-  return each.need(std::max(sorting_labels, asking),
-                   global_bytes + (2 * local_bytes + global_bytes) * m);
+  return each.need(std::max(sorting_labels, asking), kept);
 }
 
 MemoryNeed group_order_need(const SearchSize& size, double bytes) {

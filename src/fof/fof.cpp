@@ -187,10 +187,12 @@ Buffer<Index> labels_of_one_rank(const Search<Real>& search) {
   return label;
 }
 
-/// Replaces the smallest index of each set by that of its component over all ranks.
+/// Replaces the smallest index of each set by that of its component over all ranks. Returns the
+/// roots of sets that have edges.
 template <class Real>
-void merge_sets(const Context& context, const LinkedSets<Real>& linked, const CrossingEdges& edges,
-                Span<Index> smallest, FofStatistics& statistics) {
+std::vector<LocalIndex> merge_sets(const Context& context, const LinkedSets<Real>& linked,
+                                   const CrossingEdges& edges, Span<Index> smallest,
+                                   FofStatistics& statistics) {
   const PhaseTimer timer(context, "merge");
   const Components components = find_components(context.comm, linked.numbering, edges);
   statistics.rounds = components.rounds;
@@ -210,6 +212,7 @@ void merge_sets(const Context& context, const LinkedSets<Real>& linked, const Cr
     kernels::scatter(e, column_view(merged), Span<const LocalIndex>(at.span()), smallest.data());
   });
   synchronise(context.exec);
+  return roots;
 }
 
 template <class Real>
@@ -247,23 +250,35 @@ Buffer<Index> write_labels(const Search<Real>& search, const LinkedSets<Real>& l
 }
 
 template <class Real>
-Buffer<Index> find_labels(const Search<Real>& search, FofStatistics& statistics) {
+Buffer<Index> roots_of(const Context& context, const LinkedSets<Real>& linked) {
+  const PhaseTimer timer(context, "labels");
+  Buffer<Index> root(context.exec, linked.num, "roots of groups");
+  kernels::on(context.exec,
+              [&](const auto& e) { kernels::write_roots(e, linked.fof.sets, root.span()); });
+  return root;
+}
+
+template <class Real>
+void find_labels(const Search<Real>& search, FofResult& result) {
   const Context& context = search.context();
-  if (context.comm.size() == 1) return labels_of_one_rank(search);
+  if (context.comm.size() == 1) {
+    result.label = labels_of_one_rank(search);
+    return;
+  }
   Distribution<Real>& particles = search.particles();
   LocalSets<Real> local(search);
   LinkedSets<Real>& linked = local.linked;
   linked.numbering = number_particles(context.comm, particles);
-  statistics.num_local = linked.num;
-  const CrossingEdges edges = link_across_ranks(context, linked, search.options, statistics);
+  const CrossingEdges edges = link_across_ranks(context, linked, search.options, result.statistics);
   Buffer<Index> smallest(context.exec, linked.num, "labels");
   kernels::on(context.exec, [&](const auto& e) {
     kernels::find_smallest(e, linked.fof.sets, Span<const Index>(particles.global_index.span()),
                            smallest.span());
   });
   if (!search.domain.is_shared) particles.global_index = {};
-  merge_sets(context, linked, edges, smallest.span(), statistics);
-  return write_labels(search, linked, std::move(smallest));
+  result.parts.crossing = merge_sets(context, linked, edges, smallest.span(), result.statistics);
+  result.label = write_labels(search, linked, std::move(smallest));
+  if (search.order == LabelOrder::domain) result.parts.root = roots_of(context, linked);
 }
 
 template <class Real>
@@ -273,7 +288,7 @@ FofResult find_groups(const Search<Real>& search, Index sent_before) {
   result.num_wrapped = search.domain.species[0].extent.num_wrapped;
   result.num_total = search.domain.species[0].extent.range.total;
   result.statistics.num_local = search.particles().num();
-  result.label = find_labels(search, result.statistics);
+  find_labels(search, result);
   result.statistics.bytes_sent = context.comm.bytes_sent() - sent_before;
   return result;
 }

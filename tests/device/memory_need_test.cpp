@@ -44,18 +44,24 @@ void check_groups(const Context& context, points::Kind kind, Index num) {
   const double groups = peak_of(
       context, [&] { friends_of_friends(context, sample.particles(), sample.box, options); });
   check("friends_of_friends", size, friends_of_friends_need(size).peak, groups);
-  const double catalogue = peak_of(context, [&] {
-    const Domain<float> domain(context, sample.particles(), sample.box,
-                               {.min_length = options.linking_length});
-    const FofResult found = friends_of_friends(domain, options);
-    make_catalogue(domain, found.label.span(), CatalogueOptions{});
-  });
   size.clustering = clustering_of(kind);
-  MemoryTally tally;
-  tally.call(domain_need(size));
-  tally.call(groups_need(size));
-  tally.call(catalogue_need(size));
-  check("make_catalogue", size, tally.peak(), catalogue);
+  for (const bool of_labels : {false, true}) {
+    const double catalogue = peak_of(context, [&] {
+      const Domain<float> domain(context, sample.particles(), sample.box,
+                                 {.min_length = options.linking_length});
+      const FofResult found = friends_of_friends(domain, options);
+      if (of_labels) {
+        make_catalogue(domain, found.label.span(), CatalogueOptions{});
+      } else {
+        make_catalogue(domain, found, CatalogueOptions{});
+      }
+    });
+    MemoryTally tally;
+    tally.call(domain_need(size));
+    tally.call(groups_need(size));
+    tally.call(catalogue_need(size, of_labels));
+    check(of_labels ? "make_catalogue of labels" : "make_catalogue", size, tally.peak(), catalogue);
+  }
 }
 
 void check_neighbours(const Context& context, points::Kind kind, Index num) {

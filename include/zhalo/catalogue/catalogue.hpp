@@ -7,6 +7,7 @@
 
 #include "zhalo/catalogue/halo_properties.hpp"
 #include "zhalo/domain/domain.hpp"
+#include "zhalo/fof/fof.hpp"
 
 namespace zhalo {
 
@@ -68,14 +69,16 @@ struct Catalogue {
   std::vector<std::shared_ptr<const Redistribution>> to_group_order;
 };
 
-/// Makes the table from labels: one for each particle of a domain, in its order. A label is the
-/// number of the particle's group, from 0 to below the number of all particles. It is the same for
-/// all members and for no others. A particle with no_group is in no group. friends_of_friends() and
-/// attach_particles() return such labels. They are in memory of the context's Exec. Several species
-/// have one array of labels each.
+/// Makes the table from the groups of a domain's particles.
 ///
 ///   const FofResult groups = friends_of_friends(domain, {.linking_length = b});
-///   const Catalogue haloes = make_catalogue(domain, groups.label.span(), {.min_members = 32});
+///   const Catalogue haloes = make_catalogue(domain, groups, {.min_members = 32});
+///
+/// Labels alone give the same catalogue; on several ranks it takes longer. There is one label for
+/// each particle, in the domain's order. It is the number of the particle's group, from 0 to below
+/// the number of all particles, the same for all members and for no others. A particle with
+/// no_group is in no group. attach_particles() returns such labels. They are in memory of the
+/// context's Exec. Several species have one array of labels each.
 ///
 /// Masses, velocities and types are those of the domain. Particles are not redistributed again.
 /// Only labels, sums over the parts of groups, and the members' indices are exchanged between
@@ -87,6 +90,9 @@ struct Catalogue {
 /// Throws the same on all ranks: InputError for min_members < 1, a type >= num_types, a counted
 /// type outside 0 to num_types - 1, a mass that is not positive and finite, a label that is neither
 /// no_group nor a global index, or options that differ between ranks; OutOfMemory.
+template <class Real>
+Catalogue make_catalogue(const Domain<Real>& domain, const FofResult& groups,
+                         const CatalogueOptions& options);
 template <class Real>
 Catalogue make_catalogue(const Domain<Real>& domain, Span<const Index> label,
                          const CatalogueOptions& options);
@@ -100,6 +106,10 @@ template <class Real>
 Catalogue make_catalogue(const Context& context, const Particles<Real>& particles, const Box& box,
                          Span<const Index> label, const CatalogueOptions& options);
 
+extern template Catalogue make_catalogue(const Domain<float>&, const FofResult&,
+                                         const CatalogueOptions&);
+extern template Catalogue make_catalogue(const Domain<double>&, const FofResult&,
+                                         const CatalogueOptions&);
 extern template Catalogue make_catalogue(const Domain<float>&, Span<const Index>,
                                          const CatalogueOptions&);
 extern template Catalogue make_catalogue(const Domain<double>&, Span<const Index>,

@@ -45,8 +45,8 @@ MemoryNeed groups_need(const SearchSize& size);
 /// Domain::add_columns of so many bytes per particle, the longest column of which has
 /// `longest_bytes`.
 MemoryNeed columns_need(const SearchSize& size, double bytes, double longest_bytes);
-/// make_catalogue() of a domain, and its members.
-MemoryNeed catalogue_need(const SearchSize& size);
+/// make_catalogue() of a domain, and its members: of a FofResult, or of labels.
+MemoryNeed catalogue_need(const SearchSize& size, bool of_labels = false);
 /// in_group_order() of a column of so many bytes per particle.
 MemoryNeed group_order_need(const SearchSize& size, double bytes);
 

@@ -1,6 +1,8 @@
 /// Friends-of-friends groups (Davis, Efstathiou, Frenk & White 1985, ApJ 292, 371).
 #pragma once
 
+#include <vector>
+
 #include "zhalo/core/box.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/domain/domain.hpp"
@@ -31,11 +33,22 @@ struct FofStatistics {
   Index bytes_sent = 0;  ///< to other ranks, in all exchanges
 };
 
+/// The parts of groups that a rank's own links join. A group has one or more of them on each rank
+/// where it has members. make_catalogue() counts members by them.
+struct LinkedParts {
+  /// For each particle of a domain on this rank: the index of one particle, the same for all of its
+  /// part. Memory of the context's Exec. Empty on a single rank, where labels say the same.
+  Buffer<Index> root;
+  /// Roots of the parts that may be of one group with parts of other ranks.
+  std::vector<LocalIndex> crossing;
+};
+
 /// The groups, and counts of particles.
 struct FofResult {
   /// For each particle: the smallest global index in its group. In the domain's order if a domain
   /// was given, else in the caller's. Memory of the context's Exec.
   Buffer<Index> label;
+  LinkedParts parts;  ///< only if a domain was given
   /// Particles over all ranks that were outside a periodic axis and were wrapped into it.
   Index num_wrapped = 0;
   Index num_total = 0;  ///< particles over all ranks

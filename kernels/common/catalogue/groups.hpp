@@ -164,6 +164,20 @@ void assign_groups(const E& exec, Span<const Index> label, const RowsView& rows,
   for_each(exec, label.size(), AssignGroup{label, rows, group_of});
 }
 
+struct RenumberGroup {
+  Span<const Index> row_of;
+  Span<Index> group_of;
+
+  ZHALO_HD void operator()(Index i) const {
+    if (group_of[i] != no_group) group_of[i] = row_of[group_of[i]];
+  }
+};
+
+template <class E>
+void renumber_groups(const E& exec, Span<const Index> row_of, Span<Index> group_of) {
+  for_each(exec, group_of.size(), RenumberGroup{row_of, group_of});
+}
+
 struct IsMember {
   Span<const Index> group_of;
 
@@ -270,6 +284,7 @@ ZHALO_INSTANTIATE(select_groups);
 ZHALO_INSTANTIATE(make_size_keys);
 ZHALO_INSTANTIATE(number_rows);
 ZHALO_INSTANTIATE(assign_groups);
+ZHALO_INSTANTIATE(renumber_groups);
 ZHALO_INSTANTIATE(select_members);
 ZHALO_INSTANTIATE(make_member_keys);
 ZHALO_INSTANTIATE(select_long);

@@ -61,9 +61,24 @@ void write_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex
   for_each(exec, label.size(), WriteLabel<T>{sets, order, label_of_root, label});
 }
 
+struct WriteRoot {
+  DisjointSets sets;
+  Span<Index> root;
+
+  ZHALO_HD void operator()(Index i) const {
+    root[i] = sets.find_in_flat(static_cast<LocalIndex>(i));
+  }
+};
+
+template <class E>
+void write_roots(const E& exec, const DisjointSets& sets, Span<Index> root) {
+  for_each(exec, root.size(), WriteRoot{sets, root});
+}
+
 ZHALO_INSTANTIATE(find_smallest, LocalIndex);
 ZHALO_INSTANTIATE(find_smallest, Index);
 ZHALO_INSTANTIATE(write_labels, LocalIndex);
 ZHALO_INSTANTIATE(write_labels, Index);
+ZHALO_INSTANTIATE(write_roots);
 
 }  // namespace zhalo::kernels

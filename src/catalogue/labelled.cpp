@@ -1,0 +1,96 @@
+#include "src/catalogue/labelled.hpp"
+
+#include "kernels/catalogue.hpp"
+#include "kernels/on.hpp"
+#include "src/core/host_copies.hpp"
+
+namespace zhalo {
+
+template <class Real>
+GlobalIndices Labelled<Real>::global_index() const {
+  const Exec& exec = domain.context.exec;
+  for (std::size_t s = 0; s < domain.species.size(); ++s)
+    ensure_global_index(domain, static_cast<int>(s));
+  GlobalIndices indices;
+  indices.view = domain.species.front().particles.global_index.span();
+  if (domain.species.size() == 1) return indices;
+  indices.joined = Buffer<Index>(exec, label.size(), "global indices");
+  Index first = 0;
+  for (std::size_t s = 0; s < domain.species.size(); ++s) {
+    const Span<const Index> own = domain.species[s].particles.global_index.span();
+    const Span<Index> to = indices.joined.span().subspan(first_of_species[s], own.size());
+    kernels::on(exec, [&](const auto& e) { kernels::shift(e, own, first, to); });
+    first += domain.species[s].extent.range.total;
+  }
+  indices.view = indices.joined.span();
+  return indices;
+}
+
+namespace {
+
+/// Bad masses, types and labels, of all ranks.
+struct InputSummary {
+  kernels::ColumnSummary columns;
+  Index num_bad_labels = 0;
+};
+
+template <class Real>
+InputSummary examine(const Labelled<Real>& input, const kernels::MemberLimits& limits) {
+  const Communicator& comm = input.domain.context.comm;
+  const Exec& exec = input.domain.context.exec;
+  const GlobalIndices index = input.global_index();
+  Buffer<kernels::ColumnSummary> columns(exec, 1, "masses, types and labels");
+  Buffer<Index> num_bad_labels(exec, 1, "masses, types and labels");
+  kernels::on(exec, [&](const auto& e) {
+    kernels::summarize_columns(e, input.particles.view(), index.view, limits.num_types,
+                               columns.data());
+    kernels::count_bad_labels(e, limits, num_bad_labels.data());
+  });
+  InputSummary found;
+  HostCopies copies(exec);
+  copies.add(Span<const kernels::ColumnSummary>(columns.span()), &found.columns);
+  copies.add(Span<const Index>(num_bad_labels.span()), &found.num_bad_labels);
+  copies.wait();
+  kernels::ColumnSummary& bad = found.columns;
+  bad.num_bad_mass = comm.sum(bad.num_bad_mass);
+  bad.first_bad_mass = comm.min(bad.first_bad_mass);
+  bad.num_bad_type = comm.sum(bad.num_bad_type);
+  bad.first_bad_type = comm.min(bad.first_bad_type);
+  found.num_bad_labels = comm.sum(found.num_bad_labels);
+  return found;
+}
+
+}  // namespace
+
+template <class Real>
+void validate_input(const Labelled<Real>& input, int num_types) {
+  const Context& context = input.domain.context;
+  const kernels::MemberLimits limits{input.label, input.num_total, num_types};
+  Buffer<Index> num_bad(context.exec, 1, "masses, types and labels");
+  kernels::on(context.exec, [&](const auto& e) {
+    kernels::count_bad_members(e, input.particles.view(), limits, num_bad.data());
+  });
+  if (context.comm.sum(to_host(context.exec, num_bad).front()) == 0) return;
+  const InputSummary found = examine(input, limits);
+  const kernels::ColumnSummary& bad = found.columns;
+  validate(
+      bad.num_bad_mass == 0,
+      "{} of {} particles have a mass that is not positive and finite, the first is particle {}; "
+      "give masses, or repair the snapshot",
+      bad.num_bad_mass, input.num_total, bad.first_bad_mass);
+  validate(
+      bad.num_bad_type == 0,
+      "{} of {} particles have a type beyond the {} that were announced, the first is particle {}",
+      bad.num_bad_type, input.num_total, num_types, bad.first_bad_type);
+  validate(found.num_bad_labels == 0,
+           "{} labels are neither no_group nor a global index of a particle; take them from "
+           "friends_of_friends or attach_particles",
+           found.num_bad_labels);
+}
+
+template struct Labelled<float>;
+template struct Labelled<double>;
+template void validate_input(const Labelled<float>&, int);
+template void validate_input(const Labelled<double>&, int);
+
+}  // namespace zhalo
