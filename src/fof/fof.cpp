@@ -222,40 +222,36 @@ Numbering number_particles(const Communicator& comm, const Distribution<Real>& p
   return numbering;
 }
 
-/// Labels by the smallest global index of each set.
+/// Labels by the smallest global index of each set; in the domain's order the roots, too.
 template <class Real>
-Buffer<Index> write_labels(const Search<Real>& search, const LinkedSets<Real>& linked,
-                           Buffer<Index> smallest) {
+void write_labels(const Search<Real>& search, const LinkedSets<Real>& linked,
+                  Buffer<Index> smallest, FofResult& result) {
   const Context& context = search.context();
   const Exec& exec = context.exec;
   Distribution<Real>& particles = search.particles();
   const PhaseTimer timer(context, "labels");
+  const bool in_domain_order = search.order == LabelOrder::domain;
+  const auto order =
+      in_domain_order ? Span<const LocalIndex>() : particles.redistribution.arrived();
   Buffer<Index> label(exec, linked.num, "labels");
-  const auto write = [&](Span<const LocalIndex> order) {
+  kernels::on(exec, [&](const auto& e) {
+    kernels::write_labels(e, linked.fof.sets, order, Span<const Index>(smallest.span()),
+                          label.span());
+  });
+  if (in_domain_order) {
+    smallest = {};
+    result.parts.root = Buffer<Index>(exec, linked.num, "roots of groups");
     kernels::on(exec, [&](const auto& e) {
-      kernels::write_labels(e, linked.fof.sets, order, Span<const Index>(smallest.span()),
-                            label.span());
+      kernels::write_roots(e, linked.fof.sets, result.parts.root.span());
     });
     synchronise(exec);
-    smallest = {};
-  };
-  if (search.order == LabelOrder::domain) {
-    write({});
-    return label;
+    result.label = std::move(label);
+    return;
   }
-  write(particles.redistribution.arrived());
-  Buffer<Index> returned(exec, particles.num_brought, "labels");
-  particles.redistribution.backward_as_arrived(context, {column_view(label), returned.data()});
-  return returned;
-}
-
-template <class Real>
-Buffer<Index> roots_of(const Context& context, const LinkedSets<Real>& linked) {
-  const PhaseTimer timer(context, "labels");
-  Buffer<Index> root(context.exec, linked.num, "roots of groups");
-  kernels::on(context.exec,
-              [&](const auto& e) { kernels::write_roots(e, linked.fof.sets, root.span()); });
-  return root;
+  synchronise(exec);
+  smallest = {};
+  result.label = Buffer<Index>(exec, particles.num_brought, "labels");
+  particles.redistribution.backward_as_arrived(context, {column_view(label), result.label.data()});
 }
 
 template <class Real>
@@ -277,8 +273,7 @@ void find_labels(const Search<Real>& search, FofResult& result) {
   });
   if (!search.domain.is_shared) particles.global_index = {};
   result.parts.crossing = merge_sets(context, linked, edges, smallest.span(), result.statistics);
-  result.label = write_labels(search, linked, std::move(smallest));
-  if (search.order == LabelOrder::domain) result.parts.root = roots_of(context, linked);
+  write_labels(search, linked, std::move(smallest), result);
 }
 
 template <class Real>

@@ -41,7 +41,7 @@ void catalogue(const Context& context, const Sample& sample, Index) {
   const Domain<float> domain(context, sample.particles(), box,
                              {.min_length = sample.linking_length()});
   const FofResult groups = friends_of_friends(domain, {.linking_length = sample.linking_length()});
-  make_catalogue(domain, groups.label.span(), CatalogueOptions{.min_members = 20});
+  make_catalogue(domain, groups, CatalogueOptions{.min_members = 20});
 }
 
 void paint_particles(const Context& context, const Sample& sample, Index side) {

@@ -62,6 +62,10 @@ void check_on_device(const Context& context, const PointSet<Real>& points,
   CHECK(catalogue.checksum == expected.checksum);
   CHECK(to_host(context.exec, catalogue.group_of) ==
         slice(to_host(alone.exec, expected.group_of), part));
+
+  const Domain<Real> domain(context, particles, points.box);
+  const FofResult in_domain = friends_of_friends(domain, options);
+  CHECK(make_catalogue(domain, in_domain, table).checksum == expected.checksum);
 }
 
 }  // namespace

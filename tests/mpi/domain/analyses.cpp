@@ -133,6 +133,51 @@ TEST_CASE("domain: its catalogue is that of the particles") {
   CHECK(returned(domain, catalogue.group_of) == to_host(a.context.exec, expected.group_of));
 }
 
+TEST_CASE("domain: parts of groups and labels give the same catalogue") {
+  const Context context{Communicator(MPI_COMM_WORLD), host_exec(2)};
+  const auto shape = GENERATE(Shape::blobs, Shape::lines, Shape::few_places, Shape::lattice);
+  const Cut cut = GENERATE(Cut::even, Cut::last_only, Cut::uneven);
+  PointSet<float> points{{}, Box::periodic_cube(1), 0.03};
+  Random random(21);
+  fill(points, random, shape, 2000);
+  const Share share = part_of(points.num(), cut, context.comm.rank(), context.comm.size());
+  const std::vector<float> rows = rows_of(points, share);
+  std::vector<std::uint8_t> type;
+  for (Index i = share.first; i < share.first + share.count; ++i)
+    type.push_back(static_cast<std::uint8_t>(i % 3));
+  Particles<float> particles{
+      .segments = {ParticleSegment<float>::interleaved(rows.data(), share.count)}};
+  particles.segments[0].type = {type.data(), 1};
+  Domain<float> domain(context, particles, points.box);
+  domain.add_columns({particles});
+  const FofResult groups = friends_of_friends(domain, {.linking_length = points.linking_length});
+  for (const int min_members : {1, 2, 30, 1001}) {
+    for (const std::vector<int>& counted : {std::vector<int>{}, std::vector<int>{0, 2}}) {
+      const CatalogueOptions options{
+          .min_members = min_members, .num_types = 3, .counted_types = counted};
+      const Catalogue catalogue = make_catalogue(domain, groups, options);
+      const Catalogue expected = make_catalogue(domain, groups.label.span(), options);
+      INFO("shape " << static_cast<int>(shape) << ", min_members " << min_members << ", counted "
+                    << counted.size());
+      CHECK(catalogue.checksum == expected.checksum);
+      CHECK(catalogue.length == expected.length);
+      CHECK(catalogue.label == expected.label);
+      CHECK(to_host(context.exec, catalogue.group_of) == to_host(context.exec, expected.group_of));
+      CHECK(to_host(context.exec, catalogue.members) == to_host(context.exec, expected.members));
+    }
+  }
+}
+
+TEST_CASE("domain: parts of groups are there for a domain of several ranks") {
+  Analysed a(1000);
+  const FofOptions linking{.linking_length = a.points.linking_length};
+  const Domain<float> domain(a.context, a.particles, a.points.box);
+  const FofResult groups = friends_of_friends(domain, linking);
+  CHECK(groups.parts.root.size() == (a.context.comm.size() > 1 ? domain.num() : 0));
+  const FofResult of_particles = friends_of_friends(a.context, a.particles, a.points.box, linking);
+  CHECK(of_particles.parts.root.size() == 0);
+}
+
 TEST_CASE("domain: particles of one species join the groups of another") {
   Analysed linked(2000), others(2000);
   const Context& context = linked.context;

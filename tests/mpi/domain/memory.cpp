@@ -82,8 +82,8 @@ double bytes_per_rank(const Communicator& ranks, Index num_per_rank) {
   particles.segments[0].set_interleaved_velocity(held.velocity.data());
   domain.add_columns({particles});
   held.velocity = {};
-  const Catalogue catalogue = make_catalogue(domain, found.label.span(), {.min_members = 2});
-  found.label = {};
+  const Catalogue catalogue = make_catalogue(domain, found, {.min_members = 2});
+  found = {};
   CHECK(catalogue.num_groups_total > total / 100);
   const auto ids = domain.to_domain_order(Span<const std::uint64_t>(held.id));
   CHECK(in_group_order(context, catalogue, Span<const std::uint64_t>(ids.span())).size() ==

@@ -223,7 +223,8 @@ Index labels_elsewhere(const Context& context, const std::set<Index>& labels) {
 
 TEST_CASE("traffic: a catalogue sends labels, members and parts of groups") {
   Watched a(4000);
-  const Buffer<Index> label = friends_of_friends(a.domain(), {.linking_length = 0.02}).label;
+  const FofResult groups = friends_of_friends(a.domain(), {.linking_length = 0.02});
+  const Buffer<Index>& label = groups.label;
   std::vector<Catalogue> made;
   const auto make = [&] {
     made.push_back(make_catalogue(a.domain(), label.span(), {.min_members = 5}));
@@ -231,6 +232,9 @@ TEST_CASE("traffic: a catalogue sends labels, members and parts of groups") {
   const Work first = work_of(a, make);
   CHECK(first.phases == Phases{{"catalogue", 1}});
   CHECK(work_of(a, make) == first);
+  const Work of_parts = work_of(a, [&] { make_catalogue(a.domain(), groups, {.min_members = 5}); });
+  CHECK(of_parts.phases == first.phases);
+  CHECK(of_parts.sent <= first.sent);
 
   const Catalogue& catalogue = made.front();
   const auto labels = to_host(a.context.exec, label);
