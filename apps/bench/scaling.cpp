@@ -73,13 +73,14 @@ Run run_once(const Context& context, const Input& input, const Index& collective
   const Index collectives_before = collectives;
   Domain<float> domain(context, input.positions, Box::periodic_cube(1),
                        {.min_length = input.linking_length});
-  const FofResult found = friends_of_friends(domain, {input.linking_length});
+  FofResult found = friends_of_friends(domain, {input.linking_length});
   run.collectives = collectives - collectives_before;
   run.statistics = found.statistics;
   run.sent_by_search = context.comm.bytes_sent() - before;
   run.peak_of_search = static_cast<Index>(pool.peak_bytes());
   domain.add_columns({input.columns});
   const Catalogue catalogue = make_catalogue(domain, found, {});
+  found = {};
   const ScopedTimer timer(context.timers, "ids");
   const std::vector<Span<const std::uint64_t>> ids{input.id};
   const Buffer<std::uint64_t> of_members = in_group_order(domain, catalogue, ids);
