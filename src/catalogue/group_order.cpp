@@ -9,6 +9,7 @@
 
 #include "src/catalogue/group_order.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -307,11 +308,12 @@ GroupOrder order_by_labels(const Context& context, const LabelledMembers& partic
 Buffer<LocalIndex> select_parts(const Exec& exec, Span<const LocalIndex> crossing,
                                 Span<LocalIndex> counts, const GroupLimits& limits) {
   const Buffer<LocalIndex> members = taken<LocalIndex>(exec, counts, crossing);
+  constexpr LocalIndex most = std::numeric_limits<LocalIndex>::max();
   Buffer<LocalIndex> enough(exec, crossing.size(), "parts of groups");
   return kernels::on(exec, [&](const auto& e) {
-    kernels::fill(e, enough.span(), std::numeric_limits<LocalIndex>::max());
+    kernels::fill(e, enough.span(), most);
     kernels::scatter(e, column_view(enough), crossing, counts.data());
-    Buffer<LocalIndex> roots = kernels::select_groups(e, counts, limits.min_members);
+    auto roots = kernels::select_groups(e, counts, std::min(limits.min_members, Index{most}));
     kernels::scatter(e, column_view(members), crossing, counts.data());
     return roots;
   });

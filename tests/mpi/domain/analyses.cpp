@@ -151,7 +151,7 @@ TEST_CASE("domain: parts of groups and labels give the same catalogue") {
   Domain<float> domain(context, particles, points.box);
   domain.add_columns({particles});
   const FofResult groups = friends_of_friends(domain, {.linking_length = points.linking_length});
-  for (const int min_members : {1, 2, 30, 1001}) {
+  for (const Index min_members : {Index{1}, Index{2}, Index{30}, Index{1001}, Index{1} << 33}) {
     for (const std::vector<int>& counted : {std::vector<int>{}, std::vector<int>{0, 2}}) {
       const CatalogueOptions options{
           .min_members = min_members, .num_types = 3, .counted_types = counted};
