@@ -24,7 +24,7 @@ set(ZHALO_KERNEL_OPTIONS "" CACHE STRING "More compiler options for kernels/host
 set(ZHALO_TEST_OPTIONS "" CACHE STRING "More compiler options for the tests, such as -O1")
 option(ZHALO_KERNELS_TOGETHER
        "Let a unity build take kernels/host together: less to read, but long units" OFF)
-option(ZHALO_OWN_VECTORS_ONLY "Compile no vector instructions that this machine lacks" OFF)
+option(ZHALO_OWN_VECTORS_ONLY "Do not compile AVX-512 if this machine lacks it" OFF)
 mark_as_advanced(ZHALO_KERNEL_OPTIONS ZHALO_TEST_OPTIONS ZHALO_KERNELS_TOGETHER
                  ZHALO_OWN_VECTORS_ONLY)
 

@@ -61,7 +61,7 @@ struct RowsView {
 constexpr Index words_of_bits(Index num) { return (num + 31) / 32; }
 
 /// Takes the lengths of the groups in the order of `roots` from `rows.row`, which has their counts,
-/// then numbers the rows.
+/// unless `length` is empty; then numbers the rows.
 template <class E>
 void number_rows(const E& exec, Span<const LocalIndex> roots, const RowsView& rows,
                  Span<Index> length);

@@ -219,7 +219,8 @@ Catalogue make_in_caller_order(DomainState<Real>& domain, Span<const Index> labe
   return catalogue;
 }
 
-/// Labels are in the order of the domain; the parts of groups are those of all ranks, or null.
+/// Labels are in the order of the domain; parts of groups are those of all ranks, or
+/// null.
 template <class Real>
 Catalogue make_in_domain_order(const Domain<Real>& domain, Span<const Index> label,
                                const LinkedParts* parts, const CatalogueOptions& options) {
@@ -251,10 +252,15 @@ Catalogue make_catalogue(const Domain<Real>& domain, const FofResult& groups,
                          const CatalogueOptions& options) {
   const Context& context = domain.context();
   return together(context.comm, [&] {
+    validate(groups.in_domain_order,
+             "the groups are not in the order of a domain; find them in this domain, or give "
+             "make_catalogue the particles and labels");
     const LinkedParts& parts = groups.parts;
-    const bool fits = parts.root.size() == groups.label.size();
-    const bool are_known = context.comm.min(Index{fits ? 1 : 0}) == 1;
-    return make_in_domain_order(domain, groups.label.span(), are_known ? &parts : nullptr, options);
+    validate(context.comm.size() == 1 || parts.root.size() == groups.label.size(),
+             "there are {} labels, but parts of groups for {} particles: leave the groups as "
+             "friends_of_friends returned them, or give labels alone",
+             groups.label.size(), parts.root.size());
+    return make_in_domain_order(domain, groups.label.span(), &parts, options);
   });
 }
 

@@ -346,14 +346,14 @@ GroupOrder order_by_parts(const Context& context, const LabelledMembers& particl
                  limits.num_particles, counts);
   counts.members = taken<LocalIndex>(exec, members.span(), roots.span());
   if (limits.only_marked) counts.marked = taken<LocalIndex>(exec, marked.span(), roots.span());
+  marked = {};
   GroupOrder order;
   const Buffer<Index> rows = ask_for_rows(context, std::move(counts), limits, order);
-  Buffer<Index> length(exec, roots.size(), "lengths of parts");
   Buffer<LocalIndex> bits(exec, kernels::words_of_bits(members.size()), "rows of groups");
   const kernels::RowsView row_of_part{members.span(), bits.span()};
   order.group_of = Buffer<Index>(exec, root.size(), "group of each particle");
   kernels::on(exec, [&](const auto& e) {
-    kernels::number_rows(e, roots.span(), row_of_part, length.span());
+    kernels::number_rows(e, roots.span(), row_of_part, {});
     kernels::assign_groups(e, root, row_of_part, order.group_of.span());
     kernels::renumber_groups(e, rows.span(), order.group_of.span());
   });

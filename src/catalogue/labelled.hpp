@@ -15,8 +15,8 @@ struct GlobalIndices {
   Span<const Index> view;
 };
 
-/// Particles of a domain and their labels, the species one behind the other. Where the parts of
-/// groups are not known, on any rank, `parts` is null on all.
+/// Particles of a domain and their labels, the species one behind the other. Parts of groups are
+/// those of all ranks, or null.
 template <class Real>
 struct Labelled {
   DomainState<Real>& domain;

@@ -114,8 +114,9 @@ MemoryNeed catalogue_need(const SearchSize& size, bool of_labels) {
   }
   const double kept = global_bytes + (2 * local_bytes + global_bytes) * m;
   if (!of_labels) {
-    const double sorting_members = global_bytes + (2 * key_bytes + 2 * local_bytes + sort_room) * m;
-    return each.need(std::max(global_bytes + local_bytes, sorting_members), kept);
+    // Keys and indices of members here; then keys that arrive, and their sorting.
+    const double ordering = (2 * key_bytes + 2 * local_bytes + sorting) * m;
+    return each.need(global_bytes + std::max(2 * local_bytes, ordering), kept);
   }
   // Labels are sorted here, and those of all ranks on the rank that is asked for them.
   const double sorting_labels = local_bytes + key_bytes + sorting;

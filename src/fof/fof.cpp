@@ -230,15 +230,14 @@ void write_labels(const Search<Real>& search, const LinkedSets<Real>& linked,
   const Exec& exec = context.exec;
   Distribution<Real>& particles = search.particles();
   const PhaseTimer timer(context, "labels");
-  const bool in_domain_order = search.order == LabelOrder::domain;
   const auto order =
-      in_domain_order ? Span<const LocalIndex>() : particles.redistribution.arrived();
+      result.in_domain_order ? Span<const LocalIndex>() : particles.redistribution.arrived();
   Buffer<Index> label(exec, linked.num, "labels");
   kernels::on(exec, [&](const auto& e) {
     kernels::write_labels(e, linked.fof.sets, order, Span<const Index>(smallest.span()),
                           label.span());
   });
-  if (in_domain_order) {
+  if (result.in_domain_order) {
     smallest = {};
     result.parts.root = Buffer<Index>(exec, linked.num, "roots of groups");
     kernels::on(exec, [&](const auto& e) {
@@ -272,7 +271,9 @@ void find_labels(const Search<Real>& search, FofResult& result) {
                            smallest.span());
   });
   if (!search.domain.is_shared) particles.global_index = {};
-  result.parts.crossing = merge_sets(context, linked, edges, smallest.span(), result.statistics);
+  std::vector<LocalIndex> crossing =
+      merge_sets(context, linked, edges, smallest.span(), result.statistics);
+  if (result.in_domain_order) result.parts.crossing = std::move(crossing);
   write_labels(search, linked, std::move(smallest), result);
 }
 
@@ -280,6 +281,7 @@ template <class Real>
 FofResult find_groups(const Search<Real>& search, Index sent_before) {
   const Context& context = search.context();
   FofResult result;
+  result.in_domain_order = search.order == LabelOrder::domain;
   result.num_wrapped = search.domain.species[0].extent.num_wrapped;
   result.num_total = search.domain.species[0].extent.range.total;
   result.statistics.num_local = search.particles().num();

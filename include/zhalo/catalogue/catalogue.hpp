@@ -74,6 +74,9 @@ struct Catalogue {
 ///   const FofResult groups = friends_of_friends(domain, {.linking_length = b});
 ///   const Catalogue haloes = make_catalogue(domain, groups, {.min_members = 32});
 ///
+/// The groups must be as friends_of_friends() returned them for this domain. To leave particles out
+/// of their groups, give labels.
+///
 /// Labels alone give the same catalogue; on several ranks it takes longer. There is one label for
 /// each particle, in the domain's order. It is the number of the particle's group, from 0 to below
 /// the number of all particles, the same for all members and for no others. A particle with
@@ -89,7 +92,8 @@ struct Catalogue {
 ///
 /// Throws the same on all ranks: InputError for min_members < 1, a type >= num_types, a counted
 /// type outside 0 to num_types - 1, a mass that is not positive and finite, a label that is neither
-/// no_group nor a global index, or options that differ between ranks; OutOfMemory.
+/// no_group nor a global index, groups that are not of a domain, or options that differ between
+/// ranks; OutOfMemory.
 template <class Real>
 Catalogue make_catalogue(const Domain<Real>& domain, const FofResult& groups,
                          const CatalogueOptions& options);

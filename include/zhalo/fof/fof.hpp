@@ -34,10 +34,11 @@ struct FofStatistics {
 };
 
 /// The parts of groups that a rank's own links join. A group has one or more of them on each rank
-/// where it has members. make_catalogue() counts members by them.
+/// where it has members. make_catalogue() counts members by them. There are none on a single rank,
+/// where labels say the same, and none if no domain was given.
 struct LinkedParts {
-  /// For each particle of a domain on this rank: the index of one particle, the same for all of its
-  /// part. Memory of the context's Exec. Empty on a single rank, where labels say the same.
+  /// For each particle of the domain on this rank: the index of one particle, the same for all of
+  /// its part. Memory of the context's Exec.
   Buffer<Index> root;
   /// Roots of the parts that may be of one group with parts of other ranks.
   std::vector<LocalIndex> crossing;
@@ -45,10 +46,10 @@ struct LinkedParts {
 
 /// The groups, and counts of particles.
 struct FofResult {
-  /// For each particle: the smallest global index in its group. In the domain's order if a domain
-  /// was given, else in the caller's. Memory of the context's Exec.
+  /// For each particle: the smallest global index in its group. Memory of the context's Exec.
   Buffer<Index> label;
-  LinkedParts parts;  ///< only if a domain was given
+  bool in_domain_order = false;  ///< a domain was given; else labels are in the caller's order
+  LinkedParts parts;
   /// Particles over all ranks that were outside a periodic axis and were wrapped into it.
   Index num_wrapped = 0;
   Index num_total = 0;  ///< particles over all ranks

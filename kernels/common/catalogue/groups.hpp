@@ -138,7 +138,7 @@ struct NumberRow {
 template <class E>
 void number_rows(const E& exec, Span<const LocalIndex> roots, const RowsView& rows,
                  Span<Index> length) {
-  for_each(exec, roots.size(), TakeLength{rows.row, roots, length});
+  for_each(exec, length.size(), TakeLength{rows.row, roots, length});
   fill(exec, rows.marked, LocalIndex{0});
   for_each(exec, roots.size(), NumberRow{roots, rows});
 }

@@ -137,6 +137,13 @@ const Named of_particles[] = {
        const FofResult groups = friends_of_friends(domain, {.linking_length = 0.1});
        return reader_of(c.context, domain.to_caller_order(Span<const Index>(groups.label.span())));
      }},
+    {"make_catalogue in a domain",
+     [](Case& c) {
+       const Domain<float> domain(c.context, c.particles, box);
+       const FofResult groups = friends_of_friends(domain, {.linking_length = 0.1});
+       const Catalogue table = make_catalogue(domain, groups, {.min_members = 2});
+       return reader_of(Digest(table.length.begin(), table.length.end()));
+     }},
     {"knn",
      [](Case& c) {
        return reader_of(c.context, knn(c.context, c.particles, box, {.k = 5}).index);

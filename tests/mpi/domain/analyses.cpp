@@ -176,6 +176,13 @@ TEST_CASE("domain: parts of groups are there for a domain of several ranks") {
   CHECK(groups.parts.root.size() == (a.context.comm.size() > 1 ? domain.num() : 0));
   const FofResult of_particles = friends_of_friends(a.context, a.particles, a.points.box, linking);
   CHECK(of_particles.parts.root.size() == 0);
+  CHECK_THROWS_WITH(make_catalogue(domain, of_particles, {}),
+                    Catch::Matchers::Contains("not in the order of a domain"));
+  if (a.context.comm.size() == 1) return;
+  FofResult broken = friends_of_friends(domain, linking);
+  if (a.context.comm.rank() == 1) broken.parts = {};
+  CHECK_THROWS_WITH(make_catalogue(domain, broken, {}),
+                    Catch::Matchers::Contains("but parts of groups for 0 particles"));
 }
 
 TEST_CASE("domain: particles of one species join the groups of another") {
