@@ -7,7 +7,8 @@ namespace {
 /// The labels of a species. Collective.
 const Buffer<Index>& labels_of(const zhalo_groups& groups, int species) {
   validate_species(groups.domain, species);
-  const auto& labels = groups.labels[static_cast<std::size_t>(species)];
+  if (species == 0) return groups.linked.label;
+  const auto& labels = groups.attached[static_cast<std::size_t>(species - 1)];
   validate(labels.has_value(),
            "species {} is in no groups; attach it first, by zhalo_attach_species", species);
   return *labels;
@@ -40,9 +41,10 @@ CatalogueOptions catalogue_options(const zhalo_catalogue_options& given) {
 template <class Real>
 Catalogue catalogue_of(const Domain<Real>& particles, const zhalo_groups& groups,
                        const CatalogueOptions& options) {
+  if (groups.attached.empty()) return make_catalogue(particles, groups.linked, options);
   std::vector<Buffer<Index>> missing;
-  std::vector<Span<const Index>> labels;
-  for (const auto& known : groups.labels) {
+  std::vector<Span<const Index>> labels{groups.linked.label.span()};
+  for (const auto& known : groups.attached) {
     if (!known) {
       const auto num = static_cast<std::size_t>(particles.num(static_cast<int>(labels.size())));
       const std::vector<Index> none(num, no_group);
@@ -64,9 +66,10 @@ int zhalo_find_groups(const zhalo_domain* domain, double linking_length, zhalo_g
     const zhalo_domain& among = at(domain, "domain");
     make_handle(among.context, groups, [&] {
       const auto find = [&](const auto& particles) {
-        zhalo_groups found{among, {}};
-        found.labels.resize(static_cast<std::size_t>(particles.num_species()));
-        found.labels[0] = friends_of_friends(particles, {.linking_length = linking_length}).label;
+        zhalo_groups found{among, {}, {}};
+        found.linked = friends_of_friends(particles, {.linking_length = linking_length});
+        found.attached.resize(static_cast<std::size_t>(particles.num_species() - 1));
+        if (!found.attached.empty()) found.linked.parts = {};  // of one species only
         return found;
       };
       return call_with(among, find);
@@ -79,7 +82,7 @@ int zhalo_attach_species(zhalo_groups* groups, int species, double radius) {
     zhalo_groups& to = at(groups, "groups");
     Buffer<Index> labels =
         together(to.domain.context->comm, [&] { return attached(to, species, radius); });
-    to.labels[static_cast<std::size_t>(species)] = std::move(labels);
+    to.attached[static_cast<std::size_t>(species - 1)] = std::move(labels);
   });
 }
 

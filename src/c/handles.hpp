@@ -29,8 +29,9 @@ struct zhalo_domain {
 
 struct zhalo_groups {
   zhalo_domain domain;
-  /// By species; none: not attached.
-  std::vector<std::optional<zhalo::Buffer<zhalo::Index>>> labels;
+  zhalo::FofResult linked;  ///< of species 0
+  /// Labels of species 1 and of those after it; none: not attached.
+  std::vector<std::optional<zhalo::Buffer<zhalo::Index>>> attached;
 };
 
 struct zhalo_catalogue {
