@@ -270,16 +270,19 @@ Index check_failures(const Communicator& world, Context& context, const Named& f
   return num_calls;
 }
 
+/// Under a sanitizer each function meets two of the four kinds.
 template <std::size_t num>
 void check_functions(const Named (&functions)[num]) {
   Context context;
   if (!find_device(context, {.timeout_seconds = 30})) return;
   const Communicator world(MPI_COMM_WORLD);
+  constexpr std::size_t every = ZHALO_CHECKED ? 2 : 1;
+  std::size_t kind = 0;
   for (const Event event : {Event::malloc, Event::copy, Event::launch, Event::synchronise}) {
     Index num_calls = 0;
-    for (const Named& function : functions)
-      num_calls += check_failures(world, context, function, event);
-    CHECK(num_calls > static_cast<Index>(num));
+    for (std::size_t f = kind++ % every; f < num; f += every)
+      num_calls += check_failures(world, context, functions[f], event);
+    CHECK(num_calls > static_cast<Index>(num / every));
   }
 }
 
