@@ -13,8 +13,8 @@
 #include "kernels/on.hpp"
 #include "src/catalogue/group_order.hpp"
 #include "src/catalogue/labelled.hpp"
+#include "src/catalogue/members.hpp"
 #include "src/catalogue/properties.hpp"
-#include "src/core/host_copies.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
 #include "zhalo/comm/device_memory.hpp"
@@ -219,8 +219,7 @@ Catalogue make_in_caller_order(DomainState<Real>& domain, Span<const Index> labe
   return catalogue;
 }
 
-/// Labels are in the order of the domain; parts of groups are those of all ranks, or
-/// null.
+/// Labels are in the order of the domain; parts of groups are those of all ranks, or null.
 template <class Real>
 Catalogue make_in_domain_order(const Domain<Real>& domain, Span<const Index> label,
                                const LinkedParts* parts, const CatalogueOptions& options) {

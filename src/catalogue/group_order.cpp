@@ -17,6 +17,7 @@
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
 #include "kernels/sort.hpp"
+#include "src/catalogue/members.hpp"
 #include "src/catalogue/spanning_runs.hpp"
 #include "src/core/host_copies.hpp"
 #include "src/domain/balance.hpp"

@@ -1,42 +1,13 @@
-/// From labels to groups and their members, in the order of the catalogue.
+/// From labels to groups, in the order of the catalogue.
 #pragma once
 
-#include <memory>
 #include <vector>
 
-#include "kernels/catalogue.hpp"
-#include "src/domain/redistribution.hpp"
 #include "zhalo/comm/context.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/fof/fof.hpp"
 
 namespace zhalo {
-
-/// How members are told apart: by group, then by species.
-struct MemberKeys {
-  Index num_groups = 0;                    ///< over all ranks, or labels
-  std::vector<Index> first_of_species{0};  ///< index of the first particle of each on this rank
-
-  Index num_members = kernels::not_known;  ///< on this rank
-
-  int num_species() const { return static_cast<int>(first_of_species.size()); }
-  int bits() const;
-};
-
-/// Members on this rank.
-struct SortedMembers {
-  Buffer<std::uint64_t>
-      key;                   ///< of each, ascending: group times the number of species plus species
-  Buffer<LocalIndex> index;  ///< of each, ascending where keys are equal
-};
-
-/// Leaves out those with no_group. Not collective.
-SortedMembers sort_members(const Exec& exec, Span<const Index> group_of, const MemberKeys& keys);
-
-/// From the particles' order to group order: by key, then by rank and index, in even parts over the
-/// ranks. Its `sent` are the members' indices. Collective.
-std::shared_ptr<const Redistribution> make_group_order(const Context& context,
-                                                       SortedMembers& members, int bits);
 
 /// Groups in one order over all ranks: longer first, then smaller label. This rank has the rows
 /// share_of(num_total, rank, size).
