@@ -160,7 +160,7 @@ kernels::MessageGroup group_of(const ExchangePlan& plan, const std::vector<Colum
   const int size = static_cast<int>(plan.send_offset.size()) - 1;
   for (const ColumnMove& column : columns) {
     const ColumnPart own = sent_part(plan, column, rank);
-    if (own.bytes > 0)
+    if (own.bytes > 0 && !column.leaves_own)
       group.copies.push_back({received_part(plan, column, rank).data, own.data, own.bytes});
     for (int step = 1; step < size; ++step) {
       const int to = (rank + step) % size;
@@ -184,6 +184,7 @@ Index bytes_to_others(const ExchangePlan& plan, const std::vector<ColumnMove>& c
 void copy_own(const Exec& exec, const ExchangePlan& plan, const std::vector<ColumnMove>& columns,
               int rank) {
   for (const ColumnMove& column : columns) {
+    if (column.leaves_own) continue;
     const ColumnPart own = sent_part(plan, column, rank);
     copy_bytes(exec, received_part(plan, column, rank).data, own.data,
                static_cast<std::size_t>(own.bytes));

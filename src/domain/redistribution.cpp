@@ -29,41 +29,56 @@ Buffer<std::byte> room_for(const Exec& exec, Index num, const ColumnView& column
 Redistribution::Redistribution(ExchangePlan plan, Indices sent, Indices arrived)
     : plan_(std::move(plan)), sent_(std::move(sent)), arrived_(std::move(arrived)) {}
 
-void Redistribution::forward(const Context& context, const std::vector<Move>& moves) const {
+Redistribution::Own Redistribution::own_of(const Context& context) const {
+  const auto rank = static_cast<std::size_t>(stays_on_rank() ? 0 : context.comm.rank());
+  Own own{{plan_.send_offset[rank], 0}, {plan_.receive_offset[rank], 0}};
+  own.sent.count = own.arrived.count = plan_.send_offset[rank + 1] - own.sent.first;
+  return own;
+}
+
+ColumnMove Redistribution::pack(const Context& context, const Move& move, Rooms& rooms) const {
   const Exec& exec = context.exec;
-  std::vector<Buffer<std::byte>> sent(moves.size()), received(moves.size());
+  const bool is_gathered = sent_ && !move.is_packed;
+  ColumnMove column{move.from, move.to};
+  if (arrived_ && (is_gathered || !stays_on_rank()))
+    column.to = (rooms.received = room_for(exec, num_received(), move.from)).data();
+  if (!is_gathered) return column;
+  const Index size = move.from.element_size;
+  const Own own = own_of(context);
+  const auto gather_part = [&](Index first, Index last, void* to, Index first_to) {
+    gather(exec, move.from, sent_->span().subspan(first, last - first),
+           static_cast<std::byte*>(to) + first_to * size);
+  };
+  const Index behind = own.sent.first + own.sent.count;
+  gather_part(own.sent.first, behind, column.to, own.arrived.first);
+  if (!stays_on_rank()) {
+    rooms.sent = room_for(exec, plan_.num_sent(), move.from);
+    gather_part(0, own.sent.first, rooms.sent.data(), 0);
+    gather_part(behind, plan_.num_sent(), rooms.sent.data(), behind);
+  }
+  return {{rooms.sent.data(), plan_.num_sent(), size, 0}, column.to, true};
+}
+
+void Redistribution::forward(const Context& context, const std::vector<Move>& moves) const {
+  std::vector<Rooms> rooms(moves.size());
   std::vector<ColumnMove> columns;
+  for (std::size_t i = 0; i < moves.size(); ++i)
+    columns.push_back(pack(context, moves[i], rooms[i]));
+  if (!stays_on_rank()) context.comm.exchange(context.exec, plan_, columns);
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const Move& move = moves[i];
-    ColumnMove column{move.from, move.to};
-    if (sent_ && !move.is_packed) {
-      // What stays on its rank is in its new order at once, if there is no other order on arrival.
-      void* packed = move.to;
-      if (!stays_on_rank() || arrived_)
-        packed = (sent[i] = room_for(exec, plan_.num_sent(), move.from)).data();
-      gather(exec, move.from, sent_->span(), packed);
-      column.from = {packed, plan_.num_sent(), move.from.element_size, 0};
-    }
+    rooms[i].sent = {};
+    const bool has_moved = !stays_on_rank() || columns[i].leaves_own;
+    const void* came = has_moved ? columns[i].to : columns[i].from.data;
+    const ColumnView arriving{came, num_received(), move.from.element_size, 0};
     if (arrived_) {
-      received[i] = room_for(exec, plan_.num_received(), move.from);
-      column.to = received[i].data();
-    }
-    columns.push_back(column);
-  }
-  if (!stays_on_rank()) context.comm.exchange(exec, plan_, columns);
-  for (std::size_t i = 0; i < moves.size(); ++i) {
-    const Move& move = moves[i];
-    const void* came = stays_on_rank() ? columns[i].from.data : columns[i].to;
-    const ColumnView arriving{came, plan_.num_received(), move.from.element_size, 0};
-    if (arrived_) {
-      gather(exec, arriving, arrived_->span(), move.to);
+      gather(context.exec, arriving, arrived_->span(), move.to);
     } else if (came != move.to) {
-      copy(exec, arriving, move.to);
+      copy(context.exec, arriving, move.to);
     }
-    sent[i] = {};
-    received[i] = {};
+    rooms[i].received = {};
   }
-  if (!stays_on_rank()) synchronise(exec);
+  if (!stays_on_rank()) synchronise(context.exec);
 }
 
 std::optional<Redistribution> Redistribution::then(const Context& context,
@@ -77,30 +92,35 @@ std::optional<Redistribution> Redistribution::then(const Context& context,
 
 void Redistribution::backward(const Context& context, const Move& move) const {
   if (!arrived_) return backward_as_arrived(context, move);
-  Buffer<std::byte> unordered = room_for(context.exec, plan_.num_received(), move.from);
+  Buffer<std::byte> unordered = room_for(context.exec, num_received(), move.from);
   scatter(context.exec, move.from, arrived_->span(), unordered.data());
   backward_as_arrived(
-      context, {{unordered.data(), plan_.num_received(), move.from.element_size, 0}, move.to});
+      context, {{unordered.data(), num_received(), move.from.element_size, 0}, move.to});
 }
 
 void Redistribution::backward_as_arrived(const Context& context, const Move& move) const {
   const Exec& exec = context.exec;
-  const ColumnView& from = move.from;
-  const void* returning = from.data;
-  Buffer<std::byte> back;
-  if (!stays_on_rank()) {
-    void* receiving = move.to;
-    if (sent_) receiving = (back = room_for(exec, plan_.num_sent(), from)).data();
-    context.comm.exchange(exec, plan_.reversed(), {{from, receiving}});
-    returning = receiving;
+  const ExchangePlan back = plan_.reversed();
+  if (!sent_ && stays_on_rank()) {
+    if (move.from.data != move.to) copy(exec, move.from, move.to);
+    return;
   }
-  const ColumnView came{returning, plan_.num_sent(), from.element_size, 0};
-  if (sent_) {
-    scatter(exec, came, sent_->span(), move.to);
-  } else if (returning != move.to) {
-    copy(exec, came, move.to);
-  }
-  if (!stays_on_rank()) synchronise(exec);
+  if (!sent_) return context.comm.exchange(exec, back, {{move.from, move.to}});
+  const Index size = move.from.element_size;
+  const Own own = own_of(context);
+  const auto scatter_part = [&](Index first, Index last, const void* from, Index first_from) {
+    const auto* data = static_cast<const std::byte*>(from) + first_from * size;
+    scatter(exec, {data, last - first, size, 0}, sent_->span().subspan(first, last - first),
+            move.to);
+  };
+  const Index behind = own.sent.first + own.sent.count;
+  scatter_part(own.sent.first, behind, move.from.data, own.arrived.first);
+  if (stays_on_rank()) return;
+  Buffer<std::byte> others = room_for(exec, plan_.num_sent(), move.from);
+  context.comm.exchange(exec, back, {{move.from, others.data(), true}});
+  scatter_part(0, own.sent.first, others.data(), 0);
+  scatter_part(behind, plan_.num_sent(), others.data(), behind);
+  synchronise(exec);
 }
 
 }  // namespace zhalo

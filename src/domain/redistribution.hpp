@@ -60,6 +60,20 @@ class Redistribution {
   }
 
  private:
+  /// What stays on this rank, in the order of sending and in that of arrival.
+  struct Own {
+    Share sent;
+    Share arrived;
+  };
+  /// A column under way, in either order.
+  struct Rooms {
+    Buffer<std::byte> sent;
+    Buffer<std::byte> received;
+  };
+
+  Own own_of(const Context& context) const;
+  /// Puts elements into the order of sending. Those that stay go to the order of arrival at once.
+  ColumnMove pack(const Context& context, const Move& move, Rooms& rooms) const;
   bool stays_on_rank() const { return plan_.send_offset.size() == 2; }
 
   ExchangePlan plan_;

@@ -34,6 +34,7 @@ struct ExchangePlan {
 struct ColumnMove {
   ColumnView from;
   void* to = nullptr;
+  bool leaves_own = false;  ///< what a rank has for itself is not copied
 };
 
 struct Failure;
