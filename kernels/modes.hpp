@@ -90,6 +90,7 @@ struct PowerView {
                        ///< edges; ascending along the last axis
   AxisTables along;    ///< their sum: component along the line of sight, in the root of that unit
   AxisTables weights;  ///< their product: how many modes of the full spectrum one stands for
+  AxisTables factors;  ///< their product multiplies a and b before anything else
   Span<const double> edges;  ///< ascending; a bin is [edge, next edge)
   Index num_multipoles = 0;
 

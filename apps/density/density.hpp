@@ -58,8 +58,6 @@ bool writes_field(const Options& options);
 bool needs_field(const Options& options);
 /// As painted, unless the user wants it otherwise.
 Compensation field_compensation(const Options& options);
-/// The field is of other modes than those that the spectrum begins with, its mean excepted.
-bool changes_modes(const Options& options);
 /// What nbodykit does where it compensates: the window alone on interlaced meshes, else with its
 /// aliases of shot noise.
 Compensation power_compensation(const Options& options);

@@ -47,7 +47,6 @@ double bytes_of_device(const Plan& plan, int ranks) {
   if (options.interlaced) tally.drop(modes_bytes(mesh));
   tally.drop(particles);
   if (!needs_field(options)) return tally.peak();
-  if (has_power && changes_modes(options)) tally.take(modes_bytes(mesh));
   tally.take(field_bytes(mesh));
   tally.call(to_field_need(mesh));
   return tally.peak();

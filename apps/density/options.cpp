@@ -179,9 +179,6 @@ bool needs_field(const Options& options) { return writes_field(options) || !opti
 Compensation field_compensation(const Options& options) {
   return options.compensation.value_or(Compensation::none);
 }
-bool changes_modes(const Options& options) {
-  return needs_field(options) && field_compensation(options) != Compensation::none;
-}
 Compensation power_compensation(const Options& options) {
   return options.compensation.value_or(options.interlaced ? Compensation::window
                                                           : Compensation::shot_noise);

@@ -109,16 +109,11 @@ constexpr double header_bytes = 64 << 10;
 /// Of the program, its libraries and messages.
 constexpr double rank_bytes = 48 << 20;
 
-/// While it is painted and transformed, at the peak.
+/// While the mesh, or the second of two, is painted. Transforms need no more: the field beside its
+/// modes, and what ranks exchange.
 double bytes_per_cell(const Options& options) {
-  const bool transforms = !options.power.empty() || options.interlaced ||
-                          field_compensation(options) != Compensation::none;
-  constexpr double field = 4, sums = 8, modes = 4, workspace = 4;
-  double bytes = field + sums;
-  if (transforms) bytes += modes + workspace;
-  if (options.interlaced) bytes += modes;
-  if (changes_modes(options) && !options.power.empty()) bytes += modes;
-  return bytes;
+  constexpr double mesh = 4, sums = 8;
+  return (options.interlaced ? 2 : 1) * mesh + sums;
 }
 
 double bytes_of_real(const Plan& plan) {

@@ -17,10 +17,10 @@
 namespace zhalo::density_app {
 namespace {
 
-/// The field and its modes, as far as the run needs them.
+/// What painting made: the field in units of the mean, or modes of the overdensity. They are not
+/// compensated.
 struct Made {
-  std::optional<Field<float>> field;  ///< in units of the mean
-  /// Of the overdensity, not compensated; mode 0 may be anything.
+  std::optional<Field<float>> field;
   std::optional<Modes<float>> modes;
   PaintReport painted;
 };
@@ -38,12 +38,12 @@ void set_mean_to_one(const Context& context, Modes<float>& modes) {
   copy_bytes(context.exec, modes.span().data() + modes.layout().offset(mean), &one, sizeof one);
 }
 
-Field<float> compensated_field(const Context& context, Modes<float>& modes,
+Field<float> compensated_field(const Context& context, Modes<float> modes,
                                const Options& options) {
   compensate(context, modes, options.window, field_compensation(options));
   set_mean_to_one(context, modes);
   Field<float> field(context, modes.decomposition());
-  to_field(context, modes, field);
+  to_field(context, std::move(modes), field);
   return field;
 }
 
@@ -68,25 +68,6 @@ Made paint_density(const Context& context, const Particles<Real>& particles, con
   made.painted = density.report;
   made.modes.emplace(std::move(density.modes));
   return made;
-}
-
-/// Makes of the painted field, or of the modes, what else is needed. Collective.
-void transform_density(const Context& context, const Plan& plan, Made& made) {
-  const Options& options = plan.options;
-  const bool wants_modes = !options.power.empty();
-  if (made.field) {
-    if (wants_modes) made.modes.emplace(to_modes(context, *made.field));
-    return;
-  }
-  if (!needs_field(options)) return;
-  // Mode 0, which compensated_field() sets, is in no bin of the spectrum.
-  if (wants_modes && changes_modes(options)) {
-    Modes<float> copy = copy_of(context, *made.modes);
-    made.field.emplace(compensated_field(context, copy, options));
-  } else {
-    made.field.emplace(compensated_field(context, *made.modes, options));
-    if (!wants_modes) made.modes.reset();
-  }
 }
 
 /// Of some cells; instead of the deviation the sum of its squares.
@@ -162,11 +143,16 @@ Made load_and_paint(const Context& context, const Sources& sources, const Plan& 
   return paint_density(context, loaded.particles, plan);
 }
 
-PowerNumbers put_power(const Context& context, const Plan& plan, Made& made, app::TextFile& file) {
+PowerNumbers put_power(const Context& context, const Plan& plan, const Made& made,
+                       app::TextFile& file) {
   const Options& options = plan.options;
-  compensate(context, *made.modes, options.window, power_compensation(options));
-  const PowerSpectrum spectrum = power_spectrum(
-      context, *made.modes, {.bins = options.bins, .multipole_axis = options.multipole_axis});
+  const PowerOptions power{.bins = options.bins,
+                           .multipole_axis = options.multipole_axis,
+                           .window = options.window,
+                           .compensation = power_compensation(options)};
+  const PowerSpectrum spectrum =
+      made.modes ? power_spectrum(context, *made.modes, power)
+                 : power_spectrum(context, to_modes(context, *made.field), power);
   file.put(power_table(plan, made.painted, spectrum));
   return {shot_noise(made.painted, plan.grid), spectrum.fundamental, spectrum.nyquist,
           static_cast<Index>(spectrum.bins.size())};
@@ -204,10 +190,11 @@ Result make_density(const Context& context, const Sources& sources, const Plan& 
                                     : load_and_paint<float>(context, sources, plan);
   app::check_wrapped({made.painted.num_particles, made.painted.num_wrapped}, plan.grid.box,
                      plan.options.wrap_all);
-  transform_density(context, plan, made);
   Result result;
   result.painted = made.painted;
-  if (made.modes) result.power = put_power(context, plan, made, outputs.power);
+  if (!plan.options.power.empty()) result.power = put_power(context, plan, made, outputs.power);
+  if (made.modes && needs_field(plan.options))
+    made.field.emplace(compensated_field(context, *std::move(made.modes), plan.options));
   made.modes.reset();
   if (made.field) result.field = numbers_of(context, *made.field);
   if (outputs.field) {

@@ -222,10 +222,9 @@ double cells_of(const MeshSize& mesh) {
   return in_plane * (share >= 1 ? std::ceil(share) : share);
 }
 
-enum class Towards { modes, cells };
-
-/// Of a transform with its own memory: planes in two orders, and what is sent and comes.
-double workspace_bytes(const MeshSize& mesh, Towards towards) {
+/// Of a transform that uses the memory of the modes: planes in two orders, and what is sent and
+/// comes.
+double workspace_bytes(const MeshSize& mesh) {
   constexpr double room = 8 << 20;
   constexpr double part = 64 << 20;
   const double modes = modes_bytes(mesh);
@@ -233,8 +232,7 @@ double workspace_bytes(const MeshSize& mesh, Towards towards) {
   const double plane = static_cast<double>(mesh.num[1]) * half * 2 * real_bytes(mesh.double_values);
   const double planes_at_once = std::max(room, plane);
   const double away = modes * (1 - 1.0 / mesh.num_ranks);
-  const double comes = towards == Towards::cells ? modes : away;
-  return 2 * std::min(modes, planes_at_once) + comes + 2 * std::min(away, part);
+  return 2 * std::min(modes, planes_at_once) + away + 2 * std::min(away, part);
 }
 
 }  // namespace
@@ -266,11 +264,11 @@ MemoryNeed paint_need(const SearchSize& size, const MeshSize& mesh, int window_o
 }
 
 MemoryNeed to_modes_need(const MeshSize& mesh) {
-  return {modes_bytes(mesh) + workspace_bytes(mesh, Towards::modes), modes_bytes(mesh)};
+  return {modes_bytes(mesh) + workspace_bytes(mesh), modes_bytes(mesh)};
 }
 
 MemoryNeed to_field_need(const MeshSize& mesh) {
-  return {workspace_bytes(mesh, Towards::cells), 0};
+  return {workspace_bytes(mesh), 0};
 }
 
 MemoryNeed displace_need(const MeshSize& mesh, int order) {

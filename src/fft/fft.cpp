@@ -107,6 +107,12 @@ void Fft<T>::backward(Span<const Complex> modes, Span<T> cells) {
       {cells.data(), const_cast<Complex*>(modes.data()), plan_->cells(), plan_->modes()});
 }
 template <class T>
+void Fft<T>::backward_overwriting(Span<Complex> modes, Span<T> cells) {
+  check_arrays(*plan_, Span<const T>(cells), Span<const Complex>(modes));
+  run_transforms(*plan_, mesh::Direction::backward, mesh::Arrays::in_place,
+                 {cells.data(), modes.data(), plan_->cells(), plan_->modes()});
+}
+template <class T>
 void Fft<T>::forward_in_place(Span<T> field) {
   transform_in_place(*plan_, field, mesh::Direction::forward);
 }

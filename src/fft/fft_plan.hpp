@@ -77,7 +77,8 @@ PlaneExchange columns_to_rows(const ExchangeGroup& group, Index num_planes,
                               const std::vector<Share>& rows, const std::vector<Share>& columns);
 
 enum class Direction { forward, backward };
-/// Cells and modes in two arrays, or in one.
+/// Cells and modes are apart: what is transformed stays as it is. In place its memory is used, and
+/// the result may be anywhere.
 enum class Arrays { apart, in_place };
 
 /// Where a stage's planes come from or go to: one of the caller's arrays, or an exchange.
@@ -226,7 +227,7 @@ class FftPlan {
   FftReport report_;
 };
 
-/// Arrays of a call, without their types. In place both are one.
+/// Arrays of a call, without their types. In place they may be one.
 struct FftArrays {
   void* cells = nullptr;
   void* modes = nullptr;

@@ -39,8 +39,7 @@ class FftRun {
   FftRun(Plan& plan, Direction direction, Arrays arrays)
       : plan_(plan),
         route_(plan.route(direction, arrays)),
-        direction_(direction),
-        is_in_place_(arrays == Arrays::in_place) {}
+        direction_(direction) {}
 
   /// Of all fields of the batch.
   void run(const FftArrays& first, const typename Plan::Workspace& workspace);
@@ -83,7 +82,6 @@ class FftRun {
   Plan& plan_;
   const typename Plan::Route& route_;
   Direction direction_;
-  bool is_in_place_;
   FftArrays arrays_;
   typename Plan::Workspace workspace_;
 };
@@ -326,8 +324,9 @@ template <class T>
 void FftRun<T>::run(const FftArrays& first, const typename Plan::Workspace& workspace) {
   arrays_ = first;
   workspace_ = workspace;
-  const Index cells_size = is_in_place_ ? plan_.in_place_size() : first.cells_layout.size;
-  const Index modes_bytes = is_in_place_
+  const bool is_one_array = first.cells == first.modes;
+  const Index cells_size = is_one_array ? plan_.in_place_size() : first.cells_layout.size;
+  const Index modes_bytes = is_one_array
                                 ? cells_size * static_cast<Index>(sizeof(T))
                                 : first.modes_layout.size * static_cast<Index>(sizeof(Complex));
   for (Index field = 0; field < plan_.options().batch; ++field) {

@@ -1,6 +1,7 @@
 #include <array>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 #include "kernels/lpt.hpp"
 #include "kernels/on.hpp"
@@ -19,7 +20,7 @@ template <class T>
 void derive(const Context& context, const Modes<T>& modes, int axis, Field<T>& field) {
   Modes<T> derived = copy_of(context, modes);
   differentiate(context, derived, axis);
-  to_field(context, derived, field);
+  to_field(context, std::move(derived), field);
 }
 
 /// The second derivative along i and j, at the cells.
@@ -34,7 +35,7 @@ void derive(const Context& context, const Modes<T>& modes, const std::array<int,
     differentiate(context, derived, i);
     differentiate(context, derived, j);
   }
-  to_field(context, derived, field);
+  to_field(context, std::move(derived), field);
 }
 
 /// Runs one of the kernels where the context computes.

@@ -24,13 +24,24 @@ void FieldTransform<T>::forward(const Field<T>& field, Modes<T>& modes) {
 }
 
 template <class T>
-void FieldTransform<T>::backward(const Modes<T>& modes, Field<T>& field) {
+template <class Transform>
+void FieldTransform<T>::fill(Field<T>& field, const Modes<T>& modes, const Transform& transform) {
   const PhaseTimer timer(context_, "transform");
   validate_same(modes.decomposition(), field.decomposition(),
                 "the modes and the field that they are to become");
   const bool is_dense = field.layout() == fft_.cells();
-  fft_.backward(modes.span(), is_dense ? field.span() : dense_cells());
+  transform(is_dense ? field.span() : dense_cells());
   if (!is_dense) copy(fft_.cells(), cells_.data(), field.layout(), field.span().data());
+}
+
+template <class T>
+void FieldTransform<T>::backward(const Modes<T>& modes, Field<T>& field) {
+  fill(field, modes, [&](Span<T> cells) { fft_.backward(modes.span(), cells); });
+}
+
+template <class T>
+void FieldTransform<T>::backward(Modes<T>&& modes, Field<T>& field) {
+  fill(field, modes, [&](Span<T> cells) { fft_.backward_overwriting(modes.span(), cells); });
 }
 
 template <class T>

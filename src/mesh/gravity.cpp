@@ -1,5 +1,6 @@
 #include "zhalo/mesh/gravity.hpp"
 
+#include <utility>
 #include <vector>
 
 #include "src/comm/agreement.hpp"
@@ -29,7 +30,7 @@ std::array<Field<T>, 3> make_accelerations(const Context& context, const Modes<T
     differentiate(context, modes, axis, options.derivative);
     scale(context, modes, -1);
     Field<T> field(context, decomposition);
-    transform.backward(modes, field);
+    transform.backward(std::move(modes), field);
     return field;
   };
   return {along(0), along(1), along(2)};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
@@ -51,6 +52,13 @@ void to_field(const Context& context, const Modes<T>& modes, Field<T>& field) {
 }
 
 template <class T>
+void to_field(const Context& context, Modes<T>&& modes, Field<T>& field) {
+  finish_together(context, [&] {
+    FieldTransform<T>(context, modes.decomposition()).backward(std::move(modes), field);
+  });
+}
+
+template <class T>
 Modes<T> copy_of(const Context& context, const Modes<T>& modes) {
   const PhaseTimer timer(context, "modes");
   Modes<T> copy(context, modes.decomposition());
@@ -65,6 +73,8 @@ template Modes<float> to_modes(const Context&, const Field<float>&);
 template Modes<double> to_modes(const Context&, const Field<double>&);
 template void to_field(const Context&, const Modes<float>&, Field<float>&);
 template void to_field(const Context&, const Modes<double>&, Field<double>&);
+template void to_field(const Context&, Modes<float>&&, Field<float>&);
+template void to_field(const Context&, Modes<double>&&, Field<double>&);
 template Modes<float> copy_of(const Context&, const Modes<float>&);
 template Modes<double> copy_of(const Context&, const Modes<double>&);
 
@@ -132,6 +142,20 @@ double derivative_factor(const Grid& grid, Derivative derivative, int axis, Inde
 
 }  // namespace
 
+AxisFunction compensation_of(const Grid& grid, Window window, Compensation compensation) {
+  validate(order_of(window) >= 1 && order_of(window) <= 4, "a window has order {} (must be 1 to 4)",
+           order_of(window));
+  return [grid, window, compensation](int axis, Index wave) {
+    const double half_phase = phase_per_cell(grid, axis, wave) / 2;
+    const double sine = std::sin(half_phase);
+    switch (compensation) {
+      case Compensation::window: return 1 / std::pow(sinc(half_phase), order_of(window));
+      case Compensation::shot_noise: return 1 / std::sqrt(white_noise_power(window, sine * sine));
+      default: return 1.0;
+    }
+  };
+}
+
 template <class T>
 void smooth_gaussian(const Context& context, Modes<T>& modes, double radius) {
   validate_radius(radius);
@@ -157,16 +181,8 @@ void smooth_top_hat(const Context& context, Modes<T>& modes, double radius) {
 
 template <class T>
 void compensate(const Context& context, Modes<T>& modes, Window window, Compensation compensation) {
-  validate(order_of(window) >= 1 && order_of(window) <= 4, "a window has order {} (must be 1 to 4)",
-           order_of(window));
-  if (compensation == Compensation::none) return;
-  const Grid& grid = modes.decomposition().grid();
-  multiply(context, modes, [&](int axis, Index wave) {
-    const double half_phase = phase_per_cell(grid, axis, wave) / 2;
-    if (compensation == Compensation::window)
-      return 1 / std::pow(sinc(half_phase), order_of(window));
-    return 1 / std::sqrt(white_noise_power(window, std::sin(half_phase) * std::sin(half_phase)));
-  });
+  const AxisFunction factor = compensation_of(modes.decomposition().grid(), window, compensation);
+  if (compensation != Compensation::none) multiply(context, modes, factor);
 }
 
 template <class T>

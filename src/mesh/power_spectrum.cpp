@@ -130,7 +130,8 @@ void validate_agreed(const Communicator& comm, const Decomposition& decompositio
                      const PowerOptions& options) {
   const BinOptions& bins = options.bins;
   std::vector<Index> numbers{static_cast<Index>(bins.spacing), options.multipole_axis,
-                             options.max_multipole, decomposition.shape()[0]};
+                             options.max_multipole, decomposition.shape()[0],
+                             order_of(options.window), static_cast<Index>(options.compensation)};
   const auto add = [&](const std::optional<double>& value) {
     numbers.insert(numbers.end(), {value ? 1 : 0, std::bit_cast<Index>(value.value_or(0))});
   };
@@ -144,10 +145,12 @@ void validate_agreed(const Communicator& comm, const Decomposition& decompositio
   validate_equal(comm, numbers, "the options of a power spectrum, or the grid,");
 }
 
-/// The unit of wave numbers, and the axis that multipoles are about.
+/// The unit of wave numbers, the axis that multipoles are about, and what multiplies modes.
 struct PowerFrame {
   double unit = 1;
   int line_of_sight = -1;
+  Index num_multipoles = 0;
+  AxisFunction factor;
 };
 
 /// Tables of a rank's modes.
@@ -155,6 +158,7 @@ struct PowerTables {
   ModeTables squares;
   ModeTables along;
   ModeTables weights;
+  ModeTables factors;
 
   PowerTables(const Exec& exec, const Grid& grid, const BoxLayout& layout, const PowerFrame& frame)
       : squares(exec, grid, layout,
@@ -168,7 +172,8 @@ struct PowerTables {
         weights(exec, grid, layout, [&](int axis, Index wave) {
           // Modes with negative k_z are not kept; 0 and the Nyquist frequency have no other sign.
           return axis != 2 || wave == 0 || is_nyquist(wave, grid.num[2]) ? 1 : 2;
-        }) {}
+        }),
+        factors(exec, grid, layout, frame.factor) {}
 
  private:
   /// Of the wave vector, in the unit: a whole number in a cubic box.
@@ -179,14 +184,12 @@ struct PowerTables {
 
 template <class T>
 std::vector<double> sum_own(const Context& context, const Modes<T>& a, const Modes<T>& b,
-                            const PowerBins& bins, const PowerOptions& options) {
+                            const PowerBins& bins, const PowerFrame& frame) {
   const BoxLayout& layout = a.layout();
   if (layout.size == 0)
-    return std::vector<double>(
-        static_cast<std::size_t>(bins.num() * (3 + num_multipoles(options))));
+    return std::vector<double>(static_cast<std::size_t>(bins.num() * (3 + frame.num_multipoles)));
   const Exec& exec = context.exec;
-  const PowerTables tables(exec, a.decomposition().grid(), layout,
-                           {bins.unit, options.multipole_axis});
+  const PowerTables tables(exec, a.decomposition().grid(), layout, frame);
   const auto edges = to_exec(exec, Span<const double>(bins.square), "bins of a power spectrum");
   kernels::PowerView<T> view;
   view.rows = rows_of(layout, layout.index_box);
@@ -195,8 +198,9 @@ std::vector<double> sum_own(const Context& context, const Modes<T>& a, const Mod
   view.squares = tables.squares.view();
   view.along = tables.along.view();
   view.weights = tables.weights.view();
+  view.factors = tables.factors.view();
   view.edges = edges.span();
-  view.num_multipoles = num_multipoles(options);
+  view.num_multipoles = frame.num_multipoles;
   return kernels::on(exec, [&](const auto& e) { return kernels::sum_powers(e, view); });
 }
 
@@ -258,7 +262,9 @@ PowerSpectrum cross_power_spectrum(const Context& context, const Modes<T>& a, co
     const PowerBins bins = make_bins(grid, options.bins);
     validate_periodic(grid, "a power spectrum is asked for");
     validate_agreed(context.comm, a.decomposition(), options);
-    std::vector<double> sums = sum_own(context, a, b, bins, options);
+    const PowerFrame frame{bins.unit, options.multipole_axis, num_multipoles(options),
+                           compensation_of(grid, options.window, options.compensation)};
+    std::vector<double> sums = sum_own(context, a, b, bins, frame);
     sum_over_ranks(context.comm, sums);
     return finish(bins, grid, sums);
   });

@@ -80,7 +80,7 @@ double modes_bytes(const MeshSize& mesh);
 MemoryNeed paint_need(const SearchSize& size, const MeshSize& mesh, int window_order = 2);
 /// to_modes(): the modes are kept.
 MemoryNeed to_modes_need(const MeshSize& mesh);
-/// to_field() into a field that is there.
+/// to_field() in the memory of the modes, into a field that is there.
 MemoryNeed to_field_need(const MeshSize& mesh);
 /// displace() of modes that are there, in order 1 or 2.
 MemoryNeed displace_need(const MeshSize& mesh, int order = 2);

@@ -49,6 +49,10 @@ template <class T>
 Modes<T> to_modes(const Context& context, const Field<T>& field);
 template <class T>
 void to_field(const Context& context, const Modes<T>& modes, Field<T>& field);
+/// Transforms in the memory of the modes, which hold anything afterwards. On one rank this needs
+/// the memory of one mesh less.
+template <class T>
+void to_field(const Context& context, Modes<T>&& modes, Field<T>& field);
 
 /// Returns a copy. Not collective. Throws OutOfMemory as the constructor.
 template <class T>

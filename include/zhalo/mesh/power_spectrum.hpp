@@ -31,6 +31,9 @@ struct PowerOptions {
   /// Axis (0, 1, 2) about which P_l, l = 0, 2, 4, ..., are measured, too; -1: no multipoles.
   int multipole_axis = -1;
   int max_multipole = 4;  ///< even, up to 16
+  /// Modes count as compensate() would make them. They are not changed.
+  Window window = Window::cic;
+  Compensation compensation = Compensation::none;
 };
 
 /// One bin. It counts all modes of the full spectrum, k and -k, except k = 0.

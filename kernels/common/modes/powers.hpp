@@ -19,6 +19,7 @@ struct PowerRow {
   double square = 0;
   double along = 0;
   double weight = 0;
+  double factor = 0;
 
   template <class T>
   ZHALO_HD PowerRow(const PowerView<T>& modes, Index row) {
@@ -28,6 +29,7 @@ struct PowerRow {
     square = modes.squares.of[0][a] + modes.squares.of[1][b];
     along = modes.along.of[0][a] + modes.along.of[1][b];
     weight = modes.weights.of[0][a] * modes.weights.of[1][b];
+    factor = modes.factors.of[0][a] * modes.factors.of[1][b];
   }
 };
 
@@ -44,10 +46,14 @@ template <class T>
 ZHALO_HD void add_mode(const PowerView<T>& modes, const PowerRow& row, Index c, double square,
                        BinSums& sums) {
   const double weight = row.weight * modes.weights.of[2][c];
+  const double by = row.factor * modes.factors.of[2][c];
   const Index i = 2 * (row.first + c);
-  const double power =
-      weight * (static_cast<double>(modes.a[i]) * static_cast<double>(modes.b[i]) +
-                static_cast<double>(modes.a[i + 1]) * static_cast<double>(modes.b[i + 1]));
+  // Rounded as multiply_modes() does.
+  const auto times = [by](T number) {
+    return static_cast<double>(static_cast<T>(static_cast<double>(number) * by));
+  };
+  const double power = weight * (times(modes.a[i]) * times(modes.b[i]) +
+                                 times(modes.a[i + 1]) * times(modes.b[i + 1]));
   const double k = std::sqrt(square);
   sums.weight += weight;
   sums.k += weight * k;
