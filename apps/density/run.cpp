@@ -38,8 +38,7 @@ void set_mean_to_one(const Context& context, Modes<float>& modes) {
   copy_bytes(context.exec, modes.span().data() + modes.layout().offset(mean), &one, sizeof one);
 }
 
-Field<float> compensated_field(const Context& context, Modes<float> modes,
-                               const Options& options) {
+Field<float> compensated_field(const Context& context, Modes<float> modes, const Options& options) {
   compensate(context, modes, options.window, field_compensation(options));
   set_mean_to_one(context, modes);
   Field<float> field(context, modes.decomposition());

@@ -267,9 +267,7 @@ MemoryNeed to_modes_need(const MeshSize& mesh) {
   return {modes_bytes(mesh) + workspace_bytes(mesh), modes_bytes(mesh)};
 }
 
-MemoryNeed to_field_need(const MeshSize& mesh) {
-  return {workspace_bytes(mesh), 0};
-}
+MemoryNeed to_field_need(const MeshSize& mesh) { return {workspace_bytes(mesh), 0}; }
 
 MemoryNeed displace_need(const MeshSize& mesh, int order) {
   const double particles = cells_of(mesh) * (6 * real_bytes(mesh.double_values) + global_bytes);

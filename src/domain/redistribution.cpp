@@ -94,8 +94,8 @@ void Redistribution::backward(const Context& context, const Move& move) const {
   if (!arrived_) return backward_as_arrived(context, move);
   Buffer<std::byte> unordered = room_for(context.exec, num_received(), move.from);
   scatter(context.exec, move.from, arrived_->span(), unordered.data());
-  backward_as_arrived(
-      context, {{unordered.data(), num_received(), move.from.element_size, 0}, move.to});
+  backward_as_arrived(context,
+                      {{unordered.data(), num_received(), move.from.element_size, 0}, move.to});
 }
 
 void Redistribution::backward_as_arrived(const Context& context, const Move& move) const {

@@ -37,9 +37,7 @@ class FftRun {
   using Complex = typename Plan::Complex;
 
   FftRun(Plan& plan, Direction direction, Arrays arrays)
-      : plan_(plan),
-        route_(plan.route(direction, arrays)),
-        direction_(direction) {}
+      : plan_(plan), route_(plan.route(direction, arrays)), direction_(direction) {}
 
   /// Of all fields of the batch.
   void run(const FftArrays& first, const typename Plan::Workspace& workspace);

@@ -129,9 +129,12 @@ void validate_multipoles(const PowerOptions& options) {
 void validate_agreed(const Communicator& comm, const Decomposition& decomposition,
                      const PowerOptions& options) {
   const BinOptions& bins = options.bins;
-  std::vector<Index> numbers{static_cast<Index>(bins.spacing), options.multipole_axis,
-                             options.max_multipole, decomposition.shape()[0],
-                             order_of(options.window), static_cast<Index>(options.compensation)};
+  std::vector<Index> numbers{static_cast<Index>(bins.spacing),
+                             options.multipole_axis,
+                             options.max_multipole,
+                             decomposition.shape()[0],
+                             order_of(options.window),
+                             static_cast<Index>(options.compensation)};
   const auto add = [&](const std::optional<double>& value) {
     numbers.insert(numbers.end(), {value ? 1 : 0, std::bit_cast<Index>(value.value_or(0))});
   };
@@ -169,10 +172,11 @@ struct PowerTables {
               [&](int axis, Index wave) {
                 return axis == frame.line_of_sight ? component(grid, frame.unit, axis, wave) : 0;
               }),
-        weights(exec, grid, layout, [&](int axis, Index wave) {
-          // Modes with negative k_z are not kept; 0 and the Nyquist frequency have no other sign.
-          return axis != 2 || wave == 0 || is_nyquist(wave, grid.num[2]) ? 1 : 2;
-        }),
+        weights(exec, grid, layout,
+                [&](int axis, Index wave) {
+                  // Modes with negative k_z are not kept; 0 and the Nyquist frequency have no other sign.
+                  return axis != 2 || wave == 0 || is_nyquist(wave, grid.num[2]) ? 1 : 2;
+                }),
         factors(exec, grid, layout, frame.factor) {}
 
  private:

@@ -149,6 +149,11 @@ TEMPLATE_TEST_CASE("modes: a wave is its mode, and comes back, whatever ghosts t
     CHECK(difference(context,
                      field_of(context, copy_of(context, modes), {{{0, 1, 3}}, {{2, 0, 0}}}),
                      value) <= tolerance_of<TestType>);
+    for (const Index ghosts : {0, 1}) {
+      Field<TestType> field(context, decomposition, Ghosts::all_around(ghosts));
+      to_field(context, copy_of(context, modes), field);
+      CHECK(difference(context, field, value) <= tolerance_of<TestType>);
+    }
   }
 }
 
@@ -340,6 +345,8 @@ TEST_CASE("modes: bad input is one error on all ranks", "[small]") {
                  context, [&] { Modes<double>(context, Decomposition(Grid::cube(4), ranks + 1)); }),
              Contains("ranks, but there are"));
   CHECK_THAT(input_error_of(context, [&] { to_field(context, modes, larger); }),
+             Contains("different grids"));
+  CHECK_THAT(input_error_of(context, [&] { to_field(context, copy_of(context, modes), larger); }),
              Contains("different grids"));
   CHECK_THAT(input_error_of(context, [&] { add(context, modes, other); }),
              Contains("different grids"));

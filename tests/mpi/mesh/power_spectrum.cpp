@@ -229,6 +229,31 @@ TEST_CASE(
   }
 }
 
+TEMPLATE_TEST_CASE("power spectrum: compensated as it is summed, or the modes before", "", float,
+                   double) {
+  const Context context = make_context();
+  const Grid grid = box_grid({{8, 6, 9}}, {{3, 5, 2}});
+  for (const Decomposition& decomposition : decompositions_of(context, grid)) {
+    const Modes<TestType> modes = modes_of<TestType>(context, decomposition, noise_field());
+    const double plain = power_spectrum(context, modes).bins.at(1).power;
+    for (const Window window : {Window::cic, Window::pcs}) {
+      for (const auto how : {Compensation::none, Compensation::window, Compensation::shot_noise}) {
+        Modes<TestType> compensated = copy_of(context, modes);
+        compensate(context, compensated, window, how);
+        const PowerSpectrum expected = power_spectrum(context, compensated, {.multipole_axis = 2});
+        const PowerSpectrum found = power_spectrum(
+            context, modes, {.multipole_axis = 2, .window = window, .compensation = how});
+        REQUIRE(found.bins.size() == expected.bins.size());
+        for (std::size_t i = 0; i < found.bins.size(); ++i) {
+          CHECK(found.bins[i].power == expected.bins[i].power);
+          CHECK(found.bins[i].multipoles == expected.bins[i].multipoles);
+        }
+        CHECK((found.bins.at(1).power > plain) == (how != Compensation::none));
+      }
+    }
+  }
+}
+
 TEST_CASE("power spectrum: bad input is one error on all ranks", "[small]") {
   const Context context = make_context();
   const int ranks = context.comm.size();
@@ -254,6 +279,7 @@ TEST_CASE("power spectrum: bad input is one error on all ranks", "[small]") {
   CHECK_THAT(error_of({.bins = {.width = 1e-9}}), Contains("make them wider"));
   CHECK_THAT(error_of({.multipole_axis = 3}), Contains("about axis 3"));
   CHECK_THAT(error_of({.multipole_axis = 0, .max_multipole = 3}), Contains("up to 3"));
+  CHECK_THAT(error_of({.window = static_cast<Window>(5)}), Contains("order 5"));
   CHECK_THAT(input_error_of(context, [&] { cross_power_spectrum(context, modes, other); }),
              Contains("different grids"));
   CHECK_THAT(input_error_of(context, [&] { power_spectrum(context, without_volume); }),
@@ -262,6 +288,9 @@ TEST_CASE("power spectrum: bad input is one error on all ranks", "[small]") {
     PowerOptions options;
     options.bins.width = context.comm.rank() == 0 ? 7.0 : 8.0;
     CHECK_THAT(error_of(options), Contains("differ between ranks"));
+    PowerOptions other_windows;
+    other_windows.window = context.comm.rank() == 0 ? Window::cic : Window::tsc;
+    CHECK_THAT(error_of(other_windows), Contains("differ between ranks"));
   }
   const Modes<double> tiny =
       modes_of<double>(context, Decomposition(Grid::cube(2), ranks), noise_field());
