@@ -153,10 +153,18 @@ template <class E, class Real>
 void gather_neighbours(const E& exec, const SearchColumnView& column,
                        const NeighbourRows<Real>& rows, const MissingBytes& to);
 
+/// Stands for a column of masses that are all the same.
+struct EqualMasses {
+  double mass = 1;
+  ZHALO_HD double operator[](Index) const { return mass; }
+};
+
 /// What built-in reductions see of the neighbours; velocities lie row by row, `dimensions` numbers
 /// each.
 struct QuantityColumns {
   SearchColumn<double> mass;
+  EqualMasses equal_masses;  ///< if has_equal_masses, in place of `mass`
+  bool has_equal_masses = false;
   SearchColumn<double> velocity;
   int dimensions = 3;
 };

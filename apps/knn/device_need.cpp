@@ -25,7 +25,7 @@ double bytes_read(const Plan& plan) {
 
 double bytes_of_device(const Plan& plan, int ranks) {
   const SearchSize size{plan.num_particles, ranks, plan.double_positions};
-  const QuantityNeeds needs{any_needs_masses(plan.options), any_needs_velocities(plan.options)};
+  const QuantityNeeds needs{needs_mass_column(plan), any_needs_velocities(plan.options)};
   const NeighbourSize search{.num_queries = plan.query ? plan.num_queries : 0,
                              .k = plan.options.k,
                              .bytes_per_column = needs.bytes_per_particle(),

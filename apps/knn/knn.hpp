@@ -99,6 +99,9 @@ Sources open_sources(const Context& context, const Options& options);
 /// Collective; throws as the library does.
 Plan plan_run(const Context& context, const Sources& sources, const Options& options);
 
+/// Whether masses are needed and the particles do not all have the same.
+bool needs_mass_column(const Plan& plan);
+
 /// What the plan needs of the memory of devices.
 app::DeviceNeed device_need(const Plan& plan);
 

@@ -70,6 +70,16 @@ bool any_needs_velocities(const Options& options) {
   return std::any_of(options.reductions.begin(), options.reductions.end(),
                      [](Quantity quantity) { return needs_of(quantity).velocities; });
 }
+bool needs_mass_column(const Plan& plan) {
+  if (!any_needs_masses(plan.options)) return false;
+  const std::vector<int>& types = plan.options.types;
+  const auto mass_of = [&](int type) {
+    return plan.snapshot.types.at(static_cast<std::size_t>(type)).uniform_mass;
+  };
+  return !mass_of(types.front()) || std::any_of(types.begin(), types.end(), [&](int type) {
+    return mass_of(type) != mass_of(types.front());
+  });
+}
 
 namespace {
 
@@ -172,7 +182,7 @@ std::size_t row_bytes(const Plan& plan, std::size_t real_bytes) {
 std::size_t columns_bytes(const Plan& plan, std::size_t real_bytes) {
   const std::size_t number = real_bytes + 2 * sizeof(double);
   const std::size_t velocity = any_needs_velocities(plan.options) ? 3 * number : 0;
-  const std::size_t mass = any_needs_masses(plan.options) ? number : 0;
+  const std::size_t mass = needs_mass_column(plan) ? number : 0;
   return 3 * real_bytes + velocity + mass;
 }
 

@@ -53,9 +53,9 @@ struct alignas(64) Weights {
   double of[size];
 };
 
-template <SphKernel kernel, class Real>
+template <SphKernel kernel, class Real, class Masses>
 double density_by(const SphWeight& weight, const NeighbourDistances<Real>& near,
-                  const NeighbourColumn<double>& mass) {
+                  const Masses& mass) {
   const DoubleTag d;
   const Doubles norm = set(weight.norm());
   const Doubles support = set(near.support);
@@ -77,9 +77,8 @@ double density_by(const SphWeight& weight, const NeighbourDistances<Real>& near,
   return sum;
 }
 
-template <class Real>
-double density(const SphWeight& weight, const NeighbourDistances<Real>& near,
-               const NeighbourColumn<double>& mass) {
+template <class Real, class Masses>
+double density(const SphWeight& weight, const NeighbourDistances<Real>& near, const Masses& mass) {
   switch (weight.kernel) {
     case SphKernel::cubic_spline: return density_by<SphKernel::cubic_spline>(weight, near, mass);
     case SphKernel::wendland_c2: return density_by<SphKernel::wendland_c2>(weight, near, mass);
@@ -90,12 +89,21 @@ double density(const SphWeight& weight, const NeighbourDistances<Real>& near,
 
 }  // namespace
 
+// Highway's dispatch wants plain functions.
 double density_of_floats(const SphWeight& weight, const NeighbourDistances<float>& near,
                          const NeighbourColumn<double>& mass) {
   return density(weight, near, mass);
 }
 double density_of_doubles(const SphWeight& weight, const NeighbourDistances<double>& near,
                           const NeighbourColumn<double>& mass) {
+  return density(weight, near, mass);
+}
+double equal_density_of_floats(const SphWeight& weight, const NeighbourDistances<float>& near,
+                               const EqualMasses& mass) {
+  return density(weight, near, mass);
+}
+double equal_density_of_doubles(const SphWeight& weight, const NeighbourDistances<double>& near,
+                                const EqualMasses& mass) {
   return density(weight, near, mass);
 }
 
@@ -107,6 +115,8 @@ namespace zhalo::kernels {
 
 HWY_EXPORT(density_of_floats);
 HWY_EXPORT(density_of_doubles);
+HWY_EXPORT(equal_density_of_floats);
+HWY_EXPORT(equal_density_of_doubles);
 
 double sph_density(const SphWeight& weight, const NeighbourDistances<float>& near,
                    const NeighbourColumn<double>& mass) {
@@ -115,6 +125,14 @@ double sph_density(const SphWeight& weight, const NeighbourDistances<float>& nea
 double sph_density(const SphWeight& weight, const NeighbourDistances<double>& near,
                    const NeighbourColumn<double>& mass) {
   return HWY_DYNAMIC_DISPATCH(density_of_doubles)(weight, near, mass);
+}
+double sph_density(const SphWeight& weight, const NeighbourDistances<float>& near,
+                   const EqualMasses& mass) {
+  return HWY_DYNAMIC_DISPATCH(equal_density_of_floats)(weight, near, mass);
+}
+double sph_density(const SphWeight& weight, const NeighbourDistances<double>& near,
+                   const EqualMasses& mass) {
+  return HWY_DYNAMIC_DISPATCH(equal_density_of_doubles)(weight, near, mass);
 }
 
 }  // namespace zhalo::kernels

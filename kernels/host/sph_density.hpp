@@ -23,11 +23,15 @@ double sph_density(const SphWeight& weight, const NeighbourDistances<float>& nea
                    const NeighbourColumn<double>& mass);
 double sph_density(const SphWeight& weight, const NeighbourDistances<double>& near,
                    const NeighbourColumn<double>& mass);
+double sph_density(const SphWeight& weight, const NeighbourDistances<float>& near,
+                   const EqualMasses& mass);
+double sph_density(const SphWeight& weight, const NeighbourDistances<double>& near,
+                   const EqualMasses& mass);
 
 /// SphDensity, bit for bit.
 struct SphDensityInVectors : SphDensity {
-  template <class Real>
-  double operator()(const Neighbours<Real>& near, const NeighbourColumn<double>& mass) const {
+  template <class Real, class Masses>
+  double operator()(const Neighbours<Real>& near, const Masses& mass) const {
     const Index num = near.size();
     if (num == 0) return 0;
     const double support = near.distance(num - 1);

@@ -247,17 +247,15 @@ Buffer<ParticleLocation> locations_of(const Context& context, const KnnTargets<R
   return targets.domain->to_domain_order(Span<const ParticleLocation>(of_caller.span()), species);
 }
 
+/// Domain::particles() would also make positions in the caller's unit, and keep them. InputError
+/// for a species that there is not.
 template <class Real>
-QuantityInput<Real> quantity_input(const Context& context, const KnnTargets<Real>& targets,
-                                   const KnnOutput& output) {
-  return together(context.comm, [&] {
-    if (targets.domain == nullptr)
-      return QuantityInput<Real>(context, *targets.particles, output.quantities);
-    // Domain::particles() would also make positions in the caller's unit, and keep them.
-    Particles<Real> stored = stored_particles(*targets.domain->state());
-    stored.segments = {stored.segments[static_cast<std::size_t>(targets.species.targets)]};
-    return QuantityInput<Real>(context, stored, output.quantities);
-  });
+Particles<Real> particles_of(const KnnTargets<Real>& targets) {
+  if (targets.domain == nullptr) return *targets.particles;
+  static_cast<void>(targets.num_particles());
+  Particles<Real> stored = stored_particles(*targets.domain->state());
+  stored.segments = {stored.segments[static_cast<std::size_t>(targets.species.targets)]};
+  return stored;
 }
 
 /// Whether anything is wanted of each neighbour.
@@ -268,7 +266,8 @@ bool has_lists(const KnnOutput& output) {
 /// The memory of a device during a search. Collective.
 template <class Real>
 DeviceMemoryScope look_after_memory(const Context& context, const KnnTargets<Real>& targets,
-                                    const KnnOptions& options, const KnnOutput& output) {
+                                    const KnnOptions& options, const KnnOutput& output,
+                                    const QuantityNeeds& needs) {
   const bool in_domain = targets.domain != nullptr;
   const Index num = context.comm.sum(targets.num_particles());
   // Ranks that do not agree on whether there are queries find out later.
@@ -276,7 +275,7 @@ DeviceMemoryScope look_after_memory(const Context& context, const KnnTargets<Rea
   const NeighbourSize search{.num_queries = queries,
                              .k = options.k,
                              .chunk_bytes = options.chunk_bytes,
-                             .bytes_per_column = needs_of(output.quantities).bytes_per_particle(),
+                             .bytes_per_column = needs.bytes_per_particle(),
                              .lists = has_lists(output),
                              .num_quantities = static_cast<int>(output.quantities.size())};
   return {context, fmt::format("{} neighbours among {} particles", options.k, num), [=](int ranks) {
@@ -292,13 +291,19 @@ KnnResult<Real> find(const Context& context, const KnnTargets<Real>& targets, co
     validate(options.k >= 1 && options.k <= max_neighbours, "k is {} (must be 1 to {})", options.k,
              max_neighbours);
     validate_output(context.comm, output);
-    const auto memory = look_after_memory(context, targets, options, output);
+    const Particles<Real> particles = together(context.comm, [&] { return particles_of(targets); });
+    const auto equal_masses =
+        together(context.comm, [&] { return equal_masses_of(context, particles); });
+    QuantityNeeds needs = needs_of(output.quantities);
+    needs.masses = needs.masses && !equal_masses;
+    const auto memory = look_after_memory(context, targets, options, output, needs);
     const PhaseTimer timer(context, "results");
     KnnOutput in_order = output;
     // Rows of a domain are in its order in any case. Numbers alone go without the queries' indices,
     // which would take as much memory as one of them.
     if (targets.domain != nullptr && has_lists(output)) in_order.order = RowOrder::domain;
-    QuantityInput<Real> input = quantity_input(context, targets, output);
+    QuantityInput<Real> input = together(
+        context.comm, [&] { return QuantityInput<Real>(context, particles, equal_masses, needs); });
     const Buffer<ParticleLocation> location =
         output.locations ? locations_of(context, targets) : Buffer<ParticleLocation>();
     const Wanted<Real> wanted{in_order, input, location};

@@ -3,7 +3,7 @@
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
 #include "src/core/validate.hpp"
-#include "src/domain/positions.hpp"
+#include "src/domain/domain_state.hpp"
 #include "src/knn/quantity_input.hpp"
 #include "zhalo/knn/reduce.hpp"
 
@@ -24,20 +24,31 @@ void validate_velocities(const Particles<Real>& particles) {
 }  // namespace
 
 template <class Real>
+std::optional<kernels::EqualMasses> equal_masses_of(const Context& context,
+                                                    const Particles<Real>& particles) {
+  const ColumnTraits traits = agree_on_columns(context, std::vector<Particles<Real>>{particles});
+  if (!traits.has_one_mass()) return std::nullopt;
+  // Without any particles there is no mass.
+  const double mass = traits.some_lack_mass() ? traits.max_uniform_mass : particles.uniform_mass;
+  return kernels::EqualMasses{mass};
+}
+
+template <class Real>
 QuantityInput<Real>::QuantityInput(const Context& context, const Particles<Real>& particles,
-                                   const std::vector<QuantityOptions>& quantities)
-    : dimensions_(particles.dimensions) {
+                                   const std::optional<kernels::EqualMasses>& equal_masses,
+                                   const QuantityNeeds& needs)
+    : dimensions_(particles.dimensions), equal_masses_(equal_masses) {
   const Index num = particles.num();
-  const QuantityNeeds needs = needs_of(quantities);
-  if (!needs.masses) return;
-  mass_ = Buffer<double>(context.exec, num, "masses");
-  columns_.push_back(column_view(mass_));
+  if (needs.masses) {
+    mass_ = Buffer<double>(context.exec, num, "masses");
+    columns_.push_back(column_view(mass_));
+  }
   if (needs.velocities) {
     validate_velocities(particles);
     velocity_ = Buffer<double>(context.exec, num * dimensions_, "velocities");
     columns_.push_back({velocity_.data(), num, static_cast<Index>(sizeof(double)) * dimensions_});
   }
-  pack(context, particles);
+  if (!columns_.empty()) pack(context, particles);
 }
 
 template <class Real>
@@ -65,14 +76,26 @@ kernels::QuantityColumns QuantityInput<Real>::at_neighbours(const NeighbourLists
                                                             int first) const {
   kernels::QuantityColumns at_neighbours;
   at_neighbours.dimensions = dimensions_;
-  if (!columns_.empty()) at_neighbours.mass = lists.template column<double>(first);
-  if (columns_.size() > 1) {
+  std::size_t next = 0;
+  if (equal_masses_) {
+    at_neighbours.has_equal_masses = true;
+    at_neighbours.equal_masses = *equal_masses_;
+  } else if (!columns_.empty()) {
+    at_neighbours.mass = lists.template column<double>(first);
+    ++next;
+  }
+  if (next < columns_.size()) {
+    const int number = first + static_cast<int>(next);
     at_neighbours.velocity =
-        lists.column_view(first + 1, columns_[1].element_size).template as<double>();
+        lists.column_view(number, columns_[next].element_size).template as<double>();
   }
   return at_neighbours;
 }
 
+template std::optional<kernels::EqualMasses> equal_masses_of(const Context&,
+                                                             const Particles<float>&);
+template std::optional<kernels::EqualMasses> equal_masses_of(const Context&,
+                                                             const Particles<double>&);
 template class QuantityInput<float>;
 template class QuantityInput<double>;
 

@@ -1,12 +1,19 @@
 /// Masses and velocities as quantities of neighbours need them.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "kernels/knn.hpp"
 #include "zhalo/knn/neighbour_lists.hpp"
+#include "zhalo/knn/reduce.hpp"
 
 namespace zhalo {
+
+/// If all particles of all ranks have one mass, no column of masses is needed. Collective.
+template <class Real>
+std::optional<kernels::EqualMasses> equal_masses_of(const Context& context,
+                                                    const Particles<Real>& particles);
 
 /// Columns of this rank's particles, one behind the other, as double: those that at least one of
 /// the quantities needs. In memory of the context's Exec.
@@ -15,7 +22,8 @@ class QuantityInput {
  public:
   /// Positions are not looked at.
   QuantityInput(const Context& context, const Particles<Real>& particles,
-                const std::vector<QuantityOptions>& quantities);
+                const std::optional<kernels::EqualMasses>& equal_masses,
+                const QuantityNeeds& needs);
 
   const std::vector<ColumnView>& columns() const { return columns_; }
 
@@ -30,6 +38,7 @@ class QuantityInput {
   void pack(const Context& context, const Particles<Real>& particles);
 
   int dimensions_;
+  std::optional<kernels::EqualMasses> equal_masses_;
   Buffer<double> mass_;
   Buffer<double> velocity_;
   std::vector<ColumnView> columns_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "tests/device/sample.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
@@ -83,13 +84,21 @@ void check_neighbours(const Context& context, points::Kind kind, Index num) {
                             .quantities = {{Quantity::density, {}}, {Quantity::kth_radius, {}}}};
   const double both =
       peak_of(context, [&] { knn(context, sample.particles(), sample.box, {.k = 8}, densities); });
-  NeighbourSize search{.k = 8, .bytes_per_column = 8, .lists = false, .num_quantities = 2};
-  check("quantities", size, knn_need(size, search).peak, both);
+  NeighbourSize search{.k = 8, .lists = false, .num_quantities = 2};
+  check("quantities of equal masses", size, knn_need(size, search).peak, both);
+  Particles<float> heavy = sample.particles();
+  const std::vector<double> masses(static_cast<std::size_t>(heavy.num()), 2.0);
+  const auto mass = to_exec(context.exec, Span<const double>(masses), "masses");
+  heavy.segments.front().mass = mass.data();
+  search.bytes_per_column = 8;
   KnnOutput lists_too = densities;
-  lists_too.distances = lists_too.indices = search.lists = true;
-  const double all =
-      peak_of(context, [&] { knn(context, sample.particles(), sample.box, {.k = 8}, lists_too); });
-  check("lists and quantities", size, knn_need(size, search).peak, all);
+  for (const bool has_lists : {false, true}) {
+    lists_too.distances = lists_too.indices = search.lists = has_lists;
+    const double all =
+        peak_of(context, [&] { knn(context, heavy, sample.box, {.k = 8}, lists_too); });
+    check(has_lists ? "lists and quantities" : "quantities", size, knn_need(size, search).peak,
+          all);
+  }
 }
 
 void check_meshes(const Context& context, points::Kind kind, Index side) {

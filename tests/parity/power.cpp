@@ -21,6 +21,7 @@ struct Case {
   std::vector<double> squares[3];
   std::vector<double> along[3];
   std::vector<double> weights[3];
+  std::vector<double> factors[3];
   std::vector<double> edges;
   Index num_multipoles = 0;
 };
@@ -43,6 +44,7 @@ Case<T> random_case(Random& random, bool is_whole) {
       made.squares[axis].push_back(std::pow(unit * static_cast<double>(wave), 2));
       made.along[axis].push_back(axis == 1 ? unit * static_cast<double>(wave) : 0);
       made.weights[axis].push_back(axis == 2 && i > 0 ? 2 : 1);
+      made.factors[axis].push_back(random.uniform(0.5, 3));
     }
   }
   double edge = random.uniform(0, 3);
@@ -77,10 +79,13 @@ std::vector<double> sums_of(const Case<T>& of) {
           std::upper_bound(of.edges.begin(), of.edges.end(), square) - of.edges.begin() - 1;
       if (square == 0 || bin < 0 || bin >= num_bins) continue;
       const double weight = at(of.weights, 0, x) * at(of.weights, 1, y) * at(of.weights, 2, z);
+      const double by = at(of.factors, 0, x) * at(of.factors, 1, y) * at(of.factors, 2, z);
+      const auto times = [by](T number) {
+        return static_cast<double>(static_cast<T>(static_cast<double>(number) * by));
+      };
       const auto m = static_cast<std::size_t>(2 * i);
       const double power =
-          weight * (static_cast<double>(of.a[m]) * static_cast<double>(of.b[m]) +
-                    static_cast<double>(of.a[m + 1]) * static_cast<double>(of.b[m + 1]));
+          weight * (times(of.a[m]) * times(of.b[m]) + times(of.a[m + 1]) * times(of.b[m + 1]));
       double* const to = &own[static_cast<std::size_t>(bin * width)];
       to[0] += weight;
       to[1] += weight * std::sqrt(square);
@@ -114,6 +119,7 @@ std::vector<double> sums_on(const Exec& exec, const Case<T>& of) {
   view.squares = table_of(of.squares);
   view.along = table_of(of.along);
   view.weights = table_of(of.weights);
+  view.factors = table_of(of.factors);
   view.edges = edges.span();
   view.num_multipoles = of.num_multipoles;
   return on(exec, [&](const auto& e) { return kernels::sum_powers(e, view); });

@@ -90,13 +90,12 @@ struct SphWeight {
 
 /// Density at the query: the sum of m W(r, H) over the neighbours. H is the distance to the last
 /// neighbour, which therefore adds nothing itself. Infinite if H is 0; 0 if there are no
-/// neighbours.
+/// neighbours. mass[i] is the mass of neighbour i.
 struct SphDensity {
   SphWeight weight;
 
-  template <class Real, class Mass>
-  ZHALO_HD double operator()(const Neighbours<Real>& near,
-                             const NeighbourColumn<Mass>& mass) const {
+  template <class Real, class Masses>
+  ZHALO_HD double operator()(const Neighbours<Real>& near, const Masses& mass) const {
     if (near.size() == 0) return 0;
     const double support = near.distance(near.size() - 1);
     if (support == 0) return static_cast<double>(INFINITY);
@@ -109,11 +108,11 @@ struct SphDensity {
 
 /// Velocity dispersion of the neighbours along one axis: sqrt(sum m |v - V|^2 / (M D)) in D
 /// dimensions. V is their mass-weighted mean velocity, and M is their mass. 0 if there are no
-/// neighbours.
+/// neighbours. mass[i] is the mass of neighbour i.
 template <int dimensions>
 struct VelocityDispersion {
-  template <class Real, class Mass, class Component>
-  ZHALO_HD double operator()(const Neighbours<Real>& near, const NeighbourColumn<Mass>& mass,
+  template <class Real, class Masses, class Component>
+  ZHALO_HD double operator()(const Neighbours<Real>& near, const Masses& mass,
                              const NeighbourColumn<Vec<Component, dimensions>>& velocity) const {
     double total = 0;
     Vec<double, dimensions> mean;

@@ -10,6 +10,19 @@
 
 namespace zhalo::kernels {
 
+/// A reduction that takes masses, without a column of them.
+template <class Reduction>
+struct OfEqualMasses {
+  EqualMasses mass;
+  /// An empty one takes no byte, as in ReduceRow.
+  [[no_unique_address]] Reduction reduction;
+
+  template <class Real, class... Columns>
+  ZHALO_HD double operator()(const Neighbours<Real>& near, const Columns&... columns) const {
+    return reduction(near, mass, columns...);
+  }
+};
+
 template <int dimensions, class E, class Real>
 void reduce_rows_in(const E& exec, const NeighbourRows<Real>& rows, const QuantityColumns& columns,
                     const QuantityOptions& wanted, Span<double> results) {
@@ -20,14 +33,22 @@ void reduce_rows_in(const E& exec, const NeighbourRows<Real>& rows, const Quanti
   with_reduction<dimensions>(wanted, [&](const auto& built_in) {
     using Reduction = typename ReductionOn<E, std::decay_t<decltype(built_in)>>::type;
     const Reduction reduction{built_in};
+    using OfEqual = OfEqualMasses<Reduction>;
+    const OfEqual of_equal{columns.equal_masses, reduction};
     if constexpr (num_columns_of<Reduction> == 0) {
       using Reduce = ReduceRow<Real, Reduction, double>;
       for_each(exec, rows.num, Reduce{rows, {}, reduction, results});
     } else if constexpr (num_columns_of<Reduction> == 1) {
       using Reduce = ReduceRow<Real, Reduction, double, double>;
+      using ReduceEqual = ReduceRow<Real, OfEqual, double>;
+      if (columns.has_equal_masses)
+        return for_each(exec, rows.num, ReduceEqual{rows, {}, of_equal, results});
       for_each(exec, rows.num, Reduce{rows, {columns.mass, {}}, reduction, results});
     } else {
       using Reduce = ReduceRow<Real, Reduction, double, double, Velocity>;
+      using ReduceEqual = ReduceRow<Real, OfEqual, double, Velocity>;
+      if (columns.has_equal_masses)
+        return for_each(exec, rows.num, ReduceEqual{rows, {velocity, {}}, of_equal, results});
       for_each(exec, rows.num, Reduce{rows, {columns.mass, {velocity, {}}}, reduction, results});
     }
   });

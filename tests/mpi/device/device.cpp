@@ -9,6 +9,7 @@
 #include "tests/support/same_bits.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/domain/domain.hpp"
+#include "zhalo/knn/knn.hpp"
 
 namespace {
 
@@ -144,5 +145,38 @@ TEST_CASE("device: neighbours over ranks are those of brute force") {
     const auto all = brute_table(points, {.k = 20, .include_self = false});
     CHECK(difference(found, NeighbourTable<float>(all.begin() + part.first,
                                                   all.begin() + part.first + part.count)) == "");
+  }
+}
+
+TEST_CASE("device: quantities of neighbours over ranks are those of one rank on the host") {
+  Context context;
+  if (!find_device(context)) return;
+  const PointSet<float> points = points_of<float>(Shape::blobs, 2000, 0.1);
+  const Share part = part_of(points.num(), Cut::uneven, context.comm.rank(), context.comm.size());
+  const KnnOptions options{.k = 20, .chunk_bytes = 50000};
+  const KnnOutput output{.quantities = {{Quantity::density, SphKernel::wendland_c4},
+                                        {Quantity::velocity_dispersion, {}}}};
+  // Velocities are positions; masses are these, or all the same.
+  const auto quantities_of = [&](const Context& there, const Share& share, bool has_masses) {
+    const Buffer<float> rows = upload(there.exec, rows_of(points, share));
+    std::vector<double> masses;
+    for (Index i = 0; i < share.count; ++i)
+      masses.push_back(static_cast<double>(1 + (share.first + i) % 7));
+    const Buffer<double> mass = upload(there.exec, masses);
+    Particles<float> particles = view_of(rows, 3);
+    particles.uniform_mass = 0.3;
+    particles.segments.front().set_interleaved_velocity(rows.data());
+    if (has_masses) particles.segments.front().mass = mass.data();
+    std::vector<std::vector<double>> values;
+    for (const Buffer<double>& one : knn(there, particles, points.box, options, output).quantities)
+      values.push_back(to_host(there.exec, one));
+    return values;
+  };
+  Context alone;
+  alone.exec = host_exec(1);
+  for (const bool has_masses : {false, true}) {
+    const auto found = quantities_of(context, part, has_masses);
+    const auto expected = quantities_of(alone, {0, points.num()}, has_masses);
+    for (std::size_t i = 0; i < expected.size(); ++i) CHECK(found[i] == slice(expected[i], part));
   }
 }

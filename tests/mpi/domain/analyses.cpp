@@ -85,6 +85,19 @@ TEST_CASE("domain: quantities of neighbours and sums over pairs in it are those 
     CHECK(to_host(context.exec, of_particles.quantities[i]) == expected);
   }
 
+  // Without a column, and with masses that are the same on each rank but not on all.
+  for (const double of_rank : {0.3, 1.0 + context.comm.rank()}) {
+    std::fill(mass.begin(), mass.end(), of_rank);
+    const auto expected = knn(context, a.particles, box, {.k = 12}, {.quantities = wanted});
+    Particles<float> uniform = a.particles;
+    uniform.segments[0].mass = RealColumn();
+    uniform.uniform_mass = of_rank;
+    const auto found = knn(context, uniform, box, {.k = 12}, {.quantities = wanted});
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      CHECK(to_host(context.exec, found.quantities[i]) ==
+            to_host(context.exec, expected.quantities[i]));
+  }
+
   // Sums of whole numbers, which need no order, by global index of the query.
   std::vector<std::atomic<Index>> ours(3000), expected(3000);
   const WithinOptions within{.radius = 0.03};

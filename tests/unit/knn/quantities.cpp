@@ -193,6 +193,43 @@ TEMPLATE_TEST_CASE("built-in densities have the bits of the functor", "[knn]", f
   }
 }
 
+TEMPLATE_TEST_CASE("quantities of equal masses have the bits of those with a column", "[knn]",
+                   float, double) {
+  const int dimensions = GENERATE(2, 3);
+  Context context;
+  const Fluid fluid(400, dimensions);
+  const std::vector<TestType> pos(fluid.points.pos.begin(), fluid.points.pos.end());
+  Particles<TestType> uniform{
+      .dimensions = dimensions,
+      .segments = {ParticleSegment<TestType>::interleaved(pos.data(), 400, dimensions)}};
+  uniform.uniform_mass = 0.3;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimensions); ++axis)
+    uniform.segments[0].velocity[axis] = fluid.particles().segments[0].velocity[axis];
+  Particles<TestType> column = uniform;
+  const std::vector<double> mass(400, 0.3);
+  column.segments[0].mass = RealColumn(mass.data());
+  Particles<TestType> one_number = uniform;
+  one_number.segments[0].mass = RealColumn(mass.data(), 0);
+  one_number.uniform_mass = 7;
+  const KnnOptions options{.k = 33, .chunk_bytes = 5000};
+  const Domain<TestType> domain(context, uniform, fluid.points.box);
+  for (const QuantityOptions quantity :
+       {QuantityOptions{Quantity::density, SphKernel::cubic_spline},
+        QuantityOptions{Quantity::density, SphKernel::wendland_c4},
+        QuantityOptions{Quantity::velocity_dispersion, {}}}) {
+    const auto of = [&](const Particles<TestType>& particles) {
+      return to_host(context.exec,
+                     neighbour_quantity(context, particles, fluid.points.box, options, quantity));
+    };
+    const auto expected = of(column);
+    CHECK(of(uniform) == expected);
+    CHECK(of(one_number) == expected);
+    if (quantity.quantity == Quantity::velocity_dispersion) continue;
+    const auto in_domain = neighbour_quantity(domain, options, quantity);
+    CHECK(to_host(context.exec, domain.to_caller_order(in_domain)) == expected);
+  }
+}
+
 TEST_CASE("quantities of query points, in each order, with lists and without", "[knn]") {
   const RowOrder order = GENERATE(RowOrder::caller, RowOrder::domain);
   Context context;
