@@ -89,11 +89,13 @@ struct PowerView {
   AxisTables squares;  ///< of the wave vector, in whatever unit: their sums are compared with the
                        ///< edges; ascending along the last axis
   AxisTables along;    ///< their sum: component along the line of sight, in the root of that unit
-  AxisTables weights;  ///< their product: how many modes of the full spectrum one stands for
-  AxisTables factors;  ///< their product multiplies a and b before anything else
-  Span<const double> edges;  ///< ascending; a bin is [edge, next edge)
+  Span<const double> weights;  ///< along the last axis: how many modes of the full spectrum one
+                               ///< stands for
+  AxisTables factors;          ///< their product multiplies a and b before anything else; or none
+  Span<const double> edges;    ///< ascending; a bin is [edge, next edge)
   Index num_multipoles = 0;
 
+  ZHALO_HD bool has_factors() const { return !factors.of[2].empty(); }
   /// Numbers of each bin: the weights' sum; that of the wave number; of Re(a conj(b)); of the
   /// latter times (2 l + 1) times the Legendre polynomial, l = 0, 2, ...
   ZHALO_HD Index width() const { return 3 + num_multipoles; }

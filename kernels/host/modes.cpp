@@ -40,7 +40,7 @@ class BinSearch {
   Index below_ = 0;  ///< edges that are not above the number
 };
 
-template <class T>
+template <ModeFactors factors, class T>
 void add_row(const PowerView<T>& modes, Index number, BinSearch& search, Span<double> sums) {
   const PowerRow row(modes, number);
   for (Index c = 0; c < modes.rows.extent[2]; ++c) {
@@ -49,7 +49,7 @@ void add_row(const PowerView<T>& modes, Index number, BinSearch& search, Span<do
     if (square == 0 || bin < 0 || bin + 1 >= modes.edges.size()) continue;
     double* const of_bin = &sums[bin * modes.width()];
     BinSums bin_sums{of_bin[0], of_bin[1], of_bin[2], {of_bin + 3, modes.num_multipoles}};
-    add_mode(modes, row, c, square, bin_sums);
+    add_mode<factors>(modes, row, c, square, bin_sums);
     of_bin[0] = bin_sums.weight;
     of_bin[1] = bin_sums.k;
     of_bin[2] = bin_sums.power;
@@ -57,7 +57,7 @@ void add_row(const PowerView<T>& modes, Index number, BinSearch& search, Span<do
 }
 
 /// Row by row, with all bins at hand: a mode is looked at once.
-template <class T>
+template <ModeFactors factors, class T>
 std::vector<double> sum_rows(const Host& exec, const PowerView<T>& modes) {
   const Index num_bins = std::max<Index>(modes.edges.size(), 1) - 1;
   std::vector<double> sums(static_cast<std::size_t>(num_bins * modes.width()));
@@ -71,22 +71,28 @@ std::vector<double> sum_rows(const Host& exec, const PowerView<T>& modes) {
       const auto size = static_cast<Index>(sums.size());
       const Span<double> own = Span<double>(partial).subspan(p * size, size);
       for (Index row = parts.first_row(first + p); row < parts.end_row(first + p); ++row)
-        add_row(modes, row, search, own);
+        add_row<factors>(modes, row, search, own);
     });
     for (std::size_t i = 0; i < partial.size(); ++i) sums[i % sums.size()] += partial[i];
   }
   return sums;
 }
 
+template <class T>
+std::vector<double> sum_modes(const Host& exec, const PowerView<T>& modes) {
+  return modes.has_factors() ? sum_rows<ModeFactors::tables>(exec, modes)
+                             : sum_rows<ModeFactors::none>(exec, modes);
+}
+
 }  // namespace
 
 template <>
 std::vector<double> sum_powers(const Host& exec, const PowerView<float>& modes) {
-  return sum_rows(exec, modes);
+  return sum_modes(exec, modes);
 }
 template <>
 std::vector<double> sum_powers(const Host& exec, const PowerView<double>& modes) {
-  return sum_rows(exec, modes);
+  return sum_modes(exec, modes);
 }
 
 }  // namespace zhalo::kernels

@@ -27,7 +27,7 @@ Span<const T> parts_of(const Modes<T>& modes) {
 /// Number for each axis and wave index along it (see wave_index()).
 using AxisFunction = std::function<double(int axis, Index wave)>;
 
-/// What compensate() multiplies modes by. InputError for a window that is none.
+/// What compensate() multiplies modes by, or no function. InputError for a window that is none.
 AxisFunction compensation_of(const Grid& grid, Window window, Compensation compensation);
 
 /// A number for each mode's index along each axis of a rank's modes, in memory of an Exec.

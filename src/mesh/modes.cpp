@@ -145,14 +145,12 @@ double derivative_factor(const Grid& grid, Derivative derivative, int axis, Inde
 AxisFunction compensation_of(const Grid& grid, Window window, Compensation compensation) {
   validate(order_of(window) >= 1 && order_of(window) <= 4, "a window has order {} (must be 1 to 4)",
            order_of(window));
+  if (compensation == Compensation::none) return {};
   return [grid, window, compensation](int axis, Index wave) {
     const double half_phase = phase_per_cell(grid, axis, wave) / 2;
-    const double sine = std::sin(half_phase);
-    switch (compensation) {
-      case Compensation::window: return 1 / std::pow(sinc(half_phase), order_of(window));
-      case Compensation::shot_noise: return 1 / std::sqrt(white_noise_power(window, sine * sine));
-      default: return 1.0;
-    }
+    if (compensation == Compensation::window)
+      return 1 / std::pow(sinc(half_phase), order_of(window));
+    return 1 / std::sqrt(white_noise_power(window, std::sin(half_phase) * std::sin(half_phase)));
   };
 }
 
@@ -182,7 +180,7 @@ void smooth_top_hat(const Context& context, Modes<T>& modes, double radius) {
 template <class T>
 void compensate(const Context& context, Modes<T>& modes, Window window, Compensation compensation) {
   const AxisFunction factor = compensation_of(modes.decomposition().grid(), window, compensation);
-  if (compensation != Compensation::none) multiply(context, modes, factor);
+  if (factor) multiply(context, modes, factor);
 }
 
 template <class T>

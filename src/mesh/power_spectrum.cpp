@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <optional>
 #include <vector>
 
 #include "kernels/on.hpp"
@@ -160,8 +161,8 @@ struct PowerFrame {
 struct PowerTables {
   ModeTables squares;
   ModeTables along;
-  ModeTables weights;
-  ModeTables factors;
+  ModeTables weights;  ///< those along z; z is the last axis
+  std::optional<ModeTables> factors;
 
   PowerTables(const Exec& exec, const Grid& grid, const BoxLayout& layout, const PowerFrame& frame)
       : squares(exec, grid, layout,
@@ -172,12 +173,12 @@ struct PowerTables {
               [&](int axis, Index wave) {
                 return axis == frame.line_of_sight ? component(grid, frame.unit, axis, wave) : 0;
               }),
-        weights(exec, grid, layout,
-                [&](int axis, Index wave) {
-                  // Modes with negative k_z are not kept; 0 and the Nyquist frequency have no other sign.
-                  return axis != 2 || wave == 0 || is_nyquist(wave, grid.num[2]) ? 1 : 2;
-                }),
-        factors(exec, grid, layout, frame.factor) {}
+        weights(exec, grid, layout, [&](int axis, Index wave) {
+          // Modes with negative k_z are not kept; 0 and the Nyquist frequency have no other sign.
+          return axis != 2 || wave == 0 || is_nyquist(wave, grid.num[2]) ? 1 : 2;
+        }) {
+    if (frame.factor) factors.emplace(exec, grid, layout, frame.factor);
+  }
 
  private:
   /// Of the wave vector, in the unit: a whole number in a cubic box.
@@ -201,8 +202,8 @@ std::vector<double> sum_own(const Context& context, const Modes<T>& a, const Mod
   view.b = parts_of(b);
   view.squares = tables.squares.view();
   view.along = tables.along.view();
-  view.weights = tables.weights.view();
-  view.factors = tables.factors.view();
+  view.weights = tables.weights.view().of[2];
+  if (tables.factors) view.factors = tables.factors->view();
   view.edges = edges.span();
   view.num_multipoles = frame.num_multipoles;
   return kernels::on(exec, [&](const auto& e) { return kernels::sum_powers(e, view); });

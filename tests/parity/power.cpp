@@ -20,7 +20,7 @@ struct Case {
   std::vector<T> b;
   std::vector<double> squares[3];
   std::vector<double> along[3];
-  std::vector<double> weights[3];
+  std::vector<double> weights;  ///< along the last axis
   std::vector<double> factors[3];
   std::vector<double> edges;
   Index num_multipoles = 0;
@@ -37,14 +37,15 @@ Case<T> random_case(Random& random, bool is_whole) {
     made.b.push_back(static_cast<T>(random.log_uniform(1e-6, 1e6)));
   }
   const double unit = is_whole ? 1 : random.uniform(0.3, 3);
+  const bool has_factors = random.below(2) == 1;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const Index num = made.rows.extent[axis];
     for (Index i = 0; i < num; ++i) {
       const Index wave = axis < 2 && 2 * i > num ? i - num : i;
       made.squares[axis].push_back(std::pow(unit * static_cast<double>(wave), 2));
       made.along[axis].push_back(axis == 1 ? unit * static_cast<double>(wave) : 0);
-      made.weights[axis].push_back(axis == 2 && i > 0 ? 2 : 1);
-      made.factors[axis].push_back(random.uniform(0.5, 3));
+      if (axis == 2) made.weights.push_back(i > 0 ? 2 : 1);
+      if (has_factors) made.factors[axis].push_back(random.uniform(0.5, 3));
     }
   }
   double edge = random.uniform(0, 3);
@@ -78,8 +79,10 @@ std::vector<double> sums_of(const Case<T>& of) {
       const auto bin =
           std::upper_bound(of.edges.begin(), of.edges.end(), square) - of.edges.begin() - 1;
       if (square == 0 || bin < 0 || bin >= num_bins) continue;
-      const double weight = at(of.weights, 0, x) * at(of.weights, 1, y) * at(of.weights, 2, z);
-      const double by = at(of.factors, 0, x) * at(of.factors, 1, y) * at(of.factors, 2, z);
+      const double weight = of.weights[static_cast<std::size_t>(z)];
+      const double by = of.factors[0].empty()
+                            ? 1
+                            : at(of.factors, 0, x) * at(of.factors, 1, y) * at(of.factors, 2, z);
       const auto times = [by](T number) {
         return static_cast<double>(static_cast<T>(static_cast<double>(number) * by));
       };
@@ -103,6 +106,7 @@ std::vector<double> sums_on(const Exec& exec, const Case<T>& of) {
   const Buffer<T> a = upload(exec, of.a);
   const Buffer<T> b = upload(exec, of.b);
   const Buffer<double> edges = upload(exec, of.edges);
+  const Buffer<double> weights = upload(exec, of.weights);
   std::vector<Buffer<double>> tables;
   const auto table_of = [&](const std::vector<double>(&numbers)[3]) {
     kernels::AxisTables table;
@@ -118,7 +122,7 @@ std::vector<double> sums_on(const Exec& exec, const Case<T>& of) {
   view.b = b.span();
   view.squares = table_of(of.squares);
   view.along = table_of(of.along);
-  view.weights = table_of(of.weights);
+  view.weights = weights.span();
   view.factors = table_of(of.factors);
   view.edges = edges.span();
   view.num_multipoles = of.num_multipoles;

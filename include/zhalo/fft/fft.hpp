@@ -130,8 +130,8 @@ class Fft {
   void forward(Span<const T> cells, Span<Complex> modes);
   /// Transforms modes to cells; `modes` is not changed. Collective. Throws as forward().
   void backward(Span<const Complex> modes, Span<T> cells);
-  /// As backward(), but `modes` holds anything afterwards. On one rank this saves the memory and the
-  /// time of a copy of the modes. Collective. Throws as forward().
+  /// As backward(), but `modes` holds anything afterwards. On one rank this saves a copy of the
+  /// modes: its memory and its time. Collective. Throws as forward().
   void backward_overwriting(Span<Complex> modes, Span<T> cells);
   /// Transforms within one array of batch times in_place_size() elements. Cells are stored as
   /// cells_in_place() says. Collective. InputError if the size is wrong.

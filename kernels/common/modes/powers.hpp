@@ -18,8 +18,7 @@ struct PowerRow {
   Index first = 0;  ///< offset of its first mode
   double square = 0;
   double along = 0;
-  double weight = 0;
-  double factor = 0;
+  double factor = 1;
 
   template <class T>
   ZHALO_HD PowerRow(const PowerView<T>& modes, Index row) {
@@ -28,8 +27,7 @@ struct PowerRow {
     first = modes.rows.offset(a, b);
     square = modes.squares.of[0][a] + modes.squares.of[1][b];
     along = modes.along.of[0][a] + modes.along.of[1][b];
-    weight = modes.weights.of[0][a] * modes.weights.of[1][b];
-    factor = modes.factors.of[0][a] * modes.factors.of[1][b];
+    if (modes.has_factors()) factor = modes.factors.of[0][a] * modes.factors.of[1][b];
   }
 };
 
@@ -41,19 +39,23 @@ struct BinSums {
   Span<double> multipoles;
 };
 
+/// Whether modes are multiplied before they count.
+enum class ModeFactors { none, tables };
+
 /// Adds what mode c of a row contributes; `square` is that of its wave vector, which is not 0.
-template <class T>
+template <ModeFactors factors, class T>
 ZHALO_HD void add_mode(const PowerView<T>& modes, const PowerRow& row, Index c, double square,
                        BinSums& sums) {
-  const double weight = row.weight * modes.weights.of[2][c];
-  const double by = row.factor * modes.factors.of[2][c];
+  const double weight = modes.weights[c];
   const Index i = 2 * (row.first + c);
+  const double by = factors == ModeFactors::none ? 1 : row.factor * modes.factors.of[2][c];
   // Rounded as multiply_modes() does.
-  const auto times = [by](T number) {
-    return static_cast<double>(static_cast<T>(static_cast<double>(number) * by));
+  const auto value = [by](T number) {
+    const auto exact = static_cast<double>(number);
+    return factors == ModeFactors::none ? exact : static_cast<double>(static_cast<T>(exact * by));
   };
-  const double power = weight * (times(modes.a[i]) * times(modes.b[i]) +
-                                 times(modes.a[i + 1]) * times(modes.b[i + 1]));
+  const double power = weight * (value(modes.a[i]) * value(modes.b[i]) +
+                                 value(modes.a[i + 1]) * value(modes.b[i + 1]));
   const double k = std::sqrt(square);
   sums.weight += weight;
   sums.k += weight * k;
@@ -64,7 +66,7 @@ ZHALO_HD void add_mode(const PowerView<T>& modes, const PowerRow& row, Index c, 
 
 /// The sums of one bin over one part: squares ascend along a row, so that the modes of a bin follow
 /// each other, not far from where they are in the row before.
-template <class T>
+template <class T, ModeFactors factors>
 struct SumPart {
   static constexpr bool long_elements = true;
 
@@ -99,7 +101,7 @@ struct SumPart {
     for (Index c = first; c < squares.size(); ++c) {
       const double square = row.square + squares[c];
       if (!(square < hi)) break;
-      if (square != 0) add_mode(modes, row, c, square, sums);
+      if (square != 0) add_mode<factors>(modes, row, c, square, sums);
     }
     return first;
   }
@@ -143,7 +145,13 @@ std::vector<double> sum_powers(const E& exec, const PowerView<T>& modes) {
   auto sums = to_exec(exec, Span<const double>(on_host), "sums of a power spectrum");
   for (Index first = 0; first < parts.num(); first += parts_at_once) {
     const Index count = std::min(parts_at_once, parts.num() - first);
-    for_each(exec, count * num_bins, SumPart<T>{modes, parts, first, partial.span()});
+    if (modes.has_factors()) {
+      for_each(exec, count * num_bins,
+               SumPart<T, ModeFactors::tables>{modes, parts, first, partial.span()});
+    } else {
+      for_each(exec, count * num_bins,
+               SumPart<T, ModeFactors::none>{modes, parts, first, partial.span()});
+    }
     for_each(exec, num_sums,
              AddPartialSums{Span<const double>(partial.span()), count, sums.span()});
   }
