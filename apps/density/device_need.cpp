@@ -42,7 +42,7 @@ double bytes_of_device(const Plan& plan, int ranks) {
   for (int meshes = 0; meshes < (options.interlaced ? 2 : 1); ++meshes) {
     tally.take(modes_bytes(mesh));
     tally.call(paint_need(size, mesh, order_of(options.window)));
-    tally.call({to_modes_need(mesh).peak - modes_bytes(mesh), 0});  // in place
+    tally.call(to_field_need(mesh));  // the way to modes takes as much, in place
   }
   if (options.interlaced) tally.drop(modes_bytes(mesh));
   tally.drop(particles);

@@ -109,11 +109,13 @@ constexpr double header_bytes = 64 << 10;
 /// Of the program, its libraries and messages.
 constexpr double rank_bytes = 48 << 20;
 
-/// While the mesh, or the second of two, is painted. Transforms need no more: the field beside its
-/// modes, and what ranks exchange.
-double bytes_per_cell(const Options& options) {
-  constexpr double mesh = 4, sums = 8;
-  return (options.interlaced ? 2 : 1) * mesh + sums;
+/// While the mesh, or the second of two, is painted. Ranks have the memory of an exchange then, if
+/// there is a transform. The field beside its modes takes no more.
+double bytes_per_cell(const Options& options, int num_ranks) {
+  const bool transforms = !options.power.empty() || options.interlaced ||
+                          field_compensation(options) != Compensation::none;
+  constexpr double mesh = 4, sums = 8, exchange = 4;
+  return (options.interlaced ? 2 : 1) * mesh + sums + (transforms && num_ranks > 1 ? exchange : 0);
 }
 
 double bytes_of_real(const Plan& plan) {
@@ -142,7 +144,7 @@ Estimate estimate_needs(const Plan& plan) {
   const auto side = static_cast<double>(plan.options.grid);
   const double picture = plan.options.image.empty() ? 0 : 2 * sizeof(double) * side * side;
   Estimate estimate;
-  estimate.memory_per_rank = cells / ranks * bytes_per_cell(plan.options) +
+  estimate.memory_per_rank = cells / ranks * bytes_per_cell(plan.options, plan.ranks.num_ranks) +
                              particles * bytes_per_particle(plan) +
                              bytes_to_paint(plan, particles) + picture + rank_bytes;
   estimate.memory = ranks * estimate.memory_per_rank;

@@ -222,9 +222,29 @@ double cells_of(const MeshSize& mesh) {
   return in_plane * (share >= 1 ? std::ceil(share) : share);
 }
 
-/// Of a transform that uses the memory of the modes: planes in two orders, and what is sent and
-/// comes.
-double workspace_bytes(const MeshSize& mesh) {
+/// Whether slabs leave room in the array that is transformed for what a rank keeps of an exchange
+/// from shares of one axis to shares of another (docs/fft.md).
+bool has_room_for_own(Index from_axis, Index to_axis, Index ranks) {
+  for (const Index from : {from_axis / ranks, (from_axis + ranks - 1) / ranks}) {
+    for (const Index to : {to_axis / ranks, (to_axis + ranks - 1) / ranks}) {
+      const Index safe = (from * to + from_axis - 1) / from_axis;
+      if (2 * from > from_axis || 2 * safe > to) return false;
+    }
+  }
+  return true;
+}
+
+/// What comes from others, and, in the memory of the modes where there is no room, what stays.
+double exchange_bytes(const MeshSize& mesh, bool in_memory_of_modes) {
+  const double modes = modes_bytes(mesh);
+  const Index x = mesh.num[0], y = mesh.num[1], ranks = mesh.num_ranks;
+  const bool has_room = !in_memory_of_modes || ranks == 1 ||
+                        (has_room_for_own(x, y, ranks) && has_room_for_own(y, x, ranks));
+  return has_room ? modes * (1 - 1.0 / mesh.num_ranks) : modes;
+}
+
+/// Of a transform: planes in two orders, and what is sent and comes.
+double workspace_bytes(const MeshSize& mesh, bool in_memory_of_modes) {
   constexpr double room = 8 << 20;
   constexpr double part = 64 << 20;
   const double modes = modes_bytes(mesh);
@@ -232,7 +252,8 @@ double workspace_bytes(const MeshSize& mesh) {
   const double plane = static_cast<double>(mesh.num[1]) * half * 2 * real_bytes(mesh.double_values);
   const double planes_at_once = std::max(room, plane);
   const double away = modes * (1 - 1.0 / mesh.num_ranks);
-  return 2 * std::min(modes, planes_at_once) + away + 2 * std::min(away, part);
+  return 2 * std::min(modes, planes_at_once) + exchange_bytes(mesh, in_memory_of_modes) +
+         2 * std::min(away, part);
 }
 
 }  // namespace
@@ -264,10 +285,10 @@ MemoryNeed paint_need(const SearchSize& size, const MeshSize& mesh, int window_o
 }
 
 MemoryNeed to_modes_need(const MeshSize& mesh) {
-  return {modes_bytes(mesh) + workspace_bytes(mesh), modes_bytes(mesh)};
+  return {modes_bytes(mesh) + workspace_bytes(mesh, false), modes_bytes(mesh)};
 }
 
-MemoryNeed to_field_need(const MeshSize& mesh) { return {workspace_bytes(mesh), 0}; }
+MemoryNeed to_field_need(const MeshSize& mesh) { return {workspace_bytes(mesh, true), 0}; }
 
 MemoryNeed displace_need(const MeshSize& mesh, int order) {
   const double particles = cells_of(mesh) * (6 * real_bytes(mesh.double_values) + global_bytes);

@@ -72,7 +72,8 @@ class Redistribution {
   };
 
   Own own_of(const Context& context) const;
-  /// Puts elements into the order of sending. Those that stay go to the order of arrival at once.
+  /// Puts elements into the order of sending. Those that stay go to the order of arrival at once:
+  /// their part of rooms.sent is left out, never touched. Packed elements are left as they are.
   ColumnMove pack(const Context& context, const Move& move, Rooms& rooms) const;
   bool stays_on_rank() const { return plan_.send_offset.size() == 2; }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -247,14 +248,14 @@ Buffer<ParticleLocation> locations_of(const Context& context, const KnnTargets<R
   return targets.domain->to_domain_order(Span<const ParticleLocation>(of_caller.span()), species);
 }
 
-/// Domain::particles() would also make positions in the caller's unit, and keep them. InputError
-/// for a species that there is not.
+/// Domain::particles() would also make positions in the caller's unit, and keep them.
 template <class Real>
 Particles<Real> particles_of(const KnnTargets<Real>& targets) {
   if (targets.domain == nullptr) return *targets.particles;
-  static_cast<void>(targets.num_particles());
+  const int species = targets.species.targets;
+  targets.domain->num(species);  // InputError if there is no such species
   Particles<Real> stored = stored_particles(*targets.domain->state());
-  stored.segments = {stored.segments[static_cast<std::size_t>(targets.species.targets)]};
+  stored.segments = {stored.segments[static_cast<std::size_t>(species)]};
   return stored;
 }
 
@@ -291,19 +292,22 @@ KnnResult<Real> find(const Context& context, const KnnTargets<Real>& targets, co
     validate(options.k >= 1 && options.k <= max_neighbours, "k is {} (must be 1 to {})", options.k,
              max_neighbours);
     validate_output(context.comm, output);
-    const Particles<Real> particles = together(context.comm, [&] { return particles_of(targets); });
-    const auto equal_masses =
-        together(context.comm, [&] { return equal_masses_of(context, particles); });
     QuantityNeeds needs = needs_of(output.quantities);
-    needs.masses = needs.masses && !equal_masses;
+    std::optional<kernels::EqualMasses> equal_masses;
+    if (needs.masses) {
+      equal_masses =
+          together(context.comm, [&] { return equal_masses_of(context, particles_of(targets)); });
+      needs.masses = !equal_masses;
+    }
     const auto memory = look_after_memory(context, targets, options, output, needs);
     const PhaseTimer timer(context, "results");
     KnnOutput in_order = output;
     // Rows of a domain are in its order in any case. Numbers alone go without the queries' indices,
     // which would take as much memory as one of them.
     if (targets.domain != nullptr && has_lists(output)) in_order.order = RowOrder::domain;
-    QuantityInput<Real> input = together(
-        context.comm, [&] { return QuantityInput<Real>(context, particles, equal_masses, needs); });
+    QuantityInput<Real> input = together(context.comm, [&] {
+      return QuantityInput<Real>(context, particles_of(targets), equal_masses, needs);
+    });
     const Buffer<ParticleLocation> location =
         output.locations ? locations_of(context, targets) : Buffer<ParticleLocation>();
     const Wanted<Real> wanted{in_order, input, location};

@@ -26,6 +26,7 @@ void validate_velocities(const Particles<Real>& particles) {
 template <class Real>
 std::optional<kernels::EqualMasses> equal_masses_of(const Context& context,
                                                     const Particles<Real>& particles) {
+  context.comm.together([&] { SegmentTable<Real>(context.exec, particles, false); });  // validates
   const ColumnTraits traits = agree_on_columns(context, std::vector<Particles<Real>>{particles});
   if (!traits.has_one_mass()) return std::nullopt;
   // Without any particles there is no mass.

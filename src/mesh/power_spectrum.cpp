@@ -161,7 +161,7 @@ struct PowerFrame {
 struct PowerTables {
   ModeTables squares;
   ModeTables along;
-  ModeTables weights;  ///< those along z; z is the last axis
+  Buffer<double> weights;  ///< along z, which is the last axis
   std::optional<ModeTables> factors;
 
   PowerTables(const Exec& exec, const Grid& grid, const BoxLayout& layout, const PowerFrame& frame)
@@ -173,14 +173,19 @@ struct PowerTables {
               [&](int axis, Index wave) {
                 return axis == frame.line_of_sight ? component(grid, frame.unit, axis, wave) : 0;
               }),
-        weights(exec, grid, layout, [&](int axis, Index wave) {
-          // Modes with negative k_z are not kept; 0 and the Nyquist frequency have no other sign.
-          return axis != 2 || wave == 0 || is_nyquist(wave, grid.num[2]) ? 1 : 2;
-        }) {
+        weights(weights_along_z(exec, grid, layout)) {
     if (frame.factor) factors.emplace(exec, grid, layout, frame.factor);
   }
 
  private:
+  /// Modes with negative k_z are not kept; 0 and the Nyquist frequency have no other sign.
+  static Buffer<double> weights_along_z(const Exec& exec, const Grid& grid,
+                                        const BoxLayout& layout) {
+    std::vector<double> weights;
+    for (Index wave = layout.index_box.lo[2]; wave < layout.index_box.hi[2]; ++wave)
+      weights.push_back(wave == 0 || is_nyquist(wave, grid.num[2]) ? 1 : 2);
+    return to_exec(exec, Span<const double>(weights), "weights of modes");
+  }
   /// Of the wave vector, in the unit: a whole number in a cubic box.
   static double component(const Grid& grid, double unit, int axis, Index wave) {
     return (is_cubic(grid) ? 1 : fundamental(grid, axis) / unit) * static_cast<double>(wave);
@@ -202,7 +207,7 @@ std::vector<double> sum_own(const Context& context, const Modes<T>& a, const Mod
   view.b = parts_of(b);
   view.squares = tables.squares.view();
   view.along = tables.along.view();
-  view.weights = tables.weights.view().of[2];
+  view.weights = tables.weights.span();
   if (tables.factors) view.factors = tables.factors->view();
   view.edges = edges.span();
   view.num_multipoles = frame.num_multipoles;

@@ -54,10 +54,12 @@ MemoryNeed group_order_need(const SearchSize& size, double bytes);
 struct NeighbourSize {
   Index num_queries = 0;  ///< over all ranks; 0: the particles themselves
   int k = 8;
-  Index chunk_bytes = 0;        ///< KnnOptions::chunk_bytes
-  double bytes_per_column = 0;  ///< of columns that quantities or a reduction need, per particle
-  bool lists = true;            ///< distances and indices are returned, no locations or columns
-  int num_quantities = 0;       ///< of KnnOutput::quantities
+  Index chunk_bytes = 0;  ///< KnnOptions::chunk_bytes
+  /// Of columns that quantities or a reduction need, per particle. Masses that are the same for all
+  /// particles of all ranks are no column.
+  double bytes_per_column = 0;
+  bool lists = true;       ///< distances and indices are returned, no locations or columns
+  int num_quantities = 0;  ///< of KnnOutput::quantities
 };
 
 /// knn() of particles.
@@ -80,7 +82,8 @@ double modes_bytes(const MeshSize& mesh);
 MemoryNeed paint_need(const SearchSize& size, const MeshSize& mesh, int window_order = 2);
 /// to_modes(): the modes are kept.
 MemoryNeed to_modes_need(const MeshSize& mesh);
-/// to_field() in the memory of the modes, into a field that is there.
+/// to_field() in the memory of the modes, into a field that is there. To keep the modes takes
+/// modes_bytes() / num_ranks more.
 MemoryNeed to_field_need(const MeshSize& mesh);
 /// displace() of modes that are there, in order 1 or 2.
 MemoryNeed displace_need(const MeshSize& mesh, int order = 2);

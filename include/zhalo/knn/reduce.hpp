@@ -36,7 +36,8 @@ template <class Real>
 Buffer<double> neighbour_quantity(const Domain<Real>& domain, const KnnOptions& options,
                                   const QuantityOptions& quantity, const KnnSpecies& species = {});
 
-/// The columns of the neighbours that a quantity is computed from.
+/// The columns of the neighbours that a quantity is computed from. A search keeps no column of
+/// masses that are the same for all particles of all ranks.
 struct QuantityNeeds {
   bool masses = false;
   bool velocities = false;

@@ -71,6 +71,15 @@ void check_exchange(const Communicator& comm, const Case& which) {
   comm.exchange(exec, plan.reversed(), {{column_view(received), back.data()}});
   back.back() = send.back();
   CHECK(back == send);
+
+  // What a rank has for itself stays where it is.
+  std::vector<Index> of_others(expected.size() + 1, -1);
+  comm.exchange(exec, plan, {{column_view(send), of_others.data(), true}});
+  of_others.pop_back();
+  const auto me = static_cast<std::size_t>(comm.rank());
+  std::fill(expected.begin() + plan.receive_offset[me],
+            expected.begin() + plan.receive_offset[me + 1], Index{-1});
+  CHECK(of_others == expected);
 }
 
 }  // namespace

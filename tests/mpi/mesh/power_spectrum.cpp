@@ -236,10 +236,14 @@ TEMPLATE_TEST_CASE("power spectrum: compensated as it is summed, or the modes be
   for (const Decomposition& decomposition : decompositions_of(context, grid)) {
     const Modes<TestType> modes = modes_of<TestType>(context, decomposition, noise_field());
     const double plain = power_spectrum(context, modes).bins.at(1).power;
+    Modes<TestType> other = copy_of(context, modes);
+    scale(context, other, -0.3);
     for (const Window window : {Window::cic, Window::pcs}) {
       for (const auto how : {Compensation::none, Compensation::window, Compensation::shot_noise}) {
         Modes<TestType> compensated = copy_of(context, modes);
         compensate(context, compensated, window, how);
+        Modes<TestType> compensated_other = copy_of(context, other);
+        compensate(context, compensated_other, window, how);
         const PowerSpectrum expected = power_spectrum(context, compensated, {.multipole_axis = 2});
         const PowerSpectrum found = power_spectrum(
             context, modes, {.multipole_axis = 2, .window = window, .compensation = how});
@@ -249,6 +253,10 @@ TEMPLATE_TEST_CASE("power spectrum: compensated as it is summed, or the modes be
           CHECK(found.bins[i].multipoles == expected.bins[i].multipoles);
         }
         CHECK((found.bins.at(1).power > plain) == (how != Compensation::none));
+        CHECK(cross_power_spectrum(context, modes, other, {.window = window, .compensation = how})
+                  .bins.at(1)
+                  .power ==
+              cross_power_spectrum(context, compensated, compensated_other).bins.at(1).power);
       }
     }
   }
