@@ -32,6 +32,7 @@ RUNS = {
         ((46, "-k", 16, "--reduce", "kth"), 1),
         ((CLUSTERED, "-k", 4), 1),
         ((CLUSTERED, "-k", 4), 3),
+        ((CLUSTERED, "-k", 4, "--reduce", "density"), 2),
     ],
     "density": [
         ((22, "--grid", 22), 1),
@@ -39,12 +40,15 @@ RUNS = {
         ((CLUSTERED, "--grid", 64), 1),
         ((CLUSTERED, "--grid", 64), 2),
         ((CLUSTERED, "--grid", 96, "--power", "power.txt"), 3),
+        ((CLUSTERED, "--grid", 64, "--interlace"), 1),
+        ((CLUSTERED, "--grid", 66, "--interlace"), 2),
     ],
     "ics": [
         (("--num", 22, "--box", 50), 1),
         (("--num", 46, "--box", 50), 1),
         (("--num", 46, "--box", 50, "--lpt", 1), 1),
         (("--num", 64, "--box", 50), 2),
+        (("--num", 46, "--box", 50), 2),
         (("--num", 48, "--box", 50, "--double"), 3),
     ],
 }
