@@ -234,17 +234,20 @@ bool has_room_for_own(Index from_axis, Index to_axis, Index ranks) {
   return true;
 }
 
-/// What comes from others, and, in the memory of the modes where there is no room, what stays.
-double exchange_bytes(const MeshSize& mesh, bool in_memory_of_modes) {
+/// Where a transform works beside its own memory: in what it transforms, or in what it makes.
+enum class WorksIn { input, output };
+
+/// What comes from others. What stays lies in the output, or in the input if there is room.
+double exchange_bytes(const MeshSize& mesh, WorksIn works_in) {
   const double modes = modes_bytes(mesh);
   const Index x = mesh.num[0], y = mesh.num[1], ranks = mesh.num_ranks;
-  const bool has_room = !in_memory_of_modes || ranks == 1 ||
+  const bool has_room = works_in == WorksIn::output || ranks == 1 ||
                         (has_room_for_own(x, y, ranks) && has_room_for_own(y, x, ranks));
   return has_room ? modes * (1 - 1.0 / mesh.num_ranks) : modes;
 }
 
 /// Of a transform: planes in two orders, and what is sent and comes.
-double workspace_bytes(const MeshSize& mesh, bool in_memory_of_modes) {
+double workspace_bytes(const MeshSize& mesh, WorksIn works_in) {
   constexpr double room = 8 << 20;
   constexpr double part = 64 << 20;
   const double modes = modes_bytes(mesh);
@@ -252,7 +255,7 @@ double workspace_bytes(const MeshSize& mesh, bool in_memory_of_modes) {
   const double plane = static_cast<double>(mesh.num[1]) * half * 2 * real_bytes(mesh.double_values);
   const double planes_at_once = std::max(room, plane);
   const double away = modes * (1 - 1.0 / mesh.num_ranks);
-  return 2 * std::min(modes, planes_at_once) + exchange_bytes(mesh, in_memory_of_modes) +
+  return 2 * std::min(modes, planes_at_once) + exchange_bytes(mesh, works_in) +
          2 * std::min(away, part);
 }
 
@@ -285,10 +288,12 @@ MemoryNeed paint_need(const SearchSize& size, const MeshSize& mesh, int window_o
 }
 
 MemoryNeed to_modes_need(const MeshSize& mesh) {
-  return {modes_bytes(mesh) + workspace_bytes(mesh, false), modes_bytes(mesh)};
+  return {modes_bytes(mesh) + workspace_bytes(mesh, WorksIn::output), modes_bytes(mesh)};
 }
 
-MemoryNeed to_field_need(const MeshSize& mesh) { return {workspace_bytes(mesh, true), 0}; }
+MemoryNeed to_field_need(const MeshSize& mesh) {
+  return {workspace_bytes(mesh, WorksIn::input), 0};
+}
 
 MemoryNeed displace_need(const MeshSize& mesh, int order) {
   const double particles = cells_of(mesh) * (6 * real_bytes(mesh.double_values) + global_bytes);

@@ -37,6 +37,14 @@ struct Fluid {
           velocity.data() + axis, points.box.dimensions * static_cast<Index>(sizeof(double)));
     return all;
   }
+  /// Its places in a precision, without anything else.
+  template <class Real>
+  PointSet<Real> places() const {
+    PointSet<Real> in_real;
+    in_real.box = points.box;
+    in_real.pos.assign(points.pos.begin(), points.pos.end());
+    return in_real;
+  }
   double v(Index i, int axis) const {
     return velocity[static_cast<std::size_t>(i * points.box.dimensions + axis)];
   }
@@ -170,10 +178,8 @@ TEMPLATE_TEST_CASE("built-in densities have the bits of the functor", "[knn]", f
   const int dimensions = GENERATE(2, 3);
   Context context;
   const Fluid fluid(300, dimensions);
-  const std::vector<TestType> pos(fluid.points.pos.begin(), fluid.points.pos.end());
-  Particles<TestType> particles{
-      .dimensions = dimensions,
-      .segments = {ParticleSegment<TestType>::interleaved(pos.data(), 300, dimensions)}};
+  const PointSet<TestType> places = fluid.places<TestType>();
+  Particles<TestType> particles = particles_of(places);
   particles.segments[0].mass = RealColumn(fluid.mass.data());
   // Rows that end in every lane of a vector, and longer than what is weighed at a time.
   for (const int k : {1, 2, 3, 4, 5, 6, 7, 8, 9, 31, 32, 64, 65, 150, 300}) {
@@ -198,10 +204,8 @@ TEMPLATE_TEST_CASE("quantities of equal masses have the bits of those with a col
   const int dimensions = GENERATE(2, 3);
   Context context;
   const Fluid fluid(400, dimensions);
-  const std::vector<TestType> pos(fluid.points.pos.begin(), fluid.points.pos.end());
-  Particles<TestType> uniform{
-      .dimensions = dimensions,
-      .segments = {ParticleSegment<TestType>::interleaved(pos.data(), 400, dimensions)}};
+  const PointSet<TestType> places = fluid.places<TestType>();
+  Particles<TestType> uniform = particles_of(places);
   uniform.uniform_mass = 0.3;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimensions); ++axis)
     uniform.segments[0].velocity[axis] = fluid.particles().segments[0].velocity[axis];
