@@ -3,6 +3,7 @@
 /// Templates are defined in kernels/common/knn, for Host and Cuda, float and double.
 #pragma once
 
+#include <optional>
 #include <type_traits>
 
 #include "kernels/tree.hpp"
@@ -163,8 +164,7 @@ struct EqualMasses {
 /// each.
 struct QuantityColumns {
   SearchColumn<double> mass;
-  EqualMasses equal_masses;  ///< if has_equal_masses, in place of `mass`
-  bool has_equal_masses = false;
+  std::optional<EqualMasses> equal_masses;  ///< in place of `mass`
   SearchColumn<double> velocity;
   int dimensions = 3;
 };

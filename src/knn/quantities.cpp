@@ -77,11 +77,9 @@ kernels::QuantityColumns QuantityInput<Real>::at_neighbours(const NeighbourLists
                                                             int first) const {
   kernels::QuantityColumns at_neighbours;
   at_neighbours.dimensions = dimensions_;
+  at_neighbours.equal_masses = equal_masses_;
   std::size_t next = 0;
-  if (equal_masses_) {
-    at_neighbours.has_equal_masses = true;
-    at_neighbours.equal_masses = *equal_masses_;
-  } else if (!columns_.empty()) {
+  if (!equal_masses_ && !columns_.empty()) {
     at_neighbours.mass = lists.template column<double>(first);
     ++next;
   }

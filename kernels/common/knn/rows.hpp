@@ -34,20 +34,20 @@ void reduce_rows_in(const E& exec, const NeighbourRows<Real>& rows, const Quanti
     using Reduction = typename ReductionOn<E, std::decay_t<decltype(built_in)>>::type;
     const Reduction reduction{built_in};
     using OfEqual = OfEqualMasses<Reduction>;
-    const OfEqual of_equal{columns.equal_masses, reduction};
+    const OfEqual of_equal{columns.equal_masses.value_or(EqualMasses{}), reduction};
     if constexpr (num_columns_of<Reduction> == 0) {
       using Reduce = ReduceRow<Real, Reduction, double>;
       for_each(exec, rows.num, Reduce{rows, {}, reduction, results});
     } else if constexpr (num_columns_of<Reduction> == 1) {
       using Reduce = ReduceRow<Real, Reduction, double, double>;
       using ReduceEqual = ReduceRow<Real, OfEqual, double>;
-      if (columns.has_equal_masses)
+      if (columns.equal_masses)
         return for_each(exec, rows.num, ReduceEqual{rows, {}, of_equal, results});
       for_each(exec, rows.num, Reduce{rows, {columns.mass, {}}, reduction, results});
     } else {
       using Reduce = ReduceRow<Real, Reduction, double, double, Velocity>;
       using ReduceEqual = ReduceRow<Real, OfEqual, double, Velocity>;
-      if (columns.has_equal_masses)
+      if (columns.equal_masses)
         return for_each(exec, rows.num, ReduceEqual{rows, {velocity, {}}, of_equal, results});
       for_each(exec, rows.num, Reduce{rows, {columns.mass, {velocity, {}}}, reduction, results});
     }
