@@ -1,18 +1,15 @@
 /// From positions to sorted ones on the host. Positions travel with their keys' order and are never
-/// fetched from random places in memory: records of them are partitioned by the highest bits of
-/// their keys, and each part is sorted in the cache.
+/// fetched from random places in memory: records of them lie in parts by the highest bits of their
+/// keys, and each part is sorted in the cache.
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "kernels/host/chunk.hpp"
-#include "kernels/host/parallel.hpp"
-#include "kernels/host/radix_sort.hpp"
-#include "kernels/particles.hpp"
+#include "kernels/host/arrived_parts.hpp"
+#include "kernels/host/position_parts.hpp"
 #include "kernels/sort.hpp"
 
 namespace zhalo::kernels {
@@ -21,165 +18,78 @@ namespace zhalo::kernels {
 inline constexpr Index max_part = 1 << 18;
 /// Bits by which a part is sorted at first: two digits. Few particles agree in all of them.
 inline constexpr int first_bits_of_part = 2 * max_digit_bits;
-/// Parts are of about 2^this records.
-inline constexpr int part_size_bits = 10;
 
-inline int bits_of(Index number) {
-  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(number)));
+template <class T>
+std::unique_ptr<T[]> uninitialised(Index num) {
+  return std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(num));
 }
 
-/// Room for the words of one part.
-struct PartScratch {
-  explicit PartScratch(Index num)
-      : words(std::make_unique_for_overwrite<std::uint64_t[]>(static_cast<std::size_t>(num))),
-        spare(std::make_unique_for_overwrite<std::uint64_t[]>(static_cast<std::size_t>(num))) {}
-  std::unique_ptr<std::uint64_t[]> words, spare;
-};
-
-/// What the keys of some particles have in common.
-struct KeyRange {
-  std::uint64_t lowest = 0;  ///< no key is smaller
-  int bits = 0;              ///< of what is above it
-};
-
-/// Bits that a first partition of so many records looks at.
-inline int digit_bits_of(Index num) {
-  return std::clamp(bits_of(num) - part_size_bits, 0, max_digit_bits);
-}
-
-/// First records are made and partitioned, which needs the particles. Then they are sorted.
+/// Room for the words of one part, and for its records where these are still to be gathered.
 template <class Real>
+struct PartScratch {
+  PartScratch(Index num, bool gathers)
+      : words(uninitialised<std::uint64_t>(num)),
+        spare(uninitialised<std::uint64_t>(num)),
+        records(uninitialised<PositionRecord<Real>>(gathers ? num : 0)) {}
+  std::unique_ptr<std::uint64_t[]> words, spare;
+  std::unique_ptr<PositionRecord<Real>[]> records;
+};
+
+template <class Real>
+SortedColumns<Real> make_columns(const Host& exec, const KeyFrame& frame, Index num) {
+  SortedColumns<Real> sorted;
+  sorted.frame = frame;
+  sorted.keys = Buffer<std::uint64_t>(exec, num, "keys");
+  sorted.order = Buffer<LocalIndex>(exec, num, "sorted order");
+  for (auto& axis : sorted.pos) axis = Buffer<Real>(exec, num, "sorted positions");
+  return sorted;
+}
+
+template <class Real>
+void put_record(const PositionRecord<Real>& record, Index to, SortedColumns<Real>& sorted) {
+  for (std::size_t axis = 0; axis < 3; ++axis) sorted.pos[axis].data()[to] = record.pos[axis];
+  sorted.order.data()[to] = record.index;
+}
+
+/// Sorts the particles of each part. Parts is RecordParts or ArrivedParts.
+template <class Real, class Parts>
 class PositionSort {
  public:
-  /// `loading` says how positions are wrapped and scaled, `keys` how keys follow from that.
-  struct Frames {
-    const KeyFrame& loading;
-    const KeyFrame& keys;
-  };
-
-  PositionSort(const Host& exec, const ParticlesView<Real>& particles, const Frames& frames,
-               const KeyRange& range)
-      : PositionSort(exec, particles, frames, range,
-                     std::min(digit_bits_of(particles.num), range.bits)) {}
-
-  PositionSort(const Host& exec, const ParticlesView<Real>& particles, const Frames& frames,
-               const KeyRange& range, int num_digit_bits)
+  PositionSort(const Host& exec, const KeyFrame& frame, const PartKeys& keys, Parts parts)
       : exec_(exec),
-        particles_(particles),
-        loading_(frames.loading),
-        lowest_key_(range.lowest),
-        digit_(KeyBits{0, range.bits}.highest(num_digit_bits)),
-        num_rest_bits_(range.bits - num_digit_bits) {
-    sorted_.frame = frames.keys;
-    partition();
-  }
+        part_keys_(keys),
+        parts_(std::move(parts)),
+        sorted_(make_columns<Real>(exec, frame, starts().num_particles())) {}
 
-  /// The particles are no longer needed.
-  SortedColumns<Real> sort() {
-    make_room();
+  SortedColumns<Real> run() {
     sort_parts();
-    return std::move(sorted_);
-  }
-
-  /// No more than the partition. Keys are the lowest of each part.
-  SortedColumns<Real> group() {
-    make_room();
-    run_tasks(exec_, static_cast<Index>(digit_.num_values()), [&](Index part) {
-      const Index first = starts_[static_cast<std::size_t>(part)];
-      const Index last = starts_[static_cast<std::size_t>(part) + 1];
-      const std::uint64_t key = lowest_key_ + (static_cast<std::uint64_t>(part) << num_rest_bits_);
-      std::fill(sorted_.keys.data() + first, sorted_.keys.data() + last, key);
-      for (Index i = first; i < last; ++i) put(i, records_.span()[i]);
-    });
-    sorted_.num_low_bits = num_rest_bits_;
     return std::move(sorted_);
   }
 
  private:
   using Chunk = PositionChunk<Real>;
+  using Record = PositionRecord<Real>;
 
-  void make_room() {
-    sorted_.keys = Buffer<std::uint64_t>(exec_, particles_.num, "keys");
-    sorted_.order = Buffer<LocalIndex>(exec_, particles_.num, "sorted order");
-    for (auto& axis : sorted_.pos) axis = Buffer<Real>(exec_, particles_.num, "sorted positions");
-  }
-
-  /// Calls f(first of the chunk, its size, chunk) for the particles [first, last).
-  template <class F>
-  void for_each_chunk(Index first, Index last, const F& f) const {
-    Chunk chunk;
-    while (first < last) {
-      const ParticleRow<Real> particle = particles_[first];
-      const Index num =
-          std::min({Chunk::max_num, last - first, particle.segment.num - particle.row});
-      load_chunk(particle, num, loading_, chunk);
-      f(first, num, chunk);
-      first += num;
-    }
-  }
-
-  /// Puts records into the order of the highest bits of their keys. Each thread takes one block.
-  void partition() {
-    const Index num = particles_.num;
-    const Index num_blocks = std::clamp<Index>(num / host_block, 1, threads_of(exec_));
-    const auto first_of = [&](Index block) { return num * block / num_blocks; };
-    std::vector<DigitCounts> at(static_cast<std::size_t>(num_blocks));
-    Buffer<std::uint16_t> digits(exec_, num, "sorting of positions");
-    run_tasks(exec_, num_blocks, [&](Index b) {
-      count(first_of(b), first_of(b + 1), digits.data(), at[static_cast<std::size_t>(b)]);
-    });
-    starts_ = interleave(at, digit_.num_values());
-    records_ = Buffer<PositionRecord<Real>>(exec_, num, "sorting of positions");
-    run_tasks(exec_, num_blocks, [&](Index b) {
-      scatter(first_of(b), first_of(b + 1), digits.data(), at[static_cast<std::size_t>(b)]);
-    });
-  }
-
-  void count(Index first, Index last, std::uint16_t* digits, DigitCounts& counts) const {
-    std::fill_n(counts.begin(), digit_.num_values(), Index{0});
-    for_each_chunk(first, last, [&](Index at, Index num, const Chunk& chunk) {
-      std::uint64_t keys[Chunk::max_num];
-      find_keys({chunk.axis[0], chunk.axis[1], chunk.axis[2]}, num, sorted_.frame, keys);
-      for (Index i = 0; i < num; ++i) {
-        ZHALO_EXPECT(keys[i] >= lowest_key_);
-        const std::size_t digit = digit_.of(keys[i] - lowest_key_);
-        digits[at + i] = static_cast<std::uint16_t>(digit);
-        ++counts[digit];
-      }
-    });
-  }
-
-  void scatter(Index first, Index last, const std::uint16_t* digits, DigitCounts& indices) {
-    PositionRecord<Real>* const records = records_.data();
-    for_each_chunk(first, last, [&](Index at, Index num, const Chunk& chunk) {
-      for (Index i = 0; i < num; ++i) {
-        records[indices[digits[at + i]]++] = {
-            {chunk.axis[0][i], chunk.axis[1][i], chunk.axis[2][i]},
-            static_cast<LocalIndex>(at + i)};
-      }
-    });
-  }
+  const PartStarts& starts() const { return parts_.starts; }
 
   bool is_large(Index num) const {
-    const Index share = particles_.num / (Index{4} * threads_of(exec_));
+    const Index share = starts().num_particles() / (Index{4} * threads_of(exec_));
     return num > max_part || (num > std::max(share, cache_elements) && threads_of(exec_) > 1);
   }
 
   /// Each task takes parts that follow each other, so that all have about as much to do.
   void sort_parts() {
-    const auto num_parts = static_cast<Index>(digit_.num_values());
-    const auto size_of = [&](Index part) {
-      return starts_[static_cast<std::size_t>(part) + 1] - starts_[static_cast<std::size_t>(part)];
-    };
-    const Index per_task = std::max(host_block, particles_.num / (Index{16} * threads_of(exec_)));
+    const Index num_parts = starts().num_parts();
+    const Index per_task =
+        std::max(host_block, starts().num_particles() / (Index{16} * threads_of(exec_)));
     std::vector<Index> tasks{0};
     Index in_task = 0;
     for (Index part = 0; part < num_parts; ++part) {
-      if (is_large(size_of(part))) {
+      if (is_large(starts().size(part))) {
         sort_large_part(part);
         continue;
       }
-      in_task += size_of(part);
+      in_task += starts().size(part);
       if (in_task < per_task) continue;
       tasks.push_back(part + 1);
       in_task = 0;
@@ -190,29 +100,28 @@ class PositionSort {
       const Index last = tasks[static_cast<std::size_t>(task) + 1];
       Index max_size = 0;
       for (Index part = first; part < last; ++part)
-        if (!is_large(size_of(part))) max_size = std::max(max_size, size_of(part));
-      const PartScratch scratch(max_size);
+        if (!is_large(starts().size(part))) max_size = std::max(max_size, starts().size(part));
+      const PartScratch<Real> scratch(max_size, Parts::must_gather);
       for (Index part = first; part < last; ++part)
-        if (!is_large(size_of(part))) sort_part_in_cache(part, scratch);
+        if (!is_large(starts().size(part))) sort_part_in_cache(part, scratch);
     });
   }
 
   /// Words hold the highest bits of what is left of the keys, and below them the records' places
   /// in the part.
-  void sort_part_in_cache(Index part, const PartScratch& scratch) {
-    const Index first = starts_[static_cast<std::size_t>(part)];
-    const Index num = starts_[static_cast<std::size_t>(part) + 1] - first;
-    const PositionRecord<Real>* records = records_.data() + first;
-    const int index_bits = bits_of(num);
+  void sort_part_in_cache(Index part, const PartScratch<Real>& scratch) {
+    const Index first = starts().first(part), num = starts().size(part);
+    const Record* const records = records_of(part, scratch.records.get());
+    const int index_bits = bits_of(num), num_rest_bits = part_keys_.num_rest_bits();
     const KeyBits bits =
-        KeyBits{0, num_rest_bits_}.highest(std::min(num_rest_bits_, first_bits_of_part));
+        KeyBits{0, num_rest_bits}.highest(std::min(num_rest_bits, first_bits_of_part));
     for (Index at = 0; at < num; at += Chunk::max_num) {
       const Index size = std::min(Chunk::max_num, num - at);
       std::uint64_t keys[Chunk::max_num];
       keys_of_records(records + at, size, keys);
       for (Index i = 0; i < size; ++i)
         scratch.words[static_cast<std::size_t>(at + i)] =
-            std::uint64_t{bits.of(keys[i] - lowest_key_)} << index_bits |
+            std::uint64_t{bits.of(keys[i] - part_keys_.lowest())} << index_bits |
             static_cast<std::uint64_t>(at + i);
     }
     const Words words{scratch.words.get()};
@@ -224,8 +133,7 @@ class PositionSort {
       find_keys({to.pos[0], to.pos[1], to.pos[2]}, num, sorted_.frame, keys);
       finish_runs(first, first + num, bits.low);
     } else {
-      const std::uint64_t lowest =
-          lowest_key_ + (static_cast<std::uint64_t>(part) << num_rest_bits_);
+      const std::uint64_t lowest = part_keys_.lowest_of(part);
       for (Index i = 0; i < num; ++i) keys[i] = lowest + (words.keys[i] >> index_bits);
     }
   }
@@ -237,21 +145,26 @@ class PositionSort {
             sorted_.order.data() + first};
   }
 
-  void keys_of_records(const PositionRecord<Real>* records, Index num, std::uint64_t* keys) const {
+  /// Records of a part, gathered into the room if they do not lie together yet.
+  const Record* records_of(Index part, Record* room) const {
+    if constexpr (Parts::must_gather) {
+      parts_.gather(part, 0, starts().size(part), room);
+      return room;
+    } else {
+      return parts_.data(part);
+    }
+  }
+
+  void keys_of_records(const Record* records, Index num, std::uint64_t* keys) const {
     Chunk chunk;
     load_records(records, num, chunk);
     find_keys({chunk.axis[0], chunk.axis[1], chunk.axis[2]}, num, sorted_.frame, keys);
   }
 
-  void put(Index to, const PositionRecord<Real>& record) {
-    for (std::size_t axis = 0; axis < 3; ++axis) sorted_.pos[axis].data()[to] = record.pos[axis];
-    sorted_.order.data()[to] = record.index;
-  }
-
   /// Where keys that agree but for their lowest bits are not in order yet, sorts them.
   void finish_runs(Index first, Index last, int num_low_bits) {
     const std::uint64_t* keys = sorted_.keys.data();
-    const auto high_of = [&](Index i) { return (keys[i] - lowest_key_) >> num_low_bits; };
+    const auto high_of = [&](Index i) { return (keys[i] - part_keys_.lowest()) >> num_low_bits; };
     for (Index i = first + 1; i < last; ++i) {
       if (keys[i - 1] <= keys[i]) continue;
       const std::uint64_t high = high_of(i);
@@ -264,7 +177,7 @@ class PositionSort {
   }
 
   void sort_run(Index begin, Index end) {
-    std::vector<std::pair<std::uint64_t, PositionRecord<Real>>> run;
+    std::vector<std::pair<std::uint64_t, Record>> run;
     for (Index i = begin; i < end; ++i)
       run.push_back(
           {sorted_.keys.span()[i],
@@ -275,21 +188,21 @@ class PositionSort {
     });
     for (const auto& [key, record] : run) {
       sorted_.keys.data()[begin] = key;
-      put(begin++, record);
+      put_record(record, begin++, sorted_);
     }
   }
 
   /// By all threads: pairs of keys and places first, then the records.
   void sort_large_part(Index part) {
-    const Index first = starts_[static_cast<std::size_t>(part)];
-    const Index num = starts_[static_cast<std::size_t>(part) + 1] - first;
-    const PositionRecord<Real>* records = records_.data() + first;
+    const Index first = starts().first(part), num = starts().size(part);
+    Buffer<Record> gathered(exec_, Parts::must_gather ? num : 0, "sorting of positions");
+    const Record* const records = records_by_all_threads(part, gathered);
     const Span<std::uint64_t> keys = sorted_.keys.span().subspan(first, num);
     Buffer<LocalIndex> indices(exec_, num, "sorting of keys");
     for_each_block(exec_, num, Chunk::max_num, [&](Index begin, Index end) {
       keys_of_records(records + begin, end - begin, keys.data() + begin);
       for (Index i = begin; i < end; ++i) {
-        keys.data()[i] -= lowest_key_;
+        keys.data()[i] -= part_keys_.lowest();
         indices.data()[i] = static_cast<LocalIndex>(i);
       }
     });
@@ -297,25 +210,31 @@ class PositionSort {
       Buffer<std::uint64_t> spare_keys(exec_, num, "sorting of keys");
       Buffer<LocalIndex> spare_indices(exec_, num, "sorting of keys");
       sort_pairs(exec_, {keys, indices.span(), spare_keys.span(), spare_indices.span()},
-                 num_rest_bits_);
+                 part_keys_.num_rest_bits());
     }
     for_each_block(exec_, num, host_block, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
-        keys.data()[i] += lowest_key_;
+        keys.data()[i] += part_keys_.lowest();
         prefetch_line(&records[indices.span()[std::min(i + prefetch_distance, num - 1)]]);
-        put(first + i, records[indices.span()[i]]);
+        put_record(records[indices.span()[i]], first + i, sorted_);
       }
     });
   }
 
+  const Record* records_by_all_threads(Index part, Buffer<Record>& room) const {
+    if constexpr (Parts::must_gather) {
+      for_each_block(exec_, room.size(), host_block, [&](Index begin, Index end) {
+        parts_.gather(part, begin, end, room.data() + begin);
+      });
+      return room.data();
+    } else {
+      return parts_.data(part);
+    }
+  }
+
   Host exec_;
-  ParticlesView<Real> particles_;
-  KeyFrame loading_;
-  std::uint64_t lowest_key_;
-  KeyBits digit_;
-  int num_rest_bits_;
-  std::vector<Index> starts_;  ///< of each part
-  Buffer<PositionRecord<Real>> records_;
+  PartKeys part_keys_;
+  Parts parts_;
   SortedColumns<Real> sorted_;
 };
 

@@ -10,10 +10,26 @@
 namespace zhalo::kernels {
 namespace {
 
+/// By all bits.
+template <class Real>
+SortedColumns<Real> sort_partitioned(const Host& exec, const ParticlesView<Real>& particles,
+                                     const typename PositionPartition<Real>::Frames& frames,
+                                     const PartKeys& keys) {
+  return PositionSort<Real, RecordParts<Real>>(
+             exec, frames.keys, keys, PositionPartition<Real>(exec, particles, frames, keys).run())
+      .run();
+}
+
+/// Of so many particles with keys in a range.
+PartKeys usual_parts(Index num, const KeyRange& range) {
+  return {range, std::min(digit_bits_of(num), range.bits)};
+}
+
 template <class Real>
 SortedColumns<Real> sort_given(const Host& exec, const ParticlesView<Real>& particles,
                                const KeyFrame& frame) {
-  return PositionSort<Real>(exec, particles, {frame, frame}, {0, frame.key_bits()}).sort();
+  return sort_partitioned<Real>(exec, particles, {frame, frame},
+                                usual_parts(particles.num, {0, frame.key_bits()}));
 }
 
 /// Of a view of coordinates that are wrapped and scaled already.
@@ -43,10 +59,9 @@ void sort_group(const Host& exec, const Group& group, SortedColumns<Real>& sorte
   const int dimensions = sorted.frame.box.dimensions;
   const SegmentView<Real> segment = segment_of(group.num, dimensions, sorted.pos, group.first);
   const KeyRange range{sorted.keys.span()[group.first], sorted.num_low_bits};
-  const SortedColumns<Real> of_group =
-      PositionSort<Real>(exec, {{&segment, 1}, group.num, dimensions},
-                         {without_changes(dimensions), sorted.frame}, range)
-          .sort();
+  const SortedColumns<Real> of_group = sort_partitioned<Real>(
+      exec, {{&segment, 1}, group.num, dimensions}, {without_changes(dimensions), sorted.frame},
+      usual_parts(group.num, range));
   Buffer<LocalIndex> order(exec, group.num, "sorting of positions");
   for (Index i = 0; i < group.num; ++i)
     order.data()[i] = sorted.order.span()[group.first + of_group.order.span()[i]];
@@ -72,47 +87,44 @@ void sort_groups(const Host& exec, const std::vector<std::uint64_t>& keys,
   }
 }
 
+/// No more than a partition. Keys are the lowest of each part.
 template <class Real>
 SortedColumns<Real> sort_by_high_bits(const Host& exec, const ParticlesView<Real>& particles,
                                       const KeyFrame& frame, Index num_usual) {
-  const int num_bits = frame.key_bits();
-  const int num_digit_bits = std::min(digit_bits_of(num_usual), num_bits);
-  return PositionSort<Real>(exec, particles, {frame, frame}, {0, num_bits}, num_digit_bits).group();
+  const PartKeys keys = usual_parts(num_usual, {0, frame.key_bits()});
+  const RecordParts<Real> parts =
+      PositionPartition<Real>(exec, particles, {frame, frame}, keys).run();
+  SortedColumns<Real> sorted = make_columns<Real>(exec, frame, particles.num);
+  sorted.num_low_bits = keys.num_rest_bits();
+  run_tasks(exec, keys.num_parts(), [&](Index part) {
+    const Index first = parts.starts.first(part), last = first + parts.starts.size(part);
+    std::fill(sorted.keys.data() + first, sorted.keys.data() + last, keys.lowest_of(part));
+    const PositionRecord<Real>* const records = parts.data(part);
+    for (Index i = first; i < last; ++i) put_record(records[i - first], i, sorted);
+  });
+  return sorted;
 }
 
-/// Each run ascends but for the lowest bits: its first and last keys bound the others.
-template <class Real>
-KeyRange range_of(const ArrivedPositions<Real>& arrived, const KeyFrame& frame) {
-  const bool is_flat = frame.box.dimensions == 2;
-  const Real zero = 0;
-  const auto key_at = [&](Index i) {
-    const Real* const z = is_flat ? &zero : arrived.pos[2].data() + i;
-    std::uint64_t key = 0;
-    find_keys({arrived.pos[0].data() + i, arrived.pos[1].data() + i, z}, 1, frame, &key);
-    return key;
-  };
-  std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max(), highest = 0;
-  const std::vector<Index>& first = arrived.first_of_run;
-  for (std::size_t r = 0; r + 1 < first.size(); ++r) {
-    if (first[r] == first[r + 1]) continue;
-    const int num_low_bits = arrived.num_low_bits;
-    const std::uint64_t low_bits = (std::uint64_t{1} << num_low_bits) - 1;
-    lowest = std::min(lowest, key_at(first[r]) & ~low_bits);
-    highest = std::max(highest, key_at(first[r + 1] - 1) | low_bits);
-  }
-  if (lowest > highest) return {};
-  return {lowest, static_cast<int>(std::bit_width(highest - lowest))};
-}
-
+/// In parts as they came, or, where these would be too large or too many, partitioned anew.
 template <class Real>
 SortedColumns<Real> sort_runs(const Host& exec, ArrivedPositions<Real> arrived,
                               const KeyFrame& frame) {
   const int dimensions = frame.box.dimensions;
+  const KeyRange range = range_of(arrived, frame);
+  const int num_common_bits = std::max(0, range.bits - arrived.num_low_bits);
+  const PartKeys as_they_came(range, std::min(digit_bits_of(arrived.num()), num_common_bits));
+  if (ArrivedParts<Real>::suit(arrived, as_they_came)) {
+    ArrivedParts<Real> parts(exec, std::move(arrived), frame, as_they_came);
+    return PositionSort<Real, ArrivedParts<Real>>(exec, frame, as_they_came, std::move(parts))
+        .run();
+  }
+  const PartKeys keys = usual_parts(arrived.num(), range);
   const SegmentView<Real> segment = segment_of(arrived.num(), dimensions, arrived.pos, 0);
-  PositionSort<Real> sort(exec, {{&segment, 1}, segment.num, dimensions},
-                          {without_changes(dimensions), frame}, range_of(arrived, frame));
+  RecordParts<Real> parts = PositionPartition<Real>(exec, {{&segment, 1}, segment.num, dimensions},
+                                                    {without_changes(dimensions), frame}, keys)
+                                .run();
   arrived = {};
-  return sort.sort();
+  return PositionSort<Real, RecordParts<Real>>(exec, frame, keys, std::move(parts)).run();
 }
 
 }  // namespace

@@ -36,9 +36,11 @@ struct Request {
   int dimensions;
   int bits;  ///< of each axis
   int num_runs;
+  int num_low_bits = 0;  ///< of the keys, by which runs are in no order
 };
 
-/// Positions in the order of arrival, multiplied by the scale: each run is in the order of keys.
+/// Positions in the order of arrival, multiplied by the scale: each run is in the order of the high
+/// bits of the keys.
 template <class Real>
 struct Arrived {
   kernels::KeyFrame frame;
@@ -83,8 +85,9 @@ struct Arrived {
         scaled[axis] = std::min(scaled[axis], std::nextafter(Real{8}, Real{0}));
       run.emplace_back(key_of(scaled), scaled);
     }
-    std::stable_sort(run.begin(), run.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(run.begin(), run.end(), [&](const auto& a, const auto& b) {
+      return a.first >> wanted.num_low_bits < b.first >> wanted.num_low_bits;
+    });
     for (const auto& [key, scaled] : run) {
       keys.push_back(key);
       for (std::size_t axis = 0; axis < 3; ++axis)
@@ -104,7 +107,8 @@ std::vector<T> in_order(const std::vector<T>& values, const std::vector<LocalInd
 
 template <class Real>
 void check(const Exec& exec, const Request& wanted) {
-  CAPTURE(static_cast<int>(wanted.place), wanted.num, wanted.dimensions, wanted.bits);
+  CAPTURE(static_cast<int>(wanted.place), wanted.num, wanted.dimensions, wanted.bits,
+          wanted.num_low_bits);
   const Arrived<Real> arrived(wanted);
   REQUIRE(static_cast<Index>(arrived.keys.size()) == wanted.num);
   std::vector<LocalIndex> expected(arrived.keys.size());
@@ -114,6 +118,7 @@ void check(const Exec& exec, const Request& wanted) {
 
   kernels::ArrivedPositions<Real> given;
   given.first_of_run = arrived.first_of_run;
+  given.num_low_bits = wanted.num_low_bits;
   for (int axis = 0; axis < wanted.dimensions; ++axis)
     given.pos[axis] = upload(exec, arrived.pos[axis]);
   const auto sorted = on(exec, [&](const auto& e) {
@@ -156,12 +161,31 @@ TEMPLATE_TEST_CASE("many positions from other ranks are sorted stably by their k
   check_all<double>(*exec, 50'000, {2, 31});
 }
 
+TEMPLATE_TEST_CASE("runs that are in the order of few high bits are sorted by all bits", "[parity]",
+                   ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  for (const Place place :
+       {Place::everywhere, Place::one_point, Place::in_a_cluster, Place::around_half_of_keys}) {
+    for (const Index num : {1, 700, 50'000}) {
+      for (const int num_high_bits : {0, 1, 3, 11, 20}) {
+        check<float>(*exec, {place, num, 3, 21, 4, 63 - num_high_bits});
+        check<double>(*exec, {place, num, 2, 31, 3, 62 - num_high_bits});
+      }
+    }
+  }
+}
+
 TEMPLATE_TEST_CASE("a run with more positions than one thread sorts alone", "[parity]",
                    ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;
   check<float>(*exec, {Place::in_a_cluster, 300'000, 3, 21, 2});
   check<double>(*exec, {Place::one_point, 300'000, 2, 31, 2});
+  // One part with two slices: as it came, and too large for that.
+  check<float>(*exec, {Place::everywhere, 60'000, 3, 21, 2, 63});
+  check<float>(*exec, {Place::everywhere, 70'000, 3, 21, 2, 63});
+  check<float>(*exec, {Place::in_a_cluster, 300'000, 3, 21, 2, 53});
 }
 
 }  // namespace zhalo::testing

@@ -1,0 +1,137 @@
+/// Parts of what came from other ranks. Each run is in the order of the parts as it came, so that a
+/// part is a slice of each run: nothing is partitioned again.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "kernels/host/position_parts.hpp"
+
+namespace zhalo::kernels {
+
+template <class Real>
+std::uint64_t key_of_arrived(const ArrivedPositions<Real>& arrived, Index i,
+                             const KeyFrame& frame) {
+  const Real zero = 0;
+  const Real* const z = frame.box.dimensions == 2 ? &zero : arrived.pos[2].data() + i;
+  std::uint64_t key = 0;
+  find_keys({arrived.pos[0].data() + i, arrived.pos[1].data() + i, z}, 1, frame, &key);
+  return key;
+}
+
+/// Each run ascends but for the lowest bits: its first and last keys bound the others.
+template <class Real>
+KeyRange range_of(const ArrivedPositions<Real>& arrived, const KeyFrame& frame) {
+  const std::uint64_t low_bits = (std::uint64_t{1} << arrived.num_low_bits) - 1;
+  std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max(), highest = 0;
+  const std::vector<Index>& first = arrived.first_of_run;
+  for (std::size_t r = 0; r + 1 < first.size(); ++r) {
+    if (first[r] == first[r + 1]) continue;
+    lowest = std::min(lowest, key_of_arrived(arrived, first[r], frame) & ~low_bits);
+    highest = std::max(highest, key_of_arrived(arrived, first[r + 1] - 1, frame) | low_bits);
+  }
+  if (lowest > highest) return {};
+  return {lowest, static_cast<int>(std::bit_width(highest - lowest))};
+}
+
+template <class Real>
+class ArrivedParts {
+ public:
+  static constexpr bool must_gather = true;
+
+  /// Whether parts are small enough to be sorted in the cache, though not smaller than the bits by
+  /// which runs ascend allow, and slices are long enough.
+  static bool suit(const ArrivedPositions<Real>& arrived, const PartKeys& keys) {
+    constexpr Index max_usual_part = Index{1} << 16, min_usual_slice = 16;
+    return keys.num_rest_bits() >= arrived.num_low_bits &&
+           arrived.num() <= keys.num_parts() * max_usual_part &&
+           arrived.num() >= keys.num_parts() * num_runs(arrived) * min_usual_slice;
+  }
+
+  ArrivedParts(const Host& exec, ArrivedPositions<Real> arrived, const KeyFrame& frame,
+               const PartKeys& keys)
+      : arrived_(std::move(arrived)), num_parts_(keys.num_parts()) {
+    slices_.resize(static_cast<std::size_t>(num_runs(arrived_) * (num_parts_ + 1)));
+    run_tasks(exec, num_runs(arrived_), [&](Index run) { cut(run, frame, keys); });
+    starts.of.resize(static_cast<std::size_t>(num_parts_) + 1);
+    for (Index part = 0; part < num_parts_; ++part) {
+      Index size = 0;
+      for (Index run = 0; run < num_runs(arrived_); ++run)
+        size += slice(run, part + 1) - slice(run, part);
+      starts.of[static_cast<std::size_t>(part) + 1] = starts.first(part) + size;
+    }
+  }
+
+  /// Writes the records [first, last) of a part, which are in the order of arrival.
+  void gather(Index part, Index first, Index last, PositionRecord<Real>* to) const {
+    const Real* const x = arrived_.pos[0].data();
+    const Real* const y = arrived_.pos[1].data();
+    const Real* const z = arrived_.pos[2].size() == 0 ? nullptr : arrived_.pos[2].data();
+    Index begin = 0;  // of the slice, in the part
+    for (Index run = 0; run < num_runs(arrived_) && begin < last; ++run) {
+      const Index from = slice(run, part);
+      const Index end = begin + slice(run, part + 1) - from;
+      for (Index at = std::max(first, begin); at < std::min(last, end); ++at) {
+        const Index i = from + at - begin;
+        *to++ = {{x[i], y[i], z == nullptr ? Real{0} : z[i]}, static_cast<LocalIndex>(i)};
+      }
+      begin = end;
+    }
+  }
+
+  PartStarts starts;
+
+ private:
+  static Index num_runs(const ArrivedPositions<Real>& arrived) {
+    return static_cast<Index>(arrived.first_of_run.size()) - 1;
+  }
+  Index slice(Index run, Index part) const {
+    return slices_[static_cast<std::size_t>(run * (num_parts_ + 1) + part)];
+  }
+
+  /// Finds where the parts of a run begin.
+  void cut(Index run, const KeyFrame& frame, const PartKeys& keys) {
+    const Index end = arrived_.first_of_run[static_cast<std::size_t>(run) + 1];
+    Index begin = arrived_.first_of_run[static_cast<std::size_t>(run)];
+    Index* const slices = slices_.data() + run * (num_parts_ + 1);
+    for (Index part = 0; part < num_parts_; ++part) {
+      slices[part] = begin = first_from(begin, end, [&](Index i) {
+        return keys.part_of(key_of_arrived(arrived_, i, frame)) >= static_cast<std::size_t>(part);
+      });
+    }
+    slices[num_parts_] = end;
+  }
+
+  /// The first in [begin, end) for which `is_behind`, which is so for all after it; else `end`.
+  /// Often near to begin.
+  template <class Predicate>
+  static Index first_from(Index begin, Index end, const Predicate& is_behind) {
+    Index step = 1;
+    while (begin < end) {
+      const Index at = std::min(begin + step, end) - 1;
+      if (is_behind(at)) {
+        end = at;
+        break;
+      }
+      begin = at + 1;
+      step *= 2;
+    }
+    while (begin < end) {
+      const Index middle = begin + (end - begin) / 2;
+      if (is_behind(middle)) {
+        end = middle;
+      } else {
+        begin = middle + 1;
+      }
+    }
+    return begin;
+  }
+
+  ArrivedPositions<Real> arrived_;
+  Index num_parts_;
+  std::vector<Index> slices_;  ///< of each run, where each part begins, and where the last one ends
+};
+
+}  // namespace zhalo::kernels
