@@ -1,5 +1,6 @@
 #include "apps/cli/command.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <algorithm>
 #include <chrono>
@@ -53,7 +54,7 @@ Failure describe_current_exception() {
 }
 
 void tell(const char* command, const Failure& failure) {
-  fmt::print(stderr, "{}: error: {}\n", command, in_one_line(failure.message));
+  put(fmt::format("{}: error: {}\n", command, in_one_line(failure.message)), stderr);
 }
 
 /// For when some ranks are gone or hang: MPI_Finalize would wait for them. A rank that has
@@ -70,8 +71,18 @@ void end_without_agreement(const char* command, const MpiSession& mpi, const Fai
   std::_Exit(failure.status);
 }
 
+/// A file that is opened must not take the number of a closed standard stream: what is printed
+/// would go there. Writing to what takes its place fails.
+void keep_standard_streams() {
+  for (int stream = 0; stream <= 2; ++stream) {
+    if (::fcntl(stream, F_GETFD) >= 0) continue;
+    if (::open("/dev/null", O_RDONLY) != stream) return;  // it cannot be helped
+  }
+}
+
 int run_guarded(const char* name, int argc, char** argv,
                 const std::function<void(Context&, const Launch&)>& body) {
+  keep_standard_streams();
   take_file_limits_as_errors();
   MpiSession mpi(&argc, &argv);
   Context context;

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <limits>
 #include <numeric>
+#include <string>
 #include <tuple>
+#include <type_traits>
 
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/types.hpp"
@@ -40,6 +44,32 @@ std::string likely_option(const CLI::App& app, const std::string& unknown) {
     }
   }
   return best;
+}
+
+/// The complaint about a value; empty if there is none. An empty word is an unset variable of a
+/// shell. Whole numbers may have zeros in front: they are no octal numbers.
+template <class T>
+std::string check_value(std::string& word) {
+  if (word.empty()) return "has no value (is a variable not set?)";
+  if constexpr (std::is_integral_v<T>) {
+    T number{};
+    const char* const end = word.data() + word.size();
+    const auto [behind, error] = std::from_chars(word.data() + (word[0] == '+'), end, number);
+    if (error == std::errc::result_out_of_range)
+      return fmt::format("{} is too large in size: {} to {} are possible", word,
+                         std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
+    if (error == std::errc() && behind == end) word = std::to_string(number);
+  }
+  return "";
+}
+
+template <class T>
+CLI::Validator checks_value(const T&) {
+  return {check_value<T>, ""};
+}
+template <class T>
+CLI::Validator checks_value(const std::optional<T>&) {
+  return {check_value<T>, ""};
 }
 
 class HelpFormat : public CLI::Formatter {
@@ -95,13 +125,18 @@ CommandLine::~CommandLine() = default;
 template <class T>
 void CommandLine::add_option(const char* names, T& value, const std::string& help,
                              const char* value_name) {
-  parser_->app.add_option(names, value, help)->type_name(value_name);
+  parser_->app.add_option(names, value, help)
+      ->transform(checks_value(value))
+      ->type_name(value_name);
 }
 
 template <class T>
 void CommandLine::add_list(const char* names, std::vector<T>& values, const std::string& help,
                            const char* value_name) {
-  parser_->app.add_option(names, values, help)->delimiter(',')->type_name(value_name);
+  parser_->app.add_option(names, values, help)
+      ->delimiter(',')
+      ->transform(checks_value(T{}))
+      ->type_name(value_name);
 }
 
 void CommandLine::add_option_or_bare(const char* names, std::optional<std::string>& value,
@@ -111,7 +146,10 @@ void CommandLine::add_option_or_bare(const char* names, std::optional<std::strin
 
 void CommandLine::add_repeated(const char* names, std::vector<std::string>& values,
                                const std::string& help, const char* value_name) {
-  parser_->app.add_option(names, values, help)->allow_extra_args(false)->type_name(value_name);
+  parser_->app.add_option(names, values, help)
+      ->allow_extra_args(false)
+      ->transform(checks_value(std::string()))
+      ->type_name(value_name);
 }
 
 void CommandLine::add_flag(const char* names, bool& value, const std::string& help) {

@@ -21,6 +21,7 @@
 #include <thread>
 #include <utility>
 
+#include "apps/cli/progress.hpp"
 #include "apps/report/report.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/memory.hpp"
@@ -164,11 +165,11 @@ class Watch {
     if (done_.wait_for(lock, stop, limit, [&] { return stop.stop_requested(); }) ||
         stop.stop_requested())
       return;
-    fmt::print(
-        stderr,
-        "{}: error: other ranks did not end within {} s{}; look for a node that failed or hangs\n",
-        command_, patience().count(),
-        status_ == 0 ? " after the results were in their places: these are whole" : "");
+    put(fmt::format("{}: error: other ranks did not end within {} s{}; look for a node that failed "
+                    "or hangs\n",
+                    command_, patience().count(),
+                    status_ == 0 ? " after the results were in their places: these are whole" : ""),
+        stderr);
     std::_Exit(status_ == 0 ? exit_ranks_lost : status_);
   }
 

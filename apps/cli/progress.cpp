@@ -38,7 +38,7 @@ void Progress::say(const std::string& text) {
 void Progress::warn(const std::string& sentence) {
   clear();
   if (options_.speaks)
-    fmt::print(stderr, "{}: warning: {}\n", options_.command, in_one_line(sentence));
+    put(fmt::format("{}: warning: {}\n", options_.command, in_one_line(sentence)), stderr);
 }
 
 double Progress::seconds() const {

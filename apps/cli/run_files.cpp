@@ -101,10 +101,26 @@ void check_named_stays_off(const NamedFile& file, const std::string& input) {
                                  file.option, file.path, input));
 }
 
+/// Files of zhalo may be replaced, and those of an earlier run are. What another code wrote under
+/// such a name is somebody's simulation.
+void check_output_is_free(const OutputName& output) {
+  const fs::path folder = output.directory.empty() ? "." : output.directory;
+  std::error_code ignored;  // a folder that does not exist yet holds nothing
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (!io::is_result_name(output.name, entry.path().filename().string())) continue;
+    if (io::is_of_another_code(entry.path().string()))
+      throw InputError(fmt::format(
+          "-o {} would replace '{}' or lie beside it, which zhalo did not write: choose "
+          "another name, or move that file away",
+          output.shown(1), entry.path().string()));
+  }
+}
+
 void check_all(const RunFiles& files) {
   for (const std::string& input : files.inputs) {
     for (const OutputName& output : files.outputs) check_output_stays_off(output, input);
   }
+  for (const OutputName& output : files.outputs) check_output_is_free(output);
   for (auto a = files.named.begin(); a != files.named.end(); ++a) {
     if (a->path.empty()) continue;
     for (auto b = files.named.begin(); b != a; ++b) {

@@ -38,7 +38,7 @@ struct RunFiles {
 };
 
 /// Throws InputError, as seen by rank 0, if two results would go to one file, or one would replace
-/// or remove what is read. Collective.
+/// what is read or what another code wrote. Collective.
 void check_names(const Communicator& comm, const RunFiles& files);
 
 }  // namespace zhalo::app

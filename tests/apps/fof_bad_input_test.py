@@ -123,6 +123,8 @@ OPTIONS = {
     "--files 1000001": ["--files", "1 to 1000000"],
     "--min-size 0": ["--min-size", "at least 1"],
     "--min-size few": ["--min-size", "few"],
+    "--min-size 9223372036854775808": ["--min-size", "9223372036854775808", "too large"],
+    "--threads 4294967297": ["--threads", "4294967297", "too large"],
     "--box-size -50": ["--box-size", "-50"],
     "--periodic perhaps": ["--periodic", "perhaps", "yes"],
     "--periodic no --box-size 25": ["237266", "outside", "particle 190"],
@@ -151,6 +153,11 @@ class BadInput(FofCase):
                 self.assert_refused(
                     [SNAPSHOT, "--membership", "--json", "report.json", *options.split()], *words
                 )
+
+    def test_a_variable_of_the_shell_that_is_not_set(self):
+        for option in ("--rlink-abs", "--link-types", "--attach-types", "--json", "-o", "--threads"):
+            with self.subTest(option):
+                self.assert_refused([SNAPSHOT, option, ""], "--", "has no value")
 
     def test_no_snapshot(self):
         self.assert_refused([], "snapshot", "--help")

@@ -32,6 +32,58 @@ class BadOutputs(FofCase):
         (self.folder / "out/groups_001/fof_subhalo_tab_001.0.hdf5").mkdir(parents=True)
         self.assert_refused([SNAPSHOT, "-o", "out"], "fof_subhalo_tab_001.0.hdf5")
 
+    def test_what_another_code_wrote_stays(self):
+        for name in ("groups_001/fof_subhalo_tab_001.0.hdf5", "groups_001/fof_subhalo_tab_001.7.hdf5"):
+            with self.subTest(name):
+                shutil.rmtree(self.folder / "out", ignore_errors=True)
+                (self.folder / "out/groups_001").mkdir(parents=True)
+                shutil.copy(SNAPSHOT, self.folder / "out" / name)
+                for options in ([], ["--dry-run"]):
+                    self.assert_refused([SNAPSHOT, "-o", "out", *options], name, "did not write")
+                self.assertEqual((self.folder / "out" / name).read_bytes(), SNAPSHOT.read_bytes())
+
+    def test_only_files_of_the_run_before_go(self):
+        self.succeed(SNAPSHOT, "-o", "out", "-q", "--files", "3", "--master")
+        groups = self.folder / "out/groups_001"
+        shutil.copy(groups / "fof_subhalo_tab_001.1.hdf5", groups / "fof_subhalo_tab_001.3.hdf5")
+        (groups / "fof_subhalo_tab_001.4.hdf5").write_text("notes")
+        self.succeed(SNAPSHOT, "-o", "out", "-q")
+        self.assertEqual(
+            sorted(path.name for path in groups.iterdir()),
+            [f"fof_subhalo_tab_001.{number}.hdf5" for number in (0, 3, 4)],
+        )
+
+    def test_errors_and_warnings_that_nobody_can_read(self):
+        """The status tells, and a warning stops no run."""
+        for where in (">&-", ">/dev/full"):
+            for arguments, expected in (
+                (f"{SNAPSHOT} --rlink 1.5 -q -o warned", 0),
+                ("nothing.hdf5 -q", 2),
+            ):
+                with self.subTest(where, arguments=arguments):
+                    result = subprocess.run(
+                        f"'{PROGRAM}' {arguments} 2{where}",
+                        shell=True,
+                        cwd=self.folder,
+                        check=False,
+                        timeout=SECONDS,
+                    )
+                    self.assertEqual(result.returncode, expected)
+        self.assertIn("warned/groups_001/fof_subhalo_tab_001.0.hdf5", self.files())
+
+    def test_a_report_to_a_closed_output(self):
+        result = subprocess.run(
+            f"'{PROGRAM}' {SNAPSHOT} -q --json - >&-",
+            shell=True,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=SECONDS,
+        )
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("standard output", result.stderr)
+
     def test_results_replace_neither_input_nor_each_other(self):
         shutil.copy(SNAPSHOT, self.folder / "snapshot_001.hdf5")
         (self.folder / "link.hdf5").symlink_to("snapshot_001.hdf5")

@@ -272,13 +272,13 @@ class Output(IcsCase):
     def test_the_file_says_what_it_is(self):
         attributes, particles = self.made(
             "--num",
-            5,
+            "005",
             "--box",
             12.5,
             "--redshift",
             3,
             "--seed",
-            8,
+            "010",
             "--omega-m",
             0.25,
             "--omega-b",
@@ -302,7 +302,7 @@ class Output(IcsCase):
         )
         self.assertEqual(
             (attributes["HubbleParam"], attributes["Seed"], attributes["SpectralIndex"]),
-            (0.72, 8, 1),
+            (0.72, 10, 1),
         )
         self.assertAlmostEqual(attributes["Sigma8"], 0.9)
         self.assertAlmostEqual(
@@ -488,6 +488,7 @@ OPTIONS = {
     "--sigma8 0": ["--sigma8"],
     "--power none.txt": ["none.txt", "No such file"],
     "--power folder": ["folder"],
+    "--seed 9223372036854775808": ["--seed", "9223372036854775808", "too large"],
     "--power good.txt --ns 1": ["--ns", "--power"],
     "--power words.txt": ["words.txt", "line 3", "two"],
     "--power one_column.txt": ["one_column.txt", "line 2"],

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "zhalo/comm/communicator.hpp"
@@ -32,6 +33,10 @@ class StagedFiles {
   /// Makes a directory below directory(). Collective; FileError.
   void make_directory(const std::string& name);
 
+  /// Whether a file with this path is of an earlier run. Its number is 0 if it has none. Empty: it
+  /// is.
+  using IsOurs = std::function<bool(const std::string& path, Index number)>;
+
   /// When a file gets its name. `last` is for a file that shows what others hold: it appears after
   /// them, and an earlier one is removed before them.
   enum class Appears { in_any_order, last };
@@ -46,12 +51,15 @@ class StagedFiles {
 
   /// Declares that this run's files of a prefix are "PREFIX.0.hdf5" to
   /// "PREFIX.(num_files - 1).hdf5". Files of an earlier run with higher numbers are removed at the
-  /// commit. Stages nothing. Not collective, but all ranks must call it.
-  void claim_numbered(const std::string& prefix, Index num_files);
-
-  /// Declares that a file of an earlier run is removed at the commit, before all others. Not
+  /// commit, if `is_ours` says of their path and number that they are such. Stages nothing. Not
   /// collective, but all ranks must call it.
-  void retire(const std::string& name) { retired_.push_back(name); }
+  void claim_numbered(const std::string& prefix, Index num_files, IsOurs is_ours = {});
+
+  /// Declares that a file of an earlier run is removed at the commit, before all others, if
+  /// `is_ours` says so of its path. Not collective, but all ranks must call it.
+  void retire(const std::string& name, IsOurs is_ours = {}) {
+    retired_.push_back({name, std::move(is_ours)});
+  }
 
   /// Final paths of the files that this rank staged. Not collective.
   std::vector<std::string> final_paths() const;
@@ -84,6 +92,11 @@ class StagedFiles {
   struct Numbered {
     std::string prefix;
     Index num_files = 0;
+    IsOurs is_ours;
+  };
+  struct Retired {
+    std::string name;
+    IsOurs is_ours;
   };
   /// A file of an earlier run, and the name under which it is kept until all ranks are done.
   struct Kept {
@@ -108,7 +121,7 @@ class StagedFiles {
   std::string run_;
   std::vector<std::string> made_directories_;
   std::vector<Numbered> numbered_;
-  std::vector<std::string> retired_;
+  std::vector<Retired> retired_;
   std::vector<Staged> staged_;
   std::vector<std::string> joined_;
   bool synced_ = false;

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "src/io/hdf5/at_once.hpp"
+#include "src/io/hdf5/input.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {
@@ -278,13 +279,31 @@ void write_master(StagedFiles& files, const FileShares& shares, const FileSet& s
   file.close();
 }
 
+bool is_of_earlier_run(const std::string& path, Index number) {
+  const std::optional<Index> num_files = files_of_run(path);
+  return num_files && *num_files > number;
+}
+
 }  // namespace
+
+std::optional<Index> files_of_run(const std::string& path) {
+  try {
+    const hdf5::InputFile file(path);
+    if (file.text("Parameters", "Code") != "zhalo") return {};
+    for (const char* name : {"NumFiles", "NumFilesPerSnapshot"}) {
+      if (const auto num = file.integers("Header", name)) return num->front();
+    }
+  } catch (const FileError&) {
+    return {};  // no HDF5
+  }
+  return {};
+}
 
 void write_file_set(StagedFiles& files, const FileShares& shares, const FileSet& set, bool master) {
   const Communicator& comm = files.comm();
   const bool single = is_single(shares, set);
-  files.claim_numbered(set.prefix, single ? 0 : shares.num_files());
-  if (!single && !master) files.retire(master_of(set.prefix));
+  files.claim_numbered(set.prefix, single ? 0 : shares.num_files(), is_of_earlier_run);
+  if (!single && !master) files.retire(master_of(set.prefix), is_of_earlier_run);
   const bool can_share = hdf5::can_write_at_once() && !comm.is_of_threads();
   if (set.at_once && shares.num_turns() > 1 && can_share) {
     write_at_once(files, shares, set);
@@ -295,8 +314,8 @@ void write_file_set(StagedFiles& files, const FileShares& shares, const FileSet&
 }
 
 void retire_file_set(StagedFiles& files, const std::string& prefix) {
-  files.claim_numbered(prefix, 0);
-  files.retire(master_of(prefix));
+  files.claim_numbered(prefix, 0, is_of_earlier_run);
+  files.retire(master_of(prefix), is_of_earlier_run);
 }
 
 }  // namespace zhalo::io

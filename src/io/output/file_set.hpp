@@ -137,6 +137,9 @@ struct FileSet {
 /// in Communicator::together: FileError, maybe on one rank only, if it cannot write.
 void write_file_set(StagedFiles& files, const FileShares& shares, const FileSet& set, bool master);
 
+/// How many files the run of zhalo had that wrote this one; none if no run of zhalo did.
+std::optional<Index> files_of_run(const std::string& path);
+
 /// Files of such a set, from an earlier run, go at the commit. Not collective, but all ranks must
 /// call it.
 void retire_file_set(StagedFiles& files, const std::string& prefix);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 
 #include "src/io/snapshot/state.hpp"
@@ -87,6 +88,16 @@ void write_rows(StagedFiles& files, const std::string& name, const Results& resu
 void write_results(StagedFiles& files, const std::string& name, const Results& results,
                    const SnapshotInfo& snapshot, const WriteOptions& options) {
   files.comm().together([&] { write_rows(files, name, results, snapshot, options); });
+}
+
+bool is_of_another_code(const std::string& path) {
+  if (!std::filesystem::is_regular_file(status_of(path))) return false;
+  try {
+    const hdf5::InputFile file(path);
+    return !files_of_run(path);
+  } catch (const FileError&) {
+    return false;  // no HDF5
+  }
 }
 
 bool is_result_name(const std::string& name, const std::string& file) {

@@ -140,8 +140,8 @@ std::string StagedFiles::join(const std::string& name) {
   return joined_.back();
 }
 
-void StagedFiles::claim_numbered(const std::string& prefix, Index num_files) {
-  numbered_.push_back({prefix, num_files});
+void StagedFiles::claim_numbered(const std::string& prefix, Index num_files, IsOurs is_ours) {
+  numbered_.push_back({prefix, num_files, std::move(is_ours)});
 }
 
 /// Every rank tries to remove the new directories; the last one finds them empty and succeeds.
@@ -191,13 +191,16 @@ Index number_in(const std::string& name, const std::string& prefix) {
 
 /// Files of an earlier run, from this number on: readers that look for the next number would find
 /// them.
-std::vector<std::string> leftovers(const std::string& prefix, Index first) {
+std::vector<std::string> leftovers(const std::string& prefix, Index first,
+                                   const StagedFiles::IsOurs& is_ours) {
   std::vector<std::string> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(parent_of(prefix), error)) {
     const Index number =
         number_in(entry.path().filename().string(), fs::path(prefix).filename().string());
-    if (number >= first && is_file(entry.path().string())) found.push_back(entry.path().string());
+    const std::string path = entry.path().string();
+    if (number < first || !is_file(path)) continue;
+    if (!is_ours || is_ours(path, number)) found.push_back(path);
   }
   return found;
 }
@@ -220,11 +223,14 @@ std::vector<std::string> StagedFiles::earlier_files(Appears which) const {
   }
   if (comm_->rank() != 0) return found;
   if (which == Appears::last) {
-    for (const auto& name : retired_) found.push_back((fs::path(directory_) / name).string());
+    for (const auto& [name, is_ours] : retired_) {
+      const std::string path = (fs::path(directory_) / name).string();
+      if (!is_ours || (is_file(path) && is_ours(path, 0))) found.push_back(path);
+    }
     return found;
   }
-  for (const auto& [prefix, num_files] : numbered_) {
-    for (const auto& path : leftovers((fs::path(directory_) / prefix).string(), num_files))
+  for (const auto& [prefix, num_files, is_ours] : numbered_) {
+    for (const auto& path : leftovers((fs::path(directory_) / prefix).string(), num_files, is_ours))
       found.push_back(path);
   }
   return found;

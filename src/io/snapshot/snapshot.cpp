@@ -159,6 +159,27 @@ void read_any_masses(const Snapshot::State& state, int type, Index first, Span<R
               existing(state, type, &TypeLayout::mass, "masses"), mass);
 }
 
+/// Some codes store unsigned ids as signed ones. HDF5 would make 0 of what is negative: such ids
+/// are taken bit by bit.
+void read_any_ids(const Snapshot::State& state, const Request& request, const Column& column,
+                  Span<std::uint64_t> to) {
+  const auto read = [&](const InputFile& file, const std::string& dataset, hdf5::Rows rows,
+                        Index at) {
+    const auto shape = file.shape(dataset);
+    if (shape && shape->kind != hdf5::Kind::integer)
+      throw FileError(fmt::format("'{}': {} holds no integers: ids of other types are not read",
+                                  file.path(), dataset));
+    if (!shape || !shape->is_signed)
+      return file.read(dataset, rows, hdf5::native_type(std::uint64_t{}), to.data() + at);
+    // The same memory as numbers with a sign.
+    file.read(dataset, rows, hdf5::native_type(Index{}), to.data() + at);
+    if (shape->bytes >= 8) return;
+    const std::uint64_t bits = (std::uint64_t{1} << (8 * shape->bytes)) - 1;
+    for (std::uint64_t& id : to.subspan(at, rows.count)) id &= bits;
+  };
+  for_each_piece(state, request, column, read);
+}
+
 }  // namespace
 
 void Snapshot::read_positions(int type, Index first, Span<float> xyz) const {
@@ -181,8 +202,8 @@ void Snapshot::read_masses(int type, Index first, Span<double> mass) const {
 }
 
 void Snapshot::read_ids(int type, Index first, Span<std::uint64_t> id) const {
-  read_column(*state_, request_of(type, first, id.size(), 1),
-              existing(*state_, type, &TypeLayout::id, "ParticleIDs"), id);
+  read_any_ids(*state_, request_of(type, first, id.size(), 1),
+               existing(*state_, type, &TypeLayout::id, "ParticleIDs"), id);
 }
 
 }  // namespace zhalo::io
