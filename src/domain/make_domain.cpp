@@ -15,12 +15,13 @@ namespace zhalo {
 namespace {
 
 /// Coordinates are of the order of this power of two: then squares of any differences that they can
-/// have neither overflow nor, but for coordinates that are next to 0, underflow.
+/// have neither overflow nor, but for coordinates that are next to 0, underflow. A search length
+/// that is larger counts as a coordinate does, unless it is so large that precision would be lost.
 template <class Real>
 constexpr int wanted_exponent = std::is_same_v<Real, float> ? 60 : 500;
 
 template <class Real>
-double scale_of(const Box& box, const Extent& extent) {
+double scale_of(const Box& box, const Extent& extent, double min_length) {
   double largest = 0;
   for (int axis = 0; axis < box.dimensions; ++axis) {
     if (box.periodic[axis]) largest = std::max(largest, std::abs(box.lo[axis]) + box.length[axis]);
@@ -28,6 +29,7 @@ double scale_of(const Box& box, const Extent& extent) {
       largest = std::max({largest, std::abs(extent.lo[axis]), std::abs(extent.hi[axis])});
   }
   if (largest == 0) return 1;
+  largest = std::max(largest, std::min(min_length, std::ldexp(largest, 30)));
   constexpr int max_exponent = std::numeric_limits<double>::max_exponent - 1;
   return std::ldexp(
       1.0, std::clamp(wanted_exponent<Real> - std::ilogb(largest), -max_exponent, max_exponent));
@@ -133,7 +135,7 @@ KeyFrameChoice choose_cells(const Box& box, const Extent& first, const Extent& a
   // are those of the outermost cells.
   const Extent& of_cells = first.range.total > 0 ? first : all;
   const double cell = clump_cell(min_length, box.dimensions);
-  return choose_key_frame(box, of_cells, cell, scale_of<Real>(box, all));
+  return choose_key_frame(box, of_cells, cell, scale_of<Real>(box, all, min_length));
 }
 
 }  // namespace

@@ -299,3 +299,20 @@ TEMPLATE_TEST_CASE("linking lengths down to nothing: only duplicates are friends
   CHECK(fof_labels(points, {7, 1}) == expected);
   CHECK(fof_labels(points, {32, 2}) == expected);
 }
+
+TEMPLATE_TEST_CASE("linking lengths far above the extent of a domain: one group", "", float,
+                   double) {
+  const double b = GENERATE(0.05, 0.1, 0.2, 1.0, 1e4, 1e8);
+  const PointSet<TestType> points =
+      points_of<TestType>(Box::unbounded(3), b, {0, 0, 0, 0.05, 0, 0, 0.02, 0, 0});
+  const LaidOut<TestType> laid_out(points, Layout::rows);
+  const Context context;
+  const Domain<TestType> domain(context, laid_out.particles(), points.box, {.min_length = b});
+  const auto labels = [&](double linking_length) {
+    const FofResult found = friends_of_friends(domain, {.linking_length = linking_length});
+    return to_host(context.exec, domain.to_caller_order(found.label.span()));
+  };
+  CHECK(labels(b) == Label{0, 0, 0});
+  CHECK(labels(0.025) == Label{0, 1, 0});
+  CHECK(labels(0.01) == Label{0, 1, 2});
+}
