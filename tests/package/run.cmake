@@ -1,6 +1,6 @@
 # One package test: a fresh consumer that finds zhalo by WAY (find_package or add_subdirectory),
 # builds README's program, runs it, and gets the output that README shows. A C program finds
-# zhalo.h, too.
+# zhalo.h, too, also in a project without C++.
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
@@ -50,7 +50,17 @@ if(NOT output STREQUAL expected)
   message(FATAL_ERROR "README.md shows another output:\n${expected}")
 endif()
 
-execute_process(COMMAND "${WORK}/build/from_c" OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
-if(NOT output STREQUAL "0 0 2\n")
-  message(FATAL_ERROR "The C program prints another output:\n${output}")
+function(check_c_program folder)
+  execute_process(COMMAND "${WORK}/${folder}/from_c" OUTPUT_VARIABLE output
+                          COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT output STREQUAL "0 0 2\n")
+    message(FATAL_ERROR "The C program prints another output:\n${output}")
+  endif()
+endfunction()
+check_c_program(build)
+if(WAY STREQUAL "find_package")
+  run(${CMAKE_COMMAND} -G Ninja -S "${CMAKE_CURRENT_LIST_DIR}/c_consumer" -B "${WORK}/build_c"
+      "-DCMAKE_PREFIX_PATH=${WORK}/prefix;${PREFIX_PATH}")
+  run(${CMAKE_COMMAND} --build "${WORK}/build_c")
+  check_c_program(build_c)
 endif()
