@@ -130,7 +130,7 @@ double eisenstein_hu_transfer(const EisensteinHu& parameters, double k) {
 LinearPower eisenstein_hu_power(const EisensteinHu& parameters) {
   validate_parameters(parameters);
   constexpr int first = -5;  // powers of ten
-  constexpr int last = 3;
+  constexpr int last = 6;
   constexpr int per_decade =
       500;  // enough for the oscillations: linear in logarithms is right to 1e-4
   const Fit fit(parameters);

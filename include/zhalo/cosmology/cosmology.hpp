@@ -70,7 +70,7 @@ struct EisensteinHu {
 /// 605, eq. 2-24). It tends to 1 for small k. InputError for parameters out of range or negative k.
 double eisenstein_hu_transfer(const EisensteinHu& parameters, double k);
 
-/// P(k) = k^n T(k)^2, normalised to `sigma8` and tabulated from 1e-5 to 1e3 h/Mpc. InputError for
+/// P(k) = k^n T(k)^2, normalised to `sigma8` and tabulated from 1e-5 to 1e6 h/Mpc. InputError for
 /// parameters out of range.
 LinearPower eisenstein_hu_power(const EisensteinHu& parameters);
 
