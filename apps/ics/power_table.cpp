@@ -1,8 +1,10 @@
 #include "apps/ics/ics.hpp"
 
 #include <fmt/format.h>
+#include <cctype>
 #include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -29,6 +31,13 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
+/// Reads a number up to the next space or the end: "10,5" and "1.0+10" are none.
+bool reads_number(std::istream& text, double& number) {
+  if (!(text >> number)) return false;
+  const int next = text.peek();
+  return next == EOF || std::isspace(next) != 0;
+}
+
 struct Table {
   std::vector<double> k;
   std::vector<double> power;
@@ -40,8 +49,8 @@ struct Table {
     if (!(columns >> first)) return;
     std::istringstream numbers(line);
     double wave = 0, value = 0;
-    const bool good = static_cast<bool>(numbers >> wave >> value) && app::is_positive(wave) &&
-                      app::is_positive(value);
+    const bool good = reads_number(numbers, wave) && reads_number(numbers, value) &&
+                      app::is_positive(wave) && app::is_positive(value);
     demand(good,
            fmt::format("{}: '{}' (must be two positive numbers, k in h/Mpc and P in (Mpc/h)^3)",
                        where, app::in_one_line(line)));

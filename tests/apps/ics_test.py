@@ -495,6 +495,9 @@ OPTIONS = {
     "--power falling.txt": ["falling.txt", "line 4", "ascend"],
     "--power negative.txt": ["negative.txt", "line 2", "positive"],
     "--power binary.txt": ["binary.txt", "line 2", "'0.2 \\x00\\x1b[2J'"],
+    "--power comma.txt": ["comma.txt", "line 2", "'0.2 10,5'"],
+    "--power exponent.txt": ["exponent.txt", "line 2", "'1 1.0+10'"],
+    "--power underscore.txt": ["underscore.txt", "line 1", "'1_000 2'"],
     "--power short.txt": ["short.txt", "1 points"],
     "--power empty.txt": ["empty.txt"],
     "--power ics.hdf5 -o ics.hdf5": ["ics.hdf5"],
@@ -523,6 +526,10 @@ class BadInput(IcsCase):
             "one_column": "0.1 2\n0.2\n",
             "falling": "0.1 1\n\n0.2 1\n0.15 1\n",
             "negative": "0.1 1\n0.2 -1\n",
+            "comma": "0.1 1\n0.2 10,5\n",
+            "exponent": "0.1 1\n1 1.0+10\n",
+            "underscore": "1_000 2\n",
+            "columns": "0.1 1 7 8\n0.2\t2\twords\n",
             "short": "0.1 1\n",
             "empty": "",
             "binary": "0.1 1\n0.2 \0\x1b[2J\n",
@@ -560,6 +567,9 @@ class BadInput(IcsCase):
         first, second = (read(self.folder / name)[0] for name in ("made.hdf5", "again.hdf5"))
         self.assertAlmostEqual(second["Sigma8"], 0.7)
         self.assertNotAlmostEqual(first["Sigma8"], 0.7)
+
+    def test_further_columns_are_left_out(self):
+        self.succeed("--num", 4, "--box", 10, "--power", "columns.txt", "-q", "-o", "made.hdf5")
 
     @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
     def test_a_folder_that_may_not_be_written_to(self):
