@@ -308,6 +308,7 @@ KnnResult<Real> find(const Context& context, const KnnTargets<Real>& targets, co
     QuantityInput<Real> input = together(context.comm, [&] {
       return QuantityInput<Real>(context, particles_of(targets), equal_masses, needs);
     });
+    if (needs.masses) input.validate_masses(context, targets);
     const Buffer<ParticleLocation> location =
         output.locations ? locations_of(context, targets) : Buffer<ParticleLocation>();
     const Wanted<Real> wanted{in_order, input, location};

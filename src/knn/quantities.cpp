@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "kernels/on.hpp"
@@ -21,6 +24,9 @@ void validate_velocities(const Particles<Real>& particles) {
   }
 }
 
+/// Zero, too: such a neighbour adds nothing.
+bool is_weight(double mass) { return std::isfinite(mass) && mass >= 0; }
+
 }  // namespace
 
 template <class Real>
@@ -30,7 +36,12 @@ std::optional<kernels::EqualMasses> equal_masses_of(const Context& context,
   const ColumnTraits traits = agree_on_columns(context, std::vector<Particles<Real>>{particles});
   if (!traits.has_one_mass()) return std::nullopt;
   // Without any particles there is no mass.
-  const double mass = traits.some_lack_mass() ? traits.max_uniform_mass : particles.uniform_mass;
+  if (!traits.some_lack_mass()) return kernels::EqualMasses{particles.uniform_mass};
+  const double mass = traits.max_uniform_mass;
+  validate(is_weight(mass),
+           "all particles have a mass of {} (must be finite and not negative); give masses, or "
+           "repair the snapshot",
+           mass);
   return kernels::EqualMasses{mass};
 }
 
@@ -55,6 +66,7 @@ QuantityInput<Real>::QuantityInput(const Context& context, const Particles<Real>
 template <class Real>
 void QuantityInput<Real>::pack(const Context& context, const Particles<Real>& particles) {
   const SegmentTable<Real> on_exec(context.exec, particles, false);
+  Buffer<kernels::ColumnSummary> summary(context.exec, 1, "masses");
   Buffer<LocalIndex> all(context.exec, particles.num(), "indices of particles");
   kernels::PackedColumns<Real> to;
   to.mass = mass_.span();
@@ -62,8 +74,35 @@ void QuantityInput<Real>::pack(const Context& context, const Particles<Real>& pa
   kernels::on(context.exec, [&](const auto& e) {
     kernels::number(e, all.span());
     kernels::pack_particles(e, on_exec.view(), Span<const LocalIndex>(all.span()), to);
+    kernels::summarize_columns(e, on_exec.view(), {}, 256, summary.data());
   });
-  synchronise(context.exec);
+  const Index num_not_positive = to_host(context.exec, summary).front().num_bad_mass;
+  all_masses_positive_ = mass_.empty() || num_not_positive == 0;
+}
+
+template <class Real>
+void QuantityInput<Real>::validate_masses(const Context& context,
+                                          const KnnTargets<Real>& targets) const {
+  const Communicator& comm = context.comm;
+  if (comm.min(Index{all_masses_positive_}) == 1) return;
+  const std::vector<double> mass = to_host(context.exec, mass_);
+  const Index first_of_rank = global_range(comm, mass_.size()).first;
+  std::vector<Index> global_index;
+  if (targets.domain != nullptr)
+    global_index = to_host(context.exec, targets.domain->global_index(targets.species.targets));
+  Index num_bad = 0, first_bad = std::numeric_limits<Index>::max();
+  for (std::size_t i = 0; i < mass.size(); ++i) {
+    if (is_weight(mass[i])) continue;
+    ++num_bad;
+    first_bad = std::min(
+        first_bad, global_index.empty() ? first_of_rank + static_cast<Index>(i) : global_index[i]);
+  }
+  num_bad = comm.sum(num_bad);
+  first_bad = comm.min(first_bad);
+  validate(num_bad == 0,
+           "{} of {} particles have a mass that is negative or not finite (NaN or infinite), the "
+           "first is particle {}; give masses, or repair the snapshot",
+           num_bad, comm.sum(mass_.size()), first_bad);
 }
 
 template <class Real>

@@ -11,6 +11,7 @@
 namespace zhalo {
 
 /// If all particles of all ranks have one mass, no column of masses is needed. Collective.
+/// InputError if that is negative or not finite.
 template <class Real>
 std::optional<kernels::EqualMasses> equal_masses_of(const Context& context,
                                                     const Particles<Real>& particles);
@@ -24,6 +25,10 @@ class QuantityInput {
   QuantityInput(const Context& context, const Particles<Real>& particles,
                 const std::optional<kernels::EqualMasses>& equal_masses,
                 const QuantityNeeds& needs);
+
+  /// InputError if a mass of the targets, whose columns these are, is negative or not finite.
+  /// Collective.
+  void validate_masses(const Context& context, const KnnTargets<Real>& targets) const;
 
   const std::vector<ColumnView>& columns() const { return columns_; }
 
@@ -41,6 +46,7 @@ class QuantityInput {
   std::optional<kernels::EqualMasses> equal_masses_;
   Buffer<double> mass_;
   Buffer<double> velocity_;
+  bool all_masses_positive_ = true;  ///< on this rank
   std::vector<ColumnView> columns_;
 };
 

@@ -11,8 +11,8 @@ import unittest
 
 import h5py
 import numpy as np
-from command_case import PROGRAM, SECONDS, SNAPSHOTS
-from knn_case import KnnCase, main
+from command_case import PROGRAM, SECONDS, SNAPSHOTS, each_rank, launcher
+from knn_case import KnnCase, Snapshot, main
 
 BAD = SNAPSHOTS / "bad"
 MPIEXEC = shutil.which("mpiexec")
@@ -142,6 +142,28 @@ class BadInput(KnnCase):
         )
         self.assert_refused(["bare_001", "--reduce", "density"], "bare_001", "masses", "type 1")
         self.assert_refused(["bare_001", "--reduce", "sigma-v"], "bare_001", "velocities", "type 1")
+
+    def test_masses(self):
+        """Zero is allowed."""
+        for ranks in each_rank(1, 3) if MPIEXEC else [1]:
+            for bad in (np.nan, np.inf, -1):
+                self.snapshot_with_masses({7: 0, 17: bad, 33: bad})
+                for reduction in ("density", "sigma-v"):
+                    with self.subTest(ranks=ranks, bad=bad, reduction=reduction):
+                        self.assert_refused(
+                            ["heavy_001", "-k", 4, "--reduce", reduction],
+                            "2 of 50 particles have a mass",
+                            "first is particle 17",
+                            launcher=launcher(ranks),
+                        )
+        self.snapshot_with_masses({7: 0})
+        self.succeed("heavy_001", "-k", 4, "--reduce", "density,sigma-v", "-q")
+
+    def snapshot_with_masses(self, changes):
+        snapshot = Snapshot({1: 50})
+        for at, mass in changes.items():
+            snapshot.mass[1][at] = mass
+        snapshot.write(self.folder / "heavy_001")
 
     def test_folders_in_the_way(self):
         (self.folder / "out.hdf5").mkdir()

@@ -76,7 +76,8 @@ struct KnnOutput {
   bool locations = false;
   std::vector<ColumnView> columns{};  ///< columns of the particles: their values at the neighbours
   /// Numbers of each query, computed from its neighbours. All are found in one search, with the
-  /// masses and velocities that the particles have.
+  /// masses and velocities that the particles have. InputError for a mass that is negative or not
+  /// finite, if masses count.
   std::vector<QuantityOptions> quantities{};
   RowOrder order = RowOrder::caller;
 };

@@ -297,4 +297,26 @@ TEST_CASE("a velocity dispersion needs velocities", "[knn]") {
                     Catch::Contains("k is 0 (must be 1 to 4096)"));
 }
 
+TEST_CASE("densities need masses that are finite and not negative", "[knn]") {
+  Context context;
+  Fluid fluid(10, 3);
+  Particles<float> same = fluid.particles();
+  same.segments[0].mass = {};
+  const auto density = [&](const Particles<float>& particles) {
+    return neighbour_quantity(context, particles, fluid.points.box, {.k = 2}, {Quantity::density});
+  };
+  for (const double bad : {double{NAN}, double{INFINITY}, -1.0}) {
+    fluid.mass[4] = bad;
+    CHECK_THROWS_WITH(density(fluid.particles()), Catch::StartsWith("1 of 10 particles") &&
+                                                      Catch::Contains("first is particle 4"));
+    const Domain<float> domain(context, fluid.particles(), fluid.points.box);
+    CHECK_THROWS_WITH(neighbour_quantity(domain, {.k = 2}, {Quantity::density}),
+                      Catch::Contains("first is particle 4"));
+    same.uniform_mass = bad;
+    CHECK_THROWS_WITH(density(same), Catch::Contains("a mass"));
+  }
+  fluid.mass[4] = 0;
+  density(fluid.particles());
+}
+
 }  // namespace zhalo::testing
