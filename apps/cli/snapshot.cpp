@@ -29,14 +29,15 @@ Box choose_box(const io::SnapshotInfo& info, const CommonOptions& options) {
   return box;
 }
 
-void check_wrapped(const PositionCounts& counts, const Box& box, bool wrap_all) {
+void check_wrapped(const PositionCounts& counts, const Box& box, bool wrap_all,
+                   const std::string& what) {
   constexpr Index one_in = 200;  // one in so many
   if (wrap_all || counts.num_wrapped <= counts.num_particles / one_in) return;
   throw InputError(fmt::format(
-      "{} of {} particles lie outside the periodic box with sides {:.10g}, {:.10g}, {:.10g}: check "
+      "{} of {} {} lie outside the periodic box with sides {:.10g}, {:.10g}, {:.10g}: check "
       "--box-size, or "
       "give --wrap to move them into the box",
-      counts.num_wrapped, counts.num_particles, box.length[0], box.length[1], box.length[2]));
+      counts.num_wrapped, counts.num_particles, what, box.length[0], box.length[1], box.length[2]));
 }
 
 bool needs_double(const io::SnapshotInfo& info, const std::vector<int>& types) {

@@ -22,8 +22,10 @@ io::Snapshot open_snapshot(const Context& context, const std::string& path,
 Box choose_box(const io::SnapshotInfo& info, const CommonOptions& options);
 
 /// A few positions outside a periodic box are rounding, many are a wrong box: InputError then,
-/// unless the user takes them in (CommonOptions::wrap_all). The counts are over all ranks.
-void check_wrapped(const PositionCounts& counts, const Box& box, bool wrap_all);
+/// unless the user takes them in (CommonOptions::wrap_all). The counts are over all ranks; `what`
+/// was counted.
+void check_wrapped(const PositionCounts& counts, const Box& box, bool wrap_all,
+                   const std::string& what = "particles");
 
 /// float cannot hold the positions of some of the types.
 bool needs_double(const io::SnapshotInfo& info, const std::vector<int>& types);

@@ -1,5 +1,6 @@
 #include "apps/knn/knn.hpp"
 
+#include <fmt/format.h>
 #include <deque>
 #include <type_traits>
 
@@ -19,6 +20,14 @@ struct Input {
   const io::LoadedParticles<Real>& asking() const { return queries ? *queries : particles; }
 };
 
+/// Queries may lie anywhere where the box has no ends that meet.
+template <class Real>
+void check_queries(const Context& context, const Particles<Real>& queries, const Plan& plan) {
+  if (!plan.box.any_periodic()) return;
+  app::check_wrapped(count_positions(context, queries, plan.box, {"queries", "query"}), plan.box,
+                     plan.options.wrap_all, fmt::format("queries in '{}'", plan.query->path));
+}
+
 template <class Real>
 Input<Real> load(const Context& context, const Sources& sources, const Plan& plan) {
   const ScopedTimer timer(context.timers, "read");
@@ -36,6 +45,7 @@ Input<Real> load(const Context& context, const Sources& sources, const Plan& pla
         io::load_particles<Real>(context, *sources.query_snapshot, plan.query->types, positions);
   if (sources.query_points)
     input.queries = io::load_query_points<Real>(context, *sources.query_points);
+  if (input.queries) check_queries(context, input.queries->particles, plan);
   return input;
 }
 

@@ -66,18 +66,20 @@ template struct Particles<double>;
 
 template <class Real>
 PositionCounts count_positions(const Context& context, const Particles<Real>& particles,
-                               const Box& box) {
+                               const Box& box, const PositionsOf& of) {
   return together(context.comm, [&] {
     validate_box(box, particles.dimensions);
     validate_box_fits<Real>(box);
     const SegmentTable<Real> input(context.exec, particles);
-    const Extent extent = examine_positions(context, input.view(), box);
+    const Extent extent = examine_positions(context, input.view(), box, of);
     return PositionCounts{extent.range.total, extent.num_wrapped};
   });
 }
 
-template PositionCounts count_positions(const Context&, const Particles<float>&, const Box&);
-template PositionCounts count_positions(const Context&, const Particles<double>&, const Box&);
+template PositionCounts count_positions(const Context&, const Particles<float>&, const Box&,
+                                        const PositionsOf&);
+template PositionCounts count_positions(const Context&, const Particles<double>&, const Box&,
+                                        const PositionsOf&);
 
 namespace {
 

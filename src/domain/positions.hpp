@@ -41,12 +41,6 @@ struct Extent {
   Index num_wrapped = 0;
 };
 
-/// Whose positions they are, for messages.
-struct PositionsOf {
-  std::string many = "particles";
-  std::string one = "particle";
-};
-
 /// Looks at all positions. Collective. Throws InputError for positions that are not finite or lie
 /// outside a box that is not periodic.
 template <class Real>

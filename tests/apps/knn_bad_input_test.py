@@ -46,7 +46,7 @@ OPTIONS = {
     "--query empty.hdf5": ["empty.hdf5", "no snapshot"],
     "--query other_001 --query-types 4": ["other_001", "type 4"],
     "--query kpc_001": ["kpc_001", "kpc/h", "Mpc/h"],
-    "--query nan.hdf5": ["not finite"],
+    "--query nan.hdf5": ["10 of 10 queries", "not finite"],
     "--query unwritten.hdf5": ["unwritten.hdf5", "/Coordinates", "never written"],
     "--periodic no --box-size 5": ["outside"],
     "--periodic perhaps": ["--periodic", "perhaps"],
@@ -142,6 +142,25 @@ class BadInput(KnnCase):
         )
         self.assert_refused(["bare_001", "--reduce", "density"], "bare_001", "masses", "type 1")
         self.assert_refused(["bare_001", "--reduce", "sigma-v"], "bare_001", "velocities", "type 1")
+
+    def test_queries_outside(self):
+        """Of a periodic box: one in 200 is wrapped, more are a wrong file."""
+        for name, num in (("few", 2), ("many", 3)):
+            pos = np.full((400, 3), 5.0)
+            pos[:num, 1] = 25
+            with h5py.File(self.folder / f"{name}.hdf5", "w") as file:
+                file["Coordinates"] = pos
+        options = ["snapshot_007", "-k", 4, "-q", "-o", "out"]
+        for ranks in each_rank(1, 3) if MPIEXEC else [1]:
+            self.assert_refused(
+                [*options, "--query", "many.hdf5"],
+                "3 of 400 queries in 'many.hdf5' lie outside",
+                "10, 10, 10",
+                "--wrap",
+                launcher=launcher(ranks),
+            )
+        for more in (["few.hdf5"], ["many.hdf5", "--wrap"], ["many.hdf5", "--periodic", "no"]):
+            self.succeed(*options, "--query", *more)
 
     def test_masses(self):
         """Zero is allowed."""

@@ -143,7 +143,7 @@ class Queries(KnnCase):
                 places = np.random.default_rng(5).uniform(-2, BOX + 2, (37, 3)).astype(kind)
                 with h5py.File(self.folder / "points.hdf5", "w") as file:
                     file["Coordinates"] = places
-                self.succeed("snapshot_007", "-k", 4, "--query", "points.hdf5", "-q")
+                self.succeed("snapshot_007", "-k", 4, "--query", "points.hdf5", "--wrap", "-q")
                 results = self.results("knn_007", "Query")
                 self.assertEqual(results["Distances"].dtype, kind)
                 expected = Truth(snapshot.pos[1]).nearest(places % kind(BOX), 4)[0]

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <vector>
 
 #include "zhalo/comm/context.hpp"
@@ -61,16 +62,23 @@ struct PositionCounts {
   Index num_wrapped = 0;
 };
 
+/// Whose positions they are, for messages.
+struct PositionsOf {
+  std::string many = "particles";
+  std::string one = "particle";
+};
+
 /// Counts all particles, and those that a search wraps into the box. It checks the positions as
 /// every search does at its beginning, and copies nothing. Positions are in the box's unit, in
 /// memory of the context's Exec. Collective. Throws InputError for positions that are not finite or
 /// lie outside an axis that is not periodic, and for a box that cannot be used.
 template <class Real>
 PositionCounts count_positions(const Context& context, const Particles<Real>& particles,
-                               const Box& box);
+                               const Box& box, const PositionsOf& of = {});
 
-extern template PositionCounts count_positions(const Context&, const Particles<float>&, const Box&);
-extern template PositionCounts count_positions(const Context&, const Particles<double>&,
-                                               const Box&);
+extern template PositionCounts count_positions(const Context&, const Particles<float>&, const Box&,
+                                               const PositionsOf&);
+extern template PositionCounts count_positions(const Context&, const Particles<double>&, const Box&,
+                                               const PositionsOf&);
 
 }  // namespace zhalo
