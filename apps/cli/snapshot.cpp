@@ -24,6 +24,11 @@ Box choose_box(const io::SnapshotInfo& info, const CommonOptions& options) {
   } catch (const InputError& error) {
     throw InputError(fmt::format("{} (--box-size, --periodic no)", error.what()));
   }
+  if (!box.any_periodic() && options.wrap_all)
+    throw InputError(fmt::format(
+        "--wrap moves particles into a periodic box, but that of '{}' is not periodic: leave "
+        "--wrap out, or say --periodic yes",
+        info.path));
   if (!box.any_periodic() && options.box_length)
     box.length = {{*options.box_length, *options.box_length, *options.box_length}};
   return box;

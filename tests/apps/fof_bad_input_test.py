@@ -126,6 +126,7 @@ OPTIONS = {
     "--min-size 9223372036854775808": ["--min-size", "9223372036854775808", "too large"],
     "--threads 4294967297": ["--threads", "4294967297", "too large"],
     "--box-size -50": ["--box-size", "-50"],
+    "--periodic no --wrap": ["--wrap", "not periodic", "--periodic yes"],
     "--periodic perhaps": ["--periodic", "perhaps", "yes"],
     "--periodic no --box-size 25": ["237266", "outside", "particle 190"],
     "--device abacus": ["--device", "abacus", "host"],

@@ -49,6 +49,7 @@ OPTIONS = {
     "--query nan.hdf5": ["10 of 10 queries", "not finite"],
     "--query unwritten.hdf5": ["unwritten.hdf5", "/Coordinates", "never written"],
     "--periodic no --box-size 5": ["outside"],
+    "--periodic no --wrap": ["--wrap", "not periodic", "--periodic yes"],
     "--periodic perhaps": ["--periodic", "perhaps"],
     "--box-size -1": ["--box-size", "-1"],
     "--device abacus": ["--device", "abacus"],
