@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "apps/cli/on_host.hpp"
+#include "apps/cli/progress.hpp"
 #include "apps/density/density.hpp"
 #include "apps/plot/picture.hpp"
 
@@ -68,7 +69,9 @@ std::string header_of(const Plan& plan, const PaintReport& painted, const PowerS
   const Options& options = plan.options;
   const std::string unit = plan.snapshot.units.length_name();
   std::string text;
-  const auto line = [&](const std::string& comment) { text += "# " + comment + "\n"; };
+  const auto line = [&](const std::string& comment) {
+    text += "# " + app::in_one_line(comment) + "\n";
+  };
   line(fmt::format("power spectrum by zhalo {} of {}: {}", ZHALO_VERSION, plan.snapshot.path,
                    snapshot_text(plan.snapshot)));
   line(fmt::format("{} particles of type {}, weighted by {}", painted.num_particles,

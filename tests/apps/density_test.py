@@ -572,6 +572,14 @@ class BadInput(DensityCase):
                 self.assertEqual((status, errors.count("density: error: ")), (2, 1), errors)
                 self.assertEqual(self.files(), before)
 
+    def test_name_of_two_lines(self):
+        """Comments of a table stay comments."""
+        self.snapshot({1: 20}, name="two\nlines_001")
+        self.succeed("two\nlines_001.hdf5", "--grid", 8, "--power", "p.txt", "-q")
+        header, table = read_table(self.folder / "p.txt")
+        self.assertIn("two\\x0alines_001.hdf5", header[0])
+        self.assertIn("k_mean", table)
+
     def test_grids_without_waves(self):
         for cells in (1, 2):
             status, _, errors = self.run_command(
