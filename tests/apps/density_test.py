@@ -5,6 +5,7 @@ density_test.py PROGRAM DATA SNAPSHOTS
 """
 
 import json
+import os
 import shutil
 import unittest
 
@@ -301,6 +302,15 @@ class Pictures(DensityCase):
         self.assertGreater(np.corrcoef(shown[inner], t[inner])[0, 1], 0.98)
         self.assertGreater(shown.ravel()[projected.argmax()], 0.93)
         self.assertEqual([name for name in self.files() if name.endswith("hdf5")], [])
+
+    def test_name_that_is_no_text(self):
+        """Latin-1, a lone surrogate, and the beginning of a character: question marks."""
+        names = (b"h\xe9_001", b"\xed\xa0\x80_001", b"\xf0\x9f_001", b"\xc3\xa9_001")
+        for at, name in enumerate(os.fsdecode(name + b".hdf5") for name in names):
+            self.snapshot({1: 20}, name="plain_001")
+            os.rename(self.folder / "plain_001.hdf5", self.folder / name)
+            self.succeed(name, "--grid", 4, "--image", f"{at}.png", "-q")
+            self.assertGreater(pixels_of(self.folder / f"{at}.png").size, 0)
 
     @shows_results
     def test_projections(self):
