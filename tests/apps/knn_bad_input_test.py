@@ -144,6 +144,16 @@ class BadInput(KnnCase):
         self.assert_refused(["bare_001", "--reduce", "density"], "bare_001", "masses", "type 1")
         self.assert_refused(["bare_001", "--reduce", "sigma-v"], "bare_001", "velocities", "type 1")
 
+    def test_files_of_different_simulations(self):
+        for name, value in (("BoxSize", 11.0), ("HubbleParam", 0.6), ("Omega0", 0.31)):
+            self.snapshot({1: 20}, name="mixed_001", num_files=2)
+            with h5py.File(self.folder / "mixed_001.1.hdf5", "r+") as file:
+                file["Header"].attrs[name] = value
+            with self.subTest(name):
+                self.assert_refused(
+                    ["mixed_001", "-k", 4], "mixed_001.1.hdf5", "another snapshot", name
+                )
+
     def test_queries_outside(self):
         """Of a periodic box: one in 200 is wrapped, more are a wrong file."""
         for name, num in (("few", 2), ("many", 3)):

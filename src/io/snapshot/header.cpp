@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "zhalo/core/error.hpp"
 
@@ -57,6 +58,19 @@ void read_totals(const InputFile& file, HeaderCounts& counts) {
   }
 }
 
+/// As HeaderCounts::constants.
+std::array<double, 5> read_constants(const InputFile& file) {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  const auto constant = [&](const char* name) {
+    return first_time(file, {{"Header", name}, {"Parameters", name}, {"Cosmology", name}})
+        .value_or(unknown);
+  };
+  std::vector<double> box{unknown};
+  if (file.holds_numbers("Header", "BoxSize")) box = file.reals("Header", "BoxSize").value_or(box);
+  if (box.size() != 3) box.assign(3, box.front());
+  return {box[0], box[1], box[2], constant("HubbleParam"), constant("Omega0")};
+}
+
 }  // namespace
 
 HeaderCounts read_counts(const InputFile& file, TimePlaces times) {
@@ -83,6 +97,7 @@ HeaderCounts read_counts(const InputFile& file, TimePlaces times) {
   counts.time = first_time(file, times);
   if (counts.time && std::isnan(*counts.time))
     counts.time.reset();  // it would not be equal to itself
+  counts.constants = read_constants(file);
   return counts;
 }
 

@@ -1,6 +1,7 @@
 /// The header of a snapshot, whatever the dialect.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -53,6 +54,8 @@ struct HeaderCounts {
   bool total_may_lack_high_bits = false;  ///< 32-bit totals without a HighWord
   std::vector<double> mass_table;
   std::optional<double> time;
+  /// The sides of the box, HubbleParam and Omega0; NaN for what the file does not say.
+  std::array<double, 5> constants{};
 };
 
 /// InputError if the file is a group catalogue or another product, or no snapshot at all.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "src/io/snapshot/dialect.hpp"
 #include "src/io/snapshot/state.hpp"
@@ -159,10 +160,13 @@ void check_same_snapshot(const InputFile& file, const HeaderCounts& header,
                          const HeaderCounts& first, const std::string& first_path) {
   const bool same = header.num_files == first.num_files && header.num_types == first.num_types &&
                     header.time == first.time && header.total == first.total;
-  if (same) return;
+  const bool same_universe =
+      std::equal(header.constants.begin(), header.constants.end(), first.constants.begin(),
+                 [](double a, double b) { return a == b || std::isnan(a) || std::isnan(b); });
+  if (same && same_universe) return;
   throw InputError(fmt::format(
-      "'{}' belongs to another snapshot than '{}': time, number of files or total numbers differ",
-      file.path(), first_path));
+      "'{}' belongs to another snapshot than '{}': {} differ", file.path(), first_path,
+      same ? "BoxSize, HubbleParam or Omega0" : "time, number of files or total numbers"));
 }
 
 void check_totals(const SnapshotInfo& info, const HeaderCounts& header,
