@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/common/arithmetic.hpp"
 #include "kernels/host/position_parts.hpp"
 
 namespace zhalo::kernels {
@@ -118,15 +119,7 @@ class ArrivedParts {
       begin = at + 1;
       step *= 2;
     }
-    while (begin < end) {
-      const Index middle = begin + (end - begin) / 2;
-      if (is_behind(middle)) {
-        end = middle;
-      } else {
-        begin = middle + 1;
-      }
-    }
-    return begin;
+    return begin + first_index_where(end - begin, [&](Index i) { return is_behind(begin + i); });
   }
 
   ArrivedPositions<Real> arrived_;

@@ -53,6 +53,17 @@ class BadOutputs(FofCase):
             [f"fof_subhalo_tab_001.{number}.hdf5" for number in (0, 3, 4)],
         )
 
+    def run_in_shell(self, words):
+        return subprocess.run(
+            f"'{PROGRAM}' {words}",
+            shell=True,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=SECONDS,
+        )
+
     def test_errors_and_warnings_that_nobody_can_read(self):
         """The status tells, and a warning stops no run."""
         for where in (">&-", ">/dev/full"):
@@ -61,26 +72,12 @@ class BadOutputs(FofCase):
                 ("nothing.hdf5 -q", 2),
             ):
                 with self.subTest(where, arguments=arguments):
-                    result = subprocess.run(
-                        f"'{PROGRAM}' {arguments} 2{where}",
-                        shell=True,
-                        cwd=self.folder,
-                        check=False,
-                        timeout=SECONDS,
-                    )
+                    result = self.run_in_shell(f"{arguments} 2{where}")
                     self.assertEqual(result.returncode, expected)
         self.assertIn("warned/groups_001/fof_subhalo_tab_001.0.hdf5", self.files())
 
     def test_a_report_to_a_closed_output(self):
-        result = subprocess.run(
-            f"'{PROGRAM}' {SNAPSHOT} -q --json - >&-",
-            shell=True,
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=SECONDS,
-        )
+        result = self.run_in_shell(f"{SNAPSHOT} -q --json - >&-")
         self.assertEqual(result.returncode, 2, result.stderr)
         self.assertIn("standard output", result.stderr)
 
