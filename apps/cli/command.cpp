@@ -1,6 +1,5 @@
 #include "apps/cli/command.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <algorithm>
 #include <chrono>
@@ -69,15 +68,6 @@ void end_without_agreement(const char* command, const MpiSession& mpi, const Fai
   tell(command, failure);
   mpi.end_all(failure.status);
   std::_Exit(failure.status);
-}
-
-/// A file that is opened must not take the number of a closed standard stream: what is printed
-/// would go there. Writing to what takes its place fails.
-void keep_standard_streams() {
-  for (int stream = 0; stream <= 2; ++stream) {
-    if (::fcntl(stream, F_GETFD) >= 0) continue;
-    if (::open("/dev/null", O_RDONLY) != stream) return;  // it cannot be helped
-  }
 }
 
 int run_guarded(const char* name, int argc, char** argv,

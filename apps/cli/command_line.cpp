@@ -56,7 +56,7 @@ std::string check_value(std::string& word) {
     const char* const end = word.data() + word.size();
     const auto [behind, error] = std::from_chars(word.data() + (word[0] == '+'), end, number);
     if (error == std::errc::result_out_of_range)
-      return fmt::format("{} is too large in size: {} to {} are possible", word,
+      return fmt::format("{} is out of range: {} to {} are possible", word,
                          std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
     if (error == std::errc() && behind == end) word = std::to_string(number);
   }

@@ -1,5 +1,6 @@
 #include "apps/cli/process.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -70,6 +71,13 @@ bool is_ignored(int signal) {
 }
 
 }  // namespace
+
+void keep_standard_streams() {
+  for (int stream = 0; stream <= 2; ++stream) {
+    if (::fcntl(stream, F_GETFD) >= 0) continue;
+    if (::open("/dev/null", O_RDONLY) != stream) return;  // it cannot be helped
+  }
+}
 
 void take_file_limits_as_errors() { std::signal(SIGXFSZ, SIG_IGN); }
 

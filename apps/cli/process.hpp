@@ -54,6 +54,10 @@ std::optional<std::string> lack_of_memory(const Context& context, double bytes_p
 /// The machine's name.
 std::string machine_name();
 
+/// A file that is opened must not take the number of a standard stream that is closed: what is
+/// printed would go there. Writing to what takes its place fails.
+void keep_standard_streams();
+
 /// From now on a file that would grow beyond the limit of files (ulimit -f) is an error, not a
 /// signal that ends the process.
 void take_file_limits_as_errors();

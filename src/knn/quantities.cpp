@@ -65,6 +65,7 @@ QuantityInput<Real>::QuantityInput(const Context& context, const Particles<Real>
 
 template <class Real>
 void QuantityInput<Real>::pack(const Context& context, const Particles<Real>& particles) {
+  constexpr int any_type = 256;
   const SegmentTable<Real> on_exec(context.exec, particles, false);
   Buffer<kernels::ColumnSummary> summary(context.exec, 1, "masses");
   Buffer<LocalIndex> all(context.exec, particles.num(), "indices of particles");
@@ -74,10 +75,10 @@ void QuantityInput<Real>::pack(const Context& context, const Particles<Real>& pa
   kernels::on(context.exec, [&](const auto& e) {
     kernels::number(e, all.span());
     kernels::pack_particles(e, on_exec.view(), Span<const LocalIndex>(all.span()), to);
-    kernels::summarize_columns(e, on_exec.view(), {}, 256, summary.data());
+    if (!mass_.empty()) kernels::summarize_columns(e, on_exec.view(), {}, any_type, summary.data());
   });
-  const Index num_not_positive = to_host(context.exec, summary).front().num_bad_mass;
-  all_masses_positive_ = mass_.empty() || num_not_positive == 0;
+  if (mass_.empty()) return synchronise(context.exec);
+  all_masses_positive_ = to_host(context.exec, summary).front().num_bad_mass == 0;
 }
 
 template <class Real>

@@ -123,8 +123,8 @@ OPTIONS = {
     "--files 1000001": ["--files", "1 to 1000000"],
     "--min-size 0": ["--min-size", "at least 1"],
     "--min-size few": ["--min-size", "few"],
-    "--min-size 9223372036854775808": ["--min-size", "9223372036854775808", "too large"],
-    "--threads 4294967297": ["--threads", "4294967297", "too large"],
+    "--min-size 9223372036854775808": ["--min-size", "9223372036854775808", "out of range"],
+    "--threads 4294967297": ["--threads", "4294967297", "out of range"],
     "--box-size -50": ["--box-size", "-50"],
     "--periodic no --wrap": ["--wrap", "not periodic", "--periodic yes"],
     "--periodic perhaps": ["--periodic", "perhaps", "yes"],
@@ -156,7 +156,8 @@ class BadInput(FofCase):
                 )
 
     def test_a_variable_of_the_shell_that_is_not_set(self):
-        for option in ("--rlink-abs", "--link-types", "--attach-types", "--json", "-o", "--threads"):
+        options = ("--rlink-abs", "--link-types", "--attach-types", "--json", "-o", "--threads")
+        for option in options:
             with self.subTest(option):
                 self.assert_refused([SNAPSHOT, option, ""], "--", "has no value")
 

@@ -33,7 +33,8 @@ class BadOutputs(FofCase):
         self.assert_refused([SNAPSHOT, "-o", "out"], "fof_subhalo_tab_001.0.hdf5")
 
     def test_what_another_code_wrote_stays(self):
-        for name in ("groups_001/fof_subhalo_tab_001.0.hdf5", "groups_001/fof_subhalo_tab_001.7.hdf5"):
+        for number in (0, 7):
+            name = f"groups_001/fof_subhalo_tab_001.{number}.hdf5"
             with self.subTest(name):
                 shutil.rmtree(self.folder / "out", ignore_errors=True)
                 (self.folder / "out/groups_001").mkdir(parents=True)

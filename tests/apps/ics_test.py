@@ -488,7 +488,7 @@ OPTIONS = {
     "--sigma8 0": ["--sigma8"],
     "--power none.txt": ["none.txt", "No such file"],
     "--power folder": ["folder"],
-    "--seed 9223372036854775808": ["--seed", "9223372036854775808", "too large"],
+    "--seed 9223372036854775808": ["--seed", "9223372036854775808", "out of range"],
     "--power good.txt --ns 1": ["--ns", "--power"],
     "--power words.txt": ["words.txt", "line 3", "two"],
     "--power one_column.txt": ["one_column.txt", "line 2"],

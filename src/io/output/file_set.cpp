@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "src/io/hdf5/at_once.hpp"
-#include "src/io/hdf5/input.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {
@@ -280,21 +279,19 @@ void write_master(StagedFiles& files, const FileShares& shares, const FileSet& s
 }
 
 bool is_of_earlier_run(const std::string& path, Index number) {
-  const std::optional<Index> num_files = files_of_run(path);
-  return num_files && *num_files > number;
+  try {
+    return files_of_run(hdf5::InputFile(path)).value_or(0) > number;
+  } catch (const FileError&) {
+    return false;  // no HDF5
+  }
 }
 
 }  // namespace
 
-std::optional<Index> files_of_run(const std::string& path) {
-  try {
-    const hdf5::InputFile file(path);
-    if (file.text("Parameters", "Code") != "zhalo") return {};
-    for (const char* name : {"NumFiles", "NumFilesPerSnapshot"}) {
-      if (const auto num = file.integers("Header", name)) return num->front();
-    }
-  } catch (const FileError&) {
-    return {};  // no HDF5
+std::optional<Index> files_of_run(const hdf5::InputFile& file) {
+  if (file.text("Parameters", "Code") != "zhalo") return {};
+  for (const char* name : {"NumFiles", "NumFilesPerSnapshot"}) {
+    if (const auto num = file.integers("Header", name)) return num->front();
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/io/hdf5/input.hpp"
 #include "src/io/hdf5/output.hpp"
 #include "zhalo/comm/communicator.hpp"
 #include "zhalo/io/catalogue_file.hpp"
@@ -138,7 +139,7 @@ struct FileSet {
 void write_file_set(StagedFiles& files, const FileShares& shares, const FileSet& set, bool master);
 
 /// How many files the run of zhalo had that wrote this one; none if no run of zhalo did.
-std::optional<Index> files_of_run(const std::string& path);
+std::optional<Index> files_of_run(const hdf5::InputFile& file);
 
 /// Files of such a set, from an earlier run, go at the commit. Not collective, but all ranks must
 /// call it.

@@ -93,8 +93,7 @@ void write_results(StagedFiles& files, const std::string& name, const Results& r
 bool is_of_another_code(const std::string& path) {
   if (!std::filesystem::is_regular_file(status_of(path))) return false;
   try {
-    const hdf5::InputFile file(path);
-    return !files_of_run(path);
+    return !files_of_run(hdf5::InputFile(path));
   } catch (const FileError&) {
     return false;  // no HDF5
   }

@@ -48,7 +48,7 @@ std::optional<Vec3d> read_box(const InputFile& file) {
 void warn_of_time(const InputFile& file, const Dialect& dialect, SnapshotInfo& info) {
   for (const auto& [group, name] : dialect.times) {
     if (!file.has_attribute(group, name)) continue;
-    const auto value = first_time(file, {{group, name}});
+    const auto value = first_number(file, {{group, name}});
     if (value && std::isfinite(*value) && *value >= 0) return;
     info.warnings.push_back(
         fmt::format("'{}': {}/{} is {}, which is no time or scale factor: it is not used",
@@ -111,7 +111,7 @@ void read_conventions(const InputFile& file, const SnapshotOverrides& overrides,
     info.box_length = length > 0 ? std::optional(Vec3d{{length, length, length}}) : std::nullopt;
   }
   info.periodic = dialect.read_periodic(file);
-  info.cosmology.scale_factor = positive(first_time(file, dialect.times));
+  info.cosmology.scale_factor = positive(first_number(file, dialect.times));
   dialect.read(file, overrides, info);
   warn_of_time(file, dialect, info);
   if (overrides.cosmology.critical_density) {

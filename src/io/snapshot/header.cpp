@@ -62,7 +62,7 @@ void read_totals(const InputFile& file, HeaderCounts& counts) {
 std::array<double, 5> read_constants(const InputFile& file) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   const auto constant = [&](const char* name) {
-    return first_time(file, {{"Header", name}, {"Parameters", name}, {"Cosmology", name}})
+    return first_number(file, {{"Header", name}, {"Parameters", name}, {"Cosmology", name}})
         .value_or(unknown);
   };
   std::vector<double> box{unknown};
@@ -73,7 +73,7 @@ std::array<double, 5> read_constants(const InputFile& file) {
 
 }  // namespace
 
-HeaderCounts read_counts(const InputFile& file, TimePlaces times) {
+HeaderCounts read_counts(const InputFile& file, AttributePlaces times) {
   HeaderCounts counts;
   counts.in_this_file = file.integers("Header", "NumPart_ThisFile").value_or(std::vector<Index>{});
   counts.mass_table = file.reals("Header", "MassTable").value_or(std::vector<double>{});
@@ -94,7 +94,7 @@ HeaderCounts read_counts(const InputFile& file, TimePlaces times) {
       file.integers("Header", "NumFilesPerSnapshot").value_or(std::vector<Index>{1}).front();
   if (counts.num_files == 0) counts.num_files = 1;  // this one
   times.emplace_back("Header", "Redshift");
-  counts.time = first_time(file, times);
+  counts.time = first_number(file, times);
   if (counts.time && std::isnan(*counts.time))
     counts.time.reset();  // it would not be equal to itself
   counts.constants = read_constants(file);

@@ -29,11 +29,13 @@ inline std::optional<double> first_real(const hdf5::InputFile& file,
   return std::nullopt;
 }
 
-/// Groups and attributes that hold the time or the scale factor, in the order of preference.
-using TimePlaces = std::vector<std::pair<std::string, std::string>>;
+/// Groups and names of attributes that may hold a number, in the order of preference.
+using AttributePlaces = std::vector<std::pair<std::string, std::string>>;
 
-/// The first that is there; one of another type is not used, and warned of (warn_of_time).
-inline std::optional<double> first_time(const hdf5::InputFile& file, const TimePlaces& places) {
+/// The first that is there; one of another type is not used. Of times that is warned of
+/// (warn_of_time).
+inline std::optional<double> first_number(const hdf5::InputFile& file,
+                                          const AttributePlaces& places) {
   for (const auto& [group, name] : places) {
     if (file.holds_numbers(group, name)) return first_real(file, {group}, {name});
   }
@@ -62,6 +64,6 @@ struct HeaderCounts {
 void check_is_snapshot(const hdf5::InputFile& file);
 
 /// `times` are those of the file's code. Without one of them the redshift is taken.
-HeaderCounts read_counts(const hdf5::InputFile& file, TimePlaces times);
+HeaderCounts read_counts(const hdf5::InputFile& file, AttributePlaces times);
 
 }  // namespace zhalo::io

@@ -233,7 +233,7 @@ void survey_file(Snapshot::State& state, const InputFile& file, const HeaderCoun
 }  // namespace
 
 void survey_types(Snapshot::State& state, const SnapshotOverrides& overrides) {
-  const TimePlaces times = dialect_of(state.info.code).times;
+  const AttributePlaces times = dialect_of(state.info.code).times;
   HeaderCounts first;
   for (const std::string& path : state.info.files) {
     const InputFile file(path);
