@@ -73,6 +73,7 @@ struct PaintInput {
     }
     return column ? weight * column[i] : weight;
   }
+  ZHALO_HD bool weights_are_masses() const { return by_mass && !column; }
   /// Of each particle, where all are equal.
   double uniform_weight() const { return by_mass ? particles.uniform_mass : 1; }
 };
@@ -80,8 +81,8 @@ struct PaintInput {
 /// What one look at all weights tells.
 struct WeightSummary {
   double largest = 0;  ///< magnitude
-  Index num_not_finite = 0;
-  Index first_not_finite = 0;
+  Index num_bad = 0;   ///< not finite, or negative masses
+  Index first_bad = 0;
 };
 
 template <class E, class Real>

@@ -21,6 +21,7 @@ std::string OutputName::shown(Index num_files) const {
 }
 
 OutputName name_output(const std::string& given, const std::string& otherwise) {
+  if (given == "-") throw InputError("-o -: HDF5 cannot go to standard output: name a file");
   const fs::path path = given.empty() ? otherwise : given;
   std::error_code ignored;
   if (path.filename().empty() || fs::is_directory(path, ignored))

@@ -104,6 +104,15 @@ void check_haloes(const io::HaloList& list, const Options& options, const Grid& 
                   options.haloes, theirs, ours));
 }
 
+/// Haloes of an earlier or later time may be wanted, so they are shown.
+void warn_of_haloes(const io::HaloList& list, Plan& plan) {
+  const auto ours = plan.snapshot.cosmology.redshift, theirs = list.redshift;
+  if (!ours || !theirs || std::abs(*theirs - *ours) <= 1e-3 * (1 + std::abs(*ours))) return;
+  plan.warnings.push_back(
+      fmt::format("--haloes '{}' are of redshift {:.4g}, the particles of redshift {:.4g}",
+                  plan.options.haloes, *theirs, *ours));
+}
+
 /// Of a file, with room for its groups and attributes.
 constexpr double header_bytes = 64 << 10;
 /// Of the program, its libraries and messages.
@@ -184,6 +193,7 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   plan.decomposition = Decomposition(plan.grid, plan.ranks.num_ranks).describe();
   plan.depth = depth_of(options, plan.grid, plan.snapshot.units.length_name());
   context.comm.together([&] { check_haloes(sources.haloes, options, plan.grid); });
+  warn_of_haloes(sources.haloes, plan);
   plan.output =
       app::name_output(options.output, fmt::format("density_{:03d}.hdf5", plan.snapshot.number));
   check_names(context.comm, files_of(plan, sources.haloes));

@@ -110,6 +110,8 @@ void check(const Options& options) {
   demand(options.min_size >= 1,
          fmt::format("--min-size is {} (must be at least 1)", options.min_size));
   demand(!options.output.empty(), "-o is empty: name a folder for the results");
+  demand(options.output != "-",
+         "-o -: catalogues cannot go to standard output: name a folder for the results");
 }
 
 }  // namespace

@@ -98,6 +98,9 @@ void take_cosmology(const RawOptions& raw, Options& options) {
   };
   demand_positive("--omega-m", cosmology.omega_matter);
   demand_positive("--hubble", cosmology.hubble);
+  demand(cosmology.hubble <= 10,
+         fmt::format("--hubble is {0} (in units of 100 km/s/Mpc: {1} for {0} km/s/Mpc)",
+                     cosmology.hubble, cosmology.hubble / 100));
   demand_positive("--sigma8", raw.sigma8.value_or(1));
   demand(cosmology.omega_baryon >= 0 && cosmology.omega_baryon < cosmology.omega_matter,
          fmt::format("--omega-b is {} (must be 0 or more and less than --omega-m, which is {})",

@@ -96,13 +96,19 @@ app::Row columns_row(const std::vector<ColumnSummary>& columns) {
   Json json = Json::array();
   for (const ColumnSummary& column : columns) {
     const Index missing = column.total - column.finite;
-    text += fmt::format("{:<20} {:>12.6g} {:>12.6g} {:>12.6g}{}\n", column.name, column.min,
-                        column.mean, column.max,
+    const auto known = [&](double value) {
+      return column.finite > 0 ? std::optional(value) : std::nullopt;
+    };
+    const auto shown = [&](double value) {
+      return column.finite > 0 ? fmt::format("{:.6g}", value) : "-";
+    };
+    text += fmt::format("{:<20} {:>12} {:>12} {:>12}{}\n", column.name, shown(column.min),
+                        shown(column.mean), shown(column.max),
                         missing == 0 ? "" : fmt::format("  {} without", missing));
     json.push_back({{"name", column.name},
-                    {"min", column.min},
-                    {"mean", column.mean},
-                    {"max", column.max},
+                    {"min", known(column.min)},
+                    {"mean", known(column.mean)},
+                    {"max", known(column.max)},
                     {"finite", column.finite},
                     {"total", column.total}});
   }

@@ -95,6 +95,8 @@ Row snapshot_row(const io::SnapshotInfo& info) {
                          {"number", info.number},
                          {"types", json_of(info.types)},
                          {"box_length", info.box_length},
+                         {"cosmological", info.cosmological},
+                         {"time", info.time},
                          {"cosmology", json_of(info.cosmology)},
                          {"units", json_of(info.units)},
                          {"notes", info.notes}};

@@ -91,15 +91,14 @@ WeightScale choose_scale(const Context& context, const GlobalRange& range, const
                          kernels::PaintInput<Real> painted) {
   const Communicator& comm = context.comm;
   const kernels::WeightSummary& summary = looked.weights;
-  const Index num_bad = comm.sum(summary.num_not_finite);
-  const Index first_bad =
-      comm.min(summary.num_not_finite > 0 ? range.first + summary.first_not_finite
-                                          : std::numeric_limits<Index>::max());
+  const Index num_bad = comm.sum(summary.num_bad);
+  const Index first_bad = comm.min(summary.num_bad > 0 ? range.first + summary.first_bad
+                                                       : std::numeric_limits<Index>::max());
   validate(num_bad == 0,
-           "{} of {} particles have a weight that is not finite (NaN or infinite), the first is "
-           "particle {}; remove them or "
-           "repair the snapshot",
-           num_bad, range.total, first_bad);
+           "{} of {} particles have a {} not finite (NaN or infinite), the first is particle {}; "
+           "remove them or repair the snapshot",
+           num_bad, range.total,
+           painted.weights_are_masses() ? "mass that is negative or" : "weight that is", first_bad);
   const double largest = comm.max(summary.largest);
   if (largest == 0) return {};
   if (looked.ledger)

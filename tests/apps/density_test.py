@@ -363,6 +363,21 @@ class Pictures(DensityCase):
         )  # this catalogue has no radii: circles of 4 units of the sheet
         self.assertEqual(len(set(distance.argmin(axis=1))), len(centres))
 
+    def test_haloes_of_another_time(self):
+        """They are drawn, with a warning."""
+        with h5py.File(GADGET / "fof_tab_001.hdf5", "r") as source:
+            with h5py.File(self.folder / "fof_tab_007.hdf5", "w") as file:
+                for name in ("Header", "Parameters", "Group"):
+                    source.copy(name, file)
+                file["Header"].attrs["Redshift"] = 0.5
+        path, _, _ = self.real()
+        status, _, errors = self.run_command(
+            path, "--grid", 8, "--image", "map.png", "--haloes", "fof_tab_007.hdf5", "-q"
+        )
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(errors.count("density: warning: "), 1, errors)
+        self.assertIn("'fof_tab_007.hdf5' are of redshift 0.5, the particles of redshift 0", errors)
+
     def test_in_both(self):
         """Field, table and picture of one run; the report for machines."""
         self.draw(
@@ -564,6 +579,15 @@ class BadInput(DensityCase):
                 "--weights number",
             )
         self.succeed("massless_001", "--grid", 4, "--weights", "number", "-q")
+        massless.mass[1][:] = 1
+        massless.mass[1][7:9] = -1
+        massless.write(self.folder / "negative_001")
+        for how in ([], ["--power", "p.txt"], ["--interlace"]):
+            self.assert_refused(
+                ["negative_001", "--grid", 4, *how],
+                "2 of 20 particles have a mass that is negative",
+                "the first is particle 7",
+            )
 
     @NEEDS_MPI
     def test_on_ranks(self):

@@ -96,6 +96,46 @@ class Warnings(FofCase):
             )
             self.assertEqual(sorted(self.catalogue(1)[0]), sorted(table))
 
+    def test_cosmology_that_is_missing_is_nan(self):
+        names = ("Omega0", "OmegaLambda", "OmegaBaryon", "HubbleParam")
+
+        def edit(file):
+            for name in names:
+                file["Parameters"].attrs.pop(name, None)
+
+        path = self.copy_of_snapshot(edit)
+        self.fof(path, "-q", "--rlink-abs", 0.15625, "--membership")
+        header = self.catalogue(1)[1]
+        for name in names:
+            self.assertTrue(np.isnan(header[name]), name)
+        self.assertEqual((header["Time"], header["ComovingIntegrationOn"]), (1, 1))
+        with h5py.File(self.folder / "fof_output/membership_001.0.hdf5", "r") as file:
+            self.assertTrue(np.isnan(file["Header"].attrs["Omega0"]))
+
+    def test_run_without_cosmology(self):
+        """Time is not a scale factor: the catalogue has it as it is, and h is 1."""
+
+        def edit(file):
+            file["Parameters"].attrs["ComovingIntegrationOn"] = np.int32(0)
+            file["Header"].attrs["Time"] = 3.25
+
+        path = self.copy_of_snapshot(edit)
+        text = self.fof(path, "--rlink-abs", 0.15625, "--json", "report.json")
+        self.assertRegex(text, r"\nCosmology +none, the time is 3.25\n")
+        snapshot = json.loads((self.folder / "report.json").read_text())["snapshot"]
+        self.assertEqual((snapshot["cosmological"], snapshot["time"]), (False, 3.25))
+        header = self.catalogue(1)[1]
+        for name, value in {
+            "Time": 3.25,
+            "Redshift": 0,
+            "Omega0": 0,
+            "OmegaLambda": 0,
+            "OmegaBaryon": 0,
+            "HubbleParam": 1,
+            "ComovingIntegrationOn": 0,
+        }.items():
+            self.assertEqual(header[name], value, name)
+
     def test_time_that_is_none(self):
         for value in (-1.0, np.nan, "early"):
             with self.subTest(value):

@@ -484,6 +484,8 @@ OPTIONS = {
     "--omega-b -0.1": ["--omega-b"],
     "--omega-l nan": ["--omega-l"],
     "--hubble 0": ["--hubble"],
+    "--hubble 70": ["--hubble is 70", "0.7 for 70 km/s/Mpc"],
+    "-o -": ["-o -", "standard output"],
     "--ns 9": ["spectral index", "9"],
     "--sigma8 0": ["--sigma8"],
     "--power none.txt": ["none.txt", "No such file"],

@@ -275,9 +275,15 @@ class Reductions(KnnCase):
             "--reduce",
             "kth,mean-radius,density,sigma-v",
             "-q",
+            "--json",
+            "report.json",
         )
         results = self.results("knn_007")
         self.assertTrue(np.isinf(results["KthRadius"]).all())
+        report = json.loads((self.folder / "report.json").read_text())
+        kth = {column["name"]: column for column in report["result"]["columns"]}["KthRadius"]
+        self.assertEqual([kth[name] for name in ("min", "mean", "max")], [None] * 3)
+        self.assertEqual((kth["finite"], kth["total"]), (0, 50))
         for name in ("MeanRadius", "Density", "VelocityDispersion"):
             self.assertEqual(np.abs(results[name]).max(), 0)
 

@@ -131,10 +131,11 @@ struct Halo {
 struct HaloList {
   std::vector<Halo> haloes;  ///< in the catalogue's order: the largest first
   double box_length = 0;
+  std::optional<double> redshift;  ///< empty if the catalogue does not say
   std::vector<std::string> files;  ///< of the catalogue
 };
 
-/// Reads at most `most` haloes. `path` is a catalogue folder groups_NNN, one of its files, or a
+/// Reads at most `max_haloes` haloes. `path` is a catalogue folder groups_NNN, one of its files, or a
 /// name without ".K.hdf5". Throws FileError or InputError. Not collective: run it on one rank, in
 /// Communicator::together.
 HaloList read_haloes(const std::string& path, Index max_haloes);

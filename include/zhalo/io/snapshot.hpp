@@ -24,7 +24,7 @@ std::string name_of(Code code);
 std::string names_of_codes();
 
 /// What the file, or the user, says about the universe. A missing value is empty, never guessed. In
-/// the info of a snapshot that is not of a cosmological run, scale_factor is empty.
+/// the info of a snapshot that is not of a cosmological run, the values of the file are empty.
 struct Cosmology {
   std::optional<double> scale_factor;
   std::optional<double> redshift;
@@ -85,6 +85,10 @@ struct SnapshotInfo {
 
   std::optional<Vec3d> box_length;  ///< none if the file says 0 or nothing
   std::optional<bool> periodic;     ///< empty if the file does not say
+  bool cosmological = true;         ///< lengths are comoving, and velocities need a scale factor
+  /// Of a run that is not cosmological: in its own unit of time, the unit of length over the unit of
+  /// velocity. Empty if the file does not say, and for a cosmological run.
+  std::optional<double> time;
   Cosmology cosmology;
   Units units;
   /// Stored velocities times this are peculiar velocities. It is sqrt(a) for the GADGET family, and

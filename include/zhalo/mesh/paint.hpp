@@ -9,7 +9,7 @@ namespace zhalo {
 
 /// The weight of a particle.
 enum class Weights {
-  mass,        ///< its mass, or uniform_mass
+  mass,        ///< its mass, or uniform_mass; not negative
   unit,        ///< 1: the field counts particles
   column,      ///< PaintOptions::column
   mass_column  ///< mass times column; with a velocity as the column, the momentum
@@ -70,9 +70,10 @@ struct PaintReport {
 /// The host needs at most 9 bytes more per particle, for 2^24 particles at a time (less if
 /// successive particles are near each other). Several ranks need copies of at most 2^23 particles
 /// that are sent and about 2^24 that are received. InputError for positions that are not finite or
-/// outside a box that is not periodic, weights that are not finite, sums that T cannot hold, a mean
-/// of 0 or less if cells are divided by it, options or a decomposition that differ between ranks,
-/// and a box without length; OutOfMemory. T, Real: float or double.
+/// outside a box that is not periodic, weights that are not finite, negative masses (of
+/// Weights::mass), sums that T cannot hold, a mean of 0 or less if cells are divided by it, options
+/// or a decomposition that differ between ranks, and a box without length; OutOfMemory. T, Real:
+/// float or double.
 template <class T, class Real>
 PaintReport paint(const Context& context, const Particles<Real>& particles, Field<T>& field,
                   const PaintOptions& options = {});

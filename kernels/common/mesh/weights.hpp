@@ -16,16 +16,16 @@ struct SummarizeWeight {
   static constexpr Index none = std::numeric_limits<Index>::max();
 
   ZHALO_HD WeightSummary operator()(Index i) const { return of(painted.weight(i), i); }
-  ZHALO_HD static WeightSummary of(double weight, Index i) {
-    const bool is_finite = weight - weight == 0;
-    return {is_finite ? fabs(weight) : 0, is_finite ? 0 : 1, is_finite ? none : i};
+  ZHALO_HD WeightSummary of(double weight, Index i) const {
+    const bool is_good = weight - weight == 0 && !(weight < 0 && painted.weights_are_masses());
+    return {is_good ? fabs(weight) : 0, is_good ? 0 : 1, is_good ? none : i};
   }
 };
 
 struct CombineWeightSummaries {
   ZHALO_HD WeightSummary operator()(const WeightSummary& a, const WeightSummary& b) const {
-    return {a.largest > b.largest ? a.largest : b.largest, a.num_not_finite + b.num_not_finite,
-            a.first_not_finite < b.first_not_finite ? a.first_not_finite : b.first_not_finite};
+    return {a.largest > b.largest ? a.largest : b.largest, a.num_bad + b.num_bad,
+            a.first_bad < b.first_bad ? a.first_bad : b.first_bad};
   }
 };
 
@@ -34,8 +34,8 @@ WeightSummary summarize_weights(const E& exec, const PaintInput<Real>& painted) 
   using One = SummarizeWeight<Real>;
   const Index num = painted.particles.num;
   if (painted.is_uniform && num > 0) {
-    WeightSummary summary = One::of(painted.uniform_weight(), 0);
-    summary.num_not_finite *= num;
+    WeightSummary summary = One{painted}.of(painted.uniform_weight(), 0);
+    summary.num_bad *= num;
     return summary;
   }
   return transform_reduce(exec, num, WeightSummary{0, 0, One::none}, One{painted},
@@ -93,8 +93,8 @@ WeightSums sum_weights(const E& exec, const PaintInput<Real>& painted) {
 
 // ---------------------------------------------------------------- without a wait in between
 
-/// From what was found so far to the scale for what comes next. Weights that are not finite end
-/// painting: until then their scale is 0.
+/// From what was found so far to the scale for what comes next. Bad weights end painting: until
+/// then their scale is 0.
 struct ChooseScale {
   WeightLedger* ledger;
   const CountedSum* bound;  ///< null: there is none yet
@@ -102,10 +102,10 @@ struct ChooseScale {
 
   ZHALO_HD void operator()(Index) const {
     const double largest = ledger->summary.largest;
-    const bool is_finite = ledger->summary.num_not_finite == 0;
-    double scale = is_finite ? 1 : 0;
+    const bool are_good = ledger->summary.num_bad == 0;
+    double scale = are_good ? 1 : 0;
     if (bound != nullptr) ledger->bound = bound->sum + bound->num;
-    if (is_finite && largest > 0) {
+    if (are_good && largest > 0) {
       int exponent = estimate_exponent(largest, total);
       if (bound != nullptr) exponent = choose_exponent(largest, exponent, ledger->bound);
       scale = ldexp(1.0, exponent);

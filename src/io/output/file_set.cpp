@@ -4,7 +4,11 @@
 
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <numeric>
+#include <optional>
+#include <tuple>
+#include <utility>
 
 #include "src/io/hdf5/at_once.hpp"
 #include "zhalo/core/error.hpp"
@@ -68,13 +72,23 @@ Index Placement::row(Index file) const {
 
 using hdf5::OutputFile;
 
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
 void write_cosmology_and_units(OutputFile& file, const std::string& group,
                                const SnapshotInfo& snapshot) {
   const Cosmology& cosmology = snapshot.cosmology;
-  file.attribute(group, "Omega0", cosmology.omega_matter.value_or(0));
-  file.attribute(group, "OmegaLambda", cosmology.omega_lambda.value_or(0));
-  file.attribute(group, "OmegaBaryon", cosmology.omega_baryon.value_or(0));
-  file.attribute(group, "HubbleParam", cosmology.hubble.value_or(1));
+  // Readers demand the attribute. GADGET writes `without` for runs that are not cosmological.
+  const auto add = [&](const char* name, std::optional<double> value, double without) {
+    file.attribute(group, name, value.value_or(snapshot.cosmological ? unknown : without));
+  };
+  add("Omega0", cosmology.omega_matter, 0);
+  add("OmegaLambda", cosmology.omega_lambda, 0);
+  add("OmegaBaryon", cosmology.omega_baryon, 0);
+  add("HubbleParam", cosmology.hubble, 1);
   file.attribute(group, "UnitLength_in_cm", snapshot.units.length_in_cm);
   file.attribute(group, "UnitMass_in_g", snapshot.units.mass_in_g);
   file.attribute(group, "UnitVelocity_in_cm_per_s", snapshot.units.velocity_in_cm_per_s);
@@ -129,11 +143,24 @@ void write_meaning(OutputFile& file, const std::string& dataset, const Units& un
   file.attribute(dataset, "Description", meaning.text);
 }
 
+namespace {
+
+/// `Time` is the scale factor of a cosmological run.
+std::pair<double, double> time_and_redshift(const SnapshotInfo& snapshot) {
+  if (!snapshot.cosmological) return {snapshot.time.value_or(unknown), 0};
+  const auto& [a, z] = std::tie(snapshot.cosmology.scale_factor, snapshot.cosmology.redshift);
+  const double time = a ? *a : z ? 1 / (1 + *z) : unknown;
+  return {time, z.value_or(1 / time - 1)};
+}
+
+}  // namespace
+
 void write_common_header(OutputFile& file, Index num_files, const SnapshotInfo& snapshot) {
   file.make_group("Header");
   file.attribute("Header", "NumFiles", static_cast<int>(num_files));
-  file.attribute("Header", "Time", snapshot.cosmology.scale_factor.value_or(1));
-  file.attribute("Header", "Redshift", snapshot.cosmology.redshift.value_or(0));
+  const auto [time, redshift] = time_and_redshift(snapshot);
+  file.attribute("Header", "Time", time);
+  file.attribute("Header", "Redshift", redshift);
   file.attribute("Header", "FlagDoubleprecision", 1);
   write_cosmology_and_units(file, "Header", snapshot);
 }
@@ -152,6 +179,7 @@ void make_parameters(OutputFile& file) {
 void write_origin(OutputFile& file, const SnapshotInfo& snapshot) {
   const std::string group = "Parameters";
   make_parameters(file);
+  file.attribute(group, "ComovingIntegrationOn", snapshot.cosmological ? 1 : 0);
   file.attribute(group, "Snapshot", snapshot.files.front());
   file.attribute(group, "SnapshotCode", name_of(snapshot.code));
   file.attribute(group, "SnapshotNumber", snapshot.number);

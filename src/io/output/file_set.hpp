@@ -84,8 +84,8 @@ void write_common_header(hdf5::OutputFile& file, Index num_files, const Snapshot
 /// Attributes of a group or dataset.
 void write_notes(hdf5::OutputFile& file, const std::string& object, const std::vector<Note>& notes);
 
-/// Attributes that readers demand, also of runs without cosmology: then there is no expansion and
-/// no h.
+/// Attributes that readers demand. What a cosmological snapshot does not say is nan. A run that is
+/// not cosmological has no densities, and h = 1, as in the files of GADGET.
 void write_cosmology_and_units(hdf5::OutputFile& file, const std::string& group,
                                const SnapshotInfo& snapshot);
 

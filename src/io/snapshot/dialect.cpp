@@ -68,9 +68,11 @@ void overlay(Cosmology& cosmology, const Cosmology& over) {
   overlay(cosmology.omega_cdm, over.omega_cdm);
 }
 
-void forget_cosmology(Cosmology& cosmology) {
-  cosmology = {};
-  cosmology.critical_density_source = "the run is not cosmological";
+void forget_cosmology(const InputFile& file, SnapshotInfo& info) {
+  info.cosmological = false;
+  info.time = first_number(file, {{"Header", "Time"}});
+  info.cosmology = {};
+  info.cosmology.critical_density_source = "the run is not cosmological";
 }
 
 void read_units(const InputFile& file, const SnapshotOverrides& overrides, Units& units) {

@@ -58,8 +58,9 @@ void settle_assumed_units(SnapshotInfo& info);
 
 /// What the user knows replaces what the file says.
 void overlay(Cosmology& cosmology, const Cosmology& over);
-/// For a run that is not cosmological.
-void forget_cosmology(Cosmology& cosmology);
+/// For a run that is not cosmological: its time is no scale factor, and what the file says of a
+/// cosmology does not hold.
+void forget_cosmology(const hdf5::InputFile& file, SnapshotInfo& info);
 /// By the names of GADGET or, in files without h, of SWIFT.
 void read_units(const hdf5::InputFile& file, const SnapshotOverrides& overrides, Units& units);
 

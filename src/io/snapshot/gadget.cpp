@@ -53,7 +53,7 @@ void read_gadget_family(const InputFile& file, const SnapshotOverrides& override
   read_gadget_cosmology(file, info.cosmology);
   overlay(info.cosmology, overrides.cosmology);
   const bool cosmological = is_cosmological_gadget(file, info.cosmology);
-  if (!cosmological) forget_cosmology(info.cosmology);
+  if (!cosmological) forget_cosmology(file, info);
   info.units.h_free = !cosmological;
   read_units(file, overrides, info.units);
   if (!cosmological) return;

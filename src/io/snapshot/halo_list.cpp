@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
+#include <optional>
 
 #include "src/io/hdf5/input.hpp"
 #include "src/io/hdf5/output.hpp"
@@ -59,6 +61,11 @@ double box_length_of(const hdf5::InputFile& file) {
     if (const auto values = file.reals(group, "BoxSize")) return values->front();
   }
   return 0;
+}
+
+std::optional<double> redshift_of(const hdf5::InputFile& file) {
+  const auto values = file.reals("Header", "Redshift");
+  return values && std::isfinite(values->front()) ? std::optional(values->front()) : std::nullopt;
 }
 
 /// The first of these that the file has; empty if it has none.
@@ -153,6 +160,7 @@ HaloList read_haloes(const std::string& path, Index max_haloes) {
   {
     const hdf5::InputFile file(first);
     list.box_length = box_length_of(file);
+    list.redshift = redshift_of(file);
     num_files = holds_all(file) ? 1 : integer_of(file, "NumFiles", 1);
   }
   list.files = all_chunks(first, num_files, "catalogue");

@@ -77,14 +77,14 @@ std::string text_of_box(const SnapshotInfo& info) {
 }
 
 std::string text_of(const SnapshotInfo& info, const Units& units) {
-  const bool comoving = info.cosmology.scale_factor.has_value();
   return fmt::format("length {}{}, mass {}, velocity {:.6g} km/s{}", units.length_name(),
-                     comoving ? " (comoving)" : "", units.mass_name(),
+                     info.cosmological ? " (comoving)" : "", units.mass_name(),
                      units.velocity_in_cm_per_s / 1e5,
                      units.assumed ? " (assumed: the file states none)" : "");
 }
 
-std::string text_of(const Cosmology& cosmology) {
+std::string text_of_cosmology(const SnapshotInfo& info) {
+  const Cosmology& cosmology = info.cosmology;
   std::string text;
   const auto add = [&](const char* name, const std::optional<double>& value) {
     // GADGET's last redshift is often 2e-16.
@@ -99,7 +99,8 @@ std::string text_of(const Cosmology& cosmology) {
   add("Omega_Lambda", cosmology.omega_lambda);
   add("Omega_b", cosmology.omega_baryon);
   add("Omega_cdm", cosmology.omega_cdm);
-  return text.empty() ? "none" : text;
+  if (!text.empty()) return text;
+  return info.time ? fmt::format("none, the time is {:.6g}", *info.time) : "none";
 }
 
 }  // namespace
@@ -122,7 +123,7 @@ std::string describe(const SnapshotInfo& info) {
   table.line("Velocities", info.velocity_factor == 1
                                ? "peculiar"
                                : fmt::format("peculiar = stored x {:.6g}", info.velocity_factor));
-  table.line("Cosmology", text_of(info.cosmology));
+  table.line("Cosmology", text_of_cosmology(info));
   if (info.cosmology.critical_density) {
     table.line("rho_crit(z=0)", fmt::format("{:.9g} ({})", *info.cosmology.critical_density,
                                             info.cosmology.critical_density_source));

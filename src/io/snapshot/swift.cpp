@@ -42,7 +42,7 @@ void read_swift_density(const InputFile& file, const Units& units, Cosmology& co
 void read_swift(const InputFile& file, const SnapshotOverrides& overrides, SnapshotInfo& info) {
   read_swift_cosmology(file, info.cosmology);
   const bool cosmological = first_real(file, {"Cosmology"}, {"Cosmological run"}).value_or(0) != 0;
-  if (!cosmological) forget_cosmology(info.cosmology);
+  if (!cosmological) forget_cosmology(file, info);
   info.units.h_free = true;
   read_units(file, overrides, info.units);
   if (cosmological) read_swift_density(file, info.units, info.cosmology);
