@@ -109,7 +109,7 @@ void warn_of_haloes(const io::HaloList& list, Plan& plan) {
   const auto ours = plan.snapshot.cosmology.redshift, theirs = list.redshift;
   if (!ours || !theirs || std::abs(*theirs - *ours) <= 1e-3 * (1 + std::abs(*ours))) return;
   plan.warnings.push_back(
-      fmt::format("--haloes '{}' are of redshift {:.4g}, the particles of redshift {:.4g}",
+      fmt::format("--haloes '{}' are of redshift {:.3f}, the particles of redshift {:.3f}",
                   plan.options.haloes, *theirs, *ours));
 }
 

@@ -376,7 +376,7 @@ class Pictures(DensityCase):
         )
         self.assertEqual(status, 0, errors)
         self.assertEqual(errors.count("density: warning: "), 1, errors)
-        self.assertIn("'fof_tab_007.hdf5' are of redshift 0.5, the particles of redshift 0", errors)
+        self.assertIn("'fof_tab_007.hdf5' are of redshift 0.500, the particles of redshift 0.000", errors)
 
     def test_in_both(self):
         """Field, table and picture of one run; the report for machines."""

@@ -174,8 +174,6 @@ TEST_CASE("paint: weights of any kind, size and sign, in several segments") {
   for (auto& segment : part.particles.segments) segment.mass = {};
   part.particles.uniform_mass = 0.3;
   check({.window = Window::pcs}, std::vector<double>(points.mass.size(), 0.3));
-  part.particles.uniform_mass = -2;
-  check({.window = Window::pcs}, std::vector<double>(points.mass.size(), -2));
   part.particles.uniform_mass = 0;
   check({.window = Window::cic}, std::vector<double>(points.mass.size(), 0));
 }
@@ -297,7 +295,17 @@ TEST_CASE("paint: bad input is one error on all ranks") {
   CHECK_THAT(with(points.pos, 25, nan, {}, field),
              Contains("1 of 40 particles") && Contains("particle 8"));
   CHECK_THAT(with(points.mass, 39, std::nan(""), {}, field),
-             Contains("1 of 40 particles have a weight") && Contains("particle 39"));
+             Contains("1 of 40 particles have a mass") && Contains("particle 39"));
+  CHECK_THAT(with(points.mass, 39, -1.0, {}, field),
+             Contains("mass that is negative") && Contains("particle 39"));
+  const std::vector<double> column(points.mass.size(), share.count > 0 ? std::nan("") : 1);
+  CHECK_THAT(message({.weights = Weights::column, .column = column.data()}, field),
+             Contains("40 of 40 particles have a weight") && Contains("particle 0"));
+  auto part = points.part(share);
+  part.particles.segments[0].mass = {};
+  part.particles.uniform_mass = -2;
+  CHECK_THAT(input_error_of(context, [&] { paint(context, part.particles, field); }),
+             Contains("40 of 40 particles have a mass that is negative") && Contains("particle 0"));
   Grid open = Grid::cube(8);
   open.box.periodic = {};
   Field<float> bounded(context, Decomposition(open, context.comm.size()));
