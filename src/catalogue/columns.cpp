@@ -1,7 +1,5 @@
 // Columns of the particles in group order.
 
-#include <optional>
-
 #include "kernels/on.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
@@ -10,7 +8,7 @@
 namespace zhalo {
 namespace {
 
-/// Redistributions that a column goes through, one after the other; at least one.
+/// Redistributions that a column goes through, one after the other: one or two.
 using Steps = std::vector<const Redistribution*>;
 
 Steps steps_of(const Catalogue& catalogue) {
@@ -27,20 +25,11 @@ void validate_column(const Context& context, const ColumnView& column, Index num
   validate_memory(context.exec, to, "the room for the column");
 }
 
-/// Steps on one rank become one first: elements lie far apart in the first order, so that it pays
-/// to look at those of members only.
-void forward_through(const Context& context, Steps steps, const ColumnView& column, void* to) {
+void forward_through(const Context& context, const Steps& steps, const ColumnView& column,
+                     void* to) {
   const Redistribution& first = *steps.front();
   if (steps.size() == 1) return first.forward(context, {{column, to}});
-  steps.erase(steps.begin());
-  if (const std::optional<Redistribution> both = first.then(context, *steps.front())) {
-    steps.front() = &*both;
-    return forward_through(context, steps, column, to);
-  }
-  const Index size = column.element_size;
-  Buffer<std::byte> next(context.exec, first.num_received() * size, "a column under way");
-  first.forward(context, {{column, next.data()}});
-  forward_through(context, steps, {next.data(), first.num_received(), size, 0}, to);
+  first.forward_through(context, *steps.back(), column, to);
 }
 
 /// Columns of all species, one behind the other.

@@ -36,9 +36,10 @@ Redistribution::Own Redistribution::own_of(const Context& context) const {
   return own;
 }
 
-ColumnMove Redistribution::pack(const Context& context, const Move& move, Rooms& rooms) const {
+ColumnMove Redistribution::pack(const Context& context, const Move& move, const Indices& sent,
+                                Rooms& rooms) const {
   const Exec& exec = context.exec;
-  const bool is_gathered = sent_ && !move.is_packed;
+  const bool is_gathered = sent && !move.is_packed;
   ColumnMove column{move.from, move.to};
   if (arrived_ && (is_gathered || !stays_on_rank()))
     column.to = (rooms.received = room_for(exec, num_received(), move.from)).data();
@@ -46,7 +47,7 @@ ColumnMove Redistribution::pack(const Context& context, const Move& move, Rooms&
   const Index size = move.from.element_size;
   const Own own = own_of(context);
   const auto gather_part = [&](Index first, Index last, void* to, Index first_to) {
-    gather(exec, move.from, sent_->span().subspan(first, last - first),
+    gather(exec, move.from, sent->span().subspan(first, last - first),
            static_cast<std::byte*>(to) + first_to * size);
   };
   const Index behind = own.sent.first + own.sent.count;
@@ -60,10 +61,15 @@ ColumnMove Redistribution::pack(const Context& context, const Move& move, Rooms&
 }
 
 void Redistribution::forward(const Context& context, const std::vector<Move>& moves) const {
+  forward_sent(context, moves, sent_);
+}
+
+void Redistribution::forward_sent(const Context& context, const std::vector<Move>& moves,
+                                  const Indices& sent) const {
   std::vector<Rooms> rooms(moves.size());
   std::vector<ColumnMove> columns;
   for (std::size_t i = 0; i < moves.size(); ++i)
-    columns.push_back(pack(context, moves[i], rooms[i]));
+    columns.push_back(pack(context, moves[i], sent, rooms[i]));
   if (!stays_on_rank()) context.comm.exchange(context.exec, plan_, columns);
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const Move& move = moves[i];
@@ -81,13 +87,23 @@ void Redistribution::forward(const Context& context, const std::vector<Move>& mo
   if (!stays_on_rank()) synchronise(context.exec);
 }
 
-std::optional<Redistribution> Redistribution::then(const Context& context,
-                                                   const Redistribution& next) const {
-  const bool has_one_order = sent_ && next.sent_ && !arrived_ && !next.arrived_;
-  if (!stays_on_rank() || !has_one_order) return std::nullopt;
-  Buffer<LocalIndex> sent(context.exec, next.sent_->size(), "the order of columns");
-  gather(context.exec, column_view(*sent_), next.sent_->span(), sent.data());
-  return Redistribution(next.plan_, std::move(sent));
+void Redistribution::forward_through(const Context& context, const Redistribution& next,
+                                     const ColumnView& from, void* to) const {
+  const Exec& exec = context.exec;
+  const bool only_sent = stays_on_rank() && sent_ && !arrived_;
+  if (!next.sent_ || !(only_sent || (!stays_on_rank() && arrived_))) {
+    Buffer<std::byte> between = room_for(exec, num_received(), from);
+    forward(context, {{from, between.data()}});
+    return next.forward(context, {{{between.data(), num_received(), from.element_size, 0}, to}});
+  }
+  Indices sent(std::in_place, exec, next.sent_->size(), "the order of columns");
+  gather(exec, column_view(only_sent ? *sent_ : *arrived_), next.sent_->span(), sent->data());
+  if (only_sent) return next.forward_sent(context, {{from, to}}, sent);
+  Rooms rooms;
+  const ColumnMove column = pack(context, {from, nullptr}, sent_, rooms);
+  context.comm.exchange(context.exec, plan_, {column});
+  rooms.sent = {};
+  next.forward_sent(context, {{{column.to, num_received(), from.element_size, 0}, to}}, sent);
 }
 
 void Redistribution::backward(const Context& context, const Move& move) const {

@@ -44,9 +44,10 @@ class Redistribution {
   /// One element for each that came goes back to where that came from. Collective.
   void backward(const Context& context, const Move& move) const;
 
-  /// This one and then `next` as one, so that columns are gathered once. None if elements change
-  /// their rank, or have an order of arrival.
-  std::optional<Redistribution> then(const Context& context, const Redistribution& next) const;
+  /// By this one and then by `next`. Of what this one brings, only what `next` sends is gathered,
+  /// at once into its order of sending. Collective.
+  void forward_through(const Context& context, const Redistribution& next, const ColumnView& from,
+                       void* to) const;
 
   /// The same for elements that lie in the order in which they came. Collective.
   void backward_as_arrived(const Context& context, const Move& move) const;
@@ -74,7 +75,11 @@ class Redistribution {
   Own own_of(const Context& context) const;
   /// Puts elements into the order of sending. Those that stay go to the order of arrival at once:
   /// their part of rooms.sent is left out, never touched. Packed elements are left as they are.
-  ColumnMove pack(const Context& context, const Move& move, Rooms& rooms) const;
+  ColumnMove pack(const Context& context, const Move& move, const Indices& sent,
+                  Rooms& rooms) const;
+  /// As forward(), with another order of sending.
+  void forward_sent(const Context& context, const std::vector<Move>& moves,
+                    const Indices& sent) const;
   bool stays_on_rank() const { return plan_.send_offset.size() == 2; }
 
   ExchangePlan plan_;
