@@ -173,6 +173,13 @@ struct SortedPositions {
   Index num = 0;
 };
 
+/// A particle on its way: its sorted coordinates, and its index in the order of its rank's caller.
+template <class Real>
+struct PositionRecord {
+  Real pos[3];
+  LocalIndex index;
+};
+
 /// Particles of one rank in Z-order: keys, the caller's place of each, coordinates.
 // clang-tidy names the loop of the assignment that the compiler makes for arrays.
 template <class Real>
@@ -181,9 +188,6 @@ struct SortedColumns {  // NOLINT(bugprone-reserved-identifier)
   Buffer<std::uint64_t> keys;
   Buffer<LocalIndex> order;
   Buffer<Real> pos[3];
-  /// So many bits count for nothing yet: they are 0 in the keys, and particles that agree in all
-  /// others are in the caller's order.
-  int num_low_bits = 0;
 
   SortedPositions<Real> positions() {
     return {{pos[0].data(), pos[1].data(), pos[2].data()}, pos[0].size()};
@@ -215,25 +219,71 @@ template <class E, class Real>
 SortedColumns<Real> sort_positions(const E& exec, const ParticlesView<Real>& particles,
                                    const KeyFrame& frame);
 
-/// As sort_positions(), but a host leaves out the lowest bits of the keys, as many as suit about
-/// `num_usual` particles: see SortedColumns::num_low_bits.
-template <class E, class Real>
-SortedColumns<Real> sort_coarsely(const E& exec, const ParticlesView<Real>& particles,
-                                  const KeyFrame& frame, Index num_usual);
+/// Particles of one rank as they are sent, in the order of their keys.
+template <class Real>
+struct DepartingPositions {
+  KeyFrame frame;
+  Buffer<PositionRecord<Real>> records;
+  /// Ascending. A key stands for one record; or, in the way of KeyWeights, for as many as
+  /// num_before says, which have it but for the lowest bits.
+  Buffer<std::uint64_t> keys;
+  Buffer<Index> num_before;
+  /// So many bits count for nothing yet: particles that agree in all others are in the caller's
+  /// order.
+  int num_low_bits = 0;
+};
 
-/// Sorts by all bits what agrees with one of the keys in the bits that count.
+/// Sorts by the highest bits of the keys: on a host as many as suit about `num_usual` particles, on
+/// a device all.
+template <class E, class Real>
+DepartingPositions<Real> sort_coarsely(const E& exec, const ParticlesView<Real>& particles,
+                                       const KeyFrame& frame, Index num_usual);
+
+/// Sorts by all bits what agrees with one of the keys in the bits that count. Each of these records
+/// then has a key of its own.
 template <class E, class Real>
 void sort_around(const E& exec, const std::vector<std::uint64_t>& keys,
-                 SortedColumns<Real>& sorted);
+                 DepartingPositions<Real>& departing);
 
-/// Sorted coordinates that came from other ranks: runs in Z-order, one behind the other.
+/// Of particles that are sorted by all bits.
+template <class E, class Real>
+DepartingPositions<Real> make_records(const E& exec, SortedColumns<Real> sorted);
+
+/// indices[i] = index of record i.
+template <class E, class Real>
+void take_indices(const E& exec, Span<const PositionRecord<Real>> records,
+                  Span<LocalIndex> indices);
+
+/// The ranks that received elements came from. In memory of the Exec.
+struct SourcesView {
+  Span<const Index> receive_offset;  ///< by rank, and the end
+  Span<const Index> first;           ///< by rank: global number of its first element
+
+  /// Global number of the received element i, which was number `place` on its rank.
+  ZHALO_HD Index global(Index i, Index index) const {
+    Index low = 0;
+    Index high = first.size() - 1;
+    while (low < high) {
+      const Index middle = (low + high + 1) / 2;
+      if (receive_offset[middle] <= i) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return first[low] + index;
+  }
+};
+
+/// Records that came from other ranks: runs in the order of their keys, one behind the other.
 template <class Real>
-struct ArrivedPositions {  // NOLINT(bugprone-reserved-identifier): as SortedColumns
-  Buffer<Real> pos[3];     ///< of the third axis none in 2-D
-  std::vector<Index> first_of_run;
+struct ArrivedPositions {
+  Buffer<PositionRecord<Real>> records;
+  std::vector<Index> first_of_run;  ///< and the end
+  SourcesView sources;              ///< runs, too
   int num_low_bits = 0;  ///< of the keys, which count for nothing in the order of a run
 
-  Index num() const { return pos[0].size(); }
+  Index num() const { return records.size(); }
 };
 
 /// keys[i] = Morton key of sorted coordinates.
@@ -241,10 +291,11 @@ template <class E, class Real>
 void make_keys_of_sorted(const E& exec, const SortedPositions<Real>& sorted, const KeyFrame& frame,
                          Span<std::uint64_t> keys);
 
-/// As sort_positions(). The order is that of arrival.
+/// As sort_positions(). The order is that of arrival; global indices are those of the sorted
+/// particles.
 template <class E, class Real>
 SortedColumns<Real> sort_arrived(const E& exec, ArrivedPositions<Real> arrived,
-                                 const KeyFrame& frame);
+                                 const KeyFrame& frame, Span<Index> global_index);
 
 // ---------------------------------------------------------------- other columns
 
@@ -334,33 +385,6 @@ template <class E>
 void scatter(const E& exec, const ColumnView& from, Span<const LocalIndex> at, void* to);
 
 // ---------------------------------------------------------------- origins of received elements
-
-/// The ranks that received elements came from.
-struct SourcesView {
-  Span<const Index> receive_offset;  ///< by rank, and the end
-  Span<const Index> first;           ///< by rank: global number of its first element
-
-  /// Global number of the received element i, which was number `place` on its rank.
-  ZHALO_HD Index global(Index i, Index index) const {
-    Index low = 0;
-    Index high = first.size() - 1;
-    while (low < high) {
-      const Index middle = (low + high + 1) / 2;
-      if (receive_offset[middle] <= i) {
-        low = middle;
-      } else {
-        high = middle - 1;
-      }
-    }
-    return first[low] + index;
-  }
-};
-
-/// global[i] = global index of the received element order[i], whose place on its rank is
-/// place[order[i]].
-template <class E>
-void find_global(const E& exec, const SourcesView& sources, Span<const LocalIndex> index,
-                 Span<const LocalIndex> order, Span<Index> global);
 
 /// Where the particles that were received and sorted came from: the rank, as a key to sort by, and
 /// the index there.

@@ -16,10 +16,9 @@ namespace zhalo::kernels {
 template <class Real>
 std::uint64_t key_of_arrived(const ArrivedPositions<Real>& arrived, Index i,
                              const KeyFrame& frame) {
-  const Real zero = 0;
-  const Real* const z = frame.box.dimensions == 2 ? &zero : arrived.pos[2].data() + i;
+  const Real* const pos = arrived.records.data()[i].pos;
   std::uint64_t key = 0;
-  find_keys({arrived.pos[0].data() + i, arrived.pos[1].data() + i, z}, 1, frame, &key);
+  find_keys({pos, pos + 1, pos + 2}, 1, frame, &key);
   return key;
 }
 
@@ -52,11 +51,18 @@ class ArrivedParts {
            arrived.num() >= keys.num_parts() * num_runs(arrived) * min_usual_slice;
   }
 
+  struct Target {
+    PartKeys keys;
+    Span<Index> global_index;  ///< of the sorted particles
+  };
+
   ArrivedParts(const Host& exec, ArrivedPositions<Real> arrived, const KeyFrame& frame,
-               const PartKeys& keys)
-      : arrived_(std::move(arrived)), num_parts_(keys.num_parts()) {
+               const Target& to)
+      : arrived_(std::move(arrived)),
+        num_parts_(to.keys.num_parts()),
+        global_index_(to.global_index) {
     slices_.resize(static_cast<std::size_t>(num_runs(arrived_) * (num_parts_ + 1)));
-    run_tasks(exec, num_runs(arrived_), [&](Index run) { cut(run, frame, keys); });
+    run_tasks(exec, num_runs(arrived_), [&](Index run) { cut(run, frame, to.keys); });
     starts.of.resize(static_cast<std::size_t>(num_parts_) + 1);
     for (Index part = 0; part < num_parts_; ++part) {
       Index size = 0;
@@ -66,21 +72,27 @@ class ArrivedParts {
     }
   }
 
-  /// Writes the records [first, last) of a part, which are in the order of arrival.
+  /// Writes the records [first, last) of a part, which are in the order of arrival, with their
+  /// places in it.
   void gather(Index part, Index first, Index last, PositionRecord<Real>* to) const {
-    const Real* const x = arrived_.pos[0].data();
-    const Real* const y = arrived_.pos[1].data();
-    const Real* const z = arrived_.pos[2].size() == 0 ? nullptr : arrived_.pos[2].data();
     Index begin = 0;  // of the slice, in the part
     for (Index run = 0; run < num_runs(arrived_) && begin < last; ++run) {
       const Index from = slice(run, part);
       const Index end = begin + slice(run, part + 1) - from;
       for (Index at = std::max(first, begin); at < std::min(last, end); ++at) {
         const Index i = from + at - begin;
-        *to++ = {{x[i], y[i], z == nullptr ? Real{0} : z[i]}, static_cast<LocalIndex>(i)};
+        *to = arrived_.records.data()[i];
+        (to++)->index = static_cast<LocalIndex>(i);
       }
       begin = end;
     }
+  }
+
+  /// Of the particles from `first` on, which are sorted; while they are still in the cache.
+  void find_global_indices(Index first, Span<const LocalIndex> order) const {
+    const PositionRecord<Real>* const records = arrived_.records.data();
+    for (Index i = 0; i < order.size(); ++i)
+      global_index_[first + i] = arrived_.sources.global(order[i], records[order[i]].index);
   }
 
   PartStarts starts;
@@ -125,6 +137,7 @@ class ArrivedParts {
 
   ArrivedPositions<Real> arrived_;
   Index num_parts_;
+  Span<Index> global_index_;
   std::vector<Index> slices_;  ///< of each run, where each part begins, and where the last one ends
 };
 

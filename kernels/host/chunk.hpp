@@ -13,13 +13,6 @@ struct PositionChunk {
   alignas(64) Real axis[3][max_num];
 };
 
-/// A particle on its way: its sorted coordinates, and its index in the caller's order.
-template <class Real>
-struct PositionRecord {
-  Real pos[3];
-  LocalIndex index;
-};
-
 /// Where coordinates and indices of records go.
 template <class Real>
 struct PositionColumns {

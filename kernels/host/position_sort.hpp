@@ -51,6 +51,12 @@ void put_record(const PositionRecord<Real>& record, Index to, SortedColumns<Real
   sorted.order.data()[to] = record.index;
 }
 
+template <class Real>
+PositionRecord<Real> record_at(const SortedColumns<Real>& sorted, Index i) {
+  return {{sorted.pos[0].span()[i], sorted.pos[1].span()[i], sorted.pos[2].span()[i]},
+          sorted.order.span()[i]};
+}
+
 /// Sorts the particles of each part. Parts is RecordParts or ArrivedParts.
 template <class Real, class Parts>
 class PositionSort {
@@ -87,6 +93,7 @@ class PositionSort {
     for (Index part = 0; part < num_parts; ++part) {
       if (is_large(starts().size(part))) {
         sort_large_part(part);
+        find_global_indices(part);
         continue;
       }
       in_task += starts().size(part);
@@ -102,9 +109,21 @@ class PositionSort {
       for (Index part = first; part < last; ++part)
         if (!is_large(starts().size(part))) max_size = std::max(max_size, starts().size(part));
       const PartScratch<Real> scratch(max_size, Parts::must_gather);
-      for (Index part = first; part < last; ++part)
-        if (!is_large(starts().size(part))) sort_part_in_cache(part, scratch);
+      for (Index part = first; part < last; ++part) {
+        if (is_large(starts().size(part))) continue;
+        sort_part_in_cache(part, scratch);
+        find_global_indices(part);
+      }
     });
+  }
+
+  /// After a part is sorted.
+  void find_global_indices(Index part) const {
+    if constexpr (Parts::must_gather) {
+      const Index first = starts().first(part);
+      parts_.find_global_indices(
+          first, Span<const LocalIndex>(sorted_.order.data() + first, starts().size(part)));
+    }
   }
 
   /// Words hold the highest bits of what is left of the keys, and below them the records' places
@@ -179,10 +198,7 @@ class PositionSort {
   void sort_run(Index begin, Index end) {
     std::vector<std::pair<std::uint64_t, Record>> run;
     for (Index i = begin; i < end; ++i)
-      run.push_back(
-          {sorted_.keys.span()[i],
-           {{sorted_.pos[0].span()[i], sorted_.pos[1].span()[i], sorted_.pos[2].span()[i]},
-            sorted_.order.span()[i]}});
+      run.push_back({sorted_.keys.span()[i], record_at(sorted_, i)});
     std::sort(run.begin(), run.end(), [](const auto& a, const auto& b) {
       return a.first < b.first || (a.first == b.first && a.second.index < b.second.index);
     });

@@ -13,12 +13,24 @@ namespace {
 
 constexpr int bits_per_round = 4;
 
+/// Weight (or number) of the elements before each key; empty if each key is one.
+Span<const Index> before_keys(const SortedKeys& sorted) {
+  return sorted.num_before.empty() ? sorted.weight_before : sorted.num_before;
+}
+
+/// Weight (or number) of all elements of this rank.
+Index weight_of(const Exec& exec, const SortedKeys& sorted) {
+  const Index num = sorted.keys.size();
+  const Span<const Index> before = before_keys(sorted);
+  return before.empty() ? num : to_host(exec, before.subspan(num, 1)).front();
+}
+
 /// Weight (or number) of this rank's elements with keys below each probe.
 std::vector<Index> weights_below(const Exec& exec, const SortedKeys& sorted,
                                  const std::vector<std::uint64_t>& probes) {
   const auto on_exec = to_exec(exec, Span<const std::uint64_t>(probes), "keys to cut at");
   Buffer<Index> weight(exec, on_exec.size(), "weights below keys");
-  const kernels::KeyWeights of_keys{sorted.keys, sorted.weight_before};
+  const kernels::KeyWeights of_keys{sorted.keys, before_keys(sorted)};
   kernels::on(exec, [&](const auto& e) {
     kernels::weigh_below(e, of_keys, on_exec.span(), weight.span());
   });
@@ -83,16 +95,14 @@ std::vector<Index> targets_of(const Communicator& comm, Index weight) {
 }  // namespace
 
 std::vector<std::uint64_t> keys_of_cuts(const Context& context, const SortedKeys& sorted) {
-  return keys_at(context, sorted, targets_of(context.comm, sorted.keys.size()));
+  return keys_at(context, sorted, targets_of(context.comm, weight_of(context.exec, sorted)));
 }
 
 ExchangePlan plan_even_parts(const Context& context, const SortedKeys& sorted) {
-  const Index num = sorted.keys.size();
-  const bool weighted = !sorted.weight_before.empty();
-  const Index weight =
-      weighted ? to_host(context.exec, sorted.weight_before.subspan(num, 1)).front() : num;
+  const Index weight = weight_of(context.exec, sorted);
   std::vector<Index> cuts = weights_before_cuts(context, sorted, targets_of(context.comm, weight));
-  if (weighted) {
+  const bool is_weighted = !sorted.weight_before.empty();
+  if (is_weighted) {
     const auto on_exec = to_exec(context.exec, Span<const Index>(cuts), "weights before cuts");
     Buffer<Index> places(context.exec, on_exec.size(), "cuts");
     kernels::on(context.exec, [&](const auto& e) {
@@ -101,7 +111,7 @@ ExchangePlan plan_even_parts(const Context& context, const SortedKeys& sorted) {
     cuts = to_host(context.exec, places);
   }
   cuts.insert(cuts.begin(), 0);
-  cuts.push_back(num);
+  cuts.push_back(is_weighted ? sorted.keys.size() : weight);
   std::vector<Index> counts;
   for (std::size_t r = 0; r + 1 < cuts.size(); ++r) counts.push_back(cuts[r + 1] - cuts[r]);
   return context.comm.plan_exchange(counts);

@@ -17,6 +17,9 @@ struct SortedKeys {
   /// Weight of all elements before each, and of all at the end (size + 1); empty: each weighs 1.
   /// Weights are positive.
   Span<const Index> weight_before{};
+  /// If keys stand for several elements: the number of elements before each key, and of all at the
+  /// end. A key at which elements are cut must stand for one. Not together with weights.
+  Span<const Index> num_before{};
 };
 
 /// Who sends what, so that the elements of all ranks are in one order by (key, rank, place): rank r

@@ -25,61 +25,62 @@ Buffer<Index> weights_before(const Context& context, const Strided<std::uint32_t
   return before;
 }
 
-/// What came, in the order of ranks.
-template <class Real>
-struct Received {
-  kernels::ArrivedPositions<Real> positions;
-  Buffer<LocalIndex> index;  ///< in its rank's own order
-
-  Received(const Context& context, const SortedColumns<Real>& sent, const ExchangePlan& plan)
-      : index(context.exec, plan.num_received(), "indices received") {
-    positions.first_of_run = plan.receive_offset;
-    positions.num_low_bits = sent.num_low_bits;
-    std::vector<ColumnMove> columns{{column_view(sent.order), index.data()}};
-    for (int axis = 0; axis < sent.frame.box.dimensions; ++axis) {
-      positions.pos[axis] = Buffer<Real>(context.exec, index.size(), "positions received");
-      columns.push_back({column_view(sent.pos[axis]), positions.pos[axis].data()});
-    }
-    context.comm.exchange(context.exec, plan, columns);
-  }
-};
-
 /// On one rank nothing travels: the order of sorting is all there is.
 template <class Real>
-void keep(SortedColumns<Real> local, Distribution<Real>& result) {
-  const Index num = local.order.size();
+Distribution<Real> keep(const Context& context, SortedColumns<Real> local) {
+  Distribution<Real> result;
+  const Index num = result.num_brought = local.order.size();
+  result.first_index =
+      context.comm.all_gather(global_range(context.comm, result.num_brought).first);
   result.redistribution = Redistribution({{0, num}, {0, num}}, std::move(local.order));
   result.sorted = std::move(local);
+  return result;
+}
+
+template <class Real>
+using Records = Buffer<kernels::PositionRecord<Real>>;
+
+/// What came, in the order of ranks. What was sent is gone then, but for its order.
+template <class Real>
+Records<Real> send(const Context& context, Records<Real> records, const ExchangePlan& plan,
+                   Buffer<LocalIndex>& sent) {
+  const Exec& exec = context.exec;
+  sent = Buffer<LocalIndex>(exec, records.size(), "indices of particles");
+  kernels::on(exec, [&](const auto& e) {
+    kernels::take_indices(e, Span<const kernels::PositionRecord<Real>>(records.span()),
+                          sent.span());
+  });
+  Records<Real> received(exec, plan.num_received(), "positions received");
+  context.comm.exchange(exec, plan, {{column_view(records), received.data()}});
+  return received;
 }
 
 /// Sends positions, and sorts what came, by keys that are made again.
 template <class Real>
-void exchange(const Context& context, SortedColumns<Real> local, const ExchangePlan& plan,
-              Distribution<Real>& result) {
+void exchange(const Context& context, kernels::DepartingPositions<Real> departing,
+              const ExchangePlan& plan, Distribution<Real>& result) {
   const Exec& exec = context.exec;
   const Index num = plan.num_received();
   validate(num <= max_local_particles,
            "a rank would hold {} particles, the most is {}; use more ranks", num,
            max_local_particles);
-  local.keys = {};
-  Received<Real> received(context, local, plan);
-  result.redistribution = Redistribution(plan, std::move(local.order));
-  const kernels::KeyFrame frame = local.frame;
-  local = {};  // its memory is needed for sorting
-  result.sorted = kernels::on(exec, [&](const auto& e) {
-    return kernels::sort_arrived(e, std::move(received.positions), frame);
-  });
-  Buffer<LocalIndex> order = std::move(result.sorted.order);
-
+  departing.keys = {};
+  Buffer<LocalIndex> sent;
+  kernels::ArrivedPositions<Real> arrived;
+  arrived.records = send(context, std::move(departing.records), plan, sent);
+  arrived.first_of_run = plan.receive_offset;
+  arrived.num_low_bits = departing.num_low_bits;
   const auto offsets = to_exec(exec, Span<const Index>(plan.receive_offset), "ranks of particles");
   const auto firsts = to_exec(exec, Span<const Index>(result.first_index), "ranks of particles");
+  arrived.sources = {offsets.span(), firsts.span()};
   result.global_index = Buffer<Index>(exec, num, "global indices");
-  kernels::on(exec, [&](const auto& e) {
-    kernels::find_global(e, {offsets.span(), firsts.span()}, received.index.span(), order.span(),
-                         result.global_index.span());
+  result.sorted = kernels::on(exec, [&](const auto& e) {
+    return kernels::sort_arrived(e, std::move(arrived), departing.frame,
+                                 result.global_index.span());
   });
   synchronise(exec);
-  result.redistribution.set_arrived(std::move(order));
+  result.redistribution =
+      Redistribution(plan, std::move(sent), std::move(result.sorted.order));
 }
 
 /// Some of the sorted particles, by the rank that they came from.
@@ -132,6 +133,22 @@ ByOrigin sort_by_origin(const Exec& exec, const Distribution<Real>& particles, c
 /// With more, most of the groups of a coarse sort would have a cut in them.
 constexpr int max_ranks_of_coarse_sort = 256;
 
+/// On several ranks.
+template <class Real>
+Distribution<Real> distribute_records(const Context& context,
+                                      kernels::DepartingPositions<Real> departing,
+                                      const ExchangePlan& plan) {
+  const PhaseTimer timer(context, "distribute");
+  Distribution<Real> result;
+  result.num_brought = departing.records.size();
+  result.first_index =
+      context.comm.all_gather(global_range(context.comm, result.num_brought).first);
+  exchange(context, std::move(departing), plan, result);
+  result.first = context.comm.exclusive_sum(result.num());
+  synchronise(context.exec);
+  return result;
+}
+
 /// What a rank sends is sorted where it goes. So here it is sorted no further than the cuts need.
 template <class Real>
 Distribution<Real> distribute_coarsely_sorted(const Context& context,
@@ -140,15 +157,17 @@ Distribution<Real> distribute_coarsely_sorted(const Context& context,
   const Communicator& comm = context.comm;
   const Index num_usual = comm.sum(particles.num) / comm.size();
   std::optional<PhaseTimer> timer(std::in_place, context, "sort");
-  SortedColumns<Real> local = kernels::on(context.exec, [&](const auto& e) {
+  kernels::DepartingPositions<Real> departing = kernels::on(context.exec, [&](const auto& e) {
     return kernels::sort_coarsely(e, particles, frame, num_usual);
   });
-  const int bits = frame.key_bits();
-  const std::vector<std::uint64_t> cuts = keys_of_cuts(context, {local.keys.span(), bits});
-  kernels::on(context.exec, [&](const auto& e) { kernels::sort_around(e, cuts, local); });
-  const ExchangePlan plan = plan_even_parts(context, {local.keys.span(), bits});
+  const auto keys = [&] {
+    return SortedKeys{departing.keys.span(), frame.key_bits(), {}, departing.num_before.span()};
+  };
+  const std::vector<std::uint64_t> cuts = keys_of_cuts(context, keys());
+  kernels::on(context.exec, [&](const auto& e) { kernels::sort_around(e, cuts, departing); });
+  const ExchangePlan plan = plan_even_parts(context, keys());
   timer.reset();
-  return distribute_sorted(context, std::move(local), plan);
+  return distribute_records(context, std::move(departing), plan);
 }
 
 /// inverse[order[i]] = i.
@@ -183,19 +202,10 @@ Distribution<Real> distribute_particles(const Context& context,
 template <class Real>
 Distribution<Real> distribute_sorted(const Context& context, SortedColumns<Real> local,
                                      const ExchangePlan& plan) {
-  Distribution<Real> result;
-  result.num_brought = local.order.size();
-  result.first_index =
-      context.comm.all_gather(global_range(context.comm, result.num_brought).first);
-  if (context.comm.size() == 1) {
-    keep(std::move(local), result);
-  } else {
-    const PhaseTimer timer(context, "distribute");
-    exchange(context, std::move(local), plan, result);
-    result.first = context.comm.exclusive_sum(result.num());
-    synchronise(context.exec);
-  }
-  return result;
+  if (context.comm.size() == 1) return keep(context, std::move(local));
+  kernels::DepartingPositions<Real> departing = kernels::on(
+      context.exec, [&](const auto& e) { return kernels::make_records(e, std::move(local)); });
+  return distribute_records(context, std::move(departing), plan);
 }
 
 template <class Real>

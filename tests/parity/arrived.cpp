@@ -40,13 +40,15 @@ struct Request {
 };
 
 /// Positions in the order of arrival, multiplied by the scale: each run is in the order of the high
-/// bits of the keys.
+/// bits of the keys. Indices on their ranks descend.
 template <class Real>
 struct Arrived {
   kernels::KeyFrame frame;
-  std::vector<Real> pos[3];
+  std::vector<kernels::PositionRecord<Real>> records;
   std::vector<std::uint64_t> keys;
+  std::vector<Index> global_index;
   std::vector<Index> first_of_run{0};
+  std::vector<Index> first_of_rank;  ///< global index of the first particle that a rank brought
 
   explicit Arrived(const Request& wanted) {
     frame.box = Box::periodic_cube(1, wanted.dimensions);
@@ -59,6 +61,12 @@ struct Arrived {
       const Index third = run <= 2 ? wanted.num / 3 : wanted.num * 2 / 3;
       add_run(wanted, run == wanted.num_runs ? wanted.num : third, random);
     }
+  }
+
+  std::vector<Real> axis(std::size_t axis) const {
+    std::vector<Real> coordinates;
+    for (const auto& record : records) coordinates.push_back(record.pos[axis]);
+    return coordinates;
   }
 
  private:
@@ -88,10 +96,12 @@ struct Arrived {
     std::stable_sort(run.begin(), run.end(), [&](const auto& a, const auto& b) {
       return a.first >> wanted.num_low_bits < b.first >> wanted.num_low_bits;
     });
+    first_of_rank.push_back(Index{1} << 40 | end);
+    auto index = static_cast<LocalIndex>(2 * run.size());
     for (const auto& [key, scaled] : run) {
       keys.push_back(key);
-      for (std::size_t axis = 0; axis < 3; ++axis)
-        pos[axis].push_back(scaled[static_cast<int>(axis)]);
+      records.push_back({{scaled[0], scaled[1], scaled[2]}, --index});
+      global_index.push_back(first_of_rank.back() + index);
     }
     first_of_run.push_back(end);
   }
@@ -119,15 +129,19 @@ void check(const Exec& exec, const Request& wanted) {
   kernels::ArrivedPositions<Real> given;
   given.first_of_run = arrived.first_of_run;
   given.num_low_bits = wanted.num_low_bits;
-  for (int axis = 0; axis < wanted.dimensions; ++axis)
-    given.pos[axis] = upload(exec, arrived.pos[axis]);
+  given.records = upload(exec, arrived.records);
+  const auto offsets = upload(exec, arrived.first_of_run);
+  const auto firsts = upload(exec, arrived.first_of_rank);
+  given.sources = {offsets.span(), firsts.span()};
+  Buffer<Index> global_index(exec, wanted.num, "global indices");
   const auto sorted = on(exec, [&](const auto& e) {
-    return kernels::sort_arrived(e, std::move(given), arrived.frame);
+    return kernels::sort_arrived(e, std::move(given), arrived.frame, global_index.span());
   });
+  CHECK(to_host(exec, global_index) == in_order(arrived.global_index, expected));
   CHECK(to_host(exec, sorted.order) == expected);
   CHECK(to_host(exec, sorted.keys) == in_order(arrived.keys, expected));
-  for (int axis = 0; axis < 3; ++axis)
-    CHECK(to_host(exec, sorted.pos[axis]) == in_order(arrived.pos[axis], expected));
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    CHECK(to_host(exec, sorted.pos[axis]) == in_order(arrived.axis(axis), expected));
 }
 
 template <class Real>

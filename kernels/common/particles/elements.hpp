@@ -140,23 +140,6 @@ void scatter(const E& exec, const ColumnView& from, Span<const LocalIndex> at, v
   move_elements<true>(exec, from, at, to);
 }
 
-struct FindGlobal {
-  SourcesView sources;
-  Span<const LocalIndex> index;
-  Span<const LocalIndex> order;
-  Span<Index> global;
-
-  ZHALO_HD void prefetch(Index i) const { prefetch_line(&index[order[i]]); }
-
-  ZHALO_HD void operator()(Index i) const { global[i] = sources.global(order[i], index[order[i]]); }
-};
-
-template <class E>
-void find_global(const E& exec, const SourcesView& sources, Span<const LocalIndex> index,
-                 Span<const LocalIndex> order, Span<Index> global) {
-  for_each(exec, order.size(), FindGlobal{sources, index, order, global});
-}
-
 struct FindOrigin {
   SourcesView sources;
   Span<const LocalIndex> order;
@@ -198,7 +181,6 @@ ZHALO_INSTANTIATE(make_global);
 ZHALO_INSTANTIATE(number_locations);
 ZHALO_INSTANTIATE(gather);
 ZHALO_INSTANTIATE(scatter);
-ZHALO_INSTANTIATE(find_global);
 ZHALO_INSTANTIATE(find_origins);
 
 }  // namespace zhalo::kernels

@@ -146,9 +146,10 @@ void make_keys(const E& exec, const ParticlesView<Real>& particles, const KeyFra
   for_each_position(exec, MakeKey<Real, std::uint64_t>{particles, frame, keys, order});
 }
 
+/// Of coordinates that are wrapped and scaled already.
 template <class Real, class Key>
 struct MakeKeyOfSorted {
-  SortedPositions<Real> sorted;
+  Strided<Real> sorted[3];
   KeyFrame frame;
   double unscale;
   Span<Key> keys;
@@ -156,7 +157,7 @@ struct MakeKeyOfSorted {
   ZHALO_HD void operator()(Index i) const {
     Vec3d pos;
     for (int axis = 0; axis < frame.box.dimensions; ++axis)
-      pos[axis] = static_cast<double>(sorted.axis[axis][i]) * unscale;
+      pos[axis] = static_cast<double>(sorted[axis][i]) * unscale;
     keys[i] = static_cast<Key>(key_of(frame, pos));
   }
 };
@@ -165,7 +166,9 @@ template <class E, class Real>
 void make_keys_of_sorted(const E& exec, const SortedPositions<Real>& sorted, const KeyFrame& frame,
                          Span<std::uint64_t> keys) {
   for_each(exec, keys.size(),
-           MakeKeyOfSorted<Real, std::uint64_t>{sorted, frame, 1 / frame.scale, keys});
+           MakeKeyOfSorted<Real, std::uint64_t>{
+               {{sorted.axis[0]}, {sorted.axis[1]}, {sorted.axis[2]}},
+               frame, 1 / frame.scale, keys});
 }
 
 template <class Real>
@@ -278,43 +281,101 @@ SortedColumns<Real> sort_positions(const E& exec, const ParticlesView<Real>& par
   return sorted;
 }
 
+template <class Real>
+struct MakeRecord {
+  SortedPositions<Real> sorted;
+  Span<const LocalIndex> order;
+  Span<PositionRecord<Real>> records;
+
+  ZHALO_HD void operator()(Index i) const {
+    records[i] = {{sorted.axis[0][i], sorted.axis[1][i], sorted.axis[2][i]}, order[i]};
+  }
+};
+
 template <class E, class Real>
-SortedColumns<Real> sort_coarsely(const E& exec, const ParticlesView<Real>& particles,
-                                  const KeyFrame& frame, Index) {
-  return sort_positions(exec, particles, frame);
+DepartingPositions<Real> make_records(const E& exec, SortedColumns<Real> sorted) {
+  DepartingPositions<Real> departing;
+  departing.frame = sorted.frame;
+  departing.records = Buffer<PositionRecord<Real>>(exec, sorted.order.size(), "positions to send");
+  for_each(exec, sorted.order.size(),
+           MakeRecord<Real>{sorted.positions(), sorted.order.span(), departing.records.span()});
+  departing.keys = std::move(sorted.keys);
+  return departing;
 }
 
 template <class E, class Real>
-void sort_around(const E&, const std::vector<std::uint64_t>&, SortedColumns<Real>&) {}
+DepartingPositions<Real> sort_coarsely(const E& exec, const ParticlesView<Real>& particles,
+                                       const KeyFrame& frame, Index) {
+  return make_records(exec, sort_positions(exec, particles, frame));
+}
 
-/// A missing third axis is 0.
+template <class E, class Real>
+void sort_around(const E&, const std::vector<std::uint64_t>&, DepartingPositions<Real>&) {}
+
+template <class Real>
+struct TakeIndex {
+  Span<const PositionRecord<Real>> records;
+  Span<LocalIndex> indices;
+
+  ZHALO_HD void operator()(Index i) const { indices[i] = records[i].index; }
+};
+
+template <class E, class Real>
+void take_indices(const E& exec, Span<const PositionRecord<Real>> records,
+                  Span<LocalIndex> indices) {
+  for_each(exec, records.size(), TakeIndex<Real>{records, indices});
+}
+
+/// global[i] = global index of the received particle order[i], whose index on its rank is
+/// index[order[i]].
+struct FindGlobal {
+  SourcesView sources;
+  Strided<LocalIndex> index;
+  Span<const LocalIndex> order;
+  Span<Index> global;
+
+  ZHALO_HD void prefetch(Index i) const { prefetch_line(&index[order[i]]); }
+
+  ZHALO_HD void operator()(Index i) const { global[i] = sources.global(order[i], index[order[i]]); }
+};
+
+template <class Real>
+struct TakeArrived {
+  Span<const PositionRecord<Real>> records;
+  FindGlobal global;
+  SortedPositions<Real> to;
+
+  ZHALO_HD void operator()(Index i) const {
+    const PositionRecord<Real> record = records[global.order[i]];
+    for (int axis = 0; axis < 3; ++axis) to.axis[axis][i] = record.pos[axis];
+    global(i);
+  }
+};
+
 template <class E, class Real>
 SortedColumns<Real> sort_arrived(const E& exec, ArrivedPositions<Real> arrived,
-                                 const KeyFrame& frame) {
+                                 const KeyFrame& frame, Span<Index> global_index) {
+  using Record = PositionRecord<Real>;
   const Index num = arrived.num();
   SortedColumns<Real> sorted;
   sorted.frame = frame;
+  if (num == 0) return sorted;
+  const Record* const records = arrived.records.data();
   sorted.order = Buffer<LocalIndex>(exec, num, "sorted order");
-  const SortedPositions<Real> pos{
-      {arrived.pos[0].data(), arrived.pos[1].data(), arrived.pos[2].data()}, num};
   number(exec, sorted.order.span());
+  const auto axis = [&](int i) { return Strided<Real>{records->pos + i, sizeof(Record)}; };
   const auto make = [&]<class Key>(Span<Key> keys) {
-    for_each(exec, num, MakeKeyOfSorted<Real, Key>{pos, frame, 1 / frame.scale, keys});
+    for_each(exec, num,
+             MakeKeyOfSorted<Real, Key>{{axis(0), axis(1), axis(2)}, frame, 1 / frame.scale, keys});
   };
   if (const ShortKeys made = sort_by_keys(exec, make, sorted); !made.sorted.empty()) {
     sorted.keys = Buffer<std::uint64_t>(exec, num, "keys");
     for_each(exec, num, WidenKey{made.sorted, sorted.keys.span()});
   }
-  for (int axis = 0; axis < 3; ++axis) {
-    sorted.pos[axis] = Buffer<Real>(exec, num, "sorted positions");
-    if (axis < frame.box.dimensions) {
-      gather(exec, column_view(arrived.pos[axis]), Span<const LocalIndex>(sorted.order.span()),
-             sorted.pos[axis].data());
-    } else {
-      clear(exec, sorted.pos[axis].span());
-    }
-    arrived.pos[axis] = {};
-  }
+  for (auto& pos : sorted.pos) pos = Buffer<Real>(exec, num, "sorted positions");
+  const FindGlobal global{
+      arrived.sources, {&records->index, sizeof(Record)}, sorted.order.span(), global_index};
+  for_each(exec, num, TakeArrived<Real>{arrived.records.span(), global, sorted.positions()});
   return sorted;
 }
 
@@ -325,6 +386,8 @@ ZHALO_INSTANTIATE_REALS(gather_positions);
 ZHALO_INSTANTIATE_REALS(sort_positions);
 ZHALO_INSTANTIATE_REALS(sort_coarsely);
 ZHALO_INSTANTIATE_REALS(sort_around);
+ZHALO_INSTANTIATE_REALS(make_records);
+ZHALO_INSTANTIATE_REALS(take_indices);
 ZHALO_INSTANTIATE_REALS(make_keys_of_sorted);
 ZHALO_INSTANTIATE_REALS(sort_arrived);
 
