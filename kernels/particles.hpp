@@ -281,7 +281,7 @@ struct ArrivedPositions {
   Buffer<PositionRecord<Real>> records;
   std::vector<Index> first_of_run;  ///< and the end
   SourcesView sources;              ///< runs, too
-  int num_low_bits = 0;  ///< of the keys, which count for nothing in the order of a run
+  int num_low_bits = 0;             ///< of the keys, which count for nothing in the order of a run
 
   Index num() const { return records.size(); }
 };

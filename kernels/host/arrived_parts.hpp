@@ -37,6 +37,12 @@ KeyRange range_of(const ArrivedPositions<Real>& arrived, const KeyFrame& frame) 
   return {lowest, static_cast<int>(std::bit_width(highest - lowest))};
 }
 
+/// Where the records of a part come from, by their places in it.
+struct PartOrigins {
+  LocalIndex* arrival;
+  Index* global_index;
+};
+
 template <class Real>
 class ArrivedParts {
  public:
@@ -72,9 +78,10 @@ class ArrivedParts {
     }
   }
 
-  /// Writes the records [first, last) of a part, which are in the order of arrival, with their
-  /// places in it.
-  void gather(Index part, Index first, Index last, PositionRecord<Real>* to) const {
+  /// Writes the records [first, last) of a part, which are in the order of arrival; instead of
+  /// their indices, their places in the part.
+  void gather(Index part, Index first, Index last, PositionRecord<Real>* to,
+              const PartOrigins& origins) const {
     Index begin = 0;  // of the slice, in the part
     for (Index run = 0; run < num_runs(arrived_) && begin < last; ++run) {
       const Index from = slice(run, part);
@@ -82,17 +89,22 @@ class ArrivedParts {
       for (Index at = std::max(first, begin); at < std::min(last, end); ++at) {
         const Index i = from + at - begin;
         *to = arrived_.records.data()[i];
-        (to++)->index = static_cast<LocalIndex>(i);
+        origins.arrival[at] = static_cast<LocalIndex>(i);
+        origins.global_index[at] = arrived_.sources.first[run] + to->index;
+        (to++)->index = static_cast<LocalIndex>(at);
       }
       begin = end;
     }
   }
 
-  /// Of the particles from `first` on, which are sorted; while they are still in the cache.
-  void find_global_indices(Index first, Span<const LocalIndex> order) const {
-    const PositionRecord<Real>* const records = arrived_.records.data();
-    for (Index i = 0; i < order.size(); ++i)
-      global_index_[first + i] = arrived_.sources.global(order[i], records[order[i]].index);
+  /// Of particles that are sorted, from `first` on. Their order is that of the part, and becomes that
+  /// of arrival.
+  void look_up(Index first, Span<LocalIndex> order, const PartOrigins& origins) const {
+    for (Index i = 0; i < order.size(); ++i) {
+      const LocalIndex place = order[i];
+      global_index_[first + i] = origins.global_index[place];
+      order[i] = origins.arrival[place];
+    }
   }
 
   PartStarts starts;

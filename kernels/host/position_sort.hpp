@@ -24,15 +24,22 @@ std::unique_ptr<T[]> uninitialised(Index num) {
   return std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(num));
 }
 
-/// Room for the words of one part, and for its records where these are still to be gathered.
+/// Room for the words of one part; and for its records, and where they come from, if these are
+/// still to be gathered.
 template <class Real>
 struct PartScratch {
   PartScratch(Index num, bool gathers)
       : words(uninitialised<std::uint64_t>(num)),
         spare(uninitialised<std::uint64_t>(num)),
-        records(uninitialised<PositionRecord<Real>>(gathers ? num : 0)) {}
+        records(uninitialised<PositionRecord<Real>>(gathers ? num : 0)),
+        arrival(uninitialised<LocalIndex>(gathers ? num : 0)),
+        global_index(uninitialised<Index>(gathers ? num : 0)) {}
+  PartOrigins origins() const { return {arrival.get(), global_index.get()}; }
+
   std::unique_ptr<std::uint64_t[]> words, spare;
   std::unique_ptr<PositionRecord<Real>[]> records;
+  std::unique_ptr<LocalIndex[]> arrival;
+  std::unique_ptr<Index[]> global_index;
 };
 
 template <class Real>
@@ -93,7 +100,6 @@ class PositionSort {
     for (Index part = 0; part < num_parts; ++part) {
       if (is_large(starts().size(part))) {
         sort_large_part(part);
-        find_global_indices(part);
         continue;
       }
       in_task += starts().size(part);
@@ -112,17 +118,16 @@ class PositionSort {
       for (Index part = first; part < last; ++part) {
         if (is_large(starts().size(part))) continue;
         sort_part_in_cache(part, scratch);
-        find_global_indices(part);
+        look_up_origins(part, scratch.origins());
       }
     });
   }
 
   /// After a part is sorted.
-  void find_global_indices(Index part) const {
+  void look_up_origins(Index part, const PartOrigins& origins) {
     if constexpr (Parts::must_gather) {
-      const Index first = starts().first(part);
-      parts_.find_global_indices(
-          first, Span<const LocalIndex>(sorted_.order.data() + first, starts().size(part)));
+      const Index first = starts().first(part), num = starts().size(part);
+      parts_.look_up(first, sorted_.order.span().subspan(first, num), origins);
     }
   }
 
@@ -130,7 +135,7 @@ class PositionSort {
   /// in the part.
   void sort_part_in_cache(Index part, const PartScratch<Real>& scratch) {
     const Index first = starts().first(part), num = starts().size(part);
-    const Record* const records = records_of(part, scratch.records.get());
+    const Record* const records = records_of(part, scratch);
     const int index_bits = bits_of(num), num_rest_bits = part_keys_.num_rest_bits();
     const KeyBits bits =
         KeyBits{0, num_rest_bits}.highest(std::min(num_rest_bits, first_bits_of_part));
@@ -165,10 +170,10 @@ class PositionSort {
   }
 
   /// Records of a part, gathered into the room if they do not lie together yet.
-  const Record* records_of(Index part, Record* room) const {
+  const Record* records_of(Index part, const PartScratch<Real>& room) const {
     if constexpr (Parts::must_gather) {
-      parts_.gather(part, 0, starts().size(part), room);
-      return room;
+      parts_.gather(part, 0, starts().size(part), room.records.get(), room.origins());
+      return room.records.get();
     } else {
       return parts_.data(part);
     }
@@ -211,7 +216,7 @@ class PositionSort {
   /// By all threads: pairs of keys and places first, then the records.
   void sort_large_part(Index part) {
     const Index first = starts().first(part), num = starts().size(part);
-    Buffer<Record> gathered(exec_, Parts::must_gather ? num : 0, "sorting of positions");
+    Gathered gathered(exec_, Parts::must_gather ? num : 0);
     const Record* const records = records_by_all_threads(part, gathered);
     const Span<std::uint64_t> keys = sorted_.keys.span().subspan(first, num);
     Buffer<LocalIndex> indices(exec_, num, "sorting of keys");
@@ -235,14 +240,28 @@ class PositionSort {
         put_record(records[indices.span()[i]], first + i, sorted_);
       }
     });
+    look_up_origins(part, gathered.origins());
   }
 
-  const Record* records_by_all_threads(Index part, Buffer<Record>& room) const {
+  /// As PartScratch, of a large part.
+  struct Gathered {
+    Gathered(const Exec& exec, Index num)
+        : records(exec, num, "sorting of positions"),
+          arrival(exec, num, "sorting of positions"),
+          global_index(exec, num, "sorting of positions") {}
+    PartOrigins origins() { return {arrival.data(), global_index.data()}; }
+
+    Buffer<Record> records;
+    Buffer<LocalIndex> arrival;
+    Buffer<Index> global_index;
+  };
+
+  const Record* records_by_all_threads(Index part, Gathered& room) const {
     if constexpr (Parts::must_gather) {
-      for_each_block(exec_, room.size(), host_block, [&](Index begin, Index end) {
-        parts_.gather(part, begin, end, room.data() + begin);
+      for_each_block(exec_, room.records.size(), host_block, [&](Index begin, Index end) {
+        parts_.gather(part, begin, end, room.records.data() + begin, room.origins());
       });
-      return room.data();
+      return room.records.data();
     } else {
       return parts_.data(part);
     }

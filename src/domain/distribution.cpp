@@ -79,8 +79,7 @@ void exchange(const Context& context, kernels::DepartingPositions<Real> departin
                                  result.global_index.span());
   });
   synchronise(exec);
-  result.redistribution =
-      Redistribution(plan, std::move(sent), std::move(result.sorted.order));
+  result.redistribution = Redistribution(plan, std::move(sent), std::move(result.sorted.order));
 }
 
 /// Some of the sorted particles, by the rank that they came from.

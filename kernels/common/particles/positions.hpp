@@ -165,10 +165,10 @@ struct MakeKeyOfSorted {
 template <class E, class Real>
 void make_keys_of_sorted(const E& exec, const SortedPositions<Real>& sorted, const KeyFrame& frame,
                          Span<std::uint64_t> keys) {
-  for_each(exec, keys.size(),
-           MakeKeyOfSorted<Real, std::uint64_t>{
-               {{sorted.axis[0]}, {sorted.axis[1]}, {sorted.axis[2]}},
-               frame, 1 / frame.scale, keys});
+  for_each(
+      exec, keys.size(),
+      MakeKeyOfSorted<Real, std::uint64_t>{
+          {{sorted.axis[0]}, {sorted.axis[1]}, {sorted.axis[2]}}, frame, 1 / frame.scale, keys});
 }
 
 template <class Real>
