@@ -97,8 +97,8 @@ class ArrivedParts {
     }
   }
 
-  /// Of particles that are sorted, from `first` on. Their order is that of the part, and becomes that
-  /// of arrival.
+  /// Of particles that are sorted, from `first` on. Their order is that of the part, and becomes
+  /// that of arrival.
   void look_up(Index first, Span<LocalIndex> order, const PartOrigins& origins) const {
     for (Index i = 0; i < order.size(); ++i) {
       const LocalIndex place = order[i];

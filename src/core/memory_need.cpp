@@ -23,6 +23,8 @@ constexpr double tables = 16 << 10;
 constexpr double tables_of_field = 38400;
 
 double real_bytes(bool is_double) { return is_double ? 8 : 4; }
+/// Of a position with an index, on its way.
+double record_bytes(bool is_double) { return 4 * real_bytes(is_double); }
 
 /// Of one rank, and the bytes of one particle.
 struct Each {
@@ -65,10 +67,13 @@ MemoryNeed domain_need(const SearchSize& size) {
   const Each each(size);
   const double sorted = key_bytes + local_bytes;
   double peak = sorted + std::max(sorting, each.pos);
-  // What is sent, and what comes; then that is sorted, beside its indices there and here.
-  if (!each.is_alone)
-    peak = std::max(
-        {peak, 2 * (local_bytes + each.pos), each.pos + each.order + local_bytes + sorting});
+  if (!each.is_alone) {
+    // Records of what is sorted; what is sent, and what comes; then that is sorted.
+    const double record = record_bytes(size.double_positions);
+    const double arrived = record + each.order + global_bytes + key_bytes;
+    peak = std::max({peak, sorted + each.pos + record, local_bytes + 2 * record,
+                     arrived + std::max(sorting - key_bytes, each.pos)});
+  }
   return each.need(peak, each.domain() + key_bytes);
 }
 

@@ -135,8 +135,8 @@ struct HaloList {
   std::vector<std::string> files;  ///< of the catalogue
 };
 
-/// Reads at most `max_haloes` haloes. `path` is a catalogue folder groups_NNN, one of its files, or a
-/// name without ".K.hdf5". Throws FileError or InputError. Not collective: run it on one rank, in
+/// Reads at most `max_haloes` haloes. `path` is a catalogue folder groups_NNN, one of its files, or
+/// a name without ".K.hdf5". Throws FileError or InputError. Not collective: run it on one rank, in
 /// Communicator::together.
 HaloList read_haloes(const std::string& path, Index max_haloes);
 

@@ -86,7 +86,7 @@ struct SnapshotInfo {
   std::optional<Vec3d> box_length;  ///< none if the file says 0 or nothing
   std::optional<bool> periodic;     ///< empty if the file does not say
   bool cosmological = true;         ///< lengths are comoving, and velocities need a scale factor
-  /// Of a run that is not cosmological: in its own unit of time, the unit of length over the unit of
+  /// Of a run that is not cosmological, in its own unit of time: the unit of length over that of
   /// velocity. Empty if the file does not say, and for a cosmological run.
   std::optional<double> time;
   Cosmology cosmology;
