@@ -81,7 +81,8 @@ ColumnView interleaved_velocities(const Particles<Real>& particles) {
   if (particles.segments.size() != 1) return {};
   const ParticleSegment<Real>& segment = particles.segments.front();
   const RealColumn& first = segment.velocity.front();
-  if (!first || first.is_double() != std::is_same_v<T, double>) return {};
+  // Rows at distance 0 would be rows without gaps.
+  if (!first || first.is_one_number() || first.is_double() != std::is_same_v<T, double>) return {};
   for (int axis = 1; axis < particles.dimensions; ++axis) {
     const RealColumn& column = segment.velocity[static_cast<std::size_t>(axis)];
     const bool follows = column.data() == static_cast<const T*>(first.data()) + axis;

@@ -114,6 +114,23 @@ TEST_CASE("domain: quantities of neighbours and sums over pairs in it are those 
   CHECK(context.comm.sum(total) > 0);
 }
 
+TEST_CASE("domain: one velocity for all particles, and no number behind it is read") {
+  Analysed a(500);
+  std::vector<double> numbers(static_cast<std::size_t>(3 * a.share.count + 3), 1e6);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    numbers[axis] = 1 + static_cast<double>(axis);
+    a.particles.segments[0].velocity[axis] = {&numbers[axis], 0};
+  }
+  const Domain<float> domain(a.context, a.particles, a.points.box);
+  const Particles<float> sorted = domain.particles();
+  bool right = true;
+  for (Index i = 0; i < domain.num(); ++i) {
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      right = right && sorted.segments[0].velocity[axis][i] == 1 + static_cast<double>(axis);
+  }
+  CHECK(right);
+}
+
 TEST_CASE("domain: columns with gaps go both ways") {
   Analysed a(500);
   const Domain<float> domain(a.context, a.particles, a.points.box);
