@@ -42,6 +42,9 @@ DensityModes<T> make_density_modes(const Context& context, const Decomposition& 
   validate(options.paint.shift == Vec3d{},
            "density modes are of points in the middle of cells (PaintOptions::shift must be 0)");
   validate_periodic(decomposition.grid(), "the modes of a density are asked for");
+  validate_equal(context.comm,
+                 {options.interlaced ? 1 : 0, static_cast<Index>(options.compensation)},
+                 "the options of density modes");
   PaintOptions paint_options = options.paint;
   paint_options.values = CellValues::overdensity;
   const Painting<Real> painting(context, decomposition, particles, paint_options);

@@ -34,7 +34,8 @@ struct DensityModes {
 
 /// Paints the particles and transforms their overdensity. Phases count from the middle of cell 0.
 /// Collective. Throws as paint(), and InputError if the sum of the weights is not more than 0,
-/// PaintOptions::shift is not 0, or the box is not periodic along all axes.
+/// PaintOptions::shift is not 0, the box is not periodic along all axes, or options differ between
+/// ranks.
 template <class T, class Real>
 DensityModes<T> density_modes(const Context& context, const Decomposition& decomposition,
                               const Particles<Real>& particles, const DensityOptions& options = {});
