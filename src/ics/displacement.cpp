@@ -176,6 +176,11 @@ LptParticles<T> displace(const Context& context, const Modes<T>& linear,
              "the order of the displacement is {} (must be 1, Zel'dovich, or 2, second order)",
              options.order);
     growth_at(options.expansion, options.scale_factor);
+    validate_equal(
+        context.comm,
+        {options.order, bits_of(options.scale_factor), bits_of(options.expansion.omega_matter),
+         bits_of(options.expansion.omega_lambda), bits_of(options.velocity_unit)},
+        "the options of a displacement");
     const GridIndex num = linear.decomposition().grid().num;
     const DeviceMemoryScope memory(
         context,

@@ -63,8 +63,8 @@ struct LptParticles {
 ///
 /// Products of fields are taken at the cells, without padding. So waves shorter than the grid can
 /// hold are aliased to longer ones. Collective. InputError for an order other than 1 or 2, a box
-/// that is not periodic along all axes, and a universe or scale factor that growth_at() refuses;
-/// OutOfMemory.
+/// that is not periodic along all axes, a universe or scale factor that growth_at() refuses, and
+/// options that differ between ranks; OutOfMemory.
 template <class T>
 LptParticles<T> displace(const Context& context, const Modes<T>& linear,
                          const LptOptions& options = {});

@@ -16,8 +16,8 @@ struct GravityOptions {
 
 /// The potential phi with Laplacian(phi) = source, at the positions of `points`: one value per
 /// point of this rank, in the caller's order, in memory of the context's Exec. Collective. Throws
-/// as readout(), and InputError for a box that is not periodic along all axes. Memory: a field, a
-/// second one with several ranks, and a copy of the modes.
+/// as readout(), and InputError for a box that is not periodic along all axes, or options that
+/// differ between ranks. Memory: a field, a second one with several ranks, and a copy of the modes.
 template <class T, class Real>
 Buffer<T> potential_at(const Context& context, const Modes<T>& source,
                        const Particles<Real>& points, const GravityOptions& options = {});
@@ -55,7 +55,8 @@ std::array<Buffer<T>, 3> acceleration_at(const Domain<Real>& domain, const Modes
 }
 
 /// The acceleration -grad phi per axis, at the cells. Collective. InputError for a box that is not
-/// periodic along all axes; OutOfMemory. Memory besides the result: two copies of the modes.
+/// periodic along all axes, or options that differ between ranks; OutOfMemory. Memory besides the
+/// result: two copies of the modes.
 template <class T>
 std::array<Field<T>, 3> acceleration_fields(const Context& context, const Modes<T>& source,
                                             const GravityOptions& options = {});

@@ -277,3 +277,16 @@ TEST_CASE("displacement: what makes no sense is refused on all ranks") {
   const Decomposition unbounded({{{4, 4, 4}}, Box::unbounded()}, context.comm.size());
   CHECK_THROWS_AS(random_modes<double>(context, unbounded, steep_power()), InputError);
 }
+
+TEST_CASE("displacement: ranks with different options are told so") {
+  const Context context = make_context({.timeout_seconds = 60});
+  if (context.comm.size() == 1) return;
+  const Decomposition decomposition(Grid::cube(4, 10), context.comm.size());
+  const Modes<double> linear = random_modes<double>(context, decomposition, steep_power());
+  const bool odd = context.comm.rank() == 1;
+  const LptOptions same{0.1, {}, 2};
+  for (const LptOptions& other : {LptOptions{0.1, {}, 1}, LptOptions{0.2, {}, 2},
+                                  LptOptions{0.1, {0.25, 0.75}, 2}, LptOptions{0.1, {}, 2, 100}})
+    CHECK_THAT(input_error_of(context, [&] { displace(context, linear, odd ? other : same); }),
+               Catch::Contains("options of a displacement differ"));
+}

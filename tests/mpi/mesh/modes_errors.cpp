@@ -3,10 +3,26 @@
 #include "tests/mpi/mesh/modes_case.hpp"
 #include "tests/mpi/mesh/paint_case.hpp"
 #include "zhalo/mesh/density.hpp"
+#include "zhalo/mesh/gravity.hpp"
+
+namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
 using Catch::Contains;
+
+/// `work` with options of rank 1 alone.
+template <class Work>
+void check_gravity(const Context& context, const Work& work) {
+  GravityOptions of_laplacian, of_derivative;
+  if (context.comm.rank() == 1) of_laplacian.laplacian = Laplacian::fd2;
+  if (context.comm.rank() == 1) of_derivative.derivative = Derivative::fd2;
+  for (const GravityOptions& options : {of_laplacian, of_derivative})
+    CHECK_THAT(input_error_of(context, [&] { work(options); }),
+               Contains("options of potentials and accelerations differ"));
+}
+
+}  // namespace
 
 TEST_CASE("density modes: ranks with different options are told so", "[small]") {
   const Context context = make_context({.timeout_seconds = 60});
@@ -24,4 +40,15 @@ TEST_CASE("density modes: ranks with different options are told so", "[small]") 
   CHECK_THAT(message({.compensation = compensation}), Contains("options of density modes differ"));
   CHECK_THAT(message({.paint = {.window = odd ? Window::tsc : Window::cic}}),
              Contains("options of painting or the decomposition differ"));
+}
+
+TEST_CASE("gravity: ranks with different options are told so", "[small]") {
+  const Context context = make_context({.timeout_seconds = 60});
+  if (context.comm.size() == 1) return;
+  const Decomposition decomposition(Grid::cube(6), context.comm.size());
+  const Modes<double> source = modes_of<double>(context, decomposition, noise_field());
+  const Particles<float> none;
+  check_gravity(context, [&](auto options) { potential_at(context, source, none, options); });
+  check_gravity(context, [&](auto options) { acceleration_at(context, source, none, options); });
+  check_gravity(context, [&](auto options) { acceleration_fields(context, source, options); });
 }
