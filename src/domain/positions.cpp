@@ -176,7 +176,9 @@ KeyFrameChoice choose_key_frame(const Box& box, const Extent& extent, double cel
         std::max(side, periodic ? box.length[axis] : (any ? extent.hi[axis] - extent.lo[axis] : 0));
   }
   const int max_bits = max_bits_per_axis(box.dimensions);
-  const double bits = side > cell ? std::ceil(std::log2(side / cell)) : 0;
+  double bits = 0;
+  if (side > cell)
+    bits = cell > 0 ? std::ceil(std::log2(side / cell)) : std::numeric_limits<double>::infinity();
   frame.bits_per_axis = static_cast<int>(std::min<double>(bits, max_bits));
   frame.cells_per_length = side > 0 ? std::ldexp(1.0, frame.bits_per_axis) / side : 0;
   choice.fine_enough = bits <= max_bits && std::isfinite(frame.cells_per_length);

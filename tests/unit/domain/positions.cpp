@@ -3,6 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <cfenv>
+
+#include "src/domain/positions.hpp"
 #include "tests/support/point_sets.hpp"
 #include "tests/support/run_fof.hpp"
 #include "zhalo/core/error.hpp"
@@ -43,6 +46,21 @@ TEST_CASE("a box for whose lengths there is no room is refused") {
   CHECK(count(some_outside<double>(Box::periodic_cube(1e38))).num_wrapped == 1);  // -0.25
   CHECK_THROWS_WITH(count(some_outside<double>(Box::periodic_cube(1e308))),
                     Catch::Contains("64 bits"));
+}
+
+TEST_CASE("keys of a box of any extent raise no floating-point exception") {
+  Extent extent;
+  extent.range.total = 2;
+  extent.hi = {{1, 2, 0.5}};
+  for (const Box& box : {Box::periodic_cube(1), Box::unbounded()}) {
+    for (const double cell : {0.0, 1e-3, 4.0}) {
+      std::feclearexcept(FE_ALL_EXCEPT);
+      const KeyFrameChoice choice = choose_key_frame(box, extent, cell, 1);
+      CHECK(std::fetestexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW) == 0);
+      CHECK(choice.fine_enough == (cell > 0));
+      if (cell == 0) CHECK(choice.frame.bits_per_axis == 21);
+    }
+  }
 }
 
 }  // namespace zhalo::testing
