@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "src/c/handles.hpp"
+#include "src/comm/network.hpp"
 
 namespace zhalo::c {
 namespace {
@@ -123,7 +124,10 @@ int zhalo_context_create(MPI_Comm comm, const zhalo_context_options* options,
 
 int zhalo_context_create_f(MPI_Fint comm, const zhalo_context_options* options,
                            zhalo_context** context) {
-  return zhalo_context_create(MPI_Comm_f2c(comm), options, context);
+  return create_context(options, context, [&](const CommunicatorOptions& of_communicator) {
+    validate_mpi_runs();  // before it is asked for anything
+    return Communicator(MPI_Comm_f2c(comm), of_communicator);
+  });
 }
 
 int zhalo_context_create_alone(const zhalo_context_options* options, zhalo_context** context) {

@@ -115,15 +115,25 @@ double timeout_of(const CommunicatorOptions& options) {
   return seconds;
 }
 
-namespace {
-
-std::unique_ptr<Network> network_of(MPI_Comm parent) {
+void validate_mpi_runs() {
   int initialized = 0;
   MPI_Initialized(&initialized);
   if (initialized == 0)
     throw InputError(
         "MPI is not initialised; call MPI_Init first, or default-construct the Communicator of one "
         "rank");
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized != 0)
+    throw InputError(
+        "MPI is finalised; make the Communicator before MPI_Finalize, or default-construct that of "
+        "one rank");
+}
+
+namespace {
+
+std::unique_ptr<Network> network_of(MPI_Comm parent) {
+  validate_mpi_runs();
   if (parent == MPI_COMM_NULL)
     throw InputError(
         "the MPI communicator is MPI_COMM_NULL; only its members may make a Communicator");

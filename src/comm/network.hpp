@@ -99,6 +99,9 @@ class Network {
   RankLayout layout_;
 };
 
+/// InputError unless MPI is initialised, and not finalised.
+void validate_mpi_runs();
+
 /// Duplicates `parent`. Collective; waits without limit.
 std::unique_ptr<Network> make_mpi_network(MPI_Comm parent);
 

@@ -93,7 +93,8 @@ class Communicator {
   /// One rank, without MPI.
   Communicator() = default;
   /// Collective over `parent`. The caller must have initialised MPI; zhalo never calls MPI_Init.
-  /// InputError if MPI is not initialised, `parent` is MPI_COMM_NULL, or an option is out of range.
+  /// InputError if MPI is not initialised, or is finalised, `parent` is MPI_COMM_NULL, or an option
+  /// is out of range.
   explicit Communicator(MPI_Comm parent, const CommunicatorOptions& options = {});
   ~Communicator();
   Communicator(Communicator&& other) noexcept;
