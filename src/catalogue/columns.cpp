@@ -17,12 +17,20 @@ Steps steps_of(const Catalogue& catalogue) {
   return steps;
 }
 
-void validate_column(const Context& context, const ColumnView& column, Index num, const void* to) {
+/// `to` is to have room for `num_members` elements.
+void validate_room(const Context& context, const void* to, Index num_members) {
+  validate(to != nullptr || num_members == 0,
+           "the room for a column's {} elements on this rank has no memory", num_members);
+  validate_memory(context.exec, to, "the room for the column");
+}
+
+void validate_column(const Context& context, const ColumnView& column, Index num) {
   validate(column.num == num, "the column has {} elements for {} particles", column.num, num);
   validate(context.comm.min(column.element_size) == context.comm.max(column.element_size),
            "the column's elements have different sizes on different ranks");
-  if (column.num > 0) validate_memory(context.exec, column.data, "the column");
-  validate_memory(context.exec, to, "the room for the column");
+  if (column.num == 0) return;
+  validate(column.data != nullptr, "the column of {} elements has no memory", column.num);
+  validate_memory(context.exec, column.data, "the column");
 }
 
 void forward_through(const Context& context, const Steps& steps, const ColumnView& column,
@@ -32,14 +40,21 @@ void forward_through(const Context& context, const Steps& steps, const ColumnVie
   first.forward_through(context, *steps.back(), column, to);
 }
 
+/// Of all species, on this rank.
+template <class Real>
+Index num_particles(const Domain<Real>& domain) {
+  Index num = 0;
+  for (int s = 0; s < domain.num_species(); ++s) num += domain.num(s);
+  return num;
+}
+
 /// Columns of all species, one behind the other.
 template <class Real>
 Buffer<std::byte> in_domain_order(const Domain<Real>& domain,
                                   const std::vector<ColumnView>& columns) {
   const Index size = columns.front().element_size;
-  Index num = 0;
-  for (int s = 0; s < domain.num_species(); ++s) num += domain.num(s);
-  Buffer<std::byte> sorted(domain.context().exec, num * size, "a column in the domain's order");
+  Buffer<std::byte> sorted(domain.context().exec, num_particles(domain) * size,
+                           "a column in the domain's order");
   std::byte* to = sorted.data();
   for (int s = 0; s < domain.num_species(); ++s) {
     domain.to_domain_order(columns[static_cast<std::size_t>(s)], {to, domain.num(s), size}, s);
@@ -53,7 +68,8 @@ Buffer<std::byte> in_domain_order(const Domain<Real>& domain,
 void gather_in_group_order(const Context& context, const Catalogue& catalogue,
                            const ColumnView& column, void* to) {
   context.comm.together([&] {
-    validate_column(context, column, catalogue.group_of.size(), to);
+    validate_column(context, column, catalogue.group_of.size());
+    validate_room(context, to, catalogue.members.size());
     forward_through(context, steps_of(catalogue), column, to);
     synchronise(context.exec);
   });
@@ -67,8 +83,13 @@ void gather_in_group_order(const Domain<Real>& domain, const Catalogue& catalogu
     validate(static_cast<int>(columns.size()) == domain.num_species(),
              "columns of {} species are given for a domain of {}", columns.size(),
              domain.num_species());
+    validate(catalogue.group_of.size() == num_particles(domain),
+             "the catalogue is of {} particles on this rank, the domain of {} (give the domain "
+             "that the catalogue was made of)",
+             catalogue.group_of.size(), num_particles(domain));
     for (int s = 0; s < domain.num_species(); ++s)
-      validate_column(context, columns[static_cast<std::size_t>(s)], domain.num_origin(s), to);
+      validate_column(context, columns[static_cast<std::size_t>(s)], domain.num_origin(s));
+    validate_room(context, to, catalogue.members.size());
     Steps steps = steps_of(catalogue);
     if (columns.size() == 1) {
       steps.insert(steps.begin(), &domain.state()->species.front().particles.redistribution);

@@ -181,7 +181,11 @@ void validate_move(const Context& context, const ColumnView& from,
     validate(from.data != nullptr, "a column has no memory");
     validate_memory(context.exec, from.data, "values of a column");
   }
-  if (wanted.num_to > 0) validate_memory(context.exec, to.data, "the room for values of a column");
+  if (wanted.num_to > 0) {
+    validate(to.data != nullptr, "the room for a column's {} elements on this rank has no memory",
+             wanted.num_to);
+    validate_memory(context.exec, to.data, "the room for values of a column");
+  }
 }
 
 /// A column with gaps, copied to `packed` without them; any other as it is.

@@ -132,7 +132,7 @@ extern template Catalogue make_catalogue(const Context&, const Particles<double>
 /// Brings a column of the particles into group order. The column is in the order of group_of, in
 /// memory of the context's Exec. `to` has room for members.size() elements on this rank. Collective
 /// over the ranks that made the catalogue. InputError unless a column has one element for each of
-/// its rank's particles.
+/// its rank's particles, and both it and `to` have memory for what they hold.
 void gather_in_group_order(const Context& context, const Catalogue& catalogue,
                            const ColumnView& column, void* to);
 
@@ -151,7 +151,7 @@ Buffer<T> in_group_order(const Context& context, const Catalogue& catalogue, Spa
 /// The same for columns in the order in which the caller gave the particles to the domain that the
 /// catalogue was made of: one column for each species. On one rank elements of members are read
 /// straight from there. Collective. InputError unless each column has domain.num_origin(species)
-/// elements, all of one size.
+/// elements, all of one size, and the catalogue is of as many particles as the domain.
 template <class Real>
 void gather_in_group_order(const Domain<Real>& domain, const Catalogue& catalogue,
                            const std::vector<ColumnView>& columns, void* to);

@@ -137,4 +137,32 @@ TEST_CASE("bad input on one rank is the same error on all") {
   CHECK(in_group_order(context, catalogue, part.label()).size() == catalogue.members.size());
 }
 
+TEST_CASE("columns without memory, and of another domain, are the same error on all") {
+  const Context context = make_context();
+  const int size = context.comm.size();
+  const Index num = Index{100} * size;
+  const Sample sample = make_sample("columns", num, 0.1, [](Index i) { return i / 7; });
+  const auto part_of = [&](Index count) {
+    return Part<float>(context.exec, sample, {Index{100} * context.comm.rank(), count},
+                       context.comm.rank(), Columns::all);
+  };
+  const Part<float> part = part_of(100), other = part_of(50);
+  const Domain<float> domain(context, part.particles(), sample.box);
+  const Catalogue catalogue =
+      make_catalogue(domain, domain.to_domain_order(part.label()).span(), sample.options);
+  std::vector<Index> room(static_cast<std::size_t>(num));
+  const ColumnView nothing{nullptr, 100, sizeof(Index), 0};
+  const ColumnView labels = column_view(part.label());
+  const auto contains = Catch::Contains("has no memory");
+  CHECK_THROWS_WITH(gather_in_group_order(domain, catalogue, {nothing}, room.data()), contains);
+  CHECK_THROWS_WITH(gather_in_group_order(domain, catalogue, {labels}, nullptr), contains);
+  CHECK_THROWS_WITH(gather_in_group_order(context, catalogue, nothing, room.data()), contains);
+  CHECK_THROWS_WITH(gather_in_group_order(context, catalogue, labels, nullptr), contains);
+  gather_in_group_order(domain, catalogue, {labels}, room.data());
+  const Domain<float> of_others(context, other.particles(), sample.box);
+  CHECK_THROWS_WITH(
+      gather_in_group_order(of_others, catalogue, {column_view(other.label())}, room.data()),
+      Catch::Contains("the catalogue is of 100 particles on this rank, the domain of 50"));
+}
+
 }  // namespace zhalo::testing

@@ -235,6 +235,15 @@ TEST_CASE("domain: bad sizes are errors on all ranks, with the number that is ne
   CHECK_THROWS_WITH(bring({part.weights.data(), part.share.count, 4}, 50),
                     Contains("elements of 4 bytes cannot become elements of"));
   CHECK_THROWS_WITH(bring({nullptr, part.share.count, sizeof(Tag)}, 50), Contains("no memory"));
+  const auto into_nothing = [&] {
+    order.to_domain_order(tags, {nullptr, order.num(), sizeof(Tag)});
+  };
+  CHECK_THROWS_WITH(into_nothing(), Contains("has no memory"));
+  const auto back_into_nothing = [&] {
+    order.to_caller_order(column_view(order.global_index()),
+                          {nullptr, order.num_origin(), sizeof(Index)});
+  };
+  CHECK_THROWS_WITH(back_into_nothing(), Contains("has no memory"));
   CHECK_THROWS_WITH(order.position(0, 1), Contains("no species 1"));
   std::vector<float> few(static_cast<std::size_t>(order.num() - 1));
   CHECK_THROWS_WITH(order.to_caller_order(Span<const float>(few)),
