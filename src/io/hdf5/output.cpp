@@ -88,7 +88,9 @@ void OutputFile::write_attribute(const std::string& object, const std::string& n
   Handle attribute(H5Acreate_by_name(file_.id(), object.c_str(), name.c_str(), type, space,
                                      H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
                    H5Aclose);
-  need(attribute.valid() && H5Awrite(attribute.id(), type, values) >= 0 && attribute.close(),
+  const bool empty = H5Sget_simple_extent_npoints(space) == 0;  // HDF5 refuses null for nothing
+  need(attribute.valid() && (empty || H5Awrite(attribute.id(), type, values) >= 0) &&
+           attribute.close(),
        "cannot be written");
 }
 

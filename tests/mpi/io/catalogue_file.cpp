@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "src/io/hdf5/input.hpp"
+#include "tests/mpi/io/hdf5_contents.hpp"
 #include "tests/mpi/io/invented.hpp"
 #include "tests/mpi/io/scratch.hpp"
 #include "zhalo/core/error.hpp"
@@ -64,6 +65,27 @@ TEST_CASE("a catalogue and its membership, one file per rank") {
   CHECK(file.reals("Parameters", "LinkingLength") == std::vector<double>{0.15625});
   CHECK(file.integers("Header", "Ngroups_Total") == std::vector<Index>{10});
   CHECK(file.text("Group/GroupVel", "Description").has_value());
+}
+
+TEST_CASE("a catalogue and its membership without a record of the run") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string out = scratch(comm, "no_record");
+  const World world;
+  const auto share = [&](Index total) { return share_of(total, comm.rank(), comm.size()); };
+  const Catalogue catalogue = table_of(world, share(world.num_groups));
+  const ParticleColumns particles(world, share(world.num_particles()));
+  StagedFiles files(comm, out);
+  write_catalogue(files, {catalogue, {}}, snapshot_of(world), {});
+  write_membership(files, {particles.ranges, particles.group_of, particles.ids}, snapshot_of(world),
+                   {});
+  files.commit();
+  const std::string number = std::to_string(comm.rank());
+  for (const std::string& path :
+       {table_path(out, comm.rank()), out + "/membership_042." + number + ".hdf5"}) {
+    const contents::File file = contents::read(path);
+    CHECK(file.attributes.at("Parameters:LinkedTypes").extent == std::vector<hsize_t>{0});
+    CHECK(file.attributes.count("Parameters:Periodic") == 1);
+  }
 }
 
 TEST_CASE("no groups at all is a valid catalogue") {
