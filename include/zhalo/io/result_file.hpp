@@ -53,7 +53,7 @@ struct Results {
 /// FirstParticle of PartTypeN is the index of the first row in that order. With several files and
 /// WriteOptions::master, `NAME.hdf5` shows them as one. Files of an earlier run with these names
 /// are removed at the commit. Time, box and units are those of `snapshot`. Collective; throws as
-/// write_catalogue().
+/// write_catalogue(), and InputError if names, types or columns differ between ranks.
 void write_results(StagedFiles& files, const std::string& name, const Results& results,
                    const SnapshotInfo& snapshot, const WriteOptions& options = {});
 

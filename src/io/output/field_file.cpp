@@ -1,5 +1,6 @@
 #include "zhalo/io/field_file.hpp"
 
+#include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
 #include "src/io/output/file_set.hpp"
 #include "zhalo/fft/redistribute.hpp"
@@ -78,6 +79,14 @@ std::vector<Note> notes_of(const FieldRecord& record, const Grid& grid) {
   return notes;
 }
 
+/// What names and types the ranks that share a file must agree on.
+std::vector<Index> numbers_of(const FieldRecord& record, Index bytes_of_cell) {
+  std::vector<Index> numbers{bytes_of_cell};
+  append_text(numbers, record.name);
+  append_text(numbers, record.dataset);
+  return numbers;
+}
+
 template <class T>
 hdf5::DatasetView planes_of(Span<const T> cells, const Grid& grid) {
   hdf5::DatasetView planes = hdf5::cells_of(cells, grid.num[1] * grid.num[2]);
@@ -97,6 +106,8 @@ void write_field(StagedFiles& files, const Context& context, const Field<T>& fie
              context.comm.size());
     validate(!record.name.empty() && !record.dataset.empty(),
              "the file or the dataset of a field has no name");
+    validate_equal(comm, numbers_of(record, sizeof(T)),
+                   "the name of a field's files, its dataset or the type of its cells");
     const FileShares shares = file_shares(comm, record.files);
     const HostPlanes<T> planes(context, field);
     const Grid& grid = field.decomposition().grid();

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "src/comm/agreement.hpp"
 #include "src/io/snapshot/state.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -60,6 +61,17 @@ std::vector<FileColumn> columns_of(const Results& results, const std::vector<Typ
   return columns;
 }
 
+/// Ranks that share a file take turns: what one of them makes, the others write to. Collective.
+void check_equal(const Communicator& comm, const std::string& name, const Results& results) {
+  std::vector<Index> numbers(results.types.begin(), results.types.end());
+  append_text(numbers, name);
+  for (const ResultColumn& column : results.columns) {
+    append_text(numbers, column.name);
+    numbers.insert(numbers.end(), {static_cast<Index>(column.values.index()), column.width});
+  }
+  validate_equal(comm, numbers, "the name of results, their types or their columns");
+}
+
 /// May throw on one rank only.
 void write_rows(StagedFiles& files, const std::string& name, const Results& results,
                 const SnapshotInfo& snapshot, const WriteOptions& options) {
@@ -67,6 +79,7 @@ void write_rows(StagedFiles& files, const std::string& name, const Results& resu
   const FileShares shares = file_shares(comm, options);
   const std::size_t num_types = num_types_of(results, snapshot);
   check_results(results, num_types);
+  check_equal(comm, name, results);
   const std::vector<TypeRows> rows = rows_by_type(comm, shares, results.ranges, results.types);
 
   FileSet set;

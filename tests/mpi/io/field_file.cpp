@@ -148,6 +148,12 @@ TEST_CASE("a folder that cannot hold a field is refused on all ranks") {
   };
   CHECK_THROWS_AS(write("Header"), FileError);  // there is such a group
   CHECK_THROWS_AS(write(""), InputError);
+  if (context.comm.size() == 1) return;
+  const bool odd = context.comm.rank() == 1;
+  CHECK_THROWS_WITH(write(odd ? "Density" : "Mass"), Catch::Contains("differ between ranks"));
+  CHECK_THROWS_WITH(write_field(files, context, field, record(odd ? "f" : "g", {}),
+                                invented::snapshot_of(invented::World())),
+                    Catch::Contains("differ between ranks"));
 }
 
 TEST_CASE("haloes are those of the catalogue's rows") {

@@ -258,6 +258,32 @@ TEST_CASE("results that do not fit are refused on all ranks, and nothing is left
   CHECK_FALSE(fs::exists(out));
 }
 
+TEST_CASE("ranks that disagree on results are told so, and nothing is left") {
+  const World world;
+  const Communicator comm(MPI_COMM_WORLD);
+  if (comm.size() == 1) return;
+  const std::string out = scratch(comm, "disagree");
+  const SnapshotInfo snapshot = snapshot_of(world);
+  const bool odd = comm.rank() == comm.size() - 1;
+  const Share share = share_of(world.num_particles(), comm.rank(), comm.size());
+  const std::vector<float> densities(static_cast<std::size_t>(share.count), 1);
+  const auto refused = [&](auto change, const char* name = "r") {
+    Numbers mine(snapshot, {1, 4}, share);
+    if (odd) change(mine.results);
+    StagedFiles files(comm, out);
+    CHECK_THROWS_WITH(write_results(files, odd ? name : "r", mine.results, snapshot),
+                      Catch::Contains("results, their types or their columns differ"));
+  };
+  refused([](Results& r) { r.types = {1, 4, 5}; });
+  refused([&](Results& r) { r.columns[2].values = Span<const float>(densities); });
+  refused([](Results& r) { r.columns[2].width = 1; });
+  refused([](Results& r) { r.columns[0].name = "Radii"; });
+  refused([](Results& r) { r.columns.pop_back(); });
+  refused([](Results&) {}, "q");
+  comm.barrier();
+  CHECK_FALSE(fs::exists(out));
+}
+
 TEST_CASE("the files of a name") {
   CHECK(is_result_name("out", "out.hdf5"));
   CHECK(is_result_name("out", "out.0.hdf5"));
