@@ -18,21 +18,27 @@ Box box_of(const zhalo_box& given, int dimensions) {
   return box;
 }
 
-/// Whether positions are float, as all species with particles on all ranks must agree. Collective.
+/// Whether positions are float, as all species with particles on all ranks must agree. Without any
+/// particles they are if a rank says so. Collective.
 bool agree_on_float(const Communicator& comm, Span<const zhalo_particles> species) {
-  Index own_highest = ZHALO_DOUBLE;
+  constexpr Index none = -1;
+  Index own_highest = none;
   Index own_lowest = ZHALO_FLOAT;
+  Index own_stated = ZHALO_DOUBLE;
   for (const zhalo_particles& given : species) {
+    const Index precision = given.position[0].precision;
+    if (precision == ZHALO_FLOAT) own_stated = precision;
     if (given.num == 0) continue;
-    own_highest = std::max<Index>(own_highest, given.position[0].precision);
-    own_lowest = std::min<Index>(own_lowest, given.position[0].precision);
+    own_highest = std::max(own_highest, precision);
+    own_lowest = std::min(own_lowest, precision);
   }
   const Index highest = comm.max(own_highest);
   const Index lowest = comm.min(own_lowest);
+  const Index stated = comm.max(own_stated);
   validate(highest != ZHALO_FLOAT || lowest == highest,
            "some ranks or species have positions in float and others in double; give all in one "
            "precision");
-  return highest == ZHALO_FLOAT;
+  return (highest == none ? stated : highest) == ZHALO_FLOAT;
 }
 
 template <class Real>

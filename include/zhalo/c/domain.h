@@ -72,7 +72,8 @@ typedef struct zhalo_domain zhalo_domain;
 /// `*domain` is null after an error. ZHALO_INPUT_ERROR for positions that are not finite or lie
 /// outside an axis that is not periodic (the message has the species, their number and the first
 /// global index), for a box that makes no sense, and for dimensions, precisions or boxes that
-/// differ between species or ranks.
+/// differ between species or ranks. Without any particles the domain is of ZHALO_FLOAT if a species
+/// of any rank says so.
 int zhalo_domain_create(const zhalo_context* context, const zhalo_particles* species,
                         int num_species, const zhalo_box* box, zhalo_domain** domain);
 

@@ -82,6 +82,21 @@ static int is_refused_after_mpi(void) {
          strstr(zhalo_last_error(), "MPI_Finalize") != NULL && context == NULL;
 }
 
+/// Where no rank has particles, the precision is what a rank says.
+static void check_nothing_in_float(const zhalo_context* context) {
+  zhalo_particles nothing = {.num = 0};
+  if (rank == size - 1) nothing.position[0].precision = ZHALO_FLOAT;
+  zhalo_domain* domain = NULL;
+  EXPECT_OK(zhalo_domain_create(context, &nothing, 1, &unit_box, &domain));
+  zhalo_neighbours* neighbours = NULL;
+  EXPECT_OK(zhalo_find_neighbours(domain, NULL, &neighbours));
+  EXPECT_OK(zhalo_neighbours_get_distances(neighbours, ZHALO_FLOAT, NULL, 0));
+  EXPECT_ERROR(zhalo_neighbours_get_distances(neighbours, ZHALO_DOUBLE, NULL, 0), ZHALO_INPUT_ERROR,
+               "precision of the positions");
+  zhalo_neighbours_destroy(neighbours);
+  zhalo_domain_destroy(domain);
+}
+
 /// One rank alone has something else wrong.
 static void check_domains(const zhalo_context* context) {
   const int is_last = rank == size - 1;
@@ -216,6 +231,7 @@ int main(int argc, char** argv) {
   check_domains(context);
   check_columns(context);
   check_precisions(context);
+  check_nothing_in_float(context);
   const zhalo_particles particles = particles_of_rank();
   zhalo_domain* domain = NULL;
   EXPECT_OK(zhalo_domain_create(context, &particles, 1, &unit_box, &domain));
