@@ -95,6 +95,13 @@ class Receiving final : public NetworkRequest {
 /// What all ranks have brought, in their order.
 using Brought = std::vector<std::vector<char>>;
 
+/// Ranks that are in the same operation bring as many bytes each.
+CommunicationError different_operations() {
+  return CommunicationError(
+      "ranks are in different operations, or give them different numbers of values; all must make "
+      "the same calls in the same order");
+}
+
 /// Waits for a round, then makes this rank's result of it.
 class Gathering final : public NetworkRequest {
  public:
@@ -189,8 +196,9 @@ class ThreadNetwork final : public Network {
   std::unique_ptr<NetworkRequest> broadcast(Span<char> bytes, int root) override {
     std::vector<char> own;
     if (layout().rank == root) own = bytes_of(bytes);
-    return gathering(std::move(own), [bytes, root](const Brought& all) {
+    return start(std::move(own), [bytes, root](const Brought& all) {
       const std::vector<char>& text = all[static_cast<std::size_t>(root)];
+      if (static_cast<Index>(text.size()) != bytes.size()) throw different_operations();
       std::copy(text.begin(), text.end(), bytes.begin());
     });
   }
@@ -234,9 +242,17 @@ class ThreadNetwork final : public Network {
   void give_up(const std::string& why) noexcept override { group_->give_up(why); }
 
  private:
-  std::unique_ptr<NetworkRequest> gathering(std::vector<char> own, Gathering::Finish finish) {
+  std::unique_ptr<NetworkRequest> start(std::vector<char> own, Gathering::Finish finish) {
     return std::make_unique<Gathering>(
         group_, group_->join(num_rounds_++, layout().rank, std::move(own)), std::move(finish));
+  }
+  /// Of operations to which all ranks bring as many bytes.
+  std::unique_ptr<NetworkRequest> gathering(std::vector<char> own, Gathering::Finish finish) {
+    return start(std::move(own), [finish = std::move(finish)](const Brought& all) {
+      for (const std::vector<char>& one : all)
+        if (one.size() != all.front().size()) throw different_operations();
+      finish(all);
+    });
   }
   /// From rank 0 upwards: the same on all ranks, also for floating numbers.
   template <class T>

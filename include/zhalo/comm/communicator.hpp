@@ -77,8 +77,10 @@ struct CommunicatorOptions {
 };
 
 /// A private duplicate of the caller's MPI communicator. Messages of the caller and of zhalo cannot
-/// meet. Errors of MPI become CommunicationError. The ranks may also be threads of one process:
-/// run_on_devices() and run_on_threads() (zhalo/comm/threads.hpp) make such communicators.
+/// meet. Errors that MPI returns become CommunicationError. Ranks that call different collective
+/// operations are an error of the caller, for which MPI may end the process. The ranks may also be
+/// threads of one process: run_on_devices() and run_on_threads() (zhalo/comm/threads.hpp) make such
+/// communicators.
 ///
 /// A default-constructed Communicator has one rank, needs no MPI_Init, and makes no MPI call. A
 /// Communicator is movable and frees its duplicate in the end. Every member function is collective

@@ -242,6 +242,29 @@ TEST_CASE("threads: what one has to say is not lost when the others cannot be to
              Contains("has waited for other ranks") && Contains("the disk is full"));
 }
 
+TEST_CASE("threads: ranks in different operations are told so") {
+  const CommunicatorOptions options{.timeout_seconds = 20};
+  const auto check = [&](const Work& even, const Work& odd) {
+    const auto work = [&](Context& context) {
+      context.comm.rank() % 2 == 0 ? even(context) : odd(context);
+      context.comm.barrier();
+    };
+    CHECK_THAT(message_of(3, work, options), Contains("ranks are in different operations"));
+  };
+  const Work wait = [](Context& context) { context.comm.barrier(); };
+  const Work sum = [](Context& context) { context.comm.sum(Index{1}); };
+  const Work send = [](Context& context) { context.comm.broadcast("text"); };
+  const Work sums = [](Context& context) {
+    std::vector<Index> values(2);
+    context.comm.sum_in_place(values);
+  };
+  for (const Work& other : {sum, sums, send}) {
+    check(wait, other);
+    check(other, wait);
+  }
+  check(sum, sums);
+}
+
 TEST_CASE("threads: a receiver that leaves an exchange is an error of its sender") {
   const auto work = [](Context& context) {
     const Communicator& comm = context.comm;
