@@ -205,6 +205,8 @@ Communicator Communicator::make_part(std::unique_ptr<Network> part) const {
 
 Communicator Communicator::split(int colour) const {
   constexpr const char* operation = "split";
+  if (colour < 0)
+    throw InputError(fmt::format("the colour of a rank is {} (must not be negative)", colour));
   enter(operation);
   if (state_ == nullptr) return {};
   return make_part(state_->call(operation, [&] { return state_->network->split(colour); }));
@@ -285,6 +287,9 @@ void Communicator::reduce_in_place(Span<Index> values, Prefix prefix, const char
 
 std::string Communicator::broadcast(const std::string& text, int root) const {
   constexpr const char* operation = "broadcast";
+  if (root < 0 || root >= size_)
+    throw InputError(
+        fmt::format("rank {} is to broadcast, and there are ranks 0 to {}", root, size_ - 1));
   enter(operation);
   if (state_ == nullptr) return text;
   Network& network = *state_->network;

@@ -147,7 +147,7 @@ class Communicator {
   /// The same for arrays, element by element and in place.
   void sum_in_place(Span<Index> values) const;
   void exclusive_sum_in_place(Span<Index> values) const;
-  /// Returns the text of rank `root` on all ranks.
+  /// Returns the text of rank `root` on all ranks. InputError if there is no such rank.
   std::string broadcast(const std::string& text, int root = 0) const;
 
   /// Returns one record of each rank, in the order of ranks. For small records only, because every
@@ -179,7 +179,8 @@ class Communicator {
     exchange(exec, plan, {{column_view(send), receive.data()}});
   }
 
-  /// Makes a communicator of the ranks with the same colour. The ranks keep their order.
+  /// Makes a communicator of the ranks with the same colour. The ranks keep their order. InputError
+  /// for a negative colour.
   Communicator split(int colour) const;
   /// Makes a communicator of the ranks on the same machine, which can share memory. The ranks keep
   /// their order.

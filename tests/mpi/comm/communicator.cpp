@@ -82,6 +82,15 @@ TEST_CASE("text is broadcast from any rank, whatever the others hold") {
   }
 }
 
+TEST_CASE(
+    "no such root, and a negative colour, are errors, and the communicator works afterwards") {
+  const Communicator comm(MPI_COMM_WORLD);
+  for (const int root : {-1, 99}) CHECK_THROWS_AS(comm.broadcast("text", root), InputError);
+  CHECK_THROWS_AS(comm.split(-1), InputError);
+  CHECK_THROWS_AS(comm.together([&] { comm.split(comm.rank() == 0 ? -1 : 0); }), InputError);
+  CHECK(comm.sum(Index{1}) == comm.size());
+}
+
 TEST_CASE("together: no error where nobody fails") {
   const Communicator comm(MPI_COMM_WORLD);
   int runs = 0;

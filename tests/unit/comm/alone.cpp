@@ -34,6 +34,14 @@ TEST_CASE("one rank without MPI: every operation is the identity") {
   CHECK(range.total == 42);
 }
 
+TEST_CASE("one rank without MPI: no other rank, and no negative colour") {
+  const Communicator comm;
+  CHECK(comm.split(3).size() == 1);
+  CHECK_THROWS_WITH(comm.split(-1), Contains("colour") && Contains("-1"));
+  for (const int root : {-1, 1})
+    CHECK_THROWS_WITH(comm.broadcast("text", root), Contains("ranks 0 to 0"));
+}
+
 TEST_CASE("one rank without MPI: moves") {
   Communicator a;
   Communicator b(std::move(a));
