@@ -43,12 +43,14 @@ void validate_agreement(const Communicator& comm, const NeighbourSearch& search,
   for (const ColumnView& column : search.columns)
     mine.sizes = mine.sizes * 65599U + static_cast<std::uint64_t>(column.element_size);
   for (const Request& other : comm.all_gather(mine)) {
-    const bool same = other.k == mine.k && other.max_radius == mine.max_radius &&
-                      other.include_self == mine.include_self && other.box == box;
-    validate(same,
-             "k, radius, include_self or box are not the same on all ranks: k {} here, {} "
-             "elsewhere; give all ranks the same",
-             mine.k, other.k);
+    constexpr const char* differs =
+        "{} is not the same on all ranks: {} here, {} elsewhere; give all ranks the same";
+    validate(other.k == mine.k, differs, "k", mine.k, other.k);
+    validate(other.max_radius == mine.max_radius, differs, "the radius", mine.max_radius,
+             other.max_radius);
+    validate(other.include_self == mine.include_self, differs, "include_self", mine.include_self,
+             other.include_self);
+    validate(other.box == box, "the box is not the same on all ranks; give all ranks the same");
     validate(other.species.queries == species.queries && other.species.targets == species.targets,
              "the queries or the targets are not the same on all ranks: species {} among species "
              "{} here, {} among {} elsewhere (query points are species 1); give all ranks the same",

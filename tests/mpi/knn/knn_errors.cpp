@@ -49,9 +49,12 @@ TEST_CASE("knn: a bad option of one rank is an error on all") {
   CHECK_THAT(s.message({.leaf_size = bad(65, 32)}), Contains("leaf size is 65 (must be 1 to 64)"));
   CHECK_THAT(s.message({.chunk_bytes = bad(Index{-1}, Index{0})}), Contains("chunk_bytes is -1"));
   if (s.alone) return;
-  CHECK_THAT(s.message({.k = bad(7, 8)}), Contains("not the same on all ranks"));
-  CHECK_THAT(s.message({.include_self = bad(false, true)}), Contains("not the same on all ranks"));
-  CHECK_THAT(s.message({.max_radius = bad(0.5, 0.25)}), Contains("not the same on all ranks"));
+  const auto differs = [](const std::string& what) {
+    return Contains(what + " is not the same on all ranks");
+  };
+  CHECK_THAT(s.message({.k = bad(7, 8)}), differs("k"));
+  CHECK_THAT(s.message({.include_self = bad(false, true)}), differs("include_self"));
+  CHECK_THAT(s.message({.max_radius = bad(0.5, 0.25)}), differs("radius") && Contains("0.25"));
 }
 
 TEST_CASE("knn: ranks that name different species of a domain") {
