@@ -133,6 +133,8 @@ Recipe recipe_of(Kind kind) {
 }
 
 Points make_points(Kind kind, Index num, std::uint64_t seed) {
+  if (num < 0)
+    throw InputError("the number of points is " + std::to_string(num) + " (must not be negative)");
   Random random(seed);
   Points points;
   points.pos.reserve(static_cast<std::size_t>(3 * num));

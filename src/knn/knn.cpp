@@ -285,6 +285,21 @@ DeviceMemoryScope look_after_memory(const Context& context, const KnnTargets<Rea
           }};
 }
 
+}  // namespace
+
+const std::byte* bytes_of_column(const std::vector<Buffer<std::byte>>& columns, int i, Index num,
+                                 Index element_size) {
+  validate(i >= 0 && static_cast<std::size_t>(i) < columns.size(),
+           "there is no column {} (there are {})", i, columns.size());
+  const Buffer<std::byte>& column = columns[static_cast<std::size_t>(i)];
+  validate(column.size() == num * element_size,
+           "column {} has {} bytes, but {} elements of {} bytes are asked for", i, column.size(),
+           num, element_size);
+  return column.data();
+}
+
+namespace {
+
 template <class Real>
 KnnResult<Real> find(const Context& context, const KnnTargets<Real>& targets, const Box& box,
                      const KnnOptions& options, const KnnOutput& output) {

@@ -196,3 +196,8 @@ TEST_CASE("kinds have names") {
   CHECK(points::kind_of("dense") == Kind::dense);
   CHECK_THROWS_AS(points::kind_of("lumpy"), InputError);
 }
+
+TEST_CASE("a negative number of points is refused") {
+  CHECK_THROWS_AS(points::make_points(Kind::uniform, -5), InputError);
+  CHECK(points::make_points(Kind::clustered, 0).pos.empty());
+}

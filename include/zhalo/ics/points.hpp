@@ -54,7 +54,7 @@ struct Points {
 };
 
 /// Makes `num` particles. Haloes need num >= 20 * largest_part; with fewer particles all are
-/// uniform.
+/// uniform. InputError for a negative number.
 Points make_points(Kind kind, Index num, std::uint64_t seed = 1);
 
 }  // namespace zhalo::points

@@ -82,6 +82,10 @@ struct KnnOutput {
   RowOrder order = RowOrder::caller;
 };
 
+/// What column number i holds: `num` elements of so many bytes; InputError unless it does.
+const std::byte* bytes_of_column(const std::vector<Buffer<std::byte>>& columns, int i, Index num,
+                                 Index element_size);
+
 /// Rows of k neighbours, one per query, nearest first. Neighbours at equal distances are ordered by
 /// global index. If a row has fewer than k neighbours, it ends with distance infinity, index -1,
 /// rank -1 (all bits set), and zero bytes in columns. Buffers are in memory of the context's Exec.
@@ -98,11 +102,12 @@ struct KnnResult {
   Buffer<Index> query;                     ///< RowOrder::domain: global index of each row's query
   KnnStatistics statistics;
 
-  /// Column number i of the output, (num_rows, k) elements.
+  /// Column number i of the output, (num_rows, k) elements. InputError if there is no such column,
+  /// or its elements have another size.
   template <class T>
   Span<const T> column(int i) const {
-    const Buffer<std::byte>& bytes = columns.at(static_cast<std::size_t>(i));
-    return {reinterpret_cast<const T*>(bytes.data()), num_rows * k};
+    const Index num = num_rows * k;
+    return {reinterpret_cast<const T*>(bytes_of_column(columns, i, num, sizeof(T))), num};
   }
 };
 

@@ -62,7 +62,8 @@ Modes<T> copy_of(const Context& context, const Modes<T>& modes);
 /// or `mode` - `num`, so that it lies between -(num - 1) / 2 and num / 2.
 constexpr Index wave_index(Index mode, Index num) { return mode > num / 2 ? mode - num : mode; }
 
-/// Fundamental wave number of an axis, 2 pi / length. InputError unless the length is more than 0.
+/// Fundamental wave number of an axis, 2 pi / length. InputError unless there is such an axis, and
+/// its length is more than 0.
 double fundamental(const Grid& grid, int axis);
 
 // ---------------------------------------------------------------- one factor for each mode

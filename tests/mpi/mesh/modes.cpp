@@ -365,4 +365,7 @@ TEST_CASE("modes: bad input is one error on all ranks", "[small]") {
                               fundamental(Grid{{{4, 4, 4}}, Box::unbounded()}, 1);
                             }),
              Contains("length 0 along y"));
+  for (const int axis : {-1, 3})
+    CHECK_THAT(input_error_of(context, [&] { fundamental(Grid::cube(4), axis); }),
+               Contains("no axis"));
 }

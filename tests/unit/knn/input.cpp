@@ -96,7 +96,9 @@ TEST_CASE("columns that do not fit", "[knn]") {
   output.columns = {{values.data(), 50, 8}};
   const auto found = knn(context, particles_of(points), points.box, {.k = 3}, output);
   CHECK(found.column<double>(0).size() == 150);
-  CHECK_THROWS(found.column<double>(1));
+  for (const int other : {-1, 1})
+    CHECK_THROWS_WITH(found.column<double>(other), Catch::Contains("no column"));
+  CHECK_THROWS_AS(found.column<float>(0), InputError);
 }
 
 TEST_CASE("next to no particles, and no queries", "[knn]") {
