@@ -62,18 +62,20 @@ struct Request {
   int components;
 };
 
+void check_request(const Request& request, Index num) {
+  if (request.first < 0 || request.count < 0 || request.first > num - request.count)
+    throw InputError(fmt::format("particles {} to {} of type {} were asked for, but there are {}",
+                                 request.first, request.first + request.count - 1, request.type,
+                                 num));
+}
+
 /// Visits the files that hold the requested particles: `read(file, dataset, rows in its first axis,
 /// element of the target)`.
 template <class Read>
 void for_each_piece(const Snapshot::State& state, const Request& request, const Column& column,
                     const Read& read) {
   const auto& first_of_file = layout_of(state, request.type).first_of_file;
-  if (request.first < 0 || request.count < 0 ||
-      request.first + request.count > first_of_file.back()) {
-    throw InputError(fmt::format("particles {} to {} of type {} were asked for, but there are {}",
-                                 request.first, request.first + request.count - 1, request.type,
-                                 first_of_file.back()));
-  }
+  check_request(request, first_of_file.back());
   const std::string dataset = dataset_path(request.type, column.name);
   for (std::size_t i = 0; i < state.info.files.size(); ++i) {
     const Index begin = std::max(request.first, first_of_file[i]);
@@ -149,14 +151,15 @@ void read_any_velocities(const Snapshot::State& state, int type, Index first, Sp
 
 template <class Real>
 void read_any_masses(const Snapshot::State& state, int type, Index first, Span<Real> mass) {
-  layout_of(state, type);
+  const Request request = request_of(type, first, mass.size(), 1);
+  const Index num = layout_of(state, type).first_of_file.back();
   const TypeSummary& summary = state.info.types[static_cast<std::size_t>(type)];
   if (summary.uniform_mass) {
+    check_request(request, num);
     std::fill(mass.begin(), mass.end(), static_cast<Real>(*summary.uniform_mass));
     return;
   }
-  read_column(state, request_of(type, first, mass.size(), 1),
-              existing(state, type, &TypeLayout::mass, "masses"), mass);
+  read_column(state, request, existing(state, type, &TypeLayout::mass, "masses"), mass);
 }
 
 /// Some codes store unsigned ids as signed ones. HDF5 would make 0 of what is negative: such ids

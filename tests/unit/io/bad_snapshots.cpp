@@ -106,4 +106,9 @@ TEST_CASE("ranges beyond the end") {
   CHECK_THROWS_AS(snapshot.read_positions(1, source::num - 1, Span<double>(xyz)), InputError);
   CHECK_THROWS_AS(snapshot.read_positions(1, -1, Span<double>(xyz)), InputError);
   CHECK_THROWS_AS(snapshot.read_positions(9, 0, Span<double>(xyz)), InputError);
+  CHECK(snapshot.info().types[1].uniform_mass);
+  CHECK_NOTHROW(snapshot.read_masses(1, source::num - 6, Span<double>(xyz)));
+  CHECK_THROWS_AS(snapshot.read_masses(1, source::num - 5, Span<double>(xyz)), InputError);
+  CHECK_THROWS_AS(snapshot.read_masses(1, -1, Span<double>(xyz)), InputError);
+  CHECK_THROWS_AS(snapshot.read_masses(9, 0, Span<double>(xyz)), InputError);
 }

@@ -110,9 +110,9 @@ TEST_CASE("float and double targets agree") {
   CHECK(single == source::positions());
   snapshot.read_velocities(1, 0, Span<float>(single));
   CHECK(single == source::velocities());
-  snapshot.read_masses(1, 0, Span<float>(single));
-  snapshot.read_masses(1, 0, Span<double>(wide));
-  CHECK(single.back() == static_cast<float>(wide.back()));
+  snapshot.read_masses(1, 0, Span<float>(single.data(), source::num));
+  snapshot.read_masses(1, 0, Span<double>(wide.data(), source::num));
+  CHECK(single.front() == static_cast<float>(wide.front()));
 }
 
 TEST_CASE("integer positions are fractions of the box") {
