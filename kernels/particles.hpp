@@ -259,7 +259,7 @@ struct SourcesView {
   Span<const Index> receive_offset;  ///< by rank, and the end
   Span<const Index> first;           ///< by rank: global number of its first element
 
-  /// Global number of the received element i, which was number `place` on its rank.
+  /// Global number of the received element i, which was number `index` on its rank.
   ZHALO_HD Index global(Index i, Index index) const {
     Index low = 0;
     Index high = first.size() - 1;

@@ -57,9 +57,10 @@ class ArrivedParts {
            arrived.num() >= keys.num_parts() * num_runs(arrived) * min_usual_slice;
   }
 
+  /// How the parts are cut, and where the global indices of the sorted particles go.
   struct Target {
     PartKeys keys;
-    Span<Index> global_index;  ///< of the sorted particles
+    Span<Index> global_index;
   };
 
   ArrivedParts(const Host& exec, ArrivedPositions<Real> arrived, const KeyFrame& frame,

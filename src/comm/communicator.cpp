@@ -205,8 +205,8 @@ Communicator Communicator::make_part(std::unique_ptr<Network> part) const {
 
 Communicator Communicator::split(int colour) const {
   constexpr const char* operation = "split";
-  if (colour < 0)
-    throw InputError(fmt::format("the colour of a rank is {} (must not be negative)", colour));
+  if (const Index lowest = min(Index{colour}); lowest < 0)
+    throw InputError(fmt::format("the colour of a rank is {} (must not be negative)", lowest));
   enter(operation);
   if (state_ == nullptr) return {};
   return make_part(state_->call(operation, [&] { return state_->network->split(colour); }));

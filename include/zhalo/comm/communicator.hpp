@@ -180,7 +180,7 @@ class Communicator {
   }
 
   /// Makes a communicator of the ranks with the same colour. The ranks keep their order. InputError
-  /// for a negative colour.
+  /// on all ranks if a colour is negative.
   Communicator split(int colour) const;
   /// Makes a communicator of the ranks on the same machine, which can share memory. The ranks keep
   /// their order.

@@ -87,7 +87,7 @@ TEST_CASE(
   const Communicator comm(MPI_COMM_WORLD);
   for (const int root : {-1, 99}) CHECK_THROWS_AS(comm.broadcast("text", root), InputError);
   CHECK_THROWS_AS(comm.split(-1), InputError);
-  CHECK_THROWS_AS(comm.together([&] { comm.split(comm.rank() == 0 ? -1 : 0); }), InputError);
+  CHECK_THROWS_AS(comm.split(comm.rank() == 0 ? -1 : 0), InputError);
   CHECK(comm.sum(Index{1}) == comm.size());
 }
 
