@@ -37,10 +37,10 @@ KeyRange range_of(const ArrivedPositions<Real>& arrived, const KeyFrame& frame) 
   return {lowest, static_cast<int>(std::bit_width(highest - lowest))};
 }
 
-/// Where the records of a part come from, by their places in it.
+/// Tables of where the records of a part come from, by their places in it.
 struct PartOrigins {
-  LocalIndex* arrival;
-  Index* global_index;
+  std::uint64_t* arrival;
+  std::uint64_t* global_index;
 };
 
 template <class Real>
@@ -81,30 +81,31 @@ class ArrivedParts {
 
   /// Writes the records [first, last) of a part, which are in the order of arrival; instead of
   /// their indices, their places in the part.
-  void gather(Index part, Index first, Index last, PositionRecord<Real>* to,
-              const PartOrigins& origins) const {
-    Index begin = 0;  // of the slice, in the part
-    for (Index run = 0; run < num_runs(arrived_) && begin < last; ++run) {
-      const Index from = slice(run, part);
-      const Index end = begin + slice(run, part + 1) - from;
-      for (Index at = std::max(first, begin); at < std::min(last, end); ++at) {
-        const Index i = from + at - begin;
-        *to = arrived_.records.data()[i];
-        origins.arrival[at] = static_cast<LocalIndex>(i);
-        origins.global_index[at] = arrived_.sources.first[run] + to->index;
+  void gather(Index part, Index first, Index last, PositionRecord<Real>* to) const {
+    for_each_slice(part, [&](const Slice& slice) {
+      const Index end = std::min(last, slice.place + slice.num);
+      for (Index at = std::max(first, slice.place); at < end; ++at) {
+        *to = arrived_.records.data()[slice.from + at - slice.place];
         (to++)->index = static_cast<LocalIndex>(at);
       }
-      begin = end;
-    }
+    });
   }
 
-  /// Of particles that are sorted, from `first` on. Their order is that of the part, and becomes
-  /// that of arrival.
-  void look_up(Index first, Span<LocalIndex> order, const PartOrigins& origins) const {
+  /// After a part is sorted. The order is that of its places, and becomes that of arrival. The
+  /// tables have room for each place.
+  void look_up(Index part, Span<LocalIndex> order, const PartOrigins& tables) const {
+    for_each_slice(part, [&](const Slice& slice) {
+      const Index first = arrived_.sources.first[slice.run];
+      for (Index i = 0; i < slice.num; ++i) {
+        const LocalIndex index = arrived_.records.data()[slice.from + i].index;
+        tables.arrival[slice.place + i] = static_cast<std::uint64_t>(slice.from + i);
+        tables.global_index[slice.place + i] = static_cast<std::uint64_t>(first + index);
+      }
+    });
     for (Index i = 0; i < order.size(); ++i) {
       const LocalIndex place = order[i];
-      global_index_[first + i] = origins.global_index[place];
-      order[i] = origins.arrival[place];
+      global_index_[starts.first(part) + i] = static_cast<Index>(tables.global_index[place]);
+      order[i] = static_cast<LocalIndex>(tables.arrival[place]);
     }
   }
 
@@ -116,6 +117,24 @@ class ArrivedParts {
   }
   Index slice(Index run, Index part) const {
     return slices_[static_cast<std::size_t>(run * (num_parts_ + 1) + part)];
+  }
+
+  /// What a part has of a run.
+  struct Slice {
+    Index run;
+    Index from;   ///< its first record, of all that arrived
+    Index place;  ///< of that record in the part
+    Index num;
+  };
+
+  template <class F>
+  void for_each_slice(Index part, const F& f) const {
+    Index place = 0;
+    for (Index run = 0; run < num_runs(arrived_); ++run) {
+      const Index from = slice(run, part), num = slice(run, part + 1) - from;
+      f(Slice{run, from, place, num});
+      place += num;
+    }
   }
 
   /// Finds where the parts of a run begin.

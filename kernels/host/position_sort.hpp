@@ -24,22 +24,15 @@ std::unique_ptr<T[]> uninitialised(Index num) {
   return std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(num));
 }
 
-/// Room for the words of one part; and for its records, and where they come from, if these are
-/// still to be gathered.
+/// Room for the words of one part, and for its records where these are still to be gathered.
 template <class Real>
 struct PartScratch {
   PartScratch(Index num, bool gathers)
       : words(uninitialised<std::uint64_t>(num)),
         spare(uninitialised<std::uint64_t>(num)),
-        records(uninitialised<PositionRecord<Real>>(gathers ? num : 0)),
-        arrival(uninitialised<LocalIndex>(gathers ? num : 0)),
-        global_index(uninitialised<Index>(gathers ? num : 0)) {}
-  PartOrigins origins() const { return {arrival.get(), global_index.get()}; }
-
+        records(uninitialised<PositionRecord<Real>>(gathers ? num : 0)) {}
   std::unique_ptr<std::uint64_t[]> words, spare;
   std::unique_ptr<PositionRecord<Real>[]> records;
-  std::unique_ptr<LocalIndex[]> arrival;
-  std::unique_ptr<Index[]> global_index;
 };
 
 template <class Real>
@@ -118,16 +111,16 @@ class PositionSort {
       for (Index part = first; part < last; ++part) {
         if (is_large(starts().size(part))) continue;
         sort_part_in_cache(part, scratch);
-        look_up_origins(part, scratch.origins());
+        look_up_origins(part, {scratch.words.get(), scratch.spare.get()});
       }
     });
   }
 
   /// After a part is sorted.
-  void look_up_origins(Index part, const PartOrigins& origins) {
+  void look_up_origins(Index part, const PartOrigins& tables) {
     if constexpr (Parts::must_gather) {
       const Index first = starts().first(part), num = starts().size(part);
-      parts_.look_up(first, sorted_.order.span().subspan(first, num), origins);
+      parts_.look_up(part, sorted_.order.span().subspan(first, num), tables);
     }
   }
 
@@ -135,7 +128,7 @@ class PositionSort {
   /// in the part.
   void sort_part_in_cache(Index part, const PartScratch<Real>& scratch) {
     const Index first = starts().first(part), num = starts().size(part);
-    const Record* const records = records_of(part, scratch);
+    const Record* const records = records_of(part, scratch.records.get());
     const int index_bits = bits_of(num), num_rest_bits = part_keys_.num_rest_bits();
     const KeyBits bits =
         KeyBits{0, num_rest_bits}.highest(std::min(num_rest_bits, first_bits_of_part));
@@ -170,10 +163,10 @@ class PositionSort {
   }
 
   /// Records of a part, gathered into the room if they do not lie together yet.
-  const Record* records_of(Index part, const PartScratch<Real>& room) const {
+  const Record* records_of(Index part, Record* room) const {
     if constexpr (Parts::must_gather) {
-      parts_.gather(part, 0, starts().size(part), room.records.get(), room.origins());
-      return room.records.get();
+      parts_.gather(part, 0, starts().size(part), room);
+      return room;
     } else {
       return parts_.data(part);
     }
@@ -216,7 +209,7 @@ class PositionSort {
   /// By all threads: pairs of keys and places first, then the records.
   void sort_large_part(Index part) {
     const Index first = starts().first(part), num = starts().size(part);
-    Gathered gathered(exec_, Parts::must_gather ? num : 0);
+    Buffer<Record> gathered(exec_, Parts::must_gather ? num : 0, "sorting of positions");
     const Record* const records = records_by_all_threads(part, gathered);
     const Span<std::uint64_t> keys = sorted_.keys.span().subspan(first, num);
     Buffer<LocalIndex> indices(exec_, num, "sorting of keys");
@@ -240,28 +233,18 @@ class PositionSort {
         put_record(records[indices.span()[i]], first + i, sorted_);
       }
     });
-    look_up_origins(part, gathered.origins());
+    const Index num_looked_up = Parts::must_gather ? num : 0;
+    Buffer<std::uint64_t> arrival(exec_, num_looked_up, "sorting of positions");
+    Buffer<std::uint64_t> global_index(exec_, num_looked_up, "sorting of positions");
+    look_up_origins(part, {arrival.data(), global_index.data()});
   }
 
-  /// As PartScratch, of a large part.
-  struct Gathered {
-    Gathered(const Exec& exec, Index num)
-        : records(exec, num, "sorting of positions"),
-          arrival(exec, num, "sorting of positions"),
-          global_index(exec, num, "sorting of positions") {}
-    PartOrigins origins() { return {arrival.data(), global_index.data()}; }
-
-    Buffer<Record> records;
-    Buffer<LocalIndex> arrival;
-    Buffer<Index> global_index;
-  };
-
-  const Record* records_by_all_threads(Index part, Gathered& room) const {
+  const Record* records_by_all_threads(Index part, Buffer<Record>& room) const {
     if constexpr (Parts::must_gather) {
-      for_each_block(exec_, room.records.size(), host_block, [&](Index begin, Index end) {
-        parts_.gather(part, begin, end, room.records.data() + begin, room.origins());
+      for_each_block(exec_, room.size(), host_block, [&](Index begin, Index end) {
+        parts_.gather(part, begin, end, room.data() + begin);
       });
-      return room.records.data();
+      return room.data();
     } else {
       return parts_.data(part);
     }
