@@ -25,13 +25,20 @@ Buffer<Index> weights_before(const Context& context, const Strided<std::uint32_t
   return before;
 }
 
+/// Of `num` particles that this rank brought. Collective.
+template <class Real>
+Distribution<Real> of_brought(const Context& context, Index num) {
+  Distribution<Real> result;
+  result.num_brought = num;
+  result.first_index = context.comm.all_gather(global_range(context.comm, num).first);
+  return result;
+}
+
 /// On one rank nothing travels: the order of sorting is all there is.
 template <class Real>
 Distribution<Real> keep(const Context& context, SortedColumns<Real> local) {
-  Distribution<Real> result;
-  const Index num = result.num_brought = local.order.size();
-  result.first_index =
-      context.comm.all_gather(global_range(context.comm, result.num_brought).first);
+  const Index num = local.order.size();
+  Distribution<Real> result = of_brought<Real>(context, num);
   result.redistribution = Redistribution({{0, num}, {0, num}}, std::move(local.order));
   result.sorted = std::move(local);
   return result;
@@ -138,10 +145,7 @@ Distribution<Real> distribute_records(const Context& context,
                                       kernels::DepartingPositions<Real> departing,
                                       const ExchangePlan& plan) {
   const PhaseTimer timer(context, "distribute");
-  Distribution<Real> result;
-  result.num_brought = departing.records.size();
-  result.first_index =
-      context.comm.all_gather(global_range(context.comm, result.num_brought).first);
+  Distribution<Real> result = of_brought<Real>(context, departing.records.size());
   exchange(context, std::move(departing), plan, result);
   result.first = context.comm.exclusive_sum(result.num());
   synchronise(context.exec);

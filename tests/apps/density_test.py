@@ -376,7 +376,8 @@ class Pictures(DensityCase):
         )
         self.assertEqual(status, 0, errors)
         self.assertEqual(errors.count("density: warning: "), 1, errors)
-        self.assertIn("'fof_tab_007.hdf5' are of redshift 0.500, the particles of redshift 0.000", errors)
+        self.assertIn("'fof_tab_007.hdf5' are of redshift 0.500", errors)
+        self.assertIn("the particles of redshift 0.000", errors)
 
     def test_in_both(self):
         """Field, table and picture of one run; the report for machines."""
@@ -568,26 +569,26 @@ class BadInput(DensityCase):
         self.snapshot({1: 20}, name="bare_001").write(self.folder / "bare_001", masses=False)
         self.assert_refused(["bare_001", "--grid", 4], "no masses", "--weights number")
         self.succeed("bare_001", "--grid", 4, "--weights", "number", "-q")
-        massless = self.snapshot({1: 20}, name="massless_001")
-        massless.mass[1][:] = 0
-        massless.write(self.folder / "massless_001")
+
+    def refuse_masses(self, name, masses, *words):
+        """Whatever is made of them; numbers of particles are."""
+        snapshot = self.snapshot({1: 20}, name=name)
+        snapshot.mass[1][:] = masses
+        snapshot.write(self.folder / name)
         for how in ([], ["--power", "p.txt"], ["--interlace"]):
-            self.assert_refused(
-                ["massless_001", "--grid", 4, *how],
-                "masses of the 20 particles",
-                "sum to 0",
-                "--weights number",
-            )
-        self.succeed("massless_001", "--grid", 4, "--weights", "number", "-q")
-        massless.mass[1][:] = 1
-        massless.mass[1][7:9] = -1
-        massless.write(self.folder / "negative_001")
-        for how in ([], ["--power", "p.txt"], ["--interlace"]):
-            self.assert_refused(
-                ["negative_001", "--grid", 4, *how],
-                "2 of 20 particles have a mass that is negative",
-                "the first is particle 7",
-            )
+            self.assert_refused([name, "--grid", 4, *how], *words)
+        self.succeed(name, "--grid", 4, "--weights", "number", "-q")
+
+    def test_masses(self):
+        self.refuse_masses(
+            "massless_001", 0, "masses of the 20 particles", "sum to 0", "--weights number"
+        )
+        self.refuse_masses(
+            "negative_001",
+            np.where((np.arange(20) // 2) == 3, -1, 1),
+            "2 of 20 particles have a mass that is negative",
+            "the first is particle 6",
+        )
 
     @NEEDS_MPI
     def test_on_ranks(self):

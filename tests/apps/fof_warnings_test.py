@@ -136,6 +136,10 @@ class Warnings(FofCase):
             "ComovingIntegrationOn": 0,
         }.items():
             self.assertEqual(header[name], value, name)
+        with h5py.File(self.folder / path, "r+") as file:
+            file["Header"].attrs["Time"] = -1.0
+        self.assert_one_warning([path, "--rlink-abs", 0.15625], "Header/Time is", "not used")
+        self.assertTrue(np.isnan(self.catalogue(1)[1]["Time"]))
 
     def test_time_that_is_none(self):
         for value in (-1.0, np.nan, "early"):

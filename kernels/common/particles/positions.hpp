@@ -326,29 +326,19 @@ void take_indices(const E& exec, Span<const PositionRecord<Real>> records,
   for_each(exec, records.size(), TakeIndex<Real>{records, indices});
 }
 
-/// global[i] = global index of the received particle order[i], whose index on its rank is
-/// index[order[i]].
-struct FindGlobal {
-  SourcesView sources;
-  Strided<LocalIndex> index;
-  Span<const LocalIndex> order;
-  Span<Index> global;
-
-  ZHALO_HD void prefetch(Index i) const { prefetch_line(&index[order[i]]); }
-
-  ZHALO_HD void operator()(Index i) const { global[i] = sources.global(order[i], index[order[i]]); }
-};
-
 template <class Real>
 struct TakeArrived {
   Span<const PositionRecord<Real>> records;
-  FindGlobal global;
+  SourcesView sources;
+  Span<const LocalIndex> order;
   SortedPositions<Real> to;
+  Span<Index> global_index;
 
   ZHALO_HD void operator()(Index i) const {
-    const PositionRecord<Real> record = records[global.order[i]];
+    const LocalIndex from = order[i];
+    const PositionRecord<Real> record = records[from];
     for (int axis = 0; axis < 3; ++axis) to.axis[axis][i] = record.pos[axis];
-    global(i);
+    global_index[i] = sources.global(from, record.index);
   }
 };
 
@@ -373,9 +363,9 @@ SortedColumns<Real> sort_arrived(const E& exec, ArrivedPositions<Real> arrived,
     for_each(exec, num, WidenKey{made.sorted, sorted.keys.span()});
   }
   for (auto& pos : sorted.pos) pos = Buffer<Real>(exec, num, "sorted positions");
-  const FindGlobal global{
-      arrived.sources, {&records->index, sizeof(Record)}, sorted.order.span(), global_index};
-  for_each(exec, num, TakeArrived<Real>{arrived.records.span(), global, sorted.positions()});
+  for_each(exec, num,
+           TakeArrived<Real>{arrived.records.span(), arrived.sources, sorted.order.span(),
+                             sorted.positions(), global_index});
   return sorted;
 }
 

@@ -43,13 +43,17 @@ std::optional<Vec3d> read_box(const InputFile& file) {
   return box;
 }
 
+bool is_time(const std::optional<double>& value) {
+  return value && std::isfinite(*value) && *value >= 0;
+}
+
 /// A time that is there and cannot be used must not go unnoticed: velocities and units follow from
 /// it.
 void warn_of_time(const InputFile& file, const Dialect& dialect, SnapshotInfo& info) {
   for (const auto& [group, name] : dialect.times) {
     if (!file.has_attribute(group, name)) continue;
     const auto value = first_number(file, {{group, name}});
-    if (value && std::isfinite(*value) && *value >= 0) return;
+    if (is_time(value)) return;
     info.warnings.push_back(
         fmt::format("'{}': {}/{} is {}, which is no time or scale factor: it is not used",
                     info.path, group, name, value ? fmt::format("{:g}", *value) : "no number"));
@@ -70,7 +74,8 @@ void overlay(Cosmology& cosmology, const Cosmology& over) {
 
 void forget_cosmology(const InputFile& file, SnapshotInfo& info) {
   info.cosmological = false;
-  info.time = first_number(file, {{"Header", "Time"}});
+  const auto time = first_number(file, {{"Header", "Time"}});
+  if (is_time(time)) info.time = time;
   info.cosmology = {};
   info.cosmology.critical_density_source = "the run is not cosmological";
 }

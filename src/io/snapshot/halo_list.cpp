@@ -11,6 +11,7 @@
 #include "src/io/hdf5/input.hpp"
 #include "src/io/hdf5/output.hpp"
 #include "src/io/snapshot/files.hpp"
+#include "src/io/snapshot/header.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {
@@ -64,8 +65,8 @@ double box_length_of(const hdf5::InputFile& file) {
 }
 
 std::optional<double> redshift_of(const hdf5::InputFile& file) {
-  const auto values = file.reals("Header", "Redshift");
-  return values && std::isfinite(values->front()) ? std::optional(values->front()) : std::nullopt;
+  const auto value = first_number(file, {{"Header", "Redshift"}});
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 /// The first of these that the file has; empty if it has none.
