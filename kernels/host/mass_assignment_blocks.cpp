@@ -205,42 +205,63 @@ HWY_INLINE void divide(const AssignmentBlock& block, int at, Index* parts) {
 }
 
 /// Adds the parts of one cloud, of every lanes()-th element, from its first cell on.
-template <int order>
-HWY_INLINE void add_parts(const Index* from, Index* to) {
-  constexpr Index pitch = tile_pitch(order);
-  for (int i = 0; i < order; ++i, to += (pitch - order) * pitch) {
-    for (int j = 0; j < order; ++j, to += pitch) {
-      for (int k = 0; k < order; ++k, from += lanes()) to[k] += *from;
+template <int order, class Strides>
+HWY_INLINE void add_parts(const Index* from, const Strides& stride, Index* to) {
+  for (int i = 0; i < order; ++i) {
+    Index* row = to + i * stride.x();
+    for (int j = 0; j < order; ++j, row += stride.y()) {
+      for (int k = 0; k < order; ++k, from += lanes()) row[k] += *from;
     }
   }
 }
 
-/// Places of the first cells of a vector of clouds in the tile. Those of odd clouds mean nothing.
+/// Of a tile with memory of its own: the compiler knows them.
 template <int order>
-HWY_INLINE void find_offsets(const AssignmentBlock& block, int at, const TileView& tile,
-                             std::int32_t* offset) {
-  const auto pitch = hn::Set(Narrow{}, static_cast<std::int32_t>(tile_pitch(order)));
+struct TileStrides {
+  static constexpr Index y() { return tile_pitch(order); }
+  static constexpr Index x() { return y() * y(); }
+};
+struct AnyStrides {
+  const SumsView& sums;
+  Index y() const { return sums.stride[1]; }
+  Index x() const { return sums.stride[0]; }
+};
+
+/// Where the sums of the first cells of a vector of clouds are. Those of odd clouds mean nothing.
+template <class Strides>
+HWY_INLINE void find_offsets(const AssignmentBlock& block, int at, const SumsView& view,
+                             const Strides& strides, std::int32_t* offset) {
+  const Index stride[3] = {strides.x(), strides.y(), 1};
   auto sum = hn::Zero(Narrow{});
   for (int a = 0; a < 3; ++a) {
-    const auto first = hn::Set(Narrow{}, static_cast<std::int32_t>(tile.first[a]));
-    sum = hn::Add(hn::Mul(sum, pitch), hn::Sub(hn::Load(Narrow{}, block.first[a] + at), first));
+    const auto first = hn::Set(Narrow{}, static_cast<std::int32_t>(view.first[a]));
+    sum = hn::Add(sum, hn::Mul(hn::Sub(hn::Load(Narrow{}, block.first[a] + at), first),
+                               hn::Set(Narrow{}, static_cast<std::int32_t>(stride[a]))));
   }
   hn::Store(sum, Narrow{}, offset);
 }
 
-template <int order>
-void deposit_vectors(const AssignmentBlock& block, const TileView& tile) {
+template <int order, class Strides>
+void deposit_vectors(const AssignmentBlock& block, const SumsView& view, const Strides& strides) {
   HWY_ALIGN Index parts[static_cast<std::size_t>(order * order * order) * 8];
   HWY_ALIGN std::int32_t offset[8];
   for (int at = 0; at < block.num; at += lanes()) {
     divide<order>(block, at, parts);
-    find_offsets<order>(block, at, tile, offset);
+    find_offsets(block, at, view, strides, offset);
     const int num = std::min(lanes(), block.num - at);
     for (int lane = 0; lane < num; ++lane) {
       if (block.has_odd && block.is_odd[at + lane]) continue;
-      add_parts<order>(parts + lane, tile.sums + offset[lane]);
+      add_parts<order>(parts + lane, strides, view.sums + offset[lane]);
     }
   }
+}
+
+template <int order>
+void deposit_of(const AssignmentBlock& block, const SumsView& view) {
+  constexpr TileStrides<order> tile;
+  if (view.stride[0] == tile.x() && view.stride[1] == tile.y())
+    return deposit_vectors<order>(block, view, tile);
+  deposit_vectors<order>(block, view, AnyStrides{view});
 }
 
 /// ReadoutPoint of kernels/common/mesh/paint.hpp, a vector of clouds at a time.
@@ -313,12 +334,12 @@ void add_numbers_dispatched(const AssignmentBlock& block, const CellNumbers& num
     hn::Store(sum, number, sums + at);
   }
 }
-void deposit_dispatched(const AssignmentBlock& block, int order, const TileView& tile) {
+void deposit_dispatched(const AssignmentBlock& block, int order, const SumsView& view) {
   switch (order) {
-    case 1: return deposit_vectors<1>(block, tile);
-    case 2: return deposit_vectors<2>(block, tile);
-    case 3: return deposit_vectors<3>(block, tile);
-    default: return deposit_vectors<4>(block, tile);
+    case 1: return deposit_of<1>(block, view);
+    case 2: return deposit_of<2>(block, view);
+    case 3: return deposit_of<3>(block, view);
+    default: return deposit_of<4>(block, view);
   }
 }
 template <class T>
@@ -366,8 +387,8 @@ void locate_assignments(const MeshCells& cells, AssignmentBlock& block) {
 void add_numbers(const AssignmentBlock& block, const CellNumbers& numbers, LocalIndex* sums) {
   HWY_DYNAMIC_DISPATCH(add_numbers_dispatched)(block, numbers, sums);
 }
-void deposit_blocks(const AssignmentBlock& block, int order, const TileView& tile) {
-  HWY_DYNAMIC_DISPATCH(deposit_dispatched)(block, order, tile);
+void deposit_blocks(const AssignmentBlock& block, int order, const SumsView& view) {
+  HWY_DYNAMIC_DISPATCH(deposit_dispatched)(block, order, view);
 }
 void readout_blocks(const AssignmentBlock& block, int order, const ReadoutRows<float>& rows,
                     double* values) {

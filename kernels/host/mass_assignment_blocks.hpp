@@ -58,14 +58,15 @@ constexpr Index tile_pitch(int order) {
   return max_tile_cells + cells_in_front(order) + (may_be_one_more(order) ? 1 : 0) + order - 1;
 }
 
-/// Where the sums of a tile lie: cell (x, y, z) at ((x - first[0]) * pitch + y - first[1]) * pitch
-/// + z - first[2], pitch of the order.
-struct TileView {
+/// Sums of the cells that some clouds cover: cell (x, y, z) at (x - first[0]) * stride[0] +
+/// (y - first[1]) * stride[1] + z - first[2], which is less than 2^31.
+struct SumsView {
   Index* sums = nullptr;
   Index first[3] = {0, 0, 0};
+  Index stride[2] = {0, 0};
 };
 /// Adds the parts of all clouds that are not odd.
-void deposit_blocks(const AssignmentBlock& block, int order, const TileView& tile);
+void deposit_blocks(const AssignmentBlock& block, int order, const SumsView& view);
 
 /// Cells as clouds read them: cell (x, y, z) at (x - first[0]) * stride[0] + (y - first[1]) *
 /// stride[1] + z - first[2].

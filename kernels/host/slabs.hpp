@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernels/common/mesh/paint.hpp"
+#include "kernels/host/sum_rows.hpp"
 #include "kernels/host/tile_rows.hpp"
 #include "kernels/host/tiles.hpp"
 
@@ -51,10 +52,11 @@ class SortedRows {
     return all;
   }
 
-  bool has(Index tile) const {
-    return std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) {
-      return part.is_moved ? part.moved->has(tile) : !part.runs->of(tile).empty();
-    });
+  Index num_of(Index tile) const {
+    return std::accumulate(
+        parts_.begin(), parts_.end(), Index{0}, [&](Index num, const Part& part) {
+          return num + (part.is_moved ? part.moved->num_of(tile) : part.runs->num_rows(tile));
+        });
   }
 
   /// add(block) for all particles of a tile.
@@ -87,27 +89,37 @@ class SlabSums {
 
   /// From one plane on.
   SlabSums(const MeshCells& cells, Index first_plane, Index num_planes)
-      : cells_(cells), num_planes_(num_planes), row_size_(cells.axis[2].num_own) {
+      : cells_(cells),
+        num_planes_(num_planes),
+        row_size_(cells.axis[2].num_own),
+        pitch_(pitch_of(row_size_)) {
     for (int a = 0; a < 2; ++a) cells_.axis[a].wraps = false;  // what is behind the end comes back
     cells_.axis[0].first = first_plane;
-    cells_.axis[0].stride = num_rows * row_size_;
+    cells_.axis[0].stride = num_rows * pitch_;
     cells_.axis[1].first = 0;
-    cells_.axis[1].stride = row_size_;
-    sums_.resize(static_cast<std::size_t>(num_planes * num_rows * row_size_));
+    cells_.axis[1].stride = pitch_;
+    sums_.resize(static_cast<std::size_t>(num_planes * num_rows * pitch_));
+  }
+
+  /// An odd number of cache lines: rows of equal z do not compete for the same lines of the cache.
+  static Index pitch_of(Index num) {
+    constexpr Index line = 64 / static_cast<Index>(sizeof(Index));
+    return ((num + line - 1) / line | 1) * line;
   }
 
   CellSums target() { return {cells_, Span<Index>(sums_)}; }
   Index first_plane() const { return cells_.axis[0].first; }
   Index end_plane() const { return first_plane() + num_planes_; }
   Index row_size() const { return row_size_; }
+  Index pitch() const { return pitch_; }
   Index* row(Index x, Index y) {
-    return sums_.data() + ((x - first_plane()) * num_rows + (y - cells_.axis[1].first)) * row_size_;
+    return sums_.data() + ((x - first_plane()) * num_rows + (y - cells_.axis[1].first)) * pitch_;
   }
 
   /// Rows from `y` on stay, those before it become rows behind them that hold nothing.
   void move_to(Index y) {
-    const Index size = num_rows * row_size_;
-    const Index dropped = (y - cells_.axis[1].first) * row_size_;
+    const Index size = num_rows * pitch_;
+    const Index dropped = (y - cells_.axis[1].first) * pitch_;
     for (Index x = 0; x < num_planes_; ++x) {
       Index* const plane = sums_.data() + x * size;
       std::copy(plane + dropped, plane + size, plane);
@@ -120,6 +132,7 @@ class SlabSums {
   MeshCells cells_;
   Index num_planes_;
   Index row_size_;
+  Index pitch_;
   std::vector<Index> sums_;
 };
 
@@ -150,14 +163,15 @@ class SlabDeposit {
       : exec_(exec),
         tiles_(tiles),
         to_(to),
-        shared_(exec, tiles.cells(), tiles.axis(0).size(), reach) {}
+        num_slabs_(tiles.axis(0).size()),
+        shared_(exec, tiles.cells(), num_slabs_, reach) {}
 
   /// Returns the sum of all cells.
   template <class Rows>
   Index run(const Rows& rows) {
-    std::vector<Index> sums(static_cast<std::size_t>(tiles_.axis(0).size()));
+    std::vector<Index> sums(static_cast<std::size_t>(num_slabs_));
     for (Index odd = 0; odd < 2; ++odd) {
-      run_tasks(exec_, tiles_.axis(0).size() / 2, [&](Index i) {
+      run_tasks(exec_, num_slabs_ / 2, [&](Index i) {
         sums[static_cast<std::size_t>(2 * i + odd)] = add_slab(rows, 2 * i + odd);
       });
     }
@@ -172,10 +186,13 @@ class SlabDeposit {
   Index num(int a) const { return tiles_.cells().axis[a].num; }
   bool is_periodic(int a) const { return tiles_.cells().axis[a].periodic; }
 
+  /// The first plane that clouds of a slab's particles reach.
+  Index begin_of(Index slab) const { return Deposit::begin_of(tiles_.axis(0), slab); }
+
   template <class Rows>
   Index add_slab(const Rows& rows, Index slab) {
     const AxisTiles& along_y = tiles_.axis(1);
-    const Index first = Deposit::begin_of(tiles_.axis(0), slab);
+    const Index first = begin_of(slab);
     const Index end = tiles_.axis(0).begin_of(slab + 1);
     SlabSums<order> sums(tiles_.cells(), first, end - first + order - 1);
     TileSums<order> tile;
@@ -207,15 +224,14 @@ class SlabDeposit {
   void add_rows(const std::vector<Index>& front, Index num_rows, SlabSums<order>& sums) const {
     const Index* from = front.data();
     for (Index x = sums.first_plane(); x < sums.end_plane(); ++x) {
-      Index* const to = sums.row(x, num(1));
-      for (Index i = 0; i < num_rows * sums.row_size(); ++i) to[i] += *from++;
+      add_row(from, num_rows * sums.pitch(), sums.row(x, num(1)));
+      from += num_rows * sums.pitch();
     }
   }
 
   /// Row `from` of the sums, which is complete in this slab, is row y of the cells.
   Index finish_row(Index slab, SlabSums<order>& sums, Index from, Index y) {
-    const Index next =
-        slab + 1 == tiles_.axis(0).size() ? num(0) : Deposit::begin_of(tiles_.axis(0), slab + 1);
+    const Index next = slab + 1 == num_slabs_ ? num(0) : begin_of(slab + 1);
     const Index first = sums.first_plane();
     const Index num_before = slab > 0 ? reach : is_periodic(0) ? order - 1 : 0;
     const Index end = is_periodic(0) ? sums.end_plane() : std::min(sums.end_plane(), num(0));
@@ -223,29 +239,24 @@ class SlabDeposit {
     for (Index x = first; x < end; ++x) {
       Index* const row = sums.row(x, from);
       Index* shared = nullptr;
-      if (x >= next) shared = shared_.row((slab + 1) % tiles_.axis(0).size(), x - next, y);
+      if (x >= next) shared = shared_.row((slab + 1) % num_slabs_, x - next, y);
       if (x < first + num_before) shared = shared_.row(slab, x - first, y);
       if (shared != nullptr && slab % 2 == 0) {
         std::copy_n(row, sums.row_size(), shared);
         continue;
       }
-      for (Index z = 0; shared != nullptr && z < sums.row_size(); ++z) row[z] += shared[z];
-      sum += write(row, sums.row_size(), x < num(0) ? x : x - num(0), y);
+      if (shared != nullptr) add_row(shared, sums.row_size(), row);
+      const Index own_x = x < num(0) ? x : x - num(0);
+      sum += write_row(row, sums.row_size(), to_.map,
+                       to_.first + own_x * to_.stride[0] + y * to_.stride[1]);
     }
-    return sum;
-  }
-
-  Index write(const Index* from, Index size, Index x, Index y) const {
-    const typename MapCells<Index, To>::Row act{
-        from, to_.first + x * to_.stride[0] + y * to_.stride[1], to_.map};
-    Index sum = 0;
-    for (Index z = 0; z < size; ++z) sum += act(z, z);
     return sum;
   }
 
   const Host& exec_;
   const Tiles& tiles_;
   PaintTarget<To> to_;
+  Index num_slabs_;
   SharedPlanes shared_;
 };
 

@@ -78,7 +78,7 @@ class TileRows {
     return sorted;
   }
 
-  bool has(Index tile) const { return indices_.begin_of(tile) < indices_.begin_of(tile + 1); }
+  Index num_of(Index tile) const { return indices_.begin_of(tile + 1) - indices_.begin_of(tile); }
 
   /// add(block) for all particles of a tile.
   template <class Add>

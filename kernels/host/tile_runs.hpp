@@ -325,6 +325,11 @@ class TileRuns {
     return runs_.span().subspan(places_.begin_of(tile),
                                 places_.begin_of(tile + 1) - places_.begin_of(tile));
   }
+  Index num_rows(Index tile) const {
+    Index num = 0;
+    for (const Run& run : of(tile)) num += run.last() + 1 - run.first();
+    return num;
+  }
 
  private:
   TileRuns(Index num_tasks, Index num_tiles) : places_(num_tasks, num_tiles) {}

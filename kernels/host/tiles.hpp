@@ -1,7 +1,8 @@
 /// Deposits on the host: particles by tiles of cells that fit into the cache, tiles by colours that
 /// do not touch each other.
 ///
-/// Each tile is summed up in a buffer of its own and added to the cells once. A cloud reaches at
+/// Each tile is summed up in a buffer of its own and added to the cells once. Where it has few
+/// particles that would cost more than it saves: they are added to the cells at once. A cloud reaches at
 /// most one cell into the tile before, and three into the one behind, so columns of tiles (along z)
 /// whose numbers along x and y are alike in parity never write to the same cell: four colours, one
 /// after the other, the columns of each at the same time.
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/host/sum_rows.hpp"
 #include "kernels/host/tile_runs.hpp"
 
 namespace zhalo::kernels {
@@ -32,7 +34,8 @@ class TileSums {
   }
 
   void add(const AssignmentBlock& block) {
-    deposit_blocks(block, order, {sums_.data(), {first_[0], first_[1], first_[2]}});
+    deposit_blocks(block, order,
+                   {sums_.data(), {first_[0], first_[1], first_[2]}, {pitch * pitch, pitch}});
   }
 
   void add(double fixed_weight, const AxisAssignment<order> (&assignment)[3]) {
@@ -52,7 +55,7 @@ class TileSums {
       for (Index j = 0; j < num_[1]; ++j) {
         Index* const to = sums.data() + x + cells.axis[1].offset_of(first_[1] + j);
         const Index* const from = row(i, j);
-        for (Index k = 0; k < dense; ++k) to[z + k] += from[k];
+        add_row(from, dense, to + z);
         for (Index k = dense; k < num_[2]; ++k)
           to[cells.axis[2].offset_of(first_[2] + k)] += from[k];
       }
@@ -77,7 +80,7 @@ class FetchedRows {
         is_uniform_(rows.painted.is_uniform),
         fixed_weight_of_each_(is_uniform_ ? rows.fixed_weight(0) : 0) {}
 
-  bool has(Index tile) const { return !runs_.of(tile).empty(); }
+  Index num_of(Index tile) const { return runs_.num_rows(tile); }
 
   /// add(block) for all particles of a tile.
   template <class Add>
@@ -162,13 +165,18 @@ class TileDeposit {
                   const CellSums& to) const {
     for (Index z = 0; z < tiles_.axis(2).size(); ++z) {
       const Index number = tiles_.number(column.x, column.y, z);
-      if (!rows.has(number)) continue;
+      if (rows.num_of(number) == 0) continue;
       const Index at[3] = {column.x, column.y, z};
       Index first[3];
       Index num[3];
       for (int a = 0; a < 3; ++a) {
         first[a] = begin_of(tiles_.axis(a), at[a]);
         num[a] = tiles_.axis(a).begin_of(at[a] + 1) - first[a];
+      }
+      const Index num_cells = num[0] * num[1] * num[2];
+      if (rows.num_of(number) * cells_of_few < num_cells && !closes(first, num, to.cells)) {
+        add_directly(rows, number, first, to);
+        continue;
       }
       tile.start(first, num);
       rows.for_each_block(number, [&](AssignmentBlock& block) { add_block(block, tile); });
@@ -177,15 +185,55 @@ class TileDeposit {
   }
 
  private:
-  void add_block(AssignmentBlock& block, TileSums<order>& tile) const {
-    locate_assignments(tiles_.cells(), block);
-    tile.add(block);
+  /// Fewer particles than one in so many cells are few.
+  static constexpr Index cells_of_few = 8;
+
+  /// Whether clouds may reach from the end of an axis to its beginning.
+  static bool closes(const Index (&first)[3], const Index (&num)[3], const MeshCells& cells) {
+    bool any = false;
+    for (int a = 0; a < 3; ++a)
+      any = any || (cells.axis[a].wraps && first[a] + num[a] + order - 1 > cells.axis[a].num);
+    return any;
+  }
+
+  template <class Rows>
+  void add_directly(const Rows& rows, Index tile, const Index (&first)[3],
+                    const CellSums& to) const {
+    const MeshAxis(&axis)[3] = to.cells.axis;
+    const SumsView view{to.sums.data() + axis[0].offset_of(first[0]) + axis[1].offset_of(first[1]) +
+                            axis[2].offset_of(first[2]),
+                        {first[0], first[1], first[2]},
+                        {axis[0].stride, axis[1].stride}};
+    rows.for_each_block(tile, [&](AssignmentBlock& block) {
+      locate_assignments(tiles_.cells(), block);
+      deposit_blocks(block, order, view);
+      for_each_odd(block, [&](double fixed_weight, const AxisAssignment<order>(&assignment)[3]) {
+        for_each_part<order>(fixed_weight, assignment, [&](int i, int j, int k, Index part) {
+          to.sums[axis[0].offset_of(assignment[0].first + i) +
+                  axis[1].offset_of(assignment[1].first + j) +
+                  axis[2].offset_of(assignment[2].first + k)] += part;
+        });
+      });
+    });
+  }
+
+  /// add(fixed_weight, assignment)
+  template <class Add>
+  void for_each_odd(const AssignmentBlock& block, const Add& add) const {
     for (int at = 0; block.has_odd && at < block.num; ++at) {
       if (!block.is_odd[at]) continue;
       const MassAssignment<order, double> assignment(
           tiles_.cells(), {{block.pos[0][at], block.pos[1][at], block.pos[2][at]}});
-      tile.add(block.fixed_weight[at], assignment.axis);
+      add(block.fixed_weight[at], assignment.axis);
     }
+  }
+
+  void add_block(AssignmentBlock& block, TileSums<order>& tile) const {
+    locate_assignments(tiles_.cells(), block);
+    tile.add(block);
+    for_each_odd(block, [&](double fixed_weight, const AxisAssignment<order>(&assignment)[3]) {
+      tile.add(fixed_weight, assignment);
+    });
   }
 
   const Tiles& tiles_;
