@@ -175,7 +175,6 @@ struct Result {
   std::optional<PowerNumbers> power;
   std::optional<HaloNumbers> haloes;
   app::Measured measured;
-  double seconds = 0;              ///< from the start to here
   std::vector<std::string> files;  ///< that rank 0 wrote first
   Index num_files = 0;             ///< over all ranks
 };

@@ -4,6 +4,7 @@
 
 #include "apps/cli/command.hpp"
 #include "apps/density/density.hpp"
+#include "apps/report/measure.hpp"
 
 namespace zhalo::density_app {
 namespace {
@@ -17,7 +18,7 @@ void run(const Context& context, const Options& options, app::Progress& progress
       [&] { return Outputs(context.comm, plan); },
       [&](Outputs& outputs, app::Report&) {
         Result result = make_density(context, sources, plan, outputs);
-        result.seconds = progress.seconds();
+        result.measured = app::measure(context, progress.seconds());
         return result_rows(plan, result);
       });
 }

@@ -127,7 +127,7 @@ app::Report plan_report(const Plan& plan, bool verbose) {
 }
 
 app::Rows result_rows(const Plan& plan, const Result& result) {
-  app::Run run{result.measured, result.seconds, plan.num_particles, plan.ranks.num_ranks == 1};
+  app::Run run{result.measured, plan.num_particles, plan.ranks.num_ranks == 1};
   run.held = "particles and fields";
   return {
       {"\n", {{"painted", json_of(result.painted)}}},

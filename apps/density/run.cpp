@@ -206,7 +206,6 @@ Result make_density(const Context& context, const Sources& sources, const Plan& 
   const app::ResultNames names = app::sync_to_disk(context, outputs.results());
   result.files = names.paths;
   result.num_files = names.num_files;
-  result.measured = app::measure(context);
   return result;
 }
 

@@ -113,7 +113,6 @@ struct Result {
   std::vector<GroupRow> largest;  ///< of rank 0's rows, at most ten
   app::Measured measured;
   Exchanged exchanged;
-  double seconds = 0;              ///< from the start to here
   std::vector<std::string> files;  ///< that rank 0 wrote first
   Index num_files = 0;             ///< over all ranks
   std::vector<std::string> warnings;

@@ -7,6 +7,7 @@
 #include "apps/cli/run_files.hpp"
 #include "apps/cli/snapshot.hpp"
 #include "apps/fof/fof.hpp"
+#include "apps/report/measure.hpp"
 #include "apps/report/results.hpp"
 
 namespace zhalo::fof_app {
@@ -24,7 +25,7 @@ void run(const Context& context, const Options& options, app::Progress& progress
       [&] { return io::StagedFiles(context.comm, options.output); },
       [&](io::StagedFiles& files, app::Report& report) {
         Result result = find_groups(context, snapshot, plan, files);
-        result.seconds = progress.seconds();
+        result.measured = app::measure(context, progress.seconds());
         for (const std::string& warning : result.warnings) {
           progress.warn(warning);
           report.warnings.push_back(warning);

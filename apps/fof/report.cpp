@@ -198,7 +198,7 @@ app::Report plan_report(const Plan& plan, bool verbose) {
 
 app::Rows result_rows(const Plan& plan, const Result& result, bool verbose) {
   const bool alone = plan.ranks.num_ranks == 1;
-  const app::Run run{result.measured, result.seconds, plan.num_particles(), alone};
+  const app::Run run{result.measured, plan.num_particles(), alone};
   const app::Rows exchanged = exchanged_rows(result.exchanged);
   const Json per_rank = {{"min", result.min_particles}, {"max", result.max_particles}};
   return {

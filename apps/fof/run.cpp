@@ -303,7 +303,6 @@ Result find_groups(const Context& context, const io::Snapshot& snapshot, const P
   const app::ResultNames names = app::sync_to_disk(context, {{&files}, {}});
   result.files = names.paths;
   result.num_files = names.num_files;
-  result.measured = app::measure(context);
   return result;
 }
 

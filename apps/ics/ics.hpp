@@ -85,7 +85,6 @@ struct Result {
   double max_displacement = 0;  ///< the same, the longest
   double rms_velocity = 0;      ///< km/s
   app::Measured measured;
-  double seconds = 0;              ///< from the start to here
   std::vector<std::string> files;  ///< that rank 0 wrote first
   Index num_files = 0;             ///< over all ranks
 };

@@ -4,6 +4,7 @@
 
 #include "apps/cli/command.hpp"
 #include "apps/ics/ics.hpp"
+#include "apps/report/measure.hpp"
 #include "apps/report/results.hpp"
 
 namespace zhalo::ics_app {
@@ -18,7 +19,7 @@ void run(const Context& context, const Options& options, app::Progress& progress
       [&] { return io::StagedFiles(context.comm, folder); },
       [&](io::StagedFiles& files, app::Report&) {
         Result result = make_particles(context, plan, files);
-        result.seconds = progress.seconds();
+        result.measured = app::measure(context, progress.seconds());
         return result_rows(plan, result);
       });
 }

@@ -99,8 +99,7 @@ app::Report plan_report(const Plan& plan, bool verbose) {
 }
 
 app::Rows result_rows(const Plan& plan, const Result& result) {
-  const app::Run run{result.measured, result.seconds, plan.num_particles,
-                     plan.ranks.num_ranks == 1};
+  const app::Run run{result.measured, plan.num_particles, plan.ranks.num_ranks == 1};
   return {
       {"\n" + line("Displaced", "{:.4g} Mpc/h rms ({:.4g} of the spacing), at most {:.4g} Mpc/h",
                    result.rms_displacement, result.rms_displacement / spacing(plan.options),

@@ -96,7 +96,6 @@ Result make_particles(const Context& context, const Plan& plan, io::StagedFiles&
   const app::ResultNames names = app::sync_to_disk(context, {{&files}, {}});
   result.files = names.paths;
   result.num_files = names.num_files;
-  result.measured = app::measure(context);
   return result;
 }
 

@@ -134,7 +134,6 @@ struct Result {
   Index max_queries = 0;  ///< on a rank
   KnnStatistics search;   ///< sums over all ranks
   app::Measured measured;
-  double seconds = 0;              ///< from the start to here
   std::vector<std::string> files;  ///< that rank 0 wrote first
   Index num_files = 0;             ///< over all ranks
 };

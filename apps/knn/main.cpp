@@ -4,6 +4,7 @@
 
 #include "apps/cli/command.hpp"
 #include "apps/knn/knn.hpp"
+#include "apps/report/measure.hpp"
 #include "apps/report/results.hpp"
 
 namespace zhalo::knn_app {
@@ -19,7 +20,7 @@ void run(const Context& context, const Options& options, app::Progress& progress
       [&] { return io::StagedFiles(context.comm, folder); },
       [&](io::StagedFiles& files, app::Report&) {
         Result result = find_neighbours(context, sources, plan, files);
-        result.seconds = progress.seconds();
+        result.measured = app::measure(context, progress.seconds());
         return result_rows(plan, result, run.is_verbose());
       });
 }

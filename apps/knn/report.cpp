@@ -143,7 +143,7 @@ app::Report plan_report(const Plan& plan, bool verbose) {
 
 app::Rows result_rows(const Plan& plan, const Result& result, bool verbose) {
   const bool alone = plan.ranks.num_ranks == 1;
-  const app::Run run{result.measured, result.seconds, plan.num_queries, alone, "queries"};
+  const app::Run run{result.measured, plan.num_queries, alone, "queries"};
   const KnnStatistics& search = result.search;
   const Json per_rank = {{"min", result.min_queries}, {"max", result.max_queries}};
   return {

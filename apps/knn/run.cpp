@@ -141,7 +141,6 @@ Result find_neighbours(const Context& context, const Sources& sources, const Pla
   const app::ResultNames names = app::sync_to_disk(context, {{&files}, {}});
   result.files = names.paths;
   result.num_files = names.num_files;
-  result.measured = app::measure(context);
   return result;
 }
 

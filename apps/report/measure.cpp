@@ -124,19 +124,19 @@ Spread spread_of(const Communicator& comm, double value) {
   return {comm.max(value), comm.sum(value) / comm.size()};
 }
 
-Measured measure(const Context& context) {
+Measured measure(const Context& context, double seconds) {
   Measured measured;
-  double rest = context.timers->total();
+  measured.seconds = seconds;
+  double rest = seconds;
   for (const std::string& name : common_names(context)) {
     const auto& mine = context.timers->phases();
     const auto found = std::find_if(mine.begin(), mine.end(),
                                     [&](const Phase& phase) { return phase.name == name; });
-    const double seconds = found == mine.end() ? 0 : found->seconds;
-    rest -= seconds;
-    measured.phases.push_back({name, spread_of(context.comm, seconds)});
+    const double of_phase = found == mine.end() ? 0 : found->seconds;
+    rest -= of_phase;
+    measured.phases.push_back({name, spread_of(context.comm, of_phase)});
   }
-  const Spread other = spread_of(context.comm, rest);
-  if (other.max > 1e-6) measured.phases.push_back({"other", other});
+  measured.phases.push_back({"other", spread_of(context.comm, std::max(rest, 0.0))});
   measured.peak_resident = spread_of(context.comm, static_cast<double>(peak_resident_bytes()));
   measured.is_one_process = context.comm.size() == 1 || context.comm.is_of_threads();
   measured.peak_pool =
@@ -171,8 +171,9 @@ Row phases_row(const Run& run) {
          {"imbalance", imbalance},
          {rate.c_str(), seconds > 0 ? static_cast<double>(run.num_items) / seconds : 0}});
   }
-  text += phase_line("all", run.seconds, run.num_items, "");
-  return {text, {{"phases", phases}, {"seconds", run.seconds}}};
+  const double all = run.measured.seconds;
+  text += phase_line("all", all, run.num_items, "");
+  return {text, {{"phases", phases}, {"seconds", all}}};
 }
 
 Row peak_memory_row(const Run& run) {

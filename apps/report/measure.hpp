@@ -23,6 +23,7 @@ struct PhaseSpread {
 };
 
 struct Measured {
+  double seconds = 0;  ///< of all
   std::vector<PhaseSpread> phases;
   Spread peak_resident;        ///< bytes; VmHWM, thus with program and libraries
   bool is_one_process = true;  ///< then that is of all ranks together
@@ -35,9 +36,9 @@ struct Measured {
 /// Collective.
 Spread spread_of(const Communicator& comm, double value);
 
-/// Collective. The phases are those of context.timers on rank 0; what other ranks noted under
-/// further names is "other".
-Measured measure(const Context& context);
+/// Of a run that has taken `seconds`. The phases are those of context.timers on rank 0. The rest of
+/// the time is "other": so the phases of one rank add up to the whole. Collective.
+Measured measure(const Context& context, double seconds);
 
 /// Maximum, mean and imbalance.
 Json json_of(const Spread& spread);
@@ -45,7 +46,6 @@ Json json_of(const Spread& spread);
 /// What a run measured, for its rows.
 struct Run {
   const Measured& measured;
-  double seconds = 0;  ///< of all
   Index num_items = 0;
   bool alone = true;                         ///< one rank
   std::string items{"particles"};            ///< what is counted

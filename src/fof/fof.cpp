@@ -253,6 +253,19 @@ void write_labels(const Search<Real>& search, const LinkedSets<Real>& linked,
   particles.redistribution.backward_as_arrived(context, {column_view(label), result.label.data()});
 }
 
+/// Of each set on this rank, its particles' smallest global index.
+template <class Real>
+Buffer<Index> smallest_indices(const Context& context, const LinkedSets<Real>& linked,
+                               const Buffer<Index>& global_index) {
+  const PhaseTimer timer(context, "labels");
+  Buffer<Index> smallest(context.exec, linked.num, "labels");
+  kernels::on(context.exec, [&](const auto& e) {
+    kernels::find_smallest(e, linked.fof.sets, Span<const Index>(global_index.span()),
+                           smallest.span());
+  });
+  return smallest;
+}
+
 template <class Real>
 void find_labels(const Search<Real>& search, FofResult& result) {
   const Context& context = search.context();
@@ -265,11 +278,7 @@ void find_labels(const Search<Real>& search, FofResult& result) {
   LinkedSets<Real>& linked = local.linked;
   linked.numbering = number_particles(context.comm, particles);
   const CrossingEdges edges = link_across_ranks(context, linked, search.options, result.statistics);
-  Buffer<Index> smallest(context.exec, linked.num, "labels");
-  kernels::on(context.exec, [&](const auto& e) {
-    kernels::find_smallest(e, linked.fof.sets, Span<const Index>(particles.global_index.span()),
-                           smallest.span());
-  });
+  Buffer<Index> smallest = smallest_indices(context, linked, particles.global_index);
   if (!search.domain.is_shared) particles.global_index = {};
   std::vector<LocalIndex> crossing =
       merge_sets(context, linked, edges, smallest.span(), result.statistics);

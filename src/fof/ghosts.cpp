@@ -237,20 +237,17 @@ Index batch_of(const FofOptions& options, Index num) {
 template <class Real>
 CrossingEdges link_across_ranks(const Context& context, LinkedSets<Real>& particles,
                                 const FofOptions& options, FofStatistics& statistics) {
+  const PhaseTimer timer(context, "ghosts");
   std::vector<GhostEdge> edges;
-  {
-    const PhaseTimer timer(context, "ghosts");
-    GhostQueue<Real> queue(context, particles, batch_of(options, particles.num));
-    while (context.comm.max(Index{queue.is_empty() ? 0 : 1}) != 0) {
-      ReceivedGhosts<Real> ghosts = exchange_ghosts(context, particles, queue.take());
-      statistics.ghosts_sent += ghosts.plan.num_sent();
-      statistics.ghosts_received += ghosts.num();
-      if (ghosts.num() == 0) continue;
-      const std::vector<GhostEdge> found =
-          link_ghosts(context, particles, ghosts, options.leaf_size);
-      edges.insert(edges.end(), found.begin(), found.end());
-      sort_unique(edges);
-    }
+  GhostQueue<Real> queue(context, particles, batch_of(options, particles.num));
+  while (context.comm.max(Index{queue.is_empty() ? 0 : 1}) != 0) {
+    ReceivedGhosts<Real> ghosts = exchange_ghosts(context, particles, queue.take());
+    statistics.ghosts_sent += ghosts.plan.num_sent();
+    statistics.ghosts_received += ghosts.num();
+    if (ghosts.num() == 0) continue;
+    const std::vector<GhostEdge> found = link_ghosts(context, particles, ghosts, options.leaf_size);
+    edges.insert(edges.end(), found.begin(), found.end());
+    sort_unique(edges);
   }
   statistics.edges = static_cast<Index>(edges.size());
   return share_edges(context, particles, edges);
