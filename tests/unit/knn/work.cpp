@@ -78,6 +78,29 @@ TEST_CASE("a lattice, where every distance is shared by many, costs little more 
   CHECK(tied.pairs < 3 * random.pairs);
 }
 
+TEST_CASE("points on a line or in a dense cluster cost little more than random places", "[knn]") {
+  const Index num = 8000;
+  const PointSet<float> random = points_in<float>(cube(0, 1, true), Shape::uniform, num, 47);
+  PointSet<float> line = random;
+  PointSet<float> cluster = random;  // half of the points in 1e-6 of the volume
+  for (Index i = 0; i < num; ++i) {
+    for (Index axis = 0; axis < 3; ++axis) {
+      float& in_line = line.pos[static_cast<std::size_t>(3 * i + axis)];
+      float& in_cluster = cluster.pos[static_cast<std::size_t>(3 * i + axis)];
+      if (axis > 0) in_line = 0.25F;
+      if (i % 2 == 0) in_cluster = 0.5F + in_cluster / 100;
+    }
+  }
+  for (const int k : {8, 64}) {
+    const Work usual = work_of(random, {.k = k});
+    for (const PointSet<float>& points : {line, cluster}) {
+      const Work work = work_of(points, {.k = k});
+      CHECK(work.pairs < 2 * usual.pairs);
+      CHECK(work.leaves < 2 * usual.leaves);
+    }
+  }
+}
+
 TEST_CASE("the memory of a reduction does not grow with k", "[knn]") {
   const Context context = context_of(2);
   const PointSet<float> points = points_in<float>(cube(0, 1, true), Shape::uniform, 6000, 44);
