@@ -22,7 +22,7 @@ struct AssignmentFrame {
 kernels::MeshCells mesh_cells(const Decomposition& decomposition, int rank,
                               const AssignmentFrame& frame, const BoxLayout& layout);
 
-/// Of a index box, in two layouts that have it.
+/// The cells of an index box, as rows along z, in two layouts that contain it.
 kernels::CellRows cell_rows(const IndexBox& index_box, const BoxLayout& from, const BoxLayout& to);
 
 /// All that a decomposition is, to be compared over ranks.
