@@ -254,8 +254,7 @@ Buffer<std::byte> FftPlan<T>::take_workspace(const Route& route) const {
   if (workspace_.empty()) return {context_->exec, bytes, "workspace of a Fourier transform"};
   validate(workspace_.size() >= bytes,
            "the workspace of a Fourier transform has {} bytes, but {} are needed since there is no "
-           "more memory that ranks share; "
-           "give more, or choose NodeExchange::messages",
+           "more memory that ranks share; give more, or choose NodeExchange::messages",
            workspace_.size(), bytes);
   return {};
 }
