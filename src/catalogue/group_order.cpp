@@ -333,8 +333,8 @@ Buffer<LocalIndex> sort_parts(const Exec& exec, Span<const Index> label, Buffer<
   return gathered<LocalIndex>(exec, roots.span(), order.span());
 }
 
-/// The search has joined the particles of this rank into parts of groups. Only the label and count of
-/// each selected part are sent. The answer is the part's row in the catalogue, which each of its
+/// The search has joined the particles of this rank into parts of groups. Only the label and count
+/// of each selected part are sent. The answer is the part's row in the catalogue, which each of its
 /// particles gets.
 GroupOrder order_by_parts(const Context& context, const LabelledMembers& particles,
                           const GroupLimits& limits) {

@@ -12,7 +12,7 @@
 #include "src/core/validate.hpp"
 #include "zhalo/core/error.hpp"
 
-namespace zhalo::mesh {
+namespace zhalo::fft {
 namespace {
 
 constexpr Index default_part_bytes = Index{8} << 20;
@@ -310,4 +310,4 @@ template class FftPlan<double>;
 template class FftPlan<std::complex<float>>;
 template class FftPlan<std::complex<double>>;
 
-}  // namespace zhalo::mesh
+}  // namespace zhalo::fft

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace zhalo::mesh {
+namespace zhalo::fft {
 namespace {
 
 using kernels::ColumnTransform;
@@ -221,4 +221,4 @@ FftRoute make_route(const FftCase& fft_case, Direction direction, Arrays arrays)
   return RouteBuilder(fft_case, direction, arrays).build();
 }
 
-}  // namespace zhalo::mesh
+}  // namespace zhalo::fft
