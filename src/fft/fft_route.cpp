@@ -126,8 +126,7 @@ class RouteBuilder {
   /// some rank cannot do this.
   std::optional<Index> first_plane_behind_compact(const std::vector<Share>& from,
                                                   const std::vector<Share>& to) const {
-    if (arrays_ == Arrays::apart || columns() > 1 || rows() == 1 || restores())
-      return std::nullopt;
+    if (arrays_ == Arrays::apart || columns() > 1 || rows() == 1 || restores()) return std::nullopt;
     Index total = 0;
     for (const Share& share : from) total += share.count;
     std::optional<Index> first_safe_plane;

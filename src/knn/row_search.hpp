@@ -84,9 +84,9 @@ class Fetcher {
   Fetcher(const Context& context, Distribution<Real>& particles,
           const kernels::SearchView<Real>& search, const std::vector<ColumnView>& columns);
 
-  /// One ball for each query leaf of the chunk that may need particles of other ranks. Its radius is
-  /// the distance of the worst k-th neighbour found so far. It is max_radius (infinite unless given)
-  /// if a row is not full or there are no rows.
+  /// One ball for each query leaf of the chunk that may need particles of other ranks. Its radius
+  /// is the distance of the worst k-th neighbour found so far. It is max_radius (infinite unless
+  /// given) if a row is not full or there are no rows.
   std::vector<Ball<Real>> balls_of(const kernels::SearchView<Real>& search, const Chunk& chunk,
                                    const kernels::BestRows<Real>& rows) const;
   /// Squared radius around any point of the ball's box within which at least `num` particles exist

@@ -9,6 +9,18 @@
 
 namespace zhalo {
 
+/// Where a rank's own cells lie: from the first one on.
+template <class T>
+struct OwnCells {
+  T* first = nullptr;
+  GridIndex stride{};  ///< 1 along z
+};
+template <class T>
+OwnCells<T> own_cells(Field<T>& field) {
+  const BoxLayout& layout = field.layout();
+  return {field.span().data() + layout.offset(field.cells().lo), layout.stride};
+}
+
 /// Ghosts that clouds reach from a rank's own cells: behind these, on the axes that are divided
 /// among ranks.
 Ghosts assignment_ghosts(const Decomposition& decomposition, Window window);
