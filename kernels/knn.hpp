@@ -117,9 +117,9 @@ struct ListedChunk {
   Index num_neighbours = 0;
 };
 
-/// The first leaves of the chunk of which at most `most` neighbours are listed, but at least one
-/// that is not empty. Makes the offset of each query's neighbours, and of the end. Waits for a
-/// device.
+/// The first leaves of the chunk with at most `max_neighbours` neighbours together, but at least
+/// one leaf that is not empty. Makes the offset of each query's neighbours, and of the end. Waits
+/// for a device.
 template <class E, class Real>
 ListedChunk list_chunk(const E& exec, const ChunkCounts<Real>& counts, Index max_neighbours);
 

@@ -1,4 +1,4 @@
-/// The timed cases and their points. Scripts rely on the cases' names (docs/benchmarks.md).
+/// The timed cases and their point sets. Scripts rely on the cases' names (docs/benchmarks.md).
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -29,13 +29,13 @@ struct PointSet {
 /// Raw little-endian float32, (N, 3). FileError if the file cannot be read or has another size.
 PointSet read_points(const std::string& path, double box_length);
 
-/// Makes or reads a points when its first case runs.
+/// Makes or reads a point set when its first case runs.
 struct PointSource {
   std::string key;
   std::function<PointSet()> make;
 };
 
-/// Keeps the points that was used last, so that consecutive cases share it and memory holds one.
+/// Keeps the point set that was used last: consecutive cases share it, and memory holds only one.
 class PointStore {
  public:
   const PointSet& get(const PointSource& source);
@@ -45,8 +45,8 @@ class PointStore {
   PointSet points_;
 };
 
-/// A points as particles in the memory of an Exec: on the host the points's own, which must outlive
-/// this; on a device a copy.
+/// A point set as particles in the memory of an Exec. On the host this is the set's own memory,
+/// which must outlive this object; on a device it is a copy.
 class BoundPoints {
  public:
   BoundPoints(const Exec& exec, const PointSet& points);
@@ -77,7 +77,7 @@ void run(benchmark::State& state, const FofCase& fof_case, PointStore& point_set
 /// For each particle the smallest index in its group: one call, not timed.
 std::vector<Index> labels(const FofCase& fof_case, const PointSet& points);
 
-/// The point_sets that were used last.
+/// The point sets that were used last.
 struct KnnPoints {
   PointStore particles;
   PointStore queries;
@@ -157,7 +157,7 @@ struct Cases {
   std::vector<TransformCase> fft;
 };
 
-/// Cases of one points follow each other.
+/// Cases of one point set follow each other.
 Cases generated_cases();
 
 /// Of the caller's points; with a linking length only groups.

@@ -28,7 +28,7 @@ double value_at(const GridIndex& cell, Index num) {
   return static_cast<double>(mixed(element_of(cell, num)) >> 40) * 0x1p-24 - 0.5;
 }
 
-/// Calls work(index, offset) for all elements of a index box.
+/// Calls work(index, offset) for all elements of an index box.
 template <class Work>
 void for_all(const BoxLayout& layout, const Work& work) {
   const IndexBox& index_box = layout.index_box;

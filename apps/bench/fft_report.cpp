@@ -84,8 +84,7 @@ using app::Json;
 
 constexpr const char* row_format =
     "{:>5} {:<6} {:<9} {:<13}  {:>8} {:>8} {:>8} {:>8}  {:>8} {:>8} {:>8} {:>8}  {:>5}  {:>5} "
-    "{:>5} {:>5}  "
-    "{:>8} {:>8} {:>8}  {:>8} {:>8}\n";
+    "{:>5} {:>5}  {:>8} {:>8} {:>8}  {:>8} {:>8}\n";
 
 std::string milliseconds(double seconds) { return fmt::format("{:.2f}", 1e3 * seconds); }
 std::string mebibytes(const std::optional<double>& bytes) {

@@ -44,8 +44,7 @@ constexpr const char* explanation =
     "fof/{uniform,clustered}/1e8/b0.2 on a device, and\n"
     "knn/{self,queries,reduce}/{uniform,clustered}/{1e5,1e6,1e7}/k{8,16,32,64}/threads:{1,2} and\n"
     "{paint,readout,power}/{ngp,cic,tsc,pcs}/{uniform,clustered}/{1e6,1e7}/{z-order,random}/"
-    "threads:{1,2} "
-    "and\n"
+    "threads:{1,2} and\n"
     "fft/{float,double}/{128,256,512}/threads:{1,2}, on a CUDA device cufft/... of the same kind;\n"
     "with --points\n"
     "fof/points/b{0.2,0.7}/threads:{1,2}, knn/points/k{8,16,32,64}/threads:{1,2} and\n"
@@ -263,8 +262,7 @@ int main(int argc, char** argv) {
     app::CommandLine command({.name = "zhalo_bench",
                               .usage = "[OPTION...]",
                               .summary = "Times zhalo's friends-of-friends, catalogue, k nearest "
-                                         "neighbours, painting, sampling "
-                                         "and Fourier transforms.",
+                                         "neighbours, painting, sampling and Fourier transforms.",
                               .footer = explanation});
     add_options(command, options);
     if (const auto help = command.parse(argc, argv)) {

@@ -117,8 +117,7 @@ void report(const Context& context, const Options& options, const Run& run) {
                                  options.ratio, comm.size(), run.seconds);
   text += fmt::format(
       "  search     a particle: ghosts {:.5f} (most/mean {:.2f}), edges {:.6f}, sent {:.1f} B, "
-      "peak {:.1f} B; rounds {}, "
-      "collectives {}\n",
+      "peak {:.1f} B; rounds {}, collectives {}\n",
       ghosts, ghosts > 0 ? max(s.ghosts_received) / ghosts : 0, mean(s.edges),
       mean(run.sent_by_search), max(run.peak_of_search), s.rounds, run.collectives);
   text += fmt::format("  catalogue  a particle: sent {:.1f} B, peak {:.1f} B; {} groups\n",

@@ -33,10 +33,8 @@ class MpiSession {
   /// Ends all processes at once if there are several: for when some of them are gone, and
   /// MPI_Finalize would wait for them.
   void end_all(int status) const;
-  /// Frees the communicator and calls MPI_Finalize, which waits for all ranks. If some do not come
-  /// within five minutes, or ZHALO_TIMEOUT seconds if these are fewer (but more than 0), says so
-  /// and ends this process, with `status` or, if that is 0 for results that are in their places,
-  /// with 3: a rank that hangs must not hold the others.
+  /// Frees the communicator and finalises MPI. If other ranks do not arrive within five minutes (or
+  /// a shorter ZHALO_TIMEOUT), says so and exits with `status`, or with 3 if status is 0.
   void finish(const char* command, Communicator comm, int status);
 
  private:

@@ -40,11 +40,9 @@ constexpr const char* examples =
     "  density snap.hdf5 --grid 2048 --dry-run                what is in the file, and what a run "
     "needs\n"
     "Lengths are in the snapshot's unit, densities in units of the mean. Without --interlace and "
-    "--compensate the field is "
-    "the\n"
+    "--compensate the field is the\n"
     "painted one. The spectrum is compensated unless --compensate says otherwise: as nbodykit "
-    "does, for the window if meshes "
-    "are\n"
+    "does, for the window if meshes are\n"
     "interlaced, else for the window and its shot noise. Shot noise is told, not subtracted "
     "(docs/density.md).\n"
     "Under mpirun or srun each rank takes its share of the particles and of the cells.";
@@ -114,8 +112,7 @@ void take_compensation(const RawOptions& raw, Options& options) {
   const std::string word = raw.compensation->empty() ? "window" : *raw.compensation;
   demand(!options.snapshot.empty() || word == "none" || word == "window" || word == "shot-noise",
          fmt::format("--compensate is '{}' (must be none, window, shot-noise; if '{}' is the "
-                     "snapshot, a bare --compensate goes "
-                     "behind it)",
+                     "snapshot, a bare --compensate goes behind it)",
                      word, word));
   options.compensation = app::choice<Compensation>("--compensate", word,
                                                    {{"none", Compensation::none},
@@ -153,8 +150,7 @@ void take_picture(const RawOptions& raw, Options& options) {
          fmt::format("--min-halo is {} (must not be negative)", options.min_members.value_or(0)));
   demand(options.image.empty() || app::can_draw(),
          "--image: this build cannot draw; install cairo (Debian: libcairo2-dev), configure with "
-         "-DZHALO_CAIRO=ON and build "
-         "again");
+         "-DZHALO_CAIRO=ON and build again");
   const std::string ending = std::filesystem::path(options.image).extension().string();
   demand(ending.empty() || ending == ".png" || ending == ".PNG",
          fmt::format("--image is '{}', but pictures are PNG: choose a name that ends in .png",

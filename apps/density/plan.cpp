@@ -69,9 +69,8 @@ void check_bins(const Plan& plan) {
   const double range = fundamental * (static_cast<double>(plan.options.grid) / 2 - 1);
   if (range / *bins.width < max_bins) return;
   throw InputError(fmt::format(
-      "--bin-width is {}, which makes {:.4g} bins of the spectrum (must be fewer than "
-      "{:.0f}): give at least {:.4g}, "
-      "or leave it out for bins of {:.4g}",
+      "--bin-width is {}, which makes {:.4g} bins of the spectrum (must be fewer than {:.0f}): "
+      "give at least {:.4g}, or leave it out for bins of {:.4g}",
       *bins.width, range / *bins.width, max_bins, 1.01 * range / max_bins, fundamental));
 }
 

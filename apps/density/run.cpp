@@ -124,8 +124,7 @@ void check_masses(const Context& context, const Particles<Real>& particles, cons
   if (plan.options.by_number || context.comm.max(Index{has_masses(context, particles)}) > 0) return;
   throw InputError(
       fmt::format("the masses of the {} particles in '{}' sum to 0 or less, and there is no mean "
-                  "of them to divide by: "
-                  "--weights number counts particles",
+                  "of them to divide by: --weights number counts particles",
                   plan.num_particles, plan.snapshot.path));
 }
 

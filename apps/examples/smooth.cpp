@@ -16,7 +16,7 @@ using zhalo::GridIndex;
 using zhalo::Index;
 constexpr double two_pi = 2 * std::numbers::pi;
 
-/// Calls visit(index) for every cell or mode of a index box.
+/// Calls visit(index) for every cell or mode of an index box.
 template <class Visit>
 void for_each_in(const zhalo::IndexBox& index_box, const Visit& visit) {
   for (Index x = index_box.lo[0]; x < index_box.hi[0]; ++x)

@@ -246,8 +246,7 @@ std::vector<std::string> warnings_of(const Communicator& comm, const Catalogue& 
   if (others == 0 || !catalogue.has_velocities) return {};
   return {
       fmt::format("the velocities of {} of {} groups are not finite (NaN or infinite), because "
-                  "those of members are not: repair the "
-                  "snapshot, or leave these groups out",
+                  "those of members are not: repair the snapshot, or leave these groups out",
                   others, catalogue.num_groups_total)};
 }
 

@@ -21,9 +21,7 @@ struct RawOptions : app::RawRunOptions {
 
 constexpr const char* summary =
     "Makes initial conditions: particles on a grid, displaced by a Gaussian random field, written "
-    "as a snapshot of GADGET-4 "
-    "that "
-    "the other commands read.";
+    "as a snapshot of GADGET-4 that the other commands read.";
 
 constexpr const char* examples =
     "Examples:\n"
@@ -33,8 +31,7 @@ constexpr const char* examples =
     "(Mpc/h)^3 at redshift 0\n"
     "  ics --num 4096 --box 1000 --dry-run            what a run needs\n"
     "Units are Mpc/h, 1e10 Msun/h, km/s. The particles' random numbers follow from the seed and "
-    "the wave vector alone: runs "
-    "with\n"
+    "the wave vector alone: runs with\n"
     "more particles in the same box have the same large scales (docs/initial-conditions.md).\n"
     "Under mpirun or srun each rank makes its share of the planes.";
 

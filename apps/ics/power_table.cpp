@@ -42,7 +42,7 @@ struct Table {
   std::vector<double> k;
   std::vector<double> power;
 
-  /// One line without its comment. `place` is for messages.
+  /// One line without its comment. `where` is for messages.
   void add(const std::string& line, const std::string& where) {
     std::istringstream columns(line);
     std::string first;

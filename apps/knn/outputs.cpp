@@ -37,8 +37,7 @@ std::string meaning_of_index(const Plan& plan) {
     return fmt::format("row in PartType{} of the snapshot, counted over its files", types[0]);
   return fmt::format(
       "number over the particles of types {}: all of the lowest type first, each type in the order "
-      "of the snapshot's files; "
-      "those of a type begin at FirstIndex of /Parameters",
+      "of the snapshot's files; those of a type begin at FirstIndex of /Parameters",
       fmt::join(types, ", "));
 }
 

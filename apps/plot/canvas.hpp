@@ -84,7 +84,7 @@ class Canvas {
   std::unique_ptr<cairo_t, decltype(&cairo_destroy)> cairo_;
 };
 
-/// The largest of 1, 2 or 5 times a power of ten that is not more than `most`, which is positive.
+/// The largest of 1, 2 or 5 times a power of ten that is not more than `value`, which is positive.
 double round_down(double value);
 
 /// Multiples of a round step within [lo, hi], about `wanted` of them.

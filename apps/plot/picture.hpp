@@ -9,7 +9,7 @@
 
 namespace zhalo::app {
 
-/// RankLayout and lengths as on the axes.
+/// Centre and radius in the coordinates of the axes.
 struct Circle {
   std::array<double, 2> centre{};
   double radius = 0;

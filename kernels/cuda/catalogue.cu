@@ -1,12 +1,40 @@
 // Groups on CUDA.
 #define ZHALO_BACKEND Cuda
 
+#include <type_traits>
+
 #include "kernels/catalogue.hpp"
-#include "kernels/cuda/member_sums.cuh"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/lanes/warp_lanes.cuh"
 
 namespace zhalo::kernels {
+
+/// Sums over blocks of members: a warp for each, a member in each lane.
+template <class Lanes, class SumBlock>
+struct SumBlockByLanes {
+  struct Scratch {
+    typename SumBlock::Sum sums[Lanes::size];
+  };
+
+  SumBlock block;
+
+  ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
+    lanes.for_each_lane(Lanes::size,
+                        [&](Index lane) { s.sums[lane] = block.sum_of(item, lane, Lanes::size); });
+    for (int half = Lanes::size / 2; half > 0; half /= 2) {
+      lanes.sync();
+      lanes.for_each_lane(half, [&](Index lane) { s.sums[lane] += s.sums[lane + half]; });
+    }
+    lanes.one([&] { block.sums[item] = s.sums[0]; });
+  }
+};
+
+template <class SumBlock>
+void sum_blocks(const Cuda& exec, const SumBlock& block) {
+  static_assert(std::is_trivially_copyable_v<SumBlock>, "values and device pointers only");
+  using Lanes = WarpLanes<float>;
+  for_each_with_lanes(exec, block.sums.size(), SumBlockByLanes<Lanes, SumBlock>{block}, Lanes{});
+}
 
 // The common text's way is that of one particle after the other.
 ZHALO_SPECIALIZE(count_labels);
@@ -16,5 +44,47 @@ ZHALO_SPECIALIZE(count_labels);
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/catalogue/group_sums.hpp"
 #include "kernels/common/catalogue/groups.hpp"
-// After the texts that it specializes.
-#include "kernels/cuda/label_runs.cuh"
+
+// ---------------------------------------------------------------- counts of labels
+
+namespace zhalo::kernels {
+
+/// As CountLabel, by runs of equal labels among as many particles as there are lanes: members of a
+/// group often follow each other, and are added at once.
+template <class Lanes>
+struct CountLabelRuns {
+  struct Scratch {
+    Index label[Lanes::size];
+  };
+
+  CountLabel count;
+
+  ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
+    const Index begin = item * Lanes::size;
+    const Index left = count.label.size() - begin;
+    const Index num = left < Lanes::size ? left : Index{Lanes::size};
+    lanes.for_each_lane(num, [&](Index i) {
+      s.label[i] = count.counts_for_group(begin + i) ? count.label[begin + i] : no_group;
+    });
+    lanes.sync();
+    const std::uint64_t starts = lanes.filter(
+        first_bits(num), [&](int i) { return i == 0 || s.label[i] != s.label[i - 1]; });
+    lanes.for_each_bit(starts, [&](int i) {
+      if (s.label[i] == no_group) return;
+      const std::uint64_t behind = starts & ~first_bits(i + 1);
+      const Index end = behind == 0 ? num : Index{lowest_bit(behind)};
+      atomic_add(count.counts[s.label[i]], static_cast<LocalIndex>(end - i));
+    });
+  }
+};
+
+template <>
+void count_labels(const Cuda& exec, Span<const Index> label, Span<const LocalIndex> marks,
+                  Span<LocalIndex> counts) {
+  using Lanes = WarpLanes<float>;
+  fill(exec, counts, LocalIndex{0});
+  for_each_with_lanes(exec, (label.size() + Lanes::size - 1) / Lanes::size,
+                      CountLabelRuns<Lanes>{{label, marks, counts, false}}, Lanes{});
+}
+
+}  // namespace zhalo::kernels

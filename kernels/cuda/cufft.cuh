@@ -115,7 +115,7 @@ class CufftPlan {
 };
 
 /// The plans of a context, which live as long as its memory: to make one takes milliseconds and
-/// memory of the device. Of more than `most` the oldest are forgotten.
+/// memory of the device. Beyond max_plans the oldest is forgotten.
 class KeptPlans {
  public:
   std::shared_ptr<const CufftPlan> get(const Cuda& exec, const CufftLines& lines) {

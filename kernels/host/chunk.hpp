@@ -20,7 +20,7 @@ struct PositionColumns {
   LocalIndex* index;
 };
 
-/// Coordinates of `num` particles of the segment, from `row` on, as they are sorted: wrapped, and
+/// Coordinates of `num` particles of the segment, from `first` on, as they are sorted: wrapped, and
 /// multiplied by the frame's scale. A third axis that does not exist is 0.
 void load_chunk(const ParticleRow<float>& first, Index num, const KeyFrame& frame,
                 PositionChunk<float>& chunk);

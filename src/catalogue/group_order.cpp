@@ -146,7 +146,7 @@ Buffer<Index> add_members(const Context& context, const LabelRuns& runs,
 
 /// Elements of a column that lie at the places.
 template <class T>
-Buffer<T> taken(const Exec& exec, Span<const T> column, Span<const LocalIndex> at) {
+Buffer<T> gathered(const Exec& exec, Span<const T> column, Span<const LocalIndex> at) {
   Buffer<T> result(exec, at.size(), "chosen elements");
   kernels::on(exec,
               [&](const auto& e) { kernels::gather(e, column_view(column), at, result.data()); });
@@ -180,9 +180,9 @@ Buffer<Index> number_groups(const Context& context, const Groups& groups, Index 
   const auto label = redistribution.forward(context, groups.label.span(), "labels of groups");
   const auto length = redistribution.forward(context, groups.length.span(), "group lengths");
   Buffer<LocalIndex> sorted = sort_by_length(exec, length.span(), num_particles, keys);
-  for (const std::uint64_t value : to_host(exec, taken(exec, label.span(), sorted.span())))
+  for (const std::uint64_t value : to_host(exec, gathered(exec, label.span(), sorted.span())))
     order.label.push_back(static_cast<Index>(value));
-  order.length = to_host(exec, taken(exec, length.span(), sorted.span()));
+  order.length = to_host(exec, gathered(exec, length.span(), sorted.span()));
   order.num_total = context.comm.sum(groups.label.size());
 
   const Index first_row = share_of(order.num_total, context.comm.rank(), context.comm.size()).first;
@@ -211,8 +211,8 @@ Buffer<Index> rows_of_labels(const Context& context, const SharedLabels& labels,
   const Span<const Index> counted = limits.only_marked ? labels.marked.span() : members;
   const auto selected = kernels::on(
       exec, [&](const auto& e) { return kernels::select_long(e, counted, limits.min_members); });
-  const Groups groups{taken<std::uint64_t>(exec, labels.runs.label.span(), selected.span()),
-                      taken(exec, members, selected.span())};
+  const Groups groups{gathered<std::uint64_t>(exec, labels.runs.label.span(), selected.span()),
+                      gathered(exec, members, selected.span())};
   const Buffer<Index> rows = number_groups(context, groups, limits.num_particles, order);
   Buffer<Index> result(exec, members.size(), "rows of labels");
   kernels::on(exec, [&](const auto& e) {
@@ -305,17 +305,19 @@ GroupOrder order_by_labels(const Context& context, const LabelledMembers& partic
 
 // ---------------------------------------------------------------- several ranks, parts of groups
 
-/// Roots of parts that are large enough alone, or may be with parts of other ranks.
+/// Roots of parts that are large enough alone, or may be with parts of other ranks. Parts that may
+/// continue on other ranks (`crossing`) must survive the selection. So they get the largest count
+/// that there is, the roots are selected, and the parts' own counts are put back.
 Buffer<LocalIndex> select_parts(const Exec& exec, Span<const LocalIndex> crossing,
                                 Span<LocalIndex> counts, const GroupLimits& limits) {
-  const Buffer<LocalIndex> members = taken<LocalIndex>(exec, counts, crossing);
-  constexpr LocalIndex most = std::numeric_limits<LocalIndex>::max();
-  Buffer<LocalIndex> enough(exec, crossing.size(), "parts of groups");
+  const Buffer<LocalIndex> own_counts = gathered<LocalIndex>(exec, counts, crossing);
+  constexpr LocalIndex largest = std::numeric_limits<LocalIndex>::max();
+  Buffer<LocalIndex> largest_counts(exec, crossing.size(), "parts of groups");
   return kernels::on(exec, [&](const auto& e) {
-    kernels::fill(e, enough.span(), most);
-    kernels::scatter(e, column_view(enough), crossing, counts.data());
-    auto roots = kernels::select_groups(e, counts, std::min(limits.min_members, Index{most}));
-    kernels::scatter(e, column_view(members), crossing, counts.data());
+    kernels::fill(e, largest_counts.span(), largest);
+    kernels::scatter(e, column_view(largest_counts), crossing, counts.data());
+    auto roots = kernels::select_groups(e, counts, std::min(limits.min_members, Index{largest}));
+    kernels::scatter(e, column_view(own_counts), crossing, counts.data());
     return roots;
   });
 }
@@ -328,9 +330,12 @@ Buffer<LocalIndex> sort_parts(const Exec& exec, Span<const Index> label, Buffer<
     kernels::gather(e, column_view(label), roots.span(), counts.label.data());
   });
   const Buffer<LocalIndex> order = sort_indices(exec, counts.label.span(), bits_for(num_labels));
-  return taken<LocalIndex>(exec, roots.span(), order.span());
+  return gathered<LocalIndex>(exec, roots.span(), order.span());
 }
 
+/// The search has joined the particles of this rank into parts of groups. Only the label and count
+/// of each selected part are sent. The answer is the part's row in the catalogue, which each of its
+/// particles gets.
 GroupOrder order_by_parts(const Context& context, const LabelledMembers& particles,
                           const GroupLimits& limits) {
   const Exec& exec = context.exec;
@@ -345,8 +350,8 @@ GroupOrder order_by_parts(const Context& context, const LabelledMembers& particl
   const Buffer<LocalIndex> roots =
       sort_parts(exec, particles.label, select_parts(exec, crossing.span(), counted, limits),
                  limits.num_particles, counts);
-  counts.members = taken<LocalIndex>(exec, members.span(), roots.span());
-  if (limits.only_marked) counts.marked = taken<LocalIndex>(exec, marked.span(), roots.span());
+  counts.members = gathered<LocalIndex>(exec, members.span(), roots.span());
+  if (limits.only_marked) counts.marked = gathered<LocalIndex>(exec, marked.span(), roots.span());
   marked = {};
   GroupOrder order;
   const Buffer<Index> rows = ask_for_rows(context, std::move(counts), limits, order);

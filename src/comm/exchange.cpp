@@ -35,8 +35,7 @@ void validate_columns(const ExchangePlan& plan, const std::vector<ColumnMove>& c
     if (missing || has_gaps || from.element_size < 1 || from.num < plan.num_sent())
       throw InputError(
           "a column of an exchange has no memory, no element size, gaps, or fewer elements than "
-          "are "
-          "sent");
+          "are sent");
   }
 }
 

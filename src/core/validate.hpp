@@ -35,8 +35,7 @@ inline void validate_memory(const Exec& exec, const void* address, const char* w
   const kernels::MemoryOwner owner = kernels::owner_of(*cuda, address);
   validate(owner != kernels::MemoryOwner::host,
            "{} cannot be used by CUDA device {}, because the memory is the host's (copy it with "
-           "to_exec, or make the context "
-           "with host_exec)",
+           "to_exec, or make the context with host_exec)",
            what, cuda->device);
   validate(
       owner != kernels::MemoryOwner::another_device,

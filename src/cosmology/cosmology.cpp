@@ -36,8 +36,7 @@ void validate_expansion(const Expansion& expansion, double a) {
            expansion.omega_matter, expansion.omega_lambda);
   validate(min_hubble_squared(expansion, std::max(a, 1.0)) > 0,
            "with Omega_matter {} and Omega_Lambda {} the universe does not expand all the time "
-           "from the big bang until scale "
-           "factor {} (choose densities nearer to 0.3 and 0.7)",
+           "from the big bang until scale factor {} (choose densities nearer to 0.3 and 0.7)",
            expansion.omega_matter, expansion.omega_lambda, std::max(a, 1.0));
 }
 

@@ -103,8 +103,8 @@ void choose_automatically(const MatterContent& matter, const MassSummary& masses
   } else {
     throw InputError(
         fmt::format("the mean separation cannot be derived: not from the density ({}), and the "
-                    "volume would be wrong "
-                    "({}); give the mean separation or the linking length itself",
+                    "volume would be wrong ({}); give the mean separation or the linking length "
+                    "itself",
                     result.density_note, reason));
   }
 }
@@ -113,8 +113,7 @@ double demanded(const std::optional<double>& value, const char* rule, const std:
   if (value) return *value;
   throw InputError(
       fmt::format("the mean separation cannot be derived from the {}: {}; give the mean separation "
-                  "or the linking "
-                  "length itself",
+                  "or the linking length itself",
                   rule, reason));
 }
 

@@ -104,8 +104,7 @@ void validate_box_fits(const Box& box) {
     const double length = std::max(box.length[axis], std::abs(box.lo[axis]));
     validate(length <= largest,
              "the box reaches {:g} on axis {}, but positions of {} bits have no room for such "
-             "lengths (at most {:g}); check the "
-             "box size and its unit",
+             "lengths (at most {:g}); check the box size and its unit",
              length, axis, 8 * sizeof(Real), largest);
   }
 }

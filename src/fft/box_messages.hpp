@@ -14,22 +14,22 @@ namespace zhalo {
 /// Axes of a layout from the largest stride to the smallest.
 AxisOrder order_of(const BoxLayout& layout);
 
-/// A index box that this rank sends to another rank or receives from it, by the indices of this
-/// rank's array; in the message its axes have that order.
+/// An index box that this rank sends to another rank or receives from it, in indices of this rank's
+/// array. In the message its axes have the given order.
 struct MessageBox {
   int rank = 0;
   IndexBox index_box;
   AxisOrder order = natural_order;
 };
 
-/// A index box of this rank's that stays with it, by the indices of the one array and of the other.
+/// An index box that stays on this rank, in indices of the one array and of the other.
 struct OwnBox {
   IndexBox from;
   IndexBox to;
 };
 
-/// All of one rank. IndexBox i of those sent to rank r is index box i of those that r receives from
-/// this one.
+/// All index boxes of one rank. The i-th that is sent to rank r is the i-th that r receives from
+/// this rank.
 struct BoxMessages {
   std::vector<MessageBox> sent;  ///< ascending by rank, as the next
   std::vector<MessageBox> received;
@@ -58,7 +58,7 @@ class MoveList {
   /// Elements are that many words.
   explicit MoveList(Index words_per_element) : words_per_element_(words_per_element) {}
 
-  /// A index box of an array, and the place of the array's first element.
+  /// An index box of an array, and the position of the array's first element.
   struct End {
     const BoxLayout& layout;
     const IndexBox& index_box;
@@ -112,7 +112,7 @@ void move_boxes(const Context& context, const UploadedMessages& moves,
                 const kernels::ElementArrays& arrays, Index element_size);
 
 /// Rounds in which index boxes can be added one after the other: index boxes of one round do not
-/// overlap, and a index box's round is behind those of all index boxes before it that it overlaps.
+/// overlap, and an index box's round is behind those of all index boxes before it that it overlaps.
 std::vector<std::size_t> rounds_of(const std::vector<IndexBox>& index_boxes);
 
 }  // namespace zhalo

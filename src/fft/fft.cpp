@@ -11,7 +11,7 @@ namespace zhalo {
 namespace {
 
 template <class T, class Element>
-void check_array(mesh::FftPlan<T>& plan, const char* name, Span<const Element> array,
+void check_array(fft::FftPlan<T>& plan, const char* name, Span<const Element> array,
                  Index field_size) {
   const Index batch = plan.options().batch;
   validate_memory(plan.context().exec, array, name);
@@ -36,7 +36,7 @@ void check_apart(Span<const T> cells, Span<const Complex> modes) {
 }
 
 template <class T, class Complex>
-void check_arrays(mesh::FftPlan<T>& plan, Span<const T> cells, Span<const Complex> modes) {
+void check_arrays(fft::FftPlan<T>& plan, Span<const T> cells, Span<const Complex> modes) {
   plan.context().comm.together([&] {
     check_array(plan, "cells", cells, plan.cells().size);
     check_array(plan, "modes", modes, plan.modes().size);
@@ -45,11 +45,11 @@ void check_arrays(mesh::FftPlan<T>& plan, Span<const T> cells, Span<const Comple
 }
 
 template <class T>
-void transform_in_place(mesh::FftPlan<T>& plan, Span<T> field, mesh::Direction direction) {
+void transform_in_place(fft::FftPlan<T>& plan, Span<T> field, fft::Direction direction) {
   plan.context().comm.together([&] {
     check_array(plan, "cells and modes in place", Span<const T>(field), plan.in_place_size());
   });
-  run_transforms(plan, direction, mesh::Arrays::in_place,
+  run_transforms(plan, direction, fft::Arrays::in_place,
                  {field.data(), field.data(), plan.cells_in_place(), plan.modes()});
 }
 
@@ -57,7 +57,7 @@ void transform_in_place(mesh::FftPlan<T>& plan, Span<T> field, mesh::Direction d
 
 template <class T>
 Fft<T>::Fft(const Context& context, const Decomposition& decomposition, const FftOptions& options)
-    : plan_(std::make_unique<mesh::FftPlan<T>>(context, decomposition, options)) {}
+    : plan_(std::make_unique<fft::FftPlan<T>>(context, decomposition, options)) {}
 template <class T>
 Fft<T>::~Fft() = default;
 template <class T>
@@ -96,29 +96,29 @@ void Fft<T>::use_workspace(Span<std::byte> workspace) {
 template <class T>
 void Fft<T>::forward(Span<const T> cells, Span<Complex> modes) {
   check_arrays(*plan_, cells, Span<const Complex>(modes));
-  run_transforms(*plan_, mesh::Direction::forward, mesh::Arrays::apart,
+  run_transforms(*plan_, fft::Direction::forward, fft::Arrays::apart,
                  {const_cast<T*>(cells.data()), modes.data(), plan_->cells(), plan_->modes()});
 }
 template <class T>
 void Fft<T>::backward(Span<const Complex> modes, Span<T> cells) {
   check_arrays(*plan_, Span<const T>(cells), modes);
   run_transforms(
-      *plan_, mesh::Direction::backward, mesh::Arrays::apart,
+      *plan_, fft::Direction::backward, fft::Arrays::apart,
       {cells.data(), const_cast<Complex*>(modes.data()), plan_->cells(), plan_->modes()});
 }
 template <class T>
 void Fft<T>::backward_overwriting(Span<Complex> modes, Span<T> cells) {
   check_arrays(*plan_, Span<const T>(cells), Span<const Complex>(modes));
-  run_transforms(*plan_, mesh::Direction::backward, mesh::Arrays::in_place,
+  run_transforms(*plan_, fft::Direction::backward, fft::Arrays::in_place,
                  {cells.data(), modes.data(), plan_->cells(), plan_->modes()});
 }
 template <class T>
 void Fft<T>::forward_in_place(Span<T> field) {
-  transform_in_place(*plan_, field, mesh::Direction::forward);
+  transform_in_place(*plan_, field, fft::Direction::forward);
 }
 template <class T>
 void Fft<T>::backward_in_place(Span<T> field) {
-  transform_in_place(*plan_, field, mesh::Direction::backward);
+  transform_in_place(*plan_, field, fft::Direction::backward);
 }
 template <class T>
 const FftReport& Fft<T>::report() const {

@@ -12,7 +12,7 @@
 #include "src/core/validate.hpp"
 #include "zhalo/core/error.hpp"
 
-namespace zhalo::mesh {
+namespace zhalo::fft {
 namespace {
 
 constexpr Index default_part_bytes = Index{8} << 20;
@@ -254,8 +254,7 @@ Buffer<std::byte> FftPlan<T>::take_workspace(const Route& route) const {
   if (workspace_.empty()) return {context_->exec, bytes, "workspace of a Fourier transform"};
   validate(workspace_.size() >= bytes,
            "the workspace of a Fourier transform has {} bytes, but {} are needed since there is no "
-           "more memory that ranks share; "
-           "give more, or choose NodeExchange::messages",
+           "more memory that ranks share; give more, or choose NodeExchange::messages",
            workspace_.size(), bytes);
   return {};
 }
@@ -311,4 +310,4 @@ template class FftPlan<double>;
 template class FftPlan<std::complex<float>>;
 template class FftPlan<std::complex<double>>;
 
-}  // namespace zhalo::mesh
+}  // namespace zhalo::fft

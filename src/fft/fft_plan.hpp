@@ -17,7 +17,7 @@
 #include "zhalo/fft/decomposition.hpp"
 #include "zhalo/fft/fft.hpp"
 
-namespace zhalo::mesh {
+namespace zhalo::fft {
 
 /// The other side of an exchange, or this rank itself. Blocks are dense, sent plane by plane. Sizes
 /// are in complex numbers.
@@ -239,4 +239,4 @@ struct FftArrays {
 template <class T>
 void run_transforms(FftPlan<T>& plan, Direction direction, Arrays arrays, const FftArrays& first);
 
-}  // namespace zhalo::mesh
+}  // namespace zhalo::fft

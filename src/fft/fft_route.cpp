@@ -1,8 +1,9 @@
 #include "src/fft/fft_plan.hpp"
 
 #include <algorithm>
+#include <optional>
 
-namespace zhalo::mesh {
+namespace zhalo::fft {
 namespace {
 
 using kernels::ColumnTransform;
@@ -119,20 +120,22 @@ class RouteBuilder {
     return stage;
   }
 
-  // In place, what a rank keeps of an exchange can wait at the front of the array itself. The last
-  // planes lie behind it. They must leave enough of the receive buffer for the part that is in the
-  // way of the first ones (docs/algorithms.md).
-  bool can_be_compact(const std::vector<Share>& from, const std::vector<Share>& to) {
-    if (columns() > 1 || rows() == 1 || restores()) return false;
+  /// In place, what a rank keeps of an exchange can wait at the front of the array itself. The last
+  /// planes lie behind it. They must leave enough of the receive buffer for the part that is in the
+  /// way of the first ones (docs/algorithms.md). Returns FftRoute::first_safe_plane, or nothing if
+  /// some rank cannot do this.
+  std::optional<Index> first_plane_behind_compact(const std::vector<Share>& from,
+                                                  const std::vector<Share>& to) const {
+    if (arrays_ == Arrays::apart || columns() > 1 || rows() == 1 || restores()) return std::nullopt;
     Index total = 0;
     for (const Share& share : from) total += share.count;
-    bool can = true;
+    std::optional<Index> first_safe_plane;
     for (std::size_t r = 0; r < from.size(); ++r) {
       const Index safe = (from[r].count * to[r].count + total - 1) / total;
-      can = can && from[r].count <= total - from[r].count && 2 * safe <= to[r].count;
-      if (static_cast<int>(r) == row_) route_.first_safe_plane = safe;
+      if (from[r].count > total - from[r].count || 2 * safe > to[r].count) return std::nullopt;
+      if (static_cast<int>(r) == row_) first_safe_plane = safe;
     }
-    return can;
+    return first_safe_plane;
   }
 
   void forward() {
@@ -142,9 +145,10 @@ class RouteBuilder {
       add_row_stage(cells, to).steps.load_rows = cells_to_rows();
       array = to;
     }
-    const bool compact = arrays_ == Arrays::in_place && can_be_compact(x_, y_by_row_);
+    const std::optional<Index> safe = first_plane_behind_compact(x_, y_by_row_);
+    route_.first_safe_plane = safe.value_or(0);
     const bool in_output = arrays_ == Arrays::apart && !restores();
-    const OwnBlockStorage own = compact     ? OwnBlockStorage::compact
+    const OwnBlockStorage own = safe        ? OwnBlockStorage::compact
                                 : in_output ? OwnBlockStorage::output
                                             : OwnBlockStorage::none;
     const StageArray between = rows() > 1 ? swap_axes(x_, y_by_row_, own) : modes;
@@ -165,10 +169,11 @@ class RouteBuilder {
       add_stage(0, modes, array);
     }
     const bool in_place = arrays_ == Arrays::in_place;
-    const bool compact = in_place && can_be_compact(y_by_row_, x_);
+    const std::optional<Index> safe = first_plane_behind_compact(y_by_row_, x_);
+    route_.first_safe_plane = safe.value_or(0);
     // The modes stay as they are when there is another array.
     const bool exchanges = rows() > 1 || !in_place;
-    const OwnBlockStorage own = compact ? OwnBlockStorage::compact : OwnBlockStorage::none;
+    const OwnBlockStorage own = safe ? OwnBlockStorage::compact : OwnBlockStorage::none;
     const StageArray between = exchanges ? swap_axes(y_by_row_, x_, own) : modes;
     FftStage& x = add_stage(1, array, between);
     x.steps.columns = column_transform();
@@ -215,4 +220,4 @@ FftRoute make_route(const FftCase& fft_case, Direction direction, Arrays arrays)
   return RouteBuilder(fft_case, direction, arrays).build();
 }
 
-}  // namespace zhalo::mesh
+}  // namespace zhalo::fft

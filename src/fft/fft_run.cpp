@@ -12,7 +12,7 @@
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
 
-namespace zhalo::mesh {
+namespace zhalo::fft {
 namespace {
 
 /// Planes that together are larger than this are written past the cache.
@@ -359,4 +359,4 @@ template void run_transforms(FftPlan<double>&, Direction, Arrays, const FftArray
 template void run_transforms(FftPlan<std::complex<float>>&, Direction, Arrays, const FftArrays&);
 template void run_transforms(FftPlan<std::complex<double>>&, Direction, Arrays, const FftArrays&);
 
-}  // namespace zhalo::mesh
+}  // namespace zhalo::fft

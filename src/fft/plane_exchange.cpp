@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace zhalo::mesh {
+namespace zhalo::fft {
 namespace {
 
 using kernels::PlanePiece;
@@ -125,4 +125,4 @@ PlaneExchange columns_to_rows(const ExchangeGroup& group, Index num_planes,
   return exchange;
 }
 
-}  // namespace zhalo::mesh
+}  // namespace zhalo::fft

@@ -57,8 +57,7 @@ void validate_agreement(const Communicator& comm, const NeighbourSearch& search,
              species.queries, species.targets, other.species.queries, other.species.targets);
     validate(other.num_columns == mine.num_columns && other.sizes == mine.sizes,
              "the ranks do not give the same columns ({} here, {} elsewhere, or other sizes); "
-             "ranks without particles must give "
-             "them too",
+             "ranks without particles must give them too",
              mine.num_columns, other.num_columns);
   }
 }

@@ -84,13 +84,14 @@ class Fetcher {
   Fetcher(const Context& context, Distribution<Real>& particles,
           const kernels::SearchView<Real>& search, const std::vector<ColumnView>& columns);
 
-  /// Boxes of those leaves of a chunk that may reach other ranks: as far as their rows say, to the
-  /// last neighbour, or as far as the search if a row is not full or there are no rows.
+  /// One ball for each query leaf of the chunk that may need particles of other ranks. Its radius
+  /// is the distance of the worst k-th neighbour found so far. It is max_radius (infinite unless
+  /// given) if a row is not full or there are no rows.
   std::vector<Ball<Real>> balls_of(const kernels::SearchView<Real>& search, const Chunk& chunk,
                                    const kernels::BestRows<Real>& rows) const;
-  /// A distance, squared, within which at least so many particles of all ranks lie of any place in
-  /// the box; infinite if there are fewer.
-  Real reach_of(const Ball<Real>& box, Index num) const;
+  /// Squared radius around any point of the ball's box within which at least `num` particles exist
+  /// over all ranks; infinite if there are fewer. Not collective.
+  Real reach_of(const Ball<Real>& ball, Index num) const;
   /// Collective.
   FetchedTargets<Real> fetch(const std::vector<Ball<Real>>& balls, int leaf_size) const;
 

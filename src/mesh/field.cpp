@@ -272,7 +272,7 @@ GhostExchange make_exchange(const Context& context, const BoxMessages& messages,
 
 /// What a T is made of, and added as.
 template <class T>
-using Word = typename mesh::RealOf<T>::type;
+using Word = typename fft::RealOf<T>::type;
 template <class T>
 constexpr Index word_size = sizeof(Word<T>);
 template <class T>

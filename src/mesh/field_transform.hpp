@@ -1,7 +1,7 @@
 /// Transforms between fields with or without ghosts and modes.
 #pragma once
 
-#include "src/mesh/own_cells.hpp"
+#include "src/mesh/painted_cells.hpp"
 #include "zhalo/mesh/modes.hpp"
 
 namespace zhalo {

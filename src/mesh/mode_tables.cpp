@@ -47,10 +47,8 @@ double phase_per_cell(const Grid& grid, int axis, Index wave) {
 void validate_periodic(const Grid& grid, const char* what) {
   for (int axis = 0; axis < 3; ++axis) {
     validate(grid.box.periodic[axis],
-             "{} in a box that is not periodic along {} (waves are those of a periodic box: make "
-             "it periodic, with empty room "
-             "around "
-             "what stands alone)",
+             "{} in a box that is not periodic along {}; make the box periodic, or zero-pad an "
+             "isolated system",
              what, "xyz"[axis]);
   }
 }

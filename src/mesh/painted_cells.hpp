@@ -9,6 +9,18 @@
 
 namespace zhalo {
 
+/// Where a rank's own cells lie: from the first one on.
+template <class T>
+struct OwnCells {
+  T* first = nullptr;
+  GridIndex stride{};  ///< 1 along z
+};
+template <class T>
+OwnCells<T> own_cells(Field<T>& field) {
+  const BoxLayout& layout = field.layout();
+  return {field.span().data() + layout.offset(field.cells().lo), layout.stride};
+}
+
 /// Ghosts that clouds reach from a rank's own cells: behind these, on the axes that are divided
 /// among ranks.
 Ghosts assignment_ghosts(const Decomposition& decomposition, Window window);
@@ -22,7 +34,7 @@ struct AssignmentFrame {
 kernels::MeshCells mesh_cells(const Decomposition& decomposition, int rank,
                               const AssignmentFrame& frame, const BoxLayout& layout);
 
-/// Of a index box, in two layouts that have it.
+/// The cells of an index box, as rows along z, in two layouts that contain it.
 kernels::CellRows cell_rows(const IndexBox& index_box, const BoxLayout& from, const BoxLayout& to);
 
 /// All that a decomposition is, to be compared over ranks.

@@ -3,7 +3,7 @@
 
 #include "kernels/mesh.hpp"
 #include "src/domain/positions.hpp"
-#include "src/mesh/own_cells.hpp"
+#include "src/mesh/painted_cells.hpp"
 #include "zhalo/comm/device_memory.hpp"
 #include "zhalo/mesh/paint.hpp"
 

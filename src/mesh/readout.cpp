@@ -124,7 +124,7 @@ std::vector<Buffer<T>> readout(const Context& context, const std::vector<const F
     validate_box_fits<Real>(fields.front()->decomposition().grid().box);
     const SegmentTable<Real> input(context.exec, points);
     examine_positions(context, input.view(), fields.front()->decomposition().grid().box,
-                      {"places", "place"});
+                      {"points", "point"});
     return readout_checked(context, fields, input.view(), window);
   });
 }

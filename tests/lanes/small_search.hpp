@@ -29,8 +29,8 @@ struct OwnRows {
         rows{k, distance2.data(), index.data(), count.data(), false} {}
 };
 
-/// The particles of one or two point_sets, and queries (or the first points's particles). Global
-/// index: the places in the first points, then those in the second.
+/// The particles of one or two point sets, and queries (or the particles of the first set). Global
+/// indices count the first set, then the second.
 template <class Real>
 class SmallSearch {
  public:
@@ -84,7 +84,7 @@ class SmallSearch {
     return search;
   }
 
-  /// Rows in the order of the queries' places in their points.
+  /// Rows in the order of the queries in their point set.
   NeighbourTable<Real> table(const OwnRows<Real>& own) const {
     NeighbourTable<Real> table(static_cast<std::size_t>(num_queries()));
     for (Index row = 0; row < num_queries(); ++row) {

@@ -1,4 +1,4 @@
-/// Small point_sets and trees for the lanes tests.
+/// Small point sets and trees for the lanes tests.
 #pragma once
 
 #include <cmath>
@@ -55,7 +55,7 @@ PointSet<Real> lattice_points(int side, double spacing) {
   return points;
 }
 
-/// A tree on the host over a points, and room for linking it.
+/// A tree on the host over a point set, and room for linking it.
 template <class Real>
 class SmallTree {
  public:
@@ -108,7 +108,7 @@ class SmallTree {
     return fof;
   }
 
-  /// Smallest index, in the points's order, of each particle's set.
+  /// Smallest index, in the order of the point set, of each particle's set.
   std::vector<Index> labels(const kernels::DisjointSets& sets) const {
     const Index num = points_.num();
     std::vector<Index> smallest(static_cast<std::size_t>(num), num);

@@ -64,8 +64,8 @@ struct Crowd {
   Index axis_stride() const { return layout == Layout::columns ? num : 1; }
 };
 
-/// Positions in [-1, 1], in a periodic box also outside, and some at its edges; those whose
-/// point_sets begin in the cells' own levels.
+/// Positions in [-1, 1], some at its edges, and in a periodic box some outside. Only those whose
+/// clouds begin in the cells' own planes along x.
 template <class Real>
 Columns<Real> some_particles(const MeshCells& cells, const Crowd& crowd, Random& random) {
   Columns<Real> columns;

@@ -95,7 +95,7 @@ Problem<Real> points_problem(points::Kind kind, Index num, double b) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("groups of small point_sets of every kind", "[parity][small]", ON_EVERY_EXEC) {
+TEMPLATE_TEST_CASE("groups of small point sets of every kind", "[parity][small]", ON_EVERY_EXEC) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     INFO("seed " << seed);
     Random random(seed);

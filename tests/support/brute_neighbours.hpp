@@ -34,7 +34,7 @@ class BruteNeighbours {
  public:
   explicit BruteNeighbours(const PointSet<Real>& particles);
 
-  /// Of query i of the points; `self` is left out (-1: none is).
+  /// Neighbours of query i of the point set, without particle `self` (-1: all are kept).
   std::vector<FoundNeighbour<Real>> of(const PointSet<Real>& queries, Index i,
                                        const Wanted& wanted) const {
     return near(inside(queries, i), wanted, -1);

@@ -1,4 +1,4 @@
-/// A points that every rank knows, cut into the parts that the ranks bring.
+/// A point set that every rank knows, cut into the parts that the ranks bring.
 #pragma once
 
 #include <numeric>

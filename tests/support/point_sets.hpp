@@ -1,4 +1,4 @@
-/// Small point_sets of every kind that once was, or could be, a difficulty.
+/// Small point sets of every kind that once was, or could be, a difficulty.
 #pragma once
 
 #include <algorithm>
@@ -80,8 +80,8 @@ class Placer {
   std::vector<Vec3d> centres_{8};
 };
 
-/// Fills the points, whose box and linking length are set. Some particles are moved a whole period
-/// away.
+/// Fills the point set, whose box and linking length are set. Some particles are moved a whole
+/// period away.
 template <class Real>
 void fill(PointSet<Real>& points, Random& random, Shape shape, Index num) {
   const Box& box = points.box;

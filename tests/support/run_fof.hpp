@@ -1,4 +1,4 @@
-/// friends_of_friends on a points, in any of the layouts that a caller's memory may have.
+/// friends_of_friends on a point set, in any of the layouts that a caller's memory may have.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace zhalo::testing {
 enum class Layout { rows, columns, structs, segments, mixed };
 inline constexpr int num_layouts = 5;
 
-/// A points's positions copied into a layout, and the description of that memory.
+/// A point set's positions copied into a layout, and the description of that memory.
 template <class Real>
 class LaidOut {
  public:

@@ -1,4 +1,4 @@
-/// The library's neighbours of a points, as rows.
+/// The library's neighbours of a point set, as rows.
 #pragma once
 
 #include <fmt/format.h>
@@ -94,8 +94,8 @@ NeighbourTable<Real> brute_table(const PointSet<Real>& points, const PointSet<Re
   return table;
 }
 
-/// Queries for a points: at its particles, around them, and far outside (a period away where that
-/// is the same place).
+/// Queries for a point set: at its particles, around them, and far outside (a period away where
+/// that is the same position).
 template <class Real>
 PointSet<Real> random_queries(const PointSet<Real>& points, Random& random, Index num) {
   PointSet<Real> queries;

@@ -60,7 +60,7 @@ struct FftReport {
   Index bytes_sent = 0;         ///< to other ranks
 };
 
-namespace mesh {
+namespace fft {
 template <class T>
 struct RealOf {
   using type = T;
@@ -71,7 +71,7 @@ struct RealOf<std::complex<T>> {
 };
 template <class T>
 class FftPlan;
-}  // namespace mesh
+}  // namespace fft
 
 /// Transforms between the cells of a field, of type T, and its complex modes:
 ///   forward    F(k) = norm sum_x f(x) exp(-2 pi i (k_x x / n_x + k_y y / n_y + k_z z / n_z))
@@ -92,7 +92,7 @@ class FftPlan;
 template <class T>
 class Fft {
  public:
-  using Real = typename mesh::RealOf<T>::type;
+  using Real = typename fft::RealOf<T>::type;
   using Complex = std::complex<Real>;
   static constexpr Spectrum spectrum = std::is_same_v<T, Real> ? Spectrum::half : Spectrum::full;
 
@@ -143,7 +143,7 @@ class Fft {
   std::string describe() const;
 
  private:
-  std::unique_ptr<mesh::FftPlan<T>> plan_;
+  std::unique_ptr<fft::FftPlan<T>> plan_;
 };
 
 extern template class Fft<float>;

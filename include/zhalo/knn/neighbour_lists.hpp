@@ -93,9 +93,9 @@ class NeighbourLists {
   /// `result` has one element for each query of this rank, in the caller's order, or in a domain's
   /// order if the search is in a domain.
   void put(const void* values, Index element_size, void* result);
-  /// The place of each row of this chunk among the results, where put() would only move values
-  /// within this rank's memory: a kernel may write them there at once. Empty: put() is needed. Not
-  /// collective. The view is of memory of the Exec, until the next chunk.
+  /// Result row of each row of this chunk, for kernels that write results in place. Empty if
+  /// results must go through put(): on several ranks, and in a domain. Not collective. The view is
+  /// of memory of the Exec, and valid until the next chunk.
   Span<const LocalIndex> result_rows() const;
 
   Index num_queries() const;   ///< on this rank, in the order of results

@@ -94,8 +94,7 @@ struct Reduction {
     static_assert(std::is_invocable_v<const Functor&, const Neighbours<Real>&,
                                       const NeighbourColumn<Columns>&...>,
                   "a reduction must be callable as f(const Neighbours<Real>&, const "
-                  "NeighbourColumn<T>&...) const, with one "
-                  "argument per column, in their order");
+                  "NeighbourColumn<T>&...) const, with one argument per column, in their order");
     using Result = std::invoke_result_t<const Functor&, const Neighbours<Real>&,
                                         const NeighbourColumn<Columns>&...>;
     static_assert(!std::is_void_v<Result> && !std::is_reference_v<Result>,

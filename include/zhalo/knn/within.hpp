@@ -70,8 +70,7 @@ void visit_pairs(const Context& context, const KnnTargets<Real>& targets, const 
   static_assert(std::is_invocable_v<const Functor&, const Neighbours<Real>&, Index,
                                     const NeighbourColumn<Columns>&...>,
                 "the functor must be callable as f(const Neighbours<Real>&, Index, const "
-                "NeighbourColumn<T>&...) const, with one "
-                "argument per column, in their order");
+                "NeighbourColumn<T>&...) const, with one argument per column, in their order");
   add_columns(search, targets.num_particles(), whole);
   NeighbourLists<Real> lists(context, targets, box, search);
   while (lists.queue_next()) {

@@ -66,14 +66,12 @@ struct PaintReport {
 /// or 1e-300 may round to zero.
 ///
 /// Collective. Particles may be in any order, on any rank, in 3 dimensions, up to
-/// max_local_particles per rank; they are not changed. Memory beyond the field: 8 bytes per cell.
-/// The host needs at most 9 bytes more per particle, for 2^24 particles at a time (less if
-/// successive particles are near each other). Several ranks need copies of at most 2^23 particles
-/// that are sent and about 2^24 that are received. InputError for positions that are not finite or
-/// outside a box that is not periodic, weights that are not finite, negative masses (of
-/// Weights::mass), sums that T cannot hold, a mean of 0 or less if cells are divided by it, options
-/// or a decomposition that differ between ranks, and a box without length; OutOfMemory. T, Real:
-/// float or double.
+/// max_local_particles per rank; they are not changed. docs/mesh.md has the memory that it needs.
+/// T, Real: float or double. Throws OutOfMemory, and InputError for
+/// - positions that are not finite, or outside a box that is not periodic; a box without length;
+/// - weights that are not finite; negative masses (of Weights::mass);
+/// - sums that T cannot hold; a mean of 0 or less, if cells are divided by it;
+/// - options or a decomposition that differ between ranks.
 template <class T, class Real>
 PaintReport paint(const Context& context, const Particles<Real>& particles, Field<T>& field,
                   const PaintOptions& options = {});

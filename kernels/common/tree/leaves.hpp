@@ -119,7 +119,7 @@ struct MoveStarts {
 };
 
 /// First element of each cell. The host goes from cell to cell through each of its chunks; a device
-/// looks at each element (kernels/cuda/cells.cuh).
+/// looks at each element (kernels/cuda/tree.cu).
 template <class E>
 Buffer<LocalIndex> cut_cells(const E& exec, const CellCut& cut) {
   const CellCutter cutter{cut};

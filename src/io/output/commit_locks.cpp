@@ -106,8 +106,7 @@ CommitLocks::CommitLocks(const std::vector<StagedFiles*>& files,
       if (!here && std::chrono::steady_clock::now() > end)
         throw FileError(
             fmt::format("another run has been replacing the results in '{}' for a minute: wait "
-                        "until it has ended, or choose "
-                        "another folder",
+                        "until it has ended, or choose another folder",
                         directories.front()));
       if (!here) std::this_thread::sleep_for(std::chrono::milliseconds(5));
       taken = comm.min(Index{here}) != 0;

@@ -20,8 +20,7 @@ FileShares::FileShares(Index num_files, int rank, int num_ranks)
   if (num_files < 0 || num_files > max_files) {
     throw InputError(
         fmt::format("a catalogue cannot have {} files; ask for 1 to {}, beyond which file systems "
-                    "and readers give up, "
-                    "or for 0: one per rank",
+                    "and readers give up, or for 0: one per rank",
                     num_files, max_files));
   }
   if (num_files_ > num_ranks) {

@@ -140,8 +140,7 @@ Box simulation_box(const SnapshotInfo& info, Periodicity periodicity) {
   if (!info.box_length) {
     throw InputError(
         fmt::format("'{}' does not state its box size, which a periodic run needs: give the box "
-                    "size, or search without "
-                    "periodicity",
+                    "size, or search without periodicity",
                     info.path));
   }
   Box box;

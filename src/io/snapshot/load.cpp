@@ -228,8 +228,7 @@ void check_masses(const SnapshotInfo& info, const std::vector<int>& types) {
     if (info.types[static_cast<std::size_t>(type)].mass_source != "none") continue;
     throw InputError(
         fmt::format("'{}' has no masses of particle type {}: no MassTable entry, Masses, Mass or "
-                    "DynamicalMasses; give "
-                    "a mass for it",
+                    "DynamicalMasses; give a mass for it",
                     info.path, type));
   }
 }

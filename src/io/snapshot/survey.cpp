@@ -62,8 +62,8 @@ void check_numbers(const InputFile& file, const std::string& path, const Dataset
   if (!is_position || shape.kind == hdf5::Kind::real || spans_box) return;
   throw InputError(
       fmt::format("'{}': /{} holds {} integers of {} bits (must be floating-point numbers, or "
-                  "unsigned integers of 32 "
-                  "or 64 bits that span the box, as GADGET-4 may write them)",
+                  "unsigned integers of 32 or 64 bits that span the box, as GADGET-4 may write "
+                  "them)",
                   file.path(), path, shape.is_signed ? "signed" : "unsigned",
                   8 * static_cast<Index>(shape.bytes)));
 }

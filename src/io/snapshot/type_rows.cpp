@@ -42,8 +42,7 @@ std::vector<TypeRows> rows_by_type(const Communicator& comm, const FileShares& s
     if (range.count > 0 && range.first != before) {
       throw InputError(
           fmt::format("the particles of type {} do not follow one another over the ranks: this "
-                      "rank's begin at {}, "
-                      "lower ranks have {}",
+                      "rank's begin at {}, lower ranks have {}",
                       type, range.first, before));
     }
     rows.push_back({range, begin, Placement(comm, shares, range.count)});

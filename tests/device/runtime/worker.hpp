@@ -79,7 +79,7 @@ class Worker {
   std::array<Lane, warp_size> lanes_;
   std::array<unsigned, warp_size> turns_{};
   std::minstd_rand random_;
-  // RankLayout for sanitizer::release and acquire.
+  // Addresses for sanitizer::release and acquire.
   char begin_ = 0;
   std::array<std::uint64_t, 256> syncs_{};  ///< of warps, by turns: they do not wait for each other
   std::size_t warp_ = 0;

@@ -87,7 +87,7 @@ PointSet<Real> periodic_points(Index num, double linking_length, Shape shape, st
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("random point_sets of every kind", "", float, double) {
+TEMPLATE_TEST_CASE("random point sets of every kind", "", float, double) {
   const Context context = make_context();
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Random random(seed);
@@ -102,7 +102,7 @@ TEMPLATE_TEST_CASE("random point_sets of every kind", "", float, double) {
   }
 }
 
-TEMPLATE_TEST_CASE("larger point_sets", "", float, double) {
+TEMPLATE_TEST_CASE("larger point sets", "", float, double) {
   const Context context = make_context();
   const Index num = 20000;
   const double b = 0.2 / std::cbrt(static_cast<double>(num));

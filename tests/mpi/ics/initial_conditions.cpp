@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "kernels/common/modes/philox.hpp"
+#include "kernels/common/modes/random.hpp"
 #include "tests/mpi/comm/agreed_error.hpp"
 #include "tests/mpi/comm/late_context.hpp"
 #include "tests/mpi/ics/lpt_case.hpp"
@@ -51,7 +51,7 @@ Vec3d first_middle(const Grid& grid) {
   return {{grid.spacing(0) / 2, grid.spacing(1) / 2, grid.spacing(2) / 2}};
 }
 
-/// A random field at a place in the box: the sum over its waves up to `most` along each axis.
+/// A random field at a position: the sum over its waves up to `max_wave` along each axis.
 double field_at(const Grid& grid, const GridIndex& max_wave, const Vec3d& position) {
   const Modes<double> modes = alone(grid);
   double sum = 0;

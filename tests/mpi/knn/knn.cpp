@@ -42,7 +42,7 @@ PointSet<Real> unit_points(Index num, Shape shape, std::uint64_t seed,
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("knn: random point_sets of every kind", "", float, double) {
+TEMPLATE_TEST_CASE("knn: random point sets of every kind", "", float, double) {
   const Context context = make_context();
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const KnnCase<TestType> c = random_case<TestType>(seed);
@@ -65,7 +65,7 @@ TEST_CASE("knn: distances across an edge are rounded, and no rank is left out fo
   }
 }
 
-TEMPLATE_TEST_CASE("knn: larger point_sets", "", float, double) {
+TEMPLATE_TEST_CASE("knn: larger point sets", "", float, double) {
   const Context context = make_context();
   Random random(3);
   KnnCase<TestType> c{unit_points<TestType>(1000, Shape::uniform, 1), Cut::even};

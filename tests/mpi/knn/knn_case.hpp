@@ -1,4 +1,4 @@
-/// Neighbours over ranks, compared with brute force: every rank knows the whole points, brings a
+/// Neighbours over ranks, compared with brute force. Every rank knows the whole point set, brings a
 /// part of it, and looks at its own results.
 #pragma once
 
@@ -27,7 +27,7 @@ inline Luggage luggage_of(Index i) {
   return {2 * i + 7, static_cast<float>(i) / 3, static_cast<std::int16_t>(i % 91)};
 }
 
-/// The part of a points that one rank brings, with a column.
+/// The part of a point set that one rank brings, with a column.
 template <class Real>
 struct Part {
   Share share;

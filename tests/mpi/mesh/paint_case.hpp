@@ -49,8 +49,8 @@ inline Grid odd_grid(Index x, Index y, Index z, bool periodic = true) {
   return grid;
 }
 
-/// RankLayout where point_sets begin and end: edges of the box and the largest number below,
-/// middles and edges of cells.
+/// Positions where a particle's cloud begins or ends: the edges of the box, the largest number
+/// below the upper edge, and middles and edges of cells.
 template <class Real>
 Real special_place(Random& random, const Grid& grid, int axis) {
   const double lo = grid.box.lo[axis];
@@ -153,7 +153,7 @@ std::vector<T> own_cells(const Context& context, const Field<T>& field) {
   return own;
 }
 
-/// The cells of a index box, of a whole field.
+/// The cells of an index box, from a whole field.
 template <class T>
 std::vector<T> cells_of(const std::vector<T>& whole, const Grid& grid, const IndexBox& index_box) {
   std::vector<T> own;

@@ -138,5 +138,5 @@ TEST_CASE("readout: bad input is one error on all ranks") {
   CHECK_THAT(message({&field, &other}, Window::cic), Contains("different decompositions"));
   CHECK_THAT(message({&field}, static_cast<Window>(0)), Contains("window of order 0"));
   points.pos[27] = std::numeric_limits<double>::infinity();
-  CHECK_THAT(message({&field}, Window::cic), Contains("1 of 10 places") && Contains("place 9"));
+  CHECK_THAT(message({&field}, Window::cic), Contains("1 of 10 points") && Contains("point 9"));
 }

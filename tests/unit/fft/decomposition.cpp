@@ -30,7 +30,7 @@ std::vector<std::array<int, 2>> shapes_of(int num_ranks) {
   return shapes;
 }
 
-/// index box(rank) of all ranks fill [0, num), each index once, and owner(index) says whose it is.
+/// index_box(rank) of all ranks fill [0, num), each index once, and owner(index) says whose it is.
 template <class BoxOf, class OwnerOf>
 bool is_covered_once(const GridIndex& num, int num_ranks, const BoxOf& index_box,
                      const OwnerOf& owner) {

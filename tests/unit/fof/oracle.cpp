@@ -70,7 +70,7 @@ TEST_CASE("verifier: a merge through a pair that is not adjacent in any order is
 }
 
 TEST_CASE(
-    "brute force and verifier, which share only the test for friends, agree on random point_sets") {
+    "brute force and verifier, which share only the test for friends, agree on random point sets") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     CAPTURE(seed);
     Random random(seed);

@@ -1,4 +1,4 @@
-/// Many small point_sets of every kind, by fixed seeds, against brute force.
+/// Many small point sets of every kind, by fixed seeds, against brute force.
 #include <catch2/catch.hpp>
 
 #include "tests/support/point_sets.hpp"
@@ -31,10 +31,10 @@ void check_seed(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("random point_sets of float have the groups that brute force finds") {
+TEST_CASE("random point sets of float have the groups that brute force finds") {
   for (std::uint64_t seed = 1; seed <= num_seeds; ++seed) check_seed<float>(seed);
 }
 
-TEST_CASE("random point_sets of double have the groups that brute force finds") {
+TEST_CASE("random point sets of double have the groups that brute force finds") {
   for (std::uint64_t seed = 1; seed <= num_seeds; ++seed) check_seed<double>(seed + 1'000'000);
 }

@@ -1,4 +1,4 @@
-// Neighbours of larger point_sets, of every kind that could be a difficulty, equal those of brute
+// Neighbours of larger point sets, of every kind that could be a difficulty, equal those of brute
 // force.
 #include "tests/support/run_fof.hpp"
 #include "tests/support/vector_targets.hpp"

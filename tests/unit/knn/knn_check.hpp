@@ -1,5 +1,4 @@
-/// Larger point_sets than every pair of which could be looked at: some of the queries are compared
-/// with brute force.
+/// Point sets too large to look at every pair: some of the queries are compared with brute force.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -34,7 +33,7 @@ void check_rows(const NeighbourTable<Real>& found, const PointSet<Real>& points,
   CHECK(difference(some, expected) == "");
 }
 
-/// About 60 of a points's rows.
+/// Compares about 60 rows of a point set with brute force.
 template <class Real>
 void check_point_set(const PointSet<Real>& points, const KnnOptions& options) {
   const NeighbourTable<Real> found = knn_table(context_of(2), points, options);

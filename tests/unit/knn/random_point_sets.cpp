@@ -1,11 +1,11 @@
-// Neighbours of small point_sets of every kind equal those of brute force, ties included.
+// Neighbours of small point sets of every kind equal those of brute force, ties included.
 #include <catch2/catch.hpp>
 
 #include "tests/unit/knn/knn_check.hpp"
 
 namespace zhalo::testing {
 
-TEMPLATE_TEST_CASE("neighbours of random point_sets are those of brute force", "[knn]", float,
+TEMPLATE_TEST_CASE("neighbours of random point sets are those of brute force", "[knn]", float,
                    double) {
   const Context context = context_of(2);
   for (std::uint64_t seed = 0; seed < (ZHALO_CHECKED ? 100 : 400); ++seed) {

@@ -32,7 +32,7 @@ struct CountClose {
   }
 };
 
-/// A points, and brute force's neighbours within its linking length.
+/// A point set, and brute force's neighbours within its linking length.
 struct Case {
   PointSet<float> points;
   Wanted wanted;

@@ -22,7 +22,7 @@ struct Range {
   Index end = 0;
 };
 
-/// Checks that ranges of sorted keys are the largest Morton cells with at most `most` elements.
+/// Checks that ranges of sorted keys are the largest Morton cells with at most `max_size` elements.
 void check_cells(const std::vector<std::uint64_t>& keys, int bits, const std::vector<Range>& cells,
                  Index max_size, bool equal_keys_stay) {
   const auto at = [&](Index i) { return keys[static_cast<std::size_t>(i)]; };
@@ -173,7 +173,7 @@ void check_tree(const PointSet<Real>& point_set, double cell, const TreeOptions&
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("trees over random point_sets", "", float, double) {
+TEMPLATE_TEST_CASE("trees over random point sets", "", float, double) {
   for (std::uint64_t seed = 0; seed < (ZHALO_CHECKED ? 150 : 600); ++seed) {
     CAPTURE(seed, sizeof(TestType));
     Random random(seed);
