@@ -18,6 +18,7 @@ struct TakePositions {
   static constexpr int max_particles = WarpLanes<Real>::size;
   static constexpr int rounds = 4;  ///< of so many particles, one after the other
   static constexpr Index per_item = Index{rounds} * max_particles;
+  static constexpr int warps_at_once = 24;  ///< on a multiprocessor
 
   struct Scratch {
     Real x[3 * max_particles];

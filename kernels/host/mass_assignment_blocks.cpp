@@ -204,34 +204,26 @@ HWY_INLINE void divide(const AssignmentBlock& block, int at, Index* parts) {
   }
 }
 
+struct Strides {
+  Index x;
+  Index y;
+};
+
 /// Adds the parts of one cloud, of every lanes()-th element, from its first cell on.
-template <int order, class Strides>
+template <int order>
 HWY_INLINE void add_parts(const Index* from, const Strides& stride, Index* to) {
   for (int i = 0; i < order; ++i) {
-    Index* row = to + i * stride.x();
-    for (int j = 0; j < order; ++j, row += stride.y()) {
+    Index* row = to + i * stride.x;
+    for (int j = 0; j < order; ++j, row += stride.y) {
       for (int k = 0; k < order; ++k, from += lanes()) row[k] += *from;
     }
   }
 }
 
-/// Of a tile with memory of its own: the compiler knows them.
-template <int order>
-struct TileStrides {
-  static constexpr Index y() { return tile_pitch(order); }
-  static constexpr Index x() { return y() * y(); }
-};
-struct AnyStrides {
-  const SumsView& sums;
-  Index y() const { return sums.stride[1]; }
-  Index x() const { return sums.stride[0]; }
-};
-
 /// Where the sums of the first cells of a vector of clouds are. Those of odd clouds mean nothing.
-template <class Strides>
 HWY_INLINE void find_offsets(const AssignmentBlock& block, int at, const SumsView& view,
                              const Strides& strides, std::int32_t* offset) {
-  const Index stride[3] = {strides.x(), strides.y(), 1};
+  const Index stride[3] = {strides.x, strides.y, 1};
   auto sum = hn::Zero(Narrow{});
   for (int a = 0; a < 3; ++a) {
     const auto first = hn::Set(Narrow{}, static_cast<std::int32_t>(view.first[a]));
@@ -241,8 +233,9 @@ HWY_INLINE void find_offsets(const AssignmentBlock& block, int at, const SumsVie
   hn::Store(sum, Narrow{}, offset);
 }
 
-template <int order, class Strides>
-void deposit_vectors(const AssignmentBlock& block, const SumsView& view, const Strides& strides) {
+template <int order>
+HWY_INLINE void deposit_vectors(const AssignmentBlock& block, const SumsView& view,
+                                const Strides& strides) {
   HWY_ALIGN Index parts[static_cast<std::size_t>(order * order * order) * 8];
   HWY_ALIGN std::int32_t offset[8];
   for (int at = 0; at < block.num; at += lanes()) {
@@ -256,12 +249,13 @@ void deposit_vectors(const AssignmentBlock& block, const SumsView& view, const S
   }
 }
 
+/// Inlined twice: the compiler knows the strides of a tile with sums of its own.
 template <int order>
 void deposit_of(const AssignmentBlock& block, const SumsView& view) {
-  constexpr TileStrides<order> tile;
-  if (view.stride[0] == tile.x() && view.stride[1] == tile.y())
-    return deposit_vectors<order>(block, view, tile);
-  deposit_vectors<order>(block, view, AnyStrides{view});
+  constexpr Index pitch = tile_pitch(order);
+  if (view.stride[0] == pitch * pitch && view.stride[1] == pitch)
+    return deposit_vectors<order>(block, view, {pitch * pitch, pitch});
+  deposit_vectors<order>(block, view, {view.stride[0], view.stride[1]});
 }
 
 /// ReadoutPoint of kernels/common/mesh/paint.hpp, a vector of clouds at a time.

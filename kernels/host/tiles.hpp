@@ -2,10 +2,11 @@
 /// do not touch each other.
 ///
 /// Each tile is summed up in a buffer of its own and added to the cells once. Where it has few
-/// particles that would cost more than it saves: they are added to the cells at once. A cloud reaches at
-/// most one cell into the tile before, and three into the one behind, so columns of tiles (along z)
-/// whose numbers along x and y are alike in parity never write to the same cell: four colours, one
-/// after the other, the columns of each at the same time.
+/// particles that would cost more than it saves: they are added to the cells at once.
+///
+/// A cloud reaches at most one cell into the tile before, and three into the one behind. So columns
+/// of tiles (along z) whose numbers along x and y are alike in parity never write to the same cell:
+/// four colours, one after the other, the columns of each at the same time.
 #pragma once
 
 #include <algorithm>
