@@ -12,7 +12,6 @@ namespace zhalo::kernels {
 /// Sums over blocks of members: a warp for each, a member in each lane.
 template <class Lanes, class SumBlock>
 struct SumBlockByLanes {
-  static constexpr int warps_at_once = 24;  ///< on a multiprocessor
   struct Scratch {
     typename SumBlock::Sum sums[Lanes::size];
   };

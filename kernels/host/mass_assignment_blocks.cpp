@@ -1,4 +1,4 @@
-// MassAssignment in vectors, compiled for every vector target; the best one that the processor has
+// Mass assignment in vectors, compiled for every vector target; the best one that the processor has
 // is taken at run time.
 #include "kernels/host/mass_assignment_blocks.hpp"
 

@@ -1,4 +1,4 @@
-/// MassAssignment of many particles at a time, in vectors: the same arithmetic as
+/// Mass assignment of many particles at a time, in vectors: the same arithmetic as
 /// kernels/common/mesh/mass_assignment.hpp, bit for bit.
 #pragma once
 
@@ -17,9 +17,8 @@ struct alignas(64) AssignmentBlock {
   double fixed_weight[size] = {};
   double behind[3][size];       ///< AxisPosition::behind
   std::int32_t first[3][size];  ///< the first cell of each cloud, from 0 to num - 1 of the axis
-  /// MassAssignment that lie far out, reach beyond an axis that is not periodic, or are on an axis
-  /// of very few cells or of more than `first` can count: their places and parts are left to the
-  /// common text.
+  /// Clouds that are left to the common text: they lie far out, reach beyond an axis that is not
+  /// periodic, or are on an axis of very few cells or of more than `first` can count.
   bool is_odd[size];
   bool has_odd = false;           ///< one of them at least
   std::int32_t max_cell[3] = {};  ///< the most of `first` on each axis
@@ -31,7 +30,7 @@ void append_positions(const Strided<float> (&pos)[3], Index row, Index num, Assi
 void append_positions(const Strided<double> (&pos)[3], Index row, Index num,
                       AssignmentBlock& block);
 
-/// Sets all but `pos` and `units`.
+/// Sets all but `pos` and `fixed_weight`.
 void locate_assignments(const MeshCells& cells, AssignmentBlock& block);
 
 /// A number for each cell of each axis, from cell `first` to cell `last`.
@@ -39,8 +38,7 @@ struct CellNumbers {
   const LocalIndex* of[3] = {};
   std::int32_t first[3] = {};
   std::int32_t last[3] = {};
-  bool nearest =
-      false;  ///< of a cloud's first two cells the one on its place's side counts, else the first
+  bool nearest = false;  ///< the number of the cell that the particle is in, not of the first one
 };
 /// sums[i] = of the numbers of a cell of cloud i along each axis, of a block without odd ones;
 /// `sums` is aligned and as long as a block, and what is behind the last cloud is written, too.
