@@ -44,16 +44,18 @@ class Link final : public NcclLink {
     }
   }
 
-  ~Link() override { end(); }
+  ~Link() override {
+    end();
+    in_scope(device_, [&] { free_.clear(); });
+  }
 
   int device() const override { return device_; }
   bool is_ready() override { return !is_working(); }
 
   Index start(const Cuda& exec, MessageGroup group) override {
     const DeviceScope scope(device_);
-    Started& started = waiting_.emplace_back();
-    started.group = std::move(group);
-    started.event.record(exec.stream);
+    waiting_.push_back({std::move(group), take_event()});
+    waiting_.back().event.record(exec.stream);
     ++num_started_;
     advance();
     return num_started_ - 1;
@@ -89,6 +91,13 @@ class Link final : public NcclLink {
     Event event;  ///< what was queued before; then, that it is through
   };
 
+  Event take_event() {
+    if (free_.empty()) return Event{};
+    Event event = std::move(free_.back());
+    free_.pop_back();
+    return event;
+  }
+
   /// Whether NCCL is still at its last call: another one must not follow.
   bool is_working() {
     if (comm_ == nullptr) throw CommunicationError("NCCL was given up after an earlier error");
@@ -108,6 +117,7 @@ class Link final : public NcclLink {
       waiting_.pop_front();
     }
     while (!started_.empty() && started_.front().is_reached()) {
+      free_.push_back(std::move(started_.front()));
       started_.pop_front();
       ++num_done_;
     }
@@ -178,6 +188,7 @@ class Link final : public NcclLink {
   NcclCommunicator* comm_ = nullptr;
   std::deque<Started> waiting_;  ///< the first may be issued
   std::deque<Event> started_;    ///< whose work is in the stream
+  std::deque<Event> free_;       ///< for groups to come
   bool is_issued_ = false;
   Index num_started_ = 0;
   Index num_done_ = 0;
