@@ -250,6 +250,18 @@ std::vector<std::string> warnings_of(const Communicator& comm, const Catalogue& 
                   others, catalogue.num_groups_total)};
 }
 
+/// What the catalogue says. Collective.
+Result result_of(const Communicator& comm, const Catalogue& catalogue) {
+  Result result;
+  result.warnings = warnings_of(comm, catalogue);
+  result.num_groups = catalogue.num_groups_total;
+  result.num_members = catalogue.num_members_total;
+  result.checksum = fmt::format("{:016x}", catalogue.checksum);
+  result.members_by_type = count_by_type(comm, catalogue);
+  result.largest = first_rows(catalogue, 10);
+  return result;
+}
+
 template <class Real>
 Result find_groups_of(const Context& context, const io::Snapshot& snapshot, const Plan& plan,
                       io::StagedFiles& files) {
@@ -278,17 +290,11 @@ Result find_groups_of(const Context& context, const io::Snapshot& snapshot, cons
   grouped = {};
   write<Real>(context, {loaded, species, domain, catalogue}, plan, files);
 
-  Result result;
-  result.warnings = warnings_of(context.comm, catalogue);
+  Result result = result_of(context.comm, catalogue);
   result.num_wrapped = domain.num_wrapped();
   result.exchanged = exchanged_over_ranks(context.comm, statistics);
   result.max_particles = context.comm.max(loaded.particles.num());
   result.min_particles = context.comm.min(loaded.particles.num());
-  result.num_groups = catalogue.num_groups_total;
-  result.num_members = catalogue.num_members_total;
-  result.checksum = fmt::format("{:016x}", catalogue.checksum);
-  result.members_by_type = count_by_type(context.comm, catalogue);
-  result.largest = first_rows(catalogue, 10);
   return result;
 }
 
