@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "kernels/common/modes/random.hpp"
+#include "kernels/common/modes/philox.hpp"
 #include "tests/mpi/comm/agreed_error.hpp"
 #include "tests/mpi/comm/late_context.hpp"
 #include "tests/mpi/ics/lpt_case.hpp"
