@@ -10,6 +10,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "kernels/host/sum_rows.hpp"
@@ -131,6 +133,35 @@ struct CellSums {
   Span<Index> sums;
 };
 
+/// The cells that the clouds of a tile cover, as TileSums, but without sums of the tile's own.
+template <int order>
+class AddedCells {
+ public:
+  /// The first cells of clouds are from `first` on.
+  AddedCells(const CellSums& to, const Index (&first)[3])
+      : to_(to),
+        view_{&at(first[0], first[1], first[2]),
+              {first[0], first[1], first[2]},
+              {to.cells.axis[0].stride, to.cells.axis[1].stride}} {}
+
+  void add(const AssignmentBlock& block) { deposit_blocks(block, order, view_); }
+
+  void add(double fixed_weight, const AxisAssignment<order> (&assignment)[3]) {
+    for_each_part<order>(fixed_weight, assignment, [&](int i, int j, int k, Index part) {
+      at(assignment[0].first + i, assignment[1].first + j, assignment[2].first + k) += part;
+    });
+  }
+
+ private:
+  Index& at(Index x, Index y, Index z) {
+    const MeshAxis(&axis)[3] = to_.cells.axis;
+    return to_.sums[axis[0].offset_of(x) + axis[1].offset_of(y) + axis[2].offset_of(z)];
+  }
+
+  CellSums to_;
+  SumsView view_;
+};
+
 /// Particles by tile to the sums of cells.
 template <int order>
 class TileDeposit {
@@ -166,7 +197,8 @@ class TileDeposit {
                   const CellSums& to) const {
     for (Index z = 0; z < tiles_.axis(2).size(); ++z) {
       const Index number = tiles_.number(column.x, column.y, z);
-      if (rows.num_of(number) == 0) continue;
+      const Index num_rows = rows.num_of(number);
+      if (num_rows == 0) continue;
       const Index at[3] = {column.x, column.y, z};
       Index first[3];
       Index num[3];
@@ -174,13 +206,14 @@ class TileDeposit {
         first[a] = begin_of(tiles_.axis(a), at[a]);
         num[a] = tiles_.axis(a).begin_of(at[a] + 1) - first[a];
       }
-      const Index num_cells = num[0] * num[1] * num[2];
-      if (rows.num_of(number) * cells_of_few < num_cells && !closes(first, num, to.cells)) {
-        add_directly(rows, number, first, to);
+      const bool are_few = num_rows * cells_of_few < num[0] * num[1] * num[2];
+      if (are_few && is_in_reach(first, num, to.cells)) {
+        AddedCells<order> cells(to, first);
+        add_rows(rows, number, cells);
         continue;
       }
       tile.start(first, num);
-      rows.for_each_block(number, [&](AssignmentBlock& block) { add_block(block, tile); });
+      add_rows(rows, number, tile);
       tile.finish(to.cells, to.sums);
     }
   }
@@ -189,51 +222,27 @@ class TileDeposit {
   /// Fewer particles than one in so many cells are few.
   static constexpr Index cells_of_few = 8;
 
-  /// Whether clouds may reach from the end of an axis to its beginning.
-  static bool closes(const Index (&first)[3], const Index (&num)[3], const MeshCells& cells) {
-    bool any = false;
+  /// Whether no cloud reaches from the end of an axis to its beginning, and SumsView can count to
+  /// all cells.
+  static bool is_in_reach(const Index (&first)[3], const Index (&num)[3], const MeshCells& cells) {
+    bool all = tile_pitch(order) * cells.axis[0].stride <= std::numeric_limits<std::int32_t>::max();
     for (int a = 0; a < 3; ++a)
-      any = any || (cells.axis[a].wraps && first[a] + num[a] + order - 1 > cells.axis[a].num);
-    return any;
+      all = all && !(cells.axis[a].wraps && first[a] + num[a] + order - 1 > cells.axis[a].num);
+    return all;
   }
 
-  template <class Rows>
-  void add_directly(const Rows& rows, Index tile, const Index (&first)[3],
-                    const CellSums& to) const {
-    const MeshAxis(&axis)[3] = to.cells.axis;
-    const SumsView view{to.sums.data() + axis[0].offset_of(first[0]) + axis[1].offset_of(first[1]) +
-                            axis[2].offset_of(first[2]),
-                        {first[0], first[1], first[2]},
-                        {axis[0].stride, axis[1].stride}};
+  /// To the sums of the tile or to the cells.
+  template <class Rows, class Sums>
+  void add_rows(const Rows& rows, Index tile, Sums& sums) const {
     rows.for_each_block(tile, [&](AssignmentBlock& block) {
       locate_assignments(tiles_.cells(), block);
-      deposit_blocks(block, order, view);
-      for_each_odd(block, [&](double fixed_weight, const AxisAssignment<order>(&assignment)[3]) {
-        for_each_part<order>(fixed_weight, assignment, [&](int i, int j, int k, Index part) {
-          to.sums[axis[0].offset_of(assignment[0].first + i) +
-                  axis[1].offset_of(assignment[1].first + j) +
-                  axis[2].offset_of(assignment[2].first + k)] += part;
-        });
-      });
-    });
-  }
-
-  /// add(fixed_weight, assignment)
-  template <class Add>
-  void for_each_odd(const AssignmentBlock& block, const Add& add) const {
-    for (int at = 0; block.has_odd && at < block.num; ++at) {
-      if (!block.is_odd[at]) continue;
-      const MassAssignment<order, double> assignment(
-          tiles_.cells(), {{block.pos[0][at], block.pos[1][at], block.pos[2][at]}});
-      add(block.fixed_weight[at], assignment.axis);
-    }
-  }
-
-  void add_block(AssignmentBlock& block, TileSums<order>& tile) const {
-    locate_assignments(tiles_.cells(), block);
-    tile.add(block);
-    for_each_odd(block, [&](double fixed_weight, const AxisAssignment<order>(&assignment)[3]) {
-      tile.add(fixed_weight, assignment);
+      sums.add(block);
+      for (int at = 0; block.has_odd && at < block.num; ++at) {
+        if (!block.is_odd[at]) continue;
+        const MassAssignment<order, double> assignment(
+            tiles_.cells(), {{block.pos[0][at], block.pos[1][at], block.pos[2][at]}});
+        sums.add(block.fixed_weight[at], assignment.axis);
+      }
     });
   }
 
