@@ -1,6 +1,7 @@
 // Columns of the particles in group order.
 
 #include "kernels/on.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
@@ -104,9 +105,6 @@ void gather_in_group_order(const Domain<Real>& domain, const Catalogue& catalogu
   });
 }
 
-template void gather_in_group_order(const Domain<float>&, const Catalogue&,
-                                    const std::vector<ColumnView>&, void*);
-template void gather_in_group_order(const Domain<double>&, const Catalogue&,
-                                    const std::vector<ColumnView>&, void*);
+ZHALO_FOR_REALS(gather_in_group_order);
 
 }  // namespace zhalo

@@ -3,6 +3,7 @@
 #include "kernels/catalogue.hpp"
 #include "kernels/on.hpp"
 #include "src/core/host_copies.hpp"
+#include "src/core/instantiate.hpp"
 
 namespace zhalo {
 
@@ -90,7 +91,6 @@ void validate_input(const Labelled<Real>& input, int num_types) {
 
 template struct Labelled<float>;
 template struct Labelled<double>;
-template void validate_input(const Labelled<float>&, int);
-template void validate_input(const Labelled<double>&, int);
+ZHALO_FOR_REALS(validate_input);
 
 }  // namespace zhalo

@@ -10,6 +10,7 @@
 #include "kernels/particles.hpp"
 #include "kernels/sort.hpp"
 #include "src/core/host_copies.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/domain/balance.hpp"
 
 namespace zhalo {
@@ -246,9 +247,6 @@ std::uint64_t take_sums(const Exec& exec, const GroupSums& sums, const Buffer<st
   return hash_on_host.front();
 }
 
-template GroupSums sum_properties(const Context&, const GroupMembers<float>&,
-                                  const kernels::HaloFrame&, const Catalogue&);
-template GroupSums sum_properties(const Context&, const GroupMembers<double>&,
-                                  const kernels::HaloFrame&, const Catalogue&);
+ZHALO_FOR_REALS(sum_properties);
 
 }  // namespace zhalo

@@ -6,6 +6,7 @@
 
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
 #include "src/domain/positions.hpp"
@@ -76,10 +77,7 @@ PositionCounts count_positions(const Context& context, const Particles<Real>& pa
   });
 }
 
-template PositionCounts count_positions(const Context&, const Particles<float>&, const Box&,
-                                        const PositionsOf&);
-template PositionCounts count_positions(const Context&, const Particles<double>&, const Box&,
-                                        const PositionsOf&);
+ZHALO_FOR_REALS(count_positions);
 
 namespace {
 

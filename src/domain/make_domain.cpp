@@ -7,6 +7,7 @@
 #include "kernels/on.hpp"
 #include "kernels/sort.hpp"
 #include "src/core/host_copies.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/balance.hpp"
 #include "src/domain/domain_state.hpp"
@@ -265,22 +266,11 @@ void unscale(const Exec& exec, SortedColumns<Real>& sorted, Buffer<Real> (&to)[3
 
 template struct DomainState<float>;
 template struct DomainState<double>;
-template std::shared_ptr<DomainState<float>> make_domain(const Context&,
-                                                         const std::vector<SpeciesInput<float>>&,
-                                                         const Box&, const DomainRequest&);
-template std::shared_ptr<DomainState<double>> make_domain(const Context&,
-                                                          const std::vector<SpeciesInput<double>>&,
-                                                          const Box&, const DomainRequest&);
-template void unscale(const Exec&, SortedColumns<float>&, Buffer<float> (&)[3]);
-template void unscale(const Exec&, SortedColumns<double>&, Buffer<double> (&)[3]);
-
-template void ensure_keys(DomainState<float>&, int);
-template void ensure_keys(DomainState<double>&, int);
-template void ensure_global_index(DomainState<float>&, int);
-template void ensure_global_index(DomainState<double>&, int);
-template void add_columns(DomainState<float>&, const std::vector<Particles<float>>&);
-template void add_columns(DomainState<double>&, const std::vector<Particles<double>>&);
-template Particles<float> stored_particles(const DomainState<float>&);
-template Particles<double> stored_particles(const DomainState<double>&);
+ZHALO_FOR_REALS(make_domain);
+ZHALO_FOR_REALS(unscale);
+ZHALO_FOR_REALS(ensure_keys);
+ZHALO_FOR_REALS(ensure_global_index);
+ZHALO_FOR_REALS(add_columns);
+ZHALO_FOR_REALS(stored_particles);
 
 }  // namespace zhalo

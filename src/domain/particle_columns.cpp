@@ -6,6 +6,7 @@
 
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/domain/positions.hpp"
 
 namespace zhalo {
@@ -204,8 +205,7 @@ void ParticleColumns<Real>::show_in(Particles<Real>& particles) const {
   if (!type_.empty()) segment.type = {type_.data(), type_.size() == 1 ? 0 : Index{1}};
 }
 
-template ColumnTraits agree_on_columns(const Context&, const std::vector<Particles<float>>&);
-template ColumnTraits agree_on_columns(const Context&, const std::vector<Particles<double>>&);
+ZHALO_FOR_REALS(agree_on_columns);
 template class ParticleColumns<float>;
 template class ParticleColumns<double>;
 

@@ -6,6 +6,7 @@
 #include "kernels/lpt.hpp"
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/mode_tables.hpp"
 #include "zhalo/comm/device_memory.hpp"
@@ -207,13 +208,8 @@ std::array<Field<T>, 3> second_order_displacement(const Context& context, const 
   });
 }
 
-template LptParticles<float> displace(const Context&, const Modes<float>&, const LptOptions&);
-template LptParticles<double> displace(const Context&, const Modes<double>&, const LptOptions&);
-template std::array<Field<float>, 3> first_order_displacement(const Context&, const Modes<float>&);
-template std::array<Field<double>, 3> first_order_displacement(const Context&,
-                                                               const Modes<double>&);
-template std::array<Field<float>, 3> second_order_displacement(const Context&, const Modes<float>&);
-template std::array<Field<double>, 3> second_order_displacement(const Context&,
-                                                                const Modes<double>&);
+ZHALO_FOR_REALS(displace);
+ZHALO_FOR_REALS(first_order_displacement);
+ZHALO_FOR_REALS(second_order_displacement);
 
 }  // namespace zhalo

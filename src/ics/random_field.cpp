@@ -1,6 +1,7 @@
 #include <numbers>
 
 #include "kernels/on.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/fft/box_messages.hpp"
 #include "src/mesh/mode_tables.hpp"
@@ -76,9 +77,6 @@ Modes<T> random_modes(const Context& context, const Decomposition& decomposition
   return modes;
 }
 
-template Modes<float> random_modes(const Context&, const Decomposition&, const LinearPower&,
-                                   const RandomFieldOptions&);
-template Modes<double> random_modes(const Context&, const Decomposition&, const LinearPower&,
-                                    const RandomFieldOptions&);
+ZHALO_FOR_REALS(random_modes);
 
 }  // namespace zhalo

@@ -8,6 +8,7 @@
 
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
 #include "src/knn/quantity_input.hpp"
@@ -17,11 +18,10 @@
 #include "zhalo/knn/within.hpp"
 
 namespace zhalo {
-namespace {
 
 template <class Real>
-Buffer<Index> count(const Context& context, const KnnTargets<Real>& targets, const Box& box,
-                    const WithinOptions& options) {
+Buffer<Index> count_within_of(const Context& context, const KnnTargets<Real>& targets,
+                              const Box& box, const WithinOptions& options) {
   return together(context.comm, [&] {
     NeighbourSearch search = options.search();
     search.counts_only = true;
@@ -39,36 +39,7 @@ Buffer<Index> count(const Context& context, const KnnTargets<Real>& targets, con
   });
 }
 
-}  // namespace
-
-template <class Real>
-Buffer<Index> count_within(const Context& context, const Particles<Real>& particles, const Box& box,
-                           const WithinOptions& options) {
-  return count<Real>(context, particles, box, options);
-}
-
-template <class Real>
-Buffer<Index> count_within(const Context& context, const Queries<Real>& among, const Box& box,
-                           const WithinOptions& options) {
-  return count<Real>(context, among, box, options);
-}
-
-template <class Real>
-Buffer<Index> count_within(const Domain<Real>& domain, const WithinOptions& options,
-                           const KnnSpecies& species) {
-  return count<Real>(domain.context(), {domain, species}, domain.box(), options);
-}
-
-template Buffer<Index> count_within(const Domain<float>&, const WithinOptions&, const KnnSpecies&);
-template Buffer<Index> count_within(const Domain<double>&, const WithinOptions&, const KnnSpecies&);
-template Buffer<Index> count_within(const Context&, const Particles<float>&, const Box&,
-                                    const WithinOptions&);
-template Buffer<Index> count_within(const Context&, const Particles<double>&, const Box&,
-                                    const WithinOptions&);
-template Buffer<Index> count_within(const Context&, const Queries<float>&, const Box&,
-                                    const WithinOptions&);
-template Buffer<Index> count_within(const Context&, const Queries<double>&, const Box&,
-                                    const WithinOptions&);
+ZHALO_FOR_REALS(count_within_of);
 
 namespace {
 
@@ -298,11 +269,9 @@ const std::byte* bytes_of_column(const std::vector<Buffer<std::byte>>& columns, 
   return column.data();
 }
 
-namespace {
-
 template <class Real>
-KnnResult<Real> find(const Context& context, const KnnTargets<Real>& targets, const Box& box,
-                     const KnnOptions& options, const KnnOutput& output) {
+KnnResult<Real> knn_of(const Context& context, const KnnTargets<Real>& targets, const Box& box,
+                       const KnnOptions& options, const KnnOutput& output) {
   return together(context.comm, [&] {
     validate(options.k >= 1 && options.k <= max_neighbours, "k is {} (must be 1 to {})", options.k,
              max_neighbours);
@@ -335,37 +304,6 @@ KnnResult<Real> find(const Context& context, const KnnTargets<Real>& targets, co
   });
 }
 
-}  // namespace
-
-template <class Real>
-KnnResult<Real> knn(const Context& context, const Particles<Real>& particles, const Box& box,
-                    const KnnOptions& options, const KnnOutput& output) {
-  return find<Real>(context, particles, box, options, output);
-}
-
-template <class Real>
-KnnResult<Real> knn(const Context& context, const Queries<Real>& among, const Box& box,
-                    const KnnOptions& options, const KnnOutput& output) {
-  return find<Real>(context, among, box, options, output);
-}
-
-template <class Real>
-KnnResult<Real> knn(const Domain<Real>& domain, const KnnOptions& options, const KnnOutput& output,
-                    const KnnSpecies& species) {
-  return find<Real>(domain.context(), {domain, species}, domain.box(), options, output);
-}
-
-template KnnResult<float> knn(const Domain<float>&, const KnnOptions&, const KnnOutput&,
-                              const KnnSpecies&);
-template KnnResult<double> knn(const Domain<double>&, const KnnOptions&, const KnnOutput&,
-                               const KnnSpecies&);
-template KnnResult<float> knn(const Context&, const Particles<float>&, const Box&,
-                              const KnnOptions&, const KnnOutput&);
-template KnnResult<double> knn(const Context&, const Particles<double>&, const Box&,
-                               const KnnOptions&, const KnnOutput&);
-template KnnResult<float> knn(const Context&, const Queries<float>&, const Box&, const KnnOptions&,
-                              const KnnOutput&);
-template KnnResult<double> knn(const Context&, const Queries<double>&, const Box&,
-                               const KnnOptions&, const KnnOutput&);
+ZHALO_FOR_REALS(knn_of);
 
 }  // namespace zhalo

@@ -5,6 +5,7 @@
 
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
 #include "src/knn/quantity_input.hpp"
@@ -131,10 +132,7 @@ kernels::QuantityColumns QuantityInput<Real>::at_neighbours(const NeighbourLists
   return at_neighbours;
 }
 
-template std::optional<kernels::EqualMasses> equal_masses_of(const Context&,
-                                                             const Particles<float>&);
-template std::optional<kernels::EqualMasses> equal_masses_of(const Context&,
-                                                             const Particles<double>&);
+ZHALO_FOR_REALS(equal_masses_of);
 template class QuantityInput<float>;
 template class QuantityInput<double>;
 
@@ -152,47 +150,5 @@ QuantityNeeds needs_of(const std::vector<QuantityOptions>& quantities) {
   }
   return all;
 }
-
-namespace {
-
-/// Without lists.
-KnnOutput only(const QuantityOptions& quantity) {
-  return {.distances = false, .indices = false, .quantities = {quantity}};
-}
-
-}  // namespace
-
-template <class Real>
-Buffer<double> neighbour_quantity(const Context& context, const Particles<Real>& particles,
-                                  const Box& box, const KnnOptions& options,
-                                  const QuantityOptions& quantity) {
-  return std::move(knn(context, particles, box, options, only(quantity)).quantities[0]);
-}
-
-template <class Real>
-Buffer<double> neighbour_quantity(const Context& context, const Queries<Real>& among,
-                                  const Box& box, const KnnOptions& options,
-                                  const QuantityOptions& quantity) {
-  return std::move(knn(context, among, box, options, only(quantity)).quantities[0]);
-}
-
-template <class Real>
-Buffer<double> neighbour_quantity(const Domain<Real>& domain, const KnnOptions& options,
-                                  const QuantityOptions& quantity, const KnnSpecies& species) {
-  return std::move(knn(domain, options, only(quantity), species).quantities[0]);
-}
-
-template Buffer<double> neighbour_quantity(const Domain<float>&, const KnnOptions&,
-                                           const QuantityOptions&, const KnnSpecies&);
-template Buffer<double> neighbour_quantity(const Domain<double>&, const KnnOptions&,
-                                           const QuantityOptions&, const KnnSpecies&);
-template Buffer<double> neighbour_quantity(const Context&, const Particles<float>&, const Box&,
-                                           const KnnOptions&, const QuantityOptions&);
-template Buffer<double> neighbour_quantity(const Context&, const Particles<double>&, const Box&,
-                                           const KnnOptions&, const QuantityOptions&);
-template Buffer<double> neighbour_quantity(const Context&, const Queries<float>&, const Box&,
-                                           const KnnOptions&, const QuantityOptions&);
-template Buffer<double> neighbour_quantity(const Context&, const Queries<double>&, const Box&,
-                                           const KnnOptions&, const QuantityOptions&);
 
 }  // namespace zhalo

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/on.hpp"
+#include "src/core/instantiate.hpp"
 
 namespace zhalo {
 
@@ -73,9 +74,6 @@ SearchInput<Real> make_search_input(const Context& context, const KnnTargets<Rea
   return input;
 }
 
-template SearchInput<float> make_search_input(const Context&, const KnnTargets<float>&, const Box&,
-                                              const std::vector<ColumnView>&);
-template SearchInput<double> make_search_input(const Context&, const KnnTargets<double>&,
-                                               const Box&, const std::vector<ColumnView>&);
+ZHALO_FOR_REALS(make_search_input);
 
 }  // namespace zhalo

@@ -5,6 +5,7 @@
 
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/field_transform.hpp"
 #include "src/mesh/mode_tables.hpp"
@@ -81,17 +82,11 @@ void to_overdensity(const Context& context, Field<T>& field, double mean) {
   divide(context, field, mean, -1);
 }
 
-template void to_mean_units(const Context&, Field<float>&, double);
-template void to_mean_units(const Context&, Field<double>&, double);
-template void to_overdensity(const Context&, Field<float>&, double);
-template void to_overdensity(const Context&, Field<double>&, double);
-template DensityModes<float> density_modes(const Context&, const Decomposition&,
-                                           const Particles<float>&, const DensityOptions&);
-template DensityModes<float> density_modes(const Context&, const Decomposition&,
-                                           const Particles<double>&, const DensityOptions&);
-template DensityModes<double> density_modes(const Context&, const Decomposition&,
-                                            const Particles<float>&, const DensityOptions&);
-template DensityModes<double> density_modes(const Context&, const Decomposition&,
-                                            const Particles<double>&, const DensityOptions&);
+ZHALO_FOR_REALS(to_mean_units);
+ZHALO_FOR_REALS(to_overdensity);
+#define ZHALO_DENSITY_MODES(T, Real)                                           \
+  template DensityModes<T> density_modes(const Context&, const Decomposition&, \
+                                         const Particles<Real>&, const DensityOptions&);
+ZHALO_FOR_REAL_PAIRS(ZHALO_DENSITY_MODES)
 
 }  // namespace zhalo

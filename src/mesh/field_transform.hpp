@@ -35,7 +35,4 @@ class FieldTransform {
   Buffer<T> cells_;
 };
 
-extern template class FieldTransform<float>;
-extern template class FieldTransform<double>;
-
 }  // namespace zhalo

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "src/comm/agreement.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/mesh/field_transform.hpp"
 #include "src/mesh/mode_tables.hpp"
 
@@ -72,29 +73,12 @@ std::array<Field<T>, 3> acceleration_fields(const Context& context, const Modes<
   return finish_together(context, [&] { return make_accelerations(context, source, options); });
 }
 
-template Buffer<float> potential_at(const Context&, const Modes<float>&, const Particles<float>&,
-                                    const GravityOptions&);
-template Buffer<float> potential_at(const Context&, const Modes<float>&, const Particles<double>&,
-                                    const GravityOptions&);
-template Buffer<double> potential_at(const Context&, const Modes<double>&, const Particles<float>&,
-                                     const GravityOptions&);
-template Buffer<double> potential_at(const Context&, const Modes<double>&, const Particles<double>&,
-                                     const GravityOptions&);
-template std::array<Buffer<float>, 3> acceleration_at(const Context&, const Modes<float>&,
-                                                      const Particles<float>&,
-                                                      const GravityOptions&);
-template std::array<Buffer<float>, 3> acceleration_at(const Context&, const Modes<float>&,
-                                                      const Particles<double>&,
-                                                      const GravityOptions&);
-template std::array<Buffer<double>, 3> acceleration_at(const Context&, const Modes<double>&,
-                                                       const Particles<float>&,
-                                                       const GravityOptions&);
-template std::array<Buffer<double>, 3> acceleration_at(const Context&, const Modes<double>&,
-                                                       const Particles<double>&,
-                                                       const GravityOptions&);
-template std::array<Field<float>, 3> acceleration_fields(const Context&, const Modes<float>&,
-                                                         const GravityOptions&);
-template std::array<Field<double>, 3> acceleration_fields(const Context&, const Modes<double>&,
-                                                          const GravityOptions&);
+#define ZHALO_GRAVITY_AT(T, Real)                                                          \
+  template Buffer<T> potential_at(const Context&, const Modes<T>&, const Particles<Real>&, \
+                                  const GravityOptions&);                                  \
+  template std::array<Buffer<T>, 3> acceleration_at(                                       \
+      const Context&, const Modes<T>&, const Particles<Real>&, const GravityOptions&);
+ZHALO_FOR_REAL_PAIRS(ZHALO_GRAVITY_AT)
+ZHALO_FOR_REALS(acceleration_fields);
 
 }  // namespace zhalo

@@ -7,6 +7,7 @@
 
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/field_transform.hpp"
 #include "src/mesh/mode_tables.hpp"
@@ -70,14 +71,12 @@ Modes<T> copy_of(const Context& context, const Modes<T>& modes) {
 
 template class Modes<float>;
 template class Modes<double>;
-template Modes<float> to_modes(const Context&, const Field<float>&);
-template Modes<double> to_modes(const Context&, const Field<double>&);
+ZHALO_FOR_REALS(to_modes);
 template void to_field(const Context&, const Modes<float>&, Field<float>&);
 template void to_field(const Context&, const Modes<double>&, Field<double>&);
 template void to_field(const Context&, Modes<float>&&, Field<float>&);
 template void to_field(const Context&, Modes<double>&&, Field<double>&);
-template Modes<float> copy_of(const Context&, const Modes<float>&);
-template Modes<double> copy_of(const Context&, const Modes<double>&);
+ZHALO_FOR_REALS(copy_of);
 
 namespace {
 
@@ -254,23 +253,14 @@ void interlace(const Context& context, Modes<T>& modes, const Modes<T>& shifted)
   });
 }
 
-template void smooth_gaussian(const Context&, Modes<float>&, double);
-template void smooth_gaussian(const Context&, Modes<double>&, double);
-template void smooth_top_hat(const Context&, Modes<float>&, double);
-template void smooth_top_hat(const Context&, Modes<double>&, double);
-template void compensate(const Context&, Modes<float>&, Window, Compensation);
-template void compensate(const Context&, Modes<double>&, Window, Compensation);
-template void solve_poisson(const Context&, Modes<float>&, Laplacian);
-template void solve_poisson(const Context&, Modes<double>&, Laplacian);
-template void differentiate(const Context&, Modes<float>&, int, Derivative);
-template void differentiate(const Context&, Modes<double>&, int, Derivative);
-template void differentiate_twice(const Context&, Modes<float>&, int);
-template void differentiate_twice(const Context&, Modes<double>&, int);
-template void scale(const Context&, Modes<float>&, double);
-template void scale(const Context&, Modes<double>&, double);
-template void add(const Context&, Modes<float>&, const Modes<float>&, double);
-template void add(const Context&, Modes<double>&, const Modes<double>&, double);
-template void interlace(const Context&, Modes<float>&, const Modes<float>&);
-template void interlace(const Context&, Modes<double>&, const Modes<double>&);
+ZHALO_FOR_REALS(smooth_gaussian);
+ZHALO_FOR_REALS(smooth_top_hat);
+ZHALO_FOR_REALS(compensate);
+ZHALO_FOR_REALS(solve_poisson);
+ZHALO_FOR_REALS(differentiate);
+ZHALO_FOR_REALS(differentiate_twice);
+ZHALO_FOR_REALS(scale);
+ZHALO_FOR_REALS(add);
+ZHALO_FOR_REALS(interlace);
 
 }  // namespace zhalo

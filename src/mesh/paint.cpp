@@ -2,6 +2,7 @@
 
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/mesh/painting.hpp"
 
 namespace zhalo {
@@ -18,13 +19,9 @@ PaintReport paint(const Context& context, const Particles<Real>& particles, Fiel
   });
 }
 
-template PaintReport paint(const Context&, const Particles<float>&, Field<float>&,
-                           const PaintOptions&);
-template PaintReport paint(const Context&, const Particles<float>&, Field<double>&,
-                           const PaintOptions&);
-template PaintReport paint(const Context&, const Particles<double>&, Field<float>&,
-                           const PaintOptions&);
-template PaintReport paint(const Context&, const Particles<double>&, Field<double>&,
-                           const PaintOptions&);
+#define ZHALO_PAINT(T, Real)                                                    \
+  template PaintReport paint(const Context&, const Particles<Real>&, Field<T>&, \
+                             const PaintOptions&);
+ZHALO_FOR_REAL_PAIRS(ZHALO_PAINT)
 
 }  // namespace zhalo

@@ -44,7 +44,4 @@ class Painting {
   PaintReport report_;
 };
 
-extern template class Painting<float>;
-extern template class Painting<double>;
-
 }  // namespace zhalo

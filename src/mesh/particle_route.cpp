@@ -6,6 +6,7 @@
 
 #include "kernels/on.hpp"
 #include "kernels/sort.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/domain/balance.hpp"
 #include "src/domain/positions.hpp"
 
@@ -188,9 +189,6 @@ void for_each_routed(const Context& context, const Decomposition& decomposition,
   }
 }
 
-template void for_each_routed(const Context&, const Decomposition&, const Route<float>&,
-                              const std::function<void(const RoutedPart<float>&)>&);
-template void for_each_routed(const Context&, const Decomposition&, const Route<double>&,
-                              const std::function<void(const RoutedPart<double>&)>&);
+ZHALO_FOR_REALS(for_each_routed);
 
 }  // namespace zhalo

@@ -11,6 +11,7 @@
 
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/mode_tables.hpp"
 
@@ -290,11 +291,7 @@ double shot_noise(const PaintReport& report, const Grid& grid) {
   return grid.box.volume() / report.effective_number;
 }
 
-template PowerSpectrum power_spectrum(const Context&, const Modes<float>&, const PowerOptions&);
-template PowerSpectrum power_spectrum(const Context&, const Modes<double>&, const PowerOptions&);
-template PowerSpectrum cross_power_spectrum(const Context&, const Modes<float>&,
-                                            const Modes<float>&, const PowerOptions&);
-template PowerSpectrum cross_power_spectrum(const Context&, const Modes<double>&,
-                                            const Modes<double>&, const PowerOptions&);
+ZHALO_FOR_REALS(power_spectrum);
+ZHALO_FOR_REALS(cross_power_spectrum);
 
 }  // namespace zhalo

@@ -2,6 +2,7 @@
 
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/positions.hpp"
 #include "src/mesh/painted_cells.hpp"
@@ -129,15 +130,9 @@ std::vector<Buffer<T>> readout(const Context& context, const std::vector<const F
   });
 }
 
-template std::vector<Buffer<float>> readout(const Context&, const std::vector<const Field<float>*>&,
-                                            const Particles<float>&, Window);
-template std::vector<Buffer<float>> readout(const Context&, const std::vector<const Field<float>*>&,
-                                            const Particles<double>&, Window);
-template std::vector<Buffer<double>> readout(const Context&,
-                                             const std::vector<const Field<double>*>&,
-                                             const Particles<float>&, Window);
-template std::vector<Buffer<double>> readout(const Context&,
-                                             const std::vector<const Field<double>*>&,
-                                             const Particles<double>&, Window);
+#define ZHALO_READOUT(T, Real)                                                                 \
+  template std::vector<Buffer<T>> readout(const Context&, const std::vector<const Field<T>*>&, \
+                                          const Particles<Real>&, Window);
+ZHALO_FOR_REAL_PAIRS(ZHALO_READOUT)
 
 }  // namespace zhalo

@@ -6,6 +6,7 @@
 #include "kernels/on.hpp"
 #include "kernels/tree.hpp"
 #include "src/core/host_copies.hpp"
+#include "src/core/instantiate.hpp"
 
 namespace zhalo {
 namespace {
@@ -236,7 +237,6 @@ std::vector<Neighbour> higher_neighbours(const Communicator& comm, const CoarseB
   return neighbours;
 }
 
-template CoarseBoxes coarse_boxes(const Exec&, const kernels::TreeView<float>&);
-template CoarseBoxes coarse_boxes(const Exec&, const kernels::TreeView<double>&);
+ZHALO_FOR_REALS(coarse_boxes);
 
 }  // namespace zhalo

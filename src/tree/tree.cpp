@@ -4,6 +4,7 @@
 #include "kernels/particles.hpp"
 #include "kernels/sort.hpp"
 #include "kernels/tree.hpp"
+#include "src/core/instantiate.hpp"
 
 namespace zhalo {
 namespace {
@@ -99,7 +100,6 @@ std::shared_ptr<const Tree<Real>> tree_of(DomainState<Real>& domain, int species
 
 template class Tree<float>;
 template class Tree<double>;
-template std::shared_ptr<const Tree<float>> tree_of(DomainState<float>&, int, const TreeOptions&);
-template std::shared_ptr<const Tree<double>> tree_of(DomainState<double>&, int, const TreeOptions&);
+ZHALO_FOR_REALS(tree_of);
 
 }  // namespace zhalo

@@ -47,9 +47,4 @@ template <class Real>
 AttachResult attach_particles(const Domain<Real>& domain, Span<const Index> label, double radius,
                               const KnnSpecies& species = {.queries = 1, .targets = 0});
 
-extern template AttachResult attach_particles(const Context&, const LabelledParticles<float>&,
-                                              const Particles<float>&, const Box&, double);
-extern template AttachResult attach_particles(const Context&, const LabelledParticles<double>&,
-                                              const Particles<double>&, const Box&, double);
-
 }  // namespace zhalo

@@ -110,25 +110,6 @@ template <class Real>
 Catalogue make_catalogue(const Context& context, const Particles<Real>& particles, const Box& box,
                          Span<const Index> label, const CatalogueOptions& options);
 
-extern template Catalogue make_catalogue(const Domain<float>&, const FofResult&,
-                                         const CatalogueOptions&);
-extern template Catalogue make_catalogue(const Domain<double>&, const FofResult&,
-                                         const CatalogueOptions&);
-extern template Catalogue make_catalogue(const Domain<float>&, Span<const Index>,
-                                         const CatalogueOptions&);
-extern template Catalogue make_catalogue(const Domain<double>&, Span<const Index>,
-                                         const CatalogueOptions&);
-extern template Catalogue make_catalogue(const Domain<float>&,
-                                         const std::vector<Span<const Index>>&,
-                                         const CatalogueOptions&);
-extern template Catalogue make_catalogue(const Domain<double>&,
-                                         const std::vector<Span<const Index>>&,
-                                         const CatalogueOptions&);
-extern template Catalogue make_catalogue(const Context&, const Particles<float>&, const Box&,
-                                         Span<const Index>, const CatalogueOptions&);
-extern template Catalogue make_catalogue(const Context&, const Particles<double>&, const Box&,
-                                         Span<const Index>, const CatalogueOptions&);
-
 /// Brings a column of the particles into group order. The column is in the order of group_of, in
 /// memory of the context's Exec. `to` has room for members.size() elements on this rank. Collective
 /// over the ranks that made the catalogue. InputError unless a column has one element for each of
@@ -168,10 +149,5 @@ Buffer<T> in_group_order(const Domain<Real>& domain, const Catalogue& catalogue,
     return ordered;
   });
 }
-
-extern template void gather_in_group_order(const Domain<float>&, const Catalogue&,
-                                           const std::vector<ColumnView>&, void*);
-extern template void gather_in_group_order(const Domain<double>&, const Catalogue&,
-                                           const std::vector<ColumnView>&, void*);
 
 }  // namespace zhalo

@@ -137,7 +137,4 @@ class Domain {
   std::shared_ptr<DomainState<Real>> state_;
 };
 
-extern template class Domain<float>;
-extern template class Domain<double>;
-
 }  // namespace zhalo

@@ -51,11 +51,6 @@ struct GlobalRange {
 /// The part of a rank with `num` particles. Collective.
 GlobalRange global_range(const Communicator& comm, Index num);
 
-extern template struct ParticleSegment<float>;
-extern template struct ParticleSegment<double>;
-extern template struct Particles<float>;
-extern template struct Particles<double>;
-
 struct PositionCounts {
   Index num_particles = 0;  ///< over all ranks
   /// Those outside a periodic axis, which searches wrap into the box.
@@ -75,10 +70,5 @@ struct PositionsOf {
 template <class Real>
 PositionCounts count_positions(const Context& context, const Particles<Real>& particles,
                                const Box& box, const PositionsOf& of = {});
-
-extern template PositionCounts count_positions(const Context&, const Particles<float>&, const Box&,
-                                               const PositionsOf&);
-extern template PositionCounts count_positions(const Context&, const Particles<double>&, const Box&,
-                                               const PositionsOf&);
 
 }  // namespace zhalo

@@ -146,11 +146,6 @@ class Fft {
   std::unique_ptr<fft::FftPlan<T>> plan_;
 };
 
-extern template class Fft<float>;
-extern template class Fft<double>;
-extern template class Fft<std::complex<float>>;
-extern template class Fft<std::complex<double>>;
-
 /// One decomposition and set of options that was timed.
 struct FftTrial {
   Decomposition decomposition;

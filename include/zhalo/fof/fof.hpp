@@ -78,11 +78,4 @@ FofResult friends_of_friends(const Context& context, const Particles<Real>& part
 template <class Real>
 FofResult friends_of_friends(const Domain<Real>& domain, const FofOptions& options);
 
-extern template FofResult friends_of_friends(const Domain<float>&, const FofOptions&);
-extern template FofResult friends_of_friends(const Domain<double>&, const FofOptions&);
-extern template FofResult friends_of_friends(const Context&, const Particles<float>&, const Box&,
-                                             const FofOptions&);
-extern template FofResult friends_of_friends(const Context&, const Particles<double>&, const Box&,
-                                             const FofOptions&);
-
 }  // namespace zhalo

@@ -62,6 +62,32 @@ struct KnnSpecies {
   int targets = 0;
 };
 
+/// The particles to search and the queries: the caller's, or species of a domain.
+template <class Real>
+struct KnnTargets {
+  const Particles<Real>* particles = nullptr;
+  const Particles<Real>* queries = nullptr;  ///< null: the particles themselves
+  const Domain<Real>* domain = nullptr;      ///< instead of both
+  KnnSpecies species{};
+
+  KnnTargets(const Particles<Real>& all) : particles(&all) {}
+  KnnTargets(const Queries<Real>& both) : particles(&both.particles), queries(&both.queries) {}
+  KnnTargets(const Domain<Real>& all, const KnnSpecies& which) : domain(&all), species(which) {}
+
+  bool has_queries() const {
+    return domain != nullptr ? species.queries != species.targets : queries != nullptr;
+  }
+  /// Number of this rank's particles that may be neighbours. Columns have one element for each.
+  Index num_particles() const {
+    return domain != nullptr ? domain->num(species.targets) : particles->num();
+  }
+  /// Number of this rank's queries. Results are in their order.
+  Index num_queries() const {
+    if (domain != nullptr) return domain->num(species.queries);
+    return queries == nullptr ? particles->num() : queries->num();
+  }
+};
+
 enum class RowOrder {
   caller,  ///< one row per query of this rank, in the caller's order
   /// The order of the search: queries along the Z-order, in even parts over the ranks.
@@ -111,6 +137,11 @@ struct KnnResult {
   }
 };
 
+/// knn() of any targets.
+template <class Real>
+KnnResult<Real> knn_of(const Context& context, const KnnTargets<Real>& targets, const Box& box,
+                       const KnnOptions& options, const KnnOutput& output);
+
 /// Finds the k nearest particles of every particle.
 ///
 /// Collective. Particles may be in any order, on any rank; they are not changed. Distances are
@@ -123,20 +154,26 @@ struct KnnResult {
 /// between ranks; OutOfMemory.
 template <class Real>
 KnnResult<Real> knn(const Context& context, const Particles<Real>& particles, const Box& box,
-                    const KnnOptions& options, const KnnOutput& output = {});
+                    const KnnOptions& options, const KnnOutput& output = {}) {
+  return knn_of<Real>(context, particles, box, options, output);
+}
 
 /// Finds the k nearest particles of every query point. A particle at the position of a query is a
 /// neighbour at distance 0. Queries may also lie outside a box that is not periodic. Like
 /// particles, they may be on any rank.
 template <class Real>
-KnnResult<Real> knn(const Context& context, const Queries<Real>& search, const Box& box,
-                    const KnnOptions& options, const KnnOutput& output = {});
+KnnResult<Real> knn(const Context& context, const Queries<Real>& among, const Box& box,
+                    const KnnOptions& options, const KnnOutput& output = {}) {
+  return knn_of<Real>(context, among, box, options, output);
+}
 
 /// The same in a domain. Nothing is sorted, and only what other ranks need is sent. Columns and
 /// rows are in the domain's order, whatever output.order says. If only quantities are wanted, the
 /// result has no `query`, unless output.order is RowOrder::domain.
 template <class Real>
 KnnResult<Real> knn(const Domain<Real>& domain, const KnnOptions& options,
-                    const KnnOutput& output = {}, const KnnSpecies& species = {});
+                    const KnnOutput& output = {}, const KnnSpecies& species = {}) {
+  return knn_of<Real>(domain.context(), {domain, species}, domain.box(), options, output);
+}
 
 }  // namespace zhalo

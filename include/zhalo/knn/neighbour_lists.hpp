@@ -33,32 +33,6 @@ struct NeighbourSearch {
         columns(std::move(carried)) {}
 };
 
-/// The particles to search and the queries: the caller's, or species of a domain.
-template <class Real>
-struct KnnTargets {
-  const Particles<Real>* particles = nullptr;
-  const Particles<Real>* queries = nullptr;  ///< null: the particles themselves
-  const Domain<Real>* domain = nullptr;      ///< instead of both
-  KnnSpecies species{};
-
-  KnnTargets(const Particles<Real>& all) : particles(&all) {}
-  KnnTargets(const Queries<Real>& both) : particles(&both.particles), queries(&both.queries) {}
-  KnnTargets(const Domain<Real>& all, const KnnSpecies& which) : domain(&all), species(which) {}
-
-  bool has_queries() const {
-    return domain != nullptr ? species.queries != species.targets : queries != nullptr;
-  }
-  /// Number of this rank's particles that may be neighbours. Columns have one element for each.
-  Index num_particles() const {
-    return domain != nullptr ? domain->num(species.targets) : particles->num();
-  }
-  /// Number of this rank's queries. Results are in their order.
-  Index num_queries() const {
-    if (domain != nullptr) return domain->num(species.queries);
-    return queries == nullptr ? particles->num() : queries->num();
-  }
-};
-
 /// Iterates over chunks of queries. The constructor, next(), queue_next() and put() are collective.
 /// All ranks see the same number of chunks; some may be empty.
 ///
@@ -107,8 +81,5 @@ class NeighbourLists {
  private:
   std::shared_ptr<State> state_;
 };
-
-extern template class NeighbourLists<float>;
-extern template class NeighbourLists<double>;
 
 }  // namespace zhalo

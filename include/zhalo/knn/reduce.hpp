@@ -14,6 +14,15 @@
 
 namespace zhalo {
 
+/// A quantity of any targets.
+template <class Real>
+Buffer<double> neighbour_quantity_of(const Context& context, const KnnTargets<Real>& targets,
+                                     const Box& box, const KnnOptions& options,
+                                     const QuantityOptions& quantity) {
+  const KnnOutput only{.distances = false, .indices = false, .quantities = {quantity}};
+  return std::move(knn_of(context, targets, box, options, only).quantities[0]);
+}
+
 /// Computes a quantity of each particle's k nearest neighbours: one number per particle of this
 /// rank, in the caller's order, in memory of the context's Exec. Sums run over the neighbours in
 /// their order. So results are equal bit for bit for any number of ranks and threads. For several
@@ -22,19 +31,26 @@ namespace zhalo {
 template <class Real>
 Buffer<double> neighbour_quantity(const Context& context, const Particles<Real>& particles,
                                   const Box& box, const KnnOptions& options,
-                                  const QuantityOptions& quantity);
+                                  const QuantityOptions& quantity) {
+  return neighbour_quantity_of<Real>(context, particles, box, options, quantity);
+}
 
 /// The same at query points.
 template <class Real>
 Buffer<double> neighbour_quantity(const Context& context, const Queries<Real>& among,
                                   const Box& box, const KnnOptions& options,
-                                  const QuantityOptions& quantity);
+                                  const QuantityOptions& quantity) {
+  return neighbour_quantity_of<Real>(context, among, box, options, quantity);
+}
 
 /// The same in a domain, with the masses and velocities that it has. One number per particle of
 /// species.queries, in the domain's order. Nothing is sorted. Collective; throws as knn().
 template <class Real>
 Buffer<double> neighbour_quantity(const Domain<Real>& domain, const KnnOptions& options,
-                                  const QuantityOptions& quantity, const KnnSpecies& species = {});
+                                  const QuantityOptions& quantity, const KnnSpecies& species = {}) {
+  return neighbour_quantity_of<Real>(domain.context(), {domain, species}, domain.box(), options,
+                                     quantity);
+}
 
 /// The columns of the neighbours that a quantity is computed from. A search keeps no column of
 /// masses that are the same for all particles of all ranks.

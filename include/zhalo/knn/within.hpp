@@ -23,21 +23,32 @@ struct WithinOptions {
   }
 };
 
+/// count_within() of any targets.
+template <class Real>
+Buffer<Index> count_within_of(const Context& context, const KnnTargets<Real>& targets,
+                              const Box& box, const WithinOptions& options);
+
 /// Counts the neighbours of each particle within the radius: one number per particle of this rank,
 /// in the caller's order, in memory of the context's Exec. No lists are made. Collective; throws as
 /// knn().
 template <class Real>
 Buffer<Index> count_within(const Context& context, const Particles<Real>& particles, const Box& box,
-                           const WithinOptions& options);
+                           const WithinOptions& options) {
+  return count_within_of<Real>(context, particles, box, options);
+}
 /// The same for query points.
 template <class Real>
 Buffer<Index> count_within(const Context& context, const Queries<Real>& among, const Box& box,
-                           const WithinOptions& options);
+                           const WithinOptions& options) {
+  return count_within_of<Real>(context, among, box, options);
+}
 /// The same in a domain: one number per particle of species.queries, in the domain's order. Nothing
 /// is sorted, and only what other ranks need is sent. Collective; throws as knn().
 template <class Real>
 Buffer<Index> count_within(const Domain<Real>& domain, const WithinOptions& options,
-                           const KnnSpecies& species = {});
+                           const KnnSpecies& species = {}) {
+  return count_within_of<Real>(domain.context(), {domain, species}, domain.box(), options);
+}
 
 /// knn_reduce() over all neighbours within the radius, nearest first. Lists are made chunk by
 /// chunk; those of the queries of one leaf must fit into memory. Collective; throws as

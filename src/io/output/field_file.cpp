@@ -1,6 +1,7 @@
 #include "zhalo/io/field_file.hpp"
 
 #include "src/comm/agreement.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/io/output/file_set.hpp"
 #include "zhalo/fft/redistribute.hpp"
@@ -131,9 +132,6 @@ void write_field(StagedFiles& files, const Context& context, const Field<T>& fie
   });
 }
 
-template void write_field(StagedFiles&, const Context&, const Field<float>&, const FieldRecord&,
-                          const SnapshotInfo&);
-template void write_field(StagedFiles&, const Context&, const Field<double>&, const FieldRecord&,
-                          const SnapshotInfo&);
+ZHALO_FOR_REALS(write_field);
 
 }  // namespace zhalo::io

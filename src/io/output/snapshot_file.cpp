@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "src/comm/agreement.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/io/snapshot/state.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -231,9 +232,6 @@ void write_snapshot(StagedFiles& files, const std::string& name,
   files.comm().together([&] { write_particles(files, name, particles, header, options); });
 }
 
-template void write_snapshot(StagedFiles&, const std::string&, const SnapshotParticles<float>&,
-                             const SnapshotHeader&, const WriteOptions&);
-template void write_snapshot(StagedFiles&, const std::string&, const SnapshotParticles<double>&,
-                             const SnapshotHeader&, const WriteOptions&);
+ZHALO_FOR_REALS(write_snapshot);
 
 }  // namespace zhalo::io
