@@ -78,9 +78,9 @@ void CudaPlanes<Real>::with_plan(const CufftLines& lines, const Workspace& works
   const CufftPlan& plan = plan_for(lines);
   const auto bytes = static_cast<Index>(plan.work_bytes());
   if (bytes <= reserved_bytes_) return call(plan.with_work_area(workspace.work));
-  const Buffer<std::byte> room(exec_, bytes,
-                               "work area of cuFFT");  // used again only by what is queued behind
-  call(plan.with_work_area(const_cast<std::byte*>(room.data())));
+  // Its memory is used again only by what is queued behind.
+  Buffer<std::byte> room(exec_, bytes, "work area of cuFFT");
+  call(plan.with_work_area(room.data()));
 }
 
 // ---------------------------------------------------------------- steps
@@ -130,16 +130,16 @@ template <class Real>
 void CudaPlanes<Real>::copy_cells(const PlaneJob<Real>& job, const PlanePiece& cells, Real* aligned,
                                   bool back) const {
   const Index reals = is_real() ? 1 : 2;  // of a cell
-  CopyPlanes<Real, Real> functor{
-      aligned,
-      static_cast<Real*>(cells.data) + reals * cells.offset(job.first_plane, 0),
-      {steps_.num_rows * even_distance(), even_distance()},
-      {reals * cells.plane_stride, reals * cells.row_stride},
-      static_cast<std::uint32_t>(steps_.num_rows),
-      static_cast<std::uint32_t>(reals * steps_.line_length),
-      Real{1}};
+  Real* const first = static_cast<Real*>(cells.data) + reals * cells.offset(job.first_plane, 0);
+  CopyPlanes<Real, Real> functor{aligned,
+                                 first,
+                                 {steps_.num_rows * even_distance(), even_distance()},
+                                 {reals * cells.plane_stride, reals * cells.row_stride},
+                                 static_cast<std::uint32_t>(steps_.num_rows),
+                                 static_cast<std::uint32_t>(reals * steps_.line_length),
+                                 Real{1}};
   if (back) {
-    functor.to = const_cast<Real*>(functor.from);
+    functor.to = first;
     functor.from = aligned;
     std::swap(functor.to_strides, functor.from_strides);
   }

@@ -187,25 +187,6 @@ void write_origin(OutputFile& file, const SnapshotInfo& snapshot) {
   write_cosmology_and_units(file, group, snapshot);
 }
 
-void write_run(OutputFile& file, const SnapshotInfo& snapshot, const RunRecord& run) {
-  write_origin(file, snapshot);
-  const std::string group = "Parameters";
-  file.attribute(group, "LinkingLength", run.linking_length);
-  file.attribute(group, "LinkingLengthRatio", run.linking_ratio);
-  file.attribute(group, "MeanSeparation", run.mean_separation);
-  file.attribute(group, "MeanSeparationRule", run.mean_separation_rule);
-  file.attribute(group, "MinMembers", run.min_members);
-  file.attribute(group, "LinkedTypes", run.linked_types);
-  if (!run.attached_types.empty()) {
-    file.attribute(group, "AttachedTypes", run.attached_types);
-    file.attribute(group, "AttachRadius", run.attach_radius);
-    file.attribute(group, "MinCounts", std::string(run.only_linked_count ? "linkers" : "all"));
-  }
-  file.attribute(group, "Periodic", run.periodic ? 1 : 0);
-}
-
-using hdf5::OutputFile;
-
 namespace {
 
 std::string numbered(const std::string& prefix, Index number) {

@@ -10,12 +10,9 @@
 #include "src/io/hdf5/input.hpp"
 #include "src/io/hdf5/output.hpp"
 #include "zhalo/comm/communicator.hpp"
-#include "zhalo/io/catalogue_file.hpp"
 #include "zhalo/io/result_file.hpp"
 
 namespace zhalo::io {
-
-struct WriteOptions;
 
 /// P ranks share K numbered files. With K <= P file k is that of ranks [k P / K, (k + 1) P / K),
 /// who write it one after the other; with K > P rank r alone writes files [r K / P, (r + 1) K / P).
@@ -94,9 +91,6 @@ void make_parameters(hdf5::OutputFile& file);
 
 /// Makes /Parameters with what wrote the file, from which snapshot, and its cosmology and units.
 void write_origin(hdf5::OutputFile& file, const SnapshotInfo& snapshot);
-
-/// Makes /Parameters: the origin, and how groups were found.
-void write_run(hdf5::OutputFile& file, const SnapshotInfo& snapshot, const RunRecord& run);
 
 /// One dataset: its type and the shape of its rows, and this rank's rows of it.
 struct FileColumn {
