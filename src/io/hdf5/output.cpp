@@ -83,62 +83,25 @@ void OutputFile::make_group(const std::string& name) {
   need(group.valid() && group.close(), "cannot be written");
 }
 
-void OutputFile::write_attribute(const std::string& object, const std::string& name, hid_t space,
-                                 hid_t type, const void* values) {
-  Handle attribute(H5Acreate_by_name(file_.id(), object.c_str(), name.c_str(), type, space,
+void OutputFile::write_attribute(const std::string& object, const std::string& name, hid_t type,
+                                 std::optional<std::size_t> num, const void* values) {
+  const Session session;
+  const Handle space = num ? simple_space({*num}) : Handle(H5Screate(H5S_SCALAR), H5Sclose);
+  Handle attribute(H5Acreate_by_name(file_.id(), object.c_str(), name.c_str(), type, space.id(),
                                      H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
                    H5Aclose);
-  const bool empty = H5Sget_simple_extent_npoints(space) == 0;  // HDF5 refuses null for nothing
+  const bool empty = num && *num == 0;  // HDF5 refuses null for nothing
   need(attribute.valid() && (empty || H5Awrite(attribute.id(), type, values) >= 0) &&
            attribute.close(),
        "cannot be written");
 }
 
-void OutputFile::attribute(const std::string& object, const std::string& name, double value) {
-  const Session session;
-  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  write_attribute(object, name, space.id(), H5T_NATIVE_DOUBLE, &value);
-}
-
-void OutputFile::attribute(const std::string& object, const std::string& name, int value) {
-  const Session session;
-  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  write_attribute(object, name, space.id(), H5T_NATIVE_INT, &value);
-}
-
-void OutputFile::attribute(const std::string& object, const std::string& name, Index value) {
-  const Session session;
-  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  write_attribute(object, name, space.id(), H5T_NATIVE_INT64, &value);
-}
-
 void OutputFile::attribute(const std::string& object, const std::string& name,
-                           const std::string& value) {
+                           const std::string& text) {
   const Session session;
-  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
   const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(type.id(), value.size() + 1);
-  write_attribute(object, name, space.id(), type.id(), value.c_str());
-}
-
-void OutputFile::attribute(const std::string& object, const std::string& name,
-                           const std::vector<double>& values) {
-  const Session session;
-  write_attribute(object, name, simple_space({values.size()}).id(), H5T_NATIVE_DOUBLE,
-                  values.data());
-}
-
-void OutputFile::attribute(const std::string& object, const std::string& name,
-                           const std::vector<int>& values) {
-  const Session session;
-  write_attribute(object, name, simple_space({values.size()}).id(), H5T_NATIVE_INT, values.data());
-}
-
-void OutputFile::attribute(const std::string& object, const std::string& name,
-                           const std::vector<Index>& values) {
-  const Session session;
-  write_attribute(object, name, simple_space({values.size()}).id(), H5T_NATIVE_INT64,
-                  values.data());
+  H5Tset_size(type.id(), text.size() + 1);
+  write_attribute(object, name, type.id(), {}, text.c_str());
 }
 
 void OutputFile::create_dataset(const std::string& name, hid_t type,

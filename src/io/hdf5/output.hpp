@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "src/io/hdf5/input.hpp"
@@ -77,17 +80,17 @@ class OutputFile {
 
   void make_group(const std::string& name);
 
-  /// Attributes of a group or dataset.
-  void attribute(const std::string& object, const std::string& name, double value);
-  void attribute(const std::string& object, const std::string& name, int value);
-  void attribute(const std::string& object, const std::string& name, Index value);
-  void attribute(const std::string& object, const std::string& name, const std::string& value);
-  void attribute(const std::string& object, const std::string& name,
-                 const std::vector<double>& values);
-  void attribute(const std::string& object, const std::string& name,
-                 const std::vector<int>& values);
-  void attribute(const std::string& object, const std::string& name,
-                 const std::vector<Index>& values);
+  /// An attribute of a group or dataset: a number, or a list of numbers.
+  template <class T>
+  void attribute(const std::string& object, const std::string& name, const T& value) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      write_attribute(object, name, native_type(T{}), {}, &value);
+    } else {
+      write_attribute(object, name, native_type(typename T::value_type{}), value.size(),
+                      value.data());
+    }
+  }
+  void attribute(const std::string& object, const std::string& name, const std::string& text);
 
   /// A dataset with the type and row shape of `like` and this many rows, whose place in the file is
   /// fixed now: the file does not depend on who fills it, and in which order.
@@ -102,8 +105,9 @@ class OutputFile {
   void close();
 
  private:
-  void write_attribute(const std::string& object, const std::string& name, hid_t space, hid_t type,
-                       const void* values);
+  /// Without `num` a single value, else a list.
+  void write_attribute(const std::string& object, const std::string& name, hid_t type,
+                       std::optional<std::size_t> num, const void* values);
   void create_dataset(const std::string& name, hid_t type, const std::vector<hsize_t>& extent,
                       const Handle& properties);
   void reserve_space();
