@@ -77,13 +77,6 @@ struct Sources {
   io::HaloList haloes;  ///< on rank 0, if there are to be any
 };
 
-/// Bytes, over all ranks unless said otherwise.
-struct Estimate {
-  double memory = 0;           ///< for particles, field and modes, at most
-  double memory_per_rank = 0;  ///< at most
-  double output = 0;
-};
-
 struct Plan : app::CommonPlan {
   Options options;
   io::SnapshotInfo snapshot;
@@ -92,7 +85,7 @@ struct Plan : app::CommonPlan {
   Grid grid;
   std::string decomposition;
   double depth = 0;  ///< of the layer that is shown
-  Estimate estimate;
+  app::Estimate<double> estimate;
 };
 
 /// Collective; throws as the library does.
@@ -169,14 +162,11 @@ struct HaloNumbers {
 };
 
 /// What came out and what it took.
-struct Result {
+struct Result : app::CommonResult {
   PaintReport painted;
   std::optional<FieldNumbers> field;
   std::optional<PowerNumbers> power;
   std::optional<HaloNumbers> haloes;
-  app::Measured measured;
-  std::vector<std::string> files;  ///< that rank 0 wrote first
-  Index num_files = 0;             ///< over all ranks
 };
 
 /// Reads, paints, transforms and writes to `outputs`, for app::commit. The phases go to

@@ -145,13 +145,13 @@ double bytes_to_paint(const Plan& plan, double particles) {
 }
 
 /// Of the run that the rest of the plan describes.
-Estimate estimate_needs(const Plan& plan) {
+app::Estimate<double> estimate_needs(const Plan& plan) {
   const auto cells = static_cast<double>(plan.grid.size());
   const double ranks = plan.ranks.num_ranks;
   const double particles = static_cast<double>(plan.num_particles) / ranks;
   const auto side = static_cast<double>(plan.options.grid);
   const double picture = plan.options.image.empty() ? 0 : 2 * sizeof(double) * side * side;
-  Estimate estimate;
+  app::Estimate<double> estimate;
   estimate.memory_per_rank = cells / ranks * bytes_per_cell(plan.options, plan.ranks.num_ranks) +
                              particles * bytes_per_particle(plan) +
                              bytes_to_paint(plan, particles) + picture + rank_bytes;

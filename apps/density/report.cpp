@@ -7,7 +7,6 @@
 namespace zhalo::density_app {
 namespace {
 
-using app::bytes_text;
 using app::Json;
 using app::line;
 
@@ -70,16 +69,9 @@ app::Rows plan_rows(const Plan& plan, bool verbose) {
 }
 
 app::Rows estimate_rows(const Plan& plan) {
-  const Estimate& estimate = plan.estimate;
-  const std::string output = writes_field(plan.options)
-                                 ? line("Output", "{} in {}", bytes_text(estimate.output),
-                                        plan.output.shown(plan.num_files))
-                                 : "";
-  return {
-      app::memory_need_row("particles, field and modes", estimate, plan.ranks.num_ranks),
-      app::device_need_row(device_need(plan), plan.ranks),
-      {output, {{"output_bytes", estimate.output}}},
-  };
+  app::Rows rows = app::estimate_rows("particles, field and modes", plan);
+  if (!writes_field(plan.options)) rows.back().text.clear();
+  return rows;
 }
 
 Json json_of(const PaintReport& painted) {
@@ -137,7 +129,7 @@ app::Rows result_rows(const Plan& plan, const Result& result) {
       {app::wrapped_line(result.painted.num_wrapped, "positions")},
       phases_row(run),
       peak_memory_row(run),
-      app::files_row(result.files, result.num_files),
+      app::files_row(result.written),
   };
 }
 

@@ -202,9 +202,7 @@ Result make_density(const Context& context, const Sources& sources, const Plan& 
   }
   if (!plan.options.image.empty())
     result.haloes = put_picture(context, sources, plan, made, outputs.image);
-  const app::ResultNames names = app::sync_to_disk(context, outputs.results());
-  result.files = names.paths;
-  result.num_files = names.num_files;
+  result.written = app::sync_to_disk(context, outputs.results());
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include "apps/report/device_memory.hpp"
 #include "apps/report/measure.hpp"
 #include "apps/report/report.hpp"
+#include "apps/report/results.hpp"
 #include "zhalo/comm/context.hpp"
 #include "zhalo/cosmology/mean_separation.hpp"
 #include "zhalo/io/snapshot.hpp"
@@ -102,7 +103,7 @@ struct Exchanged {
 };
 
 /// What the search found and what it took.
-struct Result {
+struct Result : app::CommonResult {
   Index num_wrapped = 0;
   Index num_groups = 0;
   Index num_members = 0;
@@ -111,10 +112,7 @@ struct Result {
   Index min_particles = 0;        ///< that a rank read
   Index max_particles = 0;        ///< that a rank read
   std::vector<GroupRow> largest;  ///< of rank 0's rows, at most ten
-  app::Measured measured;
   Exchanged exchanged;
-  std::vector<std::string> files;  ///< that rank 0 wrote first
-  Index num_files = 0;             ///< over all ranks
   std::vector<std::string> warnings;
 };
 

@@ -216,7 +216,7 @@ app::Rows result_rows(const Plan& plan, const Result& result, bool verbose) {
       {"", {{"particles_per_rank", per_rank}}},
       peak_memory_row(run),
       {verbose && !alone ? text_of(exchanged) : "", {{"exchanged", json_of(exchanged)}}},
-      app::files_row(result.files, result.num_files),
+      app::files_row(result.written),
   };
 }
 

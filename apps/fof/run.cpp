@@ -305,9 +305,7 @@ Result find_groups(const Context& context, const io::Snapshot& snapshot, const P
   const auto devices = app::look_after_devices(context, device_need(plan));
   Result result = plan.double_positions ? find_groups_of<double>(context, snapshot, plan, files)
                                         : find_groups_of<float>(context, snapshot, plan, files);
-  const app::ResultNames names = app::sync_to_disk(context, {{&files}, {}});
-  result.files = names.paths;
-  result.num_files = names.num_files;
+  result.written = app::sync_to_disk(context, {{&files}, {}});
   return result;
 }
 

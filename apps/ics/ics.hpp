@@ -47,13 +47,6 @@ std::variant<Options, std::string> parse_options(int argc, const char* const* ar
 /// a comment. Rank 0 reads. Collective; InputError with the number of the line.
 LinearPower read_power_table(const Communicator& comm, const std::string& path);
 
-/// Bytes, over all ranks unless said otherwise.
-struct Estimate {
-  double memory = 0;
-  double memory_per_rank = 0;
-  double output = 0;
-};
-
 struct Plan : app::CommonPlan {
   Options options;
   Index num_particles = 0;
@@ -63,7 +56,7 @@ struct Plan : app::CommonPlan {
   double sigma8 = 0;
   Growth growth;
   std::string decomposition;
-  Estimate estimate;
+  app::Estimate<double> estimate;
 };
 
 /// Collective; throws as the library does.
@@ -80,13 +73,10 @@ Decomposition decompose(const Options& options, int num_ranks);
 io::SnapshotHeader header_of(const Plan& plan);
 
 /// What was made and what it took.
-struct Result {
+struct Result : app::CommonResult {
   double rms_displacement = 0;  ///< Mpc/h, of the vector
   double max_displacement = 0;  ///< the same, the longest
   double rms_velocity = 0;      ///< km/s
-  app::Measured measured;
-  std::vector<std::string> files;  ///< that rank 0 wrote first
-  Index num_files = 0;             ///< over all ranks
 };
 
 /// Makes the particles and writes them to `files`, for app::commit. The phases go to

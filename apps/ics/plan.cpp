@@ -31,7 +31,7 @@ LinearPower power_of(const Communicator& comm, const Options& options) {
   return power;
 }
 
-Estimate estimate_needs(const Plan& plan) {
+app::Estimate<double> estimate_needs(const Plan& plan) {
   constexpr double header_bytes = 64 << 10;  // of a file, with its groups and attributes
   constexpr double rank_bytes = 32 << 20;
   const double real = plan.options.double_precision ? sizeof(double) : sizeof(float);
@@ -41,7 +41,7 @@ Estimate estimate_needs(const Plan& plan) {
   // transforms' memory; and ids.
   const double each = 14 * real + sizeof(std::uint64_t);
   const double planes = std::ceil(side / plan.ranks.num_ranks);
-  Estimate estimate;
+  app::Estimate<double> estimate;
   estimate.memory_per_rank = planes * side * side * each + rank_bytes;
   estimate.memory = particles * each + plan.ranks.num_ranks * rank_bytes;
   estimate.output = particles * (6 * real + sizeof(std::uint64_t)) +

@@ -8,7 +8,6 @@
 namespace zhalo::ics_app {
 namespace {
 
-using app::bytes_text;
 using app::Json;
 using app::line;
 
@@ -81,21 +80,11 @@ app::Rows plan_rows(const Plan& plan, bool verbose) {
   };
 }
 
-app::Rows estimate_rows(const Plan& plan) {
-  const Estimate& estimate = plan.estimate;
-  return {
-      app::memory_need_row("fields and particles", estimate, plan.ranks.num_ranks),
-      app::device_need_row(device_need(plan), plan.ranks),
-      {line("Output", "{} in {}", bytes_text(estimate.output), plan.output.shown(plan.num_files)),
-       {{"output_bytes", estimate.output}}},
-  };
-}
-
 }  // namespace
 
 app::Report plan_report(const Plan& plan, bool verbose) {
-  return {plan_rows(plan, verbose), estimate_rows(plan), plan.output.shown(plan.num_files),
-          plan.warnings};
+  return {plan_rows(plan, verbose), app::estimate_rows("fields and particles", plan),
+          plan.output.shown(plan.num_files), plan.warnings};
 }
 
 app::Rows result_rows(const Plan& plan, const Result& result) {
@@ -110,7 +99,7 @@ app::Rows result_rows(const Plan& plan, const Result& result) {
        {{"rms_velocity", result.rms_velocity}}},
       phases_row(run),
       peak_memory_row(run),
-      app::files_row(result.files, result.num_files),
+      app::files_row(result.written),
   };
 }
 

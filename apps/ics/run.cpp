@@ -93,9 +93,7 @@ Result make_particles(const Context& context, const Plan& plan, io::StagedFiles&
   const auto devices = app::look_after_devices(context, device_need(plan));
   Result result = plan.options.double_precision ? make_particles_of<double>(context, plan, files)
                                                 : make_particles_of<float>(context, plan, files);
-  const app::ResultNames names = app::sync_to_disk(context, {{&files}, {}});
-  result.files = names.paths;
-  result.num_files = names.num_files;
+  result.written = app::sync_to_disk(context, {{&files}, {}});
   return result;
 }
 

@@ -75,13 +75,6 @@ struct QueryInput {
   bool double_positions = false;
 };
 
-/// Bytes, over all ranks unless said otherwise.
-struct Estimate {
-  std::size_t memory = 0;           ///< for the particles, the search and the results, at most
-  std::size_t memory_per_rank = 0;  ///< at most
-  std::size_t output = 0;
-};
-
 struct Plan : app::CommonPlan {
   Options options;
   io::SnapshotInfo snapshot;
@@ -90,7 +83,7 @@ struct Plan : app::CommonPlan {
   Index num_queries = 0;
   bool double_positions = false;  ///< searched in float64: some positions are stored so
   Box box;
-  Estimate estimate;
+  app::Estimate<std::size_t> estimate;
 };
 
 /// Collective; throws as the library does.
@@ -128,14 +121,11 @@ struct ColumnSummary {
 ColumnSummary summarise(const Communicator& comm, const io::ResultColumn& column);
 
 /// What the search found and what it took.
-struct Result {
+struct Result : app::CommonResult {
   std::vector<ColumnSummary> columns;
   Index min_queries = 0;  ///< on a rank
   Index max_queries = 0;  ///< on a rank
   KnnStatistics search;   ///< sums over all ranks
-  app::Measured measured;
-  std::vector<std::string> files;  ///< that rank 0 wrote first
-  Index num_files = 0;             ///< over all ranks
 };
 
 /// Reads, searches and writes to `files`, for app::commit. The phases go to context.timers.

@@ -187,14 +187,14 @@ std::size_t columns_bytes(const Plan& plan, std::size_t real_bytes) {
 }
 
 /// Of the run that the rest of the plan describes.
-Estimate estimate_needs(const Plan& plan) {
+app::Estimate<std::size_t> estimate_needs(const Plan& plan) {
   const std::size_t real_bytes = plan.double_positions ? sizeof(double) : sizeof(float);
   const auto particles = static_cast<std::size_t>(plan.num_particles);
   const auto queries = static_cast<std::size_t>(plan.num_queries);
   const auto ranks = static_cast<std::size_t>(plan.ranks.num_ranks);
   const std::size_t search = search_bytes(real_bytes, plan.ranks.num_ranks);
   const std::size_t results = queries * row_bytes(plan, real_bytes);
-  Estimate estimate;
+  app::Estimate<std::size_t> estimate;
   estimate.output = results + static_cast<std::size_t>(plan.num_files) * header_bytes;
   estimate.memory =
       results + particles * (columns_bytes(plan, real_bytes) + search) + ranks * rank_bytes;

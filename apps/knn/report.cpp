@@ -80,16 +80,6 @@ app::Rows plan_rows(const Plan& plan, bool verbose) {
   };
 }
 
-app::Rows estimate_rows(const Plan& plan) {
-  const Estimate& estimate = plan.estimate;
-  return {
-      app::memory_need_row("particles, search and results", estimate, plan.ranks.num_ranks),
-      app::device_need_row(device_need(plan), plan.ranks),
-      {line("Output", "{} in {}", bytes_text(estimate.output), plan.output.shown(plan.num_files)),
-       {{"output_bytes", estimate.output}}},
-  };
-}
-
 /// A table.
 app::Row columns_row(const std::vector<ColumnSummary>& columns) {
   std::string text = fmt::format("\n{:<20} {:>12} {:>12} {:>12}\n", "", "min", "mean", "max");
@@ -137,8 +127,8 @@ Json json_of(const KnnStatistics& search) {
 }  // namespace
 
 app::Report plan_report(const Plan& plan, bool verbose) {
-  return {plan_rows(plan, verbose), estimate_rows(plan), plan.output.shown(plan.num_files),
-          plan.warnings};
+  return {plan_rows(plan, verbose), app::estimate_rows("particles, search and results", plan),
+          plan.output.shown(plan.num_files), plan.warnings};
 }
 
 app::Rows result_rows(const Plan& plan, const Result& result, bool verbose) {
@@ -155,7 +145,7 @@ app::Rows result_rows(const Plan& plan, const Result& result, bool verbose) {
       {"", {{"queries_per_rank", per_rank}}},
       peak_memory_row(run),
       {verbose ? search_lines(plan, search) : "", {{"search", json_of(search)}}},
-      app::files_row(result.files, result.num_files),
+      app::files_row(result.written),
   };
 }
 

@@ -138,9 +138,7 @@ Result find_neighbours(const Context& context, const Sources& sources, const Pla
   const auto devices = app::look_after_devices(context, device_need(plan));
   Result result = plan.double_positions ? find_neighbours_of<double>(context, sources, plan, files)
                                         : find_neighbours_of<float>(context, sources, plan, files);
-  const app::ResultNames names = app::sync_to_disk(context, {{&files}, {}});
-  result.files = names.paths;
-  result.num_files = names.num_files;
+  result.written = app::sync_to_disk(context, {{&files}, {}});
   return result;
 }
 

@@ -122,7 +122,8 @@ std::string wrapped_line(Index num, const std::string& items) {
   return line("Wrapped", "{} {} outside the periodic box, or on its upper edge", num, noun);
 }
 
-Row files_row(const std::vector<std::string>& files, Index num_files) {
+Row files_row(const ResultNames& written) {
+  const auto& [files, num_files] = written;
   constexpr std::size_t max_shown = 8;
   const std::size_t shown = std::min(max_shown, files.size());
   std::string text;

@@ -141,7 +141,12 @@ Row memory_need_row(const std::string& what, const Estimate& estimate, int num_r
 /// How many of the `items` (their plural) were wrapped into the box; empty if none was.
 std::string wrapped_line(Index num, const std::string& items);
 
+struct ResultNames {
+  std::vector<std::string> paths;  ///< of what this rank writes first, and of all texts
+  Index num_files = 0;             ///< over all ranks
+};
+
 /// Paths of what was written: those of this rank, and how many there are on all.
-Row files_row(const std::vector<std::string>& files, Index num_files);
+Row files_row(const ResultNames& written);
 
 }  // namespace zhalo::app

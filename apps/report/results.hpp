@@ -7,6 +7,7 @@
 #include "apps/cli/options.hpp"
 #include "apps/cli/progress.hpp"
 #include "apps/cli/run_files.hpp"
+#include "apps/report/device_memory.hpp"
 #include "apps/report/measure.hpp"
 #include "apps/report/report.hpp"
 #include "apps/report/text_file.hpp"
@@ -23,15 +24,34 @@ struct CommonPlan {
   std::vector<std::string> warnings;
 };
 
+/// What all commands find out besides their own.
+struct CommonResult {
+  Measured measured;
+  ResultNames written;
+};
+
+/// What a run may need, in bytes: std::size_t or, where it may be beyond the integers, double.
+template <class Bytes>
+struct Estimate {
+  Bytes memory = 0;           ///< over all ranks, at most
+  Bytes memory_per_rank = 0;  ///< at most
+  Bytes output = 0;
+};
+
+/// Of a plan whose memory is for `what`, and all of whose output goes to its files.
+template <class Plan>
+Rows estimate_rows(const std::string& what, const Plan& plan) {
+  const auto output = plan.estimate.output;
+  return {memory_need_row(what, plan.estimate, plan.ranks.num_ranks),
+          device_need_row(device_need(plan), plan.ranks),
+          {line("Output", "{} in {}", bytes_text(output), plan.output.shown(plan.num_files)),
+           {{"output_bytes", output}}}};
+}
+
 /// What a run writes. The objects must outlive it.
 struct Results {
   std::vector<io::StagedFiles*> files;
   std::vector<TextFile*> texts;
-};
-
-struct ResultNames {
-  std::vector<std::string> paths;  ///< of what this rank writes first, and of all texts
-  Index num_files = 0;             ///< over all ranks
 };
 
 /// Brings the results to the disk under temporary names, in a phase "commit": this takes long and
