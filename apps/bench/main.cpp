@@ -13,6 +13,7 @@
 #include "apps/bench/cases.hpp"
 #include "apps/cli/command_line.hpp"
 #include "zhalo/core/error.hpp"
+#include "zhalo/domain/domain.hpp"
 #include "zhalo/ics/points.hpp"
 
 namespace {
@@ -33,6 +34,7 @@ struct Options {
   std::optional<std::string> kind;
   std::optional<double> num;
   std::optional<std::uint64_t> seed;
+  bool in_z_order = false;
   std::vector<std::string> for_benchmark;
 };
 
@@ -98,6 +100,8 @@ void add_options(app::CommandLine& command, Options& options) {
   command.add_option("--kind", options.kind, "uniform, clustered or dense [clustered]", "WHICH");
   command.add_option("--num", options.num, "Number of points [1e6]", "N");
   command.add_option("--seed", options.seed, "Of the generator [1]", "S");
+  command.add_flag("--z-order", options.in_z_order,
+                   "Write the points along the Z-order, not in random order");
   command.keep_unknown(options.for_benchmark);
 }
 
@@ -131,8 +135,8 @@ void check(const Options& options) {
   for (const Index threads : points.threads)
     demand(threads >= 1 && threads <= 4096, "--threads must be 1 to 4096");
   demand(!writes || !reads, "--write-points and --points are both given: which one is meant?");
-  demand(writes || (!options.kind && !options.num && !options.seed),
-         "--kind, --num or --seed is given without --write-points");
+  demand(writes || (!options.kind && !options.num && !options.seed && !options.in_z_order),
+         "--kind, --num, --seed or --z-order is given without --write-points");
   demand(options.num.value_or(0) >= 0 && options.num.value_or(0) <= 4e9, "--num must be 0 to 4e9");
 }
 
@@ -236,11 +240,32 @@ void write_mesh(const Options& options, bench::MeshWork work) {
   }
 }
 
+/// Rows of (N, 3), in the order of a domain.
+std::vector<float> in_z_order(const std::vector<float>& rows) {
+  const auto num = static_cast<Index>(rows.size() / 3);
+  Particles<float> particles;
+  particles.segments = {ParticleSegment<float>::interleaved(rows.data(), num)};
+  const Context context{.comm = {}, .exec = host_exec(), .timers = nullptr};
+  const Domain<float> domain(context, particles, Box::periodic_cube(1));
+  std::vector<float> sorted(rows.size());
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const Span<const float> from = domain.position(static_cast<int>(axis));
+    for (std::size_t i = 0; i < rows.size() / 3; ++i)
+      sorted[3 * i + axis] = from[static_cast<Index>(i)];
+  }
+  return sorted;
+}
+
+void write_points(const Options& options) {
+  const points::Kind kind = points::kind_of(options.kind.value_or("clustered"));
+  const Index num = std::llround(options.num.value_or(1e6));
+  const points::Points points = points::make_points(kind, num, options.seed.value_or(1));
+  write_raw(options.write_points, options.in_z_order ? in_z_order(points.pos) : points.pos);
+}
+
 void perform(const Options& options, const char* program) {
   if (!options.write_points.empty()) {
-    const points::Kind kind = points::kind_of(options.kind.value_or("clustered"));
-    const Index num = std::llround(options.num.value_or(1e6));
-    write_raw(options.write_points, points::make_points(kind, num, options.seed.value_or(1)).pos);
+    write_points(options);
   } else if (!options.labels_file.empty()) {
     write_labels(options);
   } else if (!options.neighbours_file.empty()) {

@@ -39,6 +39,8 @@ def add_work(parser):
         "--points", nargs="+", default=["uniform", "clustered"], help="kinds (zhalo_bench --help)"
     )
     parser.add_argument("--num", nargs="+", default=["1e5", "1e6"], help="numbers of points")
+    orders = ["random", "z-order"]
+    parser.add_argument("--order", choices=orders, default="random", help="of the points [random]")
     parser.add_argument(
         "--threads",
         nargs="+",

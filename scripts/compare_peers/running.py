@@ -55,13 +55,15 @@ class Bench:
 
     def __init__(self, options, folder):
         self.program, self.folder = options.programs / "zhalo_bench", folder
+        self.order = ["--z-order"] if options.order == "z-order" else []
         self.context = {}
 
     def points(self, kind, num):
         """The file of these points, made when they are first asked for."""
         path = self.folder / f"{kind}-{num}.f32"
         if not path.exists():
-            output_of([self.program, "--write-points", path, "--kind", kind, "--num", num])
+            which = ["--kind", kind, "--num", num, *self.order]
+            output_of([self.program, "--write-points", path, *which])
         return path
 
     def case(self, points, name, *given):

@@ -31,13 +31,14 @@ def find_peers(options, kind):
 
 def cases(options, kind, bench):
     """Every case on the first number of threads; those with most points on the others, too."""
+    order = " in Z-order" if options.order == "z-order" else ""
     for points in options.points:
         for num in options.num:
             path, count = bench.points(points, num), int(float(num))
             last = num == options.num[-1]
             for problem in kind_of(kind).problems(options, path, count):
                 for threads in options.threads if last else options.threads[:1]:
-                    about = {"name": f"{points} {num}", "num": count, "threads": threads}
+                    about = {"name": f"{points} {num}{order}", "num": count, "threads": threads}
                     slow = problem.get("slow", True) and count <= options.slow_num
                     yield {**problem, **about, "slow": slow}
 

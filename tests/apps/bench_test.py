@@ -63,9 +63,10 @@ class Bench(unittest.TestCase):
     def tearDown(self):
         self.folder.cleanup()
 
-    def write_points(self, kind, num):
+    def write_points(self, kind, num, *order):
         path = self.path / f"{kind}.f32"
-        self.assertEqual(run("--write-points", path, "--kind", kind, "--num", num)[0], 0)
+        given = ("--write-points", path, "--kind", kind, "--num", num, *order)
+        self.assertEqual(run(*given)[0], 0)
         values = array.array("f", path.read_bytes())
         return path, list(zip(values[0::3], values[1::3], values[2::3]))
 
@@ -256,6 +257,19 @@ class Bench(unittest.TestCase):
         self.assertEqual(len(points), 1000)
         self.assertTrue(all(0 <= x < 1 and not math.isnan(x) for point in points for x in point))
 
+    def test_points_in_z_order(self):
+        _, points = self.write_points("clustered", "1e3")
+        _, in_order = self.write_points("clustered", "1e3", "--z-order")
+        self.assertEqual(sorted(in_order), sorted(points))
+
+        def cell(point):  # of the eight octants of the cube, as the Z-order visits them
+            return sum((x >= 0.5) << axis for axis, x in enumerate(reversed(point)))
+
+        cells = [cell(point) for point in in_order]
+        self.assertEqual(len(set(cells)), 8)
+        visited = [a for a, b in zip(cells, cells[1:] + [None]) if a != b]
+        self.assertEqual(len(visited), 8)
+
     def test_errors_are_one_line_and_status_2(self):
         short = self.path / "short.f32"
         short.write_bytes(b"1234567")
@@ -275,6 +289,7 @@ class Bench(unittest.TestCase):
             (["--points", short, "--write-field", "x", "--window", "cubic"], "must be ngp, cic"),
             (["--points", short, "--threads", "0"], "--threads must be"),
             (["--write-power", "x"], "is given without --points"),
+            (["--points", short, "--z-order"], "--z-order is given without --write-points"),
             (["--points", short, "--rlink-abs", "-1"], "--rlink-abs"),
         ):
             status, _, errors = run(*arguments)

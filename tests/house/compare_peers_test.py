@@ -89,6 +89,14 @@ class Runs(unittest.TestCase):
             self.assertGreater(row["zhalo"][0]["wall"], 0)
             self.assertGreater(row["zhalo"][0]["bytes"], 0)
 
+    def test_points_in_z_order(self):
+        words = ["--work", "painting", "--peers", "numpy", "--order", "z-order"]
+        status, output, figures = self.compare(*words)
+        self.assertEqual(status, 0, output)
+        for row in figures["rows"]:
+            self.assertTrue(row["name"].endswith(" in Z-order"), row["name"])
+            self.assertTrue(row["agree"], row["why"])
+
     def test_plots(self):
         plots = self.path / "plots"
         words = ["--work", "painting", "--peers", "numpy", "--plots", plots]
