@@ -29,7 +29,7 @@ Real squared(double reach) {
 /// Chunks that are cut with one wait for a device.
 constexpr Index chunks_ahead = 63;
 
-constexpr Index default_chunk_bytes(const Host&) { return Index{32} << 20; }
+constexpr Index default_chunk_bytes(const Host&) { return Index{16} << 20; }
 constexpr Index default_chunk_bytes(const Cuda&) { return Index{512} << 20; }
 
 }  // namespace

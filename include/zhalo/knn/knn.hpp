@@ -27,7 +27,7 @@ struct KnnOptions {
   double max_radius = std::numeric_limits<double>::infinity();
   /// Particles per tree leaf, 1 to 64. It changes the speed, never the neighbours.
   int leaf_size = 32;
-  /// Memory in bytes for the lists that a rank holds at a time. 0: 32 MiB on the host, 512 MiB on a
+  /// Memory in bytes for the lists that a rank holds at a time. 0: 16 MiB on the host, 512 MiB on a
   /// device. The lists of one leaf are always held together, even if they need more.
   Index chunk_bytes = 0;
 };

@@ -11,6 +11,7 @@
 #include "tests/support/random.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/fof/fof.hpp"
+#include "zhalo/knn/reduce.hpp"
 #include "zhalo/mesh/paint.hpp"
 
 namespace {
@@ -134,6 +135,58 @@ TEST_CASE("particles in random order are painted with as little memory as the he
     // The tiles' lists and buffers do not grow with particles.
     CHECK(bytes_to_paint(1000000, 1) < 10);
     CHECK(bytes_to_paint(1000000, 3) < 10);
+  }
+  world.barrier();
+}
+
+/// Bytes per particle of the pool that a search of uniform particles takes at most, over these
+/// ranks. The caller's particles are not counted, results are.
+template <class Search>
+double bytes_of_search(const Communicator& ranks, Index num_per_rank, const Search& search) {
+  Context context;
+  context.comm = ranks.split(0);
+  context.exec = host_exec(1);
+  const Held held(num_per_rank, static_cast<std::uint64_t>(ranks.rank()) + 7);
+  const Particles<float> particles{
+      .segments = {ParticleSegment<float>::interleaved(held.pos.data(), num_per_rank)}};
+  search(context, particles);
+  return ranks.max(static_cast<double>(memory(context.exec)->peak_bytes())) /
+         static_cast<double>(num_per_rank);
+}
+
+TEST_CASE("friends-of-friends takes 48 bytes per particle at most, 60 on several ranks") {
+  const Communicator world(MPI_COMM_WORLD);
+  for (int size = 1; size <= world.size(); size *= 2) {
+    const bool takes_part = world.rank() < size;
+    const Communicator part = world.split(takes_part ? 0 : 1);
+    // Of many ranks each has less, so that surfaces count more there than in use.
+    const Index num = size == 1 ? 1000000 : 250000;
+    double bytes = 0;
+    if (takes_part) {
+      bytes = bytes_of_search(part, num, [&](const Context& context, const auto& particles) {
+        const double length = 0.2 / std::cbrt(static_cast<double>(num * size));
+        friends_of_friends(context, particles, Box::periodic_cube(1), {length});
+      });
+    }
+    bytes = world.max(bytes);
+    INFO(size << " ranks, " << bytes << " bytes per particle");
+    CHECK(bytes <= (size == 1 ? 48 : 60));
+  }
+}
+
+TEST_CASE("a reduction of neighbours takes 60 bytes per particle at most") {
+  const Communicator world(MPI_COMM_WORLD);
+  world.barrier();
+  if (world.rank() == 0) {
+    for (const int k : {8, 32}) {
+      const double bytes = bytes_of_search(
+          Communicator(), 1000000, [&](const Context& context, const auto& particles) {
+            neighbour_quantity(context, particles, Box::periodic_cube(1), {.k = k},
+                               {Quantity::kth_radius});
+          });
+      INFO("k = " << k << ", " << bytes << " bytes per particle");
+      CHECK(bytes <= 60);
+    }
   }
   world.barrier();
 }
