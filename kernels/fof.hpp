@@ -106,6 +106,7 @@ struct GhostsView {
   LocalIndex first_in_sets = 0;
   SourcesView sources;
   Span<const LocalIndex> root;  ///< of each ghost's set, on its own rank
+  Index num_places = 0;         ///< in the Z-order of all: particles of all ranks
 };
 
 /// A set of another rank (by a particle's place in the Z-order of all) that is joined with a set of
@@ -113,6 +114,10 @@ struct GhostsView {
 struct GhostEdge {
   Index remote = -1;
   LocalIndex local = 0;
+
+  ZHALO_HD friend bool operator==(const GhostEdge& a, const GhostEdge& b) {
+    return a.remote == b.remote && a.local == b.local;
+  }
 };
 
 /// This rank's particles within reach of any of the boxes, ascending.
@@ -124,9 +129,9 @@ template <class E>
 void find_roots(const E& exec, const DisjointSets& sets, Span<const LocalIndex> particles,
                 Span<LocalIndex> roots);
 
-/// One edge per ghost, none where it is in no set of this rank.
+/// The edges between the sets of ghosts and those of this rank, each once, ascending by their
+/// remote and then their local ends.
 template <class E>
-void find_edges(const E& exec, const DisjointSets& sets, const GhostsView& ghosts,
-                Span<GhostEdge> edges);
+Buffer<GhostEdge> find_edges(const E& exec, const DisjointSets& sets, const GhostsView& ghosts);
 
 }  // namespace zhalo::kernels

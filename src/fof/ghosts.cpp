@@ -14,19 +14,11 @@ namespace {
 
 using kernels::GhostEdge;
 
-bool operator<(const GhostEdge& a, const GhostEdge& b) {
-  return a.remote != b.remote ? a.remote < b.remote : a.local < b.local;
-}
-bool operator==(const GhostEdge& a, const GhostEdge& b) {
-  return a.remote == b.remote && a.local == b.local;
-}
-
 void sort_unique(std::vector<GhostEdge>& edges) {
-  std::sort(edges.begin(), edges.end(),
-            [](const GhostEdge& a, const GhostEdge& b) { return a < b; });
-  edges.erase(std::unique(edges.begin(), edges.end(),
-                          [](const GhostEdge& a, const GhostEdge& b) { return a == b; }),
-              edges.end());
+  std::sort(edges.begin(), edges.end(), [](const GhostEdge& a, const GhostEdge& b) {
+    return a.remote != b.remote ? a.remote < b.remote : a.local < b.local;
+  });
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
 }
 
 /// Particles that are to be sent, one neighbour after the other, as many at a time as the batch
@@ -166,20 +158,15 @@ std::vector<GhostEdge> link_ghosts(const Context& context, LinkedSets<Real>& par
       to_exec(exec, Span<const Index>(ghosts.plan.receive_offset), "ranks of ghosts");
   const auto firsts =
       to_exec(exec, Span<const Index>(particles.numbering.first), "ranks of ghosts");
-  const kernels::SourcesView sources{offsets.span(), firsts.span().subspan(0, firsts.size() - 1)};
-  Buffer<GhostEdge> edges(exec, ghosts.num(), "edges between ranks");
-  kernels::on(exec, [&](const auto& e) {
-    kernels::link_inside(e, inside);
-    kernels::link_between(e, fof);
-    kernels::find_edges(e, fof.sets, {fof.walkers.first_in_sets, sources, ghosts.root.span()},
-                        edges.span());
-  });
-  std::vector<GhostEdge> found = to_host(exec, edges);
-  found.erase(
-      std::remove_if(found.begin(), found.end(), [](const GhostEdge& e) { return e.remote < 0; }),
-      found.end());
-  sort_unique(found);
-  return found;
+  const kernels::GhostsView view{fof.walkers.first_in_sets,
+                                 {offsets.span(), firsts.span().subspan(0, firsts.size() - 1)},
+                                 ghosts.root.span(),
+                                 particles.numbering.first.back()};
+  return to_host(exec, kernels::on(exec, [&](const auto& e) {
+                   kernels::link_inside(e, inside);
+                   kernels::link_between(e, fof);
+                   return kernels::find_edges(e, fof.sets, view);
+                 }));
 }
 
 /// Roots of this rank's sets, for places on this rank.
@@ -192,6 +179,17 @@ std::vector<LocalIndex> roots_of(const Exec& exec, const LinkedSets<Real>& parti
     kernels::find_roots(e, particles.fof.sets, on_exec.span(), roots.span());
   });
   return to_host(exec, roots);
+}
+
+/// Later ghosts may have joined sets of this rank that had edges before: then some are one edge.
+template <class Real>
+void take_roots(const Exec& exec, const LinkedSets<Real>& particles,
+                std::vector<GhostEdge>& edges) {
+  std::vector<LocalIndex> ends;
+  for (const GhostEdge& edge : edges) ends.push_back(edge.local);
+  const std::vector<LocalIndex> roots = roots_of(exec, particles, ends);
+  for (std::size_t e = 0; e < edges.size(); ++e) edges[e].local = roots[e];
+  sort_unique(edges);
 }
 
 /// Tells the lower ranks of the edges that were found here, so that both sides have them.
@@ -239,16 +237,19 @@ CrossingEdges link_across_ranks(const Context& context, LinkedSets<Real>& partic
                                 const FofOptions& options, FofStatistics& statistics) {
   const PhaseTimer timer(context, "ghosts");
   std::vector<GhostEdge> edges;
+  Index num_batches = 0;
   GhostQueue<Real> queue(context, particles, batch_of(options, particles.num));
   while (context.comm.max(Index{queue.is_empty() ? 0 : 1}) != 0) {
     ReceivedGhosts<Real> ghosts = exchange_ghosts(context, particles, queue.take());
     statistics.ghosts_sent += ghosts.plan.num_sent();
     statistics.ghosts_received += ghosts.num();
     if (ghosts.num() == 0) continue;
+    ++num_batches;
     const std::vector<GhostEdge> found = link_ghosts(context, particles, ghosts, options.leaf_size);
     edges.insert(edges.end(), found.begin(), found.end());
     sort_unique(edges);
   }
+  if (num_batches > 1) take_roots(context.exec, particles, edges);
   statistics.edges = static_cast<Index>(edges.size());
   return share_edges(context, particles, edges);
 }

@@ -23,7 +23,10 @@ inline Context on_device() {
 class Sample {
  public:
   Sample(const Context& context, points::Kind kind, Index num)
-      : num_(num), rows_(part_of(context, points::make_points(kind, num).pos)) {}
+      : Sample(context, points::make_points(kind, num).pos) {}
+  /// Of positions that all ranks have, row by row.
+  Sample(const Context& context, const std::vector<float>& pos)
+      : num_(static_cast<Index>(pos.size() / 3)), rows_(part_of(context, pos)) {}
 
   Particles<float> particles() const {
     Particles<float> all;

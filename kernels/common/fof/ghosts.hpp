@@ -1,8 +1,12 @@
 /// Particles that other ranks have to see, and what seeing them tells.
 #pragma once
 
+#include <cstdint>
+
+#include "kernels/common/arithmetic.hpp"
 #include "kernels/common/backend.hpp"
 #include "kernels/fof.hpp"
+#include "kernels/sort.hpp"
 #include "zhalo/core/buffer.hpp"
 
 namespace zhalo::kernels {
@@ -128,6 +132,7 @@ void find_roots(const E& exec, const DisjointSets& sets, Span<const LocalIndex> 
   for_each(exec, particles.size(), FindRoot{sets, particles, roots});
 }
 
+/// The edge of each ghost, none where it is in no set of this rank.
 struct FindEdge {
   DisjointSets sets;
   GhostsView ghosts;
@@ -141,10 +146,75 @@ struct FindEdge {
   }
 };
 
+/// Ghosts that follow each other in Z-order mostly tell of one edge: few are left to be sorted.
+struct StartsEdge {
+  Span<const GhostEdge> edges;
+
+  ZHALO_HD bool operator()(Index i) const {
+    return edges[i].remote >= 0 && (i == 0 || !(edges[i] == edges[i - 1]));
+  }
+};
+
+struct KeyOfEdge {
+  Span<const GhostEdge> edges;
+  Span<const LocalIndex> order;
+  bool is_remote;  ///< the end that is the key
+  Span<std::uint64_t> keys;
+
+  ZHALO_HD void operator()(Index i) const {
+    const GhostEdge& edge = edges[order[i]];
+    keys[i] = is_remote ? static_cast<std::uint64_t>(edge.remote) : std::uint64_t{edge.local};
+  }
+};
+
+struct DiffersFromFormer {
+  Span<const GhostEdge> edges;
+  Span<const LocalIndex> order;
+
+  ZHALO_HD bool operator()(Index i) const {
+    return i == 0 || !(edges[order[i]] == edges[order[i - 1]]);
+  }
+};
+
+struct TakeEdge {
+  Span<const GhostEdge> edges;
+  Span<const LocalIndex> order;
+  Span<const LocalIndex> chosen;
+  Span<GhostEdge> to;
+
+  ZHALO_HD void operator()(Index i) const { to[i] = edges[order[chosen[i]]]; }
+};
+
+/// Brings `order` into the order of the edges' remote and then local ends: stably, the lesser key
+/// first.
 template <class E>
-void find_edges(const E& exec, const DisjointSets& sets, const GhostsView& ghosts,
-                Span<GhostEdge> edges) {
-  for_each(exec, edges.size(), FindEdge{sets, ghosts, edges});
+void sort_edges(const E& exec, Span<const GhostEdge> edges, const GhostsView& ghosts,
+                Span<LocalIndex> order) {
+  const Index num = order.size();
+  Buffer<std::uint64_t> keys(exec, 2 * num, "edges between ranks");
+  Buffer<LocalIndex> spare(exec, num, "edges between ranks");
+  const SortPairs pairs{keys.span().subspan(0, num), order, keys.span().subspan(num, num),
+                        spare.span()};
+  for (const bool is_remote : {false, true}) {
+    const Index num_values = is_remote ? ghosts.num_places : Index{ghosts.first_in_sets};
+    for_each(exec, num, KeyOfEdge{edges, order, is_remote, pairs.keys});
+    sort_pairs(exec, pairs, highest_bit(static_cast<std::uint64_t>(num_values)) + 1);
+  }
+}
+
+template <class E>
+Buffer<GhostEdge> find_edges(const E& exec, const DisjointSets& sets, const GhostsView& ghosts) {
+  Buffer<GhostEdge> of_ghosts(exec, ghosts.root.size(), "edges between ranks");
+  for_each(exec, of_ghosts.size(), FindEdge{sets, ghosts, of_ghosts.span()});
+  const Span<const GhostEdge> edges = of_ghosts.span();
+  Buffer<LocalIndex> order = select(exec, edges.size(), StartsEdge{edges});
+  if (order.empty()) return {};
+  sort_edges(exec, edges, ghosts, order.span());
+  const Buffer<LocalIndex> chosen =
+      select(exec, order.size(), DiffersFromFormer{edges, order.span()});
+  Buffer<GhostEdge> distinct(exec, chosen.size(), "edges between ranks");
+  for_each(exec, distinct.size(), TakeEdge{edges, order.span(), chosen.span(), distinct.span()});
+  return distinct;
 }
 
 ZHALO_INSTANTIATE_REALS(select_ghosts);
