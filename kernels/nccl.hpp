@@ -34,9 +34,10 @@ struct MessageGroup {
   std::vector<DeviceCopy> copies;
 };
 
-/// This rank's end of the links between all ranks. No member function waits for other ranks; the
-/// destructor may take two seconds. All but give_up() throw CommunicationError for errors of NCCL,
-/// also of messages that were started before, and DeviceError for those of the device.
+/// This rank's end of the links between all ranks. No member function waits for other ranks. The
+/// destructor may take two seconds, and what give_up() takes. All but give_up() throw
+/// CommunicationError for errors of NCCL, also of messages that were started before, and
+/// DeviceError for those of the device.
 class NcclLink {
  public:
   using Id = std::array<char, 128>;
@@ -58,9 +59,10 @@ class NcclLink {
   /// Keeps messages going; returns whether the group and all before it are through. To be called
   /// until it is so.
   virtual bool is_done(Index number) = 0;
-  /// Ends what is under way. What receivers hold is undefined then, but nothing writes there any
-  /// more. Nothing can be started afterwards.
-  virtual void give_up() noexcept = 0;
+  /// Ends what is under way. What receivers hold is undefined then. Nothing can be started
+  /// afterwards. Returns whether nothing writes there any more: false where the device was still
+  /// at work after the longest wait.
+  virtual bool give_up() noexcept = 0;
 };
 
 /// Why this process cannot use NCCL; empty if it can.
@@ -69,9 +71,15 @@ std::string why_no_nccl();
 std::string nccl_name();
 /// To be made by one rank and given to all. CommunicationError.
 NcclLink::Id make_nccl_id();
-/// Begins to make a link of the devices of `size` ranks, which must be distinct.
-std::unique_ptr<NcclLink> make_nccl_link(const Cuda& exec, const NcclLink::Id& id, int rank,
-                                         int size);
+/// This rank's place in a link.
+struct NcclPlace {
+  int rank = 0;
+  int size = 1;
+  double max_wait_seconds = 0;  ///< of give_up(); 0: no limit
+};
+/// Begins to make a link of the devices of all its ranks, which must be distinct.
+std::unique_ptr<NcclLink> make_nccl_link(const Cuda& exec, const NcclLink::Id& id,
+                                         const NcclPlace& place);
 
 /// What distinguishes a device from all others, wherever they are.
 using DeviceId = std::array<char, 16>;

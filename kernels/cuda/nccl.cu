@@ -30,14 +30,15 @@ void check_nccl(NcclResult result, const char* call, NcclCommunicator* comm = nu
 
 class Link final : public NcclLink {
  public:
-  Link(const Cuda& exec, const Id& id, int rank, int size)
-      : device_(exec.device), stream_(exec.device) {
+  Link(const Cuda& exec, const Id& id, const NcclPlace& place)
+      : device_(exec.device), stream_(exec.device), max_wait_(place.max_wait_seconds) {
     const DeviceScope scope(device_);
     NcclUniqueId unique{};
     std::copy(id.begin(), id.end(), unique.internal);
     NcclConfig config{sizeof(NcclConfig), nccl_config_magic, min_nccl_version, 0};
     try {
-      check_nccl(nccl().init(&comm_, size, unique, rank, &config), "ncclCommInitRankConfig");
+      check_nccl(nccl().init(&comm_, place.size, unique, place.rank, &config),
+                 "ncclCommInitRankConfig");
     } catch (const Error&) {
       give_up();
       throw;
@@ -74,15 +75,16 @@ class Link final : public NcclLink {
     return attributes.type == cudaMemoryTypeDevice && attributes.device == device_;
   }
 
-  void give_up() noexcept override {
+  bool give_up() noexcept override {
+    bool is_quiet = true;  // also where the device has failed, or cannot be selected any more
     in_scope(device_, [&] {
-      if (comm_ != nullptr) {
-        static_cast<void>(nccl().abandon(std::exchange(comm_, nullptr)));
-        kernels::wait(Cuda{device_, stream_, {}});  // nothing writes into arrays any more
-      }
       waiting_.clear();
       started_.clear();
+      if (comm_ == nullptr) return;
+      static_cast<void>(nccl().abandon(std::exchange(comm_, nullptr)));
+      is_quiet = becomes_quiet();
     });
+    return is_quiet;
   }
 
  private:
@@ -90,6 +92,20 @@ class Link final : public NcclLink {
     MessageGroup group;
     Event event;  ///< what was queued before; then, that it is through
   };
+
+  /// Whether the stream comes to its end in time. To wait for the stream itself would have no
+  /// limit: a kernel that does not see that it was abandoned keeps its device.
+  bool becomes_quiet() const {
+    Event end;
+    end.record(stream_);
+    const auto start = std::chrono::steady_clock::now();
+    while (!end.is_reached()) {
+      if (max_wait_.count() > 0 && std::chrono::steady_clock::now() - start > max_wait_)
+        return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
 
   Event take_event() {
     if (free_.empty()) return Event{};
@@ -170,11 +186,11 @@ class Link final : public NcclLink {
     try {
       const DeviceScope scope(device_);
       const bool is_idle = waiting_.empty() && started_.empty();
-      if (comm_ == nullptr || !is_idle || is_working()) return give_up();
+      if (comm_ == nullptr || !is_idle || is_working()) return static_cast<void>(give_up());
       check_nccl(nccl().finalize(comm_), "ncclCommFinalize", comm_);
       const auto latest = std::chrono::steady_clock::now() + end_patience;
       while (is_working()) {
-        if (std::chrono::steady_clock::now() > latest) return give_up();
+        if (std::chrono::steady_clock::now() > latest) return static_cast<void>(give_up());
         std::this_thread::yield();
       }
       static_cast<void>(nccl().destroy(std::exchange(comm_, nullptr)));
@@ -185,6 +201,7 @@ class Link final : public NcclLink {
 
   int device_ = 0;
   OwnStream stream_;
+  std::chrono::duration<double> max_wait_;  ///< 0: no limit
   NcclCommunicator* comm_ = nullptr;
   std::deque<Started> waiting_;  ///< the first may be issued
   std::deque<Event> started_;    ///< whose work is in the stream
@@ -208,9 +225,9 @@ NcclLink::Id make_nccl_id() {
   return id;
 }
 
-std::unique_ptr<NcclLink> make_nccl_link(const Cuda& exec, const NcclLink::Id& id, int rank,
-                                         int size) {
-  return std::make_unique<Link>(exec, id, rank, size);
+std::unique_ptr<NcclLink> make_nccl_link(const Cuda& exec, const NcclLink::Id& id,
+                                         const NcclPlace& place) {
+  return std::make_unique<Link>(exec, id, place);
 }
 
 DeviceId device_id(int device) {

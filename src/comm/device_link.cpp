@@ -92,13 +92,14 @@ bool DeviceLink::serves(const Exec& exec, const kernels::MessageGroup& group) co
          std::all_of(group.copies.begin(), group.copies.end(), takes_copy);
 }
 
+double LinkedRanks::max_wait_seconds() const { return comm_.state_->options.timeout_seconds / 2; }
+
 std::string LinkedRanks::wait(const std::function<bool()>& is_done) const {
   using Seen = Communicator::State::Seen;
   using Clock = std::chrono::steady_clock;
   Communicator::State& state = *comm_.state_;
   const FailureNotes notes(*state.network);
-  // Half of what others wait: they are in the agreement behind this, and must hear of a failure.
-  const double limit = state.options.timeout_seconds / 2;
+  const double limit = max_wait_seconds();
   const auto start = Clock::now();
   try {
     bool others_failed = false;
@@ -146,15 +147,23 @@ std::string LinkedRanks::settle_or_give_up(const std::string& error,
     give_up("an earlier exchange was not brought to its end");  // NCCL would go on by itself
     throw;
   }
-  if (!why.empty()) give_up(why);
-  return why;
+  if (why.empty()) return why;
+  const std::vector<Index> is_at_work = comm_.all_gather(Index{give_up(why) ? 0 : 1});
+  const auto first = std::find(is_at_work.begin(), is_at_work.end(), Index{1});
+  if (first == is_at_work.end()) return why;
+  throw CommunicationError(
+      fmt::format("NCCL was given up ({}), but the device of rank {} was still at work {:g} s "
+                  "later; end this run",
+                  why, comm_.state_->name_of(static_cast<int>(first - is_at_work.begin())),
+                  max_wait_seconds()));
 }
 
-void LinkedRanks::give_up(const std::string& why) const {
+bool LinkedRanks::give_up(const std::string& why) const {
   DeviceLink& link = comm_.state_->link;
-  if (link.nccl != nullptr) link.nccl->give_up();
+  const bool is_quiet = link.nccl == nullptr || link.nccl->give_up();
   link.nccl.reset();
   link.why_not = why;
+  return is_quiet;
 }
 
 namespace {
@@ -183,7 +192,9 @@ void LinkedRanks::make_links(const Exec& exec) const {
   const int size = comm_.size();
   Attempt attempt;
   const kernels::NcclLink::Id id = share_id(comm_, attempt);
-  attempt.try_to([&] { link.nccl = kernels::make_nccl_link(cuda, id, rank, size); });
+  attempt.try_to([&] {
+    link.nccl = kernels::make_nccl_link(cuda, id, {rank, size, max_wait_seconds()});
+  });
   const auto latest = std::chrono::steady_clock::now() + longest_to_make;
   const auto in_time = [&](bool is_done) {
     if (std::chrono::steady_clock::now() > latest)

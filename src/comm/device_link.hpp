@@ -61,13 +61,18 @@ class LinkedRanks {
   std::string settle(std::string error, const std::function<bool()>& is_done) const;
   /// Waits on this rank alone. Returns what failed on this rank, or that another one failed.
   std::string wait(const std::function<bool()>& is_done) const;
-  /// settle(), and give_up() if something failed.
+  /// settle(), and give_up() if something failed. CommunicationError on all ranks if some rank's
+  /// device goes on with it all the same.
   std::string settle_or_give_up(const std::string& error,
                                 const std::function<bool()>& is_done) const;
-  /// From now on messages go by MPI. On all ranks.
-  void give_up(const std::string& why) const;
+  /// From now on messages go by MPI. On all ranks. Returns whether this rank's device has ended
+  /// what was under way.
+  bool give_up(const std::string& why) const;
 
  private:
+  /// The longest wait for NCCL; 0: no limit. Half of what others wait: they are in the agreement
+  /// behind it, and must hear of a failure.
+  double max_wait_seconds() const;
   void make_links(const Exec& exec) const;
 
   const Communicator& comm_;

@@ -121,7 +121,8 @@ struct PartExchange::ByLink final : PartExchange::Streams {
   ByLink& operator=(const ByLink&) = delete;
   ~ByLink() override {
     if (num_done == num_started || comm.state_->link.nccl == nullptr) return;
-    link.give_up();  // other ranks may wait for this one's messages: nothing can be agreed on
+    // Other ranks may wait for this one's messages: nothing can be agreed on.
+    static_cast<void>(link.give_up());
     comm.state_->give_up(left_behind);
   }
 

@@ -6,7 +6,9 @@
 ///   ZHALO_NCCL_FAIL=WHAT:RANK[:N]  what goes wrong on one rank: identifier (it makes none), refuse
 ///                                  (it gets no communicator), absent (it never joins), send (a
 ///                                  send of its N-th group is refused), hang (nothing of its N-th
-///                                  group travels), error (its N-th group fails later)
+///                                  group travels), stuck (the same, also once NCCL was given up,
+///                                  until this variable is unset), error (its N-th group fails
+///                                  later)
 ///   ZHALO_NCCL_VERSION=N           its version (22105)
 #include <cuda_runtime_api.h>
 
@@ -130,9 +132,12 @@ void queue(const Shared& comm, CUstream_st* stream, std::vector<Message> message
   const Fault fault = read_fault();
   const int rank = comm->channel->rank();
   const bool hangs = fault.hits("hang", rank, number);
+  const bool is_stuck = fault.hits("stuck", rank, number);
   if (fault.hits("error", rank, number)) comm->error = system_error;
   const auto shared = std::make_shared<std::vector<Message>>(std::move(messages));
   emulated::enqueue(comm->device, stream, {"messages of NCCL", {}, [=] {
+                                             if (is_stuck && read_fault().what == "stuck")
+                                               return false;
                                              if (comm->is_given_up) return true;
                                              return !hangs && comm->error == success &&
                                                     transfer(*comm, *shared);

@@ -60,8 +60,8 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   check_device(stream->device, "cudaStreamDestroy");
-  finish(stream->device, stream);
-  delete stream;
+  // The call does not wait: a stream that is at work lives on until that is through.
+  if (advance(stream->device, stream)) delete stream;
   return cudaSuccess;
 }
 

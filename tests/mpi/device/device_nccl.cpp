@@ -1,6 +1,7 @@
 /// Messages between emulated devices by what stands in for NCCL: right ones, and what happens when
 /// it fails. Each rank has a device of its own.
 #include <cstdlib>
+#include <optional>
 #include <string>
 
 #include "kernels/memory.hpp"
@@ -103,6 +104,26 @@ TEST_CASE("nccl: an exchange that fails is made again by MPI") {
   const std::string text_of_transport = context.comm.describe_transport(context.exec);
   CHECK(text_of_transport.find("no NCCL: rank ") != std::string::npos);
   CHECK_FALSE(context.comm.is_broken());
+}
+
+TEST_CASE("nccl: a device that goes on after NCCL was given up is one error on all ranks") {
+  std::optional<Fault> fault;
+  fault.emplace("stuck:1:2");
+  const Context context = on_own_device(4);
+  REQUIRE(context.comm.choose_transport(context.exec) == Transport::nccl);
+  std::string message;
+  try {
+    check_groups(context);
+  } catch (const CommunicationError& error) {
+    message = error.what();
+  }
+  CHECK(message.find("the device of rank 1 was still at work 2 s later") != std::string::npos);
+  const std::vector<std::size_t> lengths = context.comm.all_gather(message.size());
+  CHECK(std::count(lengths.begin(), lengths.end(), message.size()) == context.comm.size());
+  CHECK_FALSE(context.comm.is_broken());
+  fault.reset();  // the device is free again
+  CHECK(context.comm.choose_transport(context.exec) == Transport::staged);
+  check_groups(context);
 }
 
 TEST_CASE("nccl: a transform that fails is one error on all ranks, and the next one goes by MPI") {
