@@ -127,13 +127,16 @@ constexpr int blocks_at_once() {
   }
 }
 
-template <class Functor, class Lanes>
+/// `shared_bytes` is what the launch asks for: as part of the kernel's name it is in the budget of
+/// scripts/kernel-budget.
+template <class Functor, class Lanes, std::size_t shared_bytes>
 __global__ void __launch_bounds__(warps_per_block<typename Functor::Scratch>* warp_size,
                                   blocks_at_once<Functor>())
     run_for_each_item(Index num_items, Functor functor, Lanes lanes) {
   using Scratch = typename Functor::Scratch;
   constexpr int warps = warps_per_block<Scratch>;
   static_assert(alignof(Scratch) <= 16);
+  static_assert(shared_bytes == warps * sizeof(Scratch));
   alignas(16) extern __shared__ std::byte
       shared_memory[];  // as much as the launch says: a warp's scratch memory for each warp
   auto* const scratch = reinterpret_cast<Scratch*>(shared_memory);
@@ -165,7 +168,7 @@ void for_each_with_lanes(const Cuda& exec, Index num_items, const Functor& funct
   constexpr std::size_t shared_bytes = warps * sizeof(typename Functor::Scratch);
   static_assert(shared_bytes <= max_shared_bytes);
   launch(exec, {grid_size(num_items, warps), warps * warp_size, shared_bytes},
-         run_for_each_item<Functor, Lanes>, num_items, functor, lanes);
+         run_for_each_item<Functor, Lanes, shared_bytes>, num_items, functor, lanes);
 }
 
 }  // namespace zhalo::kernels
