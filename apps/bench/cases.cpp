@@ -168,6 +168,13 @@ Cases generated_cases() {
       add_on_device(cases.fft, TransformCase{"cufft/" + size, num, is_float, true, {}});
     }
   }
+  // The size for which devices are taken.
+  for (const bool is_float : {true, false}) {
+    const std::string size = fmt::format("{}/1024", is_float ? "float" : "double");
+    add_on_device(cases.fft, TransformCase{"fft/" + size, 1024, is_float, false, {}});
+    add_on_device(cases.fft, TransformCase{"cufft/" + size, 1024, is_float, true, {}});
+  }
+  add_on_device(cases.copies, CopyCase{"copy/1GiB", Index{1} << 30, {}});
   return cases;
 }
 

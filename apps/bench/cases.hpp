@@ -140,6 +140,16 @@ void run(benchmark::State& state, const TransformCase& transform_case);
 /// The same of a case of cuFFT's.
 void run_cufft(benchmark::State& state, const TransformCase& transform_case);
 
+/// A copy of memory of an Exec within it: the speed that bounds all that reads and writes much.
+struct CopyCase {
+  std::string name;
+  Index num_bytes = 0;
+  std::function<Exec()> make_exec;
+};
+
+/// The function that google-benchmark calls. Counters: docs/benchmarks.md.
+void run(benchmark::State& state, const CopyCase& copy_case);
+
 /// The caller's own points.
 struct PointsFile {
   std::string path;
@@ -155,6 +165,7 @@ struct Cases {
   std::vector<KnnCase> knn;
   std::vector<MeshCase> mesh;
   std::vector<TransformCase> fft;
+  std::vector<CopyCase> copies;
 };
 
 /// Cases of one point set follow each other.

@@ -172,6 +172,16 @@ void add_benchmarks(const std::vector<Case>& cases, PointSets& point_sets) {
   }
 }
 
+/// Of cases that need no points.
+template <class Case>
+void add_benchmarks(const std::vector<Case>& cases) {
+  for (const Case& one : cases) {
+    benchmark::RegisterBenchmark(one.name.c_str(), [one](benchmark::State& state) {
+      bench::run(state, one);
+    })->Unit(benchmark::kMillisecond);
+  }
+}
+
 void run_benchmarks(const Options& options, const char* program) {
   bench::PointStore fof_points;
   bench::KnnPoints knn_points;
@@ -181,11 +191,8 @@ void run_benchmarks(const Options& options, const char* program) {
   add_benchmarks(cases.fof, fof_points);
   add_benchmarks(cases.knn, knn_points);
   add_benchmarks(cases.mesh, mesh_points);
-  for (const bench::TransformCase& one : cases.fft) {
-    benchmark::RegisterBenchmark(one.name.c_str(), [one](benchmark::State& state) {
-      bench::run(state, one);
-    })->Unit(benchmark::kMillisecond);
-  }
+  add_benchmarks(cases.fft);
+  add_benchmarks(cases.copies);
   std::vector<std::string> words{program, "--benchmark_counters_tabular=true"};
   words.insert(words.end(), options.for_benchmark.begin(), options.for_benchmark.end());
   std::vector<char*> arguments;

@@ -130,6 +130,11 @@ class Rules(unittest.TestCase):
 
         (row,) = rules.transform_rows(cases(1e-7))
         self.assertEqual((row["points"], row["ratio"], row["agree"]), ("float 256^3", 1.5, True))
+        found = cases(1e-7)
+        found["fft/float/256/exec:cuda"][0]["GB_per_second"] = 800.0
+        found["copy/1GiB/exec:cuda"] = [{"GB_per_second": 1600.0}]
+        _, limit = rules.transform_rows(found)
+        self.assertEqual((limit["theirs"], limit["ratio"], limit["agree"]), (1.0, 0.5, True))
         for difference in (1e-4, float("nan")):
             (row,) = rules.transform_rows(cases(difference))
             self.assertFalse(row["agree"])
