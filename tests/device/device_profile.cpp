@@ -122,8 +122,13 @@ void print_kernels(const std::map<KernelLine, profile::Instruction>& by_line, In
 void print_table(Index num) {
   const auto by_line = sums_of_lines();
   std::int64_t sum = 0;
-  for (const auto& [line, one] : by_line) sum += one.sectors;
-  fmt::print("{:.1f} bytes per particle in sectors of 32\n\n", 32 * per(sum, num));
+  std::int64_t requests = 0;
+  for (const auto& [line, one] : by_line) {
+    sum += one.sectors;
+    requests += one.requests;
+  }
+  fmt::print("{:.1f} bytes per particle in sectors of 32, by {:.2f} requests of warps\n\n",
+             32 * per(sum, num), per(requests, num));
   print_kernels(by_line, num);
   auto sorted = sorted_sums(by_line);
   fmt::print(
