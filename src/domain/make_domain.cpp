@@ -270,7 +270,8 @@ ZHALO_FOR_REALS(make_domain);
 ZHALO_FOR_REALS(unscale);
 ZHALO_FOR_REALS(ensure_keys);
 ZHALO_FOR_REALS(ensure_global_index);
-ZHALO_FOR_REALS(add_columns);
+template void add_columns(DomainState<float>&, const std::vector<Particles<float>>&);
+template void add_columns(DomainState<double>&, const std::vector<Particles<double>>&);
 ZHALO_FOR_REALS(stored_particles);
 
 }  // namespace zhalo

@@ -185,8 +185,8 @@ std::vector<LocalIndex> roots_of(const Exec& exec, const LinkedSets<Real>& parti
 template <class Real>
 void take_roots(const Exec& exec, const LinkedSets<Real>& particles,
                 std::vector<GhostEdge>& edges) {
-  std::vector<LocalIndex> ends;
-  for (const GhostEdge& edge : edges) ends.push_back(edge.local);
+  std::vector<LocalIndex> ends(edges.size());
+  for (std::size_t e = 0; e < edges.size(); ++e) ends[e] = edges[e].local;
   const std::vector<LocalIndex> roots = roots_of(exec, particles, ends);
   for (std::size_t e = 0; e < edges.size(); ++e) edges[e].local = roots[e];
   sort_unique(edges);

@@ -130,9 +130,11 @@ std::vector<Buffer<T>> readout(const Context& context, const std::vector<const F
   });
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type takes none
 #define ZHALO_READOUT(T, Real)                                                                 \
   template std::vector<Buffer<T>> readout(const Context&, const std::vector<const Field<T>*>&, \
                                           const Particles<Real>&, Window);
+// NOLINTEND(bugprone-macro-parentheses)
 ZHALO_FOR_REAL_PAIRS(ZHALO_READOUT)
 
 }  // namespace zhalo

@@ -148,6 +148,26 @@ class BadInput(FofCase):
             with self.subTest(name):
                 self.assert_refused([BAD / name, "-o", "out/deep"], *words)
 
+    def test_tables_of_masses_that_differ(self):
+        for number, mass in ((0, 1.0), (1, 2.0)):
+            with h5py.File(self.folder / f"two_001.{number}.hdf5", "w") as file:
+                file.create_group("Header").attrs.update(
+                    {
+                        "NumPart_ThisFile": [0, 10],
+                        "NumPart_Total": [0, 20],
+                        "NumFilesPerSnapshot": 2,
+                        "MassTable": [0, mass],
+                        "BoxSize": 10.0,
+                    }
+                )
+                file["PartType1/Coordinates"] = np.full((10, 3), 1 + number, np.float32)
+        self.assert_refused(
+            ["two_001.0.hdf5", "--rlink-abs", "0.1"],
+            "two_001.1.hdf5",
+            "belongs to another snapshot",
+            "MassTable has 2 for type 1, theirs 1",
+        )
+
     def test_options(self):
         for options, words in OPTIONS.items():
             with self.subTest(options):

@@ -43,15 +43,26 @@ class BadOutputs(FofCase):
                     self.assert_refused([SNAPSHOT, "-o", "out", *options], name, "did not write")
                 self.assertEqual((self.folder / "out" / name).read_bytes(), SNAPSHOT.read_bytes())
 
+    def test_what_is_no_whole_file_of_hdf5_stays(self):
+        """Notes, or a copy that is still under way. An empty file only reserves its name."""
+        (self.folder / "out/groups_001").mkdir(parents=True)
+        for number in (0, 4):
+            path = self.folder / f"out/groups_001/fof_subhalo_tab_001.{number}.hdf5"
+            for data in (b"my notes", SNAPSHOT.read_bytes()[:5000]):
+                path.write_bytes(data)
+                self.assert_refused([SNAPSHOT, "-o", "out"], path.name, "did not write")
+                self.assertEqual(path.read_bytes(), data)
+            path.write_bytes(b"")
+        self.succeed(SNAPSHOT, "-o", "out", "-q")
+
     def test_only_files_of_the_run_before_go(self):
         self.succeed(SNAPSHOT, "-o", "out", "-q", "--files", "3", "--master")
         groups = self.folder / "out/groups_001"
         shutil.copy(groups / "fof_subhalo_tab_001.1.hdf5", groups / "fof_subhalo_tab_001.3.hdf5")
-        (groups / "fof_subhalo_tab_001.4.hdf5").write_text("notes")
         self.succeed(SNAPSHOT, "-o", "out", "-q")
         self.assertEqual(
             sorted(path.name for path in groups.iterdir()),
-            [f"fof_subhalo_tab_001.{number}.hdf5" for number in (0, 3, 4)],
+            [f"fof_subhalo_tab_001.{number}.hdf5" for number in (0, 3)],
         )
 
     def run_in_shell(self, words):

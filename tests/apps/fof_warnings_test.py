@@ -184,6 +184,30 @@ class WrongBox(FofCase):
             [SNAPSHOT, "--box-size", "1e300", "--meansep", 0.78], "1e+300", "32 bits", "unit"
         )
 
+    def test_a_box_that_is_no_box(self):
+        for size, words in ((-10.0, "-10"), (np.nan, "nan"), ([10.0, 20.0], "10, 20")):
+            with self.subTest(size):
+
+                def edit(file, size=size):
+                    file["Header"].attrs["BoxSize"] = size
+
+                name = self.copy_of_snapshot(edit)
+                given = ["--rlink-abs", "0.15", "--meansep", "0.78"]
+                self.assert_one_warning([name, *given], f"BoxSize is {words}, which is no size")
+
+    def test_a_redshift_that_was_not_filled_in(self):
+        def edit(file):
+            header = file["Header"].attrs
+            header["Time"], header["Redshift"] = 0.5, 0.0
+            for group in ("Header", "Parameters"):
+                if group in file:
+                    file[group].attrs.pop("ComovingIntegrationOn", None)
+
+        self.assert_one_warning(
+            [self.copy_of_snapshot(edit), "--meansep", "0.78"],
+            "its Time, 0.5, is not the scale factor of its Redshift, 0",
+        )
+
 
 if __name__ == "__main__":
     main()

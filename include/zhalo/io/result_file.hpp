@@ -61,8 +61,8 @@ void write_results(StagedFiles& files, const std::string& name, const Results& r
 /// `name`, with any number of files.
 bool is_result_name(const std::string& name, const std::string& file);
 
-/// Whether this is an HDF5 file that no run of zhalo wrote. FileError if the system does not say
-/// what lies there.
+/// Whether this is a file that no run of zhalo wrote: of HDF5, or of anything else unless it is
+/// empty. FileError if the system does not say what lies there.
 bool is_of_another_code(const std::string& path);
 
 }  // namespace zhalo::io

@@ -107,8 +107,9 @@ bool is_of_another_code(const std::string& path) {
   if (!std::filesystem::is_regular_file(status_of(path))) return false;
   try {
     return !files_of_run(hdf5::InputFile(path));
-  } catch (const FileError&) {
-    return false;  // no HDF5
+  } catch (const FileError&) {  // no HDF5, or no whole file
+    std::error_code ignored;
+    return std::filesystem::file_size(path, ignored) > 0;
   }
 }
 

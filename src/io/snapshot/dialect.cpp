@@ -1,6 +1,7 @@
 #include "src/io/snapshot/dialect.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -36,11 +37,26 @@ std::optional<Vec3d> read_box(const InputFile& file) {
   const auto size = file.reals("Header", "BoxSize");
   if (!size) return std::nullopt;
   Vec3d box{{size->front(), size->front(), size->front()}};
+  if (size->size() != 1 && size->size() != 3) return std::nullopt;
   if (size->size() == 3) box = {{(*size)[0], (*size)[1], (*size)[2]}};
   for (const double length : box.at) {
     if (!(length > 0) || !std::isfinite(length)) return std::nullopt;
   }
   return box;
+}
+
+/// A box that is there and cannot be used must not go unnoticed: the search would not be periodic.
+/// 0 is what codes write for a box without ends.
+void warn_of_box(const InputFile& file, SnapshotInfo& info) {
+  const auto size = file.reals("Header", "BoxSize");
+  if (!size) return;
+  const bool is_length = std::all_of(size->begin(), size->end(), [](double length) {
+    return std::isfinite(length) && length >= 0;
+  });
+  if (is_length && (size->size() == 1 || size->size() == 3)) return;
+  info.warnings.push_back(
+      fmt::format("'{}': Header/BoxSize is {:g}, which is no size of a box: it is not used",
+                  info.path, fmt::join(*size, ", ")));
 }
 
 bool is_time(const std::optional<double>& value) {
@@ -113,6 +129,7 @@ void read_conventions(const InputFile& file, const SnapshotOverrides& overrides,
   info.code = dialect.code;
   info.version = dialect.read_version(file);
   info.box_length = read_box(file);
+  if (!overrides.box_length) warn_of_box(file, info);
   if (overrides.box_length) {
     const double length = *overrides.box_length;
     info.box_length = length > 0 ? std::optional(Vec3d{{length, length, length}}) : std::nullopt;

@@ -36,6 +36,17 @@ bool is_cosmological_gadget(const InputFile& file, const Cosmology& cosmology) {
   return fits && (cosmology.omega_matter || redshift > 0);
 }
 
+/// A redshift that nobody filled in would make velocities and units those of another run.
+void warn_of_contradiction(const InputFile& file, SnapshotInfo& info) {
+  const Cosmology& said = info.cosmology;
+  if (first_real(file, {"Header", "Parameters"}, {"ComovingIntegrationOn"})) return;
+  if (!said.scale_factor || !said.redshift || !said.omega_matter) return;
+  info.warnings.push_back(fmt::format(
+      "'{}': it has Omega0 = {:g}, but its Time, {:g}, is not the scale factor of its Redshift, "
+      "{:g}: it is taken as not cosmological",
+      info.path, *said.omega_matter, *said.scale_factor, *said.redshift));
+}
+
 void derive_gadget_density(double gravity_in_cgs, double hubble_in_file, const Units& units,
                            Cosmology& cosmology) {
   const double time = units.length_in_cm / units.velocity_in_cm_per_s;
@@ -53,7 +64,10 @@ void read_gadget_family(const InputFile& file, const SnapshotOverrides& override
   read_gadget_cosmology(file, info.cosmology);
   overlay(info.cosmology, overrides.cosmology);
   const bool cosmological = is_cosmological_gadget(file, info.cosmology);
-  if (!cosmological) forget_cosmology(file, info);
+  if (!cosmological) {
+    warn_of_contradiction(file, info);
+    forget_cosmology(file, info);
+  }
   info.units.h_free = !cosmological;
   read_units(file, overrides, info.units);
   if (!cosmological) return;

@@ -216,14 +216,28 @@ TypeSummary summarise(int type, const TypeLayout& layout, double table_mass,
   return summary;
 }
 
+/// `known` is the MassTable of the files before, for those types of which they have particles.
+void merge_table_mass(const InputFile& file, int type, double here, double& known, bool first) {
+  if (first) known = here;
+  if (known == here || (std::isnan(known) && std::isnan(here))) return;
+  throw InputError(fmt::format(
+      "'{}' belongs to another snapshot than the files before it: its MassTable has {:g} "
+      "for type {}, theirs {:g}",
+      file.path(), here, type, known));
+}
+
 /// Appends one file to the layouts.
-void survey_file(Snapshot::State& state, const InputFile& file, const HeaderCounts& header) {
+void survey_file(Snapshot::State& state, const InputFile& file, const HeaderCounts& header,
+                 std::vector<double>& mass_table) {
   for (int type = 0; type < header.num_types; ++type) {
     TypeLayout& layout = state.layouts[static_cast<std::size_t>(type)];
     const Found found = look_into(file, type);
     const Index count = settle_count(file, type, header, found, state.info.notes);
     if (count > 0) {
-      merge_columns(file, type, found, layout, layout.first_of_file.back() == 0);
+      const bool first = layout.first_of_file.back() == 0;
+      merge_columns(file, type, found, layout, first);
+      merge_table_mass(file, type, header.mass_table[static_cast<std::size_t>(type)],
+                       mass_table[static_cast<std::size_t>(type)], first);
       check_columns_readable(file, type, found);
     }
     layout.first_of_file.push_back(layout.first_of_file.back() + count);
@@ -235,21 +249,23 @@ void survey_file(Snapshot::State& state, const InputFile& file, const HeaderCoun
 void survey_types(Snapshot::State& state, const SnapshotOverrides& overrides) {
   const AttributePlaces times = dialect_of(state.info.code).times;
   HeaderCounts first;
+  std::vector<double> mass_table;
   for (const std::string& path : state.info.files) {
     const InputFile file(path);
     check_is_snapshot(file);
     const HeaderCounts header = read_counts(file, times);
     if (state.layouts.empty()) {
       first = header;
+      mass_table = header.mass_table;
       state.layouts.resize(static_cast<std::size_t>(header.num_types));
       for (auto& layout : state.layouts) layout.first_of_file.push_back(0);
     }
     check_same_snapshot(file, header, first, state.info.files.front());
-    survey_file(state, file, header);
+    survey_file(state, file, header, mass_table);
   }
   for (std::size_t type = 0; type < state.layouts.size(); ++type) {
     state.info.types.push_back(
-        summarise(static_cast<int>(type), state.layouts[type], first.mass_table[type], overrides));
+        summarise(static_cast<int>(type), state.layouts[type], mass_table[type], overrides));
   }
   check_totals(state.info, first, state.info.notes);
 }
