@@ -48,6 +48,8 @@ std::string field_lines(const Plan& plan) {
 
 app::Rows plan_rows(const Plan& plan, bool verbose) {
   const Options& options = plan.options;
+  const app::Row division{verbose ? line("Division", "{}", plan.decomposition) : "",
+                          {{"decomposition", plan.decomposition}}};
   return {
       app::snapshot_row(plan.snapshot),
       {"", {{"options", json_of(options)}, {"view", view_json(plan)}}},
@@ -61,9 +63,9 @@ app::Rows plan_rows(const Plan& plan, bool verbose) {
            ? ""
            : line("Spectrum", "{}", compensation_text(power_compensation(options)))},
       {options.image.empty() ? "" : line("Picture", "{}", layer_text(plan))},
-      {"", {{"decomposition", plan.decomposition}}},
+      division.for_machines(),
       app::ranks_row(plan.ranks, verbose),
-      {verbose ? line("Division", "{}", plan.decomposition) : ""},
+      division.for_people(),
       {verbose ? app::input_lines(plan.snapshot.files) : ""},
   };
 }
@@ -81,6 +83,10 @@ Json json_of(const PaintReport& painted) {
           {"sum_of_squares", painted.sum2},
           {"weight_unit", painted.weight_unit},
           {"mean", painted.mean()}};
+}
+
+app::Row painted_row(const PaintReport& painted) {
+  return {app::wrapped_line(painted.num_wrapped, "positions"), {{"painted", json_of(painted)}}};
 }
 
 app::Row field_row(const std::optional<FieldNumbers>& field) {
@@ -121,12 +127,14 @@ app::Report plan_report(const Plan& plan, bool verbose) {
 app::Rows result_rows(const Plan& plan, const Result& result) {
   app::Run run{result.measured, plan.num_particles, plan.ranks.num_ranks == 1};
   run.held = "particles and fields";
+  const app::Row painted = painted_row(result.painted);
   return {
-      {"\n", {{"painted", json_of(result.painted)}}},
+      {"\n"},
+      painted.for_machines(),
       field_row(result.field),
       power_row(result.power, plan.snapshot.units.length_name()),
       haloes_row(result.haloes),
-      {app::wrapped_line(result.painted.num_wrapped, "positions")},
+      painted.for_people(),
       phases_row(run),
       peak_memory_row(run),
       app::files_row(result.written),

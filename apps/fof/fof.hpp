@@ -108,9 +108,8 @@ struct Result : app::CommonResult {
   Index num_groups = 0;
   Index num_members = 0;
   std::vector<Index> members_by_type;
-  std::string checksum;           ///< of the catalogue: the same for any ranks, threads and files
-  Index min_particles = 0;        ///< that a rank read
-  Index max_particles = 0;        ///< that a rank read
+  std::string checksum;  ///< of the catalogue: the same for any ranks, threads and files
+  app::ReadPerRank particles;
   std::vector<GroupRow> largest;  ///< of rank 0's rows, at most ten
   Exchanged exchanged;
   std::vector<std::string> warnings;

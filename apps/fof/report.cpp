@@ -46,6 +46,11 @@ Json json_of(const Linking& linking) {
   return {{"length", linking.length}, {"ratio", linking.ratio}, {"mean_separation", separation}};
 }
 
+app::Row linking_row(const Linking& linking, const std::string& unit) {
+  return {separation_lines(linking, unit) + length_line(linking, unit),
+          {{"linking", json_of(linking)}}};
+}
+
 /// Nothing, and null, if nothing is attached. A radius without bound is null.
 app::Row attach_row(const Plan& plan, const std::string& unit) {
   const Attach& attach = plan.attach;
@@ -98,13 +103,14 @@ std::string missing_velocities_line(const Plan& plan) {
 app::Rows plan_rows(const Plan& plan, bool verbose) {
   const std::string unit = plan.snapshot.units.length_name();
   const bool only_linked = plan.attach.only_linked_count;
+  const app::Row linking = linking_row(plan.linking, unit);
   return {
       app::snapshot_row(plan.snapshot),
       {line("Links", "{} particles of type {}", plan.num_linked, fmt::join(plan.link_types, ", ")),
        {{"link_types", plan.link_types},
         {"num_particles", plan.num_particles()},
         {"num_linked", plan.num_linked}}},
-      {separation_lines(plan.linking, unit) + length_line(plan.linking, unit)},
+      linking.for_people(),
       attach_row(plan, unit),
       {left_out_line(plan)},
       {missing_velocities_line(plan)},
@@ -112,7 +118,7 @@ app::Rows plan_rows(const Plan& plan, bool verbose) {
        {{"min_size", plan.min_size}, {"min_counts", only_linked ? "linkers" : "all"}}},
       {line("Search box", "{}", app::box_text(plan.box, unit)),
        {{"periodic", plan.box.any_periodic()}}},
-      {"", {{"linking", json_of(plan.linking)}}},
+      linking.for_machines(),
       app::ranks_row(plan.ranks, verbose),
       {verbose ? app::input_lines(plan.snapshot.files) : ""},
   };
@@ -200,20 +206,18 @@ app::Rows result_rows(const Plan& plan, const Result& result, bool verbose) {
   const bool alone = plan.ranks.num_ranks == 1;
   const app::Run run{result.measured, plan.num_particles(), alone};
   const app::Rows exchanged = exchanged_rows(result.exchanged);
-  const Json per_rank = {{"min", result.min_particles}, {"max", result.max_particles}};
+  const app::Row per_rank = read_per_rank_row(run, result.particles);
   return {
       {"\n" + line("Groups", "{}", result.num_groups), {{"num_groups", result.num_groups}}},
       {member_lines(plan, result),
        {{"num_particles_in_groups", result.num_members},
         {"members_by_type", result.members_by_type}}},
       {line("Checksum", "{}", result.checksum), {{"checksum", result.checksum}}},
-      {alone ? ""
-             : line("Per rank", "{} to {} particles read", result.min_particles,
-                    result.max_particles)},
+      per_rank.for_people(),
       {app::wrapped_line(result.num_wrapped, "particles"), {{"num_wrapped", result.num_wrapped}}},
       largest_row(result.largest, plan.snapshot.units, verbose),
       phases_row(run),
-      {"", {{"particles_per_rank", per_rank}}},
+      per_rank.for_machines(),
       peak_memory_row(run),
       {verbose && !alone ? text_of(exchanged) : "", {{"exchanged", json_of(exchanged)}}},
       app::files_row(result.written),

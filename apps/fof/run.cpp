@@ -293,8 +293,7 @@ Result find_groups_of(const Context& context, const io::Snapshot& snapshot, cons
   Result result = result_of(context.comm, catalogue);
   result.num_wrapped = domain.num_wrapped();
   result.exchanged = exchanged_over_ranks(context.comm, statistics);
-  result.max_particles = context.comm.max(loaded.particles.num());
-  result.min_particles = context.comm.min(loaded.particles.num());
+  result.particles = app::read_per_rank(context.comm, loaded.particles.num());
   return result;
 }
 

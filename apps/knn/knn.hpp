@@ -123,9 +123,8 @@ ColumnSummary summarise(const Communicator& comm, const io::ResultColumn& column
 /// What the search found and what it took.
 struct Result : app::CommonResult {
   std::vector<ColumnSummary> columns;
-  Index min_queries = 0;  ///< on a rank
-  Index max_queries = 0;  ///< on a rank
-  KnnStatistics search;   ///< sums over all ranks
+  app::ReadPerRank queries;
+  KnnStatistics search;  ///< sums over all ranks
 };
 
 /// Reads, searches and writes to `files`, for app::commit. The phases go to context.timers.

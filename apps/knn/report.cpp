@@ -132,17 +132,15 @@ app::Report plan_report(const Plan& plan, bool verbose) {
 }
 
 app::Rows result_rows(const Plan& plan, const Result& result, bool verbose) {
-  const bool alone = plan.ranks.num_ranks == 1;
-  const app::Run run{result.measured, plan.num_queries, alone, "queries"};
+  const app::Run run{result.measured, plan.num_queries, plan.ranks.num_ranks == 1, "queries"};
   const KnnStatistics& search = result.search;
-  const Json per_rank = {{"min", result.min_queries}, {"max", result.max_queries}};
+  const app::Row per_rank = read_per_rank_row(run, result.queries);
   return {
       columns_row(result.columns),
-      {alone ? ""
-             : line("Per rank", "{} to {} queries read", result.min_queries, result.max_queries)},
+      per_rank.for_people(),
       {app::wrapped_line(search.num_wrapped, "positions")},
       phases_row(run),
-      {"", {{"queries_per_rank", per_rank}}},
+      per_rank.for_machines(),
       peak_memory_row(run),
       {verbose ? search_lines(plan, search) : "", {{"search", json_of(search)}}},
       app::files_row(result.written),

@@ -126,8 +126,7 @@ Result find_neighbours_of(const Context& context, const Sources& sources, const 
     if (column.name != "Indices") result.columns.push_back(summarise(context.comm, column));
   }
   result.search = over_ranks(context.comm, columns.found.statistics);
-  result.max_queries = context.comm.max(input.asking().particles.num());
-  result.min_queries = context.comm.min(input.asking().particles.num());
+  result.queries = app::read_per_rank(context.comm, input.asking().particles.num());
   return result;
 }
 

@@ -150,6 +150,10 @@ Measured measure(const Context& context, double seconds) {
   return measured;
 }
 
+ReadPerRank read_per_rank(const Communicator& comm, Index num) {
+  return {comm.min(num), comm.max(num)};
+}
+
 Json json_of(const Spread& spread) {
   return {{"max", spread.max}, {"mean", spread.mean}, {"imbalance", spread.imbalance()}};
 }
@@ -174,6 +178,13 @@ Row phases_row(const Run& run) {
   const double all = run.measured.seconds;
   text += phase_line("all", all, run.num_items, "");
   return {text, {{"phases", phases}, {"seconds", all}}};
+}
+
+Row read_per_rank_row(const Run& run, const ReadPerRank& read) {
+  const std::string name = run.items + "_per_rank";
+  const Json json = {{"min", read.min}, {"max", read.max}};
+  return {run.alone ? "" : line("Per rank", "{} to {} {} read", read.min, read.max, run.items),
+          {{name.c_str(), json}}};
 }
 
 Row peak_memory_row(const Run& run) {

@@ -43,6 +43,15 @@ Measured measure(const Context& context, double seconds);
 /// Maximum, mean and imbalance.
 Json json_of(const Spread& spread);
 
+/// The fewest and the most items that a rank read.
+struct ReadPerRank {
+  Index min = 0;
+  Index max = 0;
+};
+
+/// Of a rank that has read `num`. Collective.
+ReadPerRank read_per_rank(const Communicator& comm, Index num);
+
 /// What a run measured, for its rows.
 struct Run {
   const Measured& measured;
@@ -55,6 +64,8 @@ struct Run {
 /// A table. Seconds are those of the slowest rank; max/mean is how much longer it took than the
 /// mean of all.
 Row phases_row(const Run& run);
+/// Nothing for people if there is one rank.
+Row read_per_rank_row(const Run& run, const ReadPerRank& read);
 /// The most memory of a rank, below an empty line.
 Row peak_memory_row(const Run& run);
 
