@@ -37,7 +37,7 @@ KeyRange range_of(const ArrivedPositions<Real>& arrived, const KeyFrame& frame) 
   return {lowest, static_cast<int>(std::bit_width(highest - lowest))};
 }
 
-/// Tables of where the records of a part come from, by their places in it.
+/// Tables of where the records of a part come from, by their indices in it.
 struct PartOrigins {
   std::uint64_t* arrival;
   std::uint64_t* global_index;
@@ -80,32 +80,32 @@ class ArrivedParts {
   }
 
   /// Writes the records [first, last) of a part, which are in the order of arrival; instead of
-  /// their indices, their places in the part.
+  /// their indices, those in the part.
   void gather(Index part, Index first, Index last, PositionRecord<Real>* to) const {
     for_each_slice(part, [&](const Slice& slice) {
-      const Index end = std::min(last, slice.place + slice.num);
-      for (Index at = std::max(first, slice.place); at < end; ++at) {
-        *to = arrived_.records.data()[slice.from + at - slice.place];
+      const Index end = std::min(last, slice.in_part + slice.num);
+      for (Index at = std::max(first, slice.in_part); at < end; ++at) {
+        *to = arrived_.records.data()[slice.from + at - slice.in_part];
         (to++)->index = static_cast<LocalIndex>(at);
       }
     });
   }
 
-  /// After a part is sorted. The order is that of its places, and becomes that of arrival. The
-  /// tables have room for each place.
+  /// After a part is sorted. The order is of indices in the part, and becomes that of arrival. The
+  /// tables have room for each of them.
   void look_up(Index part, Span<LocalIndex> order, const PartOrigins& tables) const {
     for_each_slice(part, [&](const Slice& slice) {
       const Index first = arrived_.sources.first[slice.run];
       for (Index i = 0; i < slice.num; ++i) {
         const LocalIndex index = arrived_.records.data()[slice.from + i].index;
-        tables.arrival[slice.place + i] = static_cast<std::uint64_t>(slice.from + i);
-        tables.global_index[slice.place + i] = static_cast<std::uint64_t>(first + index);
+        tables.arrival[slice.in_part + i] = static_cast<std::uint64_t>(slice.from + i);
+        tables.global_index[slice.in_part + i] = static_cast<std::uint64_t>(first + index);
       }
     });
     for (Index i = 0; i < order.size(); ++i) {
-      const LocalIndex place = order[i];
-      global_index_[starts.first(part) + i] = static_cast<Index>(tables.global_index[place]);
-      order[i] = static_cast<LocalIndex>(tables.arrival[place]);
+      const LocalIndex in_part = order[i];
+      global_index_[starts.first(part) + i] = static_cast<Index>(tables.global_index[in_part]);
+      order[i] = static_cast<LocalIndex>(tables.arrival[in_part]);
     }
   }
 
@@ -122,18 +122,18 @@ class ArrivedParts {
   /// What a part has of a run.
   struct Slice {
     Index run;
-    Index from;   ///< its first record, of all that arrived
-    Index place;  ///< of that record in the part
+    Index from;     ///< its first record, of all that arrived
+    Index in_part;  ///< index of that record in the part
     Index num;
   };
 
   template <class F>
   void for_each_slice(Index part, const F& f) const {
-    Index place = 0;
+    Index in_part = 0;
     for (Index run = 0; run < num_runs(arrived_); ++run) {
       const Index from = slice(run, part), num = slice(run, part + 1) - from;
-      f(Slice{run, from, place, num});
-      place += num;
+      f(Slice{run, from, in_part, num});
+      in_part += num;
     }
   }
 

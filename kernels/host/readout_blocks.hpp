@@ -1,4 +1,4 @@
-/// Fields at places on the host, a block of places at a time.
+/// Fields at positions on the host, a block of positions at a time.
 #pragma once
 
 #include <algorithm>

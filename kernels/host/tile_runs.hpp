@@ -262,7 +262,7 @@ class TileIndices {
   TileIndices(Index num_tasks, Index num_tiles)
       : num_tiles_(num_tiles), of_tasks_(static_cast<std::size_t>(num_tasks * num_tiles)) {}
 
-  /// By tile: how many the task brings; after sum_up() the place of its next one.
+  /// By tile: how many the task brings; after sum_up() the index of its next one.
   LocalIndex* of_task(Index task) { return of_tasks_.data() + task * num_tiles_; }
 
   void sum_up() {
@@ -303,7 +303,7 @@ class TileRuns {
     for (Index task = 0; task < num_tasks; ++task)
       found.emplace_back(exec, first_of(task + 1) - first_of(task));
     const auto for_each_run = [&](Index task, const auto& visit) {
-      LocalIndex* const of_task = runs.places_.of_task(task);
+      LocalIndex* const of_task = runs.indices_.of_task(task);
       found[static_cast<std::size_t>(task)].for_each(
           first_of(task), [&](LocalIndex tile, const Run& run) { visit(of_task[tile], run); });
     };
@@ -312,8 +312,8 @@ class TileRuns {
                        found[static_cast<std::size_t>(task)]);
       for_each_run(task, [](LocalIndex& count, const Run&) { ++count; });
     });
-    runs.places_.sum_up();
-    runs.runs_ = Buffer<Run>(exec, runs.places_.size(), "runs of particles by tile");
+    runs.indices_.sum_up();
+    runs.runs_ = Buffer<Run>(exec, runs.indices_.size(), "runs of particles by tile");
     Run* const to = runs.runs_.data();
     run_tasks(exec, num_tasks, [&](Index task) {
       for_each_run(task, [&](LocalIndex& next, const Run& run) { to[next++] = run; });
@@ -322,8 +322,8 @@ class TileRuns {
   }
 
   Span<const Run> of(Index tile) const {
-    return runs_.span().subspan(places_.begin_of(tile),
-                                places_.begin_of(tile + 1) - places_.begin_of(tile));
+    return runs_.span().subspan(indices_.begin_of(tile),
+                                indices_.begin_of(tile + 1) - indices_.begin_of(tile));
   }
   Index num_rows(Index tile) const {
     Index num = 0;
@@ -332,9 +332,9 @@ class TileRuns {
   }
 
  private:
-  TileRuns(Index num_tasks, Index num_tiles) : places_(num_tasks, num_tiles) {}
+  TileRuns(Index num_tasks, Index num_tiles) : indices_(num_tasks, num_tiles) {}
 
-  TileIndices places_;
+  TileIndices indices_;
   Buffer<Run> runs_;
 };
 

@@ -95,7 +95,7 @@ struct LabelRuns {
   kernels::RunsView view() const { return {order.span(), start.span()}; }
 };
 
-/// From sorted labels and the former place of each.
+/// From sorted labels and the former index of each.
 LabelRuns find_runs(const Exec& exec, const Buffer<std::uint64_t>& labels,
                     Buffer<LocalIndex> order) {
   LabelRuns runs;
@@ -144,7 +144,7 @@ Buffer<Index> add_members(const Context& context, const LabelRuns& runs,
   return members;
 }
 
-/// Elements of a column that lie at the places.
+/// Elements of a column, by their indices.
 template <class T>
 Buffer<T> gathered(const Exec& exec, Span<const T> column, Span<const LocalIndex> at) {
   Buffer<T> result(exec, at.size(), "chosen elements");
@@ -159,7 +159,7 @@ struct Groups {
   Buffer<Index> length;
 };
 
-/// Sorts by length, stably; returns the former place of each, and leaves the keys.
+/// Sorts by length, stably; returns the former index of each, and leaves the keys.
 Buffer<LocalIndex> sort_by_length(const Exec& exec, Span<const Index> length, Index longest,
                                   Buffer<std::uint64_t>& keys) {
   keys = Buffer<std::uint64_t>(exec, length.size(), "sorting of groups");

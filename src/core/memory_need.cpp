@@ -31,7 +31,7 @@ struct Each {
   double num;    ///< particles of a rank
   double pos;    ///< three coordinates
   double tree;   ///< leaves and nodes
-  double order;  ///< places of particles on the way to the domain and back
+  double order;  ///< indices of particles on the way to the domain and back
   bool is_alone;
 
   explicit Each(const SearchSize& size)

@@ -104,11 +104,11 @@ ExchangePlan plan_even_parts(const Context& context, const SortedKeys& sorted) {
   const bool is_weighted = !sorted.weight_before.empty();
   if (is_weighted) {
     const auto on_exec = to_exec(context.exec, Span<const Index>(cuts), "weights before cuts");
-    Buffer<Index> places(context.exec, on_exec.size(), "cuts");
+    Buffer<Index> indices(context.exec, on_exec.size(), "cuts");
     kernels::on(context.exec, [&](const auto& e) {
-      kernels::find_weights(e, sorted.weight_before, on_exec.span(), places.span());
+      kernels::find_weights(e, sorted.weight_before, on_exec.span(), indices.span());
     });
-    cuts = to_host(context.exec, places);
+    cuts = to_host(context.exec, indices);
   }
   cuts.insert(cuts.begin(), 0);
   cuts.push_back(is_weighted ? sorted.keys.size() : weight);
@@ -118,14 +118,14 @@ ExchangePlan plan_even_parts(const Context& context, const SortedKeys& sorted) {
 }
 
 Buffer<LocalIndex> sort_indices(const Exec& exec, Span<std::uint64_t> keys, int bits) {
-  Buffer<LocalIndex> places(exec, keys.size(), "sorted order");
+  Buffer<LocalIndex> order(exec, keys.size(), "sorted order");
   Buffer<std::uint64_t> spare_keys(exec, keys.size(), "sorting");
-  Buffer<LocalIndex> spare_places(exec, keys.size(), "sorting");
+  Buffer<LocalIndex> spare_order(exec, keys.size(), "sorting");
   kernels::on(exec, [&](const auto& e) {
-    kernels::number(e, places.span());
-    kernels::sort_pairs(e, {keys, places.span(), spare_keys.span(), spare_places.span()}, bits);
+    kernels::number(e, order.span());
+    kernels::sort_pairs(e, {keys, order.span(), spare_keys.span(), spare_order.span()}, bits);
   });
-  return places;
+  return order;
 }
 
 int bits_for(Index largest) {

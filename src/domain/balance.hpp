@@ -22,14 +22,14 @@ struct SortedKeys {
   Span<const Index> num_before{};
 };
 
-/// Who sends what, so that the elements of all ranks are in one order by (key, rank, place): rank r
+/// Who sends what, so that the elements of all ranks are in one order by (key, rank, index): rank r
 /// receives the part of that order that begins where r / size() of the elements (or of their
 /// weight) lie before it. Without weights parts are those of share_of. Collective; memory grows
 /// with the number of ranks, not its square. After the exchange each rank still has to sort what
 /// came, stably.
 ///
 /// The cuts are exact: for each, all ranks together find the key by bisection, four bits a round;
-/// equal keys are cut by rank and place.
+/// equal keys are cut by rank and index.
 ExchangePlan plan_even_parts(const Context& context, const SortedKeys& sorted);
 
 /// The keys at which plan_even_parts() would cut, without weights: one fewer than there are ranks.

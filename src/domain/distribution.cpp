@@ -91,7 +91,7 @@ void exchange(const Context& context, kernels::DepartingPositions<Real> departin
 
 /// Some of the sorted particles, by the rank that they came from.
 struct ByOrigin {
-  Buffer<LocalIndex> order;   ///< their places, rank by rank, ascending
+  Buffer<LocalIndex> order;   ///< their indices, rank by rank, ascending
   Buffer<LocalIndex> wanted;  ///< index of each on its rank, in that order
   std::vector<Index> counts;  ///< of each rank
 };

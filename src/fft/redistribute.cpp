@@ -100,11 +100,11 @@ BoxMessages find_messages(const FieldLayout& from, const FieldLayout& to, int ra
 
 /// The longest word that elements are made of, wherever they are.
 Index word_size_of(const ColumnView& from, const ColumnView& to) {
-  const auto places = reinterpret_cast<std::uintptr_t>(from.data) |
-                      reinterpret_cast<std::uintptr_t>(to.data) |
-                      static_cast<std::uintptr_t>(from.element_size);
+  const auto addresses = reinterpret_cast<std::uintptr_t>(from.data) |
+                         reinterpret_cast<std::uintptr_t>(to.data) |
+                         static_cast<std::uintptr_t>(from.element_size);
   Index word_size = 16;
-  while (places % static_cast<std::uintptr_t>(word_size) != 0) word_size /= 2;
+  while (addresses % static_cast<std::uintptr_t>(word_size) != 0) word_size /= 2;
   return word_size;
 }
 

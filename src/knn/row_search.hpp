@@ -39,7 +39,7 @@ class Chunks {
   kernels::TreeView<Real> queries_;
   Chunk next_;  ///< without leaves: where it begins
   std::vector<Chunk> ahead_;
-  std::size_t place_ = 0;  ///< in these
+  std::size_t next_ahead_ = 0;  ///< index of the next one there
 };
 
 template <class Real>

@@ -12,15 +12,15 @@ Chunk Chunks<Real>::peek(Index max_queries, Index num_alike) {
   const Index rest = queries_.pos.num - next_.first_query;
   if (rest <= max_queries)
     return {next_.first_leaf, queries_.level_size[0] - next_.first_leaf, next_.first_query, rest};
-  if (place_ == ahead_.size()) {
+  if (next_ahead_ == ahead_.size()) {
     Buffer<Chunk> chunks(exec_, 1 + num_alike, "chunks of queries");
     kernels::on(exec_, [&](const auto& e) {
       kernels::cut_queries(e, queries_, next_.first_leaf, max_queries, chunks.span());
     });
     ahead_ = to_host(exec_, chunks);
-    place_ = 0;
+    next_ahead_ = 0;
   }
-  return ahead_[place_++];
+  return ahead_[next_ahead_++];
 }
 
 template class Chunks<float>;

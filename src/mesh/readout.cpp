@@ -39,7 +39,7 @@ Field<T> with_assignment_ghosts(const Context& context, const Field<T>& field, W
   return copy;
 }
 
-/// Values at places on the ranks that own the cells around them, back to the caller's order.
+/// Values at positions on the ranks that own the cells around them, back to the caller's order.
 template <class T, class Real>
 class Readout {
  public:
@@ -49,7 +49,7 @@ class Readout {
 
   /// One rank has all cells, maybe with ghosts.
   Buffer<T> at_home(const Field<T>& field) const {
-    Buffer<T> values(context_.exec, points_.num, "values at places");
+    Buffer<T> values(context_.exec, points_.num, "values at positions");
     readout(field, points_, values.span());
     return values;
   }
@@ -58,14 +58,14 @@ class Readout {
     std::vector<Buffer<T>> values;
     values.reserve(fields.size());
     for (std::size_t f = 0; f < fields.size(); ++f)
-      values.emplace_back(context_.exec, points_.num, "values at places");
+      values.emplace_back(context_.exec, points_.num, "values at positions");
     kernels::PaintInput<Real> painted;
     painted.particles = points_;
     for_each_routed<Real>(context_, decomposition_, {painted, cells_of(fields.front()), false},
                           [&](const RoutedPart<Real>& part) {
                             for (std::size_t f = 0; f < fields.size(); ++f) {
                               Buffer<T> there(context_.exec, part.painted.particles.num,
-                                              "values at places of other ranks");
+                                              "values at positions of other ranks");
                               readout(fields[f], part.painted.particles, there.span());
                               part.redistribution.backward(
                                   context_, {column_view(there), values[f].data() + part.first});

@@ -119,13 +119,13 @@ bool unescape(std::string& name) {
 /// order.
 std::vector<fs::path> paths_of(const std::string& file, const std::string& path) {
   const fs::path prefix = prefix_from_environment("HDF5_VDS_PREFIX", path);
-  std::vector<fs::path> places;
-  if (!prefix.empty()) places.push_back(prefix / file);
-  places.insert(places.end(), {fs::path(path).parent_path() / file, file});
-  return places;
+  std::vector<fs::path> paths;
+  if (!prefix.empty()) paths.push_back(prefix / file);
+  paths.insert(paths.end(), {fs::path(path).parent_path() / file, file});
+  return paths;
 }
 
-/// The first of the places that has a file which HDF5 can open.
+/// The first of the paths that has a file which HDF5 can open.
 Handle open_source(std::string& file, const std::string& path) {
   for (const fs::path& path_tried : paths_of(file, path)) {
     Handle opened(H5Fopen(path_tried.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
@@ -265,9 +265,9 @@ std::string missing_file(hid_t dataset, const std::string& path) {
   for (std::size_t i = 0; i < num_parts; ++i) {
     std::string file = name_of(H5Pget_virtual_filename, properties.id(), i);
     if (file == "." || !unescape(file)) continue;
-    const std::vector<fs::path> places = paths_of(file, path);
+    const std::vector<fs::path> paths = paths_of(file, path);
     std::error_code ignored;
-    if (std::none_of(places.begin(), places.end(),
+    if (std::none_of(paths.begin(), paths.end(),
                      [&](const fs::path& path_tried) { return fs::exists(path_tried, ignored); }))
       return file;
   }

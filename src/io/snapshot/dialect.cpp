@@ -104,9 +104,9 @@ void read_units(const InputFile& file, const SnapshotOverrides& overrides, Units
     const double time = first_real(file, {"Units"}, {"Unit time in cgs (U_t)"}).value_or(0);
     units.velocity_in_cm_per_s = time > 0 ? units.length_in_cm / time : 0;
   } else {
-    const std::vector<std::string> places{"Header", "Parameters", "Units"};
+    const std::vector<std::string> groups{"Header", "Parameters", "Units"};
     const auto value = [&](const char* a, const char* b) {
-      return positive(first_real(file, places, {a, b}));
+      return positive(first_real(file, groups, {a, b}));
     };
     const auto length = value("UnitLength_in_cm", "UnitLength_In_CGS");
     units.assumed = !length && !overrides.unit_length_in_cm;

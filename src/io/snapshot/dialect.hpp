@@ -26,7 +26,7 @@ struct Dialect {
   std::optional<bool> (*read_periodic)(const hdf5::InputFile& file) = nullptr;
   /// Of the code that wrote the file; empty if it does not say.
   std::string (*read_version)(const hdf5::InputFile& file) = nullptr;
-  AttributePlaces times;
+  AttributePaths times;
   /// The gravitational constant that its critical density is computed with. For the family of
   /// GADGET; this one is in the sources of GADGET-2.
   double gravity_in_cgs = 6.672e-8;

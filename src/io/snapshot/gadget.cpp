@@ -12,14 +12,14 @@ using hdf5::InputFile;
 
 namespace {
 
-/// Names and places that the GADGET family uses.
+/// Names and groups that the GADGET family uses.
 void read_gadget_cosmology(const InputFile& file, Cosmology& cosmology) {
-  const std::vector<std::string> places{"Header", "Parameters", "Cosmology"};
-  cosmology.hubble = positive(first_real(file, places, {"HubbleParam"}));
+  const std::vector<std::string> groups{"Header", "Parameters", "Cosmology"};
+  cosmology.hubble = positive(first_real(file, groups, {"HubbleParam"}));
   cosmology.omega_matter =
-      positive(first_real(file, places, {"Omega0", "Omega_Matter", "OmegaMatter"}));
-  cosmology.omega_lambda = first_real(file, places, {"OmegaLambda", "Omega_Lambda"});
-  cosmology.omega_baryon = first_real(file, places, {"OmegaBaryon", "Omega_Baryon"});
+      positive(first_real(file, groups, {"Omega0", "Omega_Matter", "OmegaMatter"}));
+  cosmology.omega_lambda = first_real(file, groups, {"OmegaLambda", "Omega_Lambda"});
+  cosmology.omega_baryon = first_real(file, groups, {"OmegaBaryon", "Omega_Baryon"});
   cosmology.redshift = first_real(file, {"Header"}, {"Redshift"});
   if (!cosmology.scale_factor && cosmology.redshift)
     cosmology.scale_factor = 1 / (1 + *cosmology.redshift);

@@ -73,7 +73,7 @@ std::array<double, 5> read_constants(const InputFile& file) {
 
 }  // namespace
 
-HeaderCounts read_counts(const InputFile& file, AttributePlaces times) {
+HeaderCounts read_counts(const InputFile& file, AttributePaths times) {
   HeaderCounts counts;
   counts.in_this_file = file.integers("Header", "NumPart_ThisFile").value_or(std::vector<Index>{});
   counts.mass_table = file.reals("Header", "MassTable").value_or(std::vector<double>{});

@@ -30,13 +30,13 @@ inline std::optional<double> first_real(const hdf5::InputFile& file,
 }
 
 /// Groups and names of attributes that may hold a number, in the order of preference.
-using AttributePlaces = std::vector<std::pair<std::string, std::string>>;
+using AttributePaths = std::vector<std::pair<std::string, std::string>>;
 
 /// The first that is there; one of another type is not used. Of times that is warned of
 /// (warn_of_time).
 inline std::optional<double> first_number(const hdf5::InputFile& file,
-                                          const AttributePlaces& places) {
-  for (const auto& [group, name] : places) {
+                                          const AttributePaths& paths) {
+  for (const auto& [group, name] : paths) {
     if (file.holds_numbers(group, name)) return first_real(file, {group}, {name});
   }
   return std::nullopt;
@@ -64,6 +64,6 @@ struct HeaderCounts {
 void check_is_snapshot(const hdf5::InputFile& file);
 
 /// `times` are those of the file's code. Without one of them the redshift is taken.
-HeaderCounts read_counts(const hdf5::InputFile& file, AttributePlaces times);
+HeaderCounts read_counts(const hdf5::InputFile& file, AttributePaths times);
 
 }  // namespace zhalo::io

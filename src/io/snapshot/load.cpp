@@ -65,7 +65,7 @@ LoadedParticles<Real> load_query_points(const Context& context, const QueryPoint
     };
     loaded.real_columns.push_back(
         ColumnReading(ColumnReading::When::at_once)
-            .add<Real>(context.exec, {share.count, 3}, "places of queries", read));
+            .add<Real>(context.exec, {share.count, 3}, "positions of queries", read));
     loaded.particles.segments = {
         ParticleSegment<Real>::interleaved(loaded.real_columns.back().data(), share.count)};
     return loaded;

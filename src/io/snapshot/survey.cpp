@@ -247,7 +247,7 @@ void survey_file(Snapshot::State& state, const InputFile& file, const HeaderCoun
 }  // namespace
 
 void survey_types(Snapshot::State& state, const SnapshotOverrides& overrides) {
-  const AttributePlaces times = dialect_of(state.info.code).times;
+  const AttributePaths times = dialect_of(state.info.code).times;
   HeaderCounts first;
   std::vector<double> mass_table;
   for (const std::string& path : state.info.files) {
