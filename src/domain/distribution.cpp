@@ -7,6 +7,7 @@
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
 #include "kernels/sort.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/balance.hpp"
 
@@ -226,20 +227,8 @@ Redistribution redistribution_of(const Context& context, const Distribution<Real
   return Redistribution(asking.reversed(), std::move(sent), inverse_of(exec, by_origin.order));
 }
 
-template Distribution<float> distribute_particles(const Context&,
-                                                  const kernels::ParticlesView<float>&,
-                                                  const kernels::KeyFrame&,
-                                                  const Strided<std::uint32_t>&);
-template Distribution<double> distribute_particles(const Context&,
-                                                   const kernels::ParticlesView<double>&,
-                                                   const kernels::KeyFrame&,
-                                                   const Strided<std::uint32_t>&);
-template Distribution<float> distribute_sorted(const Context&, SortedColumns<float>,
-                                               const ExchangePlan&);
-template Distribution<double> distribute_sorted(const Context&, SortedColumns<double>,
-                                                const ExchangePlan&);
-template Redistribution redistribution_of(const Context&, const Distribution<float>&, Index, Index);
-template Redistribution redistribution_of(const Context&, const Distribution<double>&, Index,
-                                          Index);
+ZHALO_FOR_REALS(distribute_particles);
+ZHALO_FOR_REALS(distribute_sorted);
+ZHALO_FOR_REALS(redistribution_of);
 
 }  // namespace zhalo

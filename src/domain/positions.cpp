@@ -7,6 +7,7 @@
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
 #include "kernels/sort.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 
 namespace zhalo {
@@ -109,8 +110,7 @@ void validate_box_fits(const Box& box) {
   }
 }
 
-template void validate_box_fits<float>(const Box&);
-template void validate_box_fits<double>(const Box&);
+ZHALO_FOR_REALS(validate_box_fits);
 
 template <class Real>
 SegmentTable<Real>::SegmentTable(const Exec& exec, const Particles<Real>& particles,
@@ -196,13 +196,7 @@ SortedColumns<Real> sort_particles(const Context& context,
 
 template class SegmentTable<float>;
 template class SegmentTable<double>;
-template Extent examine_positions(const Context&, const kernels::ParticlesView<float>&, const Box&,
-                                  const PositionsOf&);
-template Extent examine_positions(const Context&, const kernels::ParticlesView<double>&, const Box&,
-                                  const PositionsOf&);
-template SortedColumns<float> sort_particles(const Context&, const kernels::ParticlesView<float>&,
-                                             const kernels::KeyFrame&);
-template SortedColumns<double> sort_particles(const Context&, const kernels::ParticlesView<double>&,
-                                              const kernels::KeyFrame&);
+ZHALO_FOR_REALS(examine_positions);
+ZHALO_FOR_REALS(sort_particles);
 
 }  // namespace zhalo

@@ -73,9 +73,6 @@ struct LoadedParticles {
   std::shared_ptr<ColumnReading> reading;
 };
 
-extern template struct LoadedParticles<float>;
-extern template struct LoadedParticles<double>;
-
 /// Reads this rank's equal share of all particles of `types`. Velocities are peculiar, in the
 /// file's unit. Velocities or ids are left out if one of the types has none. Collective: an error
 /// on one rank is an error on all. InputError as check_types(), and if masses are to be loaded but
@@ -84,11 +81,6 @@ template <class Real>
 LoadedParticles<Real> load_particles(const Context& context, const Snapshot& snapshot,
                                      const std::vector<int>& types,
                                      const LoadOptions& options = {});
-
-extern template LoadedParticles<float> load_particles(const Context&, const Snapshot&,
-                                                      const std::vector<int>&, const LoadOptions&);
-extern template LoadedParticles<double> load_particles(const Context&, const Snapshot&,
-                                                       const std::vector<int>&, const LoadOptions&);
 
 /// A file of query points: HDF5 with a dataset `Coordinates` of shape (N, 3) at its root, float32
 /// or float64.
@@ -106,9 +98,6 @@ std::optional<QueryPoints> find_query_points(const Communicator& comm, const std
 /// Reads this rank's equal share of the query points, as one range of type no_type. Collective.
 template <class Real>
 LoadedParticles<Real> load_query_points(const Context& context, const QueryPoints& file);
-
-extern template LoadedParticles<float> load_query_points(const Context&, const QueryPoints&);
-extern template LoadedParticles<double> load_query_points(const Context&, const QueryPoints&);
 
 /// Number, mean and range of the masses of all particles of these types. Each rank reads its share
 /// in blocks. Collective. InputError if a type has no masses, or one is negative or not finite.

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <variant>
 
+#include "src/core/instantiate.hpp"
 #include "src/io/hdf5/input.hpp"
 #include "src/io/hdf5/output.hpp"
 #include "src/io/snapshot/column_reading.hpp"
@@ -72,8 +73,7 @@ LoadedParticles<Real> load_query_points(const Context& context, const QueryPoint
   });
 }
 
-template LoadedParticles<float> load_query_points(const Context&, const QueryPoints&);
-template LoadedParticles<double> load_query_points(const Context&, const QueryPoints&);
+ZHALO_FOR_REALS(load_query_points);
 
 void check_types(const SnapshotInfo& info, const std::vector<int>& types) {
   if (types.empty()) throw InputError("no particle type is asked for: name at least one");
@@ -287,9 +287,6 @@ void LoadedParticles<Real>::wait_for_columns(const Context& context) {
 
 template struct LoadedParticles<float>;
 template struct LoadedParticles<double>;
-template LoadedParticles<float> load_particles(const Context&, const Snapshot&,
-                                               const std::vector<int>&, const LoadOptions&);
-template LoadedParticles<double> load_particles(const Context&, const Snapshot&,
-                                                const std::vector<int>&, const LoadOptions&);
+ZHALO_FOR_REALS(load_particles);
 
 }  // namespace zhalo::io
