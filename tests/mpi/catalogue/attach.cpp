@@ -84,14 +84,14 @@ void check_all(const Context& context) {
 }  // namespace
 
 TEST_CASE("each particle gets the label of its nearest linked one: float") {
-  check_all<float>(make_context());
+  check_all<float>(host_context());
 }
 TEST_CASE("each particle gets the label of its nearest linked one: double") {
-  check_all<double>(make_context());
+  check_all<double>(host_context());
 }
 
 TEST_CASE("nothing linked, nothing to attach, one of each") {
-  const Context context = make_context();
+  const Context context = host_context();
   const Box box = Box::periodic_cube(1);
   for (const auto& [linked, others] :
        {std::pair{0, 0}, {0, 50}, {50, 0}, {1, 50}, {50, 1}, {1, 1}}) {
@@ -102,7 +102,7 @@ TEST_CASE("nothing linked, nothing to attach, one of each") {
 }
 
 TEST_CASE("particles outside the periodic box are counted") {
-  const Context context = make_context();
+  const Context context = host_context();
   const Box box = Box::periodic_cube(1);
   const PointSet point_set = make_point_set(100, 200, cells, box);
   const auto is_outside = [](const Point& p) {
@@ -218,7 +218,7 @@ void check_mixture(const Context& context, const Mixture& mixture) {
 }  // namespace
 
 TEST_CASE("a catalogue of linked and attached particles") {
-  const Context context = make_context();
+  const Context context = host_context();
   std::vector<Index> num_groups;
   for (const std::vector<int>& counted : {std::vector<int>{}, {1}, {0}, {0, 1}}) {
     for (int way = 0; way < num_ways; ++way) {
@@ -235,7 +235,7 @@ TEST_CASE("a catalogue of linked and attached particles") {
 }
 
 TEST_CASE("what cannot be attached") {
-  const Context context = make_context();
+  const Context context = host_context();
   const Box box = Box::periodic_cube(1);
   const PointSet point_set = make_point_set(10, 10, cells, box);
   const Placed<float> linked(point_set.linked,

@@ -222,16 +222,16 @@ void check_all(const Context& context) {
 }  // namespace
 
 TEST_CASE("the catalogue of any number of ranks is that of one: float") {
-  check_all<float>(make_context());
+  check_all<float>(host_context());
 }
 TEST_CASE("the catalogue of any number of ranks is that of one: double") {
-  check_all<double>(make_context());
+  check_all<double>(host_context());
 }
 
 TEST_CASE("the catalogue of a device's particles on several ranks") {
   const auto exec = OnCuda::exec();
   if (!exec) return;  // has said so
-  Context context = make_context();
+  Context context = host_context();
   context.exec = *exec;
   check_all<float>(context);
 }
@@ -247,7 +247,7 @@ TEST_CASE("every choice of columns, in short messages and with delays") {
   options.observer = [&](const char*) {
     std::this_thread::sleep_for(std::chrono::microseconds(random.below(300)));
   };
-  const Context context = make_context(options);
+  const Context context = host_context(1, options);
   const Index num = 3000;
   const auto sample = make_sample("a giant, delayed", num, 0.3,
                                   [](Index i) { return i % 3 != 0 ? Index{-1} : i / 12; });
@@ -259,7 +259,7 @@ TEST_CASE("every choice of columns, in short messages and with delays") {
 }
 
 TEST_CASE("velocities that some particles lack are velocities of no group") {
-  const Context context = make_context();
+  const Context context = host_context();
   const auto sample = make_sample(
       "pairs", 300, 0.1, [](Index i) { return i / 2; }, with({1, 2}));
   const Share share = share_of(sample.num(), context.comm.rank(), context.comm.size());
@@ -278,13 +278,13 @@ TEST_CASE("velocities that some particles lack are velocities of no group") {
 }
 
 TEST_CASE("what a rank needs does not grow with the ranks, whatever the groups are") {
-  Context context = make_context();
+  Context context = host_context();
   const Index per_rank = 4000;
   const int size = context.comm.size();
   const Index num = per_rank * size;
   const auto peak = [&](const char* name, const std::function<Index(Index)>& part) {
     Sample sample = make_sample(name, num, 0.1, part, [](Sample& s) { s.options = {1, 1}; });
-    Context measured = make_context();
+    Context measured = host_context();
     const Share share{Index{context.comm.rank()} * per_rank, per_rank};
     const Part<float> mine(context.exec, sample, share, 0, Columns::single);
     const auto catalogue =

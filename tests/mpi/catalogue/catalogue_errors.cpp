@@ -15,7 +15,7 @@ TEST_CASE("an error on one rank at any collective is everybody's, and nobody wai
   options.observer = [&](const char*) {
     if (++calls == stop_at) throw Interrupted("stopped");
   };
-  const Context context = make_context(options);
+  const Context context = host_context(1, options);
   const int size = context.comm.size();
   const int rank = context.comm.rank();
   const Index num = 500;
@@ -63,7 +63,7 @@ void* allocate(std::size_t bytes) {
 }  // namespace
 
 TEST_CASE("memory that is gone on one rank is everybody's error") {
-  const Context context = make_context();
+  const Context context = host_context();
   const int size = context.comm.size();
   const int rank = context.comm.rank();
   const Index num = 2000;
@@ -72,7 +72,7 @@ TEST_CASE("memory that is gone on one rank is everybody's error") {
   bool failed = true;
   int n = 0;
   for (; failed; ++n) {
-    Context small = make_context();
+    Context small = host_context();
     const MemoryPool::Source source{&allocate, &std::free, [] { return std::size_t{0}; },
                                     "test memory"};
     small.exec = Host{1, std::make_shared<MemoryPool>(source)};
@@ -91,7 +91,7 @@ TEST_CASE("memory that is gone on one rank is everybody's error") {
 }
 
 TEST_CASE("bad input on one rank is the same error on all") {
-  const Context context = make_context();
+  const Context context = host_context();
   const int size = context.comm.size();
   const int last = size - 1;
   const int rank = context.comm.rank();
@@ -138,7 +138,7 @@ TEST_CASE("bad input on one rank is the same error on all") {
 }
 
 TEST_CASE("columns without memory, and of another domain, are the same error on all") {
-  const Context context = make_context();
+  const Context context = host_context();
   const int size = context.comm.size();
   const Index num = Index{100} * size;
   const Sample sample = make_sample("columns", num, 0.1, [](Index i) { return i / 7; });

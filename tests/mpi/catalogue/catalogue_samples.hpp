@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "tests/mpi/catalogue/catalogue_case.hpp"
+#include "tests/support/host_context.hpp"
 
 namespace zhalo::testing {
 
@@ -139,13 +140,6 @@ inline Samples all_samples(int size) {
   add_options_and_boxes(samples);
   add_attached(samples);
   return samples;
-}
-
-inline Context make_context(const CommunicatorOptions& options = {}) {
-  Context context;
-  context.comm = Communicator(MPI_COMM_WORLD, options);
-  context.exec = host_exec(1);
-  return context;
 }
 
 }  // namespace zhalo::testing

@@ -42,7 +42,7 @@ Catalogue of_two_species(const Context& context, const PointSet& points, Share l
 }  // namespace
 
 TEST_CASE("a catalogue of two species of a domain is that of one rank, bit for bit") {
-  const Context context = make_context();
+  const Context context = host_context();
   PointSet points = make_point_set(240, 500, 30, Box::periodic_cube(1));
   for (Index i = 0; i < 240; ++i) points.label[static_cast<std::size_t>(i)] = i % 24;
   const Context alone;
@@ -67,7 +67,7 @@ TEST_CASE("a catalogue of two species of a domain is that of one rank, bit for b
 }
 
 TEST_CASE("columns in the caller's order come into group order") {
-  const Context context = make_context();
+  const Context context = host_context();
   PointSet points = make_point_set(240, 0, 30, Box::periodic_cube(1));
   for (Index i = 0; i < 240; ++i) points.label[static_cast<std::size_t>(i)] = i % 7;
   for (int way = 0; way < num_ways; ++way) {
@@ -89,7 +89,7 @@ TEST_CASE("columns in the caller's order come into group order") {
 }
 
 TEST_CASE("two species that lie far apart in an open box") {
-  const Context context = make_context();
+  const Context context = host_context();
   const bool first = context.comm.rank() == 0;
   const Index num = first ? 40 : 0;
   std::vector<float> near(static_cast<std::size_t>(3 * num), 1), far(near.size(), 1025);

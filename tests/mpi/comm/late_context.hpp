@@ -6,8 +6,8 @@
 #include <random>
 #include <thread>
 
+#include "tests/support/host_context.hpp"
 #include "tests/support/random.hpp"
-#include "zhalo/comm/context.hpp"
 
 namespace zhalo::testing {
 
@@ -21,10 +21,7 @@ inline Context make_context(CommunicatorOptions options = {}) {
       std::this_thread::sleep_for(std::chrono::microseconds(random.below(500)));
     };
   }
-  Context context;
-  context.comm = Communicator(MPI_COMM_WORLD, options);
-  context.exec = host_exec(1);
-  return context;
+  return host_context(1, options);
 }
 
 }  // namespace zhalo::testing

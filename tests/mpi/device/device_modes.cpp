@@ -49,9 +49,7 @@ Chain run_chain(const Context& context, const Decomposition& decomposition,
 TEST_CASE("device: modes, densities, spectra and forces are those of the host") {
   Context context;
   if (!find_device(context)) return;
-  Context on_host;
-  on_host.comm = Communicator(MPI_COMM_WORLD);
-  on_host.exec = host_exec(1);
+  const Context on_host = host_context();
   const Grid grid = box_grid({{12, 10, 9}}, {{1, 2, 0.5}});
   Random random(static_cast<std::uint64_t>(context.comm.rank()) + 5);
   std::vector<double> positions;

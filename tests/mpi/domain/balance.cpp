@@ -7,19 +7,13 @@
 #include <numeric>
 #include <string>
 
+#include "tests/support/host_context.hpp"
 #include "tests/support/random.hpp"
 
 namespace {
 
 using namespace zhalo;
 using Keys = std::vector<std::uint64_t>;
-
-Context make_context() {
-  Context context;
-  context.comm = Communicator(MPI_COMM_WORLD);
-  context.exec = host_exec(1);
-  return context;
-}
 
 /// Keys of every rank, made alike on all ranks.
 struct Case {
@@ -111,7 +105,7 @@ std::vector<Element> brought(const Context& context, const Case& which,
 }  // namespace
 
 TEST_CASE("even parts: each rank gets its share of the order by key, rank and place") {
-  const Context context = make_context();
+  const Context context = testing::host_context();
   for (const Case& which : all_cases(context.comm.size())) {
     INFO(which.name);
     const std::vector<Element> all = in_order(which);
@@ -124,7 +118,7 @@ TEST_CASE("even parts: each rank gets its share of the order by key, rank and pl
 }
 
 TEST_CASE("even parts: by weight") {
-  const Context context = make_context();
+  const Context context = testing::host_context();
   const int size = context.comm.size();
   for (const Case& which : all_cases(size)) {
     INFO(which.name);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/support/host_context.hpp"
 #include "tests/support/over_ranks.hpp"
 #include "tests/support/point_sets.hpp"
 #include "zhalo/core/error.hpp"
@@ -29,13 +30,6 @@ Tag tag_of(Index i) {
 }
 std::int16_t small_of(Index i) { return static_cast<std::int16_t>(i % 30011); }
 std::uint32_t weight_of(Index i) { return static_cast<std::uint32_t>(1 + i % 5 * 100); }
-
-Context make_context() {
-  Context context;
-  context.comm = Communicator(MPI_COMM_WORLD);
-  context.exec = host_exec(2);
-  return context;
-}
 
 /// Morton key by definition: bit by bit, x first.
 template <class Real>
@@ -133,7 +127,7 @@ void check_return(const Context& context, const Part<Real>& part, const Domain<R
 
 template <class Real>
 void check_order(const PointSet<Real>& points, Cut cut) {
-  const Context context = make_context();
+  const Context context = host_context(2);
   const int rank = context.comm.rank();
   const int size = context.comm.size();
   const Part<Real> part(points, part_of(points.num(), cut, rank, size));
@@ -197,7 +191,7 @@ TEST_CASE("domain: sorted already, against the order, all equal") {
 }
 
 TEST_CASE("domain: parts of equal weight") {
-  const Context context = make_context();
+  const Context context = host_context(2);
   const PointSet<double> points = points_of<double>(Shape::blobs, 700);
   const Part<double> part(
       points, part_of(points.num(), Cut::uneven, context.comm.rank(), context.comm.size()));
@@ -214,7 +208,7 @@ TEST_CASE("domain: parts of equal weight") {
 }
 
 TEST_CASE("domain: bad sizes are errors on all ranks, with the number that is needed") {
-  const Context context = make_context();
+  const Context context = host_context(2);
   const int size = context.comm.size();
   const PointSet<float> points = points_of<float>(Shape::uniform, 50);
   const Part<float> part(points, part_of(points.num(), Cut::even, context.comm.rank(), size));
@@ -251,7 +245,7 @@ TEST_CASE("domain: bad sizes are errors on all ranks, with the number that is ne
 }
 
 TEST_CASE("domain: a bad position of one of several species is an error that names it") {
-  const Context context = make_context();
+  const Context context = host_context(2);
   const bool is_first = context.comm.rank() == 0;
   std::vector<float> dark(30, 0.5F), gas(30, 0.5F);
   const auto make = [&](const Box& box) {
@@ -272,7 +266,7 @@ TEST_CASE("domain: a bad position of one of several species is an error that nam
 }
 
 TEST_CASE("domain: ranks that do not ask for the same are told so, and can go on") {
-  const Context context = make_context();
+  const Context context = host_context(2);
   if (context.comm.size() == 1) return;
   const bool odd = context.comm.rank() == 1;
   const PointSet<float> points = points_of<float>(Shape::uniform, 400);
@@ -302,7 +296,7 @@ TEST_CASE("domain: ranks that do not ask for the same are told so, and can go on
 }
 
 TEST_CASE("domain: several species are cut at the same keys, each in its own order") {
-  const Context context = make_context();
+  const Context context = host_context(2);
   const PointSet<double> all = points_of<double>(Shape::blobs, 600);
   const Share share = part_of(all.num(), Cut::uneven, context.comm.rank(), context.comm.size());
   std::vector<double> rows[2];  // even and odd points

@@ -11,15 +11,13 @@ using namespace zhalo::io;
 
 namespace {
 
-std::string good(const std::string& path) { return source::snapshots + "/good/" + path; }
-
 Context world() { return {.comm = Communicator(MPI_COMM_WORLD)}; }
 
 }  // namespace
 
 TEST_CASE("each rank gets its share, in the order of the files") {
   const Context context = world();
-  const auto loaded = load_particles<float>(context, Snapshot::open(good("split")), {1});
+  const auto loaded = load_particles<float>(context, Snapshot::open(source::good("split")), {1});
   const Share share = share_of(source::num, context.comm.rank(), context.comm.size());
   REQUIRE(loaded.particles.num() == share.count);
   REQUIRE(loaded.id.size() == share.count);
@@ -55,8 +53,8 @@ TEST_CASE("velocities arrive as peculiar ones") {
 
 TEST_CASE("several types: one type after the other, each with its own masses") {
   const Context context = world();
-  const auto loaded =
-      load_particles<double>(context, Snapshot::open(good("eagle/snapshot_001_z000p000")), {4, 1});
+  const auto loaded = load_particles<double>(
+      context, Snapshot::open(source::good("eagle/snapshot_001_z000p000")), {4, 1});
   CHECK(context.comm.sum(loaded.particles.num()) == source::num + 5);
   Index num_stars = 0, num_dark = 0;
   double mass = 0;
@@ -78,7 +76,7 @@ TEST_CASE("several types: one type after the other, each with its own masses") {
 
 TEST_CASE("columns that are read in the background are the same") {
   const Context context = world();
-  const Snapshot snapshot = Snapshot::open(good("eagle/snapshot_001_z000p000"));
+  const Snapshot snapshot = Snapshot::open(source::good("eagle/snapshot_001_z000p000"));
   const std::vector<int> types{1, 4};
   const auto expected = load_particles<double>(context, snapshot, types);
   auto loaded = load_particles<double>(context, snapshot, types, {.in_background = true});
@@ -115,12 +113,13 @@ TEST_CASE("what reading in the background throws on one rank reaches all") {
 }
 
 TEST_CASE("an error of one rank reaches all") {
-  CHECK_THROWS_AS(load_particles<float>(world(), Snapshot::open(good("split")), {0}), InputError);
+  CHECK_THROWS_AS(load_particles<float>(world(), Snapshot::open(source::good("split")), {0}),
+                  InputError);
 }
 
 TEST_CASE("a type that only one rank asks for in vain stops all") {
   const Context context = world();
-  const Snapshot snapshot = Snapshot::open(good("split"));
+  const Snapshot snapshot = Snapshot::open(source::good("split"));
   const bool odd_one = context.comm.rank() == context.comm.size() - 1;
   std::string message;
   try {
@@ -133,7 +132,7 @@ TEST_CASE("a type that only one rank asks for in vain stops all") {
 }
 
 TEST_CASE("ids that are not loaded are absent on all ranks, also on those without particles") {
-  const Snapshot snapshot = Snapshot::open(good("eagle/snapshot_001_z000p000"));
+  const Snapshot snapshot = Snapshot::open(source::good("eagle/snapshot_001_z000p000"));
   CHECK(load_particles<float>(world(), snapshot, {4}).has_ids);
   CHECK_FALSE(load_particles<float>(world(), snapshot, {4}, {.ids = false}).has_ids);
 }
@@ -159,7 +158,8 @@ TEST_CASE("equal masses have that mass as mean, exactly") {
       summarise_masses(world().comm, Snapshot::open(source::data + "/swift-dm64/snap_0000"), {1});
   CHECK(real.mean == 6.010562419891357);
   CHECK(real.equal());
-  const MassSummary table = summarise_masses(world().comm, Snapshot::open(good("split")), {1});
+  const MassSummary table =
+      summarise_masses(world().comm, Snapshot::open(source::good("split")), {1});
   CHECK(table.min == table.max);
   CHECK(table.mean == table.max);
   CHECK(table.count == source::num);
@@ -168,8 +168,8 @@ TEST_CASE("equal masses have that mass as mean, exactly") {
 TEST_CASE("one rank looks into the files, and all know the same") {
   const Context context = world();
   for (const std::string path : {"split", "arepo/snapdir_001", "eagle/snapshot_001_z000p000"}) {
-    const Snapshot alone = Snapshot::open(good(path));
-    const Snapshot shared = Snapshot::open(context.comm, good(path));
+    const Snapshot alone = Snapshot::open(source::good(path));
+    const Snapshot shared = Snapshot::open(context.comm, source::good(path));
     const SnapshotInfo& a = alone.info();
     const SnapshotInfo& b = shared.info();
     CHECK(describe(a) == describe(b));
@@ -192,6 +192,6 @@ TEST_CASE("one rank looks into the files, and all know the same") {
       CHECK(found == expected);
     }
   }
-  CHECK_THROWS_AS(Snapshot::open(context.comm, good("no_such_snapshot")), FileError);
+  CHECK_THROWS_AS(Snapshot::open(context.comm, source::good("no_such_snapshot")), FileError);
   CHECK(context.comm.sum(Index{1}) == context.comm.size());
 }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "tests/support/host_context.hpp"
 #include "tests/support/over_ranks.hpp"
 #include "tests/support/random.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
@@ -14,9 +15,7 @@ TEST_CASE("uniform points in an open box have as many groups as another code fou
   using namespace zhalo;
   constexpr Index total = 1000000;
   constexpr double published = 1289;
-  Context context;
-  context.comm = Communicator(MPI_COMM_WORLD);
-  context.exec = host_exec(1);
+  const Context context = testing::host_context();
   const Share share = share_of(total, context.comm.rank(), context.comm.size());
   testing::Random random(static_cast<std::uint64_t>(context.comm.rank()) + 100);
   std::vector<float> pos;

@@ -88,7 +88,7 @@ TEST_CASE("what is missing is said when it is needed") {
 }
 
 TEST_CASE("types that are not there") {
-  const auto info = Snapshot::open(source::snapshots + "/good/arepo/snapdir_001").info();
+  const auto info = Snapshot::open(source::good("arepo/snapdir_001")).info();
   CHECK_THROWS_WITH(check_types(info, {}), Contains("at least one"));
   CHECK_THROWS_WITH(check_types(info, {1, 1}), Contains("twice"));
   CHECK_THROWS_WITH(check_types(info, {4}),
@@ -100,7 +100,7 @@ TEST_CASE("types that are not there") {
 }
 
 TEST_CASE("ranges beyond the end") {
-  const Snapshot snapshot = Snapshot::open(source::snapshots + "/good/split");
+  const Snapshot snapshot = Snapshot::open(source::good("split"));
   std::vector<double> xyz(6);
   CHECK_NOTHROW(snapshot.read_positions(1, source::num - 2, Span<double>(xyz)));
   CHECK_THROWS_AS(snapshot.read_positions(1, source::num - 1, Span<double>(xyz)), InputError);

@@ -64,7 +64,7 @@ TEST_CASE("SWIFT with gas: the density is that of cold dark matter") {
 
 TEST_CASE("the same file in other styles and units") {
   const auto b = [](const char* path, const char* rule) {
-    return 0.2 * of_file(source::snapshots + "/good/" + path, rule).chosen;
+    return 0.2 * of_file(source::good(path), rule).chosen;
   };
   CHECK(b("arepo/snapdir_001", "auto") == Approx(156.25).epsilon(tight));
   CHECK(b("arepo/snapdir_001", "rho") == Approx(156.25).epsilon(1e-12));

@@ -11,8 +11,6 @@ using namespace zhalo::io;
 
 namespace {
 
-std::string good(const std::string& path) { return source::snapshots + "/good/" + path; }
-
 struct Outcome {
   std::vector<Index> length;
   std::vector<Index> group_of;
@@ -109,18 +107,18 @@ TEST_CASE("GADGET-4's groups, member for member, from every style of file") {
   const Gadget4 expected("fof_tab_001.hdf5");
   REQUIRE(expected.length.size() == 468);
   const std::vector<std::string> styles{source::data + "/gadget4-dm64/snapshot_001.hdf5",
-                                        good("split"),
-                                        good("double"),
-                                        good("ids64"),
-                                        good("gadget2"),
-                                        good("arepo/snapdir_001"),
-                                        good("eagle/snapshot_001_z000p000"),
-                                        good("gizmo/snapdir_001"),
-                                        good("swift"),
-                                        good("swift_distributed/snap_0001.hdf5")};
+                                        source::good("split"),
+                                        source::good("double"),
+                                        source::good("ids64"),
+                                        source::good("gadget2"),
+                                        source::good("arepo/snapdir_001"),
+                                        source::good("eagle/snapshot_001_z000p000"),
+                                        source::good("gizmo/snapdir_001"),
+                                        source::good("swift"),
+                                        source::good("swift_distributed/snap_0001.hdf5")};
   for (const auto& path : styles) {
     INFO(path);
-    const Outcome found = run(path, "auto", path == good("split") ? "split" : "");
+    const Outcome found = run(path, "auto", path == source::good("split") ? "split" : "");
     CHECK(found.length == expected.length);
     CHECK(same_groups(found.group_of, expected.group_of, expected.length.size()));
   }

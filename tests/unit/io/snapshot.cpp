@@ -11,8 +11,6 @@ using namespace zhalo::io;
 
 namespace {
 
-std::string good(const std::string& path) { return source::snapshots + "/good/" + path; }
-
 /// A way in which the source's particles are written down.
 struct Style {
   std::string path;
@@ -26,18 +24,18 @@ struct Style {
 const std::vector<Style>& styles() {
   static const std::vector<Style> all{
       {source::data + "/gadget4-dm64/snapshot_001.hdf5", Code::gadget4},
-      {good("split"), Code::gadget4, 1, false, 0, 3},
-      {good("double/snapshot_001"), Code::gadget4, 1, true},
-      {good("ids64"), Code::gadget4, 1, false, std::uint64_t{1} << 40},
-      {good("gadget2"), Code::gadget},
-      {good("flat"), Code::gadget},
-      {good("arepo/snapdir_001"), Code::arepo, 1000, true, 0, 3},
-      {good("eagle/snapshot_001_z000p000"), Code::eagle, 1, true, 0, 2},
-      {good("gizmo/snapdir_001"), Code::gizmo, 1, false, 0, 2},
-      {good("swift/snap_0001.hdf5"), Code::swift, 1 / source::hubble, true},
-      {good("swift_distributed/snap_0001.hdf5"), Code::swift, 1 / source::hubble, true},
-      {good("swift_distributed/snap_0001/snap_0001.1.hdf5"), Code::swift, 1 / source::hubble, true,
-       0, 2},
+      {source::good("split"), Code::gadget4, 1, false, 0, 3},
+      {source::good("double/snapshot_001"), Code::gadget4, 1, true},
+      {source::good("ids64"), Code::gadget4, 1, false, std::uint64_t{1} << 40},
+      {source::good("gadget2"), Code::gadget},
+      {source::good("flat"), Code::gadget},
+      {source::good("arepo/snapdir_001"), Code::arepo, 1000, true, 0, 3},
+      {source::good("eagle/snapshot_001_z000p000"), Code::eagle, 1, true, 0, 2},
+      {source::good("gizmo/snapdir_001"), Code::gizmo, 1, false, 0, 2},
+      {source::good("swift/snap_0001.hdf5"), Code::swift, 1 / source::hubble, true},
+      {source::good("swift_distributed/snap_0001.hdf5"), Code::swift, 1 / source::hubble, true},
+      {source::good("swift_distributed/snap_0001/snap_0001.1.hdf5"), Code::swift,
+       1 / source::hubble, true, 0, 2},
   };
   return all;
 }
@@ -103,7 +101,7 @@ TEST_CASE("every style holds the same particles") {
 }
 
 TEST_CASE("float and double targets agree") {
-  const Snapshot snapshot = Snapshot::open(good("split"));
+  const Snapshot snapshot = Snapshot::open(source::good("split"));
   std::vector<float> single(3 * source::num);
   std::vector<double> wide(single.size());
   snapshot.read_positions(1, 0, Span<float>(single));
@@ -118,7 +116,7 @@ TEST_CASE("float and double targets agree") {
 TEST_CASE("integer positions are fractions of the box") {
   const auto source_positions = source::positions();
   for (const int bits : {32, 64}) {
-    const Snapshot snapshot = Snapshot::open(good("integer" + std::to_string(bits)));
+    const Snapshot snapshot = Snapshot::open(source::good("integer" + std::to_string(bits)));
     CHECK(snapshot.info().types[1].double_coordinates);
     std::vector<double> position(3 * source::num);
     snapshot.read_positions(1, 0, Span<double>(position));
@@ -133,13 +131,13 @@ TEST_CASE("masses come from where each code keeps them") {
     snapshot.read_masses(type, 0, Span<double>(mass));
     return std::pair(snapshot.info().types[static_cast<std::size_t>(type)].mass_source, mass[4]);
   };
-  CHECK(mass_of(good("arepo/snapdir_001"), 1).first == "MassTable");
-  CHECK(mass_of(good("arepo/snapdir_001"), 1).second == Approx(source::particle_mass));
-  CHECK(mass_of(good("gizmo/snapdir_001"), 1).first == "Masses");
-  CHECK(mass_of(good("gizmo/snapdir_001"), 1).second == Approx(source::particle_mass));
-  CHECK(mass_of(good("eagle/snapshot_001_z000p000"), 4) ==
+  CHECK(mass_of(source::good("arepo/snapdir_001"), 1).first == "MassTable");
+  CHECK(mass_of(source::good("arepo/snapdir_001"), 1).second == Approx(source::particle_mass));
+  CHECK(mass_of(source::good("gizmo/snapdir_001"), 1).first == "Masses");
+  CHECK(mass_of(source::good("gizmo/snapdir_001"), 1).second == Approx(source::particle_mass));
+  CHECK(mass_of(source::good("eagle/snapshot_001_z000p000"), 4) ==
         std::pair(std::string("Mass"), double{0.1f}));
-  CHECK(mass_of(good("swift"), 1).second == Approx(source::particle_mass / source::hubble));
+  CHECK(mass_of(source::good("swift"), 1).second == Approx(source::particle_mass / source::hubble));
   SnapshotOverrides overrides;
   overrides.masses[1] = 2.5;
   const Snapshot snapshot = Snapshot::open(source::snapshots + "/bad/no_masses.hdf5", overrides);
@@ -148,7 +146,7 @@ TEST_CASE("masses come from where each code keeps them") {
 }
 
 TEST_CASE("a type without coordinates is there but has none") {
-  const Snapshot snapshot = Snapshot::open(good("arepo/snapdir_001"));
+  const Snapshot snapshot = Snapshot::open(source::good("arepo/snapdir_001"));
   CHECK(snapshot.info().types.at(3).count == 7);
   CHECK_FALSE(snapshot.info().types[3].has_coordinates);
   std::vector<float> xyz(3);
@@ -169,26 +167,26 @@ TEST_CASE("units and cosmology of each code") {
     CHECK_FALSE(info.units.assumed);
   }
   SECTION("AREPO") {
-    const auto info = info_of(good("arepo/snapdir_001"));
+    const auto info = info_of(source::good("arepo/snapdir_001"));
     CHECK(info.units.length_name() == "kpc/h");
     CHECK(info.cosmology.omega_baryon == 0.0486);
     // 27.75 (1e10 Msun/h) / (Mpc/h)^3
     CHECK(info.cosmology.critical_density.value() == Approx(27.75e-9).epsilon(1e-3));
   }
   SECTION("EAGLE keeps a in ExpansionFactor") {
-    const auto info = info_of(good("eagle/snapshot_001_z000p000"));
+    const auto info = info_of(source::good("eagle/snapshot_001_z000p000"));
     CHECK(info.cosmology.scale_factor == 1.0);
     CHECK(info.units.length_name() == "Mpc/h");
   }
   SECTION("GIZMO") {
-    const auto info = info_of(good("gizmo/snapdir_001"));
+    const auto info = info_of(source::good("gizmo/snapdir_001"));
     CHECK(info.cosmology.omega_matter == 0.308);
     CHECK(info.cosmology.omega_baryon == 0.048);
     CHECK(info.version == "2022");
     CHECK(info.units.length_name() == "Mpc/h");
   }
   SECTION("SWIFT: no h, and internal units that differ from the file's") {
-    const auto info = info_of(good("swift"));
+    const auto info = info_of(source::good("swift"));
     CHECK(info.units.length_name() == "Mpc");
     CHECK(info.units.mass_name() == "1e10 Msun");
     CHECK(info.cosmology.omega_cdm == 0.26);
@@ -207,7 +205,7 @@ TEST_CASE("units and cosmology of each code") {
     CHECK(info.periodic == true);
   }
   SECTION("no units stated: the mass in the box tells kpc from Mpc, and the user is told") {
-    const auto info = info_of(good("gadget2"));
+    const auto info = info_of(source::good("gadget2"));
     CHECK(info.units.assumed);
     CHECK(info.units.length_name() == "Mpc/h");
     CHECK(info.notes.size() == 1);
@@ -240,7 +238,7 @@ TEST_CASE("the user's word overrides the file's") {
   overrides.box_length = 60;
   overrides.unit_length_in_cm = 3.085678e21;
   overrides.cosmology.omega_matter = 0.3;
-  const auto info = Snapshot::open(good("split"), overrides).info();
+  const auto info = Snapshot::open(source::good("split"), overrides).info();
   CHECK(info.box_length.value() == Vec3d{{60, 60, 60}});
   CHECK(info.units.length_name() == "kpc/h");
   CHECK(info.cosmology.omega_matter == 0.3);
@@ -248,7 +246,7 @@ TEST_CASE("the user's word overrides the file's") {
 }
 
 TEST_CASE("the table names what was found") {
-  const std::string text = describe(Snapshot::open(good("split")).info());
+  const std::string text = describe(Snapshot::open(source::good("split")).info());
   for (const char* word : {"GADGET-4", "snapshot_001.0.hdf5", "262144", "MassTable", "50 Mpc/h",
                            "Omega_m 0.308", "h 0.678"}) {
     INFO(word);
@@ -280,8 +278,9 @@ TEST_CASE("numbers of snapshots in their names") {
 TEST_CASE("any name of a snapshot will do") {
   for (const char* name :
        {"split", "split/snapshot_001", "split/snapshot_001.0.hdf5", "split/snapshot_001.2.hdf5"}) {
-    CHECK(Snapshot::open(good(name)).info().files.front() == good("split/snapshot_001.0.hdf5"));
+    CHECK(Snapshot::open(source::good(name)).info().files.front() ==
+          source::good("split/snapshot_001.0.hdf5"));
   }
-  CHECK(Snapshot::open(good("double/snapshot_001")).info().files.front() ==
-        good("double/snapshot_001.hdf5"));
+  CHECK(Snapshot::open(source::good("double/snapshot_001")).info().files.front() ==
+        source::good("double/snapshot_001.hdf5"));
 }

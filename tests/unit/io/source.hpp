@@ -12,6 +12,9 @@ namespace source {
 inline const std::string snapshots = ZHALO_SNAPSHOTS_DIR;
 inline const std::string data = ZHALO_DATA_DIR;
 
+/// Of a snapshot that can be read.
+inline std::string good(const std::string& path) { return snapshots + "/good/" + path; }
+
 template <class T>
 std::vector<T> raw(const std::string& name) {
   std::ifstream file(snapshots + "/" + name, std::ios::binary | std::ios::ate);
