@@ -59,6 +59,30 @@ class Warnings(FofCase):
                     self.run_fof(SNAPSHOT, "--dry-run", "-q", *options), (0, "", errors)
                 )
 
+    def test_a_box_that_is_no_box(self):
+        for size, words in ((-10.0, "-10"), (np.nan, "nan"), ([10.0, 20.0], "10, 20")):
+            with self.subTest(size):
+
+                def edit(file, size=size):
+                    file["Header"].attrs["BoxSize"] = size
+
+                name = self.copy_of_snapshot(edit)
+                given = ["--rlink-abs", "0.15", "--meansep", "0.78", "--periodic", "no"]
+                self.assert_one_warning([name, *given], f"BoxSize is {words}, which is no size")
+
+    def test_a_redshift_that_was_not_filled_in(self):
+        def edit(file):
+            header = file["Header"].attrs
+            header["Time"], header["Redshift"] = 0.5, 0.0
+            for group in ("Header", "Parameters"):
+                if group in file:
+                    file[group].attrs.pop("ComovingIntegrationOn", None)
+
+        self.assert_one_warning(
+            [self.copy_of_snapshot(edit), "--meansep", "0.78"],
+            "its Time, 0.5, is not the scale factor of its Redshift, 0",
+        )
+
     def test_velocities_that_are_not_finite(self):
         shutil.copy(SNAPSHOT, self.folder / "snapshot_001.hdf5")
         self.fof(SNAPSHOT, "--membership", "-q")
@@ -182,30 +206,6 @@ class WrongBox(FofCase):
     def test_lengths_whose_squares_have_no_room(self):
         self.assert_refused(
             [SNAPSHOT, "--box-size", "1e300", "--meansep", 0.78], "1e+300", "32 bits", "unit"
-        )
-
-    def test_a_box_that_is_no_box(self):
-        for size, words in ((-10.0, "-10"), (np.nan, "nan"), ([10.0, 20.0], "10, 20")):
-            with self.subTest(size):
-
-                def edit(file, size=size):
-                    file["Header"].attrs["BoxSize"] = size
-
-                name = self.copy_of_snapshot(edit)
-                given = ["--rlink-abs", "0.15", "--meansep", "0.78"]
-                self.assert_one_warning([name, *given], f"BoxSize is {words}, which is no size")
-
-    def test_a_redshift_that_was_not_filled_in(self):
-        def edit(file):
-            header = file["Header"].attrs
-            header["Time"], header["Redshift"] = 0.5, 0.0
-            for group in ("Header", "Parameters"):
-                if group in file:
-                    file[group].attrs.pop("ComovingIntegrationOn", None)
-
-        self.assert_one_warning(
-            [self.copy_of_snapshot(edit), "--meansep", "0.78"],
-            "its Time, 0.5, is not the scale factor of its Redshift, 0",
         )
 
 

@@ -104,13 +104,19 @@ void write_results(StagedFiles& files, const std::string& name, const Results& r
 }
 
 bool is_of_another_code(const std::string& path) {
-  if (!std::filesystem::is_regular_file(status_of(path))) return false;
-  try {
-    return !files_of_run(hdf5::InputFile(path));
-  } catch (const FileError&) {  // no HDF5, or no whole file
-    std::error_code ignored;
-    return std::filesystem::file_size(path, ignored) > 0;
+  // Another run may be about to replace the file, so that it is gone for a moment.
+  constexpr int max_tries = 3;
+  for (int tries = 0; tries < max_tries; ++tries) {
+    if (!std::filesystem::is_regular_file(status_of(path))) return false;
+    try {
+      return !files_of_run(hdf5::InputFile(path));
+    } catch (const FileError&) {  // no HDF5, or no whole file
+      std::error_code error;
+      const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+      if (error || bytes == 0) return false;
+    }
   }
+  return true;
 }
 
 bool is_result_name(const std::string& name, const std::string& file) {
