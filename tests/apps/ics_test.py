@@ -502,7 +502,7 @@ OPTIONS = {
     "--power underscore.txt": ["underscore.txt", "line 1", "'1_000 2'"],
     "--power short.txt": ["short.txt", "1 points"],
     "--power empty.txt": ["empty.txt"],
-    "--power ics.hdf5 -o ics.hdf5": ["ics.hdf5"],
+    "--power power.hdf5 -o power.hdf5": ["power.hdf5"],
     "--power good.txt --json folder/../good.txt": ["--json", "good.txt", "is read"],
     "-o out.hdf5 --json ./out.hdf5": ["--json", "out.hdf5", "-o"],
     "-o out --json out.3.hdf5": ["--json", "out.3.hdf5", "-o"],
@@ -535,7 +535,7 @@ class BadInput(IcsCase):
             "short": "0.1 1\n",
             "empty": "",
             "binary": "0.1 1\n0.2 \0\x1b[2J\n",
-            "ics.hdf5": "0.1 1\n0.2 1\n",
+            "power.hdf5": "0.1 1\n0.2 1\n",
         }.items():
             (self.folder / (name if "." in name else f"{name}.txt")).write_text(text)
 
