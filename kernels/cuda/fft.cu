@@ -237,7 +237,7 @@ bool CudaPlanes<Real>::transform_planes(const PlaneJob<Real>& job,
   const auto size_of = [&](const PlanePiece& p, std::size_t element) {
     return job.num_planes * p.plane_stride * static_cast<Index>(element);
   };
-  if (!suits_cufft(from, cells) || piece.row_stride < steps_.num_columns ||
+  if (!suits_cufft(from, cells) || !is_aligned(to) || piece.row_stride < steps_.num_columns ||
       piece.plane_stride < steps_.num_rows * piece.row_stride ||
       cells.plane_stride < steps_.num_rows * cells.row_stride ||
       !are_apart(from, size_of(cells, static_cast<std::size_t>(reals) * sizeof(Real)), to,
@@ -258,15 +258,15 @@ auto CudaPlanes<Real>::transform_columns(const PlaneJob<Real>& job,
   const auto are_side_by_side = [&](Span<const PlanePiece> pieces) {
     return is_whole(pieces) && pieces[0].plane_stride == steps_.num_columns;
   };
-  if (steps_.columns == ColumnTransform::none || steps_.load_rows != RowTransform::none ||
-      !are_side_by_side(job.load))
-    return Columns::untouched;
   const auto address_of = [&](const PlanePiece& piece) {
     return static_cast<Number*>(piece.data) + piece.offset(job.first_plane, 0);
   };
   const auto size_of = [&](const PlanePiece& piece) {
     return steps_.num_rows * piece.row_stride * static_cast<Index>(sizeof(Number));
   };
+  if (steps_.columns == ColumnTransform::none || steps_.load_rows != RowTransform::none ||
+      !are_side_by_side(job.load) || !is_aligned(address_of(job.load[0])))
+    return Columns::untouched;
   const PlanePiece& piece = job.load[0];
   Number* const from = address_of(piece);
   CufftLines lines = column_lines(job.num_planes);
@@ -274,7 +274,7 @@ auto CudaPlanes<Real>::transform_columns(const PlaneJob<Real>& job,
   Number* to = workspace.a;
   const bool is_stored =
       steps_.store_rows == RowTransform::none && job.factor == Real{1} &&
-      are_side_by_side(job.store) &&
+      are_side_by_side(job.store) && is_aligned(address_of(job.store[0])) &&
       are_apart(from, size_of(piece), address_of(job.store[0]), size_of(job.store[0]));
   if (is_stored) {
     to = address_of(job.store[0]);

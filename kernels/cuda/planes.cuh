@@ -135,11 +135,14 @@ class CudaPlanes final : public PlanePlan<Real> {
     return steps_.load_rows == RowTransform::real_to_complex ||
            steps_.store_rows == RowTransform::complex_to_real;
   }
-  // Cells that are not aligned as complex numbers, and rows of reals at an odd distance, are not
-  // what cuFFT takes: they go through aligned rows, as far apart as rows of modes.
+  // cuFFT wants complex numbers aligned as a whole, 8 or 16 bytes: what a caller has may be aligned
+  // as reals. Cells that are not, and rows of reals at an odd distance, go through aligned rows, as
+  // far apart as rows of modes.
+  static bool is_aligned(const void* numbers) {
+    return reinterpret_cast<std::uintptr_t>(numbers) % sizeof(Number) == 0;
+  }
   bool suits_cufft(const Real* cells, const PlanePiece& piece) const {
-    const bool is_aligned = reinterpret_cast<std::uintptr_t>(cells) % sizeof(Number) == 0;
-    return is_aligned && (!is_real() || piece.row_stride % 2 == 0);
+    return is_aligned(cells) && (!is_real() || piece.row_stride % 2 == 0);
   }
   Index even_distance() const { return 2 * steps_.num_columns; }  ///< of these, in reals
   Index aligned_distance() const { return is_real() ? even_distance() : steps_.num_columns; }

@@ -159,14 +159,25 @@ struct SearchColumns<First, Rest...> {
   SearchColumns<Rest...> rest;
 };
 
+/// A functor in the arguments of a kernel. It is a base, so that an empty one takes no byte, of which
+/// a kernel would be given whatever lies there. ([[no_unique_address]] is no way: where such members
+/// are nested, nvcc's device code lays them out otherwise than host compilers do.)
+template <class Functor, bool can_be_base = std::is_class_v<Functor> && !std::is_final_v<Functor>>
+struct HeldFunctor : Functor {
+  ZHALO_HD const Functor& functor() const { return *this; }
+};
+template <class Functor>
+struct HeldFunctor<Functor, false> {
+  Functor held;
+  ZHALO_HD const Functor& functor() const { return held; }
+};
+
 /// results[row] = functor(neighbours of the row, each column at these neighbours).
 template <class Real, class Functor, class Result, class... Columns>
-struct ReduceRow {
+struct ReduceRow : HeldFunctor<Functor> {
   static constexpr bool long_elements = true;
   NeighbourRows<Real> rows;
   SearchColumns<Columns...> columns;
-  /// An empty one takes no byte, of which a kernel would be given whatever lies there.
-  [[no_unique_address]] Functor functor;
   Span<Result> results;
 
   ZHALO_HD void operator()(Index row) const { results[row] = call(rows[row], columns); }
@@ -181,7 +192,7 @@ struct ReduceRow {
   template <class... Bound>
   ZHALO_HD Result call(const Neighbours<Real>& near, const SearchColumns<>&,
                        const Bound&... bound) const {
-    return functor(near, bound...);
+    return this->functor()(near, bound...);
   }
 };
 

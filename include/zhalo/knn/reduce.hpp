@@ -199,7 +199,7 @@ struct ReducedSearch {
       for_each(
           context.exec, lists.rows().num,
           ReduceRow<Real, Functor, Result, Columns...>{
-              lists.rows(), search_columns<Real, Columns...>(lists), whole.functor, values.span()});
+              {whole.functor}, lists.rows(), search_columns<Real, Columns...>(lists), values.span()});
       lists.put(values.data(), static_cast<Index>(sizeof(Result)), result.data());
     }
     return lists.statistics();

@@ -183,7 +183,7 @@ struct LinkInside : FofLanes<Lanes> {
       Lane xj[3] = {leaf.first_x[0], leaf.first_x[1], leaf.first_x[2]};
       const Index first = Index{leaf.begin} + j;
       if (j > 0) this->load_particles(lanes, fof.tree, first, xj);
-      const auto decide = [&](int lane) { return fof.are_friends(fof, i, fof, first + lane); };
+      const auto decide = [&](int other) { return fof.are_friends(fof, i, fof, first + other); };
       found |= this->friends(lanes, metric, this->distance2(metric, xi, xj), lane_bits, decide)
                << j;
     }

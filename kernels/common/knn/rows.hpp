@@ -12,14 +12,12 @@ namespace zhalo::kernels {
 
 /// A reduction that takes masses, without a column of them.
 template <class Reduction>
-struct OfEqualMasses {
+struct OfEqualMasses : HeldFunctor<Reduction> {
   EqualMasses mass;
-  /// An empty one takes no byte, as in ReduceRow.
-  [[no_unique_address]] Reduction reduction;
 
   template <class Real, class... Columns>
   ZHALO_HD double operator()(const Neighbours<Real>& near, const Columns&... columns) const {
-    return reduction(near, mass, columns...);
+    return this->functor()(near, mass, columns...);
   }
 };
 
@@ -34,22 +32,22 @@ void reduce_rows_in(const E& exec, const NeighbourRows<Real>& rows, const Quanti
     using Reduction = typename ReductionOn<E, std::decay_t<decltype(built_in)>>::type;
     const Reduction reduction{built_in};
     using OfEqual = OfEqualMasses<Reduction>;
-    const OfEqual of_equal{columns.equal_masses.value_or(EqualMasses{}), reduction};
+    const OfEqual of_equal{{reduction}, columns.equal_masses.value_or(EqualMasses{})};
     if constexpr (num_columns_of<Reduction> == 0) {
       using Reduce = ReduceRow<Real, Reduction, double>;
-      for_each(exec, rows.num, Reduce{rows, {}, reduction, results});
+      for_each(exec, rows.num, Reduce{{reduction}, rows, {}, results});
     } else if constexpr (num_columns_of<Reduction> == 1) {
       using Reduce = ReduceRow<Real, Reduction, double, double>;
       using ReduceEqual = ReduceRow<Real, OfEqual, double>;
       if (columns.equal_masses)
-        return for_each(exec, rows.num, ReduceEqual{rows, {}, of_equal, results});
-      for_each(exec, rows.num, Reduce{rows, {columns.mass, {}}, reduction, results});
+        return for_each(exec, rows.num, ReduceEqual{{of_equal}, rows, {}, results});
+      for_each(exec, rows.num, Reduce{{reduction}, rows, {columns.mass, {}}, results});
     } else {
       using Reduce = ReduceRow<Real, Reduction, double, double, Velocity>;
       using ReduceEqual = ReduceRow<Real, OfEqual, double, Velocity>;
       if (columns.equal_masses)
-        return for_each(exec, rows.num, ReduceEqual{rows, {velocity, {}}, of_equal, results});
-      for_each(exec, rows.num, Reduce{rows, {columns.mass, {velocity, {}}}, reduction, results});
+        return for_each(exec, rows.num, ReduceEqual{{of_equal}, rows, {velocity, {}}, results});
+      for_each(exec, rows.num, Reduce{{reduction}, rows, {columns.mass, {velocity, {}}}, results});
     }
   });
 }

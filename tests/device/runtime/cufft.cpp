@@ -3,6 +3,7 @@
 #include <fftw3.h>
 #include <emulated_launch.hpp>
 
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -99,6 +100,14 @@ void run_and_destroy(FftwPlan plan) {
   Fftw::destroy(plan);
 }
 
+/// cuFFT refuses numbers that are not aligned as whole complex numbers, reals too.
+bool are_aligned(cufftType type, const void* in, const void* out) {
+  const bool is_single = type == CUFFT_C2C || type == CUFFT_R2C || type == CUFFT_C2R;
+  const std::uintptr_t size = is_single ? sizeof(cufftComplex) : sizeof(cufftDoubleComplex);
+  return reinterpret_cast<std::uintptr_t>(in) % size == 0 &&
+         reinterpret_cast<std::uintptr_t>(out) % size == 0;
+}
+
 /// Queues what `run` does with the plan as it is now.
 template <class Run>
 cufftResult execute(cufftHandle handle, cufftType type, const void* in, void* out, const Run& run) {
@@ -109,6 +118,7 @@ cufftResult execute(cufftHandle handle, cufftType type, const void* in, void* ou
     stop("a plan of cuFFT for device " + std::to_string(plan->device) +
          " is executed while device " + std::to_string(current_device()) + " is current");
   if (plan->work == nullptr) stop("a plan of cuFFT without a work area is executed");
+  if (!are_aligned(type, in, out)) return CUFFT_INVALID_VALUE;
   memory_of(plan->device).check_range(plan->work, plan->work_bytes, "the work area of cuFFT");
   count(Event::transformed_bytes, plan->bytes);
   const auto work = [made = *plan, run] {
