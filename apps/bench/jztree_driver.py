@@ -13,31 +13,40 @@ the shapes, which needs no GPU.
 import json
 import sys
 import time
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jztree.config import FofCatalogueConfig, FofConfig
+from jztree.config import FofCatalogueConfig, FofConfig, KNNConfig
 from jztree.data import ParticleData
 from jztree.fof import fof_and_catalogue, fof_labels
 from jztree.knn import knn
 
 
+def with_room(config):
+    """jz-tree sizes its arrays beforehand. The sizes that it takes without being told are too small
+    for a million clustered points."""
+    tree = replace(config.tree, alloc_fac_nodes=2 * config.tree.alloc_fac_nodes)
+    return replace(config, tree=tree, alloc_fac_ilist=2 * config.alloc_fac_ilist)
+
+
 def catalogue_of(pos, box, length, min_members):
     """Particles in the order of groups, and the groups' numbers of members, centres and radii."""
-    config = FofConfig(catalogue=FofCatalogueConfig(npart_min=min_members))
+    config = with_room(FofConfig(catalogue=FofCatalogueConfig(npart_min=min_members)))
     return fof_and_catalogue.jit(ParticleData(pos=pos), rlink=length, boxsize=box, cfg=config)
 
 
 def labels_of(pos, box, length):
-    return fof_labels.jit(pos, rlink=length, boxsize=box, output_order="input")[1]
+    config = with_room(FofConfig())
+    return fof_labels.jit(pos, rlink=length, boxsize=box, cfg=config, output_order="input")[1]
 
 
 def neighbours_of(pos, box, k):
     """Distances and indices."""
-    return knn.jit(pos, k=k, boxsize=box)
+    return knn.jit(pos, k=k, boxsize=box, cfg=with_room(KNNConfig()))
 
 
 def timed(repetitions, work):

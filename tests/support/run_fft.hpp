@@ -250,7 +250,13 @@ void check_transforms(FftRun<T>& run, const Signals& signals) {
   const ValueAt back = signals.cell(cells * run.backward_factor());
   const std::vector<T> apart = run.backward(signals.mode());
   CHECK(relative_error(comm, apart, run.cells(), back) <= bound);
-  CHECK(equal_bytes(run.backward_overwriting(signals.mode()), apart));
+  // Parts of another size may be other algorithms of cuFFT, with another rounding.
+  const std::vector<T> overwriting = run.backward_overwriting(signals.mode());
+  if (std::holds_alternative<Cuda>(run.context().exec)) {
+    CHECK(relative_error(comm, overwriting, run.cells(), back) <= bound);
+  } else {
+    CHECK(equal_bytes(overwriting, apart));
+  }
   CHECK(relative_error(comm, run.backward_in_place(signals.mode()), run.cells_in_place(), back) <=
         bound);
 }
