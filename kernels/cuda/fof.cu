@@ -11,5 +11,7 @@
 // After distances.
 #include "kernels/common/fof/link.inl.hpp"
 // After links.
+#include "kernels/cuda/link_inside.cuh"
+
 #include "kernels/common/fof/leaf_pair.inl.hpp"
 #include "kernels/common/fof/walk.inl.hpp"

@@ -104,21 +104,31 @@ inline constexpr std::size_t max_shared_bytes = 48 << 10;  ///< of a block, with
 
 /// Warps of a block of for_each_with_lanes. Few, because a block's room is free again only when its
 /// last warp is done; more where there is no scratch memory, because a multiprocessor holds a
-/// limited number of blocks.
-template <class Scratch>
-inline constexpr int warps_per_block = static_cast<int>(std::clamp<std::size_t>(
-    max_shared_bytes / sizeof(Scratch), 1, std::is_empty_v<Scratch> ? 8 : 4));
+/// limited number of blocks. A functor whose items differ much says how many (`warps_in_block`).
+template <class Functor>
+constexpr int warps_in_block_of() {
+  if constexpr (requires { Functor::warps_in_block; }) {
+    return Functor::warps_in_block;
+  } else {
+    using Scratch = typename Functor::Scratch;
+    return static_cast<int>(std::clamp<std::size_t>(max_shared_bytes / sizeof(Scratch), 1,
+                                                    std::is_empty_v<Scratch> ? 8 : 4));
+  }
+}
+
+template <class Functor>
+inline constexpr int warps_per_block = warps_in_block_of<Functor>();
 
 /// For which registers are left. Leaves 128 of them a thread with scratch memory, 64 without; but a
 /// functor may name the warps that a multiprocessor should hold (`warps_at_once`). Code for devices
-/// before sm_90 takes more registers: they hold a block fewer, so that nothing is spilled.
+/// before sm_90 takes more registers: they hold fewer blocks, so that nothing is spilled.
 inline constexpr int blocks_per_multiprocessor = 4;
 template <class Functor>
 constexpr int blocks_at_once() {
   if constexpr (requires { Functor::warps_at_once; }) {
-    constexpr int blocks = Functor::warps_at_once / warps_per_block<typename Functor::Scratch>;
+    constexpr int blocks = Functor::warps_at_once / warps_per_block<Functor>;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-    return blocks - 1;
+    return blocks - std::max(1, blocks / 6);
 #else
     return blocks;
 #endif
@@ -130,11 +140,11 @@ constexpr int blocks_at_once() {
 /// `shared_bytes` is what the launch asks for: as part of the kernel's name it is in the budget of
 /// scripts/kernel-budget.
 template <class Functor, class Lanes, std::size_t shared_bytes>
-__global__ void __launch_bounds__(warps_per_block<typename Functor::Scratch>* warp_size,
+__global__ void __launch_bounds__(warps_per_block<Functor> * warp_size,
                                   blocks_at_once<Functor>())
     run_for_each_item(Index num_items, Functor functor, Lanes lanes) {
   using Scratch = typename Functor::Scratch;
-  constexpr int warps = warps_per_block<Scratch>;
+  constexpr int warps = warps_per_block<Functor>;
   static_assert(alignof(Scratch) <= 16);
   static_assert(shared_bytes == warps * sizeof(Scratch));
   alignas(16) extern __shared__ std::byte
@@ -164,7 +174,7 @@ void for_each_with_lanes(const Cuda& exec, Index num_items, const Functor& funct
   static_assert(std::is_trivially_copyable_v<Functor>, "values and device pointers only");
   static_assert(Lanes::size == warp_size);
   if (num_items == 0) return;
-  constexpr int warps = warps_per_block<typename Functor::Scratch>;
+  constexpr int warps = warps_per_block<Functor>;
   constexpr std::size_t shared_bytes = warps * sizeof(typename Functor::Scratch);
   static_assert(shared_bytes <= max_shared_bytes);
   launch(exec, {grid_size(num_items, warps), warps * warp_size, shared_bytes},

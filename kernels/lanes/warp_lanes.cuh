@@ -39,6 +39,13 @@ struct WarpLanes {
     return __reduce_or_sync(all, own);
   }
 
+  /// All bits that are set in any lane.
+  __device__ std::uint32_t united(std::uint32_t own) const { return __reduce_or_sync(all, own); }
+  __device__ std::uint64_t united(std::uint64_t own) const {
+    const std::uint64_t high = united(static_cast<std::uint32_t>(own >> size));
+    return high << size | united(static_cast<std::uint32_t>(own));
+  }
+
   static constexpr bool keeps_elements = true;
   __device__ real element(Lane v, const real*, int lane_of) const {
     return __shfl_sync(all, v, lane_of);
@@ -81,6 +88,10 @@ struct WarpLanes {
     if (lane() == 0) f();
   }
   template <class F>
+  __device__ void where(Mask m, F f) const {
+    if (m) f(lane());
+  }
+  template <class F>
   __device__ void for_each_lane(Index n, F f) const {
     for (Index i = lane(); i < n; i += size) f(i);
   }
@@ -95,6 +106,9 @@ struct WarpLanes {
   static __device__ Lane min(Lane a, Lane b) { return b < a ? b : a; }
   static __device__ Lane max(Lane a, Lane b) { return a < b ? b : a; }
   static __device__ Lane fma(Lane a, Lane b, Lane c) { return fused(a, b, c); }
+
+  /// The number of the thread's own lane, for code that is a warp's alone.
+  static __device__ int own() { return lane(); }
 
  private:
   static __device__ int lane() { return static_cast<int>(threadIdx.x % size); }

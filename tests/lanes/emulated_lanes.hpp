@@ -147,6 +147,10 @@ class EmulatedLanes {
     if (lane_ == 0) f();
   }
   template <class F>
+  void where(Mask m, F f) const {
+    if (m) f(lane_);
+  }
+  template <class F>
   void for_each_lane(Index n, F f) const {
     for (Index i = lane_; i < n; i += N) f(i);
   }

@@ -191,13 +191,5 @@ struct LinkInside : FofLanes<Lanes> {
   }
 };
 
-template <class E, class Real>
-void link_inside(const E& exec, const FofView<Real>& fof) {
-  for_each_with_lanes(exec, fof.tree.level_size[0], LinkInside<LanesOf<Real>>{{fof}},
-                      LanesOf<Real>{});
-}
-
-ZHALO_INSTANTIATE_LANES(link_inside);
-
 }  // namespace ZHALO_LANES_NAMESPACE
 ZHALO_LANES_END

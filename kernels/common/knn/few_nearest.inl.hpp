@@ -24,7 +24,7 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   using typename Base::Scratch;
   using typename Base::Walk;
   /// On a multiprocessor: with more of them, a device would keep registers in memory.
-  static constexpr int warps_of_float = max_k > 16 ? 16 : max_k > 8 ? 24 : 28;
+  static constexpr int warps_of_float = max_k > 16 ? 16 : max_k > 8 ? 20 : 28;
   static constexpr int warps_of_double = max_k > 8 ? 12 : 16;
   static constexpr int warps_at_once = sizeof(Real) == 4 ? warps_of_float : warps_of_double;
 
@@ -96,6 +96,7 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
 
   struct SearchedQueries : Queries {
     Best best;
+    int num_waiting = 0;  ///< of the lane, in the scratch memory
   };
 
   ZHALO_HD Queries queries_of(const Lanes& lanes, const Walk& walk, int first) const {
@@ -176,7 +177,7 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   template <class Metric>
   ZHALO_HD void visit_lanes(const Lanes& lanes, const Metric& metric, Walk& walk, int first) const {
     Scratch& s = walk.scratch;
-    SearchedQueries queries{queries_of(lanes, walk, first), {}};
+    SearchedQueries queries{queries_of(lanes, walk, first), {}, 0};
     queries.bound2 = lanes.load(s.bound2 + first);
     queries.best.clear(lanes, static_cast<int>(rows.k));
     if (walk.was_visited) this->read_rows(lanes, walk, first, queries.best);
@@ -184,6 +185,7 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
       for (int l = 0; l < walk.num_leaves; ++l)
         if (s.is_near[l] == of_near) visit_leaf(lanes, metric, l, walk, queries);
     }
+    if constexpr (Scratch::max_waiting > 0) take_waiting(lanes, s, queries);
     lanes.store(queries.bound2, s.bound2 + first);
     this->write_rows(lanes, walk, first, queries.best);
   }
@@ -204,35 +206,85 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
     const ParticleRun run = this->run_of(walk.scratch.leaf[l]);
     this->count_leaf(lanes, num_queries, run, walk.scratch);
     const Particles candidates = particles_of(lanes, run, walk.scratch);
-    for (LocalIndex j = run.begin; j < run.end; j += together)
-      offer(lanes, metric, candidates, {j, run.end}, queries);
-    keep_from_ties(lanes, queries);
+    for (LocalIndex j = run.begin; j < run.end; j += together) {
+      const Distances distances = distances_to(lanes, metric, candidates, {j, run.end}, queries);
+      if constexpr (Scratch::max_waiting > 0) {
+        let_wait(lanes, distances, {j, run.end}, walk.scratch, queries);
+      } else {
+        offer(lanes, distances, {j, run.end}, queries);
+      }
+    }
+    if constexpr (Scratch::max_waiting == 0) keep_from_ties(lanes, queries);
   }
 
-  /// The first particles of a run, which are among the candidates.
-  template <class Metric>
-  ZHALO_HD void offer(const Lanes& lanes, const Metric& metric, const Particles& candidates,
-                      const ParticleRun& run, SearchedQueries& queries) const {
+  /// Of the first particles of a run.
+  struct Distances {
     Lane r2[std::size_t{together}];
-    typename Lanes::Mask within[std::size_t{together}];
+    typename Lanes::Mask within[std::size_t{together}];  ///< the bound
+  };
+
+  template <class Metric>
+  ZHALO_HD Distances distances_to(const Lanes& lanes, const Metric& metric,
+                                  const Particles& candidates, const ParticleRun& run,
+                                  const SearchedQueries& queries) const {
+    Distances to;
     ZHALO_UNROLL
     for (int u = 0; u < together; ++u) {
       const LocalIndex particle = run.begin + static_cast<LocalIndex>(u);
-      r2[u] = distance2_to(lanes, metric, queries, candidates, particle);
+      to.r2[u] = distance2_to(lanes, metric, queries, candidates, particle);
       if (queries.leave_out_self)
-        r2[u] = lanes.select(others(queries, particle), r2[u], lanes.broadcast(infinity));
-      within[u] = r2[u] <= queries.bound2;
+        to.r2[u] = lanes.select(others(queries, particle), to.r2[u], lanes.broadcast(infinity));
+      to.within[u] = to.r2[u] <= queries.bound2;
     }
-    const std::uint64_t wanted = lanes.any_of(within);
+    return to;
+  }
+
+  ZHALO_HD void offer(const Lanes& lanes, const Distances& distances, const ParticleRun& run,
+                      SearchedQueries& queries) const {
+    const std::uint64_t wanted = lanes.any_of(distances.within);
     if (wanted == 0) return;
     ZHALO_UNROLL
     for (int u = 0; u < together; ++u) {
       const LocalIndex particle = run.begin + static_cast<LocalIndex>(u);
       if ((wanted >> u & 1) == 0 || particle >= run.end) continue;
-      queries.best.insert(lanes, lanes.select(within[u], r2[u], lanes.broadcast(infinity)),
-                          lanes.broadcast_index(search.first_local_index + particle));
+      queries.best.insert(
+          lanes, lanes.select(distances.within[u], distances.r2[u], lanes.broadcast(infinity)),
+          lanes.broadcast_index(search.first_local_index + particle));
     }
     queries.bound2 = Lanes::min(queries.bound2, queries.best.distance2[max_k - 1]);
+  }
+
+  /// In a warp all lanes take as long as one that sorts a candidate in. So each puts its own
+  /// candidates aside, and all sort them in together once one has no room left.
+  ZHALO_HD void let_wait(const Lanes& lanes, const Distances& distances, const ParticleRun& run,
+                         Scratch& s, SearchedQueries& queries) const {
+    ZHALO_UNROLL
+    for (int u = 0; u < together; ++u) {
+      const LocalIndex particle = run.begin + static_cast<LocalIndex>(u);
+      lanes.where(distances.within[u] && particle < run.end, [&](int lane) {
+        const int at = queries.num_waiting * Lanes::size + lane;
+        s.waiting2[at] = distances.r2[u];
+        s.waiting_index[at] = lanes.broadcast_index(search.first_local_index + particle);
+        ++queries.num_waiting;
+      });
+    }
+    if (lanes.any(queries.num_waiting > Scratch::max_waiting - together))
+      take_waiting(lanes, s, queries);
+  }
+
+  ZHALO_HD void take_waiting(const Lanes& lanes, const Scratch& s, SearchedQueries& queries) const {
+    for (int i = 0; lanes.any(i < queries.num_waiting); ++i) {
+      Lane r2 = lanes.broadcast(infinity);
+      Lane index = lanes.broadcast_index(no_index);
+      lanes.where(i < queries.num_waiting, [&](int lane) {
+        r2 = s.waiting2[i * Lanes::size + lane];
+        index = s.waiting_index[i * Lanes::size + lane];
+      });
+      queries.best.insert(lanes, r2, index);
+    }
+    queries.num_waiting = 0;
+    queries.bound2 = Lanes::min(queries.bound2, queries.best.distance2[max_k - 1]);
+    keep_from_ties(lanes, queries);
   }
 
   /// A lane that lost a neighbour as far as its last one wants nearer ones only from now on: thus

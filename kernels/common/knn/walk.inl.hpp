@@ -5,12 +5,13 @@ ZHALO_LANES_BEGIN
 namespace ZHALO_LANES_NAMESPACE {
 
 /// Memory of one group: the walk's stack, the leaves that are near, and how far each query reaches.
-template <class RealType>
+/// Threads write only what is there, and have little memory.
+template <class RealType, bool for_threads = false>
 struct WalkScratch {
   using Real = RealType;
   static constexpr int max_stack = 288;
-  static constexpr int max_leaves = 128;
-  static constexpr int slack = 32;  ///< a compressed store may write a whole vector
+  static constexpr int max_leaves = for_threads ? 96 : 128;
+  static constexpr int slack = for_threads ? 0 : 32;  ///< a compressed store writes a whole vector
   static constexpr std::size_t room_for_leaves = max_leaves + slack;
   static constexpr std::size_t room_for_queries = max_leaf_size + slack;
 
