@@ -1,4 +1,4 @@
-/// The contract's part on Fourier transforms: planes of lines.
+/// The contract's part on Fourier transforms: planes of lines, and whole grids.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "zhalo/core/buffer.hpp"
+#include "zhalo/core/exec.hpp"
 #include "zhalo/core/span.hpp"
 
 namespace zhalo::kernels {
@@ -26,8 +27,9 @@ struct PlaneSteps {
   RowTransform load_rows = RowTransform::none;
   ColumnTransform columns = ColumnTransform::none;
   RowTransform store_rows = RowTransform::none;
-  std::vector<Index> calls{};  ///< numbers of planes of the calls to come
-  bool measure = false;        ///< try several ways and take the fastest
+  std::vector<Index> calls{};          ///< numbers of planes of the calls to come
+  Index room_bytes = Index{64} << 20;  ///< of the planes that a device has in work at once
+  bool measure = false;                ///< try several ways and take the fastest
 
   Index max_planes() const {
     return calls.empty() ? 0 : *std::max_element(calls.begin(), calls.end());
@@ -82,5 +84,42 @@ template <class Real>
 std::unique_ptr<PlanePlan<Real>> plan_planes(const Host& exec, const PlaneSteps& steps);
 template <class Real>
 std::unique_ptr<PlanePlan<Real>> plan_planes(const Cuda& exec, const PlaneSteps& steps);
+
+/// A transform of a whole grid. Cells and modes lie x, y, z in memory, z fastest. Modes are dense.
+struct GridSteps {
+  Index num[3] = {1, 1, 1};  ///< cells, by axis
+  bool is_real = true;       ///< cells are reals, else complex numbers; then modes are as many
+  bool is_forward = true;
+  bool keeps_modes = true;         ///< backward; else they hold anything afterwards
+  std::vector<Index> row_strides;  ///< of cells, in elements, in the calls to come
+};
+
+/// Cells and modes may be the same memory.
+template <class Real>
+struct GridJob {
+  void* cells = nullptr;
+  void* modes = nullptr;
+  Index row_stride = 0;  ///< of cells, in elements: one of the steps' strides
+  Real factor = 1;       ///< of the result
+};
+
+template <class Real>
+class GridPlan {
+ public:
+  virtual ~GridPlan() = default;
+  /// Whether the arrays are aligned as it must be.
+  virtual bool suits(const GridJob<Real>& job) const = 0;
+  /// Memory of the Exec that run() needs, aligned to 64 bytes.
+  virtual Index workspace_bytes() const = 0;
+  virtual void run(const GridJob<Real>& job, Span<std::byte> workspace) const = 0;
+};
+
+/// Null where planes are the way.
+template <class Real>
+std::unique_ptr<GridPlan<Real>> plan_grid(const Host&, const GridSteps&) {
+  return nullptr;
+}
+template <class Real>
+std::unique_ptr<GridPlan<Real>> plan_grid(const Cuda& exec, const GridSteps& steps);
 
 }  // namespace zhalo::kernels

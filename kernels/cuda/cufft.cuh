@@ -4,6 +4,7 @@
 #include <cufft.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
@@ -35,28 +36,38 @@ struct ComplexPair {
   }
 };
 
+/// cuFFT wants complex numbers aligned as a whole, 8 or 16 bytes, and reals like them: what a
+/// caller has may be aligned as reals.
+template <class Real>
+bool is_aligned_for_cufft(const void* numbers) {
+  return reinterpret_cast<std::uintptr_t>(numbers) % sizeof(ComplexPair<Real>) == 0;
+}
+
 /// Where a line, and what follows it, is.
 struct CufftStrides {
   Index stride = 1;    ///< in a line
-  Index row = 0;       ///< from line to line of a plane, for transforms in two dimensions
-  Index distance = 0;  ///< from line to line, or from plane to plane
+  Index row = 0;       ///< from line to line of a plane, for transforms in more dimensions
+  Index distance = 0;  ///< from line to line, from plane to plane, or from grid to grid
 };
 
-/// Lines of a call of cuFFT; or planes of such lines, in two dimensions.
+/// Lines of a call of cuFFT; or planes of such lines, in two dimensions; or grids of such planes,
+/// in three.
 struct CufftLines {
   cufftType type = CUFFT_Z2Z;
   Index length = 0;
   CufftStrides in;
   CufftStrides out;
   Index num = 0;
-  Index num_rows = 0;  ///< of a plane; 0: in one dimension
+  Index num_rows = 0;    ///< of a plane; 0: in one dimension
+  Index num_planes = 0;  ///< of a grid, one behind the other; 0: in fewer dimensions
 
   friend bool operator<(const CufftLines& a, const CufftLines& b) {
     const auto strides = [](const CufftStrides& p) {
       return std::tie(p.stride, p.row, p.distance);
     };
     const auto all = [&](const CufftLines& l) {
-      return std::tuple(l.type, l.length, l.num, l.num_rows, strides(l.in), strides(l.out));
+      return std::tuple(l.type, l.length, l.num, l.num_rows, l.num_planes, strides(l.in),
+                        strides(l.out));
     };
     return all(a) < all(b);
   }
@@ -68,11 +79,12 @@ class CufftPlan {
   CufftPlan(const Cuda& exec, const CufftLines& lines) : device_(exec.device) {
     const DeviceScope scope(device_);
     check_cufft(cufftCreate(&handle_), "cufftCreate");
-    const int rank = lines.num_rows > 0 ? 2 : 1;
-    long long length[] = {lines.num_rows, lines.length};
-    long long in_embed[] = {lines.num_rows, rank == 2 ? lines.in.row : lines.length};
-    long long out_embed[] = {lines.num_rows, rank == 2 ? lines.out.row : lines.length};
-    const int skip = 2 - rank;
+    const int rank = lines.num_planes > 0 ? 3 : lines.num_rows > 0 ? 2 : 1;
+    long long length[] = {lines.num_planes, lines.num_rows, lines.length};
+    const auto embed = [&](Index row) { return rank > 1 ? row : lines.length; };
+    long long in_embed[] = {lines.num_planes, lines.num_rows, embed(lines.in.row)};
+    long long out_embed[] = {lines.num_planes, lines.num_rows, embed(lines.out.row)};
+    const int skip = 3 - rank;
     const auto make = [&] {
       check_cufft(cufftSetAutoAllocation(handle_, 0), "cufftSetAutoAllocation");
       check_cufft(

@@ -57,9 +57,6 @@ struct DropImaginary {
   }
 };
 
-/// Of each of two rooms. Planes stay in a device's L2 cache (50 MB on an H100) from step to step if
-/// both rooms, cuFFT's work area, and what is read and written there fit into it.
-inline constexpr Index plane_room_bytes = Index{1} << 23;
 inline constexpr Index max_plane_elements = Index{1} << 31;
 inline constexpr Index plane_alignment = 256;
 
@@ -75,7 +72,7 @@ class CudaPlanes final : public PlanePlan<Real> {
                        std::to_string(steps.num_columns) +
                        " modes are too large for a device (fewer than 2^30 modes); use more ranks");
     }
-    const Index fit = std::min(plane_room_bytes / (plane * static_cast<Index>(sizeof(Number))),
+    const Index fit = std::min(steps.room_bytes / (plane * static_cast<Index>(sizeof(Number))),
                                max_plane_elements / (2 * plane) - 1);
     const Index fitting = std::max<Index>(fit, 1);
     const Index max_planes = std::max<Index>(steps.max_planes(), 1);
@@ -135,12 +132,9 @@ class CudaPlanes final : public PlanePlan<Real> {
     return steps_.load_rows == RowTransform::real_to_complex ||
            steps_.store_rows == RowTransform::complex_to_real;
   }
-  // cuFFT wants complex numbers aligned as a whole, 8 or 16 bytes: what a caller has may be aligned
-  // as reals. Cells that are not, and rows of reals at an odd distance, go through aligned rows, as
-  // far apart as rows of modes.
-  static bool is_aligned(const void* numbers) {
-    return reinterpret_cast<std::uintptr_t>(numbers) % sizeof(Number) == 0;
-  }
+  static bool is_aligned(const void* numbers) { return is_aligned_for_cufft<Real>(numbers); }
+  // Cells that are not, and rows of reals at an odd distance, go through aligned rows, as far apart
+  // as rows of modes.
   bool suits_cufft(const Real* cells, const PlanePiece& piece) const {
     return is_aligned(cells) && (!is_real() || piece.row_stride % 2 == 0);
   }

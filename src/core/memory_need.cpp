@@ -251,14 +251,20 @@ double exchange_bytes(const MeshSize& mesh, WorksIn works_in) {
   return has_room ? modes * (1 - 1.0 / mesh.num_ranks) : modes;
 }
 
-/// Of a transform: planes in two orders, and what is sent and comes.
+/// Whether a transform is cuFFT's in three dimensions (docs/fft.md).
+bool is_of_whole_grid(const MeshSize& mesh) {
+  return mesh.num_ranks == 1 && mesh.num[0] > 1 && mesh.num[1] > 1 && mesh.num[2] % 2 == 0;
+}
+
+/// Of a transform: planes in two orders, and what is sent and comes. Or what cuFFT takes of a whole
+/// grid: as much as the modes.
 double workspace_bytes(const MeshSize& mesh, WorksIn works_in) {
-  constexpr double room = 8 << 20;
   constexpr double part = 64 << 20;
   const double modes = modes_bytes(mesh);
+  if (is_of_whole_grid(mesh)) return modes;
   const double half = std::floor(static_cast<double>(mesh.num[2]) / 2) + 1;
   const double plane = static_cast<double>(mesh.num[1]) * half * 2 * real_bytes(mesh.double_values);
-  const double planes_at_once = std::max(room, plane);
+  const double planes_at_once = std::max(part, plane);
   const double away = modes * (1 - 1.0 / mesh.num_ranks);
   return 2 * std::min(modes, planes_at_once) + exchange_bytes(mesh, works_in) +
          2 * std::min(away, part);

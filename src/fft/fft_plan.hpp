@@ -81,6 +81,10 @@ enum class Direction { forward, backward };
 /// the result may be anywhere.
 enum class Arrays { apart, in_place };
 
+/// How a call is carried out: by the stages of its route, or on one rank by one transform in three
+/// dimensions.
+enum class Way { stages, grid };
+
 /// Where a stage's planes come from or go to: one of the caller's arrays, or an exchange.
 struct StageArray {
   enum class Kind { cells, modes, exchange } kind = Kind::cells;
@@ -141,6 +145,7 @@ class FftPlan {
   using Real = typename RealOf<T>::type;
   using Complex = std::complex<Real>;
   using Planes = kernels::PlanePlan<Real>;
+  using WholeGrid = kernels::GridPlan<Real>;
 
   struct Stage {
     FftStage what;
@@ -149,15 +154,16 @@ class FftPlan {
   struct Route {
     FftRoute what;
     std::vector<Stage> stages;
-    std::shared_ptr<const Planes> mover;  ///< of what is compact and in the way, if there is any
-    Index plane_bytes = 0;                ///< that the plans need
+    std::shared_ptr<const Planes> mover;    ///< of what is compact and in the way, if there is any
+    Index plane_bytes = 0;                  ///< that the plans need
+    std::shared_ptr<const WholeGrid> grid;  ///< null where the stages are the only way
   };
   /// Memory of one call.
   struct Workspace {
     std::byte* receive_buffer[2] = {nullptr, nullptr};
     std::array<std::byte*, 2> sending =
-        {};  ///< of the part that is made and of the one that travels
-    Span<std::byte> planes;
+        {};                  ///< of the part that is made and of the one that travels
+    Span<std::byte> planes;  ///< all there is for Way::grid
   };
 
   FftPlan(const Context& context, const Decomposition& decomposition, const FftOptions& options);
@@ -168,9 +174,9 @@ class FftPlan {
   /// begins again. Collective.
   void make_ready(Arrays arrays);
   /// For one call; nothing if the caller gave enough.
-  Buffer<std::byte> take_workspace(const Route& route) const;
+  Buffer<std::byte> take_workspace(const Route& route, Way way) const;
   /// Divides what was taken or, if that is nothing, what the caller gave.
-  Workspace divide_workspace(const Route& route, Buffer<std::byte>& taken) const;
+  Workspace divide_workspace(const Route& route, Way way, Buffer<std::byte>& taken) const;
 
   const Context& context() const { return *context_; }
   const Decomposition& decomposition() const { return decomposition_; }
@@ -203,11 +209,12 @@ class FftPlan {
   void lay_out();
   Route make(Direction direction, Arrays arrays);
   std::shared_ptr<const Planes> plan_for(const kernels::PlaneSteps& steps);
+  std::shared_ptr<const WholeGrid> plan_grid(Direction direction, Arrays arrays) const;
   void choose_exchange();
   void prepare(Arrays arrays);
   void share_memory(const std::array<bool, 2>& arrays);
   void find_messages();
-  Index workspace_bytes(const Route& route) const;
+  Index workspace_bytes(const Route& route, Way way) const;
 
   const Context* context_;
   Decomposition decomposition_;

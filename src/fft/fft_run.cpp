@@ -39,8 +39,12 @@ class FftRun {
   FftRun(Plan& plan, Direction direction, Arrays arrays)
       : plan_(plan), route_(plan.route(direction, arrays)), direction_(direction) {}
 
+  /// How a call with these arrays is carried out.
+  Way way_of(const FftArrays& first) const {
+    return route_.grid != nullptr && route_.grid->suits(grid_job(first)) ? Way::grid : Way::stages;
+  }
   /// Of all fields of the batch.
-  void run(const FftArrays& first, const typename Plan::Workspace& workspace);
+  void run(const FftArrays& first, Way way, const typename Plan::Workspace& workspace);
 
  private:
   using Stage = typename Plan::Stage;
@@ -54,6 +58,10 @@ class FftRun {
     MessagePart messages;
   };
 
+  kernels::GridJob<Real> grid_job(const FftArrays& arrays) const {
+    return {arrays.cells, arrays.modes, arrays.cells_layout.stride[1],
+            static_cast<Real>(plan_.norm(direction_))};
+  }
   void run_field();
   void run_to_array(const Stage& stage) const;
   void run_behind_compact(const Stage& stage, Job job) const;
@@ -319,7 +327,7 @@ void FftRun<T>::run_field() {
 }
 
 template <class T>
-void FftRun<T>::run(const FftArrays& first, const typename Plan::Workspace& workspace) {
+void FftRun<T>::run(const FftArrays& first, Way way, const typename Plan::Workspace& workspace) {
   arrays_ = first;
   workspace_ = workspace;
   const bool is_one_array = first.cells == first.modes;
@@ -332,7 +340,11 @@ void FftRun<T>::run(const FftArrays& first, const typename Plan::Workspace& work
     if (plan_.is_shared() && field > 0) waiting([&] { plan_.context().comm.barrier(); });
     arrays_.cells = static_cast<T*>(first.cells) + field * cells_size;
     arrays_.modes = static_cast<std::byte*>(first.modes) + field * modes_bytes;
-    run_field();
+    if (way == Way::grid) {
+      route_.grid->run(grid_job(arrays_), workspace_.planes);
+    } else {
+      run_field();
+    }
   }
   synchronise(plan_.context().exec);
 }
@@ -347,8 +359,9 @@ void run_transforms(FftPlan<T>& plan, Direction direction, Arrays arrays, const 
     plan.make_ready(arrays);
     FftRun<T> run(plan, direction, arrays);
     const auto& route = plan.route(direction, arrays);
-    Buffer<std::byte> taken = together(comm, [&] { return plan.take_workspace(route); });
-    run.run(first, plan.divide_workspace(route, taken));
+    const Way way = run.way_of(first);
+    Buffer<std::byte> taken = together(comm, [&] { return plan.take_workspace(route, way); });
+    run.run(first, way, plan.divide_workspace(route, way, taken));
   });
   plan.report().num_transforms += plan.options().batch;
   plan.report().transform_seconds += seconds_since(start);

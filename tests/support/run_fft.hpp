@@ -112,6 +112,9 @@ class FftRun {
   FftRun(const Context& context, const Decomposition& decomposition, const FftOptions& options = {})
       : context_(&context), options_(options), fft_(context, decomposition, options) {}
 
+  /// From now on arrays are aligned as whole complex numbers, all of them.
+  void align() { alignment_ = static_cast<Index>(sizeof(Complex)); }
+
   Fft<T>& fft() { return fft_; }
   const Context& context() const { return *context_; }
   const GridIndex& num() const { return fft_.decomposition().grid().num; }
@@ -132,8 +135,8 @@ class FftRun {
 
   std::vector<Complex> forward(const ValueAt& cell) {
     const std::vector<T> values = arranged<T>(cells(), cell);
-    GuardedArray<T> from(exec(), values);
-    GuardedArray<Complex> to(exec(), modes().size());
+    GuardedArray<T> from(exec(), values, alignment_);
+    GuardedArray<Complex> to(exec(), modes().size(), alignment_);
     fft_.forward(from.span(), to.span());
     CHECK(equal_bytes(from.values(), values));
     CHECK((from.guards_intact() && to.guards_intact()));
@@ -142,8 +145,8 @@ class FftRun {
 
   std::vector<T> backward(const ValueAt& mode) {
     const std::vector<Complex> values = arranged<Complex>(modes(), mode);
-    GuardedArray<Complex> from(exec(), values);
-    GuardedArray<T> to(exec(), cells().size());
+    GuardedArray<Complex> from(exec(), values, alignment_);
+    GuardedArray<T> to(exec(), cells().size(), alignment_);
     fft_.backward(from.span(), to.span());
     CHECK(equal_bytes(from.values(), values));
     CHECK((from.guards_intact() && to.guards_intact()));
@@ -151,22 +154,22 @@ class FftRun {
   }
 
   std::vector<T> backward_overwriting(const ValueAt& mode) {
-    GuardedArray<Complex> from(exec(), arranged<Complex>(modes(), mode));
-    GuardedArray<T> to(exec(), cells().size());
+    GuardedArray<Complex> from(exec(), arranged<Complex>(modes(), mode), alignment_);
+    GuardedArray<T> to(exec(), cells().size(), alignment_);
     fft_.backward_overwriting(from.span(), to.span());
     CHECK((from.guards_intact() && to.guards_intact()));
     return to.values();
   }
 
   std::vector<Complex> forward_in_place(const ValueAt& cell) {
-    GuardedArray<T> field(exec(), arranged<T>(cells_in_place(), cell), mode_alignment);
+    GuardedArray<T> field(exec(), arranged<T>(cells_in_place(), cell), mode_alignment());
     fft_.forward_in_place(field.span());
     CHECK(field.guards_intact());
     return field.template values_as<Complex>();
   }
 
   std::vector<T> backward_in_place(const ValueAt& mode) {
-    GuardedArray<T> field(exec(), arranged<Complex>(modes_in_place(), mode), mode_alignment);
+    GuardedArray<T> field(exec(), arranged<Complex>(modes_in_place(), mode), mode_alignment());
     fft_.backward_in_place(field.span());
     CHECK(field.guards_intact());
     return field.values();
@@ -174,14 +177,16 @@ class FftRun {
 
  private:
   /// A field in place is aligned as its modes, also where these are a real field's.
-  static constexpr Index mode_alignment =
-      is_real<T> ? static_cast<Index>(sizeof(Complex)) : static_cast<Index>(alignof(T));
+  Index mode_alignment() const {
+    return is_real<T> ? static_cast<Index>(sizeof(Complex)) : alignment_;
+  }
 
   const Exec& exec() const { return context_->exec; }
 
   const Context* context_;
   FftOptions options_;
   Fft<T> fft_;
+  Index alignment_ = static_cast<Index>(alignof(T));
 };
 
 /// Fields of random cells, all of them floats, and their modes without any norm, by a transform

@@ -41,8 +41,8 @@ struct FftOptions {
   Index batch = 1;
   PlanEffort effort = PlanEffort::estimate;
   NodeExchange node_exchange = NodeExchange::automatic;
-  /// Bytes of the parts in which data is exchanged while the next part is computed; 0: chosen
-  /// automatically.
+  /// Bytes of the parts in which data is exchanged while the next part is computed, and of the
+  /// planes that a device transforms at a time; 0: chosen automatically.
   Index chunk_bytes = 0;
 
   friend bool operator==(const FftOptions&, const FftOptions&) = default;
@@ -85,7 +85,9 @@ class FftPlan;
 /// independent of each other and may be destroyed in any order. The context must outlive them.
 ///
 /// Equal input gives equal bits with PlanEffort::estimate and the same decomposition. The number of
-/// threads, the way to exchange and the addresses of the arrays do not matter.
+/// threads, the way to exchange and the addresses of the arrays do not matter. On a device
+/// results may differ by rounding with other parts, and with arrays that are not aligned as whole
+/// complex numbers.
 ///
 /// zhalo calls FFTW's planner under a lock of its own. A program that also plans with FFTW, on
 /// another thread at the same time, needs fftw_make_planner_thread_safe().

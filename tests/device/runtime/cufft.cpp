@@ -3,6 +3,8 @@
 #include <fftw3.h>
 #include <emulated_launch.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -46,6 +48,15 @@ std::int64_t bytes_of(cufftType type, int rank, const long long* length, long lo
   // A pass for each axis, all but one from modes to modes.
   const long long reals = (is_complex ? 2 * last : last) + 2 * modes + 4 * modes * (rank - 1);
   return lines * reals * (is_float ? 4 : 8);
+}
+
+/// In one and two dimensions little; in three as much as the modes.
+std::size_t work_bytes_of(cufftType type, int rank, const long long* length, long long num) {
+  if (rank < 3) return static_cast<std::size_t>(*length) * 16 + 1000;
+  const bool is_float = type == CUFFT_C2C || type == CUFFT_R2C || type == CUFFT_C2R;
+  const bool is_complex = type == CUFFT_C2C || type == CUFFT_Z2Z;
+  const long long modes = is_complex ? length[2] : length[2] / 2 + 1;
+  return static_cast<std::size_t>(num * length[0] * length[1] * modes * (is_float ? 8 : 16));
 }
 
 struct Plans {
@@ -148,10 +159,33 @@ cufftResult execute_forward(cufftHandle handle, cufftType type, Real* in, Number
   });
 }
 
+/// cuFFT may take one of the modes k and -k for both, or anything else where they are not
+/// conjugates of each other. Here the sum of real and imaginary part of what is too much is added
+/// to both.
+template <class Fftw>
+void expect_conjugates(const Plan& plan, typename Fftw::Complex* modes) {
+  if (plan.rank() < 3) return;
+  const fftw_iodim64 &x = plan.axes[0], &y = plan.axes[1], &z = plan.axes[2];
+  const auto expect = [&](std::ptrdiff_t place, std::ptrdiff_t mirror) {
+    auto* const a = modes[place];
+    auto* const b = modes[mirror];
+    const auto too_much = (a[0] - b[0]) + (a[1] + b[1]);
+    for (auto* const mode : {a, b}) mode[0] += too_much;
+  };
+  for (std::ptrdiff_t k = 0; k <= z.n / 2; k += std::max<std::ptrdiff_t>(z.n / 2, 1)) {
+    if (k > 0 && z.n % 2 != 0) break;
+    for (std::ptrdiff_t i = 0; i < x.n; ++i)
+      for (std::ptrdiff_t j = 0; j < y.n; ++j)
+        expect(i * x.is + j * y.is + k * z.is,
+               (x.n - i) % x.n * x.is + (y.n - j) % y.n * y.is + k * z.is);
+  }
+}
+
 /// cuFFT may overwrite its input, as FFTW does here.
 template <class Fftw, class Real, class Number>
 cufftResult execute_inverse(cufftHandle handle, cufftType type, Number* in, Real* out) {
   return execute(handle, type, in, out, [=](const Plan& plan) {
+    expect_conjugates<Fftw>(plan, reinterpret_cast<typename Fftw::Complex*>(in));
     run_and_destroy<Fftw>(Fftw::to_real(plan.rank(), plan.axes.data(), 1, &plan.lines,
                                         reinterpret_cast<typename Fftw::Complex*>(in), out,
                                         flags | FFTW_DESTROY_INPUT));
@@ -209,7 +243,7 @@ cufftResult cufftMakePlanMany64(cufftHandle plan, int rank, long long* length, l
     }
     found.lines = {num, in_distance, out_distance};
     found.bytes = bytes_of(type, rank, length, num);
-    found.work_bytes = *work_bytes = static_cast<std::size_t>(*length) * 16 + 1000;
+    found.work_bytes = *work_bytes = work_bytes_of(type, rank, length, num);
     found.is_made = true;
   });
 }
