@@ -1,4 +1,6 @@
 // Neighbours: equal on every Exec, bit for bit, to those of one thread on the host.
+#include <cmath>
+
 #include "tests/parity/backends.hpp"
 #include "tests/support/run_knn.hpp"
 #include "zhalo/knn/neighbour_lists.hpp"
@@ -102,6 +104,32 @@ Lists<Real> lists_within(const Exec& exec, const PointSet<Real>& points, Index c
   return all;
 }
 
+/// Some particles near a point, one of them there, and a sphere of others around them. Two of these
+/// are just as far from the one in the middle, and are its nearest ones of the sphere.
+template <class Real>
+PointSet<Real> points_in_sphere(Index num_inside, Index num_around) {
+  PointSet<Real> points{{}, Box::periodic_cube(1), 0.125};
+  constexpr double middle = 0.296875;  // a number of float, as the distances below
+  constexpr double radius = 0.09375;
+  Random random(11);
+  const auto add = [&](double x, double y, double z) {
+    for (const double d : {x, y, z}) points.pos.push_back(static_cast<Real>(middle + d));
+  };
+  const auto near_by = [&] { return random.uniform(-1, 1) / 2048; };
+  add(0, 0, 0);
+  for (Index i = 1; i < num_inside; ++i) add(near_by(), near_by(), near_by());
+  add(radius, 0, 0);
+  add(-radius, 0, 0);
+  while (points.num() < num_inside + num_around) {
+    const double d[3] = {random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(-1, 1)};
+    const double length = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    if (length > 1 || length < 0.1) continue;
+    const double factor = radius * random.uniform(1.001, 1.005) / length;
+    add(factor * d[0], factor * d[1], factor * d[2]);
+  }
+  return points;
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("lists within a radius, in one chunk and in many", "[parity][small]",
@@ -127,6 +155,29 @@ TEMPLATE_TEST_CASE("nearest neighbours", "[parity][small]", ON_EVERY_EXEC) {
                          {.k = 33, .include_self = false, .chunk_bytes = 40000});
   check_parity<TestType>(points_of<float>(Shape::lattice, 2000, 3), {.k = 16, .max_radius = 0.25});
   check_parity<TestType>(points_of<float>(Shape::few_places, 400, 4), {.k = 100});
+}
+
+// Of equal distances the smaller index counts, which only a second search tells. It meets more
+// leaves than it looks at together, and leaves the rows alone that were right before.
+TEMPLATE_TEST_CASE("a query with equal distances beside others without, amid hundreds of leaves",
+                   "[parity]", ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  constexpr Index num_inside = 6;
+  const PointSet<float> points = points_in_sphere<float>(num_inside, 12000);
+  const BruteNeighbours<float> brute(points);
+  for (const int k : {7, 12, 20}) {
+    Context context;
+    context.exec = *exec;
+    const Buffer<float> rows = upload(*exec, points.pos);
+    const auto found =
+        table_of(*exec, knn(context, view_of(rows), points.box, KnnOptions{.k = k}));
+    NeighbourTable<float> inside(found.begin(), found.begin() + num_inside);
+    NeighbourTable<float> expected;
+    for (Index i = 0; i < num_inside; ++i) expected.push_back(brute.of_particle(i, {.k = k}));
+    INFO("k = " << k);
+    CHECK(difference(inside, expected) == "");
+  }
 }
 
 }  // namespace zhalo::testing

@@ -32,6 +32,7 @@ struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNe
   template <class Metric>
   ZHALO_HD void visit_query(const Lanes& lanes, const Metric& metric, Walk& walk, int i) const {
     Scratch& s = walk.scratch;
+    if (s.bound2[i] < 0) return;  // its row is right already
     QueryState<Lanes> query = this->state_of(lanes, walk, i, s.bound2[i], s.bound_index[i]);
     const BestList<Lanes> best{rows, search.global_index};
     BestRow<Real> row = best.open(lanes, query.row, query.found, s);
