@@ -140,8 +140,7 @@ constexpr int blocks_at_once() {
 /// `shared_bytes` is what the launch asks for: as part of the kernel's name it is in the budget of
 /// scripts/kernel-budget.
 template <class Functor, class Lanes, std::size_t shared_bytes>
-__global__ void __launch_bounds__(warps_per_block<Functor> * warp_size,
-                                  blocks_at_once<Functor>())
+__global__ void __launch_bounds__(warps_per_block<Functor>* warp_size, blocks_at_once<Functor>())
     run_for_each_item(Index num_items, Functor functor, Lanes lanes) {
   using Scratch = typename Functor::Scratch;
   constexpr int warps = warps_per_block<Functor>;

@@ -99,9 +99,8 @@ struct LinkInsideAtOnce : LinkInside<WarpLanes<Real>> {
     ZHALO_UNROLL
     for (int part = 0; part < parts; ++part) root[part] = part * Lanes::size + Lanes::own();
     // Those that have no friends are their own roots already.
-    auto left = united<parts>(lanes, friends, [](Bits<parts> own, int) {
-      return (own & (own - 1)) != 0;
-    });
+    auto left =
+        united<parts>(lanes, friends, [](Bits<parts> own, int) { return (own & (own - 1)) != 0; });
     bool one_component = false;
     while (left != 0) {
       const int seed = lowest_bit(left);

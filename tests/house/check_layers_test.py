@@ -102,6 +102,11 @@ FAULTS = {
     "world": ("src/comm/c.cpp", "auto c = MPI_COMM_WORLD;\n", "never uses MPI_COMM_WORLD"),
     "exit": ("src/io/i.cpp", "void f() { std::exit(1); }\n", "never uses std::exit"),
     "abort": ("kernels/host/k.cpp", "void f() { abort(); }\n", "never uses abort"),
+    "no_unique_address": (
+        "kernels/common/fof/k.hpp",
+        "struct A { [[no_unique_address]] B b; };\n",
+        "host and device lay it out apart",
+    ),
     "long file": ("src/io/i.cpp", "int a;\n" * 401, "401 lines"),
     "long line": ("src/io/i.cpp", "// " + "x" * 100 + "\n", "103 characters"),
     "machine path": ("docs/a.md", "see /" + "home/me/data\n", "a path of one machine"),

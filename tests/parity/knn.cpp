@@ -170,8 +170,7 @@ TEMPLATE_TEST_CASE("a query with equal distances beside others without, amid hun
     Context context;
     context.exec = *exec;
     const Buffer<float> rows = upload(*exec, points.pos);
-    const auto found =
-        table_of(*exec, knn(context, view_of(rows), points.box, KnnOptions{.k = k}));
+    const auto found = table_of(*exec, knn(context, view_of(rows), points.box, KnnOptions{.k = k}));
     NeighbourTable<float> inside(found.begin(), found.begin() + num_inside);
     NeighbourTable<float> expected;
     for (Index i = 0; i < num_inside; ++i) expected.push_back(brute.of_particle(i, {.k = k}));

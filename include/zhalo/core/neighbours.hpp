@@ -159,9 +159,9 @@ struct SearchColumns<First, Rest...> {
   SearchColumns<Rest...> rest;
 };
 
-/// A functor in the arguments of a kernel. It is a base, so that an empty one takes no byte, of which
-/// a kernel would be given whatever lies there. ([[no_unique_address]] is no way: where such members
-/// are nested, nvcc's device code lays them out otherwise than host compilers do.)
+/// A functor in the arguments of a kernel. It is a base, so that an empty one takes no byte, of
+/// which a kernel would be given whatever lies there. ([[no_unique_address]] is no way: where such
+/// members are nested, nvcc's code for devices lays them out otherwise than host compilers do.)
 template <class Functor, bool can_be_base = std::is_class_v<Functor> && !std::is_final_v<Functor>>
 struct HeldFunctor : Functor {
   ZHALO_HD const Functor& functor() const { return *this; }

@@ -196,10 +196,11 @@ struct ReducedSearch {
     NeighbourLists<Real> lists(context, targets, box, search);
     while (lists.queue_next()) {
       Buffer<Result> values(context.exec, lists.rows().num, "reduced values");
-      for_each(
-          context.exec, lists.rows().num,
-          ReduceRow<Real, Functor, Result, Columns...>{
-              {whole.functor}, lists.rows(), search_columns<Real, Columns...>(lists), values.span()});
+      for_each(context.exec, lists.rows().num,
+               ReduceRow<Real, Functor, Result, Columns...>{{whole.functor},
+                                                            lists.rows(),
+                                                            search_columns<Real, Columns...>(lists),
+                                                            values.span()});
       lists.put(values.data(), static_cast<Index>(sizeof(Result)), result.data());
     }
     return lists.statistics();
