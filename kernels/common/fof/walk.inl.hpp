@@ -172,7 +172,7 @@ struct LinkBetween : LinkWalk<Lanes, LinkScratch<Lanes>> {
   using typename Base::Walk;
   static constexpr int warps_at_once = sizeof(Real) == 8 ? 20 : 24;  ///< on a multiprocessor
   /// Walks in a halo take 6 times as long as the mean. On an H200 blocks of 4 warps, which end with
-  /// their last one, had 13 of 24 warps at work.
+  /// their last one, had 12 of 24 warps at work.
   static constexpr int warps_in_block = 1;
 
   ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
