@@ -1,19 +1,18 @@
 // Linking the particles inside each leaf on a host: all distances first, then the components. No
 // include guard: compiled once for each vector target.
 //
-// The common text (kernels/common/fof/link.inl.hpp) measures distances from those particles that it
-// has reached. On a host it costs less to measure all, without branches. The sets are the same.
+// To measure only distances from particles that were reached takes fewer of them, but branches, and
+// costs more.
 
 HWY_BEFORE_NAMESPACE();
 namespace zhalo::kernels::HWY_NAMESPACE {
 
-/// As LinkInside.
 template <class Lanes>
 struct LinkInsideAtOnce : LinkInside<Lanes> {
   using Base = LinkInside<Lanes>;
   using Base::fof;
   using typename Base::Lane;
-  using typename Base::Scratch;
+  struct Scratch {};
 
   void operator()(const Lanes& lanes, Index leaf, Scratch&) const {
     this->link_leaf(lanes, leaf, [&](const auto& metric, LocalIndex begin, Index num) {

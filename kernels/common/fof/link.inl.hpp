@@ -1,5 +1,5 @@
-// Linking friends: inside leaves, then between leaves, for any Lanes. No include guard: compiled
-// once for each kind of Lanes.
+// Linking friends: what linking inside leaves and between leaves share, for any Lanes. No include
+// guard: compiled once for each kind of Lanes.
 
 ZHALO_LANES_BEGIN
 namespace ZHALO_LANES_NAMESPACE {
@@ -66,32 +66,19 @@ struct FofLanes : TreeLanes<Lanes> {
   }
 };
 
-/// Links the particles inside one leaf and makes its entries of the parent array.
+/// Links the particles inside a leaf and makes its entries of the parent array. Derived types know
+/// how to link those of a leaf that is no clump.
 template <class Lanes>
 struct LinkInside : FofLanes<Lanes> {
   using Base = FofLanes<Lanes>;
   using Base::fof;
-  using typename Base::Lane;
   using typename Base::Real;
 
-  struct Scratch {
-    LocalIndex root[max_leaf_size];  ///< of each particle, until all are known
-  };
-
-  ZHALO_HD void operator()(const Lanes& lanes, Index leaf, Scratch& s) const {
-    link_leaf(lanes, leaf, [&](const auto& metric, LocalIndex begin, Index num) {
-      const bool connected = flood(lanes, metric, {begin, num}, s);
-      lanes.sync();
-      const Index first = Index{fof.first_in_sets} + begin;
-      lanes.for_each_lane(num, [&](Index i) { fof.sets.parent[first + i] = s.root[i]; });
-      return connected;
-    });
-  }
-
  protected:
-  /// `flood` links the particles of a leaf whose box is not that small.
-  template <class Flood>
-  ZHALO_HD void link_leaf(const Lanes& lanes, Index leaf, const Flood& flood) const {
+  /// link(metric, begin, num) links the particles of a leaf whose box is not that small, and says
+  /// whether they are one set.
+  template <class Link>
+  ZHALO_HD void link_leaf(const Lanes& lanes, Index leaf, const Link& link) const {
     const LocalIndex begin = fof.tree.leaf_begin[leaf];
     const Index num = fof.tree.leaf_end[leaf] - begin;
     if (num == 0) {
@@ -108,9 +95,9 @@ struct LinkInside : FofLanes<Lanes> {
       const LocalIndex first = fof.first_in_sets + begin;
       lanes.for_each_lane(num, [&](Index i) { fof.sets.parent[first + i] = first; });
     } else if (this->spans_edges(lo, hi)) {
-      connected = flood(PeriodicMetric<Lanes>(lanes, fof), begin, num);
+      connected = link(PeriodicMetric<Lanes>(lanes, fof), begin, num);
     } else {
-      connected = flood(OpenMetric<Lanes>(lanes, fof), begin, num);
+      connected = link(OpenMetric<Lanes>(lanes, fof), begin, num);
     }
     lanes.one([&] { fof.connected[leaf] = connected ? 1 : 0; });
   }
@@ -122,72 +109,6 @@ struct LinkInside : FofLanes<Lanes> {
     const Real y = hi[1] - lo[1];
     const Real z = hi[2] - lo[2];
     return fused(z, z, fused(y, y, x * x)) <= fof.open.within2;
-  }
-
-  struct Particles {
-    LocalIndex begin;
-    Index num;
-  };
-
-  /// Finds the components by flood fill over bit sets; true if there is one.
-  template <class Metric>
-  ZHALO_HD bool flood(const Lanes& lanes, const Metric& metric, const Particles& leaf,
-                      Scratch& s) const {
-    const auto [begin, num] = leaf;
-    Lane first_x[3];  // most leaves have no more particles
-    this->load_some(lanes, fof.tree, begin, num, first_x);
-    std::uint64_t left = first_bits(num);
-    bool one_component = true;
-    while (left != 0) {
-      const int seed = lowest_bit(left);
-      std::uint64_t frontier = std::uint64_t{1} << seed;
-      std::uint64_t component = frontier;
-      left &= ~frontier;
-      while (frontier != 0 && left != 0) {
-        const int i = lowest_bit(frontier);
-        frontier &= frontier - 1;
-        const std::uint64_t found = friends_in_leaf(lanes, metric, {begin, first_x},
-                                                    begin + static_cast<LocalIndex>(i), left);
-        left &= ~found;
-        component |= found;
-        frontier |= found;
-      }
-      one_component = one_component && component == first_bits(num);
-      const LocalIndex root = fof.first_in_sets + begin + static_cast<LocalIndex>(seed);
-      lanes.for_each_bit(component, [&](int i) { s.root[i] = root; });
-    }
-    return one_component;
-  }
-
-  /// A leaf, and positions of as many of its particles as there are lanes.
-  struct LoadedLeaf {
-    LocalIndex begin;
-    const Lane (&first_x)[3];
-  };
-
-  template <class Metric>
-  ZHALO_HD std::uint64_t friends_in_leaf(const Lanes& lanes, const Metric& metric,
-                                         const LoadedLeaf& leaf, LocalIndex i,
-                                         std::uint64_t candidates) const {
-    Lane xi[3];
-    const int lane = static_cast<int>(i - leaf.begin);
-    if (lane < Lanes::size) {
-      this->broadcast_particle_of(lanes, fof.tree, {leaf.begin, lane}, leaf.first_x, xi);
-    } else {
-      this->broadcast_particle(lanes, fof.tree, i, xi);
-    }
-    std::uint64_t found = 0;
-    for (int j = 0; j < max_leaf_size && candidates >> j != 0; j += Lanes::size) {
-      const std::uint64_t lane_bits = (candidates >> j) & first_bits(Lanes::size);
-      if (lane_bits == 0) continue;
-      Lane xj[3] = {leaf.first_x[0], leaf.first_x[1], leaf.first_x[2]};
-      const Index first = Index{leaf.begin} + j;
-      if (j > 0) this->load_particles(lanes, fof.tree, first, xj);
-      const auto decide = [&](int other) { return fof.are_friends(fof, i, fof, first + other); };
-      found |= this->friends(lanes, metric, this->distance2(metric, xi, xj), lane_bits, decide)
-               << j;
-    }
-    return found;
   }
 };
 
