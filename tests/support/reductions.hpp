@@ -77,7 +77,7 @@ std::vector<DigestOfList> digests_of_chunks(const Context& context, NeighbourLis
     for_each(
         context.exec, lists.rows().num,
         ReduceRow<Real, Digest, DigestOfList, double>{
-            lists.rows(), columns, Digest{}, {values.data(), static_cast<Index>(values.size())}});
+            {Digest{}}, lists.rows(), columns, {values.data(), static_cast<Index>(values.size())}});
     lists.put(values.data(), static_cast<Index>(sizeof(DigestOfList)), found.data());
   }
   return found;
