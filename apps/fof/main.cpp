@@ -1,7 +1,6 @@
 /// fof SNAPSHOT: friends-of-friends groups of a snapshot, as a catalogue.
 
 #include <string>
-#include <vector>
 
 #include "apps/cli/command.hpp"
 #include "apps/cli/run_files.hpp"
@@ -15,9 +14,8 @@ namespace {
 
 void run(const Context& context, const Options& options, app::Progress& progress) {
   app::RequestedRun run(context.comm, options, progress);
-  const std::vector<int> types = all_types(options.link_types, options.attach);
   const io::Snapshot snapshot =
-      app::open_snapshot(context, options.snapshot, options.box_length, types);
+      app::open_snapshot(context, options.snapshot, options.box_length, options.link_types);
   const Plan plan = plan_run(context, snapshot, options);
   app::run_planned(
       run, plan_report(plan, run.is_verbose()),

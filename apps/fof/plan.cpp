@@ -7,6 +7,7 @@
 #include "apps/cli/run_files.hpp"
 #include "apps/cli/snapshot.hpp"
 #include "zhalo/core/error.hpp"
+#include "zhalo/io/load.hpp"
 
 namespace zhalo::fof_app {
 namespace {
@@ -150,8 +151,31 @@ app::RunFiles files_of(const io::SnapshotInfo& snapshot, const Options& options)
           {{"--json", options.json}}};
 }
 
+/// Without the types that the snapshot has no particles of, if it has others: early ones have
+/// neither stars nor black holes, and one command should do for all.
+void choose_attached(Plan& plan) {
+  const std::vector<io::TypeSummary>& types = plan.snapshot.types;
+  std::vector<int> present;
+  for (const int type : plan.attach.types) {
+    const auto at = static_cast<std::size_t>(type);
+    if (at >= types.size() || types[at].count > 0) present.push_back(type);
+  }
+  const bool has_some = !present.empty();
+  for (const int type : plan.attach.types) {
+    if (!has_some || std::count(present.begin(), present.end(), type) > 0) continue;
+    plan.warnings.push_back(
+        fmt::format("'{}' has no particles of type {} (--attach-types): none are attached",
+                    plan.snapshot.path, type));
+  }
+  if (has_some) plan.attach.types = present;
+  io::check_types(plan.snapshot, all_types(plan.link_types, plan.attach));
+  for (const int type : plan.attach.types)
+    plan.num_attachable += types[static_cast<std::size_t>(type)].count;
+}
+
 std::vector<std::string> warnings_of(const Plan& plan) {
   std::vector<std::string> warnings = plan.snapshot.warnings;
+  warnings.insert(warnings.end(), plan.warnings.begin(), plan.warnings.end());
   warnings.insert(warnings.end(), plan.linking.warnings.begin(), plan.linking.warnings.end());
   return warnings;
 }
@@ -163,6 +187,7 @@ Plan plan_run(const Context& context, const io::Snapshot& snapshot, const Option
   plan.snapshot = snapshot.info();
   plan.link_types = options.link_types;
   plan.attach = options.attach;
+  choose_attached(plan);
   plan.min_size = options.min_size;
   plan.membership = options.membership;
   plan.files = options.files;
@@ -174,8 +199,6 @@ Plan plan_run(const Context& context, const io::Snapshot& snapshot, const Option
   const ScopedTimer timer(context.timers, "masses");
   const MassSummary masses = io::summarise_masses(context.comm, snapshot, options.link_types);
   plan.num_linked = masses.count;
-  for (const int type : plan.attach.types)
-    plan.num_attachable += plan.snapshot.types[static_cast<std::size_t>(type)].count;
   plan.linking = choose_linking(plan.snapshot, options, masses, plan.box);
   plan.double_positions = app::needs_double(plan.snapshot, all_types(plan.link_types, plan.attach));
   plan.estimate = estimate_needs(plan);

@@ -86,6 +86,25 @@ class Swift(AttachCase):
         self.assertNotIn("AttachedTypes", self.catalogue(0)[1])
 
     @shows_results
+    def test_types_that_are_not_there_are_left_out(self):
+        _, expected = self.run_on(1, SNAPSHOT, *AS_SWIFT)
+        options = [*AS_SWIFT]
+        options[options.index("--attach-types") + 1] = "5,0,4"
+        status, _, errors = self.run_fof(
+            SNAPSHOT, "-q", "--membership", "--json", "report.json", *options
+        )
+        self.assertEqual(status, 0, errors)
+        catalogue, found = self.results()
+        for kind in (0, 1):
+            np.testing.assert_array_equal(found[kind], expected[kind])
+        self.assertEqual(list(catalogue.attached_types), [0])
+        report = json.loads((self.folder / "report.json").read_text())
+        for kind in (5, 4):
+            text = f"has no particles of type {kind} (--attach-types): none are attached"
+            self.assertIn(text, errors)
+            self.assertEqual(sum(text in warning for warning in report["warnings"]), 1)
+
+    @shows_results
     def test_linked_members_do_not_depend_on_what_is_attached(self):
         _, with_gas = self.run_on(1, SNAPSHOT, *AS_SWIFT)
         _, alone = self.run_on(1, SNAPSHOT, "--meansep", "rho")

@@ -258,7 +258,6 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   /// candidates aside, and all sort them in together once one has no room left.
   ZHALO_HD void let_wait(const Lanes& lanes, const Distances& distances, const ParticleRun& run,
                          Scratch& s, SearchedQueries& queries) const {
-    ZHALO_UNROLL
     for (int u = 0; u < together; ++u) {
       const LocalIndex particle = run.begin + static_cast<LocalIndex>(u);
       lanes.where(distances.within[u] && particle < run.end, [&](int lane) {
