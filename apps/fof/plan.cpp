@@ -156,18 +156,18 @@ app::RunFiles files_of(const io::SnapshotInfo& snapshot, const Options& options)
 void choose_attached(Plan& plan) {
   const std::vector<io::TypeSummary>& types = plan.snapshot.types;
   std::vector<int> present;
+  std::vector<int> absent;
   for (const int type : plan.attach.types) {
     const auto at = static_cast<std::size_t>(type);
-    if (at >= types.size() || types[at].count > 0) present.push_back(type);
+    (at < types.size() && types[at].count == 0 ? absent : present).push_back(type);
   }
-  const bool has_some = !present.empty();
-  for (const int type : plan.attach.types) {
-    if (!has_some || std::count(present.begin(), present.end(), type) > 0) continue;
-    plan.warnings.push_back(
-        fmt::format("'{}' has no particles of type {} (--attach-types): none are attached",
-                    plan.snapshot.path, type));
+  if (!present.empty()) {  // else none are there, which is an error
+    plan.attach.types = present;
+    for (const int type : absent)
+      plan.warnings.push_back(
+          fmt::format("'{}' has no particles of type {} (--attach-types): none are attached",
+                      plan.snapshot.path, type));
   }
-  if (has_some) plan.attach.types = present;
   io::check_types(plan.snapshot, all_types(plan.link_types, plan.attach));
   for (const int type : plan.attach.types)
     plan.num_attachable += types[static_cast<std::size_t>(type)].count;
