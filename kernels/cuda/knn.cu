@@ -18,6 +18,8 @@
 #include "kernels/common/knn/best_of_lanes.inl.hpp"
 #include "kernels/common/knn/few_rows.inl.hpp"
 #include "kernels/common/knn/nearest.inl.hpp"
+// After the walk and the rows.
+#include "kernels/cuda/select_nearest.cuh"
 // After nearest.
 #include "kernels/common/knn/few_nearest.inl.hpp"
 #include "kernels/common/knn/within.inl.hpp"

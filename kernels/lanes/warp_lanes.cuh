@@ -46,6 +46,11 @@ struct WarpLanes {
     return high << size | united(static_cast<std::uint32_t>(own));
   }
 
+  /// Over all lanes.
+  __device__ int sum(int own) const {
+    return static_cast<int>(__reduce_add_sync(all, static_cast<unsigned>(own)));
+  }
+
   static constexpr bool keeps_elements = true;
   __device__ real element(Lane v, const real*, int lane_of) const {
     return __shfl_sync(all, v, lane_of);
@@ -55,7 +60,8 @@ struct WarpLanes {
     return __ballot_sync(all, has_lane(bits) && f(lane()));
   }
 
-  __device__ void compress(std::uint64_t bits, Lane v, real* to) const {
+  template <class T>
+  __device__ void compress(std::uint64_t bits, T v, T* to) const {
     if (has_lane(bits)) to[rank_in(bits)] = v;
   }
   __device__ void compress_indices(std::uint64_t bits, LocalIndex first, LocalIndex* to) const {
@@ -81,6 +87,12 @@ struct WarpLanes {
   __device__ real reduce_max(Lane v) const {
     for (int step = size / 2; step > 0; step /= 2) v = max(v, __shfl_xor_sync(all, v, step));
     return v;
+  }
+
+  /// Of the lane whose number differs in the bits of `step`.
+  template <class T>
+  __device__ T partner(T v, int step) const {
+    return __shfl_xor_sync(all, v, step);
   }
 
   template <class F>

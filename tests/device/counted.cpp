@@ -57,7 +57,7 @@ class Setup {
   Buffer<float> rows_;
 };
 
-/// In registers, and in shared memory.
+/// In registers, and by selection.
 constexpr int numbers_of_neighbours[] = {8, 64};
 
 std::string knn_case(const std::string& kind, int k) {

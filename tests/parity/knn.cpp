@@ -157,6 +157,20 @@ TEMPLATE_TEST_CASE("nearest neighbours", "[parity][small]", ON_EVERY_EXEC) {
   check_parity<TestType>(points_of<float>(Shape::few_places, 400, 4), {.k = 100});
 }
 
+// Where devices select neighbours in place of keeping lists of them: lattices and few places have
+// many equal distances, at the end of a row too.
+TEMPLATE_TEST_CASE("more neighbours than a thread has registers for", "[parity][small]",
+                   ON_EVERY_EXEC) {
+  check_parity<TestType>(points_of<float>(Shape::lattice, 2000, 5), {.k = 27});
+  check_parity<TestType>(points_of<double>(Shape::lattice, 1000, 6),
+                         {.k = 40, .include_self = false});
+  check_parity<TestType>(points_of<float>(Shape::blobs, 2500, 7), {.k = 64, .leaf_size = 64});
+  check_parity<TestType>(points_of<float>(Shape::uniform, 2000, 8), {.k = 128, .max_radius = 0.25});
+  check_parity<TestType>(points_of<float>(Shape::uniform, 2000, 9), {.k = 129});
+  check_parity<TestType>(points_of<double>(Shape::few_places, 300, 10), {.k = 20});
+  check_parity<TestType>(points_of<double>(Shape::uniform, 40, 11), {.k = 64});
+}
+
 // Of equal distances the smaller index counts, which only a second search tells. It meets more
 // leaves than it looks at together, and leaves the rows alone that were right before.
 TEMPLATE_TEST_CASE("a query with equal distances beside others without, amid hundreds of leaves",
@@ -166,7 +180,7 @@ TEMPLATE_TEST_CASE("a query with equal distances beside others without, amid hun
   constexpr Index num_inside = 6;
   const PointSet<float> points = points_in_sphere<float>(num_inside, 12000);
   const BruteNeighbours<float> brute(points);
-  for (const int k : {7, 12, 20}) {
+  for (const int k : {7, 12, 20, 50, 100}) {
     Context context;
     context.exec = *exec;
     const Buffer<float> rows = upload(*exec, points.pos);

@@ -24,9 +24,7 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   using typename Base::Scratch;
   using typename Base::Walk;
   /// On a multiprocessor: with more of them, a device would keep registers in memory.
-  static constexpr int warps_of_float = max_k > 16 ? 16 : max_k > 8 ? 20 : 28;
-  static constexpr int warps_of_double = max_k > 8 ? 12 : 16;
-  static constexpr int warps_at_once = sizeof(Real) == 4 ? warps_of_float : warps_of_double;
+  static constexpr int warps_at_once = sizeof(Real) > 4 ? 16 : max_k > 8 ? 20 : 28;
 
   ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);
@@ -308,9 +306,10 @@ void find_few_nearest(const E& exec, const SearchView<Real>& search, Index num_l
   for_each_with_lanes(exec, num_leaves, FindFewNearest<Lanes, max_k>{search, rows}, Lanes{});
 }
 
-/// More than a device's thread has registers for.
+/// More than this a thread has registers for, and a device's has less: it selects instead.
 template <class Real>
-inline constexpr int max_k_in_lanes = sizeof(Real) == sizeof(float) ? 32 : 16;
+inline constexpr int max_k_in_lanes = (LanesOf<Real>::keeps_elements ? 64 : 128) /
+                                      static_cast<int>(sizeof(Real));
 
 template <class E, class Real>
 void find_nearest(const E& exec, const SearchView<Real>& search, Index num_leaves,
@@ -321,11 +320,15 @@ void find_nearest(const E& exec, const SearchView<Real>& search, Index num_leave
     rows.only_tied = true;
     if (rows.k <= 8) {
       find_few_nearest<8>(exec, search, num_leaves, rows);
-    } else if (rows.k <= 16) {
-      find_few_nearest<16>(exec, search, num_leaves, rows);
-    } else if constexpr (max_k > 16) {
-      find_few_nearest<max_k>(exec, search, num_leaves, rows);
+    } else if constexpr (max_k > 8) {
+      if (max_k == 16 || rows.k <= 16) {
+        find_few_nearest<16>(exec, search, num_leaves, rows);
+      } else if constexpr (max_k > 16) {
+        find_few_nearest<max_k>(exec, search, num_leaves, rows);
+      }
     }
+  } else if constexpr (!std::is_same_v<E, Host>) {
+    rows.only_tied = !rows.resume && select_nearest(exec, search, num_leaves, rows);
   }
   for_each_with_lanes(exec, num_leaves, FindNearest<LanesOf<Real>>{search, rows}, LanesOf<Real>{});
 }

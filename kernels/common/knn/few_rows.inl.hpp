@@ -24,11 +24,16 @@ ZHALO_HD void order_equals(const SearchView<Real>& search, const BestRows<Real>&
   }
 }
 
+template <class Lanes>
+using FewNearestWalk =
+    std::conditional_t<Lanes::keeps_elements, WalkScratch<typename Lanes::real, 96, 0>,
+                       WalkScratch<typename Lanes::real>>;
+
 /// Lanes of the tile lie one further apart than there are: thus they meet in no bank of a device.
 template <class Lanes, int max_k>
-struct FewNearestScratch : WalkScratch<typename Lanes::real, Lanes::keeps_elements> {
+struct FewNearestScratch : FewNearestWalk<Lanes> {
   using Real = typename Lanes::real;
-  using Walk = WalkScratch<Real, Lanes::keeps_elements>;
+  using Walk = FewNearestWalk<Lanes>;
   static constexpr int stride = Lanes::size + 1;
   static constexpr int max_particles = 6 * max_k > max_leaf_size ? 6 * max_k : max_leaf_size;
   static constexpr int num_in_rows = max_k * stride;
@@ -37,7 +42,7 @@ struct FewNearestScratch : WalkScratch<typename Lanes::real, Lanes::keeps_elemen
       num_in_rows > num_in_particles ? num_in_rows : num_in_particles;
 
   /// Candidates of each lane that wait to be sorted in: see FindFewNearest. On an H200 this took a
-  /// sixth off the search for 16 neighbours. For 8 it gained nothing, and for 32 there is no room.
+  /// sixth off the search for 16 neighbours. For 8 it gained nothing.
   static constexpr int max_waiting = Lanes::keeps_elements && max_k == 16 ? 16 : 0;
   static constexpr std::size_t room_for_waiting =
       max_waiting > 0 ? std::size_t{max_waiting} * Lanes::size : 1;

@@ -5,13 +5,13 @@ ZHALO_LANES_BEGIN
 namespace ZHALO_LANES_NAMESPACE {
 
 /// Memory of one group: the walk's stack, the leaves that are near, and how far each query reaches.
-/// Threads write only what is there, and have little memory.
-template <class RealType, bool for_threads = false>
+/// Compressed stores of hosts write a whole vector: they need `slack`. Threads have little memory.
+template <class RealType, int num_listed = 128, int slack_elements = 32>
 struct WalkScratch {
   using Real = RealType;
   static constexpr int max_stack = 288;
-  static constexpr int max_leaves = for_threads ? 96 : 128;
-  static constexpr int slack = for_threads ? 0 : 32;  ///< a compressed store writes a whole vector
+  static constexpr int max_leaves = num_listed;
+  static constexpr int slack = slack_elements;
   static constexpr std::size_t room_for_leaves = max_leaves + slack;
   static constexpr std::size_t room_for_queries = max_leaf_size + slack;
 
@@ -287,8 +287,8 @@ struct NeighbourWalk : TreeLanes<Lanes> {
   }
 
   /// To the nearest point of a box, squared. Boxes overlap: of those around the query the one
-  /// counts whose particles are all near, which the furthest point of the box tells. A device's
-  /// search for 32 neighbours has no registers left for this.
+  /// counts whose particles are all near, which the furthest point of the box tells. Devices do not
+  /// ask that: it takes registers.
   ZHALO_HD static Lane distance2_for_descent(const Lanes& lanes, const Corners<Lanes>& box,
                                              const Lane (&x)[3]) {
     const Corners<Lanes> point{{x[0], x[1], x[2]}, {x[0], x[1], x[2]}};

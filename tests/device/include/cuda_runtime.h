@@ -66,6 +66,10 @@ inline unsigned __reduce_or_sync(unsigned mask, unsigned value) {
   return static_cast<unsigned>(zhalo::emulated::reduce_or(mask, value));
 }
 
+inline unsigned __reduce_add_sync(unsigned mask, unsigned value) {
+  return static_cast<unsigned>(zhalo::emulated::reduce_add(mask, value));
+}
+
 namespace zhalo::emulated {
 
 template <class T, class Shuffle>

@@ -19,6 +19,7 @@ std::uint64_t ballot(unsigned mask, bool bit);
 bool any(unsigned mask, bool bit);
 /// The bits that any lane brought.
 std::uint64_t reduce_or(unsigned mask, std::uint64_t bits);
+std::uint64_t reduce_add(unsigned mask, std::uint64_t value);
 /// The bits that the lane brought whose number differs from this one's in the bits of `argument`.
 std::uint64_t shuffle_xor(unsigned mask, std::uint64_t bits, unsigned argument);
 /// The bits that lane number `lane` brought, the same number in all lanes.

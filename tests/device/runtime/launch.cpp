@@ -146,7 +146,12 @@ bool any(unsigned mask, bool bit) {
 
 std::uint64_t reduce_or(unsigned mask, std::uint64_t bits) {
   check_mask(mask);
-  return this_worker().meet(Event::any, bits, 1);
+  return this_worker().meet(Event::any, bits, Worker::bits_of_all);
+}
+
+std::uint64_t reduce_add(unsigned mask, std::uint64_t value) {
+  check_mask(mask);
+  return this_worker().meet(Event::any, value, Worker::sum_of_all);
 }
 
 std::uint64_t shuffle_xor(unsigned mask, std::uint64_t bits, unsigned argument) {

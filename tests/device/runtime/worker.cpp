@@ -169,7 +169,8 @@ void Worker::run_lane() {
 // ---------------------------------------------------------------- collectives
 
 /// What the lanes bring and get: ballot a bit, and the bits of all; any bits, and those that any
-/// lane brings (`argument`: __reduce_or_sync, so that it meets its like only); shuffle a value, and
+/// lane brings, or their sum (`argument` says of which function, so that it meets its like only);
+/// shuffle a value, and
 /// that of the lane whose number differs in the bits of `argument`, or from warp_size on that of
 /// the lane whose number is so much less than `argument`; sync nothing.
 std::uint64_t Worker::meet(Event collective, std::uint64_t value, unsigned argument) {
@@ -208,9 +209,12 @@ void Worker::check_meeting() const {
 void Worker::finish_meeting() {
   const Event collective = lanes_[0].collective;
   count(collective);
+  const bool adds = collective == Event::any && lanes_[0].argument == sum_of_all;
   std::uint64_t bits = 0;
-  for (unsigned i = 0; i < num_lanes_; ++i)
-    bits |= collective == Event::any ? lanes_[i].value : (lanes_[i].value & 1) << i;
+  for (unsigned i = 0; i < num_lanes_; ++i) {
+    const std::uint64_t value = lanes_[i].value;
+    bits = adds ? bits + value : bits | (collective == Event::any ? value : (value & 1) << i);
+  }
   for (unsigned i = 0; i < num_lanes_; ++i) {
     const unsigned argument = lanes_[i].argument;
     const unsigned other = argument < warp_size ? i ^ argument : argument - warp_size;

@@ -42,6 +42,10 @@ class Worker {
   /// any.
   void run_blocks(const Kernel& kernel, const std::function<unsigned()>& next);
 
+  // Arguments of meetings that take something of all lanes.
+  static constexpr unsigned bits_of_all = 1;
+  static constexpr unsigned sum_of_all = 2;
+
   /// For the lane that runs: waits until all lanes of its warp are there; see worker.cpp.
   std::uint64_t meet(Event collective, std::uint64_t value, unsigned argument);
   void sync();
