@@ -79,6 +79,48 @@ void validate_positions(const Communicator& comm, const GlobalRange& range,
            outside, range.total, of.many, of.one, first_outside);
 }
 
+/// Periodic boxes away from this one, which no run drifts. A float is known there to a thousandth
+/// of the box, and farther out to less.
+constexpr double max_sides_away = 1e4;
+
+bool any_far_away(const Box& box, const Extent& extent) {
+  for (int axis = 0; axis < box.dimensions; ++axis) {
+    const double far = max_sides_away * box.length[axis];
+    const double lo = box.lo[axis] - far, hi = box.lo[axis] + box.length[axis] + far;
+    if (box.periodic[axis] && (extent.lo[axis] < lo || extent.hi[axis] > hi)) return true;
+  }
+  return false;
+}
+
+/// Outside this lie the positions that are too far away.
+Box without_far_away(Box box) {
+  for (int axis = 0; axis < box.dimensions; ++axis) {
+    const double far = box.periodic[axis] ? max_sides_away * box.length[axis] : 0;
+    box.lo[axis] -= far;
+    box.length[axis] += 2 * far;
+    box.periodic[axis] = false;
+  }
+  return box;
+}
+
+/// One that is damaged would be wrapped to anywhere.
+template <class Real>
+void validate_distance(const Context& context, const kernels::ParticlesView<Real>& particles,
+                       const Extent& extent, const Box& box, const PositionsOf& of) {
+  if (!any_far_away(box, extent)) return;
+  const auto found = kernels::on(context.exec, [&](const auto& exec) {
+    return kernels::summarize_positions(exec, particles, without_far_away(box));
+  });
+  const Index num = context.comm.sum(found.num_outside);
+  const Index first =
+      first_over_ranks(context.comm, extent.range, found.num_outside, found.first_outside);
+  validate(num == 0,
+           "{} of {} {} lie more than {:.0f} box sides outside the periodic box, too far to know "
+           "where they belong in it; the first is {} {}; check the box size and its unit, remove "
+           "them or repair the snapshot",
+           num, extent.range.total, of.many, max_sides_away, of.one, first);
+}
+
 }  // namespace
 
 void validate_box(const Box& box, int dimensions) {
@@ -141,18 +183,21 @@ Extent examine_positions(const Context& context, const kernels::ParticlesView<Re
   const auto summary = kernels::on(context.exec, [&](const auto& exec) {
     return kernels::summarize_positions(exec, particles, box);
   });
-  return examine_summary(context, particles.num, summary, of);
+  return examine_summary(context, particles, box, summary, of);
 }
 
-Extent examine_summary(const Context& context, Index num, const kernels::PositionSummary& summary,
+template <class Real>
+Extent examine_summary(const Context& context, const kernels::ParticlesView<Real>& particles,
+                       const Box& box, const kernels::PositionSummary& summary,
                        const PositionsOf& of) {
   Extent extent;
-  extent.range = global_range(context.comm, num);
+  extent.range = global_range(context.comm, particles.num);
   validate_positions(context.comm, extent.range, summary, of);
   for (int axis = 0; axis < 3; ++axis) {
     extent.lo[axis] = context.comm.min(summary.lo[axis]);
     extent.hi[axis] = context.comm.max(summary.hi[axis]);
   }
+  validate_distance(context, particles, extent, box, of);
   extent.num_wrapped = context.comm.sum(summary.num_wrapped);
   return extent;
 }
@@ -197,6 +242,7 @@ SortedColumns<Real> sort_particles(const Context& context,
 template class SegmentTable<float>;
 template class SegmentTable<double>;
 ZHALO_FOR_REALS(examine_positions);
+ZHALO_FOR_REALS(examine_summary);
 ZHALO_FOR_REALS(sort_particles);
 
 }  // namespace zhalo

@@ -41,14 +41,16 @@ struct Extent {
   Index num_wrapped = 0;
 };
 
-/// Looks at all positions. Collective. Throws InputError for positions that are not finite or lie
-/// outside a box that is not periodic.
+/// Looks at all positions. Collective. Throws InputError for positions that are not finite, lie
+/// outside a box that is not periodic, or far outside one that is.
 template <class Real>
 Extent examine_positions(const Context& context, const kernels::ParticlesView<Real>& particles,
                          const Box& box, const PositionsOf& of = {});
 
-/// The same of this rank's `num` positions, which have been looked at.
-Extent examine_summary(const Context& context, Index num, const kernels::PositionSummary& summary,
+/// The same of positions of this rank that have been looked at.
+template <class Real>
+Extent examine_summary(const Context& context, const kernels::ParticlesView<Real>& particles,
+                       const Box& box, const kernels::PositionSummary& summary,
                        const PositionsOf& of = {});
 
 /// Cells of side `cell` or, if that needs more bits than a key has, as fine as keys allow. True in

@@ -173,8 +173,9 @@ Painting<Real>::Painting(const Context& context, const Decomposition& decomposit
 
 template <class Real>
 void Painting<Real>::look() {
-  const Looked looked = look_at(context_, painted_, decomposition_.grid().box);
-  const Extent extent = examine_summary(context_, painted_.particles.num, looked.positions);
+  const Box& box = decomposition_.grid().box;
+  const Looked looked = look_at(context_, painted_, box);
+  const Extent extent = examine_summary(context_, painted_.particles, box, looked.positions);
   const WeightScale scale = choose_scale(context_, extent.range, looked, painted_);
   magnitude_ = scale.magnitude;
   painted_.scale = scale.fixed_weights_per_unit;

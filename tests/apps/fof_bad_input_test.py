@@ -86,6 +86,7 @@ FILES = {
     "no_masses.hdf5": ["no_masses.hdf5", "mass", "type 1"],
     "catalogue.hdf5": ["catalogue.hdf5", "catalogue", "not a snapshot"],
     "nan.hdf5": ["1 of 1000 particles", "not finite", "particle 17"],
+    "far_away.hdf5": ["1 of 1000 particles", "10000 box sides outside", "particle 11"],
     "infinite.hdf5": ["1 of 1000 particles", "not finite", "particle 3"],
 }
 

@@ -521,6 +521,7 @@ def bad_positions(src, out):
     edit("nan", 17, 1, np.nan)
     edit("infinite", 3, 2, np.inf)
     edit("outside", 5, 0, -1.0)
+    edit("far_away", 11, 2, 1e30)
 
 
 def damaged_velocities(src, out):

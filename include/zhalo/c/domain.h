@@ -26,8 +26,8 @@ typedef struct zhalo_column {
 } zhalo_column;
 
 /// The box [lo, lo + length). Each axis is periodic (not 0) or not. A periodic axis has a length,
-/// and particles outside it are wrapped into it. On another axis, a length > 0 bounds the
-/// particles, and particles outside are an error; with length 0 there are no bounds.
+/// and particles outside it (by up to 10^4 lengths) are wrapped into it. On another axis, a length
+/// > 0 bounds the particles, and particles outside are an error; with length 0 there are no bounds.
 typedef struct zhalo_box {
   double lo[3];
   double length[3];

@@ -65,8 +65,9 @@ struct PositionsOf {
 
 /// Counts all particles, and those that a search wraps into the box. It checks the positions as
 /// every search does at its beginning, and copies nothing. Positions are in the box's unit, in
-/// memory of the context's Exec. Collective. Throws InputError for positions that are not finite or
-/// lie outside an axis that is not periodic, and for a box that cannot be used.
+/// memory of the context's Exec. Collective. Throws InputError for positions that are not finite,
+/// lie outside an axis that is not periodic or more than 10^4 sides outside one that is, and for a
+/// box that cannot be used.
 template <class Real>
 PositionCounts count_positions(const Context& context, const Particles<Real>& particles,
                                const Box& box, const PositionsOf& of = {});

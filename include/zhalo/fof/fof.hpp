@@ -63,9 +63,9 @@ struct FofResult {
 /// axis: it is first wrapped, and rounded to the positions' precision. Labels do not depend on the
 /// number of ranks or threads, nor on which rank has which particles. With several ranks,
 /// coordinates are exchanged, but no other columns of the particles. Throws InputError for a
-/// linking length that is not positive or too large, and for positions that are not finite or lie
-/// outside a box that is not periodic (the message has their number and the first global index);
-/// OutOfMemory.
+/// linking length that is not positive or too large, and for positions that are not finite, outside
+/// a box that is not periodic, or 10^4 sides outside one that is (the message has their number and
+/// the first global index); OutOfMemory.
 template <class Real>
 FofResult friends_of_friends(const Context& context, const Particles<Real>& particles,
                              const Box& box, const FofOptions& options);

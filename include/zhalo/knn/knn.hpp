@@ -149,7 +149,7 @@ KnnResult<Real> knn_of(const Context& context, const KnnTargets<Real>& targets, 
 /// fma(y, y, x * x))). Neighbours are ordered by squared distance, then by global index. Results
 /// are equal bit for bit for any number of ranks and threads and on any backend. A particle outside
 /// a periodic axis is wrapped first. Throws InputError for k outside 1..max_neighbours, max_radius
-/// negative or NaN, positions that are not finite or lie outside a box that is not periodic,
+/// negative or NaN, positions that count_positions() refuses,
 /// velocities that a quantity needs and a segment does not have, and options or columns that differ
 /// between ranks; OutOfMemory.
 template <class Real>

@@ -68,7 +68,7 @@ struct PaintReport {
 /// Collective. Particles may be in any order, on any rank, in 3 dimensions, up to
 /// max_local_particles per rank; they are not changed. docs/mesh.md has the memory that it needs.
 /// T, Real: float or double. Throws OutOfMemory, and InputError for
-/// - positions that are not finite, or outside a box that is not periodic; a box without length;
+/// - positions that count_positions() refuses; a box without length;
 /// - weights that are not finite; negative masses (of Weights::mass);
 /// - sums that T cannot hold; a mean of 0 or less, if cells are divided by it;
 /// - options or a decomposition that differ between ranks.

@@ -189,13 +189,19 @@ TEST_CASE("paint: no particles at all") {
 
 TEST_CASE("paint: particles that are far out are counted and wrapped") {
   const Context context = make_context();
-  PaintedPoints<double> points{Grid::cube(8, 4.0), {1.5e308, -1e300, 1e18, 4, -0.5, 3.9}, {1, 1}};
+  PaintedPoints<double> points{Grid::cube(8, 4.0), {3.9e4, -3.9e4, 4e3, 4, -0.5, 3.9}, {1, 1}};
   Field<double> field(context, Decomposition(points.grid, context.comm.size()));
   const auto part =
       points.part(part_of(2, Cut::last_only, context.comm.rank(), context.comm.size()));
   CHECK(paint(context, part.particles, field, {.window = Window::pcs}).num_wrapped == 2);
   const std::vector<double> cells = own_cells(context, field);
   CHECK(context.comm.sum(std::accumulate(cells.begin(), cells.end(), 0.0)) == 2);
+  points.pos[1] = -1e300;
+  const auto far_away =
+      points.part(part_of(2, Cut::last_only, context.comm.rank(), context.comm.size()));
+  CHECK_THAT(input_error_of(context, [&] { paint(context, far_away.particles, field); }),
+             Contains("1 of 2 particles") && Contains("outside the periodic box") &&
+                 Contains("particle 0"));
 }
 
 TEST_CASE("paint: units of the mean, also of weights that float cannot hold") {

@@ -40,6 +40,27 @@ TEMPLATE_TEST_CASE("positions outside periodic axes are counted", "", float, dou
   CHECK_THROWS_AS(count(some_outside<TestType>(box)), InputError);
 }
 
+TEMPLATE_TEST_CASE("positions far outside a periodic box are refused", "", float, double) {
+  const Box box = Box::periodic_cube(2);
+  PointSet<TestType> points = some_outside<TestType>(box);
+  const auto at = [&](std::size_t particle, double x, double y) {
+    points.pos[3 * particle] = static_cast<TestType>(x);
+    points.pos[3 * particle + 1] = static_cast<TestType>(y);
+  };
+  at(2, 2e4, -2e4);  // as far as is allowed
+  CHECK(count(points).num_wrapped == 2);
+  at(2, 0.5, -2.001e4);
+  CHECK_THROWS_WITH(count(points), Catch::Contains("1 of 6 particles") &&
+                                       Catch::Contains("10000 box sides") &&
+                                       Catch::Contains("particle 2"));
+  at(1, 1e30, 0.5);
+  CHECK_THROWS_WITH(count(points),
+                    Catch::Contains("2 of 6 particles") && Catch::Contains("particle 1"));
+  points.box.periodic[0] = points.box.periodic[1] = false;
+  points.box.length[0] = points.box.length[1] = 0;  // without walls
+  CHECK(count(points).num_wrapped == 0);
+}
+
 TEST_CASE("a box for whose lengths there is no room is refused") {
   CHECK_THROWS_WITH(count(some_outside<float>(Box::periodic_cube(1e38))),
                     Catch::Contains("32 bits"));

@@ -153,14 +153,16 @@ TEST_CASE("x == L and x beyond L are wrapped, linked and counted once per partic
   CHECK(found.num_total == 5);
 }
 
-TEST_CASE(
-    "particles a thousand periods away are wrapped, particles too far to have an image go to the "
-    "edge") {
-  const PointSet<double> points =
+TEST_CASE("particles a thousand periods away are wrapped, particles too far away are refused") {
+  PointSet<double> points =
       points_of<double>(Box::periodic_cube(1), 0.02,
-                        {1000.25, -999.75, 0.25, 0.25, 0.25, 0.25, 1e300, -1e300, 1e18, 0, 0, 0});
+                        {1000.25, -999.75, 0.25, 0.25, 0.25, 0.25, 9000, -9000, 1e4, 0, 0, 0});
   CHECK(run_fof(points).label == Label{0, 0, 2, 2});
   CHECK(run_fof(points).num_wrapped == 2);
+  points.pos[6] = 1e300;
+  CHECK_THROWS_WITH(run_fof(points), Catch::Contains("1 of 4 particles") &&
+                                         Catch::Contains("outside the periodic box") &&
+                                         Catch::Contains("particle 2"));
 }
 
 TEMPLATE_TEST_CASE("linking lengths from a quarter to half of the box", "", float, double) {
