@@ -12,6 +12,7 @@
 #include "apps/report/results.hpp"
 #include "zhalo/catalogue/attach.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
+#include "zhalo/catalogue/lost_digits.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/fof/fof.hpp"
 #include "zhalo/io/catalogue_file.hpp"
@@ -238,16 +239,39 @@ std::vector<Index> count_by_type(const Communicator& comm, const Catalogue& cata
   return counts;
 }
 
+std::string warning_of(const LostDigits& lost, Index num_groups) {
+  const auto [what, number] = [&]() -> std::pair<const char*, const char*> {
+    switch (lost.of) {
+      case LostDigits::Of::masses: return {"masses and all other sums", "largest mass"};
+      case LostDigits::Of::positions: return {"centres and radii", "extent"};
+      case LostDigits::Of::velocities: return {"velocities", "largest velocity"};
+    }
+    return {};
+  }();
+  return fmt::format(
+      "the {} of {} of {} groups have lost digits and may be off by more than 1e-6, because the {} "
+      "of all particles is {:.4g}, far beyond that in these groups, {:.4g}: repair the snapshot, "
+      "or leave out the particle that is so far beyond the others",
+      what, lost.num_groups, num_groups, number, lost.largest, lost.typical);
+}
+
 /// Of all ranks.
 std::vector<std::string> warnings_of(const Communicator& comm, const Catalogue& catalogue) {
-  const auto is_unknown = [](const HaloProperties& halo) { return std::isnan(halo.velocity[0]); };
+  std::vector<std::string> warnings;
+  // A mass of 0 has lost its digits.
+  const auto is_unknown = [](const HaloProperties& halo) {
+    return halo.mass > 0 && std::isnan(halo.velocity[0]);
+  };
   const Index others = comm.sum(static_cast<Index>(
       std::count_if(catalogue.properties.begin(), catalogue.properties.end(), is_unknown)));
-  if (others == 0 || !catalogue.has_velocities) return {};
-  return {
-      fmt::format("the velocities of {} of {} groups are not finite (NaN or infinite), because "
-                  "those of members are not: repair the snapshot, or leave these groups out",
-                  others, catalogue.num_groups_total)};
+  if (others > 0 && catalogue.has_velocities)
+    warnings.push_back(
+        fmt::format("the velocities of {} of {} groups are not finite (NaN or infinite), because "
+                    "those of members are not: repair the snapshot, or leave these groups out",
+                    others, catalogue.num_groups_total));
+  for (const LostDigits& lost : find_lost_digits(comm, catalogue))
+    warnings.push_back(warning_of(lost, catalogue.num_groups_total));
+  return warnings;
 }
 
 /// What the catalogue says. Collective.

@@ -93,10 +93,9 @@ void take_order(const Communicator& comm, GroupOrder order, Catalogue& catalogue
   catalogue.first_member = share_of(catalogue.num_members_total, comm.rank(), comm.size()).first;
 }
 
-/// The power of two above the largest of all ranks.
-double unit_above(const Communicator& comm, double largest) {
-  const double of_all = comm.max(largest);
-  return of_all > 0 ? std::ldexp(1.0, std::clamp(std::ilogb(of_all) + 1, -1000, 1023)) : 1;
+/// The power of two above.
+double unit_above(double largest) {
+  return largest > 0 ? std::ldexp(1.0, std::clamp(std::ilogb(largest) + 1, -1000, 1023)) : 1;
 }
 
 /// The longest side of a box around the particles of all species.
@@ -115,18 +114,23 @@ double extent_of(const DomainState<Real>& domain) {
   return longest;
 }
 
+/// Of all ranks.
 template <class Real>
-kernels::HaloFrame halo_frame(const DomainState<Real>& domain) {
+Magnitudes largest_of(const DomainState<Real>& domain) {
   const Communicator& comm = domain.context.comm;
   double max_mass = 0, max_velocity = 0;
   for (const DomainSpecies<Real>& species : domain.species) {
     max_mass = std::max(max_mass, species.columns.max_mass());
     max_velocity = std::max(max_velocity, species.columns.max_velocity());
   }
+  return {comm.max(max_mass), comm.max(extent_of(domain)), comm.max(max_velocity)};
+}
+
+template <class Real>
+kernels::HaloFrame halo_frame(const DomainState<Real>& domain, const Magnitudes& largest) {
   kernels::HaloFrame halo;
   halo.frame.box = domain.box;
-  halo.unit = {unit_above(comm, max_mass), unit_above(comm, extent_of(domain)),
-               unit_above(comm, max_velocity)};
+  halo.unit = {unit_above(largest.mass), unit_above(largest.length), unit_above(largest.velocity)};
   const auto inverse = [](double power) { return std::ldexp(1.0, -std::ilogb(power)); };
   halo.mass_to_unit = inverse(halo.unit.mass);
   halo.velocity_to_unit = inverse(halo.unit.velocity);
@@ -168,7 +172,8 @@ Catalogue make(const Labelled<Real>& input, const CatalogueOptions& options) {
   MemberKeys keys{catalogue.num_groups_total, input.first_of_species};
   if (context.comm.size() == 1) keys.num_members = catalogue.num_members_total;
   SortedMembers members = sort_members(context.exec, catalogue.group_of.span(), keys);
-  const kernels::HaloFrame halo = halo_frame(domain);
+  catalogue.largest = largest_of(domain);
+  const kernels::HaloFrame halo = halo_frame(domain, catalogue.largest);
   const MemberRuns runs{members.key.span(), keys.num_species()};
   const GroupSums sums = sum_properties<Real>(
       context, {input.particles.view(), runs, members.index.span()}, halo, catalogue);

@@ -100,6 +100,48 @@ class Warnings(FofCase):
         )
         self.assertIn(words, json.loads((self.folder / "report.json").read_text())["warnings"][0])
 
+    def test_one_number_that_spoils_all_sums(self):
+        """Of a particle in no group, far beyond all others. What is 10^8 times theirs is left
+        alone."""
+        self.fof(SNAPSHOT, "--membership", "-q")
+        group, _ = self.membership(1)
+        lone = np.flatnonzero(group < 0)[0]
+
+        def copy(dataset, factor):
+            def edit(file):
+                columns = file["PartType1"]
+                if dataset == "Masses":
+                    columns["Masses"] = np.full(len(group), 0.5, np.float32)
+                    file["Header"].attrs["MassTable"] = np.zeros(6)
+                values = columns[dataset][:]
+                values[lone] = factor * np.abs(values).max()
+                columns[dataset][:] = values
+
+            return self.copy_of_snapshot(edit)
+
+        cases = {
+            ("Velocities", 1e16): ("the velocities of 468 of 468 groups", "largest velocity"),
+            ("Velocities", 1e33): ("the velocities of 468 of 468 groups", "largest velocity"),
+            ("Masses", 1e28): ("the masses and all other sums of 468 of 468", "largest mass"),
+            ("Coordinates", 1e16): ("the centres and radii of ", "the extent of all particles"),
+        }
+        options = ["--rlink-abs", 0.15625, "--meansep", 0.78125]
+        for (dataset, factor), words in cases.items():
+            with self.subTest(dataset, factor=factor):
+                path = copy(dataset, factor)
+                periodic = "no" if dataset == "Coordinates" else "yes"
+                self.assert_one_warning([path, *options, "--periodic", periodic], *words)
+        if MPIEXEC:
+            path = copy("Velocities", 1e33)
+            status, _, errors = self.run_fof(path, *options, launcher=(MPIEXEC, "-n", "3"))
+            self.assertEqual(status, 0, errors)
+            self.assertIn("of 468 of 468 groups have lost", errors)
+        for dataset in ("Velocities", "Masses", "Coordinates"):
+            with self.subTest(dataset):
+                path = copy(dataset, 1e8)
+                periodic = "no" if dataset == "Coordinates" else "yes"
+                self.fof(path, "-q", *options, "--periodic", periodic)
+
     def test_velocities_that_are_missing_are_left_out(self):
         """Groups are the same; of velocities there is nothing, not zeros."""
         self.fof(SNAPSHOT, "-q", "-o", "whole")

@@ -24,6 +24,13 @@ struct CatalogueOptions {
 
 class Redistribution;
 
+/// What is largest among particles.
+struct Magnitudes {
+  double mass = 0;      ///< of those that are finite
+  double length = 0;    ///< the longest side of a box around them, or the side of a periodic box
+  double velocity = 0;  ///< along an axis, of those that are finite
+};
+
 /// A table with one row per group of at least `min_members` members. Rows are in one order over all
 /// ranks: larger groups first (by all members, whichever count for min_members), then smaller
 /// labels. This rank holds rows [first_group, first_group + length.size()), which is
@@ -33,6 +40,7 @@ class Redistribution;
 /// sums are sums of integers. Each term of a sum over n members is truncated at 2^-(116 - 2 log2 n)
 /// of the largest possible term. That is the largest mass of any particle, times the largest
 /// velocity (squared) or the box's length (squared) if these are in the sum (docs/algorithms.md).
+/// find_lost_digits() tells whether a damaged particle spoils the sums so.
 struct Catalogue {
   Index num_groups_total = 0;
   Index num_members_total = 0;  ///< over all groups and ranks
@@ -44,6 +52,7 @@ struct Catalogue {
   std::vector<Index> label;
   std::vector<Index> offset;               ///< of the first member, in the order of all members
   std::vector<HaloProperties> properties;  ///< mass, centre, velocity, ...
+  Magnitudes largest;                      ///< of all particles, in groups or not
 
   /// Whether all particles of all ranks have velocities. If not, velocities of groups are NaN.
   bool has_velocities = true;
