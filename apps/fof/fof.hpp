@@ -112,7 +112,6 @@ struct Result : app::CommonResult {
   app::ReadPerRank particles;
   std::vector<GroupRow> largest;  ///< of rank 0's rows, at most ten
   Exchanged exchanged;
-  std::vector<std::string> warnings;
 };
 
 /// Reads, searches and writes to `files`, for app::commit. The phases go to context.timers.

@@ -24,10 +24,7 @@ void run(const Context& context, const Options& options, app::Progress& progress
       [&](io::StagedFiles& files, app::Report& report) {
         Result result = find_groups(context, snapshot, plan, files);
         result.measured = app::measure(context, progress.seconds());
-        for (const std::string& warning : result.warnings) {
-          progress.warn(warning);
-          report.warnings.push_back(warning);
-        }
+        app::say_warnings(progress, report, result.warnings);
         return result_rows(plan, result, run.is_verbose());
       });
 }

@@ -18,9 +18,10 @@ void run(const Context& context, const Options& options, app::Progress& progress
   app::run_planned(
       run, plan_report(plan, run.is_verbose()), [&] { app::check_directory(context.comm, folder); },
       [&] { return io::StagedFiles(context.comm, folder); },
-      [&](io::StagedFiles& files, app::Report&) {
+      [&](io::StagedFiles& files, app::Report& report) {
         Result result = find_neighbours(context, sources, plan, files);
         result.measured = app::measure(context, progress.seconds());
+        app::say_warnings(progress, report, result.warnings);
         return result_rows(plan, result, run.is_verbose());
       });
 }

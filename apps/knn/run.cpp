@@ -109,6 +109,22 @@ KnnStatistics over_ranks(const Communicator& comm, const KnnStatistics& mine) {
   return all;
 }
 
+/// No dispersion is infinite or NaN of itself.
+std::vector<std::string> warnings_of(const Plan& plan, const std::vector<ColumnSummary>& columns) {
+  std::vector<std::string> warnings;
+  const std::string dataset = traits_of(Quantity::velocity_dispersion).dataset;
+  for (const ColumnSummary& column : columns) {
+    if (column.name != dataset || column.finite == column.total) continue;
+    warnings.push_back(
+        fmt::format("the velocity dispersions of {} of {} {} are not finite (NaN or infinite), "
+                    "because the velocities of neighbours are not: repair the snapshot, or leave "
+                    "these {} out",
+                    column.total - column.finite, column.total,
+                    plan.query ? "queries" : "particles", plan.query ? "queries" : "particles"));
+  }
+  return warnings;
+}
+
 template <class Real>
 Result find_neighbours_of(const Context& context, const Sources& sources, const Plan& plan,
                           io::StagedFiles& files) {
@@ -125,6 +141,7 @@ Result find_neighbours_of(const Context& context, const Sources& sources, const 
   for (const io::ResultColumn& column : results.columns) {
     if (column.name != "Indices") result.columns.push_back(summarise(context.comm, column));
   }
+  result.warnings = warnings_of(plan, result.columns);
   result.search = over_ranks(context.comm, columns.found.statistics);
   result.queries = app::read_per_rank(context.comm, input.asking().particles.num());
   return result;

@@ -35,6 +35,13 @@ void commit(const Results& results) {
   for (TextFile* text : results.texts) text->commit();
 }
 
+void say_warnings(Progress& progress, Report& report, const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) {
+    progress.warn(warning);
+    report.warnings.push_back(warning);
+  }
+}
+
 void say_plan(Progress& progress, const Report& report, bool verbose) {
   progress.say(plan_text(report, verbose));
   for (const std::string& warning : report.warnings) progress.warn(warning);

@@ -28,7 +28,11 @@ struct CommonPlan {
 struct CommonResult {
   Measured measured;
   ResultNames written;
+  std::vector<std::string> warnings;
 };
+
+/// What a run warns of when it has found it, besides the plan's warnings.
+void say_warnings(Progress& progress, Report& report, const std::vector<std::string>& warnings);
 
 /// What a run may need, in bytes: std::size_t or, where it may be beyond the integers, double.
 template <class Bytes>

@@ -262,6 +262,24 @@ class Reductions(KnnCase):
             self.results("both")["Density"], self.results("alone")["Density"]
         )
 
+    def test_velocities_that_are_not_finite(self):
+        """Dispersions that have such a neighbour are NaN, and counted in a warning."""
+        snapshot = self.snapshot({1: 300})
+        with h5py.File(self.folder / "snapshot_007.hdf5", "r+") as file:
+            file["PartType1/Velocities"][7, 1] = np.nan
+            file["PartType1/Velocities"][250, 0] = np.inf
+        _, neighbours = Truth(snapshot.pos[1]).nearest(snapshot.pos[1], 5)
+        without = np.isin(neighbours, (7, 250)).any(axis=1)
+        status, _, errors = self.run_command(
+            "snapshot_007", "-k", 5, "--reduce", "kth,sigma-v", "-q", "--json", "report.json"
+        )
+        words = f"velocity dispersions of {without.sum()} of 300 particles are not finite"
+        self.assertEqual((status, errors.count("\n"), words in errors), (0, 1, True), errors)
+        self.assertIn(words, json.loads((self.folder / "report.json").read_text())["warnings"][0])
+        np.testing.assert_array_equal(
+            np.isnan(self.results("knn_007")["VelocityDispersion"]), without
+        )
+
     def test_nobody_within_reach(self):
         """Radius 0 and no self: infinite radius, no density, nothing moves."""
         self.snapshot({1: 50})
