@@ -1,14 +1,21 @@
 #include "apps/report/text_file.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
+#include <thread>
 #include <utility>
 
+#include "apps/cli/process.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::app {
@@ -68,6 +75,53 @@ TextFile::TextFile(const Communicator& comm, const std::string& option, const st
   });
 }
 
+namespace {
+
+/// A pipe or a device. A pipe waits for its reader, and signals end the wait: neither the opening
+/// nor the writing blocks.
+class Stream {
+ public:
+  explicit Stream(const std::string& path) {
+    std::error_code ignored;
+    const bool is_pipe = fs::is_fifo(path, ignored);
+    while (!open(path) && (errno == EINTR || (is_pipe && errno == ENXIO))) {
+      check_interrupted();
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
+  ~Stream() { close(); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  /// Whether all of it was written.
+  bool write(std::string_view text) {
+    while (file_ >= 0 && !text.empty()) {
+      check_interrupted();
+      pollfd room{file_, POLLOUT, 0};
+      constexpr int milliseconds = 50;
+      ::poll(&room, 1, milliseconds);
+      const ssize_t num = ::write(file_, text.data(), text.size());
+      if (num < 0 && errno != EAGAIN && errno != EINTR) return false;
+      if (num > 0) text.remove_prefix(static_cast<std::size_t>(num));
+    }
+    return text.empty() && close();
+  }
+
+ private:
+  bool open(const std::string& path) {
+    file_ = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    return file_ >= 0;
+  }
+  bool close() {
+    const int file = std::exchange(file_, -1);
+    return file >= 0 && ::close(file) == 0;
+  }
+
+  int file_ = -1;
+};
+
+}  // namespace
+
 void TextFile::put_out(const std::string& path) const {
   std::ofstream file(path, std::ios::binary);
   file << text_;
@@ -87,7 +141,8 @@ void TextFile::put(const std::string& text) {
 void TextFile::send() {
   comm_->together([&] {
     if (comm_->rank() != 0 || std::exchange(sent_, true)) return;
-    if (target_ == Target::file_as_it_is) put_out(path_);
+    if (target_ == Target::file_as_it_is && !Stream(path_).write(text_))
+      throw FileError(fmt::format("'{}' cannot be written; is the disk full?", path_));
     if (target_ != Target::standard_output) return;
     const bool whole = std::fwrite(text_.data(), 1, text_.size(), stdout) == text_.size();
     if (std::fflush(stdout) != 0 || !whole)

@@ -12,8 +12,8 @@ namespace zhalo::app {
 bool is_standard_output(const std::string& path);
 
 /// A file that appears whole or not at all. "-", or any name of it, is standard output, and a file
-/// that is no regular one (a pipe, a device) is written to as it is. Rank 0 looks at the path and
-/// writes.
+/// that is no regular one (a pipe, a device) is written to as it is. A pipe waits until somebody
+/// reads it. Rank 0 looks at the path and writes.
 class TextFile {
  public:
   /// Makes sure that the file can be written, in a folder that exists; an empty path is no file.
@@ -26,7 +26,7 @@ class TextFile {
   /// Where it waits for its commit; nullptr if it is no file that appears whole.
   io::StagedFiles* staged() { return files_ ? &*files_ : nullptr; }
   /// Writes it where it cannot be taken back: to a pipe, a device or standard output. Collective;
-  /// FileError.
+  /// FileError, Interrupted.
   void send();
   /// Brings it to its place if it was not sent. Collective; FileError.
   void commit();

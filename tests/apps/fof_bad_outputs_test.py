@@ -4,10 +4,14 @@ nothing replaced.
 fof_bad_outputs_test.py PROGRAM DATA SNAPSHOTS
 """
 
+import json
 import os
 import resource
 import shutil
+import signal
 import subprocess
+import threading
+import time
 import unittest
 
 from fof_case import GADGET, PROGRAM, SECONDS, SNAPSHOTS, FofCase, main
@@ -145,6 +149,36 @@ class BadOutputs(FofCase):
         self.assertEqual((status, errors.count("\n")), (2, 1))
         self.assertIn("/dev/full", errors)
         self.assertEqual(self.files(), [])  # the catalogue did not take its place
+
+    def test_a_report_to_a_pipe(self):
+        """It may have no reader yet, or one that takes its time: more than a pipe has room for."""
+        os.mkfifo(self.folder / "pipe")
+        read = []
+
+        def reader():
+            time.sleep(1)
+            with open(self.folder / "pipe", "rb") as pipe:
+                time.sleep(1)
+                read.append(pipe.read())
+
+        thread = threading.Thread(target=reader)
+        thread.start()
+        status, _, errors = self.run_fof(SNAPSHOT, "-q", "--json", "pipe")
+        thread.join()
+        self.assertEqual((status, errors), (0, ""))
+        self.assertGreater(json.loads(read[0])["result"]["num_groups"], 0)
+
+    def test_a_signal_while_nobody_reads_the_pipe(self):
+        os.mkfifo(self.folder / "pipe")
+        with subprocess.Popen(
+            [PROGRAM, SNAPSHOT, "-q", "--json", "pipe"], cwd=self.folder, stderr=subprocess.PIPE
+        ) as run:
+            with self.assertRaises(subprocess.TimeoutExpired):
+                run.wait(timeout=5)  # it waits for a reader
+            run.send_signal(signal.SIGTERM)
+            errors = run.communicate(timeout=SECONDS)[1]
+        self.assertEqual((run.returncode, errors), (130, b"fof: error: interrupted\n"))
+        self.assertEqual(self.files(), ["pipe"])
 
     def test_largest_file_allowed(self):
         """The system refuses to let a file grow, as on a full disk: at every point of the
