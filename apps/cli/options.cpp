@@ -156,6 +156,8 @@ std::vector<int> parse_types(const char* option, const std::string& list) {
     const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), type);
     demand(error == std::errc() && end == item.data() + item.size() && type >= 0,
            fmt::format("{} is '{}' (must be particle types such as 1 or 0,1,4)", option, list));
+    demand(std::find(types.begin(), types.end(), type) == types.end(),
+           fmt::format("{} is '{}': it names type {} twice", option, list, type));
     types.push_back(type);
   }
   return types;

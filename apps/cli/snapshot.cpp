@@ -8,13 +8,26 @@
 namespace zhalo::app {
 
 io::Snapshot open_snapshot(const Context& context, const std::string& path,
-                           std::optional<double> box_length, const std::vector<int>& types) {
+                           std::optional<double> box_length) {
   const ScopedTimer timer(context.timers, "open");
   io::SnapshotOverrides overrides;
   overrides.box_length = box_length;
-  io::Snapshot snapshot = io::Snapshot::open(context.comm, path, overrides);
-  io::check_types(snapshot.info(), types);
-  return snapshot;
+  return io::Snapshot::open(context.comm, path, overrides);
+}
+
+std::vector<int> present_types(const io::SnapshotInfo& info, const char* option,
+                               const std::vector<int>& types, std::vector<std::string>& warnings) {
+  std::vector<int> present;
+  std::vector<int> absent;
+  for (const int type : types) {
+    const auto at = static_cast<std::size_t>(type);
+    (at < info.types.size() && info.types[at].count == 0 ? absent : present).push_back(type);
+  }
+  io::check_types(info, present.empty() ? types : present);
+  for (const int type : absent)
+    warnings.push_back(fmt::format("'{}' has no particles of type {} ({}): it is left out",
+                                   info.path, type, option));
+  return present;
 }
 
 Box choose_box(const io::SnapshotInfo& info, const CommonOptions& options) {

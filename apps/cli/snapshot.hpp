@@ -12,10 +12,15 @@
 
 namespace zhalo::app {
 
-/// `box_length`: the user's word, if any. Collective. Throws InputError also if the snapshot lacks
-/// one of the types.
+/// `box_length`: the user's word, if any. Collective.
 io::Snapshot open_snapshot(const Context& context, const std::string& path,
-                           std::optional<double> box_length, const std::vector<int>& types);
+                           std::optional<double> box_length);
+
+/// Those of the types of `option` that the snapshot has particles of, and a warning for each other
+/// one: early snapshots have neither stars nor black holes, and one command should do for all.
+/// Throws InputError if there are none of any, and as io::check_types.
+std::vector<int> present_types(const io::SnapshotInfo& info, const char* option,
+                               const std::vector<int>& types, std::vector<std::string>& warnings);
 
 /// The box to search in. A size that the user gave bounds the particles also without periodicity.
 /// Throws InputError as io::simulation_box.

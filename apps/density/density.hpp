@@ -74,7 +74,9 @@ std::variant<Options, std::string> parse_options(int argc, const char* const* ar
 
 struct Sources {
   io::Snapshot particles;
-  io::HaloList haloes;  ///< on rank 0, if there are to be any
+  std::vector<int> types;             ///< those of --types that are there
+  std::vector<std::string> warnings;  ///< of the others
+  io::HaloList haloes;                ///< on rank 0, if there are to be any
 };
 
 struct Plan : app::CommonPlan {

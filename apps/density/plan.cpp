@@ -20,8 +20,9 @@ Index count_of(const io::SnapshotInfo& info, const std::vector<int>& types) {
   return count;
 }
 
-void check_masses(const io::SnapshotInfo& info, const Options& options) {
-  for (const int type : options.types) {
+void check_masses(const Sources& sources, const Options& options) {
+  const io::SnapshotInfo& info = sources.particles.info();
+  for (const int type : sources.types) {
     if (!options.by_number && info.types.at(static_cast<std::size_t>(type)).mass_source == "none")
       throw InputError(fmt::format(
           "'{}' has no masses of particle type {}: count its particles with --weights number",
@@ -170,9 +171,10 @@ std::string layer_text(const Plan& plan) {
 }
 
 Sources open_sources(const Context& context, const Options& options) {
-  Sources sources{app::open_snapshot(context, options.snapshot, options.box_length, options.types),
-                  {}};
-  check_masses(sources.particles.info(), options);
+  Sources sources{app::open_snapshot(context, options.snapshot, options.box_length), {}, {}, {}};
+  sources.types =
+      app::present_types(sources.particles.info(), "--types", options.types, sources.warnings);
+  check_masses(sources, options);
   context.comm.together([&] {
     if (!options.haloes.empty() && context.comm.rank() == 0)
       sources.haloes = io::read_haloes(options.haloes, std::numeric_limits<Index>::max());
@@ -183,10 +185,12 @@ Sources open_sources(const Context& context, const Options& options) {
 Plan plan_run(const Context& context, const Sources& sources, const Options& options) {
   Plan plan;
   plan.options = options;
+  plan.options.types = sources.types;
   plan.snapshot = sources.particles.info();
   plan.warnings = plan.snapshot.warnings;
-  plan.num_particles = count_of(plan.snapshot, options.types);
-  plan.double_positions = app::needs_double(plan.snapshot, options.types);
+  plan.warnings.insert(plan.warnings.end(), sources.warnings.begin(), sources.warnings.end());
+  plan.num_particles = count_of(plan.snapshot, sources.types);
+  plan.double_positions = app::needs_double(plan.snapshot, sources.types);
   plan.ranks = app::survey_ranks(context, options.exec.processor == Processor::automatic);
   plan.grid = {{{options.grid, options.grid, options.grid}}, periodic_box(plan.snapshot, options)};
   plan.decomposition = Decomposition(plan.grid, plan.ranks.num_ranks).describe();

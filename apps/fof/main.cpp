@@ -14,8 +14,7 @@ namespace {
 
 void run(const Context& context, const Options& options, app::Progress& progress) {
   app::RequestedRun run(context.comm, options, progress);
-  const io::Snapshot snapshot =
-      app::open_snapshot(context, options.snapshot, options.box_length, options.link_types);
+  const io::Snapshot snapshot = app::open_snapshot(context, options.snapshot, options.box_length);
   const Plan plan = plan_run(context, snapshot, options);
   app::run_planned(
       run, plan_report(plan, run.is_verbose()),

@@ -18,11 +18,11 @@ constexpr double min_ratio = 1e-6;
 constexpr double largest_ratio = 100;
 
 /// Not needed, and then it may be unknown, when the user gave the length itself.
-void set_mean_separation(Linking& linking, const io::SnapshotInfo& info, const Options& options,
+void set_mean_separation(Linking& linking, const Plan& plan, const Options& options,
                          const MassSummary& masses) {
   try {
-    linking.mean_separation =
-        mean_separation(io::matter_of(info, options.link_types), masses, options.mean_separation);
+    linking.mean_separation = mean_separation(io::matter_of(plan.snapshot, plan.link_types), masses,
+                                              options.mean_separation);
   } catch (const InputError& error) {
     if (!options.linking_length)
       throw InputError(fmt::format("{} (--meansep, --rlink-abs)", error.what()));
@@ -60,10 +60,9 @@ void check_against_box(Linking& linking, const Box& box, const std::string& unit
 
 /// Throws InputError if the mean separation is needed and unknown, or the length makes no sense in
 /// this box.
-Linking choose_linking(const io::SnapshotInfo& info, const Options& options,
-                       const MassSummary& masses, const Box& box) {
+Linking choose_linking(const Plan& plan, const Options& options, const MassSummary& masses) {
   Linking linking;
-  set_mean_separation(linking, info, options, masses);
+  set_mean_separation(linking, plan, options, masses);
   if (options.linking_length) {
     linking.length = *options.linking_length;
     if (linking.mean_separation) linking.ratio = linking.length / linking.mean_separation->chosen;
@@ -71,8 +70,9 @@ Linking choose_linking(const io::SnapshotInfo& info, const Options& options,
     linking.ratio = options.linking_ratio;
     linking.length = options.linking_ratio * linking.mean_separation->chosen;
   }
-  check_against_separation(linking, info.units.length_name());
-  check_against_box(linking, box, info.units.length_name());
+  const std::string unit = plan.snapshot.units.length_name();
+  check_against_separation(linking, unit);
+  check_against_box(linking, plan.box, unit);
   const bool derived =
       !options.linking_length && options.mean_separation.rule != MeanSeparationRule::given;
   if (derived && !linking.mean_separation->warning.empty())
@@ -151,26 +151,15 @@ app::RunFiles files_of(const io::SnapshotInfo& snapshot, const Options& options)
           {{"--json", options.json}}};
 }
 
-/// Without the types that the snapshot has no particles of, if it has others: early ones have
-/// neither stars nor black holes, and one command should do for all.
-void choose_attached(Plan& plan) {
-  const std::vector<io::TypeSummary>& types = plan.snapshot.types;
-  std::vector<int> present;
-  std::vector<int> absent;
-  for (const int type : plan.attach.types) {
-    const auto at = static_cast<std::size_t>(type);
-    (at < types.size() && types[at].count == 0 ? absent : present).push_back(type);
-  }
-  if (!present.empty()) {  // else none are there, which is an error
-    plan.attach.types = present;
-    for (const int type : absent)
-      plan.warnings.push_back(
-          fmt::format("'{}' has no particles of type {} (--attach-types): none are attached",
-                      plan.snapshot.path, type));
-  }
-  io::check_types(plan.snapshot, all_types(plan.link_types, plan.attach));
+void choose_types(Plan& plan, const Options& options) {
+  const io::SnapshotInfo& info = plan.snapshot;
+  plan.link_types = app::present_types(info, "--link-types", options.link_types, plan.warnings);
+  plan.attach = options.attach;
+  if (plan.attach.types.empty()) return;
+  plan.attach.types =
+      app::present_types(info, "--attach-types", options.attach.types, plan.warnings);
   for (const int type : plan.attach.types)
-    plan.num_attachable += types[static_cast<std::size_t>(type)].count;
+    plan.num_attachable += info.types[static_cast<std::size_t>(type)].count;
 }
 
 std::vector<std::string> warnings_of(const Plan& plan) {
@@ -185,9 +174,7 @@ std::vector<std::string> warnings_of(const Plan& plan) {
 Plan plan_run(const Context& context, const io::Snapshot& snapshot, const Options& options) {
   Plan plan;
   plan.snapshot = snapshot.info();
-  plan.link_types = options.link_types;
-  plan.attach = options.attach;
-  choose_attached(plan);
+  choose_types(plan, options);
   plan.min_size = options.min_size;
   plan.membership = options.membership;
   plan.files = options.files;
@@ -197,9 +184,9 @@ Plan plan_run(const Context& context, const io::Snapshot& snapshot, const Option
   plan.box = app::choose_box(plan.snapshot, options);
   plan.wrap_all = options.wrap_all;
   const ScopedTimer timer(context.timers, "masses");
-  const MassSummary masses = io::summarise_masses(context.comm, snapshot, options.link_types);
+  const MassSummary masses = io::summarise_masses(context.comm, snapshot, plan.link_types);
   plan.num_linked = masses.count;
-  plan.linking = choose_linking(plan.snapshot, options, masses, plan.box);
+  plan.linking = choose_linking(plan, options, masses);
   plan.double_positions = app::needs_double(plan.snapshot, all_types(plan.link_types, plan.attach));
   plan.estimate = estimate_needs(plan);
   plan.warnings = warnings_of(plan);

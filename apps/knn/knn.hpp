@@ -61,8 +61,11 @@ bool any_needs_velocities(const Options& options);
 /// What is read. Of queries one of the two, or none: then the particles ask for themselves.
 struct Sources {
   io::Snapshot particles;
+  std::vector<int> types;  ///< of the particles: those of --types that are there
   std::optional<io::Snapshot> query_snapshot{};
   std::optional<io::QueryPoints> query_points{};
+  std::vector<int> query_types{};       ///< of the query's snapshot
+  std::vector<std::string> warnings{};  ///< of types that are not there
 };
 
 /// Whose neighbours are looked for, where these are not the particles themselves.

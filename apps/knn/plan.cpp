@@ -89,11 +89,6 @@ Index count_of(const io::SnapshotInfo& info, const std::vector<int>& types) {
   return count;
 }
 
-/// Types of the query's snapshot.
-const std::vector<int>& query_types(const Options& options) {
-  return options.query_types.empty() ? options.types : options.query_types;
-}
-
 /// Lengths in other units would be compared number by number.
 void check_units(const io::SnapshotInfo& particles, const io::SnapshotInfo& queries) {
   const io::Units& ours = particles.units;
@@ -105,13 +100,13 @@ void check_units(const io::SnapshotInfo& particles, const io::SnapshotInfo& quer
                   particles.path, ours.length_name(), queries.path, theirs.length_name()));
 }
 
-std::optional<QueryInput> summarise_queries(const Sources& sources, const Options& options) {
+std::optional<QueryInput> summarise_queries(const Sources& sources) {
   if (const auto& points = sources.query_points)
     return QueryInput{points->path,   false,         {},
                       {points->path}, points->count, points->double_coordinates};
   if (!sources.query_snapshot) return std::nullopt;
   const io::SnapshotInfo& info = sources.query_snapshot->info();
-  const std::vector<int>& types = query_types(options);
+  const std::vector<int>& types = sources.query_types;
   return QueryInput{
       info.path, true, types, info.files, count_of(info, types), app::needs_double(info, types)};
 }
@@ -122,9 +117,10 @@ const char* missing_column(const QuantityNeeds& wanted, const io::TypeSummary& h
   return wanted.masses && has.mass_source == "none" ? "masses" : nullptr;
 }
 
-void check_columns(const io::SnapshotInfo& info, const Options& options) {
+void check_columns(const Sources& sources, const Options& options) {
+  const io::SnapshotInfo& info = sources.particles.info();
   for (const Quantity quantity : options.reductions) {
-    for (const int type : options.types) {
+    for (const int type : sources.types) {
       const char* missing =
           missing_column(needs_of(quantity), info.types.at(static_cast<std::size_t>(type)));
       if (missing != nullptr)
@@ -136,6 +132,7 @@ void check_columns(const io::SnapshotInfo& info, const Options& options) {
 
 std::vector<std::string> warnings_of(const Sources& sources, const Plan& plan) {
   std::vector<std::string> warnings = plan.snapshot.warnings;
+  warnings.insert(warnings.end(), sources.warnings.begin(), sources.warnings.end());
   const Index others = plan.num_particles - (plan.options.include_self ? 0 : 1);
   if (plan.options.k > others)
     warnings.push_back(fmt::format(
@@ -206,8 +203,10 @@ app::Estimate<std::size_t> estimate_needs(const Plan& plan) {
 }  // namespace
 
 Sources open_sources(const Context& context, const Options& options) {
-  Sources sources{app::open_snapshot(context, options.snapshot, options.box_length, options.types)};
-  check_columns(sources.particles.info(), options);
+  Sources sources{app::open_snapshot(context, options.snapshot, options.box_length), {}};
+  sources.types =
+      app::present_types(sources.particles.info(), "--types", options.types, sources.warnings);
+  check_columns(sources, options);
   if (options.query.empty()) return sources;
   sources.query_points = io::find_query_points(context.comm, options.query);
   if (sources.query_points) {
@@ -217,8 +216,10 @@ Sources open_sources(const Context& context, const Options& options) {
                       options.query));
     return sources;
   }
-  sources.query_snapshot =
-      app::open_snapshot(context, options.query, std::nullopt, query_types(options));
+  sources.query_snapshot = app::open_snapshot(context, options.query, std::nullopt);
+  sources.query_types = app::present_types(
+      sources.query_snapshot->info(), "--query-types",
+      options.query_types.empty() ? sources.types : options.query_types, sources.warnings);
   check_units(sources.particles.info(), sources.query_snapshot->info());
   return sources;
 }
@@ -226,11 +227,12 @@ Sources open_sources(const Context& context, const Options& options) {
 Plan plan_run(const Context& context, const Sources& sources, const Options& options) {
   Plan plan;
   plan.options = options;
+  plan.options.types = sources.types;
   plan.snapshot = sources.particles.info();
-  plan.num_particles = count_of(plan.snapshot, options.types);
-  plan.query = summarise_queries(sources, options);
+  plan.num_particles = count_of(plan.snapshot, sources.types);
+  plan.query = summarise_queries(sources);
   plan.num_queries = plan.query ? plan.query->count : plan.num_particles;
-  plan.double_positions = app::needs_double(plan.snapshot, options.types) ||
+  plan.double_positions = app::needs_double(plan.snapshot, sources.types) ||
                           (plan.query && plan.query->double_positions);
   plan.ranks = app::survey_ranks(context, options.exec.processor == Processor::automatic);
   plan.box = app::choose_box(plan.snapshot, options);

@@ -566,6 +566,13 @@ class BadInput(DensityCase):
                     ],
                     *words,
                 )
+        self.snapshot({0: 30, 1: 20}, name="two_001")
+        self.assert_refused(["two_001", "--grid", 4, "--types", "4,5"], "type 4", "types 0, 1")
+        status, _, errors = self.run_command("two_001", "--grid", 4, "--types", "0,4,1", "-q")
+        words = "'two_001' has no particles of type 4 (--types): it is left out"
+        self.assertEqual((status, errors), (0, f"density: warning: {words}\n"))
+        self.succeed("two_001", "--grid", 4, "--types", "0,1", "-q", "-o", "there")
+        np.testing.assert_array_equal(self.density("density_001.hdf5"), self.density("there.hdf5"))
         self.snapshot({1: 20}, name="bare_001").write(self.folder / "bare_001", masses=False)
         self.assert_refused(["bare_001", "--grid", 4], "no masses", "--weights number")
         self.succeed("bare_001", "--grid", 4, "--weights", "number", "-q")

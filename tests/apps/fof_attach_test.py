@@ -100,7 +100,7 @@ class Swift(AttachCase):
         self.assertEqual(list(catalogue.attached_types), [0])
         report = json.loads((self.folder / "report.json").read_text())
         for kind in (5, 4):
-            text = f"has no particles of type {kind} (--attach-types): none are attached"
+            text = f"has no particles of type {kind} (--attach-types): it is left out"
             self.assertIn(text, errors)
             self.assertEqual(sum(text in warning for warning in report["warnings"]), 1)
 

@@ -222,6 +222,14 @@ class Warnings(FofCase):
             "Left out", self.fof(GAS / "snap_0000.hdf5", "--dry-run", "--attach-types", 0)
         )
 
+    def test_types_to_link_that_are_not_there(self):
+        snapshot, options = GAS / "snap_0000.hdf5", ["--meansep", "rho", "--link-types"]
+        self.fof(snapshot, *options, "1", "-q", "-o", "one")
+        self.assert_one_warning(
+            [snapshot, *options, "4,1"], "has no particles of type 4 (--link-types): it is left out"
+        )
+        self.assertEqual(self.catalogue(0)[1]["Checksum"], self.catalogue(0, "one")[1]["Checksum"])
+
 
 class WrongBox(FofCase):
     def test_many_particles_outside(self):

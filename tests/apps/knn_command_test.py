@@ -80,6 +80,25 @@ class Lists(KnnCase):
             self.assertEqual(file["Header"].attrs["NumPart_Total"].tolist(), [400, 0, 0, 0, 50, 0])
             self.assertIn("types 0, 4", file["PartType4/Indices"].attrs["Description"].decode())
 
+    def test_types_that_are_not_there_are_left_out(self):
+        """Each with a warning, also those of queries."""
+        self.snapshot({0: 40, 1: 60})
+        self.snapshot({1: 20}, name="other_001", seed=2)
+        self.succeed("snapshot_007", "--types", "1,0", "-k", 5, "-q", "-o", "two")
+        status, _, errors = self.run_command(
+            "snapshot_007", "--types", "1,4,0", "-k", 5, "-q", "-o", "three"
+        )
+        words = "'snapshot_007' has no particles of type 4 (--types): it is left out"
+        self.assertEqual((status, errors.splitlines()), (0, [f"knn: warning: {words}"]))
+        for group in ("PartType0", "PartType1"):
+            two, three = self.results("two", group), self.results("three", group)
+            np.testing.assert_array_equal(three["Indices"], two["Indices"])
+        status, _, errors = self.run_command(
+            "snapshot_007", "--types", "0,1", "--query", "other_001", "-k", 5, "-q"
+        )
+        self.assertEqual(status, 0, errors)
+        self.assertIn("'other_001' has no particles of type 0 (--query-types)", errors)
+
     def test_max_radius(self):
         """Rows end where the radius does; a neighbour at exactly the radius counts."""
         snapshot = self.snapshot({1: 700}, kind=np.float64)
