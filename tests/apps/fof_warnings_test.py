@@ -215,6 +215,51 @@ class Warnings(FofCase):
                 )
                 self.assert_one_warning([path], "Header/Time is", "not used")
 
+    def test_a_mass_in_the_table_that_is_none(self):
+        """The dataset's are taken; without one there are none."""
+        for value in (np.nan, np.inf, -1.0):
+            with self.subTest(value):
+
+                def edit(file, value=value):
+                    table = file["Header"].attrs["MassTable"]
+                    file["PartType1/Masses"] = np.full(262144, table[1], np.float32)
+                    table[1] = value
+                    file["Header"].attrs["MassTable"] = table
+
+                path = self.copy_of_snapshot(edit)
+                words = f"Header/MassTable has {value:g} for type 1, which is no mass"
+                self.assert_one_warning([path], words)
+                with h5py.File(self.folder / path, "r+") as file:
+                    del file["PartType1/Masses"]
+                self.assert_refused([path], "has no masses of particle type 1")
+
+    def test_chunks_beyond_the_snapshots(self):
+        for chunk in (0, 1, 2):
+            name = f"snapshot_001.{chunk}.hdf5"
+            shutil.copy(SNAPSHOTS / "good/split" / name, self.folder)
+        options = ["--meansep", 0.78]
+        self.fof("snapshot_001.0.hdf5", *options, "-q")
+        shutil.copy(self.folder / name, self.folder / "snapshot_001.7.hdf5")
+        for given in ("snapshot_001.0.hdf5", "snapshot_001.7.hdf5", self.folder):
+            self.assert_one_warning(
+                [given, *options], "snapshot_001.7.hdf5' is not read", "has 3 files"
+            )
+        shutil.copy(self.folder / name, self.folder / "snapshot_001.3.hdf5")
+        self.assert_one_warning(
+            ["snapshot_001", *options], "snapshot_001.3.hdf5' and 1 more like it are", "has 3 files"
+        )
+
+    def test_a_number_that_is_too_large(self):
+        source = SNAPSHOTS / "bad" / "outside.hdf5"
+        for name, number in (("snap_0000000000012", "012"), ("snap_123456789", "123456789")):
+            shutil.copy(source, self.folder / f"{name}.hdf5")
+            self.fof(f"{name}.hdf5", "--meansep", 0.78, "-q")
+            self.assertTrue((self.folder / f"fof_output/groups_{number}").is_dir())
+        shutil.copy(source, self.folder / "snap_20261127114500.hdf5")
+        self.assert_one_warning(
+            ["snap_20261127114500.hdf5", "--meansep", 0.78], "snap_20261127114500", "000", "-o"
+        )
+
     def test_types_that_are_left_out_are_named(self):
         text = self.fof(GAS / "snap_0000.hdf5", "--dry-run")
         self.assertRegex(text, r"\nLeft out +262144 particles of type 0 \(--attach-types 0\)\n")

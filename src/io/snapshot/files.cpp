@@ -18,8 +18,15 @@ namespace fs = std::filesystem;
 namespace {
 
 bool all_digits(const std::string& text) {
-  return !text.empty() && text.size() <= 9 &&
+  return !text.empty() &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Of digits; nothing if they are more than nine besides leading zeros.
+std::optional<int> number_of(const std::string& digits) {
+  const std::size_t first = std::min(digits.find_first_not_of('0'), digits.size() - 1);
+  if (digits.size() - first > 9) return std::nullopt;
+  return std::stoi(digits.substr(first));
 }
 
 bool is_hdf5_name(const fs::path& path) {
@@ -71,9 +78,11 @@ FileName FileName::of(const std::string& path) {
     stem = stem.stem();
   }
   const std::string number = stem.extension().string();
-  if (number.size() > 1 && all_digits(number.substr(1))) {
-    name.chunk = std::stoi(number.substr(1));
-    stem = stem.stem();
+  if (all_digits(number.substr(std::min<std::size_t>(number.size(), 1)))) {
+    if (const auto chunk = number_of(number.substr(1))) {
+      name.chunk = *chunk;
+      stem = stem.stem();
+    }
   }
   name.stem = stem.string();
   return name;
@@ -120,17 +129,44 @@ std::vector<std::string> all_chunks(const std::string& file, Index num_files,
   return files;
 }
 
-int snapshot_number(const std::string& stem) {
+namespace {
+
+/// None in a folder whose files may be opened, but not listed.
+std::vector<std::string> files_that_can_be_seen(const std::string& directory) {
+  try {
+    return files_in(directory.empty() ? "." : directory);
+  } catch (const FileError&) {
+    return {};
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> chunks_beyond(const std::vector<std::string>& files) {
+  if (files.size() < 2) return {};
+  const FileName first = FileName::of(files.front());
+  std::vector<std::string> beyond;
+  for (const std::string& path : files_that_can_be_seen(first.directory)) {
+    const FileName name = FileName::of(path);
+    if (name.stem == first.stem && name.extension == first.extension &&
+        name.chunk >= static_cast<int>(files.size()))
+      beyond.push_back(first.path_of_chunk(name.chunk));
+  }
+  std::sort(beyond.begin(), beyond.end());
+  return beyond;
+}
+
+std::optional<int> snapshot_number(const std::string& stem) {
   std::string last;
   for (std::size_t begin = 0; begin <= stem.size();) {
     const std::size_t end = std::min(stem.find('_', begin), stem.size());
     if (const std::string token = stem.substr(begin, end - begin); all_digits(token)) last = token;
     begin = end + 1;
   }
-  if (!last.empty()) return std::stoi(last);
+  if (!last.empty()) return number_of(last);
   const std::size_t letters = stem.find_last_not_of("0123456789");
   const std::string tail = letters == std::string::npos ? stem : stem.substr(letters + 1);
-  return tail.size() >= 3 && all_digits(tail) ? std::stoi(tail) : 0;
+  return tail.size() >= 3 ? number_of(tail) : 0;
 }
 
 }  // namespace zhalo::io

@@ -1,6 +1,7 @@
 /// From what the user typed to the files of a snapshot.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,11 @@ std::string find_first_file(const std::string& path);
 std::vector<std::string> all_chunks(const std::string& file, Index num_files,
                                     const std::string& whole = "snapshot");
 
-/// 7 for "snapshot_007", 28 for "snap_028_z000p000", 42 for "snap0042", 0 for "cosmo".
-int snapshot_number(const std::string& stem);
+/// Files in the same folder that have the names of further chunks; none of a snapshot in one file.
+std::vector<std::string> chunks_beyond(const std::vector<std::string>& files);
+
+/// 7 for "snapshot_007", 28 for "snap_028_z000p000", 42 for "snap0042", 0 for "cosmo". Nothing if
+/// the number has more than nine digits.
+std::optional<int> snapshot_number(const std::string& stem);
 
 }  // namespace zhalo::io

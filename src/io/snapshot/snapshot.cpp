@@ -19,6 +19,33 @@ Snapshot::Snapshot(std::shared_ptr<const State> state) : state_(std::move(state)
 
 const SnapshotInfo& Snapshot::info() const { return state_->info; }
 
+namespace {
+
+/// They are left over from another run, or the header is wrong.
+void warn_of_chunks_beyond(SnapshotInfo& info) {
+  const std::vector<std::string> beyond = chunks_beyond(info.files);
+  if (beyond.empty()) return;
+  info.warnings.push_back(fmt::format(
+      "'{}' {} not read: Header/NumFilesPerSnapshot says that the snapshot has {} files (remove "
+      "what is left over from another run, or repair the header)",
+      beyond.front(),
+      beyond.size() == 1 ? "is" : fmt::format("and {} more like it are", beyond.size() - 1),
+      info.files.size()));
+}
+
+void take_name(const FileName& name, SnapshotInfo& info) {
+  info.stem = name.stem;
+  const std::optional<int> number = snapshot_number(info.stem);
+  info.number = number.value_or(0);
+  if (!number)
+    info.warnings.push_back(
+        fmt::format("the number of '{}' is too large: results have the number 000 in their names "
+                    "(rename the snapshot, or say -o)",
+                    info.path));
+}
+
+}  // namespace
+
 Snapshot Snapshot::open(const std::string& path, const SnapshotOverrides& overrides) {
   auto state = std::make_shared<State>();
   SnapshotInfo& info = state->info;
@@ -30,8 +57,8 @@ Snapshot Snapshot::open(const std::string& path, const SnapshotOverrides& overri
     read_conventions(file, overrides, info);
     info.files = all_chunks(first, read_counts(file, dialect_of(info.code).times).num_files);
   }
-  info.stem = FileName::of(first).stem;
-  info.number = snapshot_number(info.stem);
+  warn_of_chunks_beyond(info);
+  take_name(FileName::of(first), info);
   survey_types(*state, overrides);
   settle_assumed_units(info);
   return Snapshot(std::move(state));

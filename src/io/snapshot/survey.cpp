@@ -207,13 +207,22 @@ TypeSummary summarise(int type, const TypeLayout& layout, double table_mass,
   if (const auto user = overrides.masses.find(type); user != overrides.masses.end()) {
     summary.mass_source = "user";
     summary.uniform_mass = user->second;
-  } else if (table_mass > 0) {
+  } else if (std::isfinite(table_mass) && table_mass > 0) {
     summary.mass_source = "MassTable";
     summary.uniform_mass = table_mass;
   } else if (!layout.mass.name.empty()) {
     summary.mass_source = layout.mass.name;
   }
   return summary;
+}
+
+/// Of one that is no mass; 0 is what codes write where masses are in datasets.
+void warn_of_table_mass(int type, double value, SnapshotInfo& info) {
+  const bool is_usable = std::isfinite(value) && value >= 0;
+  if (info.types[static_cast<std::size_t>(type)].count == 0 || is_usable) return;
+  info.warnings.push_back(
+      fmt::format("'{}': Header/MassTable has {:g} for type {}, which is no mass: it is not used",
+                  info.path, value, type));
 }
 
 /// `known` is the MassTable of the files before, for those types of which they have particles.
@@ -266,6 +275,7 @@ void survey_types(Snapshot::State& state, const SnapshotOverrides& overrides) {
   for (std::size_t type = 0; type < state.layouts.size(); ++type) {
     state.info.types.push_back(
         summarise(static_cast<int>(type), state.layouts[type], mass_table[type], overrides));
+    warn_of_table_mass(static_cast<int>(type), mass_table[type], state.info);
   }
   check_totals(state.info, first, state.info.notes);
 }
