@@ -1,6 +1,7 @@
 #include "apps/cli/command_line.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
@@ -70,6 +71,22 @@ CLI::Validator checks_value(const T&) {
 template <class T>
 CLI::Validator checks_value(const std::optional<T>&) {
   return {check_value<T>, ""};
+}
+
+/// All names of an option: "--device" and "--devices".
+std::string names_of(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return fmt::format("{}", fmt::join(names, " or "));
+}
+
+/// What is wrong with the number of an option's values.
+std::string why_mismatch(const CLI::App& app, const CLI::ArgumentMismatch& error) {
+  const std::string what = error.what();
+  const CLI::Option* option = app.get_option_no_throw(what.substr(0, what.find(':')));
+  if (option == nullptr || option->count() < 2) return what;
+  return fmt::format("{} is given {} times: give it once", names_of(*option), option->count());
 }
 
 class HelpFormat : public CLI::Formatter {
@@ -174,6 +191,9 @@ std::optional<std::string> CommandLine::parse(int argc, const char* const* argv)
   } catch (const CLI::ExtrasError&) {
     throw InputError(
         fmt::format("{} ({} --help shows the options)", parser_->why_extra(), app.get_name()));
+  } catch (const CLI::ArgumentMismatch& error) {
+    throw InputError(
+        fmt::format("{} ({} --help shows the options)", why_mismatch(app, error), app.get_name()));
   } catch (const CLI::ParseError& error) {
     throw InputError(fmt::format("{} ({} --help shows the options)", error.what(), app.get_name()));
   }

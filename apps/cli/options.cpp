@@ -77,7 +77,7 @@ void add_snapshot(CommandLine& command, CommonOptions& options) {
 void add_box_options(CommandLine& command, CommonOptions& options, RawCommonOptions& raw) {
   command.add_option("--periodic", raw.periodic, "auto (what the file says), yes or no", "WHICH");
   command.add_option("--box-size", options.box_length,
-                     "Side of the box [0, L)^3 instead of the file's", "L");
+                     "Side of the box [0, L)^3 instead of the file's; IntCoordinates span it", "L");
   command.add_flag("--wrap", options.wrap_all,
                    "Move any number of particles outside a periodic box into it");
 }

@@ -16,6 +16,8 @@ KnnOptions knn_options(const zhalo_neighbour_options& given) {
 }
 
 WithinOptions within_options(const zhalo_neighbour_options& given) {
+  validate(given.max_radius != 0,
+           "max_radius is 0 or not set (must be positive and finite to count within it)");
   const KnnOptions nearest = knn_options(given);
   return {.radius = nearest.max_radius, .include_self = nearest.include_self};
 }

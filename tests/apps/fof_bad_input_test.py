@@ -227,6 +227,18 @@ class BadInput(FofCase):
             file["PartType1/Coordinates"][:] = pos
         self.assert_refused([path], "3 of 1000 particles", "not finite", "particle 17")
 
+    def test_a_mass_that_is_none(self):
+        path = self.folder / "some_001.hdf5"
+        for value in (-1.0, np.nan):
+            with h5py.File(BAD / "outside.hdf5", "r") as source, h5py.File(path, "w") as file:
+                for name in source:
+                    source.copy(name, file)
+                file["Header"].attrs["MassTable"] = np.zeros_like(file["Header"].attrs["MassTable"])
+                masses = np.ones(1000)
+                masses[[17, 400]] = value
+                file["PartType1/Masses"] = masses
+            self.assert_refused([path], path, f"particle 17 of type 1 has the mass {value:g}")
+
     def test_real_catalogues(self):
         self.assert_refused([GADGET / "fof_tab_001.hdf5"], "catalogue", "not a snapshot")
         self.assert_refused([DATA / "swift-dm64" / "fof_output_0000.hdf5"], "not a snapshot")

@@ -92,7 +92,8 @@ struct QueryPoints {
 
 /// Looks for query points in a file. Empty if the path is no file with such a dataset, for example
 /// if it is a snapshot. Rank 0 looks and tells the others. Collective. FileError for a file that is
-/// damaged or not HDF5, InputError for a dataset of another shape or kind.
+/// damaged or not HDF5, InputError for a dataset of another shape or kind, or a file with neither
+/// this dataset nor the /Header of a snapshot.
 std::optional<QueryPoints> find_query_points(const Communicator& comm, const std::string& path);
 
 /// Reads this rank's equal share of the query points, as one range of type no_type. Collective.

@@ -26,6 +26,11 @@ std::optional<QueryPoints> look_into(const std::string& path) {
   if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
   const hdf5::InputFile file(path);
   const auto shape = file.shape(dataset);
+  if (!shape && !file.has("Header"))
+    throw InputError(fmt::format(
+        "'{}' is no list of points, which has a dataset /{} of shape (N, 3), and no snapshot, "
+        "which has a /Header",
+        path, dataset));
   if (!shape) return std::nullopt;
   file.check_readable(dataset);
   if (shape->extent.size() != 2 || shape->extent[1] != 3 || shape->kind != hdf5::Kind::real) {

@@ -40,7 +40,14 @@ class FixedPointSum {
 
 constexpr Index block_size = 1 << 20;
 
-using Visit = std::function<void(Span<const double>)>;
+/// Masses, and where they are.
+struct MassBlock {
+  Span<const double> masses;
+  int type;
+  Index first;  ///< particle of the type
+};
+
+using Visit = std::function<void(const MassBlock&)>;
 
 /// Shows the masses of a rank's share to `visit`, block by block.
 void for_each_block(const Snapshot& snapshot, const std::vector<TypeRange>& ranges,
@@ -50,16 +57,23 @@ void for_each_block(const Snapshot& snapshot, const std::vector<TypeRange>& rang
     for (Index done = 0; done < range.count; done += block_size) {
       const Span<double> part(block.data(), std::min(block_size, range.count - done));
       snapshot.read_masses(range.type, range.first + done, part);
-      visit(part);
+      visit({part, range.type, range.first + done});
     }
   }
 }
 
 void widen(MassSummary& summary, double mass) {
-  if (!std::isfinite(mass) || mass < 0)
-    throw InputError(fmt::format("the mass {} of a particle is negative or not finite", mass));
   summary.min = std::min(summary.min, mass);
   summary.max = std::max(summary.max, mass);
+}
+
+bool is_mass(double mass) { return std::isfinite(mass) && mass >= 0; }
+
+[[noreturn]] void refuse_mass(const Snapshot& snapshot, const MassBlock& block, Index at) {
+  throw InputError(
+      fmt::format("'{}': particle {} of type {} has the mass {}, which is negative or not finite "
+                  "(NaN or infinite): repair the snapshot, or leave the particle out",
+                  snapshot.info().path, block.first + at, block.type, block.masses[at]));
 }
 
 /// The types whose masses must be read: this rank's share of them.
@@ -87,8 +101,11 @@ MassSummary scan_masses(const Snapshot& snapshot, const std::vector<int>& types,
     summary.count += here.count;
     if (here.uniform_mass) widen(summary, *here.uniform_mass);
   }
-  for_each_block(snapshot, ranges, [&](Span<const double> block) {
-    for (const double mass : block) widen(summary, mass);
+  for_each_block(snapshot, ranges, [&](const MassBlock& block) {
+    for (Index i = 0; i < block.masses.size(); ++i) {
+      if (!is_mass(block.masses[i])) refuse_mass(snapshot, block, i);
+      widen(summary, block.masses[i]);
+    }
   });
   return summary;
 }
@@ -99,8 +116,8 @@ double sum_masses(const Communicator& comm, const Snapshot& snapshot, const std:
   std::frexp(largest, &exponent);  // masses times 2^-exponent are below 1, exactly
   FixedPointSum sum;
   for_each_block(snapshot, listed_ranges(comm, snapshot.info(), types),
-                 [&](Span<const double> block) {
-                   for (const double mass : block) sum.add(std::ldexp(mass, -exponent));
+                 [&](const MassBlock& block) {
+                   for (const double mass : block.masses) sum.add(std::ldexp(mass, -exponent));
                  });
   double total = std::ldexp(sum.total(comm), exponent);
   for (const int type : types) {

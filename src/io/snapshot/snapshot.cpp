@@ -186,7 +186,13 @@ void read_any_masses(const Snapshot::State& state, int type, Index first, Span<R
     std::fill(mass.begin(), mass.end(), static_cast<Real>(*summary.uniform_mass));
     return;
   }
-  read_column(state, request, existing(state, type, &TypeLayout::mass, "masses"), mass);
+  const Column& column = state.layouts[static_cast<std::size_t>(type)].mass;
+  if (num > 0 && column.name.empty())
+    throw InputError(
+        fmt::format("'{}' has no masses of particle type {}: Header/MassTable has no mass for it, "
+                    "and there is no /PartType{}/Masses",
+                    state.info.path, type, type));
+  read_column(state, request, column, mass);
 }
 
 /// Some codes store unsigned ids as signed ones. HDF5 would make 0 of what is negative: such ids

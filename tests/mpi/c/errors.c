@@ -161,6 +161,9 @@ static void check_searches(const zhalo_domain* domain) {
   options = (zhalo_neighbour_options){.max_radius = -1};
   EXPECT_STATUS(zhalo_find_neighbours(domain, &options, &neighbours), ZHALO_INPUT_ERROR);
   EXPECT(neighbours == NULL);
+  int64_t counts[num];
+  EXPECT_ERROR(zhalo_count_within(domain, NULL, NULL, counts, num), ZHALO_INPUT_ERROR,
+               "max_radius is 0 or not set");
   EXPECT_ERROR(zhalo_find_groups(NULL, 0.1, &groups), ZHALO_INPUT_ERROR, "domain is null");
 
   EXPECT_OK(zhalo_find_neighbours(domain, NULL, &neighbours));
