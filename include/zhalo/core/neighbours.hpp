@@ -198,10 +198,9 @@ struct ReduceRow : HeldFunctor<Functor> {
 
 /// Calls functor(neighbours of the row, i, each column at these neighbours) for each neighbour i.
 template <class Real, class Functor, class... Columns>
-struct VisitPairs {
+struct VisitPairs : HeldFunctor<Functor> {
   NeighbourRows<Real> rows;
   SearchColumns<Columns...> columns;
-  Functor functor;
 
   ZHALO_HD void operator()(Index row) const { visit(rows[row], columns); }
 
@@ -215,7 +214,7 @@ struct VisitPairs {
   template <class... Bound>
   ZHALO_HD void visit(const Neighbours<Real>& near, const SearchColumns<>&,
                       const Bound&... bound) const {
-    for (Index i = 0; i < near.size(); ++i) functor(near, i, bound...);
+    for (Index i = 0; i < near.size(); ++i) this->functor()(near, i, bound...);
   }
 };
 

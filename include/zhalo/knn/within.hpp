@@ -87,7 +87,7 @@ void visit_pairs(const Context& context, const KnnTargets<Real>& targets, const 
   while (lists.queue_next()) {
     for_each(context.exec, lists.rows().num,
              VisitPairs<Real, Functor, Columns...>{
-                 lists.rows(), search_columns<Real, Columns...>(lists), whole.functor});
+                 {whole.functor}, lists.rows(), search_columns<Real, Columns...>(lists)});
   }
 }
 
