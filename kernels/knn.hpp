@@ -169,19 +169,6 @@ struct QuantityColumns {
   int dimensions = 3;
 };
 
-/// The table of built-in reductions: call(reduction) with the one that is wanted. A new one is a
-/// functor and a Quantity in zhalo/core/reductions.hpp and a row here.
-template <int dimensions, class Call>
-auto with_reduction(const QuantityOptions& wanted, const Call& call) {
-  switch (wanted.quantity) {
-    case Quantity::kth_radius: break;
-    case Quantity::mean_radius: return call(MeanRadius{});
-    case Quantity::density: return call(SphDensity{{wanted.kernel, dimensions}});
-    case Quantity::velocity_dispersion: return call(VelocityDispersion<dimensions>{});
-  }
-  return call(KthRadius{});
-}
-
 /// Columns that a reduction takes behind the neighbours: none, masses, or masses and velocities.
 template <class Reduction>
 inline constexpr int num_columns_of =

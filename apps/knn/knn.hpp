@@ -41,17 +41,6 @@ struct Options : app::CommonOptions {
 /// anything that makes no sense by itself.
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv);
 
-/// What the command says of a reduction.
-struct QuantityTraits {
-  Quantity quantity = Quantity::kth_radius;
-  const char* word = "";     ///< on the command line
-  const char* dataset = "";  ///< in the files
-  io::Meaning meaning;       ///< how it scales, and its definition
-};
-
-const std::vector<QuantityTraits>& all_reductions();
-const QuantityTraits& traits_of(Quantity quantity);
-
 /// "cubic spline", "Wendland C2", "Wendland C4".
 std::string name_of(SphKernel kernel);
 

@@ -43,7 +43,7 @@ constexpr const char* examples =
 
 void add_search_options(app::CommandLine& command, Options& options, RawOptions& raw) {
   std::vector<const char*> words;
-  for (const QuantityTraits& traits : all_reductions()) words.push_back(traits.word);
+  for (const QuantityTraits& traits : quantity_table) words.push_back(traits.word);
   command.add_option("-k", options.k, "Neighbours of each particle, 1 to 4096 [32]", "K");
   command.add_option("--types", raw.types, "Particle types to search, such as 1 or 0,1,4 [1]",
                      "T,..");
@@ -65,7 +65,7 @@ void add_search_options(app::CommandLine& command, Options& options, RawOptions&
 
 std::vector<Quantity> parse_reductions(const std::vector<std::string>& lists) {
   std::vector<std::pair<const char*, Quantity>> known;
-  for (const QuantityTraits& traits : all_reductions())
+  for (const QuantityTraits& traits : quantity_table)
     known.emplace_back(traits.word, traits.quantity);
   std::vector<Quantity> reductions;
   for (const std::string& list : lists) {

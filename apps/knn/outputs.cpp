@@ -89,10 +89,11 @@ io::ResultColumn index_column(const Plan& plan, Span<const Index> values) {
 }
 
 io::ResultColumn reduced_column(const Plan& plan, Quantity quantity, Span<const double> values) {
+  const QuantityTraits& traits = traits_of(quantity);
   io::ResultColumn column;
-  column.name = traits_of(quantity).dataset;
+  column.name = traits.dataset;
   column.values = values;
-  column.meaning = traits_of(quantity).meaning;
+  column.meaning = io::meaning_of(traits.unit, traits.text);
   column.notes = common_notes(plan);
   if (quantity == Quantity::density)
     column.notes.push_back({"Kernel", name_of(plan.options.kernel)});

@@ -11,48 +11,6 @@
 
 namespace zhalo::knn_app {
 
-const std::vector<QuantityTraits>& all_reductions() {
-  static const std::vector<QuantityTraits> all{
-      {.quantity = Quantity::kth_radius,
-       .word = "kth",
-       .dataset = "KthRadius",
-       .meaning = {.a = 1,
-                   .h = -1,
-                   .length = 1,
-                   .text = "Distance of the K-th nearest particle; infinite where there are "
-                           "fewer"}},
-      {.quantity = Quantity::mean_radius,
-       .word = "mean-radius",
-       .dataset = "MeanRadius",
-       .meaning = {.a = 1,
-                   .h = -1,
-                   .length = 1,
-                   .text = "Mean distance of the K nearest particles, a particle itself left "
-                           "out; 0 where there are none"}},
-      {.quantity = Quantity::density,
-       .word = "density",
-       .dataset = "Density",
-       .meaning = {.a = -3,
-                   .h = 2,
-                   .length = -3,
-                   .mass = 1,
-                   .text = "SPH density: sum of the neighbours' masses times W(r, H), H being "
-                           "the distance of the last neighbour"}},
-      {.quantity = Quantity::velocity_dispersion,
-       .word = "sigma-v",
-       .dataset = "VelocityDispersion",
-       .meaning = {.velocity = 1,
-                   .text = "Velocity dispersion of the neighbours along one axis, sqrt(sum m |v "
-                           "- V|^2 / (3 M)), peculiar"}}};
-  return all;
-}
-
-const QuantityTraits& traits_of(Quantity quantity) {
-  const auto& all = all_reductions();
-  return *std::find_if(all.begin(), all.end(),
-                       [&](const QuantityTraits& traits) { return traits.quantity == quantity; });
-}
-
 std::string name_of(SphKernel kernel) {
   switch (kernel) {
     case SphKernel::cubic_spline: return "cubic spline";

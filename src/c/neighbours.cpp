@@ -22,20 +22,20 @@ WithinOptions within_options(const zhalo_neighbour_options& given) {
   return {.radius = nearest.max_radius, .include_self = nearest.include_self};
 }
 
-// The constants of C are those of the table of reductions (kernels/knn.hpp).
+// The constants of C are those of zhalo/core/reductions.hpp.
 constexpr auto last_kernel = SphKernel::wendland_c4;
 static_assert(ZHALO_KTH_RADIUS == static_cast<int>(Quantity::kth_radius) &&
               ZHALO_MEAN_RADIUS == static_cast<int>(Quantity::mean_radius) &&
               ZHALO_DENSITY == static_cast<int>(Quantity::density) &&
-              ZHALO_VELOCITY_DISPERSION == static_cast<int>(last_quantity));
+              ZHALO_VELOCITY_DISPERSION == static_cast<int>(Quantity::velocity_dispersion) &&
+              ZHALO_NUM_QUANTITIES == std::size(quantity_table));
 static_assert(ZHALO_CUBIC_SPLINE == static_cast<int>(SphKernel::cubic_spline) &&
               ZHALO_WENDLAND_C2 == static_cast<int>(SphKernel::wendland_c2) &&
               ZHALO_WENDLAND_C4 == static_cast<int>(last_kernel));
 
 QuantityOptions quantity_options(const zhalo_neighbour_options& given) {
-  return {
-      static_cast<Quantity>(one_of(given.quantity, static_cast<int>(last_quantity), "quantity")),
-      static_cast<SphKernel>(one_of(given.kernel, static_cast<int>(last_kernel), "kernel"))};
+  return {static_cast<Quantity>(one_of(given.quantity, ZHALO_NUM_QUANTITIES - 1, "quantity")),
+          static_cast<SphKernel>(one_of(given.kernel, static_cast<int>(last_kernel), "kernel"))};
 }
 
 /// The particles of a species of a domain, as this rank gave them; what was outside a periodic axis

@@ -21,6 +21,7 @@ enum {
   /// The dispersion of the neighbours' velocities along one axis, weighted by mass. 0 if there is
   /// no neighbour. ZHALO_INPUT_ERROR if a particle has no velocity.
   ZHALO_VELOCITY_DISPERSION = 3,
+  ZHALO_NUM_QUANTITIES  ///< how many there are
 };
 /// The SPH kernel of ZHALO_DENSITY: Monaghan & Lattanzio (1985), Dehnen & Aly (2012).
 enum {

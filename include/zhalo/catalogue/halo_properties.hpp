@@ -23,20 +23,12 @@ struct HaloProperties {
   double max_radius = 0;  ///< max |r - c|
 };
 
-/// The unit of a property in files: its powers of mass, length and velocity. Where velocities are
-/// not known, a property with a power of velocity is NaN, and files leave it out.
-struct HaloUnit {
-  int mass = 0;
-  int length = 0;
-  int velocity = 0;
-  int scale_factor = 0;  ///< files have the property times this power of the scale factor
-};
-
-/// A dataset of /Group: which property it shows, its name, unit and description.
+/// A dataset of /Group: which property it shows, its name, unit and description. Where velocities
+/// are not known, a property with a power of velocity is NaN, and files leave it out.
 struct HaloColumn {
   std::variant<double HaloProperties::*, Vec3d HaloProperties::*> property;
   const char* dataset;
-  HaloUnit unit;
+  UnitPowers unit;
   const char* text;
 };
 

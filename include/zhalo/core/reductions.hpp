@@ -2,7 +2,9 @@
 /// neighbour_quantity.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "zhalo/core/neighbours.hpp"
 
@@ -134,7 +136,9 @@ struct VelocityDispersion {
   }
 };
 
-/// The quantities that knn and neighbour_quantity compute.
+/// The quantities that knn and neighbour_quantity compute. A new one needs a functor above, its
+/// name behind the others, a row of quantity_table and of with_reduction below, and its number for
+/// C in zhalo/c/neighbours.h.
 enum class Quantity {
   kth_radius,   ///< distance to the k-th neighbour (KthRadius)
   mean_radius,  ///< mean distance, without the query itself (MeanRadius)
@@ -142,12 +146,63 @@ enum class Quantity {
   /// Along one axis (VelocityDispersion). InputError if a segment has no velocities.
   velocity_dispersion
 };
-/// A new one is put behind it.
-inline constexpr auto last_quantity = Quantity::velocity_dispersion;
 
 struct QuantityOptions {
   Quantity quantity = Quantity::kth_radius;
   SphKernel kernel = SphKernel::cubic_spline;  ///< for the density
 };
+
+/// How the command knn and its files show a quantity.
+struct QuantityTraits {
+  Quantity quantity;
+  const char* word;     ///< on the command line
+  const char* dataset;  ///< in the files
+  UnitPowers unit;
+  const char* text;  ///< its definition
+};
+
+inline constexpr QuantityTraits quantity_table[] = {
+    {Quantity::kth_radius,
+     "kth",
+     "KthRadius",
+     {.length = 1},
+     "Distance of the K-th nearest particle; infinite where there are fewer"},
+    {Quantity::mean_radius,
+     "mean-radius",
+     "MeanRadius",
+     {.length = 1},
+     "Mean distance of the K nearest particles, a particle itself left out; 0 where there are "
+     "none"},
+    {Quantity::density,
+     "density",
+     "Density",
+     {.mass = 1, .length = -3},
+     "SPH density: sum of the neighbours' masses times W(r, H), H being the distance of the last "
+     "neighbour"},
+    {Quantity::velocity_dispersion,
+     "sigma-v",
+     "VelocityDispersion",
+     {.velocity = 1},
+     "Velocity dispersion of the neighbours along one axis, sqrt(sum m |v - V|^2 / (3 M)), "
+     "peculiar"},
+};
+
+/// Its row of the table.
+constexpr const QuantityTraits& traits_of(Quantity quantity) {
+  return *std::find_if(std::begin(quantity_table), std::end(quantity_table),
+                       [=](const QuantityTraits& row) { return row.quantity == quantity; });
+}
+
+/// The functors of the quantities: call(reduction) with the one that is wanted.
+template <int dimensions, class Call>
+auto with_reduction(const QuantityOptions& wanted, const Call& call) {
+  switch (wanted.quantity) {
+    case Quantity::kth_radius: break;
+    case Quantity::mean_radius: return call(MeanRadius{});
+    case Quantity::density: return call(SphDensity{{wanted.kernel, dimensions}});
+    case Quantity::velocity_dispersion: return call(VelocityDispersion<dimensions>{});
+  }
+  return call(KthRadius{});
+}
 
 }  // namespace zhalo

@@ -1,5 +1,6 @@
-/// Index types and small vectors. Counts over all ranks are 64-bit. Indices in the sorted array of
-/// one rank are 32-bit, which halves the memory of sort, tree and union-find (docs/decisions.md).
+/// Index types, small vectors and units. Counts over all ranks are 64-bit. Indices in the sorted
+/// array of one rank are 32-bit, which halves the memory of sort, tree and union-find
+/// (docs/decisions.md).
 #pragma once
 
 #include <cstddef>
@@ -50,5 +51,13 @@ struct Vec {
 };
 
 using Vec3d = Vec<double, 3>;
+
+/// The unit of a number in files: its powers of mass, length and velocity.
+struct UnitPowers {
+  int mass = 0;
+  int length = 0;
+  int velocity = 0;
+  int scale_factor = 0;  ///< files have the number times this power of the scale factor
+};
 
 }  // namespace zhalo

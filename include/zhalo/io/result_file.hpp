@@ -20,6 +20,16 @@ struct Meaning {
   std::string text{};
 };
 
+/// Of a number with this unit. Lengths are comoving; they and masses are divided by h.
+inline Meaning meaning_of(const UnitPowers& unit, std::string text) {
+  return {.a = static_cast<double>(unit.length - unit.scale_factor),
+          .h = static_cast<double>(-unit.length - unit.mass),
+          .length = static_cast<double>(unit.length),
+          .mass = static_cast<double>(unit.mass),
+          .velocity = static_cast<double>(unit.velocity),
+          .text = std::move(text)};
+}
+
 /// A named value that is written as an attribute.
 struct Note {
   std::string name;

@@ -97,16 +97,6 @@ std::vector<double> column_of(const Catalogue& catalogue, const HaloColumn& colu
   return values;
 }
 
-Meaning meaning_of(const HaloColumn& column) {
-  const HaloUnit& unit = column.unit;
-  return {.a = static_cast<double>(unit.length - unit.scale_factor),
-          .h = static_cast<double>(-unit.length - unit.mass),
-          .length = static_cast<double>(unit.length),
-          .mass = static_cast<double>(unit.mass),
-          .velocity = static_cast<double>(unit.velocity),
-          .text = column.text};
-}
-
 Index longest(const Catalogue& catalogue) {
   return catalogue.length.empty()
              ? 0
@@ -152,7 +142,7 @@ void GroupTable::append_numbers(std::vector<FileColumn>& columns,
                                 const Placement& placement) const {
   const auto append = [&](const std::string& name, const hdf5::DatasetView& cells,
                           std::string text) {
-    columns.push_back({"Group/" + name, cells, &placement, of_number(std::move(text))});
+    columns.push_back({"Group/" + name, cells, &placement, Meaning{.text = std::move(text)}});
   };
   append("GroupLen", lengths(catalogue_->length, narrow_length_, 1), "Number of members");
   append("GroupLenType", lengths(length_by_type_, narrow_length_by_type_, num_columns_),
@@ -177,12 +167,13 @@ void GroupTable::append_properties(std::vector<FileColumn>& columns,
     columns.push_back(
         {std::string("Group/") + name, cells_of(values, width), &placement, std::move(meaning)});
   };
-  append("GroupMassType", mass_by_type_, num_columns_, of_mass("Mass by particle type"));
+  append("GroupMassType", mass_by_type_, num_columns_,
+         meaning_of({.mass = 1}, "Mass by particle type"));
   for (std::size_t i = 0; i < properties_.size(); ++i) {
     const HaloColumn& column = halo_columns[i];
     if (column.unit.velocity != 0 && !catalogue_->has_velocities) continue;
     const bool is_vector = std::holds_alternative<Vec3d HaloProperties::*>(column.property);
-    append(column.dataset, properties_[i], is_vector ? 3 : 1, meaning_of(column));
+    append(column.dataset, properties_[i], is_vector ? 3 : 1, meaning_of(column.unit, column.text));
   }
 }
 

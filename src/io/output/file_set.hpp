@@ -62,15 +62,6 @@ class Placement {
   std::vector<Index> first_of_file_;  // one more than files
 };
 
-inline Meaning of_length(std::string text) {
-  return {.a = 1, .h = -1, .length = 1, .text = std::move(text)};
-}
-inline Meaning of_mass(std::string text) { return {.h = -1, .mass = 1, .text = std::move(text)}; }
-inline Meaning of_velocity(double a, std::string text) {
-  return {.a = a, .velocity = 1, .text = std::move(text)};
-}
-inline Meaning of_number(std::string text) { return {.text = std::move(text)}; }
-
 /// The attributes that GADGET-4 gives its datasets, and the unit in words.
 void write_meaning(hdf5::OutputFile& file, const std::string& dataset, const Units& units,
                    const Meaning& meaning);

@@ -205,15 +205,16 @@ void write_particles(StagedFiles& files, const std::string& name,
   set.units = info.units;
   set.single_is_whole = true;
   const std::string group = group_of_type(particles.type) + "/";
-  const Placement* placement = &rows.front().placement;
   set.columns = {
       column_of(group + "Coordinates", Span<const Real>(columns.pos), 3,
-                of_length("comoving position")),
+                meaning_of({.length = 1}, "comoving position")),
       column_of(group + "Velocities", Span<const Real>(columns.velocity), 3,
-                of_velocity(0.5, "peculiar velocity divided by the root of the scale factor")),
+                {.a = 0.5,
+                 .velocity = 1,
+                 .text = "peculiar velocity divided by the root of the scale factor"}),
       column_of(group + "ParticleIDs", Span<const std::uint64_t>(particles.id, particles.num), 1,
-                of_number("id"))};
-  for (FileColumn& column : set.columns) column.placement = placement;
+                {.text = "id"})};
+  for (FileColumn& column : set.columns) column.placement = &rows.front().placement;
   set.write_header = [&](OutputFile& file, const FileView& view) {
     write_frame(file, view.num_files, info);
     file.attribute("Header", "MassTable", masses);

@@ -235,13 +235,13 @@ void compare_quantities(const Both<Real>& both, const Species<Real>& points,
   const zhalo_particles of_points = points.in_c();
   const Particles<Real> queries = points.in_cpp(), particles = targets.in_cpp();
   const KnnOptions nearest{.k = 6, .max_radius = 0.2};
-  for (int number = 0; number <= static_cast<int>(last_quantity); ++number) {
-    const auto quantity = static_cast<Quantity>(number);
+  for (const QuantityTraits& traits : quantity_table) {
+    const auto number = static_cast<int>(traits.quantity);
     for (const auto kernel :
          {SphKernel::cubic_spline, SphKernel::wendland_c2, SphKernel::wendland_c4}) {
-      const QuantityOptions wanted{quantity, kernel};
+      const QuantityOptions wanted{traits.quantity, kernel};
       const zhalo_neighbour_options in_c{
-          6, 0, 0.2, 1 - species, species, static_cast<int>(quantity), static_cast<int>(kernel)};
+          6, 0, 0.2, 1 - species, species, number, static_cast<int>(kernel)};
       const auto compute = [&](const zhalo_particles* given) {
         return [&, given](double* to, Index room) {
           return zhalo_compute_from_neighbours(both.in_c_domain, given, &in_c, to, room);
