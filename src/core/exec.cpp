@@ -40,10 +40,6 @@ Exec cuda_exec(int device, CUstream_st* stream) {
   return Cuda{device, stream, std::make_shared<MemoryPool>(kernels::device_memory(device))};
 }
 
-Exec automatic_exec(int threads) {
-  return query_devices().num_devices > 0 ? cuda_exec() : host_exec(threads);
-}
-
 std::string describe(const Exec& exec) {
   if (const auto* host = std::get_if<Host>(&exec)) {
     const int threads = host->threads > 0 ? host->threads : available_threads();

@@ -32,8 +32,6 @@ struct ExchangePeer {
   Index received_planes = 0;
   Index receive_buffer = 0;  ///< where the peer's block lies in this rank's receive buffer memory
   Index receive_buffer_there = 0;  ///< where this rank's block lies in the peer's
-
-  Index received_size() const { return received_per_plane * received_planes; }
 };
 
 /// An exchange among a group of ranks, seen from one of them.

@@ -44,9 +44,6 @@ Exec host_exec(int threads = 0);
 /// Device number `device`, with a new memory pool. DeviceError if the device cannot be used.
 Exec cuda_exec(int device = 0, CUstream_st* stream = nullptr);
 
-/// The first visible device if there is one, else the host with `threads` threads.
-Exec automatic_exec(int threads = 0);
-
 /// For example "host, 8 threads, AVX3" or "cuda device 0, NVIDIA H200".
 std::string describe(const Exec& exec);
 

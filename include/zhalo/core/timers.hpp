@@ -41,11 +41,6 @@ class Timers {
     }
   }
   const std::vector<Phase>& phases() const { return phases_; }
-  double total() const {
-    double seconds = 0;
-    for (const Phase& phase : phases_) seconds += phase.seconds;
-    return seconds;
-  }
 
  private:
   friend class ScopedTimer;

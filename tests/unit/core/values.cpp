@@ -132,19 +132,6 @@ TEMPLATE_TEST_CASE("errors are all zhalo::Error, and std::runtime_error", "", In
   CHECK_THROWS_WITH(fail(), "words");
 }
 
-TEST_CASE("Timers: phases in the order of their first run, sums over runs") {
-  Timers timers;
-  CHECK(timers.total() == 0);
-  timers.add("sort", 1);
-  timers.add("link", 2);
-  timers.add("sort", 0.5);
-  REQUIRE(timers.phases().size() == 2);
-  CHECK(timers.phases()[0].name == "sort");
-  CHECK(timers.phases()[0].seconds == 1.5);
-  CHECK(timers.phases()[1].name == "link");
-  CHECK(timers.total() == 3.5);
-}
-
 TEST_CASE(
     "ScopedTimer: adds what passed, also when an exception ends the scope, and needs no Timers") {
   Timers timers;
