@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "src/comm/affinity.hpp"
+#include "src/comm/state.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <mpi.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <exception>
@@ -28,6 +29,10 @@ MPI_Comm mpi_handle(const Communicator& comm);
 /// A communicator of these ranks. Collective.
 Communicator make_communicator(std::unique_ptr<Network> network,
                                const CommunicatorOptions& options);
+
+/// fair_threads() of the rank that may run on the cores `mine`; `all` are the sets of all ranks of
+/// the machine, `mine` among them.
+int fair_threads_of(const cpu_set_t& mine, const std::vector<cpu_set_t>& all);
 
 /// Whether all ranks of a communicator throw this error.
 bool is_agreed(const std::exception& error);

@@ -1,5 +1,5 @@
-/// What the threads of a ThreadNetwork share: mailboxes for messages, and rounds of collective
-/// operations.
+/// Ranks that are threads of one process, and what they share: mailboxes for messages, and rounds
+/// of collective operations.
 #pragma once
 
 #include <atomic>
@@ -83,8 +83,11 @@ class ThreadGroup {
   /// The group of `size` of these ranks, which all ask for it once with the same number and colour.
   std::shared_ptr<ThreadGroup> part(Index number, int colour, int size);
 
+  /// From now on all ranks that wait, or begin to wait, throw a CommunicationError with the first
+  /// `why`.
   void give_up(const std::string& why) noexcept;
   bool is_given_up() const { return is_given_up_.load(std::memory_order_acquire); }
+  /// The first `why`; empty: none.
   std::string why_given_up() const;
   /// CommunicationError if some rank has given up.
   void check() const;
@@ -103,5 +106,8 @@ class ThreadGroup {
   std::string why_given_up_;
   std::atomic<bool> is_given_up_{false};
 };
+
+/// The end of one rank, for the thread that is this rank.
+std::unique_ptr<Network> make_thread_network(std::shared_ptr<ThreadGroup> group, int rank);
 
 }  // namespace zhalo

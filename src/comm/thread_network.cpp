@@ -1,5 +1,3 @@
-#include "src/comm/thread_network.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -277,16 +275,8 @@ class ThreadNetwork final : public Network {
 
 }  // namespace
 
-std::shared_ptr<ThreadGroup> make_thread_group(int num_ranks) {
-  return std::make_shared<ThreadGroup>(num_ranks);
-}
-
 std::unique_ptr<Network> make_thread_network(std::shared_ptr<ThreadGroup> group, int rank) {
   return std::make_unique<ThreadNetwork>(std::move(group), rank, std::vector<int>{});
 }
-
-void give_up(ThreadGroup& group, const std::string& why) noexcept { group.give_up(why); }
-bool is_given_up(const ThreadGroup& group) { return group.is_given_up(); }
-std::string why_given_up(const ThreadGroup& group) { return group.why_given_up(); }
 
 }  // namespace zhalo

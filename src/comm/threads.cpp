@@ -16,7 +16,7 @@
 
 #include "kernels/memory.hpp"
 #include "src/comm/state.hpp"
-#include "src/comm/thread_network.hpp"
+#include "src/comm/thread_group.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo {
@@ -43,7 +43,7 @@ class Team {
   using Work = std::function<void(int rank, std::unique_ptr<Network> network)>;
 
   Team(int num_ranks, Work work)
-      : group_(make_thread_group(num_ranks)),
+      : group_(std::make_shared<ThreadGroup>(num_ranks)),
         work_(std::move(work)),
         states_(static_cast<std::size_t>(num_ranks)) {}
 
@@ -53,7 +53,7 @@ class Team {
       work_(rank, make_thread_network(group_, rank));
     } catch (const std::exception& e) {
       error = std::current_exception();
-      if (!is_agreed(e)) give_up(*group_, e.what());
+      if (!is_agreed(e)) group_->give_up(e.what());
     }
     const std::lock_guard lock(mutex_);
     ThreadState& state = states_[static_cast<std::size_t>(rank)];
@@ -64,7 +64,7 @@ class Team {
 
   /// For a thread that could not be started: the others need not wait for it.
   void leave_out(int first_rank, const std::string& why) {
-    give_up(*group_, why);
+    group_->give_up(why);
     const std::lock_guard lock(mutex_);
     for (auto rank = static_cast<std::size_t>(first_rank); rank < states_.size(); ++rank)
       states_[rank].has_ended = true;
@@ -77,7 +77,7 @@ class Team {
     std::unique_lock lock(mutex_);
     while (!changed_.wait_for(lock, look, [&] { return have_all_ended(); })) {
       if (latest && Clock::now() > *latest) break;
-      if (!latest && is_given_up(*group_))
+      if (!latest && group_->is_given_up())
         latest = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                     std::chrono::duration<double>(seconds_to_leave));
     }
@@ -89,7 +89,7 @@ class Team {
   /// Of the lowest rank that has more to say than why all gave up; else of the lowest rank; null:
   /// none.
   std::exception_ptr error() {
-    const std::string why = why_given_up(*group_);
+    const std::string why = group_->why_given_up();
     const std::lock_guard lock(mutex_);
     std::exception_ptr first;
     for (const ThreadState& state : states_) {

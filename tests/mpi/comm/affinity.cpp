@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "src/comm/affinity.hpp"
+#include "src/comm/state.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace {
