@@ -9,7 +9,6 @@
 #include <fstream>
 #include <string_view>
 
-#include "src/io/hdf5/present.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io::hdf5 {

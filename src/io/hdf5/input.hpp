@@ -80,6 +80,18 @@ struct Rows {
   Index count = 0;
 };
 
+/// What is missing of these rows of an open dataset, in words; empty if nothing is. Where numbers
+/// are missing, HDF5 reads zeros or a fill value without a word. `path` is the dataset's file.
+///
+/// Looks at chunks and contiguous data that were never written, at external files that are missing
+/// or too short, and at virtual datasets: at gaps between their parts, and at what the files of
+/// these parts hold. HDF5 does not say whether a part of a contiguous or compact dataset was
+/// written.
+std::string missing_part(hid_t dataset, const std::string& path, Rows rows);
+/// A quicker look, at virtual datasets only: the first file of their parts that does not exist;
+/// empty if all do.
+std::string missing_file(hid_t dataset, const std::string& path);
+
 /// Throws FileError with the path in every message. Several threads may read files, also the same
 /// one, each by an object of its own.
 class InputFile {

@@ -1,5 +1,3 @@
-#include "src/io/hdf5/present.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <vector>
+
+#include "src/io/hdf5/input.hpp"
 
 namespace zhalo::io::hdf5 {
 
