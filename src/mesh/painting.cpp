@@ -10,6 +10,7 @@
 
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/painted_cells.hpp"
 #include "src/mesh/particle_route.hpp"
@@ -265,5 +266,22 @@ template void Painting<float>::paint(const OwnCells<float>&, const Vec3d&) const
 template void Painting<float>::paint(const OwnCells<double>&, const Vec3d&) const;
 template void Painting<double>::paint(const OwnCells<float>&, const Vec3d&) const;
 template void Painting<double>::paint(const OwnCells<double>&, const Vec3d&) const;
+
+template <class T, class Real>
+PaintReport paint(const Context& context, const Particles<Real>& particles, Field<T>& field,
+                  const PaintOptions& options) {
+  return together(context.comm, [&] {
+    const Painting<Real> painting(context, field.decomposition(), particles, options);
+    if (field.layout().size != field.cells().size())  // ghosts become 0
+      kernels::on(context.exec, [&](const auto& e) { kernels::clear(e, field.span()); });
+    painting.paint(own_cells(field), options.shift);
+    return painting.report();
+  });
+}
+
+#define ZHALO_PAINT(T, Real)                                                    \
+  template PaintReport paint(const Context&, const Particles<Real>&, Field<T>&, \
+                             const PaintOptions&);
+ZHALO_FOR_REAL_PAIRS(ZHALO_PAINT)
 
 }  // namespace zhalo
