@@ -8,6 +8,7 @@
 #include "apps/cli/run_files.hpp"
 #include "apps/ics/ics.hpp"
 #include "zhalo/core/error.hpp"
+#include "zhalo/core/memory_need.hpp"
 
 namespace zhalo::ics_app {
 namespace {
@@ -136,6 +137,17 @@ Plan plan_run(const Context& context, const Options& options) {
   check_memory(context, plan);
   app::check_device_need(context, device_need(plan), options.dry_run, plan.warnings);
   return plan;
+}
+
+// The calls of run.cpp, one after the other.
+app::DeviceNeed device_need(const Plan& plan) {
+  const Options& options = plan.options;
+  const Index side = options.num;
+  return {fmt::format("{} particles of initial conditions", plan.num_particles),
+          [side, is_double = options.double_precision, order = options.lpt](int ranks) {
+            const MeshSize mesh{{{side, side, side}}, ranks, is_double};
+            return modes_bytes(mesh) + displace_need(mesh, order).peak;
+          }};
 }
 
 }  // namespace zhalo::ics_app
