@@ -13,14 +13,7 @@ import re
 import sys
 import unittest
 
-from page_case import NEEDS_MPIRUN, PROGRAM, ROOT, PageCase, main
-
-SECTION = re.compile(r"^(?://|!) \[(\w+)\]\n(.*?)^(?://|!) \[\1\]\n", re.MULTILINE | re.DOTALL)
-
-
-def sections(sources):
-    code = "".join((ROOT / "apps/examples" / source).read_text() for source in sources)
-    return sorted(text for _, text in SECTION.findall(code))
+from page_case import NEEDS_MPIRUN, PROGRAM, ROOT, PageCase, main, sections
 
 
 @NEEDS_MPIRUN
@@ -32,7 +25,7 @@ class Pages(PageCase):
             ("fortran", ["haloes_fortran.f90"], 2),
         ):
             quoted = sorted(text for name, text in blocks if name == kind)
-            self.assertEqual(quoted, sections(sources))
+            self.assertEqual(quoted, sorted(sections(*sources)))
             self.assertGreaterEqual(len(quoted), min_num)
 
         python = [text for name, text in blocks if name == "py"]

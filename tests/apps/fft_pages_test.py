@@ -8,19 +8,14 @@ Blocks of `cpp` are the marked parts of the example's source.
 import math
 import re
 
-from page_case import NEEDS_MPIRUN, ROOT, PageCase, main
-
-SECTION = re.compile(r"^ *// \[(\w+)\]\n(.*?)^ *// \[\1\]\n", re.MULTILINE | re.DOTALL)
+from page_case import NEEDS_MPIRUN, PageCase, main, sections
 
 
 @NEEDS_MPIRUN
 class Pages(PageCase):
     def test_page(self):
         blocks = sorted(text for kind, text in self.run_page("fft.md") if kind == "cpp")
-        sections = sorted(
-            text for _, text in SECTION.findall((ROOT / "apps/examples/smooth.cpp").read_text())
-        )
-        self.assertEqual(blocks, sections)
+        self.assertEqual(blocks, sorted(sections("smooth.cpp")))
         self.assertEqual(len(blocks), 4)
 
     def test_a_smoothed_wave_is_lower_by_the_gaussian(self):

@@ -8,9 +8,7 @@ Blocks of `cpp` are the marked parts of the examples' sources.
 
 import re
 
-from page_case import NEEDS_MPIRUN, ROOT, PageCase, main
-
-SECTION = re.compile(r"^// \[(\w+)\]\n(.*?)^// \[\1\]\n", re.MULTILINE | re.DOTALL)
+from page_case import NEEDS_MPIRUN, PageCase, main, sections
 
 
 @NEEDS_MPIRUN
@@ -27,13 +25,8 @@ class Pages(PageCase):
 
     def test_in_situ(self):
         code = self.run_page("in-situ.md")
-        sections = {}
-        for name in ("in_situ.cpp", "in_situ_device.cpp"):
-            sections.update(SECTION.findall((ROOT / "apps/examples" / name).read_text()))
-        self.assertEqual(
-            [("cpp", section) for section in sections.values() if section],
-            sorted_as(code, sections),
-        )
+        parts = [text for text in sections("in_situ.cpp", "in_situ_device.cpp") if text]
+        self.assertEqual([("cpp", part) for part in parts], sorted_as(code, parts))
 
     def test_the_example_finds_the_same_on_any_number_of_ranks(self):
         outputs = set()
@@ -48,9 +41,8 @@ class Pages(PageCase):
         self.assertGreater(int(re.search(r"step 100: (\d+) haloes", last)[1]), 10)
 
 
-def sorted_as(code, sections):
+def sorted_as(code, order):
     """The page's blocks in the order of the source, each once."""
-    order = list(sections.values())
     return sorted(
         code, key=lambda block: order.index(block[1]) if block[1] in order else len(order)
     )

@@ -8,9 +8,8 @@ Blocks of `cpp` are the marked parts of the example's source.
 import math
 import re
 
-from page_case import NEEDS_MPIRUN, ROOT, PageCase, main
+from page_case import NEEDS_MPIRUN, PageCase, main, sections
 
-SECTION = re.compile(r"^ *// \[(\w+)\]\n(.*?)^ *// \[\1\]\n", re.MULTILINE | re.DOTALL)
 OUTPUT = re.compile(
     r"k (\S+) h/Mpc: P (\S+) .*, (\d+) modes; of random particles (\S+)\nhighest overdensity (\S+), strongest pull (\S+)\n"
 )
@@ -20,11 +19,7 @@ OUTPUT = re.compile(
 class Pages(PageCase):
     def test_page(self):
         blocks = sorted(text for kind, text in self.run_page("mesh.md") if kind == "cpp")
-        sections = sorted(
-            text
-            for _, text in SECTION.findall((ROOT / "apps/examples/overdensity.cpp").read_text())
-        )
-        self.assertEqual(blocks, sections)
+        self.assertEqual(blocks, sorted(sections("overdensity.cpp")))
         self.assertEqual(len(blocks), 5)
 
     def test_a_wave_is_found_again(self):

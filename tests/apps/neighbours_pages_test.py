@@ -7,17 +7,14 @@ Blocks of `cpp` are the marked parts of the example's source.
 
 import re
 
-from page_case import NEEDS_MPIRUN, ROOT, PageCase, main
-
-SECTION = re.compile(r"^// \[(\w+)\]\n(.*?)^// \[\1\]\n", re.MULTILINE | re.DOTALL)
+from page_case import NEEDS_MPIRUN, PageCase, main, sections
 
 
 @NEEDS_MPIRUN
 class Pages(PageCase):
     def test_page(self):
         blocks = [text for kind, text in self.run_page("neighbours.md") if kind == "cpp"]
-        sections = SECTION.findall((ROOT / "apps/examples/local_flow.cpp").read_text())
-        self.assertEqual(blocks, [text for _, text in sections])
+        self.assertEqual(blocks, sections("local_flow.cpp"))
         self.assertGreater(len(blocks), 1)
 
     def test_the_example_finds_the_same_on_any_number_of_ranks(self):
