@@ -597,23 +597,6 @@ class BadInput(DensityCase):
             "the first is particle 6",
         )
 
-    @NEEDS_MPI
-    def test_on_ranks(self):
-        """All ranks leave, and one speaks."""
-        for options in (
-            "--grid 0",
-            "--grid 100000",
-            "-o text.txt/out.hdf5",
-            "--power text.txt/p.txt",
-        ):
-            with self.subTest(options):
-                before = self.files()
-                status, _, errors = self.run_command(
-                    "snapshot_007.hdf5", *options.split(), launcher=(MPIEXEC, "-n", "3")
-                )
-                self.assertEqual((status, errors.count("density: error: ")), (2, 1), errors)
-                self.assertEqual(self.files(), before)
-
     def test_name_of_two_lines(self):
         """Comments of a table stay comments."""
         self.snapshot({1: 20}, name="two\nlines_001")

@@ -106,25 +106,6 @@ class BadInput(KnnCase):
                 report = [] if "--json" in options else ["--json", "report.json"]
                 self.assert_refused(["snapshot_007.hdf5", *report, *options.split()], *words)
 
-    def test_on_ranks(self):
-        """All ranks leave, and one speaks."""
-        if not MPIEXEC:
-            self.skipTest("there is no mpiexec")
-        for options in (
-            "-k 0",
-            "--query nan.hdf5",
-            "-o snapshot_007.hdf5",
-            "--query none.hdf5",
-            "-o text.txt/out.hdf5",
-        ):
-            with self.subTest(options):
-                before = self.files()
-                status, _, errors = self.run_command(
-                    "snapshot_007.hdf5", *options.split(), launcher=(MPIEXEC, "-n", "3")
-                )
-                self.assertEqual((status, errors.count("knn: error: ")), (2, 1), errors)
-                self.assertEqual(self.files(), before)
-
     def test_no_snapshot(self):
         self.assert_refused([], "snapshot", "knn --help")
 

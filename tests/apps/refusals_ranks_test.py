@@ -32,6 +32,11 @@ REFUSALS = {
         "snapshot_007 --json /dev/full --meansep 0.7": ["/dev/full"],
     },
     "knn": {
+        "snapshot_007 -k 0": ["-k", "1 to 4096"],
+        "snapshot_007 --query not_finite.hdf5": ["10 of 10 queries", "not finite"],
+        "snapshot_007 --query none.hdf5": ["none.hdf5", "no such file"],
+        "snapshot_007 -o snapshot_007.hdf5": ["snapshot_007.hdf5", "is read"],
+        "snapshot_007 -o points.hdf5/out.hdf5": ["points.hdf5"],
         "snapshot_007 -k 4 --json snapshot_007.hdf5": ["--json", "is read"],
         "snapshot_007 -k 4 --query points.hdf5 --json points.hdf5": ["--json", "is read"],
         "snapshot_007 -k 4 -o out.hdf5 --json out.hdf5": ["--json", "-o"],
@@ -41,6 +46,10 @@ REFUSALS = {
         "snapshot_007 -k 4 --box-size 1e300": ["1e+300", "32 bits"],
     },
     "density": {
+        "snapshot_007 --grid 0": ["--grid", "1 to 1048576"],
+        "snapshot_007 --grid 100000": ["--grid 100000", "PiB", "available"],
+        "snapshot_007 -o power.txt/out.hdf5": ["power.txt"],
+        "snapshot_007 --power power.txt/p.txt": ["power.txt"],
         "snapshot_007 --grid 4 --json snapshot_007.hdf5": ["--json", "is read"],
         "snapshot_007 --grid 4 --image map.png --haloes unwritten_groups.hdf5": [
             "unwritten_groups.hdf5"
@@ -66,6 +75,8 @@ class OnRanks(CommandCase):
         )
         with h5py.File(self.folder / "points.hdf5", "w") as file:
             file["Coordinates"] = np.ones((10, 3))
+        with h5py.File(self.folder / "not_finite.hdf5", "w") as file:
+            file["Coordinates"] = np.full((10, 3), np.nan)
         with h5py.File(self.folder / "unwritten.hdf5", "w") as file:
             file.create_dataset("Coordinates", (10, 3), np.float64)
         with h5py.File(self.folder / "unwritten_groups.hdf5", "w") as file:
