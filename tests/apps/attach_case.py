@@ -1,11 +1,11 @@
 """What the tests of attached types share: the snapshot with gas, and a run of fof whose results are
 sound."""
 
-import shutil
 
 import h5py
 import numpy as np
 from check_catalogue import Catalogue, Membership, check
+from command_case import MPIEXEC, NEEDS_MPI, launcher
 from fof_case import GADGET, GAS, FofCase, each, each_rank, main, shows_results
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "GAS",
     "LENGTH",
     "MPIEXEC",
+    "NEEDS_MPI",
     "SNAPSHOT",
     "AttachCase",
     "each",
@@ -23,7 +24,6 @@ __all__ = [
     "shows_results",
 ]
 
-MPIEXEC = shutil.which("mpiexec")
 SNAPSHOT = GAS / "snap_0000.hdf5"
 AS_SWIFT = (
     "--link-types",
@@ -59,9 +59,8 @@ class AttachCase(FofCase):
         return catalogue, Membership(str(self.folder / out), catalogue.number).group_of
 
     def run_on(self, ranks, snapshot, *options):
-        launcher = (MPIEXEC, "-n", str(ranks)) if ranks > 1 else ()
         status, _, errors = self.run_fof(
-            snapshot, "-q", "--membership", *options, launcher=launcher
+            snapshot, "-q", "--membership", *options, launcher=launcher(ranks)
         )
         self.assertEqual((status, errors), (0, ""))
         return self.results()

@@ -24,6 +24,7 @@ SECONDS = 120  # until a run counts as hanging
 SANITIZED = "ASAN_OPTIONS" in os.environ
 
 
+NEEDS_MPI = unittest.skipUnless(MPIEXEC, "there is no mpiexec")
 # For a test that shows what the results are, by code that others run under the sanitizers, too.
 shows_results = unittest.skipIf(SANITIZED, "shows results, not how the code runs")
 

@@ -6,12 +6,10 @@ density_test.py PROGRAM DATA SNAPSHOTS
 
 import json
 import os
-import shutil
-import unittest
 
 import h5py
 import numpy as np
-from command_case import PROGRAM, SNAPSHOTS, shows_results
+from command_case import NEEDS_MPI, PROGRAM, SNAPSHOTS, launcher, shows_results
 from density_case import (
     GADGET,
     DensityCase,
@@ -25,8 +23,6 @@ from density_case import (
 )
 from scipy.integrate import quad
 
-MPIEXEC = shutil.which("mpiexec")
-NEEDS_MPI = unittest.skipUnless(MPIEXEC, "there is no mpiexec")
 
 
 class Fields(DensityCase):
@@ -89,11 +85,11 @@ class Fields(DensityCase):
                 "many.hdf5",
                 "--files",
                 1,
-                launcher=(MPIEXEC, "-n", str(ranks)),
+                launcher=launcher(ranks),
             )
             self.assertTrue((self.folder / "many.hdf5").read_bytes() == one, f"{ranks} ranks")
         self.succeed(
-            path, "--grid", 18, "-q", "-o", "many.hdf5", "--master", launcher=(MPIEXEC, "-n", "4")
+            path, "--grid", 18, "-q", "-o", "many.hdf5", "--master", launcher=launcher(4)
         )
         self.assertEqual(
             [name for name in self.files() if name.startswith("many")],
@@ -236,7 +232,7 @@ class Spectra(DensityCase):
             "three.hdf5",
             "--files",
             1,
-            launcher=(MPIEXEC, "-n", "3"),
+            launcher=launcher(3),
         )
         one, three = (read_table(self.folder / name)[1] for name in ("one.txt", "three.txt"))
         np.testing.assert_array_equal(one["modes"], three["modes"])

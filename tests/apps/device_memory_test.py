@@ -6,9 +6,8 @@ device_memory_test.py PROGRAM DATA SNAPSHOTS
 
 import json
 import re
-import unittest
 
-from command_case import GADGET, MPIEXEC, PROGRAM, SWIFT, CommandCase, launcher, main
+from command_case import GADGET, NEEDS_MPI, PROGRAM, SWIFT, CommandCase, launcher, main
 
 CLUSTERED = GADGET / "snapshot_001.hdf5"  # 64^3 particles
 IN_DOUBLE = SWIFT / "snap_0000.hdf5"
@@ -68,7 +67,7 @@ FOUND = {
 }
 
 
-@unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+@NEEDS_MPI
 class DeviceMemory(CommandCase):
     def arguments(self, given):
         """With a snapshot in the place of a number."""

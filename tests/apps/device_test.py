@@ -5,10 +5,19 @@ device_test.py PROGRAM DATA SNAPSHOTS
 """
 
 import shutil
-import unittest
 
 import h5py
-from command_case import GADGET, MPIEXEC, PROGRAM, SANITIZED, SWIFT, CommandCase, each, main
+from command_case import (
+    GADGET,
+    NEEDS_MPI,
+    PROGRAM,
+    SANITIZED,
+    SWIFT,
+    CommandCase,
+    each,
+    launcher,
+    main,
+)
 
 # For each command: its arguments, and the ranks and devices it runs on. Painting counts in
 # fixed-point units, so that its sums are equal, too.
@@ -47,12 +56,13 @@ def contents(path):
     return found
 
 
-@unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+@NEEDS_MPI
 class Device(CommandCase):
     def results(self, processor, arguments, ranks, devices):
         """The contents of all files that a run on the host or on devices writes."""
-        launcher = (MPIEXEC, "-n", str(ranks)) if ranks > 1 else ()
-        return self.results_of(processor, arguments, launcher, ZHALO_EMULATED_DEVICES=str(devices))
+        return self.results_of(
+            processor, arguments, launcher(ranks), ZHALO_EMULATED_DEVICES=str(devices)
+        )
 
     def results_of(self, where, arguments, launcher=(), **environment):
         """The contents of all files of a run with `--devices where`, by name."""
@@ -128,7 +138,7 @@ class Device(CommandCase):
         self.assert_refused(
             [*arguments, "--devices", "all"],
             "--devices is for one process, but mpirun or srun has started 2",
-            launcher=(MPIEXEC, "-n", "2"),
+            launcher=launcher(2),
             ZHALO_EMULATED_DEVICES="2",
         )
         self.assert_refused(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import program
 from command_case import (
-    MPIEXEC,
+    NEEDS_MPI,
     PROGRAM,
     SANITIZED,
     SECONDS,
@@ -25,8 +25,8 @@ from knn_case import Snapshot
 __all__ = [
     "CAN_PRELOAD",
     "LARGE",
-    "MPIEXEC",
     "NAME",
+    "NEEDS_MPI",
     "PROGRAM",
     "SANITIZED",
     "SECONDS",

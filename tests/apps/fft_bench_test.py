@@ -6,14 +6,12 @@ fft_bench_test.py PROGRAM
 
 import json
 import math
-import shutil
 import statistics
 import sys
 import unittest
 
-from command_case import PROGRAM, CommandCase
+from command_case import NEEDS_MPI, PROGRAM, CommandCase, launcher
 
-MPIEXEC = shutil.which("mpiexec")
 EPSILON = {"float": 2.0**-23, "double": 2.0**-52}
 REPETITIONS = 2
 
@@ -21,9 +19,9 @@ REPETITIONS = 2
 class FftBench(CommandCase):
     def report(self, ranks, *arguments):
         """What a run writes."""
-        launcher = (MPIEXEC, "-n", str(ranks)) if ranks > 1 else ()
         status, output, errors = self.run_command(
-            "--repetitions", REPETITIONS, "--json", "report.json", *arguments, launcher=launcher
+            *("--repetitions", REPETITIONS, "--json", "report.json", *arguments),
+            launcher=launcher(ranks),
         )
         self.assertEqual((status, errors), (0, ""))
         report = json.loads((self.folder / "report.json").read_text())
@@ -145,7 +143,7 @@ class FftBench(CommandCase):
             (report["threads"], report["effort"], len(report["cases"])), (2, "measure", 1)
         )
 
-    @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+    @NEEDS_MPI
     def test_two_ranks(self):
         report = self.report(2, "--sizes", 16, "--splits", "slab")
         self.check(report)
@@ -158,7 +156,7 @@ class FftBench(CommandCase):
             ],
         )
 
-    @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+    @NEEDS_MPI
     def test_four_ranks(self):
         """Uneven shares, and pencils."""
         report = self.report(4, "--sizes", 18, "--types", "float", "--ways", "messages")
@@ -206,10 +204,10 @@ class FftBench(CommandCase):
                     word,
                 )
 
-    @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+    @NEEDS_MPI
     def test_error_on_ranks(self):
         """All ranks leave, and one speaks."""
-        status, _, errors = self.run_command("--sizes", 0, launcher=(MPIEXEC, "-n", "2"))
+        status, _, errors = self.run_command("--sizes", 0, launcher=launcher(2))
         self.assertEqual((status, errors.count(f"{PROGRAM.name}: error: ")), (2, 1), errors)
 
 

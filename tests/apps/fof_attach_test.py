@@ -4,7 +4,6 @@ fof_attach_test.py PROGRAM DATA SNAPSHOTS
 """
 
 import json
-import unittest
 
 import h5py
 import numpy as np
@@ -14,6 +13,7 @@ from attach_case import (
     GAS,
     LENGTH,
     MPIEXEC,
+    NEEDS_MPI,
     SNAPSHOT,
     AttachCase,
     each,
@@ -57,7 +57,7 @@ class Swift(AttachCase):
     def test_one_rank(self):
         self.check_against_swift(1)
 
-    @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+    @NEEDS_MPI
     def test_two_and_three_ranks(self):
         for ranks in each_rank(2, 3):
             with self.subTest(ranks):

@@ -8,14 +8,13 @@ import shutil
 import signal
 import subprocess
 import time
-import unittest
 
+from command_case import MPIEXEC, NEEDS_MPI
 from fof_case import GADGET, PROGRAM, SANITIZED, SECONDS, SNAPSHOTS, FofCase, main
 
 SNAPSHOT = GADGET / "snapshot_001.hdf5"
 CATALOGUE = "fof_output/groups_001/fof_subhalo_tab_001.0.hdf5"
 MEMBERSHIP = "fof_output/membership_001.0.hdf5"
-MPIEXEC = shutil.which("mpiexec")
 SIGNALS = (
     signal.SIGINT,
     signal.SIGTERM,
@@ -117,10 +116,9 @@ class Files(FofCase):
 
 
 class Processes(FofCase):
-    @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+    @NEEDS_MPI
     def test_mpiexec_with_one_rank(self):
-        launcher = (MPIEXEC, "-n", "1")
-        status, output, errors = self.run_fof(SNAPSHOT, launcher=launcher)
+        status, output, errors = self.run_fof(SNAPSHOT, launcher=(MPIEXEC, "-n", "1"))
         self.assertEqual((status, errors), (0, ""))
         self.assertRegex(output, r"\nGroups +468\n")
 

@@ -12,10 +12,9 @@ import unittest
 from pathlib import Path
 
 import program
-from command_case import without_warnings
+from command_case import MPIEXEC, NEEDS_MPI, launcher, without_warnings
 from fof_case import GADGET, PROGRAM, SANITIZED, SECONDS, SNAPSHOTS, FofCase, environment_of, main
 
-MPIEXEC = shutil.which("mpiexec")
 SNAPSHOT = GADGET / "snapshot_001.hdf5"
 CATALOGUE = "fof_output/groups_001/fof_subhalo_tab_001.{}.hdf5"
 BAD = SNAPSHOTS / "bad"
@@ -60,7 +59,7 @@ def ranks_of(process):
     return found
 
 
-@unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+@NEEDS_MPI
 class Failures(FofCase):
     def setUp(self):
         super().setUp()
@@ -79,7 +78,7 @@ class Failures(FofCase):
         statuses = {path.name: path.read_text() for path in self.statuses.iterdir()}
         self.assertEqual(statuses, {str(rank): f"{status}\n" for rank in range(RANKS)})
 
-    def launch(self, *arguments, launcher=(MPIEXEC, "-n", str(RANKS)), **environment):
+    def launch(self, *arguments, launcher=launcher(RANKS), **environment):
         """A run under mpiexec whose ranks ranks_of() finds."""
         command = [*launcher, PROGRAM, *map(str, arguments), "-o", self.folder / "fof_output"]
         process = program.start(

@@ -7,12 +7,11 @@ fof_ranks_test.py PROGRAM DATA SNAPSHOTS
 import json
 import re
 import shutil
-import unittest
 
 import h5py
 import numpy as np
 from check_catalogue import Catalogue, Membership, check
-from command_case import without_warnings
+from command_case import MPIEXEC, NEEDS_MPI, without_warnings
 from fof_case import (
     GADGET,
     GAS,
@@ -26,7 +25,6 @@ from fof_case import (
     shows_results,
 )
 
-MPIEXEC = shutil.which("mpiexec")
 RANKS = each_rank(1, 2, 3, 8, 16)
 GOOD = SNAPSHOTS / "good"
 
@@ -35,7 +33,7 @@ def on(ranks):
     return (MPIEXEC, "-n", str(ranks))
 
 
-@unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+@NEEDS_MPI
 class Ranks(FofCase):
     def results(self, out):
         """The catalogue and the membership, put together from all files; sound in themselves."""
@@ -222,7 +220,7 @@ class Ranks(FofCase):
             np.testing.assert_array_equal(file["PartType1/GroupNr"][:], membership.group_of[1])
 
 
-@unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+@NEEDS_MPI
 class Reports(FofCase):
     SNAPSHOT = GADGET / "snapshot_001.hdf5"
 

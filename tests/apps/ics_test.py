@@ -6,16 +6,23 @@ ics_test.py PROGRAM DATA SNAPSHOTS
 
 import json
 import os
-import shutil
 import subprocess
 import unittest
 
 import h5py
 import numpy as np
-from command_case import PROGRAM, SECONDS, CommandCase, environment_of, main, shows_results
+from command_case import (
+    NEEDS_MPI,
+    PROGRAM,
+    SECONDS,
+    CommandCase,
+    environment_of,
+    launcher,
+    main,
+    shows_results,
+)
 from scipy.integrate import quad
 
-MPIEXEC = shutil.which("mpiexec")
 OMEGA_M, OMEGA_L = 0.3, 0.7
 
 
@@ -435,14 +442,14 @@ class Output(IcsCase):
             result["result"]["peak_pool_bytes"], result["estimate"]["memory_bytes_per_rank"]
         )
 
-    @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+    @NEEDS_MPI
     def test_any_ranks_and_files_hold_the_same_particles(self):
         options = ["--num", 13, "--box", 20, "--double", "-q"]
         self.succeed(*options)
         _, reference = read(self.folder / "ics.hdf5")
         for ranks, files in ((3, 2), (2, 1), (1, 3)):
             status, _, errors = self.run_command(
-                *options, "-o", "many.hdf5", "--files", files, launcher=(MPIEXEC, "-n", str(ranks))
+                *options, "-o", "many.hdf5", "--files", files, launcher=launcher(ranks)
             )
             self.assertEqual((status, errors), (0, ""))
             paths = [

@@ -5,17 +5,15 @@ knn_bad_input_test.py PROGRAM DATA SNAPSHOTS
 
 import os
 import resource
-import shutil
 import subprocess
 import unittest
 
 import h5py
 import numpy as np
-from command_case import PROGRAM, SECONDS, SNAPSHOTS, each_rank, launcher
+from command_case import MPIEXEC, PROGRAM, SECONDS, SNAPSHOTS, each_rank, launcher
 from knn_case import KnnCase, Snapshot, main
 
 BAD = SNAPSHOTS / "bad"
-MPIEXEC = shutil.which("mpiexec")
 
 # Options on a snapshot of types 0 and 1, and words of the message.
 OPTIONS = {

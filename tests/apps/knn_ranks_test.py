@@ -3,18 +3,15 @@
 knn_ranks_test.py PROGRAM DATA SNAPSHOTS
 """
 
-import shutil
 import signal
 import subprocess
 import time
-import unittest
 
 import h5py
 import numpy as np
-from command_case import PROGRAM, SANITIZED, SECONDS, each
+from command_case import MPIEXEC, NEEDS_MPI, PROGRAM, SANITIZED, SECONDS, each, launcher
 from knn_case import BOX, GADGET, KnnCase, main
 
-MPIEXEC = shutil.which("mpiexec")
 
 
 class Interrupts(KnnCase):
@@ -49,11 +46,11 @@ class Interrupts(KnnCase):
         self.assertGreater(len(statuses), 1)
 
 
-@unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+@NEEDS_MPI
 class Ranks(KnnCase):
     def on_ranks(self, ranks, *arguments):
-        launcher = (MPIEXEC, "-n", str(ranks))
-        status, _, errors = self.run_command(*arguments, "-q", launcher=launcher)
+        started_by = (MPIEXEC, "-n", str(ranks))
+        status, _, errors = self.run_command(*arguments, "-q", launcher=started_by)
         self.assertEqual((status, errors), (0, ""))
 
     def check(self, *arguments, ranks=each(1, 2, 3), groups=("PartType1",)):
@@ -105,13 +102,12 @@ class Ranks(KnnCase):
 
     def test_fewer_particles_than_ranks(self):
         self.snapshot({1: 3})
-        launcher = (MPIEXEC, "-n", "5")
         for options in ((), ("--exclude-self",), ("--reduce", "density")):
             self.assertEqual(
                 self.run_command("snapshot_007", "-k", 2, "-q", "-o", "one", *options)[0], 0
             )
             status, _, errors = self.run_command(
-                "snapshot_007", "-k", 2, "-q", "-o", "five", *options, launcher=launcher
+                "snapshot_007", "-k", 2, "-q", "-o", "five", *options, launcher=launcher(5)
             )
             self.assertEqual((status, errors), (0, ""))
             expected, ours = self.results("one"), self.results("five")

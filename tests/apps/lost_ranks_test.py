@@ -8,10 +8,10 @@ import signal
 import time
 import unittest
 
-from faults_case import CAN_PRELOAD, MPIEXEC, NAME, SANITIZED, FaultsCase, main
+from faults_case import CAN_PRELOAD, NAME, NEEDS_MPI, SANITIZED, FaultsCase, main
 
 
-@unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+@NEEDS_MPI
 class LostRanks(FaultsCase):
     def test_a_killed_rank(self):
         for ranks, steps in ((3, (1,)),) if SANITIZED else ((2, (0, 5)), (3, (2, 7)), (4, (6,))):

@@ -4,7 +4,6 @@
 """
 
 import json
-import unittest
 
 from command_case import GADGET, PROGRAM, CommandCase, main
 

@@ -9,7 +9,7 @@ import unittest
 
 import h5py
 import numpy as np
-from command_case import MPIEXEC, PROGRAM, SNAPSHOTS, CommandCase, launcher, main
+from command_case import NEEDS_MPI, PROGRAM, SNAPSHOTS, CommandCase, launcher, main
 from knn_case import Snapshot
 
 BAD = SNAPSHOTS / "bad"
@@ -64,7 +64,7 @@ REFUSALS = {
 }[PROGRAM.name]
 
 
-@unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+@NEEDS_MPI
 class OnRanks(CommandCase):
     def setUp(self):
         super().setUp()
