@@ -40,7 +40,7 @@ struct SelectNearest : NeighbourWalk<WarpLanes<Real>, BestRows<Real>, SelectNear
   using typename Base::Walk;
   static constexpr int warps_in_block = 2;
   /// On a multiprocessor: with more of them, a device would keep registers in memory.
-  static constexpr int warps_at_once = 24 - (sizeof(Real) > 4 ? 4 : 0) - (max_k > 64 ? 4 : 0);
+  static constexpr int warps_at_once = 24 - (sizeof(Real) > 4 ? 4 : 0) - (max_k > 64 ? 6 : 0);
 
   __device__ void operator()(const Lanes& lanes, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);
@@ -69,8 +69,8 @@ struct SelectNearest : NeighbourWalk<WarpLanes<Real>, BestRows<Real>, SelectNear
  private:
   static constexpr int num_in_row = max_k / Lanes::size;
   static constexpr int num_in_stage = Scratch::max_staged / Lanes::size;
-  /// With so many, 2.0 to 2.7 k particles lie within the bound (k = 32 and 64). With half as many it
-  /// is 2.7 to 6.2 k, and with twice as many 1.6 to 2.1 k.
+  /// With so many, 2.0 to 2.7 k particles lie within the bound (k = 32 and 64). With half as many
+  /// it is 2.7 to 6.2 k, with twice as many 1.6 to 2.1 k.
   static constexpr int num_in_window = max_k / 16 + 4;
 
   using Element = LaneElement<Real>;
