@@ -83,7 +83,7 @@ std::string names_of(const CLI::Option& option) {
 
 /// What is wrong with the number of an option's values.
 std::string why_mismatch(const CLI::App& app, const CLI::ArgumentMismatch& error) {
-  const std::string what = error.what();
+  std::string what = error.what();
   const CLI::Option* option = app.get_option_no_throw(what.substr(0, what.find(':')));
   if (option == nullptr || option->count() < 2) return what;
   return fmt::format("{} is given {} times: give it once", names_of(*option), option->count());
