@@ -4,7 +4,7 @@
 
 #include "apps/cli/command.hpp"
 #include "apps/density/density.hpp"
-#include "apps/report/measure.hpp"
+#include "apps/report/results.hpp"
 
 namespace zhalo::density_app {
 namespace {
@@ -16,9 +16,9 @@ void run(const Context& context, const Options& options, app::Progress& progress
   app::run_planned(
       run, plan_report(plan, run.is_verbose()), [&] { check_outputs(context.comm, plan); },
       [&] { return Outputs(context.comm, plan); },
-      [&](Outputs& outputs, app::Report&) {
+      [&](Outputs& outputs, app::Report& report) {
         Result result = make_density(context, sources, plan, outputs);
-        result.measured = app::measure(context, progress.seconds());
+        app::conclude(context, progress, report, result);
         return result_rows(plan, result);
       });
 }

@@ -184,11 +184,11 @@ Sources open_sources(const Context& context, const Options& options) {
 
 Plan plan_run(const Context& context, const Sources& sources, const Options& options) {
   Plan plan;
-  plan.options = options;
-  plan.options.types = sources.types;
   plan.snapshot = sources.particles.info();
   plan.warnings = plan.snapshot.warnings;
   plan.warnings.insert(plan.warnings.end(), sources.warnings.begin(), sources.warnings.end());
+  plan.options = options;
+  plan.options.types = sources.types;
   plan.num_particles = count_of(plan.snapshot, sources.types);
   plan.double_positions = app::needs_double(plan.snapshot, sources.types);
   plan.ranks = app::survey_ranks(context, options.exec.processor == Processor::automatic);

@@ -6,7 +6,6 @@
 #include "apps/cli/run_files.hpp"
 #include "apps/cli/snapshot.hpp"
 #include "apps/fof/fof.hpp"
-#include "apps/report/measure.hpp"
 #include "apps/report/results.hpp"
 
 namespace zhalo::fof_app {
@@ -22,8 +21,7 @@ void run(const Context& context, const Options& options, app::Progress& progress
       [&] { return io::StagedFiles(context.comm, options.output); },
       [&](io::StagedFiles& files, app::Report& report) {
         Result result = find_groups(context, snapshot, plan, files);
-        result.measured = app::measure(context, progress.seconds());
-        app::say_warnings(progress, report, result.warnings);
+        app::conclude(context, progress, report, result);
         return result_rows(plan, result, run.is_verbose());
       });
 }

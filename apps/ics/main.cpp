@@ -4,7 +4,6 @@
 
 #include "apps/cli/command.hpp"
 #include "apps/ics/ics.hpp"
-#include "apps/report/measure.hpp"
 #include "apps/report/results.hpp"
 
 namespace zhalo::ics_app {
@@ -17,9 +16,9 @@ void run(const Context& context, const Options& options, app::Progress& progress
   app::run_planned(
       run, plan_report(plan, run.is_verbose()), [&] { app::check_directory(context.comm, folder); },
       [&] { return io::StagedFiles(context.comm, folder); },
-      [&](io::StagedFiles& files, app::Report&) {
+      [&](io::StagedFiles& files, app::Report& report) {
         Result result = make_particles(context, plan, files);
-        result.measured = app::measure(context, progress.seconds());
+        app::conclude(context, progress, report, result);
         return result_rows(plan, result);
       });
 }

@@ -4,7 +4,6 @@
 
 #include "apps/cli/command.hpp"
 #include "apps/knn/knn.hpp"
-#include "apps/report/measure.hpp"
 #include "apps/report/results.hpp"
 
 namespace zhalo::knn_app {
@@ -20,8 +19,7 @@ void run(const Context& context, const Options& options, app::Progress& progress
       [&] { return io::StagedFiles(context.comm, folder); },
       [&](io::StagedFiles& files, app::Report& report) {
         Result result = find_neighbours(context, sources, plan, files);
-        result.measured = app::measure(context, progress.seconds());
-        app::say_warnings(progress, report, result.warnings);
+        app::conclude(context, progress, report, result);
         return result_rows(plan, result, run.is_verbose());
       });
 }

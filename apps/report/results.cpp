@@ -35,8 +35,9 @@ void commit(const Results& results) {
   for (TextFile* text : results.texts) text->commit();
 }
 
-void say_warnings(Progress& progress, Report& report, const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings) {
+void conclude(const Context& context, Progress& progress, Report& report, CommonResult& result) {
+  result.measured = measure(context, progress.seconds());
+  for (const std::string& warning : result.warnings) {
     progress.warn(warning);
     report.warnings.push_back(warning);
   }

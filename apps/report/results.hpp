@@ -31,8 +31,8 @@ struct CommonResult {
   std::vector<std::string> warnings;
 };
 
-/// What a run warns of when it has found it, besides the plan's warnings.
-void say_warnings(Progress& progress, Report& report, const std::vector<std::string>& warnings);
+/// Measures the run, and says what it warns of besides the plan's warnings. Collective.
+void conclude(const Context& context, Progress& progress, Report& report, CommonResult& result);
 
 /// What a run may need, in bytes: std::size_t or, where it may be beyond the integers, double.
 template <class Bytes>
