@@ -81,9 +81,8 @@ std::string names_of(const CLI::Option& option) {
   return fmt::format("{}", fmt::join(names, " or "));
 }
 
-/// What is wrong with the number of an option's values.
-std::string why_mismatch(const CLI::App& app, const CLI::ArgumentMismatch& error) {
-  std::string what = error.what();
+/// What is wrong with the number of an option's values, of which CLI11 says `what`.
+std::string why_mismatch(const CLI::App& app, const std::string& what) {
   const CLI::Option* option = app.get_option_no_throw(what.substr(0, what.find(':')));
   if (option == nullptr || option->count() < 2) return what;
   return fmt::format("{} is given {} times: give it once", names_of(*option), option->count());
@@ -188,14 +187,11 @@ std::optional<std::string> CommandLine::parse(int argc, const char* const* argv)
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     return app.help();
-  } catch (const CLI::ExtrasError&) {
-    throw InputError(
-        fmt::format("{} ({} --help shows the options)", parser_->why_extra(), app.get_name()));
-  } catch (const CLI::ArgumentMismatch& error) {
-    throw InputError(
-        fmt::format("{} ({} --help shows the options)", why_mismatch(app, error), app.get_name()));
   } catch (const CLI::ParseError& error) {
-    throw InputError(fmt::format("{} ({} --help shows the options)", error.what(), app.get_name()));
+    std::string why = error.what();
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) why = parser_->why_extra();
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) why = why_mismatch(app, why);
+    throw InputError(fmt::format("{} ({} --help shows the options)", why, app.get_name()));
   }
   if (parser_->unknown != nullptr) *parser_->unknown = app.remaining();
   return std::nullopt;

@@ -126,7 +126,11 @@ void TextFile::put_out(const std::string& path) const {
   std::ofstream file(path, std::ios::binary);
   file << text_;
   file.close();
-  if (!file) throw FileError(fmt::format("'{}' cannot be written; is the disk full?", path_));
+  check_written(static_cast<bool>(file));
+}
+
+void TextFile::check_written(bool whole) const {
+  if (!whole) throw FileError(fmt::format("'{}' cannot be written; is the disk full?", path_));
 }
 
 void TextFile::put(const std::string& text) {
@@ -141,8 +145,7 @@ void TextFile::put(const std::string& text) {
 void TextFile::send() {
   comm_->together([&] {
     if (comm_->rank() != 0 || std::exchange(sent_, true)) return;
-    if (target_ == Target::file_as_it_is && !Stream(path_).write(text_))
-      throw FileError(fmt::format("'{}' cannot be written; is the disk full?", path_));
+    if (target_ == Target::file_as_it_is) check_written(Stream(path_).write(text_));
     if (target_ != Target::standard_output) return;
     const bool whole = std::fwrite(text_.data(), 1, text_.size(), stdout) == text_.size();
     if (std::fflush(stdout) != 0 || !whole)

@@ -111,7 +111,8 @@ struct SnapshotOverrides {
   std::optional<double> unit_length_in_cm;
   std::optional<double> unit_mass_in_g;
   std::optional<double> unit_velocity_in_cm_per_s;
-  std::map<int, double> masses;  ///< by type, in the file's mass unit
+  /// By type, in the file's mass unit. InputError if one is negative or not finite.
+  std::map<int, double> masses;
   Cosmology cosmology;
 };
 

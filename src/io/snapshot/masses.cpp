@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 
+#include "src/io/snapshot/state.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {
@@ -66,8 +67,6 @@ void widen(MassSummary& summary, double mass) {
   summary.min = std::min(summary.min, mass);
   summary.max = std::max(summary.max, mass);
 }
-
-bool is_mass(double mass) { return std::isfinite(mass) && mass >= 0; }
 
 [[noreturn]] void refuse_mass(const Snapshot& snapshot, const MassBlock& block, Index at) {
   throw InputError(

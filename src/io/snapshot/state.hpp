@@ -1,6 +1,7 @@
 /// An opened snapshot: where its particles lie, and the rows of its types.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct TypeLayout {
   /// Number of the first particle in each file, and one more entry: the count.
   std::vector<Index> first_of_file;
 };
+
+/// Whether a particle may have this mass.
+inline bool is_mass(double value) { return std::isfinite(value) && value >= 0; }
 
 struct Snapshot::State {
   SnapshotInfo info;

@@ -143,6 +143,11 @@ TEST_CASE("masses come from where each code keeps them") {
   const Snapshot snapshot = Snapshot::open(source::snapshots + "/bad/no_masses.hdf5", overrides);
   CHECK(snapshot.info().types[1].mass_source == "user");
   CHECK(snapshot.info().types[1].uniform_mass == 2.5);
+  for (const double no_mass : {-1.0, std::nan(""), HUGE_VAL}) {
+    overrides.masses[1] = no_mass;
+    CHECK_THROWS_WITH(Snapshot::open(source::snapshots + "/bad/no_masses.hdf5", overrides),
+                      Catch::Contains("for type 1 is negative or not finite"));
+  }
 }
 
 TEST_CASE("a type without coordinates is there but has none") {
