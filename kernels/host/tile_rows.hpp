@@ -29,7 +29,7 @@ void for_each_tile(const Tiles& tiles, const PaintedRows<Real>& rows, Index firs
 template <int order, class Real>
 bool is_scattered(const Tiles& tiles, const PaintedRows<Real>& rows) {
   constexpr Index few_rows = host_block, max_samples = 64, rows_per_sample = 1024, shortest_run = 4,
-                  cells_per_row = 8;
+                  cells_per_row = 16;
   if (rows.num < few_rows || rows.num < tiles.num_cells() / cells_per_row) return false;
   const Index num_samples = std::min(rows.num / rows_per_sample, max_samples);
   Index num_runs = 0;
