@@ -32,14 +32,14 @@ void take_labels(const E& exec, Span<const Index> neighbour, Span<const Index> c
 
 // ---------------------------------------------------------------- groups of one rank
 //
-// The labels here are indices of this rank's particles: the roots of their groups, or of what this
-// rank has of them. no_group where a particle belongs to none.
+// The roots here are indices of this rank's particles, one for each group or for what this rank has
+// of it. As Index they may be no_group: the particle belongs to none. T is Index or LocalIndex.
 
 /// counts[root] = members of the root's group; 0 where no root is. With marks (1 or 0 for each
 /// particle; else empty), the marked members.
-template <class E>
-void count_labels(const E& exec, Span<const Index> label, Span<const LocalIndex> marks,
-                  Span<LocalIndex> counts);
+template <class E, class T>
+void count_members(const E& exec, Span<const T> root, Span<const LocalIndex> marks,
+                   Span<LocalIndex> counts);
 
 /// Roots of the groups with at least `min_members` members, ascending.
 template <class E>
@@ -67,9 +67,8 @@ void number_rows(const E& exec, Span<const LocalIndex> roots, const RowsView& ro
                  Span<Index> length);
 
 /// group_of[i] = row of the group of particle i, or no_group.
-template <class E>
-void assign_groups(const E& exec, Span<const Index> label, const RowsView& rows,
-                   Span<Index> group_of);
+template <class E, class T>
+void assign_groups(const E& exec, Span<const T> root, const RowsView& rows, Span<Index> group_of);
 
 /// group_of[i] = row_of[group_of[i]], where it is not no_group.
 template <class E>

@@ -80,14 +80,10 @@ void link_between(const E& exec, const FofView<Real>& fof);
 template <class E, class T>
 void find_smallest(const E& exec, const DisjointSets& sets, Span<const T> index, Span<T> smallest);
 
-/// label[order[i]] = label_of_root[root of i]; without an order label[i].
+/// label[order[i]] = label_of_root[root of i]; without an order label[i]. All parents become roots.
 template <class E, class T>
 void write_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex> order,
                   Span<const T> label_of_root, Span<Index> label);
-
-/// root[i] = root of i, once find_smallest() has been called.
-template <class E>
-void write_roots(const E& exec, const DisjointSets& sets, Span<Index> root);
 
 // ---------------------------------------------------------------- over ranks
 

@@ -37,7 +37,8 @@ void sum_blocks(const Cuda& exec, const SumBlock& block) {
 }
 
 // The common text's way is that of one particle after the other.
-ZHALO_SPECIALIZE(count_labels);
+ZHALO_SPECIALIZE(count_members, Index);
+ZHALO_SPECIALIZE(count_members, LocalIndex);
 
 }  // namespace zhalo::kernels
 
@@ -45,46 +46,61 @@ ZHALO_SPECIALIZE(count_labels);
 #include "kernels/common/catalogue/group_sums.hpp"
 #include "kernels/common/catalogue/groups.hpp"
 
-// ---------------------------------------------------------------- counts of labels
+// ---------------------------------------------------------------- counts of members
 
 namespace zhalo::kernels {
 
-/// As CountLabel, by runs of equal labels among as many particles as there are lanes: members of a
+/// As CountMember, by runs of equal roots among as many particles as there are lanes: members of a
 /// group often follow each other, and are added at once.
-template <class Lanes>
-struct CountLabelRuns {
+template <class Lanes, class T>
+struct CountMemberRuns {
   struct Scratch {
-    Index label[Lanes::size];
+    Index root[Lanes::size];
   };
 
-  CountLabel count;
+  CountMember<T> count;
 
   ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
     const Index begin = item * Lanes::size;
-    const Index left = count.label.size() - begin;
+    const Index left = count.root.size() - begin;
     const Index num = left < Lanes::size ? left : Index{Lanes::size};
     lanes.for_each_lane(num, [&](Index i) {
-      s.label[i] = count.counts_for_group(begin + i) ? count.label[begin + i] : no_group;
+      s.root[i] = count.counts_for_group(begin + i) ? Index{count.root[begin + i]} : no_group;
     });
     lanes.sync();
-    const std::uint64_t starts = lanes.filter(
-        first_bits(num), [&](int i) { return i == 0 || s.label[i] != s.label[i - 1]; });
+    const std::uint64_t starts =
+        lanes.filter(first_bits(num), [&](int i) { return i == 0 || s.root[i] != s.root[i - 1]; });
     lanes.for_each_bit(starts, [&](int i) {
-      if (s.label[i] == no_group) return;
+      if (s.root[i] == no_group) return;
       const std::uint64_t behind = starts & ~first_bits(i + 1);
       const Index end = behind == 0 ? num : Index{lowest_bit(behind)};
-      atomic_add(count.counts[s.label[i]], static_cast<LocalIndex>(end - i));
+      atomic_add(count.counts[s.root[i]], static_cast<LocalIndex>(end - i));
     });
   }
 };
 
-template <>
-void count_labels(const Cuda& exec, Span<const Index> label, Span<const LocalIndex> marks,
-                  Span<LocalIndex> counts) {
+namespace {
+
+template <class T>
+void count_by_runs(const Cuda& exec, Span<const T> root, Span<const LocalIndex> marks,
+                   Span<LocalIndex> counts) {
   using Lanes = WarpLanes<float>;
   fill(exec, counts, LocalIndex{0});
-  for_each_with_lanes(exec, (label.size() + Lanes::size - 1) / Lanes::size,
-                      CountLabelRuns<Lanes>{{label, marks, counts, false}}, Lanes{});
+  for_each_with_lanes(exec, (root.size() + Lanes::size - 1) / Lanes::size,
+                      CountMemberRuns<Lanes, T>{{root, marks, counts, false}}, Lanes{});
+}
+
+}  // namespace
+
+template <>
+void count_members(const Cuda& exec, Span<const Index> root, Span<const LocalIndex> marks,
+                   Span<LocalIndex> counts) {
+  count_by_runs(exec, root, marks, counts);
+}
+template <>
+void count_members(const Cuda& exec, Span<const LocalIndex> root, Span<const LocalIndex> marks,
+                   Span<LocalIndex> counts) {
+  count_by_runs(exec, root, marks, counts);
 }
 
 }  // namespace zhalo::kernels

@@ -260,7 +260,7 @@ Catalogue make_catalogue(const Domain<Real>& domain, const FofResult& groups,
              "the groups are not in the order of a domain; find them in this domain, or give "
              "make_catalogue the particles and labels");
     const LinkedParts& parts = groups.parts;
-    validate(context.comm.size() == 1 || parts.root.size() == groups.label.size(),
+    validate(parts.root.size() == groups.label.size(),
              "there are {} labels, but parts of groups for {} particles: leave the groups as "
              "friends_of_friends returned them, or give labels alone",
              groups.label.size(), parts.root.size());

@@ -1,4 +1,5 @@
-// On one rank, labels are indices: members are counted in an array, and its entries become rows.
+// On one rank, labels are indices: members are counted in an array, and its entries become rows. So
+// are the roots of groups that the search left, which lie near the members, in the same cache lines.
 //
 // On several, each rank makes (label, members) pairs, with how many of the members count for the
 // smallest group. They are brought into one order by label, in even parts; so no rank has more
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/catalogue.hpp"
@@ -27,21 +29,46 @@ namespace zhalo {
 
 namespace {
 
-// ---------------------------------------------------------------- one rank
+// ---------------------------------------------------------------- counts by root
 
-Buffer<LocalIndex> count_labels(const Exec& exec, Span<const Index> label,
-                                Span<const LocalIndex> marks) {
-  Buffer<LocalIndex> counts(exec, label.size(), "members of each group");
-  kernels::on(exec, [&](const auto& e) { kernels::count_labels(e, label, marks, counts.span()); });
+template <class T>
+Buffer<LocalIndex> count_by_root(const Exec& exec, Span<const T> root,
+                                 Span<const LocalIndex> marks) {
+  Buffer<LocalIndex> counts(exec, root.size(), "members of each group");
+  kernels::on(exec, [&](const auto& e) { kernels::count_members(e, root, marks, counts.span()); });
   return counts;
 }
 
+/// Elements of a column, by their indices.
+template <class T>
+Buffer<T> gathered(const Exec& exec, Span<const T> column, Span<const LocalIndex> at) {
+  Buffer<T> result(exec, at.size(), "chosen elements");
+  kernels::on(exec,
+              [&](const auto& e) { kernels::gather(e, column_view(column), at, result.data()); });
+  return result;
+}
+
+/// Brings roots into the order of their labels, which are returned.
+Buffer<std::uint64_t> sort_by_label(const Exec& exec, Span<const Index> label, Index num_labels,
+                                    Buffer<LocalIndex>& roots) {
+  Buffer<std::uint64_t> labels(exec, roots.size(), "labels");
+  kernels::on(exec, [&](const auto& e) {
+    kernels::gather(e, column_view(label), roots.span(), labels.data());
+  });
+  const Buffer<LocalIndex> order = sort_indices(exec, labels.span(), bits_for(num_labels));
+  roots = gathered<LocalIndex>(exec, roots.span(), order.span());
+  return labels;
+}
+
+// ---------------------------------------------------------------- one rank
+
 /// Roots of the groups that are large enough.
-Buffer<LocalIndex> select_roots(const Exec& exec, const LabelledMembers& particles,
+template <class T>
+Buffer<LocalIndex> select_roots(const Exec& exec, Span<const T> root, Span<const LocalIndex> marks,
                                 Span<const LocalIndex> counts, const GroupLimits& limits) {
   Buffer<LocalIndex> marked;
   if (limits.only_marked) {
-    marked = count_labels(exec, particles.label, particles.marks);
+    marked = count_by_root(exec, root, marks);
     counts = marked.span();
   }
   return kernels::on(
@@ -60,27 +87,38 @@ void sort_roots(const Exec& exec, Span<const LocalIndex> counts, Buffer<LocalInd
   });
 }
 
-GroupOrder order_alone(const Exec& exec, const LabelledMembers& particles,
+/// `root` is the labels, or that of the parts: these are whole groups here, and their roots lie
+/// near their members.
+template <class T>
+GroupOrder order_alone(const Exec& exec, Span<const T> root, const LabelledMembers& particles,
                        const GroupLimits& limits) {
-  Buffer<LocalIndex> counts = count_labels(exec, particles.label, {});
-  Buffer<LocalIndex> roots = select_roots(exec, particles, counts.span(), limits);
+  constexpr bool are_labels = std::is_same_v<T, Index>;
+  Buffer<LocalIndex> counts = count_by_root(exec, root, {});
+  Buffer<LocalIndex> roots = select_roots(exec, root, particles.marks, counts.span(), limits);
+  if (!are_labels) sort_by_label(exec, particles.label, limits.num_particles, roots);
   sort_roots(exec, counts.span(), roots);
   Buffer<Index> length(exec, roots.size(), "group lengths");
   Buffer<LocalIndex> marked(exec, kernels::words_of_bits(counts.size()), "rows of groups");
   const kernels::RowsView rows{counts.span(), marked.span()};
   GroupOrder order;
-  order.group_of = Buffer<Index>(exec, particles.label.size(), "group of each particle");
+  order.group_of = Buffer<Index>(exec, root.size(), "group of each particle");
   kernels::on(exec, [&](const auto& e) {
     kernels::number_rows(e, roots.span(), rows, length.span());
-    kernels::assign_groups(e, particles.label, rows, order.group_of.span());
+    kernels::assign_groups(e, root, rows, order.group_of.span());
   });
   order.num_total = roots.size();
-  std::vector<LocalIndex> labels_of_groups;
+  std::vector<LocalIndex> roots_of_groups;
+  Buffer<Index> labels;
   HostCopies copies(exec);
   copies.add(length, order.length);
-  copies.add(roots, labels_of_groups);
+  if (are_labels) {
+    copies.add(roots, roots_of_groups);
+  } else {
+    labels = gathered<Index>(exec, particles.label, roots.span());
+    copies.add(labels, order.label);
+  }
   copies.wait();
-  order.label.assign(labels_of_groups.begin(), labels_of_groups.end());
+  if (are_labels) order.label.assign(roots_of_groups.begin(), roots_of_groups.end());
   return order;
 }
 
@@ -142,15 +180,6 @@ Buffer<Index> add_members(const Context& context, const LabelRuns& runs,
     queue_copy(context.exec, members.data(), &none, sizeof(Index));
   }
   return members;
-}
-
-/// Elements of a column, by their indices.
-template <class T>
-Buffer<T> gathered(const Exec& exec, Span<const T> column, Span<const LocalIndex> at) {
-  Buffer<T> result(exec, at.size(), "chosen elements");
-  kernels::on(exec,
-              [&](const auto& e) { kernels::gather(e, column_view(column), at, result.data()); });
-  return result;
 }
 
 /// Labels and lengths of groups.
@@ -322,34 +351,22 @@ Buffer<LocalIndex> select_parts(const Exec& exec, Span<const LocalIndex> crossin
   });
 }
 
-/// The parts that may be in the catalogue: their roots, by ascending label.
-Buffer<LocalIndex> sort_parts(const Exec& exec, Span<const Index> label, Buffer<LocalIndex> roots,
-                              Index num_labels, LocalCounts& counts) {
-  counts.label = Buffer<std::uint64_t>(exec, roots.size(), "labels");
-  kernels::on(exec, [&](const auto& e) {
-    kernels::gather(e, column_view(label), roots.span(), counts.label.data());
-  });
-  const Buffer<LocalIndex> order = sort_indices(exec, counts.label.span(), bits_for(num_labels));
-  return gathered<LocalIndex>(exec, roots.span(), order.span());
-}
-
 /// The search has joined the particles of this rank into parts of groups. Only the label and count
 /// of each selected part are sent. The answer is the part's row in the catalogue, which each of its
 /// particles gets.
 GroupOrder order_by_parts(const Context& context, const LabelledMembers& particles,
                           const GroupLimits& limits) {
   const Exec& exec = context.exec;
-  const Span<const Index> root = particles.parts->root.span();
-  Buffer<LocalIndex> members = count_labels(exec, root, {});
+  const Span<const LocalIndex> root = particles.parts->root.span();
+  Buffer<LocalIndex> members = count_by_root(exec, root, {});
   Buffer<LocalIndex> marked;
-  if (limits.only_marked) marked = count_labels(exec, root, particles.marks);
+  if (limits.only_marked) marked = count_by_root(exec, root, particles.marks);
   const auto crossing =
       to_exec(exec, Span<const LocalIndex>(particles.parts->crossing), "parts of groups");
   const Span<LocalIndex> counted = limits.only_marked ? marked.span() : members.span();
   LocalCounts counts;
-  const Buffer<LocalIndex> roots =
-      sort_parts(exec, particles.label, select_parts(exec, crossing.span(), counted, limits),
-                 limits.num_particles, counts);
+  Buffer<LocalIndex> roots = select_parts(exec, crossing.span(), counted, limits);
+  counts.label = sort_by_label(exec, particles.label, limits.num_particles, roots);
   counts.members = gathered<LocalIndex>(exec, members.span(), roots.span());
   if (limits.only_marked) counts.marked = gathered<LocalIndex>(exec, marked.span(), roots.span());
   marked = {};
@@ -370,8 +387,13 @@ GroupOrder order_by_parts(const Context& context, const LabelledMembers& particl
 
 GroupOrder order_groups(const Context& context, const LabelledMembers& particles,
                         const GroupLimits& limits) {
-  if (context.comm.size() == 1) return order_alone(context.exec, particles, limits);
-  if (particles.parts != nullptr) return order_by_parts(context, particles, limits);
+  const LinkedParts* const parts = particles.parts;
+  if (context.comm.size() == 1) {
+    return parts != nullptr
+               ? order_alone<LocalIndex>(context.exec, parts->root.span(), particles, limits)
+               : order_alone<Index>(context.exec, particles.label, particles, limits);
+  }
+  if (parts != nullptr) return order_by_parts(context, particles, limits);
   return order_by_labels(context, particles, limits);
 }
 

@@ -24,7 +24,7 @@ struct LabelledMembers {
   Span<const Index> label;  ///< or no_group
   /// On all ranks if only some count for the smallest group: 1 for each of these, else 0.
   Span<const LocalIndex> marks;
-  /// On all ranks, or null: the parts of groups on this rank. Of no use if it is alone.
+  /// On all ranks, or null: the parts of groups on this rank.
   const LinkedParts* parts = nullptr;
 };
 

@@ -91,7 +91,7 @@ MemoryNeed search_need(const Each& each, double kept) {
 
 MemoryNeed groups_need(const SearchSize& size) {
   const Each each(size);
-  return search_need(each, each.is_alone ? global_bytes : 2 * global_bytes);
+  return search_need(each, global_bytes + local_bytes);
 }
 
 MemoryNeed friends_of_friends_need(const SearchSize& size) {

@@ -168,23 +168,22 @@ struct LocalSets {
 
 /// All particles are here: indices in the caller's order are the global ones.
 template <class Real>
-Buffer<Index> labels_of_one_rank(const Search<Real>& search) {
+void find_labels_on_one_rank(const Search<Real>& search, FofResult& result) {
   const Context& context = search.context();
   const Exec& exec = context.exec;
-  const LocalSets<Real> local(search);
+  LocalSets<Real> local(search);
   const PhaseTimer timer(context, "labels");
   Buffer<LocalIndex> smallest(exec, local.linked.num, "labels");
-  Buffer<Index> label(exec, local.linked.num, "labels");
+  result.label = Buffer<Index>(exec, local.linked.num, "labels");
   const Span<const LocalIndex> order = search.particles().redistribution.sent();
-  const bool in_caller_order = search.order == LabelOrder::caller;
   kernels::on(exec, [&](const auto& e) {
     const kernels::DisjointSets& sets = local.linked.fof.sets;
     kernels::find_smallest(e, sets, order, smallest.span());
-    kernels::write_labels(e, sets, in_caller_order ? order : Span<const LocalIndex>(),
-                          Span<const LocalIndex>(smallest.span()), label.span());
+    kernels::write_labels(e, sets, result.in_domain_order ? Span<const LocalIndex>() : order,
+                          Span<const LocalIndex>(smallest.span()), result.label.span());
   });
   synchronise(exec);
-  return label;
+  if (result.in_domain_order) result.parts.root = std::move(local.linked.parent);
 }
 
 /// Replaces the smallest index of each set by that of its component over all ranks. Returns the
@@ -224,8 +223,8 @@ Numbering number_particles(const Communicator& comm, const Distribution<Real>& p
 
 /// Labels by the smallest global index of each set; in the domain's order the roots, too.
 template <class Real>
-void write_labels(const Search<Real>& search, const LinkedSets<Real>& linked,
-                  Buffer<Index> smallest, FofResult& result) {
+void write_labels(const Search<Real>& search, LinkedSets<Real>& linked, Buffer<Index> smallest,
+                  FofResult& result) {
   const Context& context = search.context();
   const Exec& exec = context.exec;
   Distribution<Real>& particles = search.particles();
@@ -237,17 +236,12 @@ void write_labels(const Search<Real>& search, const LinkedSets<Real>& linked,
     kernels::write_labels(e, linked.fof.sets, order, Span<const Index>(smallest.span()),
                           label.span());
   });
+  synchronise(exec);
   if (result.in_domain_order) {
-    smallest = {};
-    result.parts.root = Buffer<Index>(exec, linked.num, "roots of groups");
-    kernels::on(exec, [&](const auto& e) {
-      kernels::write_roots(e, linked.fof.sets, result.parts.root.span());
-    });
-    synchronise(exec);
+    result.parts.root = std::move(linked.parent);
     result.label = std::move(label);
     return;
   }
-  synchronise(exec);
   smallest = {};
   result.label = Buffer<Index>(exec, particles.num_brought, "labels");
   particles.redistribution.backward_as_arrived(context, {column_view(label), result.label.data()});
@@ -269,10 +263,7 @@ Buffer<Index> smallest_indices(const Context& context, const LinkedSets<Real>& l
 template <class Real>
 void find_labels(const Search<Real>& search, FofResult& result) {
   const Context& context = search.context();
-  if (context.comm.size() == 1) {
-    result.label = labels_of_one_rank(search);
-    return;
-  }
+  if (context.comm.size() == 1) return find_labels_on_one_rank(search, result);
   Distribution<Real>& particles = search.particles();
   LocalSets<Real> local(search);
   LinkedSets<Real>& linked = local.linked;

@@ -34,12 +34,12 @@ struct FofStatistics {
 };
 
 /// The parts of groups that a rank's own links join. A group has one or more of them on each rank
-/// where it has members. make_catalogue() counts members by them. There are none on a single rank,
-/// where labels say the same, and none if no domain was given.
+/// where it has members. make_catalogue() counts members by them. There are none if no domain was
+/// given.
 struct LinkedParts {
   /// For each particle of the domain on this rank: the index of one particle, the same for all of
   /// its part. Memory of the context's Exec.
-  Buffer<Index> root;
+  Buffer<LocalIndex> root;
   /// Roots of the parts that may be of one group with parts of other ranks.
   std::vector<LocalIndex> crossing;
 };

@@ -43,35 +43,36 @@ void count_bad_labels(const E& exec, const MemberLimits& limits, Index* num_bad)
   queue_reduce(exec, limits.label.size(), MapReduce{Index{0}, IsBadLabel{limits}, Add{}}, num_bad);
 }
 
-struct CountLabel {
-  Span<const Index> label;
+template <class T>
+struct CountMember {
+  Span<const T> root;
   Span<const LocalIndex> marks;
   Span<LocalIndex> counts;
   bool is_alone;  ///< an atomic addition takes three times as long
 
   ZHALO_HD bool counts_for_group(Index i) const {
-    return label[i] != no_group && (marks.empty() || marks[i] != 0);
+    return Index{root[i]} != no_group && (marks.empty() || marks[i] != 0);
   }
 
   ZHALO_HD void prefetch(Index i) const {
-    if (counts_for_group(i)) prefetch_line(&counts[label[i]]);
+    if (counts_for_group(i)) prefetch_line(&counts[Index{root[i]}]);
   }
 
   ZHALO_HD void operator()(Index i) const {
     if (!counts_for_group(i)) return;
     if (is_alone) {
-      ++counts[label[i]];
+      ++counts[Index{root[i]}];
     } else {
-      atomic_add(counts[label[i]], LocalIndex{1});
+      atomic_add(counts[Index{root[i]}], LocalIndex{1});
     }
   }
 };
 
-template <class E>
-void count_labels(const E& exec, Span<const Index> label, Span<const LocalIndex> marks,
-                  Span<LocalIndex> counts) {
+template <class E, class T>
+void count_members(const E& exec, Span<const T> root, Span<const LocalIndex> marks,
+                   Span<LocalIndex> counts) {
   fill(exec, counts, LocalIndex{0});
-  for_each(exec, counts.size(), CountLabel{label, marks, counts, has_one_thread(exec)});
+  for_each(exec, root.size(), CountMember<T>{root, marks, counts, has_one_thread(exec)});
 }
 
 struct TakeLabel {
@@ -143,25 +144,25 @@ void number_rows(const E& exec, Span<const LocalIndex> roots, const RowsView& ro
   for_each(exec, roots.size(), NumberRow{roots, rows});
 }
 
+template <class T>
 struct AssignGroup {
-  Span<const Index> label;
+  Span<const T> root;
   RowsView rows;
   Span<Index> group_of;
 
   ZHALO_HD void prefetch(Index i) const {
-    if (label[i] != no_group) prefetch_line(&rows.marked[label[i] / 32]);
+    if (Index{root[i]} != no_group) prefetch_line(&rows.marked[Index{root[i]} / 32]);
   }
 
   ZHALO_HD void operator()(Index i) const {
-    const Index root = label[i];
-    group_of[i] = root != no_group && rows.has(root) ? Index{rows.row[root]} : no_group;
+    const Index of_group = root[i];
+    group_of[i] = of_group != no_group && rows.has(of_group) ? Index{rows.row[of_group]} : no_group;
   }
 };
 
-template <class E>
-void assign_groups(const E& exec, Span<const Index> label, const RowsView& rows,
-                   Span<Index> group_of) {
-  for_each(exec, label.size(), AssignGroup{label, rows, group_of});
+template <class E, class T>
+void assign_groups(const E& exec, Span<const T> root, const RowsView& rows, Span<Index> group_of) {
+  for_each(exec, root.size(), AssignGroup<T>{root, rows, group_of});
 }
 
 struct RenumberGroup {
@@ -278,12 +279,14 @@ void hash_members(const E& exec, Span<const Index> members, Index first, std::ui
 
 ZHALO_INSTANTIATE_REALS(count_bad_members);
 ZHALO_INSTANTIATE(count_bad_labels);
-ZHALO_INSTANTIATE(count_labels);
+ZHALO_INSTANTIATE(count_members, Index);
+ZHALO_INSTANTIATE(count_members, LocalIndex);
 ZHALO_INSTANTIATE(take_labels);
 ZHALO_INSTANTIATE(select_groups);
 ZHALO_INSTANTIATE(make_size_keys);
 ZHALO_INSTANTIATE(number_rows);
-ZHALO_INSTANTIATE(assign_groups);
+ZHALO_INSTANTIATE(assign_groups, Index);
+ZHALO_INSTANTIATE(assign_groups, LocalIndex);
 ZHALO_INSTANTIATE(renumber_groups);
 ZHALO_INSTANTIATE(select_members);
 ZHALO_INSTANTIATE(make_member_keys);

@@ -25,11 +25,16 @@ struct DisjointSets {
     return i;
   }
 
-  /// find() where most elements are roots or right below one, in random order: one branch for both.
-  ZHALO_HD LocalIndex find_in_flat(LocalIndex i) const {
-    const LocalIndex up = atomic_load(parent[i]);
-    const LocalIndex above = atomic_load(parent[up]);
-    return above == up ? up : find(above);
+  /// find() that leaves all paths as they are. It is for elements of which most are roots or right
+  /// below one, in random order: one branch for both.
+  ZHALO_HD LocalIndex root_of(LocalIndex i) const {
+    LocalIndex up = atomic_load(parent[i]);
+    LocalIndex above = atomic_load(parent[up]);
+    while (above != up) {
+      up = above;
+      above = atomic_load(parent[up]);
+    }
+    return up;
   }
 
   /// Whether the walk from i to its root comes by `above`: then both are in one set. It ends

@@ -37,8 +37,8 @@ void find_smallest(const E& exec, const DisjointSets& sets, Span<const T> index,
   for_each(exec, index.size(), FindSmallest<T>{sets, index, smallest});
 }
 
-/// Looks for the root again: while others halve paths, nobody can promise that a parent is a root
-/// already.
+/// Looks for the root again: while others halved paths, nobody could promise that a parent is a root
+/// already. Here nobody halves them, so that the parents that are written stay.
 template <class T>
 struct WriteLabel {
   DisjointSets sets;
@@ -51,7 +51,9 @@ struct WriteLabel {
   ZHALO_HD void prefetch(Index i) const { prefetch_line(&label[target(i)]); }
 
   ZHALO_HD void operator()(Index i) const {
-    label[target(i)] = Index{label_of_root[sets.find_in_flat(static_cast<LocalIndex>(i))]};
+    const LocalIndex root = sets.root_of(static_cast<LocalIndex>(i));
+    atomic_store(sets.parent[i], root);
+    label[target(i)] = Index{label_of_root[root]};
   }
 };
 
@@ -61,24 +63,9 @@ void write_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex
   for_each(exec, label.size(), WriteLabel<T>{sets, order, label_of_root, label});
 }
 
-struct WriteRoot {
-  DisjointSets sets;
-  Span<Index> root;
-
-  ZHALO_HD void operator()(Index i) const {
-    root[i] = sets.find_in_flat(static_cast<LocalIndex>(i));
-  }
-};
-
-template <class E>
-void write_roots(const E& exec, const DisjointSets& sets, Span<Index> root) {
-  for_each(exec, root.size(), WriteRoot{sets, root});
-}
-
 ZHALO_INSTANTIATE(find_smallest, LocalIndex);
 ZHALO_INSTANTIATE(find_smallest, Index);
 ZHALO_INSTANTIATE(write_labels, LocalIndex);
 ZHALO_INSTANTIATE(write_labels, Index);
-ZHALO_INSTANTIATE(write_roots);
 
 }  // namespace zhalo::kernels
