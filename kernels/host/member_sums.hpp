@@ -29,7 +29,8 @@ struct BatchFrame {
 void add_batch(MemberBatch& batch, const BatchFrame& frame, Moments& sum);
 void add_batch(MemberBatch& batch, const BatchFrame& frame, Spreads& sum);
 
-/// Reads members of one block column by column: they are of one species, which is one segment.
+/// Reads members of one block column by column: they are of one species, which is one segment. In
+/// Z-order most members of a group follow each other without a gap, and are read as they lie.
 template <class Real>
 class BatchReader {
  public:
@@ -38,32 +39,52 @@ class BatchReader {
 
   /// Of the members [first, end) of a block as many as a batch holds.
   void read(Index first, Index end, MemberBatch& batch) const {
-    const int num = static_cast<int>(std::min<Index>(end - first, MemberBatch::size));
-    const HaloFrame& halo = members_.halo;
-    const double uniform_mass = members_.particles.uniform_mass * halo.mass_to_unit;
-    const LocalIndex* const rows = &members_.member[first];
-    prefetch(first + num, end);
-    batch.num = num;
-    take(segment_.mass, rows, {num, halo.mass_to_unit, uniform_mass}, batch.mass);
-    for (int axis = 0; axis < 3; ++axis) {
-      const bool is_there = axis < members_.particles.dimensions;
-      take(segment_.pos[axis], rows, {num, halo.coordinate_to_unit, 0}, batch.pos[axis]);
-      take(segment_.velocity[axis], rows, {num, halo.velocity_to_unit, is_there ? unknown : 0},
-           batch.velocity[axis]);
-    }
+    batch.num = static_cast<int>(std::min<Index>(end - first, MemberBatch::size));
+    const Index next = first + batch.num;
+    for (Index m = next; m < std::min(next + MemberBatch::size, end); m += part_size)
+      prefetch(part_of(m, end));
+    for (int at = 0; at < batch.num; at += part_size)
+      take_all(part_of(first + at, next), batch, at);
   }
 
  private:
-  struct Conversion {
+  static constexpr int part_size = 16;
+
+  /// Some members of a batch.
+  struct Part {
+    const LocalIndex* rows;
     int num;
+    bool is_dense;  ///< without a gap
+  };
+  Part part_of(Index first, Index end) const {
+    const LocalIndex* const rows = &members_.member[first];
+    const int num = static_cast<int>(std::min<Index>(end - first, part_size));
+    return {rows, num, rows[num - 1] - rows[0] == static_cast<LocalIndex>(num - 1)};
+  }
+  Index row_of(const Part& part, int i) const { return part.rows[i] - segment_.first; }
+
+  struct Conversion {
     double to_unit;
     double without_column;
   };
 
-  /// Asks for what the next batch reads first.
-  void prefetch(Index first, Index end) const {
-    for (Index m = first; m < std::min(first + MemberBatch::size, end); ++m) {
-      const Index row = members_.member[m] - segment_.first;
+  void take_all(const Part& part, MemberBatch& batch, int at) const {
+    const HaloFrame& halo = members_.halo;
+    const double uniform_mass = members_.particles.uniform_mass * halo.mass_to_unit;
+    take(segment_.mass, part, {halo.mass_to_unit, uniform_mass}, batch.mass + at);
+    for (int axis = 0; axis < 3; ++axis) {
+      const bool is_there = axis < members_.particles.dimensions;
+      take(segment_.pos[axis], part, {halo.coordinate_to_unit, 0}, batch.pos[axis] + at);
+      take(segment_.velocity[axis], part, {halo.velocity_to_unit, is_there ? unknown : 0},
+           batch.velocity[axis] + at);
+    }
+  }
+
+  /// Asks for what the next batch reads first: each line of memory at least once.
+  void prefetch(const Part& part) const {
+    const int step = part.is_dense ? 4 : 1;
+    for (int i = 0; i < part.num; i += step) {
+      const Index row = row_of(part, i);
       for (int axis = 0; axis < members_.particles.dimensions; ++axis)
         prefetch_line(&segment_.pos[axis][row]);
       if (segment_.velocity[0]) prefetch_line(segment_.velocity[0].address_of(row));
@@ -71,20 +92,29 @@ class BatchReader {
   }
 
   template <class T>
-  void take(const Strided<T>& column, const LocalIndex* rows, const Conversion& conversion,
+  void take(const Strided<T>& column, const Part& part, const Conversion& conversion,
             double* to) const {
-    if (!column)
-      return static_cast<void>(std::fill_n(to, conversion.num, conversion.without_column));
-    for (int i = 0; i < conversion.num; ++i)
-      to[i] = static_cast<double>(column[rows[i] - segment_.first]) * conversion.to_unit;
+    const double to_unit = conversion.to_unit;
+    if (!column) {
+      std::fill_n(to, part.num, conversion.without_column);
+    } else if (!part.is_dense) {
+      for (int i = 0; i < part.num; ++i)
+        to[i] = static_cast<double>(column[row_of(part, i)]) * to_unit;
+    } else if (column.stride_bytes == static_cast<Index>(sizeof(T))) {
+      const T* const from = &column[row_of(part, 0)];
+      for (int i = 0; i < part.num; ++i) to[i] = static_cast<double>(from[i]) * to_unit;
+    } else {
+      const Index first = row_of(part, 0);
+      for (int i = 0; i < part.num; ++i) to[i] = static_cast<double>(column[first + i]) * to_unit;
+    }
   }
-  void take(const RealColumn& column, const LocalIndex* rows, const Conversion& conversion,
+  void take(const RealColumn& column, const Part& part, const Conversion& conversion,
             double* to) const {
     if (column.is_double()) {
-      take(Strided<double>{static_cast<const double*>(column.data()), column.stride_bytes()}, rows,
+      take(Strided<double>{static_cast<const double*>(column.data()), column.stride_bytes()}, part,
            conversion, to);
     } else {
-      take(Strided<float>{static_cast<const float*>(column.data()), column.stride_bytes()}, rows,
+      take(Strided<float>{static_cast<const float*>(column.data()), column.stride_bytes()}, part,
            conversion, to);
     }
   }
