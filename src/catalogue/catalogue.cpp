@@ -175,8 +175,9 @@ Catalogue make(const Labelled<Real>& input, const CatalogueOptions& options) {
   catalogue.largest = largest_of(domain);
   const kernels::HaloFrame halo = halo_frame(domain, catalogue.largest);
   const MemberRuns runs{members.key.span(), keys.num_species()};
+  const std::optional<int> only_type = options.num_types == 1 ? 0 : domain.only_type;
   const GroupSums sums = sum_properties<Real>(
-      context, {input.particles.view(), runs, members.index.span()}, halo, catalogue);
+      context, {input.particles.view(), runs, members.index.span(), only_type}, halo, catalogue);
   const auto order = make_group_order(context, members, keys.bits());
   members = {};
   catalogue.members = order->forward(context, input.global_index().view, "members in group order");

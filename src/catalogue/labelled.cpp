@@ -67,9 +67,16 @@ template <class Real>
 void validate_input(const Labelled<Real>& input, int num_types) {
   const Context& context = input.domain.context;
   const kernels::MemberLimits limits{input.label, input.num_total, num_types};
+  const DomainState<Real>& domain = input.domain;
+  const bool labels_remain = domain.only_mass && kernels::is_mass(*domain.only_mass) &&
+                             domain.only_type && *domain.only_type < num_types;
   Buffer<Index> num_bad(context.exec, 1, "masses, types and labels");
   kernels::on(context.exec, [&](const auto& e) {
-    kernels::count_bad_members(e, input.particles.view(), limits, num_bad.data());
+    if (labels_remain) {
+      kernels::count_bad_labels(e, limits, num_bad.data());
+    } else {
+      kernels::count_bad_members(e, input.particles.view(), limits, num_bad.data());
+    }
   });
   if (context.comm.sum(to_host(context.exec, num_bad).front()) == 0) return;
   const InputSummary found = examine(input, limits);

@@ -218,11 +218,25 @@ GroupSums sum_properties(const Context& context, const GroupMembers<Real>& membe
   result.properties = Buffer<HaloProperties>(exec, parts.num_rows(), "group properties");
   Buffer<HaloReference> of_parts = parts.spread(about);
   sums.add_moments(of_parts.span(), about, result.properties);
-  if (catalogue.num_types > 1) result.types = sums.add_types(of_parts.span(), catalogue.num_types);
+  result.only_type = members.only_type;
+  if (!members.only_type) result.types = sums.add_types(of_parts.span(), catalogue.num_types);
   of_parts = parts.spread(about);
   sums.add_spreads(of_parts.span(), about, result.properties);
   return result;
 }
+
+namespace {
+
+/// All members are of one type.
+void take_only_type(std::size_t type, Catalogue& catalogue) {
+  const auto num_types = static_cast<std::size_t>(catalogue.num_types);
+  for (std::size_t g = 0; g < catalogue.length.size(); ++g) {
+    catalogue.length_by_type[g * num_types + type] = catalogue.length[g];
+    catalogue.mass_by_type[g * num_types + type] = catalogue.properties[g].mass;
+  }
+}
+
+}  // namespace
 
 std::uint64_t take_sums(const Exec& exec, const GroupSums& sums, const Buffer<std::uint64_t>& hash,
                         const kernels::HaloUnits& unit, Catalogue& catalogue) {
@@ -233,16 +247,17 @@ std::uint64_t take_sums(const Exec& exec, const GroupSums& sums, const Buffer<st
   copies.add(sums.types, types);
   copies.add(hash, hash_on_host);
   copies.wait();
-  if (catalogue.num_types == 1) {
-    catalogue.length_by_type = catalogue.length;
-    for (const HaloProperties& row : catalogue.properties)
-      catalogue.mass_by_type.push_back(row.mass);
+  const auto num_types = static_cast<std::size_t>(catalogue.num_types);
+  catalogue.length_by_type.assign(catalogue.length.size() * num_types, 0);
+  catalogue.mass_by_type.assign(catalogue.length.size() * num_types, 0);
+  if (sums.only_type) {
+    take_only_type(static_cast<std::size_t>(*sums.only_type), catalogue);
+    return hash_on_host.front();
   }
   for (std::size_t at = 0; at < types.size(); ++at) {
-    const Index length = catalogue.length[at / static_cast<std::size_t>(catalogue.num_types)];
-    const double mass = types[at].mass.value(kernels::resolution_of(length));
-    catalogue.length_by_type.push_back(types[at].length);
-    catalogue.mass_by_type.push_back(mass * unit.mass);
+    const double resolution = kernels::resolution_of(catalogue.length[at / num_types]);
+    catalogue.length_by_type[at] = types[at].length;
+    catalogue.mass_by_type[at] = types[at].mass.value(resolution) * unit.mass;
   }
   return hash_on_host.front();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -82,12 +83,14 @@ struct GroupMembers {
   const kernels::ParticlesView<Real>& particles;
   MemberRuns runs;
   Span<const LocalIndex> index;  ///< of each among the particles
+  std::optional<int> only_type;  ///< of all particles of all ranks
 };
 
 /// Of this rank's rows, in memory of the Exec.
 struct GroupSums {
   Buffer<HaloProperties> properties;
-  Buffer<kernels::TypeSum> types;  ///< row by row; none if there is one type
+  Buffer<kernels::TypeSum> types;  ///< row by row; none if all particles are of one type
+  std::optional<int> only_type;
 };
 
 /// Sums over the groups of this rank's rows, wherever the members are. Lengths are known already.

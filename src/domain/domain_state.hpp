@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -118,7 +119,10 @@ struct DomainState {
   KeyFrameChoice key_frame;
   std::vector<DomainSpecies<Real>> species;
   bool has_velocities = false;  ///< all particles of all ranks
-  bool is_shared = true;        ///< others may use the domain later
+  /// Of all particles of all species and ranks, if they have the same.
+  std::optional<double> only_mass = 1;
+  std::optional<int> only_type = 0;
+  bool is_shared = true;  ///< others may use the domain later
 
   Index num_wrapped() const;
 };

@@ -213,6 +213,10 @@ void add_columns(DomainState<Real>& state, const std::vector<Particles<Real>>& s
   }
   const ColumnTraits traits = agree_on_columns(state.context, species);
   state.has_velocities = traits.has_velocity && !traits.lacks_velocity;
+  state.only_mass.reset();
+  state.only_type.reset();
+  if (traits.has_one_mass() && traits.some_lack_mass()) state.only_mass = traits.max_uniform_mass;
+  if (traits.has_one_type()) state.only_type = traits.min_type;
   const PhaseTimer timer(state.context, "columns");
   for (std::size_t s = 0; s < species.size(); ++s) {
     state.species[s].columns = ParticleColumns<Real>(state.context, species[s], traits,

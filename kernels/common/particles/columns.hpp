@@ -49,16 +49,16 @@ void summarize_columns(const E& exec, const ParticlesView<Real>& particles,
 }
 
 /// The bits of a magnitude, which ascend with it; 0 for what is not finite. The host compares whole
-/// numbers in vectors.
+/// numbers in vectors: with a sign, since not all vectors compare others.
 template <class Real>
 struct FiniteMagnitude {
-  using Bits = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;
+  using Bits = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
   static constexpr Real largest = std::numeric_limits<Real>::max();
+  static constexpr Bits all_but_sign = std::numeric_limits<Bits>::max();
   Span<const Real> values;
 
   ZHALO_HD Bits operator()(Index i) const {
-    constexpr Bits sign = Bits{1} << (8 * sizeof(Real) - 1);
-    const Bits bits = bits_of(values[i]) & ~sign;
+    const Bits bits = bits_of(values[i]) & all_but_sign;
     return bits <= bits_of(largest) ? bits : 0;
   }
 
