@@ -238,6 +238,7 @@ void write_labels(const Search<Real>& search, LinkedSets<Real>& linked, Buffer<I
   });
   synchronise(exec);
   if (result.in_domain_order) {
+    linked.parent.shrink(linked.num);  // without ghosts
     result.parts.root = std::move(linked.parent);
     result.label = std::move(label);
     return;
