@@ -70,7 +70,8 @@ Linking choose_linking(const Plan& plan, const Options& options, const MassSumma
     linking.ratio = options.linking_ratio;
     linking.length = options.linking_ratio * linking.mean_separation->chosen;
   }
-  const std::string unit = plan.snapshot.units.length_name();
+  std::string unit = plan.snapshot.units.length_name();
+  if (plan.snapshot.units.assumed) unit += " (assumed: the file states no unit)";
   check_against_separation(linking, unit);
   check_against_box(linking, plan.box, unit);
   const bool derived =

@@ -1,5 +1,5 @@
-// On one rank, labels are indices: members are counted in an array, and its entries become rows. So
-// are the roots of groups that the search left, which lie near the members, in the same cache lines.
+// On one rank, labels are indices: members are counted in an array, and its entries become rows.
+// The roots of groups that a search left are better indices: they lie near the members.
 //
 // On several, each rank makes (label, members) pairs, with how many of the members count for the
 // smallest group. They are brought into one order by label, in even parts; so no rank has more

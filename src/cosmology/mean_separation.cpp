@@ -31,10 +31,10 @@ struct Omega {
   std::string name;
 };
 
-/// The matter that the linked particles stand for: all but neutrinos; with gas, all but neutrinos
-/// and baryons.
+/// The matter that the linked particles stand for. Neutrinos never count.
 Omega omega_of(const MatterContent& matter) {
-  if (matter.has_gas) {
+  if (matter.has_gas && !matter.links_dark_matter) return {matter.omega_baryon, "Omega_b"};
+  if (matter.has_gas && !matter.links_baryons) {
     if (matter.omega_cdm) return {matter.omega_cdm, "Omega_cdm"};
     if (matter.omega_matter && matter.omega_baryon)
       return {*matter.omega_matter - *matter.omega_baryon, "(Omega_m - Omega_b)"};

@@ -138,6 +138,10 @@ def good_gadget2(src, out):
     with create(f"{out}/gadget2/snapshot_001.hdf5") as f:
         write_gadget3_header(f, src, [0, n, 0, 0, 0, 0], [0, n, 0, 0, 0, 0], 1, src.mass)
         write_dark_matter(f, src, slice(None))
+    with create(f"{out}/gadget2_masses/snapshot_001.hdf5") as f:
+        write_gadget3_header(f, src, [0, n, 0, 0, 0, 0], [0, n, 0, 0, 0, 0], 1, 0)
+        group = write_dark_matter(f, src, slice(None))
+        group["Masses"] = src.mass * np.tile([0.8, 1.2], n // 2)
     with create(f"{out}/flat/snapshot_001.hdf5") as f:
         write_gadget3_header(f, src, [0, n, 0, 0, 0, 0], [0, n, 0, 0, 0, 0], 1, src.mass)
         group = f.create_group("PartType1")

@@ -23,8 +23,10 @@ enum class MeanSeparationRule {
   /// is no gas. Otherwise `density`. If the density is unknown, `volume` still serves for a single
   /// type of equal masses without gas.
   automatic,
-  density,  ///< cbrt(mean mass / (Omega rho_crit)): right for zooms and with gas
-  volume,   ///< cbrt(V / N)
+  /// cbrt(mean mass / (Omega rho_crit)): right for zooms and with gas. Omega is that of what is
+  /// linked: dark matter, baryons, or both.
+  density,
+  volume,  ///< cbrt(V / N)
   given
 };
 
@@ -47,6 +49,9 @@ struct MatterContent {
   std::optional<double> omega_cdm;
   bool has_gas = false;
   int num_types = 1;  ///< number of linked types
+  // What is linked, if there is gas. Without gas all particles stand for all matter.
+  bool links_dark_matter = true;
+  bool links_baryons = false;  ///< gas, stars or black holes
 };
 
 /// All candidates and the one chosen, in the particles' unit of length.
@@ -61,9 +66,10 @@ struct MeanSeparation {
   std::string warning;
 };
 
-/// Derives the mean separation. Omega in the density is that of all matter without neutrinos and,
-/// if there is gas, without baryons. Throws InputError if the requested rule cannot be used. The
-/// message says what is missing and which options help.
+/// Derives the mean separation. Omega in the density is that of all matter without neutrinos. If
+/// there is gas, it is that of the linked matter alone: dark matter, baryons, or both. Throws
+/// InputError if the requested rule cannot be used. The message says what is missing and which
+/// options help.
 MeanSeparation mean_separation(const MatterContent& matter, const MassSummary& masses,
                                const MeanSeparationRequest& request = {});
 

@@ -37,8 +37,8 @@ void find_smallest(const E& exec, const DisjointSets& sets, Span<const T> index,
   for_each(exec, index.size(), FindSmallest<T>{sets, index, smallest});
 }
 
-/// Looks for the root again: while others halved paths, nobody could promise that a parent is a root
-/// already. Here nobody halves them, so that the parents that are written stay.
+/// Looks for the root again: while others halved paths, nobody could promise that a parent is a
+/// root already. Here nobody halves them, so that the parents that are written stay.
 template <class T>
 struct WriteLabel {
   DisjointSets sets;

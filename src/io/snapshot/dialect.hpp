@@ -1,6 +1,7 @@
 /// What differs between the simulation codes that write snapshots.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -51,8 +52,9 @@ void read_conventions(const hdf5::InputFile& file, const SnapshotOverrides& over
                       SnapshotInfo& info);
 
 /// For files that state no units: takes Mpc/h instead of the habitual kpc/h if only that makes the
-/// particles' mass fill the box as Omega_matter says. Needs info.types.
-void settle_assumed_units(SnapshotInfo& info);
+/// particles' mass fill the box as Omega_matter says, within a factor of 2. The two differ by 1e9.
+/// Needs info.types.
+void settle_assumed_units(SnapshotInfo& info, const std::function<double()>& mass_in_box);
 
 // ---- shared by dialects ----
 

@@ -93,16 +93,6 @@ std::string read_commit(const InputFile& file) {
   return commit == "unknown" ? "" : commit.substr(0, 12);
 }
 
-/// The mass of all particles if no dataset has to be read for it, else 0.
-double uniform_total(const SnapshotInfo& info) {
-  double total = 0;
-  for (const auto& type : info.types) {
-    if (type.count > 0 && !type.uniform_mass) return 0;
-    total += static_cast<double>(type.count) * type.uniform_mass.value_or(0);
-  }
-  return total;
-}
-
 }  // namespace
 
 Dialect gadget_family(Code code, const char* name, bool (*is_of)(const InputFile& file)) {
@@ -121,7 +111,7 @@ Dialect gadget_dialect() {
   return gadget_family(Code::gadget, "GADGET-2/3", [](const InputFile&) { return true; });
 }
 
-void settle_assumed_units(SnapshotInfo& info) {
+void settle_assumed_units(SnapshotInfo& info, const std::function<double()>& mass_in_box) {
   Cosmology& cosmology = info.cosmology;
   if (!info.units.assumed || !cosmology.critical_density || !cosmology.omega_matter ||
       !info.box_length)
@@ -129,9 +119,9 @@ void settle_assumed_units(SnapshotInfo& info) {
   const Vec3d box = *info.box_length;
   const double expected =
       *cosmology.omega_matter * *cosmology.critical_density * box[0] * box[1] * box[2];
-  const double ratio = uniform_total(info) / expected;
   // A volume in Mpc^3 taken for kpc^3 makes the particles 1e9 times too heavy.
-  if (std::abs(ratio * 1e-9 - 1) > 0.05) return;
+  const double ratio = 1e-9 * mass_in_box() / expected;
+  if (!(ratio > 0.5 && ratio < 2)) return;
   info.units.length_in_cm *= 1000;
   derive_gadget_density(dialect_of(info.code).gravity_in_cgs, 0, info.units, cosmology);
   info.notes.emplace_back(

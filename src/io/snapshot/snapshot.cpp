@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include "src/io/snapshot/dialect.hpp"
 #include "src/io/snapshot/files.hpp"
@@ -44,6 +46,34 @@ void take_name(const FileName& name, SnapshotInfo& info) {
                     info.path));
 }
 
+/// The mass of all particles. Of types whose masses differ, some are read, here and there; 0 if a
+/// type has no masses.
+double estimate_mass(const Snapshot& snapshot) {
+  constexpr Index max_places = 16, num_at_place = 64;
+  double total = 0;
+  for (std::size_t type = 0; type < snapshot.info().types.size(); ++type) {
+    const TypeSummary& here = snapshot.info().types[type];
+    if (here.count == 0) continue;
+    if (here.mass_source == "none") return 0;
+    if (here.uniform_mass) {
+      total += static_cast<double>(here.count) * *here.uniform_mass;
+      continue;
+    }
+    double sum = 0;
+    Index num = 0;
+    for (Index place = 0; place < max_places; ++place) {
+      const Share share =
+          share_of(here.count, static_cast<int>(place), static_cast<int>(max_places));
+      std::vector<double> mass(static_cast<std::size_t>(std::min(share.count, num_at_place)));
+      snapshot.read_masses(static_cast<int>(type), share.first, Span<double>(mass));
+      sum = std::accumulate(mass.begin(), mass.end(), sum);
+      num += static_cast<Index>(mass.size());
+    }
+    total += sum / static_cast<double>(num) * static_cast<double>(here.count);
+  }
+  return total;
+}
+
 }  // namespace
 
 Snapshot Snapshot::open(const std::string& path, const SnapshotOverrides& overrides) {
@@ -60,8 +90,9 @@ Snapshot Snapshot::open(const std::string& path, const SnapshotOverrides& overri
   warn_of_chunks_beyond(info);
   take_name(FileName::of(first), info);
   survey_types(*state, overrides);
-  settle_assumed_units(info);
-  return Snapshot(std::move(state));
+  const Snapshot snapshot(state);
+  settle_assumed_units(info, [&] { return estimate_mass(snapshot); });
+  return snapshot;
 }
 
 Snapshot Snapshot::open(const Communicator& comm, const std::string& path,

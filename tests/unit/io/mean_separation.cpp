@@ -95,7 +95,22 @@ TEST_CASE("auto: the volume only for one equal-mass type that fills the box") {
   CHECK(rule_of(info, {1}, masses(0.2505)) == std::string("density"));
 }
 
-TEST_CASE("with gas the baryons are left out") {
+TEST_CASE("with gas the density is that of what is linked") {
+  SnapshotInfo info = small_box();
+  info.types[0].count = 1000;
+  const auto chosen = [&](const std::vector<int>& types, const MassSummary& linked) {
+    return mean_separation(matter_of(info, types), linked).chosen;
+  };
+  CHECK(chosen({0}, masses(0.05)) == Approx(1).epsilon(tight));
+  CHECK(chosen({1}, masses(0.25)) == Approx(1).epsilon(tight));
+  CHECK(chosen({0, 1}, {2000, 0.15, 0.05, 0.25}) == Approx(std::cbrt(0.5)).epsilon(tight));
+  info.types[4].count = 10;
+  CHECK(chosen({0, 4}, masses(0.05)) == Approx(1).epsilon(tight));
+  info.cosmology.omega_baryon.reset();
+  CHECK_THROWS_WITH(chosen({0}, masses(0.05)), Contains("Omega_b"));
+}
+
+TEST_CASE("with gas the baryons are left out of what dark matter stands for") {
   SnapshotInfo info = small_box();
   info.types[0].count = 1000;
   const auto separation =

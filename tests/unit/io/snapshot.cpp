@@ -210,11 +210,14 @@ TEST_CASE("units and cosmology of each code") {
     CHECK(info.periodic == true);
   }
   SECTION("no units stated: the mass in the box tells kpc from Mpc, and the user is told") {
-    const auto info = info_of(source::good("gadget2"));
-    CHECK(info.units.assumed);
-    CHECK(info.units.length_name() == "Mpc/h");
-    CHECK(info.notes.size() == 1);
-    CHECK(describe(info).find("assumed") != std::string::npos);
+    for (const char* masses : {"gadget2", "gadget2_masses"}) {  // in the header, of each particle
+      INFO(masses);
+      const auto info = info_of(source::good(masses));
+      CHECK(info.units.assumed);
+      CHECK(info.units.length_name() == "Mpc/h");
+      CHECK(info.notes.size() == 1);
+      CHECK(describe(info).find("assumed") != std::string::npos);
+    }
   }
 }
 
