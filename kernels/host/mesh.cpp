@@ -24,6 +24,7 @@ ZHALO_SPECIALIZE(readout_cells, double, double);
 #include "kernels/common/mesh/paint.hpp"
 #include "kernels/common/mesh/weights.hpp"
 #include "kernels/host/readout_blocks.hpp"
+#include "kernels/host/short_segments.hpp"
 #include "kernels/host/slabs.hpp"
 #include "kernels/host/tile_rows.hpp"
 #include "kernels/host/tiles.hpp"
@@ -55,6 +56,11 @@ template <class Real>
 void deposit_by_tiles(const Host& exec, const PaintInput<Real>& painted, const MeshCells& cells,
                       Span<Index> sums) {
   if (painted.particles.num == 0) return;
+  if (has_short_segments(painted.particles)) {
+    return for_each_packed(exec, painted, [&](const PaintInput<Real>& packed) {
+      deposit_by_tiles(exec, packed, cells, sums);
+    });
+  }
   const Tiles tiles(cells);
   for_each_rows(painted, [&](const PaintedRows<Real>& rows) {
     with_order(cells.order,
@@ -67,7 +73,8 @@ void deposit_by_tiles(const Host& exec, const PaintInput<Real>& painted, const M
 template <class Real, class To>
 Index paint_by_slabs(const Host& exec, const PaintInput<Real>& painted, const MeshCells& cells,
                      const PaintTarget<To>& to) {
-  if (!has_slabs(cells)) return paint_by_sums(exec, painted, cells, to);
+  if (!has_slabs(cells) || has_short_segments(painted.particles))
+    return paint_by_sums(exec, painted, cells, to);
   const Tiles tiles(cells);
   if (tiles.axis(0).size() < Index{4} * threads_of(exec))
     return paint_by_sums(exec, painted, cells, to);

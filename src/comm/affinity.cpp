@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <string_view>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -20,10 +20,12 @@ constexpr int max_threads = 4096;
 int threads_from_environment() {
   const char* text = std::getenv("OMP_NUM_THREADS");
   if (text == nullptr) return 0;
-  const std::string_view value(text);
+  constexpr const char* blank = " \t";
+  text += std::strspn(text, blank);
   int threads = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), threads);
-  const bool whole = end == value.data() + value.size() || *end == ',';
+  const auto [number_end, error] = std::from_chars(text, text + std::strlen(text), threads);
+  const char* const end = number_end + std::strspn(number_end, blank);
+  const bool whole = *end == '\0' || *end == ',';
   return error == std::errc() && whole && threads > 0 ? threads : 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -67,8 +68,8 @@ void Communicator::State::wait_until(const char* operation, const std::function<
         waited > std::chrono::duration<double>(options.timeout_seconds)) {
       const std::string why = fmt::format(
           "{} has waited for other ranks for {:g} s: one of them has ended, hangs, or needs "
-          "longer; look at the other ranks' messages, or raise the limit with ZHALO_TIMEOUT "
-          "(seconds, 0: none)",
+          "longer; look at the other ranks' messages, or raise the limit: "
+          "CommunicatorOptions::timeout_seconds where it is set, else ZHALO_TIMEOUT (0: none)",
           operation, options.timeout_seconds);
       give_up(why);
       throw CommunicationError(why);
@@ -103,6 +104,8 @@ constexpr Index max_chunk_bytes = Index{1} << 30;
 }  // namespace
 
 double timeout_of(const CommunicatorOptions& options) {
+  if (std::isnan(options.timeout_seconds))
+    throw InputError("the timeout is NaN (must be a number of seconds, 0 for no limit)");
   if (options.timeout_seconds >= 0) return options.timeout_seconds;
   const char* text = std::getenv("ZHALO_TIMEOUT");
   if (text == nullptr) return default_timeout_seconds;
@@ -137,6 +140,12 @@ std::unique_ptr<Network> network_of(MPI_Comm parent) {
   if (parent == MPI_COMM_NULL)
     throw InputError(
         "the MPI communicator is MPI_COMM_NULL; only its members may make a Communicator");
+  int is_between_groups = 0;
+  MPI_Comm_test_inter(parent, &is_between_groups);
+  if (is_between_groups != 0)
+    throw InputError(
+        "the MPI communicator is one between two groups of ranks; merge them first "
+        "(MPI_Intercomm_merge)");
   return make_mpi_network(parent);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <type_traits>
 
 #include "kernels/on.hpp"
@@ -161,6 +163,16 @@ struct MovedSizes {
   Index num_to;
 };
 
+bool are_apart(const ColumnView& from, const void* to, Index num_to) {
+  const auto begin_of = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
+  const Index stride = from.stride_bytes != 0 ? from.stride_bytes : from.element_size;
+  const Index reach = stride * (from.num - 1);  // negative where the stride is
+  const auto begin = begin_of(from.data) + static_cast<std::uintptr_t>(std::min(reach, Index{0}));
+  const auto size = static_cast<std::uintptr_t>(std::abs(reach) + from.element_size);
+  const auto size_to = static_cast<std::uintptr_t>(num_to * from.element_size);
+  return begin + size <= begin_of(to) || begin_of(to) + size_to <= begin;
+}
+
 template <class Real>
 void validate_move(const Context& context, const ColumnView& from,
                    const typename Domain<Real>::Target& to, const MovedSizes& wanted) {
@@ -182,6 +194,8 @@ void validate_move(const Context& context, const ColumnView& from,
   if (wanted.num_to > 0) {
     validate(to.data != nullptr, "the room for a column's {} elements on this rank has no memory",
              wanted.num_to);
+    validate(wanted.num_from == 0 || are_apart(from, to.data, wanted.num_to),
+             "a column and the memory that it is to be moved to overlap; take two arrays");
     validate_memory(context.exec, to.data, "the room for values of a column");
   }
 }

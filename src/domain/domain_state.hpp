@@ -78,6 +78,11 @@ struct ColumnTraits {
 template <class Real>
 ColumnTraits agree_on_columns(const Context& context, const std::vector<Particles<Real>>& species);
 
+/// By species: whether particles of some rank have no velocity, or not on all axes. Collective.
+template <class Real>
+std::vector<bool> lack_velocities(const Context& context,
+                                  const std::vector<Particles<Real>>& species);
+
 /// Owns the columns of one species.
 template <class Real>
 class ParticleColumns {

@@ -217,9 +217,13 @@ void add_columns(DomainState<Real>& state, const std::vector<Particles<Real>>& s
   state.only_type.reset();
   if (traits.has_one_mass() && traits.some_lack_mass()) state.only_mass = traits.max_uniform_mass;
   if (traits.has_one_type()) state.only_type = traits.min_type;
+  const std::vector<bool> lacking = lack_velocities(state.context, species);
   const PhaseTimer timer(state.context, "columns");
   for (std::size_t s = 0; s < species.size(); ++s) {
-    state.species[s].columns = ParticleColumns<Real>(state.context, species[s], traits,
+    ColumnTraits own = traits;
+    // What only some particles have is no column: others would seem to have a velocity of 0.
+    if (lacking[s]) own.has_velocity = own.has_double_velocity = false;
+    state.species[s].columns = ParticleColumns<Real>(state.context, species[s], own,
                                                      state.species[s].particles.redistribution);
   }
 }

@@ -155,6 +155,21 @@ ColumnTraits agree_on_columns(const Context& context, const std::vector<Particle
 }
 
 template <class Real>
+std::vector<bool> lack_velocities(const Context& context,
+                                  const std::vector<Particles<Real>>& species) {
+  std::vector<Index> num_lacking;
+  for (const Particles<Real>& particles : species) {
+    num_lacking.push_back(0);
+    for (const ParticleSegment<Real>& segment : particles.segments)
+      num_lacking.back() += traits_of(context.exec, particles, segment).lacks_velocity ? 1 : 0;
+  }
+  context.comm.sum_in_place(num_lacking);
+  std::vector<bool> lacking;
+  for (const Index num : num_lacking) lacking.push_back(num > 0);
+  return lacking;
+}
+
+template <class Real>
 ParticleColumns<Real>::ParticleColumns(const Context& context, const Particles<Real>& particles,
                                        const ColumnTraits& traits,
                                        const Redistribution& to_domain) {
@@ -206,6 +221,8 @@ void ParticleColumns<Real>::show_in(Particles<Real>& particles) const {
 }
 
 ZHALO_FOR_REALS(agree_on_columns);
+template std::vector<bool> lack_velocities(const Context&, const std::vector<Particles<float>>&);
+template std::vector<bool> lack_velocities(const Context&, const std::vector<Particles<double>>&);
 template class ParticleColumns<float>;
 template class ParticleColumns<double>;
 

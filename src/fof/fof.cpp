@@ -113,9 +113,22 @@ void validate_scale(double linking_length, double scale) {
   constexpr int min_exponent = std::numeric_limits<Real>::min_exponent / 2 + 16;
   constexpr int max_exponent = std::numeric_limits<Real>::max_exponent / 2 - 2;
   validate(exponent > min_exponent && exponent < max_exponent,
-           "linking length {} has no precision beside the size of this domain; give "
+           "linking length {} is too small to be told from 0 beside the size of this domain; give "
            "friends_of_friends the particles instead of the domain",
            linking_length);
+}
+
+/// No two particles of the domain are as far apart as that: a longer linking length joins the same
+/// ones, and squares of it might overflow.
+template <class Real>
+double longest_link(const DomainState<Real>& domain) {
+  const Extent& extent = domain.species[0].extent;
+  double diagonal2 = 0;
+  for (int axis = 0; axis < domain.box.dimensions && extent.range.total > 0; ++axis) {
+    const double side = extent.hi[axis] - extent.lo[axis];
+    diagonal2 += side * side;
+  }
+  return std::max(1.001 * std::sqrt(diagonal2), 1 / domain.key_frame.frame.scale);
 }
 
 /// The order in which labels are wanted.
@@ -322,9 +335,11 @@ FofResult friends_of_friends(const Domain<Real>& domain, const FofOptions& optio
   return together(context.comm, [&] {
     validate_options(domain.box(), options);
     validate_agreement(context.comm, domain.box(), options.linking_length);
-    validate_scale<Real>(options.linking_length, domain.state()->key_frame.frame.scale);
+    FofOptions here = options;
+    here.linking_length = std::min(here.linking_length, longest_link(*domain.state()));
+    validate_scale<Real>(here.linking_length, domain.state()->key_frame.frame.scale);
     const auto memory = look_after_memory<Real>(context, domain.num_total(), groups_need);
-    return find_groups<Real>({*domain.state(), options}, context.comm.bytes_sent());
+    return find_groups<Real>({*domain.state(), here}, context.comm.bytes_sent());
   });
 }
 

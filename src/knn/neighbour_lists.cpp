@@ -193,10 +193,15 @@ const KnnStatistics& NeighbourLists<Real>::statistics() const {
 template class NeighbourLists<float>;
 template class NeighbourLists<double>;
 
-void validate_column(std::string_view name, Index num, Index num_particles) {
-  validate(num == num_particles,
-           "{} has {} elements on this rank, which has {}: it must have one for each", name, num,
-           num_particles);
+void validate_column(std::string_view name, const ColumnView& column, Index num_particles) {
+  validate(column.num == num_particles,
+           "{} has {} elements on this rank, which has {}: it must have one for each", name,
+           column.num, num_particles);
+  validate(column.num == 0 || column.data != nullptr, "{} has no memory: give its elements", name);
+  validate(column.num == 0 || column.stride_bytes != 0,
+           "{} has a stride of 0 bytes, which is one number for all particles: give an element for "
+           "each",
+           name);
 }
 
 }  // namespace zhalo

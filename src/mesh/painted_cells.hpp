@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/mesh.hpp"
+#include "src/core/validate.hpp"
 #include "zhalo/mesh/field.hpp"
 #include "zhalo/mesh/window.hpp"
 
@@ -44,5 +45,15 @@ std::vector<Index> numbers_of(const Decomposition& decomposition);
 /// and the decomposition is for that many ranks.
 void validate_mesh(const Communicator& comm, const Decomposition& decomposition, int dimensions);
 void validate_window(Window window);
+
+/// That the field has the cells of this rank of `comm`, whose size is that of the decomposition.
+template <class T>
+void validate_field(const Communicator& comm, const Field<T>& field) {
+  const IndexBox own = field.decomposition().cells(comm.rank());
+  validate(
+      field.cells() == own,
+      "the field has other cells than this rank: it was made with a context of other ranks, or "
+      "in another order (take the same for both)");
+}
 
 }  // namespace zhalo

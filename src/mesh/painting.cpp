@@ -272,6 +272,7 @@ PaintReport paint(const Context& context, const Particles<Real>& particles, Fiel
                   const PaintOptions& options) {
   return together(context.comm, [&] {
     const Painting<Real> painting(context, field.decomposition(), particles, options);
+    context.comm.together([&] { validate_field(context.comm, field); });
     if (field.layout().size != field.cells().size())  // ghosts become 0
       kernels::on(context.exec, [&](const auto& e) { kernels::clear(e, field.span()); });
     painting.paint(own_cells(field), options.shift);

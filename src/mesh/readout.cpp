@@ -18,9 +18,13 @@ void validate_fields(const Communicator& comm, const std::vector<const Field<T>*
   validate_window(window);
   const Decomposition& decomposition = fields.front()->decomposition();
   validate_mesh(comm, decomposition, dimensions);
-  for (const Field<T>* field : fields)
+  for (const Field<T>* field : fields) {
     validate(field->decomposition() == decomposition,
              "fields of different decompositions are to be read together (read them one by one)");
+  }
+  comm.together([&] {
+    for (const Field<T>* field : fields) validate_field(comm, *field);
+  });
   std::vector<Index> numbers = numbers_of(decomposition);
   numbers.insert(numbers.end(), {static_cast<Index>(fields.size()), order_of(window)});
   validate_equal(comm, numbers, "the fields that are read, or the window");

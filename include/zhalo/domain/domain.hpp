@@ -123,10 +123,10 @@ class Domain {
     Index element_size = 0;
   };
   /// The same for untyped columns. They write to memory of the caller, which may have room for more
-  /// elements than needed. Elements may have any size, which is the same on all ranks; the column
-  /// may have gaps. When a call returns, its work is done, on a device too. Collective. InputError
-  /// on all ranks if a number or size of elements is wrong on some rank, or memory is missing or
-  /// not of the Exec.
+  /// elements than needed, and must not overlap with the column. Elements may have any size, which
+  /// is the same on all ranks; the column may have gaps. When a call returns, its work is done, on
+  /// a device too. Collective. InputError on all ranks if a number or size of elements is wrong on
+  /// some rank, or memory is missing, overlaps or is not of the Exec.
   void to_domain_order(const ColumnView& column, const Target& to, int species = 0) const;
   void to_caller_order(const ColumnView& values, const Target& to, int species = 0) const;
 

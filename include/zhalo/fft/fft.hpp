@@ -101,6 +101,7 @@ class Fft {
   /// Makes a plan. Collective. InputError if the decomposition is for another number of ranks, or
   /// if options differ between ranks or cannot be used.
   Fft(const Context& context, const Decomposition& decomposition, const FftOptions& options = {});
+  Fft(Context&&, const Decomposition&, const FftOptions& = {}) = delete;  // it would end too early
   ~Fft();
   Fft(Fft&& other) noexcept;
   Fft& operator=(Fft&& other) noexcept;
@@ -180,6 +181,7 @@ class FftTuner {
  public:
   /// InputError for fewer than 1 repetition.
   explicit FftTuner(const Context& context, FftTunerOptions options = {});
+  explicit FftTuner(Context&&, FftTunerOptions = {}) = delete;
 
   /// Returns the fastest decomposition and options. `options` says what the transforms must do
   /// (norm, order, batch, effort). node_exchange and chunk_bytes are chosen unless they are set. T

@@ -90,8 +90,9 @@ ParticleColumn(std::string_view, Span<T>) -> ParticleColumn<std::remove_const_t<
 template <class T>
 ParticleColumn(std::string_view, const std::vector<T>&) -> ParticleColumn<T>;
 
-/// Throws InputError unless the column has one element for each of the rank's particles.
-void validate_column(std::string_view name, Index num, Index num_particles);
+/// Throws InputError unless the column has one element for each of the rank's particles, at a
+/// stride that is not 0.
+void validate_column(std::string_view name, const ColumnView& column, Index num_particles);
 
 /// A functor and the columns that it needs at the neighbours, in the order of its arguments. Made
 /// by reduction().
@@ -169,8 +170,9 @@ template <class Functor, class... Columns>
 void add_columns(NeighbourSearch& search, Index num_particles,
                  const Reduction<Functor, Columns...>& whole) {
   const auto add = [&](const auto& column, Index size) {
-    validate_column(column.name, column.num, num_particles);
-    search.columns.push_back({column.data, column.num, size, column.stride_bytes});
+    const ColumnView view{column.data, column.num, size, column.stride_bytes};
+    validate_column(column.name, view, num_particles);
+    search.columns.push_back(view);
   };
   std::apply(
       [&](const auto&... columns) { (add(columns, static_cast<Index>(sizeof(Columns))), ...); },

@@ -37,6 +37,7 @@ class Field {
   /// Collective: the ranks agree once on who exchanges what. InputError for a negative width, a
   /// decomposition for another number of ranks, or arguments that differ between ranks.
   Field(const Context& context, const Decomposition& decomposition, const Ghosts& ghosts = {});
+  Field(Context&&, const Decomposition&, const Ghosts& = {}) = delete;  // it would end too early
   ~Field();
   Field(Field&& other) noexcept;
   Field& operator=(Field&& other) noexcept;

@@ -23,6 +23,7 @@ class Modes {
   /// decomposition is for another number of ranks. OutOfMemory may be thrown on one rank only: if
   /// other ranks would wait for this one, run it in Communicator::together.
   Modes(const Context& context, const Decomposition& decomposition);
+  Modes(Context&&, const Decomposition&) = delete;  // it would end too early
 
   const Decomposition& decomposition() const { return decomposition_; }
   /// Layout of this rank's modes. layout().index_box has their indices, and layout().offset(mode)

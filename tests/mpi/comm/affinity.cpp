@@ -102,6 +102,10 @@ TEST_CASE("ranks of one machine share its cores; what the user says wins") {
     CHECK(threads_of(choose_exec(comm, {.processor = Processor::host, .threads = 0})) ==
           fair_threads(comm));
   }
+  for (const char* text : {" 5", "5 ", "\t5 , 2"}) {
+    const OmpThreads with_blanks(text);
+    CHECK(threads_of(choose_exec(comm, host)) == 5);
+  }
   const int available = available_threads();
   CHECK(machine.sum(Index{fair_threads(comm)}) <= std::max(available, machine.size()));
   CHECK_THROWS_AS(choose_exec(comm, {.processor = Processor::host, .threads = 5000}), InputError);

@@ -8,6 +8,7 @@
 #include "zhalo/catalogue/attach.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/fof/fof.hpp"
+#include "zhalo/knn/reduce.hpp"
 #include "zhalo/knn/within.hpp"
 #include "zhalo/mesh/paint.hpp"
 #include "zhalo/mesh/readout.hpp"
@@ -16,6 +17,7 @@ namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
+using Catch::Matchers::Contains;
 
 struct NumWithin {
   ZHALO_HD Index operator()(const Neighbours<float>& near) const { return near.size(); }
@@ -129,6 +131,44 @@ TEST_CASE("domain: one velocity for all particles, and no number behind it is re
       right = right && sorted.segments[0].velocity[axis][i] == 1 + static_cast<double>(axis);
   }
   CHECK(right);
+}
+
+TEST_CASE("domain: velocities that some particles lack are none, and no zeros") {
+  Analysed a(600);
+  const bool is_last = a.context.comm.rank() + 1 == a.context.comm.size();
+  std::vector<double> velocity(static_cast<std::size_t>(3 * a.share.count), 100);
+  Particles<float> moving = a.particles;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    moving.segments[0].velocity[axis] = {velocity.data() + axis, 3 * sizeof(double)};
+  Particles<float> halfway = moving;  // on the last rank not along z
+  if (is_last) halfway.segments[0].velocity[2] = {};
+  const auto dispersion = [&](const Domain<float>& domain, int species) {
+    return neighbour_quantity(domain, {.k = 5}, {Quantity::velocity_dispersion},
+                              {.queries = 0, .targets = species});
+  };
+  const Domain<float> two(a.context, {moving, a.particles}, a.points.box);
+  CHECK(dispersion(two, 0).size() == two.num());
+  CHECK_THROWS_WITH(dispersion(two, 1), Contains("has no velocities"));
+  CHECK_FALSE(two.particles(1).segments[0].velocity[0]);
+  const Domain<float> one(a.context, halfway, a.points.box);
+  CHECK_THROWS_WITH(dispersion(one, 0), Contains("has no velocities"));
+  CHECK_FALSE(one.particles().segments[0].velocity[0]);
+}
+
+TEST_CASE("domain: a linking length beyond all distances joins all") {
+  Analysed a(50);
+  const Box open = Box::unbounded();
+  const Domain<float> domain(a.context, a.particles, open);
+  for (const double length : {1.0, 10.0, 1e6, 1e300}) {
+    INFO(length);
+    const auto label = friends_of_friends(domain, {.linking_length = length}).label;
+    CHECK(to_host(a.context.exec, label) ==
+          std::vector<Index>(static_cast<std::size_t>(domain.num()), 0));
+  }
+  Particles<float> lone = a.particles;
+  lone.segments[0].num = std::min(lone.segments[0].num, Index{a.context.comm.rank() == 0 ? 1 : 0});
+  const Domain<float> of_one(a.context, lone, open);
+  CHECK(friends_of_friends(of_one, {.linking_length = 10}).label.size() == of_one.num());
 }
 
 TEST_CASE("domain: columns with gaps go both ways") {

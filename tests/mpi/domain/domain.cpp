@@ -238,6 +238,12 @@ TEST_CASE("domain: bad sizes are errors on all ranks, with the number that is ne
                           {nullptr, order.num_origin(), sizeof(Index)});
   };
   CHECK_THROWS_WITH(back_into_nothing(), Contains("has no memory"));
+  std::vector<Tag> both(room.size());
+  const auto in_place = [&] {
+    order.to_domain_order({both.data(), order.num_origin(), sizeof(Tag)},
+                          {both.data(), 50, sizeof(Tag)});
+  };
+  CHECK_THROWS_WITH(in_place(), Contains("overlap"));
   CHECK_THROWS_WITH(order.position(0, 1), Contains("no species 1"));
   std::vector<float> few(static_cast<std::size_t>(order.num() - 1));
   CHECK_THROWS_WITH(order.to_caller_order(Span<const float>(few)),

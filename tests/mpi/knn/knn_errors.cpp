@@ -5,6 +5,7 @@
 #include "tests/mpi/comm/failing_context.hpp"
 #include "tests/mpi/knn/knn_case.hpp"
 #include "zhalo/core/error.hpp"
+#include "zhalo/knn/reduce.hpp"
 
 namespace {
 
@@ -55,6 +56,19 @@ TEST_CASE("knn: a bad option of one rank is an error on all") {
   CHECK_THAT(s.message({.k = bad(7, 8)}), differs("k"));
   CHECK_THAT(s.message({.include_self = bad(false, true)}), differs("include_self"));
   CHECK_THAT(s.message({.max_radius = bad(0.5, 0.25)}), differs("radius") && Contains("0.25"));
+}
+
+TEST_CASE("knn: a column of one number for all particles is an error that names it") {
+  const Spoilt s;
+  const double number = 3;
+  const ParticleColumn<double> column("charge", &number, s.part.particles().num(), 0);
+  const auto call = [&] {
+    knn_reduce(
+        s.context, s.part.particles(), s.points.box, {.k = 3},
+        reduction([](const Neighbours<float>&, const NeighbourColumn<double>& at) { return at[0]; },
+                  column));
+  };
+  CHECK_THAT(input_error_of(s.context, call), Contains("charge has a stride of 0 bytes"));
 }
 
 TEST_CASE("knn: ranks that name different species of a domain") {

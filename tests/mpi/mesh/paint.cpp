@@ -178,6 +178,31 @@ TEST_CASE("paint: weights of any kind, size and sign, in several segments") {
   check({.window = Window::cic}, std::vector<double>(points.mass.size(), 0));
 }
 
+TEST_CASE("paint: many short segments are painted as one is") {
+  const Context context = make_context();
+  const Grid grid = Grid::cube(48);  // of several tiles
+  const PaintedPoints<float> points = random_points<float>(grid, 2000, 23);
+  const auto part = points.part(part_of(2000, Cut::even, context.comm.rank(), context.comm.size()));
+  Particles<float> divided = part.particles;
+  const ParticleSegment<float> whole = divided.segments.front();
+  divided.segments.clear();
+  for (Index first = 0; first < whole.num; first += 7) {
+    ParticleSegment<float> segment = whole;
+    segment.num = std::min<Index>(7, whole.num - first);
+    for (auto& axis : segment.pos) axis.data = &axis[first];
+    segment.mass = RealColumn(static_cast<const double*>(whole.mass.data()) + first);
+    divided.segments.push_back(segment);
+  }
+  for (const Weights weights : {Weights::mass, Weights::unit}) {
+    const PaintOptions options{.window = Window::tsc, .weights = weights};
+    const Decomposition decomposition(grid, context.comm.size());
+    Field<float> expected(context, decomposition), field(context, decomposition);
+    const PaintReport report = paint(context, part.particles, expected, options);
+    CHECK(paint(context, divided, field, options).sum == report.sum);
+    CHECK(own_cells(context, field) == own_cells(context, expected));
+  }
+}
+
 TEST_CASE("paint: no particles at all") {
   const Context context = make_context();
   Field<float> field(context, Decomposition(Grid::cube(3), context.comm.size()));
@@ -326,6 +351,12 @@ TEST_CASE("paint: bad input is one error on all ranks") {
   Field<float> unbounded(context, Decomposition(flat, context.comm.size()));
   CHECK_THAT(message({}, unbounded), Contains("no length along x"));
   if (last > 0) {
+    MPI_Comm reversed = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -context.comm.rank(), &reversed);
+    const Context backwards{Communicator(reversed), context.exec};
+    MPI_Comm_free(&reversed);
+    Field<float> turned(backwards, decomposition);
+    CHECK_THAT(message({}, turned), Contains("other cells than this rank"));
     const Window mine = context.comm.rank() == last ? Window::tsc : Window::cic;
     CHECK_THAT(message({.window = mine}, field), Contains("differ"));
   }
