@@ -87,7 +87,39 @@ void check_waves(Plan& plan) {
                   plan.options.num));
 }
 
+/// Of the longest wave and the shortest, along the diagonal; those at the Nyquist frequency are 0.
+WaveRange waves_of(const Options& options) {
+  const double longest = 2 * std::numbers::pi / options.box;
+  return {longest, longest * static_cast<double>((options.num - 1) / 2) * std::sqrt(3)};
+}
+
+/// What of the spectrum is not in the table, but follows from its ends.
+void check_table(Plan& plan) {
+  constexpr double few_digits = 1e-3;  // tables are rounded
+  constexpr double max_part = 0.01;
+  const WaveRange table = range_of(plan.power);
+  const WaveRange waves = waves_of(plan.options);
+  const bool covers =
+      table.min <= waves.min * (1 + few_digits) && table.max >= waves.max * (1 - few_digits);
+  const std::string what = fmt::format("--power '{}': the table has k = {:.6g} to {:.6g} h/Mpc",
+                                       plan.options.power, table.min, table.max);
+  if (plan.options.num > 2 && !covers)
+    plan.warnings.push_back(
+        fmt::format("{}, but the box has waves of {:.6g} to {:.6g}, along its diagonal: beyond the "
+                    "table P goes on as a power law (give a longer table)",
+                    what, waves.min, waves.max));
+  if (plan.sigma8_beyond_table > max_part)
+    plan.warnings.push_back(
+        fmt::format("{}, but {:.3g}% of sigma8 squared is from waves beyond it, where P goes on "
+                    "as a power law (give a longer table)",
+                    what, 100 * plan.sigma8_beyond_table));
+}
+
 }  // namespace
+
+WaveRange range_of(const LinearPower& power) {
+  return {std::exp(power.log_k().front()), std::exp(power.log_k().back())};
+}
 
 Decomposition decompose(const Options& options, int num_ranks) {
   return {Grid::cube(options.num, options.box), num_ranks, {.split = Split::slab}};
@@ -126,6 +158,10 @@ Plan plan_run(const Context& context, const Options& options) {
   plan.particle_mass = total_mass(options, {}) / static_cast<double>(plan.num_particles);
   check_extremes(plan);
   check_waves(plan);
+  if (!options.power.empty()) {
+    plan.sigma8_beyond_table = plan.power.part_beyond_table(8);
+    check_table(plan);
+  }
   plan.ranks = app::survey_ranks(context, options.exec.processor == Processor::automatic);
   plan.decomposition = decompose(options, plan.ranks.num_ranks).describe();
   plan.output = app::name_output(options.output, "ics.hdf5");

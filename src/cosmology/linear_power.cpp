@@ -154,6 +154,28 @@ double top_hat(double x) {
   return 3 * (std::sin(x) - x * std::cos(x)) / (x * x * x);
 }
 
+/// The variance in spheres of `radius`, from all k for which `is_counted(ln k)` holds.
+template <class IsCounted>
+double variance(const LinearPower& power, double radius, const IsCounted& is_counted) {
+  validate(std::isfinite(radius) && radius > 0,
+           "a sphere has the radius {} (must be positive and finite)", radius);
+  // Trapezoids in ln x, x = k R: W^2 x^3 falls as 1 / x beyond the last one, which has several
+  // steps per oscillation of W.
+  constexpr double first = -11.5;  // ln 1e-5
+  constexpr double last = 6.9;     // ln 1e3
+  constexpr int steps = 36800;
+  double sum = 0;
+  for (int i = 0; i <= steps; ++i) {
+    const double x = std::exp(first + (last - first) * i / steps);
+    const double k = x / radius;
+    if (!is_counted(std::log(k))) continue;
+    const double window = top_hat(x);
+    const double weight = i == 0 || i == steps ? 0.5 : 1;
+    sum += weight * power(k) * window * window * k * k * k;
+  }
+  return sum * (last - first) / steps / (2 * std::numbers::pi * std::numbers::pi);
+}
+
 }  // namespace
 
 LinearPower::LinearPower(std::vector<double> k, std::vector<double> power)
@@ -186,22 +208,15 @@ double LinearPower::operator()(double k) const {
 }
 
 double LinearPower::sigma(double radius) const {
-  validate(std::isfinite(radius) && radius > 0,
-           "a sphere has the radius {} (must be positive and finite)", radius);
-  // Trapezoids in ln x, x = k R: W^2 x^3 falls as 1 / x beyond the last one, which has several
-  // steps per oscillation of W.
-  constexpr double first = -11.5;  // ln 1e-5
-  constexpr double last = 6.9;     // ln 1e3
-  constexpr int steps = 36800;
-  double sum = 0;
-  for (int i = 0; i <= steps; ++i) {
-    const double x = std::exp(first + (last - first) * i / steps);
-    const double k = x / radius;
-    const double window = top_hat(x);
-    const double weight = i == 0 || i == steps ? 0.5 : 1;
-    sum += weight * (*this)(k)*window * window * k * k * k;
-  }
-  return std::sqrt(sum * (last - first) / steps / (2 * std::numbers::pi * std::numbers::pi));
+  return std::sqrt(variance(*this, radius, [](double) { return true; }));
+}
+
+double LinearPower::part_beyond_table(double radius) const {
+  const double all = variance(*this, radius, [](double) { return true; });
+  const double beyond =
+      variance(*this, radius, [&](double x) { return x < log_k_.front() || x > log_k_.back(); });
+  // Points are finite: what is not comes from beyond them.
+  return std::isfinite(all) && all > 0 ? beyond / all : 1;
 }
 
 void LinearPower::normalise(double sigma8) {

@@ -530,7 +530,7 @@ class BadInput(IcsCase):
         super().setUp()
         (self.folder / "folder").mkdir()
         for name, text in {
-            "good": "# k P\n0.1 100\n1 10 # last\n",
+            "good": "# k P\n0.001 100\n100 0.01 # last\n",
             "words": "# k P\n0.1 100\n0.2 high\n",
             "one_column": "0.1 2\n0.2\n",
             "falling": "0.1 1\n\n0.2 1\n0.15 1\n",
@@ -538,7 +538,7 @@ class BadInput(IcsCase):
             "comma": "0.1 1\n0.2 10,5\n",
             "exponent": "0.1 1\n1 1.0+10\n",
             "underscore": "1_000 2\n",
-            "columns": "0.1 1 7 8\n0.2\t2\twords\n",
+            "columns": "0.001 1 7 8\n100\t0.002\twords\n",
             "short": "0.1 1\n",
             "empty": "",
             "binary": "0.1 1\n0.2 \0\x1b[2J\n",
@@ -576,6 +576,42 @@ class BadInput(IcsCase):
         first, second = (read(self.folder / name)[0] for name in ("made.hdf5", "again.hdf5"))
         self.assertAlmostEqual(second["Sigma8"], 0.7)
         self.assertNotAlmostEqual(first["Sigma8"], 0.7)
+
+    def test_a_table_that_does_not_cover_the_box_or_sigma8(self):
+        box = ["--num", 16, "--box", 200, "--json", "r.json", "-o", "made.hdf5", "--power"]
+        waves = "waves of 0.0314159 to 0.380898"  # 2 pi / L, and sqrt(3) * 7 times that
+
+        def warnings(text, *more):
+            (self.folder / "t.txt").write_text(text)
+            status, output, errors = self.run_command(*box, "t.txt", *more)
+            self.assertEqual(status, 0)
+            report = json.loads((self.folder / "r.json").read_text())
+            lines = [f"ics: warning: {sentence}\n" for sentence in report["warnings"]]
+            self.assertEqual(errors, "".join(lines))
+            return output, report["power_table"], errors
+
+        output, table, errors = warnings("0.3 900\n0.8 100\n")
+        self.assertIn(
+            "k = 0.0314159 to 0.251327 h/Mpc along an axis; the table has 0.3 to 0.8\n", output
+        )
+        self.assertEqual(errors.count("\n"), 2)
+        self.assertEqual(errors.count("--power 't.txt': the table has k = 0.3 to 0.8 h/Mpc"), 2)
+        self.assertIn(waves, errors)
+        self.assertAlmostEqual(table["min_k"], 0.3)
+        self.assertAlmostEqual(table["max_k"], 0.8)
+        self.assertIn(f"{100 * table['sigma8_squared_beyond']:.3g}% of sigma8 squared", errors)
+        # P rises: sigma8 has no end, also where the table is normalised by it.
+        for more in ([], ["--sigma8", 0.8]):
+            _, table, errors = warnings("0.001 1\n0.01 10\n", *more)
+            self.assertGreater(table["sigma8_squared_beyond"], 0.99)
+            self.assertEqual(errors.count("\n"), 2)
+        # The waves, but not sigma8; sigma8, but not the waves; both.
+        self.assertRegex(warnings("0.03141 9\n0.3809 1\n")[2], r"^[^\n]*% of sigma8[^\n]*\n$")
+        _, table, errors = warnings("0.0315 1\n0.07 2\n5 1e-5\n")
+        self.assertRegex(errors, rf"^[^\n]*{waves}[^\n]*\n$")
+        self.assertEqual(warnings("0.01 9\n0.2 1\n5 1e-5\n")[2], "")
+        report = self.succeed("--num", 4, "--box", 10, "--dry-run", "-q", "--json", "-")
+        self.assertIsNone(json.loads(report)["power_table"])
 
     def test_further_columns_are_left_out(self):
         self.succeed("--num", 4, "--box", 10, "--power", "columns.txt", "-q", "-o", "made.hdf5")

@@ -45,6 +45,8 @@ class LinearPower {
   /// integral of P W^2 k^2 dk times 1 / (2 pi^2). InputError unless the radius is positive and
   /// finite.
   double sigma(double radius) const;
+  /// The part of sigma(radius)^2 from k beyond the table, 0 to 1. InputError as sigma().
+  double part_beyond_table(double radius) const;
   /// Scales P so that sigma(8) is `sigma8`. InputError unless that is positive and finite.
   void normalise(double sigma8);
 

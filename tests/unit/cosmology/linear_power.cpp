@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "zhalo/core/error.hpp"
@@ -73,6 +74,32 @@ TEST_CASE("linear power: sigma of power laws") {
       CHECK(linear.sigma(radius) == Approx(expected).epsilon(n < -2.1 ? 2e-3 : 1e-5));
     }
   }
+}
+
+TEST_CASE("linear power: the part of sigma beyond the table") {
+  const auto law = [](double k) { return std::pow(k, -1.2); };
+  const auto integrand = [&](double k) {
+    const double x = 8 * k;
+    const double window = 3 * (std::sin(x) - x * std::cos(x)) / (x * x * x);
+    return law(k) * window * window * k * k;
+  };
+  const auto integral = [&](double from, double to) {  // midpoints in k
+    constexpr int steps = 400000;
+    double sum = 0;
+    for (int i = 0; i < steps; ++i) sum += integrand(from + (to - from) * (i + 0.5) / steps);
+    return sum * (to - from) / steps;
+  };
+  const double all = integral(1e-5, 40);
+  for (const auto& [from, to] : {std::pair(0.3, 0.8), std::pair(0.05, 0.2), std::pair(0.1, 3.0)}) {
+    const LinearPower linear({from, to}, {law(from), law(to)});
+    INFO(from << " to " << to);
+    CHECK(linear.part_beyond_table(8) == Approx(1 - integral(from, to) / all).epsilon(2e-3));
+  }
+  CHECK(LinearPower({1e-7, 1e4}, {law(1e-7), law(1e4)}).part_beyond_table(8) == 0);
+  // It rises: the integral has no end.
+  CHECK(LinearPower({0.001, 0.01}, {1, 10}).part_beyond_table(8) > 0.999);
+  CHECK(LinearPower({1, 2}, {1, 1e300}).part_beyond_table(8) == 1);
+  CHECK_THROWS_AS(LinearPower({1, 2}, {1, 1}).part_beyond_table(0), InputError);
 }
 
 TEST_CASE("linear power: normalised to sigma8") {
