@@ -1,7 +1,9 @@
 #include "apps/ics/ics.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "apps/cli/on_host.hpp"
 #include "apps/report/results.hpp"
@@ -87,12 +89,42 @@ Result make_particles_of(const Context& context, const Plan& plan, io::StagedFil
   return summarise(context.comm, particles.view(plan.particle_mass), plan.options);
 }
 
+/// The largest power of two below the box's side.
+double power_below(double box) { return std::exp2(std::ceil(std::log2(box)) - 1); }
+
+/// Between coordinates of float32 in the last interval of powers of two.
+double largest_step(double box) {
+  return power_below(box) * static_cast<double>(std::numeric_limits<float>::epsilon());
+}
+
+/// Root of the mean square of what vectors lose by rounding, for particles everywhere in the box.
+double rounding_noise(double box) {
+  // The mean square on an axis is a step's square / 12. In the intervals below the last, steps and
+  // lengths are halved again and again: 1 / 8 + 1 / 64 + .. = 1 / 7.
+  const double power = power_below(box);
+  return largest_step(box) * std::sqrt(3 * ((box - power) + power / 7) / box / 12);
+}
+
+/// Of displacements that are lost where coordinates are rounded.
+void check_rounding(const Options& options, Result& result) {
+  constexpr double max_noise = 0.01;  // of the displacement
+  const double noise = rounding_noise(options.box);
+  const bool is_displaced = options.num > 2;  // else the plan has warned
+  if (options.double_precision || !is_displaced || noise <= max_noise * result.rms_displacement)
+    return;
+  result.warnings.push_back(fmt::format(
+      "--box {}: float32 coordinates are up to {:.3g} Mpc/h apart, and their rounding, {:.3g} "
+      "Mpc/h rms, is more than {}% of the displacements, {:.3g} Mpc/h rms (use --double)",
+      options.box, largest_step(options.box), noise, 100 * max_noise, result.rms_displacement));
+}
+
 }  // namespace
 
 Result make_particles(const Context& context, const Plan& plan, io::StagedFiles& files) {
   const auto devices = app::look_after_devices(context, device_need(plan));
   Result result = plan.options.double_precision ? make_particles_of<double>(context, plan, files)
                                                 : make_particles_of<float>(context, plan, files);
+  check_rounding(plan.options, result);
   result.written = app::sync_to_disk(context, {{&files}, {}});
   return result;
 }

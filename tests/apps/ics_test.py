@@ -6,6 +6,7 @@ ics_test.py PROGRAM DATA SNAPSHOTS
 
 import json
 import os
+import re
 import subprocess
 import unittest
 
@@ -441,6 +442,34 @@ class Output(IcsCase):
         self.assertLess(
             result["result"]["peak_pool_bytes"], result["estimate"]["memory_bytes_per_rank"]
         )
+
+    def test_displacements_that_float32_rounds_away(self):
+        for num, box, words in (
+            (8, 1e6, r"up to 0\.0625 Mpc/h apart.* 0 Mpc/h rms "),
+            (16, 50000, r"up to 0\.00391 Mpc/h apart, .* rounding, (\S+) Mpc/h rms"),
+            (16, 1000, None),
+        ):
+            options = ["--num", num, "--box", box]
+            _, exact = self.made(*options, "--double")
+            status, _, errors = self.run_command(*options, "-q", "--json", "report.json")
+            self.assertEqual(status, 0)
+            _, rounded = read(self.folder / "ics.hdf5")
+            moved = displacements(exact, num, box)
+            lost = displacements(rounded, num, box) - moved
+            noise = np.sqrt(np.mean(np.sum(lost**2, axis=1)))
+            part = noise / np.sqrt(np.mean(np.sum(moved**2, axis=1)))
+            self.assertEqual(part > 0.01, words is not None)
+            warnings = json.loads((self.folder / "report.json").read_text())["warnings"]
+            self.assertEqual(errors, "".join(f"ics: warning: {text}\n" for text in warnings))
+            if words is None:
+                self.assertEqual(warnings, [])
+                continue
+            self.assertEqual(len(warnings), 1)
+            for expected in (f"--box {box:.10g}: ", "--double", words):
+                self.assertRegex(warnings[0], expected)
+            if box == 50000:
+                predicted = float(re.search(words, warnings[0])[1])
+                self.assertAlmostEqual(predicted / noise, 1, delta=0.05)
 
     @NEEDS_MPI
     def test_any_ranks_and_files_hold_the_same_particles(self):
