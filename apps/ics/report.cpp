@@ -100,7 +100,8 @@ app::Report plan_report(const Plan& plan, bool verbose) {
 }
 
 app::Rows result_rows(const Plan& plan, const Result& result) {
-  const app::Run run{result.measured, plan.num_particles, plan.ranks.num_ranks == 1};
+  app::Run run{result.measured, plan.num_particles, plan.ranks.num_ranks == 1};
+  run.held = "fields and particles";
   return {
       {"\n" + line("Displaced", "{:.4g} Mpc/h rms ({:.4g} of the spacing), at most {:.4g} Mpc/h",
                    result.rms_displacement, result.rms_displacement / spacing(plan.options),

@@ -420,6 +420,7 @@ class Output(IcsCase):
             "Written",
         ):
             self.assertIn(words, output)
+        self.assertRegex(output, r"\nPeak memory .*; fields and particles [\d.]+ [KM]iB\n")
         result = json.loads((self.folder / "report.json").read_text())
         _, particles = read(self.folder / "ics.hdf5")
         moved = displacements(particles, 16, 50)
