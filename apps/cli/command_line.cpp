@@ -47,6 +47,12 @@ std::string likely_option(const CLI::App& app, const std::string& unknown) {
   return best;
 }
 
+template <class T>
+std::string say_out_of_range(const std::string& word, T first) {
+  return fmt::format("{} is out of range: {} to {} are possible", word, first,
+                     std::numeric_limits<T>::max());
+}
+
 /// The complaint about a value; empty if there is none. An empty word is an unset variable of a
 /// shell. Whole numbers may have zeros in front: they are no octal numbers.
 template <class T>
@@ -57,11 +63,17 @@ std::string check_value(std::string& word) {
     const char* const end = word.data() + word.size();
     const auto [behind, error] = std::from_chars(word.data() + (word[0] == '+'), end, number);
     if (error == std::errc::result_out_of_range)
-      return fmt::format("{} is out of range: {} to {} are possible", word,
-                         std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
+      return say_out_of_range(word, std::numeric_limits<T>::min());
     if (error == std::errc() && behind == end) word = std::to_string(number);
   }
   return "";
+}
+
+std::string check_natural_number(std::string& word) {
+  const std::string complaint = check_value<Index>(word);
+  if (word.empty()) return complaint;
+  const bool is_possible = complaint.empty() && word.front() != '-';
+  return is_possible ? "" : say_out_of_range(word, Index{0});
 }
 
 template <class T>
@@ -152,6 +164,13 @@ void CommandLine::add_list(const char* names, std::vector<T>& values, const std:
   parser_->app.add_option(names, values, help)
       ->delimiter(',')
       ->transform(checks_value(T{}))
+      ->type_name(value_name);
+}
+
+void CommandLine::add_natural_number(const char* names, std::optional<Index>& value,
+                                     const std::string& help, const char* value_name) {
+  parser_->app.add_option(names, value, help)
+      ->transform(CLI::Validator(check_natural_number, ""))
       ->type_name(value_name);
 }
 

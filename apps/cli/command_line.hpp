@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "zhalo/core/types.hpp"
+
 namespace zhalo::app {
 
 /// The words with which a program describes itself in its help.
@@ -34,6 +36,9 @@ class CommandLine {
   /// T is int, Index, std::uint64_t, double or std::string, or an optional of one of these.
   template <class T>
   void add_option(const char* names, T& value, const std::string& help, const char* value_name);
+  /// A whole number that is not negative.
+  void add_natural_number(const char* names, std::optional<Index>& value, const std::string& help,
+                          const char* value_name);
   /// An option that may stand without a value, which is then an empty string.
   void add_option_or_bare(const char* names, std::optional<std::string>& value,
                           const std::string& help, const char* value_name);

@@ -41,7 +41,7 @@ void add_particle_options(app::CommandLine& command, Options& options, RawOption
   command.add_option("--redshift", options.redshift, "Of the snapshot [49]", "Z");
   command.add_option("--lpt", options.lpt, "Order of the displacements: 1 (Zel'dovich) or 2 [2]",
                      "ORDER");
-  command.add_option("--seed", raw.seed, "Of the random numbers [1]", "S");
+  command.add_natural_number("--seed", raw.seed, "Of the random numbers [1]", "S");
   command.add_flag("--fixed", options.random.fixed_amplitude,
                    "Amplitudes are exactly the spectrum's, only phases are random");
   command.add_flag("--inverted", options.random.inverted,
@@ -82,8 +82,6 @@ void take_particles(const RawOptions& raw, Options& options) {
          fmt::format("--redshift is {} (must be more than -1)", options.redshift));
   demand(options.lpt == 1 || options.lpt == 2,
          fmt::format("--lpt is {} (must be 1 or 2)", options.lpt));
-  demand(raw.seed.value_or(1) >= 0,
-         fmt::format("--seed is {} (must not be negative)", raw.seed.value_or(1)));
   options.random.seed = static_cast<std::uint64_t>(raw.seed.value_or(1));
 }
 

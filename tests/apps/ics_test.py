@@ -495,6 +495,7 @@ class Output(IcsCase):
                 path.unlink()
 
 
+SEEDS = "0 to 9223372036854775807 are possible"
 # Options after --num 8 --box 10, and words of the message.
 OPTIONS = {
     "--num 0": ["--num", "0", "1 to 1000000"],
@@ -514,7 +515,12 @@ OPTIONS = {
     "--redshift -1": ["--redshift", "-1"],
     "--redshift nan": ["--redshift", "nan"],
     "--lpt 3": ["--lpt", "3", "1 or 2"],
-    "--seed -1": ["--seed", "-1"],
+    "--seed -1": ["--seed", "-1 is out of range", SEEDS],
+    "--seed -010": ["--seed", "out of range", SEEDS],
+    "--seed -0x5": ["--seed", "-0x5 is out of range", SEEDS],
+    "--seed 18446744073709551615": ["--seed", "18446744073709551615 is out of range", SEEDS],
+    "--seed -99999999999999999999": ["--seed", "out of range", SEEDS],
+    "--seed 1.5": ["--seed", "1.5"],
     "--omega-m 0": ["--omega-m", "0"],
     "--omega-m 0.1 --omega-l 3": ["Omega_Lambda", "expand"],
     "--omega-b 0.3": ["--omega-b", "--omega-m"],
@@ -527,7 +533,7 @@ OPTIONS = {
     "--sigma8 0": ["--sigma8"],
     "--power none.txt": ["none.txt", "No such file"],
     "--power folder": ["folder"],
-    "--seed 9223372036854775808": ["--seed", "9223372036854775808", "out of range"],
+    "--seed 9223372036854775808": ["--seed", "9223372036854775808", "out of range", SEEDS],
     "--power good.txt --ns 1": ["--ns", "--power"],
     "--power words.txt": ["words.txt", "line 3", "two"],
     "--power one_column.txt": ["one_column.txt", "line 2"],
