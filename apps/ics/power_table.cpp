@@ -28,7 +28,9 @@ std::string text_of(const std::string& path) {
   if (file) text << file.rdbuf();
   demand(!file.fail(), fmt::format("--power '{}' cannot be read: {}", path,
                                    errno != 0 ? std::strerror(errno) : "it is empty"));
-  return text.str();
+  const std::string byte_order_mark = "\xef\xbb\xbf";  // of UTF-8, as some editors write it
+  std::string all = text.str();
+  return all.starts_with(byte_order_mark) ? all.substr(byte_order_mark.size()) : all;
 }
 
 /// Reads a number up to the next space or the end: "10,5" and "1.0+10" are none.

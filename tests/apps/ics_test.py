@@ -577,10 +577,12 @@ class BadInput(IcsCase):
             "columns": "0.001 1 7 8\n100\t0.002\twords\n",
             "short": "0.1 1\n",
             "empty": "",
+            "marked": "\ufeff0.001 100\n100 0.01\n",
             "binary": "0.1 1\n0.2 \0\x1b[2J\n",
             "power.hdf5": "0.1 1\n0.2 1\n",
         }.items():
-            (self.folder / (name if "." in name else f"{name}.txt")).write_text(text)
+            path = self.folder / (name if "." in name else f"{name}.txt")
+            path.write_text(text, encoding="utf-8")
 
     def test_options(self):
         for words, message in OPTIONS.items():
@@ -612,6 +614,14 @@ class BadInput(IcsCase):
         first, second = (read(self.folder / name)[0] for name in ("made.hdf5", "again.hdf5"))
         self.assertAlmostEqual(second["Sigma8"], 0.7)
         self.assertNotAlmostEqual(first["Sigma8"], 0.7)
+
+    def test_a_table_that_begins_with_a_byte_order_mark(self):
+        self.assertEqual((self.folder / "marked.txt").read_bytes()[:4], b"\xef\xbb\xbf0")
+        made = [
+            self.made("--num", 4, "--box", 10, "--power", table)[1]["Coordinates"]
+            for table in ("marked.txt", "good.txt")
+        ]
+        np.testing.assert_array_equal(*made)
 
     def test_a_table_that_does_not_cover_the_box_or_sigma8(self):
         box = ["--num", 16, "--box", 200, "--json", "r.json", "-o", "made.hdf5", "--power"]
