@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -20,7 +21,8 @@ void Progress::begin(const std::string& phase) {
   if (terminal_) {
     put(fmt::format("\r\033[K{:7.1f} s  {} ...", seconds(), phase), stream_);
     line_open_ = true;
-  } else {
+  } else if (std::find(told_.begin(), told_.end(), phase) == told_.end()) {
+    told_.push_back(phase);
     put(fmt::format("{:7.1f} s  {}\n", seconds(), phase), stream_);
   }
 }

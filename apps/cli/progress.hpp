@@ -1,9 +1,11 @@
-/// What is being done right now: one line that changes on a terminal, a line per phase in a log.
+/// What is being done right now: one line that changes on a terminal. In a log each phase has a
+/// line, when it first begins: some alternate hundreds of times.
 #pragma once
 
 #include <chrono>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 namespace zhalo::app {
 
@@ -41,6 +43,7 @@ class Progress {
   bool terminal_ = false;
   bool line_open_ = false;
   std::string current_;
+  std::vector<std::string> told_;  ///< phases, in a log
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

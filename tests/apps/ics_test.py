@@ -420,6 +420,9 @@ class Output(IcsCase):
             "Written",
         ):
             self.assertIn(words, output)
+        phases = re.findall(r"^ +[\d.]+ s  (.+)$", output, re.MULTILINE)
+        expected = ["random field", "displace", "modes", "transform", "write", "commit"]
+        self.assertEqual(phases, expected)  # each once, though modes and transforms alternate
         self.assertRegex(output, r"\nPeak memory .*; fields and particles [\d.]+ [KM]iB\n")
         result = json.loads((self.folder / "report.json").read_text())
         _, particles = read(self.folder / "ics.hdf5")
