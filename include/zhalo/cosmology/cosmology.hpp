@@ -72,7 +72,9 @@ struct EisensteinHu {
 /// 605, eq. 2-24). It tends to 1 for small k. InputError for parameters out of range or negative k.
 double eisenstein_hu_transfer(const EisensteinHu& parameters, double k);
 
-/// P(k) = k^n T(k)^2, normalised to `sigma8` and tabulated from 1e-5 to 1e6 h/Mpc. InputError for
+/// P(k) = k^n T(k)^2, normalised to `sigma8` and tabulated from 1e-5 to 1e6 h/Mpc, with 500 points
+/// per decade. Between them it is right to 3e-5 for the default parameters, to 1.6e-4 for
+/// Omega_baryon 0.1, to 1.7e-3 for 0.2, but not near zeros of T, which 0.29 has. InputError for
 /// parameters out of range.
 LinearPower eisenstein_hu_power(const EisensteinHu& parameters);
 

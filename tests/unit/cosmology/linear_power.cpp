@@ -1,5 +1,6 @@
 /// Linear spectra: against integrals that are known, and the published limits of the transfer
 /// function.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -197,6 +198,36 @@ TEST_CASE("linear power: that of Eisenstein & Hu is k^n T^2 with its sigma8") {
   for (double k = 2e-5; k < 9e5; k *= 1.07)
     CHECK(linear(k) == Approx(factor * form(k)).epsilon(1e-3));
   CHECK(linear(1e-7) == Approx(factor * form(1e-7)).epsilon(1e-2));
+}
+
+TEST_CASE("linear power: how far the table of Eisenstein & Hu is from the fit between its points") {
+  // What the documents say.
+  for (const auto& [baryons, expected] :
+       {std::pair(0.045, 3e-5), std::pair(0.1, 1.6e-4), std::pair(0.2, 1.7e-3)}) {
+    EisensteinHu p;
+    p.omega_baryon = baryons;
+    const LinearPower linear = eisenstein_hu_power(p);
+    const auto ratio = [&](double k) {
+      return linear(k) /
+             (std::pow(k, p.spectral_index) * std::pow(eisenstein_hu_transfer(p, k), 2));
+    };
+    const double at_points = ratio(0.1);
+    double max_error = 0;
+    for (int i = -2500; i < 3000; ++i)  // the middle of each interval
+      max_error =
+          std::max(max_error, std::abs(ratio(std::pow(10, (i + 0.5) / 500)) / at_points - 1));
+    CHECK(max_error == Approx(expected).epsilon(0.1));
+  }
+  const auto has_zeros = [](double baryons) {
+    EisensteinHu p;
+    p.omega_baryon = baryons;
+    bool is_negative = false;
+    for (double k = 0.01; k < 1; k *= 1.01)
+      is_negative = is_negative || eisenstein_hu_transfer(p, k) < 0;
+    return is_negative;
+  };
+  CHECK(!has_zeros(0.2));
+  CHECK(has_zeros(0.29));
 }
 
 TEST_CASE("linear power: parameters that make no sense are refused") {
