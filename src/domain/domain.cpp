@@ -128,11 +128,11 @@ std::shared_ptr<DomainState<Real>> make_shared_domain(const Context& context,
       num += particles.num();
     }
     validate_box_fits<Real>(box);
+    validate(options.min_length >= 0, "the smallest length is {} (must not be negative)",
+             options.min_length);
     validate_agreement(context.comm, box, species.size(), options.min_length,
                        num == 0 ? 2 : (options.weight ? 1 : 0));
     validate(species.size() == 1 || !options.weight, "several species cannot be weighed; give one");
-    validate(options.min_length >= 0, "the smallest length is {} (must not be negative)",
-             options.min_length);
     if (num > 0) validate_memory(context.exec, options.weight.data, "weights");
     const Index total = context.comm.sum(num);
     const DeviceMemoryScope memory(

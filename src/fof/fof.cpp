@@ -311,10 +311,11 @@ void validate_agreement(const Communicator& comm, const Box& box, double linking
     Box box;
   };
   for (const Request& other : comm.all_gather(Request{linking_length, box})) {
-    validate(other.linking_length == linking_length && other.box == box,
-             "linking length or box are not the same on all ranks: {} here, {} elsewhere "
-             "(lengths); give all ranks the same",
+    validate(other.linking_length == linking_length,
+             "the linking length is not the same on all ranks: {} here, {} elsewhere; give all "
+             "ranks the same",
              linking_length, other.linking_length);
+    validate(other.box == box, "the box is not the same on all ranks; give all ranks the same");
   }
 }
 
