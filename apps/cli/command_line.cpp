@@ -70,7 +70,7 @@ std::string check_value(std::string& word) {
 }
 
 std::string check_natural_number(std::string& word) {
-  const std::string complaint = check_value<Index>(word);
+  std::string complaint = check_value<Index>(word);
   if (word.empty()) return complaint;
   const bool is_possible = complaint.empty() && word.front() != '-';
   return is_possible ? "" : say_out_of_range(word, Index{0});

@@ -45,7 +45,8 @@ double bytes_of_device(const Plan& plan, int ranks) {
   tally.call(columns_need(size, moved, std::max(column.velocity, column.mass)));
   tally.drop(num * moved);
   tally.call(catalogue_need(size, attaches));
-  tally.drop(num * (sizeof(Index) + (attaches ? 0 : sizeof(LocalIndex))));  // labels, parts
+  tally.drop(num * static_cast<double>(sizeof(Index) +
+                                       (attaches ? 0 : sizeof(LocalIndex))));  // labels, parts
   if (column.id > 0) tally.call(group_order_need(size, column.id));
   return tally.peak();
 }

@@ -90,7 +90,7 @@ void check_waves(Plan& plan) {
 /// Of the longest wave and the shortest, along the diagonal; those at the Nyquist frequency are 0.
 WaveRange waves_of(const Options& options) {
   const double longest = 2 * std::numbers::pi / options.box;
-  return {longest, longest * static_cast<double>((options.num - 1) / 2) * std::sqrt(3)};
+  return {longest, longest * std::floor(0.5 * static_cast<double>(options.num - 1)) * std::sqrt(3)};
 }
 
 /// What of the spectrum is not in the table, but follows from its ends.

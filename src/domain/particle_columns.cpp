@@ -157,16 +157,13 @@ ColumnTraits agree_on_columns(const Context& context, const std::vector<Particle
 template <class Real>
 std::vector<bool> lack_velocities(const Context& context,
                                   const std::vector<Particles<Real>>& species) {
-  std::vector<Index> num_lacking;
-  for (const Particles<Real>& particles : species) {
-    num_lacking.push_back(0);
-    for (const ParticleSegment<Real>& segment : particles.segments)
-      num_lacking.back() += traits_of(context.exec, particles, segment).lacks_velocity ? 1 : 0;
+  std::vector<Index> num_lacking(species.size());
+  for (std::size_t s = 0; s < species.size(); ++s) {
+    for (const ParticleSegment<Real>& segment : species[s].segments)
+      num_lacking[s] += traits_of(context.exec, species[s], segment).lacks_velocity ? 1 : 0;
   }
   context.comm.sum_in_place(num_lacking);
-  std::vector<bool> lacking;
-  for (const Index num : num_lacking) lacking.push_back(num > 0);
-  return lacking;
+  return {num_lacking.begin(), num_lacking.end()};
 }
 
 template <class Real>

@@ -9,8 +9,8 @@ namespace zhalo {
 ///
 /// A periodic axis needs length > 0. Positions outside it are wrapped into it; lo + length is
 /// wrapped to lo. On an axis that is not periodic, length > 0 bounds the particles: a position
-/// outside is an error, one at lo + length is inside. Length 0 means that such an axis has no bounds. Lengths are in the unit of
-/// the positions.
+/// outside is an error, one at lo + length is inside. Length 0 means that such an axis has no
+/// bounds. Lengths are in the unit of the positions.
 struct Box {
   Vec3d lo{};
   Vec3d length{};

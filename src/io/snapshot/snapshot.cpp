@@ -90,7 +90,7 @@ Snapshot Snapshot::open(const std::string& path, const SnapshotOverrides& overri
   warn_of_chunks_beyond(info);
   take_name(FileName::of(first), info);
   survey_types(*state, overrides);
-  const Snapshot snapshot(state);
+  Snapshot snapshot(state);
   settle_assumed_units(info, [&] { return estimate_mass(snapshot); });
   return snapshot;
 }
