@@ -40,6 +40,7 @@ void set_mean_to_one(const Context& context, Modes<float>& modes) {
 
 Field<float> compensated_field(const Context& context, Modes<float> modes, const Options& options) {
   compensate(context, modes, options.window, field_compensation(options));
+  if (options.interlaced) remove_nyquist(context, modes);
   set_mean_to_one(context, modes);
   Field<float> field(context, modes.decomposition());
   to_field(context, std::move(modes), field);

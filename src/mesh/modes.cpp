@@ -184,6 +184,13 @@ void compensate(const Context& context, Modes<T>& modes, Window window, Compensa
 }
 
 template <class T>
+void remove_nyquist(const Context& context, Modes<T>& modes) {
+  const Grid& grid = modes.decomposition().grid();
+  multiply(context, modes,
+           [&](int axis, Index wave) { return is_nyquist(wave, grid.num[axis]) ? 0 : 1; });
+}
+
+template <class T>
 void solve_poisson(const Context& context, Modes<T>& modes, Laplacian laplacian) {
   const Grid& grid = modes.decomposition().grid();
   const auto term = [&](int axis, Index wave) {
@@ -256,6 +263,7 @@ void interlace(const Context& context, Modes<T>& modes, const Modes<T>& shifted)
 ZHALO_FOR_REALS(smooth_gaussian);
 ZHALO_FOR_REALS(smooth_top_hat);
 ZHALO_FOR_REALS(compensate);
+ZHALO_FOR_REALS(remove_nyquist);
 ZHALO_FOR_REALS(solve_poisson);
 ZHALO_FOR_REALS(differentiate);
 ZHALO_FOR_REALS(differentiate_twice);

@@ -144,6 +144,45 @@ class Fields(DensityCase):
         np.testing.assert_allclose(density, expected, rtol=1e-5, atol=1e-5 * expected.max())
         self.assertAlmostEqual(float(density.mean(dtype=np.float64)), 1, places=5)
 
+    def test_interlaced(self):
+        """Both meshes in one, without modes at the Nyquist frequencies of even grids."""
+        path, pos, box = self.real()
+        for n in (15, 16):
+            how = ["--window", "tsc", "--interlace", "--compensate", "-q", "-o", "out.hdf5"]
+            self.succeed(path, "--grid", n, *how)
+            k = wave_numbers(n)
+            shifted = np.fft.fftn(paint(pos, box, n, "tsc", shift=0.5))
+            modes = np.fft.fftn(paint(pos, box, n, "tsc"))
+            modes = (modes + shifted * np.exp(-1j * np.pi / n * sum(k))) / 2
+            for c in k:
+                modes *= (2 * np.abs(c) != n) / np.sinc(c / n) ** 3
+            expected = np.fft.ifftn(modes / modes[0, 0, 0]) * n**3
+            self.assertLess(np.abs(expected.imag).max(), 1e-9 * expected.real.max())
+            np.testing.assert_allclose(
+                self.density("out.hdf5"), expected.real, atol=1e-5 * expected.real.max()
+            )
+
+    def test_axes_have_no_names(self):
+        """With two axes of the particles exchanged the field is the exchanged one."""
+        snapshot = self.snapshot({1: 400})
+        pos = snapshot.pos[1].copy()
+        for compensation in ("none", "window"):
+            how = ["--grid", 16, "--window", "tsc", "--interlace", "--compensate", compensation]
+            self.succeed("snapshot_007", *how, "-q", "-o", "out.hdf5")
+            expected = self.density("out.hdf5")
+            for a, b in ((0, 2), (1, 2), (0, 1)):
+                order = [0, 1, 2]
+                order[a], order[b] = b, a
+                snapshot.pos[1][:] = pos[:, order]
+                snapshot.write(self.folder / "exchanged_007")
+                self.succeed("exchanged_007", *how, "-q", "-o", "out.hdf5")
+                np.testing.assert_allclose(
+                    self.density("out.hdf5").swapaxes(a, b),
+                    expected,
+                    rtol=0,
+                    atol=1e-5 * expected.max(),
+                )
+
 
 class Spectra(DensityCase):
     def overdensity_modes(self, pos, box, n, window="cic", shift=0.0):

@@ -19,9 +19,10 @@ struct DensityOptions {
   PaintOptions paint{};
   /// Paints a second time, on a mesh shifted by half a cell on each axis, and combines both meshes.
   /// This cancels the odd images of higher frequencies (Hockney & Eastwood 1981, 7-8; Sefusatti et
-  /// al. 2016, MNRAS 460, 3624, eq. 25). It takes twice the time. Modes at the Nyquist frequency
-  /// are then those of positive k, which are not those of a real field. to_field() takes the part
-  /// that belongs to a real field.
+  /// al. 2016, MNRAS 460, 3624, eq. 25). It takes twice the time. Modes at the Nyquist frequency of
+  /// an axis are then those of positive k. They differ from those of negative k, which are not
+  /// stored, so they are not those of a real field: call remove_nyquist() before a field is made of
+  /// them.
   bool interlaced = false;
   Compensation compensation = Compensation::none;
 };

@@ -103,6 +103,13 @@ enum class Compensation {
 template <class T>
 void compensate(const Context& context, Modes<T>& modes, Window window, Compensation compensation);
 
+/// Sets modes to 0 whose k is at the Nyquist frequency of an axis with an even number of cells. Of
+/// these k and -k are one mode of the grid, so the sign of k is undefined. Do this before a field,
+/// a potential or an acceleration is made of interlaced modes (DensityOptions::interlaced): it then
+/// does not depend on which axis is called z.
+template <class T>
+void remove_nyquist(const Context& context, Modes<T>& modes);
+
 /// The Laplacian of a mode: -k^2 (exact), or the transform of differences of neighbouring cells of
 /// second or fourth order:
 ///   fd2  - sum over axes of k^2 sinc^2(k h / 2),

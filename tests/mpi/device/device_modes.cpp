@@ -25,6 +25,7 @@ Chain run_chain(const Context& context, const Decomposition& decomposition,
   particles.segments.push_back(ParticleSegment<double>::interleaved(pos.data(), pos.size() / 3));
   const DensityOptions options{.interlaced = true, .compensation = Compensation::window};
   DensityModes<double> density = density_modes<double>(context, decomposition, particles, options);
+  remove_nyquist(context, density.modes);
   smooth_gaussian(context, density.modes, 0.05);
   smooth_top_hat(context, density.modes, 0.2);
   Modes<double> change = copy_of(context, density.modes);

@@ -193,6 +193,13 @@ TEMPLATE_TEST_CASE("modes: each mode is multiplied by the factor of its definiti
                          : static_cast<double>(3 * (std::sin(x) - x * std::cos(x)) / (x * x * x));
             });
     }
+    check([&](M& modes) { remove_nyquist(context, modes); },
+          [&](const GridIndex& mode) {
+            bool is_left = true;
+            for (int axis = 0; axis < 3; ++axis)
+              is_left = is_left && 2 * mode[axis] != grid.num[axis];
+            return is_left ? 1 : 0;
+          });
     check([&](M& modes) { filter(context, modes, BelowFive{}); },
           [&](const GridIndex& mode) {
             return root_sum(grid, mode) < 5 ? 2 + k_along(grid, mode, 1) : 0;
