@@ -106,6 +106,10 @@ void take(const RawOptions& raw, Options& options) {
   take_queries(raw, options);
   demand(options.k >= 1 && options.k <= max_neighbours,
          fmt::format("-k is {} (must be 1 to {})", options.k, max_neighbours));
+  demand(
+      !density || options.k > 1,
+      "-k is 1 with --reduce density: the kernel ends at the last neighbour, which adds nothing, "
+      "and there is no other (take a larger -k, such as 32)");
   options.max_radius = raw.max_radius.value_or(options.max_radius);
   demand(!std::isnan(options.max_radius) && options.max_radius >= 0,
          fmt::format("--max-radius is {} (must not be negative)", options.max_radius));

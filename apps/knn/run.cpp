@@ -1,6 +1,7 @@
 #include "apps/knn/knn.hpp"
 
 #include <fmt/format.h>
+#include <cmath>
 #include <deque>
 #include <type_traits>
 
@@ -109,18 +110,42 @@ KnnStatistics over_ranks(const Communicator& comm, const KnnStatistics& mine) {
   return all;
 }
 
+const char* queries_name(const Plan& plan) { return plan.query ? "queries" : "particles"; }
+
 /// No dispersion is infinite or NaN of itself.
+std::string warning_of_dispersions(const Plan& plan, const ColumnSummary& column) {
+  return fmt::format(
+      "the velocity dispersions of {} of {} {} are not finite (NaN or infinite), because the "
+      "velocities of neighbours are not: repair the snapshot, or leave these {} out",
+      column.total - column.finite, column.total, queries_name(plan), queries_name(plan));
+}
+
+/// Masses are finite, so a density is infinite only where the kernel has no extent.
+std::string warning_of_densities(const Plan& plan, const ColumnSummary& column) {
+  const Options& options = plan.options;
+  const std::string which =
+      fmt::format("the densities of {} of {} {} are infinite", column.total - column.finite,
+                  column.total, queries_name(plan));
+  if (std::isinf(options.max_radius))
+    return fmt::format(
+        "{}, because all of the (at most {}) nearest particles are at the same position: take a "
+        "larger -k",
+        which, options.k);
+  return fmt::format(
+      "{}, because within --max-radius {:.10g} there is nothing but what is at their own "
+      "position{}: leave --max-radius out, or make it larger",
+      which, options.max_radius,
+      !plan.query && options.include_self ? ", as a rule the particle itself" : "");
+}
+
 std::vector<std::string> warnings_of(const Plan& plan, const std::vector<ColumnSummary>& columns) {
   std::vector<std::string> warnings;
-  const std::string dataset = traits_of(Quantity::velocity_dispersion).dataset;
   for (const ColumnSummary& column : columns) {
-    if (column.name != dataset || column.finite == column.total) continue;
-    warnings.push_back(
-        fmt::format("the velocity dispersions of {} of {} {} are not finite (NaN or infinite), "
-                    "because the velocities of neighbours are not: repair the snapshot, or leave "
-                    "these {} out",
-                    column.total - column.finite, column.total,
-                    plan.query ? "queries" : "particles", plan.query ? "queries" : "particles"));
+    if (column.finite == column.total) continue;
+    if (column.name == traits_of(Quantity::velocity_dispersion).dataset)
+      warnings.push_back(warning_of_dispersions(plan, column));
+    if (column.name == traits_of(Quantity::density).dataset)
+      warnings.push_back(warning_of_densities(plan, column));
   }
   return warnings;
 }

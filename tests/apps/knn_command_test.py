@@ -225,6 +225,8 @@ def wendland_c4(q):
 class Reductions(KnnCase):
     """The formulas of docs/knn.md, applied by numpy to the lists."""
 
+    group, what = "PartType1", "particles"  # of the results, and in the messages
+
     def check(self, snapshot, *options, own=0):
         """`own`: of the neighbours that come first, those that are the query itself."""
         for kernel, shape in (("cubic", spline), ("c2", wendland_c2), ("c4", wendland_c4)):
@@ -298,6 +300,48 @@ class Reductions(KnnCase):
         np.testing.assert_array_equal(
             np.isnan(self.results("knn_007")["VelocityDispersion"]), without
         )
+
+    def check_infinite_densities(self, options, infinite, *words):
+        """Infinite where `infinite` is true, and counted in one warning with these words."""
+        status, _, errors = self.run_command(
+            "snapshot_007", "--reduce", "density", "-q", "--json", "report.json", *options
+        )
+        density = next(iter(self.results("knn_007", self.group).values()))
+        np.testing.assert_array_equal(np.isinf(density), infinite)
+        self.assertTrue(np.isfinite(density[~infinite]).all())
+        self.assertEqual((status, errors.count("\n")), (0, 1 if infinite.any() else 0), errors)
+        warnings = json.loads((self.folder / "report.json").read_text())["warnings"]
+        counted = f"the densities of {infinite.sum()} of {len(infinite)} {self.what} are infinite"
+        for word in (counted, *words) if infinite.any() else ():
+            self.assertIn(word, errors)
+            self.assertIn(word, warnings[0])
+
+    def test_densities_of_particles_alone(self):
+        """Within the radius they have only themselves: infinite, and said so."""
+        snapshot = self.snapshot({1: 900}, kind=np.float64)
+        pos = snapshot.pos[1]
+        alone = Truth(pos).nearest(pos, 2)[0][:, 1] > 0.3
+        self.assertTrue(0 < alone.sum() < 900)
+        within = ["-k", 7, "--max-radius", 0.3]
+        words = ["within --max-radius 0.3 ", "the particle itself", "leave --max-radius out"]
+        self.check_infinite_densities(within, alone, *words)
+        self.check_infinite_densities(["-k", 7], np.zeros(900, bool))
+        self.check_infinite_densities([*within, "--exclude-self"], np.zeros(900, bool))
+
+    def test_densities_of_particles_at_one_position(self):
+        snapshot = self.snapshot({1: 300})
+        snapshot.pos[1][:20] = 3
+        snapshot.write(self.folder / "snapshot_007")
+        at_one = np.arange(300) < 20
+        words = ["at most 20", "same position", "larger -k"]
+        self.check_infinite_densities(["-k", 20], at_one, *words)
+        self.check_infinite_densities(["-k", 21], np.zeros(300, bool))
+        with h5py.File(self.folder / "points.hdf5", "w") as file:
+            file["Coordinates"] = np.float32([[3, 3, 3], [4, 4, 4]])
+        self.group, self.what = "Query", "queries"
+        how = ["-k", 20, "--query", "points.hdf5", "--max-radius", 5]
+        words = ["--max-radius 5 ", "own position"]
+        self.check_infinite_densities(how, np.array([True, False]), *words)
 
     def test_nobody_within_reach(self):
         """Radius 0 and no self: infinite radius, no density, nothing moves."""

@@ -17,6 +17,8 @@ enum {
   ZHALO_KTH_RADIUS = 0,   ///< the distance to the k-th; infinite if there are fewer
   ZHALO_MEAN_RADIUS = 1,  ///< the mean distance, without the query itself; 0 if there are none
   /// The mass density by an SPH kernel that ends at the last neighbour. 0 if there is none.
+  /// Infinite if the last is at the query's position, as where a particle has only itself within a
+  /// radius.
   ZHALO_DENSITY = 2,
   /// The dispersion of the neighbours' velocities along one axis, weighted by mass. 0 if there is
   /// no neighbour. ZHALO_INPUT_ERROR if a particle has no velocity.

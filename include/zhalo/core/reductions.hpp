@@ -93,6 +93,11 @@ struct SphWeight {
 /// Density at the query: the sum of m W(r, H) over the neighbours. H is the distance to the last
 /// neighbour, which therefore adds nothing itself. Infinite if H is 0; 0 if there are no
 /// neighbours. mass[i] is the mass of neighbour i.
+///
+/// H is 0 where all neighbours are at the query's position. Within a maximum radius this is so for
+/// a particle that is its own neighbour and has no other: it is alone, and its density is infinite.
+/// With k = 1 no density has a sense: it is 0 or infinite. So take k of at least 2, rather 32 or
+/// more, and no maximum radius.
 struct SphDensity {
   SphWeight weight;
 
@@ -142,7 +147,9 @@ struct VelocityDispersion {
 enum class Quantity {
   kth_radius,   ///< distance to the k-th neighbour (KthRadius)
   mean_radius,  ///< mean distance, without the query itself (MeanRadius)
-  density,      ///< of mass, by an SPH kernel that ends at the k-th neighbour (SphDensity)
+  /// Of mass, by an SPH kernel that ends at the last neighbour. Infinite where that is at the
+  /// query's position, as where a particle has only itself within a maximum radius (SphDensity).
+  density,
   /// Along one axis (VelocityDispersion). InputError if a segment has no velocities.
   velocity_dispersion
 };
