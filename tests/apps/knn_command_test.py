@@ -172,6 +172,25 @@ class Queries(KnnCase):
                     self.assertEqual(file["Parameters"].attrs["Query"], b"points.hdf5")
                     self.assertEqual(file["Query/Distances"].attrs["SelfIncluded"], 0)
 
+    def test_across_an_edge(self):
+        """float32 rounds distances there, by 2e-7 of the box at most; with queries in float64 all
+        arithmetic is float64, and exact to its own rounding."""
+        snapshot = self.snapshot({1: 4000})
+        pos = snapshot.pos[1]
+        pos[:, 0] = np.random.default_rng(6).normal(0, 0.01 * BOX, len(pos)) % BOX
+        pos[pos >= BOX] = 0
+        snapshot.write(self.folder / "snapshot_007")
+        with h5py.File(self.folder / "points.hdf5", "w") as file:
+            file["Coordinates"] = pos.astype(np.float64)
+        expected, neighbours = Truth(pos).nearest(pos, 8)
+        self.succeed("snapshot_007", "-k", 8, "-q")
+        error = np.abs(self.results("knn_007")["Distances"] - expected).max() / BOX
+        self.assertTrue(1e-8 < error <= 2e-7, error)
+        self.succeed("snapshot_007", "-k", 8, "--query", "points.hdf5", "-q")
+        results = self.results("knn_007", "Query")
+        np.testing.assert_array_equal(results["Indices"], neighbours)
+        np.testing.assert_allclose(results["Distances"], expected, rtol=1e-14, atol=0)
+
     def test_another_snapshot(self):
         snapshot = self.snapshot({0: 300, 1: 800, 4: 200})
         other = self.snapshot({0: 100, 1: 250, 4: 70}, name="other_001", num_files=2, seed=3)
