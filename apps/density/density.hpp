@@ -65,6 +65,9 @@ Compensation power_compensation(const Options& options);
 /// "none", "window", "shot-noise".
 const char* name_of(Compensation compensation);
 
+/// "Mpc", "(Mpc/h)": what may stand in a product or before a power.
+std::string in_brackets(const std::string& unit);
+
 /// "CIC, interlaced".
 std::string window_text(const Options& options);
 

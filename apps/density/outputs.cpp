@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <iterator>
 
@@ -50,6 +51,12 @@ io::FieldRecord describe_field(const Plan& plan, const PaintReport& painted) {
   return record;
 }
 
+std::string in_brackets(const std::string& unit) {
+  const bool is_word = std::all_of(unit.begin(), unit.end(),
+                                   [](unsigned char letter) { return std::isalpha(letter) != 0; });
+  return is_word ? unit : fmt::format("({})", unit);
+}
+
 std::string snapshot_text(const io::SnapshotInfo& info) {
   std::string name = info.stem.empty() ? info.path : info.stem;
   if (!info.cosmology.redshift) return name;
@@ -88,7 +95,8 @@ std::string header_of(const Plan& plan, const PaintReport& painted, const PowerS
       fmt::format("bins k_lo <= k < k_hi ({}) up to the Nyquist frequency; modes counts k and -k, "
                   "but not k = 0",
                   bins_text(options.bins)));
-  line(fmt::format("units: k in 1/({0}), P in ({0})^3, lengths comoving", unit));
+  line(fmt::format("units: k in 1/{0}, P in {0}^3{1}", in_brackets(unit),
+                   plan.snapshot.cosmological ? ", lengths comoving" : ""));
   line(fmt::format("fundamental {:.9g}, Nyquist {:.9g}", spectrum.fundamental, spectrum.nyquist));
   line(fmt::format("shot noise V sum(w^2) / sum(w)^2 = {:.9g}, which P contains",
                    shot_noise(painted, plan.grid)));

@@ -104,8 +104,8 @@ app::Row power_row(const std::optional<PowerNumbers>& power, const std::string& 
                      {"fundamental", power->fundamental},
                      {"nyquist", power->nyquist},
                      {"num_bins", power->num_bins}};
-  return {line("Spectrum", "{} bins, k up to {:.4g} ({})^-1, shot noise {:.6g} ({})^3",
-               power->num_bins, power->nyquist, unit, power->shot_noise, unit),
+  return {line("Spectrum", "{0} bins, k up to {1:.4g} {3}^-1, shot noise {2:.6g} {3}^3",
+               power->num_bins, power->nyquist, power->shot_noise, in_brackets(unit)),
           {{"power", json}}};
 }
 

@@ -234,6 +234,20 @@ class Spectra(DensityCase):
         noise = float(header.split("sum(w)^2 = ")[1].split(",")[0])
         self.assertAlmostEqual(noise / (box**3 / len(pos)), 1, places=6)
 
+    def test_units(self):
+        """In brackets where they are no word; comoving only in a cosmology."""
+        self.snapshot({1: 100})
+        with h5py.File(self.folder / "snapshot_007.hdf5", "r+") as file:
+            file["Header"].attrs["ComovingIntegrationOn"] = np.int32(1)
+        units = "units: k in 1/(Mpc/h), P in (Mpc/h)^3, lengths comoving"
+        self.succeed("snapshot_007", "--grid", 8, "--power", "pk.txt", "-q")
+        self.assertIn(units, read_table(self.folder / "pk.txt")[0])
+        with h5py.File(self.folder / "snapshot_007.hdf5", "r+") as file:
+            file["Header"].attrs["ComovingIntegrationOn"] = np.int32(0)
+        text = self.succeed("snapshot_007", "--grid", 8, "--power", "pk.txt")
+        self.assertIn("units: k in 1/Mpc, P in Mpc^3", read_table(self.folder / "pk.txt")[0])
+        self.assertRegex(text, r"k up to [0-9.]+ Mpc\^-1, shot noise [0-9.]+ Mpc\^3\n")
+
     def test_default_compensation(self):
         """The one against shot noise without interlacing, that of the window with it."""
         path, pos, box = self.real()

@@ -202,6 +202,12 @@ class Warnings(FofCase):
             "ComovingIntegrationOn": 0,
         }.items():
             self.assertEqual(header[name], value, name)
+        with h5py.File(
+            self.folder / "fof_output/groups_001/fof_subhalo_tab_001.0.hdf5", "r"
+        ) as file:
+            scalings = {name: data.attrs.get("a_scaling") for name, data in file["Group"].items()}
+        self.assertEqual({name for name, a in scalings.items() if a not in (None, 0)}, set())
+        self.assertIn("GroupPos", scalings)
         with h5py.File(self.folder / path, "r+") as file:
             file["Header"].attrs["Time"] = -1.0
         self.assert_one_warning([path, "--rlink-abs", 0.15625], "Header/Time is", "not used")

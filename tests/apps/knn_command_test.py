@@ -448,6 +448,20 @@ class Files(KnnCase):
                 group["KthRadius"][:], group["Distances"][:, -1].astype(np.float64)
             )
 
+    def test_run_without_cosmology(self):
+        """Nothing scales with a: Time is a time."""
+        self.snapshot({1: 100})
+        with h5py.File(self.folder / "snapshot_007.hdf5", "r+") as file:
+            file["Header"].attrs["ComovingIntegrationOn"] = np.int32(0)
+            file["Header"].attrs["Time"] = 3.25
+        self.succeed("snapshot_007", "-k", 3, "--reduce", "density,kth", "--lists", "-q")
+        with h5py.File(self.folder / "knn_007.hdf5", "r") as file:
+            self.assertEqual(file["Header"].attrs["Time"], 3.25)
+            for name in ("Density", "KthRadius", "Distances", "Indices"):
+                attributes = file["PartType1"][name].attrs
+                self.assertEqual((attributes["a_scaling"], attributes["h_scaling"]), (0, 0), name)
+            self.assertEqual(file["PartType1/Density"].attrs["Unit"], b"(1e10 Msun) (Mpc)^-3")
+
     def test_what_is_written(self):
         """Lists, unless a reduction is asked for without them."""
         self.snapshot({1: 60})

@@ -253,6 +253,7 @@ void write_rows(StagedFiles& files, const Groups& groups, const SnapshotInfo& sn
   FileSet set;
   set.prefix = fmt::format("groups_{0}/fof_subhalo_tab_{0}", number);
   set.units = snapshot.units;
+  set.cosmological = snapshot.cosmological;
   set.columns = table.columns(group_rows);
   set.columns.push_back({"IDs/ID", hdf5::cells_of(groups.member_ids), &id_rows});
   set.write_header = [&](OutputFile& file, const FileView& view) {
@@ -330,6 +331,7 @@ void write_particles(StagedFiles& files, const Membership& membership, const Sna
   FileSet set;
   set.prefix = membership_prefix(snapshot);
   set.units = snapshot.units;
+  set.cosmological = snapshot.cosmological;
   set.columns = membership_columns(membership, rows, has_ids);
   set.write_header = [&](OutputFile& file, const FileView& view) {
     write_common_header(file, view.num_files, snapshot);

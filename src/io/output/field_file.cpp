@@ -118,6 +118,7 @@ void write_field(StagedFiles& files, const Context& context, const Field<T>& fie
     FileSet set;
     set.prefix = record.name;
     set.units = snapshot.units;
+    set.cosmological = snapshot.cosmological;
     set.columns = {
         {record.dataset, rows, &placement, record.meaning, notes_of(record, grid), "FirstPlane"}};
     set.single_is_whole = true;

@@ -209,7 +209,11 @@ std::string shown(const StagedFiles& files, const std::string& name) {
 
 void write_meanings(OutputFile& file, const FileSet& set, const FileView& view) {
   for (const FileColumn& column : set.columns) {
-    if (column.meaning) write_meaning(file, column.name, set.units, *column.meaning);
+    if (column.meaning) {
+      Meaning meaning = *column.meaning;
+      if (!set.cosmological) meaning.a = 0;
+      write_meaning(file, column.name, set.units, meaning);
+    }
     write_notes(file, column.name, column.notes);
     if (!column.first_row.empty())
       file.attribute(column.name, column.first_row, column.placement->in_files(view.files).first);

@@ -109,6 +109,7 @@ struct FileSet {
   std::string prefix;
   std::vector<FileColumn> columns;
   Units units;
+  bool cosmological = true;  ///< else nothing scales with a, whatever the meanings say
   /// A set of one file is "PREFIX.hdf5" itself, and needs no master.
   bool single_is_whole = false;
   /// Ranks that share a file write it at once where the build can, not in turns: for few and large

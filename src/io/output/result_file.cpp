@@ -85,6 +85,7 @@ void write_rows(StagedFiles& files, const std::string& name, const Results& resu
   FileSet set;
   set.prefix = name;
   set.units = snapshot.units;
+  set.cosmological = snapshot.cosmological;
   set.columns = columns_of(results, rows);
   set.single_is_whole = true;
   set.write_header = [&](OutputFile& file, const FileView& view) {
