@@ -16,7 +16,7 @@ double gibibytes(double bytes) { return bytes / (1 << 30); }
 /// Part of a predicted need that must be there: predictions are right within a tenth.
 constexpr double certain = 0.9;
 /// Of what is in use, with what is free between blocks (docs/decisions.md).
-constexpr double with_gaps = 1.25;
+constexpr double with_gaps = 4.0 / 3;
 
 /// Work on a rank's device.
 struct Work {
