@@ -111,7 +111,9 @@ template <class Real>
 void validate_scale(double linking_length, double scale) {
   const int exponent = std::ilogb(linking_length * scale);
   constexpr int min_exponent = std::numeric_limits<Real>::min_exponent / 2 + 16;
-  constexpr int max_exponent = std::numeric_limits<Real>::max_exponent / 2 - 2;
+  // Lengths are at most 3.5 times the largest coordinate, see longest_link(): the sum of three
+  // squares does not overflow.
+  constexpr int max_exponent = std::numeric_limits<Real>::max_exponent / 2 - 1;
   validate(exponent > min_exponent && exponent < max_exponent,
            "linking length {} is too small to be told from 0 beside the size of this domain; give "
            "friends_of_friends the particles instead of the domain",

@@ -18,8 +18,8 @@ typedef struct zhalo_groups zhalo_groups;
 
 /// Finds the groups of species 0: two particles at distance r <= linking_length are friends, and
 /// all that are joined by friends are one group. Collective. `*groups` is null after an error.
-/// ZHALO_INPUT_ERROR unless the linking length is positive, at most half of a periodic axis, and
-/// the same on all ranks.
+/// ZHALO_INPUT_ERROR unless the linking length is positive, at most half of a periodic axis, the
+/// same on all ranks, and more than about 1e-32 of the largest coordinate (in float).
 int zhalo_find_groups(const zhalo_domain* domain, double linking_length, zhalo_groups** groups);
 /// Gives each particle of another species, such as gas, the group of the nearest particle of
 /// species 0, if that is at a distance <= radius. Of several at the same distance, the one with the

@@ -72,9 +72,8 @@ FofResult friends_of_friends(const Context& context, const Particles<Real>& part
 
 /// The same for the first species of a domain. Particles are not sorted or redistributed again.
 /// Labels are in the domain's order. Collective. Throws as above, and InputError if the square of
-/// the linking length underflows or overflows beside the size of the domain. In float this happens
-/// for a linking length below about 1e-32 of the largest coordinate, or above 2 to 4 times the
-/// largest coordinate.
+/// the linking length underflows beside the size of the domain. In float this happens for a linking
+/// length below about 1e-32 of the largest coordinate.
 template <class Real>
 FofResult friends_of_friends(const Domain<Real>& domain, const FofOptions& options);
 

@@ -165,6 +165,11 @@ TEST_CASE("domain: a linking length beyond all distances joins all") {
     CHECK(to_host(a.context.exec, label) ==
           std::vector<Index>(static_cast<std::size_t>(domain.num()), 0));
   }
+  for (float& x : a.rows) x = 3.9F * x - 1.95F;  // on both sides of the origin
+  const Domain<float> around_origin(a.context, a.particles, open);
+  const auto label = friends_of_friends(around_origin, {.linking_length = 100}).label;
+  CHECK(to_host(a.context.exec, label) ==
+        std::vector<Index>(static_cast<std::size_t>(around_origin.num()), 0));
   Particles<float> lone = a.particles;
   lone.segments[0].num = std::min(lone.segments[0].num, Index{a.context.comm.rank() == 0 ? 1 : 0});
   const Domain<float> of_one(a.context, lone, open);
