@@ -31,15 +31,24 @@ std::uint8_t type_of(const Exec& exec, const Strided<std::uint8_t>& column) {
   return type;
 }
 
+/// Along some axis.
+template <class Real>
+bool lacks_velocity(const Particles<Real>& particles, const ParticleSegment<Real>& segment) {
+  const auto end = segment.velocity.begin() + particles.dimensions;
+  return segment.num > 0 &&
+         !std::all_of(segment.velocity.begin(), end,
+                      [](const RealColumn& column) { return static_cast<bool>(column); });
+}
+
 template <class Real>
 ColumnTraits traits_of(const Exec& exec, const Particles<Real>& particles,
                        const ParticleSegment<Real>& segment) {
   ColumnTraits traits;
   if (segment.num == 0) return traits;
+  traits.lacks_velocity = lacks_velocity(particles, segment);
   for (int axis = 0; axis < particles.dimensions; ++axis) {
     const RealColumn& velocity = segment.velocity[static_cast<std::size_t>(axis)];
     traits.has_velocity |= static_cast<bool>(velocity);
-    traits.lacks_velocity |= !velocity;
     traits.has_double_velocity |= velocity && velocity.is_double();
   }
   if (segment.type && segment.type.stride_bytes != 0) {
@@ -160,7 +169,7 @@ std::vector<bool> lack_velocities(const Context& context,
   std::vector<Index> num_lacking(species.size());
   for (std::size_t s = 0; s < species.size(); ++s) {
     for (const ParticleSegment<Real>& segment : species[s].segments)
-      num_lacking[s] += traits_of(context.exec, species[s], segment).lacks_velocity ? 1 : 0;
+      num_lacking[s] += lacks_velocity(species[s], segment) ? 1 : 0;
   }
   context.comm.sum_in_place(num_lacking);
   return {num_lacking.begin(), num_lacking.end()};
