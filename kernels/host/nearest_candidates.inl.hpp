@@ -312,9 +312,7 @@ struct FindAmongCandidates : CandidateBounds<Lanes, max_k, FindAmongCandidates<L
     const Index row = this->row_of(walk, i);
     const float* distance2 = rows.distance2 + row * rows.k;
     const auto count = static_cast<int>(std::min<Index>(query.staged, rows.k));
-    bool equal = false;
-    for (int n = 1; n < count; ++n) equal |= distance2[n - 1] == distance2[n];
-    if (equal) order_equals(search, rows, row);
+    if (walk.scratch.stage.has_equals(count)) order_equals(search, rows, row);
     const bool is_tied = count == rows.k && query.lost2 <= distance2[count - 1];
     rows.count[row] = is_tied ? tied_row : static_cast<LocalIndex>(count);
   }

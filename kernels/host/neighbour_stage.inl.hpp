@@ -27,11 +27,17 @@ struct NeighbourStage {
     std::copy_n(kept_index_, max_kept, index);
   }
 
+  /// Whether two of the `num` nearest are equally far; num up to max_kept.
+  bool has_equals(int num) const {
+    return any_step(num, [](auto bits) { return hn::Eq(bits, hn::Zero(tag)); });
+  }
+
   /// Of the i-th nearest when they were put in order; i up to k.
   float kept_distance2(int i) const { return std::bit_cast<float>(kept_bits_[i]); }
 
  private:
   static constexpr hn::ScalableTag<std::uint32_t> tag{};
+  using Bits = hn::Vec<hn::ScalableTag<std::uint32_t>>;
   template <int size>
   static constexpr int num_sorted = std::min(max_kept + 1, size);
 
@@ -39,16 +45,21 @@ struct NeighbourStage {
   template <int size>
   HWY_INLINE void sort_by_short_keys() {
     using Sorter = KeySorter<ShortNeighbourKey, size>;
-    alignas(64) ShortNeighbourKey keys[std::size_t{size}];
     Sorter sorter;
     sorter.load(distance_bits);
     sorter.sort();
-    sorter.store(keys);
+    Bits staged_bits[std::size_t{Sorter::num_rows}];
+    Bits staged_index[std::size_t{Sorter::num_rows}];
     ZHALO_UNROLL
-    for (int i = 0; i < num_sorted<size>; ++i) {
-      const ShortNeighbourKey from = keys[Sorter::place_of(i)] % size;
-      kept_bits_[i] = distance_bits[from];
-      kept_index_[i] = index[from];
+    for (int row = 0; row < Sorter::num_rows; ++row) {
+      staged_bits[row] = hn::LoadU(tag, distance_bits + row * Sorter::num_columns);
+      staged_index[row] = hn::LoadU(tag, index + row * Sorter::num_columns);
+    }
+    ZHALO_UNROLL
+    for (int i = 0; i < num_sorted<size>; i += Sorter::num_columns) {
+      const Bits from = hn::And(sorter.in_order(i), hn::Set(tag, ShortNeighbourKey{size - 1}));
+      hn::StoreU(look_up<Sorter::num_rows>(staged_bits, from), tag, kept_bits_ + i);
+      hn::StoreU(look_up<Sorter::num_rows>(staged_index, from), tag, kept_index_ + i);
     }
   }
 
@@ -56,16 +67,21 @@ struct NeighbourStage {
   /// distances are equal.
   template <int size>
   HWY_INLINE bool is_in_order(int num) const {
+    return !any_step(num, [](auto bits) { return hn::Lt(bits, hn::Set(tag, size)); });
+  }
+
+  /// Whether `holds` for the bits in which one of the first `num` differs from the next of them.
+  template <class Condition>
+  HWY_INLINE bool any_step(int num, const Condition& holds) const {
     const auto step = static_cast<int>(hn::MaxLanes(tag));
-    bool in_order = true;
+    bool any = false;
     for (int i = 0; i < num - 1; i += step) {
       const auto different_bits =
           hn::Xor(hn::LoadU(tag, kept_bits_ + i), hn::LoadU(tag, kept_bits_ + i + 1));
-      const auto are_equal = hn::Lt(different_bits, hn::Set(tag, size));
       const auto are_compared = hn::FirstN(tag, static_cast<std::size_t>(num - 1 - i));
-      in_order &= hn::AllFalse(tag, hn::And(are_equal, are_compared));
+      any |= !hn::AllFalse(tag, hn::And(holds(different_bits), are_compared));
     }
-    return in_order;
+    return any;
   }
 
   template <int size>

@@ -45,6 +45,21 @@ HWY_INLINE void sort_lanes(Vector* vectors) {
   }
 }
 
+/// Of a table in `num` vectors, the elements at some places.
+template <int num, class Vector>
+HWY_INLINE Vector look_up(const Vector* table, Vector places) {
+  using Tag = hn::DFromV<Vector>;
+  constexpr int size = static_cast<int>(hn::MaxLanes(Tag{}));
+  if constexpr (num == 1) {
+    const auto in_vector = hn::And(places, hn::Set(Tag{}, size - 1));
+    return hn::TableLookupLanes(table[0], hn::IndicesFromVec(Tag{}, in_vector));
+  } else {
+    const auto is_later = hn::TestBit(places, hn::Set(Tag{}, num / 2 * size));
+    return hn::IfThenElse(is_later, look_up<num / 2>(table + num / 2, places),
+                          look_up<num / 2>(table, places));
+  }
+}
+
 /// Some keys, a vector for each row. First each column is sorted, then columns are merged in pairs,
 /// then pairs of columns, and so on. In the end the keys ascend from the top of a column to its
 /// bottom, and from column to column.
@@ -94,6 +109,15 @@ class KeySorter {
     ZHALO_UNROLL
     for (int row = 0; row < num_rows; ++row)
       hn::Store(keys_[row], Tag{}, to + Index{row} * num_columns);
+  }
+
+  /// Those from the i-th smallest on, as many as a vector holds, in order; i a multiple of that.
+  HWY_INLINE Keys in_order(int i) const {
+    const auto rank = hn::Iota(Tag{}, static_cast<Key>(i));
+    const auto row = hn::And(rank, hn::Set(Tag{}, Key{num_rows - 1}));
+    const auto column = hn::ShiftRight<hwy::CeilLog2(num_rows)>(rank);
+    const auto place = hn::Add(hn::ShiftLeft<hwy::CeilLog2(num_columns)>(row), column);
+    return look_up<num_rows>(keys_, place);
   }
 
   /// Where the i-th smallest is among the stored.
