@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -228,6 +229,20 @@ void write_frame(OutputFile& file, const FileSet& set, const FileView& view) {
   write_meanings(file, set, view);
 }
 
+/// Rows that are made: some at a time, so that they never lie in memory all at once.
+void write_made_rows(OutputFile& file, const FileColumn& column, Index row, Share mine) {
+  constexpr Index max_bytes = Index{16} << 20;
+  const Index at_once = std::min(mine.count, std::max(max_bytes / column.cells.bytes, Index{1}));
+  std::vector<std::byte> made(static_cast<std::size_t>(at_once * column.cells.bytes));
+  hdf5::DatasetView rows = column.cells;
+  rows.data = made.data();
+  for (Index first = 0; first < mine.count; first += at_once) {
+    rows.rows = std::min(at_once, mine.count - first);
+    column.make_rows({mine.first + first, rows.rows}, made.data());
+    file.write_rows(column.name, row + first, rows);
+  }
+}
+
 /// This rank's part of one file; the first rank of the file makes it.
 void write_part(StagedFiles& files, const FileShares& shares, const FileSet& set, Index number) {
   const std::string name = file_name(shares, set, number);
@@ -235,9 +250,15 @@ void write_part(StagedFiles& files, const FileShares& shares, const FileSet& set
   OutputFile file(first ? files.stage(name) : files.join(name), shown(files, name),
                   first ? hdf5::Open::new_file : hdf5::Open::existing);
   if (first) write_frame(file, set, {{number, 1}, shares.num_files()});
-  for (const FileColumn& column : set.columns)
-    file.write_rows(column.name, column.placement->row(number),
-                    column.cells.part(column.placement->mine(number)));
+  for (const FileColumn& column : set.columns) {
+    const Index row = column.placement->row(number);
+    const Share mine = column.placement->mine(number);
+    if (column.make_rows) {
+      write_made_rows(file, column, row, mine);
+    } else {
+      file.write_rows(column.name, row, column.cells.part(mine));
+    }
+  }
   file.close();
 }
 

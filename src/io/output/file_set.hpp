@@ -1,6 +1,7 @@
 /// Numbered HDF5 files that hold the rows of all ranks, and the master file that shows them as one.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -93,6 +94,9 @@ struct FileColumn {
   /// Name of the attribute that says which of all rows is the first in a file; empty: there is
   /// none.
   std::string first_row{};
+  /// Makes rows where they do not lie in memory as the file has them: cells has no data then, and
+  /// the set is written in turns.
+  std::function<void(Share rows, std::byte* to)> make_rows{};
 };
 
 /// What a file shows: a numbered file itself; the master all of them, as a set of one file.

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <type_traits>
+#include <utility>
 
 #include "src/comm/agreement.hpp"
 #include "src/core/instantiate.hpp"
@@ -124,13 +125,6 @@ SnapshotInfo info_of(const SnapshotHeader& header) {
   return info;
 }
 
-/// Rows of three numbers for the file.
-template <class Real>
-struct Columns {
-  std::vector<Real> pos;
-  std::vector<Real> velocity;
-};
-
 /// In [0, length), also in Real.
 template <class Real>
 Real wrapped(Real value, double length) {
@@ -141,25 +135,15 @@ Real wrapped(Real value, double length) {
 }
 
 template <class Real>
-Columns<Real> columns_of(const SnapshotParticles<Real>& particles, const SnapshotHeader& header) {
-  const auto num = static_cast<std::size_t>(particles.num);
-  const double to_stored = 1 / std::sqrt(header.scale_factor);
-  Columns<Real> columns{std::vector<Real>(3 * num), std::vector<Real>(3 * num)};
+void check_finite(const SnapshotParticles<Real>& particles) {
   Index num_bad = 0;
-  for (std::size_t i = 0; i < num; ++i) {
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      const Real pos = particles.pos[axis][i];
-      const Real velocity = particles.velocity[axis][i];
-      if (!std::isfinite(pos) || !std::isfinite(velocity)) ++num_bad;
-      columns.pos[3 * i + axis] = wrapped(pos, header.box_length);
-      columns.velocity[3 * i + axis] = static_cast<Real>(static_cast<double>(velocity) * to_stored);
-    }
-  }
+  for (const auto& vectors : {particles.pos, particles.velocity})
+    for (const Real* axis : vectors)
+      for (Index i = 0; i < particles.num; ++i) num_bad += std::isfinite(axis[i]) ? 0 : 1;
   if (num_bad > 0)
     throw InputError(
         fmt::format("{} coordinates or velocities of a snapshot's {} particles are not finite",
                     num_bad, particles.num));
-  return columns;
 }
 
 /// /Header but for what depends on the types, and /Parameters.
@@ -174,12 +158,38 @@ void write_frame(OutputFile& file, Index num_files, const SnapshotInfo& info) {
   write_cosmology_and_units(file, "Parameters", info);
 }
 
-template <class T>
-FileColumn column_of(const std::string& name, Span<const T> values, Index width, Meaning meaning) {
-  FileColumn column{name, hdf5::cells_of(values, width)};
-  if (width > 1) column.cells.row_shape = {width};
+/// Of rows of three numbers, each `converted`, which are made when they are written.
+template <class Real, class Convert>
+FileColumn column_of(const std::string& name, const std::array<const Real*, 3>& axes,
+                     const Convert& converted, Meaning meaning) {
+  FileColumn column{name, hdf5::cells_of(Span<const Real>(), 3)};
   column.meaning = std::move(meaning);
+  column.make_rows = [axes, converted](Share rows, std::byte* to) {
+    auto* next = reinterpret_cast<Real*>(to);
+    for (Index i = rows.first; i < rows.first + rows.count; ++i)
+      for (const Real* axis : axes) *next++ = converted(axis[i]);
+  };
   return column;
+}
+
+template <class Real>
+std::vector<FileColumn> columns_of(const SnapshotParticles<Real>& particles,
+                                   const SnapshotHeader& header) {
+  const std::string group = group_of_type(particles.type) + "/";
+  const auto in_box = [length = header.box_length](Real x) { return wrapped(x, length); };
+  const auto stored = [factor = 1 / std::sqrt(header.scale_factor)](Real velocity) {
+    return static_cast<Real>(static_cast<double>(velocity) * factor);
+  };
+  FileColumn ids{group + "ParticleIDs",
+                 hdf5::cells_of(Span<const std::uint64_t>(particles.id, particles.num))};
+  ids.meaning = Meaning{.text = "id"};
+  return {column_of(group + "Coordinates", particles.pos, in_box,
+                    meaning_of({.length = 1}, "comoving position")),
+          column_of(group + "Velocities", particles.velocity, stored,
+                    {.a = 0.5,
+                     .velocity = 1,
+                     .text = "peculiar velocity divided by the root of the scale factor"}),
+          std::move(ids)};
 }
 
 /// May throw on one rank only.
@@ -196,7 +206,7 @@ void write_particles(StagedFiles& files, const std::string& name,
   const SnapshotInfo info = info_of(header);
   const TypeRange range{particles.type, comm.exclusive_sum(particles.num), particles.num};
   const std::vector<TypeRows> rows = rows_by_type(comm, shares, {range}, {particles.type});
-  const Columns<Real> columns = columns_of(particles, header);
+  check_finite(particles);
   std::vector<double> masses(num_types);
   masses[static_cast<std::size_t>(particles.type)] = mass;
 
@@ -204,16 +214,7 @@ void write_particles(StagedFiles& files, const std::string& name,
   set.prefix = name;
   set.units = info.units;
   set.single_is_whole = true;
-  const std::string group = group_of_type(particles.type) + "/";
-  set.columns = {
-      column_of(group + "Coordinates", Span<const Real>(columns.pos), 3,
-                meaning_of({.length = 1}, "comoving position")),
-      column_of(group + "Velocities", Span<const Real>(columns.velocity), 3,
-                {.a = 0.5,
-                 .velocity = 1,
-                 .text = "peculiar velocity divided by the root of the scale factor"}),
-      column_of(group + "ParticleIDs", Span<const std::uint64_t>(particles.id, particles.num), 1,
-                {.text = "id"})};
+  set.columns = columns_of(particles, header);
   for (FileColumn& column : set.columns) column.placement = &rows.front().placement;
   set.write_header = [&](OutputFile& file, const FileView& view) {
     write_frame(file, view.num_files, info);
