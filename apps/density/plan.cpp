@@ -95,9 +95,11 @@ void warn_of_bins(Plan& plan) {
                   plan.options.grid));
 }
 
-void check_haloes(const io::HaloList& list, const Options& options, const Grid& grid) {
-  const double ours = grid.box.length[0], theirs = list.box_length;
-  if (theirs <= 0 || std::abs(ours - theirs) <= 1e-5 * ours) return;
+void check_haloes(const io::HaloList& list, const Options& options, const Plan& plan) {
+  const double ours = plan.grid.box.length[0], theirs = list.box_length;
+  const auto is_theirs = [&](double side) { return std::abs(side - theirs) <= 1e-5 * side; };
+  // The code's own catalogue has the snapshot's BoxSize.
+  if (theirs <= 0 || is_theirs(ours) || is_theirs(ours / plan.snapshot.box_stretch[0])) return;
   throw InputError(
       fmt::format("--haloes '{}' are in a box with sides of {:.10g}, the particles in one of "
                   "{:.10g}: are they of this snapshot?",
@@ -195,7 +197,7 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   plan.grid = {{{options.grid, options.grid, options.grid}}, periodic_box(plan.snapshot, options)};
   plan.decomposition = Decomposition(plan.grid, plan.ranks.num_ranks).describe();
   plan.depth = depth_of(options, plan.grid, plan.snapshot.units.length_name());
-  context.comm.together([&] { check_haloes(sources.haloes, options, plan.grid); });
+  context.comm.together([&] { check_haloes(sources.haloes, options, plan); });
   warn_of_haloes(sources.haloes, plan);
   plan.output =
       app::name_output(options.output, fmt::format("density_{:03d}.hdf5", plan.snapshot.number));

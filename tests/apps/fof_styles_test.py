@@ -5,6 +5,7 @@ fof_styles_test.py PROGRAM DATA SNAPSHOTS
 """
 
 import json
+import shutil
 
 import h5py
 import numpy as np
@@ -82,6 +83,36 @@ class Styles(FofCase):
 
     def test_gizmo(self):
         self.check(GOOD / "gizmo" / "snapdir_001")
+
+    def copy_of(self, path, box, **options):
+        """A copy with another BoxSize, compiled with more options."""
+        copy = self.folder / "copy_001.hdf5"
+        shutil.copy(GOOD / path / "snapshot_001.hdf5", copy)
+        with h5py.File(copy, "a") as file:
+            file["Header"].attrs["BoxSize"] = box
+            file.require_group("Config").attrs.update(options)
+        return copy
+
+    def test_boxes_compiled_to_be_no_cubes(self):
+        """GADGET-4 halves BoxSize, AREPO multiplies it; integers span BoxSize itself."""
+        halved = {f"LONG_{axis}_BITS": 1.0 for axis in "XYZ"}
+        self.check(self.copy_of("double", 100.0, **halved))
+        path = self.copy_of("integer32", 100.0, **halved)
+        with h5py.File(path, "a") as file:
+            file["PartType1/IntCoordinates"][...] = file["PartType1/IntCoordinates"][:] // 2
+        self.check(path)
+        doubled = {"VORONOI": b"", "LONG_X": 2.0, "LONG_Y": b"2", "LONG_Z": "2.0"}
+        self.check(self.copy_of("gadget2", 25.0, **doubled))
+        for options, box in (
+            ({"LONG_X_BITS": 1.0, "LONG_Z_BITS": 2.0}, [50, 100, 25]),
+            ({"LONG_Y": 0.5, "LONG_Z": 3.0}, [100, 50, 300]),
+        ):
+            path = self.copy_of("double", 100.0, **options)
+            for own, expected in (([], box), (["--box-size", "200"], [200] * 3)):
+                report = json.loads(self.run_fof(path, "--dry-run", "-q", "--json", "-", *own)[1])
+                self.assertEqual(report["snapshot"]["box_length"], expected)
+        _, _, errors = self.run_fof(self.copy_of("double", 50.0, LONG_X=b"(2)"), "--dry-run", "-q")
+        self.assertRegex(errors, "warning: .*Config/LONG_X is no factor")
 
     def test_swift(self):
         self.check(

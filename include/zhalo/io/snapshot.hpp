@@ -84,8 +84,11 @@ struct SnapshotInfo {
   std::vector<TypeSummary> types;  ///< by number; as many as the file has
 
   std::optional<Vec3d> box_length;  ///< none if the file says 0 or nothing
-  std::optional<bool> periodic;     ///< empty if the file does not say
-  bool cosmological = true;         ///< lengths are comoving, and velocities need a scale factor
+  /// The sides over Header/BoxSize, of which GADGET-4 and AREPO can be compiled to take parts or
+  /// multiples. IntCoordinates span BoxSize on each axis.
+  Vec3d box_stretch{{1, 1, 1}};
+  std::optional<bool> periodic;  ///< empty if the file does not say
+  bool cosmological = true;      ///< lengths are comoving, and velocities need a scale factor
   /// Of a run that is not cosmological, in its own unit of time: the unit of length over that of
   /// velocity. Empty if the file does not say, and for a cosmological run.
   std::optional<double> time;

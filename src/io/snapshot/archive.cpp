@@ -137,10 +137,10 @@ void pass_members(Archive& archive,
 template <class Archive, class I>
 void pass_members(Archive& archive,
                   I& info) requires(std::is_same_v<std::remove_const_t<I>, SnapshotInfo>) {
-  auto& [code, version, path, files, stem, number, types, box, periodic, cosmological, time,
-         cosmology, units, velocity_factor, notes, warnings] = info;
-  pass_each(archive, code, version, path, files, stem, number, types, box, periodic, cosmological,
-            time, cosmology, units, velocity_factor, notes, warnings);
+  auto& [code, version, path, files, stem, number, types, box, box_stretch, periodic, cosmological,
+         time, cosmology, units, velocity_factor, notes, warnings] = info;
+  pass_each(archive, code, version, path, files, stem, number, types, box, box_stretch, periodic,
+            cosmological, time, cosmology, units, velocity_factor, notes, warnings);
 }
 template <class Archive, class S>
 void pass_members(Archive& archive,

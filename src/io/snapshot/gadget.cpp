@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <numbers>
 
 #include "src/io/snapshot/dialect.hpp"
@@ -59,8 +60,48 @@ void derive_gadget_density(double gravity_in_cgs, double hubble_in_file, const U
       "3 H^2 / (8 pi G) with H = {:.8g} and G = {:.8g} in the file's units", hubble, gravity);
 }
 
+/// AREPO and GADGET-4 write what they were compiled with as numbers, or as text that may be one.
+std::optional<double> option_of(const InputFile& file, const std::string& name) {
+  if (file.holds_numbers("Config", name)) return first_real(file, {"Config"}, {name});
+  const std::string text = file.text("Config", name).value_or("");
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return !text.empty() && *end == '\0' ? std::optional(value) : std::nullopt;
+}
+
+/// Of one side, as compiled: LONG_X, a factor, in AREPO; LONG_X_BITS, halvings, in GADGET-4.
+double stretch_of(const InputFile& file, char axis, SnapshotInfo& info) {
+  double stretch = 1;
+  for (const bool is_bits : {false, true}) {
+    const std::string name = fmt::format("LONG_{}{}", axis, is_bits ? "_BITS" : "");
+    if (!file.has_attribute("Config", name)) continue;
+    const double value = option_of(file, name).value_or(std::nan(""));
+    const double factor = is_bits ? std::exp2(-value) : value;
+    if (std::isnormal(factor) && factor > 0) {
+      stretch *= factor;
+    } else {
+      info.warnings.push_back(fmt::format(
+          "'{}': Config/{} is no factor of a box's side: it is not used (give --box-size if "
+          "the box is a cube)",
+          info.path, name));
+    }
+  }
+  return stretch;
+}
+
+/// The side of a cube in the header may be that of a box that is none.
+void stretch_box(const InputFile& file, SnapshotInfo& info) {
+  const auto stated = file.reals("Header", "BoxSize");
+  if (!info.box_length || !stated || stated->size() != 1) return;
+  for (int axis = 0; axis < 3; ++axis) {
+    info.box_stretch[axis] = stretch_of(file, "XYZ"[axis], info);
+    (*info.box_length)[axis] *= info.box_stretch[axis];
+  }
+}
+
 void read_gadget_family(const InputFile& file, const SnapshotOverrides& overrides,
                         SnapshotInfo& info) {
+  if (!overrides.box_length) stretch_box(file, info);
   read_gadget_cosmology(file, info.cosmology);
   overlay(info.cosmology, overrides.cosmology);
   const bool cosmological = is_cosmological_gadget(file, info.cosmology);

@@ -175,14 +175,15 @@ void read_integer_positions(const Snapshot::State& state, const Request& request
   constexpr Index block = 1 << 18;  // particles
   std::vector<std::uint64_t> scratch(static_cast<std::size_t>(3 * std::min(block, request.count)));
   const double per_cell = std::ldexp(1.0, -8 * column.bytes);
+  Vec3d span = *state.info.box_length;
+  for (int axis = 0; axis < 3; ++axis) span[axis] /= state.info.box_stretch[axis];
   for (Index done = 0; done < request.count; done += block) {
     const Request part{request.type, request.first + done, std::min(block, request.count - done),
                        3};
     read_column<std::uint64_t>(state, part, column, {scratch.data(), 3 * part.count});
     for (Index i = 0; i < 3 * part.count; ++i) {
       const double fraction = static_cast<double>(scratch[static_cast<std::size_t>(i)]) * per_cell;
-      to[3 * done + i] =
-          static_cast<Real>(fraction * (*state.info.box_length)[static_cast<int>(i % 3)]);
+      to[3 * done + i] = static_cast<Real>(fraction * span[static_cast<int>(i % 3)]);
     }
   }
 }
