@@ -12,7 +12,7 @@ import subprocess
 
 import h5py
 import numpy as np
-from fof_case import GADGET, PROGRAM, SECONDS, SNAPSHOTS, SWIFT, FofCase, main
+from fof_case import GADGET, GAS, PROGRAM, SECONDS, SNAPSHOTS, SWIFT, FofCase, main
 
 SNAPSHOT = GADGET / "snapshot_001.hdf5"
 CATALOGUE = "fof_output/groups_001/fof_subhalo_tab_001.0.hdf5"
@@ -73,11 +73,17 @@ class Reports(FofCase):
         self.assertGreater(result["peak_resident_bytes"], result["peak_pool_bytes"])
 
     def test_estimates_bound_what_is_used(self):
-        for snapshot, path in (
-            (SNAPSHOT, CATALOGUE),
-            (SWIFT / "snap_0000.hdf5", CATALOGUE.replace("001", "000")),
+        first = CATALOGUE.replace("001", "000")
+        groups_of_one = ("--rlink", "0.01", "--min-size", "1")
+        attached = ("--attach-types", "0", "--attach-radius", "inf")
+        for snapshot, path, options in (
+            (SNAPSHOT, CATALOGUE, ()),
+            (SNAPSHOT, CATALOGUE, groups_of_one),
+            (SWIFT / "snap_0000.hdf5", first, ()),
+            (GAS / "snap_0000.hdf5", first, ("--link-types", "0,1", *groups_of_one)),
+            (GAS / "snap_0000.hdf5", first, (*attached, *groups_of_one)),
         ):
-            report = self.report(snapshot, "--membership")
+            report = self.report(snapshot, "--membership", *options)
             estimate, used = report["estimate"], report["result"]["peak_pool_bytes"]
             self.assertGreaterEqual(estimate["memory_bytes"], used)
             self.assertLess(estimate["memory_bytes"], 2 * used)
