@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -53,11 +55,21 @@ std::string say_out_of_range(const std::string& word, T first) {
                      std::numeric_limits<T>::max());
 }
 
+/// As after an option whose value was forgotten. "-" alone is standard output, "-1" a number.
+bool looks_like_option(const std::string& word) {
+  if (word.size() < 2 || word[0] != '-') return false;
+  return word[1] == '-' || std::isalpha(static_cast<unsigned char>(word[1])) != 0;
+}
+
 /// The complaint about a value; empty if there is none. An empty word is an unset variable of a
 /// shell. Whole numbers may have zeros in front: they are no octal numbers.
 template <class T>
 std::string check_value(std::string& word) {
   if (word.empty()) return "has no value (is a variable not set?)";
+  if constexpr (std::is_same_v<T, std::string>) {
+    if (looks_like_option(word))
+      return fmt::format("has no value, {} follows (a file of this name is ./{})", word, word);
+  }
   if constexpr (std::is_integral_v<T>) {
     T number{};
     const char* const end = word.data() + word.size();
@@ -98,6 +110,20 @@ std::string why_mismatch(const CLI::App& app, const std::string& what) {
   const CLI::Option* option = app.get_option_no_throw(what.substr(0, what.find(':')));
   if (option == nullptr || option->count() < 2) return what;
   return fmt::format("{} is given {} times: give it once", names_of(*option), option->count());
+}
+
+/// What is wrong with the value of an option, of which CLI11 says `what`: "...: --num = 1.5".
+std::string why_no_number(const CLI::App& app, const std::string& what) {
+  const std::size_t begin = what.find(": "), end = what.find(" = ");
+  if (begin == std::string::npos || end == std::string::npos || end < begin) return what;
+  const CLI::Option* option = app.get_option_no_throw(what.substr(begin + 2, end - begin - 2));
+  if (option == nullptr || option->count() == 0) return what;
+  const std::string word = option->results().back();
+  char* behind = nullptr;
+  std::strtod(word.c_str(), &behind);
+  const bool is_real = behind != word.c_str() && *behind == '\0';
+  return fmt::format("{} is '{}' (must be a {}number)", names_of(*option), word,
+                     is_real ? "whole " : "");
 }
 
 class HelpFormat : public CLI::Formatter {
@@ -210,6 +236,7 @@ std::optional<std::string> CommandLine::parse(int argc, const char* const* argv)
     std::string why = error.what();
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) why = parser_->why_extra();
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) why = why_mismatch(app, why);
+    if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) why = why_no_number(app, why);
     throw InputError(fmt::format("{} ({} --help shows the options)", why, app.get_name()));
   }
   if (parser_->unknown != nullptr) *parser_->unknown = app.remaining();
