@@ -25,7 +25,8 @@ void set_mean_separation(Linking& linking, const Plan& plan, const Options& opti
                                               options.mean_separation);
   } catch (const InputError& error) {
     if (!options.linking_length)
-      throw InputError(fmt::format("{} (--meansep, --rlink-abs)", error.what()));
+      throw InputError(fmt::format("{} (--meansep, --rlink-abs{})", error.what(),
+                                   plan.snapshot.box_length ? "" : ", --box-size"));
     linking.mean_separation_missing = error.what();
   }
 }

@@ -103,8 +103,8 @@ void choose_automatically(const MatterContent& matter, const MassSummary& masses
   } else {
     throw InputError(
         fmt::format("the mean separation cannot be derived: not from the density ({}), and the "
-                    "volume would be wrong ({}); give the mean separation or the linking length "
-                    "itself",
+                    "volume is right only if particles of one mass fill the box ({}); give the "
+                    "mean separation or the linking length itself",
                     result.density_note, reason));
   }
 }

@@ -205,7 +205,23 @@ class BadInput(FofCase):
             [BAD / "no_box.hdf5", "--periodic", "no", "--meansep", "volume"],
             "volume",
             "box size is unknown",
+            "--box-size",
         )
+
+    def test_header(self):
+        """Text in place of numbers, and no particles."""
+        for name, value, words in (
+            ("BoxSize", b"50.0", ["BoxSize", "text: write the attribute as numbers"]),
+            ("Omega0", "0.3", ["Omega0", "text: write the attribute as numbers"]),
+            ("NumPart_Total", np.zeros(2, np.uint64), ["no particles at all"]),
+        ):
+            with self.subTest(name):
+                with h5py.File(self.folder / "header_001.hdf5", "w") as file:
+                    counts = np.zeros(2, np.uint64)
+                    file.create_group("Header").attrs.update(
+                        {"NumPart_ThisFile": counts, "NumPart_Total": counts, name: value}
+                    )
+                self.assert_refused(["header_001.hdf5", "--rlink-abs", "0.1"], *words)
 
     def test_outside(self):
         """Particle 5 lies at x = -1: wrapped into a periodic box, in place without edges, wrong in

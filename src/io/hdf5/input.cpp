@@ -177,6 +177,10 @@ void InputFile::fail(const std::string& what) const {
   throw FileError(fmt::format("'{}': {}: {}", path_, what, last_error()));
 }
 
+void InputFile::refuse(const std::string& what) const {
+  throw FileError(fmt::format("'{}': {}", path_, what));
+}
+
 bool InputFile::has(const std::string& object) const {
   const Session session;
   // H5Lexists wants every group on the way to exist, so each is asked for in turn.
@@ -218,13 +222,15 @@ std::optional<std::vector<T>> InputFile::numbers(const std::string& object, cons
   const Handle space(H5Aget_space(attribute.id()), H5Sclose);
   const hssize_t size = H5Sget_simple_extent_npoints(space.id());
   if (kind_of(type.id()) == Kind::other)
-    fail(fmt::format("attribute {} of /{} holds no numbers that zhalo can read", name, object));
+    refuse(fmt::format(
+        "attribute {} of /{} holds no numbers that zhalo can read{}", name, object,
+        H5Tget_class(type.id()) == H5T_STRING ? ", but text: write the attribute as numbers" : ""));
   if (size < 1) return std::nullopt;
   constexpr hssize_t max_size =
       1 << 20;  // of good files some dozens; damaged ones may claim any number
   if (size > max_size)
-    fail(fmt::format("attribute {} of /{} claims {} numbers (must be at most {})", name, object,
-                     size, max_size));
+    refuse(fmt::format("attribute {} of /{} claims {} numbers (must be at most {})", name, object,
+                       size, max_size));
   std::vector<T> values(static_cast<std::size_t>(size));
   if (H5Aread(attribute.id(), memory_type, values.data()) < 0) {
     fail(fmt::format("attribute {} of /{} cannot be read", name, object));
@@ -302,8 +308,8 @@ std::optional<DatasetShape> InputFile::shape(const std::string& dataset) const {
     claimed *= static_cast<double>(extent[static_cast<std::size_t>(axis)]);
   }
   if (claimed > max_size)
-    fail(fmt::format("/{} claims {:.3g} numbers (must be at most {:.3g})", dataset, claimed,
-                     max_size));
+    refuse(fmt::format("/{} claims {:.3g} numbers (must be at most {:.3g})", dataset, claimed,
+                       max_size));
   shape.kind = kind_of(type.id());
   shape.bytes = static_cast<int>(H5Tget_size(type.id()));
   shape.is_signed = shape.kind == Kind::integer && H5Tget_sign(type.id()) == H5T_SGN_2;

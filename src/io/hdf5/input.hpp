@@ -131,7 +131,10 @@ class InputFile {
   template <class T>
   std::optional<std::vector<T>> numbers(const std::string& object, const std::string& name,
                                         hid_t memory_type) const;
+  /// With HDF5's reason for the call that failed.
   [[noreturn]] void fail(const std::string& what) const;
+  /// What HDF5 reads, but zhalo does not take.
+  [[noreturn]] void refuse(const std::string& what) const;
 
   std::string path_;
   Handle file_;

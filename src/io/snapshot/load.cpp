@@ -94,10 +94,11 @@ void check_types(const SnapshotInfo& info, const std::vector<int>& types) {
   for (const int type : types) {
     const bool exists = type >= 0 && type < static_cast<int>(info.types.size());
     if (!exists || info.types[static_cast<std::size_t>(type)].count == 0) {
-      throw InputError(
-          fmt::format("'{}' has no particles of type {}; it has type{} {}", info.path, type,
-                      present.size() == 1 ? "" : "s",
-                      present.empty() ? "none" : fmt::format("{}", fmt::join(present, ", "))));
+      throw InputError(present.empty()
+                           ? fmt::format("'{}' has no particles at all", info.path)
+                           : fmt::format("'{}' has no particles of type {}; it has type{} {}",
+                                         info.path, type, present.size() == 1 ? "" : "s",
+                                         fmt::join(present, ", ")));
     }
     if (!info.types[static_cast<std::size_t>(type)].has_coordinates) {
       throw InputError(
