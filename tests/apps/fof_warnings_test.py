@@ -255,6 +255,24 @@ class Warnings(FofCase):
             ["snapshot_001", *options], "snapshot_001.3.hdf5' and 1 more like it are", "has 3 files"
         )
 
+    def test_chunks_that_each_say_to_be_all(self):
+        """As tools write them that forget NumFilesPerSnapshot. A number may be a redshift's."""
+        source, options = SNAPSHOTS / "good/double/snapshot_001.hdf5", ["--dry-run"]
+        for name in ("chunks/snap_001.0", "chunks/snap_001.1", "times/snap_z0.500"):
+            path = self.folder / f"{name}.hdf5"
+            path.parent.mkdir(exist_ok=True)
+            shutil.copy(source, path)
+        self.fof("times", *options)  # without a word
+        shutil.copy(source, self.folder / "times/snap_z0.750.hdf5")
+        self.fof("times/snap_z0.750.hdf5", *options)
+        for given, other in (
+            ("chunks", "snap_001.1.hdf5"),
+            ("chunks/snap_001", "snap_001.1.hdf5"),
+            ("chunks/snap_001.1.hdf5", "snap_001.0.hdf5"),
+            ("times", "snap_z0.750.hdf5"),
+        ):
+            self.assert_one_warning([given, *options], f"{other}' is not read", "has 1 file (")
+
     def test_a_number_that_is_too_large(self):
         source = SNAPSHOTS / "bad" / "outside.hdf5"
         for name, number in (("snap_0000000000012", "012"), ("snap_123456789", "123456789")):

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
+#include <set>
 
 #include "src/io/hdf5/input.hpp"
 #include "zhalo/core/error.hpp"
@@ -142,17 +144,23 @@ std::vector<std::string> files_that_can_be_seen(const std::string& directory) {
 
 }  // namespace
 
-std::vector<std::string> chunks_beyond(const std::vector<std::string>& files) {
-  if (files.size() < 2) return {};
+std::vector<std::string> chunks_beyond(const std::vector<std::string>& files, bool is_named) {
   const FileName first = FileName::of(files.front());
-  std::vector<std::string> beyond;
+  if (first.chunk < 0) return {};
+  std::set<int> chunks;
   for (const std::string& path : files_that_can_be_seen(first.directory)) {
     const FileName name = FileName::of(path);
-    if (name.stem == first.stem && name.extension == first.extension &&
-        name.chunk >= static_cast<int>(files.size()))
-      beyond.push_back(first.path_of_chunk(name.chunk));
+    if (name.stem == first.stem && name.extension == first.extension && name.chunk >= 0)
+      chunks.insert(name.chunk);
   }
-  std::sort(beyond.begin(), beyond.end());
+  const bool begin_at_0 =
+      !chunks.empty() && *chunks.begin() == 0 && *chunks.rbegin() + 1 == std::ssize(chunks);
+  if (files.size() == 1 && is_named && !begin_at_0) return {};
+  if (files.size() == 1) chunks.erase(first.chunk);
+  if (files.size() > 1)
+    chunks.erase(chunks.begin(), chunks.lower_bound(static_cast<int>(files.size())));
+  std::vector<std::string> beyond;
+  for (const int chunk : chunks) beyond.push_back(first.path_of_chunk(chunk));
   return beyond;
 }
 

@@ -31,8 +31,10 @@ std::string find_first_file(const std::string& path);
 std::vector<std::string> all_chunks(const std::string& file, Index num_files,
                                     const std::string& whole = "snapshot");
 
-/// Files in the same folder that have the names of further chunks; none of a snapshot in one file.
-std::vector<std::string> chunks_beyond(const std::vector<std::string>& files);
+/// Files in the same folder that have the names of further chunks. If the snapshot is one file and
+/// its own name was given, they are chunks only if they are numbered from 0 on with it: 500 and 750
+/// of "snap_z0.500.hdf5" and "snap_z0.750.hdf5" are no chunks.
+std::vector<std::string> chunks_beyond(const std::vector<std::string>& files, bool is_named);
 
 /// 7 for "snapshot_007", 28 for "snap_028_z000p000", 42 for "snap0042", 0 for "cosmo". Nothing if
 /// the number has more than nine digits.

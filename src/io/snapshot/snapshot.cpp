@@ -25,14 +25,15 @@ namespace {
 
 /// They are left over from another run, or the header is wrong.
 void warn_of_chunks_beyond(SnapshotInfo& info) {
-  const std::vector<std::string> beyond = chunks_beyond(info.files);
+  const std::vector<std::string> beyond =
+      chunks_beyond(info.files, info.files.front() == info.path);
   if (beyond.empty()) return;
   info.warnings.push_back(fmt::format(
-      "'{}' {} not read: Header/NumFilesPerSnapshot says that the snapshot has {} files (remove "
+      "'{}' {} not read: Header/NumFilesPerSnapshot says that the snapshot has {} file{} (remove "
       "what is left over from another run, or repair the header)",
       beyond.front(),
       beyond.size() == 1 ? "is" : fmt::format("and {} more like it are", beyond.size() - 1),
-      info.files.size()));
+      info.files.size(), info.files.size() == 1 ? "" : "s"));
 }
 
 void take_name(const FileName& name, SnapshotInfo& info) {
