@@ -239,6 +239,24 @@ class Warnings(FofCase):
                     del file["PartType1/Masses"]
                 self.assert_refused([path], "has no masses of particle type 1")
 
+    def test_two_masses(self):
+        """The table's is taken. The dataset's may be rounded."""
+        for factors in ((1, 1, 1), (1, 1.001, 1), (1.001, 1, 1), (1, 1, 1.001)):
+
+            def edit(file, factors=factors):
+                masses = np.full(262144, file["Header"].attrs["MassTable"][1])
+                masses[[0, 1, -1]] *= factors
+                file["PartType1/Masses"] = masses.astype(np.float32)
+
+            path = self.copy_of_snapshot(edit)
+            with self.subTest(factors):
+                if factors[0] == factors[2]:
+                    self.fof(path)  # not every mass is looked at
+                else:
+                    words = ("MassTable has 4.07516 for type 1", "Masses has 4.07924 for particle")
+                    self.assert_one_warning([path], *words, "the table is taken")
+                self.assertAlmostEqual(self.catalogue(1)[0]["GroupMass"][0], 23921.1986, places=3)
+
     def test_chunks_beyond_the_snapshots(self):
         for chunk in (0, 1, 2):
             name = f"snapshot_001.{chunk}.hdf5"

@@ -75,6 +75,8 @@ double estimate_mass(const Snapshot& snapshot) {
   return total;
 }
 
+void warn_of_two_masses(Snapshot::State& state);
+
 }  // namespace
 
 Snapshot Snapshot::open(const std::string& path, const SnapshotOverrides& overrides) {
@@ -91,6 +93,7 @@ Snapshot Snapshot::open(const std::string& path, const SnapshotOverrides& overri
   warn_of_chunks_beyond(info);
   take_name(FileName::of(first), info);
   survey_types(*state, overrides);
+  warn_of_two_masses(*state);
   Snapshot snapshot(state);
   settle_assumed_units(info, [&] { return estimate_mass(snapshot); });
   return snapshot;
@@ -162,6 +165,26 @@ void read_column(const Snapshot::State& state, const Request& request, const Col
                  [&](const InputFile& file, const std::string& dataset, hdf5::Rows rows, Index at) {
                    file.read(dataset, rows, hdf5::native_type(T{}), to.data() + at);
                  });
+}
+
+/// Codes write masses in the table or in a dataset. Where both are there, the table counts. The
+/// first and the last particle show whether the dataset says otherwise.
+void warn_of_two_masses(Snapshot::State& state) {
+  for (std::size_t type = 0; type < state.layouts.size(); ++type) {
+    const TypeSummary& here = state.info.types[type];
+    const Column& column = state.layouts[type].mass;
+    if (here.count == 0 || here.mass_source != "MassTable" || column.name.empty()) continue;
+    for (const Index at : {Index{0}, here.count - 1}) {
+      double mass = 0;
+      read_column(state, {static_cast<int>(type), at, 1, 1}, column, Span<double>(&mass, 1));
+      if (std::abs(mass / *here.uniform_mass - 1) < 1e-5) continue;  // as rounded to float32
+      state.info.warnings.push_back(fmt::format(
+          "'{}': Header/MassTable has {:g} for type {}, but /PartType{}/{} has {:g} for particle "
+          "{}: the table is taken (make its number 0 to have the dataset taken)",
+          state.info.path, *here.uniform_mass, type, type, column.name, mass, at));
+      break;
+    }
+  }
 }
 
 /// GADGET-4 may store positions as unsigned integers that span the box. 1e6 coordinates at a time.
