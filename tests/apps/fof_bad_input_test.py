@@ -3,6 +3,8 @@
 fof_bad_input_test.py PROGRAM DATA SNAPSHOTS
 """
 
+import shutil
+
 import h5py
 import numpy as np
 from fof_case import DATA, GADGET, SNAPSHOTS, FofCase, main
@@ -207,6 +209,13 @@ class BadInput(FofCase):
             "box size is unknown",
             "--box-size",
         )
+
+    def test_a_file_that_is_being_written(self):
+        shutil.copy(SNAPSHOT, self.folder / "open_001.hdf5")
+        with h5py.File(self.folder / "open_001.hdf5", "r+"):
+            words = "open_001.hdf5", "open for writing", "HDF5_USE_FILE_LOCKING=FALSE"
+            self.assert_refused(["open_001.hdf5"], *words)
+            self.fof("open_001.hdf5", HDF5_USE_FILE_LOCKING="FALSE")
 
     def test_header(self):
         """Text in place of numbers, and no particles."""

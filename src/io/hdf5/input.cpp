@@ -26,6 +26,7 @@ std::string system_words(std::string_view line) {
 struct Account {
   std::string innermost;
   std::string system;
+  bool is_of_lock = false;
 };
 
 herr_t note_entry(unsigned, const H5E_error2_t* entry, void* data) {
@@ -33,14 +34,21 @@ herr_t note_entry(unsigned, const H5E_error2_t* entry, void* data) {
   if (entry->desc == nullptr) return 0;
   if (account.innermost.empty()) account.innermost = entry->desc;
   if (account.system.empty()) account.system = system_words(entry->desc);
+  if (std::string_view(entry->desc).find("lock file") != std::string_view::npos)
+    account.is_of_lock = true;
   return 0;
+}
+
+Account last_account() {
+  Account account;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, note_entry, &account);
+  return account;
 }
 
 }  // namespace
 
 std::string last_error() {
-  Account account;
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, note_entry, &account);
+  const Account account = last_account();
   if (!account.system.empty()) return account.system;
   return account.innermost.empty() ? "HDF5 gives no reason" : account.innermost;
 }
@@ -107,6 +115,11 @@ void check_before_opening(const std::string& path) {
 
 std::string why_not_opened() {
   std::string reason = last_error();
+  if (last_account().is_of_lock)
+    return fmt::format(
+        "it cannot be locked ({}): another program has it open for writing, or its file system has "
+        "no locks (wait for the program, or set HDF5_USE_FILE_LOCKING=FALSE)",
+        reason);
   if (reason.find("truncated file") == std::string::npos) return reason;
   return "it is truncated, parts of it are missing; copy or write it again";
 }
