@@ -14,6 +14,7 @@ import threading
 import time
 import unittest
 
+import h5py
 from fof_case import GADGET, PROGRAM, SECONDS, SNAPSHOTS, FofCase, main
 
 BAD = SNAPSHOTS / "bad"
@@ -57,6 +58,12 @@ class BadOutputs(FofCase):
                 self.assert_refused([SNAPSHOT, "-o", "out"], path.name, "did not write")
                 self.assertEqual(path.read_bytes(), data)
             path.write_bytes(b"")
+        self.succeed(SNAPSHOT, "-o", "out", "-q")
+
+    def test_an_earlier_result_that_is_open_for_writing(self):
+        self.succeed(SNAPSHOT, "-o", "out", "-q")
+        with h5py.File(self.folder / "out/groups_001/fof_subhalo_tab_001.0.hdf5", "r+"):
+            self.assert_refused([SNAPSHOT, "-o", "out"], "cannot be locked", "open for writing")
         self.succeed(SNAPSHOT, "-o", "out", "-q")
 
     def test_only_files_of_the_run_before_go(self):

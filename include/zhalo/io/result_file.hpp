@@ -72,7 +72,7 @@ void write_results(StagedFiles& files, const std::string& name, const Results& r
 bool is_result_name(const std::string& name, const std::string& file);
 
 /// Whether this is a file that no run of zhalo wrote: of HDF5, or of anything else unless it is
-/// empty. FileError if the system does not say what lies there.
+/// empty. FileError if the system does not say what lies there, or another program writes it.
 bool is_of_another_code(const std::string& path);
 
 }  // namespace zhalo::io

@@ -113,15 +113,18 @@ void check_before_opening(const std::string& path) {
   throw FileError(fmt::format("'{}' is not an HDF5 file", path));
 }
 
-std::string why_not_opened() {
-  std::string reason = last_error();
+/// Of a file that HDF5 did not open.
+[[noreturn]] void refuse_to_open(const std::string& path) {
+  const std::string reason = last_error();
   if (last_account().is_of_lock)
-    return fmt::format(
-        "it cannot be locked ({}): another program has it open for writing, or its file system has "
-        "no locks (wait for the program, or set HDF5_USE_FILE_LOCKING=FALSE)",
-        reason);
-  if (reason.find("truncated file") == std::string::npos) return reason;
-  return "it is truncated, parts of it are missing; copy or write it again";
+    throw LockError(fmt::format(
+        "'{}' cannot be locked ({}): another program has it open for writing, or its file system "
+        "has no locks (wait for the program, or set HDF5_USE_FILE_LOCKING=FALSE)",
+        path, reason));
+  const bool is_cut = reason.find("truncated file") != std::string::npos;
+  throw FileError(fmt::format(
+      "'{}' cannot be opened: {}", path,
+      is_cut ? "it is truncated, parts of it are missing; copy or write it again" : reason));
 }
 
 /// Bits of a number in a file.
@@ -182,8 +185,7 @@ InputFile::InputFile(std::string path) : path_(std::move(path)) {
   const Session session;
   check_before_opening(path_);
   file_ = Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-  if (!file_.valid())
-    throw FileError(fmt::format("'{}' cannot be opened: {}", path_, why_not_opened()));
+  if (!file_.valid()) refuse_to_open(path_);
 }
 
 void InputFile::fail(const std::string& what) const {

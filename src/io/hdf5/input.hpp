@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/io/hdf5/session.hpp"
+#include "zhalo/core/error.hpp"
 #include "zhalo/core/types.hpp"
 
 namespace zhalo::io {
@@ -91,6 +92,12 @@ std::string missing_part(hid_t dataset, const std::string& path, Rows rows);
 /// A quicker look, at virtual datasets only: the first file of their parts that does not exist;
 /// empty if all do.
 std::string missing_file(hid_t dataset, const std::string& path);
+
+/// The file is there, but another program writes it, or its file system has no locks.
+class LockError : public FileError {
+ public:
+  using FileError::FileError;
+};
 
 /// Throws FileError with the path in every message. Several threads may read files, also the same
 /// one, each by an object of its own.

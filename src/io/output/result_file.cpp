@@ -111,6 +111,8 @@ bool is_of_another_code(const std::string& path) {
     if (!std::filesystem::is_regular_file(status_of(path))) return false;
     try {
       return !files_of_run(hdf5::InputFile(path));
+    } catch (const hdf5::LockError&) {  // whose it is cannot be seen
+      if (tries + 1 == max_tries) throw;
     } catch (const FileError&) {  // no HDF5, or no whole file
       std::error_code error;
       const std::uintmax_t bytes = std::filesystem::file_size(path, error);
