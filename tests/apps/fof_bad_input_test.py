@@ -135,6 +135,7 @@ OPTIONS = {
     "--box-size -50": ["--box-size", "-50"],
     "--periodic no --wrap": ["--wrap", "not periodic", "--periodic yes"],
     "--periodic perhaps": ["--periodic", "perhaps", "yes"],
+    "--box-size 25": ["237266 of", "outside", "--wrap", "--periodic no"],
     "--periodic no --box-size 25": ["237266", "outside", "particle 190"],
     "--device abacus": ["--device", "abacus", "host"],
     "--devices 0,0": ["names device 0 twice"],
