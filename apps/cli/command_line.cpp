@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <limits>
@@ -55,21 +54,11 @@ std::string say_out_of_range(const std::string& word, T first) {
                      std::numeric_limits<T>::max());
 }
 
-/// As after an option whose value was forgotten. "-" alone is standard output, "-1" a number.
-bool looks_like_option(const std::string& word) {
-  if (word.size() < 2 || word[0] != '-') return false;
-  return word[1] == '-' || std::isalpha(static_cast<unsigned char>(word[1])) != 0;
-}
-
 /// The complaint about a value; empty if there is none. An empty word is an unset variable of a
 /// shell. Whole numbers may have zeros in front: they are no octal numbers.
 template <class T>
 std::string check_value(std::string& word) {
   if (word.empty()) return "has no value (is a variable not set?)";
-  if constexpr (std::is_same_v<T, std::string>) {
-    if (looks_like_option(word))
-      return fmt::format("has no value, {} follows (a file of this name is ./{})", word, word);
-  }
   if constexpr (std::is_integral_v<T>) {
     T number{};
     const char* const end = word.data() + word.size();
@@ -146,6 +135,11 @@ struct CommandLine::Parser {
     other_names = texts.other_names;
   }
 
+  /// The complaint about a text that is an option, as after one whose value was forgotten.
+  std::string check_text(const std::string& word) const;
+  CLI::Validator checks_text() const {
+    return {[this](std::string& word) { return check_text(word); }, ""};
+  }
   /// What to say about words that are left over.
   std::string why_extra() const;
 
@@ -154,6 +148,12 @@ struct CommandLine::Parser {
   std::string of_extra_words;
   std::vector<std::string>* unknown = nullptr;
 };
+
+std::string CommandLine::Parser::check_text(const std::string& word) const {
+  const bool is_option = word.rfind("--", 0) == 0 || app.get_option_no_throw(word) != nullptr;
+  if (!is_option || word.front() != '-') return "";
+  return fmt::format("has no value, {} follows (a file of this name is ./{})", word, word);
+}
 
 /// An option that is not known is told before a word too many, which may be its value.
 std::string CommandLine::Parser::why_extra() const {
@@ -179,9 +179,10 @@ CommandLine::~CommandLine() = default;
 template <class T>
 void CommandLine::add_option(const char* names, T& value, const std::string& help,
                              const char* value_name) {
-  parser_->app.add_option(names, value, help)
-      ->transform(checks_value(value))
-      ->type_name(value_name);
+  CLI::Option* option = parser_->app.add_option(names, value, help);
+  option->transform(checks_value(value))->type_name(value_name);
+  if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::optional<std::string>>)
+    option->check(parser_->checks_text());
 }
 
 template <class T>
@@ -210,6 +211,7 @@ void CommandLine::add_repeated(const char* names, std::vector<std::string>& valu
   parser_->app.add_option(names, values, help)
       ->allow_extra_args(false)
       ->transform(checks_value(std::string()))
+      ->check(parser_->checks_text())
       ->type_name(value_name);
 }
 

@@ -130,6 +130,7 @@ OPTIONS = {
     "--rlink 0.2,": ["--rlink is '0.2,' (must be a number)"],
     "-o --wrap": ["--output: has no value, --wrap follows", "./--wrap"],
     "--link-types -q": ["--link-types: has no value, -q follows"],
+    "--attach-types 0 --attach-radius -inf": ["--attach-radius", "-inf", "0 or more, or inf"],
     "--min-size 9223372036854775808": ["--min-size", "9223372036854775808", "out of range"],
     "--threads 4294967297": ["--threads", "4294967297", "out of range"],
     "--box-size -50": ["--box-size", "-50"],
