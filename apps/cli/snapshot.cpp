@@ -53,9 +53,8 @@ void check_wrapped(const PositionCounts& counts, const Box& box, bool wrap_all,
   if (wrap_all || counts.num_wrapped <= counts.num_particles / one_in) return;
   throw InputError(fmt::format(
       "{} of {} {} lie outside the periodic box with sides {:.10g}, {:.10g}, {:.10g}: check "
-      "--box-size, or give --wrap to move them into the box (fof and knn search without a box, "
-      "too: "
-      "--periodic no)",
+      "--box-size, or give --wrap to move them into the box (fof and knn also search without a "
+      "box: --periodic no)",
       counts.num_wrapped, counts.num_particles, what, box.length[0], box.length[1], box.length[2]));
 }
 
