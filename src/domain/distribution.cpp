@@ -15,12 +15,12 @@ namespace zhalo {
 namespace {
 
 /// Weight of all before each, in sorted order; empty without weights.
-Buffer<Index> weights_before(const Context& context, const Strided<std::uint32_t>& weight,
+Buffer<Index> weights_before(const Context& context, const OptionalWeights& weight,
                              Span<const LocalIndex> order) {
   if (!weight) return {};
   Buffer<Index> before(context.exec, order.size() + 1, "weights in Z-order");
   const Index num_zero = kernels::on(context.exec, [&](const auto& e) {
-    return kernels::accumulate_weights(e, weight, order, before.span());
+    return kernels::accumulate_weights(e, *weight, order, before.span());
   });
   validate(num_zero == 0, "{} particles have weight 0 (must be at least 1)", num_zero);
   return before;
@@ -191,7 +191,7 @@ template <class Real>
 Distribution<Real> distribute_particles(const Context& context,
                                         const kernels::ParticlesView<Real>& particles,
                                         const kernels::KeyFrame& frame,
-                                        const Strided<std::uint32_t>& weight) {
+                                        const OptionalWeights& weight) {
   const int num_ranks = context.comm.size();
   if (num_ranks > 1 && num_ranks <= max_ranks_of_coarse_sort && !weight)
     return distribute_coarsely_sorted(context, particles, frame);

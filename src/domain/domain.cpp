@@ -83,8 +83,8 @@ ZHALO_FOR_REALS(count_positions);
 
 namespace {
 
-/// What ranks that send to each other must have in common.
-void validate_agreement(const Communicator& comm, const Box& box, std::size_t num_species,
+/// What ranks that send to each other must have in common. Returns whether they give weights.
+bool validate_agreement(const Communicator& comm, const Box& box, std::size_t num_species,
                         double min_length, int weights) {
   struct Request {
     Box box;
@@ -105,6 +105,7 @@ void validate_agreement(const Communicator& comm, const Box& box, std::size_t nu
     validate(weights == 2 || other.weights == weights, "some ranks give weights and others do not");
     weights = other.weights;
   }
+  return weights == 1;
 }
 
 /// Says of several species which one it is.
@@ -130,8 +131,8 @@ std::shared_ptr<DomainState<Real>> make_shared_domain(const Context& context,
     validate_box_fits<Real>(box);
     validate(options.min_length >= 0, "the smallest length is {} (must not be negative)",
              options.min_length);
-    validate_agreement(context.comm, box, species.size(), options.min_length,
-                       num == 0 ? 2 : (options.weight ? 1 : 0));
+    const bool weighted = validate_agreement(context.comm, box, species.size(), options.min_length,
+                                             num == 0 ? 2 : (options.weight ? 1 : 0));
     validate(species.size() == 1 || !options.weight, "several species cannot be weighed; give one");
     if (num > 0) validate_memory(context.exec, options.weight.data, "weights");
     const Index total = context.comm.sum(num);
@@ -140,7 +141,7 @@ std::shared_ptr<DomainState<Real>> make_shared_domain(const Context& context,
           return domain_need({total, ranks, std::is_same_v<Real, double>}).peak;
         });
     DomainRequest request;
-    request.weight = options.weight;
+    if (weighted) request.weight = options.weight;
     request.is_shared = true;
     request.min_length = options.min_length;
     auto state = make_domain(context, inputs, box, request);

@@ -31,13 +31,18 @@ struct Distribution {
   Index num() const { return redistribution.num_received(); }
 };
 
+/// Weights of this rank's particles, if the ranks agreed that there are any. A rank without any may
+/// have no memory for them, so an address alone does not tell.
+using OptionalWeights = std::optional<Strided<std::uint32_t>>;
+
 /// Sorts by (key, global index) over all ranks and gives each rank its share: of the number of
-/// particles, exactly, or of their weight. Collective. InputError for weights of 0.
+/// particles, exactly, or of their weight. Either all ranks have weights or none. Collective.
+/// InputError for weights of 0.
 template <class Real>
 Distribution<Real> distribute_particles(const Context& context,
                                         const kernels::ParticlesView<Real>& particles,
                                         const kernels::KeyFrame& frame,
-                                        const Strided<std::uint32_t>& weight = {nullptr});
+                                        const OptionalWeights& weight = {});
 
 /// The same for particles that are sorted on this rank already, by a plan of the caller's (on one
 /// rank none is needed). Collective.
@@ -146,7 +151,7 @@ struct DomainRequest {
   /// The key frame for the extents of the first species, and of all. None: the finest.
   std::function<KeyFrameChoice(const Extent& first, const Extent& all)> choose{};
   double min_length = 0;  ///< DomainOptions::min_length, where nothing chooses
-  Strided<std::uint32_t> weight{nullptr};
+  OptionalWeights weight{};
   bool is_shared = false;
 };
 

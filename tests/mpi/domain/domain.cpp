@@ -207,6 +207,26 @@ TEST_CASE("domain: parts of equal weight") {
   CHECK(context.comm.sum(order.num()) == points.num());
 }
 
+TEST_CASE("domain: a rank without particles may give weights or none, whatever others give") {
+  const Context context = host_context(2);
+  const PointSet<double> points = points_of<double>(Shape::blobs, 300);
+  const Share share =
+      part_of(points.num(), Cut::last_only, context.comm.rank(), context.comm.size());
+  Part<double> part(points, share);
+  const std::vector<Index> all = expected_order(points);
+  for (const bool weighted : {true, false}) {
+    DomainOptions options;
+    if (weighted != (share.count == 0)) options.weight = {part.weights.data()};
+    Particles<double> particles;
+    particles.segments = {ParticleSegment<double>::interleaved(part.rows.data(), share.count)};
+    const Domain<double> order(context, particles, points.box, options);
+    check_columns(context, points, part, order, slice(all, {order.first(), order.num()}));
+    check_return(context, part, order);
+    const Share even = share_of(points.num(), context.comm.rank(), context.comm.size());
+    if (!weighted) CHECK(order.num() == even.count);
+  }
+}
+
 TEST_CASE("domain: bad sizes are errors on all ranks, with the number that is needed") {
   const Context context = host_context(2);
   const int size = context.comm.size();
