@@ -111,7 +111,7 @@ template <class Real>
 void validate_scale(double linking_length, double scale) {
   const int exponent = std::ilogb(linking_length * scale);
   constexpr int min_exponent = std::numeric_limits<Real>::min_exponent / 2 + 16;
-  // Lengths are at most 3.5 times the largest coordinate, see longest_link(): the sum of three
+  // Lengths are at most 3.5 times the largest coordinate, see equivalent_link(): the sum of three
   // squares does not overflow.
   constexpr int max_exponent = std::numeric_limits<Real>::max_exponent / 2 - 1;
   validate(exponent > min_exponent && exponent < max_exponent,
@@ -120,17 +120,18 @@ void validate_scale(double linking_length, double scale) {
            linking_length);
 }
 
-/// No two particles of the domain are as far apart as that: a longer linking length joins the same
-/// ones, and squares of it might overflow.
+/// A linking length that joins the same particles of the domain and whose square is in range. No
+/// two are farther apart than the diagonal of their extent. If all are at one place, or there are
+/// none, any length will do.
 template <class Real>
-double longest_link(const DomainState<Real>& domain) {
+double equivalent_link(const DomainState<Real>& domain, double linking_length) {
   const Extent& extent = domain.species[0].extent;
-  double diagonal2 = 0;
-  for (int axis = 0; axis < domain.box.dimensions && extent.range.total > 0; ++axis) {
-    const double side = extent.hi[axis] - extent.lo[axis];
-    diagonal2 += side * side;
-  }
-  return std::max(1.001 * std::sqrt(diagonal2), 1 / domain.key_frame.frame.scale);
+  Vec3d side;
+  for (int axis = 0; axis < domain.box.dimensions && extent.range.total > 0; ++axis)
+    side[axis] = extent.hi[axis] - extent.lo[axis];
+  const double diagonal = std::hypot(side[0], side[1], side[2]);
+  const double unit = 1 / domain.key_frame.frame.scale;
+  return diagonal > 0 ? std::min(linking_length, std::max(1.001 * diagonal, unit)) : unit;
 }
 
 /// The order in which labels are wanted.
@@ -339,7 +340,7 @@ FofResult friends_of_friends(const Domain<Real>& domain, const FofOptions& optio
     validate_options(domain.box(), options);
     validate_agreement(context.comm, domain.box(), options.linking_length);
     FofOptions here = options;
-    here.linking_length = std::min(here.linking_length, longest_link(*domain.state()));
+    here.linking_length = equivalent_link(*domain.state(), here.linking_length);
     validate_scale<Real>(here.linking_length, domain.state()->key_frame.frame.scale);
     const auto memory = look_after_memory<Real>(context, domain.num_total(), groups_need);
     return find_groups<Real>({*domain.state(), here}, context.comm.bytes_sent());

@@ -176,6 +176,36 @@ TEST_CASE("domain: a linking length beyond all distances joins all") {
   CHECK(friends_of_friends(of_one, {.linking_length = 10}).label.size() == of_one.num());
 }
 
+TEST_CASE("domain: any linking length serves where all particles are at one place") {
+  Analysed a(50);
+  const Box box = GENERATE(Box::unbounded(), Box::periodic_cube(1));
+  for (float& x : a.rows) x = 0;
+  const Index none = GENERATE(0, 1);
+  if (none != 0) a.particles.segments[0].num = 0;
+  const Domain<float> domain(a.context, a.particles, box);
+  const auto label = friends_of_friends(domain, {.linking_length = 1e-30}).label;
+  CHECK(to_host(a.context.exec, label) ==
+        std::vector<Index>(static_cast<std::size_t>(domain.num()), 0));
+}
+
+TEST_CASE("domain: a linking length is right where squares of lengths underflow or overflow") {
+  const Analysed a(50);
+  std::vector<double> rows(a.rows.begin(), a.rows.end());
+  const double unit = GENERATE(0x1p-600, 0x1p600);
+  for (double& x : rows) x *= unit;
+  Particles<double> particles;
+  particles.segments = {ParticleSegment<double>::interleaved(rows.data(), a.share.count)};
+  const Domain<double> domain(a.context, particles, Box::unbounded());
+  for (const double length : {0.125, 100.0}) {
+    const auto label = friends_of_friends(domain, {.linking_length = length * unit}).label;
+    const auto wanted =
+        friends_of_friends(a.context, a.particles, Box::unbounded(), {.linking_length = length})
+            .label;
+    CHECK(to_host(a.context.exec, domain.to_caller_order(label)) ==
+          to_host(a.context.exec, wanted));
+  }
+}
+
 TEST_CASE("domain: columns with gaps go both ways") {
   Analysed a(500);
   const Domain<float> domain(a.context, a.particles, a.points.box);
