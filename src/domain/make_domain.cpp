@@ -208,24 +208,29 @@ void add_columns(DomainState<Real>& state, const std::vector<Particles<Real>>& s
            state.species.size());
   for (std::size_t s = 0; s < species.size(); ++s) {
     const Index num = state.species[s].particles.num_brought;
+    validate(species[s].dimensions == state.box.dimensions,
+             "columns of particles in {} dimensions are given for a domain in {}",
+             species[s].dimensions, state.box.dimensions);
     validate(species[s].num() == num,
              "columns of {} particles are given, the domain has {} of them", species[s].num(), num);
   }
   const ColumnTraits traits = agree_on_columns(state.context, species);
+  const std::vector<bool> lacking = lack_velocities(state.context, species);
+  const PhaseTimer timer(state.context, "columns");
+  std::vector<ParticleColumns<Real>> columns;
+  for (std::size_t s = 0; s < species.size(); ++s) {
+    ColumnTraits own = traits;
+    // What only some particles have is no column: others would seem to have a velocity of 0.
+    if (lacking[s]) own.has_velocity = own.has_double_velocity = false;
+    columns.emplace_back(state.context, species[s], own, state.species[s].particles.redistribution);
+  }
+  // Nothing fails from here on: a call that failed has changed nothing.
+  for (std::size_t s = 0; s < species.size(); ++s) state.species[s].columns = std::move(columns[s]);
   state.has_velocities = traits.has_velocity && !traits.lacks_velocity;
   state.only_mass.reset();
   state.only_type.reset();
   if (traits.has_one_mass() && traits.some_lack_mass()) state.only_mass = traits.max_uniform_mass;
   if (traits.has_one_type()) state.only_type = traits.min_type;
-  const std::vector<bool> lacking = lack_velocities(state.context, species);
-  const PhaseTimer timer(state.context, "columns");
-  for (std::size_t s = 0; s < species.size(); ++s) {
-    ColumnTraits own = traits;
-    // What only some particles have is no column: others would seem to have a velocity of 0.
-    if (lacking[s]) own.has_velocity = own.has_double_velocity = false;
-    state.species[s].columns = ParticleColumns<Real>(state.context, species[s], own,
-                                                     state.species[s].particles.redistribution);
-  }
 }
 
 template <class Real>

@@ -61,7 +61,7 @@ class Domain {
   /// Adds masses, velocities and types to a domain that was made of positions alone, so that they
   /// need memory only from now on. `species` are the particles of all species, in the order in
   /// which they were given. Their positions are not used and may be missing. Collective. InputError
-  /// if the numbers of species or particles differ.
+  /// if the numbers of species, particles or dimensions differ. A call that fails changes nothing.
   void add_columns(const std::vector<Particles<Real>>& species);
 
   // Not collective. InputError for a species that does not exist.

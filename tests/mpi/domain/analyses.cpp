@@ -273,6 +273,31 @@ TEST_CASE("domain: parts of groups and labels give the same catalogue") {
   }
 }
 
+TEST_CASE("domain: columns that cannot be added are errors, and change nothing") {
+  Analysed a(200);
+  std::vector<double> mass(a.rows.size(), 3);
+  a.particles.segments[0].mass = RealColumn(mass.data());
+  a.particles.segments[0].set_interleaved_velocity(a.rows.data());
+  const std::vector<Particles<float>> species{a.particles, a.particles};
+  Domain<float> domain(a.context, species, a.points.box);
+  const std::vector<Index> first(static_cast<std::size_t>(domain.num(0)), 0);
+  const std::vector<Index> second(static_cast<std::size_t>(domain.num(1)), 1);
+  const std::vector<Span<const Index>> labels{first, second};
+  const auto checksum = [&] { return make_catalogue(domain, labels, {}).checksum; };
+  const std::uint64_t before = checksum();
+  Particles<float> flat = a.particles, heavy = a.particles, bad = a.particles;
+  flat.dimensions = 2;
+  CHECK_THROWS_WITH(domain.add_columns({flat, flat}),
+                    Catch::Matchers::Contains("in 2 dimensions are given for a domain in 3"));
+  heavy.segments[0].mass = {};
+  bad.segments[0].velocity[2] = {};
+  bad.segments.push_back({.num = -1});
+  bad.segments.push_back({.num = 1});
+  CHECK_THROWS_WITH(domain.add_columns({heavy, bad}),
+                    Catch::Matchers::Contains("has -1 particles"));
+  CHECK(checksum() == before);
+}
+
 TEST_CASE("domain: parts of groups are there for a domain of several ranks") {
   Analysed a(1000);
   const FofOptions linking{.linking_length = a.points.linking_length};
