@@ -14,7 +14,7 @@ namespace zhalo {
 struct CatalogueOptions {
   /// Groups with fewer members (of the counted types) are left out; at least 1.
   Index min_members = 32;
-  /// Particle types that may occur in the `type` columns: 0 to num_types - 1.
+  /// Particle types that may occur in the `type` columns: 0 to num_types - 1; at most 256 types.
   int num_types = 1;
   /// Types whose particles count for min_members, such as the linked ones; empty: all. They decide
   /// which groups are selected. The order, lengths and sums of groups are always those of all
@@ -99,10 +99,10 @@ struct Catalogue {
 /// Collective. Each rank needs memory in proportion to its own particles and to its share of all
 /// members, whatever the groups are.
 ///
-/// Throws the same on all ranks: InputError for min_members < 1, a type >= num_types, a counted
-/// type outside 0 to num_types - 1, a mass that is not positive and finite, a label that is neither
-/// no_group nor a global index, groups that are not of a domain, or options that differ between
-/// ranks; OutOfMemory.
+/// Throws the same on all ranks: InputError for min_members < 1, num_types outside 1 to 256, a type
+/// >= num_types, a counted type outside 0 to num_types - 1, a mass that is not positive and finite,
+/// a label that is neither no_group nor a global index, groups that are not of a domain, or options
+/// that differ between ranks; OutOfMemory.
 template <class Real>
 Catalogue make_catalogue(const Domain<Real>& domain, const FofResult& groups,
                          const CatalogueOptions& options);

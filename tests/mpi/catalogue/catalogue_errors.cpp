@@ -115,6 +115,8 @@ TEST_CASE("bad input on one rank is the same error on all") {
   bad.label[0] = -2;
   fails(bad, sample.options, "2 labels are neither no_group nor a global index");
   fails(sample, {0, 3}, "a group needs at least 0 members");
+  fails(sample, {2, 0}, "the number of particle types is 0 (must be 1 to 256");
+  fails(sample, {2, 257}, "the number of particle types is 257 (must be 1 to 256");
   fails(sample, {2, 1}, "have a type beyond the 1");
   fails(sample, {2, 3, {3}}, "type 3 is to count for the smallest group (there are 0 to 2)");
   fails(sample, {2, 3, {-1}}, "type -1 is to count for the smallest group");
