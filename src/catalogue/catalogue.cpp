@@ -264,6 +264,12 @@ Catalogue make_catalogue(const Domain<Real>& domain, const FofResult& groups,
     validate(groups.in_domain_order,
              "the groups are not in the order of a domain; find them in this domain, or give "
              "make_catalogue the particles and labels");
+    for (int s = 1; s < domain.num_species(); ++s)
+      validate(
+          domain.num_total(s) == 0,
+          "the groups are of the first of {} species of the domain; give make_catalogue labels "
+          "for each, such as those of attach_particles for the others",
+          domain.num_species());
     const LinkedParts& parts = groups.parts;
     validate(parts.root.size() == groups.label.size(),
              "there are {} labels, but parts of groups for {} particles: leave the groups as "

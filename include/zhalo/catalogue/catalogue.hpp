@@ -83,8 +83,8 @@ struct Catalogue {
 ///   const FofResult groups = friends_of_friends(domain, {.linking_length = b});
 ///   const Catalogue haloes = make_catalogue(domain, groups, {.min_members = 32});
 ///
-/// The groups must be as friends_of_friends() returned them for this domain. To leave particles out
-/// of their groups, give labels.
+/// The groups must be as friends_of_friends() returned them for this domain, which has one species.
+/// To leave particles out of their groups, or for several species, give labels.
 ///
 /// Labels alone give the same catalogue; on several ranks it takes longer. There is one label for
 /// each particle, in the domain's order. It is the number of the particle's group, from 0 to below

@@ -283,6 +283,9 @@ TEST_CASE("domain: columns that cannot be added are errors, and change nothing")
   const std::vector<Index> first(static_cast<std::size_t>(domain.num(0)), 0);
   const std::vector<Index> second(static_cast<std::size_t>(domain.num(1)), 1);
   const std::vector<Span<const Index>> labels{first, second};
+  CHECK_THROWS_WITH(
+      make_catalogue(domain, friends_of_friends(domain, {.linking_length = 0.05}), {}),
+      Catch::Matchers::Contains("the groups are of the first of 2 species"));
   const auto checksum = [&] { return make_catalogue(domain, labels, {}).checksum; };
   const std::uint64_t before = checksum();
   Particles<float> flat = a.particles, heavy = a.particles, bad = a.particles;
