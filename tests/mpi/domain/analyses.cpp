@@ -294,8 +294,9 @@ TEST_CASE("domain: columns that cannot be added are errors, and change nothing")
                     Catch::Matchers::Contains("in 2 dimensions are given for a domain in 3"));
   heavy.segments[0].mass = {};
   bad.segments[0].velocity[2] = {};
-  bad.segments.push_back({.num = -1});
-  bad.segments.push_back({.num = 1});
+  bad.segments.resize(3);
+  bad.segments[1].num = -1;
+  bad.segments[2].num = 1;
   CHECK_THROWS_WITH(domain.add_columns({heavy, bad}),
                     Catch::Matchers::Contains("has -1 particles"));
   CHECK(checksum() == before);
