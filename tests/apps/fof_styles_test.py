@@ -114,6 +114,13 @@ class Styles(FofCase):
         _, _, errors = self.run_fof(self.copy_of("double", 50.0, LONG_X=b"(2)"), "--dry-run", "-q")
         self.assertRegex(errors, "warning: .*Config/LONG_X is no factor")
 
+    def test_boxes_open_along_one_axis(self):
+        for options in ({"GRAVITY_TALLBOX": 2.0}, {"VORONOI": b"", "REFLECTIVE_Y": b"1"}):
+            path = self.copy_of("double", 50.0, **options)
+            _, _, errors = self.run_fof(path, "--dry-run", "-q")
+            name = list(options)[-1]
+            self.assertRegex(errors, f"warning: .*Config/{name} says .* not periodic along one")
+
     def test_swift(self):
         self.check(
             GOOD / "swift" / "snap_0001.hdf5",

@@ -99,9 +99,20 @@ void stretch_box(const InputFile& file, SnapshotInfo& info) {
   }
 }
 
+/// GADGET-4 can leave gravity open along one axis, AREPO can have walls.
+void warn_of_open_axes(const InputFile& file, SnapshotInfo& info) {
+  for (const char* name : {"GRAVITY_TALLBOX", "REFLECTIVE_X", "REFLECTIVE_Y", "REFLECTIVE_Z"})
+    if (file.has_attribute("Config", name))
+      info.warnings.push_back(fmt::format(
+          "'{}': Config/{} says that the box is not periodic along one axis, but it is taken as "
+          "periodic (fof and knn also search without a box: --periodic no)",
+          info.path, name));
+}
+
 void read_gadget_family(const InputFile& file, const SnapshotOverrides& overrides,
                         SnapshotInfo& info) {
   if (!overrides.box_length) stretch_box(file, info);
+  warn_of_open_axes(file, info);
   read_gadget_cosmology(file, info.cosmology);
   overlay(info.cosmology, overrides.cosmology);
   const bool cosmological = is_cosmological_gadget(file, info.cosmology);
