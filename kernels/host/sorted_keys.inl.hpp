@@ -111,6 +111,26 @@ class KeySorter {
       hn::Store(keys_[row], Tag{}, to + Index{row} * num_columns);
   }
 
+  /// Whether each of the `count` smallest differs from the next in more than its position.
+  HWY_INLINE bool tells_apart(int count) const {
+    static_assert(std::is_same_v<Key, ShortNeighbourKey>);
+    const auto column = hn::Iota(Tag{}, 0);
+    const auto next_column = hn::And(hn::Iota(Tag{}, 1), hn::Set(Tag{}, Key{num_columns - 1}));
+    const auto first_of_next =
+        hn::TableLookupLanes(keys_[0], hn::IndicesFromVec(Tag{}, next_column));
+    const auto last = hn::Set(Tag{}, static_cast<Key>(std::max(count, 1) - 1));
+    auto are_close = hn::FirstN(Tag{}, 0);
+    ZHALO_UNROLL
+    for (int row = 0; row < num_rows; ++row) {
+      const Keys next = row + 1 < num_rows ? keys_[row + 1] : first_of_next;
+      const Keys rank = hn::Add(hn::ShiftLeft<hwy::CeilLog2(num_rows)>(column),
+                                hn::Set(Tag{}, static_cast<Key>(row)));
+      const auto is_close = hn::Lt(hn::Xor(keys_[row], next), hn::Set(Tag{}, Key{size}));
+      are_close = hn::Or(are_close, hn::And(is_close, hn::Lt(rank, last)));
+    }
+    return hn::AllFalse(Tag{}, are_close);
+  }
+
   /// Those from the i-th smallest on, as many as a vector holds, in order; i a multiple of that.
   HWY_INLINE Keys in_order(int i) const {
     const auto rank = hn::Iota(Tag{}, static_cast<Key>(i));
