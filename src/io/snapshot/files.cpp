@@ -160,6 +160,7 @@ std::vector<std::string> chunks_beyond(const std::vector<std::string>& files, bo
   if (files.size() > 1)
     chunks.erase(chunks.begin(), chunks.lower_bound(static_cast<int>(files.size())));
   std::vector<std::string> beyond;
+  beyond.reserve(chunks.size());
   for (const int chunk : chunks) beyond.push_back(first.path_of_chunk(chunk));
   return beyond;
 }
