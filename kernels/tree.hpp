@@ -3,6 +3,7 @@
 /// Templates are defined in kernels/common/tree, for Host and Cuda, float and double.
 #pragma once
 
+#include "kernels/common/arithmetic.hpp"
 #include "kernels/particles.hpp"
 #include "zhalo/core/buffer.hpp"
 
@@ -112,6 +113,18 @@ struct CoarseBox {
   Vec3d lo;
   Vec3d hi;
 };
+
+/// The squared distance of two boxes, or of one from the nearest image of the other. Periods are
+/// infinite where nothing is periodic.
+ZHALO_HD inline double gap2(const CoarseBox& a, const CoarseBox& b, const double (&period)[3]) {
+  double sum = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const double gap =
+        gap_between<double>({a.lo[axis], a.hi[axis]}, {b.lo[axis], b.hi[axis]}, period[axis]);
+    sum += gap * gap;
+  }
+  return sum;
+}
 
 /// Boxes that one rank publishes: a bit each in a word.
 inline constexpr int max_coarse_boxes = 64;

@@ -52,6 +52,25 @@ ZHALO_HD inline Index quotient(Index a, Index b) {
   return a / b;
 }
 
+/// Along an axis.
+template <class Real>
+struct Interval {
+  Real lo;
+  Real hi;
+};
+
+/// The gap between two intervals, or between one and the nearest image of the other; 0 if they
+/// meet. The period is infinite where nothing is periodic.
+template <class Real>
+ZHALO_HD Real gap_between(const Interval<Real>& a, const Interval<Real>& b, Real period) {
+  const Real below = b.lo - a.hi;
+  const Real above = a.lo - b.hi;
+  const Real direct = below > above ? below : above;
+  const Real image = period - ((a.hi > b.hi ? a.hi : b.hi) - (a.lo < b.lo ? a.lo : b.lo));
+  const Real gap = direct < image ? direct : image;
+  return gap > 0 ? gap : Real{0};
+}
+
 ZHALO_HD inline int lowest_bit(std::uint64_t bits) {
 #if ZHALO_ON_DEVICE
   return __ffsll(static_cast<long long>(bits)) - 1;

@@ -96,18 +96,6 @@ class NodeReader {
   Boxes upper_;
 };
 
-double gap2(const kernels::CoarseBox& a, const kernels::CoarseBox& b, const ReachedBoxes& reach) {
-  double sum = 0;
-  for (int axis = 0; axis < 3; ++axis) {
-    const double direct = std::max(b.lo[axis] - a.hi[axis], a.lo[axis] - b.hi[axis]);
-    const double image =
-        reach.period[axis] - (std::max(a.hi[axis], b.hi[axis]) - std::min(a.lo[axis], b.lo[axis]));
-    const double gap = std::max(0.0, std::min(direct, image));
-    sum += gap * gap;
-  }
-  return sum;
-}
-
 /// Nodes that are looked at before boxes are joined: enough to follow a rank's borders, few enough
 /// for the host.
 constexpr std::size_t max_nodes = 512;
@@ -175,7 +163,7 @@ void join_cheapest(std::vector<Counted>& boxes) {
 
 bool is_within(const kernels::CoarseBox& a, const kernels::CoarseBox& b,
                const ReachedBoxes& reach) {
-  return gap2(a, b, reach) <= reach.reach2;
+  return kernels::gap2(a, b, reach.period) <= reach.reach2;
 }
 
 kernels::CoarseBox CoarseBoxes::around_all() const {

@@ -18,14 +18,7 @@ struct Reach {
   GhostSearch<Real> search;
 
   ZHALO_HD bool reaches(const CoarseBox& a, const CoarseBox& b) const {
-    double d[3];
-    for (int axis = 0; axis < 3; ++axis) {
-      const double direct = larger(b.lo[axis] - a.hi[axis], a.lo[axis] - b.hi[axis]);
-      const double image =
-          search.period[axis] - (larger(a.hi[axis], b.hi[axis]) - smaller(a.lo[axis], b.lo[axis]));
-      d[axis] = larger(smaller(direct, image), 0);
-    }
-    return d[0] * d[0] + d[1] * d[1] + d[2] * d[2] <= search.reach2;
+    return gap2(a, b, search.period) <= search.reach2;
   }
 
   /// Box of a node of the tree, by its place among all nodes' boxes.
@@ -62,10 +55,6 @@ struct Reach {
     }
     return false;
   }
-
- private:
-  ZHALO_HD static double larger(double a, double b) { return a > b ? a : b; }
-  ZHALO_HD static double smaller(double a, double b) { return a < b ? a : b; }
 };
 
 /// Counts (or, with `selected`, writes) the particles within reach below one node of level 1, or in

@@ -109,28 +109,16 @@ struct ReachesHull {
     const Ball<Real>& ball = balls[i];
     if (!(ball.lo[0] <= ball.hi[0])) return false;  // no queries
     const double reach = sqrt(static_cast<double>(ball.reach2)) * (1 + margin) + slack;
+    CoarseBox box;
+    for (int axis = 0; axis < 3; ++axis) {
+      box.lo[axis] = static_cast<double>(ball.lo[axis]);
+      box.hi[axis] = static_cast<double>(ball.hi[axis]);
+    }
     for (const CoarseBox& hull : hulls) {
-      if (gap2(ball, hull) <= reach * reach) return true;
+      if (gap2(box, hull, period) <= reach * reach) return true;
     }
     return false;
   }
-
- private:
-  ZHALO_HD double gap2(const Ball<Real>& ball, const CoarseBox& hull) const {
-    double sum = 0;
-    for (int axis = 0; axis < 3; ++axis) {
-      const double lo = static_cast<double>(ball.lo[axis]);
-      const double hi = static_cast<double>(ball.hi[axis]);
-      const double direct = larger(hull.lo[axis] - hi, lo - hull.hi[axis]);
-      const double image = period[axis] - (larger(hi, hull.hi[axis]) - smaller(lo, hull.lo[axis]));
-      const double gap = larger(smaller(direct, image), 0);
-      sum += gap * gap;
-    }
-    return sum;
-  }
-
-  ZHALO_HD static double larger(double a, double b) { return a > b ? a : b; }
-  ZHALO_HD static double smaller(double a, double b) { return a < b ? a : b; }
 };
 
 template <class Real>
@@ -205,18 +193,11 @@ struct MarkLeaves {
     if (!(boxes.lo[0][at] <= boxes.hi[0][at])) return false;
     Real d[3];
     for (int axis = 0; axis < 3; ++axis) {
-      const Real lo = boxes.lo[axis][at];
-      const Real hi = boxes.hi[axis][at];
-      const Real direct = larger(lo - ball.hi[axis], ball.lo[axis] - hi);
-      const Real image =
-          view.period[axis] - (larger(hi, ball.hi[axis]) - smaller(lo, ball.lo[axis]));
-      d[axis] = larger(smaller(direct, image), Real{0});
+      d[axis] = gap_between<Real>({ball.lo[axis], ball.hi[axis]},
+                                  {boxes.lo[axis][at], boxes.hi[axis][at]}, view.period[axis]);
     }
     return fused(d[2], d[2], fused(d[1], d[1], d[0] * d[0])) <= ball.reach2;
   }
-
-  ZHALO_HD static Real larger(Real a, Real b) { return a > b ? a : b; }
-  ZHALO_HD static Real smaller(Real a, Real b) { return a < b ? a : b; }
 };
 
 struct ForgetMark {
