@@ -1,8 +1,10 @@
 // Particles on grids and index boxes on the host: deposits by tiles, readouts by blocks.
 #define ZHALO_BACKEND Host
 
-#include "kernels/mesh.hpp"
+#include <algorithm>
+
 #include "kernels/host/parallel.hpp"
+#include "kernels/mesh.hpp"
 
 namespace zhalo::kernels {
 
@@ -23,8 +25,7 @@ ZHALO_SPECIALIZE(readout_cells, double, double);
 #include "kernels/common/mesh/index_boxes.hpp"
 #include "kernels/common/mesh/paint.hpp"
 #include "kernels/common/mesh/weights.hpp"
-#include "kernels/host/readout_blocks.hpp"
-#include "kernels/host/short_segments.hpp"
+#include "kernels/host/mass_assignment_blocks.hpp"
 #include "kernels/host/slabs.hpp"
 #include "kernels/host/tile_rows.hpp"
 #include "kernels/host/tiles.hpp"
@@ -32,6 +33,40 @@ ZHALO_SPECIALIZE(readout_cells, double, double);
 namespace zhalo::kernels {
 
 namespace {
+
+/// Particles of many short segments are painted as one: what is done for each segment costs as much
+/// as a thousand particles do.
+template <class Real>
+bool has_short_segments(const ParticlesView<Real>& particles) {
+  constexpr Index few_segments = 16, short_segment = 1024;
+  const Index num_segments = particles.segments.size();
+  return num_segments > few_segments && particles.num < short_segment * num_segments;
+}
+
+/// visit(painted) for all particles, packed into one segment, some at a time.
+template <class Real, class Visit>
+void for_each_packed(const Host& exec, const PaintInput<Real>& painted, const Visit& visit) {
+  const Index num = painted.particles.num;
+  const Index num_at_once = std::min(num, Index{1} << 20);
+  Buffer<LocalIndex> numbers(exec, num_at_once, "particles of short segments");
+  Buffer<Real> pos(exec, 3 * num_at_once, "particles of short segments");
+  Buffer<double> fixed_weight(exec, num_at_once, "particles of short segments");
+  number(exec, numbers.span());
+  for (Index first = 0; first < num; first += num_at_once) {
+    const Index here = std::min(num_at_once, num - first);
+    const auto axis = [&](Index a) { return pos.span().subspan(a * num_at_once, here); };
+    pack_painted(exec, painted, first, Span<const LocalIndex>(numbers.span()).subspan(0, here),
+                 {{axis(0), axis(1), axis(2)}, fixed_weight.span().subspan(0, here)});
+    SegmentView<Real> segment;
+    segment.num = here;
+    for (Index a = 0; a < 3; ++a) segment.pos[a] = {axis(a).data()};
+    segment.mass = fixed_weight.data();
+    PaintInput<Real> packed;  // weights are in units
+    packed.particles.segments = {&segment, 1};
+    packed.particles.num = here;
+    visit(packed);
+  }
+}
 
 template <int order, class Real>
 void deposit_rows(const Host& exec, const Tiles& tiles, const PaintedRows<Real>& rows,
@@ -87,6 +122,76 @@ Index paint_by_slabs(const Host& exec, const PaintInput<Real>& painted, const Me
   });
   return sum;
 }
+
+/// Fields at positions, a block of positions at a time.
+template <int order, class T, class Real>
+class ReadoutBlocks {
+ public:
+  ReadoutBlocks(const ParticlesView<Real>& points, const SegmentView<Real>& segment,
+                const ReadoutCells<T>& readout)
+      : one_{points, readout}, segment_(segment) {
+    rows_.cells = readout.field.data();
+    for (int a = 0; a < 3; ++a) rows_.first[a] = readout.cells.axis[a].first;
+    for (int a = 0; a < 2; ++a) rows_.stride[a] = readout.cells.axis[a].stride;
+  }
+
+  /// Rows [first, last) of the segment. The cells of the next block are asked for before those of
+  /// this one are read.
+  void run(Index first, Index last) const {
+    AssignmentBlock blocks[2];
+    locate(first, last, blocks[0]);
+    int now = 0;
+    for (Index begin = first; begin < last; begin += AssignmentBlock::size, now = 1 - now) {
+      locate(begin + AssignmentBlock::size, last, blocks[1 - now]);
+      prefetch(blocks[1 - now]);
+      finish(begin, blocks[now]);
+    }
+  }
+
+ private:
+  void locate(Index begin, Index last, AssignmentBlock& block) const {
+    block.num = 0;
+    if (begin >= last) return;
+    append_positions(segment_.pos, begin, std::min<Index>(last - begin, AssignmentBlock::size),
+                     block);
+    locate_assignments(one_.readout.cells, block);
+    for (int a = 0; a < 3; ++a) {
+      const MeshAxis& axis = one_.readout.cells.axis[a];
+      if (!axis.wraps || Index{block.max_cell[a]} + order <= axis.num) continue;
+      for (int at = 0; at < block.num; ++at) {
+        if (Index{block.first[a][at]} + order > axis.num) block.has_odd = block.is_odd[at] = true;
+      }
+    }
+  }
+
+  void prefetch(const AssignmentBlock& block) const {
+    for (int at = 0; at < block.num; ++at) {
+      if (block.is_odd[at]) continue;
+      const T* from = rows_.cells + (block.first[0][at] - rows_.first[0]) * rows_.stride[0] +
+                      (block.first[1][at] - rows_.first[1]) * rows_.stride[1] +
+                      (block.first[2][at] - rows_.first[2]);
+      for (int row = 0; row < order * order; ++row)
+        prefetch_line(from + (row / order) * rows_.stride[0] + (row % order) * rows_.stride[1]);
+    }
+  }
+
+  void finish(Index begin, const AssignmentBlock& block) const {
+    alignas(64) double values[AssignmentBlock::size];
+    readout_blocks(block, order, rows_, values);
+    const Index first = segment_.first + begin;
+    for (int at = 0; at < block.num; ++at) {
+      if (block.is_odd[at]) {
+        one_(first + at);
+      } else {
+        one_.readout.values[first + at] = static_cast<T>(values[at]);
+      }
+    }
+  }
+
+  ReadoutPoint<order, T, Real> one_;
+  const SegmentView<Real>& segment_;
+  ReadoutRows<T> rows_;
+};
 
 template <class T, class Real>
 void readout_by_blocks(const Host& exec, const ParticlesView<Real>& points,
