@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <optional>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -93,9 +92,8 @@ auto call_with(const zhalo_domain& domain, const F& f) {
 
 /// InputError unless the domain has the species, and all ranks name the same. Collective.
 inline void validate_species(const zhalo_domain& domain, int species) {
-  const int num = call_with(domain, [](const auto& of) { return of.num_species(); });
-  validate(species >= 0 && species < num, "there is no species {} in the domain (there are {})",
-           species, num);
+  zhalo::validate_species(species,
+                          call_with(domain, [](const auto& of) { return of.num_species(); }));
   validate_equal(domain.context->comm, {species}, "the species");
 }
 

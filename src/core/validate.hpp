@@ -18,6 +18,12 @@ void validate(bool holds, fmt::format_string<Args...> message, Args&&... args) {
   if (!holds) throw InputError(fmt::format(message, std::forward<Args>(args)...));
 }
 
+/// Throws InputError unless a domain of so many species has this one.
+inline void validate_species(int species, int num_species) {
+  validate(species >= 0 && species < num_species,
+           "there is no species {} in the domain (there are {})", species, num_species);
+}
+
 /// Throws InputError unless a column has an element for each of the rank's `num` particles.
 inline void validate_column_size(const ColumnView& column, Index num) {
   validate(column.num == num,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <vector>
 
 #include "kernels/on.hpp"
@@ -126,6 +127,14 @@ Buffer<LocalIndex> sort_indices(const Exec& exec, Span<std::uint64_t> keys, int 
     kernels::sort_pairs(e, {keys, order.span(), spare_keys.span(), spare_order.span()}, bits);
   });
   return order;
+}
+
+std::vector<Index> count_ranks(const Exec& exec, Span<const std::uint64_t> ranks, int num_ranks) {
+  std::vector<std::uint64_t> next(static_cast<std::size_t>(num_ranks));
+  std::iota(next.begin(), next.end(), std::uint64_t{1});
+  std::vector<Index> counts = weights_below(exec, {ranks}, next);
+  std::adjacent_difference(counts.begin(), counts.end(), counts.begin());
+  return counts;
 }
 
 int bits_for(Index largest) {

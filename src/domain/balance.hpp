@@ -39,6 +39,9 @@ std::vector<std::uint64_t> keys_of_cuts(const Context& context, const SortedKeys
 /// Sorts by keys in place, stably; returns the former place of each. Not collective.
 Buffer<LocalIndex> sort_indices(const Exec& exec, Span<std::uint64_t> keys, int bits);
 
+/// How many of the ascending `ranks` are each rank. Not collective.
+std::vector<Index> count_ranks(const Exec& exec, Span<const std::uint64_t> ranks, int num_ranks);
+
 /// Bits that numbers up to `largest` need.
 int bits_for(Index largest);
 

@@ -97,20 +97,6 @@ struct ByOrigin {
   std::vector<Index> counts;  ///< of each rank
 };
 
-/// How many of the ascending ranks are each rank.
-std::vector<Index> count_ranks(const Exec& exec, Span<const std::uint64_t> ranks, int num_ranks) {
-  std::vector<std::uint64_t> next(static_cast<std::size_t>(num_ranks));
-  std::iota(next.begin(), next.end(), std::uint64_t{1});
-  const auto probes = to_exec(exec, Span<const std::uint64_t>(next), "ranks of particles");
-  Buffer<Index> before(exec, num_ranks, "ranks of particles");
-  kernels::on(exec, [&](const auto& e) {
-    kernels::weigh_below(e, {ranks, {}}, probes.span(), before.span());
-  });
-  std::vector<Index> counts = to_host(exec, before);
-  std::adjacent_difference(counts.begin(), counts.end(), counts.begin());
-  return counts;
-}
-
 /// The sorted particles of one part.
 template <class Real>
 ByOrigin sort_by_origin(const Exec& exec, const Distribution<Real>& particles, const Share& part) {

@@ -153,8 +153,7 @@ std::shared_ptr<DomainState<Real>> make_shared_domain(const Context& context,
 
 template <class Real>
 DomainSpecies<Real>& species_of(DomainState<Real>& state, int species) {
-  validate(species >= 0 && species < static_cast<int>(state.species.size()),
-           "there is no species {} in the domain (there are {})", species, state.species.size());
+  validate_species(species, static_cast<int>(state.species.size()));
   return state.species[static_cast<std::size_t>(species)];
 }
 

@@ -84,10 +84,8 @@ KnnSpecies kinds_of(const KnnTargets<Real>& targets) {
 template <class Real>
 void validate_targets(const KnnTargets<Real>& targets, const Box& box) {
   if (targets.domain != nullptr) {
-    const int num = targets.domain->num_species();
     for (const int species : {targets.species.queries, targets.species.targets})
-      validate(species >= 0 && species < num, "there is no species {} in the domain (there are {})",
-               species, num);
+      validate_species(species, targets.domain->num_species());
     return;
   }
   validate_box(box, targets.particles->dimensions);

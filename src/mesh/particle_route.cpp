@@ -39,20 +39,6 @@ class OwnerTables {
   Buffer<LocalIndex> column_;
 };
 
-/// How many of the sorted keys each rank has.
-std::vector<Index> count_keys(const Exec& exec, Span<const std::uint64_t> keys, int num_ranks) {
-  std::vector<std::uint64_t> probes(static_cast<std::size_t>(num_ranks));
-  for (std::size_t r = 0; r < probes.size(); ++r) probes[r] = r + 1;
-  const auto probed = to_exec(exec, Span<const std::uint64_t>(probes), "ranks of particles");
-  Buffer<Index> below(exec, num_ranks, "ranks of particles");
-  kernels::on(exec, [&](const auto& e) {
-    kernels::weigh_below(e, {keys, {}}, probed.span(), below.span());
-  });
-  std::vector<Index> counts = to_host(exec, below);
-  for (std::size_t r = counts.size() - 1; r > 0; --r) counts[r] -= counts[r - 1];
-  return counts;
-}
-
 /// Columns of particles under way.
 template <class Real>
 struct Columns {
@@ -87,7 +73,7 @@ class Router {
     const Buffer<LocalIndex> at = sort_indices(
         exec, keys.span(), static_cast<int>(std::bit_width(static_cast<unsigned>(num_ranks_))));
 
-    const std::vector<Index> counts = count_keys(exec, keys.span(), num_ranks_);
+    const std::vector<Index> counts = count_ranks(exec, keys.span(), num_ranks_);
     keys = {};
     // Where all send to one rank, it takes them in several turns.
     const Index max_received =
