@@ -208,13 +208,6 @@ MemoryNeed knn_need(const SearchSize& size, const NeighbourSize& search) {
   return {std::max(results + searching.in_use + returned, beginning), results};
 }
 
-MemoryNeed knn_reduce_need(const SearchSize& size, const NeighbourSize& search) {
-  NeighbourSize numbers = search;
-  numbers.lists = false;
-  numbers.num_quantities = 1;
-  return knn_need(size, numbers);
-}
-
 // ---------------------------------------------------------------- meshes
 
 namespace {

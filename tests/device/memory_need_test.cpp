@@ -78,7 +78,8 @@ void check_neighbours(const Context& context, points::Kind kind, Index num) {
     neighbour_quantity(context, sample.particles(), sample.box, {.k = 32},
                        {Quantity::kth_radius, {}});
   });
-  check("knn_reduce", size, knn_reduce_need(size, {.k = 32}).peak, reduced);
+  check("knn_reduce", size, knn_need(size, {.k = 32, .lists = false, .num_quantities = 1}).peak,
+        reduced);
   const KnnOutput densities{.distances = false,
                             .indices = false,
                             .quantities = {{Quantity::density, {}}, {Quantity::kth_radius, {}}}};

@@ -62,11 +62,9 @@ struct NeighbourSize {
   int num_quantities = 0;  ///< of KnnOutput::quantities
 };
 
-/// knn() of particles.
+/// knn() of particles. knn_reduce() and neighbour_quantity() are without lists and with one
+/// quantity.
 MemoryNeed knn_need(const SearchSize& size, const NeighbourSize& search);
-/// knn_reduce() of particles, or neighbour_quantity(): a number of 8 bytes for each query, without
-/// lists.
-MemoryNeed knn_reduce_need(const SearchSize& size, const NeighbourSize& search);
 
 /// A mesh, divided over the ranks as Decomposition does by default.
 struct MeshSize {
