@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <memory>
 #include <sstream>
-#include <string_view>
 
 #include "apps/report/text_file.hpp"
 #include "zhalo/core/exec.hpp"
@@ -20,19 +18,18 @@ std::string version_text() {
                      query_devices().built_with_cuda ? "built in" : "not built in");
 }
 
-/// "2" or "0,1,3", each once.
-std::vector<int> parse_device_numbers(const std::string& word, const std::string& list) {
+/// "2" or "0,1,3": numbers of a kind, each once. `given` begins messages: "--device is '0,0'".
+std::vector<int> parse_numbers(const std::string& list, const char* kind, const std::string& given,
+                               const char* must_be) {
   std::vector<int> numbers;
   std::istringstream stream(list + ",");
   for (std::string item; std::getline(stream, item, ',');) {
     int number = 0;
     const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), number);
     demand(error == std::errc() && end == item.data() + item.size() && number >= 0,
-           fmt::format("--device is '{}' (must be cuda: and a number such as cuda:1, or numbers "
-                       "such as cuda:0,1)",
-                       word));
+           fmt::format("{} (must be {})", given, must_be));
     demand(std::find(numbers.begin(), numbers.end(), number) == numbers.end(),
-           fmt::format("--device is '{}': it names device {} twice", word, number));
+           fmt::format("{}: it names {} {} twice", given, kind, number));
     numbers.push_back(number);
   }
   return numbers;
@@ -49,7 +46,9 @@ void parse_device(const std::string& word, RunOptions& options) {
     options.exec.processor = Processor::cuda;
     options.devices.all = which == "all";
     if (options.devices.all) return;
-    const std::vector<int> numbers = parse_device_numbers(word, which);
+    const std::vector<int> numbers =
+        parse_numbers(which, "device", fmt::format("--device is '{}'", word),
+                      "cuda: and a number such as cuda:1, or numbers such as cuda:0,1");
     if (numbers.size() > 1) options.devices.numbers = numbers;
     if (numbers.size() == 1) options.exec.device = numbers.front();
     return;
@@ -149,18 +148,8 @@ void demand(bool good, const std::string& message) {
 bool is_positive(double value) { return std::isfinite(value) && value > 0; }
 
 std::vector<int> parse_types(const char* option, const std::string& list) {
-  std::vector<int> types;
-  std::istringstream stream(list + ",");
-  for (std::string item; std::getline(stream, item, ',');) {
-    int type = 0;
-    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), type);
-    demand(error == std::errc() && end == item.data() + item.size() && type >= 0,
-           fmt::format("{} is '{}' (must be particle types such as 1 or 0,1,4)", option, list));
-    demand(std::find(types.begin(), types.end(), type) == types.end(),
-           fmt::format("{} is '{}': it names type {} twice", option, list, type));
-    types.push_back(type);
-  }
-  return types;
+  return parse_numbers(list, "type", fmt::format("{} is '{}'", option, list),
+                       "particle types such as 1 or 0,1,4");
 }
 
 }  // namespace zhalo::app

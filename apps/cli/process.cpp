@@ -20,7 +20,6 @@
 #include <string>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "apps/cli/progress.hpp"
 #include "apps/report/report.hpp"
@@ -189,6 +188,26 @@ class Watch {
   std::optional<std::jthread> thread_;
 };
 
+/// "12 GiB on a machine that has 8 GiB available", if that is so for what each rank needs; nothing
+/// for a device. Collective.
+std::optional<std::string> lack_of_memory(const Context& context, double bytes_per_rank) {
+  const Communicator& comm = context.comm;
+  if (!std::holds_alternative<Host>(context.exec)) return std::nullopt;
+  const double on_machine = comm.max(bytes_per_rank * comm.node_size());
+  const double of_machine = comm.min(static_cast<double>(available_machine_bytes()));
+  if (on_machine > of_machine)
+    return fmt::format("{} on a machine that has {} available", bytes_text(on_machine),
+                       bytes_text(of_machine));
+  const double in_process = comm.max(bytes_per_rank * (comm.is_of_threads() ? comm.size() : 1));
+  const auto own = static_cast<double>(available_host_bytes());
+  const double of_process = comm.min(own);
+  if (in_process <= of_process) return std::nullopt;
+  const Index poorest = comm.min(own == of_process ? Index{comm.rank()} : Index{comm.size()});
+  return fmt::format("{} in a process that has {} available{}", bytes_text(in_process),
+                     bytes_text(of_process),
+                     comm.broadcast(describe_memory_limit(), static_cast<int>(poorest)));
+}
+
 }  // namespace
 
 void MpiSession::finish(const char* command, Communicator comm, int status) {
@@ -235,22 +254,13 @@ std::string machine_name() {
   return name.data();
 }
 
-std::optional<std::string> lack_of_memory(const Context& context, double bytes_per_rank) {
-  const Communicator& comm = context.comm;
-  if (!std::holds_alternative<Host>(context.exec)) return std::nullopt;
-  const double on_machine = comm.max(bytes_per_rank * comm.node_size());
-  const double of_machine = comm.min(static_cast<double>(available_machine_bytes()));
-  if (on_machine > of_machine)
-    return fmt::format("{} on a machine that has {} available", bytes_text(on_machine),
-                       bytes_text(of_machine));
-  const double in_process = comm.max(bytes_per_rank * (comm.is_of_threads() ? comm.size() : 1));
-  const auto own = static_cast<double>(available_host_bytes());
-  const double of_process = comm.min(own);
-  if (in_process <= of_process) return std::nullopt;
-  const Index poorest = comm.min(own == of_process ? Index{comm.rank()} : Index{comm.size()});
-  return fmt::format("{} in a process that has {} available{}", bytes_text(in_process),
-                     bytes_text(of_process),
-                     comm.broadcast(describe_memory_limit(), static_cast<int>(poorest)));
+void check_memory(const Context& context, const HostNeed& need, bool is_dry_run,
+                  std::vector<std::string>& warnings) {
+  const auto lack = lack_of_memory(context, need.bytes_per_rank);
+  if (!lack) return;
+  const std::string problem = fmt::format("{} need {} ({})", need.work, *lack, need.remedy);
+  if (!is_dry_run) throw InputError(problem);
+  warnings.push_back(problem);
 }
 
 }  // namespace zhalo::app

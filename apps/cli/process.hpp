@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "zhalo/comm/context.hpp"
 
@@ -44,10 +44,18 @@ class MpiSession {
 /// Most memory that the process ever had (VmHWM); 0 if the system does not say.
 std::size_t peak_resident_bytes();
 
-/// "12 GiB on a machine that has 8 GiB available", if that is so for what each rank needs; nothing
-/// for a device, which tells by itself. Linux would grant the memory and kill the process when it
-/// is used. Collective.
-std::optional<std::string> lack_of_memory(const Context& context, double bytes_per_rank);
+/// What a run on the host needs.
+struct HostNeed {
+  double bytes_per_rank = 0;
+  std::string work;    ///< begins the message: "--num 64: 262144 particles"
+  std::string remedy;  ///< ends it: "use fewer, or more machines"
+};
+
+/// InputError if machines or processes have less memory; for a dry run that is a warning. Linux
+/// would grant the memory and kill the process when it is used. A device tells by itself.
+/// Collective.
+void check_memory(const Context& context, const HostNeed& need, bool is_dry_run,
+                  std::vector<std::string>& warnings);
 
 /// The machine's name.
 std::string machine_name();

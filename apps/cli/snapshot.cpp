@@ -58,6 +58,26 @@ void check_wrapped(const PositionCounts& counts, const Box& box, bool wrap_all,
       counts.num_wrapped, counts.num_particles, what, box.length[0], box.length[1], box.length[2]));
 }
 
+Index count_of(const io::SnapshotInfo& info, const std::vector<int>& types) {
+  Index count = 0;
+  for (const int type : types) count += info.types.at(static_cast<std::size_t>(type)).count;
+  return count;
+}
+
+ColumnBytes bytes_read(const io::SnapshotInfo& info, const std::vector<int>& types,
+                       bool double_positions) {
+  const auto all = static_cast<double>(std::max(count_of(info, types), Index{1}));
+  ColumnBytes bytes{.position = 3.0 * (double_positions ? 8 : 4)};
+  for (const int type : types) {
+    const io::TypeSummary& t = info.types.at(static_cast<std::size_t>(type));
+    const double part = static_cast<double>(t.count) / all;
+    if (t.has_velocities) bytes.velocity += part * 3 * (t.double_velocities ? 8 : 4);
+    if (!t.uniform_mass) bytes.mass += part * (t.double_masses ? 8 : 4);
+    if (t.has_ids) bytes.id += part * sizeof(std::uint64_t);
+  }
+  return bytes;
+}
+
 bool needs_double(const io::SnapshotInfo& info, const std::vector<int>& types) {
   return std::any_of(types.begin(), types.end(), [&](int type) {
     return info.types[static_cast<std::size_t>(type)].double_coordinates;

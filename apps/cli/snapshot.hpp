@@ -32,6 +32,19 @@ Box choose_box(const io::SnapshotInfo& info, const CommonOptions& options);
 void check_wrapped(const PositionCounts& counts, const Box& box, bool wrap_all,
                    const std::string& what = "particles");
 
+/// Particles of these types.
+Index count_of(const io::SnapshotInfo& info, const std::vector<int>& types);
+
+/// Bytes of a particle's columns as they are read, on the mean over the particles of some types.
+struct ColumnBytes {
+  double position = 0;
+  double velocity = 0;  ///< of the types that have any
+  double mass = 0;      ///< of the types whose particles have masses of their own
+  double id = 0;
+};
+ColumnBytes bytes_read(const io::SnapshotInfo& info, const std::vector<int>& types,
+                       bool double_positions);
+
 /// float cannot hold the positions of some of the types.
 bool needs_double(const io::SnapshotInfo& info, const std::vector<int>& types);
 

@@ -1,32 +1,21 @@
 // What a run needs of a device: the calls of run.cpp, one after the other.
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "apps/cli/snapshot.hpp"
 #include "apps/density/density.hpp"
 #include "zhalo/core/memory_need.hpp"
 
 namespace zhalo::density_app {
 namespace {
 
-/// Of a particle as it was read.
-double bytes_read(const Plan& plan) {
-  double bytes = 3 * (plan.double_positions ? 8 : 4);
-  if (plan.options.by_number) return bytes;
-  for (const int type : plan.options.types) {
-    const io::TypeSummary& t = plan.snapshot.types.at(static_cast<std::size_t>(type));
-    const double part =
-        static_cast<double>(t.count) / static_cast<double>(std::max(plan.num_particles, Index{1}));
-    if (!t.uniform_mass) bytes += part * (t.double_masses ? 8 : 4);
-  }
-  return bytes;
-}
-
 double bytes_of_device(const Plan& plan, int ranks) {
   const Options& options = plan.options;
   const SearchSize size{plan.num_particles, ranks, plan.double_positions};
   const MeshSize mesh{plan.grid.num, ranks, false};
-  const double particles = static_cast<double>(plan.num_particles) / ranks * bytes_read(plan);
+  const app::ColumnBytes column =
+      app::bytes_read(plan.snapshot, options.types, plan.double_positions);
+  const double particles = static_cast<double>(plan.num_particles) / ranks *
+                           (column.position + (options.by_number ? 0 : column.mass));
   const bool has_power = !options.power.empty();
   const bool is_painted = needs_field(options) && !options.interlaced &&
                           field_compensation(options) == Compensation::none;

@@ -14,12 +14,6 @@
 namespace zhalo::density_app {
 namespace {
 
-Index count_of(const io::SnapshotInfo& info, const std::vector<int>& types) {
-  Index count = 0;
-  for (const int type : types) count += info.types.at(static_cast<std::size_t>(type)).count;
-  return count;
-}
-
 void check_masses(const Sources& sources, const Options& options) {
   const io::SnapshotInfo& info = sources.particles.info();
   for (const int type : sources.types) {
@@ -73,17 +67,6 @@ void check_bins(const Plan& plan) {
       "--bin-width is {}, which makes {:.4g} bins of the spectrum (must be fewer than {:.0f}): "
       "give at least {:.4g}, or leave it out for bins of {:.4g}",
       *bins.width, range / *bins.width, max_bins, 1.01 * range / max_bins, fundamental));
-}
-
-void check_memory(const Context& context, Plan& plan) {
-  const auto lack = app::lack_of_memory(context, plan.estimate.memory_per_rank);
-  if (!lack) return;
-  const std::string problem = fmt::format(
-      "--grid {}: a field of {}^3 cells and {} particles need {} (use fewer cells, or more "
-      "machines)",
-      plan.options.grid, plan.options.grid, plan.num_particles, *lack);
-  if (!plan.options.dry_run) throw InputError(problem);
-  plan.warnings.push_back(problem);
 }
 
 /// Modes below the Nyquist frequency but the mean.
@@ -191,7 +174,7 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   plan.warnings.insert(plan.warnings.end(), sources.warnings.begin(), sources.warnings.end());
   plan.options = options;
   plan.options.types = sources.types;
-  plan.num_particles = count_of(plan.snapshot, sources.types);
+  plan.num_particles = app::count_of(plan.snapshot, sources.types);
   plan.double_positions = app::needs_double(plan.snapshot, sources.types);
   plan.ranks = app::survey_ranks(context, options.exec.processor == Processor::automatic);
   plan.grid = {{{options.grid, options.grid, options.grid}}, periodic_box(plan.snapshot, options)};
@@ -206,7 +189,12 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   warn_of_bins(plan);
   plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.ranks.num_ranks;
   plan.estimate = estimate_needs(plan);
-  check_memory(context, plan);
+  app::check_memory(context,
+                    {plan.estimate.memory_per_rank,
+                     fmt::format("--grid {0}: a field of {0}^3 cells and {1} particles",
+                                 options.grid, plan.num_particles),
+                     "use fewer cells, or more machines"},
+                    options.dry_run, plan.warnings);
   app::check_device_need(context, device_need(plan), options.dry_run, plan.warnings);
   return plan;
 }

@@ -3,35 +3,19 @@
 
 #include <algorithm>
 
+#include "apps/cli/snapshot.hpp"
 #include "apps/fof/fof.hpp"
 #include "zhalo/core/memory_need.hpp"
 
 namespace zhalo::fof_app {
 namespace {
 
-/// Bytes per particle that are read, or of the longest of them.
-struct Columns {
-  double velocity = 0;
-  double mass = 0;
-  double id = 0;
-
-  explicit Columns(const Plan& plan) {
-    const auto all = static_cast<double>(plan.num_particles());
-    for (const int type : all_types(plan.link_types, plan.attach)) {
-      const io::TypeSummary& t = plan.snapshot.types.at(static_cast<std::size_t>(type));
-      const double part = static_cast<double>(t.count) / all;
-      if (t.has_velocities) velocity += part * 3 * (t.double_velocities ? 8 : 4);
-      if (!t.uniform_mass) mass += part * (t.double_masses ? 8 : 4);
-      if (t.has_ids) id += part * sizeof(std::uint64_t);
-    }
-  }
-};
-
 double bytes_of_device(const Plan& plan, int ranks) {
   const SearchSize size{plan.num_particles(), ranks, plan.double_positions};
   const double num = static_cast<double>(size.num_particles) / ranks;
-  const Columns column(plan);
-  const double pos = num * 3 * (plan.double_positions ? 8 : 4);
+  const app::ColumnBytes column = app::bytes_read(
+      plan.snapshot, all_types(plan.link_types, plan.attach), plan.double_positions);
+  const double pos = num * column.position;
   const double moved = column.velocity + column.mass;
   MemoryTally tally;
   tally.take(pos + num * (moved + column.id));

@@ -50,16 +50,6 @@ app::Estimate<double> estimate_needs(const Plan& plan) {
   return estimate;
 }
 
-void check_memory(const Context& context, Plan& plan) {
-  const auto lack = app::lack_of_memory(context, plan.estimate.memory_per_rank);
-  if (!lack) return;
-  const std::string problem =
-      fmt::format("--num {}: {} particles need {} (use fewer, or more machines)", plan.options.num,
-                  plan.num_particles, *lack);
-  if (!plan.options.dry_run) throw InputError(problem);
-  plan.warnings.push_back(problem);
-}
-
 /// Numbers that are right each by itself, but of which nothing can be computed.
 void check_extremes(const Plan& plan) {
   const Options& options = plan.options;
@@ -170,7 +160,11 @@ Plan plan_run(const Context& context, const Options& options) {
   check_names(context.comm, files);
   plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.ranks.num_ranks;
   plan.estimate = estimate_needs(plan);
-  check_memory(context, plan);
+  app::check_memory(context,
+                    {plan.estimate.memory_per_rank,
+                     fmt::format("--num {}: {} particles", options.num, plan.num_particles),
+                     "use fewer, or more machines"},
+                    options.dry_run, plan.warnings);
   app::check_device_need(context, device_need(plan), options.dry_run, plan.warnings);
   return plan;
 }

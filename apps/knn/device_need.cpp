@@ -1,27 +1,12 @@
 // What a run needs of a device: the calls of run.cpp, one after the other.
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "apps/cli/snapshot.hpp"
 #include "apps/knn/knn.hpp"
 #include "zhalo/core/memory_need.hpp"
 
 namespace zhalo::knn_app {
 namespace {
-
-/// Of a particle as it was read.
-double bytes_read(const Plan& plan) {
-  double bytes = 3 * (plan.double_positions ? 8 : 4);
-  for (const int type : plan.options.types) {
-    const io::TypeSummary& t = plan.snapshot.types.at(static_cast<std::size_t>(type));
-    const double part =
-        static_cast<double>(t.count) / static_cast<double>(std::max(plan.num_particles, Index{1}));
-    if (any_needs_velocities(plan.options)) bytes += part * 3 * (t.double_velocities ? 8 : 4);
-    if (any_needs_masses(plan.options) && !t.uniform_mass)
-      bytes += part * (t.double_masses ? 8 : 4);
-  }
-  return bytes;
-}
 
 double bytes_of_device(const Plan& plan, int ranks) {
   const SearchSize size{plan.num_particles, ranks, plan.double_positions};
@@ -31,10 +16,14 @@ double bytes_of_device(const Plan& plan, int ranks) {
                              .bytes_per_column = needs.bytes_per_particle(),
                              .lists = plan.options.lists,
                              .num_quantities = static_cast<int>(plan.options.reductions.size())};
+  const app::ColumnBytes column =
+      app::bytes_read(plan.snapshot, plan.options.types, plan.double_positions);
+  double bytes_read = column.position;
+  if (any_needs_velocities(plan.options)) bytes_read += column.velocity;
+  if (any_needs_masses(plan.options)) bytes_read += column.mass;
   MemoryTally tally;
-  tally.take(static_cast<double>(plan.num_particles) / ranks * bytes_read(plan));
-  if (plan.query)
-    tally.take(static_cast<double>(plan.num_queries) / ranks * 3 * (plan.double_positions ? 8 : 4));
+  tally.take(static_cast<double>(plan.num_particles) / ranks * bytes_read);
+  if (plan.query) tally.take(static_cast<double>(plan.num_queries) / ranks * column.position);
   tally.call(knn_need(size, search));
   return tally.peak();
 }

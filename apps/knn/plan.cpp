@@ -41,12 +41,6 @@ bool needs_mass_column(const Plan& plan) {
 
 namespace {
 
-Index count_of(const io::SnapshotInfo& info, const std::vector<int>& types) {
-  Index count = 0;
-  for (const int type : types) count += info.types.at(static_cast<std::size_t>(type)).count;
-  return count;
-}
-
 /// Lengths in other units would be compared number by number.
 void check_units(const io::SnapshotInfo& particles, const io::SnapshotInfo& queries) {
   const io::Units& ours = particles.units;
@@ -65,8 +59,12 @@ std::optional<QueryInput> summarise_queries(const Sources& sources) {
   if (!sources.query_snapshot) return std::nullopt;
   const io::SnapshotInfo& info = sources.query_snapshot->info();
   const std::vector<int>& types = sources.query_types;
-  return QueryInput{
-      info.path, true, types, info.files, count_of(info, types), app::needs_double(info, types)};
+  return QueryInput{info.path,
+                    true,
+                    types,
+                    info.files,
+                    app::count_of(info, types),
+                    app::needs_double(info, types)};
 }
 
 /// What the quantity needs and the type lacks, or nothing.
@@ -187,7 +185,7 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   plan.options = options;
   plan.options.types = sources.types;
   plan.snapshot = sources.particles.info();
-  plan.num_particles = count_of(plan.snapshot, sources.types);
+  plan.num_particles = app::count_of(plan.snapshot, sources.types);
   plan.query = summarise_queries(sources);
   plan.num_queries = plan.query ? plan.query->count : plan.num_particles;
   plan.double_positions = app::needs_double(plan.snapshot, sources.types) ||
