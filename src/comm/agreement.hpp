@@ -1,6 +1,9 @@
-/// Comparing over ranks what must be the same on all of them.
+/// Comparing over ranks what must be the same on all of them, and telling them later what failed on
+/// one.
 #pragma once
 
+#include <exception>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -20,6 +23,21 @@ void append_text(std::vector<Index>& numbers, std::string_view text);
 /// InputError unless the numbers are the same on all ranks; `what` begins the message. Collective.
 void validate_equal(const Communicator& comm, const std::vector<Index>& numbers,
                     std::string_view what);
+
+/// Work on this rank whose errors are told later.
+struct Attempt {
+  std::string error;  ///< empty: none so far
+
+  /// Does nothing after an error.
+  template <class Work>
+  void try_to(const Work& work) {
+    try {
+      if (error.empty()) work();
+    } catch (const std::exception& e) {
+      error = e.what();
+    }
+  }
+};
 
 /// together() for work that queues something: it is done, or its error is every rank's, before any
 /// rank leaves.

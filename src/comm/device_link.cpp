@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/comm/agreement.hpp"
 #include "src/comm/state.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"

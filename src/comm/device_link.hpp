@@ -1,7 +1,6 @@
 /// Direct messages between the devices of ranks.
 #pragma once
 
-#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,21 +23,6 @@ struct DeviceLink {
   }
   /// The same, and that all arrays are in its device's memory.
   bool serves(const Exec& exec, const kernels::MessageGroup& group) const;
-};
-
-/// Work on this rank whose errors are told later.
-struct Attempt {
-  std::string error;  ///< empty: none so far
-
-  /// Does nothing after an error.
-  template <class Work>
-  void try_to(const Work& work) {
-    try {
-      if (error.empty()) work();
-    } catch (const std::exception& e) {
-      error = e.what();
-    }
-  }
 };
 
 /// The ranks of a communicator, and the links between their devices. MPI carries agreements and

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/memory.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/comm/messages.hpp"
 #include "src/comm/state.hpp"
 #include "zhalo/core/error.hpp"

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <random>
 
+#include "src/comm/agreement.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo {
@@ -85,16 +86,9 @@ SharedMemory::SharedMemory(const Communicator& comm, Index bytes) {
   const Communicator machine = comm.split_by_machine();
   const Name mine = new_name(comm.rank(), bytes);
   std::vector<Part> parts;
-  std::string error;
-  const auto attempt = [&](const auto& work) {
-    try {
-      if (error.empty()) work();
-    } catch (const std::exception& e) {
-      error = e.what();
-    }
-  };
+  Attempt attempt;
   std::unique_ptr<NamedFile> file;
-  attempt([&] {
+  attempt.try_to([&] {
     file = std::make_unique<NamedFile>(mine.text.data());
     (*file)->reserve(mapped_bytes(bytes));
     parts.push_back({comm.rank(), (*file)->map(mapped_bytes(bytes))});
@@ -102,20 +96,21 @@ SharedMemory::SharedMemory(const Communicator& comm, Index bytes) {
   const std::vector<Name> names = together(machine, [&] { return machine.all_gather(mine); });
   // A part that could not be made is missing for its own rank as well: the others may find a torso,
   // which all give up together.
-  attempt([&] {
+  attempt.try_to([&] {
     for (const Name& name : names) {
       if (name.rank != comm.rank())
         parts.push_back({name.rank, File(name.text.data(), O_RDWR).map(mapped_bytes(name.bytes))});
     }
   });
-  const bool all = comm.min(Index{error.empty() ? 1 : 0}) == 1;
+  const bool is_made = attempt.error.empty();
+  const bool all = comm.min(Index{is_made ? 1 : 0}) == 1;
   file.reset();
   if (all) {
     parts_ = std::move(parts);
     return;
   }
-  const int culprit = static_cast<int>(comm.min(Index{error.empty() ? comm.size() : comm.rank()}));
-  why_not_ = fmt::format("rank {}: {}", culprit, comm.broadcast(error, culprit));
+  const int culprit = static_cast<int>(comm.min(Index{is_made ? comm.size() : comm.rank()}));
+  why_not_ = fmt::format("rank {}: {}", culprit, comm.broadcast(attempt.error, culprit));
 }
 
 std::byte* SharedMemory::part(int rank) const {
