@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
-#include <map>
 #include <set>
 
 #include "src/io/hdf5/input.hpp"
@@ -40,17 +39,10 @@ bool is_product_of_a_group_finder(const std::string& name) {
   return begins("fof_") || begins("groups_") || begins("membership_") || begins(".");
 }
 
-/// Stem -> the file to open first: the one without number (SWIFT's virtual file), or the lowest
-/// number.
 std::map<std::string, std::string> snapshots_in(const std::string& directory) {
-  std::map<std::string, std::string> first;
-  for (const std::string& path : files_in(directory)) {
-    const std::string name = fs::path(path).filename().string();
-    if (!is_hdf5_name(name) || is_product_of_a_group_finder(name)) continue;
-    std::string& known = first[FileName::of(name).stem];
-    if (known.empty() || FileName::of(path).chunk < FileName::of(known).chunk) known = path;
-  }
-  return first;
+  return first_files_in(directory, [](const std::string& name) {
+    return is_hdf5_name(name) && !is_product_of_a_group_finder(name);
+  });
 }
 
 std::string first_file_in(const std::string& directory) {
@@ -92,6 +84,18 @@ FileName FileName::of(const std::string& path) {
 
 std::string FileName::path_of_chunk(int other) const {
   return (fs::path(directory) / fmt::format("{}.{}{}", stem, other, extension)).string();
+}
+
+std::map<std::string, std::string> first_files_in(
+    const std::string& directory, const std::function<bool(const std::string&)>& is_wanted) {
+  std::map<std::string, std::string> first;
+  for (const std::string& path : files_in(directory)) {
+    if (!is_wanted(fs::path(path).filename().string())) continue;
+    const FileName name = FileName::of(path);
+    std::string& known = first[name.stem];
+    if (known.empty() || name.chunk < FileName::of(known).chunk) known = path;
+  }
+  return first;
 }
 
 std::string find_first_file(const std::string& path) {

@@ -1,6 +1,8 @@
 /// From what the user typed to the files of a snapshot.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +23,11 @@ struct FileName {
   /// The path of another chunk.
   std::string path_of_chunk(int chunk) const;
 };
+
+/// Stem -> the file to open first, of those in a folder whose names are wanted: the one without
+/// number, which shows all, or the lowest number.
+std::map<std::string, std::string> first_files_in(
+    const std::string& directory, const std::function<bool(const std::string& name)>& is_wanted);
 
 /// The first file to look into. FileError if there is none, InputError if a directory holds several
 /// snapshots.

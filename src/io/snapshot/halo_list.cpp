@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <optional>
 
 #include "src/io/hdf5/input.hpp"
@@ -20,16 +19,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Stem -> the file to open first: the one without number, which shows all, or the lowest number.
 std::map<std::string, std::string> catalogues_in(const std::string& directory) {
-  std::map<std::string, std::string> first;
-  for (const std::string& path : files_in(directory)) {
-    const FileName name = FileName::of(path);
-    if (name.extension.empty() || name.stem.front() == '.') continue;
-    std::string& known = first[name.stem];
-    if (known.empty() || name.chunk < FileName::of(known).chunk) known = path;
-  }
-  return first;
+  return first_files_in(directory, [](const std::string& name) {
+    const FileName parts = FileName::of(name);
+    return !parts.extension.empty() && parts.stem.front() != '.';
+  });
 }
 
 std::string first_catalogue_file(const std::string& path) {
