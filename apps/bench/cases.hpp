@@ -139,6 +139,10 @@ struct TransformCase {
 void run(benchmark::State& state, const TransformCase& transform_case);
 /// The same of a case of cuFFT's.
 void run_cufft(benchmark::State& state, const TransformCase& transform_case);
+/// Times a transform of num^3 reals and the one back. Each reads and writes the field three times
+/// at least where nothing stays in a cache: the rate is of these bytes.
+void time_transforms(benchmark::State& state, Index num, std::size_t real_bytes,
+                     const std::function<void()>& both);
 
 /// A copy of memory of an Exec within it: the speed that bounds all that reads and writes much.
 struct CopyCase {

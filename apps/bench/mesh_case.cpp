@@ -28,26 +28,27 @@ void run_as(benchmark::State& state, const TransformCase& transform_case) {
     fft.forward_in_place(field.span());
     fft.backward_in_place(field.span());
   };
-  both();  // plans of a device are finished when they first run
-  using Clock = std::chrono::steady_clock;
-  double seconds = 0;
-  for ([[maybe_unused]] auto _ : state) {
-    const Clock::time_point start = Clock::now();
-    both();
-    seconds += std::chrono::duration<double>(Clock::now() - start).count();
-  }
-  // Each transform of a real field in three dimensions reads and writes it three times at least
-  // where nothing stays in a cache.
-  const double bytes =
-      2 * 6 * static_cast<double>(transform_case.num * transform_case.num * transform_case.num) *
-      sizeof(T);
-  state.counters["GB_per_second"] =
-      bytes * 1e-9 * static_cast<double>(state.iterations()) / seconds;
+  time_transforms(state, transform_case.num, sizeof(T), both);
   state.counters["plan_ms"] = 1e3 * fft.report().plan_seconds;
   state.counters["workspace_MB"] = static_cast<double>(fft.workspace_bytes()) * 1e-6;
 }
 
 }  // namespace
+
+void time_transforms(benchmark::State& state, Index num, std::size_t real_bytes,
+                     const std::function<void()>& both) {
+  both();  // plans of a device are finished when they first run
+  double seconds = 0;
+  for ([[maybe_unused]] auto _ : state) {
+    const Clock::time_point start = Clock::now();
+    both();
+    seconds += seconds_since(start);
+  }
+  const double bytes =
+      2 * 6 * static_cast<double>(num * num * num) * static_cast<double>(real_bytes);
+  state.counters["GB_per_second"] =
+      bytes * 1e-9 * static_cast<double>(state.iterations()) / seconds;
+}
 
 void run(benchmark::State& state, const TransformCase& transform_case) {
   try {
