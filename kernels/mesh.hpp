@@ -3,8 +3,6 @@
 /// Templates are defined in kernels/common/mesh, for Host and Cuda, float and double.
 #pragma once
 
-#include <cmath>
-
 #include "kernels/particles.hpp"
 
 namespace zhalo::kernels {

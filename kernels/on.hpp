@@ -1,8 +1,6 @@
 /// Runs a piece of code on the backend that an Exec has chosen, and waits for it.
 #pragma once
 
-#include <utility>
-
 #include "kernels/memory.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/exec.hpp"

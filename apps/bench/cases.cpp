@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
-#include <utility>
 
 #include "zhalo/core/error.hpp"
 #include "zhalo/ics/points.hpp"

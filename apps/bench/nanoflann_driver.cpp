@@ -4,7 +4,6 @@
 ///   nanoflann_driver POINTS K [OUT]
 /// POINTS: raw float32 (N, 3). OUT: raw float32 squared distances (N, k), then int64 indices (N,
 /// k), in the points' order.
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -14,7 +14,6 @@
 
 #include "apps/cli/command_line.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
-#include "zhalo/core/error.hpp"
 #include "zhalo/domain/domain.hpp"
 #include "zhalo/fof/fof.hpp"
 #include "zhalo/ics/points.hpp"

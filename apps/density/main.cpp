@@ -1,7 +1,5 @@
 /// density SNAPSHOT: the density field of a snapshot on a grid, its power spectrum, and a picture.
 
-#include <string>
-
 #include "apps/cli/command.hpp"
 #include "apps/density/density.hpp"
 #include "apps/report/results.hpp"

@@ -4,7 +4,6 @@
 
 #include <mpi.h>
 
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <random>

@@ -1,7 +1,5 @@
 /// fof SNAPSHOT: friends-of-friends groups of a snapshot, as a catalogue.
 
-#include <string>
-
 #include "apps/cli/command.hpp"
 #include "apps/cli/run_files.hpp"
 #include "apps/cli/snapshot.hpp"

@@ -13,7 +13,6 @@
 #include "zhalo/catalogue/attach.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/catalogue/lost_digits.hpp"
-#include "zhalo/core/error.hpp"
 #include "zhalo/fof/fof.hpp"
 #include "zhalo/io/catalogue_file.hpp"
 #include "zhalo/io/load.hpp"

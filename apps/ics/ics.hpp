@@ -1,10 +1,8 @@
 /// The command `ics`: its options, its plan, what a run makes, and its report.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "apps/cli/options.hpp"
 #include "apps/report/device_memory.hpp"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <cctype>
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>

@@ -1,7 +1,6 @@
 /// The command `knn`: its options, its plan, its outputs, what a run finds, and its report.
 #pragma once
 
-#include <array>
 #include <limits>
 #include <optional>
 #include <string>

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <cmath>
 #include <deque>
-#include <type_traits>
 
 #include "apps/cli/on_host.hpp"
 #include "apps/cli/snapshot.hpp"

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "zhalo/core/error.hpp"
-#include "zhalo/core/types.hpp"
 
 namespace zhalo::kernels {
 

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "kernels/common/mesh/paint.hpp"

@@ -1,7 +1,5 @@
 // From the caller's positions, or those of other ranks, to sorted ones, on the host.
 #include <algorithm>
-#include <bit>
-#include <limits>
 #include <utility>
 #include <vector>
 

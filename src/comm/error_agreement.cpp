@@ -14,7 +14,6 @@
 #include <limits>
 #include <new>
 #include <string>
-#include <utility>
 
 #include "src/comm/agreement.hpp"
 #include "src/comm/state.hpp"

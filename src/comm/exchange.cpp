@@ -4,7 +4,6 @@
 #include <exception>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "kernels/memory.hpp"

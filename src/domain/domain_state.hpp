@@ -1,7 +1,6 @@
 /// What a Domain is made of: particles distributed over ranks, their columns, and trees.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>

@@ -6,7 +6,6 @@
 
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
-#include "kernels/sort.hpp"
 #include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 

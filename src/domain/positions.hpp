@@ -1,10 +1,6 @@
 /// Positions: whether they can be used, their Z-order keys, and the Z-order of one rank.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "kernels/particles.hpp"
 #include "zhalo/core/box.hpp"
 #include "zhalo/core/buffer.hpp"

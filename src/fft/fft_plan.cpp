@@ -10,7 +10,6 @@
 
 #include "kernels/on.hpp"
 #include "src/core/validate.hpp"
-#include "zhalo/core/error.hpp"
 
 namespace zhalo::fft {
 namespace {

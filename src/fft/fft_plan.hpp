@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "kernels/fft.hpp"
-#include "src/comm/part_exchange.hpp"
 #include "src/comm/shared_memory.hpp"
 #include "zhalo/comm/communicator.hpp"
 #include "zhalo/core/buffer.hpp"

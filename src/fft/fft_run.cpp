@@ -1,5 +1,4 @@
 // How a call goes through the stages of its route.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -7,7 +6,7 @@
 #include <functional>
 
 #include "kernels/on.hpp"
-#include "src/core/validate.hpp"
+#include "src/comm/part_exchange.hpp"
 #include "src/fft/fft_plan.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"

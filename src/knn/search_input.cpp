@@ -1,7 +1,5 @@
 #include "src/knn/row_search.hpp"
 
-#include <utility>
-
 #include "kernels/on.hpp"
 #include "src/core/instantiate.hpp"
 

@@ -1,6 +1,5 @@
 #include "src/mesh/mode_tables.hpp"
 
-#include <cmath>
 #include <numbers>
 #include <vector>
 

@@ -2,7 +2,6 @@
 
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
-#include "kernels/sort.hpp"
 #include "kernels/tree.hpp"
 #include "src/core/instantiate.hpp"
 

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <complex>
 #include <utility>
 
 #include "tests/device/counted.hpp"

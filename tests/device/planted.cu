@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
-#include <limits>
 #include <vector>
 
 #include "kernels/common/atomics.hpp"

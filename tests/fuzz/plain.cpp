@@ -1,7 +1,6 @@
 #include "tests/fuzz/plain.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace zhalo::fuzz {
 

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <string_view>
 
 // Defined by the sanitizers' runtime; null without it.

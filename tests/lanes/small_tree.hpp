@@ -3,10 +3,8 @@
 
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <random>
-#include <string>
 #include <vector>
 
 #include "kernels/fof.hpp"

@@ -1,5 +1,4 @@
 // Moving, adding and clearing index boxes on every Exec, against loops over their words.
-#include <cstring>
 
 #include "tests/parity/backends.hpp"
 #include "tests/support/random_moves.hpp"

@@ -1,6 +1,5 @@
 // Groups and catalogues: equal on every Exec, bit for bit, to those of one thread on the host.
 #include <cmath>
-#include <string>
 
 #include "tests/parity/uploaded.hpp"
 #include "tests/support/point_sets.hpp"

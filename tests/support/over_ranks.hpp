@@ -1,8 +1,6 @@
 /// A point set that every rank knows, cut into the parts that the ranks bring.
 #pragma once
 
-#include <numeric>
-#include <string>
 #include <vector>
 
 #include "tests/support/brute_force.hpp"

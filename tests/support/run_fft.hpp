@@ -2,13 +2,10 @@
 /// on the way.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "tests/support/direct_dft.hpp"

@@ -1,8 +1,6 @@
 /// friends_of_friends on a point set, in any of the layouts that a caller's memory may have.
 #pragma once
 
-#include <memory>
-#include <string>
 #include <vector>
 
 #include "tests/support/brute_force.hpp"

@@ -1,7 +1,6 @@
 /// Columns in the caller's own memory layout, with and without their type.
 #pragma once
 
-#include <cstdint>
 #include <type_traits>
 #include <vector>
 

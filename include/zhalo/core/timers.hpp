@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "zhalo/core/types.hpp"
-
 namespace zhalo {
 
 /// One phase of a computation.

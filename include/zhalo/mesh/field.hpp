@@ -1,7 +1,6 @@
 /// A distributed field with ghost layers.
 #pragma once
 
-#include <complex>
 #include <memory>
 
 #include "zhalo/comm/context.hpp"

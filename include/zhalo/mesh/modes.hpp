@@ -1,9 +1,7 @@
 /// The Fourier modes of a real field, and operations on each mode.
 #pragma once
 
-#include <array>
 #include <complex>
-#include <vector>
 
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/for_each.hpp"

@@ -1,8 +1,6 @@
 /// Mass assignment windows: how particles are spread over cells, and how fields are read at points.
 #pragma once
 
-#include "zhalo/core/types.hpp"
-
 namespace zhalo {
 
 /// B-splines (Hockney & Eastwood 1981, "Computer Simulation Using Particles", 5.3; PCS: Chaniotis &

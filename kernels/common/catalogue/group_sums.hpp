@@ -2,8 +2,6 @@
 /// large one is shared out among threads.
 #pragma once
 
-#include <type_traits>
-
 #include "kernels/catalogue.hpp"
 #include "kernels/common/backend.hpp"
 

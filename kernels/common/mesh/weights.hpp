@@ -1,7 +1,6 @@
 /// Weights of particles, as whole numbers of units.
 #pragma once
 
-#include <cmath>
 #include <limits>
 
 #include "kernels/common/mesh/mass_assignment.hpp"

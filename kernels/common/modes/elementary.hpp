@@ -3,7 +3,6 @@
 /// of the last digit.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <variant>
 
 #include "src/core/instantiate.hpp"
 #include "src/io/hdf5/input.hpp"

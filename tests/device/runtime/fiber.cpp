@@ -2,8 +2,6 @@
 
 #include <sys/mman.h>
 
-#include <cstdint>
-
 #include "tests/device/runtime/report.hpp"
 
 // Puts the registers that a function must keep onto the stack, and takes up those of another one.

@@ -1,8 +1,6 @@
 /// A text that runs on a stack of its own and can be left in the middle.
 #pragma once
 
-#include <cstddef>
-
 #include "tests/device/runtime/sanitizer.hpp"
 
 namespace zhalo::emulated {

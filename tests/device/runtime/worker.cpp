@@ -1,7 +1,6 @@
 #include "tests/device/runtime/worker.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <exception>
 #include <numeric>

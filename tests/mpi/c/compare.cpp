@@ -1,7 +1,6 @@
 #include "tests/mpi/c/compare.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <type_traits>
 #include <vector>
 

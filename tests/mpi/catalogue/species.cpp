@@ -1,7 +1,6 @@
 /// Catalogues of domains of one and two species, on any number of ranks.
 #include <catch2/catch.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 

@@ -1,7 +1,6 @@
 /// Transforms over ranks: the decompositions, and errors that all ranks must see.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "tests/mpi/comm/agreed_error.hpp"

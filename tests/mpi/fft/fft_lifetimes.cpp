@@ -1,5 +1,4 @@
 /// Transforms over ranks: how long plans live, and whose memory they work in.
-#include <numeric>
 #include <optional>
 
 #include "tests/mpi/fft/fft_case.hpp"

@@ -1,12 +1,9 @@
 /// Any number of files for any number of ranks: together they hold what one rank writes into one
 /// file.
-#include <sys/resource.h>
 
 #include <catch2/catch.hpp>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <numeric>
 
 #include "tests/mpi/io/hdf5_contents.hpp"
 #include "tests/mpi/io/invented.hpp"

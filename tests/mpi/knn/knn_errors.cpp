@@ -4,7 +4,6 @@
 #include "tests/mpi/comm/agreed_error.hpp"
 #include "tests/mpi/comm/failing_context.hpp"
 #include "tests/mpi/knn/knn_case.hpp"
-#include "zhalo/core/error.hpp"
 #include "zhalo/knn/reduce.hpp"
 
 namespace {

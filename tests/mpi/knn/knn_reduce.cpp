@@ -2,8 +2,6 @@
 /// lists, wherever neighbours are.
 #include "zhalo/knn/reduce.hpp"
 
-#include <cmath>
-
 #include "tests/mpi/knn/knn_case.hpp"
 #include "tests/support/reductions.hpp"
 

@@ -1,14 +1,12 @@
 /// Fields that any rank can compute in any cell, their modes, and what is the same on all ranks.
 #pragma once
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <complex>
 #include <functional>
 #include <limits>
 #include <numbers>
-#include <string>
 #include <vector>
 
 #include "tests/mpi/comm/late_context.hpp"

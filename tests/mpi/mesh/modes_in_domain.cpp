@@ -1,8 +1,6 @@
 /// Density modes, potentials and accelerations of a domain are those of its particles.
 #include <catch2/catch.hpp>
 
-#include <complex>
-
 #include "tests/mpi/domain/analysed.hpp"
 #include "zhalo/mesh/density.hpp"
 #include "zhalo/mesh/gravity.hpp"

@@ -1,6 +1,5 @@
 /// A Communicator of one rank, in a program that never calls MPI_Init.
 #include <catch2/catch.hpp>
-#include <numeric>
 
 #include "zhalo/comm/context.hpp"
 #include "zhalo/core/error.hpp"

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <numeric>
 #include <thread>
 
 #include "tests/support/same_on_ranks.hpp"

@@ -6,7 +6,6 @@
 
 #include "tests/support/random.hpp"
 #include "tests/unit/core/small_machine.hpp"
-#include "zhalo/core/error.hpp"
 
 namespace {
 

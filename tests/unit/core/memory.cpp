@@ -1,6 +1,5 @@
 /// MemoryPool and Buffer: reuse, counting, running out, ownership.
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <cstring>
 #include <thread>
 

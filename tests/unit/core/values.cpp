@@ -1,6 +1,5 @@
 /// Vec, Box, Span, strided columns, contracts, errors, timers.
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <limits>
 #include <thread>
 

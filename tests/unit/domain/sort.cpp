@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <numeric>
 
 #include "kernels/particles.hpp"
 #include "src/domain/positions.hpp"

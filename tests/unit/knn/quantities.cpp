@@ -6,7 +6,6 @@
 
 #include "tests/support/point_sets.hpp"
 #include "tests/support/run_knn.hpp"
-#include "zhalo/core/error.hpp"
 #include "zhalo/knn/reduce.hpp"
 
 namespace zhalo::testing {

@@ -4,7 +4,6 @@
 #include <atomic>
 
 #include "tests/unit/knn/knn_check.hpp"
-#include "zhalo/core/error.hpp"
 #include "zhalo/core/reductions.hpp"
 #include "zhalo/knn/within.hpp"
 

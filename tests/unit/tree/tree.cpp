@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cmath>
 
 #include "kernels/common/tree/leaves.hpp"
 #include "tests/support/point_sets.hpp"

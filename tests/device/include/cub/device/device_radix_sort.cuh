@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 #include <utility>
 
 #include "emulated_launch.hpp"

@@ -1,7 +1,6 @@
 /// A stand-in for CUB's reductions.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 
 #include "emulated_launch.hpp"
