@@ -1,6 +1,7 @@
 // Kernels and algorithms: what they are called, whether their arguments can be right.
 #include <emulated_launch.hpp>
 
+#include <sys/mman.h>
 #include <emulated_lane.hpp>
 
 #include <algorithm>
