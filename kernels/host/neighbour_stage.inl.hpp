@@ -24,7 +24,8 @@ struct NeighbourStage {
     KeySorter<ShortNeighbourKey, size> sorter;
     sorter.load(distance_bits);
     sorter.sort();
-    // Short keys do, in all but one of some hundred queries, unless distances are equal.
+    // Short keys tell distances apart, unless some are equal, in all but one of some hundred
+    // queries.
     may_have_equals_ = !sorter.tells_apart(std::min(num, k + 1));
     if (may_have_equals_) {
       sort_by_whole_keys<size>();
