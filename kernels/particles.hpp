@@ -299,8 +299,7 @@ SortedColumns<Real> sort_arrived(const E& exec, ArrivedPositions<Real> arrived,
 
 // ---------------------------------------------------------------- other columns
 
-/// Masses and types, looked at before anything is summed. Indices are global, or without global
-/// indices this rank's.
+/// Masses and types, looked at before sums. Indices are global ones, or places on this rank.
 struct ColumnSummary {
   Index num_bad_mass = 0;
   Index first_bad_mass = 0;
@@ -318,7 +317,7 @@ struct TypeSet {
   friend bool operator==(const TypeSet&, const TypeSet&) = default;
 };
 
-/// Columns of chosen particles, one behind the other; those without memory are left out.
+/// Columns of particles, one behind the other; those without memory are left out.
 template <class Real>
 struct PackedColumns {
   Span<Real> pos;  ///< row by row, as are velocities
@@ -346,7 +345,9 @@ template <class E, class Real>
 void mark_types(const E& exec, const ParticlesView<Real>& particles, const TypeSet& types,
                 Span<LocalIndex> marks);
 
-/// Copies the chosen particles' columns.
+/// Copies the columns of all particles, or of the chosen ones.
+template <class E, class Real>
+void pack_all(const E& exec, const ParticlesView<Real>& particles, const PackedColumns<Real>& to);
 template <class E, class Real>
 void pack_particles(const E& exec, const ParticlesView<Real>& particles, Span<const LocalIndex> at,
                     const PackedColumns<Real>& to);

@@ -36,16 +36,16 @@ HWY_INLINE void store_doubles(DoubleVec values, float* to) {
 
 /// Whole vectors of rows x, y, z, x, y, z, ...; returns how many rows.
 template <class Real>
-Index load_rows(const Real* from, Index num, PositionChunk<Real>& chunk) {
+Index load_rows(const Real* from, const ChunkPart& to, PositionChunk<Real>& chunk) {
   const hn::CappedTag<Real, 16> reals;
   const auto step = static_cast<Index>(hn::Lanes(reals));
   Index done = 0;
-  for (; done + step <= num; done += step) {
+  for (; done + step <= to.num; done += step) {
     hn::Vec<hn::CappedTag<Real, 16>> x, y, z;
     hn::LoadInterleaved3(reals, from + 3 * done, x, y, z);
-    hn::Store(x, reals, chunk.axis[0] + done);
-    hn::Store(y, reals, chunk.axis[1] + done);
-    hn::Store(z, reals, chunk.axis[2] + done);
+    hn::StoreU(x, reals, chunk.axis[0] + to.first + done);
+    hn::StoreU(y, reals, chunk.axis[1] + to.first + done);
+    hn::StoreU(z, reals, chunk.axis[2] + to.first + done);
   }
   return done;
 }
@@ -92,19 +92,24 @@ void scale_axis(double scale, Index num, Real* x) {
 }
 
 template <class Real>
-void load(const ParticleRow<Real>& first, Index num, const KeyFrame& frame,
-          PositionChunk<Real>& chunk) {
+void load(const ParticleRow<Real>& first, const ChunkPart& to, PositionChunk<Real>& chunk) {
   const Strided<Real>(&pos)[3] = first.segment.pos;
-  const Index done = are_rows(pos) ? load_rows(&pos[0][first.row], num, chunk) : 0;
+  const Index done = are_rows(pos) ? load_rows(&pos[0][first.row], to, chunk) : 0;
+  for (int axis = 0; axis < 3 && pos[axis]; ++axis) {
+    for (Index i = done; i < to.num; ++i) chunk.axis[axis][to.first + i] = pos[axis][first.row + i];
+  }
+}
+
+template <class Real>
+void frame_axes(const KeyFrame& frame, Index num, PositionChunk<Real>& chunk) {
   for (int axis = 0; axis < 3; ++axis) {
-    Real* to = chunk.axis[axis];
+    Real* const x = chunk.axis[axis];
     if (axis >= frame.box.dimensions) {
-      std::fill_n(to, PositionChunk<Real>::max_num, Real{0});
+      std::fill_n(x, PositionChunk<Real>::max_num, Real{0});
       continue;
     }
-    for (Index i = done; i < num; ++i) to[i] = pos[axis][first.row + i];
-    wrap_axis(frame, axis, num, to);
-    if (frame.scale != 1) scale_axis(frame.scale, num, to);
+    wrap_axis(frame, axis, num, x);
+    if (frame.scale != 1) scale_axis(frame.scale, num, x);
   }
 }
 
@@ -261,13 +266,14 @@ void take(const PositionRecord<Real>* records, Span<const std::uint64_t> words, 
 }  // namespace
 
 // Highway's dispatch wants plain functions.
-void load_float(const ParticleRow<float>& p, Index n, const KeyFrame& f, PositionChunk<float>& c) {
-  load(p, n, f, c);
+void load_float(const ParticleRow<float>& p, const ChunkPart& to, PositionChunk<float>& c) {
+  load(p, to, c);
 }
-void load_double(const ParticleRow<double>& p, Index n, const KeyFrame& f,
-                 PositionChunk<double>& c) {
-  load(p, n, f, c);
+void load_double(const ParticleRow<double>& p, const ChunkPart& to, PositionChunk<double>& c) {
+  load(p, to, c);
 }
+void frame_float(const KeyFrame& f, Index n, PositionChunk<float>& c) { frame_axes(f, n, c); }
+void frame_double(const KeyFrame& f, Index n, PositionChunk<double>& c) { frame_axes(f, n, c); }
 void keys_float(const float* const (&x)[3], Index n, const KeyFrame& f, std::uint64_t* k) {
   keys_of(x, n, f, k);
 }
@@ -297,6 +303,8 @@ namespace zhalo::kernels {
 
 HWY_EXPORT(load_float);
 HWY_EXPORT(load_double);
+HWY_EXPORT(frame_float);
+HWY_EXPORT(frame_double);
 HWY_EXPORT(keys_float);
 HWY_EXPORT(keys_double);
 HWY_EXPORT(records_float);
@@ -304,13 +312,19 @@ HWY_EXPORT(records_double);
 HWY_EXPORT(take_float);
 HWY_EXPORT(take_double);
 
-void load_chunk(const ParticleRow<float>& first, Index num, const KeyFrame& frame,
-                PositionChunk<float>& chunk) {
-  HWY_DYNAMIC_DISPATCH(load_float)(first, num, frame, chunk);
+void load_coordinates(const ParticleRow<float>& first, const ChunkPart& to,
+                      PositionChunk<float>& chunk) {
+  HWY_DYNAMIC_DISPATCH(load_float)(first, to, chunk);
 }
-void load_chunk(const ParticleRow<double>& first, Index num, const KeyFrame& frame,
-                PositionChunk<double>& chunk) {
-  HWY_DYNAMIC_DISPATCH(load_double)(first, num, frame, chunk);
+void load_coordinates(const ParticleRow<double>& first, const ChunkPart& to,
+                      PositionChunk<double>& chunk) {
+  HWY_DYNAMIC_DISPATCH(load_double)(first, to, chunk);
+}
+void wrap_and_scale(const KeyFrame& frame, Index num, PositionChunk<float>& chunk) {
+  HWY_DYNAMIC_DISPATCH(frame_float)(frame, num, chunk);
+}
+void wrap_and_scale(const KeyFrame& frame, Index num, PositionChunk<double>& chunk) {
+  HWY_DYNAMIC_DISPATCH(frame_double)(frame, num, chunk);
 }
 void find_keys(const float* const (&axis)[3], Index num, const KeyFrame& frame,
                std::uint64_t* keys) {

@@ -20,12 +20,22 @@ struct PositionColumns {
   LocalIndex* index;
 };
 
-/// Coordinates of `num` particles of the segment, from `first` on, as they are sorted: wrapped, and
-/// multiplied by the frame's scale. A third axis that does not exist is 0.
-void load_chunk(const ParticleRow<float>& first, Index num, const KeyFrame& frame,
-                PositionChunk<float>& chunk);
-void load_chunk(const ParticleRow<double>& first, Index num, const KeyFrame& frame,
-                PositionChunk<double>& chunk);
+/// Places in a chunk.
+struct ChunkPart {
+  Index first;
+  Index num;
+};
+
+/// Coordinates of particles of one segment, from `first` on, as they lie there.
+void load_coordinates(const ParticleRow<float>& first, const ChunkPart& to,
+                      PositionChunk<float>& chunk);
+void load_coordinates(const ParticleRow<double>& first, const ChunkPart& to,
+                      PositionChunk<double>& chunk);
+
+/// Brings the first `num` coordinates into the form in which they are sorted. A third axis that
+/// does not exist becomes 0.
+void wrap_and_scale(const KeyFrame& frame, Index num, PositionChunk<float>& chunk);
+void wrap_and_scale(const KeyFrame& frame, Index num, PositionChunk<double>& chunk);
 
 /// Keys of such coordinates.
 void find_keys(const float* const (&axis)[3], Index num, const KeyFrame& frame,

@@ -6,6 +6,7 @@
 
 #include "kernels/host/parallel.hpp"
 #include "kernels/host/position_bounds.hpp"
+#include "kernels/host/segment_runs.hpp"
 #include "kernels/particles.hpp"
 
 namespace zhalo::kernels {
@@ -16,6 +17,8 @@ ZHALO_SPECIALIZE_REALS(sort_positions);  // in sort_positions.cpp
 ZHALO_SPECIALIZE_REALS(sort_coarsely);   // there, too
 ZHALO_SPECIALIZE_REALS(sort_around);     // there, too
 ZHALO_SPECIALIZE_REALS(sort_arrived);    // there, too
+ZHALO_SPECIALIZE_REALS(pack_all);
+ZHALO_SPECIALIZE_REALS(pack_particles);
 
 }  // namespace zhalo::kernels
 
@@ -37,17 +40,15 @@ class SummarizeRange {
     constexpr Index max_together = 256;
     constexpr CombineSummaries combine{};
     PositionSummary sum = one_.nothing();
-    while (first < last) {
-      const ParticleRow<Real> particle = one_.particles[first];
-      const Index num = std::min({max_together, last - first, particle.segment.num - particle.row});
+    const auto add = [&](Index index, const ParticleRow<Real>& particle, Index num) {
       Strided<Real> pos[3];
       std::copy_n(particle.segment.pos, one_.particles.dimensions, pos);
       PositionSummary many = one_.nothing();
       if (!are_inside(bounds_of(pos, particle.row, num), many))
-        many = one_by_one(first, first + num);
+        many = one_by_one(index, index + num);
       sum = combine(sum, many);
-      first += num;
-    }
+    };
+    for_each_run(one_.particles, first, last, max_together, add);
     return sum;
   }
 
@@ -81,6 +82,48 @@ PositionSummary summarize_blocks(const Host& exec, const ParticlesView<Real>& pa
                        CombineSummaries{});
 }
 
+template <class Real>
+void pack_by_runs(const Host& exec, const ParticlesView<Real>& particles,
+                  const PackedColumns<Real>& to) {
+  const PackRow<Real> pack{particles, to};
+  for_each_block(exec, particles.num, host_block, [&](Index first, Index last) {
+    for_each_run(particles, first, last, host_block,
+                 [&](Index index, const ParticleRow<Real>& row, Index num) {
+                   for (Index i = 0; i < num; ++i) pack({row.segment, row.row + i}, index + i);
+                 });
+  });
+}
+
+/// One of the columns of chosen particles.
+template <class Real, class T>
+void pack_column(const Host& exec, const ParticlesView<Real>& particles, Span<const LocalIndex> at,
+                 Span<T> PackedColumns<Real>::*column, Span<T> to) {
+  if (to.empty()) return;
+  const Index width = to.size() / at.size();
+  Buffer<T> of_all(exec, particles.num * width, "columns of particles");
+  PackedColumns<Real> only;
+  only.*column = of_all.span();
+  pack_by_runs(exec, particles, only);
+  gather(exec, {of_all.data(), particles.num, width * static_cast<Index>(sizeof(T)), 0}, at,
+         to.data());
+}
+
+/// The segment of each particle would have to be searched for, out of order. So columns are put
+/// into one piece first.
+template <class Real>
+void pack_chosen(const Host& exec, const ParticlesView<Real>& particles, Span<const LocalIndex> at,
+                 const PackedColumns<Real>& to) {
+  if (particles.segments.size() == 1)
+    return for_each(exec, at.size(), PackParticle<Real>{{particles, to}, at});
+  const auto pack = [&](auto column) { pack_column(exec, particles, at, column, to.*column); };
+  pack(&PackedColumns<Real>::pos);
+  pack(&PackedColumns<Real>::velocity_float);
+  pack(&PackedColumns<Real>::velocity);
+  pack(&PackedColumns<Real>::mass_float);
+  pack(&PackedColumns<Real>::mass);
+  pack(&PackedColumns<Real>::type);
+}
+
 }  // namespace
 
 template <>
@@ -92,6 +135,26 @@ template <>
 PositionSummary summarize_positions(const Host& exec, const ParticlesView<double>& particles,
                                     const Box& box) {
   return summarize_blocks(exec, particles, box);
+}
+template <>
+void pack_all(const Host& exec, const ParticlesView<float>& particles,
+              const PackedColumns<float>& to) {
+  pack_by_runs(exec, particles, to);
+}
+template <>
+void pack_all(const Host& exec, const ParticlesView<double>& particles,
+              const PackedColumns<double>& to) {
+  pack_by_runs(exec, particles, to);
+}
+template <>
+void pack_particles(const Host& exec, const ParticlesView<float>& particles,
+                    Span<const LocalIndex> at, const PackedColumns<float>& to) {
+  pack_chosen(exec, particles, at, to);
+}
+template <>
+void pack_particles(const Host& exec, const ParticlesView<double>& particles,
+                    Span<const LocalIndex> at, const PackedColumns<double>& to) {
+  pack_chosen(exec, particles, at, to);
 }
 
 }  // namespace zhalo::kernels

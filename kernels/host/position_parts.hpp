@@ -9,6 +9,7 @@
 #include "kernels/host/chunk.hpp"
 #include "kernels/host/parallel.hpp"
 #include "kernels/host/radix_sort.hpp"
+#include "kernels/host/segment_runs.hpp"
 #include "kernels/particles.hpp"
 
 namespace zhalo::kernels {
@@ -112,18 +113,28 @@ class PositionPartition {
  private:
   using Chunk = PositionChunk<Real>;
 
-  /// Calls f(first of the chunk, its size, chunk) for the particles [first, last).
+  /// Calls f(first of the chunk, its size, chunk) for the particles [first, last). A chunk has
+  /// particles of several segments where these are short.
   template <class F>
   void for_each_chunk(Index first, Index last, const F& f) const {
     Chunk chunk;
-    while (first < last) {
-      const ParticleRow<Real> particle = particles_[first];
-      const Index num =
-          std::min({Chunk::max_num, last - first, particle.segment.num - particle.row});
-      load_chunk(particle, num, frames_.loading, chunk);
-      f(first, num, chunk);
-      first += num;
-    }
+    Index num = 0;
+    const auto pass_on = [&](Index end) {
+      wrap_and_scale(frames_.loading, num, chunk);
+      f(end - num, num, chunk);
+      num = 0;
+    };
+    const auto load = [&](Index index, const ParticleRow<Real>& row, Index num_of_run) {
+      for (Index done = 0; done < num_of_run;) {
+        const Index more = std::min(num_of_run - done, Chunk::max_num - num);
+        load_coordinates({row.segment, row.row + done}, {num, more}, chunk);
+        num += more;
+        done += more;
+        if (num == Chunk::max_num) pass_on(index + done);
+      }
+    };
+    for_each_run(particles_, first, last, last - first, load);
+    if (num > 0) pass_on(last);
   }
 
   void count(Index first, Index last, std::uint16_t* digits, DigitCounts& counts) const {

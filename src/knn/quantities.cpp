@@ -68,13 +68,11 @@ void QuantityInput<Real>::pack(const Context& context, const Particles<Real>& pa
   constexpr int any_type = 256;
   const SegmentTable<Real> on_exec(context.exec, particles, false);
   Buffer<kernels::ColumnSummary> summary(context.exec, 1, "masses");
-  Buffer<LocalIndex> all(context.exec, particles.num(), "indices of particles");
   kernels::PackedColumns<Real> to;
   to.mass = mass_.span();
   to.velocity = velocity_.span();
   kernels::on(context.exec, [&](const auto& e) {
-    kernels::number(e, all.span());
-    kernels::pack_particles(e, on_exec.view(), Span<const LocalIndex>(all.span()), to);
+    kernels::pack_all(e, on_exec.view(), to);
     if (!mass_.empty()) kernels::summarize_columns(e, on_exec.view(), {}, any_type, summary.data());
   });
   if (mass_.empty()) return synchronise(context.exec);

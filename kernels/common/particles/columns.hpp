@@ -104,27 +104,18 @@ void mark_types(const E& exec, const ParticlesView<Real>& particles, const TypeS
   for_each(exec, marks.size(), MarkType<Real>{particles, types, marks});
 }
 
+/// Writes a particle's columns.
 template <class Real>
-struct PackParticle {
+struct PackRow {
   ParticlesView<Real> particles;
-  Span<const LocalIndex> at;
   PackedColumns<Real> to;
-
-  ZHALO_HD void prefetch(Index i) const {
-    const ParticleRow<Real> p = particles[at[i]];
-    if (!to.pos.empty()) prefetch_line(&p.segment.pos[0][p.row]);
-    if (!to.velocity.empty() || !to.velocity_float.empty())
-      prefetch_line(p.segment.velocity[0].address_of(p.row));
-    if (!to.mass.empty() || !to.mass_float.empty()) prefetch_line(p.segment.mass.address_of(p.row));
-  }
 
   template <class T>
   ZHALO_HD static void put(Span<T> column, Index index, double value) {
     if (!column.empty()) column[index] = static_cast<T>(value);
   }
 
-  ZHALO_HD void operator()(Index i) const {
-    const ParticleRow<Real> p = particles[at[i]];
+  ZHALO_HD void operator()(const ParticleRow<Real>& p, Index i) const {
     const double mass = p.mass(particles.uniform_mass);
     for (int axis = 0; axis < particles.dimensions; ++axis) {
       const Index index = i * particles.dimensions + axis;
@@ -139,15 +130,45 @@ struct PackParticle {
   }
 };
 
+template <class Real>
+struct PackEach {
+  PackRow<Real> row;
+
+  ZHALO_HD void operator()(Index i) const { row(row.particles[i], i); }
+};
+
+template <class E, class Real>
+void pack_all(const E& exec, const ParticlesView<Real>& particles, const PackedColumns<Real>& to) {
+  for_each(exec, particles.num, PackEach<Real>{{particles, to}});
+}
+
+template <class Real>
+struct PackParticle {
+  PackRow<Real> row;
+  Span<const LocalIndex> at;
+
+  ZHALO_HD void prefetch(Index i) const {
+    const ParticleRow<Real> p = row.particles[at[i]];
+    const PackedColumns<Real>& to = row.to;
+    if (!to.pos.empty()) prefetch_line(&p.segment.pos[0][p.row]);
+    if (!to.velocity.empty() || !to.velocity_float.empty())
+      prefetch_line(p.segment.velocity[0].address_of(p.row));
+    if (!to.mass.empty() || !to.mass_float.empty()) prefetch_line(p.segment.mass.address_of(p.row));
+  }
+
+  ZHALO_HD void operator()(Index i) const { row(row.particles[at[i]], i); }
+};
+
 template <class E, class Real>
 void pack_particles(const E& exec, const ParticlesView<Real>& particles, Span<const LocalIndex> at,
                     const PackedColumns<Real>& to) {
-  for_each(exec, at.size(), PackParticle<Real>{particles, at, to});
+  for_each(exec, at.size(), PackParticle<Real>{{particles, to}, at});
 }
 
 ZHALO_INSTANTIATE_REALS(summarize_columns);
 ZHALO_INSTANTIATE_REALS(max_magnitude);
 ZHALO_INSTANTIATE_REALS(mark_types);
+ZHALO_INSTANTIATE_REALS(pack_all);
 ZHALO_INSTANTIATE_REALS(pack_particles);
 
 }  // namespace zhalo::kernels

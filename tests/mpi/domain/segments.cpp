@@ -1,0 +1,92 @@
+/// Particles in many segments, as simulation codes hold them by cells: the domain is that of the
+/// same particles in one segment.
+#include <catch2/catch.hpp>
+
+#include "tests/mpi/domain/analysed.hpp"
+#include "zhalo/domain/domain.hpp"
+
+namespace {
+
+using namespace zhalo;
+using namespace zhalo::testing;
+
+/// Columns of this rank's particles, in both precisions. All are whole numbers.
+struct Columns {
+  std::vector<float> mass, velocity;
+  std::vector<double> double_mass, double_velocity;
+  std::vector<std::uint8_t> type;
+
+  explicit Columns(Index num) {
+    for (Index i = 0; i < num; ++i) {
+      mass.push_back(1 + static_cast<float>(i % 9));
+      type.push_back(static_cast<std::uint8_t>(i % 5));
+      for (Index axis = 0; axis < 3; ++axis)
+        velocity.push_back(static_cast<float>((5 * i + axis) % 1001 - 500));
+    }
+    double_mass.assign(mass.begin(), mass.end());
+    double_velocity.assign(velocity.begin(), velocity.end());
+  }
+
+  void show(Index first, ParticleSegment<float>& in) const {
+    in.set_interleaved_velocity(velocity.data() + 3 * first);
+    in.mass = mass.data() + first;
+    in.type = {type.data() + first, 1};
+  }
+  void show_doubles(Index first, ParticleSegment<float>& in) const {
+    show(first, in);
+    in.mass = double_mass.data() + first;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      in.velocity[axis] = {double_velocity.data() + 3 * first + axis, 3 * sizeof(double)};
+  }
+};
+
+/// Around the numbers of particles that are loaded at a time, empty ones, and tiny ones.
+Particles<float> in_segments(const Analysed& a, const Columns& columns, bool with_doubles) {
+  constexpr Index lengths[] = {1, 3, 0, 255, 7, 256, 16, 257, 0, 2, 400};
+  Particles<float> cut;
+  Index first = 0;
+  for (std::size_t s = 0; first < a.share.count; ++s) {
+    const Index length = std::min(lengths[s % std::size(lengths)], a.share.count - first);
+    cut.segments.push_back(ParticleSegment<float>::interleaved(a.rows.data() + 3 * first, length));
+    ParticleSegment<float>& segment = cut.segments.back();
+    if (with_doubles && s % 2 == 1) {
+      columns.show_doubles(first, segment);
+    } else {
+      columns.show(first, segment);
+    }
+    first += length;
+  }
+  return cut;
+}
+
+Index num_different(const Particles<float>& ours, const Particles<float>& theirs) {
+  const ParticleSegment<float>&one = ours.segments[0], &other = theirs.segments[0];
+  Index num = 0;
+  for (Index i = 0; i < one.num; ++i) {
+    bool equal = one.mass[i] == other.mass[i] && one.type[i] == other.type[i];
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      equal = equal && one.pos[axis][i] == other.pos[axis][i] &&
+              one.velocity[axis][i] == other.velocity[axis][i];
+    }
+    num += equal ? 0 : 1;
+  }
+  return num;
+}
+
+TEST_CASE("domain: particles in segments of any length are as those in one") {
+  Analysed a(9000);
+  const Box& box = a.points.box;
+  for (std::size_t i = 0; i < a.rows.size(); i += 7) a.rows[i] += 1;  // outside the box
+  const Columns columns(a.share.count);
+  columns.show(0, a.particles.segments[0]);
+  const Domain<float> expected(a.context, a.particles, box);
+  for (const bool with_doubles : {false, true}) {
+    const Domain<float> found(a.context, in_segments(a, columns, with_doubles), box);
+    CHECK(found.num_wrapped() == expected.num_wrapped());
+    REQUIRE(found.num() == expected.num());
+    CHECK(num_different(found.particles(), expected.particles()) == 0);
+  }
+  CHECK(expected.num_wrapped() > 0);
+}
+
+}  // namespace
