@@ -280,8 +280,10 @@ Particles<Real> Domain<Real>::particles(int species) const {
   segment.num = num(species);
   for (int axis = 0; axis < view.dimensions; ++axis)
     segment.pos[static_cast<std::size_t>(axis)] = {position(axis, species).data()};
+  const ParticleColumns<Real>& columns = species_of(*state_, species).columns;
+  columns.show_in(segment, view.dimensions);
   view.segments = {segment};
-  species_of(*state_, species).columns.show_in(view);
+  view.uniform_mass = columns.uniform_mass();
   return view;
 }
 

@@ -54,8 +54,8 @@ template <class Real>
 Redistribution redistribution_of(const Context& context, const Distribution<Real>& particles,
                                  Index first, Index num);
 
-/// What all ranks agree on before columns travel: which there are, and in which precision they lose
-/// nothing.
+/// Columns of one species or several, over all ranks: which there are, and in which precision they
+/// lose nothing.
 struct ColumnTraits {
   bool has_velocity = false;
   bool has_double_velocity = false;
@@ -71,6 +71,10 @@ struct ColumnTraits {
   std::uint8_t min_type = 255;
   std::uint8_t max_type = 0;
 
+  void add(const ColumnTraits& other);
+
+  /// What only some particles have is no column: others would seem to have a velocity of 0.
+  bool all_have_velocity() const { return has_velocity && !lacks_velocity; }
   bool has_one_type() const { return !has_types && min_type >= max_type; }
   bool some_lack_mass() const { return min_uniform_mass <= max_uniform_mass; }
   bool has_one_mass() const { return !has_mass && min_uniform_mass >= max_uniform_mass; }
@@ -78,14 +82,10 @@ struct ColumnTraits {
   bool needs_double_mass() const { return has_double_mass || some_lack_mass(); }
 };
 
-/// Of all species on all ranks. Collective.
+/// Of each species. Collective.
 template <class Real>
-ColumnTraits agree_on_columns(const Context& context, const std::vector<Particles<Real>>& species);
-
-/// By species: whether particles of some rank have no velocity, or not on all axes. Collective.
-template <class Real>
-std::vector<bool> lack_velocities(const Context& context,
-                                  const std::vector<Particles<Real>>& species);
+std::vector<ColumnTraits> agree_on_columns(const Context& context,
+                                           const std::vector<Particles<Real>>& species);
 
 /// Owns the columns of one species.
 template <class Real>
@@ -96,8 +96,12 @@ class ParticleColumns {
   ParticleColumns(const Context& context, const Particles<Real>& particles,
                   const ColumnTraits& traits, const Redistribution& to_domain);
 
-  /// Sets what is known of the particles, of which the segment has the positions.
-  void show_in(Particles<Real>& particles) const;
+  /// Sets what is known of the particles, of which the segment has the positions. One mass of all
+  /// is left out.
+  void show_in(ParticleSegment<Real>& segment, int dimensions) const;
+  double uniform_mass() const { return uniform_mass_; }
+  /// That as a column, which species with other masses can stand beside.
+  RealColumn one_mass() const { return {one_mass_.data(), 0}; }
   /// Of the finite ones on this rank; 0 if there are none.
   double max_mass() const { return max_mass_; }
   double max_velocity() const { return max_velocity_; }
@@ -107,7 +111,7 @@ class ParticleColumns {
   double max_mass_ = 1;
   double max_velocity_ = 0;
   Buffer<float> velocity_float_, mass_float_;
-  Buffer<double> velocity_, mass_;
+  Buffer<double> velocity_, mass_, one_mass_;
   Buffer<std::uint8_t> type_;
 };
 

@@ -214,40 +214,37 @@ void add_columns(DomainState<Real>& state, const std::vector<Particles<Real>>& s
     validate(species[s].num() == num,
              "columns of {} particles are given, the domain has {} of them", species[s].num(), num);
   }
-  const ColumnTraits traits = agree_on_columns(state.context, species);
-  const std::vector<bool> lacking = lack_velocities(state.context, species);
+  const std::vector<ColumnTraits> traits = agree_on_columns(state.context, species);
   const PhaseTimer timer(state.context, "columns");
   std::vector<ParticleColumns<Real>> columns;
+  ColumnTraits of_all;
   for (std::size_t s = 0; s < species.size(); ++s) {
-    ColumnTraits own = traits;
-    // What only some particles have is no column: others would seem to have a velocity of 0.
-    if (lacking[s]) own.has_velocity = own.has_double_velocity = false;
-    columns.emplace_back(state.context, species[s], own, state.species[s].particles.redistribution);
+    columns.emplace_back(state.context, species[s], traits[s],
+                         state.species[s].particles.redistribution);
+    of_all.add(traits[s]);
   }
   // Nothing fails from here on: a call that failed has changed nothing.
   for (std::size_t s = 0; s < species.size(); ++s) state.species[s].columns = std::move(columns[s]);
-  state.has_velocities = traits.has_velocity && !traits.lacks_velocity;
+  state.has_velocities = of_all.all_have_velocity();
   state.only_mass.reset();
   state.only_type.reset();
-  if (traits.has_one_mass() && traits.some_lack_mass()) state.only_mass = traits.max_uniform_mass;
-  if (traits.has_one_type()) state.only_type = traits.min_type;
+  if (of_all.has_one_mass() && of_all.some_lack_mass()) state.only_mass = of_all.max_uniform_mass;
+  if (of_all.has_one_type()) state.only_type = of_all.min_type;
 }
 
 template <class Real>
 Particles<Real> stored_particles(const DomainState<Real>& state) {
   Particles<Real> all;
   all.dimensions = state.box.dimensions;
+  all.uniform_mass = state.only_mass.value_or(1);
   for (const DomainSpecies<Real>& species : state.species) {
-    Particles<Real> one;
-    one.dimensions = all.dimensions;
     ParticleSegment<Real> segment;
     segment.num = species.particles.num();
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(all.dimensions); ++axis)
       segment.pos[axis] = {species.particles.sorted.pos[axis].data()};
-    one.segments = {segment};
-    species.columns.show_in(one);
-    all.segments.push_back(one.segments.front());
-    all.uniform_mass = one.uniform_mass;
+    species.columns.show_in(segment, all.dimensions);
+    if (!segment.mass && !state.only_mass) segment.mass = species.columns.one_mass();
+    all.segments.push_back(segment);
   }
   return all;
 }

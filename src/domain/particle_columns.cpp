@@ -72,34 +72,39 @@ ColumnTraits traits_of(const Exec& exec, const Particles<Real>& particles,
   return traits;
 }
 
-void add(ColumnTraits& all, const ColumnTraits& other) {
-  all.has_velocity |= other.has_velocity;
-  all.has_double_velocity |= other.has_double_velocity;
-  all.lacks_velocity |= other.lacks_velocity;
-  all.has_mass |= other.has_mass;
-  all.has_double_mass |= other.has_double_mass;
-  all.has_types |= other.has_types;
-  all.min_type = std::min(all.min_type, other.min_type);
-  all.max_type = std::max(all.max_type, other.max_type);
-  all.min_uniform_mass = std::min(all.min_uniform_mass, other.min_uniform_mass);
-  all.max_uniform_mass = std::max(all.max_uniform_mass, other.max_uniform_mass);
+/// The only segment with particles, or null.
+template <class Real>
+const ParticleSegment<Real>* only_segment(const Particles<Real>& particles) {
+  const ParticleSegment<Real>* only = nullptr;
+  for (const ParticleSegment<Real>& segment : particles.segments) {
+    if (segment.num == 0) continue;
+    if (only != nullptr) return nullptr;
+    only = &segment;
+  }
+  return only;
+}
+
+/// A column as it lies, if it is one of T; or no data. Elements at distance 0 would be elements
+/// without gaps.
+template <class T>
+ColumnView view_of(const RealColumn& column, Index num) {
+  if (!column || column.is_one_number() || column.is_double() != std::is_same_v<T, double>)
+    return {};
+  return {column.data(), num, static_cast<Index>(sizeof(T)), column.stride_bytes()};
 }
 
 /// Rows of velocities that lie as (num, dimensions) in one array of T; or no data.
 template <class T, class Real>
-ColumnView interleaved_velocities(const Particles<Real>& particles) {
-  if (particles.segments.size() != 1) return {};
-  const ParticleSegment<Real>& segment = particles.segments.front();
-  const RealColumn& first = segment.velocity.front();
-  // Rows at distance 0 would be rows without gaps.
-  if (!first || first.is_one_number() || first.is_double() != std::is_same_v<T, double>) return {};
-  for (int axis = 1; axis < particles.dimensions; ++axis) {
+ColumnView velocity_rows(const ParticleSegment<Real>& segment, int dimensions) {
+  ColumnView rows = view_of<T>(segment.velocity.front(), segment.num);
+  if (rows.data == nullptr) return {};
+  for (int axis = 1; axis < dimensions; ++axis) {
     const RealColumn& column = segment.velocity[static_cast<std::size_t>(axis)];
-    const bool follows = column.data() == static_cast<const T*>(first.data()) + axis;
-    if (!follows || column.stride_bytes() != first.stride_bytes()) return {};
+    const bool follows = column.data() == static_cast<const T*>(rows.data) + axis;
+    if (!follows || column.stride_bytes() != rows.stride_bytes) return {};
   }
-  return {first.data(), segment.num, particles.dimensions * static_cast<Index>(sizeof(T)),
-          first.stride_bytes()};
+  rows.element_size *= dimensions;
+  return rows;
 }
 
 /// The columns of one rank's particles, which go to the domain one by one.
@@ -111,18 +116,37 @@ class ColumnSource {
       : context_(context),
         particles_(particles),
         from_(context.exec, particles, false),
+        only_(only_segment(particles)),
         to_domain_(to_domain) {}
 
   template <class T>
   Buffer<T> velocities(Span<T> kernels::PackedColumns<Real>::*column) const {
-    const ColumnView rows = interleaved_velocities<T>(particles_);
-    if (rows.data == nullptr) return column_of(column, particles_.dimensions);
-    return forwarded<T>({rows}, particles_.dimensions);
+    const int dimensions = particles_.dimensions;
+    return only_ != nullptr ? as_it_lies(velocity_rows<T>(*only_, dimensions), column, dimensions)
+                            : packed(column, dimensions);
+  }
+  template <class T>
+  Buffer<T> masses(Span<T> kernels::PackedColumns<Real>::*column) const {
+    return only_ != nullptr ? as_it_lies(view_of<T>(only_->mass, only_->num), column)
+                            : packed(column);
+  }
+  Buffer<std::uint8_t> types() const {
+    const auto column = &kernels::PackedColumns<Real>::type;
+    if (only_ == nullptr || only_->type.stride_bytes == 0) return packed(column);
+    return as_it_lies<std::uint8_t>({only_->type.data, only_->num, 1, only_->type.stride_bytes},
+                                    column);
   }
 
-  /// One of the columns, whose rows have `width` elements.
+ private:
+  /// Rows of `width` elements; without data, those of the column.
   template <class T>
-  Buffer<T> column_of(Span<T> kernels::PackedColumns<Real>::*column, Index width = 1) const {
+  Buffer<T> as_it_lies(const ColumnView& rows, Span<T> kernels::PackedColumns<Real>::*column,
+                       Index width = 1) const {
+    return rows.data != nullptr ? forwarded<T>({rows}, width) : packed(column, width);
+  }
+
+  template <class T>
+  Buffer<T> packed(Span<T> kernels::PackedColumns<Real>::*column, Index width = 1) const {
     const Span<const LocalIndex> sent = to_domain_.sent();
     Buffer<T> packed(context_.exec, sent.size() * width, "columns of particles");
     kernels::PackedColumns<Real> to;
@@ -134,7 +158,6 @@ class ColumnSource {
     return forwarded<T>({rows, nullptr, true}, width);
   }
 
- private:
   template <class T>
   Buffer<T> forwarded(Redistribution::Move move, Index width) const {
     Buffer<T> received(context_.exec, to_domain_.num_received() * width, "columns of particles");
@@ -146,33 +169,38 @@ class ColumnSource {
   const Context& context_;
   const Particles<Real>& particles_;
   const SegmentTable<Real> from_;
+  const ParticleSegment<Real>* only_;  ///< with all particles of this rank, or null
   const Redistribution& to_domain_;
 };
 
 }  // namespace
 
-template <class Real>
-ColumnTraits agree_on_columns(const Context& context, const std::vector<Particles<Real>>& species) {
-  ColumnTraits mine;
-  for (const Particles<Real>& particles : species) {
-    for (const ParticleSegment<Real>& segment : particles.segments)
-      add(mine, traits_of(context.exec, particles, segment));
-  }
-  ColumnTraits all;
-  for (const ColumnTraits& of_rank : context.comm.all_gather(mine)) add(all, of_rank);
-  return all;
+void ColumnTraits::add(const ColumnTraits& other) {
+  has_velocity |= other.has_velocity;
+  has_double_velocity |= other.has_double_velocity;
+  lacks_velocity |= other.lacks_velocity;
+  has_mass |= other.has_mass;
+  has_double_mass |= other.has_double_mass;
+  has_types |= other.has_types;
+  min_type = std::min(min_type, other.min_type);
+  max_type = std::max(max_type, other.max_type);
+  min_uniform_mass = std::min(min_uniform_mass, other.min_uniform_mass);
+  max_uniform_mass = std::max(max_uniform_mass, other.max_uniform_mass);
 }
 
 template <class Real>
-std::vector<bool> lack_velocities(const Context& context,
-                                  const std::vector<Particles<Real>>& species) {
-  std::vector<Index> num_lacking(species.size());
-  for (std::size_t s = 0; s < species.size(); ++s) {
-    for (const ParticleSegment<Real>& segment : species[s].segments)
-      num_lacking[s] += lacks_velocity(species[s], segment) ? 1 : 0;
+std::vector<ColumnTraits> agree_on_columns(const Context& context,
+                                           const std::vector<Particles<Real>>& species) {
+  std::vector<ColumnTraits> all;
+  for (const Particles<Real>& particles : species) {
+    ColumnTraits mine;
+    for (const ParticleSegment<Real>& segment : particles.segments)
+      mine.add(traits_of(context.exec, particles, segment));
+    ColumnTraits of_ranks;
+    for (const ColumnTraits& of_rank : context.comm.all_gather(mine)) of_ranks.add(of_rank);
+    all.push_back(of_ranks);
   }
-  context.comm.sum_in_place(num_lacking);
-  return {num_lacking.begin(), num_lacking.end()};
+  return all;
 }
 
 template <class Real>
@@ -181,42 +209,41 @@ ParticleColumns<Real>::ParticleColumns(const Context& context, const Particles<R
                                        const Redistribution& to_domain) {
   using Columns = kernels::PackedColumns<Real>;
   const ColumnSource<Real> source(context, particles, to_domain);
-  if (traits.has_double_velocity) {
+  if (traits.all_have_velocity() && traits.has_double_velocity) {
     velocity_ = source.velocities(&Columns::velocity);
-  } else if (traits.has_velocity) {
+  } else if (traits.all_have_velocity()) {
     velocity_float_ = source.velocities(&Columns::velocity_float);
   }
   if (traits.has_one_mass()) {
     if (traits.some_lack_mass()) uniform_mass_ = traits.max_uniform_mass;
+    one_mass_ = to_exec(context.exec, Span<const double>(&uniform_mass_, 1), "mass of all");
   } else if (traits.needs_double_mass()) {
-    mass_ = source.column_of(&Columns::mass);
+    mass_ = source.masses(&Columns::mass);
   } else {
-    mass_float_ = source.column_of(&Columns::mass_float);
+    mass_float_ = source.masses(&Columns::mass_float);
   }
   if (traits.has_one_type()) {
     const std::uint8_t type = traits.min_type;
-    type_ = to_exec(context.exec, Span<const std::uint8_t>(&type, 1), "type of all particles");
+    type_ = to_exec(context.exec, Span<const std::uint8_t>(&type, 1), "type of all");
   } else {
-    type_ = source.column_of(&Columns::type);
+    type_ = source.types();
   }
   const auto largest = [&](const auto& column) {
     return static_cast<double>(kernels::on(
         context.exec, [&](const auto& e) { return kernels::max_magnitude(e, column.span()); }));
   };
   max_velocity_ = std::max(largest(velocity_), largest(velocity_float_));
-  max_mass_ =
-      traits.has_one_mass() ? uniform_mass_ : std::max(largest(mass_), largest(mass_float_));
+  max_mass_ = std::max(largest(mass_), largest(mass_float_));
+  if (traits.has_one_mass() && traits.some_lack_mass()) max_mass_ = uniform_mass_;
 }
 
 template <class Real>
-void ParticleColumns<Real>::show_in(Particles<Real>& particles) const {
-  particles.uniform_mass = uniform_mass_;
-  ParticleSegment<Real>& segment = particles.segments.front();
+void ParticleColumns<Real>::show_in(ParticleSegment<Real>& segment, int dimensions) const {
   const auto show_velocity = [&](const auto& rows) {
     if (rows.empty()) return;
-    for (int axis = 0; axis < particles.dimensions; ++axis) {
-      segment.velocity[static_cast<std::size_t>(axis)] = RealColumn(
-          rows.data() + axis, particles.dimensions * static_cast<Index>(sizeof(rows.data()[0])));
+    for (int axis = 0; axis < dimensions; ++axis) {
+      segment.velocity[static_cast<std::size_t>(axis)] =
+          RealColumn(rows.data() + axis, dimensions * static_cast<Index>(sizeof(rows.data()[0])));
     }
   };
   show_velocity(velocity_);
@@ -227,8 +254,6 @@ void ParticleColumns<Real>::show_in(Particles<Real>& particles) const {
 }
 
 ZHALO_FOR_REALS(agree_on_columns);
-template std::vector<bool> lack_velocities(const Context&, const std::vector<Particles<float>>&);
-template std::vector<bool> lack_velocities(const Context&, const std::vector<Particles<double>>&);
 template class ParticleColumns<float>;
 template class ParticleColumns<double>;
 

@@ -33,7 +33,8 @@ template <class Real>
 std::optional<kernels::EqualMasses> equal_masses_of(const Context& context,
                                                     const Particles<Real>& particles) {
   context.comm.together([&] { SegmentTable<Real>(context.exec, particles, false); });  // validates
-  const ColumnTraits traits = agree_on_columns(context, std::vector<Particles<Real>>{particles});
+  const ColumnTraits traits =
+      agree_on_columns(context, std::vector<Particles<Real>>{particles}).front();
   if (!traits.has_one_mass()) return std::nullopt;
   // Without any particles there is no mass.
   if (!traits.some_lack_mass()) return kernels::EqualMasses{particles.uniform_mass};

@@ -87,6 +87,74 @@ TEST_CASE("columns in the caller's order come into group order") {
   }
 }
 
+/// Columns of two species on this rank: the first has one mass and one type, the second others.
+/// Both can be given in two ways.
+struct SpeciesColumns {
+  std::vector<float> mass, velocity;
+  std::vector<double> double_mass, double_velocity, threes, halves;
+  std::vector<std::uint8_t> type, ones;
+
+  SpeciesColumns(Share linked, Share others) {
+    for (Index i = others.first; i < others.first + others.count; ++i) {
+      mass.push_back(1 + static_cast<float>(i % 4));
+      type.push_back(i % 2 == 0 ? 0 : 2);
+      velocity.insert(velocity.end(), {0.25F * static_cast<float>(i % 8), 1, -2});
+    }
+    double_mass.assign(mass.begin(), mass.end());
+    double_velocity.assign(velocity.begin(), velocity.end());
+    threes.assign(static_cast<std::size_t>(linked.count + 1), 3);
+    halves.assign(static_cast<std::size_t>(3 * linked.count + 1), 0.5);
+    ones.assign(threes.size(), 1);
+  }
+
+  void show(std::vector<Particles<double>>& species, bool all_by_columns) const {
+    ParticleSegment<double>&first = species[0].segments[0], &second = species[1].segments[0];
+    species[0].uniform_mass = 3;
+    first.type = {ones.data(), all_by_columns ? 1 : 0};
+    first.set_interleaved_velocity(halves.data());
+    second.type = {type.data(), 1};
+    second.mass = mass.data();
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      second.velocity[axis] = {velocity.data() + axis, 3 * sizeof(float)};
+    if (!all_by_columns) return;
+    first.mass = threes.data();
+    second.mass = double_mass.data();
+    second.set_interleaved_velocity(double_velocity.data());
+  }
+};
+
+TEST_CASE("species may have their columns in different ways: the catalogue is the same") {
+  const Context context = host_context();
+  const PointSet points = make_point_set(240, 500, 30, Box::periodic_cube(1));
+  const Share linked_here = share_in_way(240, 1, context.comm);
+  const Share others_here = share_in_way(500, 3, context.comm);
+  const Placed<double> linked(points.linked, linked_here, 3);
+  const Placed<double> others(points.others, others_here, 3);
+  const SpeciesColumns columns(linked_here, others_here);
+  std::vector<std::uint64_t> checksums;
+  for (const bool all_by_columns : {false, true}) {
+    std::vector<Particles<double>> species(2);
+    species[0].segments = {
+        ParticleSegment<double>::interleaved(linked.pos.data(), linked_here.count)};
+    species[1].segments = {
+        ParticleSegment<double>::interleaved(others.pos.data(), others_here.count)};
+    columns.show(species, all_by_columns);
+    const Domain<double> domain(context, species, Box::periodic_cube(1));
+    CHECK(bool{domain.particles(0).segments[0].mass} == all_by_columns);
+    const std::vector<Index> one(static_cast<std::size_t>(domain.num(0)), 7);
+    const std::vector<Index> too(static_cast<std::size_t>(domain.num(1)), 7);
+    const Catalogue found =
+        make_catalogue(domain, {Span<const Index>(one), Span<const Index>(too)}, {.num_types = 3});
+    checksums.push_back(found.checksum);
+    REQUIRE(found.num_groups_total == 1);
+    CHECK(found.has_velocities);
+    if (found.length.empty()) continue;
+    CHECK(found.length_by_type == std::vector<Index>{250, 240, 250});
+    CHECK(found.mass_by_type == std::vector<double>{500, 720, 750});
+  }
+  CHECK(checksums[0] == checksums[1]);
+}
+
 TEST_CASE("two species that lie far apart in an open box") {
   const Context context = host_context();
   const bool first = context.comm.rank() == 0;
