@@ -33,7 +33,10 @@ void take_labels(const E& exec, Span<const Index> neighbour, Span<const Index> c
 // ---------------------------------------------------------------- groups of one rank
 //
 // The roots here are indices of this rank's particles, one for each group or for what this rank has
-// of it. As Index they may be no_group: the particle belongs to none. T is Index or LocalIndex.
+// of it; or no_root: the particle belongs to none. T is Index or LocalIndex.
+
+template <class T>
+inline constexpr T no_root = static_cast<T>(no_group);
 
 /// counts[root] = members of the root's group; 0 where no root is. With marks (1 or 0 for each
 /// particle; else empty), the marked members.
@@ -85,6 +88,26 @@ Buffer<LocalIndex> select_members(const E& exec, Span<const Index> group_of, Ind
 template <class E>
 void make_member_keys(const E& exec, Span<const Index> group_of, Span<const LocalIndex> members,
                       Span<const Index> first_of_species, Span<std::uint64_t> keys);
+
+/// The neighbours of particles: negative where there is none; and the ranks that they are on, none
+/// if there is only one rank.
+struct NeighboursOnRanks {
+  Span<const Index> neighbour;
+  Span<const LocalIndex> rank_of;
+  LocalIndex own_rank = 0;
+
+  ZHALO_HD bool is_here(Index i) const {
+    return neighbour[i] >= 0 && (rank_of.empty() || rank_of[i] == own_rank);
+  }
+};
+
+/// root[i] = root_of_neighbour[i] if the neighbour is on this rank, else no_root; and the others
+/// that have a neighbour.
+template <class E>
+void take_roots(const E& exec, const NeighboursOnRanks& neighbours,
+                Span<const LocalIndex> root_of_neighbour, Span<LocalIndex> root);
+template <class E>
+Buffer<LocalIndex> select_elsewhere(const E& exec, const NeighboursOnRanks& neighbours);
 
 // ---------------------------------------------------------------- groups over ranks
 //
@@ -193,6 +216,17 @@ void finish_spreads(const E& exec, const HaloFrame& halo, Span<const Spreads> su
                     Span<const HaloReference> about, Span<HaloProperties> properties);
 
 // ---------------------------------------------------------------- members
+
+/// Where the particles of each species come from, on one rank: their indices in the caller's order,
+/// by species; and the index of each species' first particle in both orders.
+struct OriginsOfSpecies {
+  Span<const Span<const LocalIndex>> origin;
+  Span<const Index> first;
+};
+/// to[m] = global index of members[m].
+template <class E>
+void find_origins_of_members(const E& exec, const OriginsOfSpecies& origins,
+                             Span<const LocalIndex> members, Span<Index> to);
 
 /// to[i] = from[i] + by.
 template <class E>

@@ -130,16 +130,10 @@ class Species {
   std::vector<Piece> pieces_;
 };
 
-/// What make_catalogue needs, and what was met on the way.
+/// What make_catalogue needs.
 struct Grouped {
   FofResult linked;
-  std::optional<Buffer<Index>> attached;  ///< labels of the second species
-
-  template <class Real>
-  Catalogue catalogue(const Domain<Real>& domain, const CatalogueOptions& options) const {
-    if (!attached) return make_catalogue(domain, linked, options);
-    return make_catalogue(domain, {linked.label.span(), attached->span()}, options);
-  }
+  std::vector<AttachResult> attached;  ///< the second species, if there is one
 };
 
 /// Links the particles of the linked types and attaches those of the others. Collective.
@@ -148,9 +142,8 @@ Grouped link_and_attach(const Domain<Real>& domain, const Plan& plan) {
   Grouped grouped;
   grouped.linked = friends_of_friends(domain, {.linking_length = plan.linking.length});
   if (plan.attach.types.empty()) return grouped;
-  grouped.linked.parts = {};
   const double radius = plan.attach.radius * plan.linking.length;
-  grouped.attached = attach_particles(domain, grouped.linked.label.span(), radius).label;
+  grouped.attached.push_back(attach_particles(domain, grouped.linked, radius));
   return grouped;
 }
 
@@ -309,7 +302,8 @@ Result find_groups_of(const Context& context, const io::Snapshot& snapshot, cons
   domain.add_columns(species.columns());
   loaded.float_columns.clear();
   loaded.double_columns.clear();
-  const Catalogue catalogue = grouped.catalogue(domain, catalogue_options(plan));
+  const Catalogue catalogue =
+      make_catalogue(domain, grouped.linked, grouped.attached, catalogue_options(plan));
   grouped = {};
   write<Real>(context, {loaded, species, domain, catalogue}, plan, files);
 

@@ -1,5 +1,4 @@
 #include "src/c/handles.hpp"
-#include "zhalo/catalogue/attach.hpp"
 
 namespace zhalo::c {
 namespace {
@@ -8,21 +7,18 @@ namespace {
 const Buffer<Index>& labels_of(const zhalo_groups& groups, int species) {
   validate_species(groups.domain, species);
   if (species == 0) return groups.linked.label;
-  const auto& labels = groups.attached[static_cast<std::size_t>(species - 1)];
-  validate(labels.has_value(),
+  const auto which = static_cast<std::size_t>(species - 1);
+  validate(groups.is_attached[which],
            "species {} is in no groups; attach it first, by zhalo_attach_species", species);
-  return *labels;
+  return groups.attached[which].label;
 }
 
-/// The labels of one species: those of its particles' nearest neighbours among species 0.
-Buffer<Index> attached(const zhalo_groups& groups, int species, double radius) {
+AttachResult attached(const zhalo_groups& groups, int species, double radius) {
   validate_species(groups.domain, species);
   validate(species > 0, "species 0 has the groups; attach another species to them");
-  const auto attach = [&](const auto& particles) {
-    const KnnSpecies to{.queries = species, .targets = 0};
-    return attach_particles(particles, labels_of(groups, 0).span(), radius, to).label;
-  };
-  return call_with(groups.domain, attach);
+  return call_with(groups.domain, [&](const auto& particles) {
+    return attach_particles(particles, groups.linked, radius, species);
+  });
 }
 
 CatalogueOptions catalogue_options(const zhalo_catalogue_options& given) {
@@ -37,25 +33,6 @@ CatalogueOptions catalogue_options(const zhalo_catalogue_options& given) {
   return options;
 }
 
-/// Particles of a species that is not attached are in no group.
-template <class Real>
-Catalogue catalogue_of(const Domain<Real>& particles, const zhalo_groups& groups,
-                       const CatalogueOptions& options) {
-  if (groups.attached.empty()) return make_catalogue(particles, groups.linked, options);
-  std::vector<Buffer<Index>> missing;
-  std::vector<Span<const Index>> labels{groups.linked.label.span()};
-  for (const auto& known : groups.attached) {
-    if (!known) {
-      const auto num = static_cast<std::size_t>(particles.num(static_cast<int>(labels.size())));
-      const std::vector<Index> none(num, no_group);
-      missing.push_back(
-          to_exec(particles.context().exec, Span<const Index>(none), "labels of no group"));
-    }
-    labels.push_back(known ? known->span() : Span<const Index>(missing.back().span()));
-  }
-  return make_catalogue(particles, labels, options);
-}
-
 }  // namespace
 
 extern "C" {
@@ -66,10 +43,10 @@ int zhalo_find_groups(const zhalo_domain* domain, double linking_length, zhalo_g
     const zhalo_domain& among = at(domain, "domain");
     make_handle(among.context, groups, [&] {
       const auto find = [&](const auto& particles) {
-        zhalo_groups found{among, {}, {}};
+        zhalo_groups found{among, {}, {}, {}};
         found.linked = friends_of_friends(particles, {.linking_length = linking_length});
         found.attached.resize(static_cast<std::size_t>(particles.num_species() - 1));
-        if (!found.attached.empty()) found.linked.parts = {};  // of one species only
+        found.is_attached.resize(found.attached.size());
         return found;
       };
       return call_with(among, find);
@@ -80,9 +57,11 @@ int zhalo_find_groups(const zhalo_domain* domain, double linking_length, zhalo_g
 int zhalo_attach_species(zhalo_groups* groups, int species, double radius) {
   return status_of([&] {
     zhalo_groups& to = at(groups, "groups");
-    Buffer<Index> labels =
+    AttachResult result =
         together(to.domain.context->comm, [&] { return attached(to, species, radius); });
-    to.attached[static_cast<std::size_t>(species - 1)] = std::move(labels);
+    const auto which = static_cast<std::size_t>(species - 1);
+    to.attached[which] = std::move(result);
+    to.is_attached[which] = true;
   });
 }
 
@@ -106,7 +85,10 @@ int zhalo_make_catalogue(const zhalo_groups* groups, const zhalo_catalogue_optio
     const zhalo_groups& of = at(groups, "groups");
     make_handle(of.domain.context, catalogue, [&] {
       const CatalogueOptions chosen = catalogue_options(options_or_default(options));
-      const auto make = [&](const auto& particles) { return catalogue_of(particles, of, chosen); };
+      // Particles of a species that is not attached are in no group.
+      const auto make = [&](const auto& particles) {
+        return make_catalogue(particles, of.linked, of.attached, chosen);
+      };
       return zhalo_catalogue{of.domain, call_with(of.domain, make)};
     });
   });

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <variant>
 #include <vector>
 
 #include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
+#include "zhalo/catalogue/attach.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/comm/context.hpp"
 #include "zhalo/domain/domain.hpp"
@@ -29,8 +29,9 @@ struct zhalo_domain {
 struct zhalo_groups {
   zhalo_domain domain;
   zhalo::FofResult linked;  ///< of species 0
-  /// Labels of species 1 and of those after it; none: not attached.
-  std::vector<std::optional<zhalo::Buffer<zhalo::Index>>> attached;
+  /// Of species 1 and of those after it.
+  std::vector<zhalo::AttachResult> attached;
+  std::vector<bool> is_attached;
 };
 
 struct zhalo_catalogue {

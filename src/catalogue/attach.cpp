@@ -1,7 +1,11 @@
 #include "zhalo/catalogue/attach.hpp"
 
+#include <unordered_map>
+#include <vector>
+
 #include "kernels/catalogue.hpp"
 #include "kernels/on.hpp"
+#include "kernels/particles.hpp"
 #include "src/core/validate.hpp"
 #include "zhalo/knn/knn.hpp"
 
@@ -9,10 +13,18 @@ namespace zhalo {
 
 namespace {
 
-/// `find` gives the nearest linked particle of each, with its label, for these options.
+/// One species on this rank: the labels of its particles, and the index of its first one among
+/// those of all species.
+struct LabelledSpecies {
+  Span<const Index> label;
+  Index first;
+};
+
+/// `find` gives the nearest linked particle of each, with its label and more columns, for these
+/// options.
 template <class Find>
-AttachResult attach(const Context& context, Span<const Index> label, double radius,
-                    const Find& find) {
+auto find_nearest(const Context& context, Span<const Index> label,
+                  const std::vector<ColumnView>& more_columns, double radius, const Find& find) {
   validate(radius >= 0,
            "the radius within which particles are attached is {} (must not be negative)", radius);
   validate_memory(context.exec, label, "labels");
@@ -22,8 +34,12 @@ AttachResult attach(const Context& context, Span<const Index> label, double radi
   KnnOutput wanted;
   wanted.distances = false;
   wanted.columns = {column_view(label)};
-  const auto found = find(nearest, wanted);
+  wanted.columns.insert(wanted.columns.end(), more_columns.begin(), more_columns.end());
+  return find(nearest, wanted);
+}
 
+template <class Real>
+AttachResult result_of(const Context& context, const KnnResult<Real>& found) {
   AttachResult result;
   result.num_wrapped = found.statistics.num_wrapped;
   result.label = Buffer<Index>(context.exec, found.num_rows, "labels of attached particles");
@@ -33,6 +49,87 @@ AttachResult attach(const Context& context, Span<const Index> label, double radi
   });
   synchronise(context.exec);
   return result;
+}
+
+/// Columns of the neighbours are labels, roots, and on several ranks their ranks.
+template <class Real>
+kernels::NeighboursOnRanks neighbours_of(const Context& context, const KnnResult<Real>& found) {
+  kernels::NeighboursOnRanks neighbours{
+      found.index.span(), {}, static_cast<LocalIndex>(context.comm.rank())};
+  if (context.comm.size() > 1) neighbours.rank_of = found.template column<LocalIndex>(2);
+  return neighbours;
+}
+
+/// Elements of a column, by their indices, on the host.
+template <class T>
+std::vector<T> chosen(const Exec& exec, Span<const T> column, const Buffer<LocalIndex>& at) {
+  Buffer<T> elements(exec, at.size(), "chosen elements");
+  kernels::on(exec, [&](const auto& e) {
+    kernels::gather(e, column_view(column), at.span(), elements.data());
+  });
+  return to_host(exec, elements);
+}
+
+/// Tells ranks which of their roots others have met; returns those that this rank is told.
+/// Collective.
+std::vector<LocalIndex> tell_roots(const Communicator& comm, const std::vector<LocalIndex>& ranks,
+                                   const std::vector<LocalIndex>& roots) {
+  std::vector<std::vector<LocalIndex>> of_ranks(static_cast<std::size_t>(comm.size()));
+  for (std::size_t i = 0; i < ranks.size(); ++i) of_ranks[ranks[i]].push_back(roots[i]);
+  std::vector<Index> counts;
+  std::vector<LocalIndex> sent;
+  for (const std::vector<LocalIndex>& of_rank : of_ranks) {
+    counts.push_back(std::ssize(of_rank));
+    sent.insert(sent.end(), of_rank.begin(), of_rank.end());
+  }
+  const ExchangePlan plan = comm.plan_exchange(counts);
+  std::vector<LocalIndex> received(static_cast<std::size_t>(plan.num_received()));
+  comm.exchange(host_exec(1), plan, Span<const LocalIndex>(sent), Span<LocalIndex>(received));
+  return received;
+}
+
+/// Particles with a neighbour on another rank are in a part of their own for each label. There the
+/// neighbour's part may then have members on this rank. Collective.
+template <class Real>
+void add_parts_elsewhere(const Context& context, const KnnResult<Real>& found,
+                         const LabelledSpecies& of, LinkedParts& parts) {
+  const Exec& exec = context.exec;
+  const Buffer<LocalIndex> at = kernels::on(exec, [&](const auto& e) {
+    return kernels::select_elsewhere(e, neighbours_of(context, found));
+  });
+  const std::vector<LocalIndex> indices = to_host(exec, at);
+  const std::vector<Index> labels = chosen(exec, of.label, at);
+  std::unordered_map<Index, LocalIndex> root_of_label;
+  std::vector<LocalIndex> own_roots;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const auto root = static_cast<LocalIndex>(of.first + indices[i]);
+    const auto [known, is_new] = root_of_label.try_emplace(labels[i], root);
+    if (is_new) parts.crossing.push_back(root);
+    own_roots.push_back(known->second);
+  }
+  const auto roots = to_exec(exec, Span<const LocalIndex>(own_roots), "parts of groups");
+  kernels::on(exec, [&](const auto& e) {
+    kernels::scatter(e, column_view(roots), at.span(), parts.root.data());
+  });
+  const auto others =
+      tell_roots(context.comm, chosen(exec, found.template column<LocalIndex>(2), at),
+                 chosen(exec, found.template column<LocalIndex>(1), at));
+  parts.crossing.insert(parts.crossing.end(), others.begin(), others.end());
+  synchronise(exec);
+}
+
+template <class Real>
+LinkedParts parts_of(const Context& context, const KnnResult<Real>& found,
+                     const LabelledSpecies& of) {
+  LinkedParts parts;
+  parts.root = Buffer<LocalIndex>(context.exec, of.label.size(), "parts of groups");
+  kernels::on(context.exec, [&](const auto& e) {
+    kernels::take_roots(e, neighbours_of(context, found), found.template column<LocalIndex>(1),
+                        parts.root.span());
+  });
+  if (context.comm.size() > 1) add_parts_elsewhere(context, found, of, parts);
+  synchronise(context.exec);
+  return parts;
 }
 
 void validate_labels(Span<const Index> label, Index num_linked) {
@@ -47,10 +144,10 @@ AttachResult attach_particles(const Context& context, const LabelledParticles<Re
                               const Particles<Real>& others, const Box& box, double radius) {
   return together(context.comm, [&] {
     validate_labels(linked.label, linked.particles.num());
-    return attach(context, linked.label, radius,
-                  [&](const KnnOptions& nearest, const auto& wanted) {
-                    return knn(context, Queries{others, linked.particles}, box, nearest, wanted);
-                  });
+    const auto find = [&](const KnnOptions& nearest, const KnnOutput& wanted) {
+      return knn(context, Queries{others, linked.particles}, box, nearest, wanted);
+    };
+    return result_of(context, find_nearest(context, linked.label, {}, radius, find));
   });
 }
 
@@ -59,10 +156,42 @@ AttachResult attach_particles(const Domain<Real>& domain, Span<const Index> labe
                               const KnnSpecies& species) {
   return together(domain.context().comm, [&] {
     validate_labels(label, domain.num(species.targets));
-    return attach(domain.context(), label, radius,
-                  [&](const KnnOptions& nearest, const KnnOutput& wanted) {
-                    return knn(domain, nearest, wanted, species);
-                  });
+    const auto find = [&](const KnnOptions& nearest, const KnnOutput& wanted) {
+      return knn(domain, nearest, wanted, species);
+    };
+    return result_of(domain.context(), find_nearest(domain.context(), label, {}, radius, find));
+  });
+}
+
+template <class Real>
+AttachResult attach_particles(const Domain<Real>& domain, const FofResult& groups, double radius,
+                              int species) {
+  const Context& context = domain.context();
+  return together(context.comm, [&] {
+    validate_labels(groups.label.span(), domain.num(0));
+    validate(species > 0,
+             "species {} is to be attached to the groups of species 0; name another one", species);
+    validate(
+        groups.parts.root.size() == groups.label.size(),
+        "the groups are not those of a domain; find them in this domain, or give their labels");
+    Buffer<LocalIndex> rank;
+    std::vector<ColumnView> columns{column_view(groups.parts.root)};
+    if (context.comm.size() > 1) {
+      rank = Buffer<LocalIndex>(context.exec, groups.label.size(), "ranks of linked particles");
+      kernels::on(context.exec, [&](const auto& e) {
+        kernels::fill(e, rank.span(), static_cast<LocalIndex>(context.comm.rank()));
+      });
+      columns.push_back(column_view(rank));
+    }
+    const auto find = [&](const KnnOptions& nearest, const KnnOutput& wanted) {
+      return knn(domain, nearest, wanted, KnnSpecies{.queries = species, .targets = 0});
+    };
+    const auto found = find_nearest(context, groups.label.span(), columns, radius, find);
+    AttachResult result = result_of(context, found);
+    Index first = 0;
+    for (int s = 0; s < species; ++s) first += domain.num(s);
+    result.parts = parts_of(context, found, {result.label.span(), first});
+    return result;
   });
 }
 
@@ -70,6 +199,8 @@ template AttachResult attach_particles(const Domain<float>&, Span<const Index>, 
                                        const KnnSpecies&);
 template AttachResult attach_particles(const Domain<double>&, Span<const Index>, double,
                                        const KnnSpecies&);
+template AttachResult attach_particles(const Domain<float>&, const FofResult&, double, int);
+template AttachResult attach_particles(const Domain<double>&, const FofResult&, double, int);
 template AttachResult attach_particles(const Context&, const LabelledParticles<float>&,
                                        const Particles<float>&, const Box&, double);
 template AttachResult attach_particles(const Context&, const LabelledParticles<double>&,

@@ -12,6 +12,7 @@
 #include "kernels/catalogue.hpp"
 #include "kernels/on.hpp"
 #include "src/catalogue/group_order.hpp"
+#include "src/catalogue/joined_species.hpp"
 #include "src/catalogue/labelled.hpp"
 #include "src/catalogue/members.hpp"
 #include "src/catalogue/properties.hpp"
@@ -163,6 +164,27 @@ void forget_velocities(Catalogue& catalogue) {
   }
 }
 
+/// Of this rank's members. One rank alone has no need of the others' indices.
+template <class Real>
+Buffer<Index> global_indices_in(const Redistribution& group_order, const Labelled<Real>& input) {
+  const Context& context = input.domain.context;
+  constexpr const char* purpose = "members in group order";
+  if (context.comm.size() > 1)
+    return group_order.forward(context, input.global_index().view, purpose);
+  std::vector<Span<const LocalIndex>> origins;
+  for (const DomainSpecies<Real>& species : input.domain.species)
+    origins.push_back(species.particles.redistribution.sent());
+  const Exec& exec = context.exec;
+  const auto origin = to_exec(exec, Span<const Span<const LocalIndex>>(origins), purpose);
+  const auto first = to_exec(exec, Span<const Index>(input.first_of_species), purpose);
+  Buffer<Index> members(exec, group_order.num_received(), purpose);
+  kernels::on(exec, [&](const auto& e) {
+    kernels::find_origins_of_members(e, {origin.span(), first.span()}, group_order.sent(),
+                                     members.span());
+  });
+  return members;
+}
+
 template <class Real>
 Catalogue make(const Labelled<Real>& input, const CatalogueOptions& options) {
   DomainState<Real>& domain = input.domain;
@@ -184,7 +206,7 @@ Catalogue make(const Labelled<Real>& input, const CatalogueOptions& options) {
       context, {input.particles.view(), runs, members.index.span(), only_type}, halo, catalogue);
   const auto order = make_group_order(context, members, keys.bits());
   members = {};
-  catalogue.members = order->forward(context, input.global_index().view, "members in group order");
+  catalogue.members = global_indices_in(*order, input);
   catalogue.to_group_order = {order};
   Buffer<std::uint64_t> hash(context.exec, 1, "hash of members");
   kernels::on(context.exec, [&](const auto& e) {
@@ -194,21 +216,6 @@ Catalogue make(const Labelled<Real>& input, const CatalogueOptions& options) {
   if (!domain.has_velocities) forget_velocities(catalogue);
   catalogue.checksum = checksum_of(context, catalogue, hash_of_members);
   return catalogue;
-}
-
-/// The species' labels one behind the other.
-Buffer<Index> joined(const Exec& exec, const std::vector<Span<const Index>>& labels) {
-  Index num = 0;
-  for (const Span<const Index>& of_species : labels) num += of_species.size();
-  Buffer<Index> all(exec, num, "labels");
-  num = 0;
-  for (const Span<const Index>& of_species : labels) {
-    validate_memory(exec, of_species, "labels");
-    queue_copy(exec, all.data() + num, of_species.data(),
-               static_cast<std::size_t>(of_species.size()) * sizeof(Index));
-    num += of_species.size();
-  }
-  return all;
 }
 
 /// Labels and group_of are in the caller's order.
@@ -248,6 +255,17 @@ Catalogue make_in_domain_order(const Domain<Real>& domain, Span<const Index> lab
   });
 }
 
+void validate_groups(const FofResult& groups) {
+  validate(groups.in_domain_order,
+           "the groups are not in the order of a domain; find them in this domain, or give "
+           "make_catalogue the particles and labels");
+  const LinkedParts& parts = groups.parts;
+  validate(parts.root.size() == groups.label.size(),
+           "there are {} labels, but parts of groups for {} particles: leave the groups as "
+           "friends_of_friends returned them, or give labels alone",
+           groups.label.size(), parts.root.size());
+}
+
 }  // namespace
 
 template <class Real>
@@ -259,23 +277,33 @@ Catalogue make_catalogue(const Domain<Real>& domain, Span<const Index> label,
 template <class Real>
 Catalogue make_catalogue(const Domain<Real>& domain, const FofResult& groups,
                          const CatalogueOptions& options) {
+  return together(domain.context().comm, [&] {
+    for (int s = 1; s < domain.num_species(); ++s)
+      validate(domain.num_total(s) == 0,
+               "the groups are of the first of {} species of the domain; give make_catalogue what "
+               "attach_particles returned for the others, or labels of all",
+               domain.num_species());
+    std::vector<AttachResult> none(static_cast<std::size_t>(domain.num_species() - 1));
+    return make_catalogue(domain, groups, none, options);
+  });
+}
+
+template <class Real>
+Catalogue make_catalogue(const Domain<Real>& domain, const FofResult& groups,
+                         const std::vector<AttachResult>& attached,
+                         const CatalogueOptions& options) {
   const Context& context = domain.context();
   return together(context.comm, [&] {
-    validate(groups.in_domain_order,
-             "the groups are not in the order of a domain; find them in this domain, or give "
-             "make_catalogue the particles and labels");
-    for (int s = 1; s < domain.num_species(); ++s)
-      validate(
-          domain.num_total(s) == 0,
-          "the groups are of the first of {} species of the domain; give make_catalogue labels "
-          "for each, such as those of attach_particles for the others",
-          domain.num_species());
-    const LinkedParts& parts = groups.parts;
-    validate(parts.root.size() == groups.label.size(),
-             "there are {} labels, but parts of groups for {} particles: leave the groups as "
-             "friends_of_friends returned them, or give labels alone",
-             groups.label.size(), parts.root.size());
-    return make_in_domain_order(domain, groups.label.span(), &parts, options);
+    validate_groups(groups);
+    validate(std::ssize(attached) == domain.num_species() - 1,
+             "particles of {} species are attached to the groups of the first of {}",
+             attached.size(), domain.num_species());
+    if (attached.empty())
+      return make_in_domain_order(domain, groups.label.span(), &groups.parts, options);
+    const JoinedSpecies all(domain, groups, attached);
+    const bool any_without_parts = context.comm.max(Index{all.lacks_parts()}) == 1;
+    return make_in_domain_order(domain, all.label(), any_without_parts ? nullptr : &all.parts(),
+                                options);
   });
 }
 
@@ -321,6 +349,10 @@ template Catalogue make_catalogue(const Domain<double>&, Span<const Index>,
                                   const CatalogueOptions&);
 template Catalogue make_catalogue(const Domain<float>&, const FofResult&, const CatalogueOptions&);
 template Catalogue make_catalogue(const Domain<double>&, const FofResult&, const CatalogueOptions&);
+template Catalogue make_catalogue(const Domain<float>&, const FofResult&,
+                                  const std::vector<AttachResult>&, const CatalogueOptions&);
+template Catalogue make_catalogue(const Domain<double>&, const FofResult&,
+                                  const std::vector<AttachResult>&, const CatalogueOptions&);
 template Catalogue make_catalogue(const Domain<float>&, const std::vector<Span<const Index>>&,
                                   const CatalogueOptions&);
 template Catalogue make_catalogue(const Domain<double>&, const std::vector<Span<const Index>>&,

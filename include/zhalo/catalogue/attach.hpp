@@ -4,6 +4,7 @@
 
 #include "zhalo/core/box.hpp"
 #include "zhalo/core/buffer.hpp"
+#include "zhalo/fof/fof.hpp"
 #include "zhalo/knn/knn.hpp"
 
 namespace zhalo {
@@ -21,6 +22,9 @@ struct AttachResult {
   /// One per particle of `others` on this rank, in the caller's order: the label of the nearest
   /// linked particle, or no_group if none is within the radius. Memory of the context's Exec.
   Buffer<Index> label;
+  /// The parts of groups that they are in, if the groups of a domain were given. Roots are indices
+  /// among the particles of all species on this rank, one species behind the other.
+  LinkedParts parts;
   /// Linked and other particles over all ranks that were outside a periodic axis.
   Index num_wrapped = 0;
 };
@@ -46,5 +50,12 @@ AttachResult attach_particles(const Context& context, const LabelledParticles<Re
 template <class Real>
 AttachResult attach_particles(const Domain<Real>& domain, Span<const Index> label, double radius,
                               const KnnSpecies& species = {.queries = 1, .targets = 0});
+
+/// The same for groups of the domain, whose first species is linked; `species` is another one.
+/// make_catalogue() takes the result beside the groups. Collective. Throws as above, and InputError
+/// for a species that does not exist or is the first, and for groups of another domain.
+template <class Real>
+AttachResult attach_particles(const Domain<Real>& domain, const FofResult& groups, double radius,
+                              int species = 1);
 
 }  // namespace zhalo

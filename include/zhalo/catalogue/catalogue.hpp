@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "zhalo/catalogue/attach.hpp"
 #include "zhalo/catalogue/halo_properties.hpp"
 #include "zhalo/domain/domain.hpp"
 #include "zhalo/fof/fof.hpp"
@@ -83,10 +84,17 @@ struct Catalogue {
 ///   const FofResult groups = friends_of_friends(domain, {.linking_length = b});
 ///   const Catalogue haloes = make_catalogue(domain, groups, {.min_members = 32});
 ///
-/// The groups must be as friends_of_friends() returned them for this domain, which has one species.
-/// To leave particles out of their groups, or for several species, give labels.
+/// The groups must be as friends_of_friends() returned them for this domain. Particles of the
+/// domain's other species are in these groups if attach_particles() attached them: give its results
+/// for these species, in their order. An empty result leaves its species out.
 ///
-/// Labels alone give the same catalogue; on several ranks it takes longer. There is one label for
+///   std::vector<AttachResult> attached;
+///   attached.push_back(attach_particles(domain, groups, radius));
+///   const Catalogue of_all = make_catalogue(domain, groups, attached, {.min_members = 32});
+///
+/// To leave particles out of their groups, give labels.
+///
+/// Labels alone give the same catalogue, but it takes longer. There is one label for
 /// each particle, in the domain's order. It is the number of the particle's group, from 0 to below
 /// the number of all particles, the same for all members and for no others. A particle with
 /// no_group is in no group. attach_particles() returns such labels. They are in memory of the
@@ -105,6 +113,10 @@ struct Catalogue {
 /// that differ between ranks; OutOfMemory.
 template <class Real>
 Catalogue make_catalogue(const Domain<Real>& domain, const FofResult& groups,
+                         const CatalogueOptions& options);
+template <class Real>
+Catalogue make_catalogue(const Domain<Real>& domain, const FofResult& groups,
+                         const std::vector<AttachResult>& attached,
                          const CatalogueOptions& options);
 template <class Real>
 Catalogue make_catalogue(const Domain<Real>& domain, Span<const Index> label,

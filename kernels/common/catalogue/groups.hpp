@@ -51,7 +51,7 @@ struct CountMember {
   bool is_alone;  ///< an atomic addition takes three times as long
 
   ZHALO_HD bool counts_for_group(Index i) const {
-    return Index{root[i]} != no_group && (marks.empty() || marks[i] != 0);
+    return root[i] != no_root<T> && (marks.empty() || marks[i] != 0);
   }
 
   ZHALO_HD void prefetch(Index i) const {
@@ -87,6 +87,35 @@ template <class E>
 void take_labels(const E& exec, Span<const Index> neighbour, Span<const Index> candidate,
                  Span<Index> label) {
   for_each(exec, label.size(), TakeLabel{neighbour, candidate, label});
+}
+
+struct TakeRoot {
+  NeighboursOnRanks neighbours;
+  Span<const LocalIndex> root_of_neighbour;
+  Span<LocalIndex> root;
+
+  ZHALO_HD void operator()(Index i) const {
+    root[i] = neighbours.is_here(i) ? root_of_neighbour[i] : no_root<LocalIndex>;
+  }
+};
+
+template <class E>
+void take_roots(const E& exec, const NeighboursOnRanks& neighbours,
+                Span<const LocalIndex> root_of_neighbour, Span<LocalIndex> root) {
+  for_each(exec, root.size(), TakeRoot{neighbours, root_of_neighbour, root});
+}
+
+struct IsElsewhere {
+  NeighboursOnRanks neighbours;
+
+  ZHALO_HD bool operator()(Index i) const {
+    return neighbours.neighbour[i] >= 0 && !neighbours.is_here(i);
+  }
+};
+
+template <class E>
+Buffer<LocalIndex> select_elsewhere(const E& exec, const NeighboursOnRanks& neighbours) {
+  return select(exec, neighbours.neighbour.size(), IsElsewhere{neighbours});
 }
 
 struct IsLarge {
@@ -151,12 +180,13 @@ struct AssignGroup {
   Span<Index> group_of;
 
   ZHALO_HD void prefetch(Index i) const {
-    if (Index{root[i]} != no_group) prefetch_line(&rows.marked[Index{root[i]} / 32]);
+    if (root[i] != no_root<T>) prefetch_line(&rows.marked[Index{root[i]} / 32]);
   }
 
   ZHALO_HD void operator()(Index i) const {
     const Index of_group = root[i];
-    group_of[i] = of_group != no_group && rows.has(of_group) ? Index{rows.row[of_group]} : no_group;
+    const bool has_row = root[i] != no_root<T> && rows.has(of_group);
+    group_of[i] = has_row ? Index{rows.row[of_group]} : no_group;
   }
 };
 
@@ -194,6 +224,14 @@ Buffer<LocalIndex> select_members(const E& exec, Span<const Index> group_of, Ind
   return members;
 }
 
+/// The species of a particle, if each begins at one of the indices.
+ZHALO_HD inline Index species_of(Span<const Index> first_of_species, Index particle) {
+  Index species = 0;
+  while (species + 1 < first_of_species.size() && first_of_species[species + 1] <= particle)
+    ++species;
+  return species;
+}
+
 struct MakeMemberKey {
   Span<const Index> group_of;
   Span<const LocalIndex> members;
@@ -202,10 +240,8 @@ struct MakeMemberKey {
 
   ZHALO_HD void operator()(Index m) const {
     const Index member = members[m];
-    const Index num = first_of_species.size();
-    Index species = 0;
-    while (species + 1 < num && first_of_species[species + 1] <= member) ++species;
-    keys[m] = static_cast<std::uint64_t>(group_of[member] * num + species);
+    const Index species = species_of(first_of_species, member);
+    keys[m] = static_cast<std::uint64_t>(group_of[member] * first_of_species.size() + species);
   }
 };
 
@@ -241,6 +277,25 @@ template <class E>
 void make_length_keys(const E& exec, Span<const Index> lengths, Index longest,
                       Span<std::uint64_t> keys) {
   for_each(exec, lengths.size(), MakeLengthKey{lengths, longest, keys});
+}
+
+struct FindOriginOfMember {
+  OriginsOfSpecies origins;
+  Span<const LocalIndex> members;
+  Span<Index> to;
+
+  ZHALO_HD void operator()(Index m) const {
+    const Index member = members[m];
+    const Index species = species_of(origins.first, member);
+    const Index first = origins.first[species];
+    to[m] = first + origins.origin[species][member - first];
+  }
+};
+
+template <class E>
+void find_origins_of_members(const E& exec, const OriginsOfSpecies& origins,
+                             Span<const LocalIndex> members, Span<Index> to) {
+  for_each(exec, to.size(), FindOriginOfMember{origins, members, to});
 }
 
 struct Shift {
@@ -282,6 +337,8 @@ ZHALO_INSTANTIATE(count_bad_labels);
 ZHALO_INSTANTIATE(count_members, Index);
 ZHALO_INSTANTIATE(count_members, LocalIndex);
 ZHALO_INSTANTIATE(take_labels);
+ZHALO_INSTANTIATE(take_roots);
+ZHALO_INSTANTIATE(select_elsewhere);
 ZHALO_INSTANTIATE(select_groups);
 ZHALO_INSTANTIATE(make_size_keys);
 ZHALO_INSTANTIATE(number_rows);
@@ -292,6 +349,7 @@ ZHALO_INSTANTIATE(select_members);
 ZHALO_INSTANTIATE(make_member_keys);
 ZHALO_INSTANTIATE(select_long);
 ZHALO_INSTANTIATE(make_length_keys);
+ZHALO_INSTANTIATE(find_origins_of_members);
 ZHALO_INSTANTIATE(shift);
 ZHALO_INSTANTIATE(hash_members);
 

@@ -155,6 +155,57 @@ TEST_CASE("species may have their columns in different ways: the catalogue is th
   CHECK(checksums[0] == checksums[1]);
 }
 
+/// Three species that linked particles and others of this rank make up.
+struct ThreeSpecies {
+  Placed<float> linked, gas, stars;
+  Domain<float> domain;
+
+  ThreeSpecies(const Context& context, const PointSet& points, int way)
+      : linked(points.linked, share_in_way(600, way, context.comm), 3),
+        gas(points.others, share_in_way(900, (way + 1) % num_ways, context.comm), 3),
+        stars({points.others.begin(), points.others.begin() + 40},
+              share_in_way(40, (way + 2) % num_ways, context.comm), 3),
+        domain(context, {linked.particles, gas.particles, stars.particles}, Box::periodic_cube(1)) {
+  }
+};
+
+TEST_CASE("attached species are counted by their parts as by their labels") {
+  const Context context = host_context();
+  const PointSet points = make_point_set(600, 900, 5, Box::periodic_cube(1));
+  for (int way = 0; way < num_ways; ++way) {
+    const ThreeSpecies of(context, points, way);
+    const FofResult groups = friends_of_friends(of.domain, {.linking_length = 1.1 / cells});
+    std::vector<AttachResult> attached(2);
+    for (const bool with_stars : {false, true}) {
+      attached[0] = attach_particles(of.domain, groups, 1.5 / cells);
+      if (with_stars) attached[1] = attach_particles(of.domain, groups, 0, 2);
+      const auto by_labels = attach_particles(of.domain, groups.label.span(), 1.5 / cells);
+      CHECK(to_host(context.exec, attached[0].label) == to_host(context.exec, by_labels.label));
+      const std::vector<Index> none(static_cast<std::size_t>(of.domain.num(2)), no_group);
+      const std::vector<Span<const Index>> labels{
+          groups.label.span(), attached[0].label.span(),
+          with_stars ? Span<const Index>(attached[1].label.span()) : Span<const Index>(none)};
+      for (const Index min_members : {1, 2, 3, 12}) {
+        const CatalogueOptions options{.min_members = min_members};
+        const Catalogue expected = make_catalogue(of.domain, labels, options);
+        const Catalogue found = make_catalogue(of.domain, groups, attached, options);
+        CHECK(found.checksum == expected.checksum);
+        CHECK(to_host(context.exec, found.group_of) == to_host(context.exec, expected.group_of));
+        CHECK(expected.num_groups_total > 0);
+      }
+    }
+    // A result for labels has no parts, so that all are counted by labels.
+    attached[0] = attach_particles(of.domain, groups.label.span(), 1.5 / cells);
+    attached[0].parts = {};
+    CHECK(make_catalogue(of.domain, groups, attached, {.min_members = 2}).num_groups_total > 0);
+    attached.pop_back();
+    CHECK_THROWS_WITH(make_catalogue(of.domain, groups, attached, {}),
+                      Catch::Contains("particles of 1 species are attached"));
+    CHECK_THROWS_WITH(attach_particles(of.domain, groups, 0.1, 0),
+                      Catch::Contains("name another one"));
+  }
+}
+
 TEST_CASE("two species that lie far apart in an open box") {
   const Context context = host_context();
   const bool first = context.comm.rank() == 0;
