@@ -7,7 +7,6 @@
 #include <type_traits>
 
 #include "kernels/on.hpp"
-#include "kernels/particles.hpp"
 #include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
@@ -198,18 +197,6 @@ void validate_move(const Context& context, const ColumnView& from,
              "a column and the memory that it is to be moved to overlap; take two arrays");
     validate_memory(context.exec, to.data, "the room for values of a column");
   }
-}
-
-/// A column with gaps, copied to `packed` without them; any other as it is.
-ColumnView without_gaps(const Exec& exec, const ColumnView& column, Buffer<std::byte>& packed) {
-  if (column.stride_bytes == 0 || column.stride_bytes == column.element_size) return column;
-  packed = Buffer<std::byte>(exec, column.num * column.element_size, "a column without gaps");
-  Buffer<LocalIndex> all(exec, column.num, "indices of a column");
-  kernels::on(exec, [&](const auto& e) {
-    kernels::number(e, all.span());
-    kernels::gather(e, column, Span<const LocalIndex>(all.span()), packed.data());
-  });
-  return {packed.data(), column.num, column.element_size, 0};
 }
 
 }  // namespace

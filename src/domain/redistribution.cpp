@@ -26,6 +26,17 @@ Buffer<std::byte> room_for(const Exec& exec, Index num, const ColumnView& column
 
 }  // namespace
 
+ColumnView without_gaps(const Exec& exec, const ColumnView& column, Buffer<std::byte>& packed) {
+  if (column.stride_bytes == 0 || column.stride_bytes == column.element_size) return column;
+  packed = Buffer<std::byte>(exec, column.num * column.element_size, "a column without gaps");
+  Buffer<LocalIndex> all(exec, column.num, "indices of a column");
+  kernels::on(exec, [&](const auto& e) {
+    kernels::number(e, all.span());
+    kernels::gather(e, column, Span<const LocalIndex>(all.span()), packed.data());
+  });
+  return {packed.data(), column.num, column.element_size, 0};
+}
+
 Redistribution::Redistribution(ExchangePlan plan, Indices sent, Indices arrived)
     : plan_(std::move(plan)), sent_(std::move(sent)), arrived_(std::move(arrived)) {}
 

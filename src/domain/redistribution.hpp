@@ -87,4 +87,7 @@ class Redistribution {
   Indices arrived_;
 };
 
+/// A column with gaps, copied to `packed` without them; any other as it is.
+ColumnView without_gaps(const Exec& exec, const ColumnView& column, Buffer<std::byte>& packed);
+
 }  // namespace zhalo

@@ -19,6 +19,9 @@ void validate_field(const Exec& exec, const BoxLayout& layout, const ColumnView&
                     const char* name) {
   validate(field.element_size >= 1, "the elements of {} have {} bytes (must be at least 1)", name,
            field.element_size);
+  validate(field.stride_bytes == 0 || field.stride_bytes == field.element_size,
+           "{} has gaps: its elements of {} bytes are {} bytes apart", name, field.element_size,
+           field.stride_bytes);
   validate(field.num == layout.size,
            "{} has {} elements, but the layout of this rank's index box has {}", name, field.num,
            layout.size);

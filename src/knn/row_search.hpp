@@ -47,7 +47,7 @@ struct SearchInput {
   std::shared_ptr<DomainState<Real>> domain;
   KnnSpecies species;
   std::vector<ColumnView> columns;                 ///< of the targets, in the domain's order
-  std::vector<Buffer<std::byte>> columns_of_ours;  ///< what the views show, if it was brought here
+  std::vector<Buffer<std::byte>> columns_of_ours;  ///< what the views show, if it was copied
 
   bool queries_are_particles() const { return species.queries == species.targets; }
   DomainSpecies<Real>& of(int which) const {

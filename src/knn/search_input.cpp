@@ -57,7 +57,10 @@ SearchInput<Real> make_search_input(const Context& context, const KnnTargets<Rea
   input.species = targets.species;
   if (targets.domain != nullptr) {
     input.domain = targets.domain->state();
-    input.columns = columns;
+    for (const ColumnView& column : columns) {
+      Buffer<std::byte>& packed = input.columns_of_ours.emplace_back();
+      input.columns.push_back(without_gaps(context.exec, column, packed));
+    }
     number_particles(input);
     return input;
   }

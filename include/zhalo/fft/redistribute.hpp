@@ -23,7 +23,7 @@ struct FieldLayout {
 
 /// redistribute() without the type, for elements of any trivially copyable type. The arrays are in
 /// memory of the context's Exec; the elements of `to_field` are as long as those of `from_field`,
-/// which has no gaps. InputError if the two arrays overlap in memory.
+/// which has no gaps. InputError if it has some, or the two arrays overlap in memory.
 void redistribute_bytes(const Context& context, const FieldLayout& from,
                         const ColumnView& from_field, const FieldLayout& to,
                         Span<std::byte> to_field);

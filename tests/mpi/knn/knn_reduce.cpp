@@ -79,6 +79,43 @@ TEMPLATE_TEST_CASE("knn: reductions over ranks see the neighbours of brute force
   }
 }
 
+TEST_CASE("knn: columns of a domain may have gaps, or lie backwards") {
+  struct Element {
+    char before[3];
+    double weight;
+  };
+  const Context context = make_context();
+  const PointSet<float> points = points_of<float>(Shape::blobs, 250);
+  const KnnOptions options{.k = 5};
+  const Part<float> part(context, points, Cut::uneven);
+  const Domain<float> domain(context, part.particles(), points.box);
+  const std::vector<double> weight = weights(points.num());
+  const Index num = domain.num();
+  std::vector<Element> forward(static_cast<std::size_t>(num) + 1), backward = forward;
+  std::vector<double> dense(forward.size());
+  const std::vector<Index> index = to_host(context.exec, domain.global_index());
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    dense[i] = weight[static_cast<std::size_t>(index[i])];
+    forward[i].weight = backward[index.size() - 1 - i].weight = dense[i];
+  }
+  constexpr Index size = sizeof(Element);
+  const double* const last =
+      &backward[static_cast<std::size_t>(std::max<Index>(num, 1) - 1)].weight;
+  const auto reduced = [&](const double* first, Index stride) {
+    const ParticleColumn<double> column("weight", first, num, stride);
+    return to_host(context.exec, knn_reduce(domain, options, reduction(Digest{}, column)));
+  };
+  const auto carried = [&](const double* first, Index stride) {
+    const KnnOutput output{.columns = {{first, num, sizeof(double), stride}}};
+    const KnnResult<float> found = knn(domain, options, output);
+    return to_host(context.exec, found.column<double>(0));
+  };
+  CHECK(reduced(&forward[0].weight, size) == reduced(dense.data(), sizeof(double)));
+  CHECK(reduced(last, -size) == reduced(dense.data(), sizeof(double)));
+  CHECK(carried(&forward[0].weight, size) == carried(dense.data(), 0));
+  CHECK(carried(last, -size) == carried(dense.data(), 0));
+}
+
 TEMPLATE_TEST_CASE("knn: all neighbours within a radius, over ranks", "", float, double) {
   const Context context = make_context();
   Random random(4);

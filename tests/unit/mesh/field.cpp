@@ -87,6 +87,8 @@ TEST_CASE("transpose: bad input") {
   CHECK_THROWS_WITH(
       redistribute_bytes(context, cells, {values.data(), 64, 4}, cells, to.subspan(0, 255)),
       Contains("255 bytes is to hold elements of 4 bytes"));
+  CHECK_THROWS_WITH(redistribute_bytes(context, cells, {values.data(), 64, 4, 8}, cells, to),
+                    Contains("has gaps: its elements of 4 bytes are 8 bytes apart"));
   CHECK_THROWS_WITH(redistribute_bytes(context, cells, {nullptr, 64, 4}, cells, to),
                     Contains("has no memory"));
 }
