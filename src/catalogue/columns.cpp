@@ -13,6 +13,9 @@ namespace {
 using Steps = std::vector<const Redistribution*>;
 
 Steps steps_of(const Catalogue& catalogue) {
+  validate(
+      !catalogue.to_group_order.empty(),
+      "the catalogue is empty, not as make_catalogue() returned it: it has no order of groups");
   Steps steps;
   for (const auto& step : catalogue.to_group_order) steps.push_back(step.get());
   return steps;
@@ -29,6 +32,7 @@ void validate_column(const Context& context, const ColumnView& column, Index num
   validate(column.num == num, "the column has {} elements for {} particles", column.num, num);
   validate(context.comm.min(column.element_size) == context.comm.max(column.element_size),
            "the column's elements have different sizes on different ranks");
+  validate(column.element_size > 0, "the column has elements of {} bytes", column.element_size);
   if (column.num == 0) return;
   validate(column.data != nullptr, "the column of {} elements has no memory", column.num);
   validate_memory(context.exec, column.data, "the column");
@@ -92,6 +96,9 @@ void gather_in_group_order(const Domain<Real>& domain, const Catalogue& catalogu
       validate_column(context, columns[static_cast<std::size_t>(s)], domain.num_origin(s));
     validate_room(context, to, catalogue.members.size());
     Steps steps = steps_of(catalogue);
+    validate(steps.size() == 1,
+             "the catalogue is of particles in the caller's order, not of a domain (give the "
+             "context in place of the domain)");
     if (columns.size() == 1) {
       steps.insert(steps.begin(), &domain.state()->species.front().particles.redistribution);
       forward_through(context, steps, columns.front(), to);

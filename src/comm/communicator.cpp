@@ -279,6 +279,9 @@ void Communicator::exclusive_sum_in_place(Span<Index> values) const {
 }
 
 void Communicator::reduce_in_place(Span<Index> values, Prefix prefix, const char* operation) const {
+  if (values.data() == nullptr && !values.empty())
+    throw InputError(fmt::format("{}: {} elements are given, and their address is null", operation,
+                                 values.size()));
   enter(operation);
   if (state_ == nullptr) return;
   const Index max_num =

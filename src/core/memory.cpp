@@ -266,13 +266,25 @@ MemoryPool::Remedy MemoryPool::set_remedy(Remedy remedy) {
   return std::exchange(remedy_, std::move(remedy));
 }
 
+namespace {
+
+void validate_copy(const void* to, const void* from, std::size_t bytes) {
+  if (to == nullptr || from == nullptr)
+    throw InputError(
+        fmt::format("{} bytes are to be copied {} null", bytes, to == nullptr ? "to" : "from"));
+}
+
+}  // namespace
+
 void copy_bytes(const Exec& exec, void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
+  validate_copy(to, from, bytes);
   kernels::on(exec, [&](const auto& e) { kernels::copy_bytes(e, to, from, bytes); });
 }
 
 void queue_copy(const Exec& exec, void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
+  validate_copy(to, from, bytes);
   kernels::on(exec, [&](const auto& e) { kernels::queue_copy(e, to, from, bytes); });
 }
 

@@ -49,10 +49,13 @@ inline void validate_memory(const Exec& exec, const void* address, const char* w
       what, cuda->device);
 }
 
-/// The same of an array, where it has elements.
+/// The same of an array, where it has elements: then its address must not be null.
 template <class T>
 void validate_memory(const Exec& exec, Span<T> array, const char* what) {
-  if (!array.empty()) validate_memory(exec, static_cast<const void*>(array.data()), what);
+  if (array.empty()) return;
+  validate(array.data() != nullptr, "{}: {} elements are given, and their address is null", what,
+           array.size());
+  validate_memory(exec, static_cast<const void*>(array.data()), what);
 }
 
 }  // namespace zhalo

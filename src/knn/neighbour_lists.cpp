@@ -147,10 +147,13 @@ void NeighbourLists<Real>::put(const void* values, Index element_size, void* res
   const Context& context = state_->context;
   context.comm.together([&] {
     const Chunk& chunk = state_->rows.chunk();
-    if (chunk.num_queries > 0)
-      validate_memory(context.exec, values, "the values of NeighbourLists::put");
-    if (num_queries() > 0)
-      validate_memory(context.exec, result, "the result of NeighbourLists::put");
+    const auto array = [](const void* data, Index num) {
+      return Span<const std::byte>(static_cast<const std::byte*>(data), num);
+    };
+    validate_memory(context.exec, array(values, chunk.num_queries),
+                    "the values of NeighbourLists::put");
+    validate_memory(context.exec, array(result, num_queries()),
+                    "the result of NeighbourLists::put");
     const Distribution<Real>& queries = state_->rows.queries();
     if (state_->stays_in_domain) {
       std::byte* const to = static_cast<std::byte*>(result) + chunk.first_query * element_size;

@@ -212,16 +212,19 @@ void read_integer_positions(const Snapshot::State& state, const Request& request
   }
 }
 
-Request request_of(int type, Index first, Index elements, int components) {
-  if (elements % components != 0)
+template <class T>
+Request request_of(int type, Index first, Span<T> to, int components) {
+  if (to.data() == nullptr && !to.empty())
+    throw InputError(fmt::format("{} numbers are to be read to null", to.size()));
+  if (to.size() % components != 0)
     throw InputError("the size of a target for positions or velocities must be a multiple of 3");
-  return {type, first, elements / components, components};
+  return {type, first, to.size() / components, components};
 }
 
 template <class Real>
 void read_any_positions(const Snapshot::State& state, int type, Index first, Span<Real> xyz) {
   const Column& column = existing(state, type, &TypeLayout::position, "Coordinates");
-  const Request request = request_of(type, first, xyz.size(), 3);
+  const Request request = request_of(type, first, xyz, 3);
   if (column.integer) return read_integer_positions(state, request, column, xyz);
   read_column(state, request, column, xyz);
 }
@@ -229,12 +232,12 @@ void read_any_positions(const Snapshot::State& state, int type, Index first, Spa
 template <class Real>
 void read_any_velocities(const Snapshot::State& state, int type, Index first, Span<Real> xyz) {
   const Column& column = existing(state, type, &TypeLayout::velocity, "Velocities");
-  read_column(state, request_of(type, first, xyz.size(), 3), column, xyz);
+  read_column(state, request_of(type, first, xyz, 3), column, xyz);
 }
 
 template <class Real>
 void read_any_masses(const Snapshot::State& state, int type, Index first, Span<Real> mass) {
-  const Request request = request_of(type, first, mass.size(), 1);
+  const Request request = request_of(type, first, mass, 1);
   const Index num = layout_of(state, type).first_of_file.back();
   const TypeSummary& summary = state.info.types[static_cast<std::size_t>(type)];
   if (summary.uniform_mass) {
@@ -294,7 +297,7 @@ void Snapshot::read_masses(int type, Index first, Span<double> mass) const {
 }
 
 void Snapshot::read_ids(int type, Index first, Span<std::uint64_t> id) const {
-  read_any_ids(*state_, request_of(type, first, id.size(), 1),
+  read_any_ids(*state_, request_of(type, first, id, 1),
                existing(*state_, type, &TypeLayout::id, "ParticleIDs"), id);
 }
 

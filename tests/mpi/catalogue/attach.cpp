@@ -251,6 +251,10 @@ TEST_CASE("what cannot be attached") {
   std::vector<Index> more = label;
   if (context.comm.rank() == 0) more.push_back(0);
   CHECK_THROWS_WITH(attach(more, 1), Catch::Contains("labels for"));
+  const Span<const Index> nothing(nullptr, linked.particles.num());
+  if (linked.particles.num() > 0 || context.comm.size() > 1)
+    CHECK_THROWS_WITH(attach(nothing, 1),
+                      Catch::Contains("labels: ") && Catch::Contains("their address is null"));
   CHECK(attach(label, 0).label.size() == linked.particles.num());
 }
 

@@ -161,10 +161,48 @@ TEST_CASE("columns without memory, and of another domain, are the same error on 
   CHECK_THROWS_WITH(gather_in_group_order(context, catalogue, nothing, room.data()), contains);
   CHECK_THROWS_WITH(gather_in_group_order(context, catalogue, labels, nullptr), contains);
   gather_in_group_order(domain, catalogue, {labels}, room.data());
+  ColumnView no_size = labels;
+  no_size.element_size = 0;
+  CHECK_THROWS_WITH(gather_in_group_order(domain, catalogue, {no_size}, room.data()),
+                    Catch::Contains("elements of 0 bytes"));
+  CHECK_THROWS_WITH(gather_in_group_order(context, catalogue, no_size, room.data()),
+                    Catch::Contains("elements of 0 bytes"));
+  CHECK_THROWS_WITH(gather_in_group_order(context, Catalogue{}, {nullptr, 0, 8, 0}, nullptr),
+                    Catch::Contains("the catalogue is empty"));
+  const Catalogue of_particles =
+      make_catalogue(context, part.particles(), sample.box, part.label(), sample.options);
+  CHECK_THROWS_WITH(gather_in_group_order(domain, of_particles, {labels}, room.data()),
+                    Catch::Contains("particles in the caller's order"));
   const Domain<float> of_others(context, other.particles(), sample.box);
   CHECK_THROWS_WITH(
       gather_in_group_order(of_others, catalogue, {column_view(other.label())}, room.data()),
       Catch::Contains("the catalogue is of 100 particles on this rank, the domain of 50"));
+}
+
+TEST_CASE("labels without memory on one rank are the same error on all") {
+  const Context context = host_context();
+  const Sample sample =
+      make_sample("labels", Index{100} * context.comm.size(), 0.1, [](Index i) { return i / 7; });
+  const Part<float> part(context.exec, sample, {Index{100} * context.comm.rank(), 100},
+                         context.comm.rank(), Columns::all);
+  const Domain<float> domain(context, part.particles(), sample.box);
+  const Domain<float> of_two(context, {part.particles(), part.particles()}, sample.box);
+  using Labels = Span<const Index>;
+  const Buffer<Index> in_order = domain.to_domain_order(part.label());
+  const auto spoilt = [&](Labels labels) {
+    return context.comm.rank() == 0 ? Labels(nullptr, labels.size()) : labels;
+  };
+  const auto contains =
+      Catch::Contains("labels: 100 elements are given, and their address is null");
+  CHECK_THROWS_WITH(make_catalogue(domain, spoilt(in_order.span()), sample.options), contains);
+  CHECK_THROWS_WITH(
+      make_catalogue(context, part.particles(), sample.box, spoilt(part.label()), sample.options),
+      contains);
+  const std::vector<Index> none(static_cast<std::size_t>(of_two.num()), no_group);
+  const std::vector<Labels> species{spoilt(none), none};
+  CHECK_THROWS_WITH(make_catalogue(of_two, species, sample.options),
+                    Catch::Contains("their address is null"));
+  CHECK_NOTHROW(make_catalogue(domain, in_order.span(), sample.options));
 }
 
 }  // namespace zhalo::testing

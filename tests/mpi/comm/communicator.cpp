@@ -66,6 +66,10 @@ TEST_CASE("sums, extremes and prefixes over the ranks") {
   CHECK(values == std::vector<Index>{size * (size - 1) / 2, size, -size * (size - 1) / 2});
   std::vector<Index> none;
   comm.sum_in_place(none);
+  const Span<Index> missing(nullptr, rank == 0 ? 3 : 0);
+  const auto contains = Catch::Contains("3 elements are given, and their address is null");
+  CHECK_THROWS_WITH(comm.together([&] { comm.sum_in_place(missing); }), contains);
+  CHECK_THROWS_WITH(comm.together([&] { comm.exclusive_sum_in_place(missing); }), contains);
   comm.barrier();
   const GlobalRange range = global_range(comm, rank * 3);
   CHECK(range.first == 3 * rank * (rank - 1) / 2);

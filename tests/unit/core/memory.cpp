@@ -262,6 +262,9 @@ TEST_CASE("Buffer: copies from and to the host") {
   CHECK(to_host(exec, buffer) == values);
   CHECK(to_host(exec, buffer.span().subspan(1, 2)) == std::vector<double>{2, 3});
   CHECK(to_host(exec, to_exec(exec, Span<const double>(), "nothing")).empty());
+  const Span<const double> missing(nullptr, 3);
+  CHECK_THROWS_AS(to_host(exec, missing), InputError);
+  CHECK_THROWS_WITH(to_exec(exec, missing, "missing"), "24 bytes are to be copied from null");
 }
 
 TEST_CASE("Buffer: lives longer than the Exec that it was made with") {

@@ -111,6 +111,10 @@ TEST_CASE("float and double targets agree") {
   snapshot.read_masses(1, 0, Span<float>(single.data(), source::num));
   snapshot.read_masses(1, 0, Span<double>(wide.data(), source::num));
   CHECK(single.front() == static_cast<float>(wide.front()));
+  const Span<float> nothing(nullptr, 3);
+  CHECK_THROWS_WITH(snapshot.read_masses(1, 0, nothing), "3 numbers are to be read to null");
+  CHECK_THROWS_AS(snapshot.read_positions(1, 0, nothing), InputError);
+  CHECK_THROWS_AS(snapshot.read_ids(1, 0, Span<std::uint64_t>(nullptr, 3)), InputError);
 }
 
 TEST_CASE("integer positions are fractions of the box") {

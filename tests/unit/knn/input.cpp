@@ -101,6 +101,19 @@ TEST_CASE("columns that do not fit", "[knn]") {
   CHECK_THROWS_AS(found.column<float>(0), InputError);
 }
 
+TEST_CASE("values and results without memory", "[knn]") {
+  const Context context = context_of(1);
+  const PointSet<float> points = points_in<float>(cube(0, 1, true), Shape::uniform, 50, 3);
+  const Particles<float> particles = particles_of(points);
+  NeighbourLists<float> lists(context, particles, points.box, {KnnOptions{.k = 3}, {}});
+  REQUIRE(lists.next());
+  std::vector<Index> values(50), result(50);
+  const auto contains = Catch::Contains("50 elements are given, and their address is null");
+  CHECK_THROWS_WITH(lists.put(nullptr, sizeof(Index), result.data()), contains);
+  CHECK_THROWS_WITH(lists.put(values.data(), sizeof(Index), nullptr), contains);
+  CHECK_NOTHROW(lists.put(values.data(), sizeof(Index), result.data()));
+}
+
 TEST_CASE("next to no particles, and no queries", "[knn]") {
   for (const Box& box : {cube(0, 1, true), cube(-1, 2, false), Box::unbounded(2)}) {
     for (const Index num : {0, 1, 2, 3}) {
