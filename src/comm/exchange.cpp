@@ -1,5 +1,7 @@
 // Variable all-to-all: counts, then data.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
 #include <memory>
@@ -23,6 +25,25 @@ std::vector<Index> offsets_of(const std::vector<Index>& counts) {
   std::vector<Index> offsets(counts.size() + 1);
   for (std::size_t r = 0; r < counts.size(); ++r) offsets[r + 1] = offsets[r] + counts[r];
   return offsets;
+}
+
+void validate_plan(const ExchangePlan& plan, int num_ranks) {
+  const auto num_offsets = static_cast<std::size_t>(num_ranks) + 1;
+  if (plan.send_offset.size() != num_offsets || plan.receive_offset.size() != num_offsets)
+    throw InputError(
+        fmt::format("the plan of an exchange has {} and {} offsets (must be {} for {} ranks); take "
+                    "it from plan_exchange()",
+                    plan.send_offset.size(), plan.receive_offset.size(), num_offsets, num_ranks));
+}
+
+void validate_counts(const std::vector<Index>& counts, int num_ranks) {
+  if (static_cast<int>(counts.size()) != num_ranks)
+    throw InputError(
+        fmt::format("{} counts of an exchange are given for {} ranks", counts.size(), num_ranks));
+  const Index smallest = *std::min_element(counts.begin(), counts.end());
+  if (smallest < 0)
+    throw InputError(
+        fmt::format("{} elements are to be sent to a rank (must not be negative)", smallest));
 }
 
 void validate_columns(const ExchangePlan& plan, const std::vector<ColumnMove>& columns) {
@@ -86,7 +107,7 @@ std::vector<Index> sparse_counts(S& state, const std::vector<Index>& send_counts
 }  // namespace
 
 ExchangePlan Communicator::plan_exchange(const std::vector<Index>& send_counts) const {
-  ZHALO_EXPECT(static_cast<int>(send_counts.size()) == size_);
+  validate_counts(send_counts, size_);
   constexpr int sparse_share =
       8;  // of the ranks: with more partners, one all-to-all of counts is cheaper
   const auto partners = static_cast<Index>(send_counts.size()) -
@@ -191,8 +212,16 @@ void copy_own(const Exec& exec, const ExchangePlan& plan, const std::vector<Colu
 
 }  // namespace
 
+void Communicator::validate_sizes(const ExchangePlan& plan, Index num_sent, Index num_received) {
+  if (num_sent != plan.num_sent() || num_received != plan.num_received())
+    throw InputError(fmt::format(
+        "arrays of {} and {} elements are given to an exchange that sends {} and receives {}",
+        num_sent, num_received, plan.num_sent(), plan.num_received()));
+}
+
 void Communicator::exchange(const Exec& exec, const ExchangePlan& plan,
                             const std::vector<ColumnMove>& columns) const {
+  validate_plan(plan, size_);
   validate_columns(plan, columns);
   if (state_ == nullptr || size_ == 1) {
     synchronise(exec);

@@ -23,8 +23,8 @@ struct ExchangePlan {
   std::vector<Index> send_offset;     ///< size() + 1
   std::vector<Index> receive_offset;  ///< size() + 1
 
-  Index num_sent() const { return send_offset.back(); }
-  Index num_received() const { return receive_offset.back(); }
+  Index num_sent() const { return send_offset.empty() ? 0 : send_offset.back(); }
+  Index num_received() const { return receive_offset.empty() ? 0 : receive_offset.back(); }
   /// The plan of the opposite direction: what was received is sent back to where it came from.
   ExchangePlan reversed() const { return {receive_offset, send_offset}; }
 };
@@ -163,19 +163,20 @@ class Communicator {
 
   /// Makes a plan from `send_counts`: this rank sends send_counts[r] elements to rank r. The plan
   /// also says what this rank will receive. If ranks exchange with few others, this costs one
-  /// message per pair; otherwise it costs one all-to-all of counts.
+  /// message per pair; otherwise it costs one all-to-all of counts. InputError unless there is a
+  /// count for each rank, and none is negative.
   ExchangePlan plan_exchange(const std::vector<Index>& send_counts) const;
   /// Sends and receives all columns at once, in memory of `exec`. It first waits for the work that
   /// is queued on `exec`. Send and receive arrays must not overlap. The order of received elements
   /// is deterministic. If a device fails on one rank, all ranks throw the error. InputError for a
-  /// column without memory or without an element size.
+  /// column without memory or without an element size, and for a plan of other ranks.
   void exchange(const Exec& exec, const ExchangePlan& plan,
                 const std::vector<ColumnMove>& columns) const;
   template <class T>
   void exchange(const Exec& exec, const ExchangePlan& plan, Span<const T> send,
                 Span<T> receive) const {
     static_assert(std::is_trivially_copyable_v<T>);
-    ZHALO_EXPECT(send.size() == plan.num_sent() && receive.size() == plan.num_received());
+    validate_sizes(plan, send.size(), receive.size());
     exchange(exec, plan, {{column_view(send), receive.data()}});
   }
 
@@ -207,6 +208,8 @@ class Communicator {
   /// Before the first exchange: tests MPI's claim that it takes addresses of devices. If the test
   /// fails, messages are staged. Collective.
   void probe_gpu_aware(const Exec& exec) const;
+  /// InputError unless arrays have so many elements as the plan moves.
+  static void validate_sizes(const ExchangePlan& plan, Index num_sent, Index num_received);
   void exchange_by_messages(const Exec& exec, const ExchangePlan& plan,
                             const std::vector<ColumnMove>& columns) const;
   void tell_others(const Failure& failure) const;

@@ -101,6 +101,42 @@ TEST_CASE("exchange: every element arrives at its place, and goes back") {
   }
 }
 
+TEST_CASE("exchange: plans and arrays that do not fit are errors") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const auto error_of = [&](const auto& work) {
+    std::string message = "nothing was thrown";
+    try {
+      comm.together(work);
+    } catch (const InputError& error) {
+      message = error.what();
+    }
+    return message;
+  };
+  const bool is_last = comm.rank() == comm.size() - 1;
+  const auto num_ranks = static_cast<std::size_t>(comm.size());
+  const std::vector<Index> few(is_last ? num_ranks - 1 : num_ranks, 1);
+  const std::vector<Index> negative(num_ranks, is_last ? -5 : 0);
+  CHECK_THAT(error_of([&] { comm.plan_exchange(few); }),
+             Catch::Contains("counts of an exchange are given for"));
+  CHECK_THAT(error_of([&] { comm.plan_exchange(negative); }),
+             Catch::Contains("-5 elements are to be sent"));
+  const ExchangePlan plan = comm.plan_exchange(std::vector<Index>(num_ranks, 1));
+  std::vector<Index> send(num_ranks), receive(num_ranks + 1);
+  const Exec exec = host_exec(1);
+  const Span<const Index> all(send);
+  CHECK_THAT(error_of([&] {
+               const Index room = comm.size() + (is_last ? 1 : 0);
+               comm.exchange(exec, plan, all, Span<Index>(receive.data(), room));
+             }),
+             Catch::Contains("elements are given to an exchange"));
+  CHECK_THAT(
+      error_of([&] {
+        comm.exchange(exec, is_last ? ExchangePlan{} : plan, {{column_view(all), receive.data()}});
+      }),
+      Catch::Contains("has 0 and 0 offsets"));
+  comm.exchange(exec, plan, all, Span<Index>(receive.data(), comm.size()));
+}
+
 TEST_CASE("exchange: counts what it sends to others") {
   const Communicator comm(MPI_COMM_WORLD);
   const std::vector<Index> counts(static_cast<std::size_t>(comm.size()), 3);
