@@ -6,6 +6,7 @@
 #include "kernels/catalogue.hpp"
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
+#include "src/catalogue/joined_species.hpp"
 #include "src/core/validate.hpp"
 #include "zhalo/knn/knn.hpp"
 
@@ -191,6 +192,7 @@ AttachResult attach_particles(const Domain<Real>& domain, const FofResult& group
     Index first = 0;
     for (int s = 0; s < species; ++s) first += domain.num(s);
     result.parts = parts_of(context, found, {result.label.span(), first});
+    result.parts.domain = groups.parts.domain;
     return result;
   });
 }

@@ -255,17 +255,6 @@ Catalogue make_in_domain_order(const Domain<Real>& domain, Span<const Index> lab
   });
 }
 
-void validate_groups(const FofResult& groups) {
-  validate(groups.in_domain_order,
-           "the groups are not in the order of a domain; find them in this domain, or give "
-           "make_catalogue the particles and labels");
-  const LinkedParts& parts = groups.parts;
-  validate(parts.root.size() == groups.label.size(),
-           "there are {} labels, but parts of groups for {} particles: leave the groups as "
-           "friends_of_friends returned them, or give labels alone",
-           groups.label.size(), parts.root.size());
-}
-
 }  // namespace
 
 template <class Real>
@@ -294,7 +283,7 @@ Catalogue make_catalogue(const Domain<Real>& domain, const FofResult& groups,
                          const CatalogueOptions& options) {
   const Context& context = domain.context();
   return together(context.comm, [&] {
-    validate_groups(groups);
+    validate_groups(domain, groups);
     validate(std::ssize(attached) == domain.num_species() - 1,
              "particles of {} species are attached to the groups of the first of {}",
              attached.size(), domain.num_species());

@@ -22,6 +22,7 @@ JoinedSpecies::JoinedSpecies(const Domain<Real>& domain, const FofResult& groups
     validate(result.label.size() == domain.num(s),
              "there are {} labels for {} particles of species {}", result.label.size(),
              domain.num(s), s);
+    if (!result.parts.root.empty()) validate_domain_of(result.parts, domain);
     add(result.label, result.parts);
   }
   label_ = joined(exec_, labels_);

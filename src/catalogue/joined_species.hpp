@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "src/core/validate.hpp"
@@ -26,6 +27,27 @@ Buffer<T> joined(const Exec& exec, const std::vector<Span<const T>>& columns) {
     num += of_species.size();
   }
   return all;
+}
+
+/// Roots are used as indices of the domain's particles without a further look.
+template <class Real>
+void validate_domain_of(const LinkedParts& parts, const Domain<Real>& domain) {
+  const std::shared_ptr<const void> state = domain.state();
+  validate(!parts.domain.owner_before(state) && !state.owner_before(parts.domain),
+           "the groups are of another domain; find them in this one, or give labels alone");
+}
+
+template <class Real>
+void validate_groups(const Domain<Real>& domain, const FofResult& groups) {
+  validate(groups.in_domain_order,
+           "the groups are not in the order of a domain; find them in this domain, or give "
+           "particles and labels");
+  const LinkedParts& parts = groups.parts;
+  validate(parts.root.size() == groups.label.size(),
+           "there are {} labels, but parts of groups for {} particles: leave the groups as "
+           "friends_of_friends returned them, or give labels alone",
+           groups.label.size(), parts.root.size());
+  validate_domain_of(parts, domain);
 }
 
 /// Labels and parts of the linked particles and of those that were attached, the species one behind

@@ -343,7 +343,9 @@ FofResult friends_of_friends(const Domain<Real>& domain, const FofOptions& optio
     here.linking_length = equivalent_link(*domain.state(), here.linking_length);
     validate_scale<Real>(here.linking_length, domain.state()->key_frame.frame.scale);
     const auto memory = look_after_memory<Real>(context, domain.num_total(), groups_need);
-    return find_groups<Real>({*domain.state(), here}, context.comm.bytes_sent());
+    FofResult found = find_groups<Real>({*domain.state(), here}, context.comm.bytes_sent());
+    found.parts.domain = domain.state();
+    return found;
   });
 }
 

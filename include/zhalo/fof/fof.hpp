@@ -1,6 +1,7 @@
 /// Friends-of-friends groups (Davis, Efstathiou, Frenk & White 1985, ApJ 292, 371).
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "zhalo/core/box.hpp"
@@ -42,6 +43,8 @@ struct LinkedParts {
   Buffer<LocalIndex> root;
   /// Roots of the parts that may be of one group with parts of other ranks.
   std::vector<LocalIndex> crossing;
+  /// The domain whose particles they are. It need not live.
+  std::weak_ptr<const void> domain;
 };
 
 /// The groups, and counts of particles.

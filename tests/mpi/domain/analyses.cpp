@@ -312,6 +312,10 @@ TEST_CASE("domain: parts of groups are there for a domain of several ranks") {
   CHECK(of_particles.parts.root.size() == 0);
   CHECK_THROWS_WITH(make_catalogue(domain, of_particles, {}),
                     Catch::Matchers::Contains("not in the order of a domain"));
+  const Domain<float> another(a.context, a.particles, a.points.box);
+  CHECK_THROWS_WITH(make_catalogue(another, groups, {}),
+                    Catch::Matchers::Contains("the groups are of another domain"));
+  CHECK_NOTHROW(make_catalogue(Domain<float>(domain), groups, {}));
   if (a.context.comm.size() == 1) return;
   FofResult broken = friends_of_friends(domain, linking);
   if (a.context.comm.rank() == 1) broken.parts = {};
