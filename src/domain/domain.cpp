@@ -53,7 +53,16 @@ void ParticleSegment<Real>::set_interleaved_velocity(const Real* values, int dim
 template <class Real>
 Index Particles<Real>::num() const {
   Index sum = 0;
-  for (const auto& segment : segments) sum += segment.num;
+  for (std::size_t s = 0; s < segments.size(); ++s) {
+    const Index num = segments[s].num;
+    validate(num >= 0, "segment {} has {} particles (must not be negative)", s, num);
+    // Before it is added, or the sum might overflow.
+    validate(num <= max_local_particles - sum,
+             "with segment {} this rank has more than {} particles, the most that one rank can "
+             "hold; use more ranks",
+             s, max_local_particles);
+    sum += num;
+  }
   return sum;
 }
 

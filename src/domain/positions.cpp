@@ -32,10 +32,9 @@ template <class Real>
 void validate_segments(const Particles<Real>& particles, bool with_positions) {
   validate(particles.dimensions == 2 || particles.dimensions == 3,
            "the particles have {} dimensions (must have 2 or 3)", particles.dimensions);
+  static_cast<void>(particles.num());  // validates
   for (std::size_t s = 0; s < particles.segments.size(); ++s) {
     const auto& segment = particles.segments[s];
-    validate(segment.num >= 0, "segment {} has {} particles (must not be negative)", s,
-             segment.num);
     for (int axis = 0; with_positions && axis < particles.dimensions && segment.num > 0; ++axis) {
       validate(static_cast<bool>(segment.pos[static_cast<std::size_t>(axis)]),
                "segment {} has no positions on axis {}, but the particles have {} dimensions", s,
@@ -165,9 +164,6 @@ SegmentTable<Real>::SegmentTable(const Exec& exec, const Particles<Real>& partic
     }
     view_.num += segment.num;
   }
-  validate(view_.num <= max_local_particles,
-           "this rank holds {} particles, the most that one rank can hold is {}; use more ranks",
-           view_.num, max_local_particles);
   if (views.empty()) views.emplace_back();
   segments_ =
       to_exec(exec, Span<const kernels::SegmentView<Real>>(views), "table of particle segments");

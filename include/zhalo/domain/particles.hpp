@@ -39,7 +39,8 @@ struct Particles {
   double uniform_mass = 1;  ///< for segments without a mass column
   std::vector<ParticleSegment<Real>> segments;
 
-  /// Particles on this rank.
+  /// Particles on this rank. InputError for a negative number in a segment, and for more than
+  /// max_local_particles.
   Index num() const;
 };
 

@@ -1,5 +1,6 @@
 // What cannot be searched, in words; and next to nothing to search.
 #include <cmath>
+#include <limits>
 
 #include "tests/unit/knn/knn_check.hpp"
 #include "zhalo/core/error.hpp"
@@ -112,6 +113,24 @@ TEST_CASE("values and results without memory", "[knn]") {
   CHECK_THROWS_WITH(lists.put(nullptr, sizeof(Index), result.data()), contains);
   CHECK_THROWS_WITH(lists.put(values.data(), sizeof(Index), nullptr), contains);
   CHECK_NOTHROW(lists.put(values.data(), sizeof(Index), result.data()));
+}
+
+TEST_CASE("numbers of particles that no memory has", "[knn]") {
+  const Context context = context_of(1);
+  const PointSet<float> points = points_in<float>(cube(0, 1, true), Shape::uniform, 50, 3);
+  Particles<float> particles = particles_of(points);
+  const auto reduce = [&](const std::vector<Index>& numbers) {
+    particles.segments.resize(numbers.size(), particles.segments.front());
+    for (std::size_t s = 0; s < numbers.size(); ++s) particles.segments[s].num = numbers[s];
+    knn_reduce(context, particles, points.box, {.k = 3}, CountNeighbours{});
+  };
+  CHECK_NOTHROW(reduce({50}));
+  CHECK_THROWS_WITH(reduce({-1}), "segment 0 has -1 particles (must not be negative)");
+  CHECK_THROWS_WITH(reduce({50, -1}), Catch::StartsWith("segment 1 has -1 particles"));
+  constexpr Index largest = std::numeric_limits<Index>::max();
+  // Their sum is 16 where it overflows.
+  for (const auto& numbers : {std::vector<Index>{largest - 1, largest - 1, 20}, {50, largest}})
+    CHECK_THROWS_WITH(reduce(numbers), Catch::Contains("the most that one rank can hold"));
 }
 
 TEST_CASE("next to no particles, and no queries", "[knn]") {
