@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "src/comm/state.hpp"
+#include "src/core/validate.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo {
@@ -38,6 +39,7 @@ int threads_of(const ExecRequest& request, int fair) {
 }
 
 Exec choose_here(const ExecRequest& request, int node_rank, int fair) {
+  validate_enumerator(request.processor, Processor::cuda, "the processor");
   const int devices = request.processor == Processor::host ? 0 : query_devices().num_devices;
   if (request.processor != Processor::cuda && devices == 0)
     return host_exec(threads_of(request, fair));

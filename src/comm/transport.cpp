@@ -4,11 +4,13 @@
 #include <cstdlib>
 
 #include "src/comm/state.hpp"
+#include "src/core/validate.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo {
 
 Transport chosen_transport(Transport transport) {
+  validate_enumerator(transport, Transport::staged, "the transport");
   const char* word = std::getenv("ZHALO_TRANSPORT");
   if (transport != Transport::automatic || word == nullptr) return transport;
   return parse_transport(word);

@@ -18,6 +18,16 @@ void validate(bool holds, fmt::format_string<Args...> message, Args&&... args) {
   if (!holds) throw InputError(fmt::format(message, std::forward<Args>(args)...));
 }
 
+/// Throws InputError unless `value` is an enumerator of an enum that counts from 0 to `last`. A
+/// caller may have cast any number.
+template <class Enum>
+void validate_enumerator(Enum value, Enum last, const char* what) {
+  const auto number = static_cast<Index>(value);
+  validate(number >= 0 && number <= static_cast<Index>(last),
+           "{} is number {}, which is no enumerator (they are 0 to {})", what, number,
+           static_cast<Index>(last));
+}
+
 /// Throws InputError unless a domain of so many species has this one.
 inline void validate_species(int species, int num_species) {
   validate(species >= 0 && species < num_species,

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "src/core/validate.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo {
@@ -121,6 +122,7 @@ double demanded(const std::optional<double>& value, const char* rule, const std:
 
 MeanSeparation mean_separation(const MatterContent& matter, const MassSummary& masses,
                                const MeanSeparationRequest& request) {
+  validate_enumerator(request.rule, MeanSeparationRule::given, "the rule of the mean separation");
   MeanSeparation result;
   from_volume(matter, masses, result);
   from_density(matter, masses, result);

@@ -77,6 +77,7 @@ Decomposition::Decomposition(const Grid& grid, int num_ranks, const Decompositio
   validate_grid(grid);
   validate(num_ranks >= 1, "a grid is to be divided among {} ranks (must be at least 1)",
            num_ranks);
+  validate_enumerator(options.split, Split::pencil, "DecompositionOptions::split");
   const auto [rows, columns] = options.shape;
   if (rows == 0 && columns == 0) {
     shape_ = best_shape(grid, num_ranks, options.split);
@@ -90,6 +91,7 @@ Decomposition::Decomposition(const Grid& grid, int num_ranks, const Decompositio
 }
 
 GridIndex Decomposition::num_modes(Spectrum spectrum) const {
+  validate_enumerator(spectrum, Spectrum::full, "the spectrum");
   GridIndex num = grid_.num;
   if (spectrum == Spectrum::half) num[2] = num[2] / 2 + 1;
   return num;
@@ -103,6 +105,7 @@ IndexBox Decomposition::cells(int rank) const {
 }
 
 IndexBox Decomposition::modes(int rank, Spectrum spectrum, ModeOrder order) const {
+  validate_enumerator(order, ModeOrder::natural, "the order of modes");
   const GridIndex num = num_modes(spectrum);
   IndexBox index_box{{}, num};
   const int by_row = order == ModeOrder::natural ? 0 : 1;
@@ -122,6 +125,7 @@ int Decomposition::owner_of_cell(const GridIndex& cell) const {
 }
 
 int Decomposition::owner_of_mode(const GridIndex& mode, Spectrum spectrum, ModeOrder order) const {
+  validate_enumerator(order, ModeOrder::natural, "the order of modes");
   const GridIndex num = num_modes(spectrum);
   const int by_row = order == ModeOrder::natural ? 0 : 1;
   return rank_at(zhalo::owner_of(mode[by_row], num[by_row], shape_[0]),

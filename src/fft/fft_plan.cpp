@@ -49,6 +49,9 @@ void validate_case(const Context& context, const Decomposition& decomposition,
   validate(options.chunk_bytes >= 0,
            "the parts of an exchange have {} bytes (must be positive, or 0: chosen)",
            options.chunk_bytes);
+  validate_enumerator(options.norm, Norm::orthonormal, "FftOptions::norm");
+  validate_enumerator(options.effort, PlanEffort::measure, "FftOptions::effort");
+  validate_enumerator(options.node_exchange, NodeExchange::messages, "FftOptions::node_exchange");
   const bool on_device = std::holds_alternative<Cuda>(context.exec);
   validate(!(on_device && options.node_exchange == NodeExchange::shared_memory),
            "a device exchanges by messages, not through memory that ranks share; choose "

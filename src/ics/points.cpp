@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "src/core/validate.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::points {
@@ -133,6 +134,7 @@ Recipe recipe_of(Kind kind) {
 }
 
 Points make_points(Kind kind, Index num, std::uint64_t seed) {
+  validate_enumerator(kind, Kind::dense, "the kind of points");
   if (num < 0)
     throw InputError("the number of points is " + std::to_string(num) + " (must not be negative)");
   Random random(seed);

@@ -190,6 +190,11 @@ class ResultWriter {
 
 /// What must be the same on all ranks, or some would wait for results that others do not send.
 void validate_output(const Communicator& comm, const KnnOutput& output) {
+  validate_enumerator(output.order, RowOrder::domain, "the order of rows");
+  for (const QuantityOptions& wanted : output.quantities) {
+    validate_enumerator(wanted.quantity, Quantity::velocity_dispersion, "a quantity of neighbours");
+    validate_enumerator(wanted.kernel, SphKernel::wendland_c4, "the kernel of a density");
+  }
   const auto word = Index{output.distances ? 1 : 0} + (output.indices ? 2 : 0) +
                     (output.locations ? 4 : 0) + (output.order == RowOrder::domain ? 8 : 0);
   validate(comm.min(word) == comm.max(word),

@@ -135,6 +135,7 @@ template class QuantityInput<float>;
 template class QuantityInput<double>;
 
 QuantityNeeds needs_of(Quantity quantity) {
+  validate_enumerator(quantity, Quantity::velocity_dispersion, "a quantity of neighbours");
   const int num = kernels::num_columns({quantity});
   return {num > 0, num > 1};
 }

@@ -145,6 +145,7 @@ double derivative_factor(const Grid& grid, Derivative derivative, int axis, Inde
 AxisFunction compensation_of(const Grid& grid, Window window, Compensation compensation) {
   validate(order_of(window) >= 1 && order_of(window) <= 4, "a window has order {} (must be 1 to 4)",
            order_of(window));
+  validate_enumerator(compensation, Compensation::shot_noise, "the compensation");
   if (compensation == Compensation::none) return {};
   return [grid, window, compensation](int axis, Index wave) {
     const double half_phase = phase_per_cell(grid, axis, wave) / 2;
@@ -192,6 +193,7 @@ void remove_nyquist(const Context& context, Modes<T>& modes) {
 
 template <class T>
 void solve_poisson(const Context& context, Modes<T>& modes, Laplacian laplacian) {
+  validate_enumerator(laplacian, Laplacian::fd4, "the Laplacian");
   const Grid& grid = modes.decomposition().grid();
   const auto term = [&](int axis, Index wave) {
     return laplacian_term(grid, laplacian, axis, wave);
@@ -205,6 +207,7 @@ template <class T>
 void differentiate(const Context& context, Modes<T>& modes, int axis, Derivative derivative) {
   validate(axis >= 0 && axis < 3,
            "a field is to be differentiated along axis {} (must be 0, 1 or 2)", axis);
+  validate_enumerator(derivative, Derivative::fd4, "the derivative");
   const Grid& grid = modes.decomposition().grid();
   const auto factor = [&](int other, Index wave) {
     return other == axis ? derivative_factor(grid, derivative, axis, wave) : 1;

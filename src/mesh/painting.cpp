@@ -27,6 +27,8 @@ bool has_column(Weights weights) {
 void validate_options(const Communicator& comm, const Decomposition& decomposition,
                       const PaintOptions& options, Index num) {
   validate_window(options.window);
+  validate_enumerator(options.weights, Weights::mass_column, "PaintOptions::weights");
+  validate_enumerator(options.values, CellValues::overdensity, "PaintOptions::values");
   for (int axis = 0; axis < 3; ++axis)
     validate(std::abs(options.shift[axis]) <= 1,
              "the points of a mesh are shifted by {} cells along {} (must be -1 to 1)",

@@ -40,6 +40,7 @@ void validate_options(const BinOptions& options) {
     validate(fits, "bins of a power spectrum have {} {} (must be finite and {})", what, *value,
              may_be_bound ? "not negative" : "more than 0");
   };
+  validate_enumerator(options.spacing, BinSpacing::logarithmic, "the spacing of bins");
   const bool is_linear = options.spacing == BinSpacing::linear;
   check(options.k_min, "first edge", 0, is_linear);
   check(options.k_max, "last edge", 0, false);

@@ -195,6 +195,7 @@ TEST_CASE("kinds have names") {
   CHECK(points::kind_of("clustered") == Kind::clustered);
   CHECK(points::kind_of("dense") == Kind::dense);
   CHECK_THROWS_AS(points::kind_of("lumpy"), InputError);
+  CHECK_THROWS_AS(points::make_points(static_cast<Kind>(3), 5), InputError);
 }
 
 TEST_CASE("a negative number of points is refused") {

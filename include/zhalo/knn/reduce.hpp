@@ -62,7 +62,7 @@ struct QuantityNeeds {
   double bytes_per_particle() const { return (masses ? 8 : 0) + (velocities ? 24 : 0); }
 };
 
-/// What this quantity needs. On this rank alone.
+/// What this quantity needs. On this rank alone. InputError for a quantity that does not exist.
 QuantityNeeds needs_of(Quantity quantity);
 /// What at least one of the quantities needs. On this rank alone.
 QuantityNeeds needs_of(const std::vector<QuantityOptions>& quantities);

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/core/validate.hpp"
+
 namespace zhalo::io {
 
 using hdf5::InputFile;
 
 Dialect dialect_of(Code code) {
+  validate_enumerator(code, Code::gizmo, "the code of a snapshot");
   const std::vector<Dialect> all = dialects();
   return *std::find_if(all.begin(), all.end(),
                        [&](const Dialect& dialect) { return dialect.code == code; });

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "src/core/validate.hpp"
 #include "src/io/snapshot/header.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -133,6 +134,7 @@ std::string describe(const SnapshotInfo& info) {
 }
 
 Box simulation_box(const SnapshotInfo& info, Periodicity periodicity) {
+  validate_enumerator(periodicity, Periodicity::no, "the periodicity");
   const bool automatic = info.periodic.value_or(info.box_length.has_value());
   const bool periodic =
       periodicity == Periodicity::yes || (periodicity == Periodicity::automatic && automatic);

@@ -109,6 +109,10 @@ TEST_CASE("ranks of one machine share its cores; what the user says wins") {
   const int available = available_threads();
   CHECK(machine.sum(Index{fair_threads(comm)}) <= std::max(available, machine.size()));
   CHECK_THROWS_AS(choose_exec(comm, {.processor = Processor::host, .threads = 5000}), InputError);
+  const bool is_culprit = comm.rank() == 0;
+  const Processor none = is_culprit ? static_cast<Processor>(3) : Processor::host;
+  CHECK_THROWS_WITH(choose_exec(comm, {.processor = none}),
+                    Catch::Contains("the processor is number 3, which is no enumerator"));
 }
 
 TEST_CASE("devices are taken in turn; one that is not there is an error of all ranks") {

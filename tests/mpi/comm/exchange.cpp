@@ -101,6 +101,15 @@ TEST_CASE("exchange: every element arrives at its place, and goes back") {
   }
 }
 
+TEST_CASE("a transport that is no enumerator is an error on all ranks") {
+  const Communicator world(MPI_COMM_WORLD);
+  const auto none = world.rank() == 0 ? static_cast<Transport>(4) : Transport::staged;
+  const auto contains = Catch::Contains("the transport is number 4, which is no enumerator");
+  CHECK_THROWS_WITH(Communicator(MPI_COMM_WORLD, {.transport = none}), contains);
+  CHECK_THROWS_WITH(world.use_transport(none), contains);
+  world.barrier();
+}
+
 TEST_CASE("exchange: plans and arrays that do not fit are errors") {
   const Communicator comm(MPI_COMM_WORLD);
   const auto error_of = [&](const auto& work) {

@@ -96,6 +96,11 @@ TEST_CASE("fft: options that make no sense on one rank") {
   CHECK_THAT(s.message({.batch = bad(-1, 1)}), Contains("batch") && Contains("-1"));
   CHECK_THAT(s.message({.batch = bad(0, 1)}), Contains("batch") && Contains("0"));
   CHECK_THAT(s.message({.chunk_bytes = bad(-5, 0)}), Contains("-5 bytes"));
+  const auto none = Contains("which is no enumerator");
+  CHECK_THAT(s.message({.norm = static_cast<Norm>(bad(3, 1))}), Contains("norm") && none);
+  CHECK_THAT(s.message({.effort = static_cast<PlanEffort>(bad(2, 0))}), Contains("effort") && none);
+  CHECK_THAT(s.message({.node_exchange = static_cast<NodeExchange>(bad(-1, 2))}),
+             Contains("node_exchange is number -1") && none);
   CHECK(s.message({}) == "nothing was thrown");
 }
 

@@ -57,6 +57,21 @@ TEST_CASE("knn: a bad option of one rank is an error on all") {
   CHECK_THAT(s.message({.max_radius = bad(0.5, 0.25)}), differs("radius") && Contains("0.25"));
 }
 
+TEST_CASE("knn: numbers that are no enumerators") {
+  const Spoilt s;
+  const auto none = Contains("which is no enumerator");
+  const auto bad = [&](auto fine, int number) {
+    return s.is_culprit ? static_cast<decltype(fine)>(number) : fine;
+  };
+  CHECK_THAT(s.message({}, {.order = bad(RowOrder::caller, 2)}), Contains("order of rows") && none);
+  CHECK_THAT(s.message({}, {.order = bad(RowOrder::caller, -1)}), Contains("is number -1") && none);
+  CHECK_THAT(s.message({}, {.quantities = {{bad(Quantity::density, 4)}}}),
+             Contains("a quantity of neighbours is number 4") && none);
+  const QuantityOptions kernel{Quantity::density, bad(SphKernel::cubic_spline, 3)};
+  CHECK_THAT(s.message({}, {.quantities = {kernel}}), Contains("kernel of a density") && none);
+  CHECK_THROWS_AS(needs_of(static_cast<Quantity>(4)), InputError);
+}
+
 TEST_CASE("knn: a column of one number for all particles is an error that names it") {
   const Spoilt s;
   const double number = 3;

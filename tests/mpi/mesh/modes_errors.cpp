@@ -52,3 +52,19 @@ TEST_CASE("gravity: ranks with different options are told so", "[small]") {
   check_gravity(context, [&](auto options) { acceleration_at(context, source, none, options); });
   check_gravity(context, [&](auto options) { acceleration_fields(context, source, options); });
 }
+
+TEST_CASE("modes: numbers that are no enumerators are errors", "[small]") {
+  const Context context = make_context({.timeout_seconds = 60});
+  const Decomposition decomposition(Grid::cube(4), context.comm.size());
+  Modes<double> modes = modes_of<double>(context, decomposition, noise_field());
+  const auto compensation = static_cast<Compensation>(3);
+  CHECK_THAT(
+      input_error_of(context, [&] { compensate(context, modes, Window::cic, compensation); }),
+      Contains("the compensation is number 3, which is no enumerator"));
+  const auto laplacian = static_cast<Laplacian>(3);
+  CHECK_THAT(input_error_of(context, [&] { solve_poisson(context, modes, laplacian); }),
+             Contains("the Laplacian is number 3"));
+  const auto derivative = static_cast<Derivative>(-1);
+  CHECK_THAT(input_error_of(context, [&] { differentiate(context, modes, 0, derivative); }),
+             Contains("the derivative is number -1"));
+}

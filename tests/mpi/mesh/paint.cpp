@@ -345,6 +345,8 @@ TEST_CASE("paint: bad input is one error on all ranks") {
              Contains("1 of 40 particles lie outside the box"));
   CHECK_THAT(message({.window = static_cast<Window>(5)}, field), Contains("window of order 5"));
   CHECK_THAT(message({.weights = Weights::column}, field), Contains("PaintOptions::column"));
+  CHECK_THAT(message({.weights = static_cast<Weights>(4)}, field), Contains("no enumerator"));
+  CHECK_THAT(message({.values = static_cast<CellValues>(-1)}, field), Contains("no enumerator"));
   CHECK_THAT(message({.shift = {{0, 3, 0}}}, field), Contains("shifted by 3 cells along y"));
   Grid flat = Grid::cube(8);
   flat.box = Box::unbounded();

@@ -288,6 +288,8 @@ TEST_CASE("power spectrum: bad input is one error on all ranks", "[small]") {
   CHECK_THAT(error_of({.multipole_axis = 3}), Contains("about axis 3"));
   CHECK_THAT(error_of({.multipole_axis = 0, .max_multipole = 3}), Contains("up to 3"));
   CHECK_THAT(error_of({.window = static_cast<Window>(5)}), Contains("order 5"));
+  CHECK_THAT(error_of({.bins = {.spacing = static_cast<BinSpacing>(2)}}),
+             Contains("the spacing of bins is number 2, which is no enumerator"));
   CHECK_THAT(input_error_of(context, [&] { cross_power_spectrum(context, modes, other); }),
              Contains("different grids"));
   CHECK_THAT(input_error_of(context, [&] { power_spectrum(context, without_volume); }),

@@ -226,6 +226,14 @@ TEST_CASE("Decomposition: bad input") {
   CHECK_THROWS_AS(Decomposition(Grid::cube(4), 6, {.shape = {6, 0}}), InputError);
   CHECK_THROWS_AS(Decomposition(Grid::cube(4), 6, {.shape = {-2, -3}}), InputError);
   CHECK_THROWS_AS(Decomposition(Grid::cube(4), 65536, {.shape = {65536, 65537}}), InputError);
+  const auto none = Contains("which is no enumerator");
+  CHECK_THROWS_WITH(Decomposition(Grid::cube(4), 6, {.split = static_cast<Split>(3)}), none);
+  const Decomposition fine(Grid::cube(4), 6);
+  const auto spectrum = static_cast<Spectrum>(2);
+  const auto order = static_cast<ModeOrder>(-1);
+  CHECK_THROWS_WITH(fine.num_modes(spectrum), none);
+  CHECK_THROWS_WITH(fine.modes(0, Spectrum::half, order), none);
+  CHECK_THROWS_WITH(fine.owner_of_mode({}, Spectrum::half, order), none);
 }
 
 TEST_CASE("Decomposition: the cell that holds a position") {

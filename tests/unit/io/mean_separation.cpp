@@ -149,6 +149,12 @@ TEST_CASE("what cannot be had is explained") {
       0.7);
 }
 
+TEST_CASE("a rule that is no enumerator") {
+  const auto rule = static_cast<MeanSeparationRule>(4);
+  CHECK_THROWS_WITH(mean_separation(matter_of(small_box(), {1}), masses(0.3), {rule, 0}),
+                    Contains("no enumerator"));
+}
+
 TEST_CASE("how the user writes it") {
   CHECK(parse_mean_separation("auto").rule == MeanSeparationRule::automatic);
   CHECK(parse_mean_separation("rho").rule == MeanSeparationRule::density);

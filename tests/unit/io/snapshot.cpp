@@ -276,6 +276,12 @@ TEST_CASE("the box to search in") {
   info.periodic = false;
   CHECK_FALSE(simulation_box(info).any_periodic());
   CHECK(simulation_box(info, Periodicity::yes) == Box::periodic_cube(50));
+  CHECK_THROWS_AS(simulation_box(info, static_cast<Periodicity>(3)), InputError);
+}
+
+TEST_CASE("a code that is no enumerator has no name") {
+  CHECK(name_of(Code::gizmo) == "GIZMO");
+  CHECK_THROWS_AS(name_of(static_cast<Code>(6)), InputError);
 }
 
 TEST_CASE("numbers of snapshots in their names") {
