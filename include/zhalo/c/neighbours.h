@@ -33,8 +33,10 @@ enum {
 };
 
 typedef struct zhalo_neighbour_options {
-  int k;             ///< neighbours per query, 1 to 4096; 0: 8
-  int exclude_self;  ///< 0: each particle is its own first neighbour, at distance 0
+  int k;  ///< neighbours per query, 1 to 4096; 0: 8
+  /// 0: each particle is a neighbour of its own, at distance 0. It comes first, unless particles
+  /// with smaller indices lie at the same place.
+  int exclude_self;
   /// Only neighbours at distances up to this one; 0: any distance.
   double max_radius;
   int queries;   ///< species whose neighbours are searched; not used if points are given

@@ -19,7 +19,7 @@ inline constexpr int max_neighbours = 4096;
 struct KnnOptions {
   /// Neighbours per query, 1 to max_neighbours.
   int k = 8;
-  /// For searches of particles among themselves: each particle is its own nearest neighbour, at
+  /// For searches of particles among themselves: each particle is a neighbour of its own, at
   /// distance 0. Has no effect on query points.
   bool include_self = true;
   /// Only neighbours at distances (as they are reported) <= max_radius, in the unit of the
