@@ -89,7 +89,10 @@ void validate_targets(const KnnTargets<Real>& targets, const Box& box) {
     return;
   }
   validate_box(box, targets.particles->dimensions);
-  if (targets.queries != nullptr) validate_box(box, targets.queries->dimensions);
+  if (targets.queries != nullptr)
+    validate(targets.queries->dimensions == box.dimensions,
+             "the queries have {} dimensions, the box and the particles have {}",
+             targets.queries->dimensions, box.dimensions);
   validate_box_fits<Real>(box);
 }
 
