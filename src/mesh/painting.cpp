@@ -205,12 +205,13 @@ DeviceMemoryScope Painting<Real>::look_after_memory() const {
 template <class Real>
 kernels::LinearMap Painting<Real>::map_to_values() const {
   if (options_.values == CellValues::sum) return {report_.weight_unit, 0};
-  validate(report_.sum > 0,
+  validate(fixed_weight_ > 0,
            "the weights of {} particles sum to {} (densities in units of the mean need a mean of "
            "more than 0)",
            report_.num_particles, report_.sum);
+  // Not from the sum of the weights, which may be beyond a double.
   const double fixed_weight_per_cell =
-      report_.sum / report_.weight_unit / static_cast<double>(report_.num_cells);
+      static_cast<double>(fixed_weight_) / static_cast<double>(report_.num_cells);
   return {1 / fixed_weight_per_cell, options_.values == CellValues::overdensity ? -1.0 : 0.0};
 }
 

@@ -1,5 +1,6 @@
 /// Painting: by definition, and the same bits for any ranks, threads and order.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -266,6 +267,22 @@ TEST_CASE("paint: units of the mean, also of weights that float cannot hold") {
       input_error_of(context,
                      [&] { paint(context, massless, field, {.values = CellValues::mean_units}); }),
       Contains("sum to 0"));
+}
+
+TEST_CASE("paint: units of the mean of masses whose sum is beyond a double") {
+  const Context context = make_context();
+  PaintedPoints<float> points = random_points<float>(odd_grid(6, 5, 4), 100, 15);
+  const auto cells_in_units = [&] {
+    const auto part =
+        points.part(part_of(100, Cut::even, context.comm.rank(), context.comm.size()));
+    Field<double> field(context, Decomposition(points.grid, context.comm.size()));
+    paint(context, part.particles, field, {.values = CellValues::mean_units});
+    return own_cells(context, field);
+  };
+  const std::vector<double> expected = cells_in_units();
+  for (double& mass : points.mass) mass *= 0x1p1015;
+  CHECK_FALSE(std::isfinite(std::accumulate(points.mass.begin(), points.mass.end(), 0.0)));
+  CHECK(cells_in_units() == expected);
 }
 
 TEST_CASE("paint: all particles to one rank, in turns that are bounded") {
