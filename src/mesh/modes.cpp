@@ -15,7 +15,9 @@
 namespace zhalo {
 
 double fundamental(const Grid& grid, int axis) {
-  validate(axis >= 0 && axis < 3, "there is no axis {} (0 to 2)", axis);
+  const int dimensions = std::min(grid.box.dimensions, 3);
+  validate(axis >= 0 && axis < dimensions, "there is no axis {} in a box of {} dimensions", axis,
+           dimensions);
   const double length = grid.box.length[axis];
   validate(std::isfinite(length) && length > 0,
            "the box has length {} along {} (waves need one above 0)", length, "xyz"[axis]);

@@ -276,6 +276,10 @@ TEST_CASE("displacement: what makes no sense is refused on all ranks") {
   CHECK_THROWS_AS(displace(context, linear, {0.1, {0, 1}, 2}), InputError);
   const Decomposition unbounded({{{4, 4, 4}}, Box::unbounded()}, context.comm.size());
   CHECK_THROWS_AS(random_modes<double>(context, unbounded, steep_power()), InputError);
+  Grid plane = Grid::cube(4, 10);
+  plane.box.dimensions = 2;
+  const Decomposition flat(plane, context.comm.size());
+  CHECK_THROWS_AS(random_modes<double>(context, flat, steep_power()), InputError);
 }
 
 TEST_CASE("displacement: ranks with different options are told so") {

@@ -375,4 +375,8 @@ TEST_CASE("modes: bad input is one error on all ranks", "[small]") {
   for (const int axis : {-1, 3})
     CHECK_THAT(input_error_of(context, [&] { fundamental(Grid::cube(4), axis); }),
                Contains("no axis"));
+  Grid flat = Grid::cube(4);
+  flat.box.dimensions = 2;
+  CHECK_THAT(input_error_of(context, [&] { fundamental(flat, 2); }),
+             Contains("no axis 2 in a box of 2 dimensions"));
 }

@@ -306,3 +306,13 @@ TEST_CASE("power spectrum: bad input is one error on all ranks", "[small]") {
       modes_of<double>(context, Decomposition(Grid::cube(2), ranks), noise_field());
   CHECK(power_spectrum(context, tiny).bins.empty());
 }
+
+TEST_CASE("power spectrum: a box of 2 dimensions has no volume") {
+  const Context context = make_context();
+  Grid plane = Grid::cube(8);
+  plane.box.dimensions = 2;
+  const Modes<double> modes =
+      modes_of<double>(context, Decomposition(plane, context.comm.size()), noise_field());
+  CHECK_THAT(input_error_of(context, [&] { power_spectrum(context, modes); }),
+             Contains("2 dimensions"));
+}
