@@ -78,8 +78,11 @@ void take_particles(const RawOptions& raw, Options& options) {
                      max_cells));
   demand(app::is_positive(options.box),
          fmt::format("--box is {} (must be positive and finite, in Mpc/h)", options.box));
-  demand(std::isfinite(options.redshift) && options.redshift > -1,
-         fmt::format("--redshift is {} (must be more than -1)", options.redshift));
+  // Within the scale factors of growth_at().
+  demand(options.redshift > -0.9999 && options.redshift <= 1e29,
+         fmt::format("--redshift is {} (must be more than -0.9999 and at most 1e29, for which the "
+                     "linear growth is computed)",
+                     options.redshift));
   demand(options.lpt == 1 || options.lpt == 2,
          fmt::format("--lpt is {} (must be 1 or 2)", options.lpt));
   options.random.seed = static_cast<std::uint64_t>(raw.seed.value_or(1));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <cctype>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -55,8 +56,9 @@ struct Table {
     demand(good,
            fmt::format("{}: '{}' (must be two positive numbers, k in h/Mpc and P in (Mpc/h)^3)",
                        where, app::in_one_line(line)));
-    demand(k.empty() || wave > k.back(),
-           fmt::format("{}: k = {} after {} (must ascend)", where, wave, k.empty() ? 0 : k.back()));
+    demand(k.empty() || std::log(wave) > std::log(k.back()),
+           fmt::format("{}: k = {} after {} (ln k must ascend)", where, wave,
+                       k.empty() ? 0 : k.back()));
     k.push_back(wave);
     power.push_back(value);
   }

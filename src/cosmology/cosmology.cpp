@@ -25,10 +25,11 @@ double min_hubble_squared(const Expansion& expansion, double a) {
 }
 
 void validate_expansion(const Expansion& expansion, double a) {
+  constexpr double min_value = 1e-30;  // far below, powers of it are beyond a double
   constexpr double max_value =
       1e4;  // beyond, the steps of the quadrature do not resolve the integrand any more
-  validate(a > 0 && a <= max_value, "the scale factor is {} (must be more than 0, at most {})", a,
-           max_value);
+  validate(a >= min_value && a <= max_value, "the scale factor is {} (must be {} to {})", a,
+           min_value, max_value);
   validate(std::isfinite(expansion.omega_matter) && expansion.omega_matter > 0 &&
                std::isfinite(expansion.omega_lambda),
            "Omega_matter is {} and Omega_Lambda {} (perturbations grow only with matter: it must "

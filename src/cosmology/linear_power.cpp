@@ -191,9 +191,10 @@ LinearPower::LinearPower(std::vector<double> k, std::vector<double> power)
     validate(good,
              "point {} of a power spectrum is k = {}, P = {} (both must be positive and finite)",
              i + 1, log_k_[i], log_power_[i]);
-    validate(i == 0 || log_k_[i - 1] < log_k_[i],
-             "k of a power spectrum does not ascend at point {}: {} after {}", i + 1, log_k_[i],
-             log_k_[i - (i > 0 ? 1 : 0)]);
+    validate(i == 0 || std::log(log_k_[i - 1]) < std::log(log_k_[i]),
+             "k of a power spectrum does not ascend at point {}: {} after {} (ln k must ascend, "
+             "too)",
+             i + 1, log_k_[i], log_k_[i - (i > 0 ? 1 : 0)]);
   }
   for (double& value : log_k_) value = std::log(value);
   for (double& value : log_power_) value = std::log(value);
@@ -224,7 +225,12 @@ double LinearPower::part_beyond_table(double radius) const {
 void LinearPower::normalise(double sigma8) {
   validate(std::isfinite(sigma8) && sigma8 > 0, "sigma8 is {} (must be positive and finite)",
            sigma8);
-  const double shift = 2 * std::log(sigma8 / sigma(8));
+  const double before = sigma(8);
+  validate(std::isfinite(before) && before > 0,
+           "a power spectrum has sigma8 {} and cannot be normalised (give a longer table: beyond "
+           "it P goes on as a power law)",
+           before);
+  const double shift = 2 * std::log(sigma8 / before);
   for (double& value : log_power_) value += shift;
 }
 

@@ -27,7 +27,7 @@ struct Growth {
   double f2 = 2;  ///< d ln D2 / d ln a, from the same equation
 };
 
-/// Growth at a scale factor. InputError if the scale factor is not positive or is more than 1e4, if
+/// Growth at a scale factor. InputError if the scale factor is less than 1e-30 or more than 1e4, if
 /// Omega_matter is not positive, or if the universe does not expand all the time until then (and
 /// until scale factor 1).
 Growth growth_at(const Expansion& expansion, double scale_factor);
@@ -36,8 +36,8 @@ Growth growth_at(const Expansion& expansion, double scale_factor);
 /// Between the points ln P is linear in ln k. Beyond them P continues as a power law.
 class LinearPower {
  public:
-  /// InputError unless there are at least two points, k ascends, and all values are positive and
-  /// finite.
+  /// InputError unless there are at least two points, k and ln k ascend, and all values are
+  /// positive and finite.
   LinearPower(std::vector<double> k, std::vector<double> power);
 
   double operator()(double k) const;
@@ -47,7 +47,8 @@ class LinearPower {
   double sigma(double radius) const;
   /// The part of sigma(radius)^2 from k beyond the table, 0 to 1. InputError as sigma().
   double part_beyond_table(double radius) const;
-  /// Scales P so that sigma(8) is `sigma8`. InputError unless that is positive and finite.
+  /// Scales P so that sigma(8) is `sigma8`. InputError unless that is positive and finite, and so
+  /// is sigma(8) before.
   void normalise(double sigma8);
 
   /// The table's natural logarithms.

@@ -124,8 +124,9 @@ TEST_CASE("cosmology: the expansion rate") {
 
 TEST_CASE("cosmology: what is no universe is refused") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (const double a : {0.0, -1.0, nan, std::numeric_limits<double>::infinity()})
+  for (const double a : {0.0, -1.0, 1e-70, nan, std::numeric_limits<double>::infinity()})
     CHECK_THROWS_AS(growth_at({0.3, 0.7}, a), InputError);
+  CHECK(growth_at({0.3, 0.7}, 1e-30).f1 == Approx(1).epsilon(1e-12));
   CHECK_THROWS_AS(growth_at({0, 1}, 0.5), InputError);
   CHECK_THROWS_AS(growth_at({nan, 0.7}, 0.5), InputError);
   CHECK_THROWS_AS(growth_at({0.1, 3}, 0.5), InputError);  // no big bang

@@ -119,10 +119,15 @@ TEST_CASE("linear power: tables that make no sense are refused") {
   CHECK_THROWS_AS(LinearPower({0, 2}, {1, 1}), InputError);
   CHECK_THROWS_AS(LinearPower({1, 1}, {1, 1}), InputError);
   CHECK_THROWS_AS(LinearPower({2, 1}, {1, 1}), InputError);
+  // They ascend, but their logarithms are equal: no slope goes on beyond them.
+  CHECK_THROWS_AS(LinearPower({0.1, 10, std::nextafter(10.0, 11.0)}, {1, 2, 2}), InputError);
   CHECK_THROWS_AS(LinearPower({1, 2}, {1, -1}), InputError);
   CHECK_THROWS_AS(LinearPower({1, 2}, {nan, 1}), InputError);
   CHECK_THROWS_AS(LinearPower({1, 2}, {1, 1}).sigma(0), InputError);
   CHECK_THROWS_AS(LinearPower({1, 2}, {1, 1}).normalise(nan), InputError);
+  // sigma(8) is infinite.
+  CHECK_THROWS_AS(LinearPower({1, 2}, {1, 1e300}).normalise(0.8), InputError);
+  CHECK_THROWS_AS(LinearPower({1, 2}, {1, 1e-300}).normalise(0.8), InputError);
 }
 
 TEST_CASE("transfer function: 1 on large scales, falling as ln k / k^2 on small ones") {
