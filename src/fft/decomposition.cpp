@@ -141,6 +141,11 @@ GridIndex Decomposition::cell_of(const Vec3d& position) const {
     const double cells =
         std::floor((position[axis] - grid_.box.lo[axis]) / grid_.box.length[axis] * num);
     const double wrapped = grid_.box.periodic[axis] ? cells - num * std::floor(cells / num) : cells;
+    const double length = grid_.box.length[axis];
+    validate(std::isfinite(length) && length > 0 && !std::isnan(wrapped),
+             "a position is {} along {}, where the box has corner {} and length {}: it is in no "
+             "cell (give the box that the mesh fills)",
+             position[axis], "xyz"[axis], grid_.box.lo[axis], length);
     cell[axis] = static_cast<Index>(std::clamp(wrapped, 0.0, num - 1));
   }
   return cell;

@@ -162,7 +162,7 @@ class Decomposition {
                     ModeOrder order = ModeOrder::transposed) const;
   /// The cell that contains a position. On periodic axes the position is wrapped, so the upper edge
   /// of the box is the lower one. On other axes a position outside belongs to the nearest cell.
-  /// InputError unless it is finite.
+  /// InputError unless it is finite, and the box has lengths.
   GridIndex cell_of(const Vec3d& position) const;
   int owner_of(const Vec3d& position) const { return owner_of_cell(cell_of(position)); }
 

@@ -273,6 +273,11 @@ TEST_CASE(
   CHECK(d.cell_of({{1, 16, 4}}) == GridIndex{{3, 0, 7}});
   CHECK_THROWS_AS(d.cell_of({{std::nan(""), 1, 1}}), InputError);
   CHECK_THROWS_AS(d.owner_of({{1, 1, -std::numeric_limits<double>::infinity()}}), InputError);
+  Grid without_length = grid;
+  for (const double length : {0.0, -2.0, std::nan("")}) {
+    without_length.box.length[1] = length;
+    CHECK_THROWS_AS(Decomposition(without_length, 6).cell_of({{1, 10, 1}}), InputError);
+  }
   CHECK(d.cell_of({{9, 12.5, 3.999}}) == GridIndex{{3, 2, 7}});
   CHECK(d.cell_of({{-0.25, 15.5, 1.25}}) == GridIndex{{1, 5, 2}});
   CHECK(d.owner_of({{-0.25, 15.5, 1.25}}) == d.owner_of_cell({{1, 5, 2}}));
