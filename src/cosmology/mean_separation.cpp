@@ -48,8 +48,9 @@ Omega omega_of(const MatterContent& matter) {
 }
 
 void from_volume(const MatterContent& matter, const MassSummary& masses, MeanSeparation& result) {
-  if (!matter.volume || masses.count == 0) {
-    result.volume_note = matter.volume ? "there are no particles" : "the box size is unknown";
+  const bool has_volume = matter.volume && *matter.volume > 0;
+  if (!has_volume || masses.count == 0) {
+    result.volume_note = has_volume ? "there are no particles" : "the box size is unknown";
     return;
   }
   result.from_volume = std::cbrt(*matter.volume / static_cast<double>(masses.count));
@@ -145,6 +146,9 @@ MeanSeparation mean_separation(const MatterContent& matter, const MassSummary& m
       result.how = "from the volume";
       break;
     case MeanSeparationRule::given:
+      if (!(request.value > 0) || !std::isfinite(request.value))
+        throw InputError(
+            fmt::format("the mean separation is {} (must be positive and finite)", request.value));
       result.chosen = request.value;
       result.how = "given";
       break;

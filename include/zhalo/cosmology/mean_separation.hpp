@@ -41,7 +41,7 @@ MeanSeparationRequest parse_mean_separation(const std::string& text);
 /// What is known of the matter in the box. Lengths and densities are in the units of the particles'
 /// positions and masses.
 struct MatterContent {
-  std::optional<double> volume;  ///< of the box
+  std::optional<double> volume;  ///< of the box; 0, as of a box without bounds, is none
   std::optional<double> critical_density;
   std::string critical_density_source;  ///< where it comes from, or why there is none
   std::optional<double> omega_matter;

@@ -1,6 +1,7 @@
 #include "zhalo/io/load.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "tests/unit/io/source.hpp"
 #include "zhalo/core/error.hpp"
@@ -153,6 +154,16 @@ TEST_CASE("a rule that is no enumerator") {
   const auto rule = static_cast<MeanSeparationRule>(4);
   CHECK_THROWS_WITH(mean_separation(matter_of(small_box(), {1}), masses(0.3), {rule, 0}),
                     Contains("no enumerator"));
+}
+
+TEST_CASE("a mean separation that is no length is refused, and no volume is none") {
+  MatterContent matter = matter_of(small_box(), {1});
+  for (const double value : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()})
+    CHECK_THROWS_WITH(mean_separation(matter, masses(0.3), {MeanSeparationRule::given, value}),
+                      Contains("must be positive"));
+  matter.volume = 0;
+  CHECK_THROWS_WITH(mean_separation(matter, masses(0.3), {MeanSeparationRule::volume, 0}),
+                    Contains("box size"));
 }
 
 TEST_CASE("how the user writes it") {
