@@ -12,6 +12,7 @@
 
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
 #include "zhalo/core/buffer.hpp"
 
@@ -29,10 +30,21 @@ struct FftTuner::Entry {
            element_size == wanted.element_size && spectrum == wanted.spectrum;
   }
   /// What all ranks must ask alike, and whether they know the answer.
-  std::array<Index, 12> question(bool is_known) const {
+  std::array<Index, 22> question(bool is_known) const {
+    const Box& box = grid.box;
     return {grid.num[0],
             grid.num[1],
             grid.num[2],
+            bits_of(box.lo[0]),
+            bits_of(box.lo[1]),
+            bits_of(box.lo[2]),
+            bits_of(box.length[0]),
+            bits_of(box.length[1]),
+            bits_of(box.length[2]),
+            box.periodic[0] ? 1 : 0,
+            box.periodic[1] ? 1 : 0,
+            box.periodic[2] ? 1 : 0,
+            box.dimensions,
             static_cast<Index>(options.norm),
             options.restore_order ? 1 : 0,
             options.batch,

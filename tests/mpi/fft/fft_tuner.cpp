@@ -148,6 +148,10 @@ TEST_CASE("fft tuner: questions that differ between ranks, or make no sense, are
   CHECK_THAT(message({.batch = -1}), Contains("batch"));
   if (s.context.comm.size() == 1) return;
   CHECK_THAT(message({.batch = s.context.comm.rank() == 0 ? 1 : 2}), Contains("ask for the same"));
+  Grid other = some_grid;
+  if (s.context.comm.rank() == 0) other.box.length[1] *= 2;
+  CHECK_THAT(input_error_of(s.context, [&] { s.tuner.choose<double>(other); }),
+             Contains("ask for the same"));
   CHECK(message({}) == "nothing was thrown");
   // One rank knows the answer to its question, the others must find theirs.
   CHECK_THAT(message({.norm = s.context.comm.rank() == 0 ? FftOptions{}.norm : Norm::none}),
