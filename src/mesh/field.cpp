@@ -8,6 +8,7 @@
 #include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
 #include "src/fft/box_messages.hpp"
+#include "src/mesh/painted_cells.hpp"
 #include "zhalo/fft/fft.hpp"
 
 namespace zhalo {
@@ -198,11 +199,10 @@ void validate_ghosts(const Decomposition& decomposition, const Ghosts& ghosts,
 
 void validate_agreed(const Decomposition& decomposition, const Ghosts& ghosts,
                      const Communicator& comm) {
-  std::vector<Index> numbers{decomposition.shape()[0], decomposition.shape()[1]};
+  std::vector<Index> numbers = numbers_of(decomposition);
   for (int axis = 0; axis < 3; ++axis)
-    numbers.insert(numbers.end(),
-                   {decomposition.grid().num[axis], ghosts.below[axis], ghosts.above[axis],
-                    ghosts.periodic[axis] ? Index{1} : Index{0}});
+    numbers.insert(numbers.end(), {ghosts.below[axis], ghosts.above[axis],
+                                   ghosts.periodic[axis] ? Index{1} : Index{0}});
   validate_equal(comm, numbers, "the decomposition or the ghosts of a field");
 }
 

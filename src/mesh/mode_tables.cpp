@@ -53,6 +53,12 @@ void validate_periodic(const Grid& grid, const char* what) {
 }
 
 void validate_same(const Decomposition& a, const Decomposition& b, const char* what) {
+  const Vec3d& of_a = a.grid().box.length;
+  const Vec3d& of_b = b.grid().box.length;
+  validate(a == b || a.describe() != b.describe(),
+           "{} are of different grids: their boxes differ, with sides {} x {} x {} and {} x {} x "
+           "{}, or in corner or periodic axes (must be of one)",
+           what, of_a[0], of_a[1], of_a[2], of_b[0], of_b[1], of_b[2]);
   validate(a == b, "{} are of different grids or decompositions, {} and {} (must be of one)", what,
            a.describe(), b.describe());
 }
