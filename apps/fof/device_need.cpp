@@ -23,14 +23,15 @@ double bytes_of_device(const Plan& plan, int ranks) {
   tally.drop(pos);
   tally.call(groups_need(size));
   const bool attaches = plan.num_attachable > 0;
-  if (attaches) tally.drop(num * sizeof(LocalIndex));  // parts of groups
   if (attaches)
     tally.call({knn_need(size, {plan.num_attachable, 1}).peak - domain_need(size).kept, 0});
   tally.call(columns_need(size, moved, std::max(column.velocity, column.mass)));
   tally.drop(num * moved);
-  tally.call(catalogue_need(size, attaches));
-  tally.drop(num * static_cast<double>(sizeof(Index) +
-                                       (attaches ? 0 : sizeof(LocalIndex))));  // labels, parts
+  const double labels_and_parts = num * static_cast<double>(sizeof(Index) + sizeof(LocalIndex));
+  const double joined = attaches ? labels_and_parts : 0;
+  tally.take(joined);
+  tally.call(catalogue_need(size));
+  tally.drop(joined + labels_and_parts);
   if (column.id > 0) tally.call(group_order_need(size, column.id));
   return tally.peak();
 }

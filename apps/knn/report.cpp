@@ -15,7 +15,7 @@ using app::line;
 
 std::string queries_text(const Plan& plan) {
   if (!plan.query)
-    return plan.options.include_self ? "the particles, each its own first neighbour"
+    return plan.options.include_self ? "the particles, themselves included"
                                      : "the particles, without themselves";
   const QueryInput& query = *plan.query;
   if (!query.is_snapshot) return fmt::format("{} query points in {}", query.count, query.path);

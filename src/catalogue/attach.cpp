@@ -1,5 +1,6 @@
 #include "zhalo/catalogue/attach.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
@@ -112,10 +113,11 @@ void add_parts_elsewhere(const Context& context, const KnnResult<Real>& found,
   kernels::on(exec, [&](const auto& e) {
     kernels::scatter(e, column_view(roots), at.span(), parts.root.data());
   });
-  const auto others =
-      tell_roots(context.comm, chosen(exec, found.template column<LocalIndex>(2), at),
-                 chosen(exec, found.template column<LocalIndex>(1), at));
-  parts.crossing.insert(parts.crossing.end(), others.begin(), others.end());
+  auto others = tell_roots(context.comm, chosen(exec, found.template column<LocalIndex>(2), at),
+                           chosen(exec, found.template column<LocalIndex>(1), at));
+  std::sort(others.begin(), others.end());
+  parts.crossing.insert(parts.crossing.end(), others.begin(),
+                        std::unique(others.begin(), others.end()));
   synchronise(exec);
 }
 
@@ -169,12 +171,9 @@ AttachResult attach_particles(const Domain<Real>& domain, const FofResult& group
                               int species) {
   const Context& context = domain.context();
   return together(context.comm, [&] {
-    validate_labels(groups.label.span(), domain.num(0));
+    validate_groups(domain, groups);
     validate(species > 0,
              "species {} is to be attached to the groups of species 0; name another one", species);
-    validate(
-        groups.parts.root.size() == groups.label.size(),
-        "the groups are not those of a domain; find them in this domain, or give their labels");
     Buffer<LocalIndex> rank;
     std::vector<ColumnView> columns{column_view(groups.parts.root)};
     if (context.comm.size() > 1) {

@@ -67,10 +67,11 @@ void Communicator::State::wait_until(const char* operation, const std::function<
     if (options.timeout_seconds > 0 &&
         waited > std::chrono::duration<double>(options.timeout_seconds)) {
       const std::string why = fmt::format(
-          "{} has waited for other ranks for {:g} s: one of them has ended, hangs, or needs "
+          "{}{}{} has waited for other ranks for {:g} s: one of them has ended, hangs, or needs "
           "longer; look at the other ranks' messages, or raise the limit: "
           "CommunicatorOptions::timeout_seconds where it is set, else ZHALO_TIMEOUT (0: none)",
-          operation, options.timeout_seconds);
+          operation, entered == nullptr ? "" : " before ", entered == nullptr ? "" : entered,
+          options.timeout_seconds);
       give_up(why);
       throw CommunicationError(why);
     }

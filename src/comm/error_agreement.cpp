@@ -178,11 +178,16 @@ bool Communicator::enter(const char* operation, bool may_fail) const {
   if (state_ == nullptr) return false;
   state_->need_whole(operation);
   if (state_->options.observer) state_->options.observer(operation);
-  return size_ > 1 && settle(*state_, {}, rank_, may_fail ? possible : none) == possible;
+  if (size_ == 1) return false;
+  state_->entered = operation;
+  const bool others_may_fail = settle(*state_, {}, rank_, may_fail ? possible : none) == possible;
+  state_->entered = nullptr;
+  return others_may_fail;
 }
 
 /// A failure must not be lost because the others cannot be told.
 void Communicator::tell_others(const Failure& failure) const {
+  state_->entered = nullptr;
   try {
     static_cast<void>(settle(*state_, failure, rank_));
   } catch (const CommunicationError& error) {

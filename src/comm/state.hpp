@@ -60,6 +60,7 @@ struct Communicator::State {
   /// A wait ran into the timeout: messages are under way that nobody will take, nothing can be
   /// agreed on any more.
   bool broken = false;
+  const char* entered = nullptr;        ///< the operation before which the ranks agree on errors
   bool memory_is_lost = false;          ///< broken, and MPI may still write what it was given
   std::shared_ptr<MemoryPool> staging;  ///< of messages of host memory
   /// Page-locked, of messages of the memory of a device, by its number.

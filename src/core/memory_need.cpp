@@ -113,7 +113,7 @@ MemoryNeed catalogue_need(const SearchSize& size, bool of_labels) {
   const Each each(size);
   const double m = size.clustering.in_groups;
   if (each.is_alone) {
-    const double kept = 2 * global_bytes + (local_bytes + global_bytes) * m;
+    const double kept = global_bytes + (local_bytes + global_bytes) * m;
     const double sorting_members = global_bytes + (2 * key_bytes + 2 * local_bytes + sort_room) * m;
     return each.need(std::max(kept, sorting_members), kept);
   }
