@@ -115,7 +115,8 @@ MemoryNeed catalogue_need(const SearchSize& size, bool of_labels) {
   if (each.is_alone) {
     const double kept = global_bytes + (local_bytes + global_bytes) * m;
     const double sorting_members = global_bytes + (2 * key_bytes + 2 * local_bytes + sort_room) * m;
-    return each.need(std::max(kept, sorting_members), kept);
+    const double counting_members = global_bytes + local_bytes;
+    return each.need(std::max({kept, sorting_members, counting_members}), kept);
   }
   const double kept = global_bytes + (2 * local_bytes + global_bytes) * m;
   if (!of_labels) {
