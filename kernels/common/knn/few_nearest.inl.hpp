@@ -114,7 +114,7 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   }
 
   /// Each of max_k particles is the nearest of its part of the window: within the distance of the
-  /// furthest of them lie as many. Without images: those are nearer yet.
+  /// k-th of them lie k. Without images: those are nearer yet.
   ZHALO_HD void bound_queries(const Lanes& lanes, const Walk& walk, int first) const {
     const Queries queries = queries_of(lanes, walk, first);
     const int num = walk.num - first;
@@ -138,12 +138,39 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
         nearest[u] = Lanes::min(nearest[u], counted);
       }
     }
-    Lane bound2 = nearest[0];
-    ZHALO_UNROLL
-    for (int u = 1; u < max_k; ++u) bound2 = Lanes::max(bound2, nearest[u]);
-    bound2 = Lanes::min(bound2, queries.bound2);
+    const Lane bound2 = Lanes::min(kth_of(nearest), queries.bound2);
     lanes.store(lanes.select(first_bits(num), bound2, lanes.broadcast(-1)),
                 walk.scratch.bound2 + first);
+  }
+
+  /// The k-th smallest, of the lane.
+  ZHALO_HD Lane kth_of(Lane (&values)[std::size_t{max_k}]) const {
+    const auto k = static_cast<int>(rows.k);
+    if (k < max_k) {
+      ZHALO_UNROLL
+      for (int last = max_k - 1; last > 0; --last) {
+        if (last + 1 >= k) move_largest_to(last, values);
+      }
+      Lane kth = values[0];
+      ZHALO_UNROLL
+      for (int u = 1; u < max_k; ++u)
+        if (u + 1 == k) kth = values[u];
+      return kth;
+    }
+    Lane largest_of_all = values[0];
+    ZHALO_UNROLL
+    for (int u = 1; u < max_k; ++u) largest_of_all = Lanes::max(largest_of_all, values[u]);
+    return largest_of_all;
+  }
+
+  /// Of the values up to there.
+  ZHALO_HD static void move_largest_to(int last, Lane (&values)[std::size_t{max_k}]) {
+    ZHALO_UNROLL
+    for (int u = 0; u < last; ++u) {
+      const Lane larger = Lanes::max(values[u], values[u + 1]);
+      values[u] = Lanes::min(values[u], values[u + 1]);
+      values[u + 1] = larger;
+    }
   }
 
   template <class Metric>
