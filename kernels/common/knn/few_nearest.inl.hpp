@@ -138,39 +138,26 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
         nearest[u] = Lanes::min(nearest[u], counted);
       }
     }
-    const Lane bound2 = Lanes::min(kth_of(nearest), queries.bound2);
+    const Lane kth2 = kth_of<max_k>(nearest, static_cast<int>(rows.k));
+    const Lane bound2 = Lanes::min(kth2, queries.bound2);
     lanes.store(lanes.select(first_bits(num), bound2, lanes.broadcast(-1)),
                 walk.scratch.bound2 + first);
   }
 
-  /// The k-th smallest, of the lane.
-  ZHALO_HD Lane kth_of(Lane (&values)[std::size_t{max_k}]) const {
-    const auto k = static_cast<int>(rows.k);
-    if (k < max_k) {
+  /// The k-th smallest of the first `num` values, at most the last of them, of each lane. Values
+  /// are moved.
+  template <int num>
+  ZHALO_HD static Lane kth_of(Lane (&values)[std::size_t{max_k}], int k) {
+    if constexpr (num > 1) {
       ZHALO_UNROLL
-      for (int last = max_k - 1; last > 0; --last) {
-        if (last + 1 >= k) move_largest_to(last, values);
+      for (int u = 0; u + 1 < num; ++u) {
+        const Lane larger = Lanes::max(values[u], values[u + 1]);
+        values[u] = Lanes::min(values[u], values[u + 1]);
+        values[u + 1] = larger;
       }
-      Lane kth = values[0];
-      ZHALO_UNROLL
-      for (int u = 1; u < max_k; ++u)
-        if (u + 1 == k) kth = values[u];
-      return kth;
+      if (k < num) return kth_of<num - 1>(values, k);
     }
-    Lane largest_of_all = values[0];
-    ZHALO_UNROLL
-    for (int u = 1; u < max_k; ++u) largest_of_all = Lanes::max(largest_of_all, values[u]);
-    return largest_of_all;
-  }
-
-  /// Of the values up to there.
-  ZHALO_HD static void move_largest_to(int last, Lane (&values)[std::size_t{max_k}]) {
-    ZHALO_UNROLL
-    for (int u = 0; u < last; ++u) {
-      const Lane larger = Lanes::max(values[u], values[u + 1]);
-      values[u] = Lanes::min(values[u], values[u + 1]);
-      values[u + 1] = larger;
-    }
+    return values[num - 1];
   }
 
   template <class Metric>
