@@ -1,7 +1,5 @@
 #include "src/catalogue/joined_species.hpp"
 
-#include <utility>
-
 #include "kernels/catalogue.hpp"
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
@@ -12,38 +10,45 @@ template <class Real>
 JoinedSpecies::JoinedSpecies(const Domain<Real>& domain, const FofResult& groups,
                              const std::vector<AttachResult>& attached)
     : exec_(domain.context().exec) {
-  add(groups.label, groups.parts);
-  for (int s = 1; s < domain.num_species(); ++s) {
+  Index num = 0;
+  for (int s = 0; s < domain.num_species(); ++s) num += domain.num(s);
+  label_ = Buffer<Index>(exec_, num, "labels");
+  parts_.root = Buffer<LocalIndex>(exec_, num, "parts of groups");
+  validate(groups.label.size() == domain.num(0), "there are {} labels for {} particles",
+           groups.label.size(), domain.num(0));
+  put(0, groups.label, groups.parts);
+  Index first = domain.num(0);
+  for (int s = 1; s < domain.num_species(); first += domain.num(s++)) {
     const AttachResult& result = attached[static_cast<std::size_t>(s - 1)];
-    if (result.label.empty() && domain.num(s) > 0) {
-      leave_out(domain.num(s));
+    if (result.label.empty()) {
+      leave_out(first, domain.num(s));
       continue;
     }
     validate(result.label.size() == domain.num(s),
              "there are {} labels for {} particles of species {}", result.label.size(),
              domain.num(s), s);
     if (!result.parts.root.empty()) validate_domain_of(result.parts, domain);
-    add(result.label, result.parts);
+    put(first, result.label, result.parts);
   }
-  label_ = joined(exec_, labels_);
-  parts_.root = joined(exec_, roots_);
 }
 
-void JoinedSpecies::add(const Buffer<Index>& label, const LinkedParts& parts) {
-  labels_.push_back(label.span());
-  roots_.push_back(parts.root.span());
+void JoinedSpecies::put(Index first, const Buffer<Index>& label, const LinkedParts& parts) {
+  const auto num = static_cast<std::size_t>(label.size());
+  validate_memory(exec_, label.span(), "labels");
+  queue_copy(exec_, label_.data() + first, label.data(), num * sizeof(Index));
   parts_.crossing.insert(parts_.crossing.end(), parts.crossing.begin(), parts.crossing.end());
+  if (parts.root.size() != label.size()) {
+    lacks_parts_ = true;
+  } else {
+    queue_copy(exec_, parts_.root.data() + first, parts.root.data(), num * sizeof(LocalIndex));
+  }
 }
 
-void JoinedSpecies::leave_out(Index num) {
-  Buffer<Index>& label = no_labels_.emplace_back(exec_, num, "labels");
-  LinkedParts& parts = no_parts_.emplace_back();
-  parts.root = Buffer<LocalIndex>(exec_, num, "parts of groups");
+void JoinedSpecies::leave_out(Index first, Index num) {
   kernels::on(exec_, [&](const auto& e) {
-    kernels::fill(e, label.span(), no_group);
-    kernels::fill(e, parts.root.span(), kernels::no_root<LocalIndex>);
+    kernels::fill(e, label_.span().subspan(first, num), no_group);
+    kernels::fill(e, parts_.root.span().subspan(first, num), kernels::no_root<LocalIndex>);
   });
-  add(label, parts);
 }
 
 template JoinedSpecies::JoinedSpecies(const Domain<float>&, const FofResult&,

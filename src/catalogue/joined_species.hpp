@@ -1,7 +1,6 @@
 /// Several species as one: their labels, and the parts of groups that they are in.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -63,19 +62,16 @@ class JoinedSpecies {
   Span<const Index> label() const { return label_.span(); }
   const LinkedParts& parts() const { return parts_; }
   /// Whether some species was attached to labels alone.
-  bool lacks_parts() const { return parts_.root.size() != label_.size(); }
+  bool lacks_parts() const { return lacks_parts_; }
 
  private:
-  void add(const Buffer<Index>& label, const LinkedParts& parts);
-  void leave_out(Index num);
+  void put(Index first, const Buffer<Index>& label, const LinkedParts& parts);
+  void leave_out(Index first, Index num);
 
   const Exec& exec_;
-  std::vector<Span<const Index>> labels_;
-  std::vector<Span<const LocalIndex>> roots_;
-  std::deque<Buffer<Index>> no_labels_;
-  std::deque<LinkedParts> no_parts_;
   Buffer<Index> label_;
   LinkedParts parts_;
+  bool lacks_parts_ = false;
 };
 
 }  // namespace zhalo

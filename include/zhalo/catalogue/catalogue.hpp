@@ -94,11 +94,11 @@ struct Catalogue {
 ///
 /// To leave particles out of their groups, give labels.
 ///
-/// Labels alone give the same catalogue, but it takes longer. There is one label for
-/// each particle, in the domain's order. It is the number of the particle's group, from 0 to below
-/// the number of all particles, the same for all members and for no others. A particle with
-/// no_group is in no group. attach_particles() returns such labels. They are in memory of the
-/// context's Exec. Several species have one array of labels each.
+/// Labels alone give the same catalogue, but it takes longer. There is one label for each particle,
+/// in the domain's order. It is the number of the particle's group, from 0 to below the number of
+/// all particles, the same for all members and for no others. A particle with no_group is in no
+/// group. attach_particles() returns such labels. They are in memory of the context's Exec. Several
+/// species have one array of labels each.
 ///
 /// Masses, velocities and types are those of the domain. Particles are not redistributed again.
 /// Only labels, sums over the parts of groups, and the members' indices are exchanged between
