@@ -8,6 +8,7 @@
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
 #include "src/catalogue/joined_species.hpp"
+#include "src/catalogue/members.hpp"
 #include "src/core/validate.hpp"
 #include "zhalo/knn/knn.hpp"
 
@@ -62,16 +63,6 @@ kernels::NeighboursOnRanks neighbours_of(const Context& context, const KnnResult
   return neighbours;
 }
 
-/// Elements of a column, by their indices, on the host.
-template <class T>
-std::vector<T> chosen(const Exec& exec, Span<const T> column, const Buffer<LocalIndex>& at) {
-  Buffer<T> elements(exec, at.size(), "chosen elements");
-  kernels::on(exec, [&](const auto& e) {
-    kernels::gather(e, column_view(column), at.span(), elements.data());
-  });
-  return to_host(exec, elements);
-}
-
 /// Tells ranks which of their roots others have met; returns those that this rank is told.
 /// Collective.
 std::vector<LocalIndex> tell_roots(const Communicator& comm, const std::vector<LocalIndex>& ranks,
@@ -100,7 +91,7 @@ void add_parts_elsewhere(const Context& context, const KnnResult<Real>& found,
     return kernels::select_elsewhere(e, neighbours_of(context, found));
   });
   const std::vector<LocalIndex> indices = to_host(exec, at);
-  const std::vector<Index> labels = chosen(exec, of.label, at);
+  const std::vector<Index> labels = to_host(exec, gathered(exec, of.label, at.span()));
   std::unordered_map<Index, LocalIndex> root_of_label;
   std::vector<LocalIndex> own_roots;
   for (std::size_t i = 0; i < indices.size(); ++i) {
@@ -113,8 +104,10 @@ void add_parts_elsewhere(const Context& context, const KnnResult<Real>& found,
   kernels::on(exec, [&](const auto& e) {
     kernels::scatter(e, column_view(roots), at.span(), parts.root.data());
   });
-  auto others = tell_roots(context.comm, chosen(exec, found.template column<LocalIndex>(2), at),
-                           chosen(exec, found.template column<LocalIndex>(1), at));
+  const auto chosen = [&](int column) {
+    return to_host(exec, gathered(exec, found.template column<LocalIndex>(column), at.span()));
+  };
+  auto others = tell_roots(context.comm, chosen(2), chosen(1));
   std::sort(others.begin(), others.end());
   parts.crossing.insert(parts.crossing.end(), others.begin(),
                         std::unique(others.begin(), others.end()));

@@ -39,15 +39,6 @@ Buffer<LocalIndex> count_by_root(const Exec& exec, Span<const T> root,
   return counts;
 }
 
-/// Elements of a column, by their indices.
-template <class T>
-Buffer<T> gathered(const Exec& exec, Span<const T> column, Span<const LocalIndex> at) {
-  Buffer<T> result(exec, at.size(), "chosen elements");
-  kernels::on(exec,
-              [&](const auto& e) { kernels::gather(e, column_view(column), at, result.data()); });
-  return result;
-}
-
 /// Brings roots into the order of their labels, which are returned.
 Buffer<std::uint64_t> sort_by_label(const Exec& exec, Span<const Index> label, Index num_labels,
                                     Buffer<LocalIndex>& roots) {

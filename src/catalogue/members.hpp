@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "kernels/catalogue.hpp"
+#include "kernels/on.hpp"
+#include "kernels/particles.hpp"
 #include "src/domain/redistribution.hpp"
 
 namespace zhalo {
@@ -34,5 +36,14 @@ SortedMembers sort_members(const Exec& exec, Span<const Index> group_of, const M
 /// ranks. Its `sent` are the members' indices. Collective.
 std::shared_ptr<const Redistribution> make_group_order(const Context& context,
                                                        SortedMembers& members, int bits);
+
+/// Elements of a column, by their indices.
+template <class T>
+Buffer<T> gathered(const Exec& exec, Span<const T> column, Span<const LocalIndex> at) {
+  Buffer<T> result(exec, at.size(), "chosen elements");
+  kernels::on(exec,
+              [&](const auto& e) { kernels::gather(e, column_view(column), at, result.data()); });
+  return result;
+}
 
 }  // namespace zhalo
