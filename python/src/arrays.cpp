@@ -1,0 +1,59 @@
+#include "bindings.hpp"
+
+namespace zhalo::python {
+namespace {
+
+std::string dtype_name(nb::handle dtype) {
+  return nb::cast<std::string>(nb::module_::import_("numpy").attr("dtype")(dtype).attr("name"));
+}
+
+bool has_backward_stride(const nb::object& array) {
+  for (const nb::handle stride : nb::tuple(array.attr("strides"))) {
+    if (nb::cast<std::int64_t>(stride) <= 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+int choose(const std::string& name, std::initializer_list<Choice> choices, const char* what) {
+  std::string names;
+  for (const Choice& choice : choices) {
+    if (name == choice.name) return choice.value;
+    names += (names.empty() ? "" : ", ") + std::string(choice.name);
+  }
+  refuse(std::string("the ") + what + " is '" + name + "' (must be one of " + names + ")");
+}
+
+int precision_of(nb::handle dtype) {
+  return choose(dtype_name(dtype), {{"float64", ZHALO_DOUBLE}, {"float32", ZHALO_FLOAT}},
+                "type of numbers");
+}
+
+nb::object as_numpy(nb::handle values) {
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  const nb::object array = numpy.attr("asarray")(values);
+  const nb::object native =
+      numpy.attr("asarray")(array, nb::arg("dtype") = array.attr("dtype").attr("newbyteorder")("="));
+  const bool is_empty = nb::cast<std::int64_t>(native.attr("size")) == 0;
+  if (is_empty || !has_backward_stride(native)) return native;
+  return native.attr("copy")();
+}
+
+Array as_array(const nb::object& numpy_array) { return nb::cast<Array>(numpy_array); }
+
+int precision_of(const Array& values, const char* what) {
+  if (values.dtype() == nb::dtype<double>()) return ZHALO_DOUBLE;
+  if (values.dtype() == nb::dtype<float>()) return ZHALO_FLOAT;
+  refuse(std::string("the ") + what + " are neither float32 nor float64; convert them, as with "
+         "numpy.asarray(values, numpy.float64)");
+}
+
+zhalo_column column_of(const Array& rows, int precision, std::size_t axis) {
+  const std::int64_t size = precision == ZHALO_FLOAT ? sizeof(float) : sizeof(double);
+  const auto* first = static_cast<const char*>(rows.data());
+  if (rows.ndim() == 2) first += rows.stride(1) * static_cast<std::int64_t>(axis) * size;
+  return {first, rows.stride(0) * size, precision};
+}
+
+}  // namespace zhalo::python

@@ -1,0 +1,131 @@
+
+
+#include "objects.hpp"
+
+namespace zhalo::python {
+namespace {
+
+using Lists = Owned<zhalo_neighbours, zhalo_neighbours_destroy>;
+
+/// What all searches have in common: whose neighbours among whom.
+struct Search {
+  const Domain& domain;
+  std::optional<Particles> points;
+  zhalo_neighbour_options options{};
+
+  Search(const Domain& among, nb::handle given_points, int queries, int targets)
+      : domain(among) {
+    options.queries = queries;
+    options.targets = targets;
+    if (!given_points.is_none())
+      points.emplace(given_points, nb::none(), nb::none(), nb::none());
+  }
+
+  void set_k(int k) {
+    if (k < 1) refuse("k must be at least 1");
+    options.k = k;
+  }
+  void set_max_radius(std::optional<double> radius) {
+    if (radius && !(*radius > 0)) refuse("the radius must be more than 0");
+    options.max_radius = radius.value_or(0);
+  }
+  const zhalo_particles* points_or_null() const { return points ? &points->view() : nullptr; }
+  std::size_t num_queries() const {
+    return points ? static_cast<std::size_t>(points->view().num) : domain.num(options.queries);
+  }
+};
+
+/// Distances and indices of the lists: (queries, k) each.
+nb::tuple arrays_of(const Lists& lists, const Search& search) {
+  const std::vector<std::size_t> shape{search.num_queries(),
+                                       static_cast<std::size_t>(search.options.k)};
+  const auto distances = [&](auto* to, std::int64_t room) {
+    return zhalo_neighbours_get_distances(lists.get(), search.domain.precision, to, room);
+  };
+  nb::object first = search.domain.precision == ZHALO_FLOAT ? filled<float>(shape, distances)
+                                                            : filled<double>(shape, distances);
+  nb::object second = filled<std::int64_t>(shape, [&](std::int64_t* to, std::int64_t room) {
+    return zhalo_neighbours_get_indices(lists.get(), to, room);
+  });
+  return nb::make_tuple(first, second);
+}
+
+nb::tuple find_neighbours(const Domain& domain, int k, nb::object points, int queries, int targets,
+                          bool include_self, std::optional<double> max_radius) {
+  Search search(domain, points, queries, targets);
+  search.set_k(k);
+  search.set_max_radius(max_radius);
+  search.options.exclude_self = include_self ? 0 : 1;
+  const Lists lists([&](zhalo_neighbours** made) {
+    if (!search.points) return zhalo_find_neighbours(domain.handle.get(), &search.options, made);
+    return zhalo_find_neighbours_of_points(domain.handle.get(), search.points_or_null(),
+                                           &search.options, made);
+  });
+  return arrays_of(lists, search);
+}
+
+nb::object count_within(const Domain& domain, double radius, nb::object points, int queries,
+                        int targets, bool include_self) {
+  Search search(domain, points, queries, targets);
+  search.set_max_radius(radius);
+  search.options.exclude_self = include_self ? 0 : 1;
+  return filled<std::int64_t>({search.num_queries()}, [&](std::int64_t* to, std::int64_t room) {
+    return zhalo_count_within(domain.handle.get(), search.points_or_null(), &search.options, to,
+                              room);
+  });
+}
+
+nb::object neighbour_quantity(const Domain& domain, const std::string& quantity, int k,
+                              const std::string& kernel, nb::object points, int queries,
+                              int targets) {
+  Search search(domain, points, queries, targets);
+  search.set_k(k);
+  search.options.quantity = choose(quantity,
+                                   {{"kth_radius", ZHALO_KTH_RADIUS},
+                                    {"mean_radius", ZHALO_MEAN_RADIUS},
+                                    {"density", ZHALO_DENSITY},
+                                    {"velocity_dispersion", ZHALO_VELOCITY_DISPERSION}},
+                                   "quantity");
+  search.options.kernel = choose(kernel,
+                                 {{"cubic_spline", ZHALO_CUBIC_SPLINE},
+                                  {"wendland_c2", ZHALO_WENDLAND_C2},
+                                  {"wendland_c4", ZHALO_WENDLAND_C4}},
+                                 "kernel");
+  return filled<double>({search.num_queries()}, [&](double* to, std::int64_t room) {
+    return zhalo_compute_from_neighbours(domain.handle.get(), search.points_or_null(),
+                                         &search.options, to, room);
+  });
+}
+
+}  // namespace
+
+void bind_neighbours(nb::module_& module) {
+  nb::borrow<nb::class_<Domain>>(module.attr("Domain"))
+      .def("knn", &find_neighbours, nb::arg("k") = 8, nb::kw_only(), nb::arg("points") = nb::none(),
+           nb::arg("queries") = 0, nb::arg("targets") = 0, nb::arg("include_self") = true,
+           nb::arg("max_radius") = nb::none(), R"(The k nearest particles of each query, exactly.
+
+Returns distances and global indices, (queries, k) each, nearest first. Equal distances are in the
+order of indices. Rows with fewer neighbours end with infinity and -1.
+
+points        positions of the queries; None: the particles of species `queries`
+targets       the species that the neighbours are of
+include_self  whether a particle is a neighbour of its own
+max_radius    only neighbours up to this distance)")
+      .def("count_within", &count_within, nb::arg("radius"), nb::kw_only(),
+           nb::arg("points") = nb::none(), nb::arg("queries") = 0, nb::arg("targets") = 0,
+           nb::arg("include_self") = true,
+           "The number of particles at distances <= radius of each query. Queries are as in knn.")
+      .def("neighbour_quantity", &neighbour_quantity, nb::arg("quantity"), nb::arg("k") = 32,
+           nb::kw_only(), nb::arg("kernel") = "cubic_spline", nb::arg("points") = nb::none(),
+           nb::arg("queries") = 0, nb::arg("targets") = 0,
+           R"(One number for each query, computed from its k nearest neighbours.
+
+quantity  "kth_radius", "mean_radius", "density" (by an SPH kernel that ends at the last neighbour)
+          or "velocity_dispersion" (along one axis)
+kernel    of the density: "cubic_spline", "wendland_c2" or "wendland_c4"
+
+Queries are as in knn. Lists of neighbours never exist all at once.)");
+}
+
+}  // namespace zhalo::python

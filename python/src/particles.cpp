@@ -1,0 +1,86 @@
+#include <cmath>
+
+#include "objects.hpp"
+
+namespace zhalo::python {
+namespace {
+
+bool is_number(nb::handle value) { return nb::isinstance<nb::float_>(value) || nb::isinstance<nb::int_>(value); }
+
+/// Types as bytes. InputError for numbers that are none, or are not 0 to 255.
+nb::object as_bytes(nb::handle types) {
+  const nb::object array = as_numpy(types);
+  const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
+  if (kind != "i" && kind != "u") refuse("the types are not whole numbers");
+  if (nb::cast<std::int64_t>(array.attr("size")) > 0) {
+    const nb::object lowest = array.attr("min")();
+    const nb::object highest = array.attr("max")();
+    if (nb::cast<int>(nb::int_(lowest)) < 0 || nb::cast<int>(nb::int_(highest)) > 255)
+      refuse("types must be 0 to 255");
+  }
+  return array.attr("astype")("uint8", nb::arg("copy") = false);
+}
+
+}  // namespace
+
+Particles::Particles(nb::handle positions, nb::handle velocities, nb::handle masses,
+                     nb::handle types) {
+  const nb::object rows = as_numpy(positions);
+  const auto shape = nb::cast<std::vector<std::int64_t>>(rows.attr("shape"));
+  if (shape.size() != 2 || shape[1] < 2 || shape[1] > 3)
+    refuse("positions must have the shape (number, 3) or (number, 2)");
+  view_.num = shape[0];
+  view_.dimensions = static_cast<int>(shape[1]);
+  set_rows(view_.position, rows, "positions");
+  if (!velocities.is_none()) set_rows(view_.velocity, velocities, "velocities");
+  if (!masses.is_none()) set_masses(masses);
+  if (!types.is_none()) set_types(types);
+}
+
+Array Particles::keep(nb::handle values) {
+  kept_.push_back(as_array(as_numpy(values)));
+  return kept_.back();
+}
+
+void Particles::validate_num(std::size_t num, const char* what) const {
+  if (static_cast<std::int64_t>(num) != view_.num) {
+    refuse("there are " + std::to_string(view_.num) + " positions and " + std::to_string(num) +
+           " " + what);
+  }
+}
+
+void Particles::set_rows(zhalo_column* columns, nb::handle rows, const char* what) {
+  const Array array = keep(rows);
+  const int precision = precision_of(array, what);
+  if (array.ndim() != 2 || static_cast<int>(array.shape(1)) != view_.dimensions)
+    refuse(std::string(what) + " must have the shape of the positions");
+  validate_num(array.shape(0), what);
+  for (int axis = 0; axis < view_.dimensions; ++axis)
+    columns[axis] = column_of(array, precision, static_cast<std::size_t>(axis));
+}
+
+void Particles::set_masses(nb::handle masses) {
+  if (is_number(masses)) {
+    view_.uniform_mass = nb::cast<double>(masses);
+    if (!(view_.uniform_mass > 0) || std::isinf(view_.uniform_mass))
+      refuse("the mass of all particles must be positive and finite");
+    return;
+  }
+  const Array array = keep(masses);
+  if (array.ndim() != 1) refuse("masses must be one number, or one for each particle");
+  validate_num(array.shape(0), "masses");
+  view_.mass = column_of(array, precision_of(array, "masses"), 0);
+}
+
+void Particles::set_types(nb::handle types) {
+  if (nb::isinstance<nb::int_>(types)) {
+    view_.uniform_type = nb::cast<int>(types);
+    return;
+  }
+  const Array array = keep(as_bytes(types));
+  if (array.ndim() != 1) refuse("types must be one number, or one for each particle");
+  validate_num(array.shape(0), "types");
+  view_.type = {array.data(), array.stride(0), ZHALO_UINT8};
+}
+
+}  // namespace zhalo::python
