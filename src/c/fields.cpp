@@ -1,28 +1,40 @@
+#include <algorithm>
+#include <vector>
+
 #include "src/c/handles.hpp"
-#include "zhalo/mesh/paint.hpp"
+#include "zhalo/mesh/density.hpp"
+#include "zhalo/mesh/power_spectrum.hpp"
 
 namespace zhalo::c {
 namespace {
 
-PaintOptions paint_options(const zhalo_paint_options& given) {
+Window window_of(int given) {
   constexpr Window windows[] = {Window::cic, Window::ngp, Window::cic, Window::tsc, Window::pcs};
+  return windows[one_of(given, 4, "window")];
+}
+
+Weights weights_of(int given) {
   constexpr Weights weights[] = {Weights::mass, Weights::unit};
+  return weights[one_of(given, 1, "choice of weights")];
+}
+
+PaintOptions paint_options(const zhalo_paint_options& given) {
   constexpr CellValues values[] = {CellValues::sum, CellValues::mean_units,
                                    CellValues::overdensity};
   PaintOptions options;
-  options.window = windows[one_of(given.window, 4, "window")];
-  options.weights = weights[one_of(given.weights, 1, "choice of weights")];
+  options.window = window_of(given.window);
+  options.weights = weights_of(given.weights);
   options.values = values[one_of(given.values, 2, "choice of values")];
   return options;
 }
 
 /// Who has which cells of a grid in the domain's box.
 template <class Real>
-Decomposition decomposition_of(const Domain<Real>& domain, const zhalo_paint_options& given) {
+Decomposition decomposition_of(const Domain<Real>& domain, const int64_t (&num)[3], int split) {
   constexpr Split splits[] = {Split::automatic, Split::slab, Split::pencil};
   DecompositionOptions options;
-  options.split = splits[one_of(given.split, 2, "split")];
-  const Grid grid{{{given.num[0], given.num[1], given.num[2]}}, domain.box()};
+  options.split = splits[one_of(split, 2, "split")];
+  const Grid grid{{{num[0], num[1], num[2]}}, domain.box()};
   return {grid, domain.context().comm.size(), options};
 }
 
@@ -36,7 +48,7 @@ template <class T, class Real>
 PaintReport paint_cells(const Domain<Real>& domain, const zhalo_paint_options& given,
                         const Target& to) {
   const Context& context = domain.context();
-  const Decomposition decomposition = decomposition_of(domain, given);
+  const Decomposition decomposition = decomposition_of(domain, given.num, given.split);
   validate_room(to.values, to.room, decomposition.cells(context.comm.rank()).size());
   Field<T> field(context, decomposition);
   const PaintReport report = paint(domain, field, paint_options(given), given.species);
@@ -44,18 +56,69 @@ PaintReport paint_cells(const Domain<Real>& domain, const zhalo_paint_options& g
   return report;
 }
 
+/// Whether cells are float, as all ranks must want. Collective.
+bool agree_on_float(const Communicator& comm, int given) {
+  const Index precision = one_of(given, 1, "precision of the cells");
+  validate(comm.min(precision) == comm.max(precision),
+           "some ranks want cells in float and others in double; ask for one precision");
+  return precision == ZHALO_FLOAT;
+}
+
 /// Collective.
 PaintReport paint_domain(const zhalo_domain& domain, const zhalo_paint_options& given,
                          const Target& to) {
-  const Communicator& comm = domain.context->comm;
   validate_species(domain, given.species);
-  const Index precision = one_of(given.precision, 1, "precision of the cells");
-  validate(comm.min(precision) == comm.max(precision),
-           "some ranks want cells in float and others in double; ask for one precision");
+  const bool is_float = agree_on_float(domain.context->comm, given.precision);
   return call_with(domain, [&](const auto& particles) {
-    return precision == ZHALO_FLOAT ? paint_cells<float>(particles, given, to)
-                                    : paint_cells<double>(particles, given, to);
+    return is_float ? paint_cells<float>(particles, given, to)
+                    : paint_cells<double>(particles, given, to);
   });
+}
+
+Compensation compensation_of(const zhalo_power_options& given) {
+  const Compensation choices[] = {
+      given.is_interlaced != 0 ? Compensation::window : Compensation::shot_noise,
+      Compensation::none, Compensation::window, Compensation::shot_noise};
+  return choices[one_of(given.compensation, 3, "compensation")];
+}
+
+/// A spectrum, and the shot noise in it.
+struct MeasuredPower {
+  PowerSpectrum spectrum;
+  double shot_noise;
+};
+
+template <class T, class Real>
+MeasuredPower measure_power(const Domain<Real>& domain, const zhalo_power_options& given) {
+  const Decomposition decomposition = decomposition_of(domain, given.num, ZHALO_SPLIT_AUTOMATIC);
+  DensityOptions density;
+  density.paint.window = window_of(given.window);
+  density.paint.weights = weights_of(given.weights);
+  density.interlaced = given.is_interlaced != 0;
+  PowerOptions power;
+  power.window = density.paint.window;
+  power.compensation = compensation_of(given);
+  const DensityModes<T> made = density_modes<T>(domain, decomposition, density, given.species);
+  return {power_spectrum(domain.context(), made.modes, power),
+          shot_noise(made.report, decomposition.grid())};
+}
+
+/// Collective.
+MeasuredPower measure_power_of(const zhalo_domain& domain, const zhalo_power_options& given) {
+  validate_species(domain, given.species);
+  const bool is_float = agree_on_float(domain.context->comm, given.precision);
+  return call_with(domain, [&](const auto& particles) {
+    return is_float ? measure_power<float>(particles, given)
+                    : measure_power<double>(particles, given);
+  });
+}
+
+std::vector<zhalo_power_bin> bins_of(const PowerSpectrum& spectrum) {
+  std::vector<zhalo_power_bin> bins;
+  bins.reserve(spectrum.bins.size());
+  for (const PowerBin& bin : spectrum.bins)
+    bins.push_back({bin.k_lo, bin.k_hi, bin.k_mean, bin.power, bin.num_modes});
+  return bins;
 }
 
 }  // namespace
@@ -66,7 +129,8 @@ int zhalo_paint_cells(const zhalo_domain* domain, const zhalo_paint_options* opt
                       zhalo_cells* cells) {
   return status_of([&] {
     const auto cells_of = [&](const auto& particles) {
-      return decomposition_of(particles, at(options, "options of painting"))
+      const zhalo_paint_options& given = at(options, "options of painting");
+      return decomposition_of(particles, given.num, given.split)
           .cells(particles.context().comm.rank());
     };
     const IndexBox own = call_with(at(domain, "domain"), cells_of);
@@ -85,6 +149,23 @@ int zhalo_paint(const zhalo_domain* domain, const zhalo_paint_options* options, 
       return paint_domain(painted, at(options, "options of painting"), {values, room});
     });
     if (report != nullptr) *report = {done.sum, done.mean(), done.effective_number};
+  });
+}
+
+int zhalo_power_spectrum(const zhalo_domain* domain, const zhalo_power_options* options,
+                         zhalo_power_bin* bins, int64_t room, zhalo_power_report* report) {
+  return status_of([&] {
+    const zhalo_domain& measured = at(domain, "domain");
+    const Context& context = *measured.context;
+    const MeasuredPower done = together(context.comm, [&] {
+      MeasuredPower power = measure_power_of(measured, at(options, "options of a spectrum"));
+      validate_room(bins, room, static_cast<Index>(power.spectrum.bins.size()));
+      return power;
+    });
+    const std::vector<zhalo_power_bin> made = bins_of(done.spectrum);
+    std::copy(made.begin(), made.end(), bins);
+    if (report != nullptr)
+      *report = {static_cast<Index>(made.size()), done.shot_noise, done.spectrum.nyquist};
   });
 }
 

@@ -72,6 +72,49 @@ int zhalo_paint_cells(const zhalo_domain* domain, const zhalo_paint_options* opt
 int zhalo_paint(const zhalo_domain* domain, const zhalo_paint_options* options, void* values,
                 int64_t room, zhalo_paint_report* report);
 
+/// How the effect of the window on a spectrum is removed.
+enum {
+  ZHALO_COMPENSATE_AUTOMATIC = 0,  ///< the window if interlaced, else the shot noise
+  ZHALO_COMPENSATE_NONE = 1,
+  /// Modes are divided by the transform of the window: Jing (2005), eq. 18.
+  ZHALO_COMPENSATE_WINDOW = 2,
+  /// Shot noise becomes flat: Jing (2005), eq. 20.
+  ZHALO_COMPENSATE_SHOT_NOISE = 3,
+};
+
+typedef struct zhalo_power_options {
+  int64_t num[3];     ///< cells along each axis of the domain's box
+  int window;         ///< ZHALO_NGP, ...; 0: ZHALO_CIC
+  int weights;        ///< ZHALO_PAINT_MASSES or ZHALO_PAINT_COUNTS
+  int is_interlaced;  ///< painted twice, half a cell apart, which cancels the nearest aliases
+  int compensation;   ///< ZHALO_COMPENSATE_AUTOMATIC, ...
+  int precision;      ///< of the modes: ZHALO_DOUBLE or ZHALO_FLOAT
+  int species;        ///< that is painted
+} zhalo_power_options;
+
+/// The modes with k_lo <= k < k_hi. k and -k count as two; k = 0 is left out.
+typedef struct zhalo_power_bin {
+  double k_lo;
+  double k_hi;
+  double k_mean;  ///< of the modes; the middle of the bin if there are none
+  double power;   ///< volume times the mean square of the overdensity's modes; NaN without modes
+  int64_t num_modes;
+} zhalo_power_bin;
+
+typedef struct zhalo_power_report {
+  int64_t num_bins;
+  double shot_noise;  ///< of particles at random positions; the powers include it
+  double nyquist;     ///< end of the last bin
+} zhalo_power_report;
+
+/// Measures the power spectrum of the overdensity of all particles, in bins of one fundamental
+/// (2 pi over the longest length) up to the Nyquist frequency. The box has three periodic
+/// dimensions. `bins` has room for `room` bins: half of the largest number of cells of an axis is
+/// enough. All ranks get all bins. `report` may be null. Collective. ZHALO_INPUT_ERROR for such a
+/// box, grid or room, and for options that differ between ranks.
+int zhalo_power_spectrum(const zhalo_domain* domain, const zhalo_power_options* options,
+                         zhalo_power_bin* bins, int64_t room, zhalo_power_report* report);
+
 #ifdef __cplusplus
 }
 #endif

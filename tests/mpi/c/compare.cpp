@@ -12,7 +12,8 @@
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/fof/fof.hpp"
 #include "zhalo/knn/within.hpp"
-#include "zhalo/mesh/paint.hpp"
+#include "zhalo/mesh/density.hpp"
+#include "zhalo/mesh/power_spectrum.hpp"
 
 namespace zhalo::testing {
 namespace {
@@ -298,6 +299,41 @@ void compare_fields(const Both<Real>& both, int species) {
   CHECK(own.sum == report.sum);
 }
 
+/// The spectrum by the definitions of zhalo/c/fields.h, from what C++ paints and transforms.
+template <class Real>
+void compare_spectra(const Both<Real>& both, int species) {
+  if (both.box.dimensions != 3 || !both.box.periodic[2]) return;
+  const Decomposition decomposition(Grid{{{12, 10, 8}}, both.box}, both.context.comm.size());
+  for (const bool interlaced : {false, true}) {
+    const DensityModes<double> made = density_modes<double>(
+        both.domain, decomposition,
+        {.paint = {.window = Window::tsc, .weights = Weights::unit}, .interlaced = interlaced},
+        species);
+    const PowerSpectrum wanted = power_spectrum(
+        both.context, made.modes,
+        {.window = Window::tsc,
+         .compensation = interlaced ? Compensation::window : Compensation::shot_noise});
+    zhalo_power_options in_c{{12, 10, 8}, ZHALO_TSC, ZHALO_PAINT_COUNTS, interlaced, 0, 0, species};
+    std::vector<zhalo_power_bin> bins(6);
+    zhalo_power_report report{};
+    IS_OK(zhalo_power_spectrum(both.in_c_domain, &in_c, bins.data(), 6, &report));
+    REQUIRE(report.num_bins == static_cast<Index>(wanted.bins.size()));
+    CHECK(report.nyquist == wanted.nyquist);
+    CHECK(report.shot_noise == Approx(1.0 / static_cast<double>(both.domain.num_total(species))));
+    for (std::size_t i = 0; i < wanted.bins.size(); ++i) {
+      const PowerBin& bin = wanted.bins[i];
+      const std::vector<double> own{bins[i].k_lo, bins[i].k_hi, bins[i].k_mean, bins[i].power};
+      CHECK(same_bits(own, std::vector<double>{bin.k_lo, bin.k_hi, bin.k_mean, bin.power}));
+      CHECK(bins[i].num_modes == bin.num_modes);
+    }
+    CHECK(zhalo_power_spectrum(both.in_c_domain, &in_c, bins.data(), 1, nullptr) ==
+          ZHALO_INPUT_ERROR);
+    in_c.compensation = 4;
+    CHECK(zhalo_power_spectrum(both.in_c_domain, &in_c, bins.data(), 6, nullptr) ==
+          ZHALO_INPUT_ERROR);
+  }
+}
+
 template <class Real>
 void compare_kind(const zhalo_context* in_c, const Context& context, const Box& box,
                   Index num_gas = 250) {
@@ -315,6 +351,7 @@ void compare_kind(const zhalo_context* in_c, const Context& context, const Box& 
     CHECK(counts.num_wrapped == both.domain.num_wrapped());
     CHECK(counts.num_species == 2);
     compare_fields(both, i);
+    compare_spectra(both, i);
   }
   CHECK((both.domain.num_wrapped() > 0) == box.periodic[0]);
   compare_groups(both);
